@@ -1,0 +1,18 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// In the scripts `collocate` is this test binary.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"collocate": func() { os.Exit(run(os.Args[1:])) }})
+}
+
+// The command line as its users see it: testdata/script/*.txtar, one file a story.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", UpdateScripts: os.Getenv("UPDATE") != ""})
+}

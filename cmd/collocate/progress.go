@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progressBars shows one bar at a time on a terminal, and nothing in a pipe.
+type progressBars struct {
+	mu    sync.Mutex
+	bar   *progressbar.ProgressBar
+	stage string
+}
+
+// progress returns a callback for a job's stage that shows bytes done of total
+// (0: unknown), with rate and time left. It is safe for concurrent use, and nil
+// where there is nobody to watch.
+func (a *app) progress(stage string) func(done, total int64) {
+	f, ok := a.stderr.(*os.File)
+	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return func(done, total int64) {
+		b := &a.bars
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.bar == nil || b.stage != stage {
+			if b.bar != nil {
+				b.bar.Clear()
+			}
+			if total <= 0 {
+				total = -1
+			}
+			b.stage = stage
+			b.bar = progressbar.NewOptions64(total,
+				progressbar.OptionSetWriter(a.stderr),
+				progressbar.OptionSetDescription(stage),
+				progressbar.OptionShowBytes(true),
+				progressbar.OptionShowCount(),
+				progressbar.OptionThrottle(100*time.Millisecond),
+				progressbar.OptionSetPredictTime(true),
+				progressbar.OptionFullWidth(),
+				progressbar.OptionClearOnFinish(),
+			)
+		}
+		b.bar.Set64(done)
+	}
+}
+
+// endProgress wipes the bar, so that what follows starts on a clean line.
+func (a *app) endProgress() {
+	b := &a.bars
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bar != nil {
+		b.bar.Clear()
+		b.bar = nil
+	}
+}

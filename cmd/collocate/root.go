@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+// app is what all verbs share: the global flags and the three streams.
+type app struct {
+	engine  engine.Kind
+	threads int
+	memory  bytesize.Size
+	json    bool
+	quiet   bool
+	verbose bool
+
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	log    *slog.Logger
+
+	bars progressBars
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{
+		threads: runtime.GOMAXPROCS(0),
+		memory:  2 * bytesize.GB,
+		stdin:   stdin, stdout: stdout, stderr: stderr,
+		log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// usageError is a mistake in how the command was called: exit code 2.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// The groups under which verbs are listed in --help.
+const (
+	groupSearch  = "search"
+	groupWords   = "words"
+	groupPlaces  = "places"
+	groupTools   = "tools"
+	defaultUsage = "see 'collocate %s --help'"
+)
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "collocate",
+		Short: "Find what belongs together",
+		Long: `Collocate finds what belongs together: words with documents (search), words
+with words (co-occurrence), kinds of places with kinds of places (co-location).
+All engines, one core, many cores or a GPU, give the same result to the bit.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: a.prepare,
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+
+	f := root.PersistentFlags()
+	f.Var(&a.engine, "engine", "auto, sequential, multicore or gpu; all give the same result")
+	f.IntVar(&a.threads, "threads", a.threads, "number of CPU threads")
+	f.Var(&a.memory, "memory", "bound on working memory, such as 512MB or 4GB")
+	f.BoolVar(&a.json, "json", false, "print results as JSON")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no summaries")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done and chosen to standard error")
+	must(root.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(
+		[]string{"auto", "sequential", "multicore", "gpu"}, cobra.ShellCompDirectiveNoFileComp)))
+
+	root.AddGroup(
+		&cobra.Group{ID: groupSearch, Title: "Words with documents:"},
+		&cobra.Group{ID: groupWords, Title: "Words with words:"},
+		&cobra.Group{ID: groupPlaces, Title: "Places with places:"},
+		&cobra.Group{ID: groupTools, Title: "Tools:"},
+	)
+	for _, v := range verbs {
+		root.AddCommand(v(a))
+	}
+	root.SetHelpCommandGroupID(groupTools)
+	root.SetCompletionCommandGroupID(groupTools)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
+	})
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes every verb's complaint about its arguments a usageError.
+func wrapArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+func unknownVerb(root *cobra.Command, name string) error {
+	msg := fmt.Sprintf("unknown command %q", name)
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		msg += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError{errors.New(msg)}
+}
+
+// verbPath is the command's name without the program's: "index check".
+func verbPath(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return path
+}
+
+// prepare runs before every verb: it checks the global flags.
+func (a *app) prepare(cmd *cobra.Command, _ []string) error {
+	if a.threads < 1 {
+		return usagef("--threads %d: want at least 1", a.threads)
+	}
+	if a.memory < 16*bytesize.MB {
+		return usagef("--memory %v: want at least 16MB", a.memory)
+	}
+	if a.verbose {
+		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
+	}
+	return nil
+}
+
+// printJSON writes a result as indented JSON.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// summary writes a line about what was done to standard error, unless --quiet.
+func (a *app) summary(format string, args ...any) {
+	if !a.quiet {
+		a.endProgress()
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err) // a mistake in the program's own tables, seen by every test
+	}
+}
+

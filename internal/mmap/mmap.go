@@ -1,0 +1,48 @@
+// Package mmap maps whole files into memory, read only.
+package mmap
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a mapped file. Its Data must not be used after Close.
+type File struct {
+	Data []byte
+}
+
+// Open maps the file. An empty file has empty Data.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file, cannot be mapped", path)
+	}
+	if st.Size() == 0 {
+		return &File{}, nil
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("%s: map %d bytes: %w", path, st.Size(), err)
+	}
+	return &File{Data: data}, nil
+}
+
+// Close unmaps the file.
+func (f *File) Close() error {
+	if f.Data == nil {
+		return nil
+	}
+	data := f.Data
+	f.Data = nil
+	return unix.Munmap(data)
+}
