@@ -173,4 +173,3 @@ func must(err error) {
 		panic(err) // a mistake in the program's own tables, seen by every test
 	}
 }
-

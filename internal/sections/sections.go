@@ -45,12 +45,12 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Writer writes one file. Sections are written one after the other: Begin,
 // Write..., Begin, Write..., Close.
 type Writer struct {
-	w       io.Writer
-	magic   string
-	header  [headerSize]byte
-	table   []entry
-	at      uint64
-	open    bool
+	w      io.Writer
+	magic  string
+	header [headerSize]byte
+	table  []entry
+	at     uint64
+	open   bool
 }
 
 type entry struct {
