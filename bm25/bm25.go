@@ -1,0 +1,220 @@
+package bm25
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Variant is one of the formulas in the package's table.
+type Variant uint8
+
+// The variants. ATIRE's formula is the papers'.
+const (
+	Papers Variant = iota
+	Lucene
+	Lucene7
+	Plus
+	L
+	ATIRE = Papers
+)
+
+var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7", Plus: "bm25+", L: "bm25l"}
+
+// Variants lists the names that ParseVariant takes.
+func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }
+
+func (v Variant) String() string {
+	if int(v) < len(variantNames) {
+		return variantNames[v]
+	}
+	return fmt.Sprintf("Variant(%d)", uint8(v))
+}
+
+// ParseVariant is the inverse of String; it also knows "atire".
+func ParseVariant(name string) (Variant, error) {
+	if name == "atire" {
+		return ATIRE, nil
+	}
+	for v, n := range variantNames {
+		if n == name {
+			return Variant(v), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(Variants(), ", "))
+}
+
+// Params are the knobs of the formula. The zero value is k1 = 1.2, b = 0.75 and
+// the papers' idf.
+type Params struct {
+	// K1 and B both zero stand for 1.2 and 0.75. With K1 zero alone tf and L do not
+	// count, whatever B is.
+	K1, B   float64
+	Variant Variant
+}
+
+// WithDefaults replaces the zero K1 and B by the numbers they stand for.
+func (p Params) WithDefaults() Params {
+	if p.K1 == 0 && p.B == 0 {
+		p.K1, p.B = 1.2, 0.75
+	}
+	return p
+}
+
+// check refuses what would give weights that are negative or not numbers.
+func (p Params) check() error {
+	if !(p.K1 >= 0 && p.K1 <= 1e6) {
+		return fmt.Errorf("bm25: k1 = %v: want a number from 0 to 1,000,000", p.K1)
+	}
+	if !(p.B >= 0 && p.B <= 1) {
+		return fmt.Errorf("bm25: b = %v: want a number from 0 to 1", p.B)
+	}
+	if int(p.Variant) >= len(variantNames) {
+		return fmt.Errorf("bm25: no variant %d", p.Variant)
+	}
+	return nil
+}
+
+// Scorer is the formula for one collection.
+type Scorer struct {
+	params Params
+	docs   float64
+	coef   Length
+}
+
+// Length turns a document's length into the k of the package comment: k = A + B*L.
+type Length struct{ A, B float32 }
+
+// K is the k of a document of that many tokens.
+func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(tokens)) }
+
+// Scorer fixes the collection: docs documents with tokens tokens in all.
+func (p Params) Scorer(docs, tokens uint64) (*Scorer, error) {
+	p = p.WithDefaults()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	perToken := 0.0 // b/Lave; of no matter in a collection without words
+	if tokens > 0 {
+		perToken = float64(p.B*float64(docs)) / float64(tokens)
+	}
+	s := &Scorer{params: p, docs: float64(docs)}
+	if p.Variant == L {
+		s.coef = Length{A: float32(1 - p.B), B: float32(perToken)}
+	} else {
+		s.coef = Length{A: float32(p.K1 * (1 - p.B)), B: float32(p.K1 * perToken)}
+	}
+	return s, nil
+}
+
+// Params are those the Scorer was made from, defaults filled in.
+func (s *Scorer) Params() Params { return s.params }
+
+// Length gives the two constants that make a length count.
+func (s *Scorer) Length() Length { return s.coef }
+
+// IDF is the word's share of the weight, before k1+1 and rounding. df may not
+// exceed the number of documents; where it does (a foreign index that lies) the
+// result is 0 rather than negative.
+func (s *Scorer) IDF(df uint64) float64 {
+	n, d := s.docs, float64(df)
+	if df == 0 || d > n {
+		return 0
+	}
+	switch s.params.Variant {
+	case Lucene, Lucene7:
+		return Log(1 + (n-d+0.5)/(d+0.5))
+	case Plus:
+		return Log((n + 1) / d)
+	case L:
+		return Log((n + 1) / (d + 0.5))
+	}
+	return Log(n / d)
+}
+
+// The lower bounds δ that the authors of BM25L and BM25+ recommend.
+const (
+	deltaL    = 0.5
+	deltaPlus = 1.0
+)
+
+// Term is the formula for one word of one collection. Its fields are all that an
+// engine needs: see the steps in the package comment.
+type Term struct {
+	Length
+	Weight float32 // idf, k1+1 and the multiplicity
+	Plus   float32 // bm25+: what every occurrence adds; else 0
+	K1     float32 // bm25l only, for which L is true
+	L      bool
+}
+
+// Term fixes the word: it occurs in df documents and counts times, 1 for a
+// plain weight and the number of repetitions for a word of a query.
+func (s *Scorer) Term(df uint64, times float64) Term {
+	idf := float64(s.IDF(df) * times)
+	weight := float64(idf * (s.params.K1 + 1))
+	t := Term{Length: s.coef, Weight: float32(weight)}
+	switch s.params.Variant {
+	case Lucene:
+		t.Weight = float32(idf)
+	case Plus:
+		t.Plus = float32(idf * deltaPlus)
+	case L:
+		t.L, t.K1 = true, float32(s.params.K1)
+	}
+	return t
+}
+
+// reciprocal saves most divisions by tf: nearly all are small.
+var reciprocal = func() (r [256]float32) {
+	for tf := range r {
+		r[tf] = 1 / float32(tf)
+	}
+	return r
+}()
+
+// Reciprocal is 1/tf in float32, for tf >= 1.
+func Reciprocal(tf uint32) float32 {
+	if tf < uint32(len(reciprocal)) {
+		return reciprocal[tf]
+	}
+	return 1 / float32(tf)
+}
+
+// Score is the weight of the word in a document of that length that has it
+// tf >= 1 times. It is also a bound: no document in which the word is not
+// more frequent and that is not shorter has a larger one.
+func (t *Term) Score(tf, length uint32) float32 {
+	if t.L {
+		return t.scoreL(tf, length)
+	}
+	x := float32(t.K(length) * Reciprocal(tf))
+	return t.Weight/(1+x) + t.Plus
+}
+
+func (t *Term) scoreL(tf, length uint32) float32 {
+	c := float32(tf)/t.K(length) + deltaL
+	return t.Weight / (1 + t.K1/c)
+}
+
+// Limit is at least the weight in any document whatever: tf without end.
+func (t *Term) Limit() float32 { return t.Weight + t.Plus }
+
+// Exact is the formula in float64 as the textbooks write it: what the float32
+// steps approximate, for tests and explanations.
+func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {
+	p, f := s.params, float64(tf)
+	n := (1 - p.B) + p.B*length*s.docs/math.Max(1, float64(tokens))
+	k := p.K1 * n
+	idf := s.IDF(df)
+	switch p.Variant {
+	case Lucene:
+		return idf * f / (k + f)
+	case Plus:
+		return idf * ((p.K1+1)*f/(k+f) + deltaPlus)
+	case L:
+		c := f / n
+		return idf * (p.K1 + 1) * (c + deltaL) / (p.K1 + c + deltaL)
+	}
+	return idf * (p.K1 + 1) * f / (k + f)
+}

@@ -1,0 +1,200 @@
+package bm25
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var allVariants = []Variant{Papers, Lucene, Lucene7, Plus, L}
+
+// The example of the package comment.
+func ExampleParams_Scorer() {
+	s, err := Params{}.Scorer(2, 4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	word := s.Term(1, 1)
+	fmt.Printf("%.4f\n", word.Score(2, 3))
+	// Output: 0.8356
+}
+
+// Bits that no change may alter: indexes, engines and devices agree on them.
+func TestScoreBitsArePinned(t *testing.T) {
+	want := map[Variant]uint32{Papers: 0x4069b2d7, Lucene: 0x3ff5a910, Lucene7: 0x4069609c, Plus: 0x40c2bb5a, L: 0x406fd804}
+	for _, v := range allVariants {
+		s, err := Params{K1: 0.9, B: 0.4, Variant: v}.Scorer(1400, 230_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		word := s.Term(123, 1)
+		if got := math.Float32bits(word.Score(3, 117)); got != want[v] {
+			t.Errorf("%v: %#x (%v), want %#x", v, got, math.Float32frombits(got), want[v])
+		}
+	}
+}
+
+func anyTerm(t *rapid.T) (*Scorer, Term, uint64, uint64) {
+	p := Params{
+		K1:      rapid.Float64Range(0, 20).Draw(t, "k1"),
+		B:       rapid.Float64Range(0, 1).Draw(t, "b"),
+		Variant: rapid.SampledFrom(allVariants).Draw(t, "variant"),
+	}
+	docs := rapid.Uint64Range(1, 1<<33).Draw(t, "N")
+	tokens := docs * rapid.Uint64Range(1, 5000).Draw(t, "Lave")
+	df := rapid.Uint64Range(1, docs).Draw(t, "df")
+	s, err := p.Scorer(docs, tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, s.Term(df, 1), df, tokens
+}
+
+// Small numbers most of the time, but all of uint32 sometimes.
+func count(t *rapid.T, name string) uint32 {
+	return rapid.Uint32Range(1, math.MaxUint32).Draw(t, name) >> rapid.IntRange(0, 31).Draw(t, name+" shift")
+}
+
+func TestScoreIsTheFormula(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, word, df, tokens := anyTerm(t)
+		tf, length := max(1, count(t, "tf")), max(1, count(t, "length"))
+		want := s.Exact(df, uint64(tf), float64(length), tokens)
+		got := float64(word.Score(tf, length))
+		if math.Abs(got-want) > 1e-6*want+1e-30 {
+			t.Fatalf("score %v, formula %v", got, want)
+		}
+	})
+}
+
+// What block bounds rest on, to the last bit: neighbours first, where rounding
+// would show, then pairs far apart.
+func TestScoreIsMonotoneInFloat32(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, word, _, _ := anyTerm(t)
+		tf, length := max(1, count(t, "tf")), count(t, "length")
+		check := func(tf2, length2 uint32) {
+			small, large := word.Score(tf, max(length, length2)), word.Score(tf2, min(length, length2))
+			if !(small <= large) || !(large <= word.Limit()) || small < 0 {
+				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v", tf, tf2, length, length2, small, large, word.Limit())
+			}
+		}
+		for step := uint32(0); step < 40 && tf < math.MaxUint32-step && length < math.MaxUint32-step; step++ {
+			check(tf+step, length)
+			check(tf, length+step)
+			check(tf+step, length+step)
+		}
+		check(max(tf, count(t, "tf2")), count(t, "length2"))
+	})
+}
+
+// A word said twice in a query weighs twice, and a word of every document nothing.
+func TestMultiplicityAndUbiquity(t *testing.T) {
+	s, _ := Params{}.Scorer(10, 100)
+	once, twice := s.Term(3, 1), s.Term(3, 2)
+	if twice.Weight != 2*once.Weight {
+		t.Errorf("twice %v, once %v", twice.Weight, once.Weight)
+	}
+	everywhere := s.Term(10, 1)
+	if got := everywhere.Score(5, 10); got != 0 {
+		t.Errorf("a word of every document weighs %v", got)
+	}
+	lying := s.Term(11, 1)
+	if got := lying.Score(5, 10); got != 0 {
+		t.Errorf("df > N weighs %v", got)
+	}
+}
+
+func TestExtremesAreNumbers(t *testing.T) {
+	for _, v := range allVariants {
+		for _, p := range []Params{{K1: 0, B: 1}, {K1: 1e6, B: 1}, {K1: 1.2, B: 0}, {K1: 0, B: 0.3}, {}} {
+			p.Variant = v
+			for _, n := range []uint64{0, 1, math.MaxUint64} {
+				s, err := p.Scorer(n, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				word := s.Term(1, 1)
+				for _, tf := range []uint32{1, math.MaxUint32} {
+					for _, length := range []uint32{0, 1, math.MaxUint32} {
+						if got := word.Score(tf, length); !(got >= 0) || math.IsInf(float64(got), 0) {
+							t.Errorf("%+v N=%d tf=%d L=%d: %v", p, n, tf, length, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBadParamsAreRefused(t *testing.T) {
+	for _, p := range []Params{{K1: -1}, {K1: math.NaN()}, {K1: math.Inf(1)}, {K1: 1, B: -0.1}, {K1: 1, B: 1.1}, {K1: 1, B: math.NaN()}, {Variant: 9}} {
+		if _, err := p.Scorer(1, 1); err == nil {
+			t.Errorf("%+v was taken", p)
+		}
+	}
+}
+
+func TestVariantNames(t *testing.T) {
+	for _, name := range Variants() {
+		v, err := ParseVariant(name)
+		if err != nil || (v.String() != name && name != "atire") {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+	}
+	if _, err := ParseVariant("bm42"); err == nil {
+		t.Error("bm42 was taken")
+	}
+}
+
+// Log against the machine's, and a few bits pinned.
+func TestLogIsTheLogarithm(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		x := math.Float64frombits(r.Uint64() &^ (1 << 63))
+		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0x1p-1022 { // math.Log is wrong below on amd64
+			continue
+		}
+		if r.IntN(2) == 0 {
+			x = 1 + r.NormFloat64()*0.01
+		}
+		got, want := Log(x), math.Log(x)
+		if math.Abs(got-want) > 2.3e-16*math.Abs(want) {
+			t.Fatalf("Log(%v) = %v, want %v", x, got, want)
+		}
+	}
+	for x, bits := range map[float64]uint64{2: 0x3fe62e42fefa39ef, 10: 0x40026bb1bbb55516, 0.5: 0xbfe62e42fefa39ef, 1: 0, 3e-310: 0xc086459f44103e87} {
+		if got := math.Float64bits(Log(x)); got != bits {
+			t.Errorf("Log(%v) = %#x, want %#x", x, got, bits)
+		}
+	}
+	if !math.IsInf(Log(0), -1) || !math.IsNaN(Log(-1)) || !math.IsNaN(Log(math.NaN())) || !math.IsInf(Log(math.Inf(1)), 1) {
+		t.Error("special cases")
+	}
+}
+
+// The rounding of 1/tf is the correct one, which monotonicity needs.
+func TestReciprocalIsCorrectlyRounded(t *testing.T) {
+	for _, tf := range []uint32{1, 2, 3, 7, 255, 256, 257, 1 << 20, math.MaxUint32} {
+		f, _ := new(big.Rat).SetInt64(int64(tf)).Float32()
+		want, _ := new(big.Rat).Inv(new(big.Rat).SetFloat64(float64(f))).Float32()
+		if got := Reciprocal(tf); got != want {
+			t.Errorf("1/%d = %v, want %v", tf, got, want)
+		}
+	}
+}
+
+func BenchmarkScore(b *testing.B) {
+	s, _ := Params{}.Scorer(1e6, 2e8)
+	word := s.Term(1000, 1)
+	var sum float32
+	for i := 0; b.Loop(); i++ {
+		sum += word.Score(uint32(i&7)+1, uint32(i&511)+50)
+	}
+	_ = sum
+}
