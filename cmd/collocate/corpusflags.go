@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/text"
+)
+
+// corpusFlags are the flags of every verb that reads documents. A verb sets
+// analyzerName to its default before register.
+type corpusFlags struct {
+	format       text.Format
+	fields       []string
+	idField      string
+	analyzerName string
+}
+
+func (c *corpusFlags) register(cmd *cobra.Command) {
+	if c.analyzerName == "" {
+		c.analyzerName = "ascii"
+	}
+	f := cmd.Flags()
+	f.Var(&c.format, "format", "auto, lines, file, blank, jsonl, trec, smart, tsv or csv")
+	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text)")
+	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id or docid)")
+	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
+}
+
+// corpus makes the corpus of these paths; no path means standard input.
+func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	return &text.Corpus{Paths: paths, Options: text.Options{
+		Format:   c.format,
+		Fields:   c.fields,
+		IDField:  c.idField,
+		Threads:  a.threads,
+		Progress: a.progress("reading"),
+	}}
+}
+
+// analyzer is the one that --analyzer names.
+func (c *corpusFlags) analyzer() (text.Analyzer, error) {
+	an, err := text.ParseAnalyzer(c.analyzerName)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return an, nil
+}

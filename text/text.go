@@ -1,0 +1,86 @@
+package text
+
+import (
+	"context"
+	"iter"
+)
+
+// Document is one unit of a corpus.
+type Document struct {
+	// ID is the document's own name where the format has one, else
+	// "file:number" made from the file's base name and the document's number in
+	// it, from 1; "file" alone where a file is one document.
+	ID string
+	// Text is the raw bytes. It belongs to the Batch and lives as long as it.
+	Text []byte
+}
+
+// Batch is a run of consecutive documents of a corpus. Batches are numbered from
+// 0 in corpus order, and their borders do not depend on the number of threads, so
+// that whoever numbers documents by (Seq, position) gets the same numbers always.
+type Batch struct {
+	Seq  int
+	Docs []Document
+}
+
+// Corpus is a list of files, folders or standard input, with what is needed to
+// read documents from them. Nothing is opened before All or Batches.
+type Corpus struct {
+	Paths   []string // files, folders (walked in byte order of their paths), or "-"
+	Options Options
+}
+
+// Options say how files become documents. The zero value detects the format.
+type Options struct {
+	Format Format
+	// Fields that hold text in JSONL and CSV, in order; joined by a newline. Empty:
+	// contents, or title, abstract and text, whichever are there.
+	Fields []string
+	// IDField holds the ID in JSONL and CSV. Empty: id, _id or docid.
+	IDField string
+	// Threads that parse documents; 0 means GOMAXPROCS.
+	Threads int
+	// Progress is told how many bytes of how many (0: unknown) have been read.
+	// It may be called from several goroutines.
+	Progress func(done, total int64)
+}
+
+// All yields the documents one after the other in corpus order. A Document is
+// valid until the next one is asked for. After an error it stops.
+func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] { return c.all(ctx) }
+
+// Batches reads the corpus with Options.Threads workers and calls fn for each
+// batch, from worker 0..Threads-1, concurrently and in any order of Seq. The batch
+// is valid until fn returns. The first error stops all.
+func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
+	return c.batches(ctx, fn)
+}
+
+// Span is the byte range [Start, End).
+type Span struct{ Start, End uint32 }
+
+// Tokens are the words of one document. Reuse one Tokens for many documents: the
+// slices keep their capacity.
+type Tokens struct {
+	// Bytes holds the words; Words[i] says where the i-th is. Where an analyzer
+	// changes nothing, Bytes is the document itself.
+	Bytes []byte
+	Words []Span
+	// Source says where each word stands in the document, if WantSource.
+	Source     []Span
+	WantSource bool
+
+	scratch []byte
+}
+
+// Word returns the i-th word.
+func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
+
+// Analyzer turns a document into words. Analyzers are values without state:
+// several goroutines may use one, each with Tokens of its own.
+type Analyzer interface {
+	// Name is what Parse takes to make the same analyzer again.
+	Name() string
+	// Analyze replaces the words in t by those of doc. A document of 4 GiB or more is refused.
+	Analyze(doc []byte, t *Tokens) error
+}
