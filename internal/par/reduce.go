@@ -1,0 +1,65 @@
+package par
+
+// ReduceByKey folds the values of each run of equal neighbouring keys with add,
+// strictly from left to right, so that even sums of floating-point numbers come
+// out the same whatever the threads. A run is folded by one worker.
+func ReduceByKey[K comparable, V any](threads int, keys []K, vals []V, add func(a, b V) V) (unique []K, totals []V) {
+	starts := RunStarts[int](threads, keys)
+	runs := len(starts) - 1
+	unique, totals = make([]K, runs), make([]V, runs)
+	p := workers(threads, len(keys))
+	// Chunks of runs, taken as workers come free: runs differ in length.
+	For(p, runs, max(1, runs/(16*p)), func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			run := vals[starts[r]:starts[r+1]]
+			acc := run[0]
+			for _, v := range run[1:] {
+				acc = add(acc, v)
+			}
+			unique[r], totals[r] = keys[starts[r]], acc
+		}
+	})
+	return unique, totals
+}
+
+// SumByKey adds the values of each run of equal neighbouring keys. Integers add
+// up the same in any order, so a long run is shared among workers.
+func SumByKey[K comparable, V Integer](threads int, keys []K, vals []V) (unique []K, totals []V) {
+	n := len(keys)
+	p := workers(threads, n)
+	first := make([]int, p+1)
+	Do(p, func(w int) {
+		lo, hi := Block(n, p, w)
+		first[w] = countStarts(keys, lo, hi)
+	})
+	runs := exclusiveBlock(first, first, 0)
+	unique, totals = make([]K, runs), make([]V, runs)
+	carry := make([]V, p) // what the head of a block adds to the run before it
+	Do(p, func(w int) {
+		lo, hi := Block(n, p, w)
+		carry[w] = sumRuns(unique[first[w]:first[w+1]], totals[first[w]:first[w+1]], keys, vals, lo, hi)
+	})
+	for w := 1; w < p; w++ {
+		if first[w] > 0 {
+			totals[first[w]-1] += carry[w]
+		}
+	}
+	return unique, totals
+}
+
+// sumRuns adds up the runs that start in [lo, hi) as far as they reach there,
+// and returns the sum of the values before the first start.
+func sumRuns[K comparable, V Integer](unique []K, totals []V, keys []K, vals []V, lo, hi int) (carry V) {
+	i := lo
+	for ; i < hi && i > 0 && keys[i] == keys[i-1]; i++ {
+		carry += vals[i]
+	}
+	for r := 0; i < hi; r++ {
+		key, acc := keys[i], vals[i]
+		for i++; i < hi && keys[i] == key; i++ {
+			acc += vals[i]
+		}
+		unique[r], totals[r] = key, acc
+	}
+	return carry
+}
