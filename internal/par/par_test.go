@@ -134,9 +134,9 @@ func TestRadixSortOfNarrowKeys(t *testing.T) {
 	})
 }
 
-// Large enough that runs of equal leading bits are shared among workers.
+// Large enough that buckets of equal leading bits are shared among workers.
 func TestRadixSortOfLongRuns(t *testing.T) {
-	keys := make([]uint64, 4*sharedRun)
+	keys := make([]uint64, 1<<19)
 	rng := rand.New(rand.NewPCG(7, 7))
 	for i := range keys {
 		// Three clusters far apart, and one key that differs in the top bit.

@@ -2,37 +2,43 @@ package par
 
 import (
 	"math/bits"
-	"sync"
+	"unsafe"
 )
 
 // Unsigned is what RadixSort takes as a key.
 type Unsigned interface{ ~uint32 | ~uint64 }
 
+// Measured on a Xeon (2 MiB L2), 8.4M random 64-bit keys, ns a key and pass:
+// out of cache 64 places cost 3.1, 128 cost 7.8, 256 to 2048 cost 9.3 (buffers
+// that collect whole cache lines first: 10.9); in cache 256 places cost 2.1.
 const (
-	// digitBits is the width of a radix digit.
-	digitBits = 8
-	radixSize = 1 << digitBits
+	// farBits is the width of a digit where records do not fit the cache: more
+	// than 64 places written in turn outrun the hardware's prefetcher.
+	farBits = 6
+	// nearBits is the width of a digit inside the cache.
+	nearBits  = 8
+	radixSize = 1 << nearBits
+	// nearBytes is the size of records sorted in cache.
+	nearBytes = 128 << 10
 	// insertionMax is the longest run sorted by insertion.
 	insertionMax = 24
-	// sharedRun is the shortest run of equal leading bits for which all workers
-	// come together.
-	sharedRun = 1 << 17
 )
 
 // RadixSort sorts keys by their bits [lo, hi), stably: bits outside that range
 // stay with their key and do not count. scratch is as long as keys, its content
 // is lost; nil allocates it.
 //
-// The sort goes from the least to the most significant digit, on digits that lie
-// on bits in which keys differ at all. Where keys differ in many more bits
-// than it takes to tell len(keys) of them apart, only the leading digits are
-// sorted that way, and the few keys that still agree are put in order where they
-// lie.
+// Records that do not fit the cache are dealt to 64 buckets by their leading
+// digit, in turn, until they fit; then they are sorted from the least to the most
+// significant digit. Digits lie only on bits in which keys differ. Where keys
+// differ in many more bits than it takes to tell them apart, only leading digits
+// are sorted that way, and the few keys that still agree are put in order
+// where they lie.
 func RadixSort[K Unsigned](threads int, keys, scratch []K, lo, hi int) {
 	if scratch == nil && len(keys) > insertionMax {
 		scratch = make([]K, len(keys))
 	}
-	radixSort(threads, records[K, struct{}]{keys: keys}, records[K, struct{}]{keys: scratch}, lo, hi)
+	radixSort(threads, records[K, struct{}]{keys: keys}, records[K, struct{}]{keys: scratch}, lo, hi, false)
 }
 
 // RadixSortPairs is RadixSort with a value that moves with each key. Both
@@ -41,7 +47,7 @@ func RadixSortPairs[K Unsigned, V any](threads int, keys []K, vals []V, keyScrat
 	if keyScratch == nil && len(keys) > insertionMax {
 		keyScratch, valScratch = make([]K, len(keys)), make([]V, len(keys))
 	}
-	radixSort(threads, records[K, V]{keys, vals}, records[K, V]{keyScratch, valScratch}, lo, hi)
+	radixSort(threads, records[K, V]{keys, vals}, records[K, V]{keyScratch, valScratch}, lo, hi, false)
 }
 
 // records are keys with their values, or keys alone where vals is nil.
@@ -57,35 +63,32 @@ func (r records[K, V]) slice(lo, hi int) records[K, V] {
 	return records[K, V]{r.keys[lo:hi], r.vals[lo:hi]}
 }
 
-// digit is a window of at most digitBits bits of a key.
+func (r records[K, V]) copyTo(dst records[K, V]) {
+	copy(dst.keys, r.keys)
+	if r.vals != nil {
+		copy(dst.vals, r.vals)
+	}
+}
+
+func (r records[K, V]) fitCache() bool {
+	var k K
+	var v V
+	size := unsafe.Sizeof(k)
+	if r.vals != nil {
+		size += unsafe.Sizeof(v)
+	}
+	return uintptr(len(r.keys)) <= nearBytes/size
+}
+
+// digit is a window of bits of a key.
 type digit struct{ shift, width int }
 
-func radixSort[K Unsigned, V any](threads int, a, b records[K, V], lo, hi int) {
-	n := len(a.keys)
-	mask := bitRange[K](lo, hi)
-	if n <= insertionMax {
-		insertionSort(a, mask)
-		return
-	}
-	digits := digitsOf(uint64(differing(threads, a.keys)&mask), lo)
-	// n random keys of log2(n)+3 bits are nearly all different.
-	lead := (bits.Len(uint(n)) + 2 + digitBits) / digitBits
-	rest := 0 // bits of [lo, hi) below the sorted digits
-	if len(digits) > lead+1 {
-		digits = digits[:lead]
-		rest = digits[lead-1].shift
-	}
-	src, dst := a, b.slice(0, n)
-	for i := len(digits) - 1; i >= 0; i-- {
-		radixPass(threads, dst, src, digits[i])
-		src, dst = dst, src
-	}
-	if len(digits)%2 == 1 {
-		copyRecords(threads, a, src)
-	}
-	if rest > 0 {
-		finishRuns(threads, a, b.slice(0, n), lo, rest, hi)
-	}
+// leading is the digit of at most width bits that ends in the highest set bit
+// of diff and does not reach below bit lo.
+func leading(diff uint64, lo, width int) digit {
+	top := bits.Len64(diff)
+	shift := max(top-width, lo)
+	return digit{shift, top - shift}
 }
 
 // bitRange has the bits [lo, hi) set.
@@ -93,30 +96,68 @@ func bitRange[K Unsigned](lo, hi int) K {
 	return K(uint64(1)<<hi-1) &^ K(uint64(1)<<lo-1)
 }
 
-// digitsOf covers the set bits of diff with digits, the most significant first.
-func digitsOf(diff uint64, lo int) []digit {
-	var ds []digit
-	for diff != 0 {
-		top := bits.Len64(diff)
-		shift := max(top-digitBits, lo)
-		ds = append(ds, digit{shift, top - shift})
-		diff &= uint64(1)<<shift - 1
+// radixSort sorts a with the help of b and leaves the result in b if toB, else in a.
+func radixSort[K Unsigned, V any](threads int, a, b records[K, V], lo, hi int, toB bool) {
+	n := len(a.keys)
+	mask := bitRange[K](lo, hi)
+	if n <= insertionMax {
+		insertionSort(a, mask)
+		if toB {
+			a.copyTo(b)
+		}
+		return
 	}
-	return ds
+	diff := uint64(differing(threads, a.keys) & mask)
+	if diff == 0 {
+		if toB {
+			a.copyTo(b)
+		}
+		return
+	}
+	if a.fitCache() {
+		nearSort(a, b, diff, lo, hi, toB)
+		return
+	}
+	d := leading(diff, lo, farBits)
+	var starts [1<<farBits + 1]int
+	partition(threads, b, a, d, &starts)
+	bucket := func(threads, i int) {
+		from, to := starts[i], starts[i+1]
+		if from < to {
+			radixSort(threads, b.slice(from, to), a.slice(from, to), lo, d.shift, !toB)
+		}
+	}
+	if threads <= 1 {
+		for i := range 1 << farBits {
+			bucket(1, i)
+		}
+		return
+	}
+	// A bucket too large for one worker gets them all; the others go to whoever
+	// comes free.
+	large := func(i int) bool { return starts[i+1]-starts[i] > n/threads/2 }
+	for i := range 1 << farBits {
+		if large(i) {
+			bucket(threads, i)
+		}
+	}
+	For(threads, 1<<farBits, 1, func(_, i, _ int) {
+		if !large(i) {
+			bucket(1, i)
+		}
+	})
 }
 
 // differing has a bit set where keys differ.
 func differing[K Unsigned](threads int, keys []K) K {
 	p := workers(threads, len(keys))
+	if p == 1 {
+		return differingFrom(keys[0], keys)
+	}
 	diffs := make([]K, p)
 	Do(p, func(w int) {
 		lo, hi := Block(len(keys), p, w)
-		var d K
-		first := keys[0]
-		for _, k := range keys[lo:hi] {
-			d |= k ^ first
-		}
-		diffs[w] = d
+		diffs[w] = differingFrom(keys[0], keys[lo:hi])
 	})
 	var all K
 	for _, d := range diffs {
@@ -125,42 +166,89 @@ func differing[K Unsigned](threads int, keys []K) K {
 	return all
 }
 
-// radixPass moves src to dst in the stable order of one digit: each worker counts
+func differingFrom[K Unsigned](first K, keys []K) (d K) {
+	for _, k := range keys {
+		d |= k ^ first
+	}
+	return d
+}
+
+// partition moves src to dst in the stable order of one digit: each worker counts
 // the digits of its block; the scan over (digit, worker) gives each worker
-// its own places for each digit; each worker moves its block.
-func radixPass[K Unsigned, V any](threads int, dst, src records[K, V], d digit) {
+// its own places for each digit; each worker moves its block. starts[v] is
+// where digit v starts in dst.
+func partition[K Unsigned, V any](threads int, dst, src records[K, V], d digit, starts *[1<<farBits + 1]int) {
 	n := len(src.keys)
 	p := workers(threads, n)
-	if p == 1 {
-		var places [radixSize]int
-		countDigits(&places, src.keys, d)
-		exclusiveBlock(places[:], places[:], 0)
-		scatter(dst, src, &places, d)
-		return
-	}
 	places := make([][radixSize]int, p)
 	Do(p, func(w int) {
 		lo, hi := Block(n, p, w)
 		countDigits(&places[w], src.keys[lo:hi], d)
 	})
 	at := 0
-	for v := range radixSize {
+	for v := range len(starts) - 1 {
+		starts[v] = at
 		for w := range places {
 			c := places[w][v]
 			places[w][v] = at
 			at += c
 		}
 	}
+	starts[len(starts)-1] = at
 	Do(p, func(w int) {
 		lo, hi := Block(n, p, w)
 		scatter(dst, src.slice(lo, hi), &places[w], d)
 	})
 }
 
+// nearSort sorts what fits the cache, in one goroutine. diff holds the bits of
+// [lo, hi) in which keys differ.
+func nearSort[K Unsigned, V any](a, b records[K, V], diff uint64, lo, hi int, toB bool) {
+	var digits [64/nearBits + 1]digit
+	count := 0
+	for rest := diff; rest != 0; count++ {
+		digits[count] = leading(rest, lo, nearBits)
+		rest &= uint64(1)<<digits[count].shift - 1
+	}
+	// n random keys of log2(n)+3 bits are nearly all different.
+	rest := lo
+	if lead := (bits.Len(uint(len(a.keys))) + 2 + nearBits) / nearBits; count > lead+1 {
+		count = lead
+		rest = digits[lead-1].shift
+	}
+	src, dst, inB := a, b, false
+	for i := count - 1; i >= 0; i-- {
+		var places [radixSize]int
+		countDigits(&places, src.keys, digits[i])
+		exclusiveBlock(places[:], places[:], 0)
+		scatter(dst, src, &places, digits[i])
+		src, dst, inB = dst, src, !inB
+	}
+	if inB != toB {
+		src.copyTo(dst)
+		src, dst = dst, src
+	}
+	if rest > lo {
+		finishRuns(src, dst, lo, rest, hi)
+	}
+}
+
+// countDigits counts into two tables in turn: where one digit is frequent, an
+// increment would wait for the one before it.
 func countDigits[K Unsigned](counts *[radixSize]int, keys []K, d digit) {
 	shift, mask := d.shift&63, uint8(1<<d.width-1)
+	var odd [radixSize]int
+	for ; len(keys) >= 4; keys = keys[4:] {
+		counts[uint8(keys[0]>>shift)&mask]++
+		odd[uint8(keys[1]>>shift)&mask]++
+		counts[uint8(keys[2]>>shift)&mask]++
+		odd[uint8(keys[3]>>shift)&mask]++
+	}
 	for _, k := range keys {
 		counts[uint8(k>>shift)&mask]++
+	}
+	for i, c := range odd {
+		counts[i] += c
 	}
 }
 
@@ -170,8 +258,9 @@ func scatter[K Unsigned, V any](dst, src records[K, V], places *[radixSize]int, 
 		out := dst.keys
 		for _, k := range src.keys {
 			at := &places[uint8(k>>shift)&mask]
-			out[*at] = k
-			*at++
+			p := *at
+			*at = p + 1
+			out[p] = k
 		}
 		return
 	}
@@ -187,34 +276,19 @@ func scatter[K Unsigned, V any](dst, src records[K, V], places *[radixSize]int, 
 
 // finishRuns sorts each run of keys that agree in the bits [rest, hi) by the
 // bits [lo, rest).
-func finishRuns[K Unsigned, V any](threads int, a, b records[K, V], lo, rest, hi int) {
+func finishRuns[K Unsigned, V any](a, b records[K, V], lo, rest, hi int) {
 	keys, head, tail := a.keys, bitRange[K](rest, hi), bitRange[K](lo, rest)
-	var mu sync.Mutex
-	var shared [][2]int
-	For(threads, len(keys), 1<<16, func(_, from, to int) {
-		i := from
-		for i > 0 && i < to && (keys[i]^keys[i-1])&head == 0 {
-			i++ // the run belongs to the chunk in which it starts
+	for i := 0; i < len(keys); {
+		start, k := i, keys[i]
+		for i++; i < len(keys) && (keys[i]^k)&head == 0; i++ {
 		}
-		for i < to {
-			start, k := i, keys[i]
-			for i++; i < len(keys) && (keys[i]^k)&head == 0; i++ {
-			}
-			switch run := i - start; {
-			case run == 1:
-			case run <= insertionMax:
-				insertionSort(a.slice(start, i), tail)
-			case run >= sharedRun && threads > 1:
-				mu.Lock()
-				shared = append(shared, [2]int{start, i})
-				mu.Unlock()
-			default:
-				radixSort(1, a.slice(start, i), b.slice(start, i), lo, rest)
-			}
+		switch run := i - start; {
+		case run == 1:
+		case run <= insertionMax:
+			insertionSort(a.slice(start, i), tail)
+		default:
+			radixSort(1, a.slice(start, i), b.slice(start, i), lo, rest, false)
 		}
-	})
-	for _, r := range shared {
-		radixSort(threads, a.slice(r[0], r[1]), b.slice(r[0], r[1]), lo, rest)
 	}
 }
 
@@ -233,16 +307,4 @@ func insertionSort[K Unsigned, V any](a records[K, V], mask K) {
 			a.vals[j] = v
 		}
 	}
-}
-
-func copyRecords[K Unsigned, V any](threads int, dst, src records[K, V]) {
-	n := len(src.keys)
-	p := workers(threads, n)
-	Do(p, func(w int) {
-		lo, hi := Block(n, p, w)
-		copy(dst.keys[lo:hi], src.keys[lo:hi])
-		if src.vals != nil {
-			copy(dst.vals[lo:hi], src.vals[lo:hi])
-		}
-	})
 }
