@@ -1,0 +1,145 @@
+package weigh
+
+import (
+	"bytes"
+	"sort"
+)
+
+// cursor walks over the words of a run, and over the postings of each.
+type cursor struct {
+	run  *run
+	to   []byte // end before this word, if not nil
+	done bool
+
+	word []byte
+	left int // postings of word that are not yet in docs
+
+	docs, tfs       []uint32 // postings not yet used
+	docsMem, tfsMem []uint32
+
+	i    int // of the next word in memory, and
+	post []uint64
+
+	in   spillReader
+	last uint64 // document before, in the spill file
+}
+
+// newCursor stands on the first word w of a run with from <= w < to.
+func newCursor(r *run, from, to []byte) (*cursor, error) {
+	c := &cursor{run: r, to: to}
+	at := max(0, sort.Search(len(r.index), func(i int) bool { return bytes.Compare(r.index[i].word, from) > 0 })-1)
+	if len(r.index) == 0 {
+		c.done = true
+		return c, nil
+	}
+	if s := r.spilled; s != nil {
+		c.in = spillReader{f: s.f, off: r.index[at].at, end: s.to}
+	} else {
+		c.i = int(r.index[at].at)
+	}
+	err := c.next()
+	for err == nil && !c.done && bytes.Compare(c.word, from) < 0 {
+		err = c.next()
+	}
+	return c, err
+}
+
+// next goes to the next word.
+func (c *cursor) next() error {
+	r := c.run
+	if r.spilled != nil {
+		if err := c.nextSpilled(); err != nil {
+			return err
+		}
+	} else if c.i < len(r.order) {
+		c.word = r.word(c.i)
+		c.post = r.post[r.first[c.i]:r.first[c.i+1]]
+		c.left = len(c.post)
+		c.i++
+	} else {
+		c.done = true
+	}
+	if c.to != nil && !c.done && bytes.Compare(c.word, c.to) >= 0 {
+		c.done = true
+	}
+	return nil
+}
+
+func (c *cursor) nextSpilled() error {
+	for c.left > 0 { // of a word that was passed over
+		if err := c.fill(); err != nil {
+			return err
+		}
+	}
+	if c.in.off == c.in.end && len(c.in.rest) == 0 {
+		c.done = true
+		return nil
+	}
+	n, err := c.in.uvarint()
+	if err != nil {
+		return err
+	}
+	word, err := c.in.bytes(n)
+	if err != nil {
+		return err
+	}
+	c.word = append(c.word[:0], word...)
+	left, err := c.in.uvarint()
+	c.left, c.last = int(left), 0
+	return err
+}
+
+// fill decodes the next piece of the word's postings into docs and tfs, which
+// are empty afterwards if there are none left.
+func (c *cursor) fill() error {
+	n := min(c.left, pieceLen)
+	if n > cap(c.docsMem) {
+		c.docsMem, c.tfsMem = make([]uint32, max(64, n)), make([]uint32, max(64, n))
+	}
+	c.left -= n
+	c.docs, c.tfs = c.docsMem[:n], c.tfsMem[:n]
+	if c.run.spilled != nil {
+		return c.fillSpilled()
+	}
+	tfs := c.tfs
+	for i, p := range c.post[:n] {
+		c.docs[i], tfs[i] = uint32(p>>32), uint32(p)
+	}
+	c.post = c.post[n:]
+	return nil
+}
+
+func (c *cursor) fillSpilled() error {
+	for i := range c.docs {
+		gap, err := c.in.uvarint()
+		if err != nil {
+			return err
+		}
+		tf := uint64(1)
+		if gap&1 != 0 {
+			if tf, err = c.in.uvarint(); err != nil {
+				return err
+			}
+		}
+		c.last += gap >> 1
+		if c.last >= uint64(len(c.run.docs)) {
+			return errSpill
+		}
+		c.docs[i], c.tfs[i] = c.run.docs[c.last], uint32(tf)
+	}
+	return nil
+}
+
+// yieldAll hands out the word's postings as they are.
+func (c *cursor) yieldAll(yield func(Term, error) bool) (bool, error) {
+	df := c.left
+	for c.left > 0 {
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+		if !yield(Term{Word: c.word, DF: df, Docs: c.docs, TFs: c.tfs}, nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,271 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/collocate/collocate/text"
+)
+
+// row is a posting with all that Invert says about it.
+type row struct {
+	word    string
+	df      int
+	doc, tf uint32
+}
+
+// invertPlainly is what Invert must say, by maps.
+func invertPlainly(t testing.TB, docs []text.Document, a text.Analyzer) (rows []row, lengths []uint32) {
+	t.Helper()
+	words := map[string]map[uint32]uint32{}
+	var tok text.Tokens
+	for d, doc := range docs {
+		if err := a.Analyze(doc.Text, &tok); err != nil {
+			t.Fatal(err)
+		}
+		lengths = append(lengths, uint32(len(tok.Words)))
+		for i := range tok.Words {
+			w := string(tok.Word(i))
+			if words[w] == nil {
+				words[w] = map[uint32]uint32{}
+			}
+			words[w][uint32(d)]++
+		}
+	}
+	for w, docs := range words {
+		for d, tf := range docs {
+			rows = append(rows, row{w, len(docs), d, tf})
+		}
+	}
+	sort.Slice(rows, func(i, j int) bool {
+		if rows[i].word != rows[j].word {
+			return rows[i].word < rows[j].word
+		}
+		return rows[i].doc < rows[j].doc
+	})
+	return rows, lengths
+}
+
+func collect(t testing.TB, v *Inversion, parts int) (rows []row) {
+	t.Helper()
+	for _, part := range v.Parts(t.Context(), parts) {
+		for term, err := range part {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(term.Docs) == 0 || len(term.Docs) != len(term.TFs) {
+				t.Fatalf("%q: %d documents, %d counts", term.Word, len(term.Docs), len(term.TFs))
+			}
+			for i, d := range term.Docs {
+				rows = append(rows, row{string(term.Word), term.DF, d, term.TFs[i]})
+			}
+		}
+	}
+	return rows
+}
+
+// shuffled hands out documents in batches of up to size, to random workers in
+// random order, all workers at once.
+func shuffled(docs []text.Document, threads, size int, seed uint64) batches {
+	return func(ctx context.Context, fn func(int, *text.Batch) error) error {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var all []*text.Batch
+		for i := 0; i < len(docs); {
+			n := min(rng.IntN(size+1), len(docs)-i) // sometimes an empty batch
+			all = append(all, &text.Batch{Seq: len(all), Docs: docs[i : i+n]})
+			i += n
+		}
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		var wg sync.WaitGroup
+		errs := make([]error, threads)
+		for w := range threads {
+			wg.Go(func() {
+				for i := w; i < len(all) && errs[w] == nil; i += threads {
+					errs[w] = fn(w, all[i])
+				}
+			})
+		}
+		wg.Wait()
+		return errors.Join(errs...)
+	}
+}
+
+// randomDocs has words of all lengths from 1 to 40, many of them rare, some with
+// zero and high bytes, and documents from empty to long.
+func randomDocs(seed uint64, n, vocabulary, length int) []text.Document {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	words := make([]string, vocabulary)
+	for i := range words {
+		w := []byte("commonprefixandmore")[:rng.IntN(20)]
+		for range 1 + rng.IntN(21) {
+			w = append(w, "abc\x00\xff"[min(rng.IntN(12), 4)%5])
+		}
+		words[i] = string(w)
+	}
+	docs := make([]text.Document, n)
+	for i := range docs {
+		var b strings.Builder
+		for range rng.IntN(length + 1) {
+			f := rng.Float64()
+			b.WriteString(words[int(f*f*f*float64(vocabulary))])
+			b.WriteByte(' ')
+		}
+		docs[i] = text.Document{ID: fmt.Sprint("doc", i), Text: []byte(b.String())}
+	}
+	return docs
+}
+
+func analyzer(t testing.TB, name string) text.Analyzer {
+	t.Helper()
+	a, err := text.ParseAnalyzer(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestInvertIsTheSameForAnyThreadsMemoryAndOrder(t *testing.T) {
+	a := analyzer(t, "whitespace")
+	for seed := range uint64(4) {
+		docs := randomDocs(seed, 300, 40<<(3*seed), 120)
+		want, lengths := invertPlainly(t, docs, a)
+		for _, threads := range []int{1, 2, 5} {
+			for _, memory := range []int64{1, 700e3 * int64(threads), 1e9} {
+				o := InvertOptions{Analyzer: a, Threads: threads, Memory: memory}
+				v, err := invert(t.Context(), shuffled(docs, threads, 9, seed), &o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("seed %d, %d threads, %d bytes, %d runs", seed, threads, memory, len(v.runs))
+				if memory == 1 && len(v.runs) < 100 || memory > 1e8 && len(v.runs) > threads {
+					t.Errorf("%s: memory does not decide about spilling", name)
+				}
+				if !slices.Equal(v.Lengths(), lengths) {
+					t.Errorf("%s: lengths differ", name)
+				}
+				for i := range docs {
+					if v.ID(i) != docs[i].ID {
+						t.Fatalf("%s: document %d is called %q", name, i, v.ID(i))
+					}
+				}
+				for _, parts := range []int{1, 7} {
+					if got := collect(t, v, parts); !slices.Equal(got, want) {
+						t.Fatalf("%s, %d parts: %d postings, want %d, or others", name, parts, len(got), len(want))
+					}
+				}
+				if err := v.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// A word in every document comes in several pieces, all with the same df.
+func TestLongListsComeInPieces(t *testing.T) {
+	docs := make([]text.Document, 3*pieceLen+5)
+	for i := range docs {
+		docs[i] = text.Document{Text: []byte("the")}
+		if i%3 == 0 {
+			docs[i].Text = []byte("of the")
+		}
+	}
+	a := analyzer(t, "whitespace")
+	want, _ := invertPlainly(t, docs, a)
+	for _, memory := range []int64{600e3, 1e9} {
+		o := InvertOptions{Analyzer: a, Threads: 3, Memory: memory}
+		v, err := invert(t.Context(), shuffled(docs, 3, 100, 1), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		if got := collect(t, v, 1); !slices.Equal(got, want) {
+			t.Fatal("postings differ")
+		}
+		terms := 0
+		for _, err := range v.Terms(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			terms++
+		}
+		if terms < 5 {
+			t.Errorf("%d terms: the lists came whole", terms)
+		}
+	}
+}
+
+func TestInvertLeavesNoTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	empty := func(when string) {
+		t.Helper()
+		if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+			t.Errorf("%s: %v, %v", when, list, err)
+		}
+	}
+	docs := randomDocs(1, 200, 1000, 50)
+	o := InvertOptions{Analyzer: analyzer(t, "whitespace"), Threads: 2, Memory: 1, TempDir: dir}
+	v, err := invert(t.Context(), shuffled(docs, 2, 9, 1), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty("while reading")
+	v.Close()
+	empty("after Close")
+
+	boom := errors.New("boom")
+	seen := 0
+	o.Threads = 1
+	o.Visit = func(int, *text.Batch) error {
+		if seen++; seen == 10 {
+			return boom
+		}
+		return nil
+	}
+	if _, err = invert(t.Context(), shuffled(docs, 1, 9, 1), &o); !errors.Is(err, boom) {
+		t.Errorf("the visitor's error came back as %v", err)
+	}
+	empty("after an error")
+
+	o.TempDir = dir + "/missing"
+	o.Visit = nil
+	if _, err = invert(t.Context(), shuffled(docs, 1, 9, 1), &o); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no such folder came back as %v", err)
+	}
+}
+
+func TestTermsStopWithTheContext(t *testing.T) {
+	o := InvertOptions{Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: 1e9}
+	v, err := invert(t.Context(), shuffled(randomDocs(1, 50, 1000, 50), 1, 9, 1), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range v.Terms(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestInvertOfNothing(t *testing.T) {
+	v, err := Invert(t.Context(), &text.Corpus{}, InvertOptions{Analyzer: analyzer(t, "ascii")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := collect(t, v, 4); v.Docs() != 0 || len(rows) != 0 {
+		t.Error("documents from nowhere")
+	}
+	if _, err := Invert(t.Context(), &text.Corpus{}, InvertOptions{}); err == nil {
+		t.Error("no analyzer, no error")
+	}
+}

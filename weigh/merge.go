@@ -1,0 +1,191 @@
+package weigh
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+)
+
+// Terms yields the words in byte order. It may be called several times.
+func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
+	return v.terms(ctx, nil, nil)
+}
+
+// Parts cuts the words into up to n ranges of about as many postings each, to
+// be read at the same time: one part after the other they are Terms.
+func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
+	var all []sample
+	total := int64(0)
+	for _, r := range v.runs {
+		all = append(all, r.index...)
+		for _, s := range r.index {
+			total += s.weight
+		}
+	}
+	slices.SortFunc(all, func(a, b sample) int { return bytes.Compare(a.word, b.word) })
+	var parts []iter.Seq2[Term, error]
+	var from []byte
+	done := int64(0)
+	for _, s := range all {
+		done += s.weight
+		if done*int64(n) >= total*int64(len(parts)+1) && len(parts) < n-1 && !bytes.Equal(s.word, from) {
+			parts = append(parts, v.terms(ctx, from, s.word))
+			from = s.word
+		}
+	}
+	return append(parts, v.terms(ctx, from, nil))
+}
+
+// Postings are handed out and merged in pieces of at most so many.
+const pieceLen = 1 << 13
+
+// terms yields the words w with from <= w < to; nil is no bound.
+func (v *Inversion) terms(ctx context.Context, from, to []byte) iter.Seq2[Term, error] {
+	return func(yield func(Term, error) bool) {
+		m := merger{docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
+		for _, r := range v.runs {
+			c, err := newCursor(r, from, to)
+			if err != nil {
+				yield(Term{}, err)
+				return
+			}
+			m.push(c)
+		}
+		for n := 0; len(m.heap) > 0; n++ {
+			if n%1024 == 0 && ctx.Err() != nil {
+				yield(Term{}, ctx.Err())
+				return
+			}
+			more, err := m.term(yield)
+			if err != nil {
+				yield(Term{}, err)
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// merger merges runs: a heap of cursors by their current word.
+type merger struct {
+	heap      []*cursor
+	same      []*cursor // those with the word being merged
+	turn      []*cursor // those of them that have postings left, by their next document
+	docs, tfs []uint32
+}
+
+func (m *merger) push(c *cursor) {
+	if c.done {
+		return
+	}
+	m.heap = append(m.heap, c)
+	for i := len(m.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if bytes.Compare(m.heap[up].word, m.heap[i].word) <= 0 {
+			break
+		}
+		m.heap[up], m.heap[i] = m.heap[i], m.heap[up]
+		i = up
+	}
+}
+
+func (m *merger) pop() *cursor {
+	c := m.heap[0]
+	last := len(m.heap) - 1
+	m.heap[0] = m.heap[last]
+	m.heap = m.heap[:last]
+	for i := 0; ; {
+		least := i
+		for _, down := range [2]int{2*i + 1, 2*i + 2} {
+			if down < last && bytes.Compare(m.heap[down].word, m.heap[least].word) < 0 {
+				least = down
+			}
+		}
+		if least == i {
+			return c
+		}
+		m.heap[i], m.heap[least] = m.heap[least], m.heap[i]
+		i = least
+	}
+}
+
+// term yields the least word, with the postings of all runs that have it.
+func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
+	m.same = append(m.same[:0], m.pop())
+	for len(m.heap) > 0 && bytes.Equal(m.heap[0].word, m.same[0].word) {
+		m.same = append(m.same, m.pop())
+	}
+	if len(m.same) == 1 {
+		more, err = m.same[0].yieldAll(yield)
+	} else {
+		more, err = m.mergePostings(yield)
+	}
+	if !more || err != nil {
+		return false, err
+	}
+	for _, c := range m.same {
+		if err := c.next(); err != nil {
+			return false, err
+		}
+		m.push(c)
+	}
+	return true, nil
+}
+
+// mergePostings yields the postings of the cursors in m.same by document. Runs
+// take turns by whole batches, so it copies stretches: from the cursor with the least
+// document up to the least of all others.
+func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
+	t := Term{Word: m.same[0].word}
+	m.docs, m.tfs = m.docs[:0], m.tfs[:0]
+	m.turn = append(m.turn[:0], m.same...)
+	for _, c := range m.turn {
+		t.DF += c.left
+		if err := c.fill(); err != nil {
+			return false, err
+		}
+	}
+	slices.SortFunc(m.turn, func(a, b *cursor) int { return cmp.Compare(a.docs[0], b.docs[0]) })
+	for len(m.turn) > 0 {
+		c := m.turn[0]
+		n := len(c.docs)
+		if len(m.turn) > 1 {
+			limit := m.turn[1].docs[0]
+			n = 1
+			for n < len(c.docs) && c.docs[n] < limit {
+				n++
+			}
+		}
+		n = min(n, cap(m.docs)-len(m.docs))
+		m.docs = append(m.docs, c.docs[:n]...)
+		m.tfs = append(m.tfs, c.tfs[:n]...)
+		c.docs, c.tfs = c.docs[n:], c.tfs[n:]
+		if len(m.docs) == cap(m.docs) {
+			t.Docs, t.TFs = m.docs, m.tfs
+			if !yield(t, nil) {
+				return false, nil
+			}
+			m.docs, m.tfs = m.docs[:0], m.tfs[:0]
+		}
+		if len(c.docs) == 0 {
+			if err := c.fill(); err != nil {
+				return false, err
+			}
+		}
+		if len(c.docs) == 0 {
+			m.turn = append(m.turn[:0], m.turn[1:]...)
+			continue
+		}
+		for i := 1; i < len(m.turn) && m.turn[i].docs[0] < c.docs[0]; i++ {
+			m.turn[i-1], m.turn[i] = m.turn[i], c
+		}
+	}
+	if len(m.docs) == 0 {
+		return true, nil
+	}
+	t.Docs, t.TFs = m.docs, m.tfs
+	return yield(t, nil), nil
+}

@@ -1,0 +1,156 @@
+package weigh
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// spillFile is a temporary file that holds the runs of one worker, one after
+// the other. It has no name from the start, so nothing is left of it however
+// the program ends.
+type spillFile struct {
+	f    *os.File
+	size int64
+}
+
+func newSpillFile(dir string) (*spillFile, error) {
+	f, err := os.CreateTemp(dir, "collocate-run-*")
+	if err != nil {
+		return nil, fmt.Errorf("create temporary file: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("unlink temporary file: %w", err)
+	}
+	return &spillFile{f: f}, nil
+}
+
+// spilled is where a run lies in a spill file. Each word is the varints of its
+// length and of the number of its postings with its bytes between them, then
+// for each posting the varint of gap<<1 | (tf > 1), and of tf if that is more
+// than 1. The gap is from the document before, the first from 0. Example: "ab"
+// in documents 3 (once) and 5 (4 times) is 02 61 62 02 06 05 04.
+type spilled struct {
+	f        *os.File
+	from, to int64
+}
+
+// write moves a run to the file.
+func (s *spillFile) write(r *run) (*run, error) {
+	w := bufio.NewWriterSize(io.NewOffsetWriter(s.f, s.size), 1<<20)
+	out := &run{spilled: &spilled{f: s.f, from: s.size}}
+	var buf []byte
+	weight := int64(sampleEvery)
+	for i := range r.order {
+		word, post := r.word(i), r.post[r.first[i]:r.first[i+1]]
+		if weight >= sampleEvery {
+			out.index = append(out.index, sample{append([]byte(nil), word...), s.size, weight})
+			weight = 0
+		}
+		weight += int64(len(post))
+		buf = binary.AppendUvarint(buf[:0], uint64(len(word)))
+		buf = append(buf, word...)
+		buf = binary.AppendUvarint(buf, uint64(len(post)))
+		last := uint64(0)
+		for _, p := range post {
+			doc, tf := p>>32, p&(1<<32-1)
+			if tf == 1 {
+				buf = binary.AppendUvarint(buf, (doc-last)<<1)
+			} else {
+				buf = binary.AppendUvarint(buf, (doc-last)<<1|1)
+				buf = binary.AppendUvarint(buf, tf)
+			}
+			last = doc
+			if len(buf) > 1<<16 {
+				if err := s.put(w, &buf); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := s.put(w, &buf); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return nil, fmt.Errorf("write temporary file: %w", err)
+	}
+	out.spilled.to = s.size
+	return out, nil
+}
+
+func (s *spillFile) put(w *bufio.Writer, buf *[]byte) error {
+	n, err := w.Write(*buf)
+	s.size += int64(n)
+	*buf = (*buf)[:0]
+	if err != nil {
+		return fmt.Errorf("write temporary file: %w", err)
+	}
+	return nil
+}
+
+// spillReader reads a part of a spill file with a buffer of its own.
+type spillReader struct {
+	f        *os.File
+	off, end int64
+	buf      []byte
+	rest     []byte // not yet read part of buf
+}
+
+const spillBuffer = 1 << 17
+
+var errSpill = errors.New("read temporary file: it has changed")
+
+// need makes at least n bytes available in rest, or all there are.
+func (s *spillReader) need(n int) error {
+	if len(s.rest) >= n || s.off == s.end {
+		return nil
+	}
+	if n > cap(s.buf) || s.buf == nil {
+		s.buf = append(make([]byte, 0, max(spillBuffer, n)), s.rest...)
+		s.rest = s.buf
+	}
+	had := copy(s.buf[:cap(s.buf)], s.rest)
+	s.buf = s.buf[:cap(s.buf)]
+	more := s.buf[had:min(int64(len(s.buf)), int64(had)+s.end-s.off)]
+	if _, err := s.f.ReadAt(more, s.off); err != nil {
+		return fmt.Errorf("read temporary file: %w", err)
+	}
+	s.off += int64(len(more))
+	s.rest = s.buf[:had+len(more)]
+	return nil
+}
+
+func (s *spillReader) uvarint() (uint64, error) {
+	if len(s.rest) < binary.MaxVarintLen64 {
+		if err := s.need(binary.MaxVarintLen64); err != nil {
+			return 0, err
+		}
+	}
+	v, n := binary.Uvarint(s.rest)
+	if n <= 0 {
+		return 0, errSpill
+	}
+	s.rest = s.rest[n:]
+	return v, nil
+}
+
+// bytes returns the next size bytes, valid until the next call.
+func (s *spillReader) bytes(size uint64) ([]byte, error) {
+	if size > uint64(s.end) {
+		return nil, errSpill
+	}
+	n := int(size)
+	if err := s.need(n); err != nil {
+		return nil, err
+	}
+	if len(s.rest) < n {
+		return nil, errSpill
+	}
+	b := s.rest[:n]
+	s.rest = s.rest[n:]
+	return b, nil
+}
