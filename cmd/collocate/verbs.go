@@ -5,5 +5,6 @@ import "github.com/spf13/cobra"
 // verbs lists every verb, one file each. A new verb is one line here.
 var verbs = []func(*app) *cobra.Command{
 	newTokensCmd,
+	newEvalCmd,
 	newVersionCmd,
 }

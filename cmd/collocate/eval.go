@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/trec"
+)
+
+func newEvalCmd(a *app) *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:     "eval QRELS RUN [RUN2]",
+		Short:   "Measure how good a run is, or compare two",
+		GroupID: groupSearch,
+		Long: `Eval compares the answers in RUN to the judgments in QRELS and prints measures with
+the names, definitions and format of trec_eval. With RUN2 it prints both runs side by side, with the
+p-values of Student's paired t-test and of a randomisation test.
+
+QRELS may be in TREC's format or in those of the SMART and Cranfield collections.`,
+		Args: cobra.RangeArgs(2, 3),
+		Example: `  collocate eval qrels.txt run.txt
+  collocate eval qrels.txt run.txt -m map,ndcg_cut_10,P_20
+  collocate eval qrels.txt baseline.txt new.txt -m map -m recall.100,1000
+  collocate eval cranqrel run.txt --per-query --json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.measures, "measure", "m", nil, "measures: official (the default), all, names such as map,P_10, or P.5,10")
+	f.BoolVar(&o.perQuery, "per-query", false, "print the values of every topic too")
+	f.IntVarP(&o.Level, "level", "l", 1, "smallest grade that counts as relevant")
+	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, those without answers too")
+	f.IntVarP(&o.Depth, "depth", "M", 0, "look at this many answers of each topic only; 0 means all")
+	f.StringVar(&o.format, "qrels-format", "auto", "auto, trec, smart or cranfield")
+	return cmd
+}
+
+type evalOptions struct {
+	trec.Options
+	measures []string
+	perQuery bool
+	format   string
+}
+
+func (a *app) eval(args []string, o evalOptions) error {
+	measures, err := trec.ParseMeasures(o.measures...)
+	if err != nil {
+		return usageError{err}
+	}
+	format, err := trec.ParseQrelsFormat(o.format)
+	if err != nil {
+		return usageError{err}
+	}
+	if o.Level < 1 || o.Depth < 0 {
+		return usagef("--level %d --depth %d: want a level of at least 1 and no negative depth", o.Level, o.Depth)
+	}
+	qrels, err := trec.ReadQrels(args[0], format)
+	if err != nil {
+		return err
+	}
+	var runs []*trec.Run
+	var evals []*trec.Evaluation
+	for _, path := range args[1:] {
+		run, err := trec.ReadRun(path)
+		if err != nil {
+			return err
+		}
+		e, err := trec.Evaluate(qrels, run, measures, o.Options)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		runs, evals = append(runs, run), append(evals, e)
+	}
+	if len(evals) == 2 {
+		return a.printComparison(runs, evals, o.perQuery)
+	}
+	if a.json {
+		return a.printJSON(evaluationJSON(runs[0], evals[0], o.perQuery))
+	}
+	return printEvaluation(a.stdout, runs[0], evals[0], o.perQuery)
+}
+
+// printEvaluation writes trec_eval's format: measure, topic, value.
+func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, perQuery bool) error {
+	line := func(m trec.Measure, topic string, v float64) error {
+		format := "%-22s\t%s\t%6.4f\n"
+		if m.Whole() {
+			format = "%-22s\t%s\t%.0f\n"
+		}
+		_, err := fmt.Fprintf(w, format, m.Name, topic, v)
+		return err
+	}
+	if perQuery {
+		for i, topic := range e.Topics {
+			for m, measure := range e.Measures {
+				if !measure.PerTopic() {
+					continue
+				}
+				if err := line(measure, topic, e.Values[i][m]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(w, "%-22s\tall\t%s\n", "runid", run.Tag); err != nil {
+		return err
+	}
+	for m, measure := range e.Measures {
+		if err := line(measure, "all", e.All[m]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type evalJSON struct {
+	Run    string                        `json:"run"`
+	All    map[string]float64            `json:"all"`
+	Topics map[string]map[string]float64 `json:"topics,omitempty"`
+}
+
+func evaluationJSON(run *trec.Run, e *trec.Evaluation, perQuery bool) evalJSON {
+	out := evalJSON{Run: run.Tag, All: map[string]float64{}}
+	for m, measure := range e.Measures {
+		out.All[measure.Name] = e.All[m]
+	}
+	if perQuery {
+		out.Topics = map[string]map[string]float64{}
+		for i, topic := range e.Topics {
+			out.Topics[topic] = map[string]float64{}
+			for m, measure := range e.Measures {
+				if measure.PerTopic() {
+					out.Topics[topic][measure.Name] = e.Values[i][m]
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (a *app) printComparison(runs []*trec.Run, evals []*trec.Evaluation, perQuery bool) error {
+	table, err := trec.Compare(evals[0], evals[1])
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Runs    []evalJSON        `json:"runs"`
+			Compare []trec.Comparison `json:"compare"`
+		}{[]evalJSON{evaluationJSON(runs[0], evals[0], perQuery), evaluationJSON(runs[1], evals[1], perQuery)}, table})
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
+	if perQuery {
+		fmt.Fprintf(w, "measure\ttopic\t%s\t%s\tdifference\t\n", runs[0].Tag, runs[1].Tag)
+		second := map[string]int{}
+		for i, topic := range evals[1].Topics {
+			second[topic] = i
+		}
+		for i, topic := range evals[0].Topics {
+			k, both := second[topic]
+			for m, measure := range evals[0].Measures {
+				if both && measure.PerTopic() {
+					x, y := evals[0].Values[i][m], evals[1].Values[k][m]
+					fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%+.4f\t\n", measure.Name, topic, x, y, y-x)
+				}
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "measure\ttopics\t%s\t%s\tdifference\tbetter\tworse\tp (t-test)\tp (random)\t\n", runs[0].Tag, runs[1].Tag)
+	for _, c := range table {
+		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f\t%+.4f\t%d\t%d\t%.4f\t%.4f\t\n", c.Measure, c.Topics, c.A, c.B, c.Diff, c.Better, c.Worse, c.PT, c.PRandom)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,47 @@
+// Package trec says how good an answer was: topics (queries), judgments (qrels),
+// runs (ranked answers) and the measures over them, as trec_eval defines them.
+//
+// # Files
+//
+// Topics ([ReadTopics]) are recognised by their first line that is not blank:
+//
+//	<top> ... <num> Number: 301 ... <title> words ... </top>    TREC; the title is the query
+//	.I 1 / .W / words ...                                       SMART; numbered by position
+//	{"id": "7", "query": "words"}                               JSON lines; id, qid or the line's number; query, text or title
+//	301<TAB>words                                               TSV
+//	301:words                                                   as in TREC's efficiency tracks
+//
+// Judgments ([ReadQrels]) are lines of blank-separated columns, a line that begins
+// with # being a comment:
+//
+//	301 0 FT934-1 2        TREC: topic, iteration (ignored), document, grade
+//	1 17 0 0.000000        SMART: topic, document, two zeros; all listed are relevant
+//	1 184 2                Cranfield: topic, document, grade; 1 is best, 4 least, -1 (or 5) not relevant
+//
+// SMART numbers lose their leading zeros, so that topic 01 is topic 1. Cranfield's
+// grades g become 5-g, so that a larger grade is better as everywhere else.
+//
+// Runs ([ReadRun]) are lines "topic Q0 document rank score tag". As in trec_eval the
+// rank is ignored: answers are sorted by score, falling, and equal scores by document,
+// falling in byte order. [RunWriter] therefore writes scores that fall strictly.
+//
+// # Measures
+//
+// With rels the grades of the answers by rank, a document being relevant if its grade
+// is at least the level (1), R the number of relevant documents of the topic:
+//
+//	num_ret, num_rel, num_rel_ret   counts, summed over topics
+//	map            sum over relevant answers of (relevant so far / rank) / R; map_cut_k: first k answers
+//	gm_map         the same, averaged geometrically with 0.00001 for smaller values
+//	P_k            relevant in the first k / k;  recall_k: / R;  relative_P_k: / min(k, R);  success_k: any?
+//	Rprec          P at R;  Rprec_mult_x: P at x*R
+//	recip_rank     1 / rank of the first relevant answer
+//	bpref          mean over relevant answers of 1 - (judged nonrelevant before it, at most R) / min(R, judged nonrelevant)
+//	ndcg, ndcg_cut_k   sum of grade/log2(rank+1) over that of the best order
+//	iprec_at_recall_x  largest precision at or after the rank where recall reaches x
+//	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k, num_nonrel_judged_ret: as trec_eval
+//
+// A summary averages over the topics that have both judgments and answers, or over all
+// that have judgments if Options.Complete. Two runs are compared topic by topic with
+// Student's paired t-test and a randomisation test: [Compare].
+package trec

@@ -1,0 +1,211 @@
+package trec
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The lines of trec_eval's output that are about our measures, "measure topic value".
+func expected(t *testing.T, file string, ours map[string]bool) map[string]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata/trec_eval", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := map[string]string{}
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		c := strings.Fields(s.Text())
+		if len(c) == 3 && ours[c[0]] {
+			out[c[0]+" "+c[1]] = c[2]
+		}
+	}
+	return out
+}
+
+func printed(e *Evaluation) map[string]string {
+	out := map[string]string{}
+	put := func(m Measure, topic string, v float64) {
+		format := "%.4f"
+		if m.Whole() {
+			format = "%.0f"
+		}
+		out[m.Name+" "+topic] = fmt.Sprintf(format, v)
+	}
+	for m, measure := range e.Measures {
+		put(measure, "all", e.All[m])
+		for i, topic := range e.Topics {
+			if measure.PerTopic() {
+				put(measure, topic, e.Values[i][m])
+			}
+		}
+	}
+	return out
+}
+
+// What NIST's program prints for its own tests, to the last digit, in both directions.
+func TestEqualsTrecEval(t *testing.T) {
+	params := []string{"iprec_at_recall..10,.20,.25,.75,.50", "P.5,7,3", "recall.20,2000", "Rprec_mult.5.0,0.2,0.35", "ndcg_cut.10,20,23.4", "success.2,5,20"}
+	for _, c := range []struct {
+		out, qrels, run string
+		measures        []string
+		options         Options
+		perTopic        bool
+	}{
+		{"out.test", "qrels.test", "results.test", nil, Options{}, false},
+		{"out.test.a", "qrels.test", "results.test", []string{"all"}, Options{}, false},
+		{"out.test.aq", "qrels.test", "results.test", []string{"all"}, Options{}, true},
+		{"out.test.aqc", "qrels.test", "results.trunc", []string{"all"}, Options{Complete: true}, true},
+		{"out.test.aqcM", "qrels.test", "results.trunc", []string{"all"}, Options{Complete: true, Depth: 100}, true},
+		{"out.test.aql", "qrels.rel_level", "results.test", []string{"all"}, Options{Level: 2}, true},
+		{"out.test.meas_params", "qrels.test", "results.test", params, Options{}, true},
+	} {
+		t.Run(c.out, func(t *testing.T) {
+			q, err := ReadQrels(filepath.Join("testdata/trec_eval", c.qrels), Auto)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := ReadRun(filepath.Join("testdata/trec_eval", c.run))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Tag != "STANDARD" {
+				t.Errorf("tag %q", run.Tag)
+			}
+			measures, err := ParseMeasures(c.measures...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := Evaluate(q, run, measures, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours := map[string]bool{}
+			for _, m := range measures {
+				ours[m.Name] = true
+			}
+			want, got := expected(t, c.out, ours), printed(e)
+			if len(want) < len(measures) {
+				t.Fatalf("only %d lines to compare", len(want))
+			}
+			for key, w := range want {
+				if got[key] != w {
+					t.Errorf("%s: %s, trec_eval %s", key, got[key], w)
+				}
+			}
+			for key := range got {
+				if _, ok := want[key]; !ok && (c.perTopic || strings.HasSuffix(key, " all")) {
+					t.Errorf("%s: %s, trec_eval does not print it", key, got[key])
+				}
+			}
+		})
+	}
+}
+
+func TestEvaluateNeedsACommonTopic(t *testing.T) {
+	run := &Run{Tag: "x", Topics: map[string][]Result{"2": {{"d", 1}}}}
+	measures, _ := ParseMeasures("map")
+	if _, err := Evaluate(Qrels{"1": {"d": 1}}, run, measures, Options{}); err == nil {
+		t.Error("a run about other topics was taken")
+	}
+}
+
+// No judged relevant document, no answer: zeros, not NaN.
+func TestEmptyTopicsGiveZeros(t *testing.T) {
+	measures, err := ParseMeasures("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Topics: map[string][]Result{"1": {{"a", 1}}, "3": {{"x", 2}, {"y", 1}}}}
+	e, err := Evaluate(Qrels{"1": {"a": 0}, "2": {"b": 2}, "3": {"x": -1, "y": 0}}, run, measures, Options{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.Topics {
+		for m, v := range e.Values[i] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("topic %s: %s is %v", e.Topics[i], measures[m].Name, v)
+			}
+		}
+	}
+}
+
+func TestMeasureNames(t *testing.T) {
+	ms, err := ParseMeasures("map,P_10,ndcg_cut_7", "recall.5,10", "iprec_at_recall_0.25", "map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range ms {
+		names = append(names, m.Name)
+	}
+	if got := strings.Join(names, " "); got != "map P_10 ndcg_cut_7 recall_5 recall_10 iprec_at_recall_0.25" {
+		t.Error(got)
+	}
+	for _, bad := range []string{"mapp", "P_0", "P_x", "map_5_", "Rprec_7", "", "P.", "ndcg_cut_-3", "_5"} {
+		if _, err := ParseMeasures(bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// Two runs over 20 topics whose t is 4.0627, worked out apart.
+func TestCompare(t *testing.T) {
+	a, b := &Evaluation{}, &Evaluation{}
+	a.Measures, _ = ParseMeasures("map")
+	b.Measures = a.Measures
+	for i := range 20 {
+		x := float64(i%7) / 10
+		y := x + float64(i%3)/20 - 0.01
+		topic := fmt.Sprint(100 + i)
+		a.Topics, b.Topics = append(a.Topics, topic), append(b.Topics, topic)
+		a.Values, b.Values = append(a.Values, []float64{x}), append(b.Values, []float64{y})
+	}
+	cs, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cs[0]
+	if c.Topics != 20 || c.Better != 13 || c.Worse != 7 {
+		t.Errorf("%+v", c)
+	}
+	if math.Abs(c.T-4.062732) > 1e-6 || c.PT > 0.001 || c.PT < 0.0005 {
+		t.Errorf("t = %v, p = %v", c.T, c.PT)
+	}
+	if c.PRandom > 0.005 || c.PRandom <= 0 {
+		t.Errorf("randomisation p = %v", c.PRandom)
+	}
+	again, _ := Compare(a, b)
+	if again[0] != c {
+		t.Error("another p the second time")
+	}
+	same, _ := Compare(a, a)
+	if same[0].PT != 1 || same[0].PRandom != 1 || same[0].T != 0 {
+		t.Errorf("a run against itself: %+v", same[0])
+	}
+}
+
+// Few topics: all 2^n ways. Three equal differences: 2 of 8 are as large.
+func TestRandomisationIsExactForFewTopics(t *testing.T) {
+	if p := randomisation([]float64{0.1, 0.1, 0.1}); p != 0.25 {
+		t.Error(p)
+	}
+	if p := randomisation([]float64{0.3, -0.3}); p != 1 {
+		t.Error(p)
+	}
+}
+
+// Quantiles from the printed tables.
+func TestStudentP(t *testing.T) {
+	for _, c := range []struct{ t, df, p float64 }{{12.706, 1, 0.05}, {2.093, 19, 0.05}, {3.883, 19, 0.001}, {2.660, 60, 0.01}, {0, 7, 1}} {
+		if got := studentP(c.t, c.df); math.Abs(got-c.p) > 1e-5+c.p*0.002 {
+			t.Errorf("t %v, df %v: p = %v, want %v", c.t, c.df, got, c.p)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package trec
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestTopicsOfEveryFormat(t *testing.T) {
+	want := []Topic{{"1", "black bear attacks"}, {"2", "steel"}}
+	for name, file := range map[string]string{
+		"TREC":      "\n<top>\n\n<num> Number: 1\n<title> black bear\n attacks\n\n<desc> Description:\nHow many?\n</top>\n<top>\n<num> Number: 2 \n<title> steel\n<narr> no\n</top>\n",
+		"web track": "<top>\n<num>1</num><title>\nblack bear\nattacks\n</title>\n<desc>\nx\n</desc>\n</top>\n<TOP>\n<NUM>2</NUM>\n<TITLE>steel</TITLE>\n</TOP>",
+		"SMART":     ".I 001\r\n.W\r\nblack bear\r\nattacks\r\n.I 004\r\n.W\r\nsteel\r\n.A\r\nSmith\r\n.I 0\r\n",
+		"TSV":       "1\tblack bear attacks\n\n2\tsteel\n",
+		"colon":     "1:black bear attacks\n2:steel",
+		"JSON":      "{\"query\": \"black bear attacks\", \"tags\": [\"union\"]}\n{\"id\": 2, \"text\": \"steel\"}\n",
+		"BOM":       "\ufeff1\tblack bear attacks\n2\tsteel\n",
+	} {
+		got, err := ParseTopics(strings.NewReader(file), name)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for name, file := range map[string]string{
+		"empty": "", "no separator": "hello world", "twice": "1:a\n1:b\n", "unnamed": "<top>\n<title> x\n</top>\n",
+		"nested": "<top>\n<top>\n", "JSON": "{\"id\":\"1\"}\n", "not JSON": "{hello\n", "no ID": "\tx\n", "tag": "<top\n", "not a tag": "<1>\n",
+	} {
+		if got, err := ParseTopics(strings.NewReader(file), "f"); err == nil {
+			t.Errorf("%s: took %q", name, got)
+		} else if !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("%s: %v does not name the file", name, err)
+		}
+	}
+}
+
+func TestQrelsOfEveryFormat(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		want map[string]int
+	}{
+		"TREC":      {"# judged by NIST\n1 0 d7 2\n1 0 d8 0\n1 Q0 d9 -1\n", map[string]int{"d7": 2, "d8": 0, "d9": -1}},
+		"SMART":     {"01 7 0 0.000000\r\n  1  008\t0\t0.0\r\n", map[string]int{"7": 1, "8": 1}},
+		"Cranfield": {"1 7 1 \n1 8  -1\n1 9 4\n", map[string]int{"7": 4, "8": 0, "9": 1}},
+	} {
+		q, err := ParseQrels(strings.NewReader(c.file), name, Auto)
+		if err != nil || len(q) != 1 {
+			t.Errorf("%s: %v, %v", name, q, err)
+			continue
+		}
+		for doc, grade := range c.want {
+			if g, ok := q["1"][doc]; !ok || g != grade {
+				t.Errorf("%s: document %s has grade %d, want %d", name, doc, g, grade)
+			}
+		}
+	}
+	for name, file := range map[string]string{
+		"empty": "", "short": "1 2\n", "mixed": "1 0 a 1\n1 0 a\n", "grade": "1 0 a x\n", "twice": "1 0 a 1\n1 0 a 1\n", "cranfield grade": "1 2 7\n",
+	} {
+		if q, err := ParseQrels(strings.NewReader(file), "f", Auto); err == nil {
+			t.Errorf("%s: took %v", name, q)
+		} else if !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("%s: %v does not name the file", name, err)
+		}
+	}
+	if _, err := ParseQrelsFormat("xml"); err == nil {
+		t.Error("xml was taken")
+	}
+}
+
+// What a run says is the order in which it was written, ties and all.
+func TestRunKeepsTheOrderOfTies(t *testing.T) {
+	scores := []float32{2, 1, 1, 1, math.Nextafter32(1, 0), 0.5, 0, 0, 0}
+	var b strings.Builder
+	w := NewRunWriter(&b, "tag")
+	err := w.Topic("7", len(scores), func(i int) (string, float32) { return "d" + strconv.Itoa(i), scores[i] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if first, _, _ := strings.Cut(b.String(), "\n"); first != "7 Q0 d0 1 2 tag" {
+		t.Error(first)
+	}
+	run, err := ParseRun(strings.NewReader(b.String()), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range run.Topics["7"] {
+		if r.Doc != "d"+strconv.Itoa(i) {
+			t.Errorf("rank %d is %s", i, r.Doc)
+		}
+		if math.Abs(r.Score-float64(scores[i])) > 1e-6 {
+			t.Errorf("score %v became %v", scores[i], r.Score)
+		}
+	}
+	if w.Topic("7", 1, func(int) (string, float32) { return "two words", 1 }) == nil {
+		t.Error("an ID with a blank was written")
+	}
+}
+
+// trec_eval sorts ties by document, falling.
+func TestTiesInForeignRuns(t *testing.T) {
+	run, err := ParseRun(strings.NewReader("1 Q0 a 1 0.5 x\n1 Q0 c 2 0.5 x\n1 Q0 b 3 0.5 x junk at the end\n"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run.Topics["1"]; r[0].Doc != "c" || r[1].Doc != "b" || r[2].Doc != "a" {
+		t.Error(r)
+	}
+	for name, file := range map[string]string{"empty": "\n", "short": "1 Q0 a 1 0.5\n", "score": "1 Q0 a 1 high x\n", "NaN": "1 Q0 a 1 nan x\n", "twice": "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n"} {
+		if _, err := ParseRun(strings.NewReader(file), "f"); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+// The old collections, where they are at hand.
+func TestSharedCollections(t *testing.T) {
+	root := filepath.Join("..", "..", "shared", "data", "ir")
+	for _, c := range []struct {
+		topics, qrels    string
+		nTopics, nJudged int
+	}{
+		{"cranfield/cran.qry", "cranfield/cranqrel", 225, 225},
+		{"cacm/query.text", "cacm/qrels.text", 64, 52},
+		{"cisi/CISI.QRY", "cisi/CISI.REL", 112, 76},
+		{"medline/MED.QRY", "medline/MED.REL", 30, 30},
+		{"medline/MED.QRY", "medline/MED.REL.OLD", 30, 30},
+		{"adi/ADI.QRY", "adi/ADI.REL", 35, 35},
+	} {
+		if m, _ := filepath.Glob(filepath.Join(root, c.topics)); m == nil {
+			t.Skip("the shared collections are not beside the repository")
+		}
+		topics, err := ReadTopics(filepath.Join(root, c.topics))
+		if err != nil || len(topics) != c.nTopics {
+			t.Errorf("%s: %d topics, %v", c.topics, len(topics), err)
+		}
+		q, err := ReadQrels(filepath.Join(root, c.qrels), Auto)
+		if err != nil || len(q) != c.nJudged {
+			t.Errorf("%s: %d topics judged, %v", c.qrels, len(q), err)
+		}
+		names := map[string]bool{}
+		for _, topic := range topics {
+			names[topic.ID] = true
+		}
+		for topic := range q {
+			if !names[topic] {
+				t.Errorf("%s judges topic %s, which does not exist", c.qrels, topic)
+			}
+		}
+	}
+}
+
+// Whatever the bytes: an error or a value, no panic.
+func FuzzParsers(f *testing.F) {
+	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta", `{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if topics, err := ParseTopics(strings.NewReader(s), "f"); err == nil && len(topics) == 0 {
+			t.Error("no topics and no error")
+		}
+		q, errQ := ParseQrels(strings.NewReader(s), "f", Auto)
+		run, errR := ParseRun(strings.NewReader(s), "f")
+		if errQ == nil && errR == nil {
+			measures, _ := ParseMeasures("all")
+			_, _ = Evaluate(q, run, measures, Options{Complete: true})
+		}
+	})
+}

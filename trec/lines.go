@@ -1,0 +1,37 @@
+package trec
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxLine bounds a line: a run or judgment has a hundred bytes, a topic a few thousand.
+const maxLine = 16 << 20
+
+// eachLine calls fn with every line and its number from 1, without line ends (LF or
+// CRLF). Errors get the file's name and the line's number.
+func eachLine(r io.Reader, name string, fn func(n int, line string) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for s.Scan() {
+		n++
+		if err := fn(n, strings.TrimSuffix(s.Text(), "\r")); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+// columns splits at blanks. A comment or an empty line has none.
+func columns(line string) []string {
+	if strings.HasPrefix(line, "#") {
+		return nil
+	}
+	return strings.Fields(line)
+}

@@ -1,0 +1,121 @@
+package trec
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Result is one answer.
+type Result struct {
+	Doc   string
+	Score float64
+}
+
+// Run holds the answers by topic, sorted as trec_eval does.
+type Run struct {
+	Tag    string // that of the last line
+	Topics map[string][]Result
+}
+
+// ReadRun reads a run file.
+func ReadRun(path string) (*Run, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a run: %w", err)
+	}
+	defer file.Close()
+	return ParseRun(file, path)
+}
+
+// ParseRun is ReadRun for an open file; name is for error messages.
+func ParseRun(r io.Reader, name string) (*Run, error) {
+	run := &Run{Topics: map[string][]Result{}}
+	err := eachLine(r, name, func(n int, line string) error {
+		c := columns(line)
+		if len(c) == 0 {
+			return nil
+		}
+		if len(c) < 6 {
+			return fmt.Errorf("%q: want topic, Q0, document, rank, score, tag", line)
+		}
+		score, err := strconv.ParseFloat(c[4], 64)
+		if err != nil || math.IsNaN(score) {
+			return fmt.Errorf("score %q: want a number", c[4])
+		}
+		run.Tag = c[5]
+		run.Topics[c[0]] = append(run.Topics[c[0]], Result{c[2], score})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(run.Topics) == 0 {
+		return nil, fmt.Errorf("%s: no answers", name)
+	}
+	for topic, results := range run.Topics {
+		slices.SortFunc(results, func(a, b Result) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc))
+		})
+		seen := make(map[string]struct{}, len(results))
+		for _, r := range results {
+			if _, twice := seen[r.Doc]; twice {
+				return nil, fmt.Errorf("%s: topic %s has document %s twice", name, topic, r.Doc)
+			}
+			seen[r.Doc] = struct{}{}
+		}
+	}
+	return run, nil
+}
+
+// RunWriter writes a run.
+type RunWriter struct {
+	w   *bufio.Writer
+	tag string
+}
+
+// NewRunWriter writes to w; the tag names the run.
+func NewRunWriter(w io.Writer, tag string) *RunWriter {
+	return &RunWriter{bufio.NewWriterSize(w, 64<<10), tag}
+}
+
+// Topic writes the answers of a topic in the order they come. A score that is not below
+// the one before it is written as the next smaller float32, so that a reader
+// who sorts by score keeps the order, whether it reads float32 or float64.
+func (w *RunWriter) Topic(topic string, n int, answer func(i int) (doc string, score float32)) error {
+	last := float32(math.Inf(1))
+	for i := range n {
+		doc, score := answer(i)
+		if doc == "" || strings.ContainsAny(doc, " \t\r\n") {
+			return fmt.Errorf("writing a run: document %q: an ID that is empty or has blanks cannot stand in a run", doc)
+		}
+		if score >= last {
+			score = math.Nextafter32(last, float32(math.Inf(-1)))
+		}
+		last = score
+		b := w.w.AvailableBuffer()
+		b = append(append(b, topic...), " Q0 "...)
+		b = append(append(b, doc...), ' ')
+		b = append(strconv.AppendInt(b, int64(i+1), 10), ' ')
+		b = append(strconv.AppendFloat(b, float64(score), 'g', -1, 32), ' ')
+		b = append(append(b, w.tag...), '\n')
+		if _, err := w.w.Write(b); err != nil {
+			return fmt.Errorf("writing a run: %w", err)
+		}
+	}
+	return nil
+}
+
+// Flush writes what is still in the buffer.
+func (w *RunWriter) Flush() error {
+	if err := w.w.Flush(); err != nil {
+		return fmt.Errorf("writing a run: %w", err)
+	}
+	return nil
+}
