@@ -1,183 +1,193 @@
 package text
 
 import (
-	"bytes"
-	"compress/bzip2"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
-	"strings"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
-var errStop = errors.New("stop")
+func (c *Corpus) stdin() io.Reader {
+	if c.in != nil {
+		return c.in
+	}
+	return os.Stdin
+}
 
+// start makes the feeder and the list of its files.
+func (c *Corpus) start() (*feeder, []input, error) {
+	inputs, err := c.inputs()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &feeder{corpus: c, tell: func(int64) {}}
+	if progress := c.Options.Progress; progress != nil {
+		var total int64
+		for _, in := range inputs {
+			if !in.regular {
+				total = 0
+				break
+			}
+			total += in.size
+		}
+		var done atomic.Int64
+		f.tell = func(n int64) { progress(done.Add(n), total) }
+	}
+	return f, inputs, nil
+}
+
+// all reads and parses in the caller's goroutine.
 func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		err := c.read(ctx, func(d Document) error {
-			if !yield(d, nil) {
-				return errStop
+		f, inputs, err := c.start()
+		if err != nil {
+			yield(Document{}, err)
+			return
+		}
+		var (
+			p    parser
+			pos  position
+			free []byte
+		)
+		f.buffer = func() []byte {
+			b := free
+			free = nil
+			return b
+		}
+		asked := true // the caller still wants documents
+		f.emit = func(t *task) error {
+			defer t.release(func(b []byte) { free = b })
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			return ctx.Err()
-		})
-		if err != nil && err != errStop {
+			if err := p.parse(t, f.tell); err != nil {
+				return err
+			}
+			if pos, err = p.number(pos); err != nil {
+				return err
+			}
+			for _, d := range p.docs {
+				if asked = yield(d, nil); !asked {
+					return errStopped
+				}
+			}
+			return nil
+		}
+		if err := f.run(inputs); err != nil && asked {
 			yield(Document{}, err)
 		}
 	}
 }
 
+// batches has one goroutine that cuts the corpus into tasks and the workers that
+// turn tasks into batches. Each task waits for the one before it to say how many
+// documents and batches there were; since tasks are taken in order and say so
+// before fn is called, that wait is short.
 func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
-	b := &Batch{}
-	size := 0
-	flush := func() error {
-		if len(b.Docs) == 0 {
-			return nil
-		}
-		err := fn(0, b)
-		b, size = &Batch{Seq: b.Seq + 1}, 0
-		return err
-	}
-	err := c.read(ctx, func(d Document) error {
-		b.Docs = append(b.Docs, d)
-		if size += len(d.Text); size >= 1<<20 {
-			return flush()
-		}
-		return ctx.Err()
-	})
+	f, inputs, err := c.start()
 	if err != nil {
 		return err
 	}
-	return flush()
-}
+	threads := c.Options.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	parent := ctx
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 
-func (c *Corpus) read(ctx context.Context, emit func(Document) error) error {
-	for _, path := range c.Paths {
-		if path == "-" {
-			if err := c.readFrom(os.Stdin, "stdin", emit); err != nil {
-				return err
-			}
-			continue
-		}
-		err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			f, err := os.Open(path)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			if err := c.readFrom(f, filepath.Base(path), emit); err != nil {
-				if err == errStop {
-					return err
-				}
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Corpus) readFrom(r io.Reader, name string, emit func(Document) error) error {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	switch {
-	case bytes.HasPrefix(data, []byte("\x1f\x8b\x08")):
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return err
-		}
-		if data, err = io.ReadAll(z); err != nil {
-			return err
-		}
-	case bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")):
-		z, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderMaxWindow(1<<31))
-		if err != nil {
-			return err
-		}
-		defer z.Close()
-		if data, err = io.ReadAll(z); err != nil {
-			return err
-		}
-	case bytes.HasPrefix(data, []byte("BZh")):
-		if data, err = io.ReadAll(bzip2.NewReader(bytes.NewReader(data))); err != nil {
-			return err
-		}
-	}
-	format := c.Options.Format
-	if format == Auto {
-		switch {
-		case bytes.HasPrefix(data, []byte("{")):
-			format = JSONL
-		case bytes.Contains(data[:min(len(data), 1<<16)], []byte("\n\n")):
-			format = Blank
+	tasks := make(chan *task, threads)
+	free := make(chan []byte, 2*threads+1)
+	f.buffer = func() []byte {
+		select {
+		case b := <-free:
+			return b
 		default:
-			format = Lines
+			return nil
 		}
 	}
-	n := 0
-	number := func(text []byte) error {
-		n++
-		return emit(Document{ID: fmt.Sprintf("%s:%d", name, n), Text: text})
+	recycle := func(b []byte) {
+		select {
+		case free <- b:
+		default:
+		}
 	}
-	switch format {
-	case File:
-		return emit(Document{ID: name, Text: data})
-	case Lines:
-		for line := range bytes.Lines(data) {
-			if err := number(bytes.TrimRight(line, "\r\n")); err != nil {
-				return err
-			}
+	link := make(chan position, 1)
+	link <- position{}
+	f.emit = func(t *task) error {
+		next := make(chan position, 1)
+		t.in, t.out = link, next
+		link = next
+		select {
+		case tasks <- t:
+			return nil
+		case <-ctx.Done():
+			t.release(recycle)
+			return ctx.Err()
 		}
-	case Blank:
-		for part := range bytes.SplitSeq(data, []byte("\n\n")) {
-			if part = bytes.TrimSpace(part); len(part) > 0 {
-				if err := number(part); err != nil {
-					return err
-				}
-			}
-		}
-	case JSONL:
-		for line := range bytes.Lines(data) {
-			var m map[string]any
-			n++
-			if err := json.Unmarshal(line, &m); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
-			}
-			d := Document{ID: fmt.Sprintf("%s:%d", name, n)}
-			for _, f := range []string{"id", "_id", "docid"} {
-				if s, ok := m[f]; ok {
-					d.ID = fmt.Sprint(s)
-					break
-				}
-			}
-			var parts []string
-			for _, f := range []string{"contents", "title", "abstract", "text"} {
-				if s, ok := m[f].(string); ok && s != "" {
-					parts = append(parts, s)
-				}
-			}
-			d.Text = []byte(strings.Join(parts, "\n"))
-			if err := emit(d); err != nil {
-				return err
-			}
-		}
-	default:
-		return fmt.Errorf("cannot read format %v", format)
 	}
-	return nil
+
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(tasks)
+		if err := f.run(inputs); err != nil {
+			fail(err)
+		}
+	})
+	for worker := range threads {
+		wg.Go(func() {
+			var p parser
+			for t := range tasks {
+				if ctx.Err() == nil {
+					if err := p.batch(ctx, t, worker, f.tell, fn); err != nil {
+						fail(err)
+					}
+				}
+				t.release(recycle)
+			}
+		})
+	}
+	wg.Wait()
+	if err := parent.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// batch turns a task into a batch and calls fn. An error in the text is returned
+// only after all tasks before have been found right, so that the first error in
+// the corpus is the one reported.
+func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64), fn func(int, *Batch) error) error {
+	err := p.parse(t, tell)
+	var pos position
+	select {
+	case pos = <-t.in:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	seq := pos.seq
+	if pos, err = p.number(pos); err != nil {
+		return err
+	}
+	t.out <- pos
+	if len(p.docs) == 0 {
+		return nil
+	}
+	return fn(worker, &Batch{Seq: seq, Docs: p.docs})
+}
+
+// release gives back what a task holds.
+func (t *task) release(recycle func([]byte)) {
+	for _, p := range t.pieces {
+		if cap(p.data) >= chunkSize && cap(p.data) <= 4*chunkSize {
+			recycle(p.data)
+		}
+		p.src.release()
+	}
 }

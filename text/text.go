@@ -2,14 +2,16 @@ package text
 
 import (
 	"context"
+	"io"
 	"iter"
 )
 
 // Document is one unit of a corpus.
 type Document struct {
 	// ID is the document's own name where the format has one, else
-	// "file:number" made from the file's base name and the document's number in
-	// it, from 1; "file" alone where a file is one document.
+	// "file:number" made from the file's name and the document's number in it, from
+	// 1; "file" alone where a file is one document. The file's name is its base
+	// name, or inside a folder of the corpus its path from that folder.
 	ID string
 	// Text is the raw bytes. It belongs to the Batch and lives as long as it.
 	Text []byte
@@ -28,13 +30,16 @@ type Batch struct {
 type Corpus struct {
 	Paths   []string // files, folders (walked in byte order of their paths), or "-"
 	Options Options
+
+	in io.Reader // standard input for tests
 }
 
 // Options say how files become documents. The zero value detects the format.
 type Options struct {
 	Format Format
-	// Fields that hold text in JSONL and CSV, in order; joined by a newline. Empty:
-	// contents, or title, abstract and text, whichever are there.
+	// Fields that hold text in JSONL and CSV, in order; joined by a newline, empty
+	// ones left out. None: contents, or title, abstract and text, whichever are
+	// there. In SMART they are the letters of the sections; none: T and W.
 	Fields []string
 	// IDField holds the ID in JSONL and CSV. Empty: id, _id or docid.
 	IDField string
@@ -71,6 +76,7 @@ type Tokens struct {
 	WantSource bool
 
 	scratch []byte
+	stems   stemCache
 }
 
 // Word returns the i-th word.
@@ -79,7 +85,7 @@ func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i]
 // Analyzer turns a document into words. Analyzers are values without state:
 // several goroutines may use one, each with Tokens of its own.
 type Analyzer interface {
-	// Name is what Parse takes to make the same analyzer again.
+	// Name is what ParseAnalyzer takes to make the same analyzer again.
 	Name() string
 	// Analyze replaces the words in t by those of doc. A document of 4 GiB or more is refused.
 	Analyze(doc []byte, t *Tokens) error

@@ -1,0 +1,121 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// detect settles the file's format from the options, its first bytes and, for CSV
+// and TSV, its name. head is the whole file or its first detectSize bytes.
+func (s *source) detect(head []byte) error {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return fmt.Errorf("%s: byte 0: UTF-16 text: convert it to UTF-8", s.path)
+	}
+	head = bytes.TrimPrefix(head, bom)
+	s.format = s.options.Format
+	if s.format == Auto {
+		s.format = guess(head, s.name, s.inFolder)
+	}
+	switch s.format {
+	case CSV:
+		var err error
+		if s.columns, err = csvHeader(head, s.options); err != nil {
+			if e, ok := errors.AsType[*syntaxError](err); ok {
+				return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:e.at], newline), err)
+			}
+			return fmt.Errorf("%s: line 1: %w", s.path, err)
+		}
+	case SMART:
+		for _, f := range s.options.Fields {
+			if len(f) != 1 || f[0] < 'A' || f[0] > 'Z' {
+				return fmt.Errorf("%s: field %q: the sections of SMART files are named by one letter A-Z", s.path, f)
+			}
+		}
+	case Lines, File, Blank, JSONL, TREC, TSV:
+	default:
+		return fmt.Errorf("%s: no format %v", s.path, s.format)
+	}
+	return nil
+}
+
+func guess(head []byte, name string, inFolder bool) Format {
+	text := bytes.TrimLeft(head, " \t\r\n")
+	first, _ := nextLine(text)
+	switch {
+	case len(first) > 0 && first[0] == '{' && looksJSON(first):
+		return JSONL
+	case isTag(text, "DOC"):
+		return TREC
+	case smartField(first) == 'I':
+		return SMART
+	}
+	name = strings.ToLower(name)
+	switch ext := filepath.Ext(name); ext {
+	case ".gz", ".zst", ".bz2":
+		name = strings.TrimSuffix(name, ext)
+	}
+	switch filepath.Ext(name) {
+	case ".csv":
+		return CSV
+	case ".tsv":
+		return TSV
+	case ".jsonl", ".ndjson":
+		return JSONL
+	}
+	switch {
+	case numberedLines(head):
+		return TSV
+	case inFolder:
+		return File
+	case blankShare(head) >= 0.02:
+		return Blank
+	default:
+		return Lines
+	}
+}
+
+// looksJSON reports whether a line begins like an object: {" or {}.
+func looksJSON(line []byte) bool {
+	rest := bytes.TrimLeft(line[1:], " \t")
+	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
+}
+
+// numberedLines reports whether every line is a number, one tab and text.
+func numberedLines(head []byte) bool {
+	for n := 0; ; n++ {
+		end := bytes.IndexByte(head, '\n')
+		if end < 0 {
+			// What is left may be the begin of a longer line.
+			return n > 0
+		}
+		id, text, ok := bytes.Cut(head[:end], []byte("\t"))
+		if !ok || len(id) == 0 || bytes.IndexByte(text, '\t') >= 0 || len(bytes.Trim(id, "0123456789")) > 0 {
+			return false
+		}
+		head = head[end+1:]
+	}
+}
+
+// blankShare is the share of blank lines after the first line with text.
+func blankShare(head []byte) float64 {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	lines, blank, trailing := 0, 0, 0
+	for len(head) > 0 {
+		line, size := nextLine(head)
+		lines++
+		if isBlank(line) {
+			trailing++
+		} else {
+			blank += trailing
+			trailing = 0
+		}
+		head = head[size:]
+	}
+	if lines == 0 {
+		return 0
+	}
+	return float64(blank) / float64(lines)
+}

@@ -1,0 +1,103 @@
+package text
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// input is one file of the corpus before it is opened.
+type input struct {
+	path     string // as errors name it; "-" for standard input
+	name     string // as IDs name it
+	size     int64  // bytes on disk; 0 where it is not a regular file
+	regular  bool
+	inFolder bool
+}
+
+// inputs lists the corpus's files in order: the paths as given, each folder
+// replaced by the files below it in byte order of their paths. Links are followed.
+func (c *Corpus) inputs() ([]input, error) {
+	var list []input
+	stdin := false
+	for _, path := range c.Paths {
+		if path == "-" {
+			if stdin {
+				return nil, fmt.Errorf("standard input (-) is named twice")
+			}
+			stdin = true
+			list = append(list, input{path: "-", name: "stdin"})
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			list = append(list, input{path: path, name: filepath.Base(path),
+				size: sizeOf(info), regular: info.Mode().IsRegular()})
+			continue
+		}
+		below := len(list)
+		if list, err = walk(list, path, "", []os.FileInfo{info}); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(list[below:], func(a, b input) int { return strings.Compare(a.name, b.name) })
+	}
+	return list, nil
+}
+
+// walk appends the files below folder. above holds the folders on the way down:
+// one that is met again is a loop of links.
+func walk(list []input, folder, prefix string, above []os.FileInfo) ([]input, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		path := filepath.Join(folder, e.Name())
+		name := prefix + e.Name()
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			for _, up := range above {
+				if os.SameFile(up, info) {
+					return nil, fmt.Errorf("%s: a loop: this folder is one that contains it", path)
+				}
+			}
+			if list, err = walk(list, path, name+"/", append(above, info)); err != nil {
+				return nil, err
+			}
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: not a file but a %s", path, kindOf(info.Mode()))
+		default:
+			list = append(list, input{path: path, name: name, size: info.Size(), regular: true, inFolder: true})
+		}
+	}
+	return list, nil
+}
+
+func sizeOf(info os.FileInfo) int64 {
+	if info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
+}
+
+func kindOf(m os.FileMode) string {
+	switch {
+	case m&os.ModeNamedPipe != 0:
+		return "pipe"
+	case m&os.ModeSocket != 0:
+		return "socket"
+	default:
+		return "device"
+	}
+}

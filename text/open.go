@@ -1,0 +1,137 @@
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow is how far back a zstd stream may refer: what `zstd --long=31` asks
+// for. Files made with --long=27 (128 MB) are common.
+const maxWindow = 1 << 31
+
+// source is one opened file: what reading and parsing need to know of it.
+type source struct {
+	input
+	options *Options
+	format  Format
+	columns csvColumns
+
+	file   *os.File // as a whole
+	stream *bufio.Reader
+	raw    *countReader
+	codec  string
+	text   int64 // bytes of text taken from a stream so far
+	close  []func()
+	users  atomic.Int32
+}
+
+// countReader counts what is read, for progress and for the place of errors.
+type countReader struct {
+	r    io.Reader
+	n    int64
+	tell func(n int64)
+}
+
+func (c *countReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.tell(int64(n))
+	return n, err
+}
+
+// open opens a file and finds out by its first bytes whether it is compressed.
+func open(in input, o *Options, stdin io.Reader, tell func(n int64)) (*source, error) {
+	s := &source{input: in, options: o}
+	s.users.Store(1)
+	var r io.Reader = stdin
+	if in.path != "-" {
+		f, err := os.Open(in.path)
+		if err != nil {
+			return nil, err
+		}
+		s.file = f
+		s.close = append(s.close, func() { f.Close() })
+		r = f
+	}
+	s.raw = &countReader{r: r, tell: tell}
+	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
+	head, err := s.stream.Peek(10)
+	if err != nil && err != io.EOF {
+		s.release()
+		return nil, fmt.Errorf("reading %s: %w", in.path, err)
+	}
+	if err := s.decompress(head); err != nil {
+		s.release()
+		return nil, fmt.Errorf("%s: not the %s file it begins as: %w", in.path, s.codec, err)
+	}
+	return s, nil
+}
+
+func (s *source) decompress(head []byte) error {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
+		s.codec = "gzip"
+		z, err := gzip.NewReader(s.stream)
+		if err != nil {
+			return err
+		}
+		s.stream = bufio.NewReaderSize(z, 1<<16)
+	case len(head) >= 4 && (string(head[:4]) == "\x28\xb5\x2f\xfd" || head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"):
+		s.codec = "zstd"
+		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(maxWindow)}
+		if s.options.Threads == 1 {
+			opts = append(opts, zstd.WithDecoderConcurrency(1))
+		}
+		z, err := zstd.NewReader(s.stream, opts...)
+		if err != nil {
+			return err
+		}
+		s.close = append(s.close, z.Close)
+		s.stream = bufio.NewReaderSize(z, 1<<16)
+	case len(head) == 10 && string(head[:3]) == "BZh" && (string(head[4:]) == "1AY&SY" || string(head[4:]) == "\x17\x72\x45\x38\x50\x90"):
+		s.codec = "bzip2"
+		s.stream = bufio.NewReaderSize(bzip2.NewReader(s.stream), 1<<16)
+	}
+	return nil
+}
+
+// read appends the next n bytes of the stream's text to buf. With io.EOF it has
+// appended the last ones, fewer than n.
+func (s *source) read(buf []byte, n int) ([]byte, error) {
+	buf = slices.Grow(buf, n)
+	for n > 0 {
+		got, err := s.stream.Read(buf[len(buf) : len(buf)+n])
+		buf = buf[:len(buf)+got]
+		n -= got
+		s.text += int64(got)
+		switch {
+		case err == nil:
+		case err == io.EOF:
+			return buf, io.EOF
+		case s.codec == "":
+			return buf, fmt.Errorf("reading %s at byte %d: %w", s.path, s.raw.n, err)
+		default:
+			return buf, fmt.Errorf("reading %s: the %s data is broken at about byte %d, after %d bytes of text: %w",
+				s.path, s.codec, s.raw.n, s.text, err)
+		}
+	}
+	return buf, nil
+}
+
+// release says that one user less needs the file; the last one closes it.
+func (s *source) release() {
+	if s.users.Add(-1) == 0 {
+		for i := len(s.close) - 1; i >= 0; i-- {
+			s.close[i]()
+		}
+	}
+}
