@@ -1,0 +1,93 @@
+package index
+
+import (
+	"encoding/binary"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// byteReader reads varints and byte strings. What does not fit sets bad and gives
+// zeros from then on, so that a caller may check once at the end.
+type byteReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *byteReader) uvarint() uint64 {
+	if len(r.b) > 0 && r.b[0] < 0x80 {
+		v := r.b[0]
+		r.b = r.b[1:]
+		return uint64(v)
+	}
+	return r.longUvarint()
+}
+
+func (r *byteReader) longUvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *byteReader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	v := r.b[:n:n]
+	r.b = r.b[n:]
+	return v
+}
+
+// frontCoded reads a string of which the first lcp bytes are those of the one
+// before: a byte with both lengths, 15 meaning that a uvarint of what is beyond
+// 15 follows, then the other bytes.
+func (r *byteReader) frontCoded() (lcp int, suffix []byte) {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0, nil
+	}
+	head := r.b[0]
+	r.b = r.b[1:]
+	shared, rest := uint64(head>>4), uint64(head&15)
+	if shared == 15 {
+		shared += r.uvarint()
+	}
+	if rest == 15 {
+		rest += r.uvarint()
+	}
+	if shared > 1<<31 {
+		r.b, r.bad = nil, true
+		return 0, nil
+	}
+	return int(shared), r.bytes(rest)
+}
+
+// appendFrontCoded is the inverse of frontCoded.
+func appendFrontCoded(dst []byte, previous, s []byte) []byte {
+	lcp := 0
+	for lcp < len(previous) && lcp < len(s) && previous[lcp] == s[lcp] {
+		lcp++
+	}
+	rest := len(s) - lcp
+	dst = append(dst, byte(min(lcp, 15)<<4|min(rest, 15)))
+	if lcp >= 15 {
+		dst = binary.AppendUvarint(dst, uint64(lcp-15))
+	}
+	if rest >= 15 {
+		dst = binary.AppendUvarint(dst, uint64(rest-15))
+	}
+	return append(dst, s[lcp:]...)
+}
+
+// view is a section as a slice of numbers.
+func view[T sections.Number](f *sections.File, name string) ([]T, error) {
+	b, err := f.Section(name)
+	if err != nil {
+		return nil, err
+	}
+	return sections.View[T](b)
+}

@@ -1,0 +1,234 @@
+package index
+
+import "math"
+
+// End is what a cursor stands on after the last posting. No document has that
+// number.
+const End = math.MaxUint32
+
+// Cursor walks one list of postings. It is large (it holds a decoded block) and
+// meant to be reused: Reader.Open resets it. A cursor is used by one goroutine
+// and must not be copied; its fields are for reading only.
+//
+// It can be used at two levels, which mix freely. Posting by posting: Doc, TF, Next and
+// Seek. Block by block: Last and Bounds, one entry a block, tell what is in
+// the blocks without decoding any; DecodeDocs and DecodeTFs decode one.
+//
+// Numbers in Last and Bounds come from the file as they are: a damaged file may
+// hold any value there, so compare with them but index nothing by them. Decoded document
+// numbers are always below Reader.Docs and ascending. Damage found while decoding
+// ends the list, and Err tells.
+type Cursor struct {
+	Term Term
+	// Last is the last document of each block, ascending.
+	Last []uint32
+	// Bounds has a bound for each block, Super for each SuperBlocks of them, and
+	// Bound holds for the whole list.
+	Bounds []Bound
+	Super  []Bound
+	Bound  Bound
+
+	doc     uint32 // where the cursor stands
+	pos     int    // in the decoded block
+	block   int    // the decoded block; -1 before the first
+	hasTFs  bool
+	docs    [BlockSize]uint32 // padded with End
+	tfs     [BlockSize]uint32
+	offsets []uint32 // of each block in data
+	data    []byte   // the blocks
+	limit   uint32   // Reader.Docs
+	err     error
+
+	oneLast  [1]uint32 // what the slices point to for a list of one block
+	oneBound [1]Bound
+	oneAt    [1]uint32
+}
+
+// Blocks is the number of blocks.
+func (c *Cursor) Blocks() int { return len(c.Last) }
+
+// Err is what ended the list early, or nil.
+func (c *Cursor) Err() error { return c.err }
+
+// Doc is the document that the cursor stands on, or End. A fresh cursor stands on
+// the first document.
+func (c *Cursor) Doc() uint32 { return c.doc }
+
+// TF is the frequency in the document that the cursor stands on.
+func (c *Cursor) TF() uint32 {
+	if !c.hasTFs {
+		c.loadTFs()
+	}
+	return c.tfs[c.pos&(BlockSize-1)]
+}
+
+// Next moves to the next document and returns it.
+func (c *Cursor) Next() uint32 {
+	if c.pos++; c.pos < BlockSize {
+		if c.doc = c.docs[c.pos]; c.doc != End {
+			return c.doc
+		}
+	}
+	return c.nextBlock()
+}
+
+// nextBlock goes on where the decoded block ends.
+func (c *Cursor) nextBlock() uint32 {
+	c.Load(c.block + 1)
+	return c.doc
+}
+
+// Seek moves to the first document at or after target and returns it. It
+// never moves back.
+func (c *Cursor) Seek(target uint32) uint32 {
+	if target <= c.doc {
+		return c.doc
+	}
+	if c.block < 0 || c.block >= len(c.Last) || target > c.Last[c.block] {
+		b := c.FindBlock(c.block+1, target)
+		if b >= len(c.Last) {
+			return c.finish()
+		}
+		if c.Load(b) == nil || target <= c.doc {
+			return c.doc
+		}
+	}
+	c.pos = Find(&c.docs, target)
+	c.doc = c.docs[c.pos]
+	return c.doc
+}
+
+// Find returns the position of the first of the ascending numbers that is at or
+// after target; the last position if none is.
+func Find(docs *[BlockSize]uint32, target uint32) int {
+	i := 0 // seven steps without branches that could be mispredicted
+	for _, step := range [...]int{64, 32, 16, 8, 4, 2, 1} {
+		if docs[(i+step-1)&(BlockSize-1)] < target {
+			i += step
+		}
+	}
+	return i & (BlockSize - 1)
+}
+
+// FindBlock returns the first block at or after from whose last document is at or
+// after target; Blocks() if there is none. It gallops: near blocks are found
+// fast. It decodes nothing and does not move the cursor.
+func (c *Cursor) FindBlock(from int, target uint32) int {
+	last := c.Last
+	if from < 0 {
+		from = 0
+	}
+	if from >= len(last) || last[from] >= target {
+		return min(from, len(last))
+	}
+	lo, step := from, 1 // last[lo] < target
+	for lo+step < len(last) && last[lo+step] < target {
+		lo += step
+		step *= 2
+	}
+	hi := min(lo+step, len(last))
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) / 2)
+		if last[mid] < target {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// Load decodes the documents of a block, moves to its first one, and returns them.
+// The slice is valid until the cursor moves to another block. After damage it
+// returns nil, and the list ends.
+func (c *Cursor) Load(block int) []uint32 {
+	n := c.DecodeDocs(block, &c.docs)
+	if n == 0 {
+		c.finish()
+		return nil
+	}
+	c.block, c.pos, c.hasTFs = block, 0, false
+	c.doc = c.docs[0]
+	return c.docs[:n]
+}
+
+// TFs returns the frequencies that belong to the documents of the last Load.
+func (c *Cursor) TFs() []uint32 {
+	if !c.hasTFs {
+		c.loadTFs()
+	}
+	return c.tfs[:c.blockLen(c.block)]
+}
+
+func (c *Cursor) loadTFs() {
+	c.hasTFs = true
+	if c.DecodeTFs(c.block, &c.tfs) == 0 {
+		clear(c.tfs[:])
+	}
+}
+
+// finish ends the list.
+func (c *Cursor) finish() uint32 {
+	c.block, c.pos, c.doc, c.hasTFs = len(c.Last), BlockSize-1, End, true
+	c.docs[BlockSize-1] = End
+	c.tfs[BlockSize-1] = 0
+	return End
+}
+
+func (c *Cursor) blockLen(block int) int {
+	switch {
+	case uint(block) >= uint(len(c.Last)):
+		return 0
+	case block < len(c.Last)-1:
+		return BlockSize
+	}
+	return int(c.Term.DF) - block*BlockSize
+}
+
+// DecodeDocs decodes the document numbers of a block into out, fills the rest of
+// out with End, and returns how many there are. It returns 0 if there is no such block or if it is
+// damaged, which Err then tells. It does not move the cursor.
+func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
+	if uint(block) >= uint(len(c.Last)) {
+		return 0
+	}
+	n, last, at := BlockSize, c.Last[block], ^uint32(0)
+	if block == len(c.Last)-1 {
+		n = int(c.Term.DF) - block*BlockSize
+		for i := n; i < BlockSize; i++ {
+			out[i] = End
+		}
+	}
+	if block > 0 {
+		at = c.Last[block-1]
+	}
+	if c.Term.DF == 1 {
+		out[0] = c.Term.inlineDoc
+		return 1
+	}
+	start := c.offsets[block]
+	if last >= c.limit || at >= c.limit && block > 0 || uint64(start) > uint64(len(c.data)) ||
+		!unpackDocs(c.data[start:], n, at, out) || out[n-1] != last {
+		c.err = errBlock(c.Term.ID, block)
+		return 0
+	}
+	return n
+}
+
+// DecodeTFs decodes the frequencies of a block, like DecodeDocs.
+func (c *Cursor) DecodeTFs(block int, out *[BlockSize]uint32) int {
+	n := c.blockLen(block)
+	if n == 0 {
+		return 0
+	}
+	if c.Term.DF == 1 {
+		out[0] = uint32(c.Term.CF)
+		return 1
+	}
+	start := c.offsets[block]
+	if uint64(start) > uint64(len(c.data)) || !unpackTFs(c.data[start:], n, out) {
+		c.err = errBlock(c.Term.ID, block)
+		return 0
+	}
+	return n
+}

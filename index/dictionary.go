@@ -1,0 +1,268 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// termsPerBlock words share a block of the dictionary. With 16 a lookup among
+// a million words takes some 300 ns, and the starts and prefixes of the blocks
+// cost one byte a word.
+const termsPerBlock = 16
+
+// Term is what the dictionary says about a word. The zero Term is that of an
+// unknown word; its list is empty.
+type Term struct {
+	ID int    // rank of the word in byte order
+	DF uint32 // documents that hold it
+	CF uint64 // occurrences in all documents
+
+	inlineDoc   uint32 // the only document, if DF is 1
+	postings    uint64 // where its blocks are
+	postingsLen uint64
+	skips       uint64 // where its skip data are, if it has more than one block
+}
+
+// skipBytes is the length of a list's skip data.
+func skipBytes(df uint32) uint64 {
+	if df <= BlockSize {
+		return 0
+	}
+	blocks := (uint64(df) + BlockSize - 1) / BlockSize
+	supers := (blocks + SuperBlocks - 1) / SuperBlocks
+	return 16*blocks + 8*supers + 8
+}
+
+var errDictionary = errors.New("corrupted: the dictionary does not decode")
+
+// dictionary finds words. The format is described in reader.go.
+type dictionary struct {
+	terms  int
+	blob   []byte
+	starts []uint64 // of each block in blob, and the end
+	prefix []uint64 // first 8 bytes of each block's first word, big endian
+}
+
+func openDictionary(f *sections.File, terms int) (*dictionary, error) {
+	d := &dictionary{terms: terms}
+	var err error
+	if d.blob, err = f.Section("blob"); err != nil {
+		return nil, err
+	}
+	if d.starts, err = view[uint64](f, "starts"); err != nil {
+		return nil, err
+	}
+	if d.prefix, err = view[uint64](f, "prefixes"); err != nil {
+		return nil, err
+	}
+	blocks := (terms + termsPerBlock - 1) / termsPerBlock
+	if len(d.starts) != blocks+1 || len(d.prefix) != blocks {
+		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms", len(d.starts)-1, len(d.prefix), terms)
+	}
+	return d, nil
+}
+
+// block returns the words and the records of a block.
+func (d *dictionary) block(b int) (words, records byteReader, err error) {
+	from, to := d.starts[b], d.starts[b+1]
+	if from > to || to > uint64(len(d.blob)) {
+		return words, records, errDictionary
+	}
+	r := byteReader{b: d.blob[from:to]}
+	words.b = r.bytes(r.uvarint())
+	if r.bad {
+		return words, records, errDictionary
+	}
+	return words, r, nil
+}
+
+func (d *dictionary) inBlock(b int) int { return min(termsPerBlock, d.terms-b*termsPerBlock) }
+
+// firstWord is the first word of a block.
+func (d *dictionary) firstWord(b int) ([]byte, error) {
+	words, _, err := d.block(b)
+	if err != nil {
+		return nil, err
+	}
+	_, suffix := words.frontCoded()
+	if words.bad {
+		return nil, errDictionary
+	}
+	return suffix, nil
+}
+
+// find returns the rank of the first word at or after the given one, and whether
+// it is the same.
+func (d *dictionary) find(word []byte) (id int, same bool, err error) {
+	// The last block whose first word is not after the word, by prefixes first.
+	key := prefixOf(word)
+	lo, hi := 0, len(d.prefix) // first block with prefix > key is in [lo, hi]
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); d.prefix[mid] <= key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	b := lo - 1
+	if b >= 0 && d.prefix[b] == key {
+		// Blocks with the same prefix: compare whole words. (Binary search again.)
+		from, to := 0, b // first block with prefix == key
+		for from < to {
+			if mid := int(uint(from+to) / 2); d.prefix[mid] < key {
+				from = mid + 1
+			} else {
+				to = mid
+			}
+		}
+		lo, hi = from, b+1
+		for lo < hi {
+			mid := int(uint(lo+hi) / 2)
+			first, err := d.firstWord(mid)
+			if err != nil {
+				return 0, false, err
+			}
+			if bytes.Compare(first, word) <= 0 {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		b = lo - 1
+	}
+	if b < 0 {
+		return 0, false, nil
+	}
+	words, _, err := d.block(b)
+	if err != nil {
+		return 0, false, err
+	}
+	return d.scan(b, words, word)
+}
+
+// scan looks for the word in a block without rebuilding the words: shared is
+// how many bytes the word has in common with the one before.
+func (d *dictionary) scan(b int, words byteReader, word []byte) (int, bool, error) {
+	shared := 0
+	for i := range d.inBlock(b) {
+		lcp, suffix := words.frontCoded()
+		if words.bad {
+			return 0, false, errDictionary
+		}
+		if lcp > shared {
+			continue // still differs from the word where the one before did
+		}
+		if lcp < shared {
+			return b*termsPerBlock + i, false, nil // went past it
+		}
+		rest := word[shared:]
+		n := 0
+		for n < len(suffix) && n < len(rest) && suffix[n] == rest[n] {
+			n++
+		}
+		shared += n
+		switch {
+		case n == len(suffix) && n == len(rest):
+			return b*termsPerBlock + i, true, nil
+		case n == len(rest) || n < len(suffix) && suffix[n] > rest[n]:
+			return b*termsPerBlock + i, false, nil
+		}
+	}
+	return b*termsPerBlock + d.inBlock(b), false, nil
+}
+
+// term reads the record of a word.
+func (d *dictionary) term(id int) (t Term, err error) {
+	b := id / termsPerBlock
+	_, records, err := d.block(b)
+	if err != nil {
+		return t, err
+	}
+	c := recordCursor{r: records, next: b * termsPerBlock}
+	c.start()
+	for c.next <= id {
+		t = c.read()
+	}
+	if c.r.bad {
+		return Term{}, errDictionary
+	}
+	return t, nil
+}
+
+// recordCursor reads the records of a block one after the other.
+type recordCursor struct {
+	r               byteReader
+	next            int
+	postings, skips uint64
+}
+
+func (c *recordCursor) start() {
+	c.postings, c.skips = c.r.uvarint(), c.r.uvarint()
+}
+
+func (c *recordCursor) read() Term {
+	t := Term{ID: c.next, postings: c.postings, skips: c.skips}
+	c.next++
+	df := c.r.uvarint()
+	more := c.r.uvarint()
+	if df == 0 || df > maxDocs || more > 1<<63 {
+		c.r.bad = true
+		return Term{}
+	}
+	t.DF, t.CF = uint32(df), df+more
+	if df == 1 {
+		t.inlineDoc = uint32(c.r.uvarint())
+		return t
+	}
+	t.postingsLen = c.r.uvarint()
+	c.postings += t.postingsLen
+	c.skips += skipBytes(t.DF)
+	return t
+}
+
+// prefixOf is the first 8 bytes of a word as a number that orders like them.
+func prefixOf(word []byte) uint64 {
+	if len(word) >= 8 {
+		return binary.BigEndian.Uint64(word)
+	}
+	var p [8]byte
+	copy(p[:], word)
+	return binary.BigEndian.Uint64(p[:])
+}
+
+// termWalker goes through the whole dictionary in order.
+type termWalker struct {
+	d       *dictionary
+	id      int
+	words   byteReader
+	records recordCursor
+	word    []byte
+}
+
+// next returns the next word, valid until the one after, and its record; false at
+// the end.
+func (w *termWalker) next() ([]byte, Term, bool, error) {
+	if w.id >= w.d.terms {
+		return nil, Term{}, false, nil
+	}
+	if w.id%termsPerBlock == 0 {
+		words, records, err := w.d.block(w.id / termsPerBlock)
+		if err != nil {
+			return nil, Term{}, false, err
+		}
+		w.words, w.records, w.word = words, recordCursor{r: records, next: w.id}, w.word[:0]
+		w.records.start()
+	}
+	lcp, suffix := w.words.frontCoded()
+	t := w.records.read()
+	if w.words.bad || w.records.r.bad || lcp > len(w.word) {
+		return nil, Term{}, false, errDictionary
+	}
+	w.word = append(w.word[:lcp], suffix...)
+	w.id++
+	return w.word, t, true, nil
+}

@@ -1,0 +1,71 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// maxWord is the longest word in bytes.
+const maxWord = 1 << 20
+
+// dictWriter writes the dictionary, one block at a time.
+type dictWriter struct {
+	out             *outFile
+	n               int // words in the current block
+	words, records  []byte
+	previous        []byte
+	at              uint64 // bytes of blob so far
+	postings, skips uint64
+	starts, prefix  []uint64
+	buf             []byte
+}
+
+func (d *dictWriter) add(word []byte, t Term) error {
+	if d.n == 0 {
+		d.starts = append(d.starts, d.at)
+		d.prefix = append(d.prefix, prefixOf(word))
+		d.previous = d.previous[:0]
+		d.records = appendUvarints(d.records[:0], d.postings, d.skips)
+	}
+	d.words = appendFrontCoded(d.words, d.previous, word)
+	d.previous = append(d.previous[:0], word...)
+	d.records = appendUvarints(d.records, uint64(t.DF), t.CF-uint64(t.DF))
+	if t.DF == 1 {
+		d.records = binary.AppendUvarint(d.records, uint64(t.inlineDoc))
+	} else {
+		d.records = binary.AppendUvarint(d.records, t.postingsLen)
+		d.postings += t.postingsLen
+		d.skips += skipBytes(t.DF)
+	}
+	if d.n++; d.n == termsPerBlock {
+		return d.flush()
+	}
+	return nil
+}
+
+func (d *dictWriter) flush() error {
+	d.buf = binary.AppendUvarint(d.buf[:0], uint64(len(d.words)))
+	d.buf = append(append(d.buf, d.words...), d.records...)
+	d.at += uint64(len(d.buf))
+	d.n, d.words = 0, d.words[:0]
+	_, err := d.out.Write(d.buf)
+	return err
+}
+
+func (d *dictWriter) finish() error {
+	if d.n > 0 {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	err := errors.Join(
+		d.out.Section("starts", sections.Bytes(append(d.starts, d.at))),
+		d.out.Section("prefixes", sections.Bytes(d.prefix)),
+	)
+	if err != nil {
+		return err
+	}
+	return d.out.commit()
+}

@@ -1,0 +1,119 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// The files of an index, each a container of package sections with its own magic.
+const (
+	metaFile     = "index"
+	termsFile    = "terms"
+	postingsFile = "postings"
+	skipsFile    = "skips"
+	docsFile     = "documents"
+	textFile     = "text"
+
+	formatVersion = 1
+)
+
+var magics = map[string]string{
+	metaFile:     "COLOIDX\n",
+	termsFile:    "COLOTRM\n",
+	postingsFile: "COLOPST\n",
+	skipsFile:    "COLOSKP\n",
+	docsFile:     "COLODOC\n",
+	textFile:     "COLOTXT\n",
+}
+
+// outFile is one file being written.
+type outFile struct {
+	*sections.Writer
+	f    *atomicfile.File
+	name string
+}
+
+func createFile(dir *atomicfile.Dir, name string) (*outFile, error) {
+	f, err := atomicfile.Create(dir.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	w, err := sections.NewWriter(f, magics[name], formatVersion)
+	if err != nil {
+		f.Abort()
+		return nil, err
+	}
+	return &outFile{Writer: w, f: f, name: name}, nil
+}
+
+func (o *outFile) commit() error {
+	err := o.Close()
+	if err == nil {
+		err = o.f.Commit()
+	}
+	if err != nil {
+		o.f.Abort()
+		return fmt.Errorf("write %s: %w", o.name, err)
+	}
+	return nil
+}
+
+// fileStamp identifies the content of a file cheaply: its length, and the
+// checksum in its trailer, which covers the checksums of all its sections. The
+// meta file holds the stamps of the others, so that files of different indexes
+// are not taken for one.
+type fileStamp struct {
+	name string
+	size uint64
+	crc  uint32
+}
+
+const stampSize = 32
+
+func stampOf(path, name string) (fileStamp, error) {
+	f, err := os.Open(filepath.Join(path, name))
+	if err != nil {
+		return fileStamp{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return fileStamp{}, err
+	}
+	var crc [4]byte
+	if st.Size() >= 32 {
+		if _, err := f.ReadAt(crc[:], st.Size()-20); err != nil {
+			return fileStamp{}, err
+		}
+	}
+	return fileStamp{name, uint64(st.Size()), binary.LittleEndian.Uint32(crc[:])}, nil
+}
+
+func (s fileStamp) append(dst []byte) []byte {
+	var b [stampSize]byte
+	copy(b[:16], s.name)
+	binary.LittleEndian.PutUint64(b[16:], s.size)
+	binary.LittleEndian.PutUint32(b[24:], s.crc)
+	return append(dst, b[:]...)
+}
+
+func parseStamps(b []byte) ([]fileStamp, error) {
+	if len(b)%stampSize != 0 {
+		return nil, fmt.Errorf("corrupted: the list of files has %d bytes", len(b))
+	}
+	var list []fileStamp
+	for ; len(b) > 0; b = b[stampSize:] {
+		list = append(list, fileStamp{
+			name: string(bytes.TrimRight(b[:16], "\x00")),
+			size: binary.LittleEndian.Uint64(b[16:]),
+			crc:  binary.LittleEndian.Uint32(b[24:]),
+		})
+	}
+	return list, nil
+}

@@ -1,0 +1,268 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// plainIndex is an index as plain slices: the oracle.
+type plainIndex struct {
+	lengths []uint32
+	ids     []string
+	words   []string
+	docs    [][]uint32
+	tfs     [][]uint32
+}
+
+// randomIndex makes lists of all kinds: empty corpora, one document, lists of one
+// posting up to every document, small and huge frequencies, clustered documents.
+func randomIndex(rng *rand.Rand, maxDocs, maxTerms int) *plainIndex {
+	p := &plainIndex{}
+	n := rng.IntN(maxDocs) + 1
+	long := rng.IntN(4) == 0 // more than 256 different lengths
+	for d := range n {
+		l := rng.IntN(200)
+		if long {
+			l = int(rng.ExpFloat64() * 3000)
+		}
+		p.lengths = append(p.lengths, uint32(l))
+		p.ids = append(p.ids, fmt.Sprintf("doc-%x.%d", rng.IntN(1000), d))
+	}
+	terms := map[string]bool{}
+	for range rng.IntN(maxTerms) {
+		terms[randomWord(rng)] = true
+	}
+	for w := range terms {
+		p.words = append(p.words, w)
+	}
+	slices.Sort(p.words)
+	for range p.words {
+		density := rng.Float64()
+		density *= density * density
+		switch rng.IntN(8) {
+		case 0:
+			density = 1
+		case 1:
+			density = 2 / float64(n)
+		}
+		var docs, tfs []uint32
+		inside := true
+		for d := range n {
+			if rng.IntN(300) == 0 {
+				inside = !inside
+			}
+			if inside && rng.Float64() < density || d == n-1 && docs == nil {
+				docs = append(docs, uint32(d))
+				tf := uint32(rng.ExpFloat64()*1.5) + 1
+				if rng.IntN(100) == 0 {
+					tf = rng.Uint32N(1<<uint(rng.IntN(31)+1)) + 1
+				}
+				tfs = append(tfs, tf)
+			}
+		}
+		p.docs = append(p.docs, docs)
+		p.tfs = append(p.tfs, tfs)
+	}
+	return p
+}
+
+func randomWord(rng *rand.Rand) string {
+	b := make([]byte, rng.IntN(12)+1)
+	if rng.IntN(20) == 0 {
+		b = make([]byte, rng.IntN(60)+1)
+	}
+	for i := range b {
+		b[i] = "aaabcd\x00\xff"[rng.IntN(8)]
+	}
+	return string(b)
+}
+
+// write writes the index to a fresh folder and opens it.
+func (p *plainIndex) write(t testing.TB) *Reader {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "ix")
+	p.writeTo(t, dir)
+	return open(t, dir)
+}
+
+func (p *plainIndex) writeTo(t testing.TB, dir string) {
+	t.Helper()
+	w, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths, ID: func(d int) string { return p.ids[d] }}); err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range p.words {
+		// In pieces, as long lists come.
+		for from := 0; from < len(p.docs[i]); from += 1000 {
+			to := min(from+1000, len(p.docs[i]))
+			if err := w.Add([]byte(word), p.docs[i][from:to], p.tfs[i][from:to]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, dir string) *Reader {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// What was written is read back: words, lists, lengths, IDs.
+func TestReadsBackWhatWasWritten(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 30 {
+		p := randomIndex(rng, 3000, 100)
+		r := p.write(t)
+		if r.Docs() != len(p.lengths) || r.Terms() != len(p.words) || !slices.Equal(r.Lengths(), p.lengths) || r.Analyzer() != "ascii" {
+			t.Fatalf("%d documents, %d terms; want %d, %d", r.Docs(), r.Terms(), len(p.lengths), len(p.words))
+		}
+		var c Cursor
+		at := 0
+		for w, err := range r.Words() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(w.Text) != p.words[at] || w.Term.ID != at {
+				t.Fatalf("word %d is %q, want %q", at, w.Text, p.words[at])
+			}
+			got, err := r.Lookup([]byte(p.words[at]))
+			if err != nil || got != w.Term {
+				t.Fatalf("Lookup(%q) = %+v, %v; want %+v", p.words[at], got, err, w.Term)
+			}
+			if err := r.Open(got, &c); err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range p.docs[at] {
+				if c.Doc() != d || c.TF() != p.tfs[at][i] {
+					t.Fatalf("word %d, posting %d: (%d, %d), want (%d, %d)", at, i, c.Doc(), c.TF(), d, p.tfs[at][i])
+				}
+				c.Next()
+			}
+			if c.Doc() != End || c.Next() != End || c.Err() != nil {
+				t.Fatalf("word %d does not end: %d, %v", at, c.Doc(), c.Err())
+			}
+			at++
+		}
+		if at != len(p.words) {
+			t.Fatalf("%d words, want %d", at, len(p.words))
+		}
+		for range 100 {
+			w := randomWord(rng)
+			got, err := r.Lookup([]byte(w))
+			if _, known := slices.BinarySearch(p.words, w); err != nil || known != (got.DF > 0) {
+				t.Fatalf("Lookup(%q): %+v, %v; known: %v", w, got, err, known)
+			}
+		}
+		for d, want := range p.ids {
+			if got, err := r.DocID(d); err != nil || got != want {
+				t.Fatalf("DocID(%d) = %q, %v; want %q", d, got, err, want)
+			}
+			if got, ok, err := r.FindDoc(want); err != nil || !ok || got != d {
+				t.Fatalf("FindDoc(%q) = %d, %v, %v; want %d", want, got, ok, err, d)
+			}
+		}
+		if _, ok, err := r.FindDoc("nobody"); ok || err != nil {
+			t.Fatalf("FindDoc(nobody): %v, %v", ok, err)
+		}
+	}
+}
+
+// Seek lands where a linear search would, from anywhere to anywhere.
+func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20 {
+		p := randomIndex(rng, 20000, 12)
+		r := p.write(t)
+		var c Cursor
+		for id := range p.words {
+			term, err := r.Term(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				if err := r.Open(term, &c); err != nil {
+					t.Fatal(err)
+				}
+				target := uint32(0)
+				stride := rng.IntN(3000) + 1
+				for c.Doc() != End {
+					target += uint32(rng.IntN(stride))
+					at, _ := slices.BinarySearch(p.docs[id], max(target, c.Doc()))
+					want, tf := uint32(End), uint32(0)
+					if at < len(p.docs[id]) {
+						want, tf = p.docs[id][at], p.tfs[id][at]
+					}
+					if got := c.Seek(target); got != want || c.Doc() != want || c.TF() != tf {
+						t.Fatalf("Seek(%d) = %d, %d, want %d, %d", target, got, c.TF(), want, tf)
+					}
+					if rng.IntN(3) == 0 {
+						c.Next()
+					}
+				}
+				if c.Err() != nil {
+					t.Fatal(c.Err())
+				}
+			}
+		}
+	}
+}
+
+// No posting is better than the bound of its block, of its 32 blocks, or of its
+// list says, for any frequency-rising, length-falling score.
+func TestBoundsHold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	tfOf := TFOfCode()
+	for range 15 {
+		p := randomIndex(rng, 20000, 12)
+		r := p.write(t)
+		low, n, exact := r.ClassLengths()
+		covers := func(b Bound, tf, length uint32) bool {
+			for i := range BoundPairs {
+				code, class := b.Pair(i)
+				if tfOf[code] >= tf && low[class] <= length {
+					return true
+				}
+			}
+			return false
+		}
+		for d, class := range r.Classes() {
+			l := p.lengths[d]
+			if int(class) >= n || low[class] > l || exact && low[class] != l || int(class)+1 < n && low[class+1] <= l {
+				t.Fatalf("length %d is in class %d, which begins at %d (exact %v)", l, class, low[class], exact)
+			}
+		}
+		var c Cursor
+		for id := range p.words {
+			term, err := r.Term(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Open(term, &c); err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range p.docs[id] {
+				b := i / BlockSize
+				for _, bound := range []Bound{c.Bounds[b], c.Super[b/SuperBlocks], c.Bound} {
+					if !covers(bound, p.tfs[id][i], p.lengths[d]) {
+						t.Fatalf("posting %d: frequency %d, length %d is not covered by %x", i, p.tfs[id][i], p.lengths[d], bound)
+					}
+				}
+			}
+		}
+	}
+}

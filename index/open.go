@@ -1,0 +1,118 @@
+package index
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// Open points the cursor at the first posting of a term.
+func (r *Reader) Open(t Term, c *Cursor) error {
+	c.Term, c.err, c.limit = t, nil, uint32(r.meta.docs)
+	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound = nil, nil, nil, nil, nil, 0
+	switch {
+	case t.DF == 0:
+		c.finish()
+		return nil
+	case uint64(t.DF) > r.meta.docs:
+		return r.badTerm(c)
+	case t.DF > 1:
+		// The slice runs into what follows: whole words are loaded past the end.
+		size := uint64(len(r.postings) - tailPad)
+		if t.postings > size || t.postingsLen > size-t.postings {
+			return r.badTerm(c)
+		}
+		c.data = r.postings[t.postings : t.postings+t.postingsLen+tailPad]
+	}
+	if t.DF > BlockSize {
+		return r.openLong(c)
+	}
+	return r.openShort(c)
+}
+
+// openLong opens a list of several blocks: it has skip data.
+func (r *Reader) openLong(c *Cursor) error {
+	at, need := c.Term.skips, skipBytes(c.Term.DF)
+	if at%8 != 0 || at > uint64(len(r.skips)) || need > uint64(len(r.skips))-at {
+		return r.badTerm(c)
+	}
+	s := r.skips[at : at+need]
+	blocks := (int(c.Term.DF) + BlockSize - 1) / BlockSize
+	var err error
+	if c.Last, err = sections.View[uint32](s[:4*blocks]); err != nil {
+		return err
+	}
+	if c.offsets, err = sections.View[uint32](s[4*blocks : 8*blocks]); err != nil {
+		return err
+	}
+	if c.Bounds, err = sections.View[Bound](s[8*blocks : 16*blocks]); err != nil {
+		return err
+	}
+	rest, err := sections.View[Bound](s[16*blocks:])
+	if err != nil {
+		return err
+	}
+	c.Super, c.Bound = rest[:len(rest)-1], rest[len(rest)-1]
+	c.Load(0)
+	return c.err
+}
+
+// openShort opens a list of one block. What longer lists have in their skip data
+// is computed here: decoding 128 postings takes less than fetching it would.
+func (r *Reader) openShort(c *Cursor) error {
+	n := int(c.Term.DF)
+	c.oneAt[0] = 0
+	if n == 1 {
+		if c.Term.CF > maxTF {
+			return r.badTerm(c)
+		}
+		c.docs[0], c.tfs[0] = c.Term.inlineDoc, uint32(c.Term.CF)
+	} else if !unpackDocs(c.data, n, ^uint32(0), &c.docs) || !unpackTFs(c.data, n, &c.tfs) {
+		return r.badTerm(c)
+	}
+	if c.docs[n-1] >= c.limit {
+		return r.badTerm(c)
+	}
+	for i := n; i < BlockSize; i++ {
+		c.docs[i] = End
+	}
+	c.Bound = shortBound(c.docs[:n], c.tfs[:n], r.classes)
+	c.oneLast[0], c.oneBound[0] = c.docs[n-1], c.Bound
+	c.Last, c.offsets, c.Bounds, c.Super = c.oneLast[:], c.oneAt[:], c.oneBound[:], c.oneBound[:]
+	c.block, c.pos, c.doc, c.hasTFs = 0, 0, c.docs[0], true
+	return nil
+}
+
+// shortBound makes the four pairs from the frequencies 1, 2, 3 to 4, and more.
+func shortBound(docs, tfs []uint32, classes []uint8) Bound {
+	var groups [BoundPairs]struct{ tf, class uint8 }
+	for i := range groups {
+		groups[i].class = 255
+	}
+	var used uint
+	for i, d := range docs {
+		group := min(bits.Len32(tfs[i]-1), BoundPairs-1)
+		used |= 1 << group
+		g := &groups[group]
+		g.tf, g.class = max(g.tf, codeOfTF(tfs[i])), min(g.class, classes[d])
+	}
+	var b Bound
+	shift := 0
+	for i := BoundPairs - 1; i >= 0; i-- {
+		if used>>i&1 != 0 {
+			b |= (Bound(groups[i].tf) | Bound(groups[i].class)<<8) << shift
+			shift += 16
+		}
+	}
+	for last := b >> (shift - 16); shift < 64; shift += 16 { // repeat the last
+		b |= last << shift
+	}
+	return b
+}
+
+func (r *Reader) badTerm(c *Cursor) error {
+	c.finish()
+	c.err = fmt.Errorf("corrupted: the list of term %d does not fit the index", c.Term.ID)
+	return c.err
+}

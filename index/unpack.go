@@ -1,0 +1,41 @@
+package index
+
+import "encoding/binary"
+
+//go:generate go run ./internal/genunpack
+
+// pair times a mask of 32 bits repeats it in both halves of a uint64.
+const pair = 1<<32 | 1
+
+// put4 stores the four numbers of a row, plus 1 each.
+func put4(o *[4]uint32, x, y uint64) {
+	x += pair
+	y += pair
+	o[0] = uint32(x)
+	o[1] = uint32(x >> 32)
+	o[2] = uint32(y)
+	o[3] = uint32(y >> 32)
+}
+
+// sum4 stores the running sums of a row.
+func sum4(o *[4]uint32, at uint32, x, y uint64) uint32 {
+	x += pair
+	y += pair
+	a := at + uint32(x)
+	b := a + uint32(x>>32)
+	c := b + uint32(y)
+	d := c + uint32(y>>32)
+	o[0], o[1], o[2], o[3] = a, b, c, d
+	return d
+}
+
+// unpackTail reads n numbers of w bits that lie one after the other, lowest bit
+// first, and adds 1 to each. in must reach 7 bytes beyond the last number.
+func unpackTail(in []byte, w uint, n int, out *[BlockSize]uint32) {
+	mask := uint64(1)<<w - 1
+	bit := uint(0)
+	for i := range out[:n] {
+		out[i] = uint32(binary.LittleEndian.Uint64(in[bit>>3:])>>(bit&7)&mask) + 1
+		bit += w
+	}
+}
