@@ -3,87 +3,45 @@ package text
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
-// ParseAnalyzer returns the analyzer of that name.
+// ParseAnalyzer returns the analyzer of that name: whitespace, ascii, unicode, or a
+// language such as english, with +stop behind it if stop words are to be dropped.
 func ParseAnalyzer(name string) (Analyzer, error) {
 	switch name {
 	case "whitespace":
 		return whitespace{}, nil
 	case "ascii":
 		return ascii{}, nil
+	case "unicode":
+		return unicodeWords{}, nil
 	}
-	return nil, fmt.Errorf("unknown analyzer %q: want whitespace or ascii", name)
+	base, stop := strings.CutSuffix(name, "+stop")
+	if l := newLanguage(base, stop); l != nil {
+		return l, nil
+	}
+	if newLanguage(base, false) != nil {
+		return nil, fmt.Errorf("analyzer %q: there are no stop words for %s", name, base)
+	}
+	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages also with +stop", name, strings.Join(Analyzers(), ", "))
 }
+
+// Analyzers returns the names that ParseAnalyzer knows, without +stop.
+func Analyzers() []string {
+	return append([]string{"whitespace", "ascii", "unicode"}, languages()...)
+}
+
+// maxDocument is the most bytes of a document: places in it are 32 bits wide.
+const maxDocument = math.MaxUint32
 
 func checkSize(doc []byte) error {
-	if uint64(len(doc)) > math.MaxUint32 {
-		return fmt.Errorf("a document of %d bytes: the most is %d", len(doc), uint32(math.MaxUint32))
+	if uint64(len(doc)) > maxDocument {
+		return tooLarge(len(doc))
 	}
 	return nil
 }
 
-type whitespace struct{}
-
-func (whitespace) Name() string { return "whitespace" }
-
-func (whitespace) Analyze(doc []byte, t *Tokens) error {
-	if err := checkSize(doc); err != nil {
-		return err
-	}
-	t.Words, t.Source, t.scratch = t.Words[:0], t.Source[:0], t.scratch[:0]
-	start, source := 0, -1
-	for i := 0; i <= len(doc); i++ {
-		if i < len(doc) && doc[i] == '\r' {
-			continue
-		}
-		if i < len(doc) && doc[i] != ' ' && doc[i] != '\t' && doc[i] != '\n' {
-			if source < 0 {
-				source = i
-			}
-			if len(t.scratch)-start < 999 {
-				t.scratch = append(t.scratch, doc[i])
-			}
-			continue
-		}
-		if len(t.scratch) > start {
-			t.Words = append(t.Words, Span{uint32(start), uint32(len(t.scratch))})
-			if t.WantSource {
-				t.Source = append(t.Source, Span{uint32(source), uint32(i)})
-			}
-		}
-		start, source = len(t.scratch), -1
-	}
-	t.Bytes = t.scratch
-	return nil
-}
-
-type ascii struct{}
-
-func (ascii) Name() string { return "ascii" }
-
-func (ascii) Analyze(doc []byte, t *Tokens) error {
-	if err := checkSize(doc); err != nil {
-		return err
-	}
-	t.Words, t.Source, t.scratch = t.Words[:0], t.Source[:0], t.scratch[:0]
-	start := 0
-	for i := 0; i <= len(doc); i++ {
-		if i < len(doc) {
-			c := doc[i] | 0x20
-			t.scratch = append(t.scratch, c)
-			if c >= 'a' && c <= 'z' {
-				continue
-			}
-		}
-		if i > start {
-			t.Words = append(t.Words, Span{uint32(start), uint32(i)})
-		}
-		start = i + 1
-	}
-	if t.WantSource {
-		t.Source = append(t.Source, t.Words...)
-	}
-	t.Bytes = t.scratch
-	return nil
+func tooLarge(size int) error {
+	return fmt.Errorf("a document of %d bytes is too large: its words must fit 4 GiB", size)
 }

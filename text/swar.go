@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // Eight bytes at a time in one register: each function below returns the top bit of
@@ -41,4 +42,85 @@ func skipPlain(b []byte, at int) int {
 	return at
 }
 
-type stemCache struct{}
+// block is how many bytes the analyzers classify at once: one bit each.
+const block = 64
+
+// borders collects where words start and end: start, end, start, end, ... which in
+// memory is a list of Spans. A classifier gives it, block by block, the bits of the
+// bytes that belong to words; where that bit changes is a border. So there is one
+// hard-to-predict branch a block, not two a word.
+type borders struct {
+	list  []uint32
+	last  uint64 // the bit of the byte before the block
+	quiet int    // blocks without a border up to here
+	long  bool   // a word may be longer than maxQuiet blocks
+}
+
+const maxQuiet = maxWord/block - 1
+
+// newBorders writes into the room of an old list of words.
+func newBorders(words []Span) borders {
+	words = words[:cap(words)]
+	return borders{list: unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))[:0]}
+}
+
+// add takes the bits of the block at base.
+func (b *borders) add(base int, word uint64) {
+	change := word ^ (word<<1 | b.last)
+	b.last = word >> 63
+	if change == 0 {
+		b.quiet++
+		return
+	}
+	b.long = b.long || b.quiet >= maxQuiet
+	b.quiet = 0
+	n := len(b.list)
+	if n+block > cap(b.list) {
+		b.grow()
+	}
+	room := (*[block]uint32)(b.list[n : n+block])
+	i := 0
+	for ; change != 0; i++ {
+		room[i%block] = uint32(base + bits.TrailingZeros64(change))
+		change &= change - 1
+	}
+	b.list = b.list[:n+i]
+}
+
+// grow keeps the length of the room even, so that it is one of whole Spans.
+func (b *borders) grow() {
+	words := make([]Span, max(2*block, cap(b.list)))
+	list := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
+	b.list = list[:copy(list, b.list)]
+}
+
+// close ends the word that is open, if one is.
+func (b *borders) close(end int) {
+	if len(b.list)%2 == 1 {
+		b.list = append(b.list, uint32(end)) // the room is even: this fits
+	}
+	b.last = 0
+}
+
+// word adds a word found otherwise.
+func (b *borders) word(start, end int) {
+	if len(b.list)+2 > cap(b.list) {
+		b.grow()
+	}
+	b.list = append(b.list, uint32(start), uint32(end))
+}
+
+// words ends the last word, if one is open, at the end of the text.
+func (b *borders) words(end int) []Span {
+	b.close(end)
+	b.long = b.long || b.quiet >= maxQuiet
+	return unsafe.Slice((*Span)(unsafe.Pointer(unsafe.SliceData(b.list))), cap(b.list)/2)[:len(b.list)/2]
+}
+
+// tail copies the last bytes of a text to a block of its own, filled up with blanks.
+func tail(b []byte) (t [block]byte) {
+	for i := copy(t[:], b); i < block; i++ {
+		t[i] = ' '
+	}
+	return t
+}

@@ -17,7 +17,7 @@ type corpusFlags struct {
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
 	if c.analyzerName == "" {
-		c.analyzerName = "ascii"
+		c.analyzerName = "unicode"
 	}
 	f := cmd.Flags()
 	f.Var(&c.format, "format", "auto, lines, file, blank, jsonl, trec, smart, tsv or csv")

@@ -1,0 +1,368 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+func analyzer(tb testing.TB, name string) Analyzer {
+	tb.Helper()
+	an, err := ParseAnalyzer(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return an
+}
+
+func analyze(tb testing.TB, name, doc string) []string {
+	tb.Helper()
+	var t Tokens
+	if err := analyzer(tb, name).Analyze([]byte(doc), &t); err != nil {
+		tb.Fatal(err)
+	}
+	return wordList(&t)
+}
+
+func wordList(t *Tokens) []string {
+	list := make([]string, len(t.Words))
+	for i := range list {
+		list[i] = string(t.Word(i))
+	}
+	return list
+}
+
+// What each analyzer makes of the same kinds of text.
+func TestAnalyzersByExample(t *testing.T) {
+	for _, tt := range []struct{ name, doc, want string }{
+		{"whitespace", "The cat's\tpaw.\n\n No.5 ", "The|cat's|paw.|No.5"},
+		{"whitespace", "a\rb \r c\r\nd\r", "ab|c|d"},
+		{"whitespace", "a\x00b\vc\fd \xff\xfe \u00a0", "a\x00b\vc\fd|\xff\xfe|\u00a0"},
+		{"whitespace", "", ""},
+		{"whitespace", " \t\n\r", ""},
+		{"ascii", "The cat's 2nd PAW_z\x00naïve", "the|cat|s|nd|paw|z|na|ve"},
+		{"ascii", "@[`{AZaz", "azaz"},
+		{"ascii", "", ""},
+		{"unicode", "The cat's 2nd PAW_z, naïve", "the|cat's|2nd|paw_z|naïve"},
+		{"unicode", "U.S.A. 3.14 1,000 a:b a;b 1:2 1.a a.1", "u.s.a|3.14|1,000|a:b|a|b|1|2|1|a|a|1"},
+		{"unicode", "_ __ _a a_ a__b _1", "_a|a_|a__b|_1"},
+		{"unicode", "co-op don't 'quoted' can''t", "co|op|don't|quoted|can|t"},
+		{"unicode", "Straße ΟΔΟΣ ὁδός ΜÉ K ſ İstanbul", "straße|οδοσ|ὁδόσ|μé|k|s|istanbul"},
+		{"unicode", "e\u0301A a\u0301.b 東京 カタカナ 한국어", "e\u0301a|a\u0301.b|東|京|カタカナ|한국어"},
+		{"unicode", "a\xffb \xc3 caf\xc3\xa9\xc3", "a|b|café"},
+		{"unicode", "☃ 🎉 … — ½ Ⅷ", "½|ⅷ"},
+		{"english", "The running cats' hopes", "the|run|cat|hope"},
+		{"english", "Don’t stop", "don't|stop"},
+		{"english+stop", "The cats are running and we don't stop", "cat|run|stop"},
+		{"porter", "generically", "gener"},
+		{"french", "L'avion des françaises qu’il", "avion|de|français|il"},
+		{"french+stop", "L'avion des françaises", "avion|français"},
+		{"german", "Häuser Straße aufeinanderfolgend", "haus|strass|aufeinanderfolg"},
+		{"german+stop", "die Häuser", "haus"},
+		{"russian", "КНИГИ книгами", "книг|книг"},
+		{"spanish", "corriendo", "corr"},
+		{"turkish", "IŞIK İSTANBUL", "ışık|istanbul"},
+		{"finnish", "taloissa", "talo"},
+	} {
+		got := strings.Join(analyze(t, tt.name, tt.doc), "|")
+		if got != tt.want {
+			t.Errorf("%s of %q:\n got %q\nwant %q", tt.name, tt.doc, got, tt.want)
+		}
+	}
+}
+
+func TestAnalyzerNames(t *testing.T) {
+	for _, name := range Analyzers() {
+		if got := analyzer(t, name).Name(); got != name {
+			t.Errorf("analyzer %q calls itself %q", name, got)
+		}
+		an, err := ParseAnalyzer(name + "+stop")
+		switch name {
+		case "whitespace", "ascii", "unicode", "irish", "tamil", "turkish":
+			if err == nil {
+				t.Errorf("%s+stop should not be there", name)
+			}
+		default:
+			if err != nil || an.Name() != name+"+stop" {
+				t.Errorf("%s+stop: %v", name, err)
+			}
+		}
+	}
+	for _, name := range []string{"", "klingon", "english+", "english+stop+stop", "+stop", "English"} {
+		if _, err := ParseAnalyzer(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
+			t.Errorf("analyzer %q: got error %v", name, err)
+		}
+	}
+}
+
+// The definitions, written without a thought for speed.
+
+// gloveWords is get_word of GloVe's common.c, with its fgetc and its array of 1000.
+func gloveWords(doc []byte) (list []string, source []Span) {
+	in := bytes.NewReader(doc)
+	for {
+		word, first, last := []byte{}, -1, 0
+		c, err := byte(0), error(nil)
+		for {
+			c, err = in.ReadByte()
+			at := len(doc) - in.Len() - 1
+			if err == nil && c == '\r' {
+				continue
+			}
+			if err != nil || c == ' ' || c == '\t' || c == '\n' {
+				break
+			}
+			if first < 0 {
+				first = at
+			}
+			last = at
+			if len(word) < 999 {
+				word = append(word, c)
+			}
+		}
+		if i := len(word); i == 999 && word[i-1]&0x80 == 0x80 {
+			if word[i-1]&0xC0 == 0xC0 {
+				word = word[:i-1]
+			} else if word[i-2]&0xE0 == 0xE0 {
+				word = word[:i-2]
+			} else if word[i-3]&0xF8 == 0xF0 {
+				word = word[:i-3]
+			}
+		}
+		if len(word) > 0 {
+			list = append(list, string(word))
+			source = append(source, Span{uint32(first), uint32(last + 1)})
+		}
+		if err != nil {
+			return list, source
+		}
+	}
+}
+
+func asciiWords(doc []byte) (list []string, source []Span) {
+	isLetter := func(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+	for i := 0; i < len(doc); i++ {
+		start := i
+		for i < len(doc) && isLetter(doc[i]) {
+			i++
+		}
+		if i > start {
+			list = append(list, strings.ToLower(string(doc[start:i])))
+			source = append(source, Span{uint32(start), uint32(i)})
+		}
+	}
+	return list, source
+}
+
+// libraryWords has the library split all of the text, apart from what is not UTF-8.
+func libraryWords(doc []byte) (list []string, source []Span) {
+	for at := 0; at < len(doc); {
+		end := at
+		for end < len(doc) {
+			r, n := utf8.DecodeRune(doc[end:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			end += n
+		}
+		for it := words.FromBytes(doc[at:end]); it.Next(); {
+			word := string(it.Value())
+			if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+				list = append(list, strings.Map(foldRune, word))
+				source = append(source, Span{uint32(at + it.Start()), uint32(at + it.End())})
+			}
+		}
+		at = end + 1
+	}
+	return list, source
+}
+
+var definitions = map[string]func([]byte) ([]string, []Span){
+	"whitespace": gloveWords,
+	"ascii":      asciiWords,
+	"unicode":    libraryWords,
+}
+
+// checkTokens holds for every analyzer and every text.
+func checkTokens(an Analyzer, doc []byte, t *Tokens) error {
+	before := bytes.Clone(doc)
+	t.WantSource = true
+	if err := an.Analyze(doc, t); err != nil {
+		return err
+	}
+	if !bytes.Equal(before, doc) {
+		return errors.New("the document was changed")
+	}
+	if len(t.Source) != len(t.Words) {
+		return fmt.Errorf("%d words, %d sources", len(t.Words), len(t.Source))
+	}
+	for _, list := range []struct {
+		spans []Span
+		limit int
+	}{{t.Words, len(t.Bytes)}, {t.Source, len(doc)}} {
+		end := uint32(0)
+		for i, s := range list.spans {
+			if s.Start < end || s.End <= s.Start || int(s.End) > list.limit {
+				return fmt.Errorf("span %d is %v, after %d, limit %d", i, s, end, list.limit)
+			}
+			end = s.End
+		}
+	}
+	list, source := wordList(t), slices.Clone(t.Source)
+	if define := definitions[an.Name()]; define != nil {
+		wantList, wantSource := define(doc)
+		if !slices.Equal(list, wantList) {
+			return fmt.Errorf("words\n%q, want\n%q", list, wantList)
+		}
+		if !slices.Equal(source, wantSource) {
+			return fmt.Errorf("sources\n%v, want\n%v", source, wantSource)
+		}
+	}
+	t.WantSource = false
+	if err := an.Analyze(doc, t); err != nil {
+		return err
+	}
+	if !slices.Equal(list, wordList(t)) {
+		return errors.New("without sources the words are others")
+	}
+	return nil
+}
+
+// randomText mixes what is hard: white space, joiners, controls, combining marks,
+// other scripts, bytes that are not UTF-8, and runs long enough to cross blocks.
+func randomText(r *rand.Rand, size int) []byte {
+	alphabets := []string{
+		"abcXYZ   ", "a.b':,;_-1 2\t\n", "\r\n \t\x00\v\f\x7f_", "aé\u0301\u200d’ñ ßΣ ",
+		"東カ한ไא\"'אa ", "\xff\xc3\xe2\x82\xf0\x9f a", "🎉🇩🇪\u3000\u00a0 x", "word and then another one ",
+	}
+	var b []byte
+	for len(b) < size {
+		alphabet := alphabets[r.IntN(len(alphabets))]
+		if r.IntN(50) == 0 {
+			b = append(b, bytes.Repeat([]byte(alphabet[:1+r.IntN(3)]), 300+r.IntN(200))...)
+		}
+		for range r.IntN(40) {
+			if i := r.IntN(len(alphabet)); r.IntN(4) > 0 {
+				_, n := utf8.DecodeRuneInString(alphabet[i:])
+				b = append(b, alphabet[i:i+n]...)
+			} else {
+				b = append(b, alphabet[i])
+			}
+		}
+	}
+	return b
+}
+
+func TestAnalyzersKeepTheirDefinitions(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var tokens Tokens
+	for _, name := range append(Analyzers(), "english+stop") {
+		an := analyzer(t, name)
+		rounds := 300
+		if definitions[name] != nil {
+			rounds = 3000
+		}
+		for range rounds {
+			doc := randomText(r, r.IntN(400))
+			if err := checkTokens(an, doc, &tokens); err != nil {
+				t.Fatalf("%s of %q: %v", name, doc, err)
+			}
+		}
+	}
+	for _, doc := range sampleDocs(t)[:500] {
+		for name := range definitions {
+			if err := checkTokens(analyzer(t, name), doc, &tokens); err != nil {
+				t.Fatalf("%s of %q: %v", name, doc, err)
+			}
+		}
+	}
+}
+
+// All pairs and triples of ASCII bytes that mean something to UAX #29.
+func TestUnicodeRulesForASCII(t *testing.T) {
+	var tokens Tokens
+	an := analyzer(t, "unicode")
+	for a := range 128 {
+		for b := range 128 {
+			for _, frame := range []string{"%c%c", "x%c%cx", "1%c%c1", "x%c%c1", "é%c%cx", "x%c%cé"} {
+				doc := fmt.Appendf(nil, frame, a, b)
+				if err := checkTokens(an, doc, &tokens); err != nil {
+					t.Fatalf("%q: %v", doc, err)
+				}
+			}
+		}
+	}
+}
+
+// GloVe keeps 999 bytes of a word, and no half character.
+func TestLongWords(t *testing.T) {
+	var tokens Tokens
+	an := analyzer(t, "whitespace")
+	for _, char := range []string{"a", "é", "東", "🎉", "\x80", "\xc3"} {
+		for lead := range 70 {
+			for size := 990; size < 1010; size++ {
+				doc := strings.Repeat(" ", lead) + strings.Repeat("b", lead%5) + strings.Repeat(char, size/len(char)) + " end"
+				if err := checkTokens(an, []byte(doc), &tokens); err != nil {
+					t.Fatalf("%d blanks, %q to %d: %v", lead, char, size, err)
+				}
+			}
+		}
+	}
+}
+
+// Tokens that are used again must not allocate on ASCII text.
+func TestAnalyzersDoNotAllocate(t *testing.T) {
+	doc := []byte(strings.Repeat("The quick brown fox's 3.14 foxes_jumped over; the LAZY dog.\n", 100))
+	for _, name := range []string{"whitespace", "ascii", "unicode", "english", "english+stop"} {
+		an := analyzer(t, name)
+		for _, source := range []bool{false, true} {
+			tokens := Tokens{WantSource: source}
+			n := testing.AllocsPerRun(20, func() {
+				if err := an.Analyze(doc, &tokens); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if n != 0 {
+				t.Errorf("%s (source %v): %v allocations a document", name, source, n)
+			}
+		}
+	}
+}
+
+// One Tokens may serve several analyzers in turn.
+func TestTokensServeAllAnalyzers(t *testing.T) {
+	doc := []byte("The Katzen liefen schnell, running houses")
+	var shared Tokens
+	for range 2 {
+		for _, name := range append(Analyzers(), "english+stop", "german+stop") {
+			if err := analyzer(t, name).Analyze(doc, &shared); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := wordList(&shared), analyze(t, name, string(doc)); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, alone %q", name, got, want)
+			}
+		}
+	}
+}
+
+func FuzzAnalyzers(f *testing.F) {
+	names := append(Analyzers(), "english+stop", "french+stop")
+	for i := range names {
+		f.Add(uint8(i), []byte("The cat's 3.14 PAW_z, l'avion\r\nnaïve ’ ΟΔΟΣ İI \xff\x00 e\u0301"))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, doc []byte) {
+		var tokens Tokens
+		an := analyzer(t, names[int(which)%len(names)])
+		if err := checkTokens(an, doc, &tokens); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package text
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// unicodeWords makes words by the rules of Unicode's UAX #29, keeps those that have
+// a letter or a number in them, and folds their case. Bytes that are not UTF-8
+// separate words.
+type unicodeWords struct{}
+
+func (unicodeWords) Name() string { return "unicode" }
+
+func (unicodeWords) Analyze(doc []byte, t *Tokens) error {
+	return segmenter{fold: foldRune}.segment(doc, t)
+}
+
+// segmenter is what the analyzers differ in that use these rules.
+type segmenter struct {
+	fold func(rune) rune
+	slow bool // fold changes ASCII letters otherwise than the fast path does
+}
+
+// segment goes through doc in turns: a stretch of ASCII, which it splits by hand, and
+// a stretch between white space that has something else in it, which the library
+// splits. There is a word border before every ASCII white space whatever stands
+// around it, so that the stretches can be looked at one by one.
+func (s segmenter) segment(doc []byte, t *Tokens) error {
+	if err := checkSize(doc); err != nil {
+		return err
+	}
+	t.Source = t.Source[:0]
+	out := slices.Grow(t.scratch[:0], len(doc))
+	b := newBorders(t.Words)
+	for at := 0; at < len(doc); {
+		if s.slow {
+			out = segmentOther(doc, 0, out, &b, t, s.fold)
+			break
+		}
+		other := firstNonASCII(doc, at)
+		end := len(doc)
+		if other < len(doc) {
+			end = lastSpace(doc, at, other)
+		}
+		out = segmentASCII(doc[at:end], at, out, &b, t)
+		at = end
+		if other < len(doc) {
+			end = nextSpace(doc, other)
+			out = segmentOther(doc[at:end], at, out, &b, t, s.fold)
+			at = end
+		}
+	}
+	if uint64(len(out)) > maxDocument {
+		return tooLarge(len(doc))
+	}
+	t.scratch, t.Bytes = out, out
+	t.Words = b.words(len(out))
+	return nil
+}
+
+func firstNonASCII(b []byte, at int) int {
+	for ; at+8 <= len(b); at += 8 {
+		if m := binary.LittleEndian.Uint64(b[at:]) & tops; m != 0 {
+			return at + bits.TrailingZeros64(m)/8
+		}
+	}
+	for at < len(b) && b[at] < utf8.RuneSelf {
+		at++
+	}
+	return at
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// lastSpace returns the place of the last white space in b[from:to], or from.
+func lastSpace(b []byte, from, to int) int {
+	for to--; to > from && !isSpace(b[to]); to-- {
+	}
+	return max(to, from)
+}
+
+func nextSpace(b []byte, at int) int {
+	for at < len(b) && !isSpace(b[at]) {
+		at++
+	}
+	return at
+}
+
+// What UAX #29 says about ASCII: words are letters, digits and underscores; one of
+// .': between two letters and one of .',; between two digits does not end a word.
+const (
+	letter = 1 << iota
+	digit
+	midLetter
+	midNumber
+)
+
+var kinds = func() (k [256]byte) {
+	for c := range k {
+		switch {
+		case c >= '0' && c <= '9':
+			k[c] = digit
+		case c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80:
+			k[c] = letter
+		case c == '.' || c == '\'':
+			k[c] = midLetter | midNumber
+		case c == ':':
+			k[c] = midLetter
+		case c == ',' || c == ';':
+			k[c] = midNumber
+		}
+	}
+	return k
+}()
+
+// joins reports whether doc[i] is between two letters or digits that it joins.
+func joins(doc []byte, i int) bool {
+	k := kinds[doc[i]]
+	around := kinds[doc[i-1]] & kinds[doc[i+1]]
+	return around&letter != 0 && k&midLetter != 0 || around&digit != 0 && k&midNumber != 0
+}
+
+// segmentASCII splits a stretch that is followed by white space or nothing, appends
+// it in lower case to out, and its words to b and, if wanted, to t.Source.
+func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byte {
+	base := len(out)
+	out = slices.Grow(out, len(doc))[:base+len(doc)]
+	lower := out[base:]
+	first := len(b.list)
+	scores := uint64(0) // underscores seen
+	before := uint64(0) // whether the byte before the block belongs to a word
+	b.last = 0
+	for at := 0; at < len(doc); at += block {
+		var word, space, score uint64
+		if at+block <= len(doc) {
+			word, space, score = wordBits((*[block]byte)(lower[at:]), (*[block]byte)(doc[at:]))
+		} else {
+			rest := tail(doc[at:])
+			var low [block]byte
+			word, space, score = wordBits(&low, &rest)
+			copy(lower[at:], low[:])
+		}
+		scores |= score
+		after := uint64(0)
+		if next := at + block; next < len(doc) && (kinds[doc[next]]&(letter|digit) != 0) {
+			after = 1
+		}
+		// Single bytes between words that are not white space may join them.
+		single := ^word &^ space & (word<<1 | before) & (word>>1 | after<<63)
+		before = word >> 63
+		for ; single != 0; single &= single - 1 {
+			if i := at + bits.TrailingZeros64(single); joins(doc, i) {
+				word |= single & -single
+			}
+		}
+		b.add(base+at, word)
+	}
+	b.close(len(out))
+	if scores != 0 {
+		b.list = dropScores(b.list, first, out)
+	}
+	if t.WantSource {
+		for i := first; i < len(b.list); i += 2 {
+			t.Source = append(t.Source, Span{b.list[i] - uint32(base) + uint32(from), b.list[i+1] - uint32(base) + uint32(from)})
+		}
+	}
+	return out
+}
+
+// wordBits has the bits of letters, digits and underscores, of white space and other
+// control characters, and whether there are underscores; and writes the bytes in lower case.
+func wordBits(lower, p *[block]byte) (word, space, scores uint64) {
+	for i := 0; i < block; i += 8 {
+		w := binary.LittleEndian.Uint64(p[i : i+8])
+		letters := between(w|0x20*ones, 'a', 'z')
+		binary.LittleEndian.PutUint64(lower[i:i+8], w|letters>>2)
+		score := between(w, '_', '_')
+		scores |= score
+		word |= gather(letters|between(w, '0', '9')|score) << i
+		space |= gather(^atLeast(w, ' '+1)&tops) << i
+	}
+	return word, space, scores
+}
+
+// dropScores removes the words from list[first:] that are underscores only.
+func dropScores(list []uint32, first int, text []byte) []uint32 {
+	kept := list[:first]
+	for i := first; i < len(list); i += 2 {
+		for _, c := range text[list[i]:list[i+1]] {
+			if c != '_' {
+				kept = append(kept, list[i], list[i+1])
+				break
+			}
+		}
+	}
+	return kept
+}
+
+// segmentOther has the library split a stretch.
+func segmentOther(doc []byte, from int, out []byte, b *borders, t *Tokens, fold func(rune) rune) []byte {
+	for at := 0; at < len(doc); {
+		valid := doc[at : at+validLength(doc[at:])]
+		for len(valid) > 0 {
+			n, word, _ := words.SplitFunc(valid, true)
+			start := len(out)
+			if out = appendFolded(out, word, fold); len(out) > start {
+				b.word(start, len(out))
+				if t.WantSource {
+					t.Source = append(t.Source, Span{uint32(from + at), uint32(from + at + len(word))})
+				}
+			}
+			at += n
+			valid = valid[n:]
+		}
+		at++ // the byte that is not UTF-8, or beyond the end
+	}
+	return out
+}
+
+// validLength returns how much of b is UTF-8 up to the first mistake.
+func validLength(b []byte) int {
+	for at := 0; at < len(b); {
+		if b[at] < utf8.RuneSelf {
+			at++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
+	return len(b)
+}
+
+// appendFolded appends a word with its case folded, if it has a letter or a number.
+func appendFolded(out, word []byte, fold func(rune) rune) []byte {
+	start, good := len(out), false
+	for at := 0; at < len(word); {
+		c := word[at]
+		if c < utf8.RuneSelf {
+			good = good || kinds[c]&(letter|digit) != 0
+			if c >= 'A' && c <= 'Z' {
+				out = utf8.AppendRune(out, fold(rune(c)))
+			} else {
+				out = append(out, c)
+			}
+			at++
+			continue
+		}
+		r, n := utf8.DecodeRune(word[at:])
+		good = good || unicode.IsLetter(r) || unicode.IsNumber(r)
+		out = utf8.AppendRune(out, fold(r))
+		at += n
+	}
+	if !good {
+		return out[:start]
+	}
+	return out
+}
+
+// foldRune maps the letters that differ in case only to one: Unicode's simple case
+// folding, but to the small letter always, and of the two special i's of Turkish
+// the dotless one stays and the dotted capital becomes i.
+func foldRune(r rune) rune {
+	if r == 'ı' {
+		return r
+	}
+	return unicode.ToLower(unicode.ToUpper(r))
+}

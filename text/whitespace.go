@@ -1,0 +1,116 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// whitespace does what Stanford's GloVe does with a line: words are the bytes
+// between blanks, tabs and line feeds; carriage returns are as if they were not
+// there, even inside a word; a word longer than 999 bytes is cut there, without
+// half a UTF-8 character at its end. Nothing else is changed.
+type whitespace struct{}
+
+func (whitespace) Name() string { return "whitespace" }
+
+// maxWord is the most bytes of a word, as in GloVe.
+const maxWord = 999
+
+func (whitespace) Analyze(doc []byte, t *Tokens) error {
+	if err := checkSize(doc); err != nil {
+		return err
+	}
+	t.Bytes = doc
+	if bytes.IndexByte(doc, '\r') >= 0 {
+		t.scratch = withoutCR(t.scratch[:0], doc)
+		t.Bytes = t.scratch
+	}
+	b := newBorders(t.Words)
+	splitBlanks(t.Bytes, &b)
+	t.Words = b.words(len(t.Bytes))
+	t.Source = t.Source[:0]
+	if t.WantSource {
+		t.Source = append(t.Source, t.Words...)
+		if len(t.Bytes) < len(doc) {
+			addCR(t.Source, doc)
+		}
+	}
+	if b.long {
+		for i := range t.Words {
+			if w := &t.Words[i]; w.End-w.Start >= maxWord {
+				w.End = w.Start + uint32(cutWord(t.Word(i)))
+			}
+		}
+	}
+	return nil
+}
+
+// splitBlanks finds the words between blanks, tabs and line feeds.
+func splitBlanks(doc []byte, b *borders) {
+	at := 0
+	for ; at+block <= len(doc); at += block {
+		b.add(at, ^blankBits((*[block]byte)(doc[at:])))
+	}
+	if at < len(doc) {
+		rest := tail(doc[at:])
+		b.add(at, ^blankBits(&rest))
+	}
+}
+
+// blankBits has the bits of the blanks, tabs and line feeds.
+func blankBits(p *[block]byte) (m uint64) {
+	for i := 0; i < block; i += 8 {
+		w := binary.LittleEndian.Uint64(p[i : i+8])
+		m |= gather((atLeast(w, ' ')&^atLeast(w, ' '+1)|atLeast(w, '\t')&^atLeast(w, '\n'+1))&^w&tops) << i
+	}
+	return m
+}
+
+// cutWord returns how much of a word of at least maxWord bytes GloVe keeps: maxWord
+// bytes, less the begin of a character of which it would not keep all.
+func cutWord(w []byte) int {
+	w = w[:maxWord]
+	a, b, c := w[maxWord-1], w[maxWord-2], w[maxWord-3]
+	switch {
+	case a < 0x80:
+	case a >= 0xc0:
+		return maxWord - 1
+	case b >= 0xe0:
+		return maxWord - 2
+	case c&0xf8 == 0xf0:
+		return maxWord - 3
+	}
+	return maxWord
+}
+
+func withoutCR(dst, doc []byte) []byte {
+	for {
+		i := bytes.IndexByte(doc, '\r')
+		if i < 0 {
+			return append(dst, doc...)
+		}
+		dst = append(dst, doc[:i]...)
+		doc = doc[i+1:]
+	}
+}
+
+// addCR turns places in the text without carriage returns into places in doc: of a
+// word's first byte, and behind its last.
+func addCR(spans []Span, doc []byte) {
+	next := bytes.IndexByte(doc, '\r') // the first carriage return not counted yet
+	counted := 0
+	inDoc := func(place uint32) uint32 {
+		for next >= 0 && next <= int(place)+counted {
+			counted++
+			after := next + 1
+			if next = bytes.IndexByte(doc[after:], '\r'); next >= 0 {
+				next += after
+			}
+		}
+		return place + uint32(counted)
+	}
+	for i, s := range spans {
+		spans[i].Start = inDoc(s.Start)
+		spans[i].End = inDoc(s.End-1) + 1
+	}
+}
