@@ -6,5 +6,6 @@ import "github.com/spf13/cobra"
 var verbs = []func(*app) *cobra.Command{
 	newTokensCmd,
 	newEvalCmd,
+	newGenerateCmd,
 	newVersionCmd,
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+func newGenerateCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "generate",
+		Short:   "Make text, queries or points to try things on",
+		GroupID: groupTools,
+		Long: `Make data of any size to try things on. The same flags and seed give the same
+bytes, whatever the number of threads.`,
+		Example: `  collocate generate text --bytes 100MB -o web.txt
+  collocate generate queries --class long --count 500 -o queries.tsv
+  collocate generate points --count 65k --clusters 2 -o points.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("generate %s: want text, queries or points", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newGenerateTextCmd(a))
+	return cmd
+}
+
+// generateOutput are the flags that all three share.
+type generateOutput struct {
+	path string
+	seed uint64
+}
+
+func (g *generateOutput) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&g.path, "output", "o", "-", "file to write; - is standard output")
+	f.Uint64Var(&g.seed, "seed", 0, "number that chooses among all possible outputs")
+}
+
+// write sends what fill writes to the output, with progress towards total bytes
+// (0: unknown) and a summary.
+func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error) error {
+	show := a.progress("generating")
+	counted := func(w io.Writer) *countingWriter {
+		return &countingWriter{w: w, total: total, show: show}
+	}
+	if g.path == "-" {
+		return fill(counted(a.stdout))
+	}
+	var written int64
+	err := atomicfile.WriteFile(g.path, func(f *atomicfile.File) error {
+		w := counted(f)
+		defer func() { written = w.n }()
+		return fill(w)
+	})
+	if err != nil {
+		return err
+	}
+	a.summary("%s: %v", g.path, bytesize.Size(written))
+	return nil
+}
+
+type countingWriter struct {
+	w        io.Writer
+	n, total int64
+	show     func(done, total int64)
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	if c.show != nil {
+		c.show(c.n, c.total)
+	}
+	return n, err
+}
+
+// countFlag is a number of things or bytes with an optional unit: 65k, 50M, 100MB.
+type countFlag int64
+
+func (c *countFlag) String() string { return strconv.FormatInt(int64(*c), 10) }
+func (c *countFlag) Type() string   { return "number" }
+
+func (c *countFlag) Set(text string) error {
+	n, err := bytesize.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%q is not a number: want digits with an optional unit, such as 500, 65k or 50M", text)
+	}
+	*c = countFlag(n)
+	return nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/datagen"
+)
+
+func newGenerateTextCmd(a *app) *cobra.Command {
+	var out generateOutput
+	var size, tokens, docs countFlag
+	var o datagen.TextOptions
+	cmd := &cobra.Command{
+		Use:   "text",
+		Short: "Make documents of words that follow Zipf's law",
+		Long: `Make documents of made-up words. Words are drawn by a law of Zipf and Mandelbrot,
+document lengths by a lognormal distribution; the defaults give the numbers of
+words, documents and distinct words of samples of ClueWeb09-B. Words are separated by a
+blank; each document is a line, with a blank line between documents.
+
+With --lines it makes sentences, one a line, like those of the 1 Billion Word
+Benchmark: 27 words on average, 2.4 million distinct ones among 719 million.`,
+		Example: `  collocate generate text --docs 1000
+  collocate generate text --bytes 100MB --seed 1 -o web100.txt
+  collocate generate text --lines --tokens 50M -o news.txt`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Bytes, o.Tokens, o.Docs = int64(size), int64(tokens), int64(docs)
+			o.Seed, o.Threads = out.seed, a.threads
+			sizes := 0
+			for _, name := range []string{"bytes", "tokens", "docs"} {
+				f := cmd.Flags().Lookup(name)
+				if f.Changed && f.Value.String() == "0" {
+					return usagef("--%s 0: want at least 1", name)
+				}
+				if f.Changed {
+					sizes++
+				}
+			}
+			if sizes > 1 {
+				return usagef("want one of --bytes, --tokens and --docs")
+			}
+			return out.write(a, o.Bytes, func(w io.Writer) error { return datagen.Text(cmd.Context(), w, o) })
+		},
+	}
+	out.addFlags(cmd)
+	f := cmd.Flags()
+	f.Var(&size, "bytes", "size in bytes, such as 100MB: exact, filled with blanks after the last word")
+	f.Var(&tokens, "tokens", "size in words, such as 50M")
+	f.Var(&docs, "docs", "size in documents (or lines); 1000 if no size is given")
+	f.BoolVar(&o.Lines, "lines", false, "sentences, one a line, instead of documents")
+	f.Float64Var(&o.Mu, "mu", 0, "mean of the logarithm of document lengths (default 6.0; with --lines 3.171)")
+	f.Float64Var(&o.Sigma, "sigma", 0, "deviation of the logarithm of document lengths (default 1.1; with --lines 0.5)")
+	return cmd
+}

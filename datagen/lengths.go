@@ -1,0 +1,39 @@
+package datagen
+
+import "math"
+
+// lengths stands for the lognormal distribution of document lengths in sums over
+// it: a few lengths with their weights.
+type lengths struct {
+	at, weight []float64
+	mean       float64
+}
+
+// newLengths takes 181 points, four standard deviations down and five up, where
+// the long documents are.
+func newLengths(mu, sigma float64) lengths {
+	var l lengths
+	total := 0.0
+	for i := range 181 {
+		z := -4 + float64(i)/20
+		w := math.Exp(-z * z / 2)
+		l.at = append(l.at, min(max(1, math.Exp(mu+sigma*z)), maxDocWords))
+		l.weight = append(l.weight, w)
+		total += w
+	}
+	for i := range l.weight {
+		l.weight[i] /= total
+		l.mean += l.weight[i] * l.at[i]
+	}
+	return l
+}
+
+// documents is the share of documents that hold a word of probability p: the
+// mean of 1-(1-p)^length.
+func (l lengths) documents(p float64) (share float64) {
+	logMiss := math.Log1p(-p)
+	for i, n := range l.at {
+		share -= l.weight[i] * math.Expm1(n*logMiss)
+	}
+	return share
+}

@@ -1,0 +1,216 @@
+package datagen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+)
+
+// TextOptions choose a collection of documents. At most one of Bytes, Tokens and
+// Docs is set; with none there are 1000 documents.
+type TextOptions struct {
+	Bytes  int64 // exactly so many: the last document is cut after a word and filled with blanks
+	Tokens int64 // exactly so many words: the last document is cut
+	Docs   int64
+
+	Seed    uint64
+	Threads int // 0: all cores; the text is the same for any number
+
+	// Lines writes sentences, one a line, instead of documents with a blank line
+	// between them.
+	Lines bool
+	// Mu and Sigma are the parameters of the lognormal distribution of the number of
+	// words of a document. Both 0: 6.0 and 1.1; with Lines 3.171 and 0.5, a mean of
+	// 27. A document has at least one word and at most 2^20.
+	Mu, Sigma float64
+	// Law says how often words occur; the zero value stands for Web, with Lines
+	// for News.
+	Law Law
+}
+
+const (
+	maxDocWords = 1 << 20
+	// shardWords is the mean number of words of a shard, about half a megabyte:
+	// long enough to hide the hand-over, short enough for many workers.
+	shardWords = 100_000
+	// A word with its separator is at most maxLength+1 bytes; copies of a frequent
+	// word write wordSlot bytes.
+	wordSlot = 16
+)
+
+func (o TextOptions) withDefaults() (TextOptions, error) {
+	sizes := 0
+	for _, n := range []int64{o.Bytes, o.Tokens, o.Docs} {
+		if n < 0 {
+			return o, fmt.Errorf("size %d of a text: want at least 0", n)
+		}
+		if n > 0 {
+			sizes++
+		}
+	}
+	switch {
+	case sizes > 1:
+		return o, errors.New("size of a text: want one of bytes, tokens and documents")
+	case sizes == 0:
+		o.Docs = 1000
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Mu == 0 && o.Sigma == 0 {
+		o.Mu, o.Sigma = 6.0, 1.1
+		if o.Lines {
+			o.Mu, o.Sigma = 3.171, 0.5
+		}
+	}
+	if !(o.Mu >= 0 && o.Mu <= 13) || !(o.Sigma >= 0 && o.Sigma <= 5) {
+		return o, fmt.Errorf("document lengths lognormal(%g, %g): want a mu of 0 to 13 and a sigma of 0 to 5", o.Mu, o.Sigma)
+	}
+	if o.Law == (Law{}) {
+		o.Law = Web
+		if o.Lines {
+			o.Law = News
+		}
+	}
+	return o, o.Law.check()
+}
+
+// Text writes a collection to w: words separated by one blank, each document on a
+// line of its own, documents separated by a blank line (with Lines: no blank
+// line). A smaller collection of the same options is a prefix of a larger one,
+// but for its last line.
+func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return fmt.Errorf("generating text: %w", err)
+	}
+	mean := math.Exp(o.Mu + o.Sigma*o.Sigma/2)
+	docs := int(min(max(shardWords/mean, 1), 8192))
+	words := newWriter(o)
+	c := cutter{left: o.Bytes + o.Tokens + o.Docs, tokens: o.Tokens > 0, docs: o.Docs > 0, shardDocs: int64(docs)}
+	err = writeShards(ctx, w, o.Threads, -1,
+		func(buf []byte, i int64) []byte {
+			return words.appendDocuments(buf, stream(o.Seed, forDocuments, uint64(i)), docs)
+		},
+		c.cut)
+	if err != nil {
+		return fmt.Errorf("generating text: %w", err)
+	}
+	return nil
+}
+
+// wordWriter turns random numbers into documents.
+type wordWriter struct {
+	sampler   *sampler
+	frequent  [1 << singleBits]slot
+	mu, sigma float64
+	end       string // after a document, in place of the last blank
+}
+
+// slot is a frequent word with a blank after it.
+type slot struct {
+	text [wordSlot]byte
+	n    int
+}
+
+func newWriter(o TextOptions) *wordWriter {
+	w := &wordWriter{sampler: newSampler(o.Law), mu: o.Mu, sigma: o.Sigma, end: "\n\n"}
+	if o.Lines {
+		w.end = "\n"
+	}
+	for rank := range w.frequent {
+		s := &w.frequent[rank]
+		s.n = len(append(appendWord(s.text[:0], int64(rank)), ' '))
+	}
+	return w
+}
+
+func (w *wordWriter) appendDocuments(buf []byte, rng *rand.PCG, docs int) []byte {
+	normal := rand.New(rng)
+	for range docs {
+		length := math.Exp(w.mu + float64(w.sigma*normal.NormFloat64()))
+		n := int(min(max(math.Round(length), 1), maxDocWords))
+		buf = w.appendWords(buf, rng, n)
+		buf = append(buf[:len(buf)-1], w.end...)
+	}
+	return buf
+}
+
+// appendWords appends n words, a blank after each.
+func (w *wordWriter) appendWords(buf []byte, rng *rand.PCG, n int) []byte {
+	if need := len(buf) + n*(maxLength+1) + wordSlot; need > cap(buf) {
+		grown := make([]byte, len(buf), need+need/2)
+		copy(grown, buf)
+		buf = grown
+	}
+	at, room := len(buf), buf[:cap(buf)]
+	for range n {
+		rank := w.sampler.draw(rng)
+		if rank < int64(len(w.frequent)) {
+			s := &w.frequent[rank]
+			*(*[wordSlot]byte)(room[at:]) = s.text // the blank included, the rest overwritten by the next
+			at += s.n
+			continue
+		}
+		at = len(appendWord(room[:at], rank))
+		room[at] = ' '
+		at++
+	}
+	return room[:at]
+}
+
+// cutter ends the text when it has the size asked for.
+type cutter struct {
+	left         int64 // bytes, tokens or documents to come
+	tokens, docs bool  // which; bytes if neither
+	shardDocs    int64
+}
+
+func (c *cutter) cut(data []byte) (part []byte, more bool) {
+	size := int64(len(data))
+	switch {
+	case c.docs:
+		size = c.shardDocs
+	case c.tokens: // one blank less than words in a document
+		size = int64(bytes.Count(data, []byte{' '})) + c.shardDocs
+	}
+	if size < c.left {
+		c.left -= size
+		return data, true
+	}
+	if !c.docs && !c.tokens {
+		return fitBytes(data[:c.left]), false
+	}
+	return append(data[:c.findEnd(data)], '\n'), false
+}
+
+// findEnd is the place after the last word wanted.
+func (c *cutter) findEnd(data []byte) int {
+	for i, b := range data {
+		ends := b == '\n' || b == ' ' && c.tokens
+		if ends && i > 0 && data[i-1] > ' ' {
+			if c.left--; c.left == 0 {
+				return i
+			}
+		}
+	}
+	return len(data)
+}
+
+// fitBytes ends a text cut anywhere: whole words, then blanks, then a newline.
+func fitBytes(data []byte) []byte {
+	last := max(bytes.LastIndexByte(data, ' '), bytes.LastIndexByte(data, '\n'), 0)
+	for last > 0 && data[last-1] <= ' ' {
+		last--
+	}
+	for i := last; i < len(data)-1; i++ {
+		data[i] = ' '
+	}
+	data[len(data)-1] = '\n'
+	return data
+}

@@ -1,0 +1,140 @@
+package datagen
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+func text(t testing.TB, o TextOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(context.Background(), &b, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// The bytes are part of the contract: who publishes a figure for a seed wants others
+// to get the same data.
+func TestTextIsPinned(t *testing.T) {
+	for _, c := range []struct {
+		opts TextOptions
+		head string
+		hash string
+	}{
+		{TextOptions{Bytes: 3e6}, "pevib podit am tefuwojo ag ca tuliv um ", "060a795aea128619"},
+		{TextOptions{Tokens: 300_000, Seed: 7, Lines: true}, "no ales rahopa sapevig fidil jez nepanutis ked ", "727c453ac17428e6"},
+	} {
+		for _, threads := range []int{1, 2, 5} {
+			c.opts.Threads = threads
+			data := text(t, c.opts)
+			if got := string(data[:len(c.head)]); got != c.head {
+				t.Errorf("%+v starts with %q, want %q", c.opts, got, c.head)
+			}
+			if got := fmt.Sprintf("%x", sha256.Sum256(data))[:16]; got != c.hash {
+				t.Errorf("%+v has hash %s, want %s; starts with %q", c.opts, got, c.hash, data[:60])
+			}
+		}
+	}
+}
+
+func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
+	for _, lines := range []bool{false, true} {
+		whole := text(t, TextOptions{Bytes: 1_200_000, Lines: lines})
+		for _, n := range []int64{1, 2, 3, 17, 5000, 700_001} {
+			b := text(t, TextOptions{Bytes: n, Lines: lines})
+			if int64(len(b)) != n || b[n-1] != '\n' {
+				t.Errorf("%d bytes wanted: %d, the last is %q", n, len(b), b[len(b)-1])
+			}
+			if kept := bytes.TrimRight(b, " \n"); len(kept) > 0 && (!bytes.HasPrefix(whole, kept) || whole[len(kept)] > ' ') {
+				t.Errorf("%d bytes: not the beginning of the longer text, cut after a word", n)
+			}
+
+			b = text(t, TextOptions{Tokens: n, Lines: lines})
+			if got := int64(len(bytes.Fields(b))); got != n || b[len(b)-1] != '\n' {
+				t.Errorf("%d tokens wanted: %d", n, got)
+			}
+		}
+		for _, n := range []int64{1, 2, 500} {
+			b := text(t, TextOptions{Docs: n, Lines: lines})
+			end := "\n\n"
+			if lines {
+				end = "\n"
+			}
+			docs := strings.Split(strings.TrimSuffix(string(b), "\n"), end)
+			if int64(len(docs)) != n {
+				t.Errorf("%d documents wanted: %d", n, len(docs))
+			}
+			for i, d := range docs {
+				if d == "" || strings.Join(strings.Fields(d), " ") != d {
+					t.Fatalf("document %d is not words with a blank between them: %.40q", i, d)
+				}
+			}
+		}
+	}
+}
+
+func TestSentencesHave27WordsOnAverage(t *testing.T) {
+	b := text(t, TextOptions{Docs: 40_000, Lines: true})
+	if mean := float64(len(bytes.Fields(b))) / 40_000; math.Abs(mean-27) > 0.3 {
+		t.Errorf("mean %.2f", mean)
+	}
+}
+
+func TestSeedsDiffer(t *testing.T) {
+	if bytes.Equal(text(t, TextOptions{Tokens: 50, Seed: 1}), text(t, TextOptions{Tokens: 50, Seed: 2})) {
+		t.Error("two seeds, one text")
+	}
+}
+
+func TestBadTextOptions(t *testing.T) {
+	for want, o := range map[string]TextOptions{
+		"want one of bytes, tokens and documents": {Bytes: 1, Docs: 1},
+		"want at least 0":                         {Tokens: -1},
+		"want a mu of 0 to 13":                    {Mu: math.NaN(), Sigma: 1},
+		"want finite parameters":                  {Law: Law{Head: math.Inf(1)}},
+	} {
+		if err := Text(context.Background(), &bytes.Buffer{}, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want an error with %q", o, err, want)
+		}
+	}
+}
+
+func TestTextStopsOnFullDiskAndOnCancel(t *testing.T) {
+	full := errors.New("disk full")
+	err := Text(context.Background(), writerFunc(func([]byte) (int, error) { return 0, full }), TextOptions{Bytes: 1e12})
+	if !errors.Is(err, full) {
+		t.Errorf("got %v, want %v", err, full)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	err = Text(ctx, writerFunc(func(p []byte) (int, error) {
+		if n++; n == 3 {
+			cancel()
+		}
+		return len(p), nil
+	}), TextOptions{Bytes: 1e12})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func BenchmarkText(b *testing.B) {
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
+			b.SetBytes(50e6)
+			for b.Loop() {
+				w := writerFunc(func(p []byte) (int, error) { return len(p), nil })
+				if err := Text(context.Background(), w, TextOptions{Bytes: 50e6, Threads: threads}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
