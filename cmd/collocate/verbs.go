@@ -7,5 +7,8 @@ var verbs = []func(*app) *cobra.Command{
 	newTokensCmd,
 	newEvalCmd,
 	newGenerateCmd,
+	newVocabCmd,
+	newCooccurCmd,
+	newPlacesCmd,
 	newVersionCmd,
 }

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/text"
+)
+
+// cooccurCmd is the verb's flags.
+type cooccurCmd struct {
+	*app
+	corpus    corpusFlags
+	words     vocabFlags
+	opt       cooccur.Options
+	symmetric bool
+	vocab     string
+	saveVocab string
+	out       string
+	format    string
+}
+
+func newCooccurCmd(a *app) *cobra.Command {
+	c := &cooccurCmd{app: a, corpus: corpusFlags{format: text.Lines, analyzerName: "whitespace"}}
+	cmd := &cobra.Command{
+		Use:     "cooccur [CORPUS...] --out FILE",
+		Short:   "Count which words keep company",
+		GroupID: groupWords,
+		Long: `Write the matrix of how often words occur near each other: for each word (row)
+the words (columns) up to --window places to its left and right in the same
+document, each meeting counted as 1/distance or as 1.
+
+The format follows from the name of --out, or from --out-format:
+  .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours'
+  .bin      glove    Stanford GloVe's cooccurrence.bin, for its shuffle and glove
+  .mtx      mtx      Matrix Market
+  .npz      npz      SciPy's CSR: scipy.sparse.load_npz
+  .parquet  parquet  id1, id2, word1, word2, value
+  .tsv      tsv      lines of word, word, value
+
+The vocabulary is read from --vocab, or counted first, with --min-count and
+--max-size. Words outside it are removed before windows are formed. The defaults
+are GloVe's, and so are the results; --side right is GloVe's -symmetric 0.`,
+		Example: `  collocate cooccur corpus.txt --min-count 5 --window 10 --out corpus.cooc
+  collocate cooccur corpus.txt --vocab vocab.txt --window 15 --out cooccurrence.bin
+  collocate cooccur --format jsonl --analyzer english articles.jsonl --weighting count --window 5 --out words.npz`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	c.corpus.register(cmd)
+	c.words.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
+	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
+	f.IntVar(&c.opt.Window, "window", 15, fmt.Sprintf("number of words on each side, 1 to %d", cooccur.MaxWindow))
+	f.Var(&c.opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
+	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
+	f.Var(&c.opt.Weighting, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
+	f.Float64Var(&c.opt.Subsample, "subsample", 0, "thin out words more frequent than this fraction, such as 1e-4; 0 means off")
+	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
+	f.StringVarP(&c.out, "out", "o", "", "file to write")
+	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
+	must(cmd.MarkFlagRequired("out"))
+	must(cmd.RegisterFlagCompletionFunc("out-format", cobra.FixedCompletions(
+		[]string{"csr", "glove", "mtx", "npz", "parquet", "tsv"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	format, err := c.check(cmd)
+	if err != nil {
+		return err
+	}
+	an, err := c.corpus.analyzer()
+	if err != nil {
+		return err
+	}
+	if c.vocab == "" {
+		// The corpus is read twice, which standard input cannot be.
+		cleanup, err := spoolStdin(c.stdin, &args, filepath.Dir(c.out))
+		if err != nil {
+			return err
+		}
+		defer cleanup()
+	}
+	v, err := c.vocabulary(ctx, args, an)
+	if err != nil {
+		return err
+	}
+	c.opt.Analyzer = an
+	c.opt.Engine, c.opt.Threads, c.opt.Memory = c.engine, c.threads, int64(c.memory)
+	c.opt.TempDir = filepath.Dir(c.out)
+	file, err := cooccur.Create(c.out, format, v, c.opt)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	stats, err := cooccur.Matrix(ctx, c.corpus.corpus(c.app, args), v, c.opt, file)
+	if err != nil {
+		return err
+	}
+	if err := file.Commit(); err != nil {
+		return err
+	}
+	c.log.Info("made the matrix", "engine", stats.Engine, "threads", c.threads, "runs", stats.Runs)
+	if c.json {
+		return c.printJSON(stats)
+	}
+	c.summary("%d words, %d in the vocabulary of %d; %d entries", stats.Words, stats.Kept, v.Len(), stats.Entries)
+	return nil
+}
+
+// check finds wrong usage before anything is read.
+func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
+	if cmd.Flags().Changed("symmetric") {
+		switch side := c.opt.Side; {
+		case !cmd.Flags().Changed("side") && !c.symmetric:
+			c.opt.Side = cooccur.Right
+		case cmd.Flags().Changed("side") && c.symmetric != (side == cooccur.Both):
+			return 0, usagef("--symmetric=%t contradicts --side %v", c.symmetric, side)
+		}
+	}
+	if c.opt.Window < 1 || c.opt.Window > cooccur.MaxWindow {
+		return 0, usagef("--window %d: want 1 to %d", c.opt.Window, cooccur.MaxWindow)
+	}
+	if c.vocab != "" {
+		for _, f := range []string{"min-count", "max-size", "ties", "save-vocab"} {
+			if cmd.Flags().Changed(f) {
+				return 0, usagef("--%s has no meaning with --vocab", f)
+			}
+		}
+	}
+	format, err := cooccur.FormatOf(c.out)
+	if c.format != "" {
+		format, err = cooccur.ParseFormat(c.format)
+	}
+	if err != nil {
+		return 0, usageError{err}
+	}
+	return format, nil
+}
+
+func (c *cooccurCmd) vocabulary(ctx context.Context, args []string, an text.Analyzer) (*cooccur.Vocabulary, error) {
+	if c.vocab != "" {
+		f, err := os.Open(c.vocab)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return cooccur.ReadVocabulary(f, c.vocab)
+	}
+	opt, err := c.words.options(c.app, an)
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := cooccur.CountWords(ctx, c.corpus.corpus(c.app, args), opt)
+	if err != nil {
+		return nil, err
+	}
+	if c.saveVocab != "" {
+		return v, c.writeVocabulary(v, c.saveVocab)
+	}
+	return v, nil
+}
+
+// spoolStdin copies standard input, if it is among the paths, to a temporary file
+// in dir and puts that in its place.
+func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), err error) {
+	if len(*paths) == 0 {
+		*paths = []string{"-"}
+	}
+	i := slices.Index(*paths, "-")
+	if i < 0 {
+		return func() {}, nil
+	}
+	f, err := os.CreateTemp(dir, ".collocate-stdin-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)
+	}
+	*paths = slices.Clone(*paths)
+	(*paths)[i] = f.Name()
+	cleanup = func() { os.Remove(f.Name()) }
+	_, err = io.Copy(f, stdin)
+	if err = errors.Join(err, f.Close()); err != nil {
+		cleanup()
+		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)
+	}
+	return cleanup, nil
+}

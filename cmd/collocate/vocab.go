@@ -1,0 +1,96 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/text"
+)
+
+// vocabFlags choose the words of a vocabulary.
+type vocabFlags struct {
+	opt      cooccur.VocabularyOptions
+	tieOrder string
+}
+
+func (f *vocabFlags) register(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&f.opt.MinCount, "min-count", 1, "leave out words that occur less often")
+	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most so many words, the most frequent; 0 means all")
+	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove", "order of words with equal counts: glove (signed bytes) or bytes")
+	cmd.Flags().BoolVar(&f.opt.KeepUnk, "keep-unk", false, "accept the word <unk> in the corpus, which GloVe does not")
+}
+
+// options completes the options with what other flags say.
+func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOptions, error) {
+	switch f.tieOrder {
+	case "glove":
+		f.opt.Order = cooccur.GloVeOrder
+	case "bytes":
+		f.opt.Order = cooccur.ByteOrder
+	default:
+		return f.opt, usagef("--ties %q: want glove or bytes", f.tieOrder)
+	}
+	if f.opt.MaxSize < 0 {
+		return f.opt, usagef("--max-size %d: want 0 or more", f.opt.MaxSize)
+	}
+	f.opt.Analyzer = an
+	f.opt.Engine, f.opt.Threads, f.opt.Memory = a.engine, a.threads, int64(a.memory)
+	return f.opt, nil
+}
+
+func newVocabCmd(a *app) *cobra.Command {
+	corpus := corpusFlags{format: text.Lines, analyzerName: "whitespace"}
+	var flags vocabFlags
+	var out string
+	cmd := &cobra.Command{
+		Use:     "vocab [CORPUS...]",
+		Short:   "Count the words of a corpus",
+		GroupID: groupWords,
+		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, by
+falling count, as GloVe's vocab_count does. By default words are what stands
+between blanks, every line is a document, and ties are in GloVe's order. Without a
+corpus, or with -, read standard input.`,
+		Example: `  collocate vocab corpus.txt --min-count 5 --out vocab.txt
+  collocate vocab --format jsonl --analyzer unicode --max-size 50000 articles.jsonl.zst --out vocab.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			an, err := corpus.analyzer()
+			if err != nil {
+				return err
+			}
+			opt, err := flags.options(a, an)
+			if err != nil {
+				return err
+			}
+			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args), opt)
+			if err != nil {
+				return err
+			}
+			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
+			if err := a.writeVocabulary(v, out); err != nil {
+				return err
+			}
+			if a.json && out != "" {
+				return a.printJSON(stats)
+			}
+			a.summary("%d words of %d documents, %d distinct; kept %d", stats.Words, stats.Documents, stats.Distinct, stats.Kept)
+			return nil
+		},
+	}
+	corpus.register(cmd)
+	flags.register(cmd)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
+	return cmd
+}
+
+// writeVocabulary writes to a file, or to standard output where no name is given.
+func (a *app) writeVocabulary(v *cooccur.Vocabulary, path string) error {
+	if path == "" || path == "-" {
+		_, err := v.WriteTo(a.stdout)
+		return err
+	}
+	return atomicfile.WriteFile(path, func(f *atomicfile.File) error {
+		_, err := v.WriteTo(f)
+		return err
+	})
+}

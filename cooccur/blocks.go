@@ -1,0 +1,153 @@
+package cooccur
+
+import (
+	"context"
+	"sync"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// A chunk is as much of the corpus as fits in memory, as IDs + 1 with a 0 after
+// each document, in blocks that workers fill independently:
+//
+//	n zeros | left halo | core | right halo or n zeros
+//
+// where n is the window. Every position of the corpus is in the core of one block,
+// with all its neighbours in the same block; positions in the halos are only seen
+// as neighbours. So documents may be longer than a block, and than a chunk.
+type chunk struct {
+	mu     sync.Mutex
+	blocks []block
+	core   int // positions in all cores, with the zeros between documents
+	limit  int // core at which the chunk is full
+	full   func(ctx context.Context) error
+}
+
+type block struct {
+	ids      *offheap
+	from, to int // the core
+}
+
+// blockShift is the number of bits of a position inside a block: blocks of 1M IDs
+// at most.
+const blockShift = 20
+
+// collector is a worker's block in the making.
+type collector struct {
+	chunk  *chunk
+	window int
+	size   int // IDs of a block
+	ids    *offheap
+	n      int // IDs in it
+	from   int // start of the core
+}
+
+// room returns the free end of the block for up to want IDs.
+func (c *collector) room(ctx context.Context, want int) ([]uint32, error) {
+	if c.ids != nil && c.n+want+c.window > c.size {
+		if err := c.rollOver(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if c.ids == nil {
+		var err error
+		if c.ids, err = newOffheap(c.size); err != nil {
+			return nil, err
+		}
+		c.n, c.from = c.window, c.window // the memory is zero
+	}
+	return c.ids.words[c.n:c.n:c.size], nil
+}
+
+// rollOver gives a block away whose last n IDs are the right halo. They begin the
+// core of the next block, behind a left halo of the n before them.
+func (c *collector) rollOver(ctx context.Context) error {
+	old := c.ids
+	next, err := newOffheap(c.size)
+	if err != nil {
+		return err
+	}
+	n := c.window
+	copy(next.words[n:], old.words[c.n-2*n:c.n])
+	b := block{old, c.from, c.n - n}
+	c.ids, c.n, c.from = next, 3*n, 2*n
+	return c.chunk.add(ctx, b)
+}
+
+// finish gives the last block away.
+func (c *collector) finish(ctx context.Context) error {
+	if c.ids == nil {
+		return nil
+	}
+	b := block{c.ids, c.from, c.n}
+	c.ids = nil
+	return c.chunk.add(ctx, b)
+}
+
+// add takes a block. The worker that fills the chunk empties it, while the others
+// wait at the lock as soon as they have a block to give.
+func (c *chunk) add(ctx context.Context, b block) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blocks = append(c.blocks, b)
+	c.core += b.to - b.from
+	if c.core < c.limit && len(c.blocks) < 1<<(32-blockShift) {
+		return nil
+	}
+	return c.full(ctx)
+}
+
+// drop frees the blocks.
+func (c *chunk) drop() {
+	for _, b := range c.blocks {
+		b.ids.free()
+	}
+	c.blocks, c.core = c.blocks[:0], 0
+}
+
+// occurrences lists where each word stands in the chunk: those of the word with ID
+// w are at[starts[w]:starts[w+1]], each a block and a place in it as
+// block<<blockShift | place. It is a counting sort, each worker counting and then
+// placing the words of its own blocks.
+func (c *chunk) occurrences(words, threads int) (starts []uint32, at *offheap, err error) {
+	threads = min(threads, len(c.blocks))
+	counts := make([][]uint32, threads)
+	par.Do(threads, func(worker int) {
+		count := make([]uint32, words+1)
+		lo, hi := par.Block(len(c.blocks), threads, worker)
+		for _, b := range c.blocks[lo:hi] {
+			for _, id := range b.ids.words[b.from:b.to] {
+				count[id]++
+			}
+		}
+		counts[worker] = count
+	})
+	starts = make([]uint32, words+1)
+	total := uint32(0)
+	for id := 1; id <= words; id++ {
+		starts[id-1] = total
+		for _, count := range counts {
+			n := count[id]
+			count[id] = total
+			total += n
+		}
+	}
+	starts[words] = total
+	if at, err = newOffheap(int(total)); err != nil {
+		return nil, nil, err
+	}
+	par.Do(threads, func(worker int) {
+		next := counts[worker]
+		lo, hi := par.Block(len(c.blocks), threads, worker)
+		for i, b := range c.blocks[lo:hi] {
+			base := uint32(lo+i) << blockShift
+			for p, id := range b.ids.words[b.from:b.to] {
+				if id != 0 {
+					at.words[next[id]] = base | uint32(b.from+p)
+					next[id]++
+				}
+			}
+		}
+	})
+	return starts, at, nil
+}

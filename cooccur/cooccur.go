@@ -1,0 +1,169 @@
+package cooccur
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// Side says which neighbours of a word are counted in its row.
+type Side int
+
+const (
+	Both  Side = iota // up to Window words to the left and to the right: M is symmetric
+	Left              // words that stand before the row's word
+	Right             // words that stand after it: what GloVe writes with -symmetric 0
+)
+
+var sideNames = []string{"both", "left", "right"}
+
+func (s Side) String() string {
+	if s < 0 || int(s) >= len(sideNames) {
+		return fmt.Sprintf("cooccur.Side(%d)", int(s))
+	}
+	return sideNames[s]
+}
+
+// Set and Type make *Side a command-line flag.
+func (s *Side) Set(name string) error {
+	for i, n := range sideNames {
+		if n == name {
+			*s = Side(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown side %q: want both, left or right", name)
+}
+
+// Type names the flag's value in help texts.
+func (s *Side) Type() string { return "side" }
+
+// Options say which words keep company. The zero value is GloVe's default: a
+// window of 15 words on both sides, weighted by distance.
+type Options struct {
+	Window    int // 1 to MaxWindow; 0: 15
+	Side      Side
+	Weighting Weighting
+	Analyzer  text.Analyzer // what is a word; nil: whitespace
+
+	// Subsample thins out frequent words before windows are formed, as word2vec
+	// does: a word that makes up the fraction f of the vocabulary's counts stays
+	// with probability min(1, sqrt(t/f) + t/f), t being Subsample. 0: all stay.
+	// Whether an occurrence stays depends only on Seed and its place in the corpus.
+	Subsample float64
+	Seed      uint64
+
+	Engine  engine.Kind
+	Threads int    // 0: GOMAXPROCS
+	Memory  int64  // bound on working memory in bytes; 0: 2 GB
+	TempDir string // where sorted runs go that do not fit in memory; empty: the system's
+}
+
+// Stats say what was done.
+type Stats struct {
+	Engine    engine.Kind `json:"engine"`
+	Documents int64       `json:"documents"`
+	Words     int64       `json:"words"`   // all tokens of the corpus
+	Kept      int64       `json:"kept"`    // those in the vocabulary, after subsampling
+	Entries   int64       `json:"entries"` // cells of the matrix that are not zero
+	Runs      int         `json:"runs"`    // sorted runs that were spilled to disk
+}
+
+// Rows are consecutive rows of the matrix. Row First+i has the columns
+// Cols[Ends[i-1]:Ends[i]], rising, and the values at the same places. Rows without
+// entries are there too, with no columns.
+type Rows struct {
+	First  int
+	Ends   []int
+	Cols   []uint32
+	Values []float64
+}
+
+// Row returns the columns and values of row First+i.
+func (r *Rows) Row(i int) ([]uint32, []float64) {
+	start := 0
+	if i > 0 {
+		start = r.Ends[i-1]
+	}
+	return r.Cols[start:r.Ends[i]], r.Values[start:r.Ends[i]]
+}
+
+// Sink takes the matrix as it is made: all rows of the vocabulary, each once, in
+// order, from one goroutine at a time. The rows are good until the call returns.
+type Sink interface {
+	Rows(*Rows) error
+}
+
+// Matrix computes the co-occurrence matrix of a corpus over a vocabulary and
+// gives its rows to sink. Words outside the vocabulary are removed before windows
+// are formed; windows do not cross documents.
+func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
+	j, err := newJob(v, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	switch opt.Engine {
+	case engine.Sequential:
+		err = j.sequential(ctx, corpus, sink)
+	case engine.GPU:
+		err = errNoGPU
+	default:
+		j.stats.Engine = engine.Multicore
+		err = j.multicore(ctx, corpus, sink)
+	}
+	return j.stats, err
+}
+
+// job is one computation of a matrix: what all engines share.
+type job struct {
+	Options
+	units
+	vocab  *Vocabulary
+	sample *sampler
+	stats  Stats
+}
+
+func newJob(v *Vocabulary, opt Options) (*job, error) {
+	if opt.Window == 0 {
+		opt.Window = 15
+	}
+	switch {
+	case opt.Window < 1 || opt.Window > MaxWindow:
+		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
+	case opt.Side < Both || opt.Side > Right:
+		return nil, fmt.Errorf("unknown side %v", opt.Side)
+	case opt.Weighting < Distance || opt.Weighting > Count:
+		return nil, fmt.Errorf("unknown weighting %v", opt.Weighting)
+	case opt.Subsample < 0 || opt.Subsample >= 1:
+		return nil, fmt.Errorf("subsampling threshold %v: want 0 (off) up to 1", opt.Subsample)
+	}
+	if opt.Threads <= 0 {
+		opt.Threads = runtime.GOMAXPROCS(0)
+	}
+	if opt.Memory <= 0 {
+		opt.Memory = defaultMemory
+	}
+	j := &job{Options: opt, units: newUnits(opt.Weighting, opt.Window), vocab: v, stats: Stats{Engine: opt.Engine}}
+	if opt.Subsample > 0 {
+		j.sample = newSampler(v, opt.Subsample, opt.Seed)
+	}
+	return j, nil
+}
+
+func analyzerOf(a text.Analyzer) text.Analyzer {
+	if a == nil {
+		a, _ = text.ParseAnalyzer("whitespace")
+	}
+	return a
+}
+
+// checkCount makes sure that no cell can overflow.
+func (j *job) checkCount(id int, occurrences uint64) error {
+	if occurrences > j.heaviest {
+		return fmt.Errorf("word %q occurs %d times: sums of window %d are exact up to %d", shorten(j.vocab.Word(id)), occurrences, j.Window, j.heaviest)
+	}
+	return nil
+}

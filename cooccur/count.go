@@ -1,0 +1,221 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/text"
+)
+
+// VocabularyOptions say which words make a vocabulary. The zero value keeps all
+// words, in GloVe's order.
+type VocabularyOptions struct {
+	MinCount uint64        // leave out words that occur less often
+	MaxSize  int           // keep at most so many words, the first in order; 0: all
+	Order    Order         // of words with equal counts
+	Analyzer text.Analyzer // what is a word; nil: whitespace
+	// KeepUnk lets the word <unk> be. By default it is refused, as GloVe does:
+	// its training programs keep that name for a vector of their own.
+	KeepUnk bool
+
+	Engine  engine.Kind
+	Threads int   // 0: GOMAXPROCS
+	Memory  int64 // bound in bytes on the tables of words; 0: 2 GB
+}
+
+// VocabularyStats say what was read.
+type VocabularyStats struct {
+	Engine    engine.Kind `json:"engine"`
+	Documents int64       `json:"documents"`
+	Words     int64       `json:"words"`    // all tokens of the corpus
+	Distinct  int64       `json:"distinct"` // before the minimum count and the maximum size
+	Kept      int         `json:"kept"`
+}
+
+var unk = []byte("<unk>")
+
+const defaultMemory = 2_000_000_000
+
+// CountWords makes the vocabulary of a corpus: every word with the number of its
+// occurrences, by falling count.
+func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	if opt.MaxSize < 0 {
+		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative", opt.MaxSize)
+	}
+	threads := opt.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if opt.Memory <= 0 {
+		opt.Memory = defaultMemory
+	}
+	switch opt.Engine {
+	case engine.Sequential:
+		threads = 1
+	case engine.GPU:
+		return nil, VocabularyStats{}, errNoGPU
+	default:
+		opt.Engine = engine.Multicore
+	}
+	c := &counter{opt: opt, workers: make([]countWorker, threads), budget: opt.Memory}
+	for i := range c.workers {
+		c.workers[i].words = newLexicon(0)
+		c.workers[i].scanner = newScanner(opt.Analyzer)
+	}
+	withThreads := *corpus
+	withThreads.Options.Threads = threads
+	read := c.batch
+	if opt.Engine == engine.Sequential {
+		read = c.batchPlain
+	}
+	if err := withThreads.Batches(ctx, read); err != nil {
+		return nil, VocabularyStats{}, err
+	}
+	return c.finish(threads)
+}
+
+var errNoGPU = errors.New("there is no GPU engine for this job; use auto, multicore or sequential")
+
+// counter is the multicore engine: private tables, merged at the end. Where the
+// tables of all workers together would outgrow the memory, a worker empties its
+// own into a shared one, so that only one copy of the rare words is held.
+type counter struct {
+	opt     VocabularyOptions
+	budget  int64
+	workers []countWorker
+
+	mu     sync.Mutex
+	shared *lexicon
+}
+
+type countWorker struct {
+	words            *lexicon
+	scanner          *scanner
+	documents, total int64
+	tokens           text.Tokens
+	_                [64]byte // workers count side by side: keep them on their own cache lines
+}
+
+func (c *counter) batch(worker int, b *text.Batch) error {
+	w := &c.workers[worker]
+	for i := range b.Docs {
+		err := w.scanner.scan(b.Docs[i].Text, func(keys []wordKey, buf []byte) error {
+			w.words.countAll(keys, buf)
+			w.total += int64(len(keys))
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+		}
+	}
+	w.documents += int64(len(b.Docs))
+	return c.checkMemory(w)
+}
+
+// batchPlain is the definition: ask the analyzer for each word and count it.
+func (c *counter) batchPlain(worker int, b *text.Batch) error {
+	w := &c.workers[worker]
+	a := analyzerOf(c.opt.Analyzer)
+	for i := range b.Docs {
+		if err := a.Analyze(b.Docs[i].Text, &w.tokens); err != nil {
+			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+		}
+		for _, s := range w.tokens.Words {
+			if s.End > s.Start {
+				*w.words.at(keyOf(w.tokens.Bytes, int(s.Start), int(s.End)), w.tokens.Bytes)++
+				w.total++
+			}
+		}
+	}
+	w.documents += int64(len(b.Docs))
+	return c.checkMemory(w)
+}
+
+// checkMemory keeps private tables within half of the memory and the shared one
+// within the other half; a table needs twice its size while it grows.
+func (c *counter) checkMemory(w *countWorker) error {
+	share := c.budget / 4 / int64(len(c.workers))
+	if len(c.workers) == 1 {
+		share = c.budget / 2
+	}
+	if w.words.memory() <= share {
+		return nil
+	}
+	if len(c.workers) == 1 {
+		return c.tooLarge(w.words)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shared == nil {
+		c.shared = newLexicon(0)
+	}
+	w.words.each(func(k wordKey, buf []byte, n uint64) { *c.shared.at(k, buf) += n })
+	w.words = newLexicon(0)
+	if c.shared.memory() > c.budget/2 {
+		return c.tooLarge(c.shared)
+	}
+	return nil
+}
+
+func (c *counter) tooLarge(x *lexicon) error {
+	return fmt.Errorf("%d distinct words so far do not fit in %v of memory; allow more, or use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
+}
+
+// finish merges the tables of the workers: each takes one part of the words, by
+// hash, from all tables.
+func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
+	stats := VocabularyStats{Engine: c.opt.Engine}
+	var tables []*lexicon
+	for i := range c.workers {
+		w := &c.workers[i]
+		stats.Documents += w.documents
+		stats.Words += w.total
+		if w.words.len() > 0 {
+			tables = append(tables, w.words)
+		}
+	}
+	if c.shared != nil {
+		tables = append(tables, c.shared)
+	}
+	if len(tables) > 1 {
+		tables = mergeTables(tables, threads)
+	}
+	for _, x := range tables {
+		stats.Distinct += int64(x.len())
+		if n := x.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
+			return nil, stats, fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
+		}
+	}
+	v, err := newVocabulary(tables, c.opt, threads)
+	if err != nil {
+		return nil, stats, err
+	}
+	stats.Kept = v.Len()
+	return v, stats, nil
+}
+
+func mergeTables(tables []*lexicon, threads int) []*lexicon {
+	parts := make([]*lexicon, threads)
+	par.Do(threads, func(worker int) {
+		part := newLexicon(0)
+		for _, x := range tables {
+			x.each(func(k wordKey, buf []byte, n uint64) {
+				h := k.hash()
+				if k.isLong() {
+					h = uint64(longBytes(k, buf)[inlineMax])*0x9e3779b97f4a7c15 + k.k1
+				}
+				if int(h>>40)%threads == worker {
+					*part.at(k, buf) += n
+				}
+			})
+		}
+		parts[worker] = part
+	})
+	return parts
+}

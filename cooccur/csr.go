@@ -1,0 +1,231 @@
+package cooccur
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// A .cooc file is a container of package internal/sections, kind "COLOCOO\n",
+// version 1, made to be mapped into memory and asked for single rows:
+//
+//	entries  the rows one after the other; a row of k entries is k columns
+//	         (uint32, rising), 4 zero bytes if k is odd, and k values (float64)
+//	rows     uint64: where each row begins in entries, and after the last the end
+//	rowsums  float64: the sum of each row
+//	colsums  float64: the sum of each column
+//	words    the bytes of all words, in the order of their IDs
+//	wordends uint64: where each word ends in words
+//	counts   uint64: how often each word occurs in the corpus
+//	sorted   uint32: the IDs in byte order of their words, to find a word by bisection
+//	meta     uint64: number of words, of entries, window, side (0 both, 1 left,
+//	         2 right), weighting (0 distance, 1 count)
+//
+// Example: the vocabulary "b 2", "a 1" and the text "b a b" with window 1, both
+// sides, counted. Row 0 (b) has 2 in column 1, row 1 (a) has 2 in column 0. So
+// entries is 01000000 00000000 0000000000000040 00000000 00000000
+// 0000000000000040, rows is 0, 16, 32, both sums are 2 and 2, words is "ba",
+// wordends 1, 2, counts 2, 1, sorted 1, 0, and meta 2, 2, 1, 0, 1.
+const (
+	csrMagic   = "COLOCOO\n"
+	csrVersion = 1
+)
+
+type csrEncoder struct {
+	s                *sections.Writer
+	vocab            *Vocabulary
+	opt              Options
+	rows             []uint64
+	rowSums, colSums []float64
+	entries          uint64
+	buf              []byte
+}
+
+func newCSREncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*csrEncoder, error) {
+	s, err := sections.NewWriter(f, csrMagic, csrVersion)
+	if err != nil {
+		return nil, err
+	}
+	e := &csrEncoder{s: s, vocab: v, opt: opt, rows: make([]uint64, 1, v.Len()+1), colSums: make([]float64, v.Len())}
+	return e, s.Begin("entries")
+}
+
+func (e *csrEncoder) Rows(r *Rows) error {
+	e.buf = e.buf[:0]
+	base := e.s.Offset()
+	for i := range r.Ends {
+		cols, values := r.Row(i)
+		e.buf = append(e.buf, sections.Bytes(cols)...)
+		if len(cols)%2 == 1 {
+			e.buf = append(e.buf, 0, 0, 0, 0)
+		}
+		e.buf = append(e.buf, sections.Bytes(values)...)
+		e.rows = append(e.rows, base+uint64(len(e.buf)))
+		e.entries += uint64(len(cols))
+		sum := 0.0
+		for k, v := range values {
+			sum += v
+			e.colSums[cols[k]] += v
+		}
+		e.rowSums = append(e.rowSums, sum)
+	}
+	_, err := e.s.Write(e.buf)
+	return err
+}
+
+func (e *csrEncoder) close() error {
+	v := e.vocab
+	if len(e.rows) != v.Len()+1 {
+		return fmt.Errorf("%d rows for a vocabulary of %d words", len(e.rows)-1, v.Len())
+	}
+	sorted := make([]uint32, v.Len())
+	for i := range sorted {
+		sorted[i] = uint32(i)
+	}
+	slices.SortFunc(sorted, func(a, b uint32) int { return bytes.Compare(v.Word(int(a)), v.Word(int(b))) })
+	meta := []uint64{uint64(v.Len()), e.entries, uint64(e.opt.Window), uint64(e.opt.Side), uint64(e.opt.Weighting)}
+	for _, s := range []struct {
+		name string
+		data []byte
+	}{
+		{"rows", sections.Bytes(e.rows)},
+		{"rowsums", sections.Bytes(e.rowSums)},
+		{"colsums", sections.Bytes(e.colSums)},
+		{"words", v.arena},
+		{"wordends", sections.Bytes(v.ends)},
+		{"counts", sections.Bytes(v.counts)},
+		{"sorted", sections.Bytes(sorted)},
+		{"meta", sections.Bytes(meta)},
+	} {
+		if err := e.s.Section(s.name, s.data); err != nil {
+			return err
+		}
+	}
+	return e.s.Close()
+}
+
+func (e *csrEncoder) abort() {}
+
+// Reader looks rows up in a .cooc file. It is safe for concurrent use.
+type Reader struct {
+	file             *sections.File
+	vocab            Vocabulary
+	entries          []byte
+	rows             []uint64
+	rowSums, colSums []float64
+	sorted           []uint32
+	meta             []uint64
+	total            float64
+}
+
+// Open maps a .cooc file.
+func Open(path string) (*Reader, error) {
+	f, err := sections.Open(path, csrMagic, csrVersion)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReader(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func newReader(f *sections.File) (*Reader, error) {
+	r := &Reader{file: f}
+	err := errors.Join(
+		view(f, "entries", &r.entries), view(f, "rows", &r.rows),
+		view(f, "rowsums", &r.rowSums), view(f, "colsums", &r.colSums),
+		view(f, "words", &r.vocab.arena), view(f, "wordends", &r.vocab.ends), view(f, "counts", &r.vocab.counts),
+		view(f, "sorted", &r.sorted), view(f, "meta", &r.meta))
+	if err != nil {
+		return nil, err
+	}
+	n := len(r.rows) - 1
+	if len(r.meta) < 5 || n < 0 || r.meta[0] != uint64(n) || len(r.rowSums) != n || len(r.colSums) != n ||
+		len(r.vocab.ends) != n || len(r.vocab.counts) != n || len(r.sorted) != n {
+		return nil, errors.New("corrupted: sections do not agree on the number of words")
+	}
+	before := uint64(0)
+	for _, end := range r.vocab.ends {
+		if end < before || end > uint64(len(r.vocab.arena)) {
+			return nil, errors.New("corrupted: words are out of order")
+		}
+		before = end
+	}
+	for _, id := range r.sorted {
+		if int(id) >= n {
+			return nil, fmt.Errorf("corrupted: word %d of %d", id, n)
+		}
+	}
+	for _, s := range r.rowSums {
+		r.total += s
+	}
+	return r, nil
+}
+
+func view[T sections.Number](f *sections.File, name string, to *[]T) error {
+	b, err := f.Section(name)
+	if err == nil {
+		*to, err = sections.View[T](b)
+	}
+	return err
+}
+
+// Close unmaps the file: rows and words must not be used any more.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Verify reads the whole file and compares checksums.
+func (r *Reader) Verify() error { return r.file.Verify() }
+
+// Len is the number of words, Entries that of cells that are not zero.
+func (r *Reader) Len() int        { return len(r.rowSums) }
+func (r *Reader) Entries() uint64 { return r.meta[1] }
+
+// Options tell how the matrix was made: window, side and weighting.
+func (r *Reader) Options() Options {
+	return Options{Window: int(r.meta[2]), Side: Side(r.meta[3]), Weighting: Weighting(r.meta[4])}
+}
+
+// Word and Count are those of the vocabulary.
+func (r *Reader) Word(id int) []byte  { return r.vocab.Word(id) }
+func (r *Reader) Count(id int) uint64 { return r.vocab.counts[id] }
+
+// Lookup returns the ID of a word.
+func (r *Reader) Lookup(word string) (id int, ok bool) {
+	i := sort.Search(len(r.sorted), func(i int) bool { return string(r.Word(int(r.sorted[i]))) >= word })
+	if i == len(r.sorted) || string(r.Word(int(r.sorted[i]))) != word {
+		return 0, false
+	}
+	return int(r.sorted[i]), true
+}
+
+// Row returns the columns and values of a row, without copying.
+func (r *Reader) Row(id int) ([]uint32, []float64, error) {
+	start, end := r.rows[id], r.rows[id+1]
+	if start > end || end > uint64(len(r.entries)) || start%8 != 0 || (end-start)%24 != 0 && (end-start)%24 != 16 {
+		return nil, nil, fmt.Errorf("corrupted: row %d lies at %d to %d of %d", id, start, end, len(r.entries))
+	}
+	row := r.entries[start:end]
+	k := len(row) / 12
+	cols, err := sections.View[uint32](row[:4*k])
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := sections.View[float64](row[len(row)-8*k:])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range cols {
+		if int(c) >= r.Len() {
+			return nil, nil, fmt.Errorf("corrupted: row %d has column %d of %d", id, c, r.Len())
+		}
+	}
+	return cols, values, nil
+}

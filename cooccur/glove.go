@@ -1,0 +1,84 @@
+package cooccur
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+)
+
+// GloVe's cooccurrence.bin has no header: 16 bytes an entry, little endian,
+//
+//	int32 word1, int32 word2, float64 value
+//
+// with IDs from 1, sorted by word1, then word2; both triangles. Row 0 with the
+// value 2.5 in column 2 is 01000000 03000000 0000000000000440.
+const recordSize = 16
+
+type gloveEncoder struct {
+	w   io.Writer
+	buf []byte
+}
+
+func (e *gloveEncoder) Rows(r *Rows) error {
+	if need := recordSize * len(r.Cols); cap(e.buf) < need {
+		e.buf = make([]byte, 0, need)
+	}
+	out, from := e.buf[:0], 0
+	for i, end := range r.Ends {
+		cols, values := r.Cols[from:end], r.Values[from:end]
+		at := len(out)
+		out = out[:at+recordSize*len(cols)]
+		row := uint64(r.First + i + 1)
+		for k, c := range cols {
+			b := out[at+recordSize*k:]
+			binary.LittleEndian.PutUint64(b[:8], row|uint64(c+1)<<32)
+			binary.LittleEndian.PutUint64(b[8:16], math.Float64bits(values[k]))
+		}
+		from = end
+	}
+	e.buf = out
+	_, err := e.w.Write(out)
+	return err
+}
+
+func (e *gloveEncoder) close() error { return nil }
+func (e *gloveEncoder) abort()       {}
+
+// Record is an entry of a cooccurrence.bin, with IDs from 0.
+type Record struct {
+	Row, Col uint32
+	Value    float64
+}
+
+// ReadGloVe yields the records of a cooccurrence.bin, shuffled or not. IDs that
+// are not positive and a file that ends inside a record are errors.
+func ReadGloVe(r io.Reader) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		br := bufio.NewReaderSize(r, 1<<16)
+		var b [recordSize]byte
+		for n := int64(0); ; n++ {
+			_, err := io.ReadFull(br, b[:])
+			if err == io.EOF {
+				return
+			}
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = fmt.Errorf("record %d is cut off: the size of a cooccurrence.bin is a multiple of %d bytes", n+1, recordSize)
+			}
+			row, col := int32(binary.LittleEndian.Uint32(b[:])), int32(binary.LittleEndian.Uint32(b[4:]))
+			if err == nil && (row < 1 || col < 1) {
+				err = fmt.Errorf("record %d: words %d and %d: IDs begin at 1", n+1, row, col)
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if !yield(Record{uint32(row - 1), uint32(col - 1), math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))}, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package cooccur
+
+import (
+	"context"
+	"slices"
+)
+
+// mergeUnit is how many bytes of all runs together make a unit of merging.
+const mergeUnit = 1 << 20
+
+// merge adds up the runs row by row and gives the sums to sink as values. Each
+// worker reads all runs, at its own rows; a row is added up in the accumulator, so
+// that merging many runs costs no more an entry than merging two.
+func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRows, sink Sink) error {
+	cuts := s.cuts()
+	// A quarter of the memory is for reading, the chunk's share being free now.
+	size := int(s.Memory) / 4 / len(accs) / len(s.runs)
+	size = min(max(size, 4<<10), 256<<10)
+	cursors := make([][]cursor, len(accs))
+	for w := range cursors {
+		cursors[w] = make([]cursor, len(s.runs))
+		for i := range cursors[w] {
+			cursors[w][i] = cursor{s: s, run: &s.runs[i], space: make([]byte, size)}
+		}
+	}
+	return ordered(ctx, len(cuts)-1, len(accs), buffers, func(worker, unit int, b *sumRows) error {
+		first, last := cuts[unit], cuts[unit+1]
+		b.reset(first)
+		for i := range cursors[worker] {
+			c := &cursors[worker][i]
+			if err := c.seek(first); err != nil {
+				return err
+			}
+		}
+		for row := first; row < last; row++ {
+			for i := range cursors[worker] {
+				c := &cursors[worker][i]
+				if c.row != row {
+					continue
+				}
+				if err := c.addTo(accs[worker]); err != nil {
+					return err
+				}
+				if err := c.next(); err != nil {
+					return err
+				}
+			}
+			accs[worker].take(b, false)
+		}
+		b.finish(&s.units)
+		return nil
+	}, func(_ int, b *sumRows) error { return s.emit(b, sink) })
+}
+
+// cuts divides the rows into units of about mergeUnit bytes: row numbers, first to
+// last + 1.
+func (s *spill) cuts() []int {
+	var parts []part
+	for _, r := range s.runs {
+		parts = append(parts, r.parts...)
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.row - b.row })
+	cuts := []int{0}
+	bytes := int64(0)
+	for _, p := range parts {
+		if bytes >= mergeUnit && p.row > cuts[len(cuts)-1] {
+			cuts = append(cuts, p.row)
+			bytes = 0
+		}
+		bytes += p.end - p.start
+	}
+	if n := s.vocab.Len(); cuts[len(cuts)-1] < n {
+		cuts = append(cuts, n)
+	}
+	return cuts
+}

@@ -1,0 +1,40 @@
+package cooccur
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// offheap is a large array outside Go's heap. The garbage collector lets the heap
+// grow to twice what is in use; arrays that make up most of the memory must not
+// count there, or the bound on memory would not hold. They also get huge pages,
+// where the system has them: reading them in random order misses the TLB less.
+type offheap struct {
+	raw   []byte
+	words []uint32
+}
+
+func newOffheap(n int) (*offheap, error) {
+	if n == 0 {
+		return &offheap{}, nil
+	}
+	raw, err := unix.Mmap(-1, 0, 4*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("get %v of memory: %w", bytesize.Size(4*n), err)
+	}
+	hugePages(raw)
+	words, err := sections.View[uint32](raw)
+	return &offheap{raw, words}, err
+}
+
+// free gives the memory back; the words must not be used any more.
+func (o *offheap) free() {
+	if o != nil && o.raw != nil {
+		unix.Munmap(o.raw)
+		o.raw, o.words = nil, nil
+	}
+}

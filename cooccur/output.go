@@ -1,0 +1,117 @@
+package cooccur
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+)
+
+// Format is a file format for matrices.
+type Format int
+
+const (
+	CSR          Format = iota // our own: memory-mapped rows with words, for look-ups
+	GloVe                      // Stanford GloVe's cooccurrence.bin
+	MatrixMarket               // text, coordinates from 1
+	NPZ                        // a SciPy CSR matrix, as scipy.sparse.save_npz writes it
+	Parquet                    // columns id1, id2, word1, word2, value
+	TSV                        // lines of word, word and value
+)
+
+var formats = []struct{ name, ext string }{
+	{"csr", ".cooc"}, {"glove", ".bin"}, {"mtx", ".mtx"}, {"npz", ".npz"}, {"parquet", ".parquet"}, {"tsv", ".tsv"},
+}
+
+func (f Format) String() string {
+	if f < 0 || int(f) >= len(formats) {
+		return fmt.Sprintf("cooccur.Format(%d)", int(f))
+	}
+	return formats[f].name
+}
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	for i, f := range formats {
+		if f.name == name {
+			return Format(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown format %q: want csr, glove, mtx, npz, parquet or tsv", name)
+}
+
+// FormatOf tells the format from a file's name.
+func FormatOf(path string) (Format, error) {
+	ext := strings.ToLower(filepath.Ext(path))
+	for i, f := range formats {
+		if f.ext == ext {
+			return Format(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%s: the name does not tell the format: want one that ends in .cooc, .bin, .mtx, .npz, .parquet or .tsv", path)
+}
+
+// File is a matrix on its way to disk. It appears under its name at Commit, whole.
+type File struct {
+	file *atomicfile.File
+	encoder
+}
+
+// encoder writes rows in some format; close writes what comes after them.
+type encoder interface {
+	Sink
+	close() error
+	abort()
+}
+
+// Create starts a file. opt is what the matrix was made with: some formats note it.
+func Create(path string, format Format, v *Vocabulary, opt Options) (*File, error) {
+	j, err := newJob(v, opt)
+	if err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEncoder(f, format, v, j.Options)
+	if err != nil {
+		f.Abort()
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return &File{f, e}, nil
+}
+
+func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (encoder, error) {
+	switch format {
+	case CSR:
+		return newCSREncoder(f, v, opt)
+	case GloVe:
+		return &gloveEncoder{w: f}, nil
+	case MatrixMarket:
+		return newMTXEncoder(f, v, opt)
+	case NPZ:
+		return newNPZEncoder(f, v)
+	case Parquet:
+		return newParquetEncoder(f, v), nil
+	case TSV:
+		return &tsvEncoder{w: f, vocab: v}, nil
+	}
+	return nil, fmt.Errorf("unknown format %v", format)
+}
+
+// Commit ends the file and gives it its name.
+func (f *File) Commit() error {
+	if err := f.close(); err != nil {
+		f.Abort()
+		return err
+	}
+	return f.file.Commit()
+}
+
+// Abort removes all traces of the file. After Commit it does nothing.
+func (f *File) Abort() {
+	f.abort()
+	f.file.Abort()
+}

@@ -1,0 +1,59 @@
+package cooccur
+
+import (
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// parquetRow is an entry in a Parquet file: IDs from 0, the words themselves as
+// dictionaries, and the value.
+type parquetRow struct {
+	ID1   int32   `parquet:"id1,delta"`
+	ID2   int32   `parquet:"id2"`
+	Word1 string  `parquet:"word1,dict"`
+	Word2 string  `parquet:"word2,dict"`
+	Value float64 `parquet:"value"`
+}
+
+// A row group is held in memory until it is written.
+const parquetGroup = 1 << 19
+
+type parquetEncoder struct {
+	w     *parquet.GenericWriter[parquetRow]
+	vocab *Vocabulary
+	buf   []parquetRow
+}
+
+func newParquetEncoder(w io.Writer, v *Vocabulary) *parquetEncoder {
+	return &parquetEncoder{vocab: v, w: parquet.NewGenericWriter[parquetRow](w,
+		parquet.MaxRowsPerRowGroup(parquetGroup),
+		parquet.Compression(&parquet.Zstd),
+		parquet.CreatedBy("collocate", "1", ""),
+	)}
+}
+
+func (e *parquetEncoder) Rows(r *Rows) error {
+	for i := range r.Ends {
+		cols, values := r.Row(i)
+		word := string(e.vocab.Word(r.First + i))
+		for k, c := range cols {
+			e.buf = append(e.buf, parquetRow{int32(r.First + i), int32(c), word, string(e.vocab.Word(int(c))), values[k]})
+			if len(e.buf) == 1<<12 {
+				if err := e.flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return e.flush()
+}
+
+func (e *parquetEncoder) flush() error {
+	_, err := e.w.Write(e.buf)
+	e.buf = e.buf[:0]
+	return err
+}
+
+func (e *parquetEncoder) close() error { return e.w.Close() }
+func (e *parquetEncoder) abort()       {}

@@ -1,0 +1,198 @@
+package cooccur
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+// spill holds sorted runs of rows in one temporary file that has no name any
+// more, so that nothing is left of it whatever happens.
+//
+// A run is the rows of a part of the corpus in order, without the empty ones. A
+// row is its number, the length of what follows, and for each entry the step from
+// the column before (from 0, the first; columns are IDs + 1) and the sum of units,
+// two words if wide; all as varints. A row 5 with sums 3 in column 0 and 7 in
+// column 200 is the bytes 05 05 01 03 c8 01 07.
+type spill struct {
+	*job
+	file *os.File
+	size int64
+	runs []run
+}
+
+// run lists its parts, the units of work that wrote it.
+type run struct{ parts []part }
+
+type part struct {
+	row        int // the first, whether it has entries or not
+	start, end int64
+}
+
+func newSpill(j *job) (*spill, error) {
+	f, err := os.CreateTemp(j.TempDir, "collocate-runs-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file for sorted runs: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make a temporary file for sorted runs: %w", err)
+	}
+	return &spill{job: j, file: f}, nil
+}
+
+func (s *spill) close() { s.file.Close() }
+
+func (s *spill) begin() { s.runs = append(s.runs, run{}) }
+
+// encode is the part of writing that workers do.
+func (s *spill) encode(b *sumRows) {
+	out := b.encoded[:0]
+	from := 0
+	for i, end := range b.ends {
+		if end == from {
+			continue
+		}
+		out = binary.AppendUvarint(out, uint64(b.first+i))
+		// Leave room for the length, which is known at the end.
+		at := len(out)
+		out = append(out, make([]byte, binary.MaxVarintLen64)...)
+		body := len(out)
+		before := uint32(0)
+		for k := from; k < end; k++ {
+			c := b.cols[k] + 1
+			out = binary.AppendUvarint(out, uint64(c-before))
+			out = binary.AppendUvarint(out, b.lo[k])
+			if s.wide {
+				out = binary.AppendUvarint(out, b.hi[k])
+			}
+			before = c
+		}
+		n := len(out) - body
+		header := binary.PutUvarint(out[at:], uint64(n))
+		copy(out[at+header:], out[body:])
+		out = out[:at+header+n]
+		from = end
+	}
+	b.encoded = out
+}
+
+// write appends encoded rows to the last run.
+func (s *spill) write(_ int, b *sumRows) error {
+	if _, err := s.file.Write(b.encoded); err != nil {
+		return fmt.Errorf("spill %v of sorted runs to disk: %w", bytesize.Size(s.size+int64(len(b.encoded))), err)
+	}
+	r := &s.runs[len(s.runs)-1]
+	r.parts = append(r.parts, part{b.first, s.size, s.size + int64(len(b.encoded))})
+	s.size += int64(len(b.encoded))
+	return nil
+}
+
+// cursor reads one run from a row on.
+type cursor struct {
+	s        *spill
+	run      *run
+	buf      []byte // what is read and not yet used
+	space    []byte
+	at, end  int64 // what of the file is not yet read; parts of a run stand one after the other
+	row      int   // the current row, or past all
+	rowBytes int   // of it, in buf and beyond
+}
+
+// errRun means that what was spilled does not read back: the disk, or a bug.
+var errRun = errors.New("temporary file of sorted runs: what was written does not read back")
+
+// seek puts the cursor before the first row that is not below row.
+func (c *cursor) seek(row int) error {
+	parts := c.run.parts
+	if len(parts) == 0 {
+		c.row = pastAll
+		return nil
+	}
+	lo, hi := 0, len(parts) // the last part that begins at row or before
+	for lo < hi {
+		if mid := (lo + hi) / 2; parts[mid].row <= row {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	c.buf, c.rowBytes = nil, 0
+	c.at, c.end = parts[max(lo-1, 0)].start, parts[len(parts)-1].end
+	for {
+		if err := c.next(); err != nil || c.row >= row {
+			return err
+		}
+	}
+}
+
+const pastAll = int(^uint(0) >> 1)
+
+// next goes to the following row, skipping what is left of this one.
+func (c *cursor) next() error {
+	if skip := c.rowBytes - len(c.buf); skip > 0 {
+		c.at += int64(skip)
+		c.buf = nil
+	} else {
+		c.buf = c.buf[c.rowBytes:]
+	}
+	c.rowBytes = 0
+	if err := c.fill(); err != nil {
+		return err
+	}
+	if len(c.buf) == 0 {
+		c.row = pastAll
+		return nil
+	}
+	row, n := binary.Uvarint(c.buf)
+	length, m := binary.Uvarint(c.buf[max(n, 0):])
+	if n <= 0 || m <= 0 {
+		return errRun
+	}
+	c.row, c.rowBytes = int(row), int(length)
+	c.buf = c.buf[n+m:]
+	return nil
+}
+
+// fill makes sure that an entry, three varints, is in buf if the file has it.
+func (c *cursor) fill() error {
+	if len(c.buf) >= 3*binary.MaxVarintLen64 || c.at == c.end {
+		return nil
+	}
+	n := copy(c.space, c.buf)
+	want := min(int64(len(c.space)-n), c.end-c.at)
+	if _, err := c.s.file.ReadAt(c.space[n:n+int(want)], c.at); err != nil {
+		return fmt.Errorf("read sorted runs back: %w", err)
+	}
+	c.at += want
+	c.buf = c.space[:n+int(want)]
+	return nil
+}
+
+// addTo adds the current row to a, and uses it up.
+func (c *cursor) addTo(a *accumulator) error {
+	col := uint64(0)
+	for c.rowBytes > 0 {
+		if err := c.fill(); err != nil {
+			return err
+		}
+		step, n := binary.Uvarint(c.buf)
+		lo, m := binary.Uvarint(c.buf[max(n, 0):])
+		hi, k := uint64(0), 0
+		if c.s.wide {
+			if hi, k = binary.Uvarint(c.buf[max(n+m, 0):]); k <= 0 {
+				return errRun
+			}
+		}
+		if col += step; n <= 0 || m <= 0 || col >= uint64(len(a.large)) {
+			return errRun
+		}
+		a.add(uint32(col), lo, hi)
+		c.buf = c.buf[n+m+k:]
+		c.rowBytes -= n + m + k
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package cooccur
+
+import "math"
+
+// sampler decides which occurrences of frequent words stay.
+type sampler struct {
+	seed uint64
+	stay []uint64 // by ID: the occurrence stays if its random number is not above
+}
+
+func newSampler(v *Vocabulary, t float64, seed uint64) *sampler {
+	s := &sampler{seed: seed, stay: make([]uint64, v.Len())}
+	total := float64(v.Total())
+	for id := range s.stay {
+		s.stay[id] = math.MaxUint64
+		f := float64(v.Count(id)) / total
+		if p := math.Sqrt(t/f) + t/f; p < 1 {
+			s.stay[id] = uint64(p * (1 << 63) * 2)
+		}
+	}
+	return s
+}
+
+// document starts the random numbers of a document, named by its place in the corpus.
+func (s *sampler) document(batch, doc int) uint64 {
+	return mix(mix(s.seed^0x243f6a8885a308d3)+uint64(batch)) + uint64(doc)*0x9e3779b97f4a7c15
+}
+
+// keeps says whether the n-th word of the document that is in the vocabulary stays.
+func (s *sampler) keeps(document uint64, n int, id uint32) bool {
+	return mix(document+mix(uint64(n))) <= s.stay[id]
+}
+
+// mix is the finalizer of splitmix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

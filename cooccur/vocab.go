@@ -1,0 +1,183 @@
+package cooccur
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// Vocabulary is a list of distinct words with their counts. A word's place in the
+// list, from 0, is its ID here; files of GloVe number from 1. Vocabularies are not
+// changed once made, and safe for concurrent use.
+type Vocabulary struct {
+	arena  []byte
+	ends   []uint64 // of each word in arena
+	counts []uint64
+
+	index func() *lexicon // word to ID+1
+}
+
+// Order says how words of equal count follow each other.
+type Order int
+
+const (
+	// GloVeOrder is the order of Stanford GloVe: bytes as signed chars, with a
+	// zero byte at the end of the word. So bytes from 0x80 come before ASCII, and
+	// even before the end of the word: "aé" before "a" before "aa".
+	GloVeOrder Order = iota
+	// ByteOrder compares bytes as unsigned numbers, as Go and sort(1) in the C locale do.
+	ByteOrder
+)
+
+// Compare orders two words of equal count.
+func (o Order) Compare(a, b []byte) int {
+	if o == ByteOrder {
+		return bytes.Compare(a, b)
+	}
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return cmp.Compare(int8(a[i]), int8(b[i]))
+		}
+	}
+	switch {
+	case len(a) > n && a[n] != 0:
+		return cmp.Compare(int8(a[n]), 0)
+	case len(b) > n && b[n] != 0:
+		return cmp.Compare(0, int8(b[n]))
+	}
+	return cmp.Compare(len(a), len(b)) // only words that hold zero bytes get here
+}
+
+// prefix is the start of a word as a number that compares like the word; words
+// with equal prefixes must be compared whole.
+func (o Order) prefix(w []byte) uint64 {
+	var b [8]byte
+	copy(b[:], w)
+	p := binary.BigEndian.Uint64(b[:])
+	if o == GloVeOrder {
+		p ^= 0x8080808080808080
+	}
+	return p
+}
+
+// Len is the number of words.
+func (v *Vocabulary) Len() int { return len(v.counts) }
+
+// Word returns the bytes of the word with that ID; do not change them.
+func (v *Vocabulary) Word(id int) []byte {
+	start := uint64(0)
+	if id > 0 {
+		start = v.ends[id-1]
+	}
+	return v.arena[start:v.ends[id]:v.ends[id]]
+}
+
+// Count is how often the word occurs.
+func (v *Vocabulary) Count(id int) uint64 { return v.counts[id] }
+
+// Total is the sum of all counts.
+func (v *Vocabulary) Total() (total uint64) {
+	for _, c := range v.counts {
+		total += c
+	}
+	return total
+}
+
+// Lookup returns the ID of a word.
+func (v *Vocabulary) Lookup(word []byte) (id int, ok bool) {
+	if len(word) == 0 {
+		return 0, false
+	}
+	n := v.index().get(keyOf(word, 0, len(word)), word)
+	return int(n) - 1, n != 0
+}
+
+// add appends a word; seal ends the making.
+func (v *Vocabulary) add(word []byte, count uint64) {
+	v.arena = append(v.arena, word...)
+	v.ends = append(v.ends, uint64(len(v.arena)))
+	v.counts = append(v.counts, count)
+}
+
+func (v *Vocabulary) seal() *Vocabulary {
+	v.index = sync.OnceValue(func() *lexicon {
+		x := newLexicon(v.Len())
+		for id := range v.counts {
+			w := v.Word(id)
+			*x.at(keyOf(w, 0, len(w)), w) = uint64(id) + 1
+		}
+		return x
+	})
+	return v
+}
+
+// maxWords is what fits the int32 of GloVe's files.
+const maxWords = 1<<31 - 1
+
+// entry is a counted word on its way into a vocabulary.
+type entry struct {
+	count  uint64
+	prefix uint64
+	table  uint32 // which lexicon holds a long word
+	key    wordKey
+}
+
+// newVocabulary sorts the words of disjoint tables.
+func newVocabulary(tables []*lexicon, opt VocabularyOptions, threads int) (*Vocabulary, error) {
+	minCount := max(opt.MinCount, 1)
+	var entries []entry
+	var scratch [inlineMax]byte
+	for t, x := range tables {
+		x.each(func(k wordKey, buf []byte, count uint64) {
+			if count < minCount {
+				return
+			}
+			w := scratch[:0]
+			if k.isLong() {
+				w = longBytes(k, buf)
+			} else {
+				w = k.appendTo(w)
+			}
+			entries = append(entries, entry{count, opt.Order.prefix(w), uint32(t), k})
+		})
+	}
+	word := func(dst []byte, e *entry) []byte {
+		if e.key.isLong() {
+			return append(dst, longBytes(e.key, tables[e.table].arena)...)
+		}
+		return e.key.appendTo(dst)
+	}
+	par.MergeSort(threads, entries, nil, func(a, b entry) bool {
+		if a.count != b.count {
+			return a.count > b.count
+		}
+		if a.prefix != b.prefix {
+			return a.prefix < b.prefix
+		}
+		var x, y [maxWord]byte
+		return opt.Order.Compare(word(x[:0], &a), word(y[:0], &b)) < 0
+	})
+	if opt.MaxSize > 0 && len(entries) > opt.MaxSize {
+		entries = entries[:opt.MaxSize]
+	}
+	if len(entries) > maxWords {
+		return nil, fmt.Errorf("%d distinct words: the most is %d; use a minimum count or a maximum size", len(entries), maxWords)
+	}
+	v := &Vocabulary{ends: make([]uint64, 0, len(entries)), counts: make([]uint64, 0, len(entries))}
+	for i := range entries {
+		v.arena = word(v.arena, &entries[i])
+		v.ends = append(v.ends, uint64(len(v.arena)))
+		v.counts = append(v.counts, entries[i].count)
+	}
+	return v.seal(), nil
+}
+
+// memory is the number of bytes held, with the index.
+func (v *Vocabulary) memory() int64 {
+	return int64(cap(v.arena)) + 8*int64(cap(v.ends)+cap(v.counts)) + v.index().memory()
+}

@@ -1,0 +1,93 @@
+package cooccur
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteTo writes the vocabulary in GloVe's format: a line `word count` for each
+// word, in order. It implements io.WriterTo.
+func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
+	buf := make([]byte, 0, 1<<16)
+	total := int64(0)
+	for id := range v.counts {
+		word := v.Word(id)
+		if bytes.ContainsAny(word, " \t\r\n") {
+			return total, fmt.Errorf("word %q holds white space: such a vocabulary cannot be written as lines", word)
+		}
+		buf = append(buf, word...)
+		buf = append(buf, ' ')
+		buf = strconv.AppendUint(buf, v.counts[id], 10)
+		buf = append(buf, '\n')
+		if len(buf) > 1<<16-2*maxWord || id == v.Len()-1 {
+			n, err := w.Write(buf)
+			total += int64(n)
+			if err != nil {
+				return total, err
+			}
+			buf = buf[:0]
+		}
+	}
+	return total, nil
+}
+
+// ReadVocabulary reads GloVe's format: on each line a word, a blank and its count.
+// Words keep the order of the lines, whatever the counts. Two lines with the same
+// word, an empty line, a line without a count and a count that is no whole number
+// are errors that name the line; name is what they call the file.
+func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read vocabulary: %w", err)
+	}
+	lines := bytes.Count(data, []byte{'\n'}) + 1
+	v := &Vocabulary{ends: make([]uint64, 0, lines), counts: make([]uint64, 0, lines)}
+	seen := newLexicon(lines)
+	for number := 1; len(data) > 0; number++ {
+		if number > maxWords {
+			return nil, fmt.Errorf("%s: more than %d words", name, maxWords)
+		}
+		line, rest, _ := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+		word, count, err := parseVocabularyLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		first := seen.at(keyOf(word, 0, len(word)), word)
+		if *first != 0 {
+			return nil, fmt.Errorf("%s:%d: word %q is already on line %d", name, number, word, *first)
+		}
+		*first = uint64(number)
+		v.add(word, count)
+	}
+	// Line numbers are IDs + 1: the table that found duplicates is the index.
+	v.index = func() *lexicon { return seen }
+	return v, nil
+}
+
+func parseVocabularyLine(line []byte) (word []byte, count uint64, err error) {
+	cut := bytes.LastIndexAny(line, " \t")
+	if cut <= 0 {
+		return nil, 0, fmt.Errorf("want a word, a blank and its count, got %q", shorten(line))
+	}
+	word = line[:cut]
+	if bytes.ContainsAny(word, " \t\r") {
+		return nil, 0, fmt.Errorf("want one word and its count, got more blanks in %q", shorten(line))
+	}
+	count, err = strconv.ParseUint(string(line[cut+1:]), 10, 64)
+	if err != nil {
+		return nil, 0, fmt.Errorf("count of %q: want a whole number, got %q", shorten(word), shorten(line[cut+1:]))
+	}
+	return word, count, nil
+}
+
+// shorten keeps error messages readable whatever the file holds.
+func shorten(b []byte) []byte {
+	if len(b) > 60 {
+		return append(bytes.Clone(b[:57]), "..."...)
+	}
+	return b
+}

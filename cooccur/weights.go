@@ -1,0 +1,132 @@
+package cooccur
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Weighting says how much one meeting of two words adds to their cell.
+type Weighting int
+
+const (
+	// Distance adds 1/d for words d places apart: GloVe's way.
+	Distance Weighting = iota
+	// Count adds 1.
+	Count
+)
+
+var weightingNames = []string{"distance", "count"}
+
+func (w Weighting) String() string {
+	if w < 0 || int(w) >= len(weightingNames) {
+		return fmt.Sprintf("cooccur.Weighting(%d)", int(w))
+	}
+	return weightingNames[w]
+}
+
+// Set and Type make *Weighting a command-line flag.
+func (w *Weighting) Set(name string) error {
+	for i, n := range weightingNames {
+		if n == name {
+			*w = Weighting(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown weighting %q: want count or distance", name)
+}
+
+// Type names the flag's value in help texts.
+func (w *Weighting) Type() string { return "weighting" }
+
+// units holds the weights as whole numbers, so that sums are exact and do not
+// depend on the order of addition, the threads or the device. A cell is a sum of
+// units that is turned into a float64 once, at the end.
+//
+// Count: the unit is 1.
+//
+// Distance with windows up to lcmWindow: the unit is 1/lcm(1..n), of which 1/d has
+// lcm/d: exact.
+//
+// Distance with larger windows, whose lcm is too large: the unit is 2^-62, and a
+// weight is the float64 nearest to 1/d, which for d up to 1000 is a whole number
+// of such units. So the sum of the float64 weights, which GloVe computes with a
+// rounding at each addition, is found without any. Sums need two words: wide.
+type units struct {
+	of   []uint64 // by distance, from 1
+	one  float64  // units in 1, if not wide
+	wide bool
+	// heaviest bounds how often a word may occur so that no cell overflows.
+	heaviest uint64
+}
+
+// lcmWindow is the largest window whose sums in units of 1/lcm fit 64 bits for
+// words that occur up to 2e11 times: lcm(1..18) is 12,252,240.
+const lcmWindow = 18
+
+// MaxWindow is the largest window.
+const MaxWindow = 1000
+
+func newUnits(weighting Weighting, window int) units {
+	u := units{of: make([]uint64, window+1), one: 1}
+	switch {
+	case weighting == Count:
+		for d := 1; d <= window; d++ {
+			u.of[d] = 1
+		}
+	case window <= lcmWindow:
+		lcm := uint64(1)
+		for d := uint64(1); d <= uint64(window); d++ {
+			lcm *= d / gcd(lcm, d)
+		}
+		for d := uint64(1); d <= uint64(window); d++ {
+			u.of[d] = lcm / d
+		}
+		u.one = float64(lcm)
+	default:
+		u.wide = true
+		for d := 1; d <= window; d++ {
+			u.of[d] = uint64(math.Ldexp(1/float64(d), 62))
+		}
+	}
+	if u.wide {
+		u.heaviest = math.MaxUint64 >> 1 // 2^63 occurrences of 2^64 units each fit 128 bits
+	} else {
+		u.heaviest = math.MaxUint64 / (2 * u.sum())
+	}
+	return u
+}
+
+// sum is what a word adds to its row on one side when all its neighbours are the
+// same word; only for units that are not wide.
+func (u *units) sum() (sum uint64) {
+	for _, w := range u.of {
+		sum += w
+	}
+	return sum
+}
+
+// value turns a sum of units into the cell's value, rounded once. (A sum above
+// 2^53 units of 1/lcm is rounded before and after the division.)
+func (u *units) value(lo, hi uint64) float64 {
+	if !u.wide {
+		return float64(lo) / u.one
+	}
+	shift := 64
+	if hi != 0 {
+		shift = bits.LeadingZeros64(hi)
+		top := hi<<shift | lo>>(64-shift)
+		if lo<<shift != 0 {
+			top |= 1 // what is cut off decides ties
+		}
+		lo = top
+	}
+	return math.Ldexp(float64(lo), 64-shift-62)
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
