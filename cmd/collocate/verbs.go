@@ -4,6 +4,7 @@ import "github.com/spf13/cobra"
 
 // verbs lists every verb, one file each. A new verb is one line here.
 var verbs = []func(*app) *cobra.Command{
+	newIndexCmd,
 	newTokensCmd,
 	newEvalCmd,
 	newGenerateCmd,

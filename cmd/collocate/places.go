@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/coloc"
+)
+
+// placesFlags are the flags of `collocate places`.
+type placesFlags struct {
+	read      coloc.ReadOptions
+	distances []float64
+	opt       coloc.Options
+	algorithm string
+	format    string
+}
+
+func newPlacesCmd(a *app) *cobra.Command {
+	var p placesFlags
+	cmd := &cobra.Command{
+		Use:   "places POINTS",
+		Short: "Find kinds of places that are often together",
+		Long: `Finds the maximal sets of features (kinds of places) whose points are often
+mutual neighbours. POINTS is a CSV or TSV table with a header, GeoJSON, Parquet
+or GeoParquet, plain or compressed; - reads standard input.
+
+Points are neighbours at a distance of at most --distance. An instance of a set
+is one point of each of its features, all neighbours of one another. The
+participation index of a set is the least share, over its features, of points
+that occur in an instance. Sets that reach --min-prevalence and have no larger
+one that does are printed, ordered by length, then by names.`,
+		GroupID: groupPlaces,
+		Args:    cobra.ExactArgs(1),
+		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
+  collocate places poi.csv --geographic --distance 100,200,400 --min-prevalence 0.2
+  collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	readFlags(cmd, &p.read)
+	f.Float64SliceVarP(&p.distances, "distance", "d", nil, "neighbours are at most this far apart; several, such as 50,100, are mined one after the other")
+	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
+	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
+	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
+	f.StringVar(&p.algorithm, "algorithm", "auto", "auto, sgct or joinless; all give the same result")
+	f.StringVar(&p.format, "format", "table", "table, csv or json")
+	must(cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"auto", "sgct", "joinless"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// readFlags are those that say how points are read.
+func readFlags(cmd *cobra.Command, r *coloc.ReadOptions) {
+	f := cmd.Flags()
+	f.StringVar(&r.X, "x", "", "column of x or longitude, by name or number (guessed)")
+	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
+	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed)")
+	f.BoolVar(&r.Geographic, "geographic", false, "positions are longitude and latitude, distances are metres along the great circle")
+	f.BoolVar(&r.SkipBad, "skip-bad", false, "leave out rows without a valid position or feature, instead of stopping")
+}
+
+// readPoints reads the file, or standard input for "-".
+func readPoints(a *app, path string, opt coloc.ReadOptions) (*coloc.Input, error) {
+	var in *coloc.Input
+	var err error
+	if path == "-" {
+		if in, err = coloc.Read(a.stdin, opt); err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+	} else {
+		in, err = coloc.ReadFile(path, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Skipped > 0 {
+		a.summary("%d bad rows left out", in.Skipped)
+	}
+	if !opt.Geographic && in.LooksGeographic() {
+		a.summary("positions look like longitude and latitude, but distances are taken in the plane: add --geographic for metres")
+	}
+	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format, "columns", strings.Join(in.Columns[:], ","))
+	return in, nil
+}
+
+func (p *placesFlags) check() error {
+	switch {
+	case p.opt.MinPrevalence == 0:
+		return usagef("--min-prevalence is missing: the least participation index, such as 0.3")
+	case !(p.opt.MinPrevalence > 0 && p.opt.MinPrevalence <= 1):
+		return usagef("--min-prevalence %v: want more than 0 and at most 1", p.opt.MinPrevalence)
+	case p.opt.KNN < 0:
+		return usagef("--knn %d: want at least 1", p.opt.KNN)
+	case len(p.distances) == 0 && p.opt.KNN == 0:
+		return usagef("say who is a neighbour with --distance or --knn")
+	case p.format != "table" && p.format != "csv" && p.format != "json":
+		return usagef("--format %q: want table, csv or json", p.format)
+	}
+	for _, d := range p.distances {
+		if !(d >= 0) {
+			return usagef("--distance %v: want 0 or more", d)
+		}
+	}
+	switch p.algorithm {
+	case "auto", "sgct", "joinless":
+	default:
+		return usagef("--algorithm %q: want auto, sgct or joinless", p.algorithm)
+	}
+	return nil
+}
+
+func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	in, err := readPoints(a, path, p.read)
+	if err != nil {
+		return err
+	}
+	opt := p.opt
+	opt.Geographic = p.read.Geographic
+	opt.Algorithm = coloc.Algorithm(p.algorithm)
+	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
+	distances := p.distances
+	if len(distances) == 0 {
+		distances = []float64{0}
+	}
+	var reports []*coloc.Report
+	for _, d := range distances {
+		opt.Distance = d
+		res, err := coloc.Mine(cmd.Context(), in.Points, opt)
+		if err != nil {
+			return err
+		}
+		r := coloc.NewReport(in.Points, res)
+		if len(distances) > 1 {
+			r.Distance = d
+		}
+		reports = append(reports, r)
+		a.summary("%s: %d points of %d features, %d patterns (%s)", what(d, opt.KNN), in.Len(), len(in.Features), len(r.Patterns), res.Engine)
+	}
+	return p.print(a, reports)
+}
+
+// what names a neighbourhood.
+func what(distance float64, knn int) string {
+	switch {
+	case knn == 0:
+		return fmt.Sprintf("distance %v", distance)
+	case distance == 0:
+		return fmt.Sprintf("%d nearest", knn)
+	}
+	return fmt.Sprintf("%d nearest within %v", knn, distance)
+}
+
+func (p *placesFlags) print(a *app, reports []*coloc.Report) error {
+	if a.json || p.format == "json" {
+		if len(reports) == 1 {
+			return a.printJSON(reports[0])
+		}
+		return a.printJSON(map[string]any{"runs": reports})
+	}
+	for i, r := range reports {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		var err error
+		if p.format == "csv" {
+			err = r.WriteCSV(a.stdout)
+		} else {
+			if len(reports) > 1 {
+				fmt.Fprintf(a.stdout, "Distance %v\n", r.Distance)
+			}
+			err = r.WriteTable(a.stdout)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package coloc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// evaluation says how the places answer: by profile where a profile takes at
+// most so many steps, by witness search elsewhere. 0 is witness only.
+type evaluation struct{ steps int }
+
+// profileSteps is the switch between the two. A step is a node of the clique
+// search, some 100 ns; a place that needs more has a profile of hundreds of
+// sets, which costs more in every table it appears in than the few witness
+// searches it saves.
+const profileSteps = 4096
+
+// mineAuto is our own search: pairs from one look at every neighbourhood, then
+// the lattice over profiles and witnesses. No instance is ever listed.
+func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
+	counts, err := countPairs(ctx, g, opt.crew, opt.budget/4)
+	if err != nil {
+		return nil, err
+	}
+	fg := newFeatureGraph(counts, g.total, opt.MinPrevalence)
+	s := newStore(opt.budget / 4)
+	order, width := degeneracyOrder(fg.adj)
+	order = slices.DeleteFunc(order, func(f int32) bool { return len(fg.adj[f]) == 0 })
+	if !fg.hasTriangle() {
+		for f := range fg.adj {
+			for _, h := range fg.adj[f] {
+				if int32(f) < h {
+					s.add([]int32{int32(f), h}, []int64{counts.get(int32(f), h), counts.get(h, int32(f))})
+				}
+			}
+		}
+		return s.patterns, s.failure()
+	}
+	opt.logf("%d features in prevalent pairs, at most %d in one pattern", len(order), width+1)
+	if len(order) <= 64 {
+		err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, order, order, -1)
+	} else {
+		err = mineByFeature(ctx, g, fg, s, opt, order)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.patterns, s.failure()
+}
+
+// mineByFeature takes every feature with its later neighbours as a universe.
+func mineByFeature(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, order []int32) error {
+	rank := make([]int, len(fg.adj))
+	for i, f := range order {
+		rank[f] = i
+	}
+	for i, f := range order {
+		universe := []int32{f}
+		for _, h := range fg.adj[f] {
+			if rank[h] > i {
+				universe = append(universe, h)
+			}
+		}
+		if len(universe) == 1 || !opt.All && s.holds(universe) {
+			continue
+		}
+		slices.SortFunc(universe, func(a, b int32) int { return rank[a] - rank[b] })
+		var err error
+		switch {
+		case len(universe) <= 64:
+			err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, universe, universe, f)
+		case len(universe) <= 256:
+			err = mineUniverse[[4]uint64](ctx, g, fg, s, opt, universe, universe, f)
+		case len(universe) <= 4096:
+			err = mineUniverse[[64]uint64](ctx, g, fg, s, opt, universe, universe, f)
+		default:
+			err = fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096: raise --min-prevalence or merge features", len(universe))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mineUniverse mines the patterns of the features that hold root (or all, when
+// root is -1), growing them in the given order.
+func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, features, order []int32, root int32) error {
+	features = slices.Clone(features)
+	slices.Sort(features)
+	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence)
+	l := newLattice(u, s, opt.crew, opt.All, opt.budget/4)
+	hard, err := l.fillRoot(ctx, opt)
+	if err != nil {
+		return err
+	}
+	opt.logf("%d features: %d profiles hold %d sets, %d places answer by witness search", len(features), len(l.root.feat), len(l.root.sets), hard)
+	bits := make([]int, len(order))
+	for i, f := range order {
+		bits[i] = int(u.bit[f])
+	}
+	return l.search(ctx, opt.crew, bits)
+}
+
+// fillRoot profiles every place. Places that take too many steps, or for whose
+// sets there is no memory left, become hard.
+func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (hard int, err error) {
+	u := l.u
+	n := u.g.len()
+	profilers := make([]*profiler[M], opt.crew.workers)
+	parts := make([]table[M], blockCount(n))
+	var one M
+	setSize := int64(8 * len(one))
+	perBlock := max(1, opt.budget/4/setSize/int64(len(parts)))
+	err = opt.crew.each(ctx, len(parts), func(w, b int) error {
+		if profilers[w] == nil {
+			profilers[w] = &profiler[M]{u: u, limit: opt.evaluation.steps}
+		}
+		p := profilers[w]
+		t := &parts[b]
+		for i := int32(b << blockShift); i < int32(min(n, (b+1)<<blockShift)); i++ {
+			sets, ok := p.profile(i)
+			if len(sets) == 0 && ok {
+				continue
+			}
+			if !ok || int64(len(t.sets)+len(sets)) > perBlock {
+				var may M
+				may, p.bits = u.relevant(u.mask[i], p.bits)
+				t.hard = append(t.hard, hardPlace[M]{i, may})
+				continue
+			}
+			l.addClasses(t, i, sets)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i := range parts {
+		t, r := &parts[i], &l.root
+		base := int32(len(r.sets))
+		for _, e := range t.end {
+			r.end = append(r.end, base+e)
+		}
+		r.feat = append(r.feat, t.feat...)
+		r.weight = append(r.weight, t.weight...)
+		r.sets = append(r.sets, t.sets...)
+		r.hard = append(r.hard, t.hard...)
+		parts[i] = table[M]{}
+	}
+	return len(l.root.hard), nil
+}
+
+// addClasses appends one class for each feature of the place.
+func (l *lattice[M]) addClasses(t *table[M], place int32, sets []M) {
+	g := l.u.g
+	for k := g.first[place]; k < g.first[place+1]; k++ {
+		b := l.u.bit[g.feat[k]]
+		if b < 0 {
+			continue
+		}
+		around := with(l.u.pairs[b], int(b))
+		start := len(t.sets)
+	sets:
+		for _, s := range sets {
+			s = and(s, around)
+			if l.u.root >= 0 && !has(s, l.u.root) || size(s) < 2 {
+				continue
+			}
+			kept := start
+			for i := start; i < len(t.sets); i++ {
+				o := t.sets[i]
+				if subset(s, o) {
+					continue sets
+				}
+				if !subset(o, s) {
+					t.sets[kept] = o
+					kept++
+				}
+			}
+			t.sets = append(t.sets[:kept], s)
+		}
+		if len(t.sets) > start {
+			t.feat = append(t.feat, b)
+			t.weight = append(t.weight, g.weight[k])
+			t.end = append(t.end, int32(len(t.sets)))
+		}
+	}
+}

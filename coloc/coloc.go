@@ -1,0 +1,198 @@
+package coloc
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// Algorithm is how patterns are found. All give the same result.
+type Algorithm string
+
+const (
+	Auto     Algorithm = "auto"     // our search: profiles and witnesses, no instance tables
+	SGCT     Algorithm = "sgct"     // sparse graph and condensed trees, splitting from the top
+	Joinless Algorithm = "joinless" // star neighbourhoods, level by level (Yoo and Shekhar 2006)
+)
+
+// Options says what to mine. MinPrevalence and one of Distance and KNN must be set.
+type Options struct {
+	// Distance is the largest distance of neighbours: in the coordinates' unit
+	// or, with Geographic, in metres along the great circle.
+	Distance float64
+	// KNN > 0 makes two points neighbours when one is among the KNN nearest of
+	// the other; points equally far as the last one count too. With Distance
+	// they must also be that near.
+	KNN           int
+	MinPrevalence float64
+	Geographic    bool
+	// All gives every prevalent pattern instead of the maximal ones.
+	All bool
+
+	Algorithm Algorithm   // zero: Auto
+	Engine    engine.Kind // zero: picked by size
+	Threads   int         // zero: all cores
+	Memory    int64       // bound in bytes; zero: 2 GB
+	Log       *slog.Logger
+
+	evaluation *evaluation // tests force profiles or witnesses
+}
+
+// Pattern is a set of features whose points are often mutual neighbours.
+type Pattern struct {
+	Features []int32 // indices into Points.Features, ascending
+	Counts   []int64 // points of each feature that occur in an instance
+	Index    float64 // the least Counts[i] / total of its feature
+}
+
+// Result is what was found, patterns ordered by length, then by names.
+type Result struct {
+	Patterns []Pattern
+	Totals   []int64 // points of each feature
+	Places   int     // distinct positions
+	Pairs    int64   // neighbouring pairs of places; -1 when they were not kept
+	Engine   engine.Kind
+}
+
+// job is a validated call.
+type job struct {
+	Options
+	crew       crew
+	budget     int64
+	engine     engine.Kind
+	evaluation evaluation
+}
+
+func (j *job) logf(format string, args ...any) {
+	if j.Log != nil {
+		j.Log.Info(fmt.Sprintf(format, args...))
+	}
+}
+
+// smallJob is the number of points up to which a second core costs more in
+// starting than it saves: 3,000 points take some 2 ms.
+const smallJob = 3000
+
+func newJob(pts *Points, opt Options) (*job, error) {
+	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{profileSteps}}
+	switch {
+	case !(opt.MinPrevalence > 0 && opt.MinPrevalence <= 1):
+		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", opt.MinPrevalence)
+	case opt.KNN < 0:
+		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)
+	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > maxCoordinate:
+		return nil, fmt.Errorf("distance %v: want 0 or more, and at most %g", opt.Distance, maxCoordinate)
+	case opt.Distance > 0 && opt.Distance < 1/maxCoordinate:
+		return nil, fmt.Errorf("distance %v: want 0 or at least %g", opt.Distance, 1/maxCoordinate)
+	}
+	switch opt.Algorithm {
+	case "":
+		j.Algorithm = Auto
+	case Auto, SGCT, Joinless:
+	default:
+		return nil, fmt.Errorf("unknown algorithm %q: want auto, sgct or joinless", opt.Algorithm)
+	}
+	if err := pts.check(opt.Geographic); err != nil {
+		return nil, err
+	}
+	if opt.evaluation != nil {
+		j.evaluation = *opt.evaluation
+	}
+	if j.budget <= 0 {
+		j.budget = 2e9
+	}
+	threads := opt.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	j.engine = opt.Engine
+	switch opt.Engine {
+	case engine.Auto:
+		j.engine = engine.Multicore
+		if threads == 1 || pts.Len() <= smallJob {
+			j.engine = engine.Sequential
+		}
+	case engine.GPU:
+		return nil, fmt.Errorf("co-location has no GPU engine in this build: use --engine auto")
+	}
+	j.crew.workers = threads
+	if j.engine == engine.Sequential {
+		j.crew.workers = 1
+	}
+	return j, nil
+}
+
+// Mine finds the co-location patterns of the points.
+func Mine(ctx context.Context, pts *Points, opt Options) (*Result, error) {
+	j, err := newJob(pts, opt)
+	if err != nil {
+		return nil, err
+	}
+	patterns, res, err := j.mine(ctx, pts)
+	if err != nil {
+		return nil, fmt.Errorf("mining co-locations: %w", err)
+	}
+	if !j.All {
+		patterns = maximal(patterns)
+	}
+	sortFound(patterns)
+	res.Patterns = make([]Pattern, len(patterns))
+	for i, p := range patterns {
+		res.Patterns[i] = Pattern{p.features, p.counts, participationIndex(p, res.Totals)}
+	}
+	return res, nil
+}
+
+func participationIndex(p found, total []int64) float64 {
+	index := math.Inf(1)
+	for i, f := range p.features {
+		index = min(index, float64(p.counts[i])/float64(total[f]))
+	}
+	return index
+}
+
+func (j *job) mine(ctx context.Context, pts *Points) ([]found, *Result, error) {
+	g, err := j.join(ctx, pts)
+	if err != nil {
+		return nil, nil, err
+	}
+	res := &Result{Totals: g.total, Places: g.len(), Pairs: g.edges / 2, Engine: j.engine}
+	if g.streams() {
+		res.Pairs = -1
+		j.logf("neighbour lists do not fit the memory bound; neighbours are found anew each time")
+	}
+	patterns, err := mineAuto(ctx, g, j)
+	return patterns, res, err
+}
+
+// join finds the neighbours that the options ask for.
+func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
+	limit, side := j.Distance*j.Distance, j.Distance
+	if j.Geographic {
+		limit = chordLimit(j.Distance)
+		side = math.Sqrt(limit)
+	}
+	if j.KNN > 0 {
+		if side = 0; j.Distance == 0 {
+			limit = math.Inf(1)
+		}
+	}
+	p := newPlaces(pts, j.Geographic, side)
+	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
+	var g *neighbours
+	var err error
+	if j.KNN > 0 {
+		g, err = joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
+	} else {
+		g, err = joinDistance(ctx, p, limit, j.crew, j.budget/4)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.logf("%d neighbouring pairs of places", g.edges/2)
+	return g, nil
+}

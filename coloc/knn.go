@@ -1,0 +1,210 @@
+package coloc
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Nearest neighbours: the reach of a place is the squared distance of the k-th
+// nearest other point (points, not places: the others at the same place come
+// first, at distance 0). Two places are neighbours when one lies within the
+// reach of the other, so ties at the k-th distance all count and the order of
+// the input does not matter.
+
+// kdTree is a balanced tree over the places: order is split at its middle,
+// alternately by the axis in which the range is widest.
+type kdTree struct {
+	p     *places
+	order []int32
+	axis  []int8 // of the split at each middle
+}
+
+const kdLeaf = 8
+
+func newKDTree(p *places) *kdTree {
+	t := &kdTree{p: p, order: make([]int32, p.len()), axis: make([]int8, p.len())}
+	for i := range t.order {
+		t.order[i] = int32(i)
+	}
+	t.build(0, len(t.order))
+	return t
+}
+
+func (p *places) coord(axis int8, i int32) float64 {
+	switch axis {
+	case 0:
+		return p.x[i]
+	case 1:
+		return p.y[i]
+	}
+	return p.z[i]
+}
+
+func (t *kdTree) build(lo, hi int) {
+	if hi-lo <= kdLeaf {
+		return
+	}
+	axes := int8(2)
+	if t.p.z != nil {
+		axes = 3
+	}
+	best, widest := int8(0), -1.0
+	for a := range axes {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, i := range t.order[lo:hi] {
+			c := t.p.coord(a, i)
+			low, high = min(low, c), max(high, c)
+		}
+		if high-low > widest {
+			best, widest = a, high-low
+		}
+	}
+	slices.SortFunc(t.order[lo:hi], func(i, j int32) int {
+		return cmp.Compare(t.p.coord(best, i), t.p.coord(best, j))
+	})
+	mid := (lo + hi) / 2
+	t.axis[mid] = best
+	t.build(lo, mid)
+	t.build(mid+1, hi)
+}
+
+// visit calls do for every place whose squared distance is at most *limit,
+// which do may lower. Distances are rounded, but rounding keeps order: what
+// lies beyond a plane is never computed nearer than the plane.
+func (t *kdTree) visit(from int32, lo, hi int, limit *float64, do func(place int32, d2 float64)) {
+	if hi-lo <= kdLeaf {
+		for _, i := range t.order[lo:hi] {
+			if d := t.p.distance2(from, i); d <= *limit {
+				do(i, d)
+			}
+		}
+		return
+	}
+	mid := (lo + hi) / 2
+	at := t.order[mid]
+	axis := t.axis[mid]
+	gap := t.p.coord(axis, from) - t.p.coord(axis, at)
+	nearLo, nearHi, farLo, farHi := lo, mid, mid+1, hi
+	if gap > 0 {
+		nearLo, nearHi, farLo, farHi = mid+1, hi, lo, mid
+	}
+	t.visit(from, nearLo, nearHi, limit, do)
+	if d := t.p.distance2(from, at); d <= *limit {
+		do(at, d)
+	}
+	if float64(gap*gap) <= *limit {
+		t.visit(from, farLo, farHi, limit, do)
+	}
+}
+
+// nearest is a bounded set of the nearest places, enough to hold k points.
+type nearest struct {
+	k     int64
+	held  int64
+	items []reached // ascending by distance
+}
+
+type reached struct {
+	d2     float64
+	points int64
+}
+
+// add takes a place in and gives the distance beyond which none matters.
+func (n *nearest) add(d2 float64, points int64) float64 {
+	at, _ := slices.BinarySearchFunc(n.items, d2, func(r reached, d float64) int { return cmp.Compare(r.d2, d) })
+	n.items = slices.Insert(n.items, at, reached{d2, points})
+	n.held += points
+	for last := len(n.items) - 1; n.held-n.items[last].points >= n.k; last-- {
+		n.held -= n.items[last].points
+		n.items = n.items[:last]
+	}
+	if n.held < n.k {
+		return math.Inf(1)
+	}
+	return n.items[len(n.items)-1].d2
+}
+
+// joinNearest joins every place with those in its reach, or in whose reach it
+// is, that are also within the squared distance limit.
+func joinNearest(ctx context.Context, p *places, k int, limit float64, crew crew, budget int64) (*neighbours, error) {
+	n := p.len()
+	g := &neighbours{places: p, limit: limit, reach: make([]float64, n)}
+	tree := newKDTree(p)
+	within := make([][][]int32, blockCount(n)) // per block, per place: those in its reach
+	err := crew.each(ctx, len(within), func(_, b int) error {
+		lo, hi := int32(b<<blockShift), int32(min(n, (b+1)<<blockShift))
+		within[b] = make([][]int32, hi-lo)
+		for i := lo; i < hi; i++ {
+			here := int64(0)
+			for e := p.first[i]; e < p.first[i+1]; e++ {
+				here += int64(p.weight[e])
+			}
+			reach := limit
+			if here-1 >= int64(k) {
+				reach = 0
+			} else {
+				best := nearest{k: int64(k) - (here - 1)}
+				bound := limit
+				tree.visit(i, 0, n, &bound, func(j int32, d2 float64) {
+					if j == i {
+						return
+					}
+					points := int64(0)
+					for e := p.first[j]; e < p.first[j+1]; e++ {
+						points += int64(p.weight[e])
+					}
+					bound = min(limit, best.add(d2, points))
+				})
+				reach = bound
+			}
+			g.reach[i] = reach
+			tree.visit(i, 0, n, &reach, func(j int32, _ float64) {
+				if j != i {
+					within[b][i-lo] = append(within[b][i-lo], j)
+				}
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var total int64
+	lists := make([][]int32, n)
+	for b := range within {
+		for o, list := range within[b] {
+			i := int32(b<<blockShift + o)
+			total += 2 * int64(len(list))
+			if 28*int64(n)+4*total > budget {
+				return nil, fmt.Errorf("the %d nearest neighbours of %d places need more than the memory bound for patterns of size 2: raise --memory or take fewer neighbours", k, n)
+			}
+			lists[i] = append(lists[i], list...)
+			for _, j := range list {
+				lists[j] = append(lists[j], i)
+			}
+		}
+	}
+	g.pack(lists)
+	return g, nil
+}
+
+// pack stores the lists, sorted and without repetition, in blocks.
+func (g *neighbours) pack(lists [][]int32) {
+	n := len(lists)
+	g.blocks = make([][]int32, blockCount(n))
+	g.end = make([]uint32, n)
+	for b := range g.blocks {
+		block := []int32{}
+		for i := b << blockShift; i < min(n, (b+1)<<blockShift); i++ {
+			slices.Sort(lists[i])
+			block = append(block, slices.Compact(lists[i])...)
+			g.end[i] = uint32(len(block))
+			lists[i] = nil
+		}
+		g.blocks[b] = block
+		g.edges += int64(len(block))
+	}
+}

@@ -1,0 +1,95 @@
+package coloc
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// crew is the cores a job may use. With one worker everything runs on the
+// calling goroutine, in order: the sequential engine.
+type crew struct{ workers int }
+
+// each calls do(worker, item) for every item, cores taking the next one as
+// they come free. It stops at the first error or when ctx ends.
+func (c crew) each(ctx context.Context, items int, do func(worker, item int) error) error {
+	var failed atomic.Bool
+	var once sync.Once
+	var first error
+	par.For(c.workers, items, 1, func(worker, item, _ int) {
+		if failed.Load() {
+			return
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = do(worker, item)
+		}
+		if err != nil {
+			once.Do(func() { first = err })
+			failed.Store(true)
+		}
+	})
+	return first
+}
+
+// tasks is a stack of jobs that may push further jobs: the last pushed is done
+// first, so that the data a job shares with its children is soon free again.
+type tasks struct {
+	mu      sync.Mutex
+	wake    sync.Cond
+	stack   []func(worker int) error
+	running int
+	err     error
+}
+
+func newTasks() *tasks {
+	t := &tasks{}
+	t.wake.L = &t.mu
+	return t
+}
+
+// push adds a job. Jobs may call it while they run.
+func (t *tasks) push(job func(worker int) error) {
+	t.mu.Lock()
+	t.stack = append(t.stack, job)
+	t.mu.Unlock()
+	t.wake.Signal()
+}
+
+// run works until no job is left, or one failed.
+func (t *tasks) run(ctx context.Context, c crew) error {
+	par.Do(c.workers, func(worker int) { t.work(ctx, worker) })
+	return t.err
+}
+
+func (t *tasks) work(ctx context.Context, worker int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		for len(t.stack) == 0 && t.running > 0 && t.err == nil {
+			t.wake.Wait()
+		}
+		if len(t.stack) == 0 || t.err != nil {
+			return
+		}
+		job := t.stack[len(t.stack)-1]
+		t.stack[len(t.stack)-1] = nil
+		t.stack = t.stack[:len(t.stack)-1]
+		t.running++
+		t.mu.Unlock()
+		err := ctx.Err()
+		if err == nil {
+			err = job(worker)
+		}
+		t.mu.Lock()
+		t.running--
+		if err != nil && t.err == nil {
+			t.err = err
+		}
+		if t.err != nil || t.running == 0 {
+			t.wake.Broadcast()
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package coloc
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Points is the input: one row per point. Feature[i] indexes Features, which
+// is sorted and without repetition. Coordinates are in any unit in the plane,
+// or longitude (X) and latitude (Y) in degrees.
+type Points struct {
+	X, Y     []float64
+	Feature  []int32
+	Features []string
+}
+
+// Len is the number of points.
+func (p *Points) Len() int { return len(p.X) }
+
+// Totals counts the points of each feature.
+func (p *Points) Totals() []int64 {
+	total := make([]int64, len(p.Features))
+	for _, f := range p.Feature {
+		total[f]++
+	}
+	return total
+}
+
+// maxCoordinate keeps squares and sums of squares far from overflow.
+const maxCoordinate = 1e150
+
+// checkCoordinates says what is wrong with one position, or nothing.
+func checkCoordinates(x, y float64, geographic bool) error {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(y) || math.IsInf(y, 0):
+		return fmt.Errorf("position (%v, %v) is not finite", x, y)
+	case geographic && (y < -90 || y > 90):
+		return fmt.Errorf("latitude %v is not between -90 and 90", y)
+	case geographic && (x < -360 || x > 360):
+		return fmt.Errorf("longitude %v is not between -360 and 360", x)
+	case math.Abs(x) > maxCoordinate || math.Abs(y) > maxCoordinate:
+		return fmt.Errorf("position (%v, %v) is larger than %g", x, y, maxCoordinate)
+	}
+	return nil
+}
+
+// check validates points that a caller put together by hand.
+func (p *Points) check(geographic bool) error {
+	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
+		return fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X), len(p.Y), len(p.Feature))
+	}
+	if len(p.X) > math.MaxInt32 {
+		return fmt.Errorf("points: %d are more than %d", len(p.X), math.MaxInt32)
+	}
+	for i := 1; i < len(p.Features); i++ {
+		if p.Features[i-1] >= p.Features[i] {
+			return fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
+		}
+	}
+	for i := range p.X {
+		if err := checkCoordinates(p.X[i], p.Y[i], geographic); err != nil {
+			return fmt.Errorf("point %d: %w", i, err)
+		}
+		if f := p.Feature[i]; f < 0 || int(f) >= len(p.Features) {
+			return fmt.Errorf("point %d: feature %d is not one of %d", i, f, len(p.Features))
+		}
+	}
+	return nil
+}
+
+// Builder collects points whose features come as names.
+type Builder struct {
+	x, y    []float64
+	feature []int32
+	names   []string
+	id      map[string]int32
+}
+
+// Add appends a point. Its position is checked when it is mined.
+func (b *Builder) Add(x, y float64, feature string) {
+	id, ok := b.id[feature]
+	if !ok {
+		if b.id == nil {
+			b.id = make(map[string]int32)
+		}
+		id = int32(len(b.names))
+		b.names = append(b.names, feature)
+		b.id[feature] = id
+	}
+	b.x, b.y, b.feature = append(b.x, x), append(b.y, y), append(b.feature, id)
+}
+
+// Points gives what was added, in the order it was added, with the features
+// sorted by name. The builder must not be used afterwards.
+func (b *Builder) Points() *Points {
+	sorted := slices.Clone(b.names)
+	slices.Sort(sorted)
+	rank := make([]int32, len(sorted))
+	for i, name := range sorted {
+		rank[b.id[name]] = int32(i)
+	}
+	for i, f := range b.feature {
+		b.feature[i] = rank[f]
+	}
+	return &Points{X: b.x, Y: b.y, Feature: b.feature, Features: sorted}
+}

@@ -1,0 +1,209 @@
+package coloc
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// readParquet reads columns x, y and feature, or GeoParquet: the file's "geo"
+// metadata names the column that holds the points as WKB.
+func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
+	// The library panics on some damaged files.
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("Parquet: damaged file: %v", p)
+		}
+	}()
+	f, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
+	if err != nil {
+		return fmt.Errorf("Parquet: %w", err)
+	}
+	columns := f.Root().Columns()
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name()
+	}
+	rows.in.Format = "parquet"
+	geometry := -1
+	if meta, ok := f.Lookup("geo"); ok && rows.opt.X == "" && rows.opt.Y == "" {
+		var geo struct {
+			Primary string `json:"primary_column"`
+			Columns map[string]struct {
+				Encoding string `json:"encoding"`
+			} `json:"columns"`
+		}
+		if err := json.Unmarshal([]byte(meta), &geo); err != nil {
+			return fmt.Errorf("Parquet: geo metadata: %w", err)
+		}
+		for i, n := range names {
+			if n == geo.Primary {
+				geometry = i
+			}
+		}
+		if geometry < 0 {
+			return fmt.Errorf("Parquet: no column %q, which the geo metadata call the geometry", geo.Primary)
+		}
+		if e := geo.Columns[geo.Primary].Encoding; e != "WKB" {
+			return fmt.Errorf("Parquet: geometry is encoded as %q: want WKB", e)
+		}
+		rows.in.Format = "geoparquet"
+	}
+	x, y, feature, err := rows.opt.columns(names, geometry < 0)
+	if err != nil {
+		return fmt.Errorf("Parquet: %w", err)
+	}
+	rows.in.Columns[2] = names[feature]
+	used := []int{geometry, feature}
+	if geometry < 0 {
+		used = []int{x, y, feature}
+		rows.in.Columns = [3]string{names[x], names[y], names[feature]}
+	}
+	for _, c := range used {
+		if col := columns[c]; !col.Leaf() || col.Repeated() {
+			return fmt.Errorf("Parquet: column %q is nested: want one value a row", names[c])
+		}
+	}
+	row := int64(0)
+	for _, group := range f.RowGroups() {
+		if err := readRowGroup(group, columns, used, &row, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRowGroup walks the used columns side by side.
+func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, row *int64, rows *rowSink) error {
+	cursors := make([]columnCursor, len(used))
+	for i, c := range used {
+		cursors[i].pages = group.ColumnChunks()[columns[c].Index()].Pages()
+		defer cursors[i].pages.Close()
+	}
+	where := func() string { return fmt.Sprintf("Parquet: row %d", *row) }
+	for range group.NumRows() {
+		*row++
+		var v [3]parquet.Value
+		for i := range cursors {
+			var err error
+			if v[i], err = cursors[i].next(); err != nil {
+				return fmt.Errorf("%s, column %q: %w", where(), columns[used[i]].Name(), noEOF(err))
+			}
+		}
+		x, y, err := position(v[:len(used)-1])
+		if err != nil {
+			if err := rows.bad(err, where); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := rows.add(x, y, kindOf(v[len(used)-1]), where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnCursor gives the values of one column chunk one by one.
+type columnCursor struct {
+	pages  parquet.Pages
+	values parquet.ValueReader
+	buf    [256]parquet.Value
+	n, at  int
+}
+
+func (c *columnCursor) next() (parquet.Value, error) {
+	for c.at == c.n {
+		if c.values == nil {
+			page, err := c.pages.ReadPage()
+			if err != nil {
+				return parquet.Value{}, err
+			}
+			c.values = page.Values()
+		}
+		n, err := c.values.ReadValues(c.buf[:])
+		if errors.Is(err, io.EOF) {
+			c.values = nil
+		} else if err != nil {
+			return parquet.Value{}, err
+		}
+		c.n, c.at = n, 0
+	}
+	v := c.buf[c.at]
+	c.at++
+	return v, nil
+}
+
+func position(v []parquet.Value) (x, y float64, err error) {
+	if len(v) == 1 {
+		if v[0].IsNull() {
+			return 0, 0, errors.New("no geometry")
+		}
+		return parseWKBPoint(v[0].ByteArray())
+	}
+	if x, err = number(v[0]); err == nil {
+		y, err = number(v[1])
+	}
+	return x, y, err
+}
+
+func number(v parquet.Value) (float64, error) {
+	switch {
+	case v.IsNull():
+		return 0, errors.New("a coordinate is missing")
+	case v.Kind() == parquet.Double:
+		return v.Double(), nil
+	case v.Kind() == parquet.Float:
+		return float64(v.Float()), nil
+	case v.Kind() == parquet.Int32:
+		return float64(v.Int32()), nil
+	case v.Kind() == parquet.Int64:
+		return float64(v.Int64()), nil
+	}
+	return 0, fmt.Errorf("coordinate of type %s: want a number", v.Kind())
+}
+
+func kindOf(v parquet.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	switch v.Kind() {
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		return strings.TrimSpace(string(v.ByteArray()))
+	case parquet.Int32:
+		return strconv.FormatInt(int64(v.Int32()), 10)
+	case parquet.Int64:
+		return strconv.FormatInt(v.Int64(), 10)
+	}
+	return v.String()
+}
+
+// parseWKBPoint reads a well-known-binary point: byte order (0 big, 1 little),
+// type (1, with Z, M or a reference system flagged as ISO or PostGIS do), then
+// x and y as float64. POINT(1 2), little endian, is
+//
+//	01 01000000 000000000000f03f 0000000000000040
+func parseWKBPoint(b []byte) (x, y float64, err error) {
+	if len(b) < 21 || b[0] > 1 {
+		return 0, 0, errors.New("geometry is no WKB point")
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if b[0] == 1 {
+		order = binary.LittleEndian
+	}
+	kind, rest := order.Uint32(b[1:]), b[5:]
+	if kind&0x20000000 != 0 { // a reference system comes first
+		rest = rest[4:]
+	}
+	if kind&0x0fffffff%1000 != 1 || len(rest) < 16 {
+		return 0, 0, fmt.Errorf("geometry is WKB of type %d: want a point", kind)
+	}
+	return math.Float64frombits(order.Uint64(rest)), math.Float64frombits(order.Uint64(rest[8:])), nil
+}

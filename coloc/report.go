@@ -1,0 +1,185 @@
+package coloc
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report is a result with names, as it is printed and served. Its JSON is
+//
+//	{"patterns": [{"features": ["A", "B"], "participation_index": 0.4,
+//	  "participation": {"A": {"points": 2, "total": 4}, "B": {"points": 2, "total": 5}}}]}
+//
+// with p_value, instances and rules where they were asked for.
+type Report struct {
+	Distance float64         `json:"distance,omitempty"`
+	Patterns []ReportPattern `json:"patterns"`
+	Rules    []ReportRule    `json:"rules,omitempty"`
+}
+
+// ReportPattern is a pattern by name.
+type ReportPattern struct {
+	Features      []string           `json:"features"`
+	Index         float64            `json:"participation_index"`
+	Participation map[string]Share   `json:"participation"`
+	PValue        *float64           `json:"p_value,omitempty"`
+	Instances     [][]ReportInstance `json:"instances,omitempty"`
+}
+
+// Share is how many points of a feature take part, out of how many.
+type Share struct {
+	Points int64 `json:"points"`
+	Total  int64 `json:"total"`
+}
+
+// Ratio is the participation ratio.
+func (s Share) Ratio() float64 { return float64(s.Points) / float64(s.Total) }
+
+// ReportInstance is one point of an instance; Row counts the input's points from 1.
+type ReportInstance struct {
+	Feature string  `json:"feature"`
+	Row     int     `json:"row"`
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+}
+
+// ReportRule is a rule by name.
+type ReportRule struct {
+	If          []string `json:"if"`
+	Then        []string `json:"then"`
+	Index       float64  `json:"participation_index"`
+	Probability float64  `json:"conditional_probability"`
+	Holding     uint64   `json:"holding"`   // instances of If that extend to Then
+	Instances   uint64   `json:"instances"` // instances of If
+}
+
+// NewReport names the patterns of a result.
+func NewReport(pts *Points, res *Result) *Report {
+	r := &Report{Patterns: make([]ReportPattern, len(res.Patterns))}
+	for i, p := range res.Patterns {
+		rp := ReportPattern{Features: pts.Names(p.Features), Index: p.Index, Participation: make(map[string]Share)}
+		for k, f := range p.Features {
+			rp.Participation[pts.Features[f]] = Share{p.Counts[k], res.Totals[f]}
+		}
+		r.Patterns[i] = rp
+	}
+	return r
+}
+
+// Names gives the features' names.
+func (p *Points) Names(features []int32) []string {
+	names := make([]string, len(features))
+	for i, f := range features {
+		names[i] = p.Features[f]
+	}
+	return names
+}
+
+// WriteTable prints the report for people.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tested := len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
+	if len(r.Patterns) > 0 {
+		fmt.Fprint(t, "SIZE\tINDEX\t")
+		if tested {
+			fmt.Fprint(t, "P\t")
+		}
+		fmt.Fprint(t, "PATTERN\tPARTICIPATING POINTS\n")
+	}
+	for _, p := range r.Patterns {
+		fmt.Fprintf(t, "%d\t%.4f\t", len(p.Features), p.Index)
+		if tested {
+			fmt.Fprintf(t, "%.4g\t", *p.PValue)
+		}
+		var shares []string
+		for _, f := range p.Features {
+			s := p.Participation[f]
+			shares = append(shares, fmt.Sprintf("%d/%d", s.Points, s.Total))
+		}
+		fmt.Fprintf(t, "%s\t%s\n", strings.Join(p.Features, ", "), strings.Join(shares, "  "))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, p := range r.Patterns {
+		if err := p.writeInstances(w); err != nil {
+			return err
+		}
+	}
+	return r.writeRules(w)
+}
+
+func (p *ReportPattern) writeInstances(w io.Writer) error {
+	if len(p.Instances) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", strings.Join(p.Features, ", ")); err != nil {
+		return err
+	}
+	for _, inst := range p.Instances {
+		var at []string
+		for _, q := range inst {
+			at = append(at, fmt.Sprintf("%s #%d (%v, %v)", q.Feature, q.Row, q.X, q.Y))
+		}
+		if _, err := fmt.Fprintf(w, "  %s\n", strings.Join(at, "  ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) writeRules(w io.Writer) error {
+	if len(r.Rules) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nPROBABILITY\tINDEX\tRULE\tINSTANCES\n")
+	for _, u := range r.Rules {
+		fmt.Fprintf(t, "%.4f\t%.4f\t%s => %s\t%d/%d\n", u.Probability, u.Index,
+			strings.Join(u.If, ", "), strings.Join(u.Then, ", "), u.Holding, u.Instances)
+	}
+	return t.Flush()
+}
+
+// WriteCSV prints one line for every feature of every pattern; rules follow
+// as a table of their own after an empty line.
+func (r *Report) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	head := []string{"pattern", "size", "participation_index", "feature", "points", "total", "participation_ratio"}
+	tested := len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
+	if tested {
+		head = append(head, "p_value")
+	}
+	if r.Distance > 0 {
+		head = append([]string{"distance"}, head...)
+	}
+	rows := [][]string{head}
+	for i, p := range r.Patterns {
+		for _, f := range p.Features {
+			s := p.Participation[f]
+			row := []string{strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index),
+				f, strconv.FormatInt(s.Points, 10), strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())}
+			if tested {
+				row = append(row, ftoa(*p.PValue))
+			}
+			if r.Distance > 0 {
+				row = append([]string{ftoa(r.Distance)}, row...)
+			}
+			rows = append(rows, row)
+		}
+	}
+	if len(r.Rules) > 0 {
+		rows = append(rows, nil, []string{"if", "then", "participation_index", "conditional_probability", "holding", "instances"})
+		for _, u := range r.Rules {
+			rows = append(rows, []string{strings.Join(u.If, ";"), strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
+				strconv.FormatUint(u.Holding, 10), strconv.FormatUint(u.Instances, 10)})
+		}
+	}
+	return c.WriteAll(rows)
+}
+
+func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
