@@ -1,0 +1,57 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/collocate/collocate/index"
+)
+
+// blockMaxAnd finds documents that have all words. The shortest list leads; the others are
+// asked from short to long. Once there is a threshold, runs of documents in which the
+// blocks' bounds together cannot beat it are jumped over.
+func blockMaxAnd(q *query) error {
+	q.start()
+	lists := append(q.byBound[:0], q.lists...)
+	q.byBound = lists
+	slices.SortStableFunc(lists, func(a, b *list) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
+
+	lead := lists[0]
+	checked, checkedCut := int64(-1), q.cut // up to that document bounds beat that cut
+	for doc := lead.Doc(); doc < q.to; {
+		if err := q.tick(); err != nil {
+			return err
+		}
+		if q.cut >= 0 && (int64(doc) > checked || q.cut > checkedCut) {
+			bound, end := 0.0, uint32(index.End)
+			for _, l := range lists {
+				b, last := l.look(doc)
+				bound += b
+				end = min(end, last)
+			}
+			if bound <= q.cut {
+				doc = lead.Seek(max(doc, min(end, index.End-1)) + 1)
+				continue
+			}
+			checked, checkedCut = int64(end), q.cut
+		}
+		if next := agree(lists[1:], doc); next != doc {
+			doc = lead.Seek(next)
+			continue
+		}
+		q.push(doc, q.scoreAt(doc))
+		doc = lead.Next()
+	}
+	return nil
+}
+
+// agree moves the lists to doc; it returns doc if all hold it, else a later document before which
+// no common one can be.
+func agree(lists []*list, doc uint32) uint32 {
+	for _, l := range lists {
+		if d := l.Seek(doc); d != doc {
+			return d
+		}
+	}
+	return doc
+}

@@ -1,0 +1,98 @@
+package search
+
+import (
+	"sort"
+
+	"github.com/collocate/collocate/index"
+)
+
+// buffer holds decoded and scored postings of a list, for the algorithms that work on
+// windows of documents. Those of the current window are [lo, hi); what lies behind belongs to
+// later windows.
+type buffer struct {
+	docs   []uint32
+	scores []float32
+	lo, hi int
+	next   int // the block to decode next
+	tfs    [index.BlockSize]uint32
+}
+
+func (b *buffer) reset() {
+	b.docs, b.scores = b.docs[:0], b.scores[:0]
+	b.lo, b.hi, b.next = 0, 0, 0
+}
+
+// fill makes [lo, hi) the postings with documents in [from, to). Windows come in rising
+// order. It returns the number of postings that were decoded.
+func (l *list) fill(from, to uint32) (decoded int) {
+	b := &l.postings
+	b.lo = b.hi
+	if b.lo < len(b.docs) && b.docs[b.lo] < from {
+		b.lo += firstAtLeast(b.docs[b.lo:], from)
+	}
+	if n := len(b.docs); n > b.lo && b.docs[n-1] >= to-1 {
+		b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
+		return 0
+	}
+	// Keep what is left at the front, then decode until the window is covered.
+	n := copy(b.docs, b.docs[b.lo:])
+	copy(b.scores, b.scores[b.lo:])
+	b.docs, b.scores, b.lo = b.docs[:n], b.scores[:n], 0
+	if n == 0 {
+		b.next = l.FindBlock(b.next, from)
+	}
+	for b.next < l.Blocks() && (n == 0 || b.docs[n-1] < to-1) {
+		for cap(b.docs) < n+index.BlockSize {
+			b.grow()
+		}
+		docs := b.docs[n : n+index.BlockSize]
+		got := l.DecodeDocs(b.next, (*[index.BlockSize]uint32)(docs))
+		if got == 0 || l.DecodeTFs(b.next, &b.tfs) != got {
+			b.next = l.Blocks() // damaged: l.Err says so
+			break
+		}
+		l.batch(docs[:got], b.tfs[:got], b.scores[n:n+got])
+		n += got
+		b.docs, b.scores = b.docs[:n], b.scores[:n]
+		b.next++
+		decoded += got
+	}
+	b.lo = firstAtLeast(b.docs, from)
+	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
+	return decoded
+}
+
+// grow doubles the room. It starts with four blocks and ends, with windows of w documents,
+// at no more than w + 256 postings, rounded up to a power of two.
+func (b *buffer) grow() {
+	size := max(4*index.BlockSize, 2*cap(b.docs))
+	docs, scores := make([]uint32, len(b.docs), size), make([]float32, len(b.scores), size)
+	copy(docs, b.docs)
+	copy(scores, b.scores)
+	b.docs, b.scores = docs, scores
+}
+
+func (l *list) batch(docs, tfs []uint32, out []float32) {
+	if l.bm25 != nil {
+		l.bm25.batch(docs, tfs, out)
+		return
+	}
+	l.scorer.batch(docs, tfs, out)
+}
+
+// at is the score of a document of the window, if the list has it.
+func (b *buffer) at(doc uint32) float32 {
+	i := b.lo + firstAtLeast(b.docs[b.lo:b.hi], doc)
+	if i < b.hi && b.docs[i] == doc {
+		return b.scores[i]
+	}
+	return 0
+}
+
+// firstAtLeast is the position of the first of the rising numbers that is at least x.
+func firstAtLeast(docs []uint32, x uint32) int {
+	if len(docs) == 0 || docs[0] >= x {
+		return 0
+	}
+	return sort.Search(len(docs), func(i int) bool { return docs[i] >= x })
+}

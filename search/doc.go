@@ -1,0 +1,43 @@
+// Package search finds the k best documents for a query in an index, exactly.
+//
+// # Definitions
+//
+// A query is a list of different words, each with a weight: how often it was said. The score
+// of a document is the sum, over the query's words that it has, of what the [Model] gives for
+// (word, document); added in float32 in the order in which the words first appear in the query.
+// No model gives a negative number.
+//
+// In mode [Or] a document is an answer if it has any of the words, in mode [And] if it has
+// all of them; a word that the index does not know is no word of any document. Answers are
+// ordered by score, falling; equal scores by document number, rising. The first k of them
+// are the result.
+//
+// All algorithms give this result, to the last bit of the scores. They differ in how much they look at:
+//
+//	exhaustive  document at a time, every posting: the definition made executable
+//	taat        term at a time into an array of sums
+//	maxscore    Turtle and Flood: candidates only from lists that can make a document win
+//	wand        Broder et al.: skip to the first document whose words together could win
+//	bmw         Ding and Suel: WAND with a bound for every block of postings
+//	vbmw        Mallia et al.: BMW where neighbouring blocks of no higher bound count as one
+//	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
+//
+// In mode And the last five are one algorithm: the shortest list leads, blocks that cannot win
+// are jumped over.
+//
+// # Example
+//
+// Three documents: 0 "a b", 1 "a a c", 2 "b c c". With BM25 (k1 1.2, b 0.75) N is 3 and the
+// mean length 8/3; every word has df 2 and idf ln(3/2) = 0.405. The query "c b c" has the
+// words c with weight 2 and b with weight 1. Document 2 scores 2*0.405*2.2*2/(1.3125+2) = 1.0772
+// for c and 0.405*2.2/(1.3125+1) = 0.3857 for b, together 1.4630, and comes first.
+//
+// # Bounds
+//
+// Algorithms skip a document only if the bounds of its words' scores prove that it
+// cannot enter the result. A bound holds for every posting of a list or block (see
+// package index: pairs of term frequency and length that dominate all postings). Bounds are
+// added in float64 and compared with the threshold lowered by a hair that exceeds all
+// rounding: a sum of n float32 numbers differs from the true sum by a factor of at most
+// (1+2^-24)^(n-1). With one or two words no hair is needed: rounding keeps order.
+package search

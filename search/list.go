@@ -1,0 +1,67 @@
+package search
+
+import (
+	"github.com/collocate/collocate/index"
+)
+
+// list is a word of a query at work: the cursor over its postings, its scorer and
+// bounds.
+type list struct {
+	index.Cursor
+	pos    int         // in the query
+	bm25   *bm25Scorer // the usual scorer, called without an interface; else nil
+	scorer scorer
+	max    float64 // bound of the whole list
+
+	// The block that was looked at last, without decoding it.
+	block       int
+	blockBound  float64
+	windowBound float64 // bound in the window (bmm)
+	runEnd      uint32  // last document of the run of blocks that begins there (vbmw)
+
+	postings buffer // decoded and scored postings of a window
+}
+
+func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
+	if err := r.Open(t.info, &l.Cursor); err != nil {
+		return err
+	}
+	l.pos, l.scorer = pos, s
+	l.bm25, _ = s.(*bm25Scorer)
+	l.max = float64(l.bound(l.Bound))
+	l.block, l.blockBound, l.runEnd = -1, 0, index.End
+	l.postings.reset()
+	return nil
+}
+
+func (l *list) score(tf, length uint32) float32 {
+	if l.bm25 != nil {
+		return l.bm25.score(tf, length)
+	}
+	return l.scorer.score(tf, length)
+}
+
+func (l *list) bound(b index.Bound) float32 {
+	if l.bm25 != nil {
+		return l.bm25.bound(b)
+	}
+	return l.scorer.bound(b)
+}
+
+// look moves, without decoding anything, to the block that would hold doc, and returns a bound for its
+// postings and its last document; 0 and End behind the last block. Calls must come
+// with rising documents.
+func (l *list) look(doc uint32) (bound float64, last uint32) {
+	b := l.block
+	if b < 0 || b < len(l.Last) && l.Last[b] < doc {
+		b = l.FindBlock(b, doc)
+		l.block = b
+		if b < len(l.Last) {
+			l.blockBound = float64(l.bound(l.Bounds[b]))
+		}
+	}
+	if b >= len(l.Last) {
+		return 0, index.End
+	}
+	return l.blockBound, l.Last[b]
+}

@@ -1,0 +1,264 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+)
+
+// query is a request being answered. Queries are reused: what they hold stays allocated.
+type query struct {
+	ctx   context.Context
+	mode  Mode
+	terms []queryTerm // that the index knows, in query order
+	lists []*list     // one for each of them
+	c     *collection
+
+	from, to uint32 // documents that are looked at
+	heap     topK
+	theta    float32 // the score to beat: -1 until there are k answers
+	cut      float64 // no document whose bounds add up to this or less can beat it
+	hair     float64 // how much lower than theta cut is, relatively
+
+	byBound []*list   // working copy for algorithms that order the lists
+	sums    []float64 // of bounds, in that order
+	scores  []float32 // by query position, of the document being scored
+	window  window    // of taat and bmm
+	ticks   int
+	stats   Stats
+	trace   bool
+	traceAt int64 // Entered of the next point of the trace
+	pool    []*list
+	tokens  text.Tokens
+	words   map[string]int
+}
+
+// queryTerm is a word of the query that the index knows.
+type queryTerm struct {
+	text   string
+	weight float64
+	info   index.Term
+}
+
+// prepare looks the words up and opens their lists. The query is given back by release.
+func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	if k < 0 || k > MaxK {
+		return nil, fmt.Errorf("k = %d: want 1 to %d", k, MaxK)
+	}
+	if int(r.Algorithm) >= len(algorithms) {
+		return nil, fmt.Errorf("no algorithm %d", r.Algorithm)
+	}
+	w, err := s.weigher(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	q, _ := s.queries.Get().(*query)
+	if q == nil {
+		q = &query{words: map[string]int{}}
+	}
+	q.ctx, q.mode, q.c, q.trace = ctx, r.Mode, &s.c, r.Trace
+	q.from, q.to = 0, uint32(s.c.docs)
+	q.stats, q.traceAt, q.ticks = Stats{}, 0, 0
+	q.heap.reset(min(k, max(1, int(s.c.docs))))
+	err = q.lookup(s, r)
+	if err == nil {
+		err = q.open(s, w)
+	}
+	if err != nil {
+		s.release(q)
+		return nil, err
+	}
+	return q, nil
+}
+
+func (s *Searcher) release(q *query) {
+	q.ctx = nil
+	q.terms = q.terms[:0]
+	clear(q.words)
+	s.queries.Put(q)
+}
+
+func (s *Searcher) weigher(m Model) (weigher, error) {
+	if m == nil {
+		m = BM25{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.weighers[m]; w != nil {
+		return w, nil
+	}
+	w, err := m.weigher(&s.c)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.weighers) >= 32 { // a scan of parameters leaves no heap of tables behind
+		clear(s.weighers)
+	}
+	s.weighers[m] = w
+	return w, nil
+}
+
+// lookup fills q.terms. In mode And an unknown word means that nothing can be found: then
+// there are no terms at all.
+func (q *query) lookup(s *Searcher, r *Request) error {
+	q.terms = q.terms[:0]
+	add := func(word []byte, weight float64) error {
+		if i, ok := q.words[string(word)]; ok {
+			if i >= 0 {
+				q.terms[i].weight += weight
+			}
+			return nil
+		}
+		info, err := s.index.Lookup(word)
+		if err != nil {
+			return fmt.Errorf("looking up %q: %w", word, err)
+		}
+		if info.DF == 0 {
+			q.words[string(word)] = -1
+			return nil
+		}
+		t := queryTerm{text: string(word), weight: weight, info: info}
+		q.words[t.text] = len(q.terms)
+		q.terms = append(q.terms, t)
+		return nil
+	}
+	if len(r.Words) > 0 {
+		for _, w := range r.Words {
+			weight := w.Weight
+			if weight == 0 {
+				weight = 1
+			}
+			if !(weight > 0 && weight <= 1e9) {
+				return fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
+			}
+			if err := add([]byte(w.Text), weight); err != nil {
+				return err
+			}
+		}
+	} else {
+		if err := s.analyzer.Analyze([]byte(r.Text), &q.tokens); err != nil {
+			return fmt.Errorf("analyzing the query: %w", err)
+		}
+		for i := range q.tokens.Words {
+			if err := add(q.tokens.Word(i), 1); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Mode == And {
+		for _, i := range q.words {
+			if i < 0 {
+				q.terms = q.terms[:0]
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// open opens the lists of the terms.
+func (q *query) open(s *Searcher, w weigher) error {
+	for len(q.pool) < len(q.terms) {
+		q.pool = append(q.pool, &list{})
+	}
+	q.lists = q.pool[:len(q.terms)]
+	norm := w.queryNorm(q.terms)
+	for i := range q.terms {
+		t := &q.terms[i]
+		if err := q.lists[i].open(s.index, t, w.scorer(t, norm), i); err != nil {
+			return fmt.Errorf("word %q: %w", t.text, err)
+		}
+		q.stats.Words++
+		q.stats.Postings += int64(t.info.DF)
+	}
+	q.hair = 0
+	if n := len(q.terms); n > 2 {
+		q.hair = float64(n+4) * 0x1p-23
+	}
+	q.theta, q.cut = -1, -1
+	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
+	return nil
+}
+
+// run answers the query with an algorithm.
+func (q *query) run(a Algorithm) error {
+	if len(q.lists) == 0 {
+		return nil
+	}
+	do := algorithms[a].or
+	if q.mode == And {
+		do = algorithms[a].and
+	}
+	if err := do(q); err != nil {
+		return err
+	}
+	for i, l := range q.lists {
+		if err := l.Err(); err != nil {
+			return fmt.Errorf("word %q: %w", q.terms[i].text, err)
+		}
+	}
+	return nil
+}
+
+// push offers a document that was scored. Documents come in rising order, so that
+// one whose score only equals the worst of the k best loses.
+func (q *query) push(doc uint32, score float32) {
+	if score <= q.theta || !q.heap.add(doc, score) {
+		return
+	}
+	q.stats.Entered++
+	if !q.heap.full() {
+		return
+	}
+	q.theta = q.heap.worst()
+	q.cut = float64(q.theta) * (1 - q.hair)
+	if q.trace && q.stats.Entered >= q.traceAt {
+		q.stats.Thresholds = append(q.stats.Thresholds, Threshold{q.stats.Entered, doc, q.theta})
+		q.traceAt = q.stats.Entered + q.stats.Entered/8 + 1
+	}
+}
+
+// scoreAt scores a document from the lists that stand on it, in query order.
+func (q *query) scoreAt(doc uint32) float32 {
+	length := q.c.lengths[doc]
+	sum := float32(0)
+	for _, l := range q.lists {
+		if l.Doc() == doc {
+			sum += l.score(l.TF(), length)
+			q.stats.Scored++
+		}
+	}
+	return sum
+}
+
+// tick is called for every document or window of an algorithm's loop: now and then it looks whether the
+// search was given up.
+func (q *query) tick() error {
+	if q.ticks++; q.ticks&0xfff == 0 {
+		return q.ctx.Err()
+	}
+	return nil
+}
+
+// start moves all lists to the first document of the range.
+func (q *query) start() {
+	if q.from > 0 {
+		for _, l := range q.lists {
+			l.Seek(q.from)
+		}
+	}
+}
+
+func (q *query) finalStats() Stats {
+	s := q.stats
+	for _, l := range q.lists {
+		s.Blocks += int64(l.Blocks())
+	}
+	return s
+}

@@ -1,0 +1,235 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+)
+
+// Searcher answers queries on one index. Several goroutines may use it at once.
+type Searcher struct {
+	index    *index.Reader
+	analyzer text.Analyzer
+	c        collection
+	own      bool // Close closes the index
+
+	mu       sync.Mutex
+	weighers map[Model]weigher
+	queries  sync.Pool // of *query
+}
+
+// Open opens the index in a folder for searching.
+func Open(dir string) (*Searcher, error) {
+	r, err := index.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := New(r)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	s.own = true
+	return s, nil
+}
+
+// New searches an open index. Closing the Searcher does not close it.
+func New(r *index.Reader) (*Searcher, error) {
+	a, err := text.ParseAnalyzer(r.Analyzer())
+	if err != nil {
+		return nil, fmt.Errorf("search: words of the index: %w", err)
+	}
+	low, _, _ := r.ClassLengths()
+	return &Searcher{
+		index: r, analyzer: a,
+		c: collection{
+			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
+			lengths: r.Lengths(), classLength: low, codeTF: index.TFOfCode(),
+		},
+		weighers: map[Model]weigher{},
+	}, nil
+}
+
+// Close releases what Open opened.
+func (s *Searcher) Close() error {
+	if s.own {
+		return s.index.Close()
+	}
+	return nil
+}
+
+// Index is the index that is searched.
+func (s *Searcher) Index() *index.Reader { return s.index }
+
+// Mode says which documents are answers.
+type Mode uint8
+
+// Or wants any of the words, And all of them.
+const (
+	Or Mode = iota
+	And
+)
+
+func (m Mode) String() string {
+	if m == And {
+		return "and"
+	}
+	return "or"
+}
+
+// ParseMode knows or and and.
+func ParseMode(s string) (Mode, error) {
+	switch s {
+	case "or":
+		return Or, nil
+	case "and":
+		return And, nil
+	}
+	return 0, fmt.Errorf("unknown mode %q: want or, and", s)
+}
+
+// Word is a word of a query, as the index has it, with its weight.
+type Word struct {
+	Text   string
+	Weight float64 // 1 for a word said once; 0 means 1
+}
+
+// MaxK is the largest number of answers that can be asked for.
+const MaxK = 1 << 20
+
+// Request is a query with how to answer it. Only Text or Words must be given.
+type Request struct {
+	// Text is cut into words by the analyzer that made the index.
+	Text string
+	// Words are used instead if there are any. The same word twice is one word with the sum of
+	// the weights.
+	Words []Word
+	// K is how many answers are wanted; 0 means 10.
+	K int
+	// Mode: any word or all words.
+	Mode Mode
+	// Model scores; nil means BM25{}.
+	Model Model
+	// Algorithm does the work; all give the same result.
+	Algorithm Algorithm
+	// Trace keeps how the threshold rose, in Stats.Thresholds.
+	Trace bool
+}
+
+// Hit is an answer.
+type Hit struct {
+	Doc   uint32
+	Score float32
+}
+
+// Result is what a request found.
+type Result struct {
+	Hits  []Hit // best first
+	Stats Stats
+}
+
+// Stats is what a search had to do.
+type Stats struct {
+	Algorithm Algorithm // the one that Auto chose, or the one that was asked for
+	// Words that the index knows, and the postings in their lists.
+	Words    int   `json:"words"`
+	Postings int64 `json:"postings"`
+	// Decoded postings are those in blocks that were looked into, Scored ones those whose score
+	// was computed; Skipped blocks were neither decoded for documents nor for frequencies.
+	Decoded int64 `json:"decoded"`
+	Scored  int64 `json:"scored"`
+	Blocks  int64 `json:"blocks"`
+	Skipped int64 `json:"skipped"`
+	// Entered counts documents that entered the k best, for good or not.
+	Entered int64 `json:"entered"`
+	// Thresholds is the score to beat over time, if asked for: some 20 to 100 points.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+}
+
+// Threshold says that after so many documents had entered the k best, when the search had come
+// to that document, only higher scores could enter.
+type Threshold struct {
+	Entered int64   `json:"entered"`
+	Doc     uint32  `json:"doc"`
+	Score   float32 `json:"score"`
+}
+
+// Search answers a request.
+func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
+	q, err := s.prepare(ctx, &r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	defer s.release(q)
+	q.stats.Algorithm = q.choose(r.Algorithm)
+	if err := q.run(q.stats.Algorithm); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return &Result{Hits: q.heap.hits(), Stats: q.finalStats()}, nil
+}
+
+// ID is the external ID of a document.
+func (s *Searcher) ID(doc uint32) (string, error) { return s.index.DocID(int(doc)) }
+
+// Algorithm is one of those in the package comment.
+type Algorithm uint8
+
+// Auto chooses by the lists and k.
+const (
+	Auto Algorithm = iota
+	Exhaustive
+	TAAT
+	MaxScore
+	WAND
+	BMW
+	VBMW
+	BMM
+)
+
+var algorithms = [...]struct {
+	name string
+	or   func(*query) error
+	and  func(*query) error
+}{
+	Auto:       {name: "auto"},
+	Exhaustive: {"exhaustive", exhaustive, exhaustive},
+	TAAT:       {"taat", taat, taat},
+	MaxScore:   {"maxscore", maxScore, blockMaxAnd},
+	WAND:       {"wand", wand, blockMaxAnd},
+	BMW:        {"bmw", blockMaxWand, blockMaxAnd},
+	VBMW:       {"vbmw", variableBlockMaxWand, blockMaxAnd},
+	BMM:        {"bmm", blockMaxMaxScore, blockMaxAnd},
+}
+
+// Algorithms lists the names that ParseAlgorithm takes.
+func Algorithms() []string {
+	var names []string
+	for _, a := range algorithms {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+func (a Algorithm) String() string {
+	if int(a) < len(algorithms) {
+		return algorithms[a].name
+	}
+	return fmt.Sprintf("Algorithm(%d)", uint8(a))
+}
+
+// MarshalText makes an Algorithm its name in JSON.
+func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// ParseAlgorithm is the inverse of String.
+func ParseAlgorithm(name string) (Algorithm, error) {
+	for a := range algorithms {
+		if algorithms[a].name == name {
+			return Algorithm(a), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown algorithm %q: want %s", name, strings.Join(Algorithms(), ", "))
+}
