@@ -66,80 +66,21 @@ func codeOfTF(tf uint32) uint8 {
 	return uint8(sort.Search(255, func(c int) bool { return tfOfCode[c] >= tf }))
 }
 
-// lengthClasses chooses at most 256 classes of document lengths, given as the
-// shortest length of each, ascending: every length on its own if there are no
-// more than 256 of them, else ranges whose ends differ by the smallest factor
-// that suffices. It tells whether each class is one length.
-func lengthClasses(lengths []uint32) (low []uint32, exact bool) {
-	distinct := slices.Clone(lengths)
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
-	if len(distinct) <= 256 {
-		return slices.Clip(distinct), true
-	}
-	cover := func(permille uint64) (low []uint32) {
-		for _, l := range distinct {
-			if n := len(low); n == 0 || uint64(l)*1000 > uint64(low[n-1])*(1000+permille) {
-				low = append(low, l)
-			}
-		}
-		return low
-	}
-	// A factor of 2 needs at most 33 classes.
-	f := sort.Search(1000, func(f int) bool { return len(cover(uint64(f))) <= 256 })
-	return cover(uint64(f)), false
-}
-
-// classTable maps lengths to classes.
-type classTable struct {
-	low   []uint32
-	small []uint8 // the class of every length below 4096
-}
-
-func newClassTable(low []uint32) *classTable {
-	t := &classTable{low: low, small: make([]uint8, 4096)}
-	for l := range t.small {
-		t.small[l] = t.find(uint32(l))
-	}
-	return t
-}
-
-func (t *classTable) find(length uint32) uint8 {
-	i := sort.Search(len(t.low), func(i int) bool { return t.low[i] > length })
-	return uint8(max(i, 1) - 1)
-}
-
-func (t *classTable) of(length uint32) uint8 {
-	if length < uint32(len(t.small)) {
-		return t.small[length]
-	}
-	return t.find(length)
-}
-
 // frontier collects the pairs that no other pair beats in both frequency and
 // length, for one block at a time.
 type frontier struct {
 	shortest [256]uint16 // by frequency code; 256 where there is none
 	top      int         // highest code seen, -1 if none
 	pairs    []pairCode
-	norm     [256]float64 // of each length class, for the choice which pairs to merge
+	lengths  *lengthTable
 }
 
-func newFrontier(low []uint32, mean float64) *frontier {
-	f := &frontier{top: -1}
+func newFrontier(l *lengthTable) *frontier {
+	f := &frontier{top: -1, lengths: l}
 	for i := range f.shortest {
 		f.shortest[i] = 256
 	}
-	f.setNorms(low, mean)
 	return f
-}
-
-func (f *frontier) setNorms(low []uint32, mean float64) {
-	for c, l := range low {
-		// BM25 with k1 = 1.2, b = 0.75. The conversions forbid fused multiply-add,
-		// which would make the bytes depend on the machine.
-		f.norm[c] = 0.3 + float64(0.9*float64(l))/max(mean, 1)
-	}
 }
 
 func (f *frontier) add(tf, class uint8) {
@@ -187,5 +128,5 @@ func (f *frontier) take() Bound {
 
 func (f *frontier) score(tf, class uint8) float64 {
 	t := float64(tfOfCode[tf])
-	return t / (t + f.norm[class])
+	return t / (t + f.lengths.norm[class])
 }

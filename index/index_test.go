@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -128,6 +129,9 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 	for range 30 {
 		p := randomIndex(rng, 3000, 100)
 		r := p.write(t)
+		if err := r.Check(context.Background(), CheckOptions{Threads: 2}); err != nil {
+			t.Fatal(err)
+		}
 		if r.Docs() != len(p.lengths) || r.Terms() != len(p.words) || !slices.Equal(r.Lengths(), p.lengths) || r.Analyzer() != "ascii" {
 			t.Fatalf("%d documents, %d terms; want %d, %d", r.Docs(), r.Terms(), len(p.lengths), len(p.words))
 		}

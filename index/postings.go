@@ -163,3 +163,16 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 	}
 	return true
 }
+
+// blockSize is the length of a block that decodes.
+func blockSize(data []byte, n int) (int, bool) {
+	w, v, exceptions := uint(data[0]), uint(data[1]&31), int(data[1]>>5)
+	size := 2 + tailBytes(n, w) + tailBytes(n, v)
+	r := byteReader{b: data[min(size, len(data)):]}
+	before := len(r.b)
+	for range exceptions {
+		r.bytes(1)
+		r.uvarint()
+	}
+	return size + before - len(r.b), !r.bad
+}

@@ -14,6 +14,7 @@ import (
 type Reader struct {
 	dir      string
 	files    map[string]*sections.File
+	bytes    int64 // of all files
 	meta     meta
 	analyzer string
 	dict     *dictionary
@@ -137,10 +138,20 @@ func (r *Reader) checkStamps(b []byte) error {
 	if err != nil {
 		return r.named(metaFile, err)
 	}
-	for _, want := range stamps {
-		if magics[want.name] == "" {
-			return r.named(metaFile, fmt.Errorf("corrupted: unknown file %q", want.name))
+	names := []string{termsFile, postingsFile, skipsFile, docsFile}
+	if r.meta.flags&flagText != 0 {
+		names = append(names, textFile)
+	}
+	own, err := stampOf(r.dir, metaFile)
+	if err != nil {
+		return fmt.Errorf("open index: %w", err)
+	}
+	r.bytes = int64(own.size)
+	for i, want := range stamps {
+		if len(stamps) != len(names) || want.name != names[i] {
+			return r.named(metaFile, fmt.Errorf("corrupted: the list of files is not %q", names))
 		}
+		r.bytes += int64(want.size)
 		got, err := stampOf(r.dir, want.name)
 		if err != nil {
 			return fmt.Errorf("open index: %w", err)

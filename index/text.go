@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"sync"
 
@@ -18,32 +19,40 @@ const (
 	// textBlock is how much text is compressed together. Larger blocks compress
 	// better, but a snippet costs the decompression of a whole one.
 	textBlock = 32 << 10
-	// maxPending bounds the compressed text that waits for a batch before it.
+	// maxPending bounds the compressed text that waits in memory for a batch before
+	// it. What is beyond goes to a temporary file: waiting for that batch instead
+	// would be waiting forever if it has an error.
 	maxPending = 64 << 20
 )
 
 // textWriter stores the documents' text in compressed blocks, in document order
 // although batches come in any order.
 type textWriter struct {
-	out  *outFile
-	enc  *zstd.Encoder
-	mu   sync.Mutex
-	turn sync.Cond
+	out *outFile
+	enc *zstd.Encoder
 
-	next    int // the batch that is to be written next
-	pending map[int][]packedText
-	waiting int // bytes pending
-	failed  error
-	docs    uint32
-	at      uint64
-	first   []uint32 // first document of each block, and the end
-	starts  []uint64
+	mu         sync.Mutex
+	next       int // the batch that is to be written next
+	pending    map[int]textBatch
+	waiting    int // bytes pending in memory
+	maxPending int
+	spill      *os.File // holds those that were too much
+	spilled    int64
+	docs       uint32
+	at         uint64
+	first      []uint32 // first document of each block, and the end
+	starts     []uint64
 }
 
-type packedText struct {
-	docs int
-	data []byte
+// textBatch is a compressed batch: its blocks one after the other, in memory or
+// in the spill file.
+type textBatch struct {
+	blocks []packedBlock
+	data   []byte
+	at     int64 // in the spill file, if data is nil
 }
+
+type packedBlock struct{ docs, size int }
 
 func newTextWriter(dir *atomicfile.Dir) (*textWriter, error) {
 	out, err := createFile(dir, textFile)
@@ -58,67 +67,73 @@ func newTextWriter(dir *atomicfile.Dir) (*textWriter, error) {
 		out.f.Abort()
 		return nil, err
 	}
-	t := &textWriter{out: out, enc: enc, pending: map[int][]packedText{}}
-	t.turn.L = &t.mu
-	return t, nil
+	return &textWriter{out: out, enc: enc, maxPending: maxPending, pending: map[int]textBatch{}}, nil
 }
 
 // add stores the documents of a batch. It may be called concurrently, but each
 // batch once, and all of them in the end.
 func (t *textWriter) add(b *text.Batch) error {
 	packed := t.pack(b.Docs)
-	size := 0
-	for _, p := range packed {
-		size += len(p.data)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for b.Seq != t.next && t.waiting > maxPending && t.failed == nil {
-		t.turn.Wait()
+	if b.Seq != t.next {
+		return t.keep(b.Seq, packed)
 	}
-	t.pending[b.Seq] = packed
-	t.waiting += size
-	for t.failed == nil {
-		list, ok := t.pending[t.next]
-		if !ok {
-			break
+	for ok := true; ok; packed, ok = t.pending[t.next] {
+		if err := t.write(packed); err != nil {
+			return fmt.Errorf("store text: %w", err)
 		}
 		delete(t.pending, t.next)
 		t.next++
-		for _, p := range list {
-			t.waiting -= len(p.data)
-			if err := t.write(p); err != nil {
-				t.failed = err
-				break
+	}
+	return nil
+}
+
+// keep puts a batch aside until its turn.
+func (t *textWriter) keep(seq int, p textBatch) (err error) {
+	size := len(p.data)
+	if t.waiting+size > t.maxPending {
+		if t.spill == nil {
+			if t.spill, err = os.Create(t.out.f.OS().Name() + ".spill"); err != nil {
+				return err
 			}
 		}
-		t.turn.Broadcast()
+		if _, err := t.spill.WriteAt(p.data, t.spilled); err != nil {
+			return err
+		}
+		p.at, p.data = t.spilled, nil
+		t.spilled += int64(size)
+	} else {
+		t.waiting += size
 	}
-	return t.failed
+	t.pending[seq] = p
+	return nil
 }
 
-// stop lets waiting calls of add return: some batch will never come.
-func (t *textWriter) stop(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.failed == nil {
-		t.failed = err
+func (t *textWriter) write(p textBatch) error {
+	size := 0
+	for _, b := range p.blocks {
+		t.first = append(t.first, t.docs)
+		t.starts = append(t.starts, t.at)
+		t.docs += uint32(b.docs)
+		t.at += uint64(b.size)
+		size += b.size
 	}
-	t.turn.Broadcast()
-}
-
-func (t *textWriter) write(p packedText) error {
-	t.first = append(t.first, t.docs)
-	t.starts = append(t.starts, t.at)
-	t.docs += uint32(p.docs)
-	t.at += uint64(len(p.data))
+	if p.data == nil && size > 0 {
+		p.data = make([]byte, size)
+		if _, err := t.spill.ReadAt(p.data, p.at); err != nil {
+			return err
+		}
+	} else if _, kept := t.pending[t.next]; kept {
+		t.waiting -= size
+	}
 	_, err := t.out.Write(p.data)
 	return err
 }
 
 // pack compresses documents: a block is the lengths of its documents as
 // uvarints, then their text.
-func (t *textWriter) pack(docs []text.Document) (list []packedText) {
+func (t *textWriter) pack(docs []text.Document) (p textBatch) {
 	var raw []byte
 	for len(docs) > 0 {
 		n, size := 0, 0
@@ -133,16 +148,16 @@ func (t *textWriter) pack(docs []text.Document) (list []packedText) {
 		for _, d := range docs[:n] {
 			raw = append(raw, d.Text...)
 		}
-		list = append(list, packedText{n, t.enc.EncodeAll(raw, nil)})
+		before := len(p.data)
+		p.data = t.enc.EncodeAll(raw, p.data)
+		p.blocks = append(p.blocks, packedBlock{n, len(p.data) - before})
 		docs = docs[n:]
 	}
-	return list
+	return p
 }
 
 func (t *textWriter) finish(docs int) error {
-	if t.failed != nil {
-		return t.failed
-	}
+	t.closeSpill()
 	if len(t.pending) > 0 || int(t.docs) != docs {
 		return fmt.Errorf("index: the text of %d documents of %d was stored", t.docs, docs)
 	}
@@ -155,7 +170,18 @@ func (t *textWriter) finish(docs int) error {
 	return t.out.commit()
 }
 
-func (t *textWriter) abort() { t.out.f.Abort() }
+func (t *textWriter) abort() {
+	t.closeSpill()
+	t.out.f.Abort()
+}
+
+func (t *textWriter) closeSpill() {
+	if t.spill != nil {
+		t.spill.Close()
+		os.Remove(t.spill.Name())
+		t.spill = nil
+	}
+}
 
 // textReader gives the stored text back.
 type textReader struct {

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -27,36 +26,14 @@ type Documents struct {
 type Writer struct {
 	dir      *atomicfile.Dir
 	docs     Documents
-	table    *classTable
-	classes  []uint8
-	edge     *frontier // of the current block
-	superTop *frontier // of the current blocks of blocks
-	listTop  *frontier
+	lengths  *lengthTable
+	encoder  *encoder // for Add
 	terms    *dictWriter
 	postings *outFile
 	skips    *outFile
 	text     *textWriter
 	meta     meta
-
-	word    []byte // of the list being written
-	started bool
-	list    listWriter
-	err     error
-}
-
-// listWriter is the list being written.
-type listWriter struct {
-	df, cf    uint64
-	prev      uint32 // the last document; ^0 before the first
-	n         int    // postings waiting for a full block
-	gaps, tfs [BlockSize]uint32
-	firstTF   uint32
-	packed    []byte // blocks not yet written to the file
-	size      uint64 // bytes of all blocks so far
-	last      []uint32
-	offsets   []uint32
-	bounds    []Bound
-	supers    []Bound
+	err      error
 }
 
 // Create starts an index in the folder dir, which must not exist yet, or be empty,
@@ -101,19 +78,12 @@ func (w *Writer) SetDocuments(d Documents) error {
 		return fmt.Errorf("index: %d documents; the limit is %d", len(d.Lengths), maxDocs-1)
 	}
 	w.docs = d
-	low, exact := lengthClasses(d.Lengths)
-	if exact {
+	w.lengths = newLengthTable(d.Lengths)
+	if w.lengths.exact {
 		w.meta.flags |= flagExactClasses
 	}
-	w.table = newClassTable(low)
-	w.classes = make([]uint8, len(d.Lengths))
-	for d, l := range d.Lengths {
-		w.classes[d] = w.table.of(l)
-		w.meta.tokens += uint64(l)
-	}
-	w.meta.docs = uint64(len(d.Lengths))
-	mean := float64(w.meta.tokens) / float64(max(w.meta.docs, 1))
-	w.edge, w.superTop, w.listTop = newFrontier(low, mean), newFrontier(low, mean), newFrontier(low, mean)
+	w.meta.docs, w.meta.tokens = uint64(len(d.Lengths)), w.lengths.tokens
+	w.encoder = newEncoder(w.lengths, w.write)
 	terms, err := createFile(w.dir, termsFile)
 	if err != nil {
 		return err
@@ -141,124 +111,26 @@ func (w *Writer) add(word []byte, docs, tfs []uint32) error {
 	if w.terms == nil {
 		return errors.New("index: Add before SetDocuments")
 	}
-	if len(docs) != len(tfs) {
-		return fmt.Errorf("index: word %q: %d documents but %d frequencies", word, len(docs), len(tfs))
-	}
-	if len(docs) == 0 {
-		return nil
-	}
-	if !w.started || !bytes.Equal(word, w.word) {
-		if w.started {
-			if bytes.Compare(word, w.word) < 0 {
-				return fmt.Errorf("index: word %q comes after %q: not in byte order", word, w.word)
-			}
-			if err := w.endList(); err != nil {
-				return err
-			}
-		}
-		if len(word) == 0 || len(word) > maxWord {
-			return fmt.Errorf("index: a word of %d bytes; want 1 to %d", len(word), maxWord)
-		}
-		w.started = true
-		w.word = append(w.word[:0], word...)
-		w.list.reset()
-	}
-	l := &w.list
-	for i, d := range docs {
-		tf := tfs[i]
-		if d >= uint32(len(w.classes)) || l.df > 0 && d <= l.prev {
-			return fmt.Errorf("index: word %q: document %d of %d after %d: not ascending or too large", word, d, len(w.classes), l.prev)
-		}
-		if tf == 0 || tf > maxTF {
-			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", word, tf, d, uint32(maxTF))
-		}
-		if l.n == BlockSize {
-			if err := w.endBlock(); err != nil {
-				return err
-			}
-		}
-		l.gaps[l.n] = d - l.prev - 1
-		l.tfs[l.n] = tf - 1
-		l.n++
-		l.df++
-		l.cf += uint64(tf)
-		l.prev = d
-		w.edge.add(codeOfTF(tf), w.classes[d])
-	}
-	return nil
+	return w.encoder.add(word, docs, tfs)
 }
 
-func (l *listWriter) reset() {
-	*l = listWriter{prev: ^uint32(0), packed: l.packed[:0], last: l.last[:0], offsets: l.offsets[:0], bounds: l.bounds[:0], supers: l.supers[:0]}
-}
-
-// endBlock packs the postings that wait.
-func (w *Writer) endBlock() error {
-	l := &w.list
-	if l.size+uint64(len(l.packed)) > math.MaxUint32 {
-		return fmt.Errorf("index: the list of %q is longer than 4 GiB", w.word)
-	}
-	if len(l.packed) >= 1<<20 {
-		if err := w.flushBlocks(); err != nil {
-			return err
-		}
-	}
-	l.last = append(l.last, l.prev)
-	l.offsets = append(l.offsets, uint32(l.size+uint64(len(l.packed))))
-	l.firstTF = l.tfs[0] + 1
-	l.packed = appendBlock(l.packed, &l.gaps, &l.tfs, l.n)
-	l.n = 0
-	b := w.edge.take()
-	l.bounds = append(l.bounds, b)
-	w.superTop.addBound(b)
-	w.listTop.addBound(b)
-	if len(l.bounds)%SuperBlocks == 0 {
-		l.supers = append(l.supers, w.superTop.take())
-	}
-	return nil
-}
-
-func (w *Writer) flushBlocks() error {
-	l := &w.list
-	l.size += uint64(len(l.packed))
-	_, err := w.postings.Write(l.packed)
-	l.packed = l.packed[:0]
-	return err
-}
-
-// endList writes what is left of a list, its skip data and its dictionary entry.
-func (w *Writer) endList() error {
-	l := &w.list
-	if err := w.endBlock(); err != nil {
+// write appends encoded lists to the files.
+func (w *Writer) write(c *chunk) error {
+	if _, err := w.postings.Write(c.postings); err != nil {
 		return err
 	}
-	if len(l.bounds)%SuperBlocks != 0 {
-		l.supers = append(l.supers, w.superTop.take())
+	if _, err := w.skips.Write(c.skips); err != nil {
+		return err
 	}
-	whole := w.listTop.take()
-	t := Term{DF: uint32(l.df), CF: l.cf}
-	if l.df == 1 {
-		t.inlineDoc = l.prev
-	} else {
-		if err := w.flushBlocks(); err != nil {
+	for i, t := range c.terms {
+		if err := w.terms.add(c.word(i), t); err != nil {
 			return err
 		}
-		t.postingsLen = l.size
+		w.meta.terms++
+		w.meta.postings += uint64(t.DF)
+		w.meta.occurrences += t.CF
 	}
-	if l.df > BlockSize {
-		for _, part := range [][]byte{
-			sections.Bytes(l.last), sections.Bytes(l.offsets), sections.Bytes(l.bounds),
-			sections.Bytes(l.supers), sections.Bytes([]Bound{whole}),
-		} {
-			if _, err := w.skips.Write(part); err != nil {
-				return err
-			}
-		}
-	}
-	w.meta.terms++
-	w.meta.postings += l.df
-	w.meta.occurrences += l.cf
-	return w.terms.add(w.word, t)
+	return nil
 }
 
 // Commit writes what is left and publishes the index.
@@ -278,10 +150,11 @@ func (w *Writer) commit() error {
 	if w.terms == nil {
 		return errors.New("index: Commit before SetDocuments")
 	}
-	if w.started {
-		if err := w.endList(); err != nil {
-			return err
-		}
+	if err := w.encoder.end(); err != nil {
+		return err
+	}
+	if err := w.encoder.flush(); err != nil {
+		return err
 	}
 	if _, err := w.postings.Write(make([]byte, tailPad)); err != nil {
 		return err
@@ -311,8 +184,8 @@ func (w *Writer) writeDocs() error {
 	}
 	err = errors.Join(
 		f.Section("lengths", sections.Bytes(w.docs.Lengths)),
-		f.Section("classes", w.classes),
-		f.Section("class-lengths", sections.Bytes(w.table.low)),
+		f.Section("classes", w.lengths.classes),
+		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
 		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/index"
+)
+
+func newIndexCmd(a *app) *cobra.Command {
+	var (
+		flags corpusFlags
+		out   string
+		store bool
+	)
+	cmd := &cobra.Command{
+		Use:     "index CORPUS... --out DIR",
+		Short:   "Index documents for search, check and describe indexes",
+		GroupID: groupSearch,
+		Long: `Index the documents of files and folders ("-" for standard input) in the folder
+DIR. The index appears there when it is complete; an index that is there already is replaced.
+Memory beyond --memory is spilled to files beside DIR.`,
+		Example: `  collocate index news.jsonl.zst --out news.index
+  collocate index mail/ --format file --analyzer english --store-text --out mail.index
+  collocate index stats news.index`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("--out is missing: the folder for the index")
+			}
+			an, err := flags.analyzer()
+			if err != nil {
+				return err
+			}
+			err = index.Build(cmd.Context(), out, flags.corpus(a, args), index.BuildOptions{
+				Analyzer:  an,
+				StoreText: store,
+				Threads:   a.threads,
+				Memory:    int64(a.memory),
+				Progress:  a.progress("writing"),
+			})
+			if err != nil {
+				return err
+			}
+			return a.indexMade(out)
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "", "folder for the index")
+	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
+	cmd.AddCommand(newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
+	return cmd
+}

@@ -1,0 +1,286 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// CheckOptions say how to check. The zero value is useful.
+type CheckOptions struct {
+	Threads  int                     // 0 for GOMAXPROCS
+	Progress func(done, total int64) // told of words done
+}
+
+// Check reads all of an index and reports the first thing that is wrong: a
+// checksum, or a promise of the format that is not kept. After Check returns nil,
+// every method of Reader gives what was written.
+func (r *Reader) Check(ctx context.Context, o CheckOptions) error {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile} {
+		if f := r.files[name]; f != nil {
+			if err := f.Verify(); err != nil {
+				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	for _, step := range []struct {
+		file  string
+		check func() error
+	}{
+		{docsFile, r.checkLengths},
+		{docsFile, func() error { return r.checkIDs(ctx) }},
+		{termsFile, func() error { return r.checkLists(ctx, o) }},
+		{textFile, func() error { return r.checkText(ctx) }},
+	} {
+		if err := step.check(); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%s: %w", filepath.Join(r.dir, step.file), err)
+		}
+	}
+	return nil
+}
+
+func (r *Reader) checkLengths() error {
+	var tokens uint64
+	for d, l := range r.lengths {
+		tokens += uint64(l)
+		c := int(r.classes[d])
+		if c >= r.numLow || r.classLow[c] > l || c+1 < r.numLow && r.classLow[c+1] <= l ||
+			r.meta.flags&flagExactClasses != 0 && r.classLow[c] != l {
+			return fmt.Errorf("corrupted: document %d of length %d is in the wrong class", d, l)
+		}
+	}
+	if tokens != r.meta.tokens {
+		return fmt.Errorf("corrupted: the documents have %d words, not %d", tokens, r.meta.tokens)
+	}
+	return nil
+}
+
+func (r *Reader) checkIDs(ctx context.Context) error {
+	s := r.ids
+	seen := make([]bool, s.docs)
+	var buf []byte
+	for b := range len(s.buckets) - 1 {
+		from, to := s.buckets[b], s.buckets[b+1]
+		if from > to || uint64(to) > uint64(len(s.byHash)) || b == 0 && from != 0 {
+			return fmt.Errorf("corrupted: bucket %d of the ID store", b)
+		}
+		for i, d := range s.byHash[from:to] {
+			if uint64(d) >= uint64(s.docs) || seen[d] || i > 0 && s.byHash[int(from)+i-1] >= d {
+				return fmt.Errorf("corrupted: bucket %d of the ID store", b)
+			}
+			seen[d] = true
+			var err error
+			if buf, err = s.get(buf[:0], int(d)); err != nil {
+				return err
+			}
+			if idBucket(buf, len(s.buckets)-1) != b {
+				return fmt.Errorf("corrupted: document %d is in bucket %d of the ID store, where it does not belong", d, b)
+			}
+		}
+		if b%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if int(s.buckets[len(s.buckets)-1]) != s.docs {
+		return errors.New("corrupted: the ID store lacks documents")
+	}
+	return nil
+}
+
+func (r *Reader) checkText(ctx context.Context) error {
+	if r.text == nil {
+		return nil
+	}
+	t := r.text
+	if t.first[0] != 0 || t.starts[0] != 0 || t.starts[len(t.starts)-1] != uint64(len(t.blocks)) {
+		return errors.New("corrupted: the blocks of text do not fill their section")
+	}
+	for b := range len(t.first) - 1 {
+		if t.first[b] >= t.first[b+1] {
+			return fmt.Errorf("corrupted: block %d of the text has no documents", b)
+		}
+		if _, err := t.get(int(t.first[b])); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLists checks dictionary, lists and bounds, ranges of the dictionary at the same time.
+func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	const step = 256 // dictionary blocks
+	blocks := len(r.dict.prefix)
+	var next, words, postings, occurrences atomic.Int64
+	var wg sync.WaitGroup
+	for range o.Threads {
+		wg.Go(func() {
+			c := listChecker{r: r, tfOf: TFOfCode()}
+			for ctx.Err() == nil {
+				from := int(next.Add(step)) - step
+				if from >= blocks {
+					break
+				}
+				if err := c.blocks(from, min(from+step, blocks)); err != nil {
+					cancel(err)
+					return
+				}
+				if n := words.Add(int64(c.words)); o.Progress != nil {
+					o.Progress(n, int64(r.dict.terms))
+				}
+				postings.Add(int64(c.postings))
+				occurrences.Add(int64(c.occurrences))
+				c.words, c.postings, c.occurrences = 0, 0, 0
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if words.Load() != int64(r.meta.terms) || postings.Load() != int64(r.meta.postings) || occurrences.Load() != int64(r.meta.occurrences) {
+		return fmt.Errorf("corrupted: %d words, %d postings, %d occurrences; want %d, %d, %d", words.Load(), postings.Load(), occurrences.Load(),
+			r.meta.terms, r.meta.postings, r.meta.occurrences)
+	}
+	return nil
+}
+
+// listChecker checks ranges of the dictionary with their lists.
+type listChecker struct {
+	r      *Reader
+	tfOf   *[256]uint32
+	cursor Cursor
+	last   []byte
+
+	words                 int
+	postings, occurrences uint64
+}
+
+func (k *listChecker) blocks(from, to int) error {
+	d := k.r.dict
+	w := termWalker{d: d, id: from * termsPerBlock}
+	k.last = k.last[:0]
+	if from > 0 { // the word before, to see that the order holds across ranges
+		first, err := d.firstWord(from - 1)
+		if err != nil {
+			return err
+		}
+		k.last = append(k.last, first...)
+	}
+	end := min(to*termsPerBlock, d.terms)
+	for w.id < end {
+		word, t, _, err := w.next()
+		if err != nil {
+			return err
+		}
+		if len(word) == 0 || bytes.Compare(word, k.last) <= 0 {
+			return fmt.Errorf("corrupted: word %d, %q, is not after %q", t.ID, word, k.last)
+		}
+		k.last = append(k.last[:0], word...)
+		if t.ID%termsPerBlock == 0 && prefixOf(word) != d.prefix[t.ID/termsPerBlock] {
+			return fmt.Errorf("corrupted: the prefix of word %d, %q, is wrong", t.ID, word)
+		}
+		if err := k.list(t); err != nil {
+			return fmt.Errorf("word %q: %w", word, err)
+		}
+		k.words++
+		// Where a block ends, all of its bytes must be used, and the next one must go on.
+		if w.id%termsPerBlock == 0 || w.id == d.terms {
+			if err := k.blockEnd(&w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (k *listChecker) blockEnd(w *termWalker) error {
+	postings, skips := uint64(len(k.r.postings)-tailPad), uint64(len(k.r.skips))
+	if w.id < w.d.terms {
+		_, records, err := w.d.block(w.id / termsPerBlock)
+		if err != nil {
+			return err
+		}
+		next := recordCursor{r: records}
+		next.start()
+		postings, skips = next.postings, next.skips
+	}
+	if len(w.words.b) > 0 || len(w.records.r.b) > 0 || w.records.postings != postings || w.records.skips != skips {
+		return fmt.Errorf("corrupted: the dictionary or the postings have a gap after word %d", w.id-1)
+	}
+	return nil
+}
+
+// list checks that all blocks decode, that they keep the counts, and that bounds hold.
+func (k *listChecker) list(t Term) error {
+	c, r := &k.cursor, k.r
+	if err := r.Open(t, c); err != nil {
+		return err
+	}
+	var df int
+	var cf uint64
+	used := uint64(0)
+	for b := range c.Blocks() {
+		docs := c.Load(b)
+		tfs := c.TFs()
+		if c.err != nil || len(docs) != len(tfs) {
+			return errors.Join(c.err, errBlock(t.ID, b))
+		}
+		if t.DF > 1 {
+			if uint64(c.offsets[b]) != used {
+				return fmt.Errorf("corrupted: block %d begins at %d, not at %d", b, c.offsets[b], used)
+			}
+			size, ok := blockSize(c.data[used:], len(docs))
+			if !ok {
+				return errBlock(t.ID, b)
+			}
+			used += uint64(size)
+		}
+		for i, d := range docs {
+			tf := tfs[i]
+			class := r.classes[d]
+			if tf == 0 || tf > maxTF {
+				return fmt.Errorf("corrupted: frequency %d in document %d", tf, d)
+			}
+			if !k.covers(c.Bounds[b], tf, class) || !k.covers(c.Super[b/SuperBlocks], tf, class) || !k.covers(c.Bound, tf, class) {
+				return fmt.Errorf("corrupted: document %d is better than the bound of its block %d", d, b)
+			}
+			cf += uint64(tf)
+		}
+		df += len(docs)
+	}
+	if df != int(t.DF) || cf != t.CF || used != t.postingsLen {
+		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df, cf, used, t.DF, t.CF, t.postingsLen)
+	}
+	k.postings += uint64(df)
+	k.occurrences += cf
+	return nil
+}
+
+func (k *listChecker) covers(b Bound, tf uint32, class uint8) bool {
+	for i := range BoundPairs {
+		code, low := b.Pair(i)
+		if k.tfOf[code] >= tf && low <= class {
+			return true
+		}
+	}
+	return false
+}

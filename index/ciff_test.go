@@ -1,0 +1,144 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// rose is the index of the package comment: "a rose is a rose", "a daisy".
+func rose() *plainIndex {
+	return &plainIndex{
+		lengths: []uint32{5, 2},
+		ids:     []string{"d1", "d2"},
+		words:   []string{"a", "daisy", "is", "rose"},
+		docs:    [][]uint32{{0, 1}, {1}, {0}, {0}},
+		tfs:     [][]uint32{{2, 1}, {1}, {1}, {2}},
+	}
+}
+
+// The bytes of an export are those that protobuf's own encoder gives for the messages.
+func TestExportedBytes(t *testing.T) {
+	var got bytes.Buffer
+	if err := rose().write(t).Export(context.Background(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := "36" + "0801" + "1004" + "1802" + "2004" + "2802" + "3007" + "390000000000000c40" + "421f" + hex.EncodeToString([]byte("Collocate index; analyzer ascii")) +
+		"11" + "0a0161" + "1002" + "1803" + "22021002" + "220408011001" +
+		"11" + "0a056461697379" + "1001" + "1801" + "220408011001" +
+		"0c" + "0a026973" + "1001" + "1801" + "22021001" +
+		"0e" + "0a04726f7365" + "1001" + "1802" + "22021002" +
+		"06" + "12026431" + "1805" +
+		"08" + "0801" + "12026432" + "1802"
+	if h := hex.EncodeToString(got.Bytes()); h != want {
+		t.Errorf("got  %s\nwant %s", h, want)
+	}
+}
+
+// Out and in again, plain or compressed, gives the same files.
+func TestExportThenImport(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 10 {
+		p := randomIndex(rng, 2000, 60)
+		for i, w := range p.words {
+			p.words[i] = strings.ToValidUTF8(strings.ReplaceAll(w, "\xff", "ÿ"), "")
+		}
+		dir := t.TempDir()
+		p.writeTo(t, filepath.Join(dir, "one"))
+		var file bytes.Buffer
+		if err := open(t, filepath.Join(dir, "one")).Export(context.Background(), &file); err != nil {
+			t.Fatal(err)
+		}
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		z.Write(file.Bytes())
+		z.Close()
+		for name, data := range map[string][]byte{"plain.ciff": file.Bytes(), "packed.ciff.gz": packed.Bytes()} {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := Import(context.Background(), path, filepath.Join(dir, "two"), ImportOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			want := readDir(t, filepath.Join(dir, "one"))
+			for name, got := range readDir(t, filepath.Join(dir, "two")) {
+				if !bytes.Equal(got, want[name]) {
+					t.Errorf("file %s differs", name)
+				}
+			}
+		}
+	}
+}
+
+// Words in another order than ours are put in order; what contradicts itself is refused.
+func TestImportOfForeignFiles(t *testing.T) {
+	header := "080110021801" // version 1, two lists, one document
+	apple := "0b" + "0a0161" + "1001" + "1803" + "22021003"
+	bee := "0b" + "0a0162" + "1001" + "1801" + "22021001"
+	doc := "06" + "12026431" + "1804"
+	cases := map[string]struct{ file, wrong string }{
+		"other order":    {"06" + header + bee + apple + doc, ""},
+		"empty":          {"", "the header"},
+		"no version":     {"04" + "10021801" + bee + apple + doc, "not a CIFF file"},
+		"same word":      {"06" + header + bee + bee + doc, "two lists"},
+		"cut":            {"06" + header + bee + apple + doc[:6], "document record 1 of 1"},
+		"no document":    {"06" + header + bee + apple, "document record 1 of 1"},
+		"too much":       {"06" + header + bee + apple + doc + "00", "after the last"},
+		"cf wrong":       {"06" + header + bee + "0b" + "0a0161" + "1001" + "1804" + "22021003" + doc, "occurrences"},
+		"no such doc":    {"06" + header + bee + "0d" + "0a0161" + "1001" + "1803" + "220408071003" + doc, "too large"},
+		"zero frequency": {"06" + header + bee + "0b" + "0a0161" + "1001" + "1800" + "22021000" + doc, "frequency 0"},
+		"zero gap":       {"06" + header + bee + "0f" + "0a0161" + "1002" + "1802" + "22021001" + "22021001" + doc, "gap of 0"},
+		"no word":        {"06" + header + bee + "08" + "1001" + "1801" + "22021001" + doc, "no word"},
+	}
+	for name, c := range cases {
+		data, err := hex.DecodeString(c.file)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		dir := filepath.Join(t.TempDir(), "ix")
+		err = importCIFF(context.Background(), data, dir, ImportOptions{})
+		if c.wrong == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			r := open(t, dir)
+			if term, err := r.Lookup([]byte("a")); err != nil || term.CF != 3 || term.ID != 0 || r.Analyzer() != "whitespace" {
+				t.Errorf("%s: %+v, %v", name, term, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: error %v, want one about %q", name, err, c.wrong)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: a folder was left", name)
+		}
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	var file bytes.Buffer
+	if err := rose().write(f).Export(context.Background(), &file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := filepath.Join(t.TempDir(), "ix")
+		if importCIFF(context.Background(), data, dir, ImportOptions{}) != nil {
+			return
+		}
+		r := open(t, dir)
+		if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

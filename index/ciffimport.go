@@ -1,0 +1,350 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/collocate/collocate/internal/mmap"
+)
+
+// ImportOptions say how to import a CIFF file. The zero value is useful.
+type ImportOptions struct {
+	// Analyzer is the name of what is to make words of queries. "": the one that
+	// the file was exported with if it is ours, else "whitespace".
+	Analyzer string
+	// Progress is told how many bytes of how many are done.
+	Progress func(done, total int64)
+}
+
+// Import makes an index in the folder dir from a CIFF file, which may be
+// compressed with gzip or zstd. Words may come in any order.
+func Import(ctx context.Context, path, dir string, o ImportOptions) error {
+	data, done, err := openPlain(path, filepath.Dir(filepath.Clean(dir)))
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := importCIFF(ctx, data, dir, o); err != nil {
+		return fmt.Errorf("import %s: %w", path, err)
+	}
+	return nil
+}
+
+// openPlain maps a file; a compressed one is first unpacked into temp.
+func openPlain(path, temp string) (data []byte, done func(), err error) {
+	m, err := mmap.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var plain io.Reader
+	switch {
+	case bytes.HasPrefix(m.Data, []byte{0x1f, 0x8b}):
+		plain, err = gzip.NewReader(bytes.NewReader(m.Data))
+	case bytes.HasPrefix(m.Data, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(bytes.NewReader(m.Data)); err == nil {
+			defer z.Close()
+			plain = z
+		}
+	default:
+		return m.Data, func() { m.Close() }, nil
+	}
+	defer m.Close()
+	if err != nil {
+		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(temp, ".ciff*")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = io.Copy(f, plain)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
+	}
+	u, err := mmap.Open(f.Name())
+	if err != nil {
+		return nil, nil, err
+	}
+	return u.Data, func() { u.Close() }, nil
+}
+
+func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) error {
+	c, err := scanCIFF(ctx, data)
+	if err != nil {
+		return err
+	}
+	if o.Analyzer == "" {
+		if o.Analyzer = ciffAnalyzer(c.description); o.Analyzer == "" {
+			o.Analyzer = "whitespace"
+		}
+	}
+	w, err := Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := w.SetDocuments(Documents{Analyzer: o.Analyzer, Lengths: c.lengths, ID: func(d int) string { return string(c.ids[d]) }}); err != nil {
+		return err
+	}
+	var done int64
+	for i, l := range c.lists {
+		if err := l.addTo(w); err != nil {
+			return err
+		}
+		done += int64(len(l.message))
+		if i%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if o.Progress != nil {
+				o.Progress(done, int64(len(data)))
+			}
+		}
+	}
+	return w.Commit()
+}
+
+// ciffFile is a CIFF file seen from above: where its lists are, and its documents.
+type ciffFile struct {
+	description string
+	lists       []ciffList // by word
+	lengths     []uint32
+	ids         [][]byte
+}
+
+type ciffList struct {
+	word, message []byte // views of the file
+	at            int    // of the message in the file
+}
+
+// scanCIFF reads all but the postings.
+func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
+	s := ciffScanner{data: data}
+	head, at, err := s.message("the header")
+	if err != nil {
+		return nil, err
+	}
+	var version, lists, docs uint64
+	c := &ciffFile{}
+	err = eachField(head, func(field protowire.Number, v uint64, b []byte) error {
+		switch field {
+		case 1:
+			version = v
+		case 2:
+			lists = v
+		case 3:
+			docs = v
+		case 8:
+			c.description = string(b)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("byte %d: the header: %w", at, err)
+	}
+	if version != ciffVersion {
+		return nil, fmt.Errorf("not a CIFF file of version %d: the header says %d", ciffVersion, version)
+	}
+	// Every message takes a byte at least, so these cannot promise more than there is.
+	if lists > uint64(len(data)) || docs > uint64(len(data)) || docs >= maxDocs {
+		return nil, fmt.Errorf("the header promises %d words and %d documents in %d bytes", lists, docs, len(data))
+	}
+	for i := range lists {
+		m, at, err := s.message(fmt.Sprintf("list %d of %d", i+1, lists))
+		if err != nil {
+			return nil, err
+		}
+		word, err := firstString(m)
+		if err != nil {
+			return nil, fmt.Errorf("byte %d: list %d of %d: %w", at, i+1, lists, err)
+		}
+		c.lists = append(c.lists, ciffList{word, m, at})
+		if i%65536 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	byWord := func(a, b ciffList) int { return bytes.Compare(a.word, b.word) }
+	if !slices.IsSortedFunc(c.lists, byWord) {
+		slices.SortStableFunc(c.lists, byWord)
+	}
+	for i := 1; i < len(c.lists); i++ {
+		if bytes.Equal(c.lists[i-1].word, c.lists[i].word) {
+			return nil, fmt.Errorf("byte %d: word %q has two lists", c.lists[i].at, c.lists[i].word)
+		}
+	}
+	return c, s.documents(c, int(docs))
+}
+
+func (s *ciffScanner) documents(c *ciffFile, docs int) error {
+	c.lengths, c.ids = make([]uint32, docs), make([][]byte, docs)
+	seen := make([]bool, docs)
+	for i := range docs {
+		m, at, err := s.message(fmt.Sprintf("document record %d of %d", i+1, docs))
+		if err != nil {
+			return err
+		}
+		var number, length uint64
+		var id []byte
+		err = eachField(m, func(field protowire.Number, v uint64, b []byte) error {
+			switch field {
+			case 1:
+				number = v
+			case 2:
+				id = b
+			case 3:
+				length = v
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+		case number >= uint64(docs):
+			err = fmt.Errorf("docid %d, want 0 to %d", int64(number), docs-1)
+		case seen[number]:
+			err = fmt.Errorf("docid %d comes twice", number)
+		case length > math.MaxUint32:
+			err = fmt.Errorf("doclength %d", int64(length))
+		}
+		if err != nil {
+			return fmt.Errorf("byte %d: document record %d of %d: %w", at, i+1, docs, err)
+		}
+		seen[number], c.lengths[number], c.ids[number] = true, uint32(length), id
+	}
+	if s.at != len(s.data) {
+		return fmt.Errorf("%d bytes after the last document record", len(s.data)-s.at)
+	}
+	return nil
+}
+
+// ciffScanner takes messages off a file.
+type ciffScanner struct {
+	data []byte
+	at   int
+}
+
+func (s *ciffScanner) message(what string) (m []byte, at int, err error) {
+	m, n := protowire.ConsumeBytes(s.data[s.at:])
+	if n < 0 {
+		return nil, 0, fmt.Errorf("byte %d: %s: %w", s.at, what, protowire.ParseError(n))
+	}
+	at = s.at
+	s.at += n
+	return m, at, nil
+}
+
+// eachField calls fn with the fields of a message: v of numbers, b of strings
+// and messages.
+func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
+	for len(m) > 0 {
+		field, kind, n := protowire.ConsumeTag(m)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		m = m[n:]
+		var v uint64
+		var b []byte
+		switch kind {
+		case protowire.VarintType:
+			v, n = protowire.ConsumeVarint(m)
+		case protowire.BytesType:
+			b, n = protowire.ConsumeBytes(m)
+		default:
+			n = protowire.ConsumeFieldValue(field, kind, m)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		if err := fn(field, v, b); err != nil {
+			return err
+		}
+		m = m[n:]
+	}
+	return nil
+}
+
+var errFound = errors.New("found")
+
+// firstString is field 1 of a message, the word of a list.
+func firstString(m []byte) (s []byte, err error) {
+	err = eachField(m, func(field protowire.Number, _ uint64, b []byte) error {
+		if field == 1 {
+			s = b
+			return errFound
+		}
+		return nil
+	})
+	if len(s) > 0 || err == errFound {
+		err = nil
+	}
+	if err == nil && len(s) == 0 {
+		err = errors.New("it has no word")
+	}
+	return s, err
+}
+
+// addTo adds the postings of a list.
+func (l *ciffList) addTo(w *Writer) error {
+	const piece = 4096
+	docs, tfs := make([]uint32, 0, piece), make([]uint32, 0, piece)
+	var df, cf, sumTF, count uint64
+	at, first := uint64(0), true
+	err := eachField(l.message, func(field protowire.Number, v uint64, b []byte) error {
+		switch field {
+		case 2:
+			df = v
+		case 3:
+			cf = v
+		case 4:
+			var gap, tf uint64
+			if err := eachField(b, func(field protowire.Number, v uint64, _ []byte) error {
+				switch field {
+				case 1:
+					gap = v
+				case 2:
+					tf = v
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			if at += gap; at >= maxDocs || gap >= maxDocs || gap == 0 && !first {
+				return fmt.Errorf("posting %d: a gap of %d to document %d", count+1, int64(gap), int64(at))
+			}
+			if tf == 0 || tf > maxTF {
+				return fmt.Errorf("posting %d: frequency %d", count+1, int64(tf))
+			}
+			first = false
+			count++
+			sumTF += tf
+			docs, tfs = append(docs, uint32(at)), append(tfs, uint32(tf))
+			if len(docs) == piece {
+				err := w.Add(l.word, docs, tfs)
+				docs, tfs = docs[:0], tfs[:0]
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = w.Add(l.word, docs, tfs)
+	}
+	if err == nil && (df != count || cf != sumTF) {
+		err = fmt.Errorf("df %d, cf %d, but %d postings with %d occurrences", int64(df), int64(cf), count, sumTF)
+	}
+	if err != nil {
+		return fmt.Errorf("byte %d: list of word %q: %w", l.at, l.word, err)
+	}
+	return nil
+}

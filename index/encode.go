@@ -1,0 +1,194 @@
+package index
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// chunk is a run of encoded lists, ready to be appended to the files.
+type chunk struct {
+	words    []byte
+	ends     []int // of each word
+	terms    []Term
+	postings []byte
+	skips    []byte
+}
+
+// chunkSize is when a chunk is handed over. It may be larger by one list.
+const chunkSize = 1 << 20
+
+func (c *chunk) word(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = c.ends[i-1]
+	}
+	return c.words[start:c.ends[i]]
+}
+
+func (c *chunk) size() int { return len(c.words) + len(c.postings) + len(c.skips) }
+
+func (c *chunk) occurrences() (n uint64) {
+	for _, t := range c.terms {
+		n += t.CF
+	}
+	return n
+}
+
+func (c *chunk) reset() {
+	*c = chunk{c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0]}
+}
+
+// encoder turns postings into lists. It knows nothing of the files, so that
+// several can work on different words at once.
+type encoder struct {
+	out     chunk
+	full    func(*chunk) error // takes out when it is large, after which it is empty
+	lengths *lengthTable
+
+	block, super, list *frontier // what the bounds are made from
+
+	// The list being encoded.
+	word      []byte
+	df, cf    uint64
+	prev      uint32 // the last document; ^0 before the first
+	n         int    // postings waiting for a full block
+	gaps, tfs [BlockSize]uint32
+	start     int // of its blocks in out.postings
+	last      []uint32
+	offsets   []uint32
+	bounds    []Bound
+	supers    []Bound
+}
+
+func newEncoder(l *lengthTable, full func(*chunk) error) *encoder {
+	return &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l)}
+}
+
+// add appends postings of a word; see Writer.Add.
+func (e *encoder) add(word []byte, docs, tfs []uint32) error {
+	if len(docs) != len(tfs) {
+		return fmt.Errorf("index: word %q: %d documents but %d frequencies", word, len(docs), len(tfs))
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	if !bytes.Equal(word, e.word) {
+		if err := e.begin(word); err != nil {
+			return err
+		}
+	}
+	classes := e.lengths.classes
+	for i, d := range docs {
+		tf := tfs[i]
+		if d >= uint32(len(classes)) || d <= e.prev && e.df > 0 {
+			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", word, d, e.before(), len(classes))
+		}
+		if tf == 0 || tf > maxTF {
+			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", word, tf, d, uint32(maxTF))
+		}
+		if e.n == BlockSize {
+			if err := e.endBlock(); err != nil {
+				return err
+			}
+		}
+		e.gaps[e.n] = d - e.prev - 1
+		e.tfs[e.n] = tf - 1
+		e.n++
+		e.df++
+		e.cf += uint64(tf)
+		e.prev = d
+		e.block.add(codeOfTF(tf), classes[d])
+	}
+	return nil
+}
+
+func (e *encoder) begin(word []byte) error {
+	if len(word) == 0 || len(word) > maxWord {
+		return fmt.Errorf("index: a word of %d bytes; want 1 to %d", len(word), maxWord)
+	}
+	if bytes.Compare(word, e.word) < 0 {
+		return fmt.Errorf("index: word %q comes after %q: not in byte order", word, e.word)
+	}
+	if err := e.end(); err != nil {
+		return err
+	}
+	e.word = append(e.word[:0], word...)
+	e.df, e.cf, e.prev, e.n, e.start = 0, 0, ^uint32(0), 0, len(e.out.postings)
+	e.last, e.offsets, e.bounds, e.supers = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0]
+	return nil
+}
+
+// endBlock packs the postings that wait.
+func (e *encoder) endBlock() error {
+	at := len(e.out.postings) - e.start
+	if at > math.MaxUint32 {
+		return fmt.Errorf("index: the list of %q is longer than 4 GiB", e.word)
+	}
+	e.last = append(e.last, e.prev)
+	e.offsets = append(e.offsets, uint32(at))
+	e.out.postings = appendBlock(e.out.postings, &e.gaps, &e.tfs, e.n)
+	e.n = 0
+	b := e.block.take()
+	e.bounds = append(e.bounds, b)
+	e.super.addBound(b)
+	e.list.addBound(b)
+	if len(e.bounds)%SuperBlocks == 0 {
+		e.supers = append(e.supers, e.super.take())
+	}
+	return nil
+}
+
+// end finishes the list.
+func (e *encoder) end() error {
+	if e.df == 0 {
+		return nil
+	}
+	t := Term{DF: uint32(e.df), CF: e.cf}
+	if e.df == 1 {
+		t.inlineDoc = e.prev
+		e.block.take()
+	} else {
+		if err := e.endBlock(); err != nil {
+			return err
+		}
+		if len(e.bounds)%SuperBlocks != 0 {
+			e.supers = append(e.supers, e.super.take())
+		}
+		whole := e.list.take()
+		t.postingsLen = uint64(len(e.out.postings) - e.start)
+		if e.df > BlockSize {
+			s := e.out.skips
+			s = append(s, sections.Bytes(e.last)...)
+			s = append(s, sections.Bytes(e.offsets)...)
+			s = append(s, sections.Bytes(e.bounds)...)
+			s = append(s, sections.Bytes(e.supers)...)
+			e.out.skips = append(s, sections.Bytes([]Bound{whole})...)
+		}
+	}
+	e.out.words = append(e.out.words, e.word...)
+	e.out.ends = append(e.out.ends, len(e.out.words))
+	e.out.terms = append(e.out.terms, t)
+	e.df = 0
+	if e.out.size() < chunkSize {
+		return nil
+	}
+	return e.flush()
+}
+
+// flush hands over the finished lists.
+func (e *encoder) flush() error {
+	err := e.full(&e.out)
+	e.out.reset()
+	return err
+}
+
+// before is the last document in words, for error messages.
+func (e *encoder) before() string {
+	if e.df == 0 {
+		return "none"
+	}
+	return fmt.Sprint(e.prev)
+}

@@ -1,0 +1,69 @@
+package index
+
+import (
+	"slices"
+	"sort"
+)
+
+// lengthTable knows the documents' lengths and sorts them into classes.
+type lengthTable struct {
+	tokens  uint64
+	low     []uint32     // the shortest length of each class
+	exact   bool         // each class is one length
+	classes []uint8      // by document
+	norm    [256]float64 // of each class, for the choice which pairs of a bound to merge
+}
+
+func newLengthTable(lengths []uint32) *lengthTable {
+	t := &lengthTable{classes: make([]uint8, len(lengths))}
+	t.low, t.exact = lengthClasses(lengths)
+	var small [4096]uint8 // most lengths, so that few are searched for
+	for l := range small {
+		small[l] = classOf(t.low, uint32(l))
+	}
+	for d, l := range lengths {
+		t.tokens += uint64(l)
+		if l < uint32(len(small)) {
+			t.classes[d] = small[l]
+		} else {
+			t.classes[d] = classOf(t.low, l)
+		}
+	}
+	mean := float64(t.tokens) / float64(max(len(lengths), 1))
+	for c, l := range t.low {
+		// BM25 with k1 = 1.2, b = 0.75. The conversions forbid fused multiply-add,
+		// which would make the bytes depend on the machine.
+		t.norm[c] = 0.3 + float64(float64(0.9*float64(l))/max(mean, 1))
+	}
+	return t
+}
+
+// classOf is the class of a length.
+func classOf(low []uint32, length uint32) uint8 {
+	i := sort.Search(len(low), func(i int) bool { return low[i] > length })
+	return uint8(max(i, 1) - 1)
+}
+
+// lengthClasses chooses at most 256 classes of document lengths, given as the
+// shortest length of each, ascending: every length on its own if there are no
+// more than 256 of them, else ranges whose ends differ by the smallest factor
+// that suffices. It tells whether each class is one length.
+func lengthClasses(lengths []uint32) (low []uint32, exact bool) {
+	distinct := slices.Clone(lengths)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
+	if len(distinct) <= 256 {
+		return slices.Clip(distinct), true
+	}
+	cover := func(permille uint64) (low []uint32) {
+		for _, l := range distinct {
+			if n := len(low); n == 0 || uint64(l)*1000 > uint64(low[n-1])*(1000+permille) {
+				low = append(low, l)
+			}
+		}
+		return low
+	}
+	// A factor of 2 needs at most 33 classes.
+	f := sort.Search(1000, func(f int) bool { return len(cover(uint64(f))) <= 256 })
+	return cover(uint64(f)), false
+}

@@ -1,0 +1,73 @@
+package index
+
+// Stats describe an index.
+type Stats struct {
+	Analyzer   string  `json:"analyzer"`
+	Documents  int64   `json:"documents"`
+	Terms      int64   `json:"terms"`
+	Postings   int64   `json:"postings"`
+	Tokens     int64   `json:"tokens"`
+	MeanLength float64 `json:"mean_length"`
+	StoredText bool    `json:"stored_text"`
+	Bytes      int64   `json:"bytes"`
+	// BytesPerPosting counts the blocks and the skip data.
+	BytesPerPosting float64 `json:"bytes_per_posting"`
+	Parts           []Part  `json:"parts"`
+}
+
+// Part is a part of an index and its size.
+type Part struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+// partOfSection names the parts by what they are for.
+var partOfSection = map[string]map[string]string{
+	termsFile:    {"": "dictionary"},
+	postingsFile: {"": "postings"},
+	skipsFile:    {"": "skips and bounds"},
+	docsFile:     {"": "document IDs", "lengths": "document lengths", "classes": "document lengths", "class-lengths": "document lengths"},
+	textFile:     {"": "stored text"},
+}
+
+// Stats counts and measures.
+func (r *Reader) Stats() Stats {
+	s := Stats{
+		Analyzer:   r.analyzer,
+		Documents:  int64(r.meta.docs),
+		Terms:      int64(r.meta.terms),
+		Postings:   int64(r.meta.postings),
+		Tokens:     int64(r.meta.tokens),
+		StoredText: r.HasText(),
+	}
+	if s.Documents > 0 {
+		s.MeanLength = float64(s.Tokens) / float64(s.Documents)
+	}
+	sizes := map[string]int64{}
+	for file, names := range partOfSection {
+		f := r.files[file]
+		if f == nil {
+			continue
+		}
+		for _, section := range f.Sections() {
+			part, ok := names[section.Name]
+			if !ok {
+				part = names[""]
+			}
+			sizes[part] += section.Bytes
+		}
+	}
+	known := int64(0)
+	for _, name := range []string{"postings", "skips and bounds", "dictionary", "document lengths", "document IDs", "stored text"} {
+		if size, ok := sizes[name]; ok {
+			s.Parts = append(s.Parts, Part{name, size})
+			known += size
+		}
+	}
+	s.Bytes = r.bytes
+	s.Parts = append(s.Parts, Part{"headers and padding", s.Bytes - known})
+	if s.Postings > 0 {
+		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]) / float64(s.Postings)
+	}
+	return s
+}
