@@ -1,0 +1,116 @@
+package dict
+
+import (
+	"math/bits"
+	"sort"
+)
+
+// vectors is a number of bit vectors of the same length, one after the other,
+// that know how many ones are before any bit. Bits outside read as 0.
+type vectors interface {
+	// rank is the number of ones before bit i of vector v, and whether i is one.
+	rank(v, i int) (int, bool)
+	// selectOne is the position of the k-th one of vector v, counted from 0.
+	selectOne(v, k int) (int, bool)
+}
+
+// plain holds bit vectors as they are, each count beside its bits: lines of 64
+// bytes, the number of ones of the vector before the line, then 448 bits,
+// lowest first. One line, one cache miss. A vector takes ceil(n/448)
+// lines, at least one. Example: the vector 101 is one line, 0, 5, 0, 0, 0, 0, 0, 0.
+type plain struct {
+	lines []uint64
+	per   int // lines of a vector
+}
+
+const (
+	lineWords = 8
+	lineBits  = 64 * (lineWords - 1)
+)
+
+func linesFor(n int) int { return max(1, (n+lineBits-1)/lineBits) }
+
+// appendPlain appends a vector of n bits in which ones, ascending, are set.
+func appendPlain(lines []uint64, n int, ones func(yield func(int) bool)) []uint64 {
+	start := len(lines)
+	lines = append(lines, make([]uint64, linesFor(n)*lineWords)...)
+	v := lines[start:]
+	for i := range ones {
+		line, bit := i/lineBits, i%lineBits
+		v[line*lineWords+1+bit/64] |= 1 << (bit % 64)
+	}
+	count := uint64(0)
+	for l := 0; l < len(v); l += lineWords {
+		v[l] = count
+		for _, w := range v[l+1 : l+lineWords] {
+			count += uint64(bits.OnesCount64(w))
+		}
+	}
+	return lines
+}
+
+func (p *plain) rank(v, i int) (int, bool) {
+	line := i / lineBits
+	if uint(line) >= uint(p.per) || uint(v*p.per+line) >= uint(len(p.lines)/lineWords) {
+		return 0, false
+	}
+	at := (v*p.per + line) * lineWords
+	l := (*[lineWords]uint64)(p.lines[at:])
+	bit := uint(i % lineBits)
+	n := int(l[0])
+	last := 1 + bit/64
+	for w := uint(1); w < last; w++ {
+		n += bits.OnesCount64(l[w&(lineWords-1)])
+	}
+	word := l[last&(lineWords-1)]
+	return n + bits.OnesCount64(word&(1<<(bit%64)-1)), word>>(bit%64)&1 != 0
+}
+
+func (p *plain) selectOne(v, k int) (int, bool) {
+	if k < 0 || (v+1)*p.per*lineWords > len(p.lines) {
+		return 0, false
+	}
+	lines := p.lines[v*p.per*lineWords : (v+1)*p.per*lineWords]
+	line := sort.Search(p.per, func(l int) bool { return int(lines[l*lineWords]) > k }) - 1
+	if line < 0 {
+		return 0, false
+	}
+	k -= int(lines[line*lineWords])
+	for i, w := range lines[line*lineWords+1 : (line+1)*lineWords] {
+		if c := bits.OnesCount64(w); k >= c {
+			k -= c
+			continue
+		}
+		return line*lineBits + 64*i + selectWord(w, k), true
+	}
+	return 0, false
+}
+
+// selectZero is the position of the k-th zero of the first n bits of vector 0.
+func (p *plain) selectZero(k, n int) (int, bool) {
+	if k < 0 || len(p.lines) < p.per*lineWords {
+		return 0, false
+	}
+	line := sort.Search(p.per, func(l int) bool { return l*lineBits-int(p.lines[l*lineWords]) > k }) - 1
+	if line < 0 {
+		return 0, false
+	}
+	k -= line*lineBits - int(p.lines[line*lineWords])
+	for i, w := range p.lines[line*lineWords+1 : (line+1)*lineWords] {
+		if c := 64 - bits.OnesCount64(w); k >= c {
+			k -= c
+			continue
+		}
+		at := line*lineBits + 64*i + selectWord(^w, k)
+		return at, at < n
+	}
+	return 0, false
+}
+
+// selectWord is the position of the k-th one of w, which has more than k ones.
+func selectWord(w uint64, k int) int {
+	for range k {
+		w &= w - 1
+	}
+	return bits.TrailingZeros64(w)
+}

@@ -1,0 +1,242 @@
+package dict
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+const (
+	magic   = "COLODIC\n"
+	version = 1
+)
+
+// Options say how to build a dictionary. The zero value builds an xbw.
+type Options struct {
+	Kind    Kind
+	Threads int   // 0 for GOMAXPROCS
+	Memory  int64 // bound for kinds that could need very much (stt); 0 for 2 GB
+}
+
+// meta is the section of that name.
+type meta struct {
+	kind                              Kind
+	words, nodes, rows, leaves, chars int
+	longest                           int
+	bytes                             int64
+	whole                             int
+}
+
+func (m *meta) numbers() []uint64 {
+	return []uint64{
+		uint64(m.kind), uint64(m.words), uint64(m.nodes), uint64(m.rows), uint64(m.leaves),
+		uint64(m.chars), uint64(m.longest), uint64(m.bytes), uint64(m.whole), 0,
+	}
+}
+
+func readMeta(v []uint64) (*meta, error) {
+	for i, n := range v {
+		if n > math.MaxInt64/1024 || i < 7 && n > math.MaxInt32 {
+			return nil, fmt.Errorf("corrupted: number %d of section \"meta\" is %d", i, n)
+		}
+	}
+	m := &meta{
+		kind: Kind(v[0]), words: int(v[1]), nodes: int(v[2]), rows: int(v[3]), leaves: int(v[4]),
+		chars: int(v[5]), longest: int(v[6]), bytes: int64(v[7]), whole: int(v[8]),
+	}
+	if m.kind >= kinds {
+		return nil, fmt.Errorf("corrupted: no kind of dictionary %d", m.kind)
+	}
+	if m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
+		return nil, fmt.Errorf("corrupted: %d words, %d nodes, %d rows, %d leaves", m.words, m.nodes, m.rows, m.leaves)
+	}
+	return m, nil
+}
+
+// Build writes a dictionary of the words. It needs memory in proportion to
+// their characters.
+func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = 2e9
+	}
+	out, err := sections.NewWriter(to, magic, version)
+	if err != nil {
+		return err
+	}
+	a := w.alphabet()
+	m := &meta{kind: o.Kind, words: w.Len(), chars: len(a.chars), longest: w.longest(), bytes: w.Bytes()}
+	if err := out.Section("alphabet", a.chars); err != nil {
+		return err
+	}
+	switch o.Kind {
+	case XBW, XBWPlain, XBWPaper:
+		err = buildXBW(ctx, w, m, &o, out)
+	case STT:
+		err = buildSTT(ctx, w, m, &o, out)
+	case Hash:
+		err = buildHash(ctx, w, m, out)
+	case Double:
+		err = buildDouble(ctx, w, m, out)
+	default:
+		err = fmt.Errorf("dict: no kind %v", o.Kind)
+	}
+	if err != nil {
+		return fmt.Errorf("build %v dictionary: %w", o.Kind, err)
+	}
+	if err := out.Section("meta", sections.Bytes(m.numbers())); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// BuildFile is Build into a file, which appears whole or not at all.
+func BuildFile(ctx context.Context, w *Words, o Options, path string) error {
+	return atomicfile.WriteFile(path, func(f *atomicfile.File) error { return Build(ctx, w, o, f) })
+}
+
+// File is an open dictionary.
+type File struct {
+	Dict
+	meta *meta
+	file *sections.File
+}
+
+// Open maps a dictionary. Its checksums are verified, which reads it once.
+func Open(path string) (*File, error) {
+	f, err := sections.Open(path, magic, version)
+	if err != nil {
+		return nil, err
+	}
+	if err = f.Verify(); err == nil {
+		var d *File
+		if d, err = open(f); err == nil {
+			return d, nil
+		}
+	}
+	f.Close()
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// Parse is Open for a dictionary that is in memory, at an address that is a multiple of 8.
+func Parse(data []byte) (*File, error) {
+	f, err := sections.Parse(data, magic, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Verify(); err != nil {
+		return nil, err
+	}
+	return open(f)
+}
+
+func open(f *sections.File) (*File, error) {
+	r := reader{file: f}
+	numbers := view[uint64](&r, "meta", 10)
+	chars := view[uint8](&r, "alphabet", -1)
+	if r.err != nil {
+		return nil, r.err
+	}
+	m, err := readMeta(numbers)
+	if err != nil {
+		return nil, err
+	}
+	if len(chars) != m.chars || len(chars) > 256 {
+		return nil, fmt.Errorf("corrupted: an alphabet of %d characters, want %d", len(chars), m.chars)
+	}
+	a := newAlphabet(chars)
+	d := &File{meta: m, file: f}
+	switch m.kind {
+	case XBW, XBWPlain, XBWPaper:
+		d.Dict, err = openXBW(f, m, a)
+	case STT:
+		d.Dict, err = openSTT(f, m, a)
+	case Hash:
+		d.Dict, err = openHash(f, m)
+	case Double:
+		d.Dict, err = openDouble(f, m, a)
+	}
+	return d, err
+}
+
+// Close unmaps the file; the dictionary must not be used any more.
+func (d *File) Close() error { return d.file.Close() }
+
+// Stats describes a dictionary.
+type Stats struct {
+	Kind       string          `json:"kind"`
+	Words      int             `json:"words"`
+	Characters int64           `json:"characters"` // of all words
+	Longest    int             `json:"longest"`
+	Alphabet   int             `json:"alphabet"`
+	Nodes      int             `json:"nodes,omitempty"`      // of the trie as kept
+	TrieNodes  int             `json:"trie_nodes,omitempty"` // of the whole trie
+	Bytes      int64           `json:"bytes"`
+	BitsPerKey float64         `json:"bits_per_key"`
+	STTBytes   int64           `json:"stt_bytes,omitempty"` // that the table of the whole trie takes
+	Sections   []sections.Info `json:"sections"`
+}
+
+// Stats describes the dictionary.
+func (d *File) Stats() Stats {
+	m := d.meta
+	s := Stats{
+		Kind: m.kind.String(), Words: m.words, Characters: m.bytes, Longest: m.longest, Alphabet: m.chars,
+		Nodes: m.nodes, TrieNodes: m.whole, Sections: d.file.Sections(),
+		STTBytes: sttBytes(m.whole, m.chars),
+	}
+	for _, i := range s.Sections {
+		s.Bytes += i.Bytes
+	}
+	if m.words > 0 {
+		s.BitsPerKey = float64(8*s.Bytes) / float64(m.words)
+	}
+	return s
+}
+
+// Len is the number of words; their numbers are 0 to Len()-1.
+func (d *File) Len() int { return d.meta.words }
+
+// Kind is the kind of the dictionary.
+func (d *File) Kind() Kind { return d.meta.kind }
+
+// reader collects sections and keeps the first error.
+type reader struct {
+	file *sections.File
+	err  error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("corrupted: "+format, args...)
+	}
+}
+
+// view is a section of n numbers, any number if n < 0.
+func view[T sections.Number](r *reader, name string, n int) []T {
+	b, err := r.file.Section(name)
+	if err == nil {
+		var v []T
+		if v, err = sections.View[T](b); err == nil && n >= 0 && len(v) != n {
+			err = fmt.Errorf("corrupted: section %q has %d numbers, want %d", name, len(v), n)
+		}
+		if err == nil {
+			return v
+		}
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return nil
+}
+
+func (r *reader) tails(a *alphabet) *tails {
+	return newTails(view[uint64](r, "tail-words", -1), view[uint32](r, "tail-starts", -1), a)
+}

@@ -1,0 +1,192 @@
+package dict
+
+import (
+	"math/bits"
+	"sort"
+	"sync"
+)
+
+// rrr holds bit vectors in the compressed form of Raman, Raman and Rao. Bits are
+// cut into blocks of 15. A block is its class, the number of its ones, and its
+// offset, its number among the blocks of that class in ascending order; the offset
+// takes only as many bits as the class needs: 0 for an empty block, 13 for one of
+// class 7. Sixteen blocks are a superblock, which is one record of 16 bytes, so that
+// one memory access tells all but the offset:
+//
+//	0  ones of the vector before the superblock, uint32
+//	4  where its first offset begins, as a bit of the offsets, uint32
+//	8  classes of its blocks, 4 bits each, lowest first, uint64
+//
+// Bits of a block count from the lowest, and offsets are packed from the
+// lowest bit on. A vector takes ceil(n/240) records, at least one, and the offsets
+// of all vectors follow each other, with two zero words at the end. Example: the
+// vector 0100 0000 0000 000 1 (16 bits) has blocks of class 1, offset 1 in 4 bits, and class
+// 1, offset 0: record 0, 0, 0x11 and offsets 0x01.
+type rrr struct {
+	records []uint64 // two for a superblock
+	offsets []uint64
+	per     int // superblocks of a vector
+	tables  *rrrTables
+}
+
+const (
+	blockBits  = 15
+	superBlks  = 16
+	superBits  = blockBits * superBlks
+	numClasses = blockBits + 1
+)
+
+// rrrTables decode and encode blocks. They take 128 KB and are made once.
+type rrrTables struct {
+	width  [numClasses]uint8      // bits of an offset
+	first  [numClasses]uint16     // of a class's blocks in blocks
+	blocks [1 << blockBits]uint16 // all blocks by (class, offset): the papers' 64 KB table
+	offset [1 << blockBits]uint16 // of a block in its class
+	pair   [256]uint16            // of two classes: sum of widths<<8 | sum of classes
+}
+
+var rrrOnce = sync.OnceValue(func() *rrrTables {
+	t := &rrrTables{}
+	var count [numClasses]uint16
+	for b := range 1 << blockBits {
+		k := bits.OnesCount(uint(b))
+		t.offset[b] = count[k]
+		count[k]++
+	}
+	at := uint16(0)
+	for k, n := range count {
+		t.width[k] = uint8(bits.Len16(n - 1))
+		t.first[k] = at
+		at += n
+	}
+	for b := range 1 << blockBits {
+		t.blocks[t.first[bits.OnesCount(uint(b))]+t.offset[b]] = uint16(b)
+	}
+	for p := range t.pair {
+		a, b := p&15, p>>4
+		t.pair[p] = uint16(t.width[a]+t.width[b])<<8 | uint16(a+b)
+	}
+	return t
+})
+
+// rrrWriter appends vectors.
+type rrrWriter struct {
+	records []uint64
+	offsets []uint64
+	bits    int // of offsets in use
+}
+
+func supersFor(n int) int { return max(1, (n+superBits-1)/superBits) }
+
+// add appends a vector of n bits in which ones, ascending, are set.
+func (w *rrrWriter) add(n int, ones func(yield func(int) bool)) {
+	t := rrrOnce()
+	var blocks [superBlks]uint16 // of the current superblock
+	super, count, total := 0, 0, 0
+	flush := func() {
+		w.records = append(w.records, uint64(total)|uint64(w.bits)<<32, 0)
+		classes := &w.records[len(w.records)-1]
+		for i, b := range blocks {
+			k := bits.OnesCount16(b)
+			*classes |= uint64(k) << (4 * i)
+			w.put(uint64(t.offset[b]), int(t.width[k]))
+		}
+		total += count
+		blocks, count = [superBlks]uint16{}, 0
+		super++
+	}
+	for i := range ones {
+		for i/superBits > super {
+			flush()
+		}
+		at := i % superBits
+		blocks[at/blockBits] |= 1 << (at % blockBits)
+		count++
+	}
+	for super < supersFor(n) {
+		flush()
+	}
+}
+
+func (w *rrrWriter) put(v uint64, width int) {
+	for len(w.offsets)*64 < w.bits+width {
+		w.offsets = append(w.offsets, 0)
+	}
+	if width == 0 {
+		return
+	}
+	at, shift := w.bits/64, w.bits%64
+	w.offsets[at] |= v << shift
+	if shift+width > 64 {
+		w.offsets[at+1] |= v >> (64 - shift)
+	}
+	w.bits += width
+}
+
+// finish ends the offsets with zero words, so that two words can be read at
+// any bit in use and behind the last.
+func (w *rrrWriter) finish() { w.offsets = append(w.offsets, 0, 0) }
+
+// block decodes the block of a class whose offset begins at a bit.
+func (r *rrr) block(class, at int) uint16 {
+	t := r.tables
+	width := t.width[class&15]
+	word, shift := at/64, uint(at%64)
+	if uint(word)+1 >= uint(len(r.offsets)) {
+		return 0
+	}
+	v := r.offsets[word]>>shift | r.offsets[word+1]<<1<<(63-shift)
+	return t.blocks[(t.first[class&15]+uint16(v&(1<<width-1)))&(1<<blockBits-1)]
+}
+
+func (r *rrr) rank(v, i int) (int, bool) {
+	super := i / superBits
+	rec := v*r.per + super
+	if uint(super) >= uint(r.per) || uint(rec) >= uint(len(r.records)/2) {
+		return 0, false
+	}
+	head, classes := r.records[2*rec], r.records[2*rec+1]
+	n, at := int(uint32(head)), int(head>>32)
+	in := i - super*superBits
+	blk := in / blockBits
+	before := classes & (1<<(4*uint(blk)) - 1)
+	// An empty block has class 0 and an offset of 0 bits: the loop may end early.
+	for ; before != 0; before >>= 8 {
+		p := r.tables.pair[byte(before)]
+		n += int(p & 0xff)
+		at += int(p >> 8)
+	}
+	class := int(classes >> (4 * uint(blk)) & 15)
+	if class == 0 {
+		return n, false
+	}
+	b := r.block(class, at)
+	bit := uint(in - blk*blockBits)
+	return n + bits.OnesCount16(b&(1<<bit-1)), b>>bit&1 != 0
+}
+
+func (r *rrr) selectOne(v, k int) (int, bool) {
+	if k < 0 || 2*(v+1)*r.per > len(r.records) {
+		return 0, false
+	}
+	recs := r.records[2*v*r.per : 2*(v+1)*r.per]
+	super := sort.Search(r.per, func(s int) bool { return int(uint32(recs[2*s])) > k }) - 1
+	if super < 0 {
+		return 0, false
+	}
+	k -= int(uint32(recs[2*super]))
+	at := int(recs[2*super] >> 32)
+	for blk, classes := 0, recs[2*super+1]; blk < superBlks; blk, classes = blk+1, classes>>4 {
+		class := int(classes & 15)
+		if k < class {
+			b := r.block(class, at)
+			if bits.OnesCount16(b) <= k {
+				return 0, false
+			}
+			return super*superBits + blk*blockBits + selectWord(uint64(b), k), true
+		}
+		k -= class
+		at += int(r.tables.width[class])
+	}
+	return 0, false
+}

@@ -1,0 +1,291 @@
+package dict
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"sort"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// xbw is a trie in XBW form: see the package comment. Sections:
+//
+//	C          uint32 for each character: the first node reached by it; then the number of nodes
+//	inner      which nodes have a row, that is, children: plain bits. Without
+//	           this section all do.
+//	terminal   which rows end a word: plain bits
+//	records, offsets   B_c for each character over rows, as rrr; or
+//	lines              B_c as plain bits
+//	tail-words, tail-starts   the rest of the word of each leaf
+//
+// Leaf i has number i, counted in node order; words that end at a row follow.
+type xbw struct {
+	meta     *meta
+	chars    *alphabet
+	first    []uint32 // C
+	inner    *plain   // nil: all nodes are rows
+	terminal *plain
+	down     vectors
+	rrr      *rrr // down, if it is one: calls through an interface cost a third more
+	tails    *tails
+}
+
+// row is the row of node x; for a leaf, ok is false and row the rows before it.
+func (d *xbw) row(x int) (row int, ok bool) {
+	if d.inner == nil {
+		return x, true
+	}
+	return d.inner.rank(0, x)
+}
+
+func (d *xbw) node(row int) (int, bool) {
+	if d.inner == nil {
+		return row, true
+	}
+	return d.inner.selectOne(0, row)
+}
+
+// child is the node that a row reaches by the character with code c.
+func (d *xbw) child(row, c int) (x int, ok bool) {
+	var r int
+	if d.rrr != nil {
+		r, ok = d.rrr.rank(c-1, row)
+	} else {
+		r, ok = d.down.rank(c-1, row)
+	}
+	return int(d.first[c-1]) + r, ok
+}
+
+func (d *xbw) ID(word []byte) (uint32, bool) {
+	x, row := 0, 0
+	inner := true
+	for i, b := range word {
+		if !inner {
+			return d.leaf(x, row, word[i:])
+		}
+		c := int(d.chars.code[b])
+		if c == 0 {
+			return 0, false
+		}
+		var ok bool
+		if x, ok = d.child(row, c); !ok {
+			return 0, false
+		}
+		row, inner = d.row(x)
+	}
+	if !inner {
+		return d.leaf(x, row, nil)
+	}
+	n, ok := d.terminal.rank(0, row)
+	return uint32(d.meta.leaves + n), ok
+}
+
+// leaf ends a look-up at leaf x with the given rest of the word.
+func (d *xbw) leaf(x, rowsBefore int, rest []byte) (uint32, bool) {
+	id := x - rowsBefore
+	return uint32(id), id < d.meta.leaves && d.tails.equal(id, rest)
+}
+
+func (d *xbw) Word(dst []byte, id uint32) []byte {
+	if int(id) >= d.meta.words {
+		return dst
+	}
+	var x int
+	var ok bool
+	leaf := int(id) < d.meta.leaves
+	if leaf {
+		x, ok = d.inner.selectZero(int(id), d.meta.nodes)
+	} else if x, ok = d.terminal.selectOne(0, int(id)-d.meta.leaves); ok {
+		x, ok = d.node(x)
+	}
+	// Climb to the root; the characters come out backwards.
+	start := len(dst)
+	for ok && x > 0 && len(dst)-start < d.meta.longest {
+		c := sort.Search(len(d.first), func(c int) bool { return int(d.first[c]) > x }) - 1
+		if c < 0 || c >= len(d.chars.chars) {
+			ok = false
+			break
+		}
+		dst = append(dst, d.chars.chars[c])
+		var row int
+		if row, ok = d.down.selectOne(c, x-int(d.first[c])); ok {
+			x, ok = d.node(row)
+		}
+	}
+	if !ok || x != 0 {
+		return dst[:start]
+	}
+	for i, j := start, len(dst)-1; i < j; i, j = i+1, j-1 {
+		dst[i], dst[j] = dst[j], dst[i]
+	}
+	if leaf {
+		dst = d.tails.append(dst, int(id))
+	}
+	return dst
+}
+
+// buildXBW writes the sections of an xbw.
+func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.Writer) error {
+	a := w.alphabet()
+	t, err := newTrie(ctx, w, o.Kind != XBWPaper)
+	if err != nil {
+		return err
+	}
+	order, place, err := xbwOrder(ctx, t, a, o.Threads)
+	if err != nil {
+		return err
+	}
+	m.nodes, m.whole, m.rows = t.nodes(), t.whole, t.nodes()
+	rows := place // row of each inner node, by node of t
+	var inner []uint64
+	if t.cut {
+		has := t.inner()
+		rows = make([]uint32, t.nodes())
+		m.rows = 0
+		for _, x := range order {
+			if has[x] {
+				rows[x] = uint32(m.rows)
+				m.rows++
+			}
+		}
+		inner = appendPlain(nil, t.nodes(), func(yield func(int) bool) {
+			for k, x := range order {
+				if has[x] && !yield(k) {
+					return
+				}
+			}
+		})
+		m.leaves = t.nodes() - m.rows
+	}
+
+	first := make([]uint32, 0, len(a.chars)+1)
+	at := 1
+	for _, c := range a.chars {
+		first = append(first, uint32(at))
+		for at < len(order) && t.char[order[at]] == c {
+			at++
+		}
+	}
+	first = append(first, uint32(at))
+	if err := out.Section("C", sections.Bytes(first)); err != nil {
+		return err
+	}
+	// The ones of B_c are the rows of the parents of the nodes reached by c.
+	ones := func(c int) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			for _, x := range order[first[c]:first[c+1]] {
+				if !yield(int(rows[t.parent[x]])) {
+					return
+				}
+			}
+		}
+	}
+	if err := writeDown(ctx, out, o.Kind, len(a.chars), m.rows, ones); err != nil {
+		return err
+	}
+	if err := writeEnds(out, w, t, a, m, order, rows, inner); err != nil {
+		return err
+	}
+	return nil
+}
+
+// writeDown writes the bit vectors B_c.
+func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows int, ones func(c int) iter.Seq[int]) error {
+	var lines []uint64
+	var w rrrWriter
+	for c := range chars {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if k == XBWPlain {
+			lines = appendPlain(lines, rows, ones(c))
+		} else {
+			w.add(rows, ones(c))
+		}
+	}
+	if k == XBWPlain {
+		return out.Section("lines", sections.Bytes(lines))
+	}
+	if w.bits > math.MaxUint32 {
+		return fmt.Errorf("these words need %d bits of offsets: the most for this kind is %d", w.bits, uint32(math.MaxUint32))
+	}
+	w.finish()
+	if err := out.Section("records", sections.Bytes(w.records)); err != nil {
+		return err
+	}
+	return out.Section("offsets", sections.Bytes(w.offsets))
+}
+
+// writeEnds writes where words end: the rows that do, the leaves, their tails.
+func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, order, rows []uint32, inner []uint64) error {
+	wordAt := make([]int32, t.nodes()) // of each node, 1 more than the word that ends there
+	for i, x := range t.ends {
+		wordAt[x] = int32(i) + 1
+	}
+	var has *plain
+	if inner != nil {
+		has = &plain{inner, linesFor(t.nodes())}
+	}
+	tails := newTailsWriter(a)
+	terminal := appendPlain(nil, m.rows, func(yield func(int) bool) {
+		for k, x := range order {
+			if has != nil {
+				if _, ok := has.rank(0, k); !ok {
+					tails.add(t.tail(w, int(wordAt[x])-1))
+					continue
+				}
+			}
+			if wordAt[x] > 0 && !yield(int(rows[x])) {
+				return
+			}
+		}
+	})
+	if err := out.Section("terminal", sections.Bytes(terminal)); err != nil {
+		return err
+	}
+	if inner == nil {
+		return nil
+	}
+	if err := out.Section("inner", sections.Bytes(inner)); err != nil {
+		return err
+	}
+	return writeTails(out, tails)
+}
+
+func writeTails(out *sections.Writer, t *tailsWriter) error {
+	if t.used > math.MaxUint32 {
+		return fmt.Errorf("the ends of these words have %d characters: the most is %d", t.used, uint32(math.MaxUint32))
+	}
+	if err := out.Section("tail-words", sections.Bytes(t.words)); err != nil {
+		return err
+	}
+	return out.Section("tail-starts", sections.Bytes(t.starts))
+}
+
+// openXBW reads the sections.
+func openXBW(f *sections.File, m *meta, a *alphabet) (Dict, error) {
+	d := &xbw{meta: m, chars: a}
+	r := reader{file: f}
+	d.first = view[uint32](&r, "C", len(a.chars)+1)
+	d.terminal = &plain{view[uint64](&r, "terminal", linesFor(m.rows)*lineWords), linesFor(m.rows)}
+	if m.kind == XBWPlain {
+		p := &plain{view[uint64](&r, "lines", len(a.chars)*linesFor(m.rows)*lineWords), linesFor(m.rows)}
+		d.down = p
+	} else {
+		d.rrr = &rrr{
+			records: view[uint64](&r, "records", 2*len(a.chars)*supersFor(m.rows)),
+			offsets: view[uint64](&r, "offsets", -1),
+			per:     supersFor(m.rows), tables: rrrOnce(),
+		}
+		d.down = d.rrr
+	}
+	if m.kind != XBWPaper {
+		d.inner = &plain{view[uint64](&r, "inner", linesFor(m.nodes)*lineWords), linesFor(m.nodes)}
+		d.tails = r.tails(a)
+	} else if m.leaves != 0 || m.rows != m.nodes {
+		r.fail("an xbw-paper dictionary with leaves")
+	}
+	return d, r.err
+}
