@@ -8,7 +8,11 @@ import (
 
 // evaluation says how the places answer: by profile where a profile takes at
 // most so many steps, by witness search elsewhere. 0 is witness only.
-type evaluation struct{ steps int }
+type evaluation struct {
+	steps     int
+	byFeature bool // one universe for each feature, however few there are
+	stream    bool // keep no neighbour lists
+}
 
 // profileSteps is the switch between the two. A step is a node of the clique
 // search, some 100 ns; a place that needs more has a profile of hundreds of
@@ -38,7 +42,7 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 		return s.patterns, s.failure()
 	}
 	opt.logf("%d features in prevalent pairs, at most %d in one pattern", len(order), width+1)
-	if len(order) <= 64 {
+	if len(order) <= 64 && !opt.evaluation.byFeature {
 		err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, order, order, -1)
 	} else {
 		err = mineByFeature(ctx, g, fg, s, opt, order)

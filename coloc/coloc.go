@@ -53,7 +53,7 @@ type Pattern struct {
 type Result struct {
 	Patterns []Pattern
 	Totals   []int64 // points of each feature
-	Places   int     // distinct positions
+	Places   int     // distinct positions; -1 when they were not looked for
 	Pairs    int64   // neighbouring pairs of places; -1 when they were not kept
 	Engine   engine.Kind
 }
@@ -78,7 +78,7 @@ func (j *job) logf(format string, args ...any) {
 const smallJob = 3000
 
 func newJob(pts *Points, opt Options) (*job, error) {
-	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{profileSteps}}
+	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
 	case !(opt.MinPrevalence > 0 && opt.MinPrevalence <= 1):
 		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", opt.MinPrevalence)
@@ -156,12 +156,21 @@ func participationIndex(p found, total []int64) float64 {
 }
 
 func (j *job) mine(ctx context.Context, pts *Points) ([]found, *Result, error) {
+	res := &Result{Totals: pts.Totals(), Places: -1, Pairs: -1, Engine: j.engine}
+	switch j.Algorithm {
+	case SGCT:
+		patterns, err := mineSGCT(ctx, pts, j)
+		return patterns, res, err
+	case Joinless:
+		patterns, err := mineJoinless(ctx, pts, j)
+		return patterns, res, err
+	}
 	g, err := j.join(ctx, pts)
 	if err != nil {
 		return nil, nil, err
 	}
-	res := &Result{Totals: g.total, Places: g.len(), Pairs: g.edges / 2, Engine: j.engine}
-	if g.streams() {
+	res.Places = g.len()
+	if res.Pairs = g.edges / 2; g.streams() {
 		res.Pairs = -1
 		j.logf("neighbour lists do not fit the memory bound; neighbours are found anew each time")
 	}
@@ -188,7 +197,11 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	if j.KNN > 0 {
 		g, err = joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
 	} else {
-		g, err = joinDistance(ctx, p, limit, j.crew, j.budget/4)
+		lists := j.budget / 4
+		if j.evaluation.stream {
+			lists = 0
+		}
+		g, err = joinDistance(ctx, p, limit, j.crew, lists)
 	}
 	if err != nil {
 		return nil, err

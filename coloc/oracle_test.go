@@ -221,9 +221,15 @@ func engines() map[string]func(*Options) {
 	return map[string]func(*Options){
 		"auto, one core":   func(o *Options) { o.Threads = 1 },
 		"auto, two cores":  func(o *Options) { o.Threads = 2; o.Engine = 2 },
-		"profiles only":    func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{1 << 30} },
-		"witnesses only":   func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{0} },
-		"mixed, two cores": func(o *Options) { o.Threads = 2; o.Engine = 2; o.evaluation = &evaluation{5} },
+		"profiles only":    func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{steps: 1 << 30} },
+		"witnesses only":   func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{} },
+		"sgct, one core":   func(o *Options) { o.Threads = 1; o.Algorithm = SGCT },
+		"sgct, two cores":  func(o *Options) { o.Threads = 2; o.Engine = 2; o.Algorithm = SGCT },
+		"joinless":         func(o *Options) { o.Threads = 1; o.Algorithm = Joinless },
+		"joinless, two":    func(o *Options) { o.Threads = 2; o.Engine = 2; o.Algorithm = Joinless },
+		"streaming":        func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{steps: 5, stream: true} },
+		"by feature":       func(o *Options) { o.Threads = 2; o.evaluation = &evaluation{steps: 20, byFeature: true} },
+		"mixed, two cores": func(o *Options) { o.Threads = 2; o.Engine = 2; o.evaluation = &evaluation{steps: 5} },
 	}
 }
 
