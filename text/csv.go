@@ -9,10 +9,9 @@ import (
 
 // csvColumns says which columns of a CSV file are wanted.
 type csvColumns struct {
-	count    int
-	texts    []int
-	id       int  // -1: none
-	contents bool // texts[0] is contents, which stands for all
+	count int
+	texts []int
+	id    int // -1: none
 }
 
 // csvHeader reads the first record, which names the columns.

@@ -103,7 +103,7 @@ func (f *feeder) add(p piece) error {
 	p.src.users.Add(1)
 	f.task.pieces = append(f.task.pieces, p)
 	f.task.size += p.size + 1
-	if f.task.size < chunkSize {
+	if f.task.size < (chunkSize+1)/2 { // a long file's pieces are a bit less or more than a chunk
 		return nil
 	}
 	if err := f.flush(); err != nil {

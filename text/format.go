@@ -30,6 +30,9 @@ func (f Format) String() string {
 	return formatNames[f]
 }
 
+// Formats returns the names that ParseFormat knows.
+func Formats() []string { return slices.Clone(formatNames) }
+
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
 	if i := slices.Index(formatNames, name); i >= 0 {

@@ -56,7 +56,8 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] { return c.
 
 // Batches reads the corpus with Options.Threads workers and calls fn for each
 // batch, from worker 0..Threads-1, concurrently and in any order of Seq. The batch
-// is valid until fn returns. The first error stops all.
+// is valid until fn returns. The first error stops all. A batch is given to fn only
+// if all batches before it are too, so that fn may wait for its turn by Seq.
 func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
 	return c.batches(ctx, fn)
 }

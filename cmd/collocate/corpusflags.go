@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/text"
@@ -20,10 +22,12 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 		c.analyzerName = "unicode"
 	}
 	f := cmd.Flags()
-	f.Var(&c.format, "format", "auto, lines, file, blank, jsonl, trec, smart, tsv or csv")
+	f.Var(&c.format, "format", "what a file is: "+strings.Join(text.Formats(), ", "))
 	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text)")
 	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id or docid)")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
+	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(text.Formats(), cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("analyzer", cobra.FixedCompletions(text.Analyzers(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // corpus makes the corpus of these paths; no path means standard input.

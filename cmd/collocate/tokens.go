@@ -1,7 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"fmt"
+	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,39 +22,82 @@ func newTokensCmd(a *app) *cobra.Command {
 		Long: `Print one document a line as its words separated by blanks: what an analyzer
 makes of a corpus. Without a corpus, or with -, read standard input.`,
 		Example: `  echo "The Cat's paws" | collocate tokens --analyzer english
-  collocate tokens --ids --format smart cran.all`,
+  collocate tokens --ids --format smart cran.all
+  collocate tokens --analyzer whitespace --fields title,body news.jsonl.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			an, err := flags.analyzer()
 			if err != nil {
 				return err
 			}
-			w := bufio.NewWriterSize(a.stdout, 1<<16)
-			var t text.Tokens
-			for doc, err := range flags.corpus(a, args).All(cmd.Context()) {
-				if err != nil {
-					return err
-				}
-				if err := an.Analyze(doc.Text, &t); err != nil {
-					return err
-				}
-				if ids {
-					w.WriteString(doc.ID)
-					w.WriteByte('\t')
-				}
-				for i := range t.Words {
-					if i > 0 {
-						w.WriteByte(' ')
+			out := inOrder{w: a.stdout}
+			out.turn.L = &out.mu
+			workers := make([]struct {
+				tokens text.Tokens
+				line   []byte
+			}, a.threads)
+			return flags.corpus(a, args).Batches(cmd.Context(), func(worker int, b *text.Batch) error {
+				w := &workers[worker]
+				w.line = w.line[:0]
+				for _, doc := range b.Docs {
+					if err := an.Analyze(doc.Text, &w.tokens); err != nil {
+						return out.fail(fmt.Errorf("document %s: %w", doc.ID, err))
 					}
-					w.Write(t.Word(i))
+					w.line = appendTokens(w.line, doc.ID, ids, &w.tokens)
 				}
-				if err := w.WriteByte('\n'); err != nil {
-					return err
-				}
-			}
-			return w.Flush()
+				return out.write(b.Seq, w.line)
+			})
 		},
 	}
 	flags.register(cmd)
 	cmd.Flags().BoolVar(&ids, "ids", false, "begin each line with the document's ID and a tab")
 	return cmd
+}
+
+func appendTokens(line []byte, id string, ids bool, t *text.Tokens) []byte {
+	if ids {
+		line = append(append(line, id...), '\t')
+	}
+	for i := range t.Words {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		line = append(line, t.Word(i)...)
+	}
+	return append(line, '\n')
+}
+
+// inOrder writes what several workers made of batches in the order of the batches.
+// A batch that waits for its turn does not wait for ever: all batches before it
+// have been handed out.
+type inOrder struct {
+	w    io.Writer
+	mu   sync.Mutex
+	turn sync.Cond
+	next int
+	err  error // the first that any worker met
+}
+
+func (o *inOrder) write(seq int, p []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.next != seq && o.err == nil {
+		o.turn.Wait()
+	}
+	if o.err == nil {
+		_, o.err = o.w.Write(p)
+		o.next++
+	}
+	o.turn.Broadcast()
+	return o.err
+}
+
+// fail wakes all that wait for a batch that will not come.
+func (o *inOrder) fail(err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+	}
+	o.turn.Broadcast()
+	return o.err
 }

@@ -1,0 +1,337 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// outcome is what reading gives: the documents before the first mistake, and that.
+type outcome struct {
+	docs []string
+	err  string
+}
+
+func outcomeOf(docs []string, err error) outcome {
+	if err != nil {
+		// How far a decompressor got before it saw the mistake depends on timing.
+		msg, _, _ := strings.Cut(err.Error(), " data is broken")
+		return outcome{err: msg}
+	}
+	return outcome{docs: docs}
+}
+
+func (o outcome) equal(p outcome) bool { return o.err == p.err && slices.Equal(o.docs, p.docs) }
+
+// checkReading reads one text in all ways: uncut, cut in pieces of several sizes, by
+// one and several workers, plain, from standard input and compressed. All must
+// give the same documents with the same IDs, or the same mistake.
+func checkReading(t testing.TB, dir string, o Options, text []byte) {
+	t.Helper()
+	path := filepath.Join(dir, "f")
+	write(t, path, text)
+	want := outcomeOf(readAll(&Corpus{Paths: []string{path}, Options: o}))
+	check := func(how string, got outcome) {
+		got.err = strings.Replace(got.err, "-: ", path+": ", 1) // standard input
+		if !got.equal(want) {
+			t.Fatalf("%v %q\nuncut %q\n%s %q", o.Format, text, want, how, got)
+		}
+	}
+	for _, size := range []struct{ chunk, window int }{{1, 1}, {7, 3}, {64, 16}} {
+		restore := setSizes(size.chunk, size.window)
+		for threads := 1; threads <= 3; threads += 2 {
+			o := o
+			o.Threads = threads
+			how := fmt.Sprintf("in pieces of %d by %d workers", size.chunk, threads)
+			check(how, outcomeOf(readBatches(&Corpus{Paths: []string{path}, Options: o})))
+		}
+		check("from standard input", rename(outcomeOf(readAll(&Corpus{Paths: []string{"-"}, Options: o, in: bytes.NewReader(text)}))))
+		check("one by one", outcomeOf(readAll(&Corpus{Paths: []string{path}, Options: o})))
+		restore()
+	}
+}
+
+// rename makes IDs of standard input those of the file f.
+func rename(o outcome) outcome {
+	for i, d := range o.docs {
+		if rest, ok := strings.CutPrefix(d, "stdin"); ok {
+			o.docs[i] = "f" + rest
+		}
+	}
+	return o
+}
+
+// fragments are what the formats are made of, right and wrong.
+var fragments = map[Format][]string{
+	Lines: {"a line", "\n", "\r\n", "\n\n", "\xff\x00", "x"},
+	File:  {"a line", "\n"},
+	Blank: {"a line\n", "\n", "\r\n", " \n", "x", "\t\n\n"},
+	JSONL: {`{"id":"a","text":"x"}` + "\n", `{"text":"\u00e9\n"}` + "\r\n", "\n", `{"id":1,"title":"t","text":["p","q"]}` + "\n"},
+	TREC:  {"<DOC><DOCNO>1</DOCNO>text</DOC>\n", "<DOC>\n<DOCNO> x </DOCNO>\n<P>a < b</P>\n</DOC>", "\n"},
+	SMART: {".I 1\n", ".T\ntitle\n", ".W\r\ntext\r\n.5\n", ".A\nme\n", "\n"},
+	TSV:   {"1\ttext\n", "\n", "2\tx\ty\r\n"},
+	CSV:   {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
+}
+
+func TestReadingDoesNotDependOnCuts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	dir := t.TempDir()
+	for format, parts := range fragments {
+		for round := range 60 {
+			var text []byte
+			if format == CSV {
+				text = append(text, "id,text\n"...)
+			}
+			for range r.IntN(40) {
+				text = append(text, parts[r.IntN(len(parts))]...)
+			}
+			if round%4 == 3 && len(text) > 0 { // a mistake somewhere
+				text[r.IntN(len(text))] = byte(r.IntN(256))
+			}
+			checkReading(t, dir, Options{Format: format}, text)
+		}
+	}
+}
+
+// Many files of all sizes: grouping short ones into batches changes nothing either.
+func TestManyFiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	dir := t.TempDir()
+	var want []string
+	for i := range 200 {
+		name := fmt.Sprintf("%03d", i)
+		var text []byte
+		for n := range r.IntN(30) {
+			line := strings.Repeat("x", r.IntN(10))
+			text = append(append(text, line...), '\n')
+			want = append(want, fmt.Sprintf("%s:%d=%s", name, n+1, line))
+		}
+		if i%5 == 0 {
+			text = gzipped(text)
+		}
+		write(t, filepath.Join(dir, name), text)
+	}
+	for _, chunk := range []int{1, 20, 500, 1 << 20} {
+		restore := setSizes(chunk, 8)
+		got, err := readBatches(&Corpus{Paths: []string{dir}, Options: Options{Format: Lines, Threads: 4}})
+		restore()
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("pieces of %d: %d documents of %d, %v", chunk, len(got), len(want), err)
+		}
+	}
+}
+
+// Batches' borders are the same for any number of threads, plain or compressed.
+func TestBatchBorders(t *testing.T) {
+	dir := t.TempDir()
+	text := []byte(strings.Repeat("some words in a line\nand more\n", 200000))
+	borders := func(path string, threads int) []int {
+		list := make([]int, 100)
+		c := &Corpus{Paths: []string{path}, Options: Options{Threads: threads}}
+		if err := c.Batches(context.Background(), func(_ int, b *Batch) error {
+			list[b.Seq] = len(b.Docs)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	plain := write(t, filepath.Join(dir, "f"), text)
+	want := borders(plain, 1)
+	if want[4] == 0 || want[6] != 0 {
+		t.Errorf("%d bytes came in batches of %v documents", len(text), want)
+	}
+	for threads := range 5 {
+		if got := borders(plain, threads); !slices.Equal(got, want) {
+			t.Errorf("%d threads: %v, want %v", threads, got, want)
+		}
+	}
+	if got := borders(write(t, filepath.Join(dir, "f.zst"), zstded(text)), 3); !slices.Equal(got, want) {
+		t.Errorf("compressed: %v, want %v", got, want)
+	}
+}
+
+// A line of 100 MB between short ones.
+func TestLongLine(t *testing.T) {
+	size := 100 << 20
+	if testing.Short() {
+		size = 5 << 20
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(f, "short\n")
+	for range size >> 20 {
+		f.Write(bytes.Repeat([]byte("word "), 1<<20/5+1)[:1<<20])
+	}
+	io.WriteString(f, "\nend")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int{}
+	c := &Corpus{Paths: []string{path}, Options: Options{Threads: 1}}
+	err = c.Batches(context.Background(), func(_ int, b *Batch) error {
+		for _, d := range b.Docs {
+			sizes[d.ID] = len(d.Text)
+		}
+		return nil
+	})
+	if err != nil || len(sizes) != 3 || sizes["f:1"] != 5 || sizes["f:2"] != size || sizes["f:3"] != 3 {
+		t.Errorf("%v, %v", sizes, err)
+	}
+}
+
+func FuzzReading(f *testing.F) {
+	for format, parts := range fragments {
+		f.Add(uint8(format), []byte(strings.Join(parts, "")))
+	}
+	f.Add(uint8(Auto), gzipped([]byte("one\ntwo\n")))
+	f.Add(uint8(Auto), zstded([]byte("one\ntwo\n")))
+	f.Add(uint8(Auto), bzipped)
+	f.Add(uint8(CSV), []byte("text,id\n\"a\"\"\n\",1\n"))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, format uint8, text []byte) {
+		if len(text) > 1<<12 {
+			return // each byte may be a piece: this is slow
+		}
+		dir, err := os.MkdirTemp(dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		checkReading(t, dir, Options{Format: Format(format % 9)}, text)
+	})
+}
+
+// FuzzJSONL compares the scanner with encoding/json.
+func FuzzJSONL(f *testing.F) {
+	for _, part := range fragments[JSONL] {
+		f.Add([]byte(part))
+	}
+	f.Add([]byte(`{"text":"\ud83c\udf89\ud800\udc00\ud800","x":[1.5e-3,true,false,null,{"a":[]}],"id":-0}`))
+	f.Add([]byte(`{"te\u0078t":"a","text":"b","id":"\""}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.ContainsAny(line, "\n") || isBlank(line) || !utf8.Valid(line) {
+			return
+		}
+		var p parser
+		p.arena = make([]byte, 0, len(line))
+		err := p.splitJSONL(&source{options: &Options{Fields: []string{"text"}, IDField: "id"}}, line)
+		var want map[string]any
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		wantErr := d.Decode(&want)
+		if wantErr == nil && !json.Valid(line) {
+			wantErr = errors.New("more than one value")
+		}
+		if wantErr == nil && want == nil {
+			wantErr = errors.New("null")
+		}
+		text, ok := asText(want["text"])
+		if wantErr == nil && (!ok || want["text"] == nil) {
+			wantErr = errors.New("no text")
+		}
+		if wantErr == nil {
+			if _, ok := asText(want["id"]); !ok {
+				wantErr = errors.New("no ID")
+			}
+		}
+		if strings.Contains(fmt.Sprint(err), "want a string or a list") {
+			return // also if a later field of that name is right
+		}
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, encoding/json %v", line, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if got := string(p.docs[0].Text); got != text {
+			t.Fatalf("%q: %q, encoding/json %q", line, got, text)
+		}
+		if _, list := want["id"].([]any); !list && !p.marks[0].number {
+			if full, _ := asText(want["id"]); string(p.ids) != full {
+				t.Fatalf("%q: ID %q, encoding/json %q", line, p.ids, full)
+			}
+		}
+	})
+}
+
+// asText is what a value of a text field stands for.
+func asText(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case []any:
+		var parts []string
+		for _, e := range v {
+			if _, list := e.([]any); list {
+				return "", false
+			}
+			s, ok := asText(e)
+			if !ok {
+				return "", false
+			}
+			if s != "" {
+				parts = append(parts, s)
+			}
+		}
+		return strings.Join(parts, "\n"), true
+	default:
+		return "", false
+	}
+}
+
+// FuzzCSV compares with encoding/csv, which differs in one thing: it takes CR LF
+// inside quotes for LF.
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("a,text\n\"x\"\"y\",\"p\nq\"\r\n1,2\n\n"))
+	f.Add([]byte("text\n\"\"\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.IndexByte(data, '\r') >= 0 {
+			return
+		}
+		records, wantErr := csv.NewReader(bytes.NewReader(data)).ReadAll()
+		var got [][]string
+		var r csvRecord
+		var err error
+		for at := 0; at < len(data) && err == nil; {
+			if data[at] == '\n' {
+				at++
+				continue
+			}
+			if at, err = r.read(data, at); err == nil {
+				var fields []string
+				for i := range r.fields {
+					fields = append(fields, string(r.field(data, i, nil)))
+				}
+				got = append(got, fields)
+				if len(fields) != len(got[0]) {
+					err = errors.New("number of fields")
+				}
+			}
+		}
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, encoding/csv %v", data, err, wantErr)
+		}
+		if err == nil && !slices.EqualFunc(got, records, func(a, b []string) bool { return slices.Equal(a, b) }) {
+			t.Fatalf("%q: %q, encoding/csv %q", data, got, records)
+		}
+	})
+}

@@ -1,0 +1,390 @@
+package text
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// readAll returns the documents as "ID=text".
+func readAll(c *Corpus) (list []string, err error) {
+	for d, err := range c.All(context.Background()) {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, d.ID+"="+string(d.Text))
+	}
+	return list, nil
+}
+
+// readBatches returns the same by Batches, and checks how batches are numbered.
+func readBatches(c *Corpus) ([]string, error) {
+	var mu sync.Mutex
+	batches := map[int][]string{}
+	err := c.Batches(context.Background(), func(worker int, b *Batch) error {
+		var list []string
+		for _, d := range b.Docs {
+			list = append(list, d.ID+"="+string(d.Text))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if _, twice := batches[b.Seq]; twice || len(list) == 0 || worker < 0 || c.Options.Threads > 0 && worker >= c.Options.Threads {
+			return fmt.Errorf("batch %d of %d documents by worker %d", b.Seq, len(list), worker)
+		}
+		batches[b.Seq] = list
+		return nil
+	})
+	var all []string
+	for i := range len(batches) {
+		list, ok := batches[i]
+		if !ok && err == nil {
+			return nil, fmt.Errorf("no batch %d of %d", i, len(batches))
+		}
+		all = append(all, list...)
+	}
+	return all, err
+}
+
+func write(t testing.TB, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
+}
+
+func zstded(data []byte) []byte {
+	w, _ := zstd.NewWriter(nil)
+	return w.EncodeAll(data, nil)
+}
+
+// bzipped is "one\ntwo\n", by bzip2 -9.
+var bzipped = []byte("BZh91AY&SY\xa7\x14+w\x00\x00\x02\xc1\x80\x00\x10\x02\x01\x84\x80 \x00!\x80\x0c\x028\xf5\x1b\x8b\xb9\"\x9c(HS\x8a\x15\xbb\x80")
+
+// Every format, with what is odd in it: the documents in full.
+func TestFormatsByExample(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		format Format
+		fields string
+		text   string
+		want   []string
+	}{
+		{"lines", Lines, "", "one\ntwo\n", []string{"f:1=one", "f:2=two"}},
+		{"no final newline", Lines, "", "one\ntwo", []string{"f:1=one", "f:2=two"}},
+		{"CRLF", Lines, "", "one\r\ntwo\r\n\r\n", []string{"f:1=one", "f:2=two", "f:3="}},
+		{"empty lines are empty documents", Lines, "", "\n\none\n\n", []string{"f:1=", "f:2=", "f:3=one", "f:4="}},
+		{"BOM", Lines, "", "\ufeffone\n\ufefftwo", []string{"f:1=one", "f:2=\ufefftwo"}},
+		{"bytes as they are", Lines, "", "a\x00b\xff \r c\n", []string{"f:1=a\x00b\xff \r c"}},
+		{"nothing", Lines, "", "", nil},
+		{"file", File, "", "one\n\ntwo\r\n", []string{"f=one\n\ntwo\r\n"}},
+		{"empty file", File, "", "", []string{"f="}},
+		{"file with BOM", File, "", "\ufeffx", []string{"f=x"}},
+		{"blank", Blank, "", "\n\none\n two\r\n \t\r\nthree\n\n\n\nfour", []string{"f:1=one\n two", "f:2=three", "f:3=four"}},
+		{"blank, nothing", Blank, "", "\n \n\n", nil},
+		{"jsonl", JSONL, "", `{"id":"a","contents":"x"}` + "\r\n\n" + `{"contents":"y","title":"no"}`, []string{"a=x", "f:2=y"}},
+		{"jsonl, BEIR", JSONL, "", `{"_id":"a","title":"T","text":"x","metadata":{"k":[1,{}]}}`, []string{"a=T\nx"}},
+		{"jsonl, order of fields", JSONL, "", `{"text":"x","docid":7,"abstract":["p","q"],"title":""}`, []string{"7=p\nq\nx"}},
+		{"jsonl, null", JSONL, "", `{"id":null,"contents":null,"title":"t"}`, []string{"f:1=t"}},
+		{"jsonl, empty text", JSONL, "", `{"id":"e","text":""}`, []string{"e="}},
+		{"jsonl, last one counts", JSONL, "", `{"id":"a","id":"b","text":"x","text":"y"}`, []string{"b=y"}},
+		{"jsonl, escapes", JSONL, "", `{"\u0069d":"\u00e9\ud83c\udf89\ud800x","text":"a\"\\\/\b\f\n\r\t\u0000"}`, []string{"é🎉\ufffdx=a\"\\/\b\f\n\r\t\x00"}},
+		{"jsonl, own fields", JSONL, "b,a", `{"a":"x","b":"y","id":"i"}`, []string{"i=y\nx"}},
+		{"tsv", TSV, "", "1\tone\ttab\r\n\nq2\t\n3\tx", []string{"1=one\ttab", "q2=", "3=x"}},
+		{"csv", CSV, "", "id,title,text\n1,T,\"a \"\"q\"\",\nb\"\r\n\n2,,x", []string{"1=T\na \"q\",\nb", "2=x"}},
+		{"csv, no ID", CSV, "", "text\n\"x\"\ny\n", []string{"f:1=x", "f:2=y"}},
+		{"csv, own column", CSV, "b", "a,b,id\n1,2,3\n", []string{"3=2"}},
+		{"csv, header only", CSV, "", "id,text\n", nil},
+		{"csv, nothing", CSV, "", "", nil},
+		{"smart", SMART, "", ".I 1\r\n.T\r\ntitle\r\nmore\r\n.A\nauthor\n.W\n.5 of\n.I 2\n.X\n1 2\n.I 3\n.W\nx",
+			[]string{"1=title\nmore\n.5 of", "2=", "3=x"}},
+		{"smart, other sections", SMART, "A,X", ".I 1\n.T\ntitle\n.A\nauthor\n.X\ny\n", []string{"1=author\ny"}},
+		{"trec", TREC, "", "<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEAD>Head</HEAD><TEXT>\na < b &amp; <P>c<!-- no -->\n</TEXT>\n</DOC>\n<doc><docno>2</docno></doc>\n",
+			[]string{"A-1=Head  \na < b &amp;  c", "2="}},
+		{"trec, web page", TREC, "", "<DOC><DOCNO>W</DOCNO><DOCHDR>http://x\n</DOCHDR><html>y</html></DOC>", []string{"W=y"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Options{Format: tt.format}
+			if tt.fields != "" {
+				o.Fields = strings.Split(tt.fields, ",")
+			}
+			c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))}, Options: o}
+			got, err := readAll(c)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, %v\nwant %q", got, err, tt.want)
+			}
+			if got, err := readBatches(c); err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("in batches %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// Mistakes are named by file, line and what was expected.
+func TestMistakesByExample(t *testing.T) {
+	for _, tt := range []struct {
+		format     Format
+		text, want string
+	}{
+		{JSONL, "{\"text\":\"x\"}\n\n{\"text\":x}\n", `f: line 3: column 9: JSON has 'x': want a string`},
+		{JSONL, "{}\n", "f: line 1: none of the text fields contents, title, abstract, text"},
+		{JSONL, "{\"text\":{}}\n", `f: line 1: column 9: field "text": want a string or a list of strings`},
+		{JSONL, "[1]\n", "f: line 1: column 1: JSON has '[': want an object {...}"},
+		{JSONL, "{\"text\":\"a\tb\"}", `f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
+		{JSONL, "{\"text\":\"ab", "f: line 1: column 12: a string that does not end"},
+		{JSONL, "{\"text\":\"a\"} x", "f: line 1: column 14: JSON has 'x': want the end of the line"},
+		{JSONL, "{\"text\":\"a\\x\"}", `f: line 1: column 12: JSON has 'x': want one of "\/bfnrtu after a backslash`},
+		{TSV, "1\ta\nb\n", "f: line 2: no tab: want id<TAB>text"},
+		{CSV, "text,id\nx,1\n\"a\nb\",2\nx\n", "f: line 5: 1 fields: the header has 2"},
+		{CSV, "text\n\"x\n", "f: line 2: a quote that is not closed"},
+		{CSV, "text\n\"x\"y\n", "f: line 2: text behind a closing quote: want a comma or the line's end"},
+		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that has none at its begin"},
+		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, abstract, text: the columns are a, b"},
+		{CSV, "a,\"b\n1,2\n", "f: line 1: the header that names the columns: a quote that is not closed"},
+		{SMART, "\nhello\n.I 1\n", "f: line 2: text before the first document: want .I and its ID"},
+		{SMART, ".I 1\n.W\nx\n.I \n", "f: line 4: no ID: want .I and the document's ID"},
+		{TREC, "\nx<DOC></DOC>", "f: line 2: text outside of <DOC>...</DOC>"},
+		{TREC, "<DOC><DOCNO>1</DOCNO></DOC>\n<DOC>\n", "f: line 2: <DOC> without </DOC>"},
+		{TREC, "<DOC>\n</DOC>", "f: line 1: a document without <DOCNO>"},
+		{TREC, "<DOC>\n<DOCNO>1</DOC>", "f: line 2: <DOCNO> without </DOCNO>"},
+		{TREC, "<DOC>\n<DOCNO>1</DOCNO><DOCNO>2</DOCNO></DOC>", "f: line 2: a second <DOCNO>"},
+		{Lines, "\xff\xfea\x00", "f: byte 0: UTF-16 text: convert it to UTF-8"},
+		{Format(99), "x", "f: no format text.Format(99)"},
+	} {
+		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))}, Options: Options{Format: tt.format}}
+		for how, read := range map[string]func(*Corpus) ([]string, error){"All": readAll, "Batches": readBatches} {
+			_, err := read(c)
+			if err == nil || !strings.HasSuffix(err.Error(), string(filepath.Separator)+tt.want) {
+				t.Errorf("%s of %v %q: error\n%v, want\n%s", how, tt.format, tt.text, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestDetection(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		inFolder   bool
+		want       Format
+	}{
+		{"a", "one\ntwo\n", false, Lines},
+		{"a", "", false, Lines},
+		{"a", "one\ntwo\n\n\n", false, Lines},
+		{"a", "one\ntwo\n\nthree\n", false, Blank},
+		{"a", strings.Repeat("line\n", 100) + "\n" + strings.Repeat("line\n", 100), false, Lines},
+		{"a.txt", "one\ntwo\n", true, File},
+		{"a", "\n {\"id\":1}\n", true, JSONL},
+		{"a", "{ not json }\n", false, Lines},
+		{"a.jsonl.gz", "[]", false, JSONL},
+		{"a", "<DOC>\n<DOCNO>", false, TREC},
+		{"a", "<doc id=1>\n", false, TREC},
+		{"a", "<DOCUMENT>", false, Lines},
+		{"a", ".I 1\r\n.T\r\n", true, SMART},
+		{"a", "0\tThe presence of\n1\tx\n", false, TSV},
+		{"a", "0\tThe presence of\n1\tx\ty\n", false, Lines},
+		{"a.tsv", "D1\tx\n", false, TSV},
+		{"a.CSV.zst", "id,text\n", false, CSV},
+	} {
+		if got := guess([]byte(tt.text), tt.name, tt.inFolder); got != tt.want {
+			t.Errorf("%s %q: %v, want %v", tt.name, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestFormatNames(t *testing.T) {
+	for i, name := range formatNames {
+		var f Format
+		if err := f.Set(name); err != nil || f != Format(i) || f.String() != name {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	if _, err := ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), `"xml": want auto, lines`) {
+		t.Error(err)
+	}
+}
+
+// Compression is seen by content, whatever the name, and two members are one text.
+func TestCompression(t *testing.T) {
+	dir := t.TempDir()
+	plain := []byte("one\ntwo\n")
+	skippable := append([]byte("\x51\x2a\x4d\x18\x03\x00\x00\x00abc"), zstded(plain)...)
+	for name, data := range map[string][]byte{
+		"plain.gz": plain, "gzip": gzipped(plain), "gzip2": append(gzipped(plain[:3]), gzipped(plain[3:])...),
+		"zstd.txt": zstded(plain), "zstd2": append(zstded(plain[:5]), zstded(plain[5:])...), "skippable": skippable, "bzip2": bzipped,
+	} {
+		want := []string{name + ":1=one", name + ":2=two"}
+		got, err := readAll(&Corpus{Paths: []string{write(t, filepath.Join(dir, name), data)}})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if name == "plain.gz" {
+			continue
+		}
+		for cut := 10; cut < len(data); cut++ {
+			if name == "gzip2" && cut == len(gzipped(plain[:3])) || name == "zstd2" && cut == len(zstded(plain[:5])) || name == "skippable" && cut == 11 {
+				continue // the end of a member is an end
+			}
+			path := write(t, filepath.Join(dir, "cut"), data[:cut])
+			_, err := readAll(&Corpus{Paths: []string{path}})
+			if err == nil || !strings.Contains(err.Error(), path+":") {
+				t.Errorf("%s cut after byte %d: error %v", name, cut, err)
+			}
+		}
+	}
+}
+
+// Folders are walked in byte order of the paths below them; hidden files are not part of it.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "a/z", "a.txt", "a/b/c", "B", ".hidden", ".git/x", "é"} {
+		write(t, filepath.Join(dir, "top", name), []byte("text of "+name))
+	}
+	if err := os.Symlink("../top/a/b", filepath.Join(dir, "top", "link")); err != nil {
+		t.Fatal(err)
+	}
+	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "top", "b"), "-"}, in: strings.NewReader("x\ny")}
+	got, err := readAll(c)
+	want := []string{"B=text of B", "a.txt=text of a.txt", "a/b/c=text of a/b/c", "a/z=text of a/z", "b=text of b", "link/c=text of a/b/c", "é=text of é",
+		"b:1=text of b", "stdin:1=x", "stdin:2=y"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v\nwant %q", got, err, want)
+	}
+
+	loop := filepath.Join(dir, "top", "a", "b", "loop")
+	if err := os.Symlink("../../../top", loop); err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []func(*Corpus) ([]string, error){readAll, readBatches} {
+		if got, err := read(&Corpus{Paths: []string{filepath.Join(dir, "top")}}); err == nil || !strings.Contains(err.Error(), loop+": a loop") || len(got) > 0 {
+			t.Errorf("a loop of links: %q, %v", got, err)
+		}
+	}
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "folder", "broken")
+	write(t, filepath.Join(dir, "folder", "good"), nil)
+	if err := os.Symlink("nowhere", broken); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "folder"), "-"} {
+		c := &Corpus{Paths: []string{path}, in: io.MultiReader(strings.NewReader("x\n"), brokenReader{})}
+		_, err := readAll(c)
+		if err == nil || path != "-" && !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	if _, err := readAll(&Corpus{Paths: []string{"-", "-"}}); err == nil {
+		t.Error("standard input twice")
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the wire is cut") }
+
+// A caller may stop early, by leaving the loop, by an error of its own or by the context.
+func TestStoppingEarly(t *testing.T) {
+	defer setSizes(64, 8)()
+	path := write(t, filepath.Join(t.TempDir(), "f"), []byte(strings.Repeat("a line of text\n", 10000)))
+	for _, data := range []string{path, "-"} {
+		c := &Corpus{Paths: []string{data}, Options: Options{Threads: 3}}
+		restart := func() { c.in = strings.NewReader(strings.Repeat("a line of text\n", 10000)) }
+		n := 0
+		restart()
+		for _, err := range c.All(context.Background()) {
+			if n++; n == 100 || err != nil {
+				break
+			}
+		}
+		if n != 100 {
+			t.Error(n)
+		}
+		own := errors.New("enough")
+		var calls atomic.Int32
+		restart()
+		err := c.Batches(context.Background(), func(int, *Batch) error {
+			if calls.Add(1) == 10 {
+				return own
+			}
+			return nil
+		})
+		if err != own {
+			t.Errorf("the caller's error came back as %v", err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		restart()
+		err = c.Batches(ctx, func(int, *Batch) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled, but %v", err)
+		}
+		restart()
+		for _, err = range c.All(ctx) {
+			if err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled, but %v", err)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	defer setSizes(1000, 100)()
+	dir := t.TempDir()
+	data := []byte(strings.Repeat("a line of text\n", 10000))
+	total := int64(len(data))
+	paths := []string{write(t, filepath.Join(dir, "a"), data)}
+	zipped := gzipped(data)
+	paths = append(paths, write(t, filepath.Join(dir, "b"), zipped))
+	total += int64(len(zipped))
+	for _, read := range []func(*Corpus) ([]string, error){readAll, readBatches} {
+		var (
+			mu   sync.Mutex
+			last int64
+		)
+		c := &Corpus{Paths: paths, Options: Options{Progress: func(done, of int64) {
+			if of != total {
+				t.Errorf("%d of %d, want %d", done, of, total)
+			}
+			mu.Lock()
+			last = max(last, done)
+			mu.Unlock()
+		}}}
+		if _, err := read(c); err != nil || last != total {
+			t.Errorf("%d of %d told, %v", last, total, err)
+		}
+	}
+}
+
+// setSizes cuts texts finer than in earnest; the returned function undoes it.
+func setSizes(chunk, window int) func() {
+	c, w := chunkSize, windowSize
+	chunkSize, windowSize = chunk, window
+	return func() { chunkSize, windowSize = c, w }
+}

@@ -1,0 +1,63 @@
+package text
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// shared finds the folder of large real data that may lie beside the project.
+func shared(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for {
+		data := filepath.Join(dir, "shared", "data")
+		if _, err := os.Stat(data); err == nil {
+			return data
+		}
+		if filepath.Dir(dir) == dir {
+			tb.Skip("no folder shared/data beside the project")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// The real collections, their format detected, have as many documents as they say.
+func TestRealCollections(t *testing.T) {
+	data := shared(t)
+	for _, tt := range []struct {
+		path  string
+		docs  int64
+		first string
+	}{
+		{"ir/cranfield/cran.all.1400", 1400, "1=experimental investigation of the aerodynamics of a\nwing in a slipstream ."},
+		{"ir/cacm/cacm.all", 3204, "1=Preliminary Report-International Algebraic Language"},
+		{"ir/cisi/CISI.ALL", 1460, "1=18 Editions of the Dewey Decimal Classifications\n   The present study"},
+		{"ir/medline/MED.ALL", 1033, "1=correlation between maternal and fetal plasma levels"},
+		{"ir/adi/ADI.ALL", 82, "1=the ibm dsd technical information center"},
+		{"text/acl-abstracts.jsonl.zst", 110486, "1952.earlymt-1.1=Translation"},
+		{"text/elife-paragraphs.jsonl.zst", 420834, "elife-00003.1=We previously discovered histones"},
+	} {
+		if testing.Short() && tt.docs > 400000 {
+			continue
+		}
+		c := &Corpus{Paths: []string{filepath.Join(data, tt.path)}}
+		var docs atomic.Int64
+		err := c.Batches(context.Background(), func(_ int, b *Batch) error {
+			docs.Add(int64(len(b.Docs)))
+			if d := b.Docs[0]; b.Seq == 0 && !strings.HasPrefix(d.ID+"="+string(d.Text), tt.first) {
+				t.Errorf("%s begins with %s %.80q", tt.path, d.ID, d.Text)
+			}
+			return nil
+		})
+		if err != nil || docs.Load() != tt.docs {
+			t.Errorf("%s: %d documents, %v, want %d", tt.path, docs.Load(), err, tt.docs)
+		}
+	}
+}
