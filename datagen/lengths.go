@@ -2,6 +2,9 @@ package datagen
 
 import "math"
 
+// Products are rounded before they are added (float64(...)), so that processors with
+// fused multiply-add give the same bits.
+
 // lengths stands for the lognormal distribution of document lengths in sums over
 // it: a few lengths with their weights.
 type lengths struct {
@@ -17,13 +20,13 @@ func newLengths(mu, sigma float64) lengths {
 	for i := range 181 {
 		z := -4 + float64(i)/20
 		w := math.Exp(-z * z / 2)
-		l.at = append(l.at, min(max(1, math.Exp(mu+sigma*z)), maxDocWords))
+		l.at = append(l.at, min(max(1, math.Exp(mu+float64(sigma*z))), maxDocWords))
 		l.weight = append(l.weight, w)
 		total += w
 	}
 	for i := range l.weight {
 		l.weight[i] /= total
-		l.mean += l.weight[i] * l.at[i]
+		l.mean += float64(l.weight[i] * l.at[i])
 	}
 	return l
 }
@@ -33,7 +36,7 @@ func newLengths(mu, sigma float64) lengths {
 func (l lengths) documents(p float64) (share float64) {
 	logMiss := math.Log1p(-p)
 	for i, n := range l.at {
-		share -= l.weight[i] * math.Expm1(n*logMiss)
+		share -= float64(l.weight[i] * math.Expm1(n*logMiss))
 	}
 	return share
 }

@@ -32,6 +32,7 @@ const (
 	forPoints
 	forClusters
 	forCliques
+	forMembers // and the numbers after it, one a member
 )
 
 // A shard is filled by a worker, who closes done, and written in its turn.

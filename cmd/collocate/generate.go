@@ -29,7 +29,7 @@ bytes, whatever the number of threads.`,
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newGenerateTextCmd(a))
+	cmd.AddCommand(newGenerateTextCmd(a), newGenerateQueriesCmd(a), newGeneratePointsCmd(a))
 	return cmd
 }
 

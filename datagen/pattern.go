@@ -1,0 +1,77 @@
+package datagen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Patterns makes n patterns without common features: the first takes features 0,
+// 1, ..., the next goes on from there. Their sizes run from minSize to maxSize and
+// then again.
+func Patterns(n, minSize, maxSize int, prevalence float64) []Pattern {
+	var pats []Pattern
+	next, size := 0, minSize
+	for range n {
+		var p Pattern
+		for range size {
+			p.Features = append(p.Features, next)
+			next++
+		}
+		p.Prevalence = prevalence
+		pats = append(pats, p)
+		if size++; size > maxSize {
+			size = minSize
+		}
+	}
+	return pats
+}
+
+// ParsePattern reads "A+B+C=0.6": names of features and a prevalence.
+func ParsePattern(s string) (Pattern, error) {
+	names, share, _ := strings.Cut(s, "=")
+	var p Pattern
+	var err error
+	if p.Prevalence, err = strconv.ParseFloat(share, 64); err != nil {
+		return p, fmt.Errorf("%q is not a pattern: want features and a prevalence, such as A+B+C=0.6", s)
+	}
+	for name := range strings.SplitSeq(names, "+") {
+		f, ok := featureNumber(name)
+		if !ok {
+			return p, fmt.Errorf("%q is not a pattern: %q is no feature, want A to Z, AA, AB, ...", s, name)
+		}
+		p.Features = append(p.Features, f)
+	}
+	return p, nil
+}
+
+// String writes the pattern as ParsePattern reads it.
+func (p Pattern) String() string {
+	var names []string
+	for _, f := range p.Features {
+		names = append(names, FeatureName(f))
+	}
+	return strings.Join(names, "+") + "=" + strconv.FormatFloat(p.Prevalence, 'g', -1, 64)
+}
+
+// FeatureName is the name of a feature numbered from 0: A to Z, AA, AB, ...
+func FeatureName(f int) string {
+	var name []byte
+	for f++; f > 0; f = (f - 1) / 26 {
+		name = append(name, 'A'+byte((f-1)%26))
+	}
+	slices.Reverse(name)
+	return string(name)
+}
+
+// featureNumber undoes FeatureName, for names of up to six letters.
+func featureNumber(name string) (f int, ok bool) {
+	for _, c := range name {
+		if c < 'A' || c > 'Z' {
+			return 0, false
+		}
+		f = f*26 + int(c-'A') + 1
+	}
+	return f - 1, name != "" && len(name) <= 6
+}

@@ -1,0 +1,255 @@
+package datagen
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// QueryClass says which words a query is made of.
+type QueryClass int
+
+const (
+	// Mixed makes a log like that of a web search engine: queries of 1 to 10
+	// words, words that are frequent in documents frequent in queries too but
+	// for the most frequent, and popular queries that come again.
+	Mixed QueryClass = iota
+	// Short to Extra take words by the length of their postings lists: those of
+	// the retrieval thesis, as shares of its 50.2 million documents.
+	Short
+	Medium
+	Long
+	Extra
+)
+
+var classNames = [...]string{"mixed", "short", "medium", "long", "extra"}
+
+// Average postings per list in the thesis, over its number of documents.
+var classShares = [...]float64{0, 89_615 / 50.2e6, 476_771 / 50.2e6, 1_032_795 / 50.2e6, 5_494_285 / 50.2e6}
+
+// In a class lists are spread evenly, in the logarithm, over a factor of
+// classSpread both ways. The mean of that spread is spreadMean times its middle.
+const classSpread = 1.5
+
+var spreadMean = (classSpread - 1/classSpread) / (2 * math.Log(classSpread))
+
+func (c QueryClass) String() string {
+	if c < 0 || int(c) >= len(classNames) {
+		return "QueryClass(" + strconv.Itoa(int(c)) + ")"
+	}
+	return classNames[c]
+}
+
+// Set and Type make *QueryClass a command-line flag.
+func (c *QueryClass) Set(s string) error {
+	i := slices.Index(classNames[:], s)
+	if i < 0 {
+		return fmt.Errorf("%q is not a class of queries: want %s", s, strings.Join(classNames[:], ", "))
+	}
+	*c = QueryClass(i)
+	return nil
+}
+
+// Type names the flag's value in help texts.
+func (c *QueryClass) Type() string { return "class" }
+
+// QueryOptions choose queries.
+type QueryOptions struct {
+	Count int64 // how many; 0: 500, as in the thesis
+	Class QueryClass
+	Terms int // words a query; 0: 2 in a class, 1 to 10 in a mixed log
+
+	// Vocabulary are the words to choose from; nil: those of Law. If Docs is
+	// given, counts are of documents that hold the word, out of Docs; if not, counts
+	// are of occurrences, and the documents are estimated from them.
+	Vocabulary []WordCount
+	Docs       int64
+
+	// Law, Mu and Sigma are those of the text, as in TextOptions.
+	Law       Law
+	Mu, Sigma float64
+
+	Seed    uint64
+	Threads int // 0: all cores; the queries are the same for any number
+}
+
+// queryLengths is how many in 1000 queries of a log have 1, 2, ... words: a mean of
+// 2.9, as in published web logs.
+var queryLengths = [10]uint64{200, 300, 220, 130, 70, 40, 20, 10, 6, 4}
+
+// popularity is the law by which queries come again: 0.85 of twenty thousand
+// lines and 0.63 of a million are different queries.
+var popularity = Law{Head: 0.85, Shift: 3, Knee: 1e5, Tail: 1.1}
+
+const (
+	queryWords = 1 << 17 // words of a law that queries choose from
+	// stopShare is the share of documents from which a word is a stop word, which
+	// people leave out of most queries.
+	stopShare, stopFactor = 0.2, 0.125
+	// popularWords is the power of the share of documents by which a word turns up
+	// in queries of a log.
+	popularWords   = 0.8
+	queriesInShard = 4096
+)
+
+// Queries writes lines of a number from 1, a tab and words with blanks between.
+func Queries(ctx context.Context, w io.Writer, opts QueryOptions) error {
+	q, err := newQueries(opts)
+	if err != nil {
+		return fmt.Errorf("generating queries: %w", err)
+	}
+	shards := (q.count + queriesInShard - 1) / queriesInShard
+	err = writeShards(ctx, w, q.threads, shards, func(buf []byte, shard int64) []byte {
+		lo := shard * queriesInShard
+		for i := lo; i < min(lo+queriesInShard, q.count); i++ {
+			buf = strconv.AppendInt(buf, i+1, 10)
+			sep := byte('\t')
+			for _, word := range q.query(i) {
+				buf = append(append(buf, sep), q.words.word(word)...)
+				sep = ' '
+			}
+			buf = append(buf, '\n')
+		}
+		return buf
+	}, func(data []byte) ([]byte, bool) { return data, true })
+	if err != nil {
+		return fmt.Errorf("generating queries: %w", err)
+	}
+	return nil
+}
+
+type queries struct {
+	words   *vocabulary
+	count   int64
+	threads int
+	seed    uint64
+	terms   int
+	class   QueryClass
+	lo, hi  int // the words that belong to the class
+
+	popular *sampler // of queries in a mixed log
+	cum     []uint64 // cumulated popularity of words
+}
+
+func newQueries(o QueryOptions) (*queries, error) {
+	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classNames) {
+		return nil, fmt.Errorf("%d queries of class %v with %d words: want no negative number and at most 100 words", o.Count, o.Class, o.Terms)
+	}
+	q := &queries{count: o.Count, threads: o.Threads, seed: o.Seed, terms: o.Terms, class: o.Class}
+	if q.count == 0 {
+		q.count = 500
+	}
+	if q.threads <= 0 {
+		q.threads = runtime.GOMAXPROCS(0)
+	}
+	var err error
+	if q.words, err = newVocabulary(o); err != nil {
+		return nil, err
+	}
+	if q.class == Mixed {
+		return q, q.prepareLog()
+	}
+	return q, q.prepareClass()
+}
+
+// query gives the words of line i, each once.
+func (q *queries) query(i int64) []int {
+	if q.class != Mixed {
+		rng := rand.New(stream(q.seed, forQueries, uint64(i)))
+		return q.distinct(q.terms, func() int { return q.inClass(rng) }, q.lo, q.hi)
+	}
+	which := q.popular.draw(stream(q.seed, forPopularity, uint64(i)))
+	rng := rand.New(stream(q.seed, forQueries, uint64(which)))
+	n := q.terms
+	if n == 0 {
+		n = queryLength(rng.Uint64N(1000))
+	}
+	return q.distinct(n, func() int { return q.byPopularity(rng) }, 0, len(q.words.share))
+}
+
+// queryLength is the number of words of the u-th query in 1000.
+func queryLength(u uint64) int {
+	for i, share := range queryLengths {
+		if u < share {
+			return i + 1
+		}
+		u -= share
+	}
+	return len(queryLengths)
+}
+
+// distinct draws n different words. Where draws keep hitting the same few, the
+// first words of [lo, hi) not yet taken fill up.
+func (q *queries) distinct(n int, draw func() int, lo, hi int) []int {
+	n = min(n, hi-lo)
+	words := make([]int, 0, n)
+	for tries := 0; len(words) < n && tries < 64*n; tries++ {
+		if w := draw(); !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	for w := lo; len(words) < n; w++ {
+		if !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// prepareClass finds the words with lists near enough to the class's.
+func (q *queries) prepareClass() error {
+	if q.terms == 0 {
+		q.terms = 2
+	}
+	want := classShares[q.class]
+	q.lo = q.words.firstBelow(want * 2)
+	q.hi = q.words.firstBelow(want / 2)
+	if q.hi-q.lo < q.terms {
+		return fmt.Errorf("class %v needs %d words that occur in %.2g to %.2g of all documents, the vocabulary has %d",
+			q.class, q.terms, want/2, want*2, q.hi-q.lo)
+	}
+	return nil
+}
+
+// inClass draws a length of list and takes a word with the nearest.
+func (q *queries) inClass(rng *rand.Rand) int {
+	want := classShares[q.class] / spreadMean * math.Pow(classSpread, 2*rng.Float64()-1)
+	share := q.words.share
+	w := min(max(q.words.firstBelow(want), q.lo), q.hi-1)
+	if w > q.lo && share[w-1]/want < want/share[w] {
+		w--
+	}
+	// Any of the words with a list of that very length.
+	lo := q.words.firstBelow(math.Nextafter(share[w], math.Inf(1)))
+	hi := q.words.firstBelow(share[w])
+	return lo + rng.IntN(hi-lo)
+}
+
+// prepareLog adds up the popularity of words, in integers.
+func (q *queries) prepareLog() error {
+	q.popular = newSampler(popularity)
+	q.cum = make([]uint64, len(q.words.share))
+	total := uint64(0)
+	for i, s := range q.words.share {
+		weight := math.Pow(s, popularWords)
+		if s > stopShare {
+			weight *= stopFactor
+		}
+		total += uint64(math.Round(math.Ldexp(weight, 40))) + 1
+		q.cum[i] = total
+	}
+	return nil
+}
+
+func (q *queries) byPopularity(rng *rand.Rand) int {
+	at, _ := bits.Mul64(rng.Uint64(), q.cum[len(q.cum)-1])
+	w, _ := slices.BinarySearch(q.cum, at+1)
+	return w
+}
