@@ -1,0 +1,130 @@
+// Command race asks Collocate and its peers the same queries in turn and prints
+// how long each took. See ../README.md; ../run prepares everything and calls it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("race: ")
+	var (
+		index   = flag.String("index", "", "folder of our index")
+		peers   = flag.String("peers", "", "peers as NAME=COMMAND, separated by semicolons")
+		queries = flag.String("queries", "", "file of queries: lines, id:text, or JSON lines with a field query")
+		most    = flag.Int("most", 500, "number of queries, drawn at random")
+		rounds  = flag.Int("rounds", 5, "how often each query is asked; the median counts, the first round does not")
+		ks      = flag.String("k", "10,100,1000", "numbers of answers")
+		modes   = flag.String("modes", "or,and", "modes")
+		csv     = flag.String("csv", "", "also write every query's median times to this file")
+	)
+	flag.Parse()
+	if err := race(context.Background(), *index, *peers, *queries, *most, *rounds, *ks, *modes, *csv); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func race(ctx context.Context, index, peers, queries string, most, rounds int, ks, modes, csv string) error {
+	ours, err := openOurs(ctx, index)
+	if err != nil {
+		return err
+	}
+	defer ours.close()
+	engines := []engine{ours}
+	for _, spec := range strings.Split(peers, ";") {
+		if spec == "" {
+			continue
+		}
+		p, err := startPeer(spec)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		engines = append(engines, p)
+	}
+	qs, err := readQueries(queries, ours.knows)
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	rng.Shuffle(len(qs), func(i, j int) { qs[i], qs[j] = qs[j], qs[i] })
+	qs = qs[:min(most, len(qs))]
+	fmt.Printf("%d queries, %d rounds, %s, %d cores; microseconds inside the engine, one thread\n\n", len(qs), rounds, runtime.Version(), runtime.NumCPU())
+
+	var details *bufio.Writer
+	if csv != "" {
+		f, err := os.Create(csv)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		details = bufio.NewWriter(f)
+		defer details.Flush()
+		fmt.Fprintln(details, "mode,k,terms,query,engine,nanoseconds")
+	}
+	report := newReport(engines)
+	for _, mode := range strings.Split(modes, ",") {
+		for _, k := range strings.Split(ks, ",") {
+			results, err := measure(engines, qs, mode, k, rounds, rng)
+			if err != nil {
+				return err
+			}
+			report.add(mode, k, qs, results)
+			if details != nil {
+				for i, q := range qs {
+					for e, engine := range engines {
+						fmt.Fprintf(details, "%s,%s,%d,%q,%s,%d\n", mode, k, len(q), strings.Join(q, " "), engine.name(), results[i].nanos[e])
+					}
+				}
+			}
+		}
+	}
+	report.print(os.Stdout)
+	return nil
+}
+
+// outcome is what one query gave, by engine.
+type outcome struct {
+	nanos []int64 // median over the rounds
+	docs  [][]hit // of the last round
+}
+
+// measure asks every engine every query, in an order that changes from query to
+// query, so that noise of the machine falls on all alike.
+func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *rand.Rand) ([]outcome, error) {
+	times := make([][][]int64, len(qs))
+	out := make([]outcome, len(qs))
+	for i := range qs {
+		times[i] = make([][]int64, len(engines))
+		out[i].docs = make([][]hit, len(engines))
+	}
+	for round := range rounds + 1 {
+		for i, q := range qs {
+			for _, e := range rng.Perm(len(engines)) {
+				nanos, docs, err := engines[e].ask(mode, k, q)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %s %s %v: %w", engines[e].name(), mode, k, q, err)
+				}
+				if round > 0 {
+					times[i][e] = append(times[i][e], nanos)
+				}
+				out[i].docs[e] = docs
+			}
+		}
+	}
+	for i := range qs {
+		for e := range engines {
+			out[i].nanos = append(out[i].nanos, median(times[i][e]))
+		}
+	}
+	return out, nil
+}
