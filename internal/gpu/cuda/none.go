@@ -1,0 +1,21 @@
+//go:build !linux || nogpu || !(amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
+)
+
+// Devices reports that this build has none.
+func Devices() ([]driver.Info, error) {
+	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", ErrNone, runtime.GOOS, runtime.GOARCH)
+}
+
+// Open reports that this build has none.
+func Open(int) (driver.Device, error) {
+	_, err := Devices()
+	return nil, err
+}

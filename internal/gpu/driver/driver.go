@@ -1,0 +1,165 @@
+// Package driver is the narrow waist of internal/gpu: what a device must be
+// able to do, as plain calls on plain handles. It has two implementations: cuda
+// (NVIDIA's libcuda, loaded at run time) and emu (an interpreter of the same
+// PTX, in Go). Package gpu puts types with lifetimes on top; nothing else
+// should call a driver.
+package driver
+
+import "fmt"
+
+// Ptr is an address in device memory. The zero Ptr is no memory.
+type Ptr uint64
+
+// Handles to what lives in a driver. They are only ever passed back to the
+// driver that made them.
+type (
+	Stream uintptr
+	Event  uintptr
+	Module uintptr
+	Kernel uintptr
+	Graph  uintptr
+)
+
+// Dim is the shape of a launch: blocks of threads, and bytes of dynamic shared
+// memory for each block.
+type Dim struct {
+	Blocks  [3]int
+	Threads [3]int
+	Shared  int
+}
+
+// Info is what is known about a device before and after it is opened.
+type Info struct {
+	Ordinal         int    `json:"ordinal"`
+	Name            string `json:"name"`
+	UUID            string `json:"uuid,omitempty"`
+	PCI             string `json:"pci,omitempty"`
+	Driver          string `json:"driver"`
+	Major           int    `json:"major"` // compute capability
+	Minor           int    `json:"minor"`
+	Memory          int64  `json:"memory"` // bytes
+	Multiprocessors int    `json:"multiprocessors"`
+	L2              int    `json:"l2"` // bytes
+	SharedPerBlock  int    `json:"shared_per_block"`
+	SharedOptIn     int    `json:"shared_opt_in"` // with the dynamic attribute raised
+	ThreadsPerSM    int    `json:"threads_per_sm"`
+	MemoryClockKHz  int    `json:"memory_clock_khz"`
+	MemoryBusBits   int    `json:"memory_bus_bits"`
+	ClockKHz        int    `json:"clock_khz"`
+	AsyncEngines    int    `json:"async_engines"`
+	Emulated        bool   `json:"emulated,omitempty"`
+}
+
+// Device is one opened device. Every method except Bind, Unbind, Info and
+// Close must be called between Bind and Unbind, on the same goroutine: a CUDA
+// context is current per operating-system thread.
+//
+// Work given to a stream is done in order, later; errors of the work itself may
+// come out of any later call.
+type Device interface {
+	Info() Info
+	Close() error
+
+	// Bind ties the goroutine to its thread and makes the device current.
+	Bind() error
+	Unbind()
+
+	MemInfo() (free, total int64, err error)
+	Alloc(bytes int64) (Ptr, error)
+	Free(Ptr) error
+	HostAlloc(bytes int) ([]byte, error) // pinned
+	HostFree([]byte) error
+
+	// Copies: host memory must be pinned and stay untouched until the stream
+	// got there.
+	CopyIn(dst Ptr, src []byte, s Stream) error
+	CopyOut(dst []byte, src Ptr, s Stream) error
+	Copy(dst, src Ptr, bytes int64, s Stream) error
+	Fill8(dst Ptr, v uint8, n int64, s Stream) error
+	Fill32(dst Ptr, v uint32, n int64, s Stream) error
+
+	NewStream() (Stream, error)
+	FreeStream(Stream) error
+	SyncStream(Stream) error
+	StreamDone(Stream) (bool, error) // false: still busy
+	WaitEvent(Stream, Event) error
+	SyncDevice() error
+
+	NewEvent(timing bool) (Event, error)
+	FreeEvent(Event) error
+	RecordEvent(Event, Stream) error
+	SyncEvent(Event) error
+	Elapsed(from, to Event) (milliseconds float32, err error)
+
+	// LoadModule compiles PTX; its error carries the compiler's log.
+	LoadModule(ptx string) (Module, error)
+	FreeModule(Module) error
+	Kernel(m Module, name string) (Kernel, error)
+	// SetShared allows a kernel so many bytes of dynamic shared memory.
+	SetShared(k Kernel, bytes int) error
+	// Occupancy is how many blocks of that size fit a multiprocessor.
+	Occupancy(k Kernel, threads, shared int) (int, error)
+	// Launch runs a kernel; args is its parameters as laid out in PTX, in
+	// memory from HostAlloc, with a capacity of at least LaunchSpare more.
+	Launch(k Kernel, d Dim, args []byte, s Stream) error
+
+	// BeginCapture makes the stream record instead of run, EndCapture makes a
+	// graph of what was recorded.
+	BeginCapture(Stream) error
+	EndCapture(Stream) (Graph, error)
+	FreeGraph(Graph) error
+	LaunchGraph(Graph, Stream) error
+}
+
+// LaunchSpare is the number of bytes behind a launch's arguments that the driver
+// may use.
+const LaunchSpare = 64
+
+// Error is a failed driver call.
+type Error struct {
+	Op   string // what was being done: "cuMemAlloc"
+	Code int    // CUresult
+	Name string // CUDA_ERROR_OUT_OF_MEMORY
+	Text string // out of memory
+	Log  string // the PTX compiler's or the interpreter's words, if any
+}
+
+func (e *Error) Error() string {
+	msg := fmt.Sprintf("%s: %s (%s, %d)", e.Op, e.Text, e.Name, e.Code)
+	if e.Log != "" {
+		msg += ": " + e.Log
+	}
+	return msg
+}
+
+// The codes that callers tell apart. The numbers are CUDA's.
+const (
+	InvalidValue      = 1
+	OutOfMemory       = 2
+	NoDevice          = 100
+	InvalidDevice     = 101
+	InvalidPTX        = 218
+	UnsupportedPTX    = 222
+	NotFound          = 500
+	NotReady          = 600
+	IllegalAddress    = 700
+	LaunchOutOfShared = 701
+	LaunchTimeout     = 702
+	Assert            = 710
+	HardwareStack     = 714
+	IllegalInstr      = 715
+	Misaligned        = 716
+	InvalidSpace      = 717
+	InvalidPC         = 718
+	LaunchFailed      = 719
+)
+
+// Sticky says whether the error killed the device's context: every later call
+// would fail with it.
+func (e *Error) Sticky() bool {
+	switch e.Code {
+	case IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned, InvalidSpace, InvalidPC, LaunchFailed:
+		return true
+	}
+	return e.Code == 214 || e.Code == 220 // uncorrectable ECC, NVLink
+}

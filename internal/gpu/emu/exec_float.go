@@ -1,0 +1,266 @@
+package emu
+
+import (
+	"math"
+)
+
+func init() {
+	register("fma", decodeFMA)
+	register("sqrt rcp", decodeFloatUnary)
+	register("copysign", func(d *dec) {
+		d.only("")
+		sign := uint64(1) << (d.t.bits() - 1)
+		d.binary(func(a, b uint64) uint64 { return b&^sign | a&sign })
+	})
+	register("testp", decodeTestp)
+	for _, op := range []string{"ex2", "lg2", "sin", "cos", "tanh", "rsqrt"} {
+		register(op, func(d *dec) {
+			d.fail("%s is approximate: results would not be equal to the CPU's", d.op)
+		})
+	}
+}
+
+func f32(v uint64) float32 { return math.Float32frombits(uint32(v)) }
+func f64(v uint64) float64 { return math.Float64frombits(v) }
+
+// bits32 is a float32 result; there is only one NaN.
+func bits32(x float32) uint64 {
+	if x != x {
+		return 0x7fffffff
+	}
+	return uint64(math.Float32bits(x))
+}
+
+func bits64(x float64) uint64 { return math.Float64bits(x) }
+
+// rounding returns the rounding that the opcode asks for: rn (nearest, ties to
+// even), rz, rm (down) or rp (up). Flushing subnormals and approximations are
+// refused: the CPU does neither.
+func (d *dec) rounding() string {
+	r := "rn"
+	for _, m := range d.mod {
+		switch m {
+		case "rn", "rz", "rm", "rp":
+			r = m
+		default:
+			d.fail("modifier .%s would give results that are not equal to the CPU's", m)
+		}
+	}
+	return r
+}
+
+// twoSum is a+b exactly: the rounded sum and what it lacks.
+func twoSum(a, b float64) (sum, err float64) {
+	sum = a + b
+	t := sum - a
+	err = (a - (sum - t)) + (b - t)
+	if err != err {
+		err = 0 // infinities
+	}
+	return sum, err
+}
+
+// round32 rounds the exact value x+err, where err is too small to matter to x's
+// last place, to a float32.
+func round32(x, err float64, mode string) float32 {
+	if mode == "rn" {
+		if err != 0 {
+			// Round to odd: the last bit of x then says that there is more, and the
+			// second rounding cannot be misled by the first.
+			b := math.Float64bits(x)
+			if b&1 == 0 {
+				if (err > 0) == (x > 0) {
+					b++
+				} else {
+					b--
+					b |= 1
+				}
+			}
+			x = math.Float64frombits(b)
+		}
+		return float32(x)
+	}
+	r := float32(x)
+	cmp := x - float64(r) // sign of exact value minus r
+	if cmp == 0 || r != r || math.IsInf(x, 0) {
+		cmp = err
+	}
+	if cmp == 0 || r != r || math.IsInf(x, 0) {
+		return r
+	}
+	up := cmp > 0
+	switch {
+	case mode == "rp" && up, mode == "rz" && up && x < 0:
+		return math.Nextafter32(r, float32(math.Inf(1)))
+	case mode == "rm" && !up, mode == "rz" && !up && x > 0:
+		return math.Nextafter32(r, float32(math.Inf(-1)))
+	}
+	return r
+}
+
+func decodeFloatArith(d *dec) {
+	mode := d.rounding()
+	if d.t.size == 8 {
+		if mode != "rn" {
+			d.fail("f64 with rounding .%s is not known to the interpreter", mode)
+			return
+		}
+		switch d.op {
+		case "add":
+			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) + f64(b)) })
+		case "sub":
+			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) - f64(b)) })
+		case "mul":
+			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) * f64(b)) })
+		case "div":
+			d.binary(func(a, b uint64) uint64 { return bits64(f64(a) / f64(b)) })
+		}
+		return
+	}
+	if d.t.size != 4 {
+		return
+	}
+	switch d.op + mode {
+	case "addrn":
+		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) + f32(b)) })
+	case "subrn":
+		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) - f32(b)) })
+	case "mulrn":
+		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) * f32(b)) })
+	case "divrn":
+		d.binary(func(a, b uint64) uint64 { return bits32(f32(a) / f32(b)) })
+	default:
+		d.directed(mode)
+	}
+}
+
+// directed decodes arithmetic that rounds to zero, down or up.
+func (d *dec) directed(mode string) {
+	switch d.op {
+	case "add", "sub":
+		sign := uint64(0)
+		if d.op == "sub" {
+			sign = 1 << 31
+		}
+		d.binary(func(a, b uint64) uint64 {
+			x, err := twoSum(float64(f32(a)), float64(f32(b^sign)))
+			return bits32(round32(x, err, mode))
+		})
+	case "mul":
+		d.binary(func(a, b uint64) uint64 { return bits32(round32(float64(f32(a))*float64(f32(b)), 0, mode)) })
+	case "div":
+		d.binary(func(a, b uint64) uint64 {
+			x, y := float64(f32(a)), float64(f32(b))
+			q := x / y
+			err := math.FMA(-q, y, x) / y
+			if err != err || math.IsInf(err, 0) {
+				err = 0
+			}
+			return bits32(round32(q, err, mode))
+		})
+	}
+}
+
+func decodeFMA(d *dec) {
+	mode := d.rounding()
+	if d.t.size == 8 {
+		if mode != "rn" {
+			d.fail("f64 with rounding .%s is not known to the interpreter", mode)
+		}
+		d.ternary(func(a, b, c uint64) uint64 { return bits64(math.FMA(f64(a), f64(b), f64(c))) })
+		return
+	}
+	d.ternary(func(a, b, c uint64) uint64 {
+		x, err := twoSum(float64(f32(a))*float64(f32(b)), float64(f32(c)))
+		return bits32(round32(x, err, mode))
+	})
+}
+
+func decodeFloatUnary(d *dec) {
+	if mode := d.rounding(); mode != "rn" {
+		d.fail("%s with rounding .%s is not known to the interpreter", d.op, mode)
+		return
+	}
+	switch {
+	case d.op == "sqrt" && d.t.size == 4:
+		d.unary(func(a uint64) uint64 { return bits32(float32(math.Sqrt(float64(f32(a))))) })
+	case d.op == "sqrt":
+		d.unary(func(a uint64) uint64 { return bits64(math.Sqrt(f64(a))) })
+	case d.t.size == 4:
+		d.unary(func(a uint64) uint64 { return bits32(1 / f32(a)) })
+	default:
+		d.unary(func(a uint64) uint64 { return bits64(1 / f64(a)) })
+	}
+}
+
+func decodeFloatSign(d *dec) {
+	d.only("")
+	sign := uint64(1) << (d.t.bits() - 1)
+	if d.op == "abs" {
+		d.unary(func(a uint64) uint64 { return a &^ sign })
+		return
+	}
+	d.unary(func(a uint64) uint64 { return a ^ sign })
+}
+
+// decodeFloatMinMax: a NaN loses against a number, and -0 is below +0.
+func decodeFloatMinMax(d *dec) {
+	d.only("")
+	wantMax, wide := d.op == "max", d.t.size == 8
+	d.binary(func(a, b uint64) uint64 {
+		x, y := float64(f32(a)), float64(f32(b))
+		if wide {
+			x, y = f64(a), f64(b)
+		}
+		switch {
+		case x != x && y != y && !wide:
+			return 0x7fffffff
+		case x != x:
+			return b
+		case y != y:
+			return a
+		case x == y:
+			if math.Signbit(x) == wantMax {
+				return b
+			}
+			return a
+		case x < y == wantMax:
+			return b
+		}
+		return a
+	})
+}
+
+func decodeTestp(d *dec) {
+	if len(d.mod) != 1 {
+		return
+	}
+	test := map[string]func(x float64) bool{
+		"finite":   func(x float64) bool { return !math.IsInf(x, 0) && x == x },
+		"infinite": func(x float64) bool { return math.IsInf(x, 0) },
+		"number":   func(x float64) bool { return x == x },
+		"notanumber": func(x float64) bool {
+			return x != x
+		},
+	}[d.mod[0]]
+	if test == nil {
+		return
+	}
+	wide := d.t.size == 8
+	d.in.p, _ = d.predicate(0)
+	d.in.a = d.src(1)
+	d.in.run = func(w *warp, in *instr, m uint32) {
+		var r uint32
+		for s := m; s != 0; s &= s - 1 {
+			l := lowest(s)
+			x := float64(f32(w.rows[in.a][l]))
+			if wide {
+				x = f64(w.rows[in.a][l])
+			}
+			if test(x) {
+				r |= 1 << l
+			}
+		}
+		w.setPred(in.p, m, r)
+	}
+}

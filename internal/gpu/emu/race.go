@@ -1,0 +1,115 @@
+package emu
+
+import (
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
+)
+
+// shadow remembers who touched each piece of a block's shared memory. Two
+// accesses by different threads, at least one of them a write, are a race unless
+// a barrier lies between them; warps keep vector clocks to know.
+type shadow struct {
+	unit  uint // log2 of the bytes of a cell: 2, or 0 when the kernel accesses bytes
+	cells []cell
+	epoch uint32 // number of barriers of the whole block so far
+}
+
+// cell is about one piece. Threads are numbered from 1; 0 is nobody.
+type cell struct {
+	writer, reader           uint16
+	writeClock, readClock    uint32
+	readers                  uint32 // warps that read since readEpoch began
+	readEpoch                uint32
+	manyLanes, writtenAtomic bool // several lanes of the reader's warp read at readClock
+	readAtomic               bool
+}
+
+func (s *shadow) init(bytes int, unit uint) {
+	s.unit = unit
+	s.cells = make([]cell, (bytes+1<<unit-1)>>unit)
+}
+
+func (s *shadow) reset() {
+	clear(s.cells)
+	s.epoch = 1
+}
+
+// knows says whether everything thread t did at its clock is ordered before
+// what w's lane does now.
+func (w *warp) knows(t uint16, clock uint32, lane int) bool {
+	u := int(t-1) / 32
+	if u == w.id && int(t-1)%32 == lane {
+		return true
+	}
+	return clock < w.vc[u]
+}
+
+// read notes a read of shared memory by a lane, and reports what is wrong with it.
+func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic bool) bool {
+	me := uint16(w.id*32+lane) + 1
+	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
+		c := &s.cells[i]
+		if c.writer == 0 {
+			w.fail(in, lane, driver.LaunchFailed, "read of shared memory at %#x that was never written", off)
+			return false
+		}
+		if c.writer != me && !(atomic && c.writtenAtomic) && !w.knows(c.writer, c.writeClock, lane) {
+			w.fail(in, lane, driver.LaunchFailed, "race: reads shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
+			return false
+		}
+		s.note(c, w, me, atomic)
+	}
+	return true
+}
+
+// note remembers the reader of a cell.
+func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
+	if c.readEpoch != s.epoch {
+		c.readEpoch, c.readers, c.readAtomic = s.epoch, 0, true
+	}
+	c.manyLanes = c.reader != 0 && (c.reader-1)/32 == (me-1)/32 && c.readClock == w.clock && (c.manyLanes || c.reader != me)
+	c.readers |= 1 << w.id
+	c.readAtomic = c.readAtomic && atomic
+	c.reader, c.readClock = me, w.clock
+}
+
+// write notes a write. same says that the value is already there: then another
+// thread's write is no race.
+func (s *shadow) write(w *warp, in *instr, lane int, off, size uint64, atomic, same bool) bool {
+	me := uint16(w.id*32+lane) + 1
+	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
+		c := &s.cells[i]
+		if c.writer != 0 && c.writer != me && !same && !(atomic && c.writtenAtomic) && !w.knows(c.writer, c.writeClock, lane) {
+			w.fail(in, lane, driver.LaunchFailed, "race: writes shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
+			return false
+		}
+		if !(atomic && c.readAtomic) && !same && c.readEpoch == s.epoch {
+			if t := s.otherReader(c, w, me, lane); t != 0 {
+				w.fail(in, lane, driver.LaunchFailed, "race: writes shared memory at %#x that thread %d read, without a barrier in between", off, t-1)
+				return false
+			}
+		}
+		c.writer, c.writeClock, c.writtenAtomic = me, w.clock, atomic
+	}
+	return true
+}
+
+// otherReader finds a thread that read the cell and is not ordered before w's
+// lane, or 0. Of the readers before the last one only the warp is known; that
+// is enough where all barriers are of the whole block.
+func (s *shadow) otherReader(c *cell, w *warp, me uint16, lane int) uint16 {
+	if c.reader == 0 {
+		return 0
+	}
+	if c.reader != me && !w.knows(c.reader, c.readClock, lane) {
+		return c.reader
+	}
+	if c.manyLanes && c.readClock == w.clock && int(c.reader-1)/32 == w.id {
+		return uint16(w.id*32) + 1
+	}
+	if others := c.readers &^ (1 << w.id); others != 0 && !w.b.partial {
+		return uint16(bits.TrailingZeros32(others)*32) + 1
+	}
+	return 0
+}

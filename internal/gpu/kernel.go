@@ -1,0 +1,178 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
+	"github.com/collocate/collocate/internal/gpu/ptx"
+)
+
+// Source is PTX that was compiled into the program. Make one per file:
+//
+//	//go:embed kernels/scan.ptx
+//	var scanPTX string
+//	var scanSource = gpu.NewSource("scan", scanPTX)
+type Source struct {
+	Name string
+	PTX  string
+
+	once   sync.Once
+	module *ptx.Module
+	err    error
+}
+
+// NewSource makes a source; it is read when a kernel is first asked for.
+func NewSource(name, text string) *Source { return &Source{Name: name, PTX: text} }
+
+// Module is the parsed text.
+func (s *Source) Module() (*ptx.Module, error) {
+	s.once.Do(func() { s.module, s.err = ptx.Parse(s.PTX) })
+	return s.module, s.err
+}
+
+type kernelKey struct {
+	source *Source
+	name   string
+}
+
+// Kernel is a function on a device. It lives as long as the device.
+type Kernel struct {
+	dev    *Device
+	h      driver.Kernel
+	name   string
+	params []ptx.Param
+	bytes  int
+	static int
+}
+
+// Kernel returns the kernel of that name; the module is compiled on first use.
+func (d *Device) Kernel(src *Source, name string) (*Kernel, error) {
+	key := kernelKey{src, name}
+	d.mu.Lock()
+	k, ok := d.kernels[key]
+	d.mu.Unlock()
+	if ok {
+		return k, nil
+	}
+	m, err := src.Module()
+	if err != nil {
+		return nil, fmt.Errorf("kernels %s: %w", src.Name, err)
+	}
+	entry := m.Kernel(name)
+	if entry == nil {
+		return nil, fmt.Errorf("kernels %s: no kernel %s", src.Name, name)
+	}
+	k = &Kernel{dev: d, name: name, params: entry.Params, bytes: entry.ParamBytes, static: entry.StaticShared()}
+	if err := d.do(func() error { return d.resolve(k, src) }); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kernels[key] = k
+	return k, nil
+}
+
+// resolve loads the module, if it is not loaded, and finds the kernel in it.
+func (d *Device) resolve(k *Kernel, src *Source) error {
+	d.mu.Lock()
+	m, ok := d.modules[src]
+	d.mu.Unlock()
+	if !ok {
+		var err error
+		if m, err = d.d.LoadModule(src.PTX); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		if other, raced := d.modules[src]; raced {
+			d.mu.Unlock()
+			if err := d.d.FreeModule(m); err != nil {
+				return err
+			}
+			m = other
+		} else {
+			d.modules[src] = m
+			d.mu.Unlock()
+		}
+	}
+	h, err := d.d.Kernel(m, k.name)
+	k.h = h
+	return err
+}
+
+// AllowShared lets launches ask for so many bytes of dynamic shared memory;
+// needed where static and dynamic together are more than 48 KB.
+func (k *Kernel) AllowShared(bytes int) error {
+	return k.dev.do(func() error { return k.dev.d.SetShared(k.h, bytes) })
+}
+
+// StaticShared is what every block takes besides dynamic shared memory.
+func (k *Kernel) StaticShared() int { return k.static }
+
+// Occupancy is how many blocks of that size run on a multiprocessor at a time.
+func (k *Kernel) Occupancy(threads, shared int) (n int, err error) {
+	err = k.dev.do(func() (err error) {
+		n, err = k.dev.d.Occupancy(k.h, threads, shared)
+		return err
+	})
+	return n, err
+}
+
+// Arg is one argument of a launch. Its size must be the parameter's.
+type Arg struct {
+	bits uint64
+	size int
+}
+
+func U8(v uint8) Arg    { return Arg{uint64(v), 1} }
+func U32(v uint32) Arg  { return Arg{uint64(v), 4} }
+func I32(v int32) Arg   { return Arg{uint64(uint32(v)), 4} }
+func U64(v uint64) Arg  { return Arg{v, 8} }
+func I64(v int64) Arg   { return Arg{uint64(v), 8} }
+func F32(v float32) Arg { return Arg{uint64(math.Float32bits(v)), 4} }
+func F64(v float64) Arg { return Arg{math.Float64bits(v), 8} }
+
+// Null is the address of nothing.
+func Null() Arg { return Arg{0, 8} }
+
+// pack lays the arguments out as the kernel's PTX declares them.
+func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
+	if len(args) != len(k.params) {
+		return nil, fmt.Errorf("kernel %s: %d arguments, want %d", k.name, len(args), len(k.params))
+	}
+	if k.bytes > len(buf) {
+		return nil, fmt.Errorf("kernel %s: %d bytes of arguments, at most %d fit", k.name, k.bytes, len(buf))
+	}
+	for i := range args {
+		p := &k.params[i]
+		if p.Size != args[i].size {
+			return nil, fmt.Errorf("kernel %s: argument %d has %d bytes, its parameter %d (%s)", k.name, i, args[i].size, p.Size, p.Type)
+		}
+		switch p.Size {
+		case 8:
+			binary.LittleEndian.PutUint64(buf[p.Offset:], args[i].bits)
+		case 4:
+			binary.LittleEndian.PutUint32(buf[p.Offset:], uint32(args[i].bits))
+		default:
+			buf[p.Offset] = byte(args[i].bits)
+		}
+	}
+	return buf[:k.bytes], nil
+}
+
+// Dim is the shape of a launch.
+type Dim = driver.Dim
+
+// Grid is a launch of so many blocks of so many threads.
+func Grid(blocks, threads int) Dim {
+	return Dim{Blocks: [3]int{blocks, 1, 1}, Threads: [3]int{threads, 1, 1}}
+}
+
+// GridShared is Grid with dynamic shared memory.
+func GridShared(blocks, threads, shared int) Dim {
+	d := Grid(blocks, threads)
+	d.Shared = shared
+	return d
+}

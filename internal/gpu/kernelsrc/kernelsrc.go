@@ -1,0 +1,159 @@
+// Package kernelsrc knows where kernels are written and which PTX was made of
+// which sources. Kernels are CUDA C++ in any folder named "kernels" of this
+// module, one translation unit per .cu; they may include .cuh files beside them
+// and the shared ones in internal/gpu/include, and nothing else, so that no
+// CUDA toolkit is needed to compile them. The PTX lies beside each .cu and says
+// in its second line which sources, compiler and options it was made from:
+//
+//	// scan.cu compiled by NVRTC 11.8.89; rebuild with `make kernels`
+//	// sources sha256:5f1c...
+//
+// A test compares that line with the sources, so PTX cannot fall behind.
+package kernelsrc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Compiler is the pinned compiler. CUDA 11.8 is the newest whose PTX (7.8) still
+// loads on driver 520, and any later one.
+const Compiler = "NVRTC 11.8.89"
+
+// Options are given to the compiler for every unit. Multiply and add are never
+// fused: the CPU engines do not fuse either, and results are equal to the bit.
+var Options = []string{
+	"--gpu-architecture=compute_70",
+	"--std=c++17",
+	"--fmad=false",
+}
+
+// IncludeDir holds the shared headers, relative to the module's root.
+const IncludeDir = "internal/gpu/include"
+
+// Unit is one .cu file and the headers it includes.
+type Unit struct {
+	Path    string // of the .cu, relative to the root, with slashes
+	Source  string
+	Headers []Header // in order of name
+}
+
+// Header is one included file.
+type Header struct{ Name, Source string }
+
+// PTXPath is where the unit's PTX lies, relative to the root.
+func (u *Unit) PTXPath() string { return strings.TrimSuffix(u.Path, ".cu") + ".ptx" }
+
+// Sum is a hash over everything that decides what the PTX looks like.
+func (u *Unit) Sum() string {
+	h := sha256.New()
+	part := func(s string) { fmt.Fprintf(h, "%d\n%s", len(s), s) }
+	part(Compiler)
+	part(strings.Join(Options, " "))
+	part(u.Source)
+	for _, x := range u.Headers {
+		part(x.Name)
+		part(x.Source)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Stamp is put before the compiler's output.
+func (u *Unit) Stamp() string {
+	return fmt.Sprintf("// %s compiled by %s; rebuild with `make kernels`\n// sources sha256:%s\n",
+		filepath.Base(u.Path), Compiler, u.Sum())
+}
+
+// StampOf reads the source hash that a PTX text carries.
+func StampOf(ptx string) (sum string, ok bool) {
+	_, rest, ok1 := strings.Cut(ptx, "\n// sources sha256:")
+	sum, _, ok2 := strings.Cut(rest, "\n")
+	return sum, ok1 && ok2
+}
+
+// Units finds all kernels below root, the folder that holds go.mod.
+func Units(root string) ([]*Unit, error) {
+	var units []*Unit
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "node_modules") || path == filepath.Join(root, "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".cu" || filepath.Base(filepath.Dir(path)) != "kernels" {
+			return nil
+		}
+		u, err := load(root, path)
+		units = append(units, u)
+		return err
+	})
+	return units, err
+}
+
+// Root walks up from the working directory to the folder that holds go.mod.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("no go.mod above the working directory")
+		}
+		dir = up
+	}
+}
+
+var include = regexp.MustCompile(`(?m)^\s*#\s*include\s+["<]([^">]+)[">]`)
+
+// load reads a unit and, transitively, the headers it includes.
+func load(root, path string) (*Unit, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	u := &Unit{Path: filepath.ToSlash(rel), Source: string(src)}
+	queue := []string{u.Source}
+	seen := map[string]bool{}
+	for len(queue) > 0 {
+		text := queue[0]
+		queue = queue[1:]
+		for _, m := range include.FindAllStringSubmatch(text, -1) {
+			name := m[1]
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			h, err := os.ReadFile(filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
+			if os.IsNotExist(err) {
+				h, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(IncludeDir), filepath.FromSlash(name)))
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s includes %q: neither beside it nor in %s", u.Path, name, IncludeDir)
+			}
+			u.Headers = append(u.Headers, Header{name, string(h)})
+			queue = append(queue, string(h))
+		}
+	}
+	slices.SortFunc(u.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	return u, nil
+}

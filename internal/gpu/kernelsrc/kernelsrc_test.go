@@ -1,0 +1,65 @@
+package kernelsrc
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPTXIsOfItsSources fails when a kernel or a header was edited and
+// `make kernels` was not run.
+func TestPTXIsOfItsSources(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Skip(err)
+	}
+	units, err := Units(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range units {
+		ptx, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(u.PTXPath())))
+		if err != nil {
+			t.Errorf("%s was never compiled: run `make kernels`", u.Path)
+			continue
+		}
+		if sum, ok := StampOf(string(ptx)); !ok || sum != u.Sum() {
+			t.Errorf("%s is not of the current %s: run `make kernels`", u.PTXPath(), u.Path)
+		}
+	}
+}
+
+// TestHeadersCount: a unit's hash depends on headers that headers include.
+func TestHeadersCount(t *testing.T) {
+	root := t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		path = filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := func() string {
+		t.Helper()
+		units, err := Units(root)
+		if err != nil || len(units) != 1 {
+			t.Fatalf("%d units, %v", len(units), err)
+		}
+		return units[0].Sum()
+	}
+	write("job/kernels/x.cu", "#include \"near.cuh\"\n")
+	write("job/kernels/near.cuh", "#include \"shared.cuh\"\n")
+	write(IncludeDir+"/shared.cuh", "// one\n")
+	first := sum()
+	write(IncludeDir+"/shared.cuh", "// two\n")
+	if sum() == first {
+		t.Error("the hash does not depend on the inner header")
+	}
+	write("job/kernels/near.cuh", "#include \"missing.cuh\"\n")
+	if _, err := Units(root); err == nil {
+		t.Error("a missing header is no error")
+	}
+}

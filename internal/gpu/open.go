@@ -1,0 +1,41 @@
+package gpu
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/collocate/collocate/internal/gpu/cuda"
+	"github.com/collocate/collocate/internal/gpu/emu"
+)
+
+// EmulateEnv is the environment variable that, set to "emulator", makes Open
+// return the interpreter instead of a real device: slow, but everywhere the
+// same. It is meant for tests of the whole program.
+const EmulateEnv = "COLLOCATE_GPU"
+
+func emulated() bool { return os.Getenv(EmulateEnv) == "emulator" }
+
+// Devices lists the devices there are. Its error wraps ErrUnavailable and says
+// why there are none.
+func Devices() ([]Info, error) {
+	if emulated() {
+		return []Info{emu.New(emu.Options{}).Info()}, nil
+	}
+	list, err := cuda.Devices()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return list, nil
+}
+
+// Open opens a device by its number. Its error wraps ErrUnavailable.
+func Open(ordinal int) (*Device, error) {
+	if emulated() {
+		return New(emu.New(emu.Options{Memory: 4 << 30})), nil
+	}
+	d, err := cuda.Open(ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return New(d), nil
+}

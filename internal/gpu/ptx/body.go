@@ -1,0 +1,277 @@
+package ptx
+
+import (
+	"strconv"
+	"strings"
+)
+
+// body parses what stands between a kernel's outer braces.
+type body struct {
+	*parser
+	k      *Kernel
+	scopes []map[string]int // register names, innermost last
+	labels map[string]int
+	uses   []labelUse
+	shared map[string]bool // module-wide shared variables already listed in k
+}
+
+// labelUse is a branch whose target may come later in the text.
+type labelUse struct {
+	instr, arg int
+	name       string
+	line       int
+	table      string // or the branch table it belongs to
+}
+
+func (b *body) parse() error {
+	b.shared = map[string]bool{}
+	if err := b.expect("{"); err != nil {
+		return err
+	}
+	b.scopes = append(b.scopes, map[string]int{})
+	for len(b.scopes) > 0 {
+		if err := b.statement(); err != nil {
+			return err
+		}
+	}
+	tables := map[string][]int{}
+	for _, u := range b.uses {
+		at, ok := b.labels[u.name]
+		if u.table == "" && !ok {
+			if _, isTable := b.labels["table "+u.name]; isTable {
+				b.k.Body[u.instr].Args[u.arg] = Operand{Kind: Table, Name: u.name, Pair: -1}
+				continue
+			}
+		}
+		if !ok {
+			return &Error{u.line, "no label " + u.name}
+		}
+		if u.table != "" {
+			tables[u.table] = append(tables[u.table], at)
+			continue
+		}
+		b.k.Body[u.instr].Args[u.arg].ID = at
+	}
+	b.k.Targets = tables
+	return nil
+}
+
+func (b *body) statement() error {
+	switch t := b.peek(); {
+	case t == eof:
+		return b.errorf("kernel %s without end", b.k.Name)
+	case t == "{":
+		b.next()
+		b.scopes = append(b.scopes, map[string]int{})
+		return nil
+	case t == "}":
+		b.next()
+		b.scopes = b.scopes[:len(b.scopes)-1]
+		return nil
+	case t == ".reg":
+		b.next()
+		return b.registers()
+	case t == ".shared" || t == ".local":
+		b.next()
+		v, err := b.variable(t[1:])
+		b.k.Vars = append(b.k.Vars, v)
+		return err
+	case t == ".pragma" || t == ".loc":
+		for !b.accept(";") && b.peek() != eof && (t != ".loc" || b.line() == b.toks[b.pos-1].line) {
+			b.next()
+		}
+		return nil
+	case b.toks[b.pos+1].text == ":":
+		name := b.next()
+		b.next()
+		if b.accept(".branchtargets") {
+			b.labels["table "+name] = 0
+			for !b.accept(";") {
+				b.uses = append(b.uses, labelUse{name: b.peek(), line: b.line(), table: name})
+				b.next()
+				b.accept(",")
+			}
+			return nil
+		}
+		if _, twice := b.labels[name]; twice {
+			return b.errorf("label %s twice", name)
+		}
+		b.labels[name] = len(b.k.Body)
+		return nil
+	default:
+		return b.instruction()
+	}
+}
+
+// registers reads ".reg .b32 %r<98>;" or ".reg .pred %p, %q;".
+func (b *body) registers() error {
+	typ := strings.TrimPrefix(b.next(), ".")
+	if SizeOf(typ) == 0 && typ != "pred" {
+		return b.errorf("register type %q is not known", typ)
+	}
+	scope := b.scopes[len(b.scopes)-1]
+	for {
+		name := b.next()
+		if b.accept("<") {
+			n, err := strconv.Atoi(b.next())
+			if err != nil || n > 1<<20 {
+				return b.errorf("bad number of registers")
+			}
+			for i := range n {
+				scope[name+strconv.Itoa(i)] = len(b.k.Regs)
+				b.k.Regs = append(b.k.Regs, typ)
+			}
+			if err := b.expect(">"); err != nil {
+				return err
+			}
+		} else {
+			scope[name] = len(b.k.Regs)
+			b.k.Regs = append(b.k.Regs, typ)
+		}
+		if !b.accept(",") {
+			return b.expect(";")
+		}
+	}
+}
+
+func (b *body) register(name string) (int, bool) {
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if id, ok := b.scopes[i][name]; ok {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+func (b *body) instruction() error {
+	in := Instr{Line: b.line(), Pred: -1}
+	if b.accept("@") {
+		in.PredNot = b.accept("!")
+		id, ok := b.register(b.peek())
+		if !ok || b.k.Regs[id] != "pred" {
+			return b.errorf("no predicate %q", b.peek())
+		}
+		b.next()
+		in.Pred = id
+		in.Line = b.line()
+	}
+	in.Op = strings.Split(b.next(), ".")
+	for !b.accept(";") {
+		arg, err := b.operand(len(in.Args))
+		if err != nil {
+			return err
+		}
+		in.Args = append(in.Args, arg)
+		if !b.accept(",") && b.peek() != ";" {
+			return b.errorf("found %q in %s", b.peek(), strings.Join(in.Op, "."))
+		}
+	}
+	b.k.Body = append(b.k.Body, in)
+	return nil
+}
+
+func (b *body) operand(index int) (Operand, error) {
+	o := Operand{Pair: -1, ID: -1}
+	switch t := b.peek(); {
+	case t == "{":
+		b.next()
+		o.Kind = Vec
+		for !b.accept("}") {
+			e, err := b.operand(index)
+			if err != nil {
+				return o, err
+			}
+			o.Elems = append(o.Elems, e)
+			b.accept(",")
+		}
+		return o, nil
+	case t == "[":
+		b.next()
+		o.Kind = Addr
+		if id, ok := b.register(b.peek()); ok {
+			o.ID = id
+			b.next()
+		} else if c := b.peek()[0]; c >= '0' && c <= '9' || c == '-' {
+			v, _, err := b.number()
+			if err != nil {
+				return o, err
+			}
+			o.Value = v
+		} else {
+			o.Name = b.next()
+			b.useVar(o.Name)
+		}
+		if b.accept("+") {
+			v, _, err := b.number()
+			if err != nil {
+				return o, err
+			}
+			o.Value += v
+		} else if b.peek() == "-" {
+			v, _, err := b.number()
+			if err != nil {
+				return o, err
+			}
+			o.Value += v
+		}
+		return o, b.expect("]")
+	case t == "!":
+		b.next()
+		o, err := b.operand(index)
+		if err != nil || o.Kind != Reg {
+			return o, b.errorf("expected a predicate after !")
+		}
+		o.Value = 1
+		return o, nil
+	case t == "_":
+		b.next()
+		o.Kind = Sink
+	case t == "-" || t != "" && t[0] >= '0' && t[0] <= '9':
+		v, float, err := b.number()
+		if err != nil {
+			return o, err
+		}
+		o.Kind, o.Value, o.Float = Imm, v, float
+		return o, nil
+	default:
+		b.next()
+		if id, ok := b.register(t); ok {
+			o.Kind, o.ID = Reg, id
+		} else if strings.HasPrefix(t, "%") || t == "WARP_SZ" {
+			o.Kind, o.Name = Special, t
+		} else if b.useVar(t) {
+			o.Kind, o.Name = Sym, t
+		} else {
+			o.Kind, o.Name = Label, t
+			b.uses = append(b.uses, labelUse{instr: len(b.k.Body), arg: index, name: t, line: b.line()})
+		}
+	}
+	if b.accept("|") {
+		if b.accept("_") {
+			return o, nil
+		}
+		id, ok := b.register(b.peek())
+		if !ok {
+			return o, b.errorf("no predicate %q", b.peek())
+		}
+		b.next()
+		o.Pair = id
+	}
+	return o, nil
+}
+
+// useVar says whether name is a variable, and notes module-wide shared ones as
+// part of the kernel's shared memory.
+func (b *body) useVar(name string) bool {
+	for _, v := range b.k.Vars {
+		if v.Name == name {
+			return true
+		}
+	}
+	v, ok := b.vars[name]
+	if ok && v.Space == "shared" && !b.shared[name] {
+		b.shared[name] = true
+		b.k.Vars = append(b.k.Vars, v)
+	}
+	return ok
+}
