@@ -61,8 +61,8 @@ func (p Params) WithDefaults() Params {
 	return p
 }
 
-// check refuses what would give weights that are negative or not numbers.
-func (p Params) check() error {
+// Check refuses what would give weights that are negative or not numbers.
+func (p Params) Check() error {
 	if !(p.K1 >= 0 && p.K1 <= 1e6) {
 		return fmt.Errorf("bm25: k1 = %v: want a number from 0 to 1,000,000", p.K1)
 	}
@@ -91,7 +91,7 @@ func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(toke
 // Scorer fixes the collection: docs documents with tokens tokens in all.
 func (p Params) Scorer(docs, tokens uint64) (*Scorer, error) {
 	p = p.WithDefaults()
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	perToken := 0.0 // b/Lave; of no matter in a collection without words

@@ -61,7 +61,6 @@ func ParseModel(name string) (Model, error) {
 // Models lists the names that ParseModel takes.
 func Models() []string { return []string{"bm25", "cosine", "dirichlet", "dph"} }
 
-
 // boundOfPairs is the bound of a model whose score never falls with tf and never rises with
 // the length, up to rounding in the last places: it is raised by a hair.
 func boundOfPairs(s scorer, c *collection, b index.Bound) float32 {

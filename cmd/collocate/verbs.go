@@ -7,6 +7,7 @@ var verbs = []func(*app) *cobra.Command{
 	newIndexCmd,
 	newTokensCmd,
 	newEvalCmd,
+	newSearchCmd,
 	newGenerateCmd,
 	newVocabCmd,
 	newCooccurCmd,

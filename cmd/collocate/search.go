@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search"
+)
+
+// searchFlags are what a user can say about a search.
+type searchFlags struct {
+	k                      int
+	algorithm, mode        string
+	model, variant         string
+	k1, b, mu              float64
+	explain, stats         bool
+	snippets               bool
+	snippetSize            int
+	topics, run, tag       string
+	set                    func(flag string) bool
+	highlight, unhighlight string
+}
+
+func newSearchCmd(a *app) *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:     "search DIR [QUERY...]",
+		Short:   "Find the best documents for a query, exactly",
+		GroupID: groupSearch,
+		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
+All algorithms give the same documents, order and scores; they differ in speed.
+
+Without a query it reads queries from standard input, one a line, with a prompt on a terminal. With
+--topics it answers a file of topics (TREC, TSV, id:text, SMART or JSON lines) and writes a run for 'collocate
+eval' or trec_eval.`,
+		Args: cobra.MinimumNArgs(1),
+		Example: `  collocate search news.index solar eclipse
+  collocate search news.index solar eclipse -k 100 --mode and --snippets
+  collocate search news.index solar eclipse --explain --stats
+  collocate search news.index --topics topics.txt --run run.txt -k 1000
+  collocate search news.index solar eclipse --model dirichlet --mu 500 --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.set = cmd.Flags().Changed
+			return a.search(cmd.Context(), args[0], strings.Join(args[1:], " "), &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
+	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", "))
+	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
+	fl.StringVar(&f.model, "model", "bm25", strings.Join(search.Models(), ", "))
+	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: how soon more of the same word stops to count")
+	fl.Float64Var(&f.b, "b", 0.75, "BM25: how much long documents are held back, 0 to 1")
+	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
+	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: words of the collection mixed into each document")
+	fl.BoolVar(&f.explain, "explain", false, "show what each word gives to the score")
+	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
+	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
+	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
+	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
+	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
+	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
+	for flag, values := range map[string][]string{
+		"algorithm": search.Algorithms(), "model": search.Models(), "variant": bm25.Variants(), "mode": {"or", "and"},
+	} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+// request turns the flags into a request without words.
+func (f *searchFlags) request() (r search.Request, err error) {
+	if f.k < 1 || f.k > search.MaxK {
+		return r, usagef("-k %d: want 1 to %d", f.k, search.MaxK)
+	}
+	r.K, r.Trace = f.k, f.stats
+	if r.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
+		return r, usageError{err}
+	}
+	if r.Mode, err = search.ParseMode(f.mode); err != nil {
+		return r, usageError{err}
+	}
+	if r.Model, err = search.ParseModel(f.model); err != nil {
+		return r, usageError{err}
+	}
+	variant, err := bm25.ParseVariant(f.variant)
+	if err != nil {
+		return r, usageError{err}
+	}
+	switch r.Model.(type) {
+	case search.BM25:
+		p := bm25.Params{K1: f.k1, B: f.b, Variant: variant}
+		if p.K1 == 0 { // b does not matter then, and both zero would mean the defaults
+			p.B = 1
+		}
+		if err := p.Check(); err != nil {
+			return r, usageError{err}
+		}
+		r.Model = search.BM25(p)
+	case search.Dirichlet:
+		if !(f.mu > 0 && f.mu <= 1e12) {
+			return r, usagef("--mu %v: want a positive number", f.mu)
+		}
+		r.Model = search.Dirichlet{Mu: f.mu}
+	}
+	if _, ok := r.Model.(search.BM25); !ok && (f.set("k1") || f.set("b") || f.set("variant")) {
+		return r, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)
+	}
+	if _, ok := r.Model.(search.Dirichlet); !ok && f.set("mu") {
+		return r, usagef("--mu belongs to --model dirichlet, not to %s", f.model)
+	}
+	if f.snippetSize < 1 || f.snippetSize > 1<<20 {
+		return r, usagef("--snippet-size %d: want 1 to %d", f.snippetSize, 1<<20)
+	}
+	return r, nil
+}
+
+func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) error {
+	r, err := f.request()
+	if err != nil {
+		return err
+	}
+	if a.engine == engine.GPU {
+		return usagef("--engine gpu: search runs on the CPU")
+	}
+	if f.topics != "" && words != "" {
+		return usagef("a query and --topics: want one of them")
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if f.snippets && !s.Index().HasText() {
+		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
+	}
+	if out, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
+		f.highlight, f.unhighlight = "\x1b[1m", "\x1b[0m"
+	} else {
+		f.highlight, f.unhighlight = "*", "*"
+	}
+	switch {
+	case f.topics != "":
+		return a.searchTopics(ctx, s, r, f)
+	case words != "":
+		return a.searchOne(ctx, s, r, words, f)
+	}
+	return a.searchLines(ctx, s, r, f)
+}
+
+// searchLines answers the queries on standard input, one a line.
+func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
+	prompt := ""
+	if in, ok := a.stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		prompt = "> "
+		fmt.Fprintf(a.stderr, "%d documents, %d words; an empty line or Ctrl-D ends\n", s.Index().Docs(), s.Index().Terms())
+	}
+	lines := bufio.NewScanner(a.stdin)
+	lines.Buffer(nil, 16<<20)
+	for {
+		io.WriteString(a.stderr, prompt)
+		if !lines.Scan() {
+			break
+		}
+		words := strings.TrimSpace(lines.Text())
+		if words == "" {
+			if prompt != "" {
+				return nil
+			}
+			continue
+		}
+		if err := a.searchOne(ctx, s, r, words, f); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("reading queries: %w", err)
+	}
+	return nil
+}
+
+func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
+	r.Text = words
+	start := time.Now()
+	found, err := s.Search(ctx, r)
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	answers, err := describe(ctx, s, r, found, f)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		out := searchJSON{Query: words, Hits: answers}
+		if f.stats {
+			out.Stats, out.Micros = &found.Stats, took.Microseconds()
+		}
+		return a.printJSON(out)
+	}
+	for _, h := range answers {
+		h.print(a.stdout, f)
+	}
+	if f.stats {
+		printStats(a.stdout, &found.Stats, took)
+	}
+	if len(answers) == 0 {
+		a.summary("nothing found")
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+type searchJSON struct {
+	Query  string        `json:"query"`
+	Hits   []hitJSON     `json:"hits"`
+	Stats  *search.Stats `json:"stats,omitempty"`
+	Micros int64         `json:"micros,omitempty"`
+}
+
+type hitJSON struct {
+	Rank    int                 `json:"rank"`
+	ID      string              `json:"id"`
+	Doc     uint32              `json:"doc"`
+	Score   float32             `json:"score"`
+	Explain *search.Explanation `json:"explain,omitempty"`
+	Snippet *search.Snippet     `json:"snippet,omitempty"`
+}
+
+// describe adds to the hits what was asked for.
+func describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, f *searchFlags) ([]hitJSON, error) {
+	out := make([]hitJSON, 0, len(found.Hits))
+	for i, h := range found.Hits {
+		id, err := s.ID(h.Doc)
+		if err != nil {
+			return nil, err
+		}
+		hit := hitJSON{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score}
+		if f.explain {
+			if hit.Explain, err = s.Explain(ctx, r, h.Doc); err != nil {
+				return nil, err
+			}
+		}
+		if f.snippets {
+			if hit.Snippet, err = s.Snippet(ctx, r, h.Doc, f.snippetSize); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, hit)
+	}
+	return out, nil
+}
+
+func (h *hitJSON) print(w io.Writer, f *searchFlags) {
+	fmt.Fprintf(w, "%d\t%s\t%.6f\n", h.Rank, h.ID, h.Score)
+	if s := h.Snippet; s != nil {
+		fmt.Fprintf(w, "\t%s\n", marked(s, f.highlight, f.unhighlight))
+	}
+	if e := h.Explain; e != nil {
+		for _, t := range e.Words {
+			fmt.Fprintf(w, "\t%-20s %.6f  tf %d, df %d, weight %g\n", t.Text, t.Score, t.TF, t.DF, t.Weight)
+		}
+		fmt.Fprintf(w, "\t%-20s %.6f  length %d, %s\n", "sum", e.Score, e.Length, e.Model)
+	}
+}
+
+// marked is a snippet as text.
+func marked(s *search.Snippet, on, off string) string {
+	var b strings.Builder
+	if s.Before {
+		b.WriteString("... ")
+	}
+	at := uint32(0)
+	for _, m := range s.Marks {
+		b.WriteString(s.Text[at:m.Start] + on + s.Text[m.Start:m.End] + off)
+		at = m.End
+	}
+	b.WriteString(s.Text[at:])
+	if s.After {
+		b.WriteString(" ...")
+	}
+	return b.String()
+}
+
+func printStats(w io.Writer, s *search.Stats, took time.Duration) {
+	fmt.Fprintf(w, "\nalgorithm %v, %v\n", s.Algorithm, took.Round(time.Microsecond))
+	fmt.Fprintf(w, "%d words known, %d postings in %d blocks\n", s.Words, s.Postings, s.Blocks)
+	fmt.Fprintf(w, "%d blocks decoded, %d skipped, %d postings scored\n", s.Blocks-s.Skipped, s.Skipped, s.Scored)
+	fmt.Fprintf(w, "%d documents entered the best\n", s.Entered)
+	for _, t := range s.Thresholds {
+		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
+	}
+}
+
+// searchTopics answers a file of topics and writes a run.
+func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
+	if f.tag == "" || strings.ContainsAny(f.tag, " \t\r\n") {
+		return usagef("--tag %q: want a name without blanks", f.tag)
+	}
+	topics, err := trec.ReadTopics(f.topics)
+	if err != nil {
+		return err
+	}
+	r.Trace = false
+	start := time.Now()
+	answers := 0
+	write := func(w io.Writer) error {
+		run := trec.NewRunWriter(w, f.tag)
+		for _, topic := range topics {
+			r.Text = topic.Text
+			found, err := s.Search(ctx, r)
+			if err != nil {
+				return fmt.Errorf("topic %s: %w", topic.ID, err)
+			}
+			ids := make([]string, len(found.Hits))
+			for i, h := range found.Hits {
+				if ids[i], err = s.ID(h.Doc); err != nil {
+					return fmt.Errorf("topic %s: %w", topic.ID, err)
+				}
+			}
+			answers += len(ids)
+			err = run.Topic(topic.ID, len(ids), func(i int) (string, float32) { return ids[i], found.Hits[i].Score })
+			if err != nil {
+				return fmt.Errorf("topic %s: %w", topic.ID, err)
+			}
+		}
+		return run.Flush()
+	}
+	if f.run == "-" {
+		err = write(a.stdout)
+	} else {
+		err = atomicfile.WriteFile(f.run, func(file *atomicfile.File) error { return write(file) })
+	}
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
+	return nil
+}

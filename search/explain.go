@@ -1,0 +1,56 @@
+package search
+
+import (
+	"context"
+	"fmt"
+)
+
+// Explanation says where a document's score comes from.
+type Explanation struct {
+	Model  string      `json:"model"`
+	Length uint32      `json:"length"` // of the document, in words
+	Score  float32     `json:"score"`
+	Words  []WordScore `json:"words"`
+}
+
+// WordScore is what one word of the query gives to a document.
+type WordScore struct {
+	Text   string  `json:"word"`
+	Weight float64 `json:"weight"` // how often the query says it
+	DF     uint32  `json:"df"`     // documents that have it; 0 if the index does not know it
+	TF     uint32  `json:"tf"`     // times that this document has it
+	Score  float32 `json:"score"`
+}
+
+// Explain tells how the score of a document comes about, in query order. Adding the
+// words' scores in this order in float32 gives the score.
+func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explanation, error) {
+	if uint64(doc) >= s.c.docs {
+		return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.c.docs)
+	}
+	r.Mode = Or // an unknown word must not hide the others
+	q, err := s.prepare(ctx, &r)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	defer s.release(q)
+	m := r.Model
+	if m == nil {
+		m = BM25{}
+	}
+	e := &Explanation{Model: m.String(), Length: s.c.lengths[doc]}
+	for i, l := range q.lists {
+		t := &q.terms[i]
+		w := WordScore{Text: t.text, Weight: t.weight, DF: t.info.DF}
+		if l.Seek(doc) == doc {
+			w.TF = l.TF()
+			w.Score = l.score(w.TF, e.Length)
+		}
+		if err := l.Err(); err != nil {
+			return nil, fmt.Errorf("explain: word %q: %w", t.text, err)
+		}
+		e.Score += w.Score
+		e.Words = append(e.Words, w)
+	}
+	return e, nil
+}

@@ -1,0 +1,146 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/text"
+)
+
+// Snippet is a piece of a document's text with the query's words marked.
+type Snippet struct {
+	Text  string      `json:"text"`  // white space made single blanks
+	Marks []text.Span `json:"marks"` // where the query's words stand in Text
+	// Whether the document goes on before and after.
+	Before bool `json:"before"`
+	After  bool `json:"after"`
+}
+
+// Snippet shows where a document has the query's words: of all pieces of about size bytes, the one
+// with the most different words of the query, then with the most of them in all, then the first. The
+// index must have been built with its text stored.
+func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
+	if !s.index.HasText() {
+		return nil, fmt.Errorf("snippet: the index does not store the text of its documents")
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
+	}
+	body, err := s.index.Text(int(doc))
+	if err != nil {
+		return nil, fmt.Errorf("snippet: %w", err)
+	}
+	r.Mode = Or
+	q, err := s.prepare(ctx, &r)
+	if err != nil {
+		return nil, fmt.Errorf("snippet: %w", err)
+	}
+	defer s.release(q)
+	tokens := text.Tokens{WantSource: true}
+	if err := s.analyzer.Analyze(body, &tokens); err != nil {
+		return nil, fmt.Errorf("snippet: %w", err)
+	}
+	var marks []mark
+	for i := range tokens.Words {
+		if w, ok := q.words[string(tokens.Word(i))]; ok && w >= 0 {
+			marks = append(marks, mark{tokens.Source[i], w})
+		}
+	}
+	from, to := bestPiece(marks, len(q.terms), uint32(size))
+	return cutSnippet(body, tokens.Source, marks, from, to, uint32(size)), nil
+}
+
+// mark is a word of the query in a document.
+type mark struct {
+	text.Span
+	word int
+}
+
+// bestPiece returns the first and the end of the marks in the best piece.
+func bestPiece(marks []mark, words int, size uint32) (from, to int) {
+	count := make([]int, words)
+	distinct, lo := 0, 0
+	bestDistinct, bestCount := 0, 0
+	for hi, m := range marks {
+		if count[m.word]++; count[m.word] == 1 {
+			distinct++
+		}
+		for lo < hi && m.End-marks[lo].Start > size {
+			if count[marks[lo].word]--; count[marks[lo].word] == 0 {
+				distinct--
+			}
+			lo++
+		}
+		if n := hi + 1 - lo; distinct > bestDistinct || distinct == bestDistinct && n > bestCount {
+			bestDistinct, bestCount = distinct, n
+			from, to = lo, hi+1
+		}
+	}
+	return from, to
+}
+
+// cutSnippet cuts the piece around marks[from:to] out of the document, at the borders of words, with a third
+// of the room that is left before the first mark.
+func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size uint32) *Snippet {
+	end := uint32(len(body))
+	first, last := uint32(0), min(size, end)
+	if to > from {
+		first, last = marks[from].Start, marks[to-1].End
+		room := size - min(size, last-first)
+		first -= min(first, room/3)
+		last = min(end, max(last, first+size))
+		first = min(first, last-min(last, size))
+		first = min(first, marks[from].Start)
+	}
+	start, stop := end, uint32(0) // of the whole words inside
+	for _, w := range words {
+		if w.Start >= first && w.End <= last {
+			start, stop = min(start, w.Start), max(stop, w.End)
+		}
+	}
+	if start >= stop {
+		return &Snippet{After: len(words) > 0}
+	}
+	s := &Snippet{Before: start > words[0].Start, After: stop < words[len(words)-1].End}
+	if !s.After {
+		stop = end // the full stop too
+	}
+	s.copy(body, marks, start, stop)
+	return s
+}
+
+// copy fills Text with body[start:stop], white space collapsed, and Marks.
+func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
+	out := make([]byte, 0, stop-start)
+	next := 0
+	for next < len(marks) && marks[next].Start < start {
+		next++
+	}
+	var open uint32
+	inside := false
+	for i := start; i <= stop; i++ {
+		if inside && i == marks[next].End {
+			s.Marks = append(s.Marks, text.Span{Start: open, End: uint32(len(out))})
+			inside = false
+			next++
+		}
+		if i == stop {
+			break
+		}
+		if !inside && next < len(marks) && i == marks[next].Start {
+			inside, open = true, uint32(len(out))
+		}
+		switch c := body[i]; c {
+		case ' ', '\t', '\n', '\r', '\v', '\f':
+			if n := len(out); n > 0 && out[n-1] != ' ' {
+				out = append(out, ' ')
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	for n := len(out); n > 0 && out[n-1] == ' '; n-- {
+		out = out[:n-1]
+	}
+	s.Text = string(out)
+}
