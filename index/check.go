@@ -75,16 +75,17 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 	var buf []byte
 	for b := range len(s.buckets) - 1 {
 		from, to := s.buckets[b], s.buckets[b+1]
-		if from > to || uint64(to) > uint64(len(s.byHash)) || b == 0 && from != 0 {
+		if from > to || uint64(to) > uint64(s.docs) || b == 0 && from != 0 {
 			return fmt.Errorf("corrupted: bucket %d of the ID store", b)
 		}
-		for i, d := range s.byHash[from:to] {
-			if uint64(d) >= uint64(s.docs) || seen[d] || i > 0 && s.byHash[int(from)+i-1] >= d {
+		for i := from; i < to; i++ {
+			d := s.hashed(i)
+			if d >= s.docs || seen[d] || i > from && s.hashed(i-1) >= d {
 				return fmt.Errorf("corrupted: bucket %d of the ID store", b)
 			}
 			seen[d] = true
 			var err error
-			if buf, err = s.get(buf[:0], int(d)); err != nil {
+			if buf, err = s.get(buf[:0], d); err != nil {
 				return err
 			}
 			if idBucket(buf, len(s.buckets)-1) != b {
@@ -248,11 +249,7 @@ func (k *listChecker) list(t Term) error {
 			if uint64(c.offsets[b]) != used {
 				return fmt.Errorf("corrupted: block %d begins at %d, not at %d", b, c.offsets[b], used)
 			}
-			size, ok := blockSize(c.data[used:], len(docs))
-			if !ok {
-				return errBlock(t.ID, b)
-			}
-			used += uint64(size)
+			used += uint64(blockSize(c.data[used:], len(docs)))
 		}
 		for i, d := range docs {
 			tf := tfs[i]

@@ -32,7 +32,7 @@ type Cursor struct {
 	pos     int    // in the decoded block
 	block   int    // the decoded block; -1 before the first
 	hasTFs  bool
-	docs    [BlockSize]uint32 // padded with End
+	docs    [BlockSize + 1]uint32 // ends with End, so that Next needs only one comparison
 	tfs     [BlockSize]uint32
 	offsets []uint32 // of each block in data
 	data    []byte   // the blocks
@@ -64,19 +64,18 @@ func (c *Cursor) TF() uint32 {
 
 // Next moves to the next document and returns it.
 func (c *Cursor) Next() uint32 {
-	if c.pos++; c.pos < BlockSize {
-		if c.doc = c.docs[c.pos]; c.doc != End {
-			return c.doc
-		}
+	c.pos++
+	if c.doc = c.docs[c.pos]; c.doc == End {
+		c.nextBlock()
 	}
-	return c.nextBlock()
-}
-
-// nextBlock goes on where the decoded block ends.
-func (c *Cursor) nextBlock() uint32 {
-	c.Load(c.block + 1)
 	return c.doc
 }
+
+// nextBlock goes on where the decoded block ends. It is not inlined, so that
+// Next is.
+//
+//go:noinline
+func (c *Cursor) nextBlock() { c.Load(c.block + 1) }
 
 // Seek moves to the first document at or after target and returns it. It
 // never moves back.
@@ -93,7 +92,7 @@ func (c *Cursor) Seek(target uint32) uint32 {
 			return c.doc
 		}
 	}
-	c.pos = Find(&c.docs, target)
+	c.pos = Find(c.block128(), target)
 	c.doc = c.docs[c.pos]
 	return c.doc
 }
@@ -142,15 +141,17 @@ func (c *Cursor) FindBlock(from int, target uint32) int {
 // The slice is valid until the cursor moves to another block. After damage it
 // returns nil, and the list ends.
 func (c *Cursor) Load(block int) []uint32 {
-	n := c.DecodeDocs(block, &c.docs)
+	n := c.DecodeDocs(block, c.block128())
 	if n == 0 {
 		c.finish()
 		return nil
 	}
 	c.block, c.pos, c.hasTFs = block, 0, false
-	c.doc = c.docs[0]
+	c.doc, c.docs[BlockSize] = c.docs[0], End
 	return c.docs[:n]
 }
+
+func (c *Cursor) block128() *[BlockSize]uint32 { return (*[BlockSize]uint32)(c.docs[:]) }
 
 // TFs returns the frequencies that belong to the documents of the last Load.
 func (c *Cursor) TFs() []uint32 {
@@ -160,6 +161,9 @@ func (c *Cursor) TFs() []uint32 {
 	return c.tfs[:c.blockLen(c.block)]
 }
 
+// loadTFs decodes the frequencies. It is not inlined, so that TF is.
+//
+//go:noinline
 func (c *Cursor) loadTFs() {
 	c.hasTFs = true
 	if c.DecodeTFs(c.block, &c.tfs) == 0 {
@@ -170,7 +174,7 @@ func (c *Cursor) loadTFs() {
 // finish ends the list.
 func (c *Cursor) finish() uint32 {
 	c.block, c.pos, c.doc, c.hasTFs = len(c.Last), BlockSize-1, End, true
-	c.docs[BlockSize-1] = End
+	c.docs[BlockSize-1], c.docs[BlockSize] = End, End
 	c.tfs[BlockSize-1] = 0
 	return End
 }

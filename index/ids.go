@@ -18,7 +18,8 @@ type idStore struct {
 	blob    []byte
 	starts  []uint64
 	buckets []uint32 // where each bucket's documents begin, and the end
-	byHash  []uint32 // documents, bucket by bucket
+	byHash  []byte   // documents, bucket by bucket, idBits each
+	bits    uint
 }
 
 func openIDs(f *sections.File, docs int) (*idStore, error) {
@@ -33,10 +34,11 @@ func openIDs(f *sections.File, docs int) (*idStore, error) {
 	if s.buckets, err = view[uint32](f, "id-buckets"); err != nil {
 		return nil, err
 	}
-	if s.byHash, err = view[uint32](f, "id-docs"); err != nil {
+	s.bits = idBits(docs)
+	if s.byHash, err = f.Section("id-docs"); err != nil {
 		return nil, err
 	}
-	if len(s.starts) != (docs+idsPerBlock-1)/idsPerBlock+1 || len(s.byHash) != docs || len(s.buckets) != idBuckets(docs)+1 {
+	if len(s.starts) != (docs+idsPerBlock-1)/idsPerBlock+1 || len(s.byHash) != tailBytes(docs, s.bits)+tailPad || len(s.buckets) != idBuckets(docs)+1 {
 		return nil, fmt.Errorf("corrupted: the ID store is not that of %d documents", docs)
 	}
 	return s, nil
@@ -75,21 +77,31 @@ func (s *idStore) find(id string) (doc int, found bool, err error) {
 	}
 	b := idBucket(id, len(s.buckets)-1)
 	from, to := s.buckets[b], s.buckets[b+1]
-	if from > to || uint64(to) > uint64(len(s.byHash)) {
+	if from > to || uint64(to) > uint64(s.docs) {
 		return 0, false, fmt.Errorf("corrupted: bucket %d of the ID store", b)
 	}
 	var buf [64]byte
-	for _, d := range s.byHash[from:to] {
-		got, err := s.get(buf[:0], int(d))
+	for i := from; i < to; i++ {
+		d := s.hashed(i)
+		got, err := s.get(buf[:0], d)
 		if err != nil {
 			return 0, false, err
 		}
 		if string(got) == id {
-			return int(d), true, nil
+			return d, true, nil
 		}
 	}
 	return 0, false, nil
 }
+
+// hashed is the i-th document in the order of buckets; i is below docs.
+func (s *idStore) hashed(i uint32) int {
+	bit := uint64(i) * uint64(s.bits)
+	return int(binary.LittleEndian.Uint64(s.byHash[bit/8:]) >> (bit % 8) & (1<<s.bits - 1))
+}
+
+// idBits is how many bits a document number takes.
+func idBits(docs int) uint { return uint(bits.Len(uint(max(docs, 1) - 1))) }
 
 // idBuckets is the number of hash buckets: some 8 documents each.
 func idBuckets(docs int) int { return docs/8 + 1 }
@@ -149,7 +161,8 @@ func writeIDs(w *sections.Writer, docs int, id func(int) string) error {
 	if err := w.Section("id-buckets", sections.Bytes(buckets)); err != nil {
 		return err
 	}
-	return w.Section("id-docs", sections.Bytes(byHash))
+	packed := packTail(nil, byHash, idBits(docs))
+	return w.Section("id-docs", append(packed, make([]byte, tailPad)...))
 }
 
 // appendUvarints appends several uvarints.

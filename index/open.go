@@ -68,13 +68,13 @@ func (r *Reader) openShort(c *Cursor) error {
 			return r.badTerm(c)
 		}
 		c.docs[0], c.tfs[0] = c.Term.inlineDoc, uint32(c.Term.CF)
-	} else if !unpackDocs(c.data, n, ^uint32(0), &c.docs) || !unpackTFs(c.data, n, &c.tfs) {
+	} else if !unpackDocs(c.data, n, ^uint32(0), c.block128()) || !unpackTFs(c.data, n, &c.tfs) {
 		return r.badTerm(c)
 	}
 	if c.docs[n-1] >= c.limit {
 		return r.badTerm(c)
 	}
-	for i := n; i < BlockSize; i++ {
+	for i := n; i <= BlockSize; i++ {
 		c.docs[i] = End
 	}
 	c.Bound = shortBound(c.docs[:n], c.tfs[:n], r.classes)
