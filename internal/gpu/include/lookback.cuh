@@ -1,0 +1,47 @@
+// Decoupled look-back (Merrill and Garland 2016): how a grid computes a prefix
+// sum in one pass over memory. Every block ("tile") publishes the sum of its own
+// values, then looks back over its predecessors' until it meets one that knows
+// its whole prefix. A tile's word in memory holds the state in its two highest
+// bits and the value in the others, so that both change at once and no fences
+// are needed. Words must be zero before the launch, and tiles are numbered by
+// blockIdx.x: hardware starts blocks in that order.
+#pragma once
+#include "warp.cuh"
+
+constexpr u64 kStateShift = 62;
+constexpr u64 kStateSum = 1ull << kStateShift;     // the tile's own sum
+constexpr u64 kStatePrefix = 2ull << kStateShift;  // the sum up to and including the tile
+constexpr u64 kStateValue = kStateSum - 1;         // sums must stay below 2^62
+
+INLINE void publish(u64* states, u32 tile, u64 state, u64 value) {
+  *(volatile u64*)(states + tile) = state | value;
+}
+
+// The sum of all tiles before this one, for a whole warp of the block; the
+// warp's lanes look at 32 tiles at a time. The tile's own sum is published
+// first, its prefix at the end.
+INLINE u64 look_back(u64* states, u32 tile, u64 sum) {
+  if (tile == 0) {
+    if (lane_id() == 0) publish(states, 0, kStatePrefix, sum);
+    return 0;
+  }
+  if (lane_id() == 0) publish(states, tile, kStateSum, sum);
+  u64 before = 0;
+  i32 at = (i32)tile - 1 - (i32)lane_id();
+  for (;;) {
+    u64 word = kStatePrefix;
+    if (at >= 0) {
+      do {
+        word = *(volatile u64*)(states + at);
+      } while (word < kStateSum);
+    }
+    __syncwarp();
+    u32 whole = __ballot_sync(kFull, word >= kStatePrefix);
+    u32 last = whole ? __ffs(whole) - 1 : kWarp - 1;
+    before += warp_sum(lane_id() <= last ? word & kStateValue : 0ull);
+    if (whole) break;
+    at -= kWarp;
+  }
+  if (lane_id() == 0) publish(states, tile, kStatePrefix, before + sum);
+  return before;
+}

@@ -1,0 +1,103 @@
+package prim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// sizes are where tiles, warps and rows begin and end.
+var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 3*4096 + 5, 200_000}
+
+func random[T Word](rng *rand.Rand, n int, below uint64) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(rng.Uint64N(below))
+	}
+	return v
+}
+
+func testScan[In, Out Word](t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 1<<20)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range sizes {
+		host := random[In](rng, n, 1<<32)
+		in, out := gputest.Upload(t, s, host), gputest.Alloc[Out](t, s, n)
+		if err := InclusiveScan(s, tmp, in, out); err != nil {
+			t.Fatal(err)
+		}
+		got := gputest.Download(t, s, out)
+		var sum Out
+		for i, v := range host {
+			if sum += Out(v); got[i] != sum {
+				t.Fatalf("n=%d: inclusive sum %d is %d, want %d", n, i, got[i], sum)
+			}
+		}
+		if err := ExclusiveScan(s, tmp, in, out); err != nil {
+			t.Fatal(err)
+		}
+		got = gputest.Download(t, s, out)
+		sum = 0
+		for i, v := range host {
+			if got[i] != sum {
+				t.Fatalf("n=%d: exclusive sum %d is %d, want %d", n, i, got[i], sum)
+			}
+			sum += Out(v)
+		}
+	}
+}
+
+func TestScan(t *testing.T) {
+	t.Run("u32", testScan[uint32, uint32])
+	t.Run("u32_u64", testScan[uint32, uint64])
+	t.Run("u64", testScan[uint64, uint64])
+}
+
+func testSelect[T Word](t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 1<<20)
+	count := gputest.Alloc[uint64](t, s, 1)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i, n := range sizes {
+		host := random[T](rng, n, 1<<32)
+		flags := make([]uint8, n)
+		var want []T
+		var wantIndex []uint32
+		for j := range flags {
+			switch i % 3 { // all, none, or some of them
+			case 0:
+				flags[j] = uint8(1 << rng.IntN(8))
+			case 1:
+				flags[j] = uint8(rng.IntN(4)) &^ 1
+			}
+			if flags[j] != 0 {
+				want = append(want, host[j])
+				wantIndex = append(wantIndex, uint32(j))
+			}
+		}
+		in, f, out, index := gputest.Upload(t, s, host), gputest.Upload(t, s, flags), gputest.Alloc[T](t, s, n), gputest.Alloc[uint32](t, s, n)
+		if err := Select(s, tmp, in, f, out, count); err != nil {
+			t.Fatal(err)
+		}
+		if k := int(gputest.Download(t, s, count)[0]); k != len(want) {
+			t.Fatalf("n=%d: %d selected, want %d", n, k, len(want))
+		}
+		if got := gputest.Download(t, s, out)[:len(want)]; !slices.Equal(got, want) {
+			t.Fatalf("n=%d: wrong values selected", n)
+		}
+		if err := SelectIndex(s, tmp, f, index, count); err != nil {
+			t.Fatal(err)
+		}
+		if got := gputest.Download(t, s, index)[:gputest.Download(t, s, count)[0]]; !slices.Equal(got, wantIndex) {
+			t.Fatalf("n=%d: wrong numbers selected", n)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	t.Run("u32", testSelect[uint32])
+	t.Run("u64", testSelect[uint64])
+}
