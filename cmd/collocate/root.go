@@ -97,7 +97,7 @@ All engines, one core, many cores or a GPU, give the same result to the bit.`,
 		&cobra.Group{ID: groupPlaces, Title: "Places with places:"},
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
-	for _, v := range verbs {
+	for _, v := range verbs() {
 		root.AddCommand(v(a))
 	}
 	root.SetHelpCommandGroupID(groupTools)

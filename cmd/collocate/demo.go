@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/internal/sample"
+)
+
+// demoSteps are real commands on the data that ships with Collocate, in an
+// order that tells a story. A new job adds its steps here.
+var demoSteps = []struct{ say, run string }{
+	{"Index 3,675 paragraphs of 51 life-science articles, with their text.",
+		"index elife.jsonl.zst --analyzer english --store-text --out elife.index"},
+	{"Which paragraphs are about this? Exact top 3, with snippets.",
+		`search elife.index "how do bacteria resist antibiotics" -k 3 --snippets`},
+	{"What did each word contribute?",
+		`search elife.index "lipid droplets kill bacteria" -k 2 --explain`},
+	{"Which words keep company? Count pairs at most 5 words apart.",
+		"cooccur elife.jsonl.zst --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
+	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
+		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3"},
+}
+
+func newDemoCmd(a *app) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run every job on small real data",
+		Long: `Runs every job on small real data that ships with Collocate: paragraphs of
+eLife articles and OpenStreetMap places. It prints each command before it runs
+it, so that you can go on from there with --dir.`,
+		GroupID: groupTools,
+		Args:    cobra.NoArgs,
+		Example: `  collocate demo
+  collocate demo --dir trial     # keep the files`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" {
+				tmp, err := os.MkdirTemp("", "collocate-demo-*")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(tmp)
+				return a.demo(cmd, tmp)
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+			if err := a.demo(cmd, dir); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "\nThe files are in %s.\n", dir)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "put the files there and keep them (default: a temporary folder)")
+	return cmd
+}
+
+// demo works inside dir, so that the commands it prints are the ones it runs.
+func (a *app) demo(cmd *cobra.Command, dir string) error {
+	for _, put := range []func(string) (string, error){sample.Elife, sample.PlacesDC} {
+		if _, err := put(dir); err != nil {
+			return err
+		}
+	}
+	home, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	defer os.Chdir(home)
+	for i, step := range demoSteps {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		fmt.Fprintf(a.stdout, "# %s\n$ collocate %s\n", step.say, step.run)
+		sub := newApp(a.stdin, a.stdout, a.stderr)
+		sub.quiet = a.quiet
+		root := newRoot(sub)
+		root.SetArgs(append(shellWords(step.run), "--threads", fmt.Sprint(a.threads)))
+		err := root.ExecuteContext(cmd.Context())
+		sub.endProgress()
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.run, err)
+		}
+	}
+	return nil
+}
+
+// shellWords splits a demo's command at blanks outside double quotes.
+func shellWords(s string) (words []string) {
+	for i, part := range strings.Split(s, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
