@@ -1,0 +1,97 @@
+package prim
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+type pair[K, V Word] struct {
+	k K
+	v V
+}
+
+// keysLike makes keys as jobs have them: spread over all bits, few distinct,
+// all equal, sorted already, the largest number among them.
+func keysLike[K Word](rng *rand.Rand, n int, like string) []K {
+	keys := make([]K, n)
+	for i := range keys {
+		switch like {
+		case "spread":
+			keys[i] = K(rng.Uint64())
+		case "few":
+			keys[i] = K(rng.Uint64N(5)) << 9
+		case "equal":
+			keys[i] = 77
+		case "sorted":
+			keys[i] = K(i)
+		case "largest":
+			keys[i] = ^K(0) - K(rng.Uint64N(3))
+		}
+	}
+	return keys
+}
+
+func testSort[K, V Word](t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 64<<20)
+	rng := rand.New(rand.NewPCG(5, 6))
+	var k0 K
+	width := 32
+	if _, ok := any(k0).(uint64); ok {
+		width = 64
+	}
+	for _, n := range []int{0, 1, 2, 255, 3071, 3072, 3073, 20_000} {
+		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
+			low, high := 0, width
+			if like == "spread" {
+				low = rng.IntN(width - 9)
+				high = low + 1 + rng.IntN(min(20, width-low))
+			}
+			name := fmt.Sprintf("%d %s keys by bits %d to %d", n, like, low, high)
+			host := keysLike[K](rng, n, like)
+			digit := func(k K) K { return k >> low & (1<<(high-low-1)<<1 - 1) }
+			want := make([]pair[K, V], n)
+			values := make([]V, n)
+			for i, k := range host {
+				values[i] = V(i)
+				want[i] = pair[K, V]{k, V(i)}
+			}
+			slices.SortStableFunc(want, func(a, b pair[K, V]) int { return cmp.Compare(digit(a.k), digit(b.k)) })
+
+			a, b := gputest.Upload(t, s, host), gputest.Alloc[K](t, s, n)
+			sorted, err := SortKeys(s, tmp, a, b, low, high)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, k := range gputest.Download(t, s, sorted) {
+				if digit(k) != digit(want[i].k) {
+					t.Fatalf("%s: key %d is %#x, want %#x", name, i, k, want[i].k)
+				}
+			}
+			a = gputest.Upload(t, s, host)
+			v, w := gputest.Upload(t, s, values), gputest.Alloc[V](t, s, n)
+			sorted, moved, err := SortPairs(s, tmp, a, b, v, w, low, high)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gotK, gotV := gputest.Download(t, s, sorted), gputest.Download(t, s, moved)
+			for i := range want {
+				if (pair[K, V]{gotK[i], gotV[i]}) != want[i] {
+					t.Fatalf("%s: pair %d is (%#x, %d), want (%#x, %d)", name, i, gotK[i], gotV[i], want[i].k, want[i].v)
+				}
+			}
+		}
+	}
+}
+
+func TestSort(t *testing.T) {
+	t.Run("u32_u32", testSort[uint32, uint32])
+	t.Run("u32_u64", testSort[uint32, uint64])
+	t.Run("u64_u32", testSort[uint64, uint32])
+	t.Run("u64_u64", testSort[uint64, uint64])
+}
