@@ -14,8 +14,9 @@ import (
 // The pairs are ordered by falling frequency; unused ones repeat the last.
 type Bound uint64
 
-// BoundPairs is the number of pairs in a Bound. Four fit a machine word; on eLife
-// paragraphs 4 pairs give the same BM25 bound as all pairs for 99% of the blocks.
+// BoundPairs is the number of pairs in a Bound. Four fit a machine word. On eLife
+// paragraphs their BM25 bound is on average 1.1% above the largest score of the
+// block; that of a single pair, largest frequency and shortest length, 17.6%.
 const BoundPairs = 4
 
 // Pair returns the i-th pair: a code for Reader.TFs, a length class for
@@ -35,8 +36,8 @@ func makeBound(pairs []pairCode) (b Bound) {
 
 type pairCode struct{ tf, class uint8 }
 
-// exactTFs is the largest frequency that a code stands for alone; 16 codes a
-// doubling would reach 2^32 far beyond 255, so the rest grows by a fifth a code.
+// exactTFs is the largest frequency that a code stands for alone. The other 95
+// codes grow by a fifth each, so that they reach 2^32.
 const exactTFs = 160
 
 var tfOfCode = makeTFCodes()

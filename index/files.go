@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/sections"
@@ -76,23 +74,9 @@ type fileStamp struct {
 
 const stampSize = 32
 
-func stampOf(path, name string) (fileStamp, error) {
-	f, err := os.Open(filepath.Join(path, name))
-	if err != nil {
-		return fileStamp{}, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return fileStamp{}, err
-	}
-	var crc [4]byte
-	if st.Size() >= 32 {
-		if _, err := f.ReadAt(crc[:], st.Size()-20); err != nil {
-			return fileStamp{}, err
-		}
-	}
-	return fileStamp{name, uint64(st.Size()), binary.LittleEndian.Uint32(crc[:])}, nil
+// stampOf is the stamp of a file that sections.Parse has accepted.
+func stampOf(name string, data []byte) fileStamp {
+	return fileStamp{name, uint64(len(data)), binary.LittleEndian.Uint32(data[len(data)-20:])}
 }
 
 func (s fileStamp) append(dst []byte) []byte {

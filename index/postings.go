@@ -8,8 +8,11 @@ import (
 
 const (
 	// BlockSize is the number of postings in a block. On eLife paragraphs blocks
-	// of 256 make the index 1% smaller, but their bounds are looser, and a jump into
-	// a list decodes twice as much.
+	// of 128 and of 256 make an index of the same size within 1% (fewer skip data, but
+	// wider gaps); the smaller have tighter bounds, and a jump into a list decodes half as much.
+	//
+	// Dense blocks as bitsets would save 2% of the postings' bytes there, but decode
+	// 2.8 times slower (174 ns a block against 62): not done.
 	BlockSize = 128
 	// SuperBlocks is the number of blocks that share a bound of the second level.
 	SuperBlocks = 32

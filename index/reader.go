@@ -1,10 +1,91 @@
 package index
 
+// The format of an index
+//
+// An index is a folder of files, each a container of package sections: a magic,
+// a version (1), named sections with checksums. All numbers are little endian; a
+// uvarint is seven bits a byte, lowest first, as in encoding/binary. As an example
+// here is every section of the index of the package comment, "a rose is a rose" and "a daisy" with
+// the IDs d1 and d2; format_test.go holds it against the code.
+//
+// File "index" ties the others together:
+//
+//	counts    eight uint64: documents 2, words 4, postings 5, sum of lengths 7,
+//	          sum of frequencies 7, flags 2, postings in a block 128, blocks under one
+//	          bound of the second level 32. Flag 1: text is stored; flag 2: each length
+//	          class is one length.
+//	analyzer  "ascii"
+//	files     for each other file 32 bytes: name (16), length uint64, the checksum in
+//	          its trailer uint32, 0. So files of two indexes cannot be mixed.
+//
+// File "postings" has one section of the same name: the lists in the order of the
+// words, each a sequence of blocks of 128 postings and one of the rest. Lists of
+// one posting are not here but in the dictionary. Eight zero bytes end the section,
+// so that a decoder may load whole words. A block (see appendBlock) is two bytes with the widths and the
+// numbers of patches, then gaps less 1, then frequencies less 1, then patches. The gap
+// is from the document before in the list, which is -1 at first. The list of
+// "a", (0, 2) (1, 1), has gaps less 1 of 0, 0 and frequencies less 1 of 1, 0:
+//
+//	00 01     gaps take 0 bits, frequencies 1 bit; no patches
+//	01        the bits 1, 0 from the lowest
+//
+// In a full block the numbers are in four lanes of 32 bits (see packBlock).
+//
+// File "skips" has one section of the same name: for each list of more than one
+// block, one after the other, for B blocks and S = B/32 rounded up:
+//
+//	B uint32  the last document of each block
+//	B uint32  where each block begins, from the first
+//	B uint64  the Bound of each block: four times (frequency code, length class)
+//	S uint64  the Bound of each 32 blocks
+//	uint64    the Bound of the list
+//
+// The example has no such list; the section is empty.
+//
+// File "terms" is the dictionary, blocks of 16 words in byte order:
+//
+//	blob      the blocks: length of the words as uvarint; the words, front coded; then
+//	          where their postings and their skips begin as uvarints; then for each word
+//	          uvarints DF, CF less DF, and the document if DF is 1, else the length of
+//	          its postings. A front-coded word is a byte with the number of
+//	          bytes it shares with the word before (high half) and of those it does not
+//	          (low half), 15 meaning that a uvarint with the rest follows; then those bytes.
+//	starts    uint64: where each block begins, and the end
+//	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
+//
+//	10        16 bytes of words
+//	01 a  05 daisy  02 is  04 rose
+//	00 00     postings and skips begin at 0
+//	02 01 03  "a": DF 2, CF 3, 3 bytes of postings
+//	01 00 01  "daisy": DF 1, CF 1, document 1
+//	01 00 00  "is": document 0
+//	01 01 00  "rose": CF 2, document 0
+//
+// File "documents":
+//
+//	lengths        uint32 each: 5, 2
+//	classes        uint8 each, the length's class: 1, 0
+//	class-lengths  uint32: the shortest length of each class: 2, 5
+//	ids            external IDs in document order, front coded in blocks of 16: 02 d1, 11 2
+//	id-starts      uint64: where each block begins, and the end: 0, 5
+//	id-buckets     uint32: where each hash bucket of idBucket begins, and the end: 0, 2
+//	id-docs        the documents of each bucket in turn, ascending, in as few bits as
+//	               the largest needs, and 8 zero bytes: 02 (bits 0, 1 from the lowest)
+//
+// File "text", if text is stored:
+//
+//	blocks        zstd frames of some 32 KiB of text: the length of each document as
+//	              uvarint, then the documents
+//	block-docs    uint32: the first document of each block, and the number of documents
+//	block-starts  uint64: where each block begins, and the end
+
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -13,6 +94,7 @@ import (
 // maps or panics: damage gives an error or wrong results. Check finds it.
 type Reader struct {
 	dir      string
+	maps     []*mmap.File
 	files    map[string]*sections.File
 	bytes    int64 // of all files
 	meta     meta
@@ -61,29 +143,40 @@ func parseMeta(c []uint64) (m meta, err error) {
 // whole, but does not read all of them: see Check.
 func Open(dir string) (*Reader, error) {
 	r := &Reader{dir: dir, files: map[string]*sections.File{}}
-	if err := r.open(); err != nil {
+	if err := r.open(r.mapFile); err != nil {
 		r.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Reader) open() error {
-	m, err := r.openFile(metaFile)
+func (r *Reader) mapFile(name string) ([]byte, error) {
+	m, err := mmap.Open(filepath.Join(r.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	r.maps = append(r.maps, m)
+	return m.Data, nil
+}
+
+// open opens the index whose files load gives.
+func (r *Reader) open(load func(name string) ([]byte, error)) error {
+	m, _, err := r.openFile(metaFile, load)
 	if err != nil {
 		return err
 	}
 	if err := r.readMeta(m); err != nil {
 		return r.named(metaFile, err)
 	}
-	stamps, err := m.Section("files")
+	b, err := m.Section("files")
 	if err != nil {
 		return r.named(metaFile, err)
 	}
-	if err := r.checkStamps(stamps); err != nil {
-		return err
+	stamps, err := parseStamps(b)
+	if err != nil {
+		return r.named(metaFile, err)
 	}
-	for _, step := range []struct {
+	steps := []struct {
 		name string
 		open func(*sections.File) error
 	}{
@@ -92,13 +185,20 @@ func (r *Reader) open() error {
 		{skipsFile, r.openSkips},
 		{docsFile, r.openDocs},
 		{textFile, r.openText},
-	} {
-		if step.name == textFile && r.meta.flags&flagText == 0 {
-			continue
-		}
-		f, err := r.openFile(step.name)
+	}
+	if r.meta.flags&flagText == 0 {
+		steps = steps[:len(steps)-1]
+	}
+	if len(stamps) != len(steps) {
+		return r.named(metaFile, fmt.Errorf("corrupted: %d files are listed, want %d", len(stamps), len(steps)))
+	}
+	for i, step := range steps {
+		f, stamp, err := r.openFile(step.name, load)
 		if err != nil {
 			return err
+		}
+		if stamp != stamps[i] {
+			return r.named(step.name, errors.New("not the file that was written with this index"))
 		}
 		if err := step.open(f); err != nil {
 			return r.named(step.name, err)
@@ -107,13 +207,18 @@ func (r *Reader) open() error {
 	return nil
 }
 
-func (r *Reader) openFile(name string) (*sections.File, error) {
-	f, err := sections.Open(filepath.Join(r.dir, name), magics[name], formatVersion)
+func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sections.File, fileStamp, error) {
+	data, err := load(name)
 	if err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
+		return nil, fileStamp{}, fmt.Errorf("open index: %w", err)
+	}
+	f, err := sections.Parse(data, magics[name], formatVersion)
+	if err != nil {
+		return nil, fileStamp{}, r.named(name, err)
 	}
 	r.files[name] = f
-	return f, nil
+	r.bytes += int64(len(data))
+	return f, stampOf(name, data), nil
 }
 
 func (r *Reader) named(file string, err error) error {
@@ -131,37 +236,6 @@ func (r *Reader) readMeta(f *sections.File) error {
 	name, err := f.Section("analyzer")
 	r.analyzer = string(name)
 	return err
-}
-
-func (r *Reader) checkStamps(b []byte) error {
-	stamps, err := parseStamps(b)
-	if err != nil {
-		return r.named(metaFile, err)
-	}
-	names := []string{termsFile, postingsFile, skipsFile, docsFile}
-	if r.meta.flags&flagText != 0 {
-		names = append(names, textFile)
-	}
-	own, err := stampOf(r.dir, metaFile)
-	if err != nil {
-		return fmt.Errorf("open index: %w", err)
-	}
-	r.bytes = int64(own.size)
-	for i, want := range stamps {
-		if len(stamps) != len(names) || want.name != names[i] {
-			return r.named(metaFile, fmt.Errorf("corrupted: the list of files is not %q", names))
-		}
-		r.bytes += int64(want.size)
-		got, err := stampOf(r.dir, want.name)
-		if err != nil {
-			return fmt.Errorf("open index: %w", err)
-		}
-		if got != want {
-			return r.named(want.name, fmt.Errorf("not the file that was written with this index: %d bytes, checksum %08x; want %d, %08x",
-				got.size, got.crc, want.size, want.crc))
-		}
-	}
-	return nil
 }
 
 func (r *Reader) openTerms(f *sections.File) (err error) {
@@ -210,12 +284,12 @@ func (r *Reader) openText(f *sections.File) (err error) {
 // Close unmaps the files. Nothing that came from the reader may be used afterwards.
 func (r *Reader) Close() error {
 	var first error
-	for _, f := range r.files {
-		if err := f.Close(); err != nil && first == nil {
+	for _, m := range r.maps {
+		if err := m.Close(); err != nil && first == nil {
 			first = err
 		}
 	}
-	r.files = nil
+	r.maps, r.files = nil, nil
 	return first
 }
 

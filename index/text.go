@@ -189,7 +189,6 @@ type textReader struct {
 	blocks []byte
 	first  []uint32
 	starts []uint64
-	dec    *zstd.Decoder
 }
 
 func openText(f *sections.File, docs int) (*textReader, error) {
@@ -207,9 +206,14 @@ func openText(f *sections.File, docs int) (*textReader, error) {
 	if len(t.first) == 0 || len(t.first) != len(t.starts) || int(t.first[len(t.first)-1]) != docs {
 		return nil, fmt.Errorf("corrupted: the text is not that of %d documents", docs)
 	}
-	t.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(5<<30))
-	return t, err
+	return t, nil
 }
+
+// unpacker is shared by all readers: making one is slow, and it may be used by
+// many goroutines at once.
+var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(5<<30))
+})
 
 func (t *textReader) get(doc int) ([]byte, error) {
 	if uint(doc) >= uint(t.docs) {
@@ -224,7 +228,11 @@ func (t *textReader) get(doc int) ([]byte, error) {
 	if from > to || to > uint64(len(t.blocks)) {
 		return nil, bad
 	}
-	raw, err := t.dec.DecodeAll(t.blocks[from:to], nil)
+	dec, err := unpacker()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := dec.DecodeAll(t.blocks[from:to], nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", bad, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -204,12 +205,13 @@ func (w *Writer) writeMeta(names []string) error {
 	}
 	var stamps []byte
 	for _, name := range names {
-		s, err := stampOf(w.dir.Path(""), name)
+		m, err := mmap.Open(w.dir.Path(name))
 		if err != nil {
 			f.f.Abort()
 			return err
 		}
-		stamps = s.append(stamps)
+		stamps = stampOf(name, m.Data).append(stamps)
+		m.Close()
 	}
 	if err := errors.Join(
 		f.Section("counts", sections.Bytes(w.meta.counts())),

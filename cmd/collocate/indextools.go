@@ -53,15 +53,16 @@ func newIndexStatsCmd(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(s)
 			}
-			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-			fmt.Fprintf(w, "analyzer\t%s\t\n", s.Analyzer)
-			fmt.Fprintf(w, "documents\t%d\t\n", s.Documents)
-			fmt.Fprintf(w, "words\t%d\t\n", s.Terms)
-			fmt.Fprintf(w, "postings\t%d\t\n", s.Postings)
-			fmt.Fprintf(w, "tokens\t%d\t\n", s.Tokens)
-			fmt.Fprintf(w, "mean length\t%.2f\t\n", s.MeanLength)
-			fmt.Fprintf(w, "bytes per posting\t%.3f\t\n", s.BytesPerPosting)
-			fmt.Fprintf(w, "bytes\t%d\t\n", s.Bytes)
+			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintf(w, "analyzer\t%s\n", s.Analyzer)
+			fmt.Fprintf(w, "documents\t%d\n", s.Documents)
+			fmt.Fprintf(w, "words\t%d\n", s.Terms)
+			fmt.Fprintf(w, "postings\t%d\n", s.Postings)
+			fmt.Fprintf(w, "tokens\t%d\n", s.Tokens)
+			fmt.Fprintf(w, "mean length\t%.2f\n", s.MeanLength)
+			fmt.Fprintf(w, "bytes\t%d\n", s.Bytes)
+			fmt.Fprintf(w, "bytes per posting\t%.3f\n", s.BytesPerPosting)
+			fmt.Fprintf(w, "\nsize by part\tbytes\tshare\n")
 			for _, p := range s.Parts {
 				fmt.Fprintf(w, "%s\t%d\t%.1f%%\n", p.Name, p.Bytes, 100*float64(p.Bytes)/float64(s.Bytes))
 			}

@@ -1,0 +1,279 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
+)
+
+// damageable is a small index with lists of all kinds and stored text, in memory.
+func damageable(t testing.TB) map[string][]byte {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(21, 22))
+	p := randomIndex(rng, 2, 2)
+	for p.lengths = nil; len(p.lengths) < 700; {
+		p.lengths = append(p.lengths, uint32(rng.IntN(400)))
+	}
+	p.ids = nil
+	for d := range p.lengths {
+		p.ids = append(p.ids, strings.Repeat("x", d%20)+string(rune('a'+d%26)))
+	}
+	p.words, p.docs, p.tfs = nil, nil, nil
+	for i, df := range []int{1, 1, 2, 2, 3, 5, 10, 100, 128, 129, 300, 699, 700, 1, 1, 1, 4, 1, 200} {
+		p.words = append(p.words, strings.Repeat("w", i/4)+string(rune('a'+i)))
+		docs := rng.Perm(len(p.lengths))[:df]
+		slices.Sort(docs)
+		var list, tfs []uint32
+		for _, d := range docs {
+			list = append(list, uint32(d))
+			tf := uint32(rng.IntN(4) + 1)
+			if rng.IntN(50) == 0 {
+				tf = rng.Uint32N(1e6) + 1
+			}
+			tfs = append(tfs, tf)
+		}
+		p.docs, p.tfs = append(p.docs, list), append(p.tfs, tfs)
+	}
+	slices.Sort(p.words)
+	dir := filepath.Join(t.TempDir(), "ix")
+	w, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if w.text, err = newTextWriter(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	b := &text.Batch{}
+	for _, id := range p.ids {
+		b.Docs = append(b.Docs, text.Document{Text: []byte("the text of " + id)})
+	}
+	if err := w.text.add(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths, ID: func(d int) string { return p.ids[d] }}); err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range p.words {
+		if err := w.Add([]byte(word), p.docs[i], p.tfs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return readDir(t, dir)
+}
+
+func openMemory(files map[string][]byte) (*Reader, error) {
+	r := &Reader{dir: "memory", files: map[string]*sections.File{}}
+	return r, r.open(func(name string) ([]byte, error) { return files[name], nil })
+}
+
+// digest uses all of an index in every way, and returns a hash of what came out.
+func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
+	h := uint64(1)
+	note := func(n ...uint32) {
+		for _, x := range n {
+			h = (h ^ uint64(x)) * 0x9e3779b97f4a7c15
+		}
+	}
+	write := func(b []byte) {
+		for _, x := range b {
+			note(uint32(x))
+		}
+	}
+	for w, err := range r.Words() {
+		if err != nil {
+			return 0
+		}
+		write(w.Text)
+		t, _ := r.Lookup(w.Text)
+		note(uint32(t.ID), t.DF, uint32(t.CF))
+		if r.Open(w.Term, c) != nil {
+			continue
+		}
+		for d := c.Doc(); d != End; d = c.Next() {
+			note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
+		}
+		if r.Open(w.Term, c) != nil {
+			continue
+		}
+		for d := c.Doc(); d != End; d = c.Seek(d + seekBy) {
+			note(d, c.TF(), r.Lengths()[d])
+		}
+		for b := range c.Blocks() {
+			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
+		}
+	}
+	r.Lookup([]byte("wwwz"))
+	r.Lookup([]byte("\x00"))
+	for _, d := range []int{0, 1, 17, r.Docs() / 2, r.Docs() - 1} {
+		id, err := r.DocID(d)
+		if err == nil {
+			found, _, _ := r.FindDoc(id)
+			note(uint32(found))
+		}
+		write([]byte(id))
+	}
+	if r.HasText() {
+		s, _ := r.Text(r.Docs() / 3)
+		write(s)
+	}
+	r.Stats()
+	return h
+}
+
+// A hundred thousand random changes of bytes: each is refused at once, or found by
+// Check, or changes nothing; and an index that is used without Check gives at worst wrong
+// answers. (A panic or a read outside would end the test.)
+func TestDamageIsFoundOrHarmless(t *testing.T) {
+	good := damageable(t)
+	r, err := openMemory(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := digest(r, new(Cursor), 3)
+	changes := 100_000
+	if testing.Short() {
+		changes = 10_000
+	}
+	var refused, found, harmless atomic.Int64
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for worker := range workers {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(23, uint64(worker)))
+			files := map[string][]byte{}
+			var names []string
+			for name, data := range good {
+				files[name] = bytes.Clone(data)
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			var c Cursor
+			for range changes / workers {
+				name := names[rng.IntN(len(names))]
+				data := files[name]
+				at := rng.IntN(len(data))
+				old := data[at]
+				data[at] ^= byte(1 + rng.IntN(255))
+				if r, err := openMemory(files); err != nil {
+					refused.Add(1)
+				} else {
+					got := digest(r, &c, 3)
+					if err := r.Check(context.Background(), CheckOptions{Threads: 1}); err != nil {
+						found.Add(1)
+					} else if harmless.Add(1); got != want {
+						t.Errorf("byte %d of %s changed from %#x to %#x: not found, and the answers differ", at, name, old, data[at])
+					}
+				}
+				data[at] = old
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d refused, %d found by Check, %d harmless", refused.Load(), found.Load(), harmless.Load())
+}
+
+// The same without the help of checksums: many bytes of a section changed at
+// once. Nothing may panic, in use or in Check.
+func TestDamageWithoutChecksums(t *testing.T) {
+	good := damageable(t)
+	rng := rand.New(rand.NewPCG(25, 26))
+	var c Cursor
+	for range 3000 {
+		files := map[string][]byte{}
+		for name, data := range good {
+			files[name] = data
+		}
+		name := []string{termsFile, postingsFile, skipsFile, docsFile}[rng.IntN(4)]
+		files[name] = bytes.Clone(good[name])
+		tables := len(files[name]) - 32 - 40*8
+		for range rng.IntN(20) + 1 {
+			at := 64 + rng.IntN(max(tables-64, 1))
+			files[name][at] = []byte{0, 1, 31, 127, 128, 255, byte(rng.Uint32())}[rng.IntN(7)]
+		}
+		r, err := openMemory(files)
+		if err != nil {
+			continue
+		}
+		digest(r, &c, rng.Uint32N(100)+1)
+		r.checkLengths()
+		r.checkIDs(context.Background())
+		r.checkLists(context.Background(), CheckOptions{Threads: 1})
+		r.checkText(context.Background())
+	}
+}
+
+// Files cut short, missing or of another index are refused by name.
+func TestForeignAndTruncatedFiles(t *testing.T) {
+	good := damageable(t)
+	for name, data := range good {
+		for _, cut := range []int{0, 1, 63, len(data) / 2, len(data) - 1} {
+			files := map[string][]byte{}
+			for n, d := range good {
+				files[n] = d
+			}
+			files[name] = data[:cut]
+			if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s cut to %d bytes: %v", name, cut, err)
+			}
+		}
+	}
+	other := readDir(t, build(t, firstOf(corpusFile(t, rand.New(rand.NewPCG(1, 2)), 10)), BuildOptions{StoreText: true}))
+	for name := range good {
+		if name == metaFile {
+			continue
+		}
+		files := map[string][]byte{}
+		for n, d := range good {
+			files[n] = d
+		}
+		files[name] = other[name]
+		if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), "not the file that was written with this index") {
+			t.Errorf("%s of another index: %v", name, err)
+		}
+	}
+}
+
+func firstOf[A, B any](a A, _ B) A { return a }
+
+// FuzzBlock decodes arbitrary bytes as a block.
+func FuzzBlock(f *testing.F) {
+	var gaps, tfs [BlockSize]uint32
+	for i := range gaps {
+		gaps[i], tfs[i] = uint32(i*i%37), uint32(i%5)
+	}
+	gaps[7] = 1 << 20
+	f.Add(appendBlock(nil, &gaps, &tfs, BlockSize), 128, uint32(5))
+	f.Add(appendBlock(nil, &gaps, &tfs, 20), 20, ^uint32(0))
+	f.Fuzz(func(t *testing.T, data []byte, n int, at uint32) {
+		n = 1 + int(uint(n)%BlockSize)
+		if at != ^uint32(0) {
+			at %= maxDocs
+		}
+		var out [BlockSize]uint32
+		if unpackDocs(data, n, at, &out) && out[n-1] < maxDocs {
+			for i, d := range out[:n] {
+				if i > 0 && d <= out[i-1] || i == 0 && at != ^uint32(0) && d <= at {
+					t.Fatalf("document %d: %d is not after the one before", i, d)
+				}
+			}
+		}
+		unpackTFs(data, n, &out)
+	})
+}

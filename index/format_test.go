@@ -1,0 +1,117 @@
+package index
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+)
+
+// The worked example at the head of reader.go, byte for byte.
+func TestBytesArePinned(t *testing.T) {
+	r := rose().write(t)
+	u64 := func(n ...int) string {
+		var s strings.Builder
+		for _, x := range n {
+			s.WriteString(hex.EncodeToString([]byte{byte(x), 0, 0, 0, 0, 0, 0, 0}))
+		}
+		return s.String()
+	}
+	u32 := func(n ...int) string {
+		var s strings.Builder
+		for _, x := range n {
+			s.WriteString(hex.EncodeToString([]byte{byte(x), 0, 0, 0}))
+		}
+		return s.String()
+	}
+	text := func(s string) string { return hex.EncodeToString([]byte(s)) }
+	pad := strings.Repeat("00", tailPad)
+	want := map[string][]string{
+		metaFile: {
+			"counts", u64(2, 4, 5, 7, 7, 2, 128, 32),
+			"analyzer", text("ascii"),
+			"files", "",
+		},
+		postingsFile: {"postings", "0001" + "01" + pad},
+		skipsFile:    {"skips", ""},
+		termsFile: {
+			"blob", "10" + "01" + text("a") + "05" + text("daisy") + "02" + text("is") + "04" + text("rose") +
+				"0000" + "020103" + "010001" + "010000" + "010100",
+			"starts", u64(0, 31),
+			"prefixes", "00000000000000" + text("a"),
+		},
+		docsFile: {
+			"lengths", u32(5, 2),
+			"classes", "0100",
+			"class-lengths", u32(2, 5),
+			"ids", "02" + text("d1") + "11" + text("2"),
+			"id-starts", u64(0, 5),
+			"id-buckets", u32(0, 2),
+			"id-docs", "02" + pad,
+		},
+	}
+	for name, parts := range want {
+		infos := r.files[name].Sections()
+		if len(infos) != len(parts)/2 {
+			t.Errorf("%s: %d sections, want %d", name, len(infos), len(parts)/2)
+			continue
+		}
+		for i, info := range infos {
+			data, err := r.files[name].Section(info.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Name != parts[2*i] {
+				t.Errorf("%s: section %d is %s, want %s", name, i, info.Name, parts[2*i])
+			}
+			if got := hex.EncodeToString(data); got != parts[2*i+1] && info.Name != "files" {
+				t.Errorf("%s, section %s:\n got %s\nwant %s", name, info.Name, got, parts[2*i+1])
+			}
+		}
+	}
+	// The list of files: name, length, checksum.
+	data, err := r.files[metaFile].Section("files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const files = "7465726d730000000000000000000000" + "9801000000000000" + "cef38541" + "00000000"
+	if got := hex.EncodeToString(data[:32]); got != files {
+		t.Errorf("stamp of the dictionary:\n got %s\nwant %s", got, files)
+	}
+	if len(data) != 4*32 {
+		t.Errorf("%d bytes of stamps", len(data))
+	}
+}
+
+// A list with everything in it: full blocks, patches, a tail. Its skip data are the
+// last documents, the offsets and the bounds.
+func TestSkipsOfALongList(t *testing.T) {
+	p := &plainIndex{words: []string{"w"}, docs: make([][]uint32, 1), tfs: make([][]uint32, 1)}
+	for d := range 600 {
+		p.lengths = append(p.lengths, uint32(10+d%3))
+		p.ids = append(p.ids, "")
+		if d%4 == 0 {
+			p.docs[0] = append(p.docs[0], uint32(d))
+			p.tfs[0] = append(p.tfs[0], 1)
+		}
+	}
+	p.tfs[0][100] = 300
+	r := p.write(t)
+	got := hex.EncodeToString(r.skips)
+	const want = "fc010000" + "54020000" + // last documents 508 and 596
+		"00000000" + "25000000" + // blocks at 0 and 37
+		"a301" + "0000" + "0000" + "0000" + // frequency code 163 (up to 335), class 1; then (1, class 0)
+		"0000" + "0000" + "0000" + "0000" +
+		"a301" + "0000" + "0000" + "0000" +
+		"a301" + "0000" + "0000" + "0000"
+	if got != want {
+		t.Errorf("skips\n got %s\nwant %s", got, want)
+	}
+	// First block: gaps less 1 are 3 but the first, which is 0: 2 bits; frequencies less 1
+	// are 0 but one patch of 299 = uvarint ab 02 at position 100.
+	if head := hex.EncodeToString(r.postings[:2]); head != "0220" {
+		t.Errorf("head %s", head)
+	}
+	if patch := hex.EncodeToString(r.postings[34:37]); patch != "64ab02" {
+		t.Errorf("patch %s", patch)
+	}
+}
