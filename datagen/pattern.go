@@ -39,7 +39,7 @@ func ParsePattern(s string) (Pattern, error) {
 	for name := range strings.SplitSeq(names, "+") {
 		f, ok := featureNumber(name)
 		if !ok {
-			return p, fmt.Errorf("%q is not a pattern: %q is no feature, want A to Z, AA, AB, ...", s, name)
+			return p, fmt.Errorf("%q is not a pattern: %q is no feature, want A to Z, AA, AB and so on", s, name)
 		}
 		p.Features = append(p.Features, f)
 	}
