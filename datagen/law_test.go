@@ -25,13 +25,16 @@ func TestCellsCoverAllRanks(t *testing.T) {
 // Drawn words follow the law: cells are hit as often as their probability says,
 // by a chi-square test at five standard deviations.
 func TestDrawsFollowTheLaw(t *testing.T) {
-	const n = 4_000_000
+	n := 4_000_000.0
+	if testing.Short() {
+		n = 500_000
+	}
 	for name, law := range map[string]Law{"web": Web, "news": News} {
 		s, rng := newSampler(law), rand.NewPCG(1, 2)
 		hits := make([]float64, cellCount)
 		lower := 0 // draws in the lower half of their cell
 		wide := 0
-		for range n {
+		for range int(n) {
 			rank := s.draw(rng)
 			c := cellOf(rank)
 			hits[c]++
@@ -88,7 +91,11 @@ func TestWordsAreDistinctAndPronounceable(t *testing.T) {
 	spoken := regexp.MustCompile(`^([bcdfghjklmnprstvwz]?([aeiou][bcdfghjklmnprstvwz])*[aeiou]?)$`)
 	seen := map[string]int64{}
 	var letters [2]int
-	for rank := range int64(1 << 20) {
+	ranks := int64(1 << 20)
+	if testing.Short() {
+		ranks = 1 << 17
+	}
+	for rank := range ranks {
 		w := Word(rank)
 		if old, ok := seen[w]; ok {
 			t.Fatalf("ranks %d and %d are both %q", old, rank, w)
