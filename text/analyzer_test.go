@@ -337,6 +337,36 @@ func TestAnalyzersDoNotAllocate(t *testing.T) {
 	}
 }
 
+// The cache of stems gives what stemming gives.
+func TestStemCache(t *testing.T) {
+	docs := append(sampleDocs(t)[:1000], []byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running", 3)))
+	for _, name := range append(languages(), "english+stop", "german+stop") {
+		l := analyzer(t, name).(*language)
+		var plain, tokens Tokens
+		for _, doc := range docs {
+			if err := l.words.segment(doc, &plain); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for i := range plain.Words {
+				word := string(plain.Word(i))
+				if len(word) <= maxStem {
+					word = l.reduce(word)
+				}
+				if word != "" {
+					want = append(want, word)
+				}
+			}
+			if err := l.Analyze(doc, &tokens); err != nil {
+				t.Fatal(err)
+			}
+			if got := wordList(&tokens); !slices.Equal(got, want) {
+				t.Fatalf("%s of %q: %q\nwant %q", name, doc, got, want)
+			}
+		}
+	}
+}
+
 // One Tokens may serve several analyzers in turn.
 func TestTokensServeAllAnalyzers(t *testing.T) {
 	doc := []byte("The Katzen liefen schnell, running houses")

@@ -3,6 +3,10 @@ package text
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/collocate/collocate/internal/sample"
@@ -15,20 +19,36 @@ func sampleDocs(tb testing.TB) [][]byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return load(tb, path, 1<<30)
+}
+
+// load returns the corpus's first documents, up to so many bytes.
+func load(tb testing.TB, path string, limit int) (docs [][]byte) {
+	tb.Helper()
 	c := Corpus{Paths: []string{path}}
-	var docs [][]byte
 	for d, err := range c.All(context.Background()) {
 		if err != nil {
 			tb.Fatal(err)
 		}
 		docs = append(docs, bytes.Clone(d.Text))
+		if limit -= len(d.Text); limit < 0 {
+			break
+		}
 	}
 	return docs
 }
 
+// benchDocs are 64 MB of the large corpus if it is there, else the sample.
+func benchDocs(tb testing.TB) [][]byte {
+	if data := findShared(); data != "" {
+		return load(tb, filepath.Join(data, "text", "elife-paragraphs.jsonl.zst"), 64<<20)
+	}
+	return sampleDocs(tb)
+}
+
 // One core on real English text: whitespace must do 300 MB/s, ascii 150 MB/s.
 func BenchmarkAnalyze(b *testing.B) {
-	docs := sampleDocs(b)
+	docs := benchDocs(b)
 	size := 0
 	for _, d := range docs {
 		size += len(d)
@@ -40,6 +60,11 @@ func BenchmarkAnalyze(b *testing.B) {
 				b.Fatal(err)
 			}
 			var t Tokens
+			for _, d := range docs[:100] {
+				if err := an.Analyze(d, &t); err != nil {
+					b.Fatal(err)
+				}
+			}
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -50,5 +75,39 @@ func BenchmarkAnalyze(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Reading: a plain file of lines, the same as JSON lines, and that compressed.
+func BenchmarkBatches(b *testing.B) {
+	var lines, jsonl []byte
+	for i, d := range benchDocs(b) {
+		lines = append(append(lines, bytes.ReplaceAll(d, newline, []byte(" "))...), '\n')
+		d, err := json.Marshal(string(d))
+		if err != nil {
+			b.Fatal(err)
+		}
+		jsonl = fmt.Appendf(jsonl, "{\"id\":\"d%d\",\"contents\":%s}\n", i, d)
+	}
+	for _, in := range []struct {
+		name string
+		data []byte
+		text int
+	}{{"lines", lines, len(lines)}, {"jsonl", jsonl, len(jsonl)}, {"zstd", zstded(jsonl), len(jsonl)}, {"gzip", gzipped(jsonl), len(jsonl)}} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/threads=%d", in.name, threads), func(b *testing.B) {
+				path := filepath.Join(b.TempDir(), in.name)
+				if err := os.WriteFile(path, in.data, 0o644); err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(in.text))
+				for b.Loop() {
+					c := Corpus{Paths: []string{path}, Options: Options{Threads: threads}}
+					if err := c.Batches(context.Background(), func(int, *Batch) error { return nil }); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

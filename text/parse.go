@@ -33,8 +33,8 @@ type end struct {
 	first bool
 	docs  int
 	lines int64
-	err   error // with place in the piece: at byte
-	at    int64 // lines of the piece before the error
+	err   error
+	at    int64 // lines of the piece before err
 }
 
 // syntaxError is a mistake in a piece at a byte of it.
@@ -57,17 +57,20 @@ func (p *parser) parse(t *task, tell func(n int64)) error {
 		return t.err
 	}
 	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
-	toRead, all := 0, 0
-	for i := range t.pieces {
-		all += t.pieces[i].size
-		if t.pieces[i].data == nil {
-			toRead += t.pieces[i].size
+	toRead, toCopy := 0, 0
+	for _, pc := range t.pieces {
+		if pc.data == nil {
+			toRead += pc.size
+		}
+		switch pc.src.format {
+		case JSONL, TREC, SMART, CSV:
+			toCopy += pc.size
 		}
 	}
 	// The texts of a piece take at most as many bytes as the piece: with this room
-	// the arena never moves, and the documents can point into it.
-	p.raw = slices.Grow(p.raw[:0], toRead)
-	p.arena = slices.Grow(p.arena[:0], all)
+	// the arena does not move as it fills, and is not copied.
+	p.raw = room(p.raw, toRead)
+	p.arena = room(p.arena, toCopy)
 	for i := range t.pieces {
 		pc := &t.pieces[i]
 		data := pc.data
@@ -96,6 +99,15 @@ func (p *parser) parse(t *task, tell func(n int64)) error {
 		p.ends = append(p.ends, e)
 	}
 	return nil
+}
+
+// room returns an empty buffer for n bytes, the old one if it is large enough but not
+// left over from a document of exceptional size.
+func room(b []byte, n int) []byte {
+	if cap(b) > 16*chunkSize && n < chunkSize*2 {
+		b = nil
+	}
+	return slices.Grow(b[:0], n)
 }
 
 var (

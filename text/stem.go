@@ -1,9 +1,7 @@
 package text
 
 import (
-	"bytes"
 	"embed"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -118,13 +116,8 @@ func (l *language) Analyze(doc []byte, t *Tokens) error {
 	t.stems.use(l)
 	out, kept := t.stems.text[:0], 0
 	for i, w := range t.Words {
-		word := t.Bytes[w.Start:w.End]
 		start := len(out)
-		if len(word) > maxStem {
-			out = append(out, word...)
-		} else {
-			out = append(out, t.stems.get(word)...)
-		}
+		out = t.stems.appendStem(out, t.Bytes, w)
 		if len(out) == start {
 			continue
 		}
@@ -161,43 +154,6 @@ func (l *language) reduce(word string) string {
 		return stem
 	}
 	return word
-}
-
-// stemCache remembers the stems of words met before, since stemming allocates and
-// takes some 500 ns. It is a table of fixed size in which a word has two places.
-type stemCache struct {
-	owner *language
-	table []stemEntry
-	text  []byte
-}
-
-type stemEntry struct{ word, stem string }
-
-// cacheSize gives some 95% hits on eLife paragraphs; four times as many entries
-// give 98% but do not fit the L2 cache and are slower.
-const cacheSize = 1 << 15
-
-var cacheSeed = maphash.MakeSeed()
-
-func (c *stemCache) use(l *language) {
-	if c.owner != l {
-		c.owner = l
-		c.table = make([]stemEntry, cacheSize)
-	}
-}
-
-func (c *stemCache) get(word []byte) string {
-	h := maphash.Bytes(cacheSeed, word) % (cacheSize / 2) * 2
-	pair := c.table[h : h+2]
-	if pair[0].word == string(word) {
-		return pair[0].stem
-	}
-	if pair[1].word != string(word) {
-		w := string(bytes.Clone(word))
-		pair[1] = stemEntry{w, c.owner.reduce(w)}
-	}
-	pair[0], pair[1] = pair[1], pair[0]
-	return pair[0].stem
 }
 
 // foldWithQuote folds the case and makes the typographic apostrophe the plain one
