@@ -1,0 +1,37 @@
+package prim
+
+import (
+	_ "embed"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/histogram.ptx
+var histogramPTX string
+
+var histogramSource = gpu.NewSource("histogram", histogramPTX)
+
+// As in histogram.cu.
+const (
+	binThreads = 512
+	localBins  = 8192
+)
+
+// Histogram adds to bins[v] how often v occurs in values, and to outside[0] how
+// many values are no bin's number. Both must hold zeroes, or earlier counts.
+func Histogram(s *gpu.Stream, values gpu.Buffer[uint32], bins gpu.Buffer[uint32], outside gpu.Buffer[uint64]) error {
+	n := values.Len()
+	if n == 0 {
+		return nil
+	}
+	name, each := "histogram_large", 4
+	if bins.Len() <= localBins {
+		name, each = "histogram_small", 64 // worth clearing and adding up the bins
+	}
+	k, err := s.Device().Kernel(histogramSource, name)
+	if err != nil {
+		return err
+	}
+	blocks := min(divUp(n, binThreads*each), 4*s.Device().Info().Multiprocessors)
+	return s.Launch(k, gpu.Grid(blocks, binThreads), values.Arg(), bins.Arg(), outside.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(bins.Len())))
+}

@@ -1,0 +1,69 @@
+// Hash tables that add: key to sum. Keys that found no slot are listed, so that
+// a full table loses nothing.
+#include "hash.cuh"
+#include "warp.cuh"
+
+constexpr u32 kThreads = 256;
+
+// Additions that did not fit, and how many.
+struct Overflow {
+  u64* keys;
+  u64* adds;
+  u64* count;
+  INLINE void put(u64 key, u64 add) const {
+    u64 at = atomicAdd(count, 1ull);
+    keys[at] = key;
+    adds[at] = add;
+  }
+};
+
+// adds may be null: then every key counts one.
+KERNEL __launch_bounds__(kThreads)
+hash_add(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, const u32* __restrict__ adds, u64 n,
+         u64* over_keys, u64* over_adds, u64* over_count) {
+  Overflow overflow{over_keys, over_adds, over_count};
+  u64 step = (u64)gridDim.x * kThreads;
+  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) {
+    u64 key = in[i];
+    u64 add = adds ? adds[i] : 1;
+    if (!table_add(keys, sums, slots, key, add)) overflow.put(key, add);
+  }
+}
+
+// The faster one. Words and their pairs are skewed: a few keys make most of the
+// additions and would take turns at the same words of L2. So each block first
+// adds in a small table in shared memory; a key that finds its place there taken
+// goes to memory at once, and what was gathered follows at the end.
+constexpr u32 kCache = 2048;
+
+KERNEL __launch_bounds__(kThreads)
+hash_add_bucketed(u64* keys, u64* sums, u64 slots, const u64* __restrict__ in, const u32* __restrict__ adds, u64 n,
+                  u64* over_keys, u64* over_adds, u64* over_count) {
+  __shared__ u64 cached[kCache];
+  __shared__ u32 sum[kCache];
+  Overflow overflow{over_keys, over_adds, over_count};
+  for (u32 i = threadIdx.x; i < kCache; i += kThreads) cached[i] = kEmpty, sum[i] = 0;
+  __syncthreads();
+  u64 step = (u64)gridDim.x * kThreads;
+  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) {
+    u64 key = in[i];
+    u32 add = adds ? adds[i] : 1;
+    u32 at = (u32)(mix(key) >> 40) & (kCache - 1);
+    u64 there = atomicCAS(&cached[at], kEmpty, key);
+    // 256 threads at once cannot take a sum from half of 32 bits over the edge.
+    if ((there == kEmpty || there == key) && add < 1u << 16) {
+      if (atomicAdd(&sum[at], add) < 1u << 31) continue;
+      atomicSub(&sum[at], add);
+    }
+    if (!bucket_add(keys, sums, slots, key, add)) overflow.put(key, add);
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < kCache; i += kThreads)
+    if (sum[i] && !bucket_add(keys, sums, slots, cached[i], sum[i])) overflow.put(cached[i], sum[i]);
+}
+
+// Marks the slots in use, for compaction.
+KERNEL __launch_bounds__(kThreads) hash_used(const u64* __restrict__ keys, u8* flags, u64 slots) {
+  u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
+  if (i < slots) flags[i] = keys[i] != kEmpty;
+}
