@@ -15,6 +15,7 @@ func verbs() []func(*app) *cobra.Command {
 		newCooccurCmd,
 		newPlacesCmd,
 		newDemoCmd,
+		newGPUCmd,
 		newVersionCmd,
 	}
 }

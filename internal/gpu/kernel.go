@@ -14,7 +14,7 @@ import (
 //
 //	//go:embed kernels/scan.ptx
 //	var scanPTX string
-//	var scanSource = gpu.NewSource("scan", scanPTX)
+//	var scanSource = gpu.NewSource("prim/scan", scanPTX)
 type Source struct {
 	Name string
 	PTX  string
@@ -24,8 +24,15 @@ type Source struct {
 	err    error
 }
 
-// NewSource makes a source; it is read when a kernel is first asked for.
-func NewSource(name, text string) *Source { return &Source{Name: name, PTX: text} }
+// NewSource makes a source; it is read when a kernel is first asked for. Names
+// are those of the folder and the file: "prim/scan".
+func NewSource(name, text string) *Source {
+	s := &Source{Name: name, PTX: text}
+	sourcesMu.Lock()
+	defer sourcesMu.Unlock()
+	sources = append(sources, s)
+	return s
+}
 
 // Module is the parsed text.
 func (s *Source) Module() (*ptx.Module, error) {

@@ -13,7 +13,7 @@ import (
 //go:embed kernels/hash.ptx
 var hashPTX string
 
-var hashSource = gpu.NewSource("hash", hashPTX)
+var hashSource = gpu.NewSource("prim/hash", hashPTX)
 
 const hashThreads = 256
 

@@ -9,7 +9,7 @@ import (
 //go:embed kernels/histogram.ptx
 var histogramPTX string
 
-var histogramSource = gpu.NewSource("histogram", histogramPTX)
+var histogramSource = gpu.NewSource("prim/histogram", histogramPTX)
 
 // As in histogram.cu.
 const (

@@ -13,8 +13,8 @@ var scanPTX string
 var selectPTX string
 
 var (
-	scanSource   = gpu.NewSource("scan", scanPTX)
-	selectSource = gpu.NewSource("select", selectPTX)
+	scanSource   = gpu.NewSource("prim/scan", scanPTX)
+	selectSource = gpu.NewSource("prim/select", selectPTX)
 )
 
 // As in scan.cu and select.cu.

@@ -10,7 +10,7 @@ import (
 //go:embed kernels/sort.ptx
 var sortPTX string
 
-var sortSource = gpu.NewSource("sort", sortPTX)
+var sortSource = gpu.NewSource("prim/sort", sortPTX)
 
 // As in sort.cu.
 const (

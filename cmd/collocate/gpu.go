@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/check"
+)
+
+func newGPUCmd(a *app) *cobra.Command {
+	var device int
+	cmd := &cobra.Command{
+		Use:     "gpu",
+		Short:   "Say which GPUs are there, whether they work, and how fast",
+		GroupID: groupTools,
+		Long: `Lists the NVIDIA GPUs of this machine and, for one of them, tries our kernels
+against the CPU and measures copies, scans and sorts. Only the display driver is
+needed (520 or later), no CUDA toolkit. Without a GPU it says why there is none,
+and all other commands use the CPU.
+
+With COLLOCATE_GPU=emulator in the environment, a slow interpreter of the same
+kernels stands in for a GPU.`,
+		Args: cobra.NoArgs,
+		Example: `  collocate gpu
+  collocate gpu --device 1 --json
+  collocate gpu test --receipt h200.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runGPU(cmd, device) },
+	}
+	cmd.PersistentFlags().IntVar(&device, "device", 0, "number of the device to try")
+	cmd.AddCommand(newGPUTestCmd(a, &device))
+	return cmd
+}
+
+// gpuReport is what `collocate gpu --json` prints.
+type gpuReport struct {
+	Available bool           `json:"available"`
+	Reason    string         `json:"reason,omitempty"`
+	Devices   []gpu.Info     `json:"devices,omitempty"`
+	Works     bool           `json:"works"`
+	Trouble   string         `json:"trouble,omitempty"`
+	Results   []check.Result `json:"results,omitempty"`
+	Benches   []check.Bench  `json:"benches,omitempty"`
+}
+
+func (a *app) runGPU(cmd *cobra.Command, device int) error {
+	var r gpuReport
+	list, err := gpu.Devices()
+	if err != nil {
+		r.Reason = err.Error()
+	} else {
+		r.Available, r.Devices = true, list
+		if err := r.try(cmd, device); err != nil {
+			if cmd.Context().Err() != nil {
+				return err
+			}
+			r.Trouble = err.Error()
+		}
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	r.print(a.stdout, device)
+	return nil
+}
+
+// Small enough for a second, large enough to fill a device.
+const quickItems = 1 << 26
+
+func (r *gpuReport) try(cmd *cobra.Command, device int) (err error) {
+	dev, err := gpu.Open(device)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	items, sizes := quickItems, []int{1, 1000, 100_000}
+	if dev.Info().Emulated {
+		items, sizes = 1<<12, []int{1, 1000}
+	}
+	if r.Results, err = check.Conform(cmd.Context(), dev, check.Primitives, sizes); err != nil {
+		return err
+	}
+	if bad := (&check.Receipt{Results: r.Results}).Failed(); len(bad) > 0 {
+		return fmt.Errorf("wrong results: %v", bad)
+	}
+	r.Works = true
+	r.Benches, err = check.Measure(cmd.Context(), dev, items)
+	return err
+}
+
+func (r *gpuReport) print(w io.Writer, device int) {
+	if !r.Available {
+		fmt.Fprintf(w, "%s; the CPU is used\n", r.Reason)
+		return
+	}
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "%d  %s, %v, compute capability %d.%d, %d multiprocessors, driver %s", d.Ordinal, d.Name,
+			bytesize.Size(d.Memory), d.Major, d.Minor, d.Multiprocessors, d.Driver)
+		if d.PCI != "" {
+			fmt.Fprintf(w, ", at %s", d.PCI)
+		}
+		fmt.Fprintln(w)
+	}
+	if r.Trouble != "" {
+		fmt.Fprintf(w, "\ndevice %d does not work: %s\n", device, r.Trouble)
+		return
+	}
+	fmt.Fprintf(w, "\ndevice %d gives the CPU's results (%d suites)\n", device, len(r.Results))
+	printBenches(w, r.Benches)
+}
+
+func printBenches(w io.Writer, list []check.Bench) {
+	for _, b := range list {
+		fmt.Fprintf(w, "  %-40s %s", b.Name, b.Rate())
+		if b.Fraction > 0 {
+			fmt.Fprintf(w, "  %3.0f%% of a copy", b.Fraction*100)
+		}
+		if b.Met != nil && !*b.Met {
+			fmt.Fprintf(w, "  (wanted: %s)", b.Wanted)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func newGPUTestCmd(a *app, device *int) *cobra.Command {
+	var receipt string
+	var items int
+	var noBench, noFaults bool
+	cmd := &cobra.Command{
+		Use:   "test",
+		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
+		Args:  cobra.NoArgs,
+		Example: `  collocate gpu test
+  collocate gpu test --receipt internal/gpu/receipts/h200.json
+  COLLOCATE_GPU=emulator collocate gpu test --items 4096`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if items < 1<<10 {
+				return usagef("--items %d: want at least 1024", items)
+			}
+			dev, err := gpu.Open(*device)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, dev.Close()) }()
+			r, err := check.NewReceipt(dev)
+			if err != nil {
+				return err
+			}
+			sizes := []int{0, 1, 31, 4096, 4097, 100_003, 3_000_001}
+			if dev.Info().Emulated {
+				sizes = []int{0, 1, 31, 4097}
+			}
+			if r.Results, err = check.Conform(cmd.Context(), dev, gpuSuites(), sizes); err != nil {
+				return err
+			}
+			if !noBench {
+				if r.Benches, err = check.Measure(cmd.Context(), dev, items); err != nil {
+					return err
+				}
+			}
+			if !noFaults {
+				r.Results = append(r.Results, check.Faults(cmd.Context(), dev)...)
+			}
+			return a.finishGPUTest(r, receipt)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&receipt, "receipt", "", "write the receipt to this file")
+	f.IntVar(&items, "items", 1<<28, "number of items to measure with")
+	f.BoolVar(&noBench, "no-bench", false, "compare only, measure nothing")
+	f.BoolVar(&noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
+	return cmd
+}
+
+// gpuSuites lists the comparisons of all jobs.
+func gpuSuites() []check.Suite { return check.Primitives }
+
+func (a *app) finishGPUTest(r *check.Receipt, path string) error {
+	text, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		if err := atomicfile.WriteFile(path, func(f *atomicfile.File) error {
+			_, err := f.Write(text)
+			return err
+		}); err != nil {
+			return fmt.Errorf("write the receipt: %w", err)
+		}
+	}
+	if a.json {
+		if _, err := a.stdout.Write(text); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.stdout, "%s, driver %s\n", r.Device.Name, r.Device.Driver)
+		for _, x := range r.Results {
+			verdict := "equal"
+			if x.Error != "" {
+				verdict = x.Error
+			}
+			fmt.Fprintf(a.stdout, "  %-40s %3d cases: %s\n", x.Name, x.Cases, verdict)
+		}
+		printBenches(a.stdout, r.Benches)
+	}
+	if bad := r.Failed(); len(bad) > 0 {
+		return fmt.Errorf("%d of %d comparisons failed: %s", len(bad), len(r.Results), bad[0])
+	}
+	return nil
+}

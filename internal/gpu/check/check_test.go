@@ -1,0 +1,41 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// TestConformance runs the suites of `collocate gpu test` in the interpreter.
+func TestConformance(t *testing.T) {
+	dev, _ := gputest.Device(t)
+	r, err := NewReceipt(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Results, err = Conform(t.Context(), dev, Primitives, []int{0, 1, 33, 5000}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failed() {
+		t.Error(f)
+	}
+	for _, x := range r.Results {
+		if x.Cases == 0 {
+			t.Errorf("%s: nothing was compared", x.Name)
+		}
+	}
+}
+
+// TestBenchesRun: the measurements mean nothing here, but they must not fail.
+func TestBenchesRun(t *testing.T) {
+	dev, _ := gputest.Device(t)
+	if dev.Info().Emulated {
+		b, err := Measure(t.Context(), dev, 1<<13)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) < 15 {
+			t.Errorf("%d measurements", len(b))
+		}
+	}
+}
