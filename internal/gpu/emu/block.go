@@ -192,11 +192,11 @@ func (w *warp) arrive(in *instr, m uint32) {
 	b := w.b
 	lane := bits.TrailingZeros32(m)
 	if m != w.live() {
-		w.fail(in, lane, driver.LaunchFailed, "divergent barrier: lanes %#08x of the warp's %#08x are here", m, w.live())
+		w.fail(in, lane, driver.LaunchFailed, "divergent barrier: lanes 0x%08x of the warp's 0x%08x are here", m, w.live())
 		return
 	}
 	if w.gone != 0 {
-		w.fail(in, lane, driver.LaunchFailed, "divergent barrier: lanes %#08x of the warp have returned", w.gone)
+		w.fail(in, lane, driver.LaunchFailed, "divergent barrier: lanes 0x%08x of the warp have returned", w.gone)
 		return
 	}
 	id := int(w.rows[in.a][lane])

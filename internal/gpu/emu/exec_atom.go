@@ -57,9 +57,9 @@ func update(op string, t typ) func(old, b, c uint64) uint64 {
 	switch {
 	case op == "add" && t.kind == 'f' && t.size == 4:
 		return func(old, b, _ uint64) uint64 { return bits32(f32(old) + f32(b)) }
-	case op == "add" && t.kind == 'f':
+	case op == "add" && t.kind == 'f' && t.size == 8:
 		return func(old, b, _ uint64) uint64 { return bits64(f64(old) + f64(b)) }
-	case t.kind == 'f':
+	case t.kind == 'f' || t.size < 4:
 		return nil
 	}
 	switch op {

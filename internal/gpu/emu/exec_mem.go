@@ -168,7 +168,7 @@ func (w *warp) badAddress(in *instr, l int, addr, n uint64) {
 	tab := w.b.g.table
 	id, off := addr>>offsetBits, addr&offsetMask
 	switch {
-	case addr < 1<<offsetBits:
+	case addr < 1<<20:
 		w.fail(in, l, driver.IllegalAddress, "%d bytes at %#x: a null pointer", n, addr)
 	case id >= uint64(len(tab)) || tab[id] == nil:
 		w.fail(in, l, driver.IllegalAddress, "%d bytes at %#x: no allocation is there (any more)", n, addr)

@@ -27,11 +27,11 @@ func (w *warp) members(in *instr, m uint32, mask *row) bool {
 		l := lowest(s)
 		named := uint32(mask[l])
 		if named>>l&1 == 0 {
-			w.fail(in, l, driver.LaunchFailed, "the mask %#08x does not name the lane itself", named)
+			w.fail(in, l, driver.LaunchFailed, "the mask 0x%08x does not name the lane itself", named)
 			return false
 		}
 		if missing := named & w.live() &^ m; missing != 0 {
-			w.fail(in, l, driver.LaunchFailed, "the mask %#08x names lanes %#08x that are not here", named, missing)
+			w.fail(in, l, driver.LaunchFailed, "the mask 0x%08x names lanes 0x%08x that are not here", named, missing)
 			return false
 		}
 	}
