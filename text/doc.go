@@ -38,19 +38,20 @@
 //
 // JSON text fields may be strings, numbers, lists of these, or null, which is as if
 // the field were not there; a record without any text field is a mistake, one with
-// empty text is an empty document. Of fields with the same name the last one counts. Half surrogate pairs become U+FFFD.
-// CSV is that of RFC 4180, with commas. In TREC text each tag counts as one
+// empty text is an empty document. Of fields with the same name the last one
+// counts. Half surrogate pairs become U+FFFD. CSV is that of RFC 4180, with commas.
+// In TREC text tags are known in any case and with attributes; each counts as one
 // blank, entities stay as they are, and DOCNO and DOCHDR are no text. SMART text is
-// that of the sections T and W. TREC tags are read in any case, with attributes.
+// that of the sections T and W.
 //
 // Folders are walked in byte order of the paths below them, links followed, names
 // that begin with a dot left out; a loop of links is an error.
 //
 // The format is detected for each file by its begin: {" is jsonl, <DOC> trec, ".I "
 // smart. The names .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2,
-// count next. If every line is a number, a tab and text without tabs it is tsv. Else it is plain
-// text: one document a file inside a folder; blank if at least 2% of the lines are
-// blank lines between others; lines if not.
+// count next. If every line is a number, a tab and text without tabs it is tsv. Else
+// it is plain text: one document a file inside a folder; blank if at least 2% of the
+// lines are blank lines between others; lines if not.
 //
 // Mistakes are errors with the file's path and the line, or the byte. Of several the
 // first one in the corpus is reported, whatever the number of threads.
@@ -78,14 +79,15 @@
 //
 // Case is folded by Unicode's simple folding (ẞ and ß, Σ, σ and ς become one). The
 // languages take the typographic apostrophe for the plain one; French and Italian
-// lose elided words (l'avion is avion); Turkish has its own i. Words longer than 64 bytes
-// are not stemmed. A NUL, unlike in GloVe, is a byte like any other to whitespace.
+// lose elided words (l'avion is avion); Turkish has its own i. Words longer than 64
+// bytes are not stemmed. A NUL, unlike in GloVe, is a byte like any other to whitespace.
 //
 // # Speed
 //
-// Text is classified 64 bytes at a time in ordinary registers; on one core of a
-// 2 GHz server whitespace and ascii do some 1000 MB/s on English articles, unicode
-// 320 and english 90, without allocation once the buffers have grown (see
-// BenchmarkAnalyze). A long plain file is read by all workers at once in pieces cut
-// between documents; compressed text is unpacked by one goroutine and parsed by all.
+// Text is classified 64 bytes at a time in ordinary registers. On one core of a busy
+// 2-core server and 64 MB of eLife paragraphs whitespace and ascii do some 850 MB/s,
+// unicode 260 and english 80; the first three do not allocate once the buffers
+// have grown, english only for words it has not met lately (see BenchmarkAnalyze).
+// A long plain file is read by all workers at once in pieces cut between documents;
+// compressed text is unpacked by one goroutine and parsed by all (BenchmarkBatches).
 package text
