@@ -26,8 +26,8 @@ type BuildOptions struct {
 	// TempDir is where what does not fit into memory goes; "" for the folder that
 	// the index is made in.
 	TempDir string
-	// Progress is told how many words of how many have been written, once the
-	// corpus has been read (text.Options.Progress tells about that).
+	// Progress is told how much of the text, in bytes, has been written, once all
+	// of it has been read (text.Options.Progress tells about that).
 	Progress func(done, total int64)
 }
 
@@ -107,7 +107,7 @@ func (w *Writer) addParts(ctx context.Context, v *weigh.Inversion, o BuildOption
 			}
 		})
 	}
-	var done int64
+	var done float64 // share of the words
 	for i := range results {
 		var r partResult
 		select {
@@ -122,10 +122,10 @@ func (w *Writer) addParts(ctx context.Context, v *weigh.Inversion, o BuildOption
 			if err := w.write(c); err != nil {
 				return err
 			}
-			done += int64(c.occurrences())
+			done += float64(c.occurrences()) / float64(v.Tokens())
 		}
 		if o.Progress != nil {
-			o.Progress(done, v.Tokens())
+			o.Progress(int64(done*float64(v.TextBytes())), v.TextBytes())
 		}
 		<-tickets
 	}

@@ -14,7 +14,7 @@ import (
 // CheckOptions say how to check. The zero value is useful.
 type CheckOptions struct {
 	Threads  int                     // 0 for GOMAXPROCS
-	Progress func(done, total int64) // told of words done
+	Progress func(done, total int64) // told of bytes of postings done
 }
 
 // Check reads all of an index and reports the first thing that is wrong: a
@@ -130,7 +130,7 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 	defer cancel(nil)
 	const step = 256 // dictionary blocks
 	blocks := len(r.dict.prefix)
-	var next, words, postings, occurrences atomic.Int64
+	var next, words, postings, occurrences, done atomic.Int64
 	var wg sync.WaitGroup
 	for range o.Threads {
 		wg.Go(func() {
@@ -144,12 +144,13 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 					cancel(err)
 					return
 				}
-				if n := words.Add(int64(c.words)); o.Progress != nil {
-					o.Progress(n, int64(r.dict.terms))
-				}
+				words.Add(int64(c.words))
 				postings.Add(int64(c.postings))
 				occurrences.Add(int64(c.occurrences))
-				c.words, c.postings, c.occurrences = 0, 0, 0
+				if n := done.Add(int64(c.bytes)); o.Progress != nil {
+					o.Progress(n, int64(len(r.postings)-tailPad))
+				}
+				c.words, c.postings, c.occurrences, c.bytes = 0, 0, 0, 0
 			}
 		})
 	}
@@ -171,8 +172,8 @@ type listChecker struct {
 	cursor Cursor
 	last   []byte
 
-	words                 int
-	postings, occurrences uint64
+	words                        int
+	postings, occurrences, bytes uint64
 }
 
 func (k *listChecker) blocks(from, to int) error {
@@ -269,6 +270,7 @@ func (k *listChecker) list(t Term) error {
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf
+	k.bytes += used
 	return nil
 }
 

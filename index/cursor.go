@@ -199,15 +199,13 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 	n, last, at := BlockSize, c.Last[block], ^uint32(0)
 	if block == len(c.Last)-1 {
 		n = int(c.Term.DF) - block*BlockSize
-		for i := n; i < BlockSize; i++ {
-			out[i] = End
-		}
 	}
 	if block > 0 {
 		at = c.Last[block-1]
 	}
 	if c.Term.DF == 1 {
 		out[0] = c.Term.inlineDoc
+		fillEnd(out, 1)
 		return 1
 	}
 	start := c.offsets[block]
@@ -216,7 +214,16 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}
+	if n < BlockSize {
+		fillEnd(out, n)
+	}
 	return n
+}
+
+func fillEnd(out *[BlockSize]uint32, n int) {
+	for i := n; i < BlockSize; i++ {
+		out[i] = End
+	}
 }
 
 // DecodeTFs decodes the frequencies of a block, like DecodeDocs.

@@ -75,7 +75,7 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	if !bytes.Equal(word, e.word) {
+	if e.df == 0 || !bytes.Equal(word, e.word) {
 		if err := e.begin(word); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -84,24 +83,33 @@ func (r *Reader) openShort(c *Cursor) error {
 	return nil
 }
 
-// shortBound makes the four pairs from the frequencies 1, 2, 3 to 4, and more.
+// shortBound makes the pairs from the postings of frequency 1, 2, 3, and more: of
+// each kind the largest frequency and the shortest length.
 func shortBound(docs, tfs []uint32, classes []uint8) Bound {
-	var groups [BoundPairs]struct{ tf, class uint8 }
-	for i := range groups {
-		groups[i].class = 255
-	}
-	var used uint
+	const none = 256
+	one, two, three, more := uint(none), uint(none), uint(none), uint(none)
+	top := uint32(0)
 	for i, d := range docs {
-		group := min(bits.Len32(tfs[i]-1), BoundPairs-1)
-		used |= 1 << group
-		g := &groups[group]
-		g.tf, g.class = max(g.tf, codeOfTF(tfs[i])), min(g.class, classes[d])
+		class := uint(classes[d])
+		switch tf := tfs[i]; tf {
+		case 1:
+			one = min(one, class)
+		case 2:
+			two = min(two, class)
+		case 3:
+			three = min(three, class)
+		default:
+			more, top = min(more, class), max(top, tf)
+		}
 	}
 	var b Bound
 	shift := 0
-	for i := BoundPairs - 1; i >= 0; i-- {
-		if used>>i&1 != 0 {
-			b |= (Bound(groups[i].tf) | Bound(groups[i].class)<<8) << shift
+	for _, p := range [BoundPairs]struct {
+		class uint
+		tf    uint32
+	}{{more, top}, {three, 3}, {two, 2}, {one, 1}} {
+		if p.class != none {
+			b |= (Bound(codeOfTF(p.tf)) | Bound(p.class)<<8) << shift
 			shift += 16
 		}
 	}

@@ -221,11 +221,17 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 		p = p[size:]
 	}
 	for range h.e {
-		at, high, size := nextPatch(p)
+		if len(p) < 2 {
+			return false
+		}
+		at, high, size := int(p[0]), uint64(p[1]), 2
+		if high >= 0x80 {
+			at, high, size = nextPatch(p)
+		}
 		if size == 0 || at >= n {
 			return false
 		}
-		out[at] += uint32(high) << h.v
+		out[at&(BlockSize-1)] += uint32(high) << h.v
 		p = p[size:]
 	}
 	return true

@@ -30,12 +30,23 @@ func sum4(o *[4]uint32, at uint32, x, y uint64) uint32 {
 }
 
 // unpackTail reads n numbers of w bits that lie one after the other, lowest bit
-// first, and adds 1 to each. in must reach 7 bytes beyond the last number.
+// first, and adds 1 to each. in must reach 8 bytes beyond the last number. What is
+// in out after them is undefined.
 func unpackTail(in []byte, w uint, n int, out *[BlockSize]uint32) {
 	mask := uint64(1)<<w - 1
-	bit := uint(0)
-	for i := range out[:n] {
-		out[i] = uint32(binary.LittleEndian.Uint64(in[bit>>3:])>>(bit&7)&mask) + 1
-		bit += w
+	if w > 14 {
+		for i, bit := 0, uint(0); i < n; i, bit = i+1, bit+w {
+			out[i&(BlockSize-1)] = uint32(binary.LittleEndian.Uint64(in[bit>>3:])>>(bit&7)&mask) + 1
+		}
+		return
+	}
+	// A word holds at least 57 bits from any bit on: four numbers.
+	for i, bit := 0, uint(0); i < n; i, bit = i+4, bit+4*w {
+		x := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
+		o := (*[4]uint32)(out[i&(BlockSize-4):])
+		o[0] = uint32(x&mask) + 1
+		o[1] = uint32(x>>w&mask) + 1
+		o[2] = uint32(x>>(2*w)&mask) + 1
+		o[3] = uint32(x>>(3*w)&mask) + 1
 	}
 }
