@@ -81,7 +81,7 @@ type QueryOptions struct {
 }
 
 // queryLengths is how many in 1000 queries of a log have 1, 2, ... words: a mean of
-// 2.9, as in published web logs.
+// 2.9: a plausible shape for web queries, not fitted to a log.
 var queryLengths = [10]uint64{200, 300, 220, 130, 70, 40, 20, 10, 6, 4}
 
 // popularity is the law by which queries come again: 0.85 of twenty thousand

@@ -41,7 +41,7 @@ type generateOutput struct {
 
 func (g *generateOutput) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&g.path, "output", "o", "-", "file to write; - is standard output")
+	f.StringVarP(&g.path, "out", "o", "-", "file to write; - is standard output")
 	f.Uint64Var(&g.seed, "seed", 0, "number that chooses among all possible outputs")
 }
 
