@@ -130,7 +130,7 @@ func printBenches(w io.Writer, list []check.Bench) {
 func newGPUTestCmd(a *app, device *int) *cobra.Command {
 	var receipt string
 	var items int
-	var noBench, noFaults bool
+	var quick, noBench, noFaults bool
 	cmd := &cobra.Command{
 		Use:   "test",
 		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
@@ -152,7 +152,7 @@ func newGPUTestCmd(a *app, device *int) *cobra.Command {
 				return err
 			}
 			sizes := []int{0, 1, 31, 4096, 4097, 100_003, 3_000_001}
-			if dev.Info().Emulated {
+			if quick || dev.Info().Emulated {
 				sizes = []int{0, 1, 31, 4097}
 			}
 			if r.Results, err = check.Conform(cmd.Context(), dev, gpuSuites(), sizes); err != nil {
@@ -172,6 +172,7 @@ func newGPUTestCmd(a *app, device *int) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&receipt, "receipt", "", "write the receipt to this file")
 	f.IntVar(&items, "items", 1<<28, "number of items to measure with")
+	f.BoolVar(&quick, "quick", false, "compare small inputs only")
 	f.BoolVar(&noBench, "no-bench", false, "compare only, measure nothing")
 	f.BoolVar(&noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
 	return cmd
