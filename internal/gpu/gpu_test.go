@@ -217,9 +217,34 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestArena hands out memory like a stack, within its bounds.
+// unguarded is an emulated device that does not say so.
+type unguarded struct{ *emu.Device }
+
+func (u unguarded) Info() gpu.Info {
+	info := u.Device.Info()
+	info.Emulated = false
+	return info
+}
+
+// TestArena hands out memory like a stack, within its bounds: as pieces of one
+// allocation, and as allocations of their own.
 func TestArena(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	t.Run("guarded", func(t *testing.T) {
+		dev, _ := gputest.Device(t)
+		testArena(t, dev)
+	})
+	t.Run("one allocation", func(t *testing.T) {
+		dev := gpu.New(unguarded{emu.New(emu.Options{})})
+		t.Cleanup(func() {
+			if err := dev.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		testArena(t, dev)
+	})
+}
+
+func testArena(t *testing.T, dev *gpu.Device) {
 	a := gputest.Arena(t, dev, 1000)
 	x, err := gpu.Take[uint32](a, 10)
 	if err != nil || x.Len() != 10 {
