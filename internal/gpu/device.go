@@ -136,6 +136,8 @@ func (d *Device) Close() error {
 	if leaks != "" {
 		errs = append(errs, fmt.Errorf("not freed on the device: %s", leaks))
 	}
-	errs = append(errs, d.d.Close())
+	if err := d.d.Close(); !dead { // a dead context's complaints are known
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
