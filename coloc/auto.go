@@ -95,11 +95,11 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	slices.Sort(features)
 	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence)
 	l := newLattice(u, s, opt.crew, opt.All, opt.budget/4)
-	hard, err := l.fillRoot(ctx, opt)
+	sets, hard, err := l.fillRoot(ctx, opt)
 	if err != nil {
 		return err
 	}
-	opt.logf("%d features: %d profiles hold %d sets, %d places answer by witness search", len(features), len(l.root.feat), len(l.root.sets), hard)
+	opt.logf("%d features: profiles hold %d sets, %d places answer by witness search", len(features), sets, hard)
 	bits := make([]int, len(order))
 	for i, f := range order {
 		bits[i] = int(u.bit[f])
@@ -109,7 +109,7 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 
 // fillRoot profiles every place. Places that take too many steps, or for whose
 // sets there is no memory left, become hard.
-func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (hard int, err error) {
+func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, err error) {
 	u := l.u
 	n := u.g.len()
 	profilers := make([]*profiler[M], opt.crew.workers)
@@ -123,41 +123,49 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (hard int, err erro
 		}
 		p := profilers[w]
 		t := &parts[b]
+		t.reset(len(u.features))
+		held := int64(0)
 		for i := int32(b << blockShift); i < int32(min(n, (b+1)<<blockShift)); i++ {
 			sets, ok := p.profile(i)
 			if len(sets) == 0 && ok {
 				continue
 			}
-			if !ok || int64(len(t.sets)+len(sets)) > perBlock {
+			if held += int64(len(sets)); !ok || held > perBlock {
 				var may M
 				may, p.bits = u.relevant(u.mask[i], p.bits)
 				t.hard = append(t.hard, hardPlace[M]{i, may})
 				continue
 			}
-			l.addClasses(t, i, sets)
+			p.narrowed = l.addClasses(t, i, sets, p.narrowed)
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	l.root.reset(len(u.features))
 	for i := range parts {
-		t, r := &parts[i], &l.root
-		base := int32(len(r.sets))
-		for _, e := range t.end {
-			r.end = append(r.end, base+e)
+		for f := range parts[i].groups {
+			from, to := &parts[i].groups[f], &l.root.groups[f]
+			base := int32(len(to.sets))
+			for _, e := range from.end {
+				to.end = append(to.end, base+e)
+			}
+			to.set = append(to.set, from.set...)
+			to.weight = append(to.weight, from.weight...)
+			to.ext = append(to.ext, from.ext...)
+			to.weights = append(to.weights, from.weights...)
+			to.sets = append(to.sets, from.sets...)
+			sets += len(from.set) + len(from.sets)
 		}
-		r.feat = append(r.feat, t.feat...)
-		r.weight = append(r.weight, t.weight...)
-		r.sets = append(r.sets, t.sets...)
-		r.hard = append(r.hard, t.hard...)
+		l.root.hard = append(l.root.hard, parts[i].hard...)
 		parts[i] = table[M]{}
 	}
-	return len(l.root.hard), nil
+	return sets, len(l.root.hard), nil
 }
 
-// addClasses appends one class for each feature of the place.
-func (l *lattice[M]) addClasses(t *table[M], place int32, sets []M) {
+// addClasses appends one class for each feature of the place; buf is scratch.
+func (l *lattice[M]) addClasses(t *table[M], place int32, sets, buf []M) []M {
 	g := l.u.g
 	for k := g.first[place]; k < g.first[place+1]; k++ {
 		b := l.u.bit[g.feat[k]]
@@ -165,30 +173,16 @@ func (l *lattice[M]) addClasses(t *table[M], place int32, sets []M) {
 			continue
 		}
 		around := with(l.u.pairs[b], int(b))
-		start := len(t.sets)
-	sets:
+		buf = buf[:0]
 		for _, s := range sets {
 			s = and(s, around)
-			if l.u.root >= 0 && !has(s, l.u.root) || size(s) < 2 {
-				continue
+			if (l.u.root < 0 || has(s, l.u.root)) && size(s) >= 2 {
+				buf = addSet(buf, 0, s)
 			}
-			kept := start
-			for i := start; i < len(t.sets); i++ {
-				o := t.sets[i]
-				if subset(s, o) {
-					continue sets
-				}
-				if !subset(o, s) {
-					t.sets[kept] = o
-					kept++
-				}
-			}
-			t.sets = append(t.sets[:kept], s)
 		}
-		if len(t.sets) > start {
-			t.feat = append(t.feat, b)
-			t.weight = append(t.weight, g.weight[k])
-			t.end = append(t.end, int32(len(t.sets)))
+		if len(buf) > 0 {
+			t.groups[b].add(buf, g.weight[k])
 		}
 	}
+	return buf
 }

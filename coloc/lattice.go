@@ -1,19 +1,20 @@
 package coloc
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"slices"
 )
 
 // The lattice of feature sets is searched depth first from below. A node is a
-// set head with the features tail by which it may still grow, and a table with
-// what the places know about head + any of tail. One pass over the table
-// counts, for every feature of tail at once, the points that take part in
-// head + that feature; another check of the same pass says whether head + all
-// of tail is prevalent, which ends the branch with its one maximal pattern.
-// A branch all of whose sets lie in a pattern found before is skipped
-// (GenMax, Gouda and Zaki 2001).
+// set head with the features tail by which it may still grow. It is judged from
+// the table of its parent: one pass counts, for every feature of tail at once,
+// the points that take part in head + that feature, and the points in head + all
+// of tail; if that is prevalent, the branch ends with its one maximal pattern.
+// Only a node with two prevalent extensions or more makes a table of its own,
+// narrowed to them. A branch all of whose sets lie in a pattern found before is
+// skipped (GenMax, Gouda and Zaki 2001).
 type lattice[M words] struct {
 	u      *universe[M]
 	store  *store
@@ -28,13 +29,51 @@ type lattice[M words] struct {
 // table is the places as a node sees them. Points of one feature at one place
 // are a class: weight points that have the sets (restricted to tail) of the
 // profile that hold head. Classes whose sets are all empty say nothing and are
-// left out. Hard places have no profile and are asked by witness search.
+// left out. Classes are grouped by feature, those with a single set apart: most
+// are, and a pass over them is one tight loop. Hard places have no profile and
+// are asked by witness search.
 type table[M words] struct {
-	feat   []int16
-	weight []int32
-	end    []int32
-	sets   []M
+	groups []group[M] // by bit
 	hard   []hardPlace[M]
+}
+
+type group[M words] struct {
+	set    []M // classes with one set
+	weight []int32
+
+	ext     []M // classes with several: their union,
+	weights []int32
+	end     []int32 // where their sets end,
+	sets    []M     // and the sets, none in another
+}
+
+func (g *group[M]) reset() {
+	g.set, g.weight = g.set[:0], g.weight[:0]
+	g.ext, g.weights, g.end, g.sets = g.ext[:0], g.weights[:0], g.end[:0], g.sets[:0]
+}
+
+// add appends a class with the given sets, of which none lies in another.
+func (g *group[M]) add(sets []M, weight int32) {
+	if len(sets) == 1 {
+		g.set = append(g.set, sets[0])
+		g.weight = append(g.weight, weight)
+		return
+	}
+	g.sets = append(g.sets, sets...)
+	g.ext = append(g.ext, union(sets))
+	g.weights = append(g.weights, weight)
+	g.end = append(g.end, int32(len(g.sets)))
+}
+
+// reset empties the table for n features.
+func (t *table[M]) reset(n int) {
+	for len(t.groups) < n {
+		t.groups = append(t.groups, group[M]{})
+	}
+	for i := range t.groups {
+		t.groups[i].reset()
+	}
+	t.hard = t.hard[:0]
 }
 
 type hardPlace[M words] struct {
@@ -47,14 +86,17 @@ type latticeWorker[M words] struct {
 	find   searcher[M]
 	known  map[int32][]M // sets of cliques found through hard places
 	used   int64         // bytes in known
-	levels []latticeLevel[M]
+	levels []*latticeLevel[M]
 	row    []int16 // bit of head -> row of counts
 	bits   []int
+	heads  []int
+	merge  merger
 }
 
 type latticeLevel[M words] struct {
 	table  table[M]
-	counts []int64 // (size of head + 1) rows of len(features)
+	hard   []hardPlace[M] // the parent's hard places, after this node asked them
+	counts []int64        // (size of head + 1) rows of len(features)
 	full   []int64
 	exts   []extension
 }
@@ -85,221 +127,321 @@ func newLattice[M words](u *universe[M], s *store, c crew, all bool, budget int6
 // search mines the universe. order lists its bits in the order in which
 // patterns grow; with a root only the root starts one.
 func (l *lattice[M]) search(ctx context.Context, c crew, order []int) error {
-	type branch struct {
-		bit  int
-		tail M
-	}
-	var branches []branch
-	var later M
-	for i := len(order) - 1; i >= 0; i-- {
-		b := order[i]
-		if t := and(l.u.pairs[b], later); !empty(t) && (l.u.root < 0 || l.u.root == b) {
-			branches = append(branches, branch{b, t})
+	var first []node[M]
+	var none, later M
+	for _, b := range slices.Backward(order) {
+		if tail := and(l.u.pairs[b], later); !empty(tail) && (l.u.root < 0 || l.u.root == b) {
+			first = append(first, node[M]{head: with(none, b), tail: tail, last: b, depth: 1, parent: &l.root})
 		}
 		later = with(later, b)
 	}
-	// The stack serves the last pushed first: the feature first in order.
-	run := func(w int, br branch) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var none M
-		head := with(none, br.bit)
-		if l.store.holds(l.features(or(head, br.tail))) && !l.all {
-			return nil
-		}
-		t := &table[M]{}
-		l.project(&l.root, none, br.bit, br.tail, t)
-		return l.node(ctx, w, 1, head, br.tail, t, nil)
-	}
 	if l.tasks == nil {
-		for _, br := range slices.Backward(branches) {
-			if err := run(0, br); err != nil {
+		for _, n := range slices.Backward(first) {
+			if err := l.visit(ctx, 0, n); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for _, br := range branches {
-		l.tasks.push(func(w int) error { return run(w, br) })
+	// The stack serves the last pushed first: the feature first in order.
+	for _, n := range first {
+		l.tasks.push(func(w int) error { return l.visit(ctx, w, n) })
 	}
 	return l.tasks.run(ctx, c)
 }
 
-// node counts all extensions of head, whose own counts are given (by bit), and
-// goes on with the prevalent ones.
-func (l *lattice[M]) node(ctx context.Context, w, depth int, head, tail M, t *table[M], own []int64) error {
+// node is a set head whose feature last was added to the parent's head.
+type node[M words] struct {
+	head, tail M
+	last       int
+	depth      int
+	parent     *table[M]
+	own        []int64 // participating points of head, by bit
+}
+
+func (w *latticeWorker[M]) level(depth int) *latticeLevel[M] {
+	for len(w.levels) <= depth {
+		w.levels = append(w.levels, &latticeLevel[M]{})
+	}
+	return w.levels[depth]
+}
+
+// visit judges a node and the branch below it.
+func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := l.store.failure(); err != nil {
 		return err
 	}
-	wk := l.work[w]
-	for len(wk.levels) <= depth {
-		wk.levels = append(wk.levels, latticeLevel[M]{})
-	}
-	n := len(l.u.features)
-	lv := &wk.levels[depth]
-	counts, full := l.count(wk, lv, head, tail, t)
-
-	heads := members(head, nil)
-	diagonal := counts[len(heads)*n:]
-	if !l.all && l.prevalentAll(or(head, tail), full) {
-		l.keep(or(head, tail), full)
+	whole := or(n.head, n.tail)
+	if !l.all && l.store.holds(l.features(whole)) {
 		return nil
 	}
-	exts := lv.exts[:0]
-	wk.bits = members(tail, wk.bits)
-	for _, g := range wk.bits {
-		if diagonal[g] < l.u.need[g] {
-			continue
-		}
-		index := float64(diagonal[g]) / float64(l.u.g.total[l.u.features[g]])
-		ok := true
-		for r, f := range heads {
-			c := counts[r*n+g]
-			if c < l.u.need[f] {
-				ok = false
-				break
-			}
-			index = min(index, float64(c)/float64(l.u.g.total[l.u.features[f]]))
-		}
-		if ok {
-			exts = append(exts, extension{g, index})
+	wk := l.work[w]
+	lv := wk.level(n.depth)
+	l.count(wk, lv, n)
+	if !l.all && l.prevalentAll(whole, lv.full) {
+		l.keep(whole, lv.full)
+		return nil
+	}
+	l.extensions(wk, lv, n)
+	if l.all {
+		for _, e := range lv.exts {
+			l.keep(with(n.head, e.bit), l.grown(lv, n.head, e.bit))
 		}
 	}
-	// The rarest extension first: its branch dies soonest.
-	slices.SortFunc(exts, func(a, b extension) int {
-		switch {
-		case a.index < b.index:
-			return -1
-		case a.index > b.index:
-			return 1
+	switch {
+	case len(lv.exts) == 0:
+		if n.depth > 1 && !l.all {
+			l.keep(n.head, n.own)
 		}
-		return a.bit - b.bit
-	})
-	lv.exts = exts
-	if len(exts) == 0 {
-		if len(heads) > 1 && !l.all {
-			l.keep(head, own)
+		return nil
+	case len(lv.exts) == 1:
+		if !l.all {
+			l.keep(with(n.head, lv.exts[0].bit), l.grown(lv, n.head, lv.exts[0].bit))
 		}
+		return nil
+	}
+	return l.descend(ctx, w, lv, n)
+}
+
+// descend makes the table of a node and visits its children.
+func (l *lattice[M]) descend(ctx context.Context, w int, lv *latticeLevel[M], n node[M]) error {
+	var tail M
+	for _, e := range lv.exts {
+		tail = with(tail, e.bit)
+	}
+	whole := or(n.head, tail)
+	if !l.all && l.store.holds(l.features(whole)) {
+		return nil
+	}
+	shared := l.tasks != nil && n.depth <= sharedDepth
+	t := &lv.table
+	if shared {
+		t = &table[M]{}
+	}
+	n.tail = tail
+	l.project(l.work[w], lv, n, t)
+	if !l.all && l.prevalentAll(whole, lv.full) {
+		l.keep(whole, lv.full)
 		return nil
 	}
 	var later M
-	tails := make([]M, len(exts))
-	for i := len(exts) - 1; i >= 0; i-- {
-		tails[i] = and(later, l.u.pairs[exts[i].bit])
-		later = with(later, exts[i].bit)
+	children := make([]node[M], len(lv.exts))
+	for i, e := range slices.Backward(lv.exts) {
+		children[i] = node[M]{
+			head: with(n.head, e.bit), tail: and(later, l.u.pairs[e.bit]), last: e.bit,
+			depth: n.depth + 1, parent: t, own: l.grown(lv, n.head, e.bit),
+		}
+		later = with(later, e.bit)
 	}
-	child := func(w, i int, t *table[M]) error {
-		g := exts[i].bit
-		next := with(head, g)
-		if !l.all && l.store.holds(l.features(or(next, tails[i]))) {
-			return nil
-		}
-		nextOwn := make([]int64, n)
-		for r, f := range heads {
-			nextOwn[f] = counts[r*n+g]
-		}
-		nextOwn[g] = diagonal[g]
-		if l.all {
-			l.keep(next, nextOwn)
-		}
-		if empty(tails[i]) {
-			if !l.all {
-				l.keep(next, nextOwn)
-			}
-			return nil
-		}
-		wk := l.work[w]
-		for len(wk.levels) <= depth+1 {
-			wk.levels = append(wk.levels, latticeLevel[M]{})
-		}
-		below := &wk.levels[depth+1].table
-		if l.tasks != nil && depth < sharedDepth {
-			below = &table[M]{} // shared with other cores, so not scratch
-		}
-		l.project(t, head, g, tails[i], below)
-		return l.node(ctx, w, depth+1, next, tails[i], below, nextOwn)
-	}
-	if l.tasks != nil && depth <= sharedDepth {
-		exts, counts = slices.Clone(exts), slices.Clone(counts)
-		diagonal = counts[len(heads)*n:]
-		for i := len(exts) - 1; i >= 0; i-- {
-			l.tasks.push(func(w int) error { return child(w, i, t) })
+	if shared {
+		for _, c := range slices.Backward(children) {
+			l.tasks.push(func(w int) error { return l.child(ctx, w, c) })
 		}
 		return nil
 	}
-	for i := range exts {
-		if err := child(w, i, t); err != nil {
+	for _, c := range children {
+		if err := l.child(ctx, w, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// count fills counts: row of f in head, column g: points of f in head + g; the
-// last row: points of g in head + g. full: points of each in head + tail. What
-// hard places may still do is narrowed to what they did.
-func (l *lattice[M]) count(wk *latticeWorker[M], lv *latticeLevel[M], head, tail M, t *table[M]) (counts, full []int64) {
-	n := len(l.u.features)
-	wk.bits = members(head, wk.bits)
+func (l *lattice[M]) child(ctx context.Context, w int, c node[M]) error {
+	if !empty(c.tail) {
+		return l.visit(ctx, w, c)
+	}
+	if !l.all && !l.store.holds(l.features(c.head)) {
+		l.keep(c.head, c.own)
+	}
+	return nil
+}
+
+// extensions finds the prevalent ones. The rarest comes first: its branch dies
+// soonest.
+func (l *lattice[M]) extensions(wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) {
+	width := len(l.u.features)
+	heads := members(n.head, wk.heads)
+	wk.heads = heads
+	diagonal := lv.counts[len(heads)*width:]
+	lv.exts = lv.exts[:0]
+	wk.bits = members(n.tail, wk.bits)
+tail:
+	for _, g := range wk.bits {
+		if diagonal[g] < l.u.need[g] {
+			continue
+		}
+		index := float64(diagonal[g]) / float64(l.u.g.total[l.u.features[g]])
+		for r, f := range heads {
+			c := lv.counts[r*width+g]
+			if c < l.u.need[f] {
+				continue tail
+			}
+			index = min(index, float64(c)/float64(l.u.g.total[l.u.features[f]]))
+		}
+		lv.exts = append(lv.exts, extension{g, index})
+	}
+	slices.SortFunc(lv.exts, func(a, b extension) int {
+		if c := cmp.Compare(a.index, b.index); c != 0 {
+			return c
+		}
+		return a.bit - b.bit
+	})
+}
+
+// grown are the participating points of head + g.
+func (l *lattice[M]) grown(lv *latticeLevel[M], head M, g int) []int64 {
+	width := len(l.u.features)
+	own := make([]int64, width)
+	heads := members(head, nil)
+	for r, f := range heads {
+		own[f] = lv.counts[r*width+g]
+	}
+	own[g] = lv.counts[len(heads)*width+g]
+	return own
+}
+
+// count fills counts: row of f in head, column g of tail: points of f in head +
+// g; the last row: points of g in head + g. full: points in head + tail.
+func (l *lattice[M]) count(wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) {
+	width := len(l.u.features)
+	wk.bits = members(n.head, wk.bits)
 	rows := len(wk.bits)
 	for r, f := range wk.bits {
 		wk.row[f] = int16(r)
 	}
-	counts = slices.Grow(lv.counts[:0], (rows+1)*n)[:(rows+1)*n]
-	full = slices.Grow(lv.full[:0], n)[:n]
-	lv.counts, lv.full = counts, full
+	lv.counts = slices.Grow(lv.counts[:0], (rows+1)*width)[:(rows+1)*width]
+	lv.full = slices.Grow(lv.full[:0], width)[:width]
+	counts, full := lv.counts, lv.full
 	clear(counts)
 	clear(full)
-	diagonal := counts[rows*n:]
+	diagonal := counts[rows*width:]
 
-	from := int32(0)
-	for k, f := range t.feat {
-		w := int64(t.weight[k])
-		sets := t.sets[from:t.end[k]]
-		from = t.end[k]
-		ext := sets[0]
-		whole := subset(tail, sets[0])
-		for _, s := range sets[1:] {
-			ext = or(ext, s)
-			whole = whole || subset(tail, s)
+	t, g, tail := n.parent, n.last, n.tail
+	keep := or(n.head, tail)
+	wk.bits = members(keep, wk.bits)
+	for _, f := range wk.bits {
+		var must M // what a set must have to hold head
+		if f != g {
+			must = with(must, g)
 		}
-		if whole {
-			full[f] += w
+		if has(n.head, f) {
+			full[f] = countHead(&t.groups[f], must, tail, counts[int(wk.row[f])*width:][:width])
+		} else {
+			diagonal[f], full[f] = countTail(&t.groups[f], must, tail)
 		}
-		if !has(head, int(f)) {
-			diagonal[f] += w
+	}
+	lv.hard = lv.hard[:0]
+	for _, h := range t.hard {
+		if !has(h.may, g) {
 			continue
 		}
-		row := counts[int(wk.row[f])*n:][:n]
-		for i := 0; i < len(ext); i++ {
-			for m := ext[i]; m != 0; m &= m - 1 {
-				row[i<<6+bits.TrailingZeros64(m)] += w
+		h.may = and(h.may, tail)
+		if !empty(h.may) && overlap(l.u.mask[h.place], keep) {
+			l.countHard(wk, &h, n.head, tail, counts, full)
+			lv.hard = append(lv.hard, h)
+		}
+	}
+}
+
+// countHead adds, for points of a feature of head, to the column of every
+// feature of tail, and returns how many have all of tail.
+func countHead[M words](g *group[M], must, tail M, row []int64) (full int64) {
+	for k, s := range g.set {
+		if !subset(must, s) {
+			continue
+		}
+		w := int64(g.weight[k])
+		s = and(s, tail)
+		if s == tail {
+			full += w
+		}
+		addBits(row, s, w)
+	}
+	from := int32(0)
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
+			continue
+		}
+		w := int64(g.weights[k])
+		var all M
+		whole := false
+		for _, s := range sets {
+			if subset(must, s) {
+				s = and(s, tail)
+				all = or(all, s)
+				whole = whole || s == tail
+			}
+		}
+		if whole {
+			full += w
+		}
+		addBits(row, all, w)
+	}
+	return full
+}
+
+func addBits[M words](row []int64, s M, w int64) {
+	for i := 0; i < len(s); i++ {
+		for m := s[i]; m != 0; m &= m - 1 {
+			row[i<<6+bits.TrailingZeros64(m)] += w
+		}
+	}
+}
+
+// countTail counts the points of a feature of tail that are in head + it, and
+// in head + tail.
+func countTail[M words](g *group[M], must, tail M) (some, full int64) {
+	both := or(must, tail)
+	for k, s := range g.set {
+		if subset(must, s) {
+			some += int64(g.weight[k])
+			if subset(both, s) {
+				full += int64(g.weight[k])
 			}
 		}
 	}
-	for k := range t.hard {
-		l.countHard(wk, &t.hard[k], head, tail, counts, full)
+	from := int32(0)
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
+			continue
+		}
+		some += int64(g.weights[k])
+		for _, s := range sets {
+			if subset(both, s) {
+				full += int64(g.weights[k])
+				break
+			}
+		}
 	}
-	return counts, full
+	return some, full
 }
 
+// countHard asks a hard place by witness search, and narrows what may still
+// join head there to what did.
 func (l *lattice[M]) countHard(wk *latticeWorker[M], h *hardPlace[M], head, tail M, counts, full []int64) {
-	n := len(l.u.features)
+	width := len(l.u.features)
 	g := l.u.g
-	if all := or(head, h.may); !l.witnessed(wk, h.place, all) {
+	whole := false
+	if l.witnessed(wk, h.place, or(head, h.may)) {
+		whole = h.may == tail
+	} else {
 		var can M
-		for _, b := range members(h.may, nil) {
+		wk.bits = members(h.may, wk.bits)
+		for _, b := range wk.bits {
 			if l.witnessed(wk, h.place, with(head, b)) {
 				can = with(can, b)
 			}
 		}
 		h.may = can
 	}
-	whole := subset(tail, h.may) && l.witnessed(wk, h.place, or(head, tail))
 	wk.bits = members(h.may, wk.bits)
 	for k := g.first[h.place]; k < g.first[h.place+1]; k++ {
 		f := int(l.u.bit[g.feat[k]])
@@ -309,12 +451,12 @@ func (l *lattice[M]) countHard(wk *latticeWorker[M], h *hardPlace[M], head, tail
 		w := int64(g.weight[k])
 		switch {
 		case has(head, f):
-			row := counts[int(wk.row[f])*n:]
+			row := counts[int(wk.row[f])*width:]
 			for _, b := range wk.bits {
 				row[b] += w
 			}
 		case has(h.may, f):
-			counts[(len(counts)/n-1)*n+f] += w
+			counts[len(counts)-width+f] += w
 		default:
 			continue
 		}
@@ -347,56 +489,98 @@ func (l *lattice[M]) witnessed(wk *latticeWorker[M], place int32, set M) bool {
 	return true
 }
 
-// project makes the table of head + g with its tail from the table of head.
-func (l *lattice[M]) project(t *table[M], head M, g int, tail M, out *table[M]) {
-	out.feat, out.weight, out.end, out.sets, out.hard = out.feat[:0], out.weight[:0], out.end[:0], out.sets[:0], out.hard[:0]
-	next := with(head, g)
-	keep := or(next, tail)
+// project makes a node's table from its parent's, and counts the points in
+// head + tail, which is narrower than when they were counted before.
+func (l *lattice[M]) project(wk *latticeWorker[M], lv *latticeLevel[M], n node[M], out *table[M]) {
+	out.reset(len(l.u.features))
+	clear(lv.full)
+	t, g, tail := n.parent, n.last, n.tail
+	keep := or(n.head, tail)
+	wk.bits = members(keep, wk.bits)
+	for _, f := range wk.bits {
+		var must M
+		if f != g {
+			must = with(must, g)
+		}
+		lv.full[f] = projectGroup(&wk.merge, &t.groups[f], must, tail, &out.groups[f])
+	}
+	for _, h := range lv.hard {
+		h.may = and(h.may, tail)
+		if empty(h.may) || !overlap(l.u.mask[h.place], keep) {
+			continue
+		}
+		out.hard = append(out.hard, h)
+		if h.may == tail && l.witnessed(wk, h.place, keep) {
+			for e := l.u.g.first[h.place]; e < l.u.g.first[h.place+1]; e++ {
+				if f := int(l.u.bit[l.u.g.feat[e]]); f >= 0 && has(keep, f) {
+					lv.full[f] += int64(l.u.g.weight[e])
+				}
+			}
+		}
+	}
+}
+
+// projectGroup narrows the sets that have must to tail, and returns how many
+// points have all of tail.
+func projectGroup[M words](m *merger, g *group[M], must, tail M, out *group[M]) (full int64) {
+	m.reset(len(g.set) + len(g.ext))
+	for k, s := range g.set {
+		if !subset(must, s) {
+			continue
+		}
+		if s = and(s, tail); empty(s) {
+			continue
+		}
+		if s == tail {
+			full += int64(g.weight[k])
+		}
+		mergeOne(m, out, s, g.weight[k])
+	}
 	from := int32(0)
-	for k, f := range t.feat {
-		sets := t.sets[from:t.end[k]]
-		from = t.end[k]
-		if !has(keep, int(f)) {
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
 			continue
 		}
 		start := len(out.sets)
-	sets:
 		for _, s := range sets {
-			if int(f) != g && !has(s, g) {
-				continue
-			}
-			s = and(s, tail)
-			if empty(s) {
-				continue
-			}
-			kept := start
-			for i := start; i < len(out.sets); i++ {
-				o := out.sets[i]
-				if subset(s, o) {
-					continue sets
-				}
-				if !subset(o, s) {
-					out.sets[kept] = o
-					kept++
+			if subset(must, s) {
+				if s = and(s, tail); !empty(s) {
+					out.sets = addSet(out.sets, start, s)
 				}
 			}
-			out.sets = append(out.sets[:kept], s)
 		}
-		if len(out.sets) > start {
-			out.feat = append(out.feat, f)
-			out.weight = append(out.weight, t.weight[k])
-			out.end = append(out.end, int32(len(out.sets)))
-		}
-	}
-	for _, h := range t.hard {
-		if !has(h.may, g) {
-			continue
-		}
-		h.may = and(h.may, tail)
-		if !empty(h.may) && overlap(l.u.mask[h.place], keep) {
-			out.hard = append(out.hard, h)
+		switch len(out.sets) - start {
+		case 0:
+		case 1:
+			s := out.sets[start]
+			out.sets = out.sets[:start]
+			if s == tail {
+				full += int64(g.weights[k])
+			}
+			mergeOne(m, out, s, g.weights[k])
+		default:
+			mergeMany(m, out, g.weights[k], start)
 		}
 	}
+	return full
+}
+
+// addSet adds a set to those from start on, of which none lies in another.
+func addSet[M words](sets []M, start int, s M) []M {
+	kept := start
+	for i := start; i < len(sets); i++ {
+		o := sets[i]
+		if subset(s, o) {
+			return sets
+		}
+		if !subset(o, s) {
+			sets[kept] = o
+			kept++
+		}
+	}
+	return append(sets[:kept], s)
 }
 
 func (l *lattice[M]) prevalentAll(set M, counts []int64) bool {

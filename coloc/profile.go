@@ -9,68 +9,286 @@ import "math/bits"
 // The search is Bron and Kerbosch's with a pivot, on feature sets instead of
 // vertex sets: a candidate whose features are all in the clique already is
 // dropped, and a branch whose features all lie in a set found before is cut.
-// So a crowded place is no problem: the first clique found mostly has every
-// feature in reach, and ends the search.
+// So a crowd is no problem: a clique of every feature's nearest point, or else
+// the first clique found, mostly has every feature in reach, and ends the search.
 type profiler[M words] struct {
 	u     *universe[M]
 	limit int // steps a place may cost before it is called hard
 	steps int
 	sets  []M // maximal so far
 
-	center int32
-	stack  []candidate[M]
-	buf    []int32
-	bits   []int
-	mask   [64]M // the last 64 candidates as a bit matrix
-	row    [64]uint64
+	cand candidates[M]
+	buf  []int32
+	bits []int
+	near []int32 // bit -> its nearest candidate
+	dist []float64
+
+	narrowed []M // scratch of who takes the sets
+
+	narrow matrix[[1]uint64]
+	double matrix[[2]uint64]
+	middle matrix[[4]uint64]
+	wide   matrix[[64]uint64]
 }
 
-type candidate[M words] struct {
-	mask  M
-	place int32
+// candidates are the neighbours of a place that bring a feature, side by side
+// for fast comparison.
+type candidates[M words] struct {
+	mask    []M
+	x, y, z []float64
+	reach   []float64 // nil for one limit
+	limit   float64
+}
+
+// matrix says which candidates are neighbours of one another: row i as bits.
+type matrix[B words] struct {
+	row  []B
+	with []B // feature -> candidates that have it
 }
 
 // profile finds the sets of a place; ok is false when that took too many
 // steps. The sets are the profiler's own until the next call.
 func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 	u := p.u
-	p.sets, p.stack = p.sets[:0], p.stack[:0]
+	p.sets = p.sets[:0]
 	own := u.mask[place]
 	if empty(own) {
 		return nil, true
 	}
+	if p.limit == 0 {
+		return nil, false
+	}
+	reach := p.gather(place, own)
+	if u.root >= 0 && !has(reach, u.root) {
+		return nil, true
+	}
+	p.steps = p.limit
+	n := len(p.cand.mask)
+	switch {
+	case n > 8 && p.nearestClique(place, own, reach):
+		p.sets = append(p.sets, reach)
+	case n <= 64:
+		search(p, &p.narrow, own)
+	case n <= 128:
+		search(p, &p.double, own)
+	case n <= 256:
+		search(p, &p.middle, own)
+	case n <= 4096:
+		search(p, &p.wide, own)
+	default:
+		return nil, false
+	}
+	return p.sets, p.steps >= 0
+}
+
+// gather lists the candidates around a place and returns all features in reach.
+func (p *profiler[M]) gather(place int32, own M) (reach M) {
+	u, c := p.u, &p.cand
+	c.mask, c.x, c.y, c.z, c.reach = c.mask[:0], c.x[:0], c.y[:0], c.z[:0], c.reach[:0]
+	c.limit = u.g.limit
 	var relevant M
 	relevant, p.bits = u.relevant(own, p.bits)
 	var list []int32
 	list, p.buf = u.g.of(place, p.buf)
-	reach := own
+	reach = own
 	for _, j := range list {
 		m := and(u.mask[j], relevant)
-		if !subset(m, own) {
-			p.stack = append(p.stack, candidate[M]{m, j})
-			reach = or(reach, m)
+		if subset(m, own) {
+			continue
+		}
+		reach = or(reach, m)
+		c.mask = append(c.mask, m)
+		c.x, c.y = append(c.x, u.g.x[j]), append(c.y, u.g.y[j])
+		if u.g.z != nil {
+			c.z = append(c.z, u.g.z[j])
+		}
+		if u.g.reach != nil {
+			c.reach = append(c.reach, u.g.reach[j])
 		}
 	}
-	if u.root >= 0 && !has(reach, u.root) {
-		return nil, true
-	}
-	p.center, p.steps = place, p.limit
-	p.explore(own, 0)
-	return p.sets, p.steps >= 0
+	return reach
 }
 
-// add keeps a set unless it lies in a known one, and drops those in it.
-func (p *profiler[M]) add(set M) {
-	kept := p.sets[:0]
-	for _, s := range p.sets {
-		if subset(set, s) {
-			return
+func (c *candidates[M]) adjacent(i, j int) bool {
+	limit := c.limit
+	if len(c.reach) > 0 {
+		limit = max(c.reach[i], c.reach[j])
+	}
+	dx, dy := c.x[i]-c.x[j], c.y[i]-c.y[j]
+	d := float64(dx*dx) + float64(dy*dy)
+	if len(c.z) > 0 {
+		dz := c.z[i] - c.z[j]
+		d += float64(dz * dz)
+	}
+	return d <= limit
+}
+
+// nearestClique tries the nearest candidate of every feature in reach.
+func (p *profiler[M]) nearestClique(place int32, own, reach M) bool {
+	c, g := &p.cand, p.u.g
+	n := len(p.u.features)
+	if len(p.near) < n {
+		p.near, p.dist = make([]int32, n), make([]float64, n)
+	}
+	for b := range p.near {
+		p.near[b] = -1
+	}
+	for i, m := range c.mask {
+		dx, dy := c.x[i]-g.x[place], c.y[i]-g.y[place]
+		d := dx*dx + dy*dy
+		if len(c.z) > 0 {
+			dz := c.z[i] - g.z[place]
+			d += dz * dz
 		}
-		if !subset(s, set) {
-			kept = append(kept, s)
+		for k := 0; k < len(m); k++ {
+			for w := m[k]; w != 0; w &= w - 1 {
+				b := k<<6 + bits.TrailingZeros64(w)
+				if p.near[b] < 0 || d < p.dist[b] {
+					p.near[b], p.dist[b] = int32(i), d
+				}
+			}
 		}
 	}
-	p.sets = append(kept, set)
+	p.bits = members(andNot(reach, own), p.bits)
+	for k, a := range p.bits {
+		for _, b := range p.bits[:k] {
+			if i, j := p.near[a], p.near[b]; i != j && !c.adjacent(int(i), int(j)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// search compares the candidates and grows cliques from those worth it.
+func search[M, B words](p *profiler[M], m *matrix[B], own M) {
+	fill(&p.cand, m)
+	left := thin(p, m)
+	if n := size(left); len(left) > 1 && n <= 64 {
+		p.cand.keep(members(left, p.bits))
+		fill(&p.cand, &p.narrow)
+		grow(p, p.narrow.row, own, firstBits[[1]uint64](n))
+		return
+	}
+	grow(p, m.row, own, left)
+}
+
+// keep leaves the candidates of the given numbers, ascending.
+func (c *candidates[M]) keep(numbers []int) {
+	for to, from := range numbers {
+		c.mask[to], c.x[to], c.y[to] = c.mask[from], c.x[from], c.y[from]
+		if len(c.z) > 0 {
+			c.z[to] = c.z[from]
+		}
+		if len(c.reach) > 0 {
+			c.reach[to] = c.reach[from]
+		}
+	}
+	n := len(numbers)
+	c.mask, c.x, c.y, c.z, c.reach = c.mask[:n], c.x[:n], c.y[:n], c.z[:min(n, len(c.z))], c.reach[:min(n, len(c.reach))]
+}
+
+// thin leaves out candidates of one feature whose neighbours, of other
+// features, another candidate of that feature has too: it can stand for them.
+func thin[M, B words](p *profiler[M], m *matrix[B]) B {
+	mask := p.cand.mask
+	if len(m.with) < len(p.u.features) {
+		m.with = make([]B, len(p.u.features))
+	}
+	clear(m.with)
+	var single B
+	for i := range mask {
+		p.bits = members(mask[i], p.bits)
+		for _, b := range p.bits {
+			m.with[b] = with(m.with[b], i)
+		}
+		if len(p.bits) == 1 {
+			single = with(single, i)
+		}
+	}
+	all := firstBits[B](len(mask))
+	for b := range m.with {
+		same := and(m.with[b], single)
+		for k := 0; k < len(same); k++ {
+			for c := same[k]; c != 0; c &= c - 1 {
+				i := k<<6 + bits.TrailingZeros64(c)
+				if covered(m.row, i, same, m.with[b]) {
+					same[k] &^= c & -c
+					all = without(all, i)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// covered tells whether another one of same has all the neighbours of i but
+// those of its own feature.
+func covered[B words](row []B, i int, same, feature B) bool {
+	mine := andNot(row[i], feature)
+	for k := 0; k < len(same); k++ {
+		for c := same[k]; c != 0; c &= c - 1 {
+			if j := k<<6 + bits.TrailingZeros64(c); j != i && subset(mine, row[j]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fill compares all candidates with one another.
+func fill[M, B words](c *candidates[M], m *matrix[B]) {
+	n := len(c.mask)
+	if cap(m.row) < n {
+		m.row = make([]B, max(64, n))
+	}
+	m.row = m.row[:n]
+	clear(m.row)
+	if len(c.z) > 0 || len(c.reach) > 0 {
+		for i := range n {
+			for j := range i {
+				if c.adjacent(i, j) {
+					m.row[i] = with(m.row[i], j)
+					m.row[j] = with(m.row[j], i)
+				}
+			}
+		}
+		return
+	}
+	limit := c.limit
+	for i := range n {
+		x, y := c.x[i], c.y[i]
+		xs, ys := c.x[:i], c.y[:i]
+		ys = ys[:len(xs)]
+		for base := 0; base < i; base += 64 {
+			var word uint64
+			for j := base; j < min(i, base+64); j++ {
+				dx, dy := xs[j]-x, ys[j]-y
+				var bit uint64
+				if float64(dx*dx)+float64(dy*dy) <= limit {
+					bit = 1
+				}
+				word |= bit << (j & 63)
+			}
+			m.row[i][base>>6] = word
+			for w := word; w != 0; w &= w - 1 {
+				j := base + bits.TrailingZeros64(w)
+				m.row[j] = with(m.row[j], i)
+			}
+		}
+	}
+}
+
+// firstBits is the set of the first n bits.
+func firstBits[B words](n int) (b B) {
+	for i := 0; i < len(b) && n > 0; i++ {
+		b[i] = ^uint64(0)
+		if n < 64 {
+			b[i] >>= 64 - n
+		}
+		n -= 64
+	}
+	return b
 }
 
 func (p *profiler[M]) known(set M) bool {
@@ -82,107 +300,56 @@ func (p *profiler[M]) known(set M) bool {
 	return false
 }
 
-// explore extends the clique with features own by the candidates on the stack
-// from lo on. It handles crowds; 64 candidates or fewer go to matrix.
-func (p *profiler[M]) explore(own M, lo int) {
-	hi := len(p.stack)
-	p.steps -= 1 + (hi-lo)/64
-	if p.steps < 0 {
-		return
-	}
-	if hi-lo <= 64 {
-		p.matrix(own, p.stack[lo:hi])
-		return
-	}
-	reach := own
-	for _, c := range p.stack[lo:hi] {
-		reach = or(reach, c.mask)
-	}
-	if p.known(reach) {
-		return
-	}
-	// Any candidate is a valid pivot. The one nearest to the middle has most
-	// of the others around it, and is found without counting them.
-	pivot := lo
-	for i := lo + 1; i < hi; i++ {
-		if p.u.g.distance2(p.center, p.stack[i].place) < p.u.g.distance2(p.center, p.stack[pivot].place) {
-			pivot = i
-		}
-	}
-	at := p.stack[pivot].place
-	p.stack[lo], p.stack[pivot] = p.stack[pivot], p.stack[lo]
-	done := lo // candidates before are in no further clique
-	for i := lo; i < hi && p.steps >= 0; i++ {
-		c := p.stack[i]
-		if i > lo && p.u.g.adjacent(at, c.place) {
-			continue
-		}
-		next := or(own, c.mask)
-		for j := done; j < hi; j++ {
-			d := p.stack[j]
-			if j != i && !subset(d.mask, next) && p.u.g.adjacent(c.place, d.place) {
-				p.stack = append(p.stack, d)
-			}
-		}
-		p.explore(next, hi)
-		p.stack = p.stack[:hi]
-		p.stack[i], p.stack[done] = p.stack[done], p.stack[i]
-		done++
-	}
-}
-
-// matrix continues with at most 64 candidates.
-func (p *profiler[M]) matrix(own M, list []candidate[M]) {
-	for i := range list {
-		p.mask[i] = list[i].mask
-		p.row[i] = 0
-	}
-	for i := 1; i < len(list); i++ {
-		for j := range i {
-			if p.u.g.adjacent(list[i].place, list[j].place) {
-				p.row[i] |= 1 << j
-				p.row[j] |= 1 << i
-			}
-		}
-	}
-	var all uint64
-	if len(list) > 0 {
-		all = ^uint64(0) >> (64 - len(list))
-	}
-	p.grow(own, all)
-}
-
-func (p *profiler[M]) grow(own M, cand uint64) {
+// grow extends the clique with features own by the candidates, which are all
+// neighbours of its members.
+func grow[M, B words](p *profiler[M], row []B, own M, cand B) {
 	p.steps--
 	if p.steps < 0 {
 		return
 	}
+	mask := p.cand.mask
 	reach := own
-	for c := cand; c != 0; c &= c - 1 {
-		i := bits.TrailingZeros64(c)
-		if subset(p.mask[i], own) {
-			cand &^= 1 << i
-		} else {
-			reach = or(reach, p.mask[i])
+	left := 0
+	for k := 0; k < len(cand); k++ {
+		for c := cand[k]; c != 0; c &= c - 1 {
+			i := k<<6 + bits.TrailingZeros64(c)
+			if subset(mask[i], own) {
+				cand[k] &^= c & -c
+			} else {
+				reach = or(reach, mask[i])
+				left++
+			}
 		}
 	}
-	if cand == 0 {
-		p.add(own)
+	if left == 0 {
+		p.sets = addSet(p.sets, 0, own)
 		return
 	}
 	if p.known(reach) {
 		return
 	}
 	pivot, most := 0, -1
-	for c := cand; c != 0; c &= c - 1 {
-		i := bits.TrailingZeros64(c)
-		if n := bits.OnesCount64(cand & p.row[i]); n > most {
-			pivot, most = i, n
+	for k := 0; k < len(cand); k++ {
+		for c := cand[k]; c != 0; c &= c - 1 {
+			i := k<<6 + bits.TrailingZeros64(c)
+			if n := size(and(cand, row[i])); n > most {
+				pivot, most = i, n
+			}
 		}
 	}
-	for c := cand &^ p.row[pivot]; c != 0; c &= c - 1 {
-		i := bits.TrailingZeros64(c)
-		p.grow(or(own, p.mask[i]), cand&p.row[i])
-		cand &^= 1 << i
+	around := and(cand, row[pivot])
+	grow(p, row, or(own, mask[pivot]), around)
+	branch := without(andNot(cand, row[pivot]), pivot)
+	cand = without(cand, pivot)
+	for k := 0; k < len(branch); k++ {
+		for c := branch[k]; c != 0; c &= c - 1 {
+			i := k<<6 + bits.TrailingZeros64(c)
+			// A candidate that the pivot can stand for is not worth a branch.
+			next := and(cand, row[i])
+			if !subset(mask[i], mask[pivot]) || !subset(next, around) {
+				grow(p, row, or(own, mask[i]), next)
+			}
+			cand[k] &^= c & -c
+		}
 	}
 }

@@ -87,3 +87,9 @@ func (s *searcher[M]) scarcest(need M, lo int) int {
 	}
 	return best
 }
+
+// candidate is a place with those of its features that are needed.
+type candidate[M words] struct {
+	mask  M
+	place int32
+}
