@@ -10,19 +10,21 @@ import "math/bits"
 // of the array and so in the cache. Light rows, all but a few, use 32-bit sums to
 // have twice as many there.
 type accumulator struct {
-	small []uint32 // sums of light rows
-	large []uint64 // sums of heavy rows, or the low words of wide sums
-	high  []uint64 // high words of wide sums
-	list  []uint32 // columns not zero, in the order of their first addition
-	n     int      // of them
-	marks []uint64 // a bit a column
-	top   []uint64 // a bit a word of marks
+	small   []uint32 // sums of light rows
+	large   []uint64 // sums of heavy rows, or the low words of wide sums
+	high    []uint64 // high words of wide sums
+	list    []uint32 // columns not zero, in the order of their first addition
+	n       int      // of them
+	marks   []uint64 // a bit a column
+	top     []uint64 // a bit a word of marks
+	touched uint32   // keeps reads ahead from being optimised away
 }
 
 // accumulatorBytes is what an accumulator needs for each word of the vocabulary.
 const accumulatorBytes = 4 + 8 + 8 + 4 + 1
 
-func newAccumulator(words int, wide bool) *accumulator {
+func newAccumulator(j *job) *accumulator {
+	words := j.vocab.Len()
 	a := &accumulator{
 		small: make([]uint32, words+1),
 		large: make([]uint64, words+1),
@@ -30,7 +32,7 @@ func newAccumulator(words int, wide bool) *accumulator {
 		marks: make([]uint64, words/64+1),
 		top:   make([]uint64, words/4096+1),
 	}
-	if wide {
+	if j.wide {
 		a.high = make([]uint64, words+1)
 	}
 	return a

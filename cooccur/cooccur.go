@@ -60,6 +60,9 @@ type Options struct {
 	Threads int    // 0: GOMAXPROCS
 	Memory  int64  // bound on working memory in bytes; 0: 2 GB
 	TempDir string // where sorted runs go that do not fit in memory; empty: the system's
+
+	// Tests make chunks, blocks and tables of a few words to reach every seam.
+	chunkLimit, blockSize, tableLimit int
 }
 
 // Stats say what was done.

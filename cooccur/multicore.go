@@ -108,8 +108,11 @@ func (m *multicore) plan() error {
 	for m.blockSize > 1<<16 && m.blockSize*m.Threads > m.chunk.limit/8 {
 		m.blockSize /= 2
 	}
+	if m.Options.chunkLimit > 0 {
+		m.chunk.limit, m.blockSize = m.Options.chunkLimit, m.Options.blockSize
+	}
 	for range m.Threads {
-		m.accs = append(m.accs, newAccumulator(m.vocab.Len(), m.wide))
+		m.accs = append(m.accs, newAccumulator(m.job))
 	}
 	m.buffers = make([]*sumRows, m.Threads+1)
 	if m.Threads == 1 {
@@ -283,54 +286,69 @@ func (g *gatherer) row(a *accumulator, out *sumRows, places []uint32) {
 		return
 	}
 	if light := uint64(len(places)) <= math.MaxUint32/(2*g.sum()); light {
-		a.n = gather(g, a.small, g.small, a.list, places)
+		gather(g, a, a.small, g.small, places)
 		a.take(out, true)
 	} else {
-		a.n = gather(g, a.large, g.of, a.list, places)
+		gather(g, a, a.large, g.of, places)
 		a.take(out, false)
 	}
 }
 
-// gather adds weights to sums and lists the columns that were zero before. It is
-// where the time goes: some 1.3 ns an addition at window 10.
-func gather[S uint32 | uint64](g *gatherer, sums, weights []S, list []uint32, places []uint32) int {
-	n, window := 0, g.Window
+// gatherGroup is how many places are touched ahead. Places of a rare word lie all
+// over the chunk, and waiting for memory was most of the time: reading both ends
+// of a group of windows first, in a loop with nothing to guess, lets the processor
+// wait for many at once. (Copying the windows instead took longer than not
+// touching them at all.)
+const gatherGroup = 32
+
+// gather adds weights to sums and lists the columns that were zero before.
+func gather[S uint32 | uint64](g *gatherer, a *accumulator, sums, weights []S, places []uint32) {
+	window := g.Window
 	left, right := g.Side != Right, g.Side != Left
-	weights = weights[:window+1]
-	for _, p := range places {
-		ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
-		if left {
-			near := ids[i-window : i]
-			for d := 1; d < len(weights); d++ {
-				c := near[len(near)-d]
-				if c == 0 {
-					break
-				}
-				old := sums[c]
-				sums[c] = old + weights[d]
-				list[n] = c
-				if old == 0 {
-					n++
+	n, list, weights := 0, a.list, weights[:window+1]
+	touched := uint32(0)
+	for len(places) > 0 {
+		group := places[:min(len(places), gatherGroup)]
+		places = places[len(group):]
+		for _, p := range group {
+			ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
+			touched += ids[i-window] + ids[i+window]
+		}
+		for _, p := range group {
+			ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
+			if left {
+				near := ids[i-window : i]
+				for d := 1; d < len(weights); d++ {
+					c := near[len(near)-d]
+					if c == 0 {
+						break
+					}
+					old := sums[c]
+					sums[c] = old + weights[d]
+					list[n] = c
+					if old == 0 {
+						n++
+					}
 				}
 			}
-		}
-		if right {
-			near := ids[i : i+window+1]
-			for d := 1; d < len(weights); d++ {
-				c := near[d]
-				if c == 0 {
-					break
-				}
-				old := sums[c]
-				sums[c] = old + weights[d]
-				list[n] = c
-				if old == 0 {
-					n++
+			if right {
+				near := ids[i : i+window+1]
+				for d := 1; d < len(weights); d++ {
+					c := near[d]
+					if c == 0 {
+						break
+					}
+					old := sums[c]
+					sums[c] = old + weights[d]
+					list[n] = c
+					if old == 0 {
+						n++
+					}
 				}
 			}
 		}
 	}
-	return n
+	a.n, a.touched = n, touched
 }
 
 func (g *gatherer) gatherWide(a *accumulator, places []uint32) {

@@ -22,6 +22,9 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 		}
 	}()
 	limit := int(j.Memory / 2 / pairSlotBytes / 2) // a table needs twice its size while it grows
+	if j.tableLimit > 0 {
+		limit = j.tableLimit
+	}
 	a := analyzerOf(j.Analyzer)
 	var tokens text.Tokens
 	var ids []uint32
@@ -68,7 +71,7 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 		return err
 	}
 	j.stats.Runs = len(s.runs)
-	return s.merge(ctx, []*accumulator{newAccumulator(j.vocab.Len(), j.wide)}, []*sumRows{new(sumRows)}, sink)
+	return s.merge(ctx, []*accumulator{newAccumulator(j)}, []*sumRows{new(sumRows)}, sink)
 }
 
 // wordIDs are the words of a document that are in the vocabulary and not sampled away.

@@ -44,11 +44,15 @@ func (o Order) Compare(a, b []byte) int {
 			return cmp.Compare(int8(a[i]), int8(b[i]))
 		}
 	}
-	switch {
-	case len(a) > n && a[n] != 0:
-		return cmp.Compare(int8(a[n]), 0)
-	case len(b) > n && b[n] != 0:
-		return cmp.Compare(0, int8(b[n]))
+	for _, c := range a[n:] {
+		if c != 0 {
+			return cmp.Compare(int8(c), 0)
+		}
+	}
+	for _, c := range b[n:] {
+		if c != 0 {
+			return cmp.Compare(0, int8(c))
+		}
 	}
 	return cmp.Compare(len(a), len(b)) // only words that hold zero bytes get here
 }

@@ -1,0 +1,259 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// The example of the package comment.
+func TestExampleOfThePackage(t *testing.T) {
+	corpus, v := corpusOf(t, "a b a"), vocabularyOf("a", "b")
+	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+		var got cells
+		stats, err := Matrix(t.Context(), corpus, v, Options{Window: 2, Engine: kind}, &got)
+		want := map[[2]uint32]float64{{0, 0}: 1, {0, 1}: 2, {1, 0}: 2}
+		if err != nil || !maps.Equal(got.m, want) {
+			t.Errorf("%v: %v, %v; want %v", kind, got.m, err, want)
+		}
+		if stats != (Stats{Engine: kind, Documents: 1, Words: 3, Kept: 3, Entries: 3}) {
+			t.Errorf("%v: %+v", kind, stats)
+		}
+	}
+}
+
+// Random corpora, all options, all engines, with tables and chunks so small that
+// everything is spilled and merged: always what the definition says, to the bit.
+func TestEnginesAgreeWithBruteForce(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		words := strings.Fields("a b c d é longer-than-fifteen-bytes longer-than-fifteen-bytez")[:rapid.IntRange(0, 7).Draw(r, "words")]
+		outside := append([]string{"x", "yy"}, words...)
+		docs := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(outside), 0, 40).Draw(r, "doc"), " ")
+		}), 1, 8).Draw(r, "docs")
+		opt := Options{
+			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, 1000})).Draw(r, "window"),
+			Side:      rapid.SampledFrom([]Side{Both, Left, Right}).Draw(r, "side"),
+			Weighting: rapid.SampledFrom([]Weighting{Distance, Count}).Draw(r, "weighting"),
+		}
+		want := bruteForce(docs, words, opt)
+		corpus, v := corpusOf(t, docs...), vocabularyOf(words...)
+		for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+			for _, small := range []bool{false, true} {
+				o := opt
+				o.Engine, o.Threads = kind, rapid.IntRange(1, 3).Draw(r, "threads")
+				if small {
+					o.tableLimit = 5
+					o.chunkLimit = 20
+					o.blockSize = 4*o.Window + maxPieceWords + 2 + rapid.IntRange(0, 9).Draw(r, "block")
+				}
+				var got cells
+				_, err := Matrix(context.Background(), corpus, v, o, &got)
+				if err != nil {
+					r.Fatalf("%+v: %v", o, err)
+				}
+				if !maps.Equal(got.m, want) {
+					r.Fatalf("%+v\n got %v\nwant %v", o, got.m, want)
+				}
+				if got.rows != v.Len() {
+					r.Fatalf("%d rows for %d words", got.rows, v.Len())
+				}
+			}
+		}
+	})
+}
+
+// zipfText is text of skewed word frequencies, with documents of all lengths.
+func zipfText(words, vocabulary int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	z := rand.NewZipf(r, 1.2, 3, uint64(vocabulary-1))
+	var b strings.Builder
+	for n := 0; n < words; {
+		length := r.IntN(40)
+		if r.IntN(50) == 0 {
+			length = 3000 // longer than the small blocks of the tests
+		}
+		for range length {
+			fmt.Fprintf(&b, "w%d ", z.Uint64())
+			n++
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// The same larger corpus through every engine, with 1 to 4 threads, in one piece
+// and spilled, gives the same file to the byte.
+func TestSameBytesWhateverTheEngine(t *testing.T) {
+	size := 60_000
+	if testing.Short() {
+		size = 10_000
+	}
+	corpus := corpusOf(t, zipfText(size, 2000, 7))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{MinCount: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range []Options{
+		{Window: 2, Weighting: Count},
+		{Window: 10},
+		{Window: 25, Side: Left},
+		{Window: 3, Side: Right, Subsample: 1e-2, Seed: 5},
+	} {
+		var want []byte
+		for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+			for _, threads := range []int{1, 2, 4} {
+				for _, spilled := range []bool{false, true} {
+					if kind == engine.Sequential && threads > 1 {
+						continue
+					}
+					opt := base
+					opt.Engine, opt.Threads = kind, threads
+					if spilled {
+						opt.chunkLimit, opt.blockSize, opt.tableLimit = 9_000, 2400, 20_000
+					}
+					path := filepath.Join(t.TempDir(), "out.bin")
+					stats := writeMatrix(t, corpus, v, opt, path, GloVe)
+					if spilled != (stats.Runs > 1) {
+						t.Errorf("%v spilled=%t: %d runs", kind, spilled, stats.Runs)
+					}
+					got, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want == nil {
+						want = got
+					} else if string(got) != string(want) {
+						t.Errorf("window %d, %v, %d threads, spilled=%t: other bytes", base.Window, kind, threads, spilled)
+					}
+				}
+			}
+		}
+	}
+}
+
+func writeMatrix(t testing.TB, corpus *text.Corpus, v *Vocabulary, opt Options, path string, format Format) Stats {
+	t.Helper()
+	f, err := Create(path, format, v, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	stats, err := Matrix(t.Context(), corpus, v, opt, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+// An empty corpus, an empty vocabulary and words that do not occur are no errors.
+func TestNothingToCount(t *testing.T) {
+	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+		for name, c := range map[string]struct {
+			corpus *text.Corpus
+			v      *Vocabulary
+		}{
+			"empty corpus":     {corpusOf(t), vocabularyOf("a", "b")},
+			"empty vocabulary": {corpusOf(t, "a b"), vocabularyOf()},
+			"other words":      {corpusOf(t, "c d e"), vocabularyOf("a", "b")},
+		} {
+			var got cells
+			if _, err := Matrix(t.Context(), c.corpus, c.v, Options{Engine: kind}, &got); err != nil {
+				t.Errorf("%s, %v: %v", name, kind, err)
+			}
+			if len(got.m) != 0 || got.rows != c.v.Len() {
+				t.Errorf("%s, %v: %v in %d rows", name, kind, got.m, got.rows)
+			}
+		}
+	}
+}
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	corpus, v := corpusOf(t, "a"), vocabularyOf("a")
+	for _, opt := range []Options{
+		{Window: -1}, {Window: 1001}, {Side: 3}, {Weighting: 2}, {Subsample: 1}, {Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
+	} {
+		if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); err == nil {
+			t.Errorf("%+v is not refused", opt)
+		}
+	}
+}
+
+// failing is a Sink that stops after some rows.
+type failing struct{ left int }
+
+var errSink = errors.New("no more")
+
+func (f *failing) Rows(r *Rows) error {
+	if f.left -= len(r.Ends); f.left < 0 {
+		return errSink
+	}
+	return nil
+}
+
+// What goes wrong on the way is reported and stops all workers: a sink that
+// fails, no place to spill to, Ctrl-C.
+func TestErrorsOnTheWay(t *testing.T) {
+	corpus := corpusOf(t, zipfText(20_000, 5000, 3))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{1, 3} {
+		for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+			opt := Options{Engine: kind, Threads: threads, Window: 40}
+			if _, err := Matrix(t.Context(), corpus, v, opt, &failing{100}); !errors.Is(err, errSink) {
+				t.Errorf("%v: failing sink: %v", kind, err)
+			}
+			opt.chunkLimit, opt.blockSize, opt.tableLimit = 9_000, 2400, 1000
+			opt.TempDir = filepath.Join(t.TempDir(), "missing")
+			if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%v: nowhere to spill: %v", kind, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := Matrix(ctx, corpus, v, opt, &cells{}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v: cancelled: %v", kind, err)
+			}
+		}
+	}
+}
+
+// A disk that is full while runs are spilled is an error that says so, not a loss.
+func TestFullDiskWhileSpilling(t *testing.T) {
+	j, err := newJob(vocabularyOf("a"), Options{Window: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSpill(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("this system has no /dev/full: %v", err)
+	}
+	s.file = full
+	defer s.close()
+	b := &sumRows{ends: []int{1}, cols: []uint32{0}, lo: []uint64{1}}
+	s.begin()
+	s.encode(b)
+	if err := s.write(0, b); err == nil || !strings.Contains(err.Error(), "no space left") || !strings.Contains(err.Error(), "sorted runs") {
+		t.Errorf("full disk: %v", err)
+	}
+}

@@ -1,0 +1,81 @@
+package cooccur
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/text"
+)
+
+// words is what the fast scanner makes of a document.
+func scanned(t testing.TB, doc []byte) (words []string) {
+	t.Helper()
+	err := newScanner(nil).scan(doc, func(keys []wordKey, buf []byte) error {
+		if len(keys) > maxPieceWords {
+			t.Errorf("%d words at once", len(keys))
+		}
+		for _, k := range keys {
+			if k.isLong() {
+				words = append(words, string(longBytes(k, buf)))
+			} else {
+				words = append(words, string(k.appendTo(nil)))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+// analyzed is what the analyzer makes of it.
+func analyzed(t testing.TB, doc []byte) (words []string) {
+	t.Helper()
+	var tokens text.Tokens
+	if err := analyzerOf(nil).Analyze(doc, &tokens); err != nil {
+		t.Fatal(err)
+	}
+	for i := range tokens.Words {
+		words = append(words, string(tokens.Word(i)))
+	}
+	return words
+}
+
+var scanCases = []string{
+	"", " ", "a", "a b", "\t a\n\nb ", "a\rb\r\n c", "\r", "x\x00y \x01 \x1f\x0c z\vz",
+	"fifteen-bytes-- sixteen-bytes--- seventeen-bytes-",
+	strings.Repeat("ab ", 5000),
+	strings.Repeat("é", 3000),
+	strings.Repeat("x", 998) + "é and",
+	strings.Repeat("x", 997) + "é", strings.Repeat("x", 997) + "€", strings.Repeat("x", 996) + "😀",
+	strings.Repeat("x", 998) + "€", strings.Repeat("x", 999), strings.Repeat("x", 1000),
+	strings.Repeat("word ", 819) + strings.Repeat("y", 70) + " end",
+}
+
+// The fast scanner and the whitespace analyzer are the same function.
+func TestScannerIsTheWhitespaceAnalyzer(t *testing.T) {
+	for _, doc := range scanCases {
+		if got, want := scanned(t, []byte(doc)), analyzed(t, []byte(doc)); !slices.Equal(got, want) {
+			t.Errorf("%.40q...: %d words, want %d", doc, len(got), len(want))
+		}
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, doc := range scanCases {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		if got, want := scanned(t, doc), analyzed(t, doc); !slices.Equal(got, want) {
+			t.Errorf("%q\n got %q\nwant %q", doc, got, want)
+		}
+		// Once more as a part of something longer, so that pieces are cut.
+		long := bytes.Repeat(append(bytes.Clone(doc), ' '), 1+2*pieceSize/(len(doc)+1))
+		if got, want := scanned(t, long), analyzed(t, long); !slices.Equal(got, want) {
+			t.Errorf("%q repeated: %d words, want %d", doc, len(got), len(want))
+		}
+	})
+}

@@ -1,0 +1,242 @@
+package cooccur
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+func written(t testing.TB, v *Vocabulary) string {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := v.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Ties: GloVe compares signed chars with the final zero, so é comes first, and
+// before the end of the word.
+func TestOrderOfTies(t *testing.T) {
+	corpus := corpusOf(t, "a aa aé é Z ~ b b")
+	for order, want := range map[Order]string{
+		GloVeOrder: "b 2,é 1,Z 1,aé 1,a 1,aa 1,~ 1,",
+		ByteOrder:  "b 2,Z 1,a 1,aa 1,aé 1,~ 1,é 1,",
+	} {
+		v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{Order: order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(written(t, v), "\n", ","); got != want {
+			t.Errorf("order %d: %s, want %s", order, got, want)
+		}
+	}
+}
+
+// compareC is GloVe's comparison as C has it: signed chars up to the first
+// difference, zero-terminated.
+func compareC(a, b string) int {
+	a, b = a+"\x00", b+"\x00"
+	i := 0
+	for a[i] != 0 && a[i] == b[i] {
+		i++
+	}
+	return int(int8(a[i])) - int(int8(b[i]))
+}
+
+func TestOrderIsThatOfC(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		word := rapid.SliceOfN(rapid.SampledFrom([]byte{1, 'a', 'b', 0x7f, 0x80, 0xff}), 0, 12)
+		a, b := word.Draw(r, "a"), word.Draw(r, "b")
+		want := cmp.Compare(compareC(string(a), string(b)), 0)
+		if got := GloVeOrder.Compare(a, b); got != want {
+			r.Fatalf("%q, %q: %d, want %d", a, b, got, want)
+		}
+		for _, o := range []Order{GloVeOrder, ByteOrder} {
+			if p, q := o.prefix(a), o.prefix(b); p != q && (p < q) != (o.Compare(a, b) < 0) {
+				r.Fatalf("order %d: prefixes of %q and %q do not compare like the words", o, a, b)
+			}
+		}
+	})
+}
+
+// Counting agrees with a map, whatever the engine, the threads and the memory, and
+// words of all lengths, with zero bytes and without.
+func TestCountsAgreeWithAMap(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		letter := rapid.SampledFrom([]byte("ab\x00\xc3\xa9"))
+		word := rapid.Custom(func(r *rapid.T) string {
+			n := rapid.SampledFrom([]int{1, 1, 2, 7, 8, 9, 14, 15, 16, 17, 40}).Draw(r, "n")
+			return string(rapid.SliceOfN(letter, n, n).Draw(r, "word"))
+		})
+		words := rapid.SliceOfN(word, 0, 300).Draw(r, "words")
+		want := map[string]uint64{}
+		for _, w := range words {
+			want[w]++
+		}
+		var lines []string
+		for w := range slices.Chunk(words, 7) {
+			lines = append(lines, strings.Join(w, " "))
+		}
+		corpus := corpusOf(t, lines...)
+		opt := VocabularyOptions{
+			MinCount: uint64(rapid.IntRange(0, 3).Draw(r, "min")),
+			MaxSize:  rapid.IntRange(0, 20).Draw(r, "max"),
+			Engine:   rapid.SampledFrom([]engine.Kind{engine.Sequential, engine.Multicore}).Draw(r, "engine"),
+			Threads:  rapid.IntRange(1, 3).Draw(r, "threads"),
+			Order:    rapid.SampledFrom([]Order{GloVeOrder, ByteOrder}).Draw(r, "order"),
+		}
+		v, stats, err := CountWords(t.Context(), corpus, opt)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if stats.Words != int64(len(words)) || stats.Distinct != int64(len(want)) {
+			r.Fatalf("%+v, want %d words, %d distinct", stats, len(words), len(want))
+		}
+		type pair struct {
+			word  string
+			count uint64
+		}
+		var list []pair
+		for w, n := range want {
+			if n >= opt.MinCount {
+				list = append(list, pair{w, n})
+			}
+		}
+		slices.SortFunc(list, func(a, b pair) int {
+			return cmp.Or(cmp.Compare(b.count, a.count), opt.Order.Compare([]byte(a.word), []byte(b.word)))
+		})
+		if opt.MaxSize > 0 {
+			list = list[:min(len(list), opt.MaxSize)]
+		}
+		if v.Len() != len(list) {
+			r.Fatalf("%d words, want %d", v.Len(), len(list))
+		}
+		for id, p := range list {
+			found, ok := v.Lookup([]byte(p.word))
+			if string(v.Word(id)) != p.word || v.Count(id) != p.count || !ok || found != id {
+				r.Fatalf("word %d: %q %d (found %d, %t), want %v", id, v.Word(id), v.Count(id), found, ok, p)
+			}
+		}
+	})
+}
+
+// Many distinct words in little memory: private tables are emptied into a shared
+// one, and if even that is too large it is an error, not a loss.
+func TestVocabularyInLittleMemory(t *testing.T) {
+	var docs []string
+	for i := range 400 {
+		var b strings.Builder
+		for k := range 1000 {
+			fmt.Fprintf(&b, "word-%d ", (i*1000+k)%40_000)
+		}
+		docs = append(docs, b.String())
+	}
+	corpus := corpusOf(t, docs...)
+	want, _, err := CountWords(t.Context(), corpus, VocabularyOptions{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := CountWords(t.Context(), corpus, VocabularyOptions{Threads: 2, Memory: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written(t, got) != written(t, want) {
+		t.Error("other vocabulary in little memory")
+	}
+	for _, threads := range []int{1, 2} {
+		_, _, err = CountWords(t.Context(), corpus, VocabularyOptions{Threads: threads, Memory: 1 << 20})
+		if err == nil || !strings.Contains(err.Error(), "do not fit in") {
+			t.Errorf("%d threads, far too little memory: %v", threads, err)
+		}
+	}
+}
+
+func TestUnkIsRefused(t *testing.T) {
+	corpus := corpusOf(t, "a <unk> b <unk>")
+	if _, _, err := CountWords(t.Context(), corpus, VocabularyOptions{}); err == nil || !strings.Contains(err.Error(), "<unk> (2 times)") {
+		t.Errorf("%v", err)
+	}
+	if v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{KeepUnk: true}); err != nil || v.Len() != 3 {
+		t.Errorf("kept: %v, %v", v, err)
+	}
+}
+
+func TestOtherAnalyzersAndFormats(t *testing.T) {
+	ascii, err := text.ParseAnalyzer("ascii")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
+		v, stats, err := CountWords(t.Context(), corpusOf(t, "The cat, the DOG;", "the-end"), VocabularyOptions{Analyzer: ascii, Engine: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(written(t, v), "\n", ","); got != "the 3,cat 1,dog 1,end 1," || stats.Documents != 2 {
+			t.Errorf("%v: %s, %+v", kind, got, stats)
+		}
+	}
+}
+
+func TestReadVocabularyNamesWhatIsWrong(t *testing.T) {
+	for in, want := range map[string]string{
+		"a 3\nb 2\na 1\n":        `v.txt:3: word "a" is already on line 1`,
+		"a 3\n\nb 2\n":           `v.txt:2: want a word, a blank and its count, got ""`,
+		"a 3\nb\n":               `v.txt:2: want a word, a blank and its count, got "b"`,
+		"a 3\nb c 2\n":           `v.txt:2: want one word and its count, got more blanks in "b c 2"`,
+		"a x\n":                  `v.txt:1: count of "a": want a whole number, got "x"`,
+		"a -1\n":                 `v.txt:1: count of "a": want a whole number, got "-1"`,
+		"a 18446744073709551616": `v.txt:1: count of "a": want a whole number, got "18446744073709551616"`,
+		" 3\n":                   `v.txt:1: want a word, a blank and its count, got " 3"`,
+	} {
+		if _, err := ReadVocabulary(strings.NewReader(in), "v.txt"); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+func TestVocabularyRoundTrip(t *testing.T) {
+	const file = "b 7\nlonger-than-fifteen-bytes 3\né 3\na\fb 1\n"
+	v, err := ReadVocabulary(strings.NewReader(strings.ReplaceAll(file, "\n", "\r\n")), "v.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, v); got != file {
+		t.Errorf("%q", got)
+	}
+	if id, ok := v.Lookup([]byte("a\fb")); !ok || id != 3 || v.Total() != 14 {
+		t.Errorf("Lookup: %d, %t; Total %d", id, ok, v.Total())
+	}
+	for _, missing := range []string{"", "c", "longer-than-fifteen-byteS"} {
+		if _, ok := v.Lookup([]byte(missing)); ok {
+			t.Errorf("%q is found", missing)
+		}
+	}
+	if _, err := vocabularyOf("a b").WriteTo(new(bytes.Buffer)); err == nil {
+		t.Error("a word with a blank is written")
+	}
+}
+
+func FuzzReadVocabulary(f *testing.F) {
+	f.Add([]byte("the 3\nof 2\n"))
+	f.Add([]byte("a 1\r\nlonger-than-fifteen-bytes 1"))
+	f.Add([]byte("\n\x00 0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := ReadVocabulary(bytes.NewReader(data), "v.txt")
+		if err != nil {
+			return
+		}
+		again, err := ReadVocabulary(strings.NewReader(written(t, v)), "v.txt")
+		if err != nil || again.Len() != v.Len() || again.Total() != v.Total() {
+			t.Errorf("what was read does not read back: %v", err)
+		}
+	})
+}
