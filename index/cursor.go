@@ -37,6 +37,7 @@ type Cursor struct {
 	offsets []uint32 // of each block in data
 	data    []byte   // the blocks
 	limit   uint32   // Reader.Docs
+	shown   int      // postings of the last block that are shown, see Limit
 	err     error
 
 	oneLast  [1]uint32 // what the slices point to for a list of one block
@@ -186,7 +187,22 @@ func (c *Cursor) blockLen(block int) int {
 	case block < len(c.Last)-1:
 		return BlockSize
 	}
-	return int(c.Term.DF) - block*BlockSize
+	return min(c.shown, c.stored(block))
+}
+
+// stored is the number of postings of a block that exists, shown or not.
+func (c *Cursor) stored(block int) int { return min(int(c.Term.DF)-block*BlockSize, BlockSize) }
+
+// Limit ends the list after its first n postings. Last and the bounds still hold for whole blocks.
+// The cursor must be fresh.
+func (c *Cursor) Limit(n int) {
+	if n >= int(c.Term.DF) {
+		return
+	}
+	blocks := (n + BlockSize - 1) / BlockSize
+	c.Last, c.Bounds = c.Last[:blocks], c.Bounds[:blocks]
+	c.shown = n - (blocks-1)*BlockSize
+	c.Load(0)
 }
 
 // DecodeDocs decodes the document numbers of a block into out, fills the rest of
@@ -198,7 +214,7 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 	}
 	n, last, at := BlockSize, c.Last[block], ^uint32(0)
 	if block == len(c.Last)-1 {
-		n = int(c.Term.DF) - block*BlockSize
+		n = c.stored(block)
 	}
 	if block > 0 {
 		at = c.Last[block-1]
@@ -214,7 +230,8 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}
-	if n < BlockSize {
+	if block == len(c.Last)-1 {
+		n = min(n, c.shown)
 		fillEnd(out, n)
 	}
 	return n
@@ -237,7 +254,7 @@ func (c *Cursor) DecodeTFs(block int, out *[BlockSize]uint32) int {
 		return 1
 	}
 	start := c.offsets[block]
-	if uint64(start) > uint64(len(c.data)) || !unpackTFs(c.data[start:], n, out) {
+	if uint64(start) > uint64(len(c.data)) || !unpackTFs(c.data[start:], c.stored(block), out) {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}

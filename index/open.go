@@ -8,7 +8,7 @@ import (
 
 // Open points the cursor at the first posting of a term.
 func (r *Reader) Open(t Term, c *Cursor) error {
-	c.Term, c.err, c.limit = t, nil, uint32(r.meta.docs)
+	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound = nil, nil, nil, nil, nil, 0
 	switch {
 	case t.DF == 0:
