@@ -98,18 +98,6 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	return c.doc
 }
 
-// Find returns the position of the first of the ascending numbers that is at or
-// after target; the last position if none is.
-func Find(docs *[BlockSize]uint32, target uint32) int {
-	i := 0 // seven steps without branches that could be mispredicted
-	for _, step := range [...]int{64, 32, 16, 8, 4, 2, 1} {
-		if docs[(i+step-1)&(BlockSize-1)] < target {
-			i += step
-		}
-	}
-	return i & (BlockSize - 1)
-}
-
 // FindBlock returns the first block at or after from whose last document is at or
 // after target; Blocks() if there is none. It gallops: near blocks are found
 // fast. It decodes nothing and does not move the cursor.
