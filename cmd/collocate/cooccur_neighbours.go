@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+)
+
+func newNeighboursCmd(a *app) *cobra.Command {
+	var (
+		by       cooccur.Measure
+		top      int
+		minValue float64
+	)
+	cmd := &cobra.Command{
+		Use:     "neighbours FILE WORD...",
+		Aliases: []string{"neighbors"},
+		Short:   "Show the company that words keep",
+		GroupID: groupWords,
+		Long: `Print the strongest neighbours of each word from a .cooc file that 'collocate
+cooccur' wrote: with the value m of their cell, and by a measure of association.
+With r and c the sums of row and column, n of the matrix, and e = rc/n:
+  value  m
+  pmi    pointwise mutual information, log2(m/e)
+  npmi   the same between -1 and 1: pmi / -log2(m/n)
+  ll     Dunning's log-likelihood ratio, below 0 where m < e
+  dice   2m/(r+c)`,
+		Example: `  collocate neighbours corpus.cooc cat dog
+  collocate neighbours corpus.cooc whale --by npmi --min-value 5 --top 20`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if top < 1 {
+				return usagef("--top %d: want at least 1", top)
+			}
+			r, err := cooccur.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			type result struct {
+				Word       string              `json:"word"`
+				Count      uint64              `json:"count"`
+				Neighbours []cooccur.Neighbour `json:"neighbours"`
+			}
+			var results []result
+			for _, word := range args[1:] {
+				id, ok := r.Lookup(word)
+				if !ok {
+					return fmt.Errorf("%s: the word %q is not in the vocabulary", args[0], word)
+				}
+				list, err := r.Neighbours(id, top, by, minValue)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				results = append(results, result{word, r.Count(id), list})
+			}
+			if a.json {
+				return a.printJSON(results)
+			}
+			w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+			for _, res := range results {
+				fmt.Fprintf(w, "%s\tvalue\t%v\n", res.Word, by)
+				for _, n := range res.Neighbours {
+					fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", n.Word, n.Value, n.Score)
+				}
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().Var(&by, "by", "order: value, pmi, npmi, ll or dice")
+	cmd.Flags().IntVar(&top, "top", 10, "number of neighbours")
+	cmd.Flags().Float64Var(&minValue, "min-value", 0, "leave out neighbours with a smaller value")
+	return cmd
+}

@@ -1,0 +1,344 @@
+package cooccur
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// A small matrix through every format, read back by whatever reads it: always the
+// same cells.
+func TestFormatsHoldTheMatrix(t *testing.T) {
+	corpus := corpusOf(t, zipfText(3000, 200, 9))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	readers := map[Format]func(*testing.T, string, *Vocabulary) map[[2]uint32]float64{
+		CSR: readCSR, GloVe: readBin, MatrixMarket: readMTX, NPZ: readNPZ, Parquet: readParquet, TSV: readTSV,
+	}
+	for _, opt := range []Options{{Window: 3}, {Window: 3, Side: Left, Weighting: Count}, {Window: 25, Threads: 2}} {
+		var want cells
+		if _, err := Matrix(t.Context(), corpus, v, opt, &want); err != nil {
+			t.Fatal(err)
+		}
+		for format, read := range readers {
+			path := filepath.Join(t.TempDir(), "matrix")
+			writeMatrix(t, corpus, v, opt, path, format)
+			if got := read(t, path, v); !maps.Equal(got, want.m) {
+				t.Errorf("%v, window %d: %d cells, want %d, or other values", format, opt.Window, len(got), len(want.m))
+			}
+			if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+				t.Errorf("%v leaves %v", format, entries)
+			}
+		}
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func readCSR(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	m := map[[2]uint32]float64{}
+	for id := range v.Len() {
+		cols, values, err := r.Row(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range cols {
+			m[[2]uint32{uint32(id), c}] = values[k]
+		}
+		if found, ok := r.Lookup(string(v.Word(id))); !ok || found != id || r.Count(id) != v.Count(id) {
+			t.Errorf("word %q: ID %d, %t, count %d", v.Word(id), found, ok, r.Count(id))
+		}
+	}
+	if _, ok := r.Lookup("not there"); ok || int(r.Entries()) != len(m) || r.Len() != v.Len() {
+		t.Errorf("%d entries, %d words", r.Entries(), r.Len())
+	}
+	return m
+}
+
+func readBin(t *testing.T, path string, _ *Vocabulary) map[[2]uint32]float64 {
+	m := map[[2]uint32]float64{}
+	for r, err := range ReadGloVe(bytes.NewReader(readFile(t, path))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[[2]uint32{r.Row, r.Col}] = r.Value
+	}
+	return m
+}
+
+func readMTX(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
+	lines := strings.Split(strings.TrimSuffix(string(readFile(t, path)), "\n"), "\n")
+	symmetric := strings.HasSuffix(lines[0], " symmetric")
+	if !strings.HasPrefix(lines[0], "%%MatrixMarket matrix coordinate ") || !strings.HasPrefix(lines[1], "%") {
+		t.Fatalf("header %q", lines[:2])
+	}
+	var rows, cols, entries int
+	fmt.Sscan(lines[2], &rows, &cols, &entries)
+	if rows != v.Len() || cols != v.Len() || entries != len(lines)-3 {
+		t.Errorf("size line %q, %d entries", lines[2], len(lines)-3)
+	}
+	m := map[[2]uint32]float64{}
+	for _, line := range lines[3:] {
+		var r, c uint32
+		var x float64
+		if _, err := fmt.Sscan(line, &r, &c, &x); err != nil {
+			t.Fatal(err)
+		}
+		m[[2]uint32{r - 1, c - 1}] = x
+		if symmetric {
+			m[[2]uint32{c - 1, r - 1}] = x
+		}
+	}
+	return m
+}
+
+func readNPZ(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	arrays := map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := 10 + int(binary.LittleEndian.Uint16(data[8:]))
+		if string(data[:8]) != "\x93NUMPY\x01\x00" || header%64 != 0 || data[header-1] != '\n' {
+			t.Errorf("%s: header %q", f.Name, data[:header])
+		}
+		arrays[f.Name] = data[header:]
+		t.Logf("%s: %s", f.Name, bytes.TrimSpace(data[10:header]))
+	}
+	if string(arrays["format.npy"]) != "csr" || binary.LittleEndian.Uint64(arrays["shape.npy"]) != uint64(v.Len()) {
+		t.Errorf("format %q, shape %v", arrays["format.npy"], arrays["shape.npy"])
+	}
+	m := map[[2]uint32]float64{}
+	for row := range v.Len() {
+		from := binary.LittleEndian.Uint64(arrays["indptr.npy"][8*row:])
+		to := binary.LittleEndian.Uint64(arrays["indptr.npy"][8*row+8:])
+		for k := from; k < to; k++ {
+			col := binary.LittleEndian.Uint32(arrays["indices.npy"][4*k:])
+			m[[2]uint32{uint32(row), col}] = math.Float64frombits(binary.LittleEndian.Uint64(arrays["data.npy"][8*k:]))
+		}
+	}
+	return m
+}
+
+func readParquet(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
+	rows, err := parquet.ReadFile[parquetRow](path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[[2]uint32]float64{}
+	for _, r := range rows {
+		if string(v.Word(int(r.ID1))) != r.Word1 || string(v.Word(int(r.ID2))) != r.Word2 {
+			t.Fatalf("%+v", r)
+		}
+		m[[2]uint32{uint32(r.ID1), uint32(r.ID2)}] = r.Value
+	}
+	return m
+}
+
+func readTSV(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
+	m := map[[2]uint32]float64{}
+	for line := range strings.Lines(string(readFile(t, path))) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		row, _ := v.Lookup([]byte(f[0]))
+		col, _ := v.Lookup([]byte(f[1]))
+		x, err := strconv.ParseFloat(f[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m[[2]uint32{uint32(row), uint32(col)}] = x
+	}
+	return m
+}
+
+// exampleFile is the file of the comment on the format: "b a b" with window 1.
+func exampleFile(t testing.TB) string {
+	t.Helper()
+	corpus := corpusOf(t, "b a b")
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "example.cooc")
+	opt := Options{Window: 1, Weighting: Count, Engine: engine.Sequential}
+	writeMatrix(t, corpus, v, opt, path, CSR)
+	return path
+}
+
+func TestCSRBytesArePinned(t *testing.T) {
+	f, err := sections.Open(exampleFile(t), csrMagic, csrVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	u64 := func(n ...uint64) string { return hex.EncodeToString(sections.Bytes(n)) }
+	for name, want := range map[string]string{
+		"entries":  "0100000000000000" + "0000000000000040" + "0000000000000000" + "0000000000000040",
+		"rows":     u64(0, 16, 32),
+		"rowsums":  "0000000000000040" + "0000000000000040",
+		"colsums":  "0000000000000040" + "0000000000000040",
+		"words":    hex.EncodeToString([]byte("ba")),
+		"wordends": u64(1, 2),
+		"counts":   u64(2, 1),
+		"sorted":   "01000000" + "00000000",
+		"meta":     u64(2, 2, 1, 0, 1),
+	} {
+		got, err := f.Section(name)
+		if err != nil || hex.EncodeToString(got) != want {
+			t.Errorf("%s: %x, want %s (%v)", name, got, want, err)
+		}
+	}
+}
+
+// useReader asks for everything; it must not panic, whatever the file holds.
+func useReader(r *Reader) {
+	r.Verify()
+	r.Lookup("a")
+	r.Options()
+	for id := range min(r.Len(), 100) {
+		r.Word(id)
+		r.Neighbours(id, 10, LogLikelihood, 0)
+	}
+}
+
+// parseCSR reads a file's bytes, copied to an address that suits numbers.
+func parseCSR(data []byte) (*Reader, error) {
+	aligned := make([]uint64, len(data)/8+1)
+	b := sections.Bytes(aligned)[:len(data)]
+	copy(b, data)
+	f, err := sections.Parse(b, csrMagic, csrVersion)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(f)
+}
+
+func FuzzReadCSR(f *testing.F) {
+	data, err := os.ReadFile(exampleFile(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(data[:100])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := parseCSR(data); err == nil {
+			useReader(r)
+		}
+	})
+}
+
+// Sections that contradict each other, with checksums that are right, as a bug or
+// an attacker would write them: errors, no panic.
+func TestCSRWithWrongSections(t *testing.T) {
+	good, err := sections.Open(exampleFile(t), csrMagic, csrVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	for _, s := range good.Sections() {
+		for _, change := range []func([]byte) []byte{
+			func(b []byte) []byte { return b[:len(b)/2] },
+			func(b []byte) []byte { return nil },
+			func(b []byte) []byte { return bytes.Repeat([]byte{0xff}, len(b)) },
+			func(b []byte) []byte { return bytes.Repeat([]byte{1}, len(b)) },
+			func(b []byte) []byte { return append(bytes.Clone(b), b...) },
+		} {
+			var out bytes.Buffer
+			w, err := sections.NewWriter(&out, csrMagic, csrVersion)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, each := range good.Sections() {
+				b, _ := good.Section(each.Name)
+				if each.Name == s.Name {
+					b = change(b)
+				}
+				if err := w.Section(each.Name, b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := parseCSR(out.Bytes()); err == nil {
+				useReader(r)
+			}
+		}
+	}
+}
+
+func TestFormatsByName(t *testing.T) {
+	for path, want := range map[string]Format{"a/b.cooc": CSR, "x.bin": GloVe, "x.MTX": MatrixMarket, "y.npz": NPZ, "z.parquet": Parquet, "t.tsv": TSV} {
+		if got, err := FormatOf(path); err != nil || got != want {
+			t.Errorf("%s: %v, %v", path, got, err)
+		}
+		if got, err := ParseFormat(want.String()); err != nil || got != want {
+			t.Errorf("%v: %v, %v", want, got, err)
+		}
+	}
+	if _, err := FormatOf("x.txt"); err == nil {
+		t.Error("x.txt has a format")
+	}
+	if _, err := ParseFormat("nothing"); err == nil {
+		t.Error("a format named nothing")
+	}
+}
+
+// A file that is not committed leaves nothing behind, in any format.
+func TestAbortLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	for format := range Format(len(formats)) {
+		f, err := Create(filepath.Join(dir, "x"), format, vocabularyOf("a"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Rows(&Rows{Ends: []int{1}, Cols: []uint32{0}, Values: []float64{1}}); err != nil {
+			t.Fatal(err)
+		}
+		f.Abort()
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("%v", left)
+	}
+}

@@ -1,0 +1,107 @@
+package cooccur
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Measure says how strongly two words are associated. With m the value of their
+// cell, r the sum of the row, c that of the column and n that of the matrix, so
+// that e = rc/n is what chance would give:
+type Measure int
+
+const (
+	ByValue       Measure = iota // m itself
+	PMI                          // pointwise mutual information: log2(m/e)
+	NPMI                         // PMI / -log2(m/n): from -1 to 1
+	LogLikelihood                // Dunning's G², below 0 where m < e
+	Dice                         // 2m/(r+c)
+)
+
+var measureNames = []string{"value", "pmi", "npmi", "ll", "dice"}
+
+func (m Measure) String() string {
+	if m < 0 || int(m) >= len(measureNames) {
+		return fmt.Sprintf("cooccur.Measure(%d)", int(m))
+	}
+	return measureNames[m]
+}
+
+// Set and Type make *Measure a command-line flag.
+func (m *Measure) Set(name string) error {
+	i := slices.Index(measureNames, name)
+	if i < 0 {
+		return fmt.Errorf("unknown measure %q: want value, pmi, npmi, ll or dice", name)
+	}
+	*m = Measure(i)
+	return nil
+}
+
+// Type names the flag's value in help texts.
+func (m *Measure) Type() string { return "measure" }
+
+// score computes the measure of a cell that is not zero.
+func (m Measure) score(v, r, c, n float64) float64 {
+	switch m {
+	case PMI:
+		return math.Log2(v * n / (r * c))
+	case NPMI:
+		if v == n { // the only cell: as associated as can be
+			return 1
+		}
+		return math.Log2(v*n/(r*c)) / -math.Log2(v/n)
+	case LogLikelihood:
+		// The table of both words, one without the other, and neither.
+		g := 2 * (xlogx(v) + xlogx(r-v) + xlogx(c-v) + xlogx(n-r-c+v) + xlogx(n) -
+			xlogx(r) - xlogx(c) - xlogx(n-r) - xlogx(n-c))
+		return math.Copysign(max(g, 0), v*n-r*c)
+	case Dice:
+		return 2 * v / (r + c)
+	}
+	return v
+}
+
+// xlogx is x ln x, 0 at 0 and where rounding went below.
+func xlogx(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return x * math.Log(x)
+}
+
+// Neighbour is a word found in another's row.
+type Neighbour struct {
+	ID    int     `json:"id"`
+	Word  string  `json:"word"`
+	Value float64 `json:"value"`
+	Score float64 `json:"score"`
+}
+
+// Neighbours returns the k strongest neighbours of a word, by falling score, ties
+// by rising ID. Cells below minValue are left out: rare meetings make PMI large.
+func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) ([]Neighbour, error) {
+	if id < 0 || id >= r.Len() {
+		return nil, fmt.Errorf("word %d of %d", id, r.Len())
+	}
+	cols, values, err := r.Row(id)
+	if err != nil {
+		return nil, err
+	}
+	var list []Neighbour
+	for i, c := range cols {
+		if values[i] >= minValue {
+			score := by.score(values[i], r.rowSums[id], r.colSums[c], r.total)
+			list = append(list, Neighbour{ID: int(c), Value: values[i], Score: score})
+		}
+	}
+	slices.SortFunc(list, func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	list = list[:min(len(list), max(k, 0))]
+	for i := range list {
+		list[i].Word = string(r.Word(list[i].ID))
+	}
+	return list, nil
+}

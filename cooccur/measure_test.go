@@ -1,0 +1,63 @@
+package cooccur
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+)
+
+// "new york" against "new car": five documents, window 1, counted.
+//
+//	        new york car old   sum
+//	new       .    3   1   .     4
+//	york      3    .   .   .     3
+//	car       1    .   .   1     2
+//	old       .    .   1   .     1    total 10
+func TestMeasures(t *testing.T) {
+	corpus := corpusOf(t, "new york", "new york", "york new", "new car", "old car")
+	v := vocabularyOf("new", "york", "car", "old")
+	path := filepath.Join(t.TempDir(), "m.cooc")
+	writeMatrix(t, corpus, v, Options{Window: 1, Weighting: Count}, path, CSR)
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ln := math.Log
+	for by, want := range map[Measure][2]float64{ // of new with york and with car
+		ByValue: {3, 1},
+		PMI:     {math.Log2(3 * 10.0 / 12), math.Log2(1 * 10.0 / 8)},
+		NPMI:    {math.Log2(2.5) / -math.Log2(0.3), math.Log2(1.25) / -math.Log2(0.1)},
+		Dice:    {6.0 / 7, 2.0 / 6},
+		LogLikelihood: {
+			2 * (3*ln(3/1.2) + 1*ln(1/2.8) + 0 + 6*ln(6/4.2)),
+			2 * (1*ln(1/0.8) + 3*ln(3/3.2) + 1*ln(1/1.2) + 5*ln(5/4.8)),
+		},
+	} {
+		got, err := r.Neighbours(0, 10, by, 0)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%v: %v, %v", by, got, err)
+		}
+		for i, word := range []string{"york", "car"} {
+			if got[i].Word != word || math.Abs(got[i].Score-want[i]) > 1e-12 {
+				t.Errorf("%v: %+v, want %s %v", by, got[i], word, want[i])
+			}
+		}
+	}
+	if got, _ := r.Neighbours(0, 10, PMI, 2); len(got) != 1 || got[0].Word != "york" {
+		t.Errorf("values from 2: %v", got)
+	}
+	if got, _ := r.Neighbours(0, 1, ByValue, 0); len(got) != 1 {
+		t.Errorf("top 1: %v", got)
+	}
+	if _, err := r.Neighbours(4, 1, ByValue, 0); err == nil {
+		t.Error("the neighbours of no word")
+	}
+}
+
+// The only pair of a corpus has no finite information: NPMI is 1 by definition.
+func TestNPMIOfTheOnlyCell(t *testing.T) {
+	if got := NPMI.score(2, 2, 2, 2); got != 1 {
+		t.Error(got)
+	}
+}
