@@ -38,15 +38,16 @@
 //
 // Most nodes of a large trie only spell the rest of a single word. The kinds xbw,
 // xbw-plain and double cut each word where no other word shares its beginning; the rest,
-// its tail, is kept as a string. Nodes at which a word was cut are leaves; bit vectors have
-// rows for the other nodes only. With 5 million generated words that leaves a third of the nodes.
+// its tail, is kept as a string. Nodes at which a word was cut are leaves, the others rows,
+// and only rows take bits of the vectors: of the 23.5 million nodes of 5
+// million generated words 1.6 million are left, and 88 bits a word become 35.
 //
 // # Files
 //
 // A dictionary is a sections file of kind "COLODIC\n", version 1. Section
 // "meta" is ten uint64: kind (as numbered in Kind), words, nodes, rows, leaves,
 // characters in the alphabet, length of the longest word, bytes of all words,
-// nodes of the whole trie, and 0. Section "alphabet" lists the
+// nodes of the whole trie, and length of the heads of an xbw. Section "alphabet" lists the
 // characters in use, ascending; the i-th has code i+1 (code i in C, B and next). The
 // others depend on the kind and are described where they are made: stt.go, xbw.go, rrr.go,
 // bits.go, tails.go, hash.go, double.go.

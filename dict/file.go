@@ -29,13 +29,13 @@ type meta struct {
 	words, nodes, rows, leaves, chars int
 	longest                           int
 	bytes                             int64
-	whole                             int
+	whole, heads                      int
 }
 
 func (m *meta) numbers() []uint64 {
 	return []uint64{
 		uint64(m.kind), uint64(m.words), uint64(m.nodes), uint64(m.rows), uint64(m.leaves),
-		uint64(m.chars), uint64(m.longest), uint64(m.bytes), uint64(m.whole), 0,
+		uint64(m.chars), uint64(m.longest), uint64(m.bytes), uint64(m.whole), uint64(m.heads),
 	}
 }
 
@@ -47,12 +47,12 @@ func readMeta(v []uint64) (*meta, error) {
 	}
 	m := &meta{
 		kind: Kind(v[0]), words: int(v[1]), nodes: int(v[2]), rows: int(v[3]), leaves: int(v[4]),
-		chars: int(v[5]), longest: int(v[6]), bytes: int64(v[7]), whole: int(v[8]),
+		chars: int(v[5]), longest: int(v[6]), bytes: int64(v[7]), whole: int(v[8]), heads: int(v[9]),
 	}
 	if m.kind >= kinds {
 		return nil, fmt.Errorf("corrupted: no kind of dictionary %d", m.kind)
 	}
-	if m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
+	if m.heads > 3 || m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
 		return nil, fmt.Errorf("corrupted: %d words, %d nodes, %d rows, %d leaves", m.words, m.nodes, m.rows, m.leaves)
 	}
 	return m, nil

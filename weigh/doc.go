@@ -1,6 +1,39 @@
 // Package weigh turns documents into weights: how much every word says about
 // every document that holds it.
 //
-// Invert is the way from a corpus to its words: for each word, in byte order, the
-// documents that hold it and how often. It is how indexes are built, too.
+// N documents are given, each a list of words. For a word t and a document d that
+// holds it, tf is how often it does, L_d the number of all words of d, L_ave
+// the mean of these, and df the number of documents that hold t. The weight is
+// BM25 of these numbers (package bm25), in the papers' variant
+//
+//	w(t,d) = ln(N/df) * (k1+1)*tf / (k1*((1-b) + b*L_d/L_ave) + tf)
+//
+// The result is w for every pair (t, d) that occurs, sorted by t, in byte
+// order, then d, in corpus order. Example, k1 = 1.2 and b = 0.75: the documents
+// "a rose is a rose" and "a thorn" have L_ave = 3.5 and the weights
+//
+//	a      0.000 0.000    is    0.590 in the first
+//	rose   0.851 in the first   thorn 0.841 in the second
+//
+// # Methods
+//
+// All give the same bits; they are the ways the papers compare.
+//
+//	sequential  the definition, with maps, on one core
+//	mapreduce   documents are mapped to pairs (word, document), combined in hash
+//	            tables by word, reduced word by word, on all cores (MRP)
+//	primitives  the eight steps, in data-parallel primitives, words compared as
+//	            strings (PP)
+//	dictionary  the same with numbers instead of words: a dictionary first (PPD)
+//	invert      each worker counts into a table and sorts runs, which are merged:
+//	            see Invert. The fastest, the only one in bounded memory, what auto
+//	            means, and how indexes are built
+//
+// # Unknown words
+//
+// With a dictionary, words that it lacks are added (as if there were no
+// dictionary), dropped (they have no weights), or merged into one word, the
+// empty one, whose tf in a document is the number of all unknown words there.
+// They count in the documents' lengths in any case, so the weights of known
+// words are the same in all three.
 package weigh

@@ -1,13 +1,9 @@
 package weigh
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/collocate/collocate/text"
@@ -35,21 +31,9 @@ const defaultMemory = 2e9
 // it. Documents are numbered from 0 in corpus order. Several goroutines may
 // read it at once.
 type Inversion struct {
-	runs    []*run
-	files   []*spillFile
-	batches []docBatch // in corpus order
-	base    []uint32   // number of a batch's first document
-	lengths []uint32
-	tokens  int64
-	bytes   int64
-}
-
-// docBatch is what is kept of the documents of a batch.
-type docBatch struct {
-	seq     int
-	lengths []uint32
-	ids     []byte
-	idEnds  []uint32
+	runs  []*run
+	files []*spillFile
+	docs  *documents
 }
 
 // Term is a word with documents that hold it, ascending, and how often each
@@ -105,35 +89,29 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 		return nil, err
 	}
 
-	v = &Inversion{}
+	var list []docBatch
+	var tokens, bytes int64
 	for _, w := range workers {
-		v.batches = append(v.batches, w.docs...)
-		v.tokens += w.tokens
-		v.bytes += w.bytes
+		list = append(list, w.docs...)
+		tokens += w.tokens
+		bytes += w.bytes
 		w.docs = nil
 	}
-	slices.SortFunc(v.batches, func(a, b docBatch) int { return cmp.Compare(a.seq, b.seq) })
-	for i, b := range v.batches {
-		if b.seq != i {
-			return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", i)
-		}
-		v.base = append(v.base, uint32(len(v.lengths)))
-		v.lengths = append(v.lengths, b.lengths...)
-		v.batches[i].lengths = nil
-		if len(v.lengths) > math.MaxInt32 {
-			return nil, errors.New("weigh: more than 2147483647 documents")
-		}
+	docs, err := newDocuments(list, tokens, bytes)
+	if err != nil {
+		return nil, err
 	}
 
 	// Each worker sorts what it still holds, all at once.
 	var wg sync.WaitGroup
 	for _, w := range workers {
-		wg.Go(func() { w.finish(v.base) })
+		wg.Go(func() { w.finish(docs.base) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	v = &Inversion{docs: docs}
 	for _, w := range workers {
 		v.runs = append(v.runs, w.runs...)
 		if w.file != nil {
@@ -144,33 +122,19 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 }
 
 // Docs is the number of documents.
-func (v *Inversion) Docs() int { return len(v.lengths) }
+func (v *Inversion) Docs() int { return len(v.docs.lengths) }
 
 // Tokens is the number of words in all documents.
-func (v *Inversion) Tokens() int64 { return v.tokens }
+func (v *Inversion) Tokens() int64 { return v.docs.tokens }
 
 // TextBytes is the number of bytes of text in all documents.
-func (v *Inversion) TextBytes() int64 { return v.bytes }
+func (v *Inversion) TextBytes() int64 { return v.docs.bytes }
 
 // Lengths says how many words each document has.
-func (v *Inversion) Lengths() []uint32 { return v.lengths }
+func (v *Inversion) Lengths() []uint32 { return v.docs.lengths }
 
 // ID is the name of document i.
-func (v *Inversion) ID(i int) string {
-	n, ok := slices.BinarySearch(v.base, uint32(i))
-	if !ok {
-		n--
-	}
-	for len(v.batches[n].idEnds) == 0 || int(v.base[n])+len(v.batches[n].idEnds) <= i {
-		n++ // batches without documents share their base with the next
-	}
-	b, at := &v.batches[n], i-int(v.base[n])
-	start := uint32(0)
-	if at > 0 {
-		start = b.idEnds[at-1]
-	}
-	return string(b.ids[start:b.idEnds[at]])
-}
+func (v *Inversion) ID(i int) string { return v.docs.id(i) }
 
 // Close frees memory and temporary files.
 func (v *Inversion) Close() error {

@@ -38,7 +38,7 @@ func newInverter(o *InvertOptions) *inverter {
 
 // add counts the words of a batch.
 func (w *inverter) add(b *text.Batch) error {
-	d := docBatch{seq: b.Seq, lengths: make([]uint32, 0, len(b.Docs)), idEnds: make([]uint32, 0, len(b.Docs))}
+	d := newDocBatch(b.Seq, len(b.Docs))
 	m := w.log.mark(b.Seq, 0)
 	for i := range b.Docs {
 		doc := &b.Docs[i]
@@ -47,9 +47,7 @@ func (w *inverter) add(b *text.Batch) error {
 		}
 		w.bytes += int64(len(doc.Text))
 		w.tokens += int64(len(w.tok.Words))
-		d.lengths = append(d.lengths, uint32(len(w.tok.Words)))
-		d.ids = append(d.ids, doc.ID...)
-		d.idEnds = append(d.idEnds, uint32(len(d.ids)))
+		d.add(doc.ID, len(w.tok.Words))
 		w.table.count(&w.tok)
 		w.log.add(w.table.pairs, w.table.df)
 		m.docs++

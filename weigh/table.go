@@ -101,26 +101,33 @@ func (t *table) hash(lo, hi uint64) uint64 {
 	return a ^ b
 }
 
-// key makes lo and hi of the word b[s.Start:s.End].
+// key makes lo and hi of the word b[s.Start:s.End]. Words of up to 15 bytes go
+// through without a branch on their length, which nothing could predict.
 func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
 	n := s.End - s.Start
 	if n >= longWord {
 		h := maphash.Bytes(t.seed, b[s.Start:s.End])
 		return h, h*0x9e3779b97f4a7c15>>8 | longTag<<56
 	}
-	tag := uint64(n+1) << 56
 	var w [16]byte
 	if int(s.Start)+16 <= len(b) {
 		w = [16]byte(b[s.Start:])
 	} else {
 		copy(w[:], b[s.Start:s.End])
 	}
-	lo = binary.LittleEndian.Uint64(w[:])
-	if n <= 8 {
-		return lo & (1<<(8*n) - 1), tag
-	}
-	return lo, binary.LittleEndian.Uint64(w[8:])&(1<<(8*(n-8))-1) | tag
+	m := &keyMasks[n&15]
+	return binary.LittleEndian.Uint64(w[:]) & m.lo, binary.LittleEndian.Uint64(w[8:])&m.hi | m.tag
 }
+
+// keyMasks cut a word of n bytes out of the 16 from its start.
+var keyMasks = func() (m [16]struct{ lo, hi, tag, _ uint64 }) {
+	for n := range m {
+		m[n].lo = 1<<(8*min(n, 8)) - 1
+		m[n].hi = 1<<(8*max(n-8, 0)) - 1
+		m[n].tag = uint64(n+1) << 56
+	}
+	return m
+}()
 
 // count counts the words of one document into t.pairs, in the order in which
 // each is first seen there.
@@ -163,10 +170,7 @@ func (t *table) count(tok *text.Tokens) {
 					break
 				}
 				if e.hi == 0 {
-					*e = slot{lo: k.lo, hi: k.hi, id: uint32(t.len()), stamp: t.stamp, at: uint32(len(t.pairs))}
-					t.words = append(t.words, b[s.Start:s.End]...)
-					t.ends = append(t.ends, uint64(len(t.words)))
-					t.df = append(t.df, 0)
+					*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), stamp: t.stamp, at: uint32(len(t.pairs))}
 					t.pairs = append(t.pairs, uint64(e.id)<<32|1)
 					break
 				}
@@ -174,4 +178,30 @@ func (t *table) count(tok *text.Tokens) {
 			}
 		}
 	}
+}
+
+// number is the number of one word, a new one if it is new.
+func (t *table) number(b []byte, s text.Span) uint32 {
+	if t.len() >= t.limit {
+		t.resize(2 * len(t.slots))
+	}
+	lo, hi := t.key(b, s)
+	for at := t.hash(lo, hi); ; at++ {
+		e := &t.slots[at&t.mask]
+		if e.lo == lo && e.hi == hi && (hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
+			return e.id
+		}
+		if e.hi == 0 {
+			*e = slot{lo: lo, hi: hi, id: t.append(b[s.Start:s.End])}
+			return e.id
+		}
+	}
+}
+
+// append gives a new word its number.
+func (t *table) append(word []byte) uint32 {
+	t.words = append(t.words, word...)
+	t.ends = append(t.ends, uint64(len(t.words)))
+	t.df = append(t.df, 0)
+	return uint32(len(t.ends) - 1)
 }

@@ -1,0 +1,83 @@
+package dict
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Text is a text made of the words of a dictionary, to measure look-ups with.
+type Text struct {
+	data []byte
+	ends []uint64
+}
+
+// Uniform draws n words, all equally often: the papers' T_unif.
+func Uniform(w *Words, n int, seed uint64) *Text {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	return drawText(w, n, func() int { return rng.IntN(w.Len()) })
+}
+
+// ByFrequency draws n words by Zipf's law, the shorter the more frequent: the
+// papers' T_freq. The word of rank r (from 1) has weight 1/(r+2.7).
+func ByFrequency(w *Words, n int, seed uint64) *Text {
+	byLength := make([]uint32, w.Len())
+	for i := range byLength {
+		byLength[i] = uint32(i)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(byLength), func(i, j int) { byLength[i], byLength[j] = byLength[j], byLength[i] })
+	slices.SortStableFunc(byLength, func(a, b uint32) int { return cmp.Compare(len(w.At(int(a))), len(w.At(int(b)))) })
+	sums := make([]float64, w.Len())
+	total := 0.0
+	for r := range sums {
+		total += 1 / (float64(r+1) + 2.7)
+		sums[r] = total
+	}
+	return drawText(w, n, func() int {
+		r := sort.SearchFloat64s(sums, rng.Float64()*total)
+		return int(byLength[min(r, len(byLength)-1)])
+	})
+}
+
+func drawText(w *Words, n int, draw func() int) *Text {
+	t := &Text{}
+	if w.Len() == 0 {
+		return t
+	}
+	for range n {
+		t.data = append(t.data, w.At(draw())...)
+		t.ends = append(t.ends, uint64(len(t.data)))
+	}
+	return t
+}
+
+// Len is the number of words, Chars that of their characters.
+func (t *Text) Len() int   { return len(t.ends) }
+func (t *Text) Chars() int { return len(t.data) }
+
+// LookUp finds every word of the text and returns how many were found.
+func (t *Text) LookUp(d Dict) (found int) {
+	start := uint64(0)
+	for _, end := range t.ends {
+		if _, ok := d.ID(t.data[start:end]); ok {
+			found++
+		}
+		start = end
+	}
+	return found
+}
+
+// Measure looks the text up several times and returns the best time for a word.
+func (t *Text) Measure(d Dict, rounds int) time.Duration {
+	best := time.Duration(math.MaxInt64)
+	for range rounds {
+		start := time.Now()
+		t.LookUp(d)
+		best = min(best, time.Since(start))
+	}
+	return best / time.Duration(max(1, t.Len()))
+}

@@ -1,0 +1,87 @@
+package weigh
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/bm25"
+)
+
+// documents is what is kept of the documents of a corpus: lengths and IDs.
+type documents struct {
+	batches []docBatch // in corpus order
+	base    []uint32   // number of a batch's first document
+	lengths []uint32
+	tokens  int64
+	bytes   int64
+}
+
+// docBatch is what is kept of the documents of a batch.
+type docBatch struct {
+	seq     int
+	lengths []uint32
+	ids     []byte
+	idEnds  []uint32
+}
+
+func newDocBatch(seq, docs int) docBatch {
+	return docBatch{seq: seq, lengths: make([]uint32, 0, docs), idEnds: make([]uint32, 0, docs)}
+}
+
+func (d *docBatch) add(id string, length int) {
+	d.lengths = append(d.lengths, uint32(length))
+	d.ids = append(d.ids, id...)
+	d.idEnds = append(d.idEnds, uint32(len(d.ids)))
+}
+
+// newDocuments numbers the documents of batches that came in any order.
+func newDocuments(batches []docBatch, tokens, bytes int64) (*documents, error) {
+	v := &documents{batches: batches, tokens: tokens, bytes: bytes}
+	slices.SortFunc(v.batches, func(a, b docBatch) int { return cmp.Compare(a.seq, b.seq) })
+	for i, b := range v.batches {
+		if b.seq != i {
+			return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", i)
+		}
+		v.base = append(v.base, uint32(len(v.lengths)))
+		v.lengths = append(v.lengths, b.lengths...)
+		v.batches[i].lengths = nil
+		if len(v.lengths) > math.MaxInt32 {
+			return nil, errors.New("weigh: more than 2147483647 documents")
+		}
+	}
+	return v, nil
+}
+
+func (v *documents) id(i int) string {
+	n, ok := slices.BinarySearch(v.base, uint32(i))
+	if !ok {
+		n--
+	}
+	for int(v.base[n])+len(v.batches[n].idEnds) <= i {
+		n++ // batches without documents share their base with the next
+	}
+	b, at := &v.batches[n], i-int(v.base[n])
+	start := uint32(0)
+	if at > 0 {
+		start = b.idEnds[at-1]
+	}
+	return string(b.ids[start:b.idEnds[at]])
+}
+
+func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {
+	return p.Scorer(uint64(len(v.lengths)), uint64(v.tokens))
+}
+
+// score puts the weights of a word with these documents and counts into dst.
+func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []float32) []float32 {
+	t := s.Term(uint64(df), 1)
+	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
+	tfs = tfs[:len(docs)]
+	for i, d := range docs {
+		dst[i] = t.Score(tfs[i], v.lengths[d])
+	}
+	return dst
+}

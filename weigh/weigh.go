@@ -1,0 +1,227 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/text"
+)
+
+// Method is a way to compute the weights. See the package comment.
+type Method int
+
+// The methods.
+const (
+	Auto Method = iota
+	Sequential
+	MapReduce
+	Primitives
+	Dictionary
+	Inverting
+	methods
+)
+
+var methodNames = [methods]string{"auto", "sequential", "mapreduce", "primitives", "dictionary", "invert"}
+
+// Methods lists the names that ParseMethod takes.
+func Methods() []string { return slices.Clone(methodNames[:]) }
+
+func (m Method) String() string {
+	if m < 0 || m >= methods {
+		return fmt.Sprintf("weigh.Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// ParseMethod returns the method of that name.
+func ParseMethod(name string) (Method, error) {
+	if i := slices.Index(methodNames[:], name); i >= 0 {
+		return Method(i), nil
+	}
+	return Auto, fmt.Errorf("unknown method %q: want %s", name, strings.Join(methodNames[:], ", "))
+}
+
+// Unknown is what becomes of words that a given dictionary lacks.
+type Unknown int
+
+// The fates of unknown words. See the package comment.
+const (
+	Add Unknown = iota
+	Merge
+	Drop
+)
+
+var unknownNames = [...]string{"add", "merge", "drop"}
+
+func (u Unknown) String() string {
+	if u < 0 || int(u) >= len(unknownNames) {
+		return fmt.Sprintf("weigh.Unknown(%d)", int(u))
+	}
+	return unknownNames[u]
+}
+
+// ParseUnknown returns the value of that name.
+func ParseUnknown(name string) (Unknown, error) {
+	if i := slices.Index(unknownNames[:], name); i >= 0 {
+		return Unknown(i), nil
+	}
+	return Add, fmt.Errorf("unknown words cannot be %q: want add, merge or drop", name)
+}
+
+// Options say how to weigh. The zero value of each but Analyzer is useful.
+type Options struct {
+	Analyzer text.Analyzer
+	Method   Method
+	Params   bm25.Params
+	Threads  int // 0 for GOMAXPROCS
+	// Memory bounds the working memory of Inverting, 0 for 2 GB; the other methods hold
+	// the whole corpus and refuse one that cannot fit.
+	Memory  int64
+	TempDir string
+	// Dict is a dictionary that decides which words are known; nil knows all.
+	Dict    dict.Dict
+	Unknown Unknown
+}
+
+// Weighted is a word with documents that hold it, ascending, how often each does,
+// and the word's weight there. A word in very many documents comes as several
+// consecutive ones. The slices are valid until the next.
+type Weighted struct {
+	Term
+	Weights []float32
+}
+
+// Weights are the weights of a corpus. Several goroutines may read them at once.
+type Weights struct {
+	method  Method
+	docs    *documents
+	scorer  *bm25.Scorer
+	source  source
+	dict    dict.Dict
+	unknown Unknown
+	merged  *mergedWord
+}
+
+// source is what a method leaves behind: the weights of all words, known or not,
+// in up to n parts.
+type source interface {
+	parts(ctx context.Context, n int) []iter.Seq2[Weighted, error]
+	close() error
+}
+
+// job is what a method gets.
+type job struct {
+	Options
+	each batches
+	held atomic.Int64
+}
+
+// hold is called by methods that hold the corpus in memory, with what more they
+// will need.
+func (j *job) hold(bytes int64) error {
+	if j.held.Add(bytes) > j.Memory {
+		return fmt.Errorf("method %v holds all words in memory, and more than %d bytes of it are needed: use method auto or more memory", j.Method, j.Memory)
+	}
+	return nil
+}
+
+// Weigh computes the weights of a corpus.
+func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
+	corpus := *c
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Method == Sequential {
+		o.Threads = 1
+	}
+	corpus.Options.Threads = o.Threads
+	return weigh(ctx, corpus.Batches, o)
+}
+
+func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
+	if o.Analyzer == nil {
+		return nil, errors.New("weigh: no analyzer given")
+	}
+	if err := o.Params.Check(); err != nil {
+		return nil, err
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Dict == nil {
+		o.Unknown = Add
+	}
+	j := &job{Options: o, each: each}
+	run := map[Method]func(context.Context, *job) (*Weights, error){
+		Auto: weighInverting, Inverting: weighInverting, Sequential: weighSequential,
+		MapReduce: weighMapReduce, Primitives: weighPrimitives, Dictionary: weighDictionary,
+	}[o.Method]
+	if run == nil {
+		return nil, fmt.Errorf("weigh: no method %v", o.Method)
+	}
+	w, err := run(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	w.method, w.dict, w.unknown = o.Method, o.Dict, o.Unknown
+	if o.Method == Auto {
+		w.method = Inverting
+	}
+	if o.Unknown == Merge {
+		if w.merged, err = w.mergeUnknown(ctx, o.Threads); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Method says how the weights were computed.
+func (w *Weights) Method() Method { return w.method }
+
+// Docs is the number of documents, Tokens that of their words, TextBytes that of
+// the bytes of their text.
+func (w *Weights) Docs() int        { return len(w.docs.lengths) }
+func (w *Weights) Tokens() int64    { return w.docs.tokens }
+func (w *Weights) TextBytes() int64 { return w.docs.bytes }
+
+// Lengths says how many words each document has.
+func (w *Weights) Lengths() []uint32 { return w.docs.lengths }
+
+// ID is the name of document i.
+func (w *Weights) ID(i int) string { return w.docs.id(i) }
+
+// Terms yields the words in byte order. It may be called several times.
+func (w *Weights) Terms(ctx context.Context) iter.Seq2[Weighted, error] { return w.Parts(ctx, 1)[0] }
+
+// Parts cuts the words into up to n ranges of about as many weights each, to be
+// read at the same time: one part after the other they are Terms.
+func (w *Weights) Parts(ctx context.Context, n int) []iter.Seq2[Weighted, error] {
+	parts := w.source.parts(ctx, n)
+	if w.unknown == Add {
+		return parts
+	}
+	for i, part := range parts {
+		parts[i] = w.known(part)
+	}
+	if w.merged != nil {
+		first := parts[0]
+		parts[0] = func(yield func(Weighted, error) bool) {
+			if w.merged.yield(yield) {
+				first(yield)
+			}
+		}
+	}
+	return parts
+}
+
+// Close frees memory and temporary files.
+func (w *Weights) Close() error { return w.source.close() }
