@@ -1,0 +1,35 @@
+package prim
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/heap.ptx
+var heapPTX string
+
+var heapSource = gpu.NewSource("prim/heap", heapPTX)
+
+const heapLargest = 1024
+
+// HeapTop cuts the keys into so many equal shares and keeps the k largest of
+// each in a heap that one warp looks after. Share i's are at out[i*k...], in the
+// heap's order, sizes[i] of them. k is at most 1024.
+func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buffer[uint64], sizes gpu.Buffer[uint32]) error {
+	if k < 1 || k > heapLargest || shares < 1 {
+		return fmt.Errorf("heaps of the largest %d of %d shares: want 1 to %d, and a share", k, shares, heapLargest)
+	}
+	if err := fits("heap", out, shares*k); err != nil {
+		return err
+	}
+	if err := fits("heap", sizes, shares); err != nil {
+		return err
+	}
+	kernel, err := s.Device().Kernel(heapSource, "heap_top")
+	if err != nil {
+		return err
+	}
+	return s.Launch(kernel, gpu.Grid(shares, 32), keys.Arg(), gpu.U64(uint64(keys.Len())), out.Arg(), sizes.Arg(), gpu.U32(uint32(k)))
+}
