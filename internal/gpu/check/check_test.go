@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 func TestBenchesRun(t *testing.T) {
 	dev, _ := gputest.Device(t)
 	if dev.Info().Emulated {
-		b, err := Measure(t.Context(), dev, 1<<13)
+		b, err := Measure(t.Context(), dev, 1<<12)
 		if err != nil {
 			t.Fatal(err)
 		}

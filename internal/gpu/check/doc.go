@@ -16,12 +16,13 @@ import (
 
 // Receipt is what was seen on a device.
 type Receipt struct {
-	Device  gpu.Info          `json:"device"`
-	Started time.Time         `json:"started"`
-	PTX     map[string]string `json:"ptx"` // source to sha256, as loaded
-	Results []Result          `json:"results"`
-	Benches []Bench           `json:"benches,omitempty"`
-	Notes   map[string]string `json:"notes,omitempty"`
+	Device  gpu.Info           `json:"device"`
+	Started time.Time          `json:"started"`
+	PTX     map[string]string  `json:"ptx"`          // source to sha256, as loaded
+	Loads   map[string]float64 `json:"load_seconds"` // until all kernels of the source were ready
+	Results []Result           `json:"results"`
+	Benches []Bench            `json:"benches,omitempty"`
+	Notes   map[string]string  `json:"notes,omitempty"`
 }
 
 // Result is one comparison with the CPU.
