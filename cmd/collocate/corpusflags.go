@@ -39,7 +39,7 @@ func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
 		Format:   c.format,
 		Fields:   c.fields,
 		IDField:  c.idField,
-		Threads:  a.threads,
+		Threads:  a.textThreads(),
 		Progress: a.progress("reading"),
 	}}
 }

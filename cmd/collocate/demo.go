@@ -76,10 +76,13 @@ func (a *app) demo(cmd *cobra.Command, dir string) error {
 	}
 	defer os.Chdir(home)
 	for i, step := range demoSteps {
+		space := ""
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			space = "\n"
 		}
-		fmt.Fprintf(a.stdout, "# %s\n$ collocate %s\n", step.say, step.run)
+		if _, err := fmt.Fprintf(a.stdout, "%s# %s\n$ collocate %s\n", space, step.say, step.run); err != nil {
+			return err
+		}
 		sub := newApp(a.stdin, a.stdout, a.stderr)
 		sub.quiet = a.quiet
 		root := newRoot(sub)

@@ -14,19 +14,28 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main with an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+// run is main with an exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted,
+// 141 nobody reads the output any more (as in `collocate ... | head -1`), which is
+// not worth a message.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	// The first signal cancels the context; a second one, now with the default
 	// action again, ends a program that does not listen.
 	context.AfterFunc(ctx, stop)
 	defer stop()
+	// A pipe that is closed is an error of the write, not the end of the program:
+	// temporary files must be removed.
+	signal.Ignore(syscall.SIGPIPE)
 
-	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	stdout, output := newOutput(ctx, os.Stdout)
+	a := newApp(os.Stdin, stdout, os.Stderr)
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	a.endProgress()
+	if err == nil {
+		err = output.failed()
+	}
 
 	var usage usageError
 	switch {
@@ -35,6 +44,8 @@ func run(args []string) int {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "collocate: interrupted")
 		return 130
+	case errors.Is(output.failed(), syscall.EPIPE):
+		return 141
 	case errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(err))
 		return 2
@@ -42,6 +53,16 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(err))
 		return 1
 	}
+}
+
+// stopSignals are those after which a command cleans up and ends. A hangup that is
+// ignored, as under nohup, stays ignored.
+func stopSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 func oneLine(err error) string {

@@ -56,7 +56,7 @@ const (
 	groupWords   = "words"
 	groupPlaces  = "places"
 	groupTools   = "tools"
-	defaultUsage = "see 'collocate %s --help'"
+	defaultUsage = "see 'collocate %s--help'"
 )
 
 func newRoot(a *app) *cobra.Command {
@@ -66,6 +66,11 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Collocate finds what belongs together: words with documents (search), words
 with words (co-occurrence), kinds of places with kinds of places (co-location).
 All engines, one core, many cores or a GPU, give the same result to the bit.`,
+		Example: `  collocate demo
+  collocate index papers.jsonl --analyzer english --out papers.index
+  collocate search papers.index "bacteria that resist antibiotics"
+  collocate cooccur news.txt --window 5 --out news.cooc
+  collocate places places.csv --distance 100`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: a.prepare,
@@ -102,6 +107,9 @@ All engines, one core, many cores or a GPU, give the same result to the bit.`,
 	}
 	root.SetHelpCommandGroupID(groupTools)
 	root.SetCompletionCommandGroupID(groupTools)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refineDefaults(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
 	})
@@ -109,15 +117,48 @@ All engines, one core, many cores or a GPU, give the same result to the bit.`,
 	return root
 }
 
-// wrapArgs makes every verb's complaint about its arguments a usageError.
-func wrapArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
+// refineDefaults makes the commands that cobra adds as strict as the others: a name
+// that they do not know is wrong usage.
+func refineDefaults(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Run = nil
+			cmd.RunE = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return unknownVerb(root, strings.Join(args, " "))
+				}
+				about.InitDefaultHelpFlag()
+				return about.Help()
 			}
-			return nil
+			cmd.Example = "  collocate help index"
+		case "completion":
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.Example = "  source <(collocate completion bash)"
 		}
+	}
+}
+
+// wrapArgs makes every verb's complaint about its arguments, and about flags that
+// must or must not be given, a usageError.
+func wrapArgs(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		check = cobra.ArbitraryArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil {
+			err = cmd.ValidateRequiredFlags()
+		}
+		if err == nil {
+			err = cmd.ValidateFlagGroups()
+		}
+		if err != nil {
+			return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
+		}
+		return nil
 	}
 	for _, sub := range cmd.Commands() {
 		wrapArgs(sub)
@@ -132,16 +173,16 @@ func unknownVerb(root *cobra.Command, name string) error {
 	return usageError{errors.New(msg)}
 }
 
-// verbPath is the command's name without the program's: "index check".
+// verbPath is the command's name without the program's, and a blank: "index check ".
 func verbPath(cmd *cobra.Command) string {
-	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ")
 	return path
 }
 
 // prepare runs before every verb: it checks the global flags.
 func (a *app) prepare(cmd *cobra.Command, _ []string) error {
-	if a.threads < 1 {
-		return usagef("--threads %d: want at least 1", a.threads)
+	if a.threads < 1 || a.threads > maxThreads {
+		return usagef("--threads %d: want 1 to %d", a.threads, maxThreads)
 	}
 	if a.memory < 16*bytesize.MB {
 		return usagef("--memory %v: want at least 16MB", a.memory)
@@ -150,6 +191,22 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
 	}
 	return nil
+}
+
+// maxThreads is more than any machine has cores; each thread costs memory.
+const maxThreads = 1024
+
+// threadMemory is about what a thread takes that reads or makes text: a chunk of some
+// 1 MB as it is, parsed, as words and as what is made of them, and another one waiting.
+const threadMemory = 16 * bytesize.MB
+
+// textThreads is --threads, or fewer if --memory has no room for so many.
+func (a *app) textThreads() int {
+	n := min(a.threads, int(a.memory/threadMemory))
+	if n < a.threads {
+		a.log.Info("fewer threads, to stay within --memory", "threads", n, "wanted", a.threads, "memory", a.memory)
+	}
+	return n
 }
 
 // printJSON writes a result as indented JSON.

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// output is standard output into a pipe or a file. It remembers the first error, so
+// that a full disk is noticed whoever wrote, and it does not wait for a reader that
+// has stopped reading once the command is interrupted.
+type output struct {
+	ctx context.Context
+	f   *os.File
+
+	mu  sync.Mutex
+	err error
+}
+
+// newOutput leaves a terminal as it is: verbs look at it for colours.
+func newOutput(ctx context.Context, f *os.File) (io.Writer, *output) {
+	o := &output{ctx: ctx, f: f}
+	if term.IsTerminal(int(f.Fd())) {
+		return f, o
+	}
+	return o, o
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := o.f.Write(p)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		o.err = r.err
+		return r.n, r.err
+	case <-o.ctx.Done():
+		o.err = o.ctx.Err()
+		return 0, o.err
+	}
+}
+
+// failed is the first error of any Write, also of one whose caller did not look.
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return fmt.Errorf("standard output: %w", o.err)
+	}
+	return nil
+}
