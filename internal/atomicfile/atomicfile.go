@@ -6,7 +6,9 @@ package atomicfile
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -15,23 +17,60 @@ import (
 // until Commit.
 type File struct {
 	*bufio.Writer
-	f    *os.File
-	path string
-	done bool
+	f      *os.File
+	path   string
+	direct bool // path is a device or a pipe, and f is it
+	done   bool
 }
 
 // Create opens a temporary file beside path. Every File ends with Commit or
 // Abort; `defer f.Abort()` right after Create is always right.
+//
+// If path is a link, the file it leads to is the one that is replaced. A device or
+// a pipe, such as /dev/null, cannot be replaced and is written to at once.
 func Create(path string) (*File, error) {
-	dir, base := filepath.Split(path)
-	if dir == "" {
-		dir = "."
+	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
+		return nil, fmt.Errorf("%s: names a folder, not a file", path)
 	}
-	f, err := os.CreateTemp(dir, "."+base+".tmp*")
+	mode := fs.FileMode(0o666) // less the umask
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // not there, or what is wrong will be wrong again below
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, path: path, direct: true}, nil
+	default:
+		mode = info.Mode().Perm()
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, err
+		}
+	}
+	var f *os.File
+	err = withFreshName(path, func(tmp string) (err error) {
+		f, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, path: path}, nil
+}
+
+// withFreshName calls create with hidden names beside path until one is not taken.
+// Unlike os.CreateTemp it leaves the permissions to the caller, and so to the umask.
+func withFreshName(path string, create func(tmp string) error) error {
+	dir, base := filepath.Split(path)
+	for try := 0; ; try++ {
+		err := create(fmt.Sprintf("%s.%s.tmp%d", dir, base, rand.Uint32()))
+		if !errors.Is(err, fs.ErrExist) || try == 100 {
+			return err
+		}
+	}
 }
 
 // OS is the file underneath, for callers that seek or write at offsets. Flush
@@ -44,8 +83,9 @@ func (f *File) Commit() error {
 		return errors.New("atomicfile: Commit after Commit or Abort")
 	}
 	err := f.Flush()
-	if err == nil {
-		err = f.f.Chmod(0o644)
+	if err == nil && f.direct {
+		f.done = true
+		return f.f.Close()
 	}
 	if err == nil {
 		err = f.f.Sync()
@@ -73,7 +113,9 @@ func (f *File) Abort() {
 	}
 	f.done = true
 	f.f.Close()
-	os.Remove(f.f.Name())
+	if !f.direct {
+		os.Remove(f.f.Name())
+	}
 }
 
 // WriteFile writes a whole file through fill, atomically.
@@ -99,11 +141,11 @@ type Dir struct {
 // future folder are written.
 func CreateDir(path string) (*Dir, error) {
 	path = filepath.Clean(path)
-	parent, base := filepath.Split(path)
-	if parent == "" {
-		parent = "."
-	}
-	tmp, err := os.MkdirTemp(parent, "."+base+".tmp*")
+	var tmp string
+	err := withFreshName(path, func(name string) error {
+		tmp = name
+		return os.Mkdir(name, 0o777) // less the umask
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +161,6 @@ func (d *Dir) Path(name string) string { return filepath.Join(d.tmp, name) }
 func (d *Dir) Commit() error {
 	if d.done {
 		return errors.New("atomicfile: Commit after Commit or Abort")
-	}
-	if err := os.Chmod(d.tmp, 0o755); err != nil {
-		return err
 	}
 	if err := syncDir(d.tmp); err != nil {
 		return err

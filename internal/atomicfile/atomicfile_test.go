@@ -2,6 +2,8 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -95,5 +97,90 @@ func TestDirReplacesTheOldOne(t *testing.T) {
 func TestAMissingFolderIsAnError(t *testing.T) {
 	if _, err := Create(filepath.Join(t.TempDir(), "no", "such", "out")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Create: %v", err)
+	}
+}
+
+func TestPermissionsAreTheUsers(t *testing.T) {
+	dir := t.TempDir()
+	private := filepath.Join(dir, "private")
+	if err := os.WriteFile(private, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain+".model", nil, 0o666); err != nil { // as the umask has it
+		t.Fatal(err)
+	}
+	for _, path := range []string{private, plain} {
+		if err := WriteFile(path, func(f *File) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mode := func(path string) os.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if got := mode(private); got != 0o600 {
+		t.Errorf("a private file was replaced by one with mode %v", got)
+	}
+	if got, want := mode(plain), mode(plain+".model"); got != want {
+		t.Errorf("a new file has mode %v, others %v", got, want)
+	}
+}
+
+func TestALinkStaysALink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", link); err != nil {
+		t.Skip(err)
+	}
+	err := WriteFile(link, func(f *File) error { _, err := f.WriteString("new"); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(target); string(got) != "new" {
+		t.Errorf("the link's target is %q", got)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info.Mode(), err)
+	}
+}
+
+// A pipe or a device is not replaced by a file: nobody wants a file /dev/null.
+func TestADeviceIsWrittenTo(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	path := fmt.Sprintf("/dev/fd/%d", w.Fd())
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err)
+	}
+	err = WriteFile(path, func(f *File) error { _, err := f.WriteString("through"); return err })
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(r); string(got) != "through" {
+		t.Errorf("the pipe got %q", got)
+	}
+}
+
+func TestAFolderIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "new") + "/", ""} {
+		if f, err := Create(path); err == nil {
+			f.Abort()
+			t.Errorf("Create(%q) succeeds", path)
+		}
+	}
+	if got := names(t, dir); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
 	}
 }
