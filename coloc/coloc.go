@@ -80,8 +80,6 @@ const smallJob = 3000
 func newJob(pts *Points, opt Options) (*job, error) {
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
-	case !(opt.MinPrevalence > 0 && opt.MinPrevalence <= 1):
-		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", opt.MinPrevalence)
 	case opt.KNN < 0:
 		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)
 	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > maxCoordinate:
@@ -128,15 +126,23 @@ func newJob(pts *Points, opt Options) (*job, error) {
 
 // Mine finds the co-location patterns of the points.
 func Mine(ctx context.Context, pts *Points, opt Options) (*Result, error) {
-	j, err := newJob(pts, opt)
+	s, err := NewSurvey(pts, opt)
 	if err != nil {
 		return nil, err
 	}
-	patterns, res, err := j.mine(ctx, pts)
+	return s.Mine(ctx)
+}
+
+// Mine finds the co-location patterns of the survey's points.
+func (s *Survey) Mine(ctx context.Context) (*Result, error) {
+	if p := s.job.MinPrevalence; !(p > 0 && p <= 1) {
+		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", p)
+	}
+	patterns, res, err := s.mine(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("mining co-locations: %w", err)
 	}
-	if !j.All {
+	if !s.job.All {
 		patterns = maximal(patterns)
 	}
 	sortFound(patterns)
@@ -155,7 +161,8 @@ func participationIndex(p found, total []int64) float64 {
 	return index
 }
 
-func (j *job) mine(ctx context.Context, pts *Points) ([]found, *Result, error) {
+func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
+	j, pts := s.job, s.pts
 	res := &Result{Totals: pts.Totals(), Places: -1, Pairs: -1, Engine: j.engine}
 	switch j.Algorithm {
 	case SGCT:
@@ -165,7 +172,7 @@ func (j *job) mine(ctx context.Context, pts *Points) ([]found, *Result, error) {
 		patterns, err := mineJoinless(ctx, pts, j)
 		return patterns, res, err
 	}
-	g, err := j.join(ctx, pts)
+	g, err := s.graph(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,10 +21,10 @@
 //	B (2.1,0.5) (10.65,0.85) (13.74,3.9) (6.25,1.35) (15.1,6)
 //	C (8.65,1) (0.1,3.3) (14.2,5.5)
 //
-// {A, B} has the instances (A1,B1), (A2,B4): two of four A, two of five B take
-// part, so its index is min(2/4, 2/5) = 0.4. {A, C} has 1/2, {B, C} 2/3. At a
-// threshold of 0.4 these three are the maximal patterns; {A, B, C} has 0.2, and
-// at that threshold is the only one.
+// {A, B} has the instances (A1,B1), (A2,B4) and (A3,B4): three of four A, two of
+// five B take part, so its index is min(3/4, 2/5) = 0.4. {A, C} has 1/2, {B, C}
+// 2/3. At a threshold of 0.4 these three are the maximal patterns; {A, B, C} has
+// 0.2, and at that threshold is the only one.
 //
 // # Exactness
 //

@@ -183,3 +183,22 @@ func (r *Report) WriteCSV(w io.Writer) error {
 }
 
 func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// AddInstances puts instances, lists of points, beside pattern number i.
+func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {
+	p := &r.Patterns[i]
+	for _, inst := range instances {
+		var named []ReportInstance
+		for _, q := range inst {
+			named = append(named, ReportInstance{pts.Features[pts.Feature[q]], int(q) + 1, pts.X[q], pts.Y[q]})
+		}
+		p.Instances = append(p.Instances, named)
+	}
+}
+
+// AddRules names the rules.
+func (r *Report) AddRules(pts *Points, rules []Rule) {
+	for _, u := range rules {
+		r.Rules = append(r.Rules, ReportRule{pts.Names(u.If), pts.Names(u.Then), u.Index, u.Probability(), u.Holding, u.Instances})
+	}
+}

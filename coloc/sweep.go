@@ -80,18 +80,11 @@ func (j *job) graphPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 	if err != nil {
 		return err
 	}
-	at := func(i int32) []int32 {
-		from := int32(0)
-		if k := g.first[i]; k > 0 {
-			from = g.memberEnd[k-1]
-		}
-		return g.members[from:g.memberEnd[g.first[i+1]-1]]
-	}
 	return j.crew.each(ctx, g.len(), func(w, item int) error {
 		i := int32(item)
 		list, _ := g.of(i, nil)
-		for _, a := range at(i) {
-			for _, b := range at(i) {
+		for _, a := range g.membersOf(i) {
+			for _, b := range g.membersOf(i) {
 				if pts.Feature[a] < pts.Feature[b] {
 					if err := emit(w, a, b); err != nil {
 						return err
@@ -99,7 +92,7 @@ func (j *job) graphPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 				}
 			}
 			for _, k := range list {
-				for _, b := range at(k) {
+				for _, b := range g.membersOf(k) {
 					if pts.Feature[a] < pts.Feature[b] {
 						if err := emit(w, a, b); err != nil {
 							return err

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/internal/atomicfile"
 )
 
 // placesFlags are the flags of `collocate places`.
@@ -16,6 +18,16 @@ type placesFlags struct {
 	opt       coloc.Options
 	algorithm string
 	format    string
+
+	rules         bool
+	maxIf         int
+	minConfidence float64
+	instances     int
+	significance  int
+	seed          uint64
+	geojson       string
+	svg           string
+	top           int
 }
 
 func newPlacesCmd(a *app) *cobra.Command {
@@ -36,7 +48,8 @@ one that does are printed, ordered by length, then by names.`,
 		Args:    cobra.ExactArgs(1),
 		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
   collocate places poi.csv --geographic --distance 100,200,400 --min-prevalence 0.2
-  collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json`,
+  collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
+  collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
 	}
 	f := cmd.Flags()
@@ -47,8 +60,18 @@ one that does are printed, ordered by length, then by names.`,
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
 	f.StringVar(&p.algorithm, "algorithm", "auto", "auto, sgct or joinless; all give the same result")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
+	f.BoolVar(&p.rules, "rules", false, "also print co-location rules with their conditional probability")
+	f.IntVar(&p.maxIf, "max-if", 0, "with --rules: at most so many features before the arrow (0: any number)")
+	f.Float64Var(&p.minConfidence, "min-confidence", 0, "with --rules: least conditional probability")
+	f.IntVar(&p.instances, "instances", 0, "also list the first `N` instances of each pattern")
+	f.IntVar(&p.significance, "significance", 0, "test each pattern against `R` random relabellings (a p-value)")
+	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the relabellings")
+	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances to `FILE`")
+	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE`")
+	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
 	must(cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"auto", "sgct", "joinless"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.AddCommand(newPlacesPairsCmd(a))
 	return cmd
 }
 
@@ -96,6 +119,10 @@ func (p *placesFlags) check() error {
 		return usagef("--knn %d: want at least 1", p.opt.KNN)
 	case len(p.distances) == 0 && p.opt.KNN == 0:
 		return usagef("say who is a neighbour with --distance or --knn")
+	case len(p.distances) > 1 && (p.geojson != "" || p.svg != ""):
+		return usagef("--geojson and --svg show one distance: give one")
+	case p.instances < 0 || p.significance < 0 || p.top < 0 || p.maxIf < 0:
+		return usagef("--instances, --significance, --top and --max-if: want 0 or more")
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
 	}
@@ -131,18 +158,77 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) error {
 	var reports []*coloc.Report
 	for _, d := range distances {
 		opt.Distance = d
-		res, err := coloc.Mine(cmd.Context(), in.Points, opt)
+		r, err := p.mine(cmd.Context(), a, in, opt)
 		if err != nil {
 			return err
 		}
-		r := coloc.NewReport(in.Points, res)
 		if len(distances) > 1 {
 			r.Distance = d
 		}
 		reports = append(reports, r)
-		a.summary("%s: %d points of %d features, %d patterns (%s)", what(d, opt.KNN), in.Len(), len(in.Features), len(r.Patterns), res.Engine)
 	}
 	return p.print(a, reports)
+}
+
+// mine is one run: one distance.
+func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt coloc.Options) (*coloc.Report, error) {
+	s, err := coloc.NewSurvey(in.Points, opt)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.Mine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.summary("%s: %d points of %d features, %d patterns (%s)", what(opt.Distance, opt.KNN), in.Len(), len(in.Features), len(res.Patterns), res.Engine)
+	r := coloc.NewReport(in.Points, res)
+	if p.significance > 0 {
+		values, err := s.Significance(ctx, res.Patterns, p.significance, p.seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range values {
+			r.Patterns[i].PValue = &values[i]
+		}
+	}
+	for i := range res.Patterns {
+		if p.instances == 0 {
+			break
+		}
+		list, err := s.Instances(ctx, res.Patterns[i], p.instances)
+		if err != nil {
+			return nil, err
+		}
+		r.AddInstances(in.Points, i, list)
+	}
+	if p.rules {
+		rules, err := s.Rules(ctx, res.Patterns, p.maxIf, p.minConfidence)
+		if err != nil {
+			return nil, err
+		}
+		r.AddRules(in.Points, rules)
+	}
+	best := res.Patterns
+	if p.top > 0 {
+		best = res.Best(p.top)
+	}
+	if p.geojson != "" {
+		err := atomicfile.WriteFile(p.geojson, func(f *atomicfile.File) error { return s.WriteGeoJSON(ctx, f, best) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.geojson, err)
+		}
+	}
+	if p.svg != "" {
+		panels := 6
+		if p.top > 0 {
+			panels = min(panels, p.top)
+		}
+		err := atomicfile.WriteFile(p.svg, func(f *atomicfile.File) error { return s.WriteSVG(ctx, f, res.Best(panels)) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.svg, err)
+		}
+	}
+	return r, nil
 }
 
 // what names a neighbourhood.

@@ -1,0 +1,260 @@
+package coloc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// Quotient is the global colocation quotient of an ordered pair of features
+// (Leslie and Kronenfeld 2011): how much more often than by chance the
+// neighbours of a point of From are of To,
+//
+//	CLQ = mean over the points of From that have neighbours
+//	      of (their neighbours of To / their neighbours)
+//	      / (points of To, one less when To is From / (all points - 1))
+//
+// 1 is chance, above 1 they attract, below 1 they avoid one another. It is not
+// symmetric: petrol stations may be near shops without shops being near them.
+type Quotient struct {
+	From, To int32
+	Points   int64   // of From with neighbours
+	Value    float64 // NaN when there are none
+	P        float64 // two-sided, by random relabelling; NaN without
+}
+
+// LocalQuotient is the same ratio at one point of the input.
+type LocalQuotient struct {
+	Point int32
+	To    int32
+	Value float64 // NaN when the point has no neighbours
+	P     float64
+}
+
+// QuotientOptions choose what is computed.
+type QuotientOptions struct {
+	Rounds int    // relabellings behind the p-values; 0: none
+	Seed   uint64 // of the relabellings
+	Local  bool   // also quotients at every point
+	From   []int32
+	To     []int32 // restrict the local ones to these features; nil: all
+}
+
+// Quotients computes the colocation quotients of all ordered pairs of
+// features, From then To ascending, and the local ones by point, then To. A
+// p-value is twice the smaller share of relabellings, the observed labels
+// included, that are at least or at most the observed value; at most 1.
+func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient, []LocalQuotient, error) {
+	g, err := s.graph(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, kinds := s.pts.Len(), len(s.pts.Features)
+	q := &quotients{s: s, g: g, kinds: kinds, total: g.total, n: n}
+	if opt.Local {
+		q.wanted(opt)
+	}
+	if need := int64(kinds)*int64(kinds)*24*int64(s.job.crew.workers+1) + int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
+		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise --memory", kinds, len(q.points), need>>20)
+	}
+	observed := q.sums(s.pts.Feature, nil)
+	local := make([]float64, len(q.points)*len(q.to))
+	q.locals(s.pts.Feature, func(i int, share float64) { local[i] = share })
+	above, below := make([]int32, kinds*kinds), make([]int32, kinds*kinds)
+	localAbove, localBelow := make([]int32, len(local)), make([]int32, len(local))
+	var mu sync.Mutex
+	labels := make([][]int32, s.job.crew.workers)
+	err = s.job.crew.each(ctx, opt.Rounds, func(w, round int) error {
+		if labels[w] == nil {
+			labels[w] = make([]int32, n)
+		}
+		l := labels[w]
+		copy(l, s.pts.Feature)
+		source := rand.New(rand.NewPCG(opt.Seed, uint64(round)))
+		source.Shuffle(n, func(i, j int) { l[i], l[j] = l[j], l[i] })
+		sums := q.sums(l, nil)
+		shares := make([]float64, len(local))
+		q.locals(l, func(i int, share float64) { shares[i] = share })
+		mu.Lock()
+		defer mu.Unlock()
+		for k := range above {
+			v, o := sums.value(k), observed.value(k)
+			if v >= o {
+				above[k]++
+			}
+			if v <= o {
+				below[k]++
+			}
+		}
+		for i, share := range shares {
+			if share >= local[i] {
+				localAbove[i]++
+			}
+			if share <= local[i] {
+				localBelow[i]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var global []Quotient
+	for a := range kinds {
+		for b := range kinds {
+			k := a*kinds + b
+			global = append(global, Quotient{int32(a), int32(b), observed.points[a],
+				observed.value(k) / q.chance(int32(a), int32(b)), twoSided(above[k], below[k], opt.Rounds)})
+		}
+	}
+	var at []LocalQuotient
+	for i, p := range q.points {
+		for j, b := range q.to {
+			k := i*len(q.to) + j
+			at = append(at, LocalQuotient{p, b, local[k] / q.chance(s.pts.Feature[p], b), twoSided(localAbove[k], localBelow[k], opt.Rounds)})
+		}
+	}
+	return global, at, nil
+}
+
+func twoSided(above, below int32, rounds int) float64 {
+	if rounds == 0 {
+		return math.NaN()
+	}
+	return min(1, 2*float64(1+min(above, below))/float64(1+rounds))
+}
+
+type quotients struct {
+	s      *Survey
+	g      *neighbours
+	kinds  int
+	n      int
+	total  []int64
+	points []int32           // of the local quotients
+	slot   map[int32][]int32 // place -> positions in points
+	to     []int32
+}
+
+// wanted lists what the local quotients are for.
+func (q *quotients) wanted(opt QuotientOptions) {
+	from := make([]bool, q.kinds)
+	for f := range from {
+		from[f] = opt.From == nil
+	}
+	for _, f := range opt.From {
+		from[f] = true
+	}
+	for p, f := range q.s.pts.Feature {
+		if from[f] {
+			q.points = append(q.points, int32(p))
+		}
+	}
+	at := q.g.placeOf(q.n)
+	q.slot = make(map[int32][]int32)
+	for i, p := range q.points {
+		q.slot[at[p]] = append(q.slot[at[p]], int32(i))
+	}
+	if q.to = opt.To; q.to == nil {
+		for f := range q.kinds {
+			q.to = append(q.to, int32(f))
+		}
+	}
+}
+
+// chance is the share of To that random labels would give.
+func (q *quotients) chance(a, b int32) float64 {
+	others := q.total[b]
+	if a == b {
+		others--
+	}
+	return float64(others) / float64(q.n-1)
+}
+
+// shareSums are, for each ordered pair, the sum of shares, and for each
+// feature the points with neighbours.
+type shareSums struct {
+	kinds  int
+	share  []float64
+	points []int64
+}
+
+func (s *shareSums) value(k int) float64 { return s.share[k] / float64(s.points[k/s.kinds]) }
+
+// around counts the labels of all points at a place and its neighbours.
+func (q *quotients) around(place int32, labels []int32, count []int64, buf []int32) (int64, []int32) {
+	clear(count)
+	total := int64(0)
+	list, buf := q.g.of(place, buf)
+	for i := -1; i < len(list); i++ {
+		at := place
+		if i >= 0 {
+			at = list[i]
+		}
+		members := q.g.membersOf(at)
+		total += int64(len(members))
+		for _, p := range members {
+			count[labels[p]]++
+		}
+	}
+	return total, buf
+}
+
+func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
+	out := &shareSums{q.kinds, make([]float64, q.kinds*q.kinds), make([]int64, q.kinds)}
+	count := make([]int64, q.kinds)
+	here := make([]int64, q.kinds)
+	for i := range int32(q.g.len()) {
+		var total int64
+		total, buf = q.around(i, labels, count, buf)
+		if total < 2 {
+			continue
+		}
+		clear(here)
+		for _, p := range q.g.membersOf(i) {
+			here[labels[p]]++
+		}
+		// All points of one feature at a place have the same neighbours.
+		for _, p := range q.g.membersOf(i) {
+			a := labels[p]
+			m := here[a]
+			if m == 0 {
+				continue
+			}
+			here[a] = 0
+			out.points[a] += m
+			row := out.share[int(a)*q.kinds:][:q.kinds]
+			for b, c := range count {
+				if int32(b) == a {
+					c--
+				}
+				row[b] += float64(float64(m) * (float64(c) / float64(total-1)))
+			}
+		}
+	}
+	return out
+}
+
+// locals gives the share of each wanted feature around each wanted point. Where
+// a point has no neighbours the share is NaN.
+func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
+	count := make([]int64, q.kinds)
+	var buf []int32
+	for place := range int32(q.g.len()) {
+		if q.slot[place] == nil {
+			continue
+		}
+		var total int64
+		total, buf = q.around(place, labels, count, buf)
+		for _, i := range q.slot[place] {
+			for j, b := range q.to {
+				c := count[b]
+				if labels[q.points[i]] == b {
+					c--
+				}
+				yield(int(i)*len(q.to)+j, float64(c)/float64(total-1))
+			}
+		}
+	}
+}

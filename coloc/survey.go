@@ -1,0 +1,129 @@
+package coloc
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Survey is a set of points with its neighbours, to be mined and asked further
+// questions about what was found. The neighbours are found once, when first
+// needed. A survey is for one caller at a time.
+type Survey struct {
+	pts *Points
+	job *job
+	g   *neighbours
+}
+
+// NewSurvey checks the points and options.
+func NewSurvey(pts *Points, opt Options) (*Survey, error) {
+	j, err := newJob(pts, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &Survey{pts: pts, job: j}, nil
+}
+
+// graph joins the points, or gives the graph joined before.
+func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
+	if s.g == nil {
+		g, err := s.job.join(ctx, s.pts)
+		if err != nil {
+			return nil, fmt.Errorf("finding neighbours: %w", err)
+		}
+		s.g = g
+	}
+	return s.g, nil
+}
+
+// Best ranks patterns for showing: the longest first, of equal length those of
+// the highest index, then by names; at most n.
+func (r *Result) Best(n int) []Pattern {
+	best := slices.Clone(r.Patterns)
+	slices.SortStableFunc(best, func(a, b Pattern) int {
+		if c := cmp.Compare(len(b.Features), len(a.Features)); c != 0 {
+			return c
+		}
+		return cmp.Compare(b.Index, a.Index)
+	})
+	return best[:min(n, len(best))]
+}
+
+// placeOf says at which place each of the n points is.
+func (p *places) placeOf(n int) []int32 {
+	out := make([]int32, n)
+	for i := range int32(p.len()) {
+		for _, m := range p.membersOf(i) {
+			out[m] = i
+		}
+	}
+	return out
+}
+
+// membersOf is a place's points in the input's numbering.
+func (p *places) membersOf(place int32) []int32 {
+	from := int32(0)
+	if k := p.first[place]; k > 0 {
+		from = p.memberEnd[k-1]
+	}
+	return p.members[from:p.memberEnd[p.first[place+1]-1]]
+}
+
+// showing is the places that take part in a pattern, and cliques that prove
+// it: every such place is in one of them.
+type showing struct {
+	part    []bool
+	cliques [][]int32
+}
+
+// show finds them.
+func (s *Survey) show(ctx context.Context, p Pattern) (*showing, error) {
+	g, err := s.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch n := len(p.Features); {
+	case n <= 64:
+		return showPattern[[1]uint64](ctx, g, p.Features)
+	case n <= 256:
+		return showPattern[[4]uint64](ctx, g, p.Features)
+	case n <= 4096:
+		return showPattern[[64]uint64](ctx, g, p.Features)
+	default:
+		return nil, fmt.Errorf("a pattern of %d features is too large to show", n)
+	}
+}
+
+func showPattern[M words](ctx context.Context, g *neighbours, features []int32) (*showing, error) {
+	mask := make([]M, g.len())
+	bit := make(map[int32]int, len(features))
+	var want M
+	for b, f := range features {
+		bit[f] = b
+		want = with(want, b)
+	}
+	for i := range mask {
+		for _, f := range g.feat[g.first[i]:g.first[i+1]] {
+			if b, ok := bit[f]; ok {
+				mask[i] = with(mask[i], b)
+			}
+		}
+	}
+	out := &showing{part: make([]bool, g.len())}
+	find := searcher[M]{g: g, mask: mask}
+	for i := range mask {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if empty(mask[i]) || out.part[i] || !find.find(int32(i), want) {
+			continue
+		}
+		clique := append([]int32{int32(i)}, find.clique...)
+		for _, j := range clique {
+			out.part[j] = true
+		}
+		out.cliques = append(out.cliques, clique)
+	}
+	return out, nil
+}

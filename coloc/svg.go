@@ -1,0 +1,264 @@
+package coloc
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The picture: a title, one panel for each pattern, a legend. A panel shows all
+// points as grey hexagons (darker where there are more), the participating
+// points in the colours of their features, a lens that enlarges the spot where
+// most of them are together, with the edges of instances, and a scale bar.
+
+const (
+	svgWidth   = 1200.0
+	svgMargin  = 36.0
+	svgGap     = 24.0
+	svgTop     = 96.0
+	panelTitle = 58.0
+	lensRadius = 62.0
+	svgFont    = "font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\""
+)
+
+// Ten colours that are told apart by most eyes, then the same ones darker.
+var svgColours = []string{
+	"#4269d0", "#efb118", "#ff725c", "#3ca951", "#a463f2", "#6cc5b0", "#ff8ab7", "#9c6b4e", "#97bbf5", "#7d838c",
+	"#23408f", "#a67804", "#b33a27", "#226a31", "#6a2fb3", "#2f8270", "#b34a76", "#5f3f2c", "#4d7cc4", "#3f444c",
+}
+
+// WriteSVG draws the patterns, at most six panels in a picture.
+func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) error {
+	g, err := s.graph(ctx)
+	if err != nil {
+		return err
+	}
+	patterns = patterns[:min(6, len(patterns))]
+	d := &drawing{s: s, g: g, w: bufio.NewWriter(w), colour: make(map[int32]string)}
+	for _, p := range patterns {
+		for _, f := range p.Features {
+			if _, ok := d.colour[f]; !ok {
+				d.colour[f] = svgColours[len(d.order)%len(svgColours)]
+				d.order = append(d.order, f)
+			}
+		}
+	}
+	columns := []int{1, 1, 2, 3, 2, 3, 3}[len(patterns)]
+	rows := max(1, (len(patterns)+columns-1)/columns)
+	d.panelW = (svgWidth - 2*svgMargin - svgGap*float64(columns-1)) / float64(columns)
+	d.project(d.panelW)
+	legend := d.legendLines()
+	height := svgTop + float64(rows)*(panelTitle+d.mapH+svgGap) + 30 + 24*float64(len(legend)) + svgMargin
+
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" %s>`+"\n", px(svgWidth), px(height), px(svgWidth), px(height), svgFont)
+	d.printf(`<rect width="100%%" height="100%%" fill="#fbfaf8"/>` + "\n")
+	d.printf(`<text x="%s" y="52" font-size="26" font-weight="600" fill="#1d2330">Kinds of places that keep company</text>`+"\n", px(svgMargin))
+	d.printf(`<text x="%s" y="77" font-size="14" fill="#667085">%s</text>`+"\n", px(svgMargin), html.EscapeString(d.subtitle(len(patterns))))
+	if len(patterns) == 0 {
+		d.printf(`<text x="%s" y="%s" font-size="16" fill="#667085">No pattern reaches the threshold.</text>`+"\n", px(svgMargin), px(svgTop+30))
+	}
+	for i, p := range patterns {
+		x := svgMargin + float64(i%columns)*(d.panelW+svgGap)
+		y := svgTop + float64(i/columns)*(panelTitle+d.mapH+svgGap)
+		if err := d.panel(ctx, i, p, x, y); err != nil {
+			return err
+		}
+	}
+	d.legend(legend, svgTop+float64(rows)*(panelTitle+d.mapH+svgGap)+14)
+	d.printf("</svg>\n")
+	if d.err != nil {
+		return d.err
+	}
+	return d.w.Flush()
+}
+
+type drawing struct {
+	s      *Survey
+	g      *neighbours
+	w      *bufio.Writer
+	err    error
+	colour map[int32]string
+	order  []int32 // features as they got their colours
+
+	panelW, mapH float64
+	x, y         []float64 // places in a panel's pixels
+	unit         float64   // pixels per unit of distance
+	hexes        string
+}
+
+func (d *drawing) printf(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+// px writes a length with one decimal at most.
+func px(v float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
+}
+
+func (d *drawing) subtitle(shown int) string {
+	opt := d.s.job
+	near := fmt.Sprintf("within %v", opt.Distance)
+	if opt.Geographic {
+		near += " m"
+	}
+	if opt.KNN > 0 {
+		near = fmt.Sprintf("among the %d nearest", opt.KNN)
+	}
+	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v. %d patterns, longest first.",
+		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence, shown)
+}
+
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// panel draws one pattern at (x, y).
+func (d *drawing) panel(ctx context.Context, number int, p Pattern, x, y float64) error {
+	shown, err := d.s.show(ctx, p)
+	if err != nil {
+		return err
+	}
+	d.printf(`<g transform="translate(%s %s)">`+"\n", px(x), px(y))
+	d.printf(`<text y="20" font-size="15" font-weight="600" fill="#1d2330">%s</text>`+"\n", html.EscapeString(fitNames(d.s.pts.Names(p.Features), int(d.panelW/8.2))))
+	part := int64(0)
+	for _, c := range p.Counts {
+		part += c
+	}
+	d.printf(`<text y="41" font-size="12.5" fill="#667085">index <tspan font-weight="600" fill="#1d2330">%.3f</tspan> · %s participating points</text>`+"\n", p.Index, thousands(part))
+	d.printf(`<g transform="translate(0 %s)">`+"\n", px(panelTitle-6))
+	d.printf(`<clipPath id="map%d"><rect width="%s" height="%s" rx="8"/></clipPath>`+"\n", number, px(d.panelW), px(d.mapH))
+	d.printf(`<rect width="%s" height="%s" rx="8" fill="#ffffff" stroke="#e3e0da"/>`+"\n", px(d.panelW), px(d.mapH))
+	d.printf(`<g clip-path="url(#map%d)">`+"\n", number)
+	d.hexagons()
+	d.dots(p, shown)
+	d.printf("</g>\n")
+	d.lens(number, p, shown)
+	d.scaleBar()
+	d.printf("</g></g>\n")
+	return nil
+}
+
+// fitNames joins names and leaves off those that find no room.
+func fitNames(names []string, room int) string {
+	out := ""
+	for i, n := range names {
+		next := out
+		if i > 0 {
+			next += " + "
+		}
+		next += n
+		if i > 0 && len([]rune(next)) > room-8 && i < len(names)-1 || len([]rune(next)) > room {
+			if i == 0 {
+				return string([]rune(n)[:max(1, room-1)]) + "…"
+			}
+			return fmt.Sprintf("%s + %d more", out, len(names)-i)
+		}
+		out = next
+	}
+	return out
+}
+
+// dots draws the participating points, feature by feature; of points that
+// would cover one another one is drawn.
+func (d *drawing) dots(p Pattern, shown *showing) {
+	for _, f := range p.Features {
+		taken := make(map[[2]int32]bool)
+		var b strings.Builder
+		for place, part := range shown.part {
+			if !part {
+				continue
+			}
+			if _, ok := d.g.entry(int32(place), f); !ok {
+				continue
+			}
+			x, y := d.x[place], d.y[place]
+			cell := [2]int32{int32(x / 1.6), int32(y / 1.6)}
+			if x < 0 || y < 0 || x > d.panelW || y > d.mapH || taken[cell] {
+				continue
+			}
+			taken[cell] = true
+			fmt.Fprintf(&b, "M%s %sh0", px(x), px(y))
+		}
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-opacity=".78" stroke-width="%s" stroke-linecap="round"/>`+"\n", b.String(), d.colour[f], px(dotSize(len(taken))))
+	}
+}
+
+func dotSize(n int) float64 {
+	switch {
+	case n > 5000:
+		return 1.8
+	case n > 1000:
+		return 2.4
+	case n > 150:
+		return 3.2
+	}
+	return 5
+}
+
+// hexagons draws all points as hexagons whose shade grows with the logarithm
+// of their number.
+func (d *drawing) hexagons() {
+	if d.hexes == "" {
+		d.hexes = d.makeHexagons()
+	}
+	d.printf("%s", d.hexes)
+}
+
+func (d *drawing) makeHexagons() string {
+	const r = 4.2
+	dx, dy := r*math.Sqrt(3), r*1.5
+	count := make(map[[2]int]int64)
+	for i := range d.x {
+		x, y := d.x[i], d.y[i]
+		if x < -r || y < -r || x > d.panelW+r || y > d.mapH+r {
+			continue
+		}
+		row := math.Round(y / dy)
+		shift := 0.0
+		if int(row)&1 != 0 {
+			shift = dx / 2
+		}
+		col := math.Round((x - shift) / dx)
+		count[[2]int{int(row), int(col)}] += int64(len(d.g.membersOf(int32(i))))
+	}
+	most := int64(1)
+	for _, c := range count {
+		most = max(most, c)
+	}
+	const shades = 6
+	paths := make([]strings.Builder, shades)
+	keys := make([][2]int, 0, len(count))
+	for k := range count {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	for _, k := range keys {
+		shade := 0
+		if most > 1 {
+			shade = int(math.Log(float64(count[k])) / math.Log(float64(most)) * (shades - 0.001))
+		}
+		cx, cy := float64(k[1])*dx, float64(k[0])*dy
+		if k[0]&1 != 0 {
+			cx += dx / 2
+		}
+		fmt.Fprintf(&paths[min(shade, shades-1)], "M%s %sl3.6 2.1v4.2l-3.6 2.1l-3.6-2.1v-4.2z", px(cx), px(cy-r))
+	}
+	var b strings.Builder
+	for i := range paths {
+		if paths[i].Len() > 0 {
+			fmt.Fprintf(&b, `<path d="%s" fill="#667085" fill-opacity="%.2f"/>`+"\n", paths[i].String(), 0.06+0.075*float64(i))
+		}
+	}
+	return b.String() + " "
+}
