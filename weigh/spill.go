@@ -109,8 +109,9 @@ func (s *spillReader) need(n int) error {
 	if len(s.rest) >= n || s.off == s.end {
 		return nil
 	}
-	if n > cap(s.buf) || s.buf == nil {
-		s.buf = append(make([]byte, 0, max(spillBuffer, n)), s.rest...)
+	if n > cap(s.buf) {
+		size := min(int64(max(spillBuffer, n)), int64(len(s.rest))+s.end-s.off)
+		s.buf = append(make([]byte, 0, size), s.rest...)
 		s.rest = s.buf
 	}
 	had := copy(s.buf[:cap(s.buf)], s.rest)

@@ -128,7 +128,7 @@ func TestSequentialIsTheFormula(t *testing.T) {
 // treatment of unknown words.
 func TestMethodsAgree(t *testing.T) {
 	for seed := range uint64(3) {
-		docs := randomDocs(seed, 200, 30<<(3*seed), 80)
+		docs := randomDocs(seed, 120, 30<<(3*seed), 60)
 		docs[7].Text, docs[8].Text = nil, []byte("  ")
 		var known []string
 		all, _ := invertPlainly(t, docs, analyzer(t, "whitespace"))

@@ -1,0 +1,239 @@
+package weigh
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// A file of weights is a sections file of kind "COLOWGT\n", version 1:
+//
+//	meta     eight uint64: documents, words of all documents, terms, pairs, bits of
+//	         k1 and of b as float64, variant of the formula, 0
+//	docs     uint32 for each pair: its document
+//	tfs      uint32 for each pair
+//	weights  float32 for each pair
+//	first    uint64 for each term: its first pair; then the number of pairs
+//	words    all terms, one after the other in byte order
+//	ends     uint64 for each term: where it ends in words
+//	lengths  uint32 for each document: its number of words
+//	ids      the documents' IDs, one after the other
+//	id-ends  uint64 for each document: where its ID ends
+//
+// Example: the documents d0 "a" and d1 "a b" have docs 0 1 1, tfs 1 1 1, first
+// 0 2 3, words "ab", ends 1 2, lengths 1 2, ids "d0d1", id-ends 2 4.
+const (
+	binaryMagic   = "COLOWGT\n"
+	binaryVersion = 1
+)
+
+func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error) {
+	out, err := sections.NewWriter(to, binaryMagic, binaryVersion)
+	if err != nil {
+		return Counts{}, err
+	}
+	var words, ids []byte
+	var ends []uint64
+	first := []uint64{0}
+	column := func(name string, visit func(t Weighted, begins bool) error) (Counts, error) {
+		if err := out.Begin(name); err != nil {
+			return Counts{}, err
+		}
+		return w.each(ctx, visit)
+	}
+	counts, err := column("docs", func(t Weighted, begins bool) error {
+		if begins {
+			words = append(words, t.Word...)
+			ends = append(ends, uint64(len(words)))
+			first = append(first, first[len(first)-1]+uint64(t.DF))
+		}
+		return writeNumbers(out, t.Docs)
+	})
+	if err != nil {
+		return counts, err
+	}
+	for _, c := range []struct {
+		name  string
+		visit func(t Weighted, _ bool) error
+	}{
+		{"tfs", func(t Weighted, _ bool) error { return writeNumbers(out, t.TFs) }},
+		{"weights", func(t Weighted, _ bool) error { return writeNumbers(out, t.Weights) }},
+	} {
+		if again, err := column(c.name, c.visit); err != nil {
+			return counts, err
+		} else if again != counts {
+			return counts, errChanged
+		}
+	}
+	idEnds := make([]uint64, w.Docs())
+	for i := range idEnds {
+		ids = append(ids, w.ID(i)...)
+		idEnds[i] = uint64(len(ids))
+	}
+	p := w.scorer.Params()
+	meta := []uint64{
+		uint64(w.Docs()), uint64(w.Tokens()), uint64(counts.Terms), uint64(counts.Pairs),
+		math.Float64bits(p.K1), math.Float64bits(p.B), uint64(p.Variant), 0,
+	}
+	for _, s := range []struct {
+		name string
+		data []byte
+	}{
+		{"first", sections.Bytes(first)},
+		{"words", words},
+		{"ends", sections.Bytes(ends)},
+		{"lengths", sections.Bytes(w.Lengths())},
+		{"ids", ids},
+		{"id-ends", sections.Bytes(idEnds)},
+		{"meta", sections.Bytes(meta)},
+	} {
+		if err := out.Section(s.name, s.data); err != nil {
+			return counts, err
+		}
+	}
+	return counts, out.Close()
+}
+
+// File is an open file of weights, mapped into memory.
+type File struct {
+	Params  bm25.Params
+	Tokens  uint64
+	Lengths []uint32
+
+	file    *sections.File
+	first   []uint64
+	docs    []uint32
+	tfs     []uint32
+	weights []float32
+	words   []byte
+	ends    []uint64
+	ids     []byte
+	idEnds  []uint64
+}
+
+// OpenFile opens a file that was written in format Binary. Its checksums are
+// verified, which reads it once.
+func OpenFile(path string) (*File, error) {
+	s, err := sections.Open(path, binaryMagic, binaryVersion)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseFile(s)
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+func parseFile(s *sections.File) (*File, error) {
+	if err := s.Verify(); err != nil {
+		return nil, err
+	}
+	f := &File{file: s}
+	meta, err := column[uint64](s, "meta", 8)
+	if err != nil {
+		return nil, err
+	}
+	docs, terms, pairs := meta[0], meta[2], meta[3]
+	if max(docs, terms, pairs) > math.MaxInt64/64 {
+		return nil, fmt.Errorf("corrupted: %d documents, %d terms, %d pairs", docs, terms, pairs)
+	}
+	f.Tokens = meta[1]
+	f.Params = bm25.Params{K1: math.Float64frombits(meta[4]), B: math.Float64frombits(meta[5]), Variant: bm25.Variant(meta[6])}
+	if meta[6] > math.MaxUint8 || f.Params.Check() != nil {
+		return nil, fmt.Errorf("corrupted: parameters of the formula are %v", f.Params)
+	}
+	load := func(step func() error) {
+		if err == nil {
+			err = step()
+		}
+	}
+	load(func() (e error) { f.docs, e = column[uint32](s, "docs", int(pairs)); return })
+	load(func() (e error) { f.tfs, e = column[uint32](s, "tfs", int(pairs)); return })
+	load(func() (e error) { f.weights, e = column[float32](s, "weights", int(pairs)); return })
+	load(func() (e error) { f.first, e = column[uint64](s, "first", int(terms)+1); return })
+	load(func() (e error) { f.words, e = s.Section("words"); return })
+	load(func() (e error) { f.ends, e = column[uint64](s, "ends", int(terms)); return })
+	load(func() (e error) { f.Lengths, e = column[uint32](s, "lengths", int(docs)); return })
+	load(func() (e error) { f.ids, e = s.Section("ids"); return })
+	load(func() (e error) { f.idEnds, e = column[uint64](s, "id-ends", int(docs)); return })
+	load(func() error { return ascending("first", f.first, pairs) })
+	load(func() error { return ascending("ends", f.ends, uint64(len(f.words))) })
+	load(func() error { return ascending("id-ends", f.idEnds, uint64(len(f.ids))) })
+	load(func() error {
+		for i, d := range f.docs {
+			if uint64(d) >= docs {
+				return fmt.Errorf("corrupted: pair %d is in document %d of %d", i, d, docs)
+			}
+		}
+		return nil
+	})
+	return f, err
+}
+
+func column[T sections.Number](s *sections.File, name string, n int) ([]T, error) {
+	b, err := s.Section(name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := sections.View[T](b)
+	if err == nil && len(v) != n {
+		err = fmt.Errorf("corrupted: section %q has %d numbers, want %d", name, len(v), n)
+	}
+	return v, err
+}
+
+// ascending checks offsets that end at last.
+func ascending(name string, v []uint64, last uint64) error {
+	at := uint64(0)
+	for _, x := range v {
+		if x < at {
+			return fmt.Errorf("corrupted: section %q does not ascend", name)
+		}
+		at = x
+	}
+	if len(v) > 0 && at != last {
+		return fmt.Errorf("corrupted: section %q ends at %d, want %d", name, at, last)
+	}
+	return nil
+}
+
+// Len is the number of terms.
+func (f *File) Len() int { return len(f.ends) }
+
+// At is the i-th term in byte order, whole.
+func (f *File) At(i int) Weighted {
+	lo, hi := f.first[i], f.first[i+1]
+	t := Term{Word: slice(f.words, f.ends, i), DF: int(hi - lo), Docs: f.docs[lo:hi], TFs: f.tfs[lo:hi]}
+	return Weighted{t, f.weights[lo:hi]}
+}
+
+// Find is the term of a word, if it occurs.
+func (f *File) Find(word []byte) (Weighted, bool) {
+	i := sort.Search(f.Len(), func(i int) bool { return bytes.Compare(slice(f.words, f.ends, i), word) >= 0 })
+	if i == f.Len() || !bytes.Equal(slice(f.words, f.ends, i), word) {
+		return Weighted{}, false
+	}
+	return f.At(i), true
+}
+
+// ID is the name of document i.
+func (f *File) ID(i int) string { return string(slice(f.ids, f.idEnds, i)) }
+
+func slice(data []byte, ends []uint64, i int) []byte {
+	start := uint64(0)
+	if i > 0 {
+		start = ends[i-1]
+	}
+	return data[start:ends[i]]
+}
+
+// Close unmaps the file.
+func (f *File) Close() error { return f.file.Close() }

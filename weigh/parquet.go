@@ -1,0 +1,55 @@
+package weigh
+
+import (
+	"context"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// parquetRow is a line of a Parquet file: one weight. Words and documents are
+// dictionary-encoded, so their repetition costs little.
+type parquetRow struct {
+	Term     string  `parquet:"term,dict"`
+	Document string  `parquet:"document,dict"`
+	TF       int32   `parquet:"tf"`
+	Weight   float32 `parquet:"weight"`
+}
+
+// rowsPerGroup bounds the memory of the Parquet writer, which holds a row group.
+const rowsPerGroup = 1 << 20
+
+// writeParquet writes a table with the columns of parquetRow, sorted by term,
+// then by the document's place in the corpus, compressed with Snappy.
+func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error) {
+	out := parquet.NewGenericWriter[parquetRow](to,
+		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		parquet.CreatedBy("collocate", "", ""))
+	ids := make([]string, w.Docs())
+	for i := range ids {
+		ids[i] = w.ID(i)
+	}
+	var rows []parquetRow
+	var word string
+	counts, err := w.each(ctx, func(t Weighted, begins bool) error {
+		if begins {
+			word = string(t.Word)
+		}
+		for i, d := range t.Docs {
+			rows = append(rows, parquetRow{word, ids[d], int32(t.TFs[i]), t.Weights[i]})
+		}
+		if len(rows) < pieceLen {
+			return nil
+		}
+		_, err := out.Write(rows)
+		rows = rows[:0]
+		return err
+	})
+	if err != nil {
+		return counts, err
+	}
+	if _, err := out.Write(rows); err != nil {
+		return counts, err
+	}
+	return counts, out.Close()
+}

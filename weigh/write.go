@@ -1,0 +1,229 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+)
+
+// Format is a way to write weights.
+type Format int
+
+// The formats: each is described where it is written.
+const (
+	FormatAuto Format = iota // by the name of the file
+	TSV
+	Parquet
+	NPZ
+	Binary
+	None // count, write nothing
+	formats
+)
+
+var formatNames = [formats]string{"auto", "tsv", "parquet", "npz", "binary", "none"}
+
+// Formats lists the names that ParseFormat takes.
+func Formats() []string { return slices.Clone(formatNames[:]) }
+
+func (f Format) String() string {
+	if f < 0 || f >= formats {
+		return fmt.Sprintf("weigh.Format(%d)", int(f))
+	}
+	return formatNames[f]
+}
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	if i := slices.Index(formatNames[:], name); i >= 0 {
+		return Format(i), nil
+	}
+	return FormatAuto, fmt.Errorf("unknown format of weights %q: want %s", name, strings.Join(formatNames[:], ", "))
+}
+
+// FormatOf is the format that a file's name asks for.
+func FormatOf(path string) (Format, error) {
+	switch filepath.Ext(path) {
+	case ".tsv", ".txt":
+		return TSV, nil
+	case ".parquet":
+		return Parquet, nil
+	case ".npz":
+		return NPZ, nil
+	case ".weights":
+		return Binary, nil
+	}
+	return FormatAuto, fmt.Errorf("%s: the name does not say the format: want .tsv, .parquet, .npz or .weights, or a format", path)
+}
+
+// Counts is how much was written.
+type Counts struct{ Terms, Pairs int64 }
+
+// WriteFile writes the weights to a file, which appears whole or not at all.
+func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads int) (c Counts, err error) {
+	if f == FormatAuto {
+		if f, err = FormatOf(path); err != nil {
+			return c, err
+		}
+	}
+	if f == None {
+		return w.Write(ctx, io.Discard, f, threads)
+	}
+	err = atomicfile.WriteFile(path, func(out *atomicfile.File) error {
+		c, err = w.Write(ctx, out, f, threads)
+		return err
+	})
+	return c, err
+}
+
+// Write writes the weights in a format, computing with so many threads.
+func (w *Weights) Write(ctx context.Context, to io.Writer, f Format, threads int) (Counts, error) {
+	switch f {
+	case TSV:
+		return w.writeTSV(ctx, to, threads)
+	case Parquet:
+		return w.writeParquet(ctx, to)
+	case NPZ:
+		return w.writeNPZ(ctx, to)
+	case Binary:
+		return w.writeBinary(ctx, to)
+	case None:
+		return w.encodeParts(ctx, io.Discard, threads, func(dst []byte, _ Weighted) []byte { return dst })
+	}
+	return Counts{}, fmt.Errorf("weigh: cannot write format %v", f)
+}
+
+// writeTSV writes a line with the names of the columns, then one for each
+// weight: word, document, tf, weight, separated by tabs. The weight has as many digits as
+// it takes to read the same number back. Tab, newline, carriage return and
+// backslash in words and IDs are written as \t, \n, \r and \\.
+func (w *Weights) writeTSV(ctx context.Context, to io.Writer, threads int) (Counts, error) {
+	if _, err := io.WriteString(to, "term\tdocument\ttf\tweight\n"); err != nil {
+		return Counts{}, err
+	}
+	ids := make([]string, w.Docs())
+	for i := range ids {
+		ids[i] = escaper.Replace(w.ID(i))
+	}
+	return w.encodeParts(ctx, to, threads, func(dst []byte, t Weighted) []byte {
+		word := escaper.Replace(string(t.Word))
+		for i, d := range t.Docs {
+			dst = append(append(dst, word...), '\t')
+			dst = append(append(dst, ids[d]...), '\t')
+			dst = append(strconv.AppendUint(dst, uint64(t.TFs[i]), 10), '\t')
+			dst = append(strconv.AppendFloat(dst, float64(t.Weights[i]), 'g', -1, 32), '\n')
+		}
+		return dst
+	})
+}
+
+var escaper = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// tokensPerPart is how many words of the corpus a part should hold: some
+// megabytes of text lines.
+const tokensPerPart = 1 << 19
+
+// encodeParts encodes parts of the words at the same time and writes them in
+// order. A part waits until it is less than threads parts ahead of the one being written.
+func (w *Weights) encodeParts(ctx context.Context, to io.Writer, threads int, encode func(dst []byte, t Weighted) []byte) (Counts, error) {
+	type result struct {
+		data []byte
+		c    Counts
+		err  error
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	parts := w.Parts(ctx, int(w.Tokens()/tokensPerPart)+threads)
+	results := make([]chan result, len(parts))
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	ahead := make(chan struct{}, max(1, threads))
+	buffers := sync.Pool{New: func() any { return new([]byte) }}
+	wg.Go(func() {
+		for i, part := range parts {
+			select {
+			case ahead <- struct{}{}:
+			case <-ctx.Done():
+				results[i] <- result{err: ctx.Err()}
+				return
+			}
+			wg.Go(func() {
+				r := result{data: (*buffers.Get().(*[]byte))[:0]}
+				r.data, r.c, r.err = encodePart(part, r.data, encode)
+				results[i] <- r
+			})
+		}
+	})
+	var total Counts
+	for _, c := range results {
+		r := <-c
+		if r.err != nil {
+			return total, r.err
+		}
+		if _, err := to.Write(r.data); err != nil {
+			return total, err
+		}
+		total.Terms += r.c.Terms
+		total.Pairs += r.c.Pairs
+		buffers.Put(&r.data)
+		<-ahead
+	}
+	return total, nil
+}
+
+func encodePart(part iter.Seq2[Weighted, error], dst []byte, encode func(dst []byte, t Weighted) []byte) ([]byte, Counts, error) {
+	var c counter
+	for t, err := range part {
+		if err != nil {
+			return dst, c.Counts, err
+		}
+		c.add(t)
+		dst = encode(dst, t)
+	}
+	return dst, c.Counts, nil
+}
+
+// counter counts words, of which some come in pieces, and pairs.
+type counter struct {
+	Counts
+	left int // pairs of the word that are still to come
+}
+
+// add says whether a new word begins.
+func (c *counter) add(t Weighted) bool {
+	begins := c.left == 0
+	if begins {
+		c.Terms++
+		c.left = t.DF
+	}
+	c.left -= len(t.Docs)
+	c.Pairs += int64(len(t.Docs))
+	return begins
+}
+
+// each calls visit for every piece; begins says that it is the first of its word.
+func (w *Weights) each(ctx context.Context, visit func(t Weighted, begins bool) error) (Counts, error) {
+	var c counter
+	for t, err := range w.Terms(ctx) {
+		if err == nil {
+			err = visit(t, c.add(t))
+		}
+		if err != nil {
+			return c.Counts, err
+		}
+	}
+	return c.Counts, nil
+}
+
+var errChanged = errors.New("weigh: the weights changed while they were written")

@@ -1,0 +1,224 @@
+package weigh
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
+)
+
+func written(t testing.TB, w *Weights, f Format) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := w.Write(t.Context(), &b, f, 2); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestTSV(t *testing.T) {
+	docs := []text.Document{{ID: "one", Text: []byte(`a\b a`)}, {ID: "two\tto", Text: []byte("c")}}
+	w := weighAll(t, docs, Options{}, 1)
+	want := "term\tdocument\ttf\tweight\n" +
+		"a\tone\t1\t0.6099695\n" +
+		`a\\b` + "\tone\t1\t0.6099695\n" +
+		"c\ttwo\\tto\t1\t0.80259144\n"
+	if got := string(written(t, w, TSV)); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// All formats hold the same numbers, whole lists as well as those that come in pieces.
+func TestFormatsHoldTheSame(t *testing.T) {
+	docs := randomDocs(5, 500, 300, 40)
+	for i := range 2*pieceLen + 100 {
+		docs = append(docs, text.Document{ID: fmt.Sprint("short", i), Text: []byte("often")})
+	}
+	w := weighAll(t, docs, Options{Threads: 2}, 1)
+	defer w.Close()
+	want := weightsOf(t, w, 1)
+
+	// Binary, through a file.
+	path := filepath.Join(t.TempDir(), "x.weights")
+	c, err := w.WriteFile(t.Context(), path, FormatAuto, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []weight
+	for i := range f.Len() {
+		x := f.At(i)
+		for k, d := range x.Docs {
+			got = append(got, weight{string(x.Word), x.DF, d, x.TFs[k], math.Float32bits(x.Weights[k])})
+		}
+		if y, ok := f.Find(x.Word); !ok || !bytes.Equal(y.Word, x.Word) {
+			t.Fatalf("%q is not found", x.Word)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Error("binary: other weights")
+	}
+	if _, ok := f.Find([]byte("no such word")); ok || f.ID(500) != "short0" || c.Terms != int64(f.Len()) || c.Pairs != int64(len(want)) {
+		t.Error("binary: finds what is not there, or counts wrongly")
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// Parquet.
+	rows, err := parquet.Read[parquetRow](bytes.NewReader(written(t, w, Parquet)), int64(len(written(t, w, Parquet))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(want) {
+		t.Fatalf("parquet: %d rows, want %d", len(rows), len(want))
+	}
+	for i, r := range rows {
+		x := want[i]
+		if r.Term != x.word || r.Document != docs[x.doc].ID || r.TF != int32(x.tf) || math.Float32bits(r.Weight) != x.bits {
+			t.Fatalf("parquet: row %d is %+v, want %+v", i, r, x)
+		}
+	}
+
+	// NPZ: the arrays of the CSR matrix.
+	data := written(t, w, NPZ)
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	array := func(name string) (header string, data []byte) {
+		r, err := z.Open(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 10 + int(b[8]) + int(b[9])<<8
+		if string(b[:8]) != "\x93NUMPY\x01\x00" || n%64 != 0 {
+			t.Fatalf("%s.npy begins with %q", name, b[:10])
+		}
+		return string(b[10:n]), b[n:]
+	}
+	header, raw := array("data")
+	weights, err := sections.View[float32](slices.Clone(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }", len(want)); !strings.HasPrefix(header, want) {
+		t.Errorf("npz: header %q, want %q", header, want)
+	}
+	_, raw = array("indices")
+	indices, err := sections.View[int32](slices.Clone(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range want {
+		if math.Float32bits(weights[i]) != x.bits || uint32(indices[i]) != x.doc {
+			t.Fatalf("npz: weight %d is %v of %d, want %+v", i, weights[i], indices[i], x)
+		}
+	}
+
+	// TSV has a line for each; counting alone counts the same.
+	if lines := bytes.Count(written(t, w, TSV), []byte("\n")); lines != len(want)+1 {
+		t.Errorf("tsv: %d lines", lines)
+	}
+	if again, err := w.Write(t.Context(), io.Discard, None, 2); err != nil || again != c {
+		t.Errorf("counted %v, %v; want %v", again, err, c)
+	}
+}
+
+// The bytes of the example in the description of the format.
+func TestBinaryAsDocumented(t *testing.T) {
+	data := written(t, weighAll(t, texts("a", "a b"), Options{}, 1), Binary)
+	f, err := sections.Parse(data, binaryMagic, binaryVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{
+		"docs": sections.Bytes([]uint32{0, 1, 1}), "tfs": sections.Bytes([]uint32{1, 1, 1}),
+		"first": sections.Bytes([]uint64{0, 2, 3}), "words": []byte("ab"), "ends": sections.Bytes([]uint64{1, 2}),
+		"lengths": sections.Bytes([]uint32{1, 2}), "ids": []byte("d0d1"), "id-ends": sections.Bytes([]uint64{2, 4}),
+	} {
+		if got, err := f.Section(name); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("section %s is %v, want %v (%v)", name, got, want, err)
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	w := weighAll(t, texts("a b", "b"), Options{}, 1)
+	dir := t.TempDir()
+	if _, err := w.WriteFile(t.Context(), filepath.Join(dir, "x.doc"), FormatAuto, 1); err == nil || !strings.Contains(err.Error(), ".parquet") {
+		t.Errorf("a strange name gives %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, f := range []Format{TSV, Parquet, NPZ, Binary, None} {
+		path := filepath.Join(dir, "x")
+		if _, err := w.WriteFile(ctx, path, f, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v does not stop: %v", f, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%v leaves half a file", f)
+		}
+		if f == None {
+			continue
+		}
+		if _, err := w.Write(t.Context(), full{}, f, 1); !errors.Is(err, errFull) {
+			t.Errorf("%v on a full disk: %v", f, err)
+		}
+	}
+	if _, err := w.Write(t.Context(), io.Discard, formats, 1); err == nil {
+		t.Error("an unknown format is written")
+	}
+	for _, name := range Formats() {
+		if f, err := ParseFormat(name); err != nil || f.String() != name {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	if _, err := ParseFormat("doc"); err == nil {
+		t.Error("an unknown format has a meaning")
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func FuzzOpenFile(f *testing.F) {
+	w := weighAll(f, texts("a rose is a rose", "a thorn", ""), Options{}, 1)
+	data := written(f, w, Binary)
+	f.Add(data)
+	f.Add(data[:len(data)-1])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := sections.Parse(bytes.Clone(data), binaryMagic, binaryVersion)
+		if err != nil {
+			return
+		}
+		if x, err := parseFile(s); err == nil {
+			for i := range x.Len() {
+				x.Find(x.At(i).Word)
+			}
+		}
+	})
+}
