@@ -30,6 +30,8 @@ type query struct {
 	stats   Stats
 	trace   bool
 	traceAt int64 // Entered of the next point of the trace
+	team    *team // those who answer it together, if several do
+	mate    mate  // what this one of them knows
 	pool    []*list
 	tokens  text.Tokens
 	words   map[string]int
@@ -53,6 +55,9 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 	}
 	if int(r.Algorithm) >= len(algorithms) {
 		return nil, fmt.Errorf("no algorithm %d", r.Algorithm)
+	}
+	if err := r.Parallel.check(); err != nil {
+		return nil, err
 	}
 	w, err := s.weigher(r.Model)
 	if err != nil {
@@ -78,7 +83,7 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 }
 
 func (s *Searcher) release(q *query) {
-	q.ctx = nil
+	q.ctx, q.team = nil, nil
 	q.terms = q.terms[:0]
 	clear(q.words)
 	s.queries.Put(q)
@@ -209,7 +214,14 @@ func (q *query) run(a Algorithm) error {
 // push offers a document that was scored. Documents come in rising order, so that
 // one whose score only equals the worst of the k best loses.
 func (q *query) push(doc uint32, score float32) {
-	if score <= q.theta || !q.heap.add(doc, score) {
+	if score <= q.theta {
+		return
+	}
+	if q.team != nil {
+		q.offer(doc, score)
+		return
+	}
+	if !q.heap.add(doc, score) {
 		return
 	}
 	q.stats.Entered++
@@ -240,10 +252,18 @@ func (q *query) scoreAt(doc uint32) float32 {
 // tick is called for every document or window of an algorithm's loop: now and then it looks whether the
 // search was given up.
 func (q *query) tick() error {
-	if q.ticks++; q.ticks&0xfff == 0 {
-		return q.ctx.Err()
+	if q.ticks++; q.ticks&0x7f == 0 {
+		return q.pause()
 	}
 	return nil
+}
+
+// pause looks at the world outside.
+func (q *query) pause() error {
+	if q.team != nil {
+		q.refresh()
+	}
+	return q.ctx.Err()
 }
 
 // start moves all lists to the first document of the range.

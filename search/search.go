@@ -116,8 +116,10 @@ type Request struct {
 	Model Model
 	// Algorithm does the work; all give the same result.
 	Algorithm Algorithm
-	// Trace keeps how the threshold rose, in Stats.Thresholds.
+	// Trace keeps how the threshold rose, in Stats.Thresholds, if one core does the work.
 	Trace bool
+	// Parallel spreads the work over cores; nil means one core.
+	Parallel *Parallel
 }
 
 // Hit is an answer.
@@ -148,6 +150,8 @@ type Stats struct {
 	Entered int64 `json:"entered"`
 	// Thresholds is the score to beat over time, if asked for: some 20 to 100 points.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
+	// Parallel says how the work was spread over cores; nil if it was not.
+	Parallel *ParallelStats `json:"parallel,omitempty"`
 }
 
 // Threshold says that after so many documents had entered the k best, when the search had come
@@ -166,6 +170,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
 	}
 	defer s.release(q)
 	q.stats.Algorithm = q.choose(r.Algorithm)
+	if r.Parallel.spread(q) {
+		return s.searchParallel(q, r.Parallel)
+	}
 	if err := q.run(q.stats.Algorithm); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

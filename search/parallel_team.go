@@ -1,0 +1,219 @@
+package search
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// team is a query that several workers answer together. Workers may come and go: each takes
+// partitions until none is left.
+type team struct {
+	s         *Searcher
+	main      *query
+	k         int
+	scorers   []scorer
+	threads   int
+	algorithm Algorithm
+	parts     partitions
+	row       int
+	fresh     bool // a worker starts afresh after each row
+	policy    Policy
+	exact     bool
+	pending   int // scores that a worker keeps to itself before it counts them
+
+	next   atomic.Int64  // the partition to take next
+	bar    atomic.Uint64 // only answers above it can be in the result
+	failed atomic.Bool
+	tally  tally
+
+	mu      sync.Mutex
+	best    [][]uint64 // of each worker that is done
+	stats   Stats
+	err     error
+	closed  bool
+	helpers sync.WaitGroup
+}
+
+var teams = sync.Pool{New: func() any { return new(team) }}
+
+// newTeam makes a team for a query. It is given back by dismiss.
+func (s *Searcher) newTeam(q *query, p *Parallel) *team {
+	t := teams.Get().(*team)
+	t.s, t.main, t.algorithm, t.k = s, q, q.stats.Algorithm, q.heap.k
+	t.scorers = t.scorers[:0]
+	for _, l := range q.lists {
+		t.scorers = append(t.scorers, l.scorer)
+	}
+	t.threads = p.threads()
+	t.parts = newPartitions(q, p)
+	t.row, t.fresh = max(p.Row, 1), p.Row > 0
+	t.policy, t.exact = p.Policy, p.Exact()
+	if t.policy == Early && t.parts.kind.cutsDocuments() {
+		t.policy = SharedFull // the same document would be counted twice
+	}
+	t.next.Store(0)
+	t.bar.Store(0)
+	t.failed.Store(false)
+	t.best, t.stats, t.err, t.closed = t.best[:0], Stats{}, nil, false
+	t.stats.Blocks = q.finalStats().Blocks
+	if t.policy == Early {
+		most := 0.0
+		for _, l := range q.lists {
+			most += l.max
+		}
+		t.tally.reset(t.k, most)
+		t.pending = max(1, min(t.k/8, 32))
+	}
+	return t
+}
+
+func (t *team) dismiss() {
+	t.s, t.main = nil, nil
+	clear(t.best)
+	clear(t.scorers)
+	teams.Put(t)
+}
+
+// answer answers the query with all threads.
+func (t *team) answer() (*Result, error) {
+	par.Do(min(t.threads, t.rows()), func(worker int) {
+		if worker > 0 {
+			t.help()
+		} else {
+			t.work(t.main)
+		}
+	})
+	return t.result()
+}
+
+// rows is how many times a worker can take partitions.
+func (t *team) rows() int { return (t.parts.count + t.row - 1) / t.row }
+
+// left says whether there are partitions that nobody has taken.
+func (t *team) left() bool { return !t.failed.Load() && t.next.Load() < int64(t.parts.count) }
+
+// help joins the team until the work is done.
+func (t *team) help() {
+	if !t.left() {
+		return
+	}
+	q, err := t.fork()
+	if err != nil {
+		t.fail(err)
+		return
+	}
+	t.work(q)
+	t.s.release(q)
+}
+
+// work takes partitions and answers the query on them.
+func (t *team) work(q *query) {
+	q.team = t
+	q.mate = mate{low: math.MaxUint64, pending: q.mate.pending[:0]}
+	var best []uint64
+	distinct := t.parts.kind.cutsDocuments()
+	for t.left() {
+		first := int(t.next.Add(int64(t.row))) - t.row
+		for i := first; i < min(first+t.row, t.parts.count); i++ {
+			if err := t.search(q, i); err != nil {
+				t.fail(err)
+				break
+			}
+			if distinct { // the next partition may have the same documents: only the bar is kept
+				best = mergeBest(best, q.heap.take(0), t.k, true)
+				q.theta, q.cut, q.mate.low = -1, -1, math.MaxUint64
+			}
+		}
+		if t.fresh {
+			best = mergeBest(best, q.heap.take(0), t.k, distinct)
+			q.count()
+			q.theta, q.cut = -1, -1
+			q.mate = mate{low: math.MaxUint64, pending: q.mate.pending}
+		}
+	}
+	best = mergeBest(best, q.heap.take(t.safeBar()), t.k, distinct)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.best = append(t.best, best)
+	t.stats.Decoded += q.stats.Decoded
+	t.stats.Scored += q.stats.Scored
+	t.stats.Skipped += q.stats.Skipped
+	t.stats.Entered += q.stats.Entered
+}
+
+// safeBar is a bar below which no answer need be merged.
+func (t *team) safeBar() uint64 {
+	if t.policy == SharedHalf {
+		return 0
+	}
+	return t.bar.Load()
+}
+
+// search answers the query on one partition.
+func (t *team) search(q *query, i int) error {
+	if err := q.ctx.Err(); err != nil {
+		return err
+	}
+	ok, err := t.parts.enter(t.s, q, i)
+	if err != nil || !ok {
+		return err
+	}
+	q.mate.at = q.from
+	q.refresh()
+	return q.run(t.algorithm)
+}
+
+func (t *team) fail(err error) {
+	t.failed.Store(true)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// result merges what the workers found, after all are done.
+func (t *team) result() (*Result, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	keys := mergePairs(t.threads, t.best, t.k, t.parts.kind.cutsDocuments())
+	stats := t.main.stats
+	stats.Blocks = t.stats.Blocks
+	stats.Decoded, stats.Scored, stats.Skipped, stats.Entered = t.stats.Decoded, t.stats.Scored, t.stats.Skipped, t.stats.Entered
+	stats.Thresholds = nil
+	stats.Parallel = &ParallelStats{
+		Threads: min(t.threads, t.rows()), Partition: t.parts.kind, Size: t.parts.size, Partitions: t.parts.count,
+		Policy: t.policy, Exact: t.exact,
+	}
+	return &Result{Hits: hitsOf(keys), Stats: stats}, nil
+}
+
+// fork makes another query of the same words for another worker.
+func (t *team) fork() (*query, error) {
+	s, m := t.s, t.main // m is at work: only what does not change may be read
+	q, _ := s.queries.Get().(*query)
+	if q == nil {
+		q = &query{words: map[string]int{}}
+	}
+	q.ctx, q.mode, q.c, q.trace = m.ctx, m.mode, m.c, false
+	q.stats, q.ticks = Stats{}, 0
+	q.heap.reset(t.k)
+	q.terms = append(q.terms[:0], m.terms...)
+	for len(q.pool) < len(q.terms) {
+		q.pool = append(q.pool, &list{})
+	}
+	q.lists = q.pool[:len(q.terms)]
+	for i := range q.terms {
+		if err := q.lists[i].open(s.index, &q.terms[i], t.scorers[i], i); err != nil {
+			s.release(q)
+			return nil, err
+		}
+	}
+	q.hair, q.theta, q.cut = m.hair, -1, -1
+	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
+	return q, nil
+}
