@@ -117,6 +117,7 @@ func TestFormatsByExample(t *testing.T) {
 		{"csv", CSV, "", "id,title,text\n1,T,\"a \"\"q\"\",\nb\"\r\n\n2,,x", []string{"1=T\na \"q\",\nb", "2=x"}},
 		{"csv, no ID", CSV, "", "text\n\"x\"\ny\n", []string{"f:1=x", "f:2=y"}},
 		{"csv, own column", CSV, "b", "a,b,id\n1,2,3\n", []string{"3=2"}},
+		{"csv, empty lines first", CSV, "", "\r\n\ntext\nx\n\ny\n", []string{"f:1=x", "f:2=y"}},
 		{"csv, header only", CSV, "", "id,text\n", nil},
 		{"csv, nothing", CSV, "", "", nil},
 		{"smart", SMART, "", ".I 1\r\n.T\r\ntitle\r\nmore\r\n.A\nauthor\n.W\n.5 of\n.I 2\n.X\n1 2\n.I 3\n.W\nx",
@@ -162,6 +163,7 @@ func TestMistakesByExample(t *testing.T) {
 		{CSV, "text\n\"x\n", "f: line 2: a quote that is not closed"},
 		{CSV, "text\n\"x\"y\n", "f: line 2: text behind a closing quote: want a comma or the line's end"},
 		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that has none at its begin"},
+		{CSV, "\na,b\n1,2\n", "f: line 2: no text column contents, title, abstract, text: the columns are a, b"},
 		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, abstract, text: the columns are a, b"},
 		{CSV, "a,\"b\n1,2\n", "f: line 1: the header that names the columns: a quote that is not closed"},
 		{SMART, "\nhello\n.I 1\n", "f: line 2: text before the first document: want .I and its ID"},
@@ -205,10 +207,13 @@ func TestDetection(t *testing.T) {
 		{"a", ".I 1\r\n.T\r\n", true, SMART},
 		{"a", "0\tThe presence of\n1\tx\n", false, TSV},
 		{"a", "0\tThe presence of\n1\tx\ty\n", false, Lines},
+		{"a", "0\tThe presence of\n1\tx", false, TSV},
+		{"a", "0\tThe presence of", false, TSV},
+		{"a", "0\tThe presence of\nand no number at the end", false, Lines},
 		{"a.tsv", "D1\tx\n", false, TSV},
 		{"a.CSV.zst", "id,text\n", false, CSV},
 	} {
-		if got := guess([]byte(tt.text), tt.name, tt.inFolder); got != tt.want {
+		if got := guess([]byte(tt.text), true, tt.name, tt.inFolder); got != tt.want {
 			t.Errorf("%s %q: %v, want %v", tt.name, tt.text, got, tt.want)
 		}
 	}
@@ -387,4 +392,61 @@ func setSizes(chunk, window int) func() {
 	c, w := chunkSize, windowSize
 	chunkSize, windowSize = chunk, window
 	return func() { chunkSize, windowSize = c, w }
+}
+
+// endless never has anything to read, like a terminal at which nobody types.
+type endless struct{ asked chan struct{} }
+
+func (e endless) Read([]byte) (int, error) {
+	close(e.asked)
+	select {}
+}
+
+// Whoever waits for input that does not come can be told to stop.
+func TestWaitingForInputCanBeStopped(t *testing.T) {
+	for how, read := range map[string]func(context.Context, *Corpus) error{
+		"All": func(ctx context.Context, c *Corpus) (err error) {
+			for _, err = range c.All(ctx) {
+			}
+			return err
+		},
+		"Batches": func(ctx context.Context, c *Corpus) error {
+			return c.Batches(ctx, func(int, *Batch) error { return nil })
+		},
+	} {
+		in := endless{make(chan struct{})}
+		ctx, stop := context.WithCancel(context.Background())
+		go func() {
+			<-in.asked
+			stop()
+		}()
+		if err := read(ctx, &Corpus{Paths: []string{"-"}, in: in}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
+// A document that never ends is read until somebody stops it.
+func TestEndlessDocumentsCanBeStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	zeros := &zeroReader{after: 3, stop: stop}
+	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, in: zeros}).All(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// zeroReader gives zeros for ever, and calls stop on the way.
+type zeroReader struct {
+	after int
+	stop  func()
+}
+
+func (z *zeroReader) Read(p []byte) (int, error) {
+	clear(p)
+	if z.after--; z.after <= 0 {
+		z.stop()
+	}
+	return len(p), nil
 }

@@ -17,11 +17,12 @@ type csvColumns struct {
 // csvHeader reads the first record, which names the columns.
 func csvHeader(head []byte, o *Options) (csvColumns, error) {
 	c := csvColumns{id: -1}
-	if len(head) == 0 {
+	start := emptyLines(head)
+	if start == len(head) {
 		return c, nil
 	}
 	var r csvRecord
-	if _, err := r.read(head, 0); err != nil {
+	if _, err := r.read(head, start); err != nil {
 		return c, fmt.Errorf("the header that names the columns: %w", err)
 	}
 	names := make([]string, len(r.fields))
@@ -59,6 +60,18 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 		return c, fmt.Errorf("no column %q: the columns are %s", o.IDField, strings.Join(names, ", "))
 	}
 	return c, nil
+}
+
+// emptyLines is how many bytes of empty lines b begins with.
+func emptyLines(b []byte) (at int) {
+	for at < len(b) {
+		line, size := nextLine(b[at:])
+		if len(line) > 0 {
+			break
+		}
+		at += size
+	}
+	return at
 }
 
 // csvRecord is one record: where its fields are in the text.
@@ -142,11 +155,7 @@ func (r *csvRecord) field(b []byte, i int, dst []byte) []byte {
 // lines are skipped.
 func (p *parser) splitCSV(s *source, data []byte, first bool) error {
 	var r csvRecord
-	for at := 0; at < len(data); {
-		if line, size := nextLine(data[at:]); len(line) == 0 && !(first && s.columns.count == 1) {
-			at += size
-			continue
-		}
+	for at := emptyLines(data); at < len(data); {
 		next, err := r.read(data, at)
 		if err != nil {
 			return err
@@ -158,7 +167,7 @@ func (p *parser) splitCSV(s *source, data []byte, first bool) error {
 			p.addCSV(s, data, &r)
 		}
 		first = false
-		at = next
+		at = next + emptyLines(data[next:])
 	}
 	return nil
 }

@@ -10,14 +10,14 @@ import (
 
 // detect settles the file's format from the options, its first bytes and, for CSV
 // and TSV, its name. head is the whole file or its first detectSize bytes.
-func (s *source) detect(head []byte) error {
+func (s *source) detect(head []byte, whole bool) error {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return fmt.Errorf("%s: byte 0: UTF-16 text: convert it to UTF-8", s.path)
 	}
 	head = bytes.TrimPrefix(head, bom)
 	s.format = s.options.Format
 	if s.format == Auto {
-		s.format = guess(head, s.name, s.inFolder)
+		s.format = guess(head, whole, s.name, s.inFolder)
 	}
 	switch s.format {
 	case CSV:
@@ -26,7 +26,7 @@ func (s *source) detect(head []byte) error {
 			if e, ok := errors.AsType[*syntaxError](err); ok {
 				return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:e.at], newline), err)
 			}
-			return fmt.Errorf("%s: line 1: %w", s.path, err)
+			return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:emptyLines(head)], newline), err)
 		}
 	case SMART:
 		for _, f := range s.options.Fields {
@@ -41,7 +41,7 @@ func (s *source) detect(head []byte) error {
 	return nil
 }
 
-func guess(head []byte, name string, inFolder bool) Format {
+func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	first, _ := nextLine(text)
 	switch {
@@ -66,7 +66,7 @@ func guess(head []byte, name string, inFolder bool) Format {
 		return JSONL
 	}
 	switch {
-	case numberedLines(head):
+	case numberedLines(head, whole):
 		return TSV
 	case inFolder:
 		return File
@@ -83,20 +83,26 @@ func looksJSON(line []byte) bool {
 	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
-// numberedLines reports whether every line is a number, one tab and text.
-func numberedLines(head []byte) bool {
-	for n := 0; ; n++ {
+// numberedLines reports whether every line is a number, one tab and text. The last
+// line of a head that is not the whole file may be the begin of a longer one, and
+// does not count.
+func numberedLines(head []byte, whole bool) bool {
+	n := 0
+	for ; len(head) > 0; n++ {
 		end := bytes.IndexByte(head, '\n')
 		if end < 0 {
-			// What is left may be the begin of a longer line.
-			return n > 0
+			if !whole {
+				break
+			}
+			end = len(head)
 		}
 		id, text, ok := bytes.Cut(head[:end], []byte("\t"))
 		if !ok || len(id) == 0 || bytes.IndexByte(text, '\t') >= 0 || len(bytes.Trim(id, "0123456789")) > 0 {
 			return false
 		}
-		head = head[end+1:]
+		head = head[min(end+1, len(head)):]
 	}
+	return n > 0
 }
 
 // blankShare is the share of blank lines after the first line with text.

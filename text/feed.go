@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -50,6 +52,7 @@ type position struct {
 
 // feeder reads a corpus in order and cuts it into tasks.
 type feeder struct {
+	ctx    context.Context
 	corpus *Corpus
 	tell   func(n int64)
 	emit   func(*task) error // takes the task over; an error stops the feeder
@@ -113,7 +116,7 @@ func (f *feeder) add(p piece) error {
 }
 
 func (f *feeder) feed(in input) error {
-	s, err := open(in, &f.corpus.Options, f.corpus.stdin(), f.tell)
+	s, err := open(f.ctx, in, &f.corpus.Options, f.corpus.stdin(), f.tell)
 	if err != nil {
 		return err
 	}
@@ -122,8 +125,11 @@ func (f *feeder) feed(in input) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if err := s.detect(buf); err != nil {
+	if err := s.detect(buf, err == io.EOF); err != nil {
 		return err
+	}
+	if log := s.options.Log; log != nil {
+		log.Info("reading", "file", s.path, "format", s.format, "compression", cmp.Or(s.codec, "none"), "bytes", s.size)
 	}
 	if s.codec == "" && s.regular && s.size > int64(max(chunkSize, len(buf))) && s.format != CSV {
 		f.spare = buf

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ const maxWindow = 1 << 31
 // source is one opened file: what reading and parsing need to know of it.
 type source struct {
 	input
+	ctx     context.Context
 	options *Options
 	format  Format
 	columns csvColumns
@@ -49,18 +51,21 @@ func (c *countReader) Read(p []byte) (int, error) {
 }
 
 // open opens a file and finds out by its first bytes whether it is compressed.
-func open(in input, o *Options, stdin io.Reader, tell func(n int64)) (*source, error) {
-	s := &source{input: in, options: o}
+func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(n int64)) (*source, error) {
+	s := &source{input: in, ctx: ctx, options: o}
 	s.users.Store(1)
 	var r io.Reader = stdin
 	if in.path != "-" {
-		f, err := os.Open(in.path)
+		f, err := openPatiently(ctx, in.path)
 		if err != nil {
 			return nil, err
 		}
 		s.file = f
 		s.close = append(s.close, func() { f.Close() })
 		r = f
+	}
+	if !in.regular {
+		r = &patient{ctx: ctx, r: r}
 	}
 	s.raw = &countReader{r: r, tell: tell}
 	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
@@ -109,6 +114,9 @@ func (s *source) decompress(head []byte) error {
 func (s *source) read(buf []byte, n int) ([]byte, error) {
 	buf = slices.Grow(buf, n)
 	for n > 0 {
+		if err := s.ctx.Err(); err != nil { // compressed text may be endless too
+			return buf, err
+		}
 		got, err := s.stream.Read(buf[len(buf) : len(buf)+n])
 		buf = buf[:len(buf)+got]
 		n -= got

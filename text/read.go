@@ -18,12 +18,12 @@ func (c *Corpus) stdin() io.Reader {
 }
 
 // start makes the feeder and the list of its files.
-func (c *Corpus) start() (*feeder, []input, error) {
+func (c *Corpus) start(ctx context.Context) (*feeder, []input, error) {
 	inputs, err := c.inputs()
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &feeder{corpus: c, tell: func(int64) {}}
+	f := &feeder{ctx: ctx, corpus: c, tell: func(int64) {}}
 	if progress := c.Options.Progress; progress != nil {
 		var total int64
 		for _, in := range inputs {
@@ -42,7 +42,9 @@ func (c *Corpus) start() (*feeder, []input, error) {
 // all reads and parses in the caller's goroutine.
 func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		f, inputs, err := c.start()
+		ctx, done := context.WithCancel(ctx)
+		defer done()
+		f, inputs, err := c.start(ctx)
 		if err != nil {
 			yield(Document{}, err)
 			return
@@ -87,7 +89,10 @@ func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 // documents and batches there were; since tasks are taken in order and say so
 // before fn is called, that wait is short.
 func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
-	f, inputs, err := c.start()
+	parent := ctx
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	f, inputs, err := c.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,10 +100,6 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	parent := ctx
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-
 	tasks := make(chan *task, threads)
 	free := make(chan []byte, 2*threads+1)
 	f.buffer = func() []byte {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"log/slog"
 )
 
 // Document is one unit of a corpus.
@@ -48,6 +49,8 @@ type Options struct {
 	// Progress is told how many bytes of how many (0: unknown) have been read.
 	// It may be called from several goroutines.
 	Progress func(done, total int64)
+	// Log is told what each file was taken for; nil: nobody is.
+	Log *slog.Logger
 }
 
 // All yields the documents one after the other in corpus order. A Document is

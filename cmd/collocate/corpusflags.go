@@ -41,6 +41,7 @@ func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
 		IDField:  c.idField,
 		Threads:  a.textThreads(),
 		Progress: a.progress("reading"),
+		Log:      a.log,
 	}}
 }
 
