@@ -58,7 +58,9 @@ const pointsInShard = 1 << 14
 // the extent.
 func Points(ctx context.Context, w io.Writer, opts PointOptions) error {
 	p, err := newPoints(opts)
-	if err == nil {
+	if err != nil {
+		err = &OptionError{err}
+	} else {
 		_, err = io.WriteString(w, "feature,instance,x,y\n")
 	}
 	if err == nil {

@@ -140,7 +140,7 @@ type queries struct {
 
 func newQueries(o QueryOptions) (*queries, error) {
 	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classNames) {
-		return nil, fmt.Errorf("%d queries of class %v with %d words: want no negative number and at most 100 words", o.Count, o.Class, o.Terms)
+		return nil, &OptionError{fmt.Errorf("%d queries of class %v with %d words: want no negative number and at most 100 words", o.Count, o.Class, o.Terms)}
 	}
 	q := &queries{count: o.Count, threads: o.Threads, seed: o.Seed, terms: o.Terms, class: o.Class}
 	if q.count == 0 {

@@ -43,6 +43,14 @@ const (
 	wordSlot = 16
 )
 
+// OptionError is a mistake in the options, found before anything was written.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the mistake itself.
+func (e *OptionError) Unwrap() error { return e.Err }
+
 func (o TextOptions) withDefaults() (TextOptions, error) {
 	sizes := 0
 	for _, n := range []int64{o.Bytes, o.Tokens, o.Docs} {
@@ -87,7 +95,7 @@ func (o TextOptions) withDefaults() (TextOptions, error) {
 func Text(ctx context.Context, w io.Writer, opts TextOptions) error {
 	o, err := opts.withDefaults()
 	if err != nil {
-		return fmt.Errorf("generating text: %w", err)
+		return fmt.Errorf("generating text: %w", &OptionError{err})
 	}
 	mean := math.Exp(o.Mu + o.Sigma*o.Sigma/2)
 	docs := int(min(max(shardWords/mean, 1), 8192))

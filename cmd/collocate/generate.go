@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/bytesize"
 )
@@ -49,22 +52,30 @@ func (g *generateOutput) addFlags(cmd *cobra.Command) {
 // (0: unknown) and a summary.
 func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error) error {
 	show := a.progress("generating")
+	start := time.Now()
 	counted := func(w io.Writer) *countingWriter {
 		return &countingWriter{w: w, total: total, show: show}
 	}
+	w := counted(a.stdout)
+	var err error
 	if g.path == "-" {
-		return fill(counted(a.stdout))
+		err = fill(w)
+	} else {
+		err = atomicfile.WriteFile(g.path, func(f *atomicfile.File) error {
+			w = counted(f)
+			return fill(w)
+		})
 	}
-	var written int64
-	err := atomicfile.WriteFile(g.path, func(f *atomicfile.File) error {
-		w := counted(f)
-		defer func() { written = w.n }()
-		return fill(w)
-	})
+	if wrong := (*datagen.OptionError)(nil); errors.As(err, &wrong) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}
-	a.summary("%s: %v", g.path, bytesize.Size(written))
+	a.log.Info("generated", "bytes", w.n, "seconds", time.Since(start).Seconds(), "seed", g.seed, "threads", a.textThreads())
+	if g.path != "-" {
+		a.summary("%s: %v", g.path, bytesize.Size(w.n))
+	}
 	return nil
 }
 
@@ -93,6 +104,9 @@ func (c *countFlag) Set(text string) error {
 	n, err := bytesize.Parse(text)
 	if err != nil {
 		return fmt.Errorf("%q is not a number: want digits with an optional unit, such as 500, 65k or 50M", text)
+	}
+	if n == 0 {
+		return errors.New("want at least 1")
 	}
 	*c = countFlag(n)
 	return nil

@@ -33,13 +33,16 @@ is at least 0.6. --patterns plants several at once.`,
   collocate generate points --count 200k --features 50 --patterns 5 --pattern-size 3-6 --prevalence 0.4`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Count, o.Seed, o.Threads = int64(count), out.seed, a.threads
+			o.Count, o.Seed, o.Threads = int64(count), out.seed, a.textThreads()
 			lo, hi, err := parseSizes(sizes)
 			if err != nil {
 				return err
 			}
-			if patterns < 0 {
-				return usagef("--patterns %d: want at least 0", patterns)
+			if o.Features < 1 {
+				return usagef("--features %d: want at least 1", o.Features)
+			}
+			if patterns < 0 || patterns > o.Features/2 {
+				return usagef("--patterns %d: want 0 to %d, two of %d features each", patterns, o.Features/2, o.Features)
 			}
 			o.Patterns = datagen.Patterns(patterns, lo, hi, prevalence)
 			for _, s := range plant {

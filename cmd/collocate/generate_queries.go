@@ -29,7 +29,7 @@ A mixed log has queries of 1 to 10 words, and popular ones come again.`,
   collocate generate queries --class short --vocab vocab.txt --docs 1M`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Count, o.Docs, o.Seed, o.Threads = int64(count), int64(docs), out.seed, a.threads
+			o.Count, o.Docs, o.Seed, o.Threads = int64(count), int64(docs), out.seed, a.textThreads()
 			if lines {
 				o.Law, o.Mu, o.Sigma = datagen.News, 3.171, 0.5
 			}

@@ -28,19 +28,24 @@ Benchmark: 27 words on average, 2.4 million distinct ones among 719 million.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Bytes, o.Tokens, o.Docs = int64(size), int64(tokens), int64(docs)
-			o.Seed, o.Threads = out.seed, a.threads
+			o.Seed, o.Threads = out.seed, a.textThreads()
 			sizes := 0
 			for _, name := range []string{"bytes", "tokens", "docs"} {
-				f := cmd.Flags().Lookup(name)
-				if f.Changed && f.Value.String() == "0" {
-					return usagef("--%s 0: want at least 1", name)
-				}
-				if f.Changed {
+				if cmd.Flags().Changed(name) {
 					sizes++
 				}
 			}
 			if sizes > 1 {
 				return usagef("want one of --bytes, --tokens and --docs")
+			}
+			if o.Lines && !cmd.Flags().Changed("mu") {
+				o.Mu = 3.171
+			}
+			if o.Lines && !cmd.Flags().Changed("sigma") {
+				o.Sigma = 0.5
+			}
+			if o.Mu == 0 && o.Sigma == 0 {
+				return usagef("--mu 0 --sigma 0: want one of them above 0")
 			}
 			return out.write(a, o.Bytes, func(w io.Writer) error { return datagen.Text(cmd.Context(), w, o) })
 		},
@@ -51,7 +56,7 @@ Benchmark: 27 words on average, 2.4 million distinct ones among 719 million.`,
 	f.Var(&tokens, "tokens", "size in words, such as 50M")
 	f.Var(&docs, "docs", "size in documents (or lines); 1000 if no size is given")
 	f.BoolVar(&o.Lines, "lines", false, "sentences, one a line, instead of documents")
-	f.Float64Var(&o.Mu, "mu", 0, "mean of the logarithm of document lengths (default 6.0; with --lines 3.171)")
-	f.Float64Var(&o.Sigma, "sigma", 0, "deviation of the logarithm of document lengths (default 1.1; with --lines 0.5)")
+	f.Float64Var(&o.Mu, "mu", 6, "mean of the logarithm of document lengths; with --lines 3.171 if not given")
+	f.Float64Var(&o.Sigma, "sigma", 1.1, "deviation of the logarithm of document lengths; with --lines 0.5 if not given")
 	return cmd
 }

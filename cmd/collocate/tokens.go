@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -20,21 +21,24 @@ func newTokensCmd(a *app) *cobra.Command {
 		Short:   "Print the words of each document",
 		GroupID: groupTools,
 		Long: `Print one document a line as its words separated by blanks: what an analyzer
-makes of a corpus. Without a corpus, or with -, read standard input.`,
+makes of a corpus. Without a corpus, or with -, read standard input. With --json each
+line is an object of the document's id and its words.`,
 		Example: `  echo "The Cat's paws" | collocate tokens --analyzer english
   collocate tokens --ids --format smart cran.all
+  collocate tokens --json --analyzer ascii books/
   collocate tokens --analyzer whitespace --fields title,body news.jsonl.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			an, err := flags.analyzer()
 			if err != nil {
 				return err
 			}
+			a.log.Info("printing words", "analyzer", an.Name(), "threads", a.textThreads())
 			out := inOrder{w: a.stdout}
 			out.turn.L = &out.mu
 			workers := make([]struct {
 				tokens text.Tokens
 				line   []byte
-			}, a.threads)
+			}, a.textThreads())
 			return flags.corpus(a, args).Batches(cmd.Context(), func(worker int, b *text.Batch) error {
 				w := &workers[worker]
 				w.line = w.line[:0]
@@ -42,7 +46,11 @@ makes of a corpus. Without a corpus, or with -, read standard input.`,
 					if err := an.Analyze(doc.Text, &w.tokens); err != nil {
 						return out.fail(fmt.Errorf("document %s: %w", doc.ID, err))
 					}
-					w.line = appendTokens(w.line, doc.ID, ids, &w.tokens)
+					if a.json {
+						w.line = appendTokensJSON(w.line, doc.ID, &w.tokens)
+					} else {
+						w.line = appendTokens(w.line, doc.ID, ids, &w.tokens)
+					}
 				}
 				return out.write(b.Seq, w.line)
 			})
@@ -64,6 +72,26 @@ func appendTokens(line []byte, id string, ids bool, t *text.Tokens) []byte {
 		line = append(line, t.Word(i)...)
 	}
 	return append(line, '\n')
+}
+
+// appendTokensJSON appends {"id":"d1","words":["a","b"]}. What is not UTF-8 becomes U+FFFD,
+// since JSON cannot hold it.
+func appendTokensJSON(line []byte, id string, t *text.Tokens) []byte {
+	line = appendJSONString(append(line, `{"id":`...), id)
+	line = append(line, `,"words":[`...)
+	for i := range t.Words {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = appendJSONString(line, string(t.Word(i)))
+	}
+	return append(line, "]}\n"...)
+}
+
+func appendJSONString(dst []byte, s string) []byte {
+	quoted, err := json.Marshal(s)
+	must(err) // a string can always be written
+	return append(dst, quoted...)
 }
 
 // inOrder writes what several workers made of batches in the order of the batches.

@@ -47,6 +47,12 @@ func Parse(s string) (Size, error) {
 	if n *= float64(unit); n > math.MaxInt64/2 {
 		return 0, fmt.Errorf("size %q is too large", s)
 	}
+	if whole, err := strconv.ParseInt(t[:cut], 10, 64); err == nil {
+		return Size(whole) * unit, nil // to the last digit, which a float64 may not hold
+	}
+	if n != math.Trunc(n) {
+		return 0, fmt.Errorf("%q is not a whole number of bytes", s)
+	}
 	return Size(n), nil
 }
 

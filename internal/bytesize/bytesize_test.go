@@ -5,12 +5,13 @@ import "testing"
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Size{
 		"0": 0, "17": 17, "64k": 64000, "2GB": 2e9, "2gb": 2e9, "1.5 MiB": 3 << 19, "4GiB": 4 << 30, "1TB": 1e12,
+		"9007199254740993": 1<<53 + 1, ".5k": 500, "2.k": 2000,
 	} {
 		if got, err := Parse(text); err != nil || got != want {
 			t.Errorf("Parse(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "GB", "-1GB", "2 furlongs", "1e3", "1.2.3", "99999999TB"} {
+	for _, text := range []string{"", "GB", "-1GB", "2 furlongs", "1e3", "1.2.3", "2.5", ".", "99999999TB"} {
 		if got, err := Parse(text); err == nil {
 			t.Errorf("Parse(%q) = %d, want an error", text, got)
 		}
