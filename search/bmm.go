@@ -14,11 +14,18 @@ import (
 // completed from the other lists, in rising order of documents, and scored again in query order.
 func blockMaxMaxScore(q *query) error {
 	q.byBound = append(q.byBound[:0], q.lists...)
+	q.window.prepare()
+	q.plain = plainly{}
 	for base := q.from; base < q.to; {
 		end := q.outerWindow(base)
 		essential := q.divide()
-		if essential < len(q.byBound) {
-			q.innerWindows(base, end, essential)
+		switch {
+		case essential == len(q.lists):
+		case q.plain.next():
+			q.innerWindows(q.lists, base, end, 0)
+		default:
+			slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
+			q.innerWindows(q.byBound[essential:], base, end, essential)
 		}
 		if err := q.ctx.Err(); err != nil {
 			return err
@@ -79,92 +86,195 @@ func (q *query) divide() int {
 		}
 	}
 	q.sums = sums
-	// Scores of essential lists are added in query order: where all are essential the sums are exact.
-	slices.SortFunc(lists[essential:], func(a, b *list) int { return a.pos - b.pos })
 	return essential
 }
 
-// innerWindows goes through an outer window.
-func (q *query) innerWindows(base, end uint32, essential int) {
-	lists := q.byBound[essential:]
-	rest := 0.0
+// innerWindows goes through an outer window. The lists are the essential ones, in query order; if
+// essential is 0 these are all, and their sums are the scores.
+func (q *query) innerWindows(lists []*list, base, end uint32, essential int) {
+	total, rest := q.sums[len(q.sums)-1], 0.0
 	if essential > 0 {
 		rest = q.sums[essential-1]
 	}
-	exact := essential == 0 || len(q.lists) <= 1
-	for base < end {
+	for base < end && total > q.cut {
 		to := uint32(min(uint64(base)+windowSize, uint64(end)))
-		if q.sums[len(q.sums)-1] <= q.cut {
-			return
-		}
 		next, n := end, 0
 		for _, l := range lists {
-			q.stats.Scored += int64(l.fill(base, to))
+			q.fill(l, base, to, total-l.windowBound)
 			b := &l.postings
 			n += b.hi - b.lo
 			if b.lo < len(b.docs) {
 				next = min(next, b.docs[b.lo])
+			} else if b.next < len(l.Last) {
+				next = min(next, to)
 			}
 		}
 		if n == 0 { // jump to the first document of an essential list
 			base = max(next, to)
 			continue
 		}
-		q.collect(lists, base, to, n, rest)
-		q.complete(base, essential, exact)
+		for _, l := range q.byBound[:essential] {
+			l.filled = false
+			l.asked.reset()
+		}
+		q.collect(lists, base, to, n, q.cut-rest)
+		if essential == 0 {
+			q.pushFound()
+		} else {
+			q.complete(base, to, essential, n)
+		}
 		base = to
 	}
 }
 
+// fill decodes and scores the postings of a list in a window, but for blocks that cannot make a
+// document win even if all other lists give it their most.
+func (q *query) fill(l *list, base, to uint32, others float64) {
+	l.fill(base, to, func(block int) bool {
+		return others+float64(l.bound(l.Bounds[block])) <= q.cut
+	})
+	l.filled = true
+}
+
+// sparse is the share of a window's documents, one in so many, below which going through the
+// postings again beats going through the window.
+const sparse = 4
+
 // collect adds up the postings of the essential lists in a window and leaves the documents that
-// could win in window.found, rising, with their sums still in window.sums.
-func (q *query) collect(lists []*list, base, to uint32, n int, rest float64) {
+// could win in window.found, rising.
+func (q *query) collect(lists []*list, base, to uint32, n int, need float64) {
 	w := &q.window
-	w.found = w.found[:0]
-	need := q.cut - rest
-	size := int(to - base)
-	w.clear(size)
+	if len(lists) == 1 {
+		w.gatherOne(&lists[0].postings, need)
+		return
+	}
 	for _, l := range lists {
 		w.add(&l.postings, base)
 	}
-	for i, sum := range w.sums[:size] {
-		if float64(sum) > need && !isUntouched(sum) {
-			w.found = append(w.found, base+uint32(i))
-		}
+	if n*sparse < windowSize {
+		w.gather(lists, base, need)
+	} else {
+		w.scan(base, int(to-base), need)
 	}
 }
 
-// complete asks the lists that are not essential about the documents that were found.
-func (q *query) complete(base uint32, essential int, exact bool) {
+// What things cost, in postings that can be decoded, scored and added in the same time.
+const (
+	askCost   = 12 // looking a document up in a list
+	scoreCost = 4  // finding a score of a list again, for the sum in query order
+	keepCost  = 1  // deciding whether a document stays, and merging it with a list
+)
+
+// complete asks the lists that are not essential, one after the other, about the documents that were
+// found and can still win; those that stay are scored in query order and pushed. n is the
+// number of postings that were added so far. Where all this would cost more than to add all
+// lists up, that is done instead.
+func (q *query) complete(base, to uint32, essential, n int) {
 	w := &q.window
-	for _, doc := range w.found {
-		sum := w.sums[doc-base]
-		if exact {
-			q.push(doc, sum)
-			continue
-		}
-		if q.askOthers(doc, float64(sum), essential) {
-			for _, l := range q.byBound[essential:] {
-				q.scores[l.pos] = l.postings.at(doc)
-			}
-			q.push(doc, q.noted())
-		}
+	total := q.sums[len(q.sums)-1]
+	all := n
+	for _, l := range q.byBound[:essential] {
+		all += q.postingsIn(l, base, to)
 	}
-}
-
-// askOthers adds the scores of the lists that are not essential, highest bound first, as long as the document can
-// win; it says whether it still can.
-func (q *query) askOthers(doc uint32, sum float64, essential int) bool {
-	length := q.c.lengths[doc]
+	cost := n
 	for i := essential - 1; i >= 0; i-- {
-		if sum+q.sums[i] <= q.cut {
-			return false
+		w.keep(q.cut - q.sums[i])
+		if len(w.found) == 0 {
+			break
+		}
+		if cost+len(w.found)*(i+1)*keepCost > all {
+			q.addAll(base, to)
+			return
 		}
 		l := q.byBound[i]
-		q.scores[l.pos] = 0
-		if l.Seek(doc) == doc {
-			sum += q.note(l, length)
+		cost += len(w.found) * keepCost
+		if postings := q.postingsIn(l, base, to); len(w.found)*askCost > postings {
+			q.fill(l, base, to, total-l.windowBound)
+			w.merge(&l.postings)
+			cost += postings
+		} else {
+			q.ask(l, q.sums[i]-l.windowBound)
+			cost += len(w.found) * askCost
 		}
 	}
-	return sum > q.cut
+	w.keep(q.cut)
+	if cost+len(w.found)*len(q.lists)*scoreCost > all {
+		q.addAll(base, to)
+		return
+	}
+	q.plain.again = 1
+	for _, c := range w.found {
+		doc := c.doc()
+		for _, l := range q.lists {
+			if l.filled {
+				q.scores[l.pos] = l.postings.at(doc)
+			} else {
+				q.scores[l.pos] = l.asked.at(doc)
+			}
+		}
+		q.push(doc, q.noted())
+	}
+}
+
+// postingsIn is about the number of postings that a list has in a window.
+func (q *query) postingsIn(l *list, base, to uint32) int {
+	return int(uint64(l.Term.DF) * uint64(to-base) / uint64(len(q.c.lengths)))
+}
+
+// addAll scores all documents of a window by adding up all lists in query order.
+func (q *query) addAll(base, to uint32) {
+	total, n := q.sums[len(q.sums)-1], 0
+	for _, l := range q.lists {
+		if !l.filled {
+			q.fill(l, base, to, total-l.windowBound)
+		}
+		n += l.postings.hi - l.postings.lo
+	}
+	q.collect(q.lists, base, to, n, q.cut)
+	q.pushFound()
+	q.plain.again = min(2*max(q.plain.again, 1), 32)
+	q.plain.left = q.plain.again
+}
+
+// pushFound pushes the documents that were found; their sums are their scores.
+func (q *query) pushFound() {
+	for _, c := range q.window.found {
+		q.push(c.doc(), c.sum())
+	}
+}
+
+// plainly remembers whether dividing the lists pays. Where it costs more than adding all lists up
+// would, as with hundreds of words or a large k, some windows are done that way; then dividing is
+// tried again.
+type plainly struct {
+	left  int // outer windows still to be done without dividing
+	again int // how many it will be the next time
+}
+
+func (p *plainly) next() bool {
+	if p.left == 0 {
+		return false
+	}
+	p.left--
+	return true
+}
+
+// ask looks the documents that were found up in a list, but for those that a block's bound and
+// the lists before, with their bounds together, cannot help any more.
+func (q *query) ask(l *list, before float64) {
+	w := &q.window
+	for i, c := range w.found {
+		doc := c.doc()
+		bound, _ := l.look(doc)
+		if float64(c.sum())+bound+before <= q.cut {
+			continue
+		}
+		if l.Seek(doc) == doc {
+			s := l.scoreHere(doc, q.c.lengths[doc])
+			w.found[i] = makeCandidate(doc, c.sum()+s)
+			l.asked.docs = append(l.asked.docs, doc)
+			l.asked.scores = append(l.asked.scores, s)
+			l.asked.hi++
+		}
+	}
 }

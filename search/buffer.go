@@ -23,43 +23,58 @@ func (b *buffer) reset() {
 }
 
 // fill makes [lo, hi) the postings with documents in [from, to). Windows come in rising
-// order. It returns the number of postings that were decoded.
-func (l *list) fill(from, to uint32) (decoded int) {
+// order. Blocks of which worthless says that no document can win may be left out.
+func (l *list) fill(from, to uint32, worthless func(block int) bool) {
 	b := &l.postings
 	b.lo = b.hi
 	if b.lo < len(b.docs) && b.docs[b.lo] < from {
 		b.lo += firstAtLeast(b.docs[b.lo:], from)
 	}
-	if n := len(b.docs); n > b.lo && b.docs[n-1] >= to-1 {
-		b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
-		return 0
+	if b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
+		// Keep what is left at the front, then decode until the window is covered.
+		n := copy(b.docs, b.docs[b.lo:])
+		copy(b.scores, b.scores[b.lo:])
+		b.docs, b.scores, b.lo = b.docs[:n], b.scores[:n], 0
+		l.decode(from, to, worthless)
 	}
-	// Keep what is left at the front, then decode until the window is covered.
-	n := copy(b.docs, b.docs[b.lo:])
-	copy(b.scores, b.scores[b.lo:])
-	b.docs, b.scores, b.lo = b.docs[:n], b.scores[:n], 0
-	if n == 0 {
-		b.next = l.FindBlock(b.next, from)
-	}
-	for b.next < l.Blocks() && (n == 0 || b.docs[n-1] < to-1) {
-		for cap(b.docs) < n+index.BlockSize {
+	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
+}
+
+// decode appends the blocks that have documents in [from, to) to the buffer.
+func (l *list) decode(from, to uint32, worthless func(block int) bool) {
+	b := &l.postings
+	b.next = l.FindBlock(b.next, from)
+	for b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
+		if worthless != nil && worthless(b.next) {
+			if l.Last[b.next] >= to-1 {
+				break // later windows may find it worth something
+			}
+			b.next++
+			continue
+		}
+		n := len(b.docs)
+		if cap(b.docs) < n+index.BlockSize {
 			b.grow()
 		}
-		docs := b.docs[n : n+index.BlockSize]
+		docs, scores := b.docs[n:n+index.BlockSize], b.scores[n:n+index.BlockSize]
 		got := l.DecodeDocs(b.next, (*[index.BlockSize]uint32)(docs))
 		if got == 0 || l.DecodeTFs(b.next, &b.tfs) != got {
-			b.next = l.Blocks() // damaged: l.Err says so
+			b.next = len(l.Last) // damaged: l.Err says so
 			break
 		}
-		l.batch(docs[:got], b.tfs[:got], b.scores[n:n+got])
-		n += got
-		b.docs, b.scores = b.docs[:n], b.scores[:n]
+		skip := 0
+		if docs[0] < from { // only the first block reaches back
+			skip = firstAtLeast(docs[:got], from)
+			copy(docs, docs[skip:got])
+			copy(b.tfs[:], b.tfs[skip:got])
+			got -= skip
+		}
+		l.batch(docs[:got], b.tfs[:got], scores[:got])
+		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
+		l.use(b.next)
+		l.scored += int64(got)
 		b.next++
-		decoded += got
 	}
-	b.lo = firstAtLeast(b.docs, from)
-	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
-	return decoded
 }
 
 // grow doubles the room. It starts with four blocks and ends, with windows of w documents,

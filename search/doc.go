@@ -30,7 +30,7 @@
 // Three documents: 0 "a b", 1 "a a c", 2 "b c c". With BM25 (k1 1.2, b 0.75) N is 3 and the
 // mean length 8/3; every word has df 2 and idf ln(3/2) = 0.405. The query "c b c" has the
 // words c with weight 2 and b with weight 1. Document 2 scores 2*0.405*2.2*2/(1.3125+2) = 1.0772
-// for c and 0.405*2.2/(1.3125+1) = 0.3857 for b, together 1.4630, and comes first.
+// for c and 0.405*2.2/(1.3125+1) = 0.3857 for b, together 1.4629, and comes first.
 //
 // # Bounds
 //

@@ -19,7 +19,13 @@ type list struct {
 	windowBound float64 // bound in the window (bmm)
 	runEnd      uint32  // last document of the run of blocks that begins there (vbmw)
 
+	// What was done, for Stats: postings scored, blocks in which any was, their postings.
+	scored, used, decoded int64
+	usedUntil             int64 // last document of the last of these blocks; -1: none yet
+
 	postings buffer // decoded and scored postings of a window
+	asked    buffer // those of the documents that were looked up (bmm)
+	filled   bool   // which of the two holds the window's
 }
 
 func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
@@ -30,6 +36,7 @@ func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
 	l.bm25, _ = s.(*bm25Scorer)
 	l.max = float64(l.bound(l.Bound))
 	l.block, l.blockBound, l.runEnd = -1, 0, index.End
+	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
 	l.postings.reset()
 	return nil
 }
@@ -39,6 +46,25 @@ func (l *list) score(tf, length uint32) float32 {
 		return l.bm25.score(tf, length)
 	}
 	return l.scorer.score(tf, length)
+}
+
+// scoreHere scores the posting that the list stands on.
+func (l *list) scoreHere(doc, length uint32) float32 {
+	l.scored++
+	if int64(doc) > l.usedUntil {
+		l.use(l.FindBlock(0, doc))
+	}
+	return l.score(l.TF(), length)
+}
+
+// use counts a block as used.
+func (l *list) use(block int) {
+	if block >= len(l.Last) {
+		return
+	}
+	l.used++
+	l.usedUntil = int64(l.Last[block])
+	l.decoded += int64(min(index.BlockSize, int(l.Term.DF)-block*index.BlockSize))
 }
 
 func (l *list) bound(b index.Bound) float32 {

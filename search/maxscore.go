@@ -59,7 +59,7 @@ func (q *query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, ess
 	sum := 0.0
 	for _, l := range lists[essential:] {
 		if l.Doc() == doc {
-			sum += q.note(l, length)
+			sum += q.note(l, doc, length)
 			l.Next()
 		}
 	}
@@ -68,17 +68,16 @@ func (q *query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, ess
 			return
 		}
 		if l := lists[i]; l.Seek(doc) == doc {
-			sum += q.note(l, length)
+			sum += q.note(l, doc, length)
 		}
 	}
 	q.push(doc, q.noted())
 }
 
 // note scores the posting that a list stands on and keeps it for noted.
-func (q *query) note(l *list, length uint32) float64 {
-	s := l.score(l.TF(), length)
+func (q *query) note(l *list, doc, length uint32) float64 {
+	s := l.scoreHere(doc, length)
 	q.scores[l.pos] = s
-	q.stats.Scored++
 	return float64(s)
 }
 

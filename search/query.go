@@ -26,8 +26,10 @@ type query struct {
 	sums    []float64 // of bounds, in that order
 	scores  []float32 // by query position, of the document being scored
 	window  window    // of taat and bmm
+	plain   plainly   // of bmm
 	ticks   int
 	stats   Stats
+	used    int64 // blocks in which a posting was scored
 	trace   bool
 	traceAt int64 // Entered of the next point of the trace
 	team    *team // those who answer it together, if several do
@@ -69,7 +71,7 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 	}
 	q.ctx, q.mode, q.c, q.trace = ctx, r.Mode, &s.c, r.Trace
 	q.from, q.to = 0, uint32(s.c.docs)
-	q.stats, q.traceAt, q.ticks = Stats{}, 0, 0
+	q.stats, q.used, q.traceAt, q.ticks = Stats{}, 0, 0, 0
 	q.heap.reset(min(k, max(1, int(s.c.docs))))
 	err = q.lookup(s, r)
 	if err == nil {
@@ -204,6 +206,10 @@ func (q *query) run(a Algorithm) error {
 		return err
 	}
 	for i, l := range q.lists {
+		q.stats.Scored += l.scored
+		q.stats.Decoded += l.decoded
+		q.used += l.used
+		l.scored, l.decoded, l.used = 0, 0, 0
 		if err := l.Err(); err != nil {
 			return fmt.Errorf("word %q: %w", q.terms[i].text, err)
 		}
@@ -242,8 +248,7 @@ func (q *query) scoreAt(doc uint32) float32 {
 	sum := float32(0)
 	for _, l := range q.lists {
 		if l.Doc() == doc {
-			sum += l.score(l.TF(), length)
-			q.stats.Scored++
+			sum += l.scoreHere(doc, length)
 		}
 	}
 	return sum
@@ -275,10 +280,12 @@ func (q *query) start() {
 	}
 }
 
+// finalStats completes the statistics.
 func (q *query) finalStats() Stats {
 	s := q.stats
 	for _, l := range q.lists {
 		s.Blocks += int64(l.Blocks())
 	}
+	s.Skipped = s.Blocks - q.used
 	return s
 }

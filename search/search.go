@@ -136,15 +136,14 @@ type Result struct {
 
 // Stats is what a search had to do.
 type Stats struct {
-	Algorithm Algorithm // the one that Auto chose, or the one that was asked for
-	// Words that the index knows, and the postings in their lists.
+	Algorithm Algorithm `json:"algorithm"` // the one that Auto chose, or the one that was asked for
+	// Words that the index knows, the postings in their lists, and the blocks these are stored in.
 	Words    int   `json:"words"`
 	Postings int64 `json:"postings"`
-	// Decoded postings are those in blocks that were looked into, Scored ones those whose score
-	// was computed; Skipped blocks were neither decoded for documents nor for frequencies.
-	Decoded int64 `json:"decoded"`
+	Blocks   int64 `json:"blocks"`
+	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were Skipped.
 	Scored  int64 `json:"scored"`
-	Blocks  int64 `json:"blocks"`
+	Decoded int64 `json:"decoded"`
 	Skipped int64 `json:"skipped"`
 	// Entered counts documents that entered the k best, for good or not.
 	Entered int64 `json:"entered"`

@@ -5,25 +5,26 @@ package search
 // window by window.
 func taat(q *query) error {
 	w := &q.window
-	and := q.mode == And
+	w.prepare()
 	for base := q.from; base < q.to; {
 		end := uint32(min(uint64(base)+windowSize, uint64(q.to)))
-		n := int(end - base)
-		w.clear(n)
-		clear(w.count[:n])
 		for _, l := range q.lists {
-			q.stats.Scored += int64(l.fill(base, end))
+			l.fill(base, end, nil)
 			w.add(&l.postings, base)
-			if and {
+			if q.mode == And {
 				for _, d := range l.postings.docs[l.postings.lo:l.postings.hi] {
 					w.count[d-base]++
 				}
 			}
 		}
-		for i, sum := range w.sums[:n] {
-			if sum > q.theta && !isUntouched(sum) && (!and || int(w.count[i]) == len(q.lists)) {
-				q.push(base+uint32(i), sum)
+		w.scan(base, int(end-base), float64(q.theta))
+		for _, c := range w.found {
+			if q.mode == Or || int(w.count[c.doc()-base]) == len(q.lists) {
+				q.push(c.doc(), c.sum())
 			}
+		}
+		if q.mode == And {
+			clear(w.count[:end-base])
 		}
 		if err := q.ctx.Err(); err != nil {
 			return err

@@ -1,6 +1,9 @@
 package search
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // windowSize is the number of documents whose sums are kept at once by taat and bmm: 16 KB,
 // half of a first-level cache.
@@ -8,20 +11,36 @@ const windowSize = 1 << 12
 
 // window holds the sums of a range of documents. A document that no list has touched holds
 // minus zero: adding a score, even 0, to it gives that score with a plus sign, so that
-// touched and untouched are told apart by the sign bit.
+// touched and untouched are told apart by the sign bit. Between uses all are untouched.
 type window struct {
+	ready bool
 	sums  [windowSize]float32
 	count [windowSize]uint16 // taat, mode And: lists that have the document
-	found []uint32           // bmm: candidates
+	found []candidate
 }
 
-var untouched = float32(math.Copysign(0, -1))
+// candidate is a document with what was added up for it: the document in the upper half, so that
+// candidates sort by document, and the bits of the sum in the lower.
+type candidate uint64
 
-func (w *window) clear(n int) {
-	sums := w.sums[:n]
-	for i := range sums {
-		sums[i] = untouched
+func makeCandidate(doc uint32, sum float32) candidate {
+	return candidate(doc)<<32 | candidate(math.Float32bits(sum))
+}
+
+func (c candidate) doc() uint32  { return uint32(c >> 32) }
+func (c candidate) sum() float32 { return math.Float32frombits(uint32(c)) }
+
+const signBit = 1 << 31
+
+func (w *window) prepare() {
+	if w.ready {
+		return
 	}
+	untouched := math.Float32frombits(signBit)
+	for i := range w.sums {
+		w.sums[i] = untouched
+	}
+	w.ready = true
 }
 
 // add adds the postings of a list that lie in the window that begins with document base.
@@ -33,4 +52,76 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-func isUntouched(sum float32) bool { return math.Float32bits(sum)>>31 != 0 }
+// scan leaves in found the touched documents among the first n whose sum is above need, and makes all
+// untouched again.
+func (w *window) scan(base uint32, n int, need float64) {
+	w.found = w.found[:0]
+	untouched := math.Float32frombits(signBit)
+	for i, sum := range w.sums[:n] {
+		if math.Float32bits(sum) == signBit {
+			continue
+		}
+		w.sums[i] = untouched
+		if float64(sum) > need {
+			w.found = append(w.found, makeCandidate(base+uint32(i), sum))
+		}
+	}
+}
+
+// gather does the same by way of the lists' postings: faster where few documents were touched.
+func (w *window) gather(lists []*list, base uint32, need float64) {
+	w.found = w.found[:0]
+	untouched := math.Float32frombits(signBit)
+	for _, l := range lists {
+		b := &l.postings
+		for _, d := range b.docs[b.lo:b.hi] {
+			i := (d - base) & (windowSize - 1)
+			sum := w.sums[i]
+			w.sums[i] = untouched
+			if float64(sum) > need && math.Float32bits(sum) != signBit {
+				w.found = append(w.found, makeCandidate(d, sum))
+			}
+		}
+	}
+	slices.Sort(w.found)
+}
+
+// gatherOne does the same for a single list, whose scores are the sums.
+func (w *window) gatherOne(b *buffer, need float64) {
+	w.found = w.found[:0]
+	docs := b.docs[b.lo:b.hi]
+	scores := b.scores[b.lo:b.hi][:len(docs)]
+	for i, s := range scores {
+		if float64(s) > need {
+			w.found = append(w.found, makeCandidate(docs[i], s))
+		}
+	}
+}
+
+// keep drops the candidates whose sum is not above need.
+func (w *window) keep(need float64) {
+	kept := w.found[:0]
+	for _, c := range w.found {
+		if float64(c.sum()) > need {
+			kept = append(kept, c)
+		}
+	}
+	w.found = kept
+}
+
+// merge adds the scores of a list to the candidates.
+func (w *window) merge(b *buffer) {
+	docs, at := b.docs[:b.hi], b.lo
+	for i, c := range w.found {
+		doc := c.doc()
+		for at < len(docs) && docs[at] < doc {
+			at++
+		}
+		if at == len(docs) {
+			return
+		}
+		if docs[at] == doc {
+			w.found[i] = makeCandidate(doc, c.sum()+b.scores[at])
+		}
+	}
+}

@@ -86,7 +86,7 @@ func marked(s *search.Snippet, on, off string) string {
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	fmt.Fprintf(w, "\nalgorithm %v, %v\n", s.Algorithm, took.Round(time.Microsecond))
 	fmt.Fprintf(w, "%d words known, %d postings in %d blocks\n", s.Words, s.Postings, s.Blocks)
-	fmt.Fprintf(w, "%d blocks decoded, %d skipped, %d postings scored\n", s.Blocks-s.Skipped, s.Skipped, s.Scored)
+	fmt.Fprintf(w, "%d blocks skipped, %d postings decoded, %d scored\n", s.Skipped, s.Decoded, s.Scored)
 	fmt.Fprintf(w, "%d documents entered the best\n", s.Entered)
 	for _, t := range s.Thresholds {
 		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
