@@ -398,3 +398,24 @@ func TestKindsHaveNames(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Texts to measure with are made of the words, all of which are found.
+func TestTexts(t *testing.T) {
+	w := generated(2000, 4)
+	d := build(t, w, XBW)
+	for name, text := range map[string]*Text{"frequent": ByFrequency(w, 5000, 1), "uniform": Uniform(w, 5000, 1)} {
+		if found := text.LookUp(d); found != 5000 || text.Len() != 5000 {
+			t.Errorf("%s: %d of %d words found", name, found, text.Len())
+		}
+		if text.Measure(d) <= 0 {
+			t.Errorf("%s: looked up in no time", name)
+		}
+	}
+	if f, u := ByFrequency(w, 5000, 1).Chars(), Uniform(w, 5000, 1).Chars(); f >= u {
+		t.Errorf("frequent words have %d characters, all words %d", f, u)
+	}
+	size, err := TableBytes(t.Context(), w)
+	if err != nil || size != build(t, w, STT).Stats().STTBytes {
+		t.Errorf("the table takes %d bytes, %v", size, err)
+	}
+}

@@ -2,7 +2,7 @@ package dict
 
 import (
 	"cmp"
-	"math"
+	"context"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -71,13 +71,24 @@ func (t *Text) LookUp(d Dict) (found int) {
 	return found
 }
 
-// Measure looks the text up several times and returns the best time for a word.
-func (t *Text) Measure(d Dict, rounds int) time.Duration {
-	best := time.Duration(math.MaxInt64)
-	for range rounds {
-		start := time.Now()
-		t.LookUp(d)
-		best = min(best, time.Since(start))
+// Measure is the time it takes to look all words of the text up once.
+func (t *Text) Measure(d Dict) time.Duration {
+	start := time.Now()
+	t.LookUp(d)
+	return time.Since(start)
+}
+
+// TableBytes is what the table of an STT of the words takes, without building it.
+func TableBytes(ctx context.Context, w *Words) (int64, error) {
+	nodes := 1
+	before := []byte(nil)
+	for i := range w.Len() {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		word := w.At(i)
+		nodes += len(word) - common(before, word)
+		before = word
 	}
-	return best / time.Duration(max(1, t.Len()))
+	return sttBytes(nodes, len(w.alphabet().chars)), nil
 }

@@ -10,12 +10,14 @@ func verbs() []func(*app) *cobra.Command {
 		newTokensCmd,
 		newEvalCmd,
 		newSearchCmd,
+		newWeighCmd,
 		newGenerateCmd,
 		newVocabCmd,
 		newCooccurCmd,
 		newPlacesCmd,
 		newDemoCmd,
 		newGPUCmd,
+		newDictCmd,
 		newVersionCmd,
 	}
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/weigh"
+)
+
+func newDictCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "dict",
+		Short:   "Number words: build, ask, describe and compare dictionaries",
+		GroupID: groupTools,
+		Example: `  collocate dict build words.txt --out words.dict
+  collocate dict lookup words.dict house tree
+  collocate dict bench words.txt`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newDictBuildCmd(a), newDictLookupCmd(a), newDictStatsCmd(a), newDictBenchCmd(a))
+	return cmd
+}
+
+func newDictBuildCmd(a *app) *cobra.Command {
+	var (
+		out    string
+		kind   dict.Kind
+		corpus bool
+		flags  corpusFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "build WORDS... --out FILE",
+		Short: "Make a dictionary of a list of words",
+		Long: `Make a dictionary of files with one word a line, in any order ("-" for standard
+input), or with --corpus of all words of documents. The kinds:
+
+  xbw        succinct trie in compressed bit vectors: the smallest
+  xbw-plain  the same in plain bit vectors: a little larger, faster
+  xbw-paper  xbw over the whole trie, as published
+  stt        trie as a table of next nodes: for small vocabularies
+  hash       hash table beside the words: the fastest
+  double     double-array trie`,
+		Example: `  collocate dict build words.txt --out words.dict
+  collocate dict build --corpus news.jsonl --analyzer ascii --kind hash --out news.dict`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("--out is missing: the file for the dictionary")
+			}
+			var words *dict.Words
+			var err error
+			if corpus {
+				words, err = corpusWords(cmd, a, &flags, args)
+			} else {
+				words, err = readWordLists(a, args)
+			}
+			if err != nil {
+				return err
+			}
+			o := dict.Options{Kind: kind, Threads: a.threads, Memory: int64(a.memory)}
+			if err := dict.BuildFile(cmd.Context(), words, o, out); err != nil {
+				return err
+			}
+			d, err := dict.Open(out)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			if a.json {
+				return a.printJSON(d.Stats())
+			}
+			s := d.Stats()
+			a.summary("%d words, %d bytes, %.1f bits a word (%s)", s.Words, s.Bytes, s.BitsPerKey, s.Kind)
+			return nil
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "", "file for the dictionary")
+	f.Var(&kind, "kind", "xbw, xbw-plain, xbw-paper, stt, hash or double")
+	f.BoolVar(&corpus, "corpus", false, "the files are documents; take all their words")
+	must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(dict.Kinds(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+// corpusWords collects the words of documents.
+func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string) (*dict.Words, error) {
+	an, err := flags.analyzer()
+	if err != nil {
+		return nil, err
+	}
+	v, err := weigh.Invert(cmd.Context(), flags.corpus(a, args), weigh.InvertOptions{
+		Analyzer: an, Threads: a.threads, Memory: int64(a.memory),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	words := &dict.Words{}
+	left := 0
+	for t, err := range v.Terms(cmd.Context()) {
+		if err != nil {
+			return nil, err
+		}
+		if left == 0 {
+			left = t.DF
+			if err := words.Add(t.Word); err != nil {
+				return nil, err
+			}
+		}
+		left -= len(t.Docs)
+	}
+	return words, nil
+}
+
+// readWordLists reads files with one word a line.
+func readWordLists(a *app, paths []string) (*dict.Words, error) {
+	var all wordReader
+	for _, p := range paths {
+		if p == "-" {
+			all.add(a.stdin)
+			continue
+		}
+		f, err := os.Open(p)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		all.add(f)
+	}
+	return dict.ReadWords(&all)
+}
+
+func newDictLookupCmd(a *app) *cobra.Command {
+	var byID bool
+	cmd := &cobra.Command{
+		Use:   "lookup FILE [WORD...]",
+		Short: "Print the numbers of words, or the words of numbers",
+		Long: `Print each word with its number, or - if it is not in the dictionary. Without
+words, read them from standard input, one a line. With --id, print the words of numbers.`,
+		Example: `  collocate dict lookup words.dict house tree
+  collocate dict lookup words.dict --id 0 1 2`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := dict.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			return lookUp(a, d, args[1:], byID)
+		},
+	}
+	cmd.Flags().BoolVar(&byID, "id", false, "look up numbers")
+	return cmd
+}
+
+func newDictStatsCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stats FILE",
+		Short:   "Describe a dictionary",
+		Example: `  collocate dict stats words.dict`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := dict.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			s := d.Stats()
+			if a.json {
+				return a.printJSON(s)
+			}
+			fmt.Fprintf(a.stdout, "kind        %s\nwords       %d\ncharacters  %d\nlongest     %d\nalphabet    %d\n",
+				s.Kind, s.Words, s.Characters, s.Longest, s.Alphabet)
+			if s.Nodes > 0 {
+				fmt.Fprintf(a.stdout, "nodes       %d of %d\n", s.Nodes, s.TrieNodes)
+			}
+			fmt.Fprintf(a.stdout, "bytes       %d\nbits a word %.1f\n", s.Bytes, s.BitsPerKey)
+			for _, i := range s.Sections {
+				fmt.Fprintf(a.stdout, "  %-12s %d\n", i.Name, i.Bytes)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/dict"
+)
+
+// wordReader reads lists of words one after the other, each on lines of its own.
+type wordReader struct{ parts []io.Reader }
+
+func (w *wordReader) add(r io.Reader) {
+	w.parts = append(w.parts, r, bytes.NewReader([]byte("\n")))
+}
+
+func (w *wordReader) Read(p []byte) (int, error) {
+	for len(w.parts) > 0 {
+		n, err := w.parts[0].Read(p)
+		if err == io.EOF {
+			w.parts, err = w.parts[1:], nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// lookUp answers for arguments, or for the lines of standard input.
+func lookUp(a *app, d *dict.File, args []string, byID bool) error {
+	type answer struct {
+		Word string `json:"word"`
+		ID   *int64 `json:"id"`
+	}
+	out := bufio.NewWriter(a.stdout)
+	var all []answer
+	one := func(q []byte) error {
+		r := answer{Word: string(q)}
+		if byID {
+			n, err := strconv.ParseUint(r.Word, 10, 31)
+			if err != nil || int(n) >= d.Len() {
+				return usagef("no word has the number %q: there are %d, from 0", q, d.Len())
+			}
+			id := int64(n)
+			r = answer{string(d.Word(nil, uint32(n))), &id}
+		} else if id, ok := d.ID(q); ok {
+			n := int64(id)
+			r.ID = &n
+		}
+		if a.json {
+			all = append(all, r)
+			return nil
+		}
+		id := "-"
+		if r.ID != nil {
+			id = strconv.FormatInt(*r.ID, 10)
+		}
+		_, err := fmt.Fprintf(out, "%s\t%s\n", r.Word, id)
+		return err
+	}
+	for _, q := range args {
+		if err := one([]byte(q)); err != nil {
+			return err
+		}
+	}
+	if len(args) == 0 {
+		in := bufio.NewScanner(a.stdin)
+		in.Buffer(nil, 1<<30)
+		for in.Scan() {
+			if err := one(bytes.TrimSuffix(in.Bytes(), []byte("\r"))); err != nil {
+				return err
+			}
+		}
+		if err := in.Err(); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(all)
+	}
+	return out.Flush()
+}
+
+// benchRow is a line of the table of dict bench.
+type benchRow struct {
+	Kind        string  `json:"kind"`
+	Bytes       int64   `json:"bytes"`
+	BitsPerKey  float64 `json:"bits_per_key"`
+	BuildSecs   float64 `json:"build_seconds,omitempty"`
+	FreqNs      float64 `json:"freq_ns_per_word,omitempty"`
+	FreqCharNs  float64 `json:"freq_ns_per_char,omitempty"`
+	UnifNs      float64 `json:"unif_ns_per_word,omitempty"`
+	UnifCharNs  float64 `json:"unif_ns_per_char,omitempty"`
+	NotMeasured string  `json:"not_measured,omitempty"`
+}
+
+func newDictBenchCmd(a *app) *cobra.Command {
+	var lookups int
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "bench WORDS...",
+		Short: "Compare the kinds of dictionaries: size and speed",
+		Long: `Build a dictionary of each kind from files with one word a line, and look words up: by
+frequency (Zipf's law, short words first) and all equally often. Prints bytes, bits a
+word and nanoseconds a look-up and a character, the best of several rounds. A table of next nodes
+(stt) that would not fit --memory is not built; its size is known anyway.`,
+		Example: `  collocate dict bench words.txt
+  collocate dict bench words.txt --kinds xbw,hash --lookups 100000`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lookups < 1 {
+				return usagef("--lookups %d: want at least 1", lookups)
+			}
+			var kinds []dict.Kind
+			for _, name := range names {
+				k, err := dict.ParseKind(name)
+				if err != nil {
+					return usageError{err}
+				}
+				kinds = append(kinds, k)
+			}
+			words, err := readWordLists(a, args)
+			if err != nil {
+				return err
+			}
+			if words.Len() == 0 {
+				return fmt.Errorf("no words in %v", args)
+			}
+			rows, err := benchDicts(cmd, a, words, kinds, lookups)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(rows)
+			}
+			return printBench(a.stdout, words, rows)
+		},
+	}
+	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
+	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")
+	return cmd
+}
+
+// benchRounds is how often the dictionaries are measured, in turn; the best
+// round counts.
+const benchRounds = 5
+
+func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind, lookups int) ([]benchRow, error) {
+	dir, err := os.MkdirTemp("", "collocate-dict-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	rows := make([]benchRow, len(kinds))
+	open := make([]*dict.File, len(kinds))
+	for i, k := range kinds {
+		rows[i].Kind = k.String()
+		if k == dict.STT {
+			size, err := dict.TableBytes(cmd.Context(), words)
+			if err != nil {
+				return nil, err
+			}
+			if size > int64(a.memory) {
+				rows[i].Bytes, rows[i].NotMeasured = size, "larger than --memory"
+				rows[i].BitsPerKey = float64(8*size) / float64(words.Len())
+				continue
+			}
+		}
+		path := filepath.Join(dir, k.String())
+		start := time.Now()
+		if err := dict.BuildFile(cmd.Context(), words, dict.Options{Kind: k, Threads: a.threads, Memory: int64(a.memory)}, path); err != nil {
+			return nil, err
+		}
+		rows[i].BuildSecs = time.Since(start).Seconds()
+		d, err := dict.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		open[i] = d
+		rows[i].Bytes, rows[i].BitsPerKey = d.Stats().Bytes, d.Stats().BitsPerKey
+	}
+	freq, unif := dict.ByFrequency(words, lookups, 1), dict.Uniform(words, lookups, 1)
+	for range benchRounds {
+		for i, d := range open {
+			if err := cmd.Context().Err(); err != nil {
+				return nil, err
+			}
+			if d != nil {
+				better(&rows[i].FreqNs, &rows[i].FreqCharNs, freq, d)
+				better(&rows[i].UnifNs, &rows[i].UnifCharNs, unif, d)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// better measures once and keeps the result if it is the best so far.
+func better(word, char *float64, t *dict.Text, d dict.Dict) {
+	ns := float64(t.Measure(d).Nanoseconds())
+	if w := ns / float64(t.Len()); *word == 0 || w < *word {
+		*word, *char = w, ns/float64(max(1, t.Chars()))
+	}
+}
+
+func printBench(to io.Writer, words *dict.Words, rows []benchRow) error {
+	fmt.Fprintf(to, "%d words, %d characters\n\n", words.Len(), words.Bytes())
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "kind\tMB\tbits/word\tbuild s\tfrequent ns/word\tns/char\tuniform ns/word\tns/char\t")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t", r.Kind, float64(r.Bytes)/1e6, r.BitsPerKey)
+		if r.NotMeasured != "" {
+			fmt.Fprintf(w, "-\t-\t-\t-\t-\t\n")
+			continue
+		}
+		fmt.Fprintf(w, "%.2f\t%.0f\t%.1f\t%.0f\t%.1f\t\n", r.BuildSecs, r.FreqNs, r.FreqCharNs, r.UnifNs, r.UnifCharNs)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/weigh"
+)
+
+// weighFlags are the flags of weigh that are names of something.
+type weighFlags struct {
+	corpusFlags
+	out, index, as, method, variant, dict, unknown string
+	k1, b                                          float64
+}
+
+func newWeighCmd(a *app) *cobra.Command {
+	var w weighFlags
+	cmd := &cobra.Command{
+		Use:     "weigh CORPUS... --out FILE",
+		Short:   "Compute the BM25 weight of every word in every document",
+		GroupID: groupSearch,
+		Long: `Compute how much every word says about every document that holds it, sorted by
+word, then document. The name of FILE says the format: .tsv (- for standard output),
+.parquet, .npz (a SciPy CSR matrix, words by documents) or .weights (our own).
+
+All methods give the same weights to the bit: mapreduce, primitives and dictionary are those
+of the papers, auto is the fastest and the only one that keeps to --memory.
+
+With a dictionary, words that it lacks are added, dropped, or merged into one, the
+empty word. They count in the lengths of documents in any case, so that the weights of
+other words do not change.`,
+		Example: `  collocate weigh news.jsonl.zst --out news.parquet
+  collocate weigh papers/ --analyzer english --k1 0.9 --b 0.4 --out weights.npz
+  collocate weigh news.txt --method primitives --as none
+  collocate weigh news.txt --index news.index`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if w.index != "" {
+				return w.runIndex(cmd, a, args)
+			}
+			return w.run(cmd, a, args)
+		},
+	}
+	w.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
+	f.StringVar(&w.index, "index", "", "folder for an index instead: its weights are computed when it is searched")
+	f.StringVar(&w.as, "as", "auto", "format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
+	f.StringVar(&w.method, "method", "auto", strings.Join(weigh.Methods(), ", "))
+	f.Float64Var(&w.k1, "k1", 1.2, "how long more occurrences of a word add to its weight")
+	f.Float64Var(&w.b, "b", 0.75, "how much long documents are held against a word, from 0 to 1")
+	f.StringVar(&w.variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
+	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
+	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
+	for name, values := range map[string][]string{
+		"as": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
+	} {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	return cmd
+}
+
+// options reads the flags; close the dictionary when done.
+func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, err error) {
+	usage := func(e error) {
+		if err == nil && e != nil {
+			err = usageError{e}
+		}
+	}
+	o = weigh.Options{Threads: a.threads, Memory: int64(a.memory)}
+	closeDict = func() error { return nil }
+	o.Analyzer, err = w.analyzer()
+	var e error
+	o.Method, e = weigh.ParseMethod(w.method)
+	usage(e)
+	o.Unknown, e = weigh.ParseUnknown(w.unknown)
+	usage(e)
+	o.Params.K1, o.Params.B = w.k1, w.b
+	o.Params.Variant, e = bm25.ParseVariant(w.variant)
+	usage(e)
+	usage(o.Params.Check())
+	switch a.engine {
+	case engine.Sequential:
+		if o.Method != weigh.Auto && o.Method != weigh.Sequential {
+			usage(fmt.Errorf("--engine sequential has one method, not %s", w.method))
+		}
+		o.Method = weigh.Sequential
+	case engine.GPU:
+		usage(fmt.Errorf("--engine gpu: weigh runs on CPU cores"))
+	}
+	if w.dict == "" && o.Unknown != weigh.Add {
+		usage(fmt.Errorf("--unknown %s without --dict: all words are known", w.unknown))
+	}
+	if w.dict != "" && err == nil {
+		var d *dict.File
+		if d, err = dict.Open(w.dict); err == nil {
+			o.Dict, closeDict = d, d.Close
+		}
+	}
+	return o, closeDict, err
+}
+
+// format is what --as and --out ask for.
+func (w *weighFlags) format() (weigh.Format, error) {
+	f, err := weigh.ParseFormat(w.as)
+	if err != nil {
+		return f, usageError{err}
+	}
+	switch {
+	case w.out == "" && f != weigh.None:
+		return f, usagef("--out is missing: the file for the weights, or - for standard output")
+	case w.out == "-" && f == weigh.FormatAuto:
+		return weigh.TSV, nil
+	case f == weigh.FormatAuto:
+		if f, err = weigh.FormatOf(w.out); err != nil {
+			return f, usageError{err}
+		}
+	}
+	return f, nil
+}
+
+// weighSummary is what --json prints.
+type weighSummary struct {
+	Method     string  `json:"method"`
+	Documents  int     `json:"documents"`
+	Words      int64   `json:"words"`
+	Terms      int64   `json:"terms"`
+	Pairs      int64   `json:"pairs"`
+	MeanLength float64 `json:"mean_length"`
+	TextBytes  int64   `json:"text_bytes"`
+	Seconds    float64 `json:"seconds"`
+	MBPerSec   float64 `json:"mb_per_second"`
+}
+
+func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
+	format, err := w.format()
+	if err != nil {
+		return err
+	}
+	o, closeDict, err := w.options(a)
+	if err != nil {
+		return err
+	}
+	defer closeDict()
+	start := time.Now()
+	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args), o)
+	if err != nil {
+		return err
+	}
+	defer weights.Close()
+	a.log.Info("weighed", "method", weights.Method())
+	var counts weigh.Counts
+	if w.out == "-" {
+		counts, err = weights.Write(cmd.Context(), a.stdout, format, a.threads)
+	} else {
+		counts, err = weights.WriteFile(cmd.Context(), w.out, format, a.threads)
+	}
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	s := weighSummary{
+		Method: weights.Method().String(), Documents: weights.Docs(), Words: weights.Tokens(),
+		Terms: counts.Terms, Pairs: counts.Pairs, TextBytes: weights.TextBytes(), Seconds: seconds,
+		MeanLength: float64(weights.Tokens()) / float64(max(1, weights.Docs())),
+		MBPerSec:   float64(weights.TextBytes()) / 1e6 / seconds,
+	}
+	if a.json && w.out != "-" {
+		return a.printJSON(s)
+	}
+	a.summary("%d documents, %d terms, %d pairs, mean length %.1f, %.3g s, %.3g MB/s (%s)",
+		s.Documents, s.Terms, s.Pairs, s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
+	return nil
+}
+
+// runIndex goes straight into an index, by the same way from words to counts.
+func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
+	for _, name := range []string{"out", "as", "method", "k1", "b", "variant", "dict", "unknown"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--index and --%s exclude each other: an index keeps counts, from which searches make weights", name)
+		}
+	}
+	an, err := w.analyzer()
+	if err != nil {
+		return err
+	}
+	err = index.Build(cmd.Context(), w.index, w.corpus(a, args), index.BuildOptions{
+		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
+	})
+	if err != nil {
+		return err
+	}
+	return a.indexMade(w.index)
+}
