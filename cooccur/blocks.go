@@ -110,7 +110,7 @@ func (c *chunk) drop() {
 // block<<blockShift | place. It is a counting sort, each worker counting and then
 // placing the words of its own blocks.
 func (c *chunk) occurrences(words, threads int) (starts []uint32, at *offheap, err error) {
-	threads = min(threads, len(c.blocks))
+	threads = max(1, min(threads, len(c.blocks)))
 	counts := make([][]uint32, threads)
 	par.Do(threads, func(worker int) {
 		count := make([]uint32, words+1)

@@ -1,6 +1,7 @@
 package cooccur
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/big"
@@ -17,7 +18,11 @@ import (
 func corpusOf(t testing.TB, docs ...string) *text.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "corpus.txt")
-	if err := os.WriteFile(path, []byte(strings.Join(docs, "\n")+"\n"), 0o644); err != nil {
+	var all bytes.Buffer
+	for _, d := range docs {
+		all.WriteString(d + "\n")
+	}
+	if err := os.WriteFile(path, all.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return linesOf(path)

@@ -62,9 +62,17 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
 			}
 			w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 			for _, res := range results {
-				fmt.Fprintf(w, "%s\tvalue\t%v\n", res.Word, by)
+				if by == cooccur.ByValue {
+					fmt.Fprintf(w, "%s\tvalue\n", res.Word)
+				} else {
+					fmt.Fprintf(w, "%s\tvalue\t%v\n", res.Word, by)
+				}
 				for _, n := range res.Neighbours {
-					fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", n.Word, n.Value, n.Score)
+					fmt.Fprintf(w, "  %s\t%.6g", n.Word, n.Value)
+					if by != cooccur.ByValue {
+						fmt.Fprintf(w, "\t%.6g", n.Score)
+					}
+					fmt.Fprintln(w)
 				}
 			}
 			return w.Flush()

@@ -14,6 +14,7 @@ func verbs() []func(*app) *cobra.Command {
 		newGenerateCmd,
 		newVocabCmd,
 		newCooccurCmd,
+		newNeighboursCmd,
 		newPlacesCmd,
 		newDemoCmd,
 		newGPUCmd,
