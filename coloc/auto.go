@@ -41,6 +41,14 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 		}
 		return s.patterns, s.failure()
 	}
+	if !opt.evaluation.stream {
+		if err := g.list(ctx, opt.crew, opt.budget/4); err != nil {
+			return nil, err
+		}
+	}
+	if g.streams() {
+		opt.logf("neighbour lists do not fit the memory bound; neighbours are found anew each time")
+	}
 	opt.logf("%d features in prevalent pairs, at most %d in one pattern", len(order), width+1)
 	if len(order) <= 64 && !opt.evaluation.byFeature {
 		err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, order, order, -1)

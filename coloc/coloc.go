@@ -54,7 +54,7 @@ type Result struct {
 	Patterns []Pattern
 	Totals   []int64 // points of each feature
 	Places   int     // distinct positions; -1 when they were not looked for
-	Pairs    int64   // neighbouring pairs of places; -1 when they were not kept
+	Pairs    int64   // neighbouring pairs of places; -1 when they were not counted
 	Engine   engine.Kind
 }
 
@@ -172,20 +172,17 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 		patterns, err := mineJoinless(ctx, pts, j)
 		return patterns, res, err
 	}
-	g, err := s.graph(ctx)
+	g, err := s.join(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	res.Places = g.len()
-	if res.Pairs = g.edges / 2; g.streams() {
-		res.Pairs = -1
-		j.logf("neighbour lists do not fit the memory bound; neighbours are found anew each time")
-	}
 	patterns, err := mineAuto(ctx, g, j)
+	res.Places, res.Pairs = g.len(), g.edges/2
+	j.logf("%d neighbouring pairs of places", res.Pairs)
 	return patterns, res, err
 }
 
-// join finds the neighbours that the options ask for.
+// join makes the neighbour graph that the options ask for.
 func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	limit, side := j.Distance*j.Distance, j.Distance
 	if j.Geographic {
@@ -199,20 +196,8 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	}
 	p := newPlaces(pts, j.Geographic, side)
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
-	var g *neighbours
-	var err error
 	if j.KNN > 0 {
-		g, err = joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
-	} else {
-		lists := j.budget / 4
-		if j.evaluation.stream {
-			lists = 0
-		}
-		g, err = joinDistance(ctx, p, limit, j.crew, lists)
+		return joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
 	}
-	if err != nil {
-		return nil, err
-	}
-	j.logf("%d neighbouring pairs of places", g.edges/2)
-	return g, nil
+	return joinDistance(p, limit), nil
 }

@@ -2,6 +2,7 @@ package coloc
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -11,17 +12,18 @@ import (
 // are joined too: they never stand in one instance together, and random
 // relabelling needs them.
 //
-// The lists are kept block by block. When they would not fit the memory bound
-// they are dropped, and every question scans the grid again.
+// At first every question scans the grid. Who asks often has the lists of
+// neighbours made, block by block, with list; when they would not fit the memory
+// bound the graph goes on scanning.
 type neighbours struct {
 	*places
 	limit float64   // squared distance at most
 	reach []float64 // per place its own squared distance; nil for one limit
 
-	blocks [][]int32 // lists of placesPerBlock places each; nil when streaming
+	cells  []int32   // the cell of each place, while there are no lists
+	blocks [][]int32 // lists of placesPerBlock places each; nil without
 	end    []uint32  // where a place's list ends in its block
-	edges  int64     // directed
-	spans  []int32   // the cell of each place, when streaming
+	edges  int64     // directed; -1 when not counted yet
 }
 
 // Blocks are the unit in which cores take work and lists are stored. 1,024
@@ -33,6 +35,17 @@ const (
 
 func blockCount(places int) int { return (places + placesPerBlock - 1) >> blockShift }
 
+// joinDistance makes the graph of places within a squared distance.
+func joinDistance(p *places, limit float64) *neighbours {
+	g := &neighbours{places: p, limit: limit, cells: make([]int32, p.len()), edges: -1}
+	for c := range p.grid.keys {
+		for i := p.grid.start[c]; i < p.grid.start[c+1]; i++ {
+			g.cells[i] = int32(c)
+		}
+	}
+	return g
+}
+
 // adjacent tells whether two different places are neighbours.
 func (g *neighbours) adjacent(i, j int32) bool {
 	limit := g.limit
@@ -42,78 +55,77 @@ func (g *neighbours) adjacent(i, j int32) bool {
 	return g.distance2(i, j) <= limit
 }
 
-// joinDistance finds all neighbours within a squared distance. budget is how
-// many bytes the lists may take; beyond it the graph streams.
-func joinDistance(ctx context.Context, p *places, limit float64, crew crew, budget int64) (*neighbours, error) {
-	g := &neighbours{places: p, limit: limit}
-	n := p.len()
-	blocks := make([][]int32, blockCount(n))
-	g.end = make([]uint32, n)
+// eachCell calls do(place, spans around it) for the places of a block.
+func (g *neighbours) eachCell(block int, do func(place int32, spans []span) error) error {
+	win := window{g: &g.grid}
+	last := int32(-1)
+	var spans []span
+	for i := int32(block << blockShift); i < int32(min(g.len(), (block+1)<<blockShift)); i++ {
+		if c := g.cells[i]; c != last {
+			spans, last = win.around(g.grid.keys[c]), c
+		}
+		if err := do(i, spans); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errFull = errors.New("lists do not fit")
+
+// list keeps the lists of neighbours unless they take more than budget bytes.
+func (g *neighbours) list(ctx context.Context, crew crew, budget int64) error {
+	if g.blocks != nil {
+		return nil
+	}
+	blocks := make([][]int32, blockCount(g.len()))
+	end := make([]uint32, g.len())
 	var edges atomic.Int64
-	var over atomic.Bool
 	scratch := make([][]int32, crew.workers)
 	err := crew.each(ctx, len(blocks), func(w, b int) error {
-		if over.Load() {
-			return nil
-		}
 		lists := scratch[w][:0]
-		lo, hi := int32(b<<blockShift), int32(min(n, (b+1)<<blockShift))
-		win := window{g: &p.grid}
-		cell := p.grid.cellOf(lo)
-		spans := win.around(p.grid.keys[cell])
-		for i := lo; i < hi; i++ {
-			if i >= p.grid.start[cell+1] {
-				cell++
-				spans = win.around(p.grid.keys[cell])
-			}
+		err := g.eachCell(b, func(i int32, spans []span) error {
 			lists = g.scan(i, spans, lists)
+			end[i] = uint32(len(lists))
 			if len(lists) > math.MaxInt32 || 4*int64(len(lists)) > budget {
-				over.Store(true)
-				return nil
+				return errFull
 			}
-			g.end[i] = uint32(len(lists))
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		scratch[w] = lists
 		blocks[b] = slices.Clone(lists)
 		if 4*edges.Add(int64(len(lists))) > budget {
-			over.Store(true)
+			return errFull
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		g.blocks, g.end, g.edges, g.cells = blocks, end, edges.Load(), nil
 	}
-	if over.Load() {
-		g.end = nil
-		g.spans = make([]int32, n)
-		for c := range p.grid.keys {
-			for i := p.grid.start[c]; i < p.grid.start[c+1]; i++ {
-				g.spans[i] = int32(c)
-			}
-		}
-		g.edges = -1
-		return g, nil
+	if errors.Is(err, errFull) {
+		return nil
 	}
-	g.blocks, g.edges = blocks, edges.Load()
-	return g, nil
+	return err
 }
 
-// streams tells that the lists did not fit and are found anew each time.
+// streams tells that there are no lists and neighbours are found each time.
 func (g *neighbours) streams() bool { return g.blocks == nil }
 
 // of lists the neighbours of a place, ascending. The list is the graph's own,
 // or lies in buf when the graph streams; buf is returned to be used again.
 func (g *neighbours) of(i int32, buf []int32) (list, scratch []int32) {
 	if g.blocks != nil {
-		b := i >> blockShift
 		from := uint32(0)
 		if i&(placesPerBlock-1) != 0 {
 			from = g.end[i-1]
 		}
-		return g.blocks[b][from:g.end[i]], buf
+		return g.blocks[i>>blockShift][from:g.end[i]], buf
 	}
 	win := window{g: &g.grid}
-	buf = g.scan(i, win.around(g.grid.keys[g.spans[i]]), buf[:0])
+	buf = g.scan(i, win.around(g.grid.keys[g.cells[i]]), buf[:0])
 	return buf, buf
 }
 
@@ -126,27 +138,28 @@ func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 	n := len(out)
 	out = slices.Grow(out, need)[:n+need]
 	for _, s := range spans {
-		// The place itself is no neighbour: leave it out of its own span.
-		if s.lo <= i && i < s.hi {
-			n = g.scanSpan(i, s.lo, i, out, n)
-			s.lo = i + 1
+		from := n
+		n = g.scanSpan(i, s, out, n)
+		if s.lo <= i && i < s.hi { // the place itself is no neighbour
+			at, _ := slices.BinarySearch(out[from:n], i)
+			copy(out[from+at:], out[from+at+1:n])
+			n--
 		}
-		n = g.scanSpan(i, s.lo, s.hi, out, n)
 	}
 	return out[:n]
 }
 
 // scanSpan writes every candidate and moves on only past neighbours: no branch
 // to mispredict.
-func (g *neighbours) scanSpan(i, lo, hi int32, out []int32, n int) int {
+func (g *neighbours) scanSpan(i int32, s span, out []int32, n int) int {
 	x, y, limit := g.x[i], g.y[i], g.limit
-	xs := g.x[lo:hi]
-	ys := g.y[lo:hi]
+	xs := g.x[s.lo:s.hi]
+	ys := g.y[s.lo:s.hi]
 	ys = ys[:len(xs)]
 	if g.z == nil {
 		for k := range xs {
 			dx, dy := xs[k]-x, ys[k]-y
-			out[n] = lo + int32(k)
+			out[n] = s.lo + int32(k)
 			step := 0
 			if float64(dx*dx)+float64(dy*dy) <= limit {
 				step = 1
@@ -156,11 +169,11 @@ func (g *neighbours) scanSpan(i, lo, hi int32, out []int32, n int) int {
 		return n
 	}
 	z := g.z[i]
-	zs := g.z[lo:hi]
+	zs := g.z[s.lo:s.hi]
 	zs = zs[:len(xs)]
 	for k := range xs {
 		dx, dy, dz := xs[k]-x, ys[k]-y, zs[k]-z
-		out[n] = lo + int32(k)
+		out[n] = s.lo + int32(k)
 		step := 0
 		if float64(dx*dx)+float64(dy*dy)+float64(dz*dz) <= limit {
 			step = 1
@@ -168,4 +181,26 @@ func (g *neighbours) scanSpan(i, lo, hi int32, out []int32, n int) int {
 		n += step
 	}
 	return n
+}
+
+// scanMask joins the masks of place i and its neighbours in the plane, and
+// counts them.
+func (g *neighbours) scanMask(i int32, spans []span, masks []uint64) (near uint64, count int) {
+	x, y, limit := g.x[i], g.y[i], g.limit
+	for _, s := range spans {
+		xs := g.x[s.lo:s.hi]
+		ys := g.y[s.lo:s.hi]
+		ms := masks[s.lo:s.hi]
+		ys, ms = ys[:len(xs)], ms[:len(xs)]
+		for k := range xs {
+			dx, dy := xs[k]-x, ys[k]-y
+			step := 0
+			if float64(dx*dx)+float64(dy*dy) <= limit {
+				step = 1
+			}
+			near |= ms[k] & -uint64(step)
+			count += step
+		}
+	}
+	return near, count - 1
 }

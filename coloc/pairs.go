@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // pairCounts says, for ordered features (f, g), how many points of f have a
@@ -55,15 +56,30 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 			}
 		}
 	}
+	var edges atomic.Int64
 	err := crew.each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counts[w] == nil {
 			counts[w] = newPairCounts(n)
 			counters[w] = pairCounter{g: g, masks: masks, seen: make([]int32, n)}
 		}
-		lo, hi := int32(b<<blockShift), int32(min(g.len(), (b+1)<<blockShift))
-		for i := lo; i < hi; i++ {
-			counters[w].place(i, counts[w])
+		c := &counters[w]
+		// In the plane and without lists a scan of the grid gives masks at once.
+		if masks != nil && g.streams() && g.z == nil {
+			found := 0
+			err := g.eachCell(b, func(i int32, spans []span) error {
+				near, n := g.scanMask(i, spans, masks)
+				found += n
+				c.add(i, near, counts[w])
+				return nil
+			})
+			edges.Add(int64(found))
+			return err
 		}
+		found := 0
+		for i := int32(b << blockShift); i < int32(min(g.len(), (b+1)<<blockShift)); i++ {
+			found += c.place(i, counts[w])
+		}
+		edges.Add(int64(found))
 		if held := int64(len(counts[w].sparse)) * 64 * int64(crew.workers); held > budget {
 			return fmt.Errorf("counting patterns of size 2 among %d features needs more than the memory bound: raise --memory, take a smaller --distance or merge features", n)
 		}
@@ -72,6 +88,7 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 	if err != nil {
 		return nil, err
 	}
+	g.edges = edges.Load()
 	sum := newPairCounts(n)
 	for _, c := range counts {
 		if c == nil {
@@ -96,31 +113,37 @@ type pairCounter struct {
 	buf   []int32
 }
 
-func (c *pairCounter) place(i int32, counts *pairCounts) {
+// add counts the pairs of place i with the features near it.
+func (c *pairCounter) add(i int32, near uint64, counts *pairCounts) {
+	g := c.g
+	for k := g.first[i]; k < g.first[i+1]; k++ {
+		f, w := g.feat[k], int64(g.weight[k])
+		row := counts.dense[int(f)*counts.n:]
+		for m := near &^ (1 << f); m != 0; m &= m - 1 {
+			row[bits.TrailingZeros64(m)] += w
+		}
+	}
+}
+
+// place looks at the neighbours of place i and tells how many there are.
+func (c *pairCounter) place(i int32, counts *pairCounts) int {
 	g := c.g
 	var list []int32
 	list, c.buf = g.of(i, c.buf)
-	lo, hi := g.first[i], g.first[i+1]
 	if c.masks != nil {
 		near := c.masks[i]
 		for _, j := range list {
 			near |= c.masks[j]
 		}
-		for k := lo; k < hi; k++ {
-			f, w := g.feat[k], int64(g.weight[k])
-			row := counts.dense[int(f)*counts.n:]
-			for m := near &^ (1 << f); m != 0; m &= m - 1 {
-				row[bits.TrailingZeros64(m)] += w
-			}
-		}
-		return
+		c.add(i, near, counts)
+		return len(list)
 	}
 	c.near = c.near[:0]
 	c.note(i, i)
 	for _, j := range list {
 		c.note(i, j)
 	}
-	for k := lo; k < hi; k++ {
+	for k := g.first[i]; k < g.first[i+1]; k++ {
 		f, w := g.feat[k], int64(g.weight[k])
 		for _, h := range c.near {
 			if h != f {
@@ -128,6 +151,7 @@ func (c *pairCounter) place(i int32, counts *pairCounts) {
 			}
 		}
 	}
+	return len(list)
 }
 
 // note adds the features of place j to those near place i.

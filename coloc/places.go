@@ -43,10 +43,12 @@ type site struct {
 	index   int32
 }
 
-func compareSites(a, b site) int {
+func compareSites(a, b *site) int {
 	switch {
-	case a.x != b.x:
-		return cmp.Compare(a.x, b.x)
+	case a.x < b.x:
+		return -1
+	case a.x > b.x:
+		return 1
 	case a.y != b.y:
 		return cmp.Compare(a.y, b.y)
 	case a.z != b.z:
@@ -61,75 +63,99 @@ func compareSites(a, b site) int {
 // side 0 picks cells of a few points each.
 func newPlaces(pts *Points, geographic bool, side float64) *places {
 	n := pts.Len()
-	sites := make([]site, n)
-	for i := range sites {
-		s := &sites[i]
-		if geographic {
-			s.x, s.y, s.z = unitVector(pts.X[i], pts.Y[i])
-		} else {
-			s.x, s.y = pts.X[i]+0, pts.Y[i]+0 // -0 and 0 are one place
-		}
-		s.feature, s.index = pts.Feature[i], int32(i)
-	}
-	p := &places{
-		x: make([]float64, 0, n), y: make([]float64, 0, n),
-		first: make([]int32, 0, n+1), feat: make([]int32, 0, n), weight: make([]int32, 0, n),
-		members: make([]int32, n), memberEnd: make([]int32, 0, n),
-		total: pts.Totals(),
-	}
+	x, y, z := pts.X, pts.Y, []float64(nil)
 	if geographic {
-		p.z = make([]float64, 0, n)
-	}
-	keys := p.grid.sort(sites, geographic, side)
-	sorted := make([]site, n)
-	for i, k := range keys {
-		sorted[i] = sites[k.index]
-	}
-	for lo := 0; lo < n; {
-		hi := lo + 1
-		for hi < n && keys[hi].key == keys[lo].key {
-			hi++
+		x, y, z = make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i], y[i], z[i] = unitVector(pts.X[i], pts.Y[i])
 		}
-		p.grid.keys = append(p.grid.keys, keys[lo].key)
-		p.grid.start = append(p.grid.start, int32(len(p.x)))
-		p.addCell(sorted[lo:hi], lo)
-		lo = hi
 	}
-	p.grid.start = append(p.grid.start, int32(len(p.x)))
-	p.first = append(p.first, int32(len(p.feat)))
-	return p
+	c := collapse{places: &places{
+		x: make([]float64, n), y: make([]float64, n), first: make([]int32, n+1),
+		feat: make([]int32, n), weight: make([]int32, n),
+		members: make([]int32, n), memberEnd: make([]int32, n),
+		total: pts.Totals(),
+	}}
+	p := c.places
+	if geographic {
+		p.z = make([]float64, n)
+	}
+	keys := p.grid.sort(x, y, z, side)
+	p.grid.keys = make([]uint64, 0, n)
+	p.grid.start = make([]int32, 0, n+1)
+	var cell []site
+	for lo := 0; lo < n; {
+		key := keys[lo].key
+		cell = cell[:0]
+		for _, k := range keys[lo:] {
+			if k.key != key {
+				break
+			}
+			i := k.index
+			s := site{x: x[i] + 0, y: y[i] + 0, feature: pts.Feature[i], index: i} // -0 and 0 are one place
+			if z != nil {
+				s.z = z[i]
+			}
+			cell = append(cell, s)
+		}
+		p.grid.keys = append(p.grid.keys, key)
+		p.grid.start = append(p.grid.start, int32(c.count))
+		c.addCell(cell, lo)
+		lo += len(cell)
+	}
+	return c.finish()
+}
+
+// collapse fills places, whose slices are as long as there are points.
+type collapse struct {
+	*places
+	count, entries int
 }
 
 // addCell appends the places of one cell; base is the number of points before.
-func (p *places) addCell(cell []site, base int) {
+func (c *collapse) addCell(cell []site, base int) {
 	if len(cell) <= 12 {
 		for i := 1; i < len(cell); i++ {
-			for j := i; j > 0 && compareSites(cell[j-1], cell[j]) > 0; j-- {
+			for j := i; j > 0 && compareSites(&cell[j-1], &cell[j]) > 0; j-- {
 				cell[j-1], cell[j] = cell[j], cell[j-1]
 			}
 		}
 	} else {
-		slices.SortFunc(cell, compareSites)
+		slices.SortFunc(cell, func(a, b site) int { return compareSites(&a, &b) })
 	}
+	p, at, entry := c.places, c.count, c.entries
 	for i := range cell {
 		s := &cell[i]
 		newPlace := i == 0 || s.x != cell[i-1].x || s.y != cell[i-1].y || s.z != cell[i-1].z
 		if newPlace {
-			p.first = append(p.first, int32(len(p.feat)))
-			p.x, p.y = append(p.x, s.x), append(p.y, s.y)
+			p.first[at], p.x[at], p.y[at] = int32(entry), s.x, s.y
 			if p.z != nil {
-				p.z = append(p.z, s.z)
+				p.z[at] = s.z
 			}
+			at++
 		}
 		if newPlace || s.feature != cell[i-1].feature {
-			p.feat = append(p.feat, s.feature)
-			p.weight = append(p.weight, 0)
-			p.memberEnd = append(p.memberEnd, int32(base+i))
+			p.feat[entry] = s.feature
+			entry++
 		}
-		p.weight[len(p.weight)-1]++
-		p.memberEnd[len(p.memberEnd)-1]++
+		p.weight[entry-1]++
+		p.memberEnd[entry-1] = int32(base + i + 1)
 		p.members[base+i] = s.index
 	}
+	c.count, c.entries = at, entry
+}
+
+// finish cuts the slices to what was filled.
+func (c *collapse) finish() *places {
+	p, at := c.places, c.count
+	p.grid.start = append(p.grid.start, int32(at))
+	p.first[at] = int32(c.entries)
+	p.x, p.y, p.first = p.x[:at], p.y[:at], p.first[:at+1]
+	if p.z != nil {
+		p.z = p.z[:at]
+	}
+	p.feat, p.weight, p.memberEnd = p.feat[:c.entries], p.weight[:c.entries], p.memberEnd[:c.entries]
+	return p
 }
 
 // distance2 is the squared distance of two places: the one formula by which

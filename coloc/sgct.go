@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -30,7 +31,10 @@ func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
 	if err := s.fillTable(ctx); err != nil {
 		return nil, err
 	}
-	adj := s.prevalentPairs()
+	adj, err := s.prevalentPairs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	cliques, err := maximalCliques(ctx, adj, j.crew)
 	if err != nil {
 		return nil, err
@@ -74,52 +78,68 @@ func (s *sgct) fillTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.table = tables[0]
-	for _, t := range tables[1:] {
-		for key, of := range t {
-			into := s.table[key]
-			if into == nil {
-				s.table[key] = of
+	keys := make(map[[2]int32]struct{})
+	for _, t := range tables {
+		for key := range t {
+			keys[key] = struct{}{}
+		}
+	}
+	order := slices.Collect(maps.Keys(keys))
+	merged := make([]map[int32][]int32, len(order))
+	err = s.crew.each(ctx, len(order), func(_, i int) error {
+		for _, t := range tables {
+			of := t[order[i]]
+			if merged[i] == nil {
+				merged[i] = of
 				continue
 			}
 			for a, list := range of {
-				into[a] = append(into[a], list...)
+				merged[i][a] = append(merged[i][a], list...)
 			}
 		}
-	}
-	for _, of := range s.table {
-		for _, list := range of {
+		for _, list := range merged[i] {
 			slices.Sort(list)
 		}
+		return nil
+	})
+	s.table = make(insTable, len(order))
+	for i, key := range order {
+		s.table[key] = merged[i]
 	}
-	return nil
+	return err
 }
 
 // prevalentPairs is step 2: it drops the other pairs from the table and
 // returns the graph of those left.
-func (s *sgct) prevalentPairs() [][]int32 {
-	adj := make([][]int32, len(s.total))
-	s.pairs = make(map[[2]int32][2]int64)
-	for key, of := range s.table {
+func (s *sgct) prevalentPairs(ctx context.Context) ([][]int32, error) {
+	order := slices.Collect(maps.Keys(s.table))
+	counts := make([][2]int64, len(order))
+	err := s.crew.each(ctx, len(order), func(_, i int) error {
+		of := s.table[order[i]]
 		distinct := make(map[int32]struct{})
 		for _, list := range of {
 			for _, b := range list {
 				distinct[b] = struct{}{}
 			}
 		}
-		counts := [2]int64{int64(len(of)), int64(len(distinct))}
-		if !prevalent(counts[0], s.total[key[0]], s.MinPrevalence) || !prevalent(counts[1], s.total[key[1]], s.MinPrevalence) {
+		counts[i] = [2]int64{int64(len(of)), int64(len(distinct))}
+		return nil
+	})
+	adj := make([][]int32, len(s.total))
+	s.pairs = make(map[[2]int32][2]int64)
+	for i, key := range order {
+		if !s.reaches(key[:], counts[i][:]) {
 			delete(s.table, key)
 			continue
 		}
-		s.pairs[key] = counts
+		s.pairs[key] = counts[i]
 		adj[key[0]] = append(adj[key[0]], key[1])
 		adj[key[1]] = append(adj[key[1]], key[0])
 	}
 	for _, list := range adj {
 		slices.Sort(list)
 	}
-	return adj
+	return adj, err
 }
 
 // split is step 4. Candidates of one length are independent of one another:

@@ -25,8 +25,8 @@ func NewSurvey(pts *Points, opt Options) (*Survey, error) {
 	return &Survey{pts: pts, job: j}, nil
 }
 
-// graph joins the points, or gives the graph joined before.
-func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
+// join joins the points, or gives the graph joined before.
+func (s *Survey) join(ctx context.Context) (*neighbours, error) {
 	if s.g == nil {
 		g, err := s.job.join(ctx, s.pts)
 		if err != nil {
@@ -35,6 +35,15 @@ func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
 		s.g = g
 	}
 	return s.g, nil
+}
+
+// graph is the graph with its lists of neighbours made, if they fit.
+func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
+	g, err := s.join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.list(ctx, s.job.crew, s.job.budget/4)
 }
 
 // Best ranks patterns for showing: the longest first, of equal length those of

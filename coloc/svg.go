@@ -111,7 +111,7 @@ func (d *drawing) subtitle(shown int) string {
 	if opt.KNN > 0 {
 		near = fmt.Sprintf("among the %d nearest", opt.KNN)
 	}
-	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v. %d patterns, longest first.",
+	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v. The best %d patterns, longest first.",
 		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence, shown)
 }
 
@@ -172,7 +172,10 @@ func fitNames(names []string, room int) string {
 // dots draws the participating points, feature by feature; of points that
 // would cover one another one is drawn.
 func (d *drawing) dots(p Pattern, shown *showing) {
-	for _, f := range p.Features {
+	for i, f := range p.Features {
+		// Points of one instance lie on top of one another at this scale: each
+		// feature moves a pixel into a direction of its own.
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(len(p.Features)))
 		taken := make(map[[2]int32]bool)
 		var b strings.Builder
 		for place, part := range shown.part {
@@ -182,7 +185,7 @@ func (d *drawing) dots(p Pattern, shown *showing) {
 			if _, ok := d.g.entry(int32(place), f); !ok {
 				continue
 			}
-			x, y := d.x[place], d.y[place]
+			x, y := d.x[place]+1.2*cos, d.y[place]+1.2*sin
 			cell := [2]int32{int32(x / 1.6), int32(y / 1.6)}
 			if x < 0 || y < 0 || x > d.panelW || y > d.mapH || taken[cell] {
 				continue

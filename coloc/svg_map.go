@@ -157,21 +157,25 @@ func (d *drawing) typicalEdge(shown *showing) float64 {
 	return longest[len(longest)/2]
 }
 
-// busiest is the participating place of the fullest square of the map.
+// busiest is the middle of the participating places in the fullest square of
+// the map.
 func (d *drawing) busiest(shown *showing, side float64) (x, y float64) {
 	count := make(map[[2]int]int)
-	most := 0
+	sum := make(map[[2]int][2]float64)
+	var best [2]int
 	for place, part := range shown.part {
 		px, py := d.x[place], d.y[place]
 		if !part || px < 0 || py < 0 || px > d.panelW || py > d.mapH {
 			continue
 		}
 		k := [2]int{int(px / side), int(py / side)}
-		if count[k]++; count[k] > most {
-			most, x, y = count[k], px, py
+		sum[k] = [2]float64{sum[k][0] + px, sum[k][1] + py}
+		if count[k]++; count[k] > count[best] {
+			best = k
 		}
 	}
-	return x, y
+	n := float64(max(1, count[best]))
+	return sum[best][0] / n, sum[best][1] / n
 }
 
 // edges draws the edges of cliques around (cx, cy), enlarged.
