@@ -15,7 +15,6 @@ import (
 func blockMaxMaxScore(q *query) error {
 	q.byBound = append(q.byBound[:0], q.lists...)
 	q.window.prepare()
-	q.plain = plainly{}
 	for base := q.from; base < q.to; {
 		end := q.outerWindow(base)
 		essential := q.divide()
@@ -27,7 +26,7 @@ func blockMaxMaxScore(q *query) error {
 			slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
 			q.innerWindows(q.byBound[essential:], base, end, essential)
 		}
-		if err := q.ctx.Err(); err != nil {
+		if err := q.pause(); err != nil {
 			return err
 		}
 		base = end

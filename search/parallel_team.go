@@ -15,6 +15,7 @@ type team struct {
 	main      *query
 	k         int
 	scorers   []scorer
+	blocks    int64
 	threads   int
 	algorithm Algorithm
 	parts     partitions
@@ -31,7 +32,9 @@ type team struct {
 
 	mu      sync.Mutex
 	best    [][]uint64 // of each worker that is done
-	stats   Stats
+	used    int64
+	scored  int64
+	entered int64
 	err     error
 	closed  bool
 	helpers sync.WaitGroup
@@ -57,8 +60,9 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
-	t.best, t.stats, t.err, t.closed = t.best[:0], Stats{}, nil, false
-	t.stats.Blocks = q.finalStats().Blocks
+	t.best, t.err, t.closed = t.best[:0], nil, false
+	t.used, t.scored, t.entered = 0, 0, 0
+	t.blocks = q.finalStats().Blocks
 	if t.policy == Early {
 		most := 0.0
 		for _, l := range q.lists {
@@ -123,6 +127,7 @@ func (t *team) work(q *query) {
 				break
 			}
 			if distinct { // the next partition may have the same documents: only the bar is kept
+				t.note(q)
 				best = mergeBest(best, q.heap.take(0), t.k, true)
 				q.theta, q.cut, q.mate.low = -1, -1, math.MaxUint64
 			}
@@ -135,13 +140,23 @@ func (t *team) work(q *query) {
 		}
 	}
 	best = mergeBest(best, q.heap.take(t.safeBar()), t.k, distinct)
+	if !distinct {
+		t.note(q)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.best = append(t.best, best)
-	t.stats.Decoded += q.stats.Decoded
-	t.stats.Scored += q.stats.Scored
-	t.stats.Skipped += q.stats.Skipped
-	t.stats.Entered += q.stats.Entered
+}
+
+// note adds up what a worker did since its lists were opened.
+func (t *team) note(q *query) {
+	s := q.finalStats()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.used += s.Blocks - s.Skipped
+	t.scored += s.Scored
+	t.entered += s.Entered
+	q.stats.Scored, q.stats.Entered = 0, 0
 }
 
 // safeBar is a bar below which no answer need be merged.
@@ -182,8 +197,8 @@ func (t *team) result() (*Result, error) {
 	}
 	keys := mergePairs(t.threads, t.best, t.k, t.parts.kind.cutsDocuments())
 	stats := t.main.stats
-	stats.Blocks = t.stats.Blocks
-	stats.Decoded, stats.Scored, stats.Skipped, stats.Entered = t.stats.Decoded, t.stats.Scored, t.stats.Skipped, t.stats.Entered
+	stats.Blocks, stats.Skipped = t.blocks, max(0, t.blocks-t.used) // two workers may use the same block
+	stats.Scored, stats.Entered = t.scored, t.entered
 	stats.Thresholds = nil
 	stats.Parallel = &ParallelStats{
 		Threads: min(t.threads, t.rows()), Partition: t.parts.kind, Size: t.parts.size, Partitions: t.parts.count,
@@ -213,7 +228,7 @@ func (t *team) fork() (*query, error) {
 			return nil, err
 		}
 	}
-	q.hair, q.theta, q.cut = m.hair, -1, -1
+	q.hair, q.theta, q.cut, q.plain = m.hair, -1, -1, plainly{}
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return q, nil
 }

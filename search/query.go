@@ -188,7 +188,7 @@ func (q *query) open(s *Searcher, w weigher) error {
 	if n := len(q.terms); n > 2 {
 		q.hair = float64(n+4) * 0x1p-23
 	}
-	q.theta, q.cut = -1, -1
+	q.theta, q.cut, q.plain = -1, -1, plainly{}
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return nil
 }

@@ -172,6 +172,11 @@ func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
 	if r.Parallel.spread(q) {
 		return s.searchParallel(q, r.Parallel)
 	}
+	return q.finish()
+}
+
+// finish answers a query that was prepared.
+func (q *query) finish() (*Result, error) {
 	if err := q.run(q.stats.Algorithm); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -26,7 +26,7 @@ func taat(q *query) error {
 		if q.mode == And {
 			clear(w.count[:end-base])
 		}
-		if err := q.ctx.Err(); err != nil {
+		if err := q.pause(); err != nil {
 			return err
 		}
 		base = end

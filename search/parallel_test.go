@@ -1,0 +1,405 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// randomParallel is any way to spread a query, most often with small partitions.
+func randomParallel(rng *rand.Rand) *Parallel {
+	p := &Parallel{
+		Engine: engine.Multicore, Threads: 1 + rng.IntN(4),
+		Partition: Partition(rng.IntN(4)), Policy: Policy(rng.IntN(4)),
+	}
+	if rng.IntN(4) > 0 {
+		p.Size = []int{1, 7, 32, 64, 128, 129, 1000, 5000}[rng.IntN(8)]
+	}
+	if rng.IntN(2) == 0 {
+		p.Row = 1 + rng.IntN(5)
+	}
+	return p
+}
+
+// Every exact way to spread a query gives the definition to the bit, with every algorithm. Those
+// that are not exact give what they give: the same answers from run to run if no worker's luck
+// decides, never one document twice, never a score above the document's.
+func TestParallelSearchGivesTheDefinition(t *testing.T) {
+	indexes := 500
+	if testing.Short() {
+		indexes = 80
+	}
+	root := scratch(t)
+	rng := rand.New(rand.NewPCG(71, 72))
+	for i := range indexes {
+		p := randomPlain(rng, []int{1, 20, 300, 3000, 9000}[rng.IntN(5)], 1+rng.IntN(12))
+		dir := indexDir(root, i)
+		s := p.write(t, dir)
+		for range 3 {
+			r := Request{
+				Words: randomWords(rng, p), K: []int{1, 2, 10, 100, 10000}[rng.IntN(5)], Mode: Mode(rng.IntN(2)),
+				Model: testModels[rng.IntN(len(testModels))],
+			}
+			want := p.search(t, s, r.Words, r.K, r.Mode, r.Model)
+			for range 6 {
+				r.Algorithm, r.Parallel = Algorithm(rng.IntN(len(algorithms))), randomParallel(rng)
+				if len(p.lengths) > 1000 {
+					r.Parallel.Size = max(r.Parallel.Size, 32)
+				}
+				got, err := s.Search(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("index %d (%d documents), %v, %v, k %d, %v, %v, %+v", i, len(p.lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel)
+				if !r.Parallel.Exact() {
+					checkApproximate(t, s, p, r, got.Hits, name)
+				} else if !slices.Equal(got.Hits, want) {
+					t.Fatalf("%s:\n got %v\nwant %v", name, head(got.Hits), head(want))
+				}
+			}
+		}
+		s.Close()
+		os.RemoveAll(dir)
+	}
+}
+
+// Workers come to their partitions in any order: what is found late in the collection may raise the bar
+// before the documents at its front are looked at, which win where scores are equal.
+func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
+	indexes := 500
+	if testing.Short() {
+		indexes = 100
+	}
+	root := scratch(t)
+	rng := rand.New(rand.NewPCG(73, 74))
+	for i := range indexes {
+		p := randomPlain(rng, []int{20, 300, 2000}[rng.IntN(3)], 1+rng.IntN(5))
+		dir := indexDir(root, i)
+		s := p.write(t, dir)
+		for range 5 {
+			r := Request{
+				Words: randomWords(rng, p), K: []int{1, 2, 10, 100}[rng.IntN(4)], Mode: Mode(rng.IntN(2)),
+				Model: testModels[rng.IntN(len(testModels))], Algorithm: Algorithm(rng.IntN(len(algorithms)-1) + 1),
+				Parallel: &Parallel{Partition: Partition(rng.IntN(2)), Policy: Policy(rng.IntN(3)), Size: 1 + rng.IntN(100)},
+			}
+			q, err := s.prepare(context.Background(), &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(q.lists) > 0 {
+				q.stats.Algorithm = r.Algorithm
+				got, want := inAnyOrder(t, rng, s.newTeam(q, r.Parallel)), p.search(t, s, r.Words, r.K, r.Mode, r.Model)
+				if !slices.Equal(got, want) {
+					t.Fatalf("index %d (%d documents), %v, %v, k %d, %v, %v, %+v:\n got %v\nwant %v",
+						i, len(p.lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel, head(got), head(want))
+				}
+			}
+			s.release(q)
+		}
+		s.Close()
+		os.RemoveAll(dir)
+	}
+}
+
+// inAnyOrder deals the partitions to three workers, each of which takes its own in rising order.
+func inAnyOrder(t *testing.T, rng *rand.Rand, tm *team) []Hit {
+	t.Helper()
+	var workers [3]*query
+	var dealt [3][]int
+	for i := range tm.parts.count {
+		w := rng.IntN(3)
+		dealt[w] = append(dealt[w], i)
+	}
+	for w := range workers {
+		q, err := tm.fork()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.team, workers[w] = tm, q
+	}
+	for len(dealt[0])+len(dealt[1])+len(dealt[2]) > 0 {
+		w := rng.IntN(3)
+		for range rng.IntN(10) {
+			if len(dealt[w]) > 0 {
+				if err := tm.search(workers[w], dealt[w][0]); err != nil {
+					t.Fatal(err)
+				}
+				dealt[w] = dealt[w][1:]
+			}
+		}
+	}
+	tm.next.Store(int64(tm.parts.count))
+	for _, q := range workers {
+		tm.best = append(tm.best, q.heap.take(tm.safeBar()))
+	}
+	r, err := tm.result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Hits
+}
+
+func checkApproximate(t *testing.T, s *Searcher, p *plain, r Request, got []Hit, name string) {
+	t.Helper()
+	if r.Parallel.Partition.cutsDocuments() && r.Parallel.Policy != SharedHalf {
+		want := p.searchPositions(t, s, r)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s:\n got %v\nwant %v", name, head(got), head(want))
+		}
+	}
+	full := map[uint32]float32{}
+	for _, h := range p.search(t, s, r.Words, len(p.lengths), r.Mode, r.Model) {
+		full[h.Doc] = h.Score
+	}
+	for i, h := range got {
+		if score, ok := full[h.Doc]; !ok || h.Score > score*1.0001 {
+			t.Fatalf("%s: document %d has %v, alone %v", name, h.Doc, h.Score, score)
+		}
+		if i > 0 && answer(h.Doc, h.Score) >= answer(got[i-1].Doc, got[i-1].Score) {
+			t.Fatalf("%s: out of order: %v", name, head(got))
+		}
+		if slices.ContainsFunc(got[:i], func(o Hit) bool { return o.Doc == h.Doc }) {
+			t.Fatalf("%s: document %d twice", name, h.Doc)
+		}
+	}
+	if len(got) > r.K {
+		t.Fatalf("%s: %d answers", name, len(got))
+	}
+}
+
+// searchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches an index
+// that has only the partition's postings; the best of all partitions count.
+func (p *plain) searchPositions(t *testing.T, s *Searcher, r Request) []Hit {
+	t.Helper()
+	q, err := s.prepare(context.Background(), &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := newPartitions(q, r.Parallel)
+	empty := len(q.lists) == 0
+	s.release(q)
+	if empty {
+		return nil
+	}
+	best := map[uint32]float32{}
+	for i := range parts.count {
+		part := p.partition(r.Words, i, parts.size, r.Parallel.Partition == Adjusted)
+		for _, h := range part.searchAs(t, s, p, r) {
+			if old, ok := best[h.Doc]; !ok || h.Score > old {
+				best[h.Doc] = h.Score
+			}
+		}
+	}
+	var keys []uint64
+	for doc, score := range best {
+		keys = append(keys, answer(doc, score))
+	}
+	slices.SortFunc(keys, fallingKeys)
+	return hitsOf(keys[:min(r.K, len(keys))])
+}
+
+// partition has, of the lists of the words, only the postings of a partition.
+func (p *plain) partition(words []Word, i, size int, adjusted bool) *plain {
+	part := &plain{lengths: p.lengths, words: p.words, docs: slices.Clone(p.docs), tfs: slices.Clone(p.tfs)}
+	first := uint32(0)
+	for w, docs := range p.docs {
+		if slices.ContainsFunc(words, func(o Word) bool { return o.Text == p.words[w] }) && i*size < len(docs) {
+			first = max(first, docs[i*size])
+		}
+	}
+	for w, docs := range p.docs {
+		from := min(i*size, len(docs))
+		n := min(size, len(docs)-from)
+		if adjusted {
+			from, _ = slices.BinarySearch(docs, first)
+			n = min(n, len(docs)-from)
+		}
+		part.docs[w], part.tfs[w] = docs[from:from+n], p.tfs[w][from:from+n]
+	}
+	return part
+}
+
+// searchAs searches a part of an index with the weights of the whole.
+func (p *plain) searchAs(t *testing.T, s *Searcher, whole *plain, r Request) []Hit {
+	t.Helper()
+	q, err := s.prepare(context.Background(), &Request{Words: r.Words, Model: r.Model, Mode: r.Mode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.release(q)
+	sums, has := map[uint32]float32{}, map[uint32]int{}
+	for i, l := range q.lists {
+		w := slices.Index(p.words, q.terms[i].text)
+		for j, d := range p.docs[w] {
+			sums[d] += l.score(p.tfs[w][j], whole.lengths[d])
+			has[d]++
+		}
+	}
+	var hits []Hit
+	for d, score := range sums {
+		if r.Mode == Or || has[d] == len(q.lists) {
+			hits = append(hits, Hit{d, score})
+		}
+	}
+	return hits
+}
+
+// The thesis' example of heterogeneous ranges: the first document is one behind the largest that any list
+// has before the partition, so no document is in two, and none is left out.
+func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 82))
+	root := scratch(t)
+	for i := range 60 {
+		p := randomPlain(rng, 3000, 5)
+		s := p.write(t, indexDir(root, i))
+		r := Request{Words: randomWords(rng, p), Parallel: &Parallel{Partition: Heterogeneous, Size: 1 + rng.IntN(200)}}
+		q, err := s.prepare(context.Background(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(q.lists) > 0 {
+			parts := newPartitions(q, r.Parallel)
+			next := uint32(0)
+			for part := range parts.count {
+				if _, err := parts.enter(s, q, part); err != nil {
+					t.Fatal(err)
+				}
+				if q.from != next || q.to < q.from {
+					t.Fatalf("partition %d is %d to %d after %d", part, q.from, q.to, next)
+				}
+				next = q.to
+				last := uint32(0)
+				for _, term := range q.terms {
+					docs := p.docs[slices.Index(p.words, term.text)]
+					last = max(last, docs[min((part+1)*parts.size, len(docs))-1])
+				}
+				if part+1 < parts.count && q.to != last+1 {
+					t.Fatalf("partition %d ends at %d, not behind %d", part, q.to, last)
+				}
+			}
+			if next != uint32(len(p.lengths)) {
+				t.Fatalf("ends at %d of %d", next, len(p.lengths))
+			}
+		}
+		s.release(q)
+	}
+}
+
+// A bar of the histogram is never above the k-th largest score, and close to it.
+func TestTallyBoundsTheKthScore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 92))
+	var h tally
+	for range 200 {
+		k, most := 1+rng.IntN(50), rng.ExpFloat64()*20
+		h.reset(k, most)
+		var all []float32
+		for range 40 {
+			var some []float32
+			for range rng.IntN(8) {
+				s := float32(most * rng.Float64())
+				if rng.IntN(5) == 0 {
+					s = float32(int(s))
+				}
+				some = append(some, s)
+			}
+			all = append(all, some...)
+			bar := h.add(some)
+			if len(all) < k {
+				if bar != 0 {
+					t.Fatal("a bar before there are k")
+				}
+				continue
+			}
+			slices.SortFunc(all, func(a, b float32) int { return int(answer(0, b)>>32) - int(answer(0, a)>>32) })
+			kth := all[k-1]
+			if bar >= answer(^uint32(0), kth) && kth > 0 {
+				t.Fatalf("the bar %x is not below %v", bar, kth)
+			}
+			if low := kth - float32(most)/tallySize*1.01; low > 0 && bar < answer(0, low) {
+				t.Fatalf("the bar %x is far below %v", bar, kth)
+			}
+		}
+	}
+}
+
+func TestRecallIsTheShareFound(t *testing.T) {
+	hits := func(docs ...uint32) (h []Hit) {
+		for _, d := range docs {
+			h = append(h, Hit{Doc: d})
+		}
+		return h
+	}
+	for _, c := range []struct {
+		found, exact []Hit
+		want         float64
+	}{
+		{hits(1, 2, 3, 4), hits(4, 3, 2, 1), 1}, {hits(1, 2, 9, 8), hits(1, 2, 3, 4), 0.5}, {nil, hits(1), 0}, {nil, nil, 1},
+	} {
+		if got := Recall(c.found, c.exact); got != c.want {
+			t.Errorf("recall %v, want %v", got, c.want)
+		}
+	}
+}
+
+// One Searcher, many goroutines, each with its own way to spread queries.
+func TestParallelSearchesRunSideBySide(t *testing.T) {
+	rng := rand.New(rand.NewPCG(101, 102))
+	p := randomPlain(rng, 20000, 8)
+	s := p.write(t, indexDir(scratch(t), 0))
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(103, uint64(g)))
+			for range 30 {
+				r := Request{Words: randomWords(rng, p), K: 1 + rng.IntN(200), Mode: Mode(rng.IntN(2))}
+				want, err := s.Search(context.Background(), r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r.Parallel = randomParallel(rng)
+				r.Parallel.Size = 0
+				got, err := s.Search(context.Background(), r)
+				if err != nil || r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
+					t.Errorf("%+v %+v: %v", r, *r.Parallel, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestParallelRequestsAreChecked(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b", "c")
+	for _, p := range []Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}} {
+		if _, err := s.Search(context.Background(), Request{Text: "a", Parallel: &p}); err == nil {
+			t.Errorf("%+v was taken", p)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.Search(ctx, Request{Text: "a", Parallel: &Parallel{Engine: engine.Multicore}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for _, name := range Partitions() {
+		if p, err := ParsePartition(name); err != nil || p.String() != name {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+	for _, name := range Policies() {
+		if p, err := ParsePolicy(name); err != nil || p.String() != name {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+	if _, err := ParsePolicy("x"); err == nil {
+		t.Error("an unknown policy was taken")
+	}
+}
