@@ -98,8 +98,10 @@ type outcome struct {
 	docs  [][]hit // of the last round
 }
 
-// measure asks every engine every query, in an order that changes from query to
-// query, so that noise of the machine falls on all alike.
+// measure asks every engine every query in every round. The engines take turns round by
+// round, in an order that changes, so that noise of the machine falls on all alike;
+// inside a round an engine is asked all queries, so that it finds its caches
+// as it would in service.
 func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *rand.Rand) ([]outcome, error) {
 	times := make([][][]int64, len(qs))
 	out := make([]outcome, len(qs))
@@ -108,8 +110,8 @@ func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *r
 		out[i].docs = make([][]hit, len(engines))
 	}
 	for round := range rounds + 1 {
-		for i, q := range qs {
-			for _, e := range rng.Perm(len(engines)) {
+		for _, e := range rng.Perm(len(engines)) {
+			for i, q := range qs {
 				nanos, docs, err := engines[e].ask(mode, k, q)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s %s %v: %w", engines[e].name(), mode, k, q, err)
