@@ -44,11 +44,11 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 		if i := slices.Index(names, name); i >= 0 {
 			c.texts = append(c.texts, i)
 		} else if len(o.Fields) > 0 {
-			return c, fmt.Errorf("no column %q: the columns are %s", name, strings.Join(names, ", "))
+			return c, fmt.Errorf("no column %q: the columns are %s", name, shortList(names))
 		}
 	}
 	if len(c.texts) == 0 {
-		return c, fmt.Errorf("no text column %s: the columns are %s", strings.Join(wanted, ", "), strings.Join(names, ", "))
+		return c, fmt.Errorf("no text column %s: the columns are %s", strings.Join(wanted, ", "), shortList(names))
 	}
 	for _, name := range ids {
 		if i := slices.Index(names, name); i >= 0 {
@@ -57,9 +57,19 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 		}
 	}
 	if o.IDField != "" {
-		return c, fmt.Errorf("no column %q: the columns are %s", o.IDField, strings.Join(names, ", "))
+		return c, fmt.Errorf("no column %q: the columns are %s", o.IDField, shortList(names))
 	}
 	return c, nil
+}
+
+// shortList is a list for an error: not all of a thousand columns, or of a file that is
+// no CSV.
+func shortList(names []string) string {
+	if list := strings.Join(names, ", "); len(list) <= 200 {
+		return list
+	}
+	list := strings.ToValidUTF8(strings.Join(names, ", ")[:200], "\ufffd")
+	return fmt.Sprintf("%s... (%d in all)", list, len(names))
 }
 
 // emptyLines is how many bytes of empty lines b begins with.

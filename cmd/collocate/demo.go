@@ -20,7 +20,7 @@ var demoSteps = []struct{ say, run string }{
 	{"What did each word contribute?",
 		`search elife.index "lipid droplets kill bacteria" -k 2 --explain`},
 	{"Which words keep company? Count pairs at most 5 words apart.",
-		"cooccur elife.jsonl.zst --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
+		"cooccur elife.jsonl.zst --format jsonl --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3"},
 }
@@ -84,9 +84,8 @@ func (a *app) demo(cmd *cobra.Command, dir string) error {
 			return err
 		}
 		sub := newApp(a.stdin, a.stdout, a.stderr)
-		sub.quiet = a.quiet
 		root := newRoot(sub)
-		root.SetArgs(append(shellWords(step.run), "--threads", fmt.Sprint(a.threads)))
+		root.SetArgs(append(shellWords(step.run), a.globalFlags()...))
 		err := root.ExecuteContext(cmd.Context())
 		sub.endProgress()
 		if err != nil {
@@ -94,6 +93,17 @@ func (a *app) demo(cmd *cobra.Command, dir string) error {
 		}
 	}
 	return nil
+}
+
+// globalFlags are the flags of this call, for a command that it makes itself.
+func (a *app) globalFlags() []string {
+	return []string{
+		"--engine=" + a.engine.String(),
+		fmt.Sprintf("--threads=%d", a.threads),
+		fmt.Sprintf("--memory=%dB", int64(a.memory)),
+		fmt.Sprintf("--quiet=%t", a.quiet),
+		fmt.Sprintf("--verbose=%t", a.verbose),
+	}
 }
 
 // shellWords splits a demo's command at blanks outside double quotes.

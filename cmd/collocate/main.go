@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -65,6 +66,16 @@ func stopSignals() []os.Signal {
 	return list
 }
 
+// oneLine is an error's text for a terminal: on one line, and without characters out of
+// a broken file that would move the cursor.
 func oneLine(err error) string {
-	return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 }
