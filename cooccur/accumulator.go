@@ -17,6 +17,7 @@ type accumulator struct {
 	n       int      // of them
 	marks   []uint64 // a bit a column
 	top     []uint64 // a bit a word of marks
+	ahead   int      // up to which place the chunk was read ahead
 	touched uint32   // keeps reads ahead from being optimised away
 }
 

@@ -3,7 +3,6 @@ package cooccur
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/text"
@@ -160,14 +159,12 @@ func (m *multicore) rows(ctx context.Context, consume func(int, *sumRows) error,
 		return err
 	}
 	cuts := m.cuts(starts)
-	g := &gatherer{job: m.job, blocks: m.chunk.blocks, small: make([]uint32, len(m.of))}
-	for d, w := range m.of {
-		g.small[d] = uint32(w)
-	}
+	g := newGatherer(m.job, m.chunk.blocks, at.words)
 	return ordered(ctx, len(cuts)-1, m.Threads, m.buffers, func(worker, unit int, b *sumRows) error {
 		b.reset(cuts[unit])
+		m.accs[worker].ahead = 0
 		for row := cuts[unit]; row < cuts[unit+1]; row++ {
-			g.row(m.accs[worker], b, at.words[starts[row]:starts[row+1]])
+			g.row(m.accs[worker], b, int(starts[row]), int(starts[row+1]))
 		}
 		prepare(b)
 		return nil
@@ -269,101 +266,4 @@ func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
 func (j *job) emit(b *sumRows, sink Sink) error {
 	j.stats.Entries += int64(len(b.cols))
 	return sink.Rows(&b.rows)
-}
-
-// gatherer makes rows from the places of their words.
-type gatherer struct {
-	*job
-	blocks []block
-	small  []uint32 // weights for light rows
-}
-
-// row adds up the neighbours of all places of one word.
-func (g *gatherer) row(a *accumulator, out *sumRows, places []uint32) {
-	if g.wide {
-		g.gatherWide(a, places)
-		a.take(out, false)
-		return
-	}
-	if light := uint64(len(places)) <= math.MaxUint32/(2*g.sum()); light {
-		gather(g, a, a.small, g.small, places)
-		a.take(out, true)
-	} else {
-		gather(g, a, a.large, g.of, places)
-		a.take(out, false)
-	}
-}
-
-// gatherGroup is how many places are touched ahead. Places of a rare word lie all
-// over the chunk, and waiting for memory was most of the time: reading both ends
-// of a group of windows first, in a loop with nothing to guess, lets the processor
-// wait for many at once. (Copying the windows instead took longer than not
-// touching them at all.)
-const gatherGroup = 32
-
-// gather adds weights to sums and lists the columns that were zero before.
-func gather[S uint32 | uint64](g *gatherer, a *accumulator, sums, weights []S, places []uint32) {
-	window := g.Window
-	left, right := g.Side != Right, g.Side != Left
-	n, list, weights := 0, a.list, weights[:window+1]
-	touched := uint32(0)
-	for len(places) > 0 {
-		group := places[:min(len(places), gatherGroup)]
-		places = places[len(group):]
-		for _, p := range group {
-			ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
-			touched += ids[i-window] + ids[i+window]
-		}
-		for _, p := range group {
-			ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
-			if left {
-				near := ids[i-window : i]
-				for d := 1; d < len(weights); d++ {
-					c := near[len(near)-d]
-					if c == 0 {
-						break
-					}
-					old := sums[c]
-					sums[c] = old + weights[d]
-					list[n] = c
-					if old == 0 {
-						n++
-					}
-				}
-			}
-			if right {
-				near := ids[i : i+window+1]
-				for d := 1; d < len(weights); d++ {
-					c := near[d]
-					if c == 0 {
-						break
-					}
-					old := sums[c]
-					sums[c] = old + weights[d]
-					list[n] = c
-					if old == 0 {
-						n++
-					}
-				}
-			}
-		}
-	}
-	a.n, a.touched = n, touched
-}
-
-func (g *gatherer) gatherWide(a *accumulator, places []uint32) {
-	window := g.Window
-	for _, p := range places {
-		ids, i := g.blocks[p>>blockShift].ids.words, int(p&(1<<blockShift-1))
-		if g.Side != Right {
-			for d := 1; d <= window && ids[i-d] != 0; d++ {
-				a.add(ids[i-d], g.of[d], 0)
-			}
-		}
-		if g.Side != Left {
-			for d := 1; d <= window && ids[i+d] != 0; d++ {
-				a.add(ids[i+d], g.of[d], 0)
-			}
-		}
-	}
 }
