@@ -21,8 +21,10 @@ var demoSteps = []struct{ say, run string }{
 		`search elife.index "lipid droplets kill bacteria" -k 2 --explain`},
 	{"Which words keep company? Count pairs at most 5 words apart.",
 		"cooccur elife.jsonl.zst --format jsonl --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
+	{"The company of two words, by how much more often than chance they meet.",
+		"neighbours elife.cooc membrane neurons --by npmi --min-value 10 --top 6"},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
-		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3"},
+		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3 --svg places.svg"},
 }
 
 func newDemoCmd(a *app) *cobra.Command {
