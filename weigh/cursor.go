@@ -17,8 +17,8 @@ type cursor struct {
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
 
-	i    int // of the next word in memory, and
-	post []uint64
+	i, end int // in memory: the next word, and the first not to be read
+	post   []uint64
 
 	in   spillReader
 	last uint64 // document before, in the spill file
@@ -27,16 +27,20 @@ type cursor struct {
 // newCursor stands on the first word w of a run with from <= w < to.
 func newCursor(r *run, from, to []byte) (*cursor, error) {
 	c := &cursor{run: r, to: to}
-	at := max(0, sort.Search(len(r.index), func(i int) bool { return bytes.Compare(r.index[i].word, from) > 0 })-1)
+	if r.spilled == nil {
+		c.i, c.end = r.find(from), len(r.order)
+		if to != nil {
+			c.end = r.find(to)
+		}
+		return c, c.next()
+	}
+	at := sort.Search(len(r.index), func(i int) bool { return bytes.Compare(r.index[i].word, from) > 0 })
+	at = max(0, at-1)
 	if len(r.index) == 0 {
 		c.done = true
 		return c, nil
 	}
-	if s := r.spilled; s != nil {
-		c.in = spillReader{f: s.f, off: r.index[at].at, end: s.to}
-	} else {
-		c.i = int(r.index[at].at)
-	}
+	c.in = spillReader{f: r.spilled.f, off: r.index[at].at, end: r.spilled.to}
 	err := c.next()
 	for err == nil && !c.done && bytes.Compare(c.word, from) < 0 {
 		err = c.next()
@@ -44,24 +48,24 @@ func newCursor(r *run, from, to []byte) (*cursor, error) {
 	return c, err
 }
 
+// find is the first word of a run in memory that is not less than a word.
+func (r *run) find(word []byte) int {
+	return sort.Search(len(r.order), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
+}
+
 // next goes to the next word.
 func (c *cursor) next() error {
 	r := c.run
 	if r.spilled != nil {
-		if err := c.nextSpilled(); err != nil {
-			return err
-		}
-	} else if c.i < len(r.order) {
-		c.word = r.word(c.i)
-		c.post = r.post[r.first[c.i]:r.first[c.i+1]]
-		c.left = len(c.post)
-		c.i++
-	} else {
-		c.done = true
+		return c.nextSpilled()
 	}
-	if c.to != nil && !c.done && bytes.Compare(c.word, c.to) >= 0 {
-		c.done = true
+	if c.done = c.i >= c.end; c.done {
+		return nil
 	}
+	c.word = r.word(c.i)
+	c.post = r.post[r.first[c.i]:r.first[c.i+1]]
+	c.left = len(c.post)
+	c.i++
 	return nil
 }
 
@@ -84,6 +88,10 @@ func (c *cursor) nextSpilled() error {
 		return err
 	}
 	c.word = append(c.word[:0], word...)
+	if c.to != nil && bytes.Compare(c.word, c.to) >= 0 {
+		c.done = true
+		return nil
+	}
 	left, err := c.in.uvarint()
 	c.left, c.last = int(left), 0
 	return err

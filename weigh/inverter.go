@@ -49,7 +49,7 @@ func (w *inverter) add(b *text.Batch) error {
 		w.tokens += int64(len(w.tok.Words))
 		d.add(doc.ID, len(w.tok.Words))
 		w.table.count(&w.tok)
-		w.log.add(w.table.pairs, w.table.df)
+		w.log.add(w.table.pairs)
 		m.docs++
 		if w.full() {
 			w.marks = append(w.marks, m)
@@ -68,7 +68,7 @@ func (w *inverter) add(b *text.Batch) error {
 
 // full says whether sorting what is held now would use up the worker's memory.
 func (w *inverter) full() bool {
-	const perWord = 48 // of sortRun, besides the table
+	const perWord = 52 // of sortRun, besides the table
 	t := w.table
 	need := t.bytes() + w.log.bytes() + 8*int64(w.log.pairs) + perWord*int64(t.len())
 	if t.len() > t.limit/8*7 { // about to be doubled

@@ -44,8 +44,8 @@ func (l *pairLog) reset() {
 	l.chunks, l.pairs = l.chunks[:0], 0
 }
 
-// add appends a document and counts it in df.
-func (l *pairLog) add(pairs []uint64, df []uint32) {
+// add appends a document.
+func (l *pairLog) add(pairs []uint64) {
 	l.pairs += len(pairs)
 	c := l.chunks[len(l.chunks)-1]
 	if len(c) == cap(c) {
@@ -54,7 +54,6 @@ func (l *pairLog) add(pairs []uint64, df []uint32) {
 	c = append(c, uint32(len(pairs)))
 	for _, p := range pairs {
 		id, n := uint32(p>>32), uint32(p)
-		df[id]++
 		if cap(c)-len(c) < 2 { // a pair is never cut
 			l.chunks[len(l.chunks)-1] = c
 			c = l.grow()

@@ -54,11 +54,12 @@ func (r *run) word(i int) []byte {
 func sortRun(t *table, l *pairLog, marks []mark, base []uint32, spare []uint64) *run {
 	r := &run{words: t.words, ends: t.ends, order: sortWords(t)}
 	r.first = make([]uint32, len(r.order)+1)
-	next := make([]uint32, len(r.order)) // by number
+	next := t.df() // by number; becomes where the next posting goes
 	at := uint32(0)
 	for i, id := range r.order {
+		df := next[id]
 		r.first[i], next[id] = at, at
-		at += t.df[id]
+		at += df
 	}
 	r.first[len(r.order)] = at
 
