@@ -116,7 +116,7 @@ func decompress(r io.Reader) (*bufio.Reader, bool, error) {
 	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(br)
 		if err != nil {
-			return nil, false, err
+			return nil, false, fmt.Errorf("gzip: %w", err)
 		}
 		return bufio.NewReaderSize(z, 1<<16), true, nil
 	case bytes.HasPrefix(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):

@@ -7,9 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-
-	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/geojson"
 )
 
 // readGeoJSON reads a FeatureCollection of Points and MultiPoints, one feature
@@ -68,8 +65,14 @@ func noEOF(err error) error {
 
 func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 	where := func() string { return fmt.Sprintf("GeoJSON: feature %d", n) }
-	f, err := geojson.UnmarshalFeature(raw)
-	if err != nil {
+	var f struct {
+		Properties map[string]any `json:"properties"`
+		Geometry   *struct {
+			Type        string          `json:"type"`
+			Coordinates json.RawMessage `json:"coordinates"`
+		} `json:"geometry"`
+	}
+	if err := json.Unmarshal(raw, &f); err != nil {
 		return fmt.Errorf("%s: %w", where(), err)
 	}
 	column := &rows.in.Columns[2]
@@ -97,19 +100,32 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 	default:
 		return rows.bad(fmt.Errorf("property %q is neither text nor a number", *column), where)
 	}
-	switch g := f.Geometry.(type) {
-	case orb.Point:
-		return rows.add(g[0], g[1], kind, where)
-	case orb.MultiPoint:
-		for _, p := range g {
-			if err := rows.add(p[0], p[1], kind, where); err != nil {
-				return err
-			}
-		}
-		return nil
-	case nil:
+	if f.Geometry == nil {
 		return rows.bad(errors.New("no geometry"), where)
-	default:
-		return rows.bad(fmt.Errorf("geometry %s: want Point or MultiPoint", g.GeoJSONType()), where)
 	}
+	var positions [][]float64
+	var err error
+	switch f.Geometry.Type {
+	case "Point":
+		positions = make([][]float64, 1)
+		err = json.Unmarshal(f.Geometry.Coordinates, &positions[0])
+	case "MultiPoint":
+		err = json.Unmarshal(f.Geometry.Coordinates, &positions)
+	default:
+		err = fmt.Errorf("geometry %s: want Point or MultiPoint", f.Geometry.Type)
+	}
+	if err != nil {
+		return rows.bad(err, where)
+	}
+	for _, p := range positions {
+		if len(p) < 2 {
+			err = rows.bad(fmt.Errorf("a position has %d numbers: want at least 2", len(p)), where)
+		} else {
+			err = rows.add(p[0], p[1], kind, where)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ const EarthRadius = 6371008.8
 // sin lat) and two points are neighbours when the squared length of the chord
 // between them is at most (2 sin(d / 2R))²: the same order as the great-circle
 // distance, without a seam at the antimeridian or at the poles, and exact to
-// some nanometres. Sines are computed here, from degrees and without fused
+// some nanometres (half a metre near the antipode). Sines are computed here, from degrees and without fused
 // multiply-add, so that every machine finds the same neighbours.
 
 // unitVector is the position of a longitude and a latitude in degrees.
@@ -29,11 +29,6 @@ func chordLimit(metres float64) float64 {
 	s, _ := sinCosDegrees(half)
 	c := 2 * s
 	return c * c
-}
-
-// metresOfChord is the great-circle distance that belongs to a squared chord.
-func metresOfChord(chord2 float64) float64 {
-	return 2 * EarthRadius * math.Asin(math.Min(1, math.Sqrt(chord2)/2))
 }
 
 // sinCosDegrees reduces the angle to [-45, 45] degrees, which is exact, so that

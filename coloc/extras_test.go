@@ -1,0 +1,254 @@
+package coloc
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
+	t.Helper()
+	s, err := NewSurvey(pts, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Instances and rules are what listing all instances says.
+func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for c := range 600 {
+		pts, opt := randomCase(r)
+		near := oracleNear(pts, opt)
+		s := mustSurvey(t, pts, opt)
+		res, err := s.Mine(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range res.Patterns {
+			want := oracleInstances(pts, near, p.Features)
+			got, err := s.Instances(t.Context(), p, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want[:min(5, len(want))]) {
+				t.Fatalf("case %d: instances of %v: %v, want the first of %v\n%s", c, p.Features, got, want, describe(pts, opt))
+			}
+		}
+		rules, err := s.Rules(t.Context(), res.Patterns, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range rules {
+			ifs := oracleInstances(pts, near, u.If)
+			all := slices.Sorted(slices.Values(slices.Concat(u.If, u.Then)))
+			holding := map[string]bool{}
+			for _, inst := range oracleInstances(pts, near, all) {
+				var part []int
+				for i, f := range all {
+					if slices.Contains(u.If, f) {
+						part = append(part, inst[i])
+					}
+				}
+				holding[fmt.Sprint(part)] = true
+			}
+			if u.Instances != uint64(len(ifs)) || u.Holding != uint64(len(holding)) {
+				t.Fatalf("case %d: rule %v => %v has %d of %d, want %d of %d\n%s", c, u.If, u.Then, u.Holding, u.Instances, len(holding), len(ifs), describe(pts, opt))
+			}
+		}
+	}
+}
+
+// The p-value of a pattern is found by relabelling and mining anew.
+func TestSignificanceCountsTheRelabellingsThatReachTheIndex(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const rounds = 9
+	for c := range 150 {
+		pts, opt := randomCase(r)
+		s := mustSurvey(t, pts, opt)
+		res, err := s.Mine(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Significance(t.Context(), res.Patterns, rounds, 42)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := make([]int, len(res.Patterns))
+		for round := range rounds {
+			shuffled := *pts
+			shuffled.Feature = slices.Clone(pts.Feature)
+			source := rand.New(rand.NewPCG(42, uint64(round)))
+			source.Shuffle(pts.Len(), func(i, j int) {
+				shuffled.Feature[i], shuffled.Feature[j] = shuffled.Feature[j], shuffled.Feature[i]
+			})
+			near := oracleNear(&shuffled, opt)
+			for i, p := range res.Patterns {
+				instances := oracleInstances(&shuffled, near, p.Features)
+				reached := true
+				for k, f := range p.Features {
+					distinct := map[int]bool{}
+					for _, inst := range instances {
+						distinct[inst[k]] = true
+					}
+					reached = reached && float64(len(distinct))/float64(res.Totals[f]) >= p.Index
+				}
+				if reached {
+					hits[i]++
+				}
+			}
+		}
+		for i := range hits {
+			if want := float64(1+hits[i]) / (1 + rounds); got[i] != want {
+				t.Fatalf("case %d: pattern %v has p %v, want %v\n%s", c, res.Patterns[i].Features, got[i], want, describe(pts, opt))
+			}
+		}
+	}
+}
+
+func TestQuotientsAreMeanSharesOverChance(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for c := range 300 {
+		pts, opt := randomCase(r)
+		if pts.Len() < 2 {
+			continue
+		}
+		near := oracleNear(pts, opt)
+		s := mustSurvey(t, pts, opt)
+		global, local, err := s.Quotients(t.Context(), QuotientOptions{Local: true, Rounds: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := pts.Totals()
+		share := func(i int, b int32) float64 {
+			all, of := 0, 0
+			for j := range near[i] {
+				if near[i][j] {
+					all++
+					if pts.Feature[j] == b {
+						of++
+					}
+				}
+			}
+			return float64(of) / float64(all)
+		}
+		chance := func(a, b int32) float64 {
+			n := total[b]
+			if a == b {
+				n--
+			}
+			return float64(n) / float64(pts.Len()-1)
+		}
+		same := func(a, b float64) bool {
+			return math.IsNaN(a) && math.IsNaN(b) || a == b || math.Abs(a-b) <= 1e-9*math.Abs(b)
+		}
+		for _, q := range global {
+			sum, n := 0.0, 0
+			for i := range pts.X {
+				if v := share(i, q.To); pts.Feature[i] == q.From && !math.IsNaN(v) {
+					sum += v
+					n++
+				}
+			}
+			want := sum / float64(n) / chance(q.From, q.To)
+			if int64(n) != q.Points || !same(q.Value, want) || !(q.P > 0 && q.P <= 1) {
+				t.Fatalf("case %d: quotient %+v, want %v of %d\n%s", c, q, want, n, describe(pts, opt))
+			}
+		}
+		if len(local) != pts.Len()*len(pts.Features) {
+			t.Fatalf("%d local quotients of %d points and %d features", len(local), pts.Len(), len(pts.Features))
+		}
+		for _, q := range local {
+			if want := share(int(q.Point), q.To) / chance(pts.Feature[q.Point], q.To); !same(q.Value, want) {
+				t.Fatalf("case %d: local quotient %+v, want %v\n%s", c, q, want, describe(pts, opt))
+			}
+		}
+	}
+}
+
+func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	for range 100 {
+		pts, opt := randomCase(r)
+		s := mustSurvey(t, pts, opt)
+		res, err := s.Mine(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg, geo bytes.Buffer
+		if err := s.WriteSVG(t.Context(), &svg, res.Best(6)); err != nil {
+			t.Fatal(err)
+		}
+		for d := xml.NewDecoder(&svg); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("SVG: %v\n%s", err, describe(pts, opt))
+			}
+		}
+		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err != nil {
+			t.Fatal(err)
+		}
+		var fc struct {
+			Features []struct {
+				Geometry   struct{ Type string }
+				Properties struct {
+					Pattern int
+					Feature string
+				}
+			}
+		}
+		if err := json.Unmarshal(geo.Bytes(), &fc); err != nil {
+			t.Fatal(err)
+		}
+		points := map[string]int64{}
+		for _, f := range fc.Features {
+			if f.Geometry.Type == "Point" {
+				points[fmt.Sprint(f.Properties.Pattern, f.Properties.Feature)]++
+			}
+		}
+		for i, p := range res.Patterns {
+			for k, f := range p.Features {
+				if got := points[fmt.Sprint(i+1, pts.Features[f])]; got != p.Counts[k] {
+					t.Fatalf("pattern %v shows %d points of %s, want %d", p.Features, got, pts.Features[f], p.Counts[k])
+				}
+			}
+		}
+	}
+}
+
+func TestReportsSayTheSameInEveryFormat(t *testing.T) {
+	in, err := ReadFile("testdata/fixtures/adnosi_huang2004.csv", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := mustMine(t, in.Points, Options{Distance: 2.95, MinPrevalence: 0.4})
+	r := NewReport(in.Points, res)
+	var table, csv strings.Builder
+	if err := errors.Join(r.WriteTable(&table), r.WriteCSV(&csv)); err != nil {
+		t.Fatal(err)
+	}
+	js, err := json.Marshal(r.Patterns[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"features":["A","B"],"participation_index":0.4,"participation":{"A":{"points":3,"total":4},"B":{"points":2,"total":5}}}`
+	if string(js) != want {
+		t.Errorf("JSON %s, want %s", js, want)
+	}
+	if !strings.Contains(table.String(), "2     0.4000  A, B     3/4  2/5") {
+		t.Errorf("table:\n%s", table.String())
+	}
+	if !strings.Contains(csv.String(), "1,2,0.4,A,3,4,0.75") {
+		t.Errorf("CSV:\n%s", csv.String())
+	}
+}

@@ -1,0 +1,250 @@
+package coloc
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// listing writes points in input order.
+func listing(p *Points) string {
+	var b strings.Builder
+	for i := range p.X {
+		fmt.Fprintf(&b, "%v %v %s\n", p.X[i], p.Y[i], p.Features[p.Feature[i]])
+	}
+	return b.String()
+}
+
+const threePoints = "1 2 cafe\n3.5 -4 bar\n1 2 bar\n"
+
+const threeTable = "name,X,Y,Type\none,1,2,cafe\n\"t,w\"\"o\",3.5,-4,bar\nthree,1e0, 2 , bar\n"
+
+const threeGeoJSON = `{"type":"FeatureCollection","name":"x","features":[
+ {"type":"Feature","properties":{"kind":"cafe"},"geometry":{"type":"Point","coordinates":[1,2]}},
+ {"type":"Feature","properties":{"kind":"bar"},"geometry":{"type":"MultiPoint","coordinates":[[3.5,-4],[1,2]]}}]}`
+
+func mustRead(t *testing.T, data []byte, opt ReadOptions) *Input {
+	t.Helper()
+	in, err := Read(bytes.NewReader(data), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func parquetOf[T any](t testing.TB, rows []T, opts ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, opts...)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+type plainRow struct {
+	Species string  `parquet:"species,dict"`
+	X       float64 `parquet:"x"`
+	Y       float32 `parquet:"y"`
+	Note    *string `parquet:"note,optional"`
+}
+
+type geoRow struct {
+	Class    *string `parquet:"class,optional"`
+	Geometry []byte  `parquet:"geometry"`
+}
+
+func wkbPoint(order binary.AppendByteOrder, x, y float64) []byte {
+	mark := byte(0)
+	if order == binary.AppendByteOrder(binary.LittleEndian) {
+		mark = 1
+	}
+	b := order.AppendUint32([]byte{mark}, 1)
+	b = order.AppendUint64(b, math.Float64bits(x))
+	return order.AppendUint64(b, math.Float64bits(y))
+}
+
+const geoMeta = `{"version":"1.0.0","primary_column":"geometry","columns":{"geometry":{"encoding":"WKB","geometry_types":["Point"],"crs":null}}}`
+
+func threeParquet(t testing.TB) []byte {
+	return parquetOf(t, []plainRow{{"cafe", 1, 2, nil}, {"bar", 3.5, -4, nil}, {"bar", 1, 2, nil}})
+}
+
+func threeGeoParquet(t testing.TB) []byte {
+	cafe, bar := "cafe", "bar"
+	return parquetOf(t, []geoRow{
+		{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {&bar, wkbPoint(binary.BigEndian, 3.5, -4)}, {&bar, wkbPoint(binary.LittleEndian, 1, 2)},
+	}, parquet.KeyValueMetadata("geo", geoMeta))
+}
+
+func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"csv":           []byte(threeTable),
+		"csv with BOM":  []byte("\ufeff" + threeTable),
+		"CRLF":          []byte(strings.ReplaceAll(threeTable, "\n", "\r\n")),
+		"tsv":           []byte("LocX\tLocY\tfeature\n1\t2\tcafe\n3.5\t-4\tbar\n1\t2\tbar\n"),
+		"semicolons":    []byte("Longitude;Latitude;fclass;more\n1;2;cafe;\n3.5;-4;bar;x\n1;2;bar;y\n"),
+		"three columns": []byte("what,lat,lon\ncafe,2,1\nbar,-4,3.5\nbar,2,1\n"),
+		"geojson":       []byte(threeGeoJSON),
+		"parquet":       threeParquet(t),
+		"geoparquet":    threeGeoParquet(t),
+	} {
+		if got := listing(mustRead(t, data, ReadOptions{}).Points); got != threePoints {
+			t.Errorf("%s: got\n%swant\n%s", name, got, threePoints)
+		}
+		var gz bytes.Buffer
+		w := gzip.NewWriter(&gz)
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		z, err := zstd.NewWriter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for how, packed := range map[string][]byte{"gzip": gz.Bytes(), "zstd": z.EncodeAll(data, nil)} {
+			if got := listing(mustRead(t, packed, ReadOptions{}).Points); got != threePoints {
+				t.Errorf("%s in %s: got\n%s", name, how, got)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "points")
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		in, err := ReadFile(path, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := listing(in.Points); got != threePoints {
+			t.Errorf("%s from a file: got\n%s", name, got)
+		}
+	}
+	// printf 'x,y,type\n1,2,cafe\n' | bzip2
+	packed, err := base64.StdEncoding.DecodeString(bzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listing(mustRead(t, packed, ReadOptions{}).Points); got != "1 2 cafe\n" {
+		t.Errorf("bzip2: got %q", got)
+	}
+}
+
+func TestColumnsMayBeNamedOrNumbered(t *testing.T) {
+	data := []byte("x,y,a,b,kind,other\n0,0,1,2,K,cafe\n0,0,3,4,K,bar\n")
+	for _, o := range []ReadOptions{{X: "a", Y: "b", Feature: "other"}, {X: "3", Y: "4", Feature: "6"}, {X: "A", Y: "B", Feature: "OTHER"}} {
+		if got, want := listing(mustRead(t, data, o).Points), "1 2 cafe\n3 4 bar\n"; got != want {
+			t.Errorf("%+v: got %q", o, got)
+		}
+	}
+}
+
+func TestBadInputIsNamedWithItsLine(t *testing.T) {
+	null := (*string)(nil)
+	cafe := "cafe"
+	for _, c := range []struct{ data, want string }{
+		{"", "the file is empty"},
+		{"1,2,A\n3,4,B\n", "line 1: \"1\", \"2\", \"A\" are no column names"},
+		{"a,b,c,d\n1,2,3,4\n", "no columns with positions found"},
+		{"x,y,b,c\n1,2,3,4\n", "name it with --feature"},
+		{"x,y,type\n1,2,A\n1,zwei,A\n", "line 3: column \"y\": \"zwei\" is not a number"},
+		{"x,y,type\n1,2,A\n\n\nNaN,2,A\n", "line 5: position (NaN, 2) is not finite"},
+		{"x,y,type\n1,-Inf,A\n", "line 2: position"},
+		{"x,y,type\n1,2,A\n1,2, \n", "line 3: the feature is missing"},
+		{"x,y,type\n1,2\n", "line 2: wrong number of fields"},
+		{"x,y,type\n1,2,\"A\n", "line 2: extraneous or missing"},
+		{`{"type":"FeatureCollection"}`, `no "features"`},
+		{`{"features":7}`, `"features" is not a list`},
+		{`{"features":[{"type":"Feature","properties":{"type":"A"},"geometry":{"type":"Point","coordinates":[1]}}]}`, "feature 1: a position has 1 numbers: want at least 2"},
+		{`{"features":[{"type":"Feature","properties":{"type":"A"},"geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}]}`, "feature 1: geometry LineString: want Point"},
+		{`{"features":[{"type":"Feature","properties":{"type":"A"},"geometry":null}]}`, "feature 1: no geometry"},
+		{`{"features":[{"type":"Feature","properties":{"q":"A"},"geometry":{"type":"Point","coordinates":[1,2]}}]}`, "feature 1: properties: no column with features"},
+		{`{"features":[{"type":"Feature","properties":{"type":"A"},"geometry":{"type":"Point","coordinates":[1,2]}}`, "GeoJSON"},
+		{"PAR1 no more", "Parquet"},
+		{string(parquetOf(t, []plainRow{{"a", 1, 2, nil}, {"a", math.NaN(), 2, nil}})), "Parquet: row 2: position (NaN, 2) is not finite"},
+		{string(parquetOf(t, []geoRow{{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {null, wkbPoint(binary.LittleEndian, 1, 2)}}, parquet.KeyValueMetadata("geo", geoMeta))), "Parquet: row 2: the feature is missing"},
+		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}}, parquet.KeyValueMetadata("geo", geoMeta))), "Parquet: row 1: geometry is no WKB point"},
+		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
+		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "no columns with positions"},
+		{"\x1f\x8bxx", "gzip"},
+		{"\x28\xb5\x2f\xfdxx", ""},
+	} {
+		_, err := Read(strings.NewReader(c.data), ReadOptions{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60q: got %v, want an error with %q", c.data, err, c.want)
+		}
+	}
+	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"), ReadOptions{Geographic: true}); err == nil || !strings.Contains(err.Error(), "line 2: latitude 99") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil || !strings.Contains(err.Error(), `no column "nix" for --x`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadFile("testdata/absent.csv", ReadOptions{}); err == nil {
+		t.Error("no error for a file that is not there")
+	}
+}
+
+func TestBadRowsMayBeLeftOut(t *testing.T) {
+	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n3,4,B\n"), ReadOptions{SkipBad: true})
+	if got := listing(in.Points); got != "1 2 A\n3 4 B\n" || in.Skipped != 3 {
+		t.Errorf("got %q, %d skipped", got, in.Skipped)
+	}
+}
+
+func TestLongitudesAreNoticed(t *testing.T) {
+	for data, want := range map[string]bool{threeTable: false, threeGeoJSON: true, "lat,lon,type\n1,2,A\n": true} {
+		if got := mustRead(t, []byte(data), ReadOptions{}).LooksGeographic(); got != want {
+			t.Errorf("%.30q: %v", data, got)
+		}
+	}
+}
+
+// Whatever the bytes, reading ends with points or an error, and what was read
+// can be mined.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(threeTable))
+	f.Add([]byte("x\ty\ttype\n1\t2\tA\n"))
+	f.Add([]byte(threeGeoJSON))
+	f.Add(threeParquet(f))
+	f.Add(threeGeoParquet(f))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, opt := range []ReadOptions{{}, {SkipBad: true, Geographic: true}} {
+			start := time.Now()
+			in, err := Read(bytes.NewReader(data), opt)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Fatalf("reading took %v", took)
+			}
+			if err != nil || in.Len() > 200 {
+				continue
+			}
+			if _, err := Mine(t.Context(), in.Points, Options{Distance: 1, MinPrevalence: 0.5, Geographic: opt.Geographic, Threads: 1}); err != nil {
+				t.Fatalf("read, but not mined: %v", err)
+			}
+		}
+	})
+}
+
+func FuzzWKB(f *testing.F) {
+	f.Add(wkbPoint(binary.LittleEndian, 1, 2))
+	f.Add(wkbPoint(binary.BigEndian, 1, 2))
+	f.Add([]byte("\x01\x01\x00\x00\x20\xe6\x10\x00\x00________________"))
+	f.Fuzz(func(t *testing.T, data []byte) { _, _, _ = parseWKBPoint(data) })
+}
+
+const bzipped = "QlpoOTFBWSZTWQZpG9EAAAfZgAAQAAQwACsARGAgADEDQNAgm1PU08hiw305SS8DT0XckU4UJAGaRvRA"
