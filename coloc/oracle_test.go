@@ -13,7 +13,10 @@ import (
 // instances of all sets of features, listed.
 
 // oracleNear decides neighbourhood point by point.
-func oracleNear(pts *Points, opt Options) [][]bool {
+func oracleNear(pts *Points, opt Options) [][]bool { return oracleGraph(pts, opt, false) }
+
+// oracleGraph with directed joins a point with its own nearest only.
+func oracleGraph(pts *Points, opt Options, directed bool) [][]bool {
 	n := pts.Len()
 	d2 := func(i, j int) float64 {
 		if opt.Geographic {
@@ -52,7 +55,7 @@ func oracleNear(pts *Points, opt Options) [][]bool {
 		near[i] = make([]bool, n)
 		for j := range n {
 			near[i][j] = i != j && d2(i, j) <= limit &&
-				(opt.KNN == 0 || d2(i, j) <= max(reach[i], reach[j]))
+				(opt.KNN == 0 || d2(i, j) <= reach[i] || !directed && d2(i, j) <= reach[j])
 		}
 	}
 	return near

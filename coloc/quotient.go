@@ -16,6 +16,7 @@ import (
 //	      of (their neighbours of To / their neighbours)
 //	      / (points of To, one less when To is From / (all points - 1))
 //
+// With nearest neighbours, a point's neighbours are here its own nearest ones.
 // 1 is chance, above 1 they attract, below 1 they avoid one another. It is not
 // symmetric: petrol stations may be near shops without shops being near them.
 type Quotient struct {
@@ -80,21 +81,10 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		mu.Lock()
 		defer mu.Unlock()
 		for k := range above {
-			v, o := sums.value(k), observed.value(k)
-			if v >= o {
-				above[k]++
-			}
-			if v <= o {
-				below[k]++
-			}
+			tally(sums.value(k), observed.value(k), &above[k], &below[k])
 		}
 		for i, share := range shares {
-			if share >= local[i] {
-				localAbove[i]++
-			}
-			if share <= local[i] {
-				localBelow[i]++
-			}
+			tally(share, local[i], &localAbove[i], &localBelow[i])
 		}
 		return nil
 	})
@@ -106,21 +96,32 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		for b := range kinds {
 			k := a*kinds + b
 			global = append(global, Quotient{int32(a), int32(b), observed.points[a],
-				observed.value(k) / q.chance(int32(a), int32(b)), twoSided(above[k], below[k], opt.Rounds)})
+				observed.value(k) / q.chance(int32(a), int32(b)), twoSided(observed.value(k), above[k], below[k], opt.Rounds)})
 		}
 	}
 	var at []LocalQuotient
 	for i, p := range q.points {
 		for j, b := range q.to {
 			k := i*len(q.to) + j
-			at = append(at, LocalQuotient{p, b, local[k] / q.chance(s.pts.Feature[p], b), twoSided(localAbove[k], localBelow[k], opt.Rounds)})
+			at = append(at, LocalQuotient{p, b, local[k] / q.chance(s.pts.Feature[p], b), twoSided(local[k], localAbove[k], localBelow[k], opt.Rounds)})
 		}
 	}
 	return global, at, nil
 }
 
-func twoSided(above, below int32, rounds int) float64 {
-	if rounds == 0 {
+// tally counts a relabelling that is at least, at most the observed value; one
+// that has no value counts as both, against significance.
+func tally(value, observed float64, above, below *int32) {
+	if !(value < observed) {
+		*above++
+	}
+	if !(value > observed) {
+		*below++
+	}
+}
+
+func twoSided(observed float64, above, below int32, rounds int) float64 {
+	if rounds == 0 || math.IsNaN(observed) {
 		return math.NaN()
 	}
 	return min(1, 2*float64(1+min(above, below))/float64(1+rounds))
@@ -191,6 +192,9 @@ func (q *quotients) around(place int32, labels []int32, count []int64, buf []int
 		at := place
 		if i >= 0 {
 			at = list[i]
+		}
+		if q.g.reach != nil && q.g.distance2(place, at) > q.g.reach[place] {
+			continue // that one's nearest, not this one's
 		}
 		members := q.g.membersOf(at)
 		total += int64(len(members))
