@@ -19,6 +19,8 @@ type BuildOptions struct {
 	Analyzer text.Analyzer
 	// StoreText keeps the documents' text, for snippets.
 	StoreText bool
+	// Reorder brings the documents into a better order when all are known: see Reorder.
+	Reorder bool
 	// Threads, 0 for GOMAXPROCS. The index does not depend on it.
 	Threads int
 	// Memory bounds the working memory in bytes, 0 for 2 GB; see weigh.InvertOptions.
@@ -29,6 +31,8 @@ type BuildOptions struct {
 	// Progress is told how much of the text, in bytes, has been written, once all
 	// of it has been read (text.Options.Progress tells about that).
 	Progress func(done, total int64)
+	// Reordering is told of the progress of that.
+	Reordering func(done, total int64)
 }
 
 // Build indexes a corpus in the folder dir: see Create for what may be there.
@@ -47,7 +51,17 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		return err
 	}
 	defer w.Abort()
+	if err := w.addCorpus(ctx, c, o); err != nil {
+		return err
+	}
+	if !o.Reorder {
+		return w.Commit()
+	}
+	return w.reorder(ctx, dir, o)
+}
 
+// addCorpus writes the files of the index.
+func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir}
 	if o.StoreText {
 		if w.text, err = newTextWriter(w.dir); err != nil {
@@ -64,10 +78,27 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err != nil {
 		return err
 	}
-	if err := w.addParts(ctx, v, o); err != nil {
+	progress := func(done uint64) {
+		if o.Progress != nil {
+			o.Progress(int64(float64(done)/float64(v.Tokens())*float64(v.TextBytes())), v.TextBytes())
+		}
+	}
+	parts := v.Parts(ctx, int(v.Tokens()/tokensPerPart)+4*o.Threads)
+	if err := w.addParts(ctx, parts, o.Threads, progress); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
-	return w.Commit()
+	return w.finish()
+}
+
+// reorder publishes the index that was written in another order, not as it is.
+func (w *Writer) reorder(ctx context.Context, dir string, o BuildOptions) error {
+	r, err := Open(w.dir.Path(""))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	r.dir = dir // for messages
+	return Reorder(ctx, r, dir, ReorderOptions{Threads: o.Threads, Memory: o.Memory, Progress: o.Reordering})
 }
 
 // tokensPerPart is how many words of the corpus a part should hold: some
@@ -75,23 +106,23 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 const tokensPerPart = 4 << 20
 
 // addParts encodes parts of the vocabulary at the same time and writes them in order.
-func (w *Writer) addParts(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
+// It tells progress, if not nil, how many occurrences of words have been written.
+func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int, progress func(done uint64)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	parts := v.Parts(ctx, int(v.Tokens()/tokensPerPart)+4*o.Threads)
 
-	// Worker i takes the part that nobody has; at most Threads parts are finished
+	// Worker i takes the part that nobody has; at most that many parts are finished
 	// or under way beyond the one being written.
 	results := make([]chan partResult, len(parts))
 	for i := range results {
 		results[i] = make(chan partResult, 1)
 	}
-	tickets := make(chan struct{}, o.Threads+1)
+	tickets := make(chan struct{}, threads+1)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	for range min(o.Threads, len(parts)) {
+	for range min(threads, len(parts)) {
 		wg.Go(func() {
 			for {
 				select {
@@ -107,7 +138,6 @@ func (w *Writer) addParts(ctx context.Context, v *weigh.Inversion, o BuildOption
 			}
 		})
 	}
-	var done float64 // share of the words
 	for i := range results {
 		var r partResult
 		select {
@@ -122,10 +152,9 @@ func (w *Writer) addParts(ctx context.Context, v *weigh.Inversion, o BuildOption
 			if err := w.write(c); err != nil {
 				return err
 			}
-			done += float64(c.occurrences()) / float64(v.Tokens())
 		}
-		if o.Progress != nil {
-			o.Progress(int64(done*float64(v.TextBytes())), v.TextBytes())
+		if progress != nil {
+			progress(w.meta.occurrences)
 		}
 		<-tickets
 	}

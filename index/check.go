@@ -21,15 +21,8 @@ type CheckOptions struct {
 // checksum, or a promise of the format that is not kept. After Check returns nil,
 // every method of Reader gives what was written.
 func (r *Reader) Check(ctx context.Context, o CheckOptions) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile} {
-		if f := r.files[name]; f != nil {
-			if err := f.Verify(); err != nil {
-				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := r.verify(ctx); err != nil {
+		return err
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -53,6 +46,21 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) error {
 	return nil
 }
 
+// verify compares all checksums.
+func (r *Reader) verify(ctx context.Context) error {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile} {
+		if f := r.files[name]; f != nil {
+			if err := f.Verify(); err != nil {
+				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *Reader) checkLengths() error {
 	var tokens uint64
 	for d, l := range r.lengths {
@@ -71,33 +79,29 @@ func (r *Reader) checkLengths() error {
 
 func (r *Reader) checkIDs(ctx context.Context) error {
 	s := r.ids
-	seen := make([]bool, s.docs)
-	var buf []byte
-	for b := range len(s.buckets) - 1 {
-		from, to := s.buckets[b], s.buckets[b+1]
-		if from > to || uint64(to) > uint64(s.docs) || b == 0 && from != 0 {
-			return fmt.Errorf("corrupted: bucket %d of the ID store", b)
+	w := idWalker{s: s}
+	var before []byte
+	for rank := range s.docs {
+		if !w.next() {
+			return fmt.Errorf("corrupted: ID %d does not decode", rank)
 		}
-		for i := from; i < to; i++ {
-			d := s.hashed(i)
-			if d >= s.docs || seen[d] || i > from && s.hashed(i-1) >= d {
-				return fmt.Errorf("corrupted: bucket %d of the ID store", b)
-			}
-			seen[d] = true
-			var err error
-			if buf, err = s.get(buf[:0], d); err != nil {
-				return err
-			}
-			if idBucket(buf, len(s.buckets)-1) != b {
-				return fmt.Errorf("corrupted: document %d is in bucket %d of the ID store, where it does not belong", d, b)
+		d := s.byRankAt(rank)
+		if d >= s.docs || s.rank(d) != rank {
+			return fmt.Errorf("corrupted: ID %d, %q, is that of another document", rank, w.id)
+		}
+		if rank > 0 {
+			if c := compareIDs(before, w.id); c > 0 || c == 0 && s.byRankAt(rank-1) > d {
+				return fmt.Errorf("corrupted: ID %d, %q, comes after %q", rank, w.id, before)
 			}
 		}
-		if b%4096 == 0 && ctx.Err() != nil {
+		before = append(before[:0], w.id...)
+		// Where a block ends, all of its bytes must be used.
+		if w.rank%idsPerBlock == 0 && (len(w.r.b) > 0 || w.run > 0) {
+			return fmt.Errorf("corrupted: block %d of the IDs is too long", rank/idsPerBlock)
+		}
+		if rank%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-	}
-	if int(s.buckets[len(s.buckets)-1]) != s.docs {
-		return errors.New("corrupted: the ID store lacks documents")
 	}
 	return nil
 }

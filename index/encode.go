@@ -30,13 +30,6 @@ func (c *chunk) word(i int) []byte {
 
 func (c *chunk) size() int { return len(c.words) + len(c.postings) + len(c.skips) }
 
-func (c *chunk) occurrences() (n uint64) {
-	for _, t := range c.terms {
-		n += t.CF
-	}
-	return n
-}
-
 func (c *chunk) reset() {
 	*c = chunk{c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0]}
 }

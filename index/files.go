@@ -37,7 +37,7 @@ type outFile struct {
 	name string
 }
 
-func createFile(dir *atomicfile.Dir, name string) (*outFile, error) {
+func createFile(dir *workFolder, name string) (*outFile, error) {
 	f, err := atomicfile.Create(dir.Path(name))
 	if err != nil {
 		return nil, err

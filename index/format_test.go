@@ -43,10 +43,10 @@ func TestBytesArePinned(t *testing.T) {
 			"lengths", u32(5, 2),
 			"classes", "0100",
 			"class-lengths", u32(2, 5),
-			"ids", "02" + text("d1") + "11" + text("2"),
+			"ids", "02" + text("d1") + "0001",
 			"id-starts", u64(0, 5),
-			"id-buckets", u32(0, 2),
-			"id-docs", "02" + pad,
+			"id-ranks", "",
+			"id-docs", "",
 		},
 	}
 	for name, parts := range want {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 		buildForever(t, dir)
 		return
 	}
-	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(31, 32)), 4000)
+	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(31, 32)), 2000)
 	dir := t.TempDir()
 	if err := os.Rename(corpus, filepath.Join(dir, "corpus.txt")); err != nil {
 		t.Fatal(err)
@@ -61,6 +62,60 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 		}
 	}
 	t.Logf("absent %d times, whole %d times", absent, whole)
+
+	// What the killed ones left is removed by the next, but not what a living one works on.
+	alive, err := Create(filepath.Join(dir, "ix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Abort()
+	other, err := Create(filepath.Join(dir, "ix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Abort()
+	if got := hidden(t, dir); len(got) != 1 || got[0] != filepath.Base(alive.dir.Path("")) {
+		t.Errorf("there are %v, want %s", got, alive.dir.Path(""))
+	}
+}
+
+func hidden(t *testing.T, dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name()[0] == '.' {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Only what is surely a stale work folder is removed.
+func TestStaleFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".ix.tmp1", ".ix.tmp2.old", ".ix.tmpfoo", ".ix.tmp", ".other.tmp3", "ix.tmp4"} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "sub"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".ix.tmp5"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	left := []string{".ix.tmp", ".ix.tmp2.old", ".ix.tmp5", ".ix.tmpfoo", ".other.tmp3"}
+	removeStale(filepath.Join(dir, "ix"))
+	if got := hidden(t, dir); !slices.Equal(got, left) {
+		t.Errorf("left: %v, want %v", got, left)
+	}
+	// With an index in place the one that it replaced is not needed any more.
+	if err := os.Mkdir(filepath.Join(dir, "ix"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	removeStale(filepath.Join(dir, "ix"))
+	if got := hidden(t, dir); !slices.Equal(got, slices.Delete(left, 1, 2)) {
+		t.Errorf("left: %v", got)
+	}
 }
 
 func buildForever(t *testing.T, dir string) {
@@ -69,8 +124,8 @@ func buildForever(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	c := &text.Corpus{Paths: []string{filepath.Join(dir, "corpus.txt")}, Options: text.Options{Format: text.Lines}}
-	for {
-		if err := Build(context.Background(), filepath.Join(dir, "ix"), c, BuildOptions{Analyzer: an, StoreText: true, Memory: 1 << 20}); err != nil {
+	for i := 0; ; i++ {
+		if err := Build(context.Background(), filepath.Join(dir, "ix"), c, BuildOptions{Analyzer: an, StoreText: true, Reorder: i%2 == 1, Memory: 4 << 20}); err != nil {
 			t.Fatal(err)
 		}
 	}

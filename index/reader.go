@@ -66,11 +66,14 @@ package index
 //	lengths        uint32 each: 5, 2
 //	classes        uint8 each, the length's class: 1, 0
 //	class-lengths  uint32: the shortest length of each class: 2, 5
-//	ids            external IDs in document order, front coded in blocks of 16: 02 d1, 11 2
+//	ids            external IDs, ordered as people do (compareIDs; equal ones by
+//	               document), coded in blocks of 32. An ID is front coded like a word, but
+//	               after a byte 0 comes a uvarint: so many IDs follow, each like the one before with its
+//	               last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01
 //	id-starts      uint64: where each block begins, and the end: 0, 5
-//	id-buckets     uint32: where each hash bucket of idBucket begins, and the end: 0, 2
-//	id-docs        the documents of each bucket in turn, ascending, in as few bits as
-//	               the largest needs, and 8 zero bytes: 02 (bits 0, 1 from the lowest)
+//	id-ranks       for each document the number of its ID in that order, in as few bits as the
+//	               largest needs, and 8 zero bytes; empty if it is the document's own number
+//	id-docs        the other way round: the document of each ID
 //
 // File "text", if text is stored:
 //
@@ -372,7 +375,7 @@ func (r *Reader) DocID(doc int) (string, error) {
 
 // FindDoc finds a document by its external ID; the first of them, if several
 // have the same.
-func (r *Reader) FindDoc(id string) (doc int, found bool, err error) { return r.ids.find(id) }
+func (r *Reader) FindDoc(id string) (doc int, found bool, err error) { return r.ids.find([]byte(id)) }
 
 // HasText tells whether the text of the documents is stored.
 func (r *Reader) HasText() bool { return r.text != nil }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -54,7 +53,7 @@ type textBatch struct {
 
 type packedBlock struct{ docs, size int }
 
-func newTextWriter(dir *atomicfile.Dir) (*textWriter, error) {
+func newTextWriter(dir *workFolder) (*textWriter, error) {
 	out, err := createFile(dir, textFile)
 	if err != nil {
 		return nil, err
@@ -215,44 +214,54 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(5<<30))
 })
 
-func (t *textReader) get(doc int) ([]byte, error) {
+func (t *textReader) get(doc int) (found []byte, err error) {
 	if uint(doc) >= uint(t.docs) {
 		return nil, fmt.Errorf("document %d is not one of the index's %d", doc, t.docs)
 	}
 	b := sort.Search(len(t.first), func(i int) bool { return int(t.first[i]) > doc }) - 1
-	bad := fmt.Errorf("corrupted: the text of document %d does not decode", doc)
+	err = t.block(b, func(d int, s []byte) error {
+		if d == doc {
+			found = s
+		}
+		return nil
+	})
+	return found, err
+}
+
+// block calls fn with each document of a block of text.
+func (t *textReader) block(b int, fn func(doc int, s []byte) error) error {
+	bad := fmt.Errorf("corrupted: block %d of the text does not decode", b)
 	if b < 0 || b+1 >= len(t.starts) {
-		return nil, bad
+		return bad
 	}
 	from, to := t.starts[b], t.starts[b+1]
 	if from > to || to > uint64(len(t.blocks)) {
-		return nil, bad
+		return bad
 	}
 	dec, err := unpacker()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	raw, err := dec.DecodeAll(t.blocks[from:to], nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", bad, err)
+		return fmt.Errorf("%w: %w", bad, err)
 	}
-	r := byteReader{b: raw}
-	var before, length uint64
-	for d := int(t.first[b]); d < int(t.first[b+1]) && !r.bad; d++ {
-		n := r.uvarint()
-		if n > uint64(len(raw)) {
-			return nil, bad
+	first, end := int(t.first[b]), int(t.first[b+1])
+	if end > t.docs {
+		return bad
+	}
+	lengths, texts := byteReader{b: raw}, byteReader{b: raw}
+	for d := first; d < end && !texts.bad; d++ {
+		texts.uvarint()
+	}
+	for d := first; d < end; d++ {
+		s := texts.bytes(lengths.uvarint())
+		if texts.bad {
+			return bad
 		}
-		if d < doc {
-			before += n
-		} else if d == doc {
-			length = n
+		if err := fn(d, s); err != nil {
+			return err
 		}
 	}
-	r.bytes(before)
-	s := r.bytes(length)
-	if r.bad {
-		return nil, bad
-	}
-	return s, nil
+	return nil
 }

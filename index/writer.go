@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -20,12 +19,14 @@ type Documents struct {
 	Lengths []uint32
 	// ID gives the external ID of a document.
 	ID func(doc int) string
+
+	byRank []uint32 // the documents in the order of their IDs, if that is known
 }
 
 // Writer writes an index from sorted words. The index appears under its name only
 // at Commit.
 type Writer struct {
-	dir      *atomicfile.Dir
+	dir      *workFolder
 	docs     Documents
 	lengths  *lengthTable
 	encoder  *encoder // for Add
@@ -34,6 +35,7 @@ type Writer struct {
 	skips    *outFile
 	text     *textWriter
 	meta     meta
+	finished bool
 	err      error
 }
 
@@ -45,7 +47,7 @@ func Create(dir string) (*Writer, error) {
 	if err := replaceable(dir); err != nil {
 		return nil, err
 	}
-	d, err := atomicfile.CreateDir(dir)
+	d, err := createWorkFolder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +150,18 @@ func (w *Writer) Commit() error {
 }
 
 func (w *Writer) commit() error {
+	if err := w.finish(); err != nil {
+		return err
+	}
+	return w.dir.Commit()
+}
+
+// finish completes the files, which are not published yet. It does nothing the
+// second time.
+func (w *Writer) finish() error {
+	if w.finished {
+		return nil
+	}
 	if w.terms == nil {
 		return errors.New("index: Commit before SetDocuments")
 	}
@@ -174,7 +188,8 @@ func (w *Writer) commit() error {
 	if err := w.writeMeta(names); err != nil {
 		return err
 	}
-	return w.dir.Commit()
+	w.finished, w.docs, w.lengths, w.encoder = true, Documents{}, nil, nil
+	return nil
 }
 
 // writeDocs writes lengths, classes and IDs.
@@ -189,7 +204,7 @@ func (w *Writer) writeDocs() error {
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID)
+		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID, w.docs.byRank)
 	}
 	if err != nil {
 		f.f.Abort()

@@ -8,9 +8,10 @@ import (
 
 func newIndexCmd(a *app) *cobra.Command {
 	var (
-		flags corpusFlags
-		out   string
-		store bool
+		flags   corpusFlags
+		out     string
+		store   bool
+		reorder bool
 	)
 	cmd := &cobra.Command{
 		Use:     "index CORPUS... --out DIR",
@@ -20,6 +21,7 @@ func newIndexCmd(a *app) *cobra.Command {
 DIR. The index appears there when it is complete; an index that is there already is replaced.
 Memory beyond --memory is spilled to files beside DIR.`,
 		Example: `  collocate index news.jsonl.zst --out news.index
+  collocate index news.jsonl.zst --reorder --out news.index
   collocate index mail/ --format file --analyzer english --store-text --out mail.index
   collocate index stats news.index`,
 		Args: cobra.MinimumNArgs(1),
@@ -32,11 +34,13 @@ Memory beyond --memory is spilled to files beside DIR.`,
 				return err
 			}
 			err = index.Build(cmd.Context(), out, flags.corpus(a, args), index.BuildOptions{
-				Analyzer:  an,
-				StoreText: store,
-				Threads:   a.threads,
-				Memory:    int64(a.memory),
-				Progress:  a.progress("writing"),
+				Analyzer:   an,
+				StoreText:  store,
+				Reorder:    reorder,
+				Threads:    a.threads,
+				Memory:     int64(a.memory),
+				Progress:   a.progress("writing"),
+				Reordering: a.progress("reordering"),
 			})
 			if err != nil {
 				return err
@@ -48,6 +52,7 @@ Memory beyond --memory is spilled to files beside DIR.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
-	cmd.AddCommand(newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
+	f.BoolVar(&reorder, "reorder", false, "number documents so that those with the same words are neighbours: smaller, faster to search")
+	cmd.AddCommand(newIndexReorderCmd(a), newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
 	return cmd
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
-	"text/tabwriter"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,22 +55,31 @@ func newIndexStatsCmd(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(s)
 			}
-			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintf(w, "analyzer\t%s\n", s.Analyzer)
-			fmt.Fprintf(w, "documents\t%d\n", s.Documents)
-			fmt.Fprintf(w, "words\t%d\n", s.Terms)
-			fmt.Fprintf(w, "postings\t%d\n", s.Postings)
-			fmt.Fprintf(w, "tokens\t%d\n", s.Tokens)
-			fmt.Fprintf(w, "mean length\t%.2f\n", s.MeanLength)
-			fmt.Fprintf(w, "bytes\t%d\n", s.Bytes)
-			fmt.Fprintf(w, "bytes per posting\t%.3f\n", s.BytesPerPosting)
-			fmt.Fprintf(w, "\nsize by part\tbytes\tshare\n")
-			for _, p := range s.Parts {
-				fmt.Fprintf(w, "%s\t%d\t%.1f%%\n", p.Name, p.Bytes, 100*float64(p.Bytes)/float64(s.Bytes))
-			}
-			return w.Flush()
+			return printIndexStats(a.stdout, s)
 		},
 	}
+}
+
+// printIndexStats prints names, and numbers aligned at their right.
+func printIndexStats(out io.Writer, s index.Stats) error {
+	w := bufio.NewWriter(out)
+	row := func(name, number, share string) {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-20s%15s%8s", name, number, share), " "))
+	}
+	row("analyzer", s.Analyzer, "")
+	row("documents", fmt.Sprint(s.Documents), "")
+	row("words", fmt.Sprint(s.Terms), "")
+	row("postings", fmt.Sprint(s.Postings), "")
+	row("tokens", fmt.Sprint(s.Tokens), "")
+	row("mean length", fmt.Sprintf("%.2f", s.MeanLength), "")
+	row("bytes per posting", fmt.Sprintf("%.3f", s.BytesPerPosting), "")
+	fmt.Fprintln(w)
+	row("part", "bytes", "share")
+	for _, p := range s.Parts {
+		row(p.Name, fmt.Sprint(p.Bytes), fmt.Sprintf("%.1f%%", 100*float64(p.Bytes)/float64(s.Bytes)))
+	}
+	row("all", fmt.Sprint(s.Bytes), "100.0%")
+	return w.Flush()
 }
 
 func newIndexExportCmd(a *app) *cobra.Command {

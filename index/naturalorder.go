@@ -1,0 +1,75 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+)
+
+// compareIDs orders IDs as people do: numbers inside them by their value, so that
+// doc.9 comes before doc.10, other bytes one by one. IDs that differ only in leading zeros are
+// in byte order.
+func compareIDs(a, b []byte) int {
+	x, y := a, b
+	for len(x) > 0 && len(y) > 0 {
+		if !isDigit(x[0]) || !isDigit(y[0]) {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		var m, n []byte
+		m, x = leadingNumber(x)
+		n, y = leadingNumber(y)
+		if c := cmp.Or(cmp.Compare(len(m), len(n)), bytes.Compare(m, n)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), bytes.Compare(a, b))
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+// leadingNumber cuts the digits at the start off, and gives them without leading zeros.
+func leadingNumber(s []byte) (digits, rest []byte) {
+	end := 0
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	return bytes.TrimLeft(s[:end], "0"), s[end:]
+}
+
+// numbered is an ID that ends with a number: those after it, in a run, are the same
+// with the next numbers, in as many digits at least.
+type numbered struct {
+	stem   []byte
+	width  int // digits; 0 if there is no number
+	number uint64
+}
+
+// maxNumberDigits keep all numbers of a run below 2^64.
+const maxNumberDigits = 18
+
+func (n *numbered) set(id []byte) {
+	at := len(id)
+	for at > 0 && isDigit(id[at-1]) {
+		at--
+	}
+	*n = numbered{stem: append(n.stem[:0], id[:at]...)}
+	if width := len(id) - at; width <= maxNumberDigits {
+		n.width = width
+		n.number, _ = strconv.ParseUint(string(id[at:]), 10, 64) // no digits: 0
+	}
+}
+
+// append appends the ID that is so many after.
+func (n *numbered) append(dst []byte, after uint64) []byte {
+	dst = append(dst, n.stem...)
+	var buf [20]byte
+	digits := strconv.AppendUint(buf[:0], n.number+after, 10)
+	for range n.width - len(digits) {
+		dst = append(dst, '0')
+	}
+	return append(dst, digits...)
+}

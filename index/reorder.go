@@ -1,0 +1,212 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/collocate/collocate/weigh"
+)
+
+// ReorderOptions say how to reorder. The zero value is useful.
+type ReorderOptions struct {
+	// Threads, 0 for GOMAXPROCS. The order does not depend on it.
+	Threads int
+	// Memory that may be used, in bytes, 0 for 2 GB. What is needed grows with the
+	// postings, 4 bytes each; if it is not allowed, that is an error.
+	Memory int64
+	// Progress is told of what is done, in no particular unit.
+	Progress func(done, total int64)
+
+	textBucket int // bytes, see rewriteText
+}
+
+// Reorder writes the documents of an index in another order to the folder dir: see
+// Create for what may be there; it may be the folder of r itself. Documents
+// with the same words become neighbours, which makes gaps smaller and bounds sharper, so
+// that searches skip more.
+//
+// Documents keep their IDs, lengths and text, and a search finds the same ones with the same
+// scores. But their numbers change, and so do the places of equal scores, of which the lower number comes first.
+func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) error {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = 2e9
+	}
+	o.textBucket = textBucket
+	w, err := Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
+		return err
+	}
+	f, err := r.forward(ctx, o.Threads, o.Memory)
+	if err != nil {
+		return err
+	}
+	order, err := f.bisect(ctx, o.Threads, o.Progress)
+	if err != nil {
+		return err
+	}
+	if err := r.rewrite(ctx, w, order, o); err != nil {
+		return fmt.Errorf("reorder %s: %w", r.dir, err)
+	}
+	return w.Commit()
+}
+
+// rewrite writes the index with document order[d] as document d.
+func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, o ReorderOptions) error {
+	lengths := make([]uint32, len(order))
+	for d, old := range order {
+		lengths[d] = r.lengths[old]
+	}
+	var bad error
+	id := func(d int) string {
+		s, err := r.DocID(int(order[d]))
+		if err != nil && bad == nil {
+			bad = err
+		}
+		return s
+	}
+	place := make([]uint32, len(order))
+	for d, old := range order {
+		place[old] = uint32(d)
+	}
+	byRank := make([]uint32, len(order))
+	for rank := range byRank {
+		byRank[rank] = place[r.ids.byRankAt(rank)]
+	}
+	if err := w.SetDocuments(Documents{Analyzer: r.analyzer, Lengths: lengths, ID: id, byRank: byRank}); err != nil {
+		return err
+	}
+	if r.text != nil {
+		if err := r.rewriteText(ctx, w, place, o.textBucket); err != nil {
+			return err
+		}
+	}
+	parts, err := r.parts(ctx, place, int(r.meta.occurrences/tokensPerPart)+4*o.Threads)
+	if err != nil {
+		return err
+	}
+	if err := w.addParts(ctx, parts, o.Threads, nil); err != nil {
+		return err
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	return bad
+}
+
+// parts cuts the words into about n ranges of as many postings each, with the documents
+// at their new places.
+func (r *Reader) parts(ctx context.Context, place []uint32, n int) ([]iter.Seq2[weigh.Term, error], error) {
+	var parts []iter.Seq2[weigh.Term, error]
+	from, postings := 0, uint64(0)
+	for w, err := range r.Words() {
+		if err != nil {
+			return nil, err
+		}
+		postings += uint64(w.Term.DF)
+		next := w.Term.ID + 1
+		if next == r.dict.terms || next%termsPerBlock == 0 && postings >= r.meta.postings/uint64(n)+1 {
+			parts = append(parts, r.moved(ctx, place, from, next))
+			from, postings = next, 0
+		}
+	}
+	return parts, nil
+}
+
+// moved yields a range of words, which begins where a block of the dictionary does.
+func (r *Reader) moved(ctx context.Context, place []uint32, from, to int) iter.Seq2[weigh.Term, error] {
+	return func(yield func(weigh.Term, error) bool) {
+		m := mover{r: r, place: place}
+		walk := termWalker{d: r.dict, id: from}
+		for walk.id < to {
+			word, t, _, err := walk.next()
+			if err == nil {
+				err = m.move(t)
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(weigh.Term{}, err)
+				return
+			}
+			if !yield(weigh.Term{Word: word, DF: int(t.DF), Docs: m.docs, TFs: m.tfs}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// mover reads lists and sorts them by the new places of their documents.
+type mover struct {
+	r         *Reader
+	place     []uint32
+	c         Cursor
+	docs, tfs []uint32 // the list
+	pairs     []uint64 // document, frequency
+	here      []uint64 // a bit for each document
+	tfAt      []uint32 // frequency, where that bit is set
+}
+
+// denseList is the share of the documents, one in so many, from which on a list is
+// sorted by marking them all.
+const denseList = 128
+
+func (m *mover) move(t Term) error {
+	if err := m.r.Open(t, &m.c); err != nil {
+		return err
+	}
+	m.docs, m.tfs, m.pairs = m.docs[:0], m.tfs[:0], m.pairs[:0]
+	if int(t.DF) > len(m.place)/denseList {
+		return m.moveDense()
+	}
+	for b := range m.c.Blocks() {
+		docs, tfs := m.c.Load(b), m.c.TFs()
+		if m.c.err != nil {
+			return m.c.err
+		}
+		for i, d := range docs {
+			m.pairs = append(m.pairs, uint64(m.place[d])<<32|uint64(tfs[i]))
+		}
+	}
+	slices.Sort(m.pairs)
+	for _, p := range m.pairs {
+		m.docs, m.tfs = append(m.docs, uint32(p>>32)), append(m.tfs, uint32(p))
+	}
+	return nil
+}
+
+func (m *mover) moveDense() error {
+	if m.here == nil {
+		m.here, m.tfAt = make([]uint64, len(m.place)/64+1), make([]uint32, len(m.place))
+	}
+	for b := range m.c.Blocks() {
+		docs, tfs := m.c.Load(b), m.c.TFs()
+		if m.c.err != nil {
+			return m.c.err
+		}
+		for i, d := range docs {
+			p := m.place[d]
+			m.here[p/64] |= 1 << (p % 64)
+			m.tfAt[p] = tfs[i]
+		}
+	}
+	for i, word := range m.here {
+		for ; word != 0; word &= word - 1 {
+			p := uint32(i*64 + bits.TrailingZeros64(word))
+			m.docs, m.tfs = append(m.docs, p), append(m.tfs, m.tfAt[p])
+		}
+		m.here[i] = 0
+	}
+	return nil
+}

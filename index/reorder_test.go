@@ -1,0 +1,227 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// topicCorpus writes documents of a few subjects, each with words of its own, in random
+// order; line d is about subject topics[d].
+func topicCorpus(t testing.TB, rng *rand.Rand, docs, subjects int) (path string, topics []int) {
+	t.Helper()
+	var b strings.Builder
+	for range docs {
+		topic := rng.IntN(subjects)
+		topics = append(topics, topic)
+		for range rng.IntN(20) + 10 {
+			if rng.IntN(3) == 0 {
+				fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*100)) // anybody's
+			} else {
+				fmt.Fprintf(&b, "s%d-%d ", topic, int(rng.ExpFloat64()*20))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	path = filepath.Join(t.TempDir(), "topics.txt")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path, topics
+}
+
+func reorder(t testing.TB, r *Reader, o ReorderOptions) *Reader {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "reordered")
+	if err := Reorder(context.Background(), r, dir, o); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
+}
+
+// sameButForOrder checks that b holds the documents of a, and returns which of b's each of a's is. IDs must differ.
+func sameButForOrder(t testing.TB, a, b *Reader) (place []uint32) {
+	t.Helper()
+	if err := b.Check(context.Background(), CheckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if a.Docs() != b.Docs() || a.Terms() != b.Terms() || a.Postings() != b.Postings() || a.Tokens() != b.Tokens() ||
+		a.Analyzer() != b.Analyzer() || a.HasText() != b.HasText() {
+		t.Fatalf("%+v became %+v", a.meta, b.meta)
+	}
+	taken := make([]bool, a.Docs())
+	for d := range a.Docs() {
+		id, err := a.DocID(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, found, err := b.FindDoc(id)
+		if err != nil || !found || taken[p] {
+			t.Fatalf("document %q: %v, %v", id, found, err)
+		}
+		taken[p] = true
+		if a.Lengths()[d] != b.Lengths()[p] {
+			t.Fatalf("document %q: length %d became %d", id, a.Lengths()[d], b.Lengths()[p])
+		}
+		if a.HasText() && d%5 == 0 {
+			want, err1 := a.Text(d)
+			got, err2 := b.Text(p)
+			if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
+				t.Fatalf("text of %q: %q, %v; want %q, %v", id, got, err2, want, err1)
+			}
+		}
+		place = append(place, uint32(p))
+	}
+	lists := func(r *Reader, place func(uint32) uint32) (words []string, lists [][]uint64) {
+		var c Cursor
+		for w, err := range r.Words() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Open(w.Term, &c); err != nil {
+				t.Fatal(err)
+			}
+			var list []uint64
+			for d := c.Doc(); d != End; d = c.Next() {
+				list = append(list, uint64(place(d))<<32|uint64(c.TF()))
+			}
+			slices.Sort(list)
+			words, lists = append(words, string(w.Text)), append(lists, list)
+		}
+		return words, lists
+	}
+	wordsA, listsA := lists(a, func(d uint32) uint32 { return place[d] })
+	wordsB, listsB := lists(b, func(d uint32) uint32 { return d })
+	if !slices.Equal(wordsA, wordsB) || !slices.EqualFunc(listsA, listsB, slices.Equal) {
+		t.Fatal("the postings differ")
+	}
+	return place
+}
+
+// Documents about the same thing come together, nothing else changes, and the index
+// becomes smaller.
+func TestReorderBringsSubjectsTogether(t *testing.T) {
+	path, topics := topicCorpus(t, rand.New(rand.NewPCG(51, 52)), 8000, 16)
+	a := open(t, build(t, path, BuildOptions{StoreText: true}))
+	b := reorder(t, a, ReorderOptions{})
+	place := sameButForOrder(t, a, b)
+	byPlace := make([]int, len(topics))
+	for d, p := range place {
+		byPlace[p] = topics[d]
+	}
+	changes := 0
+	for i := 1; i < len(byPlace); i++ {
+		if byPlace[i] != byPlace[i-1] {
+			changes++
+		}
+	}
+	if changes > 800 { // 15/16 of 8000 before
+		t.Errorf("the subject changes %d times", changes)
+	}
+	if before, after := len(a.postings), len(b.postings); after*10 > before*9 {
+		t.Errorf("%d bytes of postings became %d", before, after)
+	}
+}
+
+// Random indexes of all sizes, without documents or words too.
+func TestReorderKeepsEverything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(53, 54))
+	(&plainIndex{}).reordered(t)
+	for range 10 {
+		randomIndex(rng, 3000, 100).reordered(t)
+	}
+	for n := range 36 {
+		randomIndex(rng, n+1, 10).reordered(t)
+	}
+}
+
+func (p *plainIndex) reordered(t *testing.T) {
+	a := p.write(t)
+	sameButForOrder(t, a, reorder(t, a, ReorderOptions{Threads: 3}))
+}
+
+// The order does not depend on the threads, and building with Reorder is building and
+// reordering.
+func TestReorderIsDeterministic(t *testing.T) {
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(55, 56)), 12_000, 50)
+	r := open(t, build(t, path, BuildOptions{StoreText: true}))
+	want := readDir(t, build(t, path, BuildOptions{StoreText: true, Reorder: true, Threads: 1}))
+	for _, threads := range []int{1, 2, 3, 7} {
+		got := readDir(t, reorder(t, r, ReorderOptions{Threads: threads}).dir)
+		for name := range want {
+			if !bytes.Equal(got[name], want[name]) {
+				t.Errorf("%d threads: file %s differs", threads, name)
+			}
+		}
+	}
+}
+
+// What cannot be done is refused in words and leaves the index that was there.
+func TestReorderRefuses(t *testing.T) {
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(57, 58)), 5000, 5)
+	dir := build(t, path, BuildOptions{StoreText: true})
+	before := readDir(t, dir)
+	r := open(t, dir)
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Reorder(stopped, r, dir, ReorderOptions{}); err != context.Canceled {
+		t.Errorf("stopped: %v", err)
+	}
+	err := Reorder(context.Background(), r, dir, ReorderOptions{Memory: 1000})
+	if err == nil || !strings.Contains(err.Error(), "of memory for") || !strings.Contains(err.Error(), "1kB is allowed") {
+		t.Errorf("1000 bytes of memory: %v", err)
+	}
+	files := readDir(t, dir)
+	files[postingsFile][len(files[postingsFile])/2] ^= 1
+	damaged, err := openMemory(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Reorder(context.Background(), damaged, dir, ReorderOptions{}); err == nil {
+		t.Error("a damaged index was reordered")
+	}
+	for name, data := range readDir(t, dir) {
+		if !bytes.Equal(data, before[name]) {
+			t.Errorf("file %s changed", name)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	// In place it works.
+	if err := Reorder(context.Background(), r, dir, ReorderOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sameButForOrder(t, r, open(t, dir))
+}
+
+// Text that does not fit into one bucket comes out the same.
+func TestReorderedTextFromManyBuckets(t *testing.T) {
+	path, _ := topicCorpus(t, rand.New(rand.NewPCG(59, 60)), 3000, 5)
+	r := open(t, build(t, path, BuildOptions{StoreText: true}))
+	for _, bucket := range []int{1000, 20_000} {
+		dir := filepath.Join(t.TempDir(), "ix")
+		w, err := Create(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Abort()
+		order := make([]uint32, r.Docs())
+		for d, p := range rand.New(rand.NewPCG(61, 62)).Perm(len(order)) {
+			order[d] = uint32(p)
+		}
+		if err := r.rewrite(context.Background(), w, order, ReorderOptions{Threads: 2, textBucket: bucket}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		sameButForOrder(t, r, open(t, dir))
+	}
+}

@@ -1,0 +1,122 @@
+package index
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/collocate/collocate/text"
+)
+
+// textBucket is about how much compressed text is brought into the new order in
+// memory at once; it is some four times as large when decompressed. Beyond
+// maxTextBuckets the buckets grow: each is an open file with a buffer.
+const (
+	textBucket     = 32 << 20
+	maxTextBuckets = 256
+)
+
+// rewriteText stores the text of each document at its new place. Blocks are decompressed once,
+// in their order; each document goes to the file of its new neighbourhood, and the
+// files are sorted one by one.
+func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, bucket int) (err error) {
+	if w.text, err = newTextWriter(w.dir); err != nil {
+		return err
+	}
+	if len(place) == 0 {
+		return nil
+	}
+	n := min(len(r.text.blocks)/bucket+1, maxTextBuckets)
+	perBucket := (len(place) + n - 1) / n
+	buckets := make([]*textBucketFile, (len(place)+perBucket-1)/perBucket)
+	defer func() {
+		for _, b := range buckets {
+			if b != nil {
+				b.f.Close()
+			}
+		}
+	}()
+	for i := range buckets {
+		if buckets[i], err = newTextBucket(w.dir.Path("")); err != nil {
+			return err
+		}
+	}
+	for b := range len(r.text.first) - 1 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := r.text.block(b, func(doc int, s []byte) error {
+			p := place[doc]
+			return buckets[int(p)/perBucket].add(p, s)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, b := range buckets {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		from := i * perBucket
+		docs, err := b.sorted(from, min(perBucket, len(place)-from))
+		if err != nil {
+			return err
+		}
+		if err := w.text.add(&text.Batch{Seq: i, Docs: docs}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textBucketFile holds the text of some documents: number and length as uint32,
+// then the text.
+type textBucketFile struct {
+	f    *os.File
+	w    *bufio.Writer
+	size int64
+}
+
+// newTextBucket makes a file without a name in a folder.
+func newTextBucket(dir string) (*textBucketFile, error) {
+	f, err := os.CreateTemp(dir, ".text-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &textBucketFile{f: f, w: bufio.NewWriterSize(f, 1<<16)}, nil
+}
+
+func (b *textBucketFile) add(doc uint32, s []byte) error {
+	var head [8]byte
+	binary.LittleEndian.PutUint32(head[:], doc)
+	binary.LittleEndian.PutUint32(head[4:], uint32(len(s)))
+	b.w.Write(head[:]) // an error stays until the next
+	b.size += int64(len(s)) + 8
+	_, err := b.w.Write(s)
+	return err
+}
+
+// sorted reads the documents back, which are n from that number on.
+func (b *textBucketFile) sorted(from, n int) ([]text.Document, error) {
+	if err := b.w.Flush(); err != nil {
+		return nil, err
+	}
+	data := make([]byte, b.size)
+	if _, err := b.f.ReadAt(data, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("sort text: %w", err)
+	}
+	docs := make([]text.Document, n)
+	for len(data) > 0 {
+		d, size := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
+		docs[int(d)-from].Text = data[8 : 8+size]
+		data = data[8+size:]
+	}
+	return docs, nil
+}
