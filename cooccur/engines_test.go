@@ -169,6 +169,7 @@ func TestNothingToCount(t *testing.T) {
 		}{
 			"empty corpus":     {corpusOf(t), vocabularyOf("a", "b")},
 			"empty vocabulary": {corpusOf(t, "a b"), vocabularyOf()},
+			"zero vocabulary":  {corpusOf(t, "a b"), &Vocabulary{}},
 			"other words":      {corpusOf(t, "c d e"), vocabularyOf("a", "b")},
 		} {
 			var got cells

@@ -75,9 +75,6 @@ func (k wordKey) appendTo(dst []byte) []byte {
 // at most half full. Words of up to 15 bytes stand in the slots, the few others in
 // a second table with their bytes in an arena. Keys are compared whole, so two
 // words never merge. What the number means, a count or an ID, is the user's affair.
-//
-// 24-byte slots measured best: on 50M words of Zipf text with 1M distinct, 32-byte
-// slots that never straddle a cache line took 8% longer, Go's map 3.5 times as long.
 type lexicon struct {
 	slots []slot
 	n     int

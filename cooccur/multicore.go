@@ -28,7 +28,7 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 	}
 	defer m.close()
 	m.chunk.full = m.spillChunk
-	words := j.vocab.index()
+	words := j.vocab.lexicon()
 	workers := make([]*reader, m.Threads)
 	for i := range workers {
 		workers[i] = &reader{job: j, words: words, scanner: newScanner(j.Analyzer),

@@ -28,6 +28,7 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 	a := analyzerOf(j.Analyzer)
 	var tokens text.Tokens
 	var ids []uint32
+	occurrences := make([]uint64, j.vocab.Len())
 	one := *corpus
 	one.Options.Threads = 1
 	err := one.Batches(ctx, func(_ int, b *text.Batch) error {
@@ -36,7 +37,8 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
 			ids = j.wordIDs(ids[:0], &tokens, b.Seq, i)
-			for p := range ids {
+			for p, id := range ids {
+				occurrences[id]++
 				j.addWindow(t, ids, p)
 				if t.n > limit {
 					if s == nil {
@@ -57,8 +59,10 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 	if err != nil {
 		return err
 	}
-	if err := j.checkCount(0, uint64(j.stats.Kept)); err != nil && j.vocab.Len() > 0 {
-		return err
+	for id, n := range occurrences {
+		if err := j.checkCount(id, n); err != nil {
+			return err
+		}
 	}
 	if s == nil {
 		b := new(sumRows)

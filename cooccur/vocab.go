@@ -18,7 +18,7 @@ type Vocabulary struct {
 	ends   []uint64 // of each word in arena
 	counts []uint64
 
-	index func() *lexicon // word to ID+1
+	index func() *lexicon // word to ID+1; nil in the zero value, which has no words
 }
 
 // Order says how words of equal count follow each other.
@@ -97,8 +97,16 @@ func (v *Vocabulary) Lookup(word []byte) (id int, ok bool) {
 	if len(word) == 0 {
 		return 0, false
 	}
-	n := v.index().get(keyOf(word, 0, len(word)), word)
+	n := v.lexicon().get(keyOf(word, 0, len(word)), word)
 	return int(n) - 1, n != 0
+}
+
+// lexicon is the table from words to IDs + 1.
+func (v *Vocabulary) lexicon() *lexicon {
+	if v.index == nil {
+		return newLexicon(0)
+	}
+	return v.index()
 }
 
 // add appends a word; seal ends the making.
@@ -183,5 +191,5 @@ func newVocabulary(tables []*lexicon, opt VocabularyOptions, threads int) (*Voca
 
 // memory is the number of bytes held, with the index.
 func (v *Vocabulary) memory() int64 {
-	return int64(cap(v.arena)) + 8*int64(cap(v.ends)+cap(v.counts)) + v.index().memory()
+	return int64(cap(v.arena)) + 8*int64(cap(v.ends)+cap(v.counts)) + v.lexicon().memory()
 }
