@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/engine"
 )
 
 // The oracle is the definition written down as plainly as possible: all
@@ -223,21 +225,21 @@ func describe(pts *Points, opt Options) string {
 func engines() map[string]func(*Options) {
 	return map[string]func(*Options){
 		"auto, one core":   func(o *Options) { o.Threads = 1 },
-		"auto, two cores":  func(o *Options) { o.Threads = 2; o.Engine = 2 },
+		"auto, two cores":  func(o *Options) { o.Threads = 2; o.Engine = engine.Multicore },
 		"profiles only":    func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{steps: 1 << 30} },
 		"witnesses only":   func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{} },
 		"sgct, one core":   func(o *Options) { o.Threads = 1; o.Algorithm = SGCT },
-		"sgct, two cores":  func(o *Options) { o.Threads = 2; o.Engine = 2; o.Algorithm = SGCT },
+		"sgct, two cores":  func(o *Options) { o.Threads = 2; o.Engine = engine.Multicore; o.Algorithm = SGCT },
 		"joinless":         func(o *Options) { o.Threads = 1; o.Algorithm = Joinless },
-		"joinless, two":    func(o *Options) { o.Threads = 2; o.Engine = 2; o.Algorithm = Joinless },
+		"joinless, two":    func(o *Options) { o.Threads = 2; o.Engine = engine.Multicore; o.Algorithm = Joinless },
 		"streaming":        func(o *Options) { o.Threads = 1; o.evaluation = &evaluation{steps: 5, stream: true} },
 		"by feature":       func(o *Options) { o.Threads = 2; o.evaluation = &evaluation{steps: 20, byFeature: true} },
-		"mixed, two cores": func(o *Options) { o.Threads = 2; o.Engine = 2; o.evaluation = &evaluation{steps: 5} },
+		"mixed, two cores": func(o *Options) { o.Threads = 2; o.Engine = engine.Multicore; o.evaluation = &evaluation{steps: 5} },
 	}
 }
 
 func TestEveryEngineGivesWhatTheDefinitionSays(t *testing.T) {
-	cases := 4000
+	cases := 2500
 	if testing.Short() {
 		cases = 400
 	}

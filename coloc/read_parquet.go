@@ -19,12 +19,12 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	// The library panics on some damaged files.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("Parquet: damaged file: %v", p)
+			err = fmt.Errorf("parquet: damaged file: %v", p)
 		}
 	}()
 	f, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
 	if err != nil {
-		return fmt.Errorf("Parquet: %w", err)
+		return fmt.Errorf("parquet: %w", err)
 	}
 	columns := f.Root().Columns()
 	names := make([]string, len(columns))
@@ -41,7 +41,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 			} `json:"columns"`
 		}
 		if err := json.Unmarshal([]byte(meta), &geo); err != nil {
-			return fmt.Errorf("Parquet: geo metadata: %w", err)
+			return fmt.Errorf("parquet: geo metadata: %w", err)
 		}
 		for i, n := range names {
 			if n == geo.Primary {
@@ -49,16 +49,16 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 			}
 		}
 		if geometry < 0 {
-			return fmt.Errorf("Parquet: no column %q, which the geo metadata call the geometry", geo.Primary)
+			return fmt.Errorf("parquet: no column %q, which the geo metadata call the geometry", geo.Primary)
 		}
 		if e := geo.Columns[geo.Primary].Encoding; e != "WKB" {
-			return fmt.Errorf("Parquet: geometry is encoded as %q: want WKB", e)
+			return fmt.Errorf("parquet: geometry is encoded as %q: want WKB", e)
 		}
 		rows.in.Format = "geoparquet"
 	}
 	x, y, feature, err := rows.opt.columns(names, geometry < 0)
 	if err != nil {
-		return fmt.Errorf("Parquet: %w", err)
+		return fmt.Errorf("parquet: %w", err)
 	}
 	rows.in.Columns[2] = names[feature]
 	used := []int{geometry, feature}
@@ -68,7 +68,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	}
 	for _, c := range used {
 		if col := columns[c]; !col.Leaf() || col.Repeated() {
-			return fmt.Errorf("Parquet: column %q is nested: want one value a row", names[c])
+			return fmt.Errorf("parquet: column %q is nested: want one value a row", names[c])
 		}
 	}
 	row := int64(0)
@@ -87,7 +87,7 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 		cursors[i].pages = group.ColumnChunks()[columns[c].Index()].Pages()
 		defer cursors[i].pages.Close()
 	}
-	where := func() string { return fmt.Sprintf("Parquet: row %d", *row) }
+	where := func() string { return fmt.Sprintf("parquet: row %d", *row) }
 	for range group.NumRows() {
 		*row++
 		var v [3]parquet.Value

@@ -1,0 +1,198 @@
+package coloc
+
+import "math/bits"
+
+// table is the places as a node sees them. Points of one feature at one place
+// are a class: weight points that have the sets (restricted to tail) of the
+// profile that hold head. Classes whose sets are all empty say nothing and are
+// left out. Classes are grouped by feature, those with a single set apart: most
+// are, and a pass over them is one tight loop. Hard places have no profile and
+// are asked by witness search.
+type table[M words] struct {
+	groups []group[M] // by bit
+	hard   []hardPlace[M]
+}
+
+type group[M words] struct {
+	set    []M // classes with one set
+	weight []int32
+
+	ext     []M // classes with several: their union,
+	weights []int32
+	end     []int32 // where their sets end,
+	sets    []M     // and the sets, none in another
+}
+
+func (g *group[M]) reset() {
+	g.set, g.weight = g.set[:0], g.weight[:0]
+	g.ext, g.weights, g.end, g.sets = g.ext[:0], g.weights[:0], g.end[:0], g.sets[:0]
+}
+
+// add appends a class with the given sets, of which none lies in another.
+func (g *group[M]) add(sets []M, weight int32) {
+	if len(sets) == 1 {
+		g.set = append(g.set, sets[0])
+		g.weight = append(g.weight, weight)
+		return
+	}
+	g.sets = append(g.sets, sets...)
+	g.ext = append(g.ext, union(sets))
+	g.weights = append(g.weights, weight)
+	g.end = append(g.end, int32(len(g.sets)))
+}
+
+// reset empties the table for n features.
+func (t *table[M]) reset(n int) {
+	for len(t.groups) < n {
+		t.groups = append(t.groups, group[M]{})
+	}
+	for i := range t.groups {
+		t.groups[i].reset()
+	}
+	t.hard = t.hard[:0]
+}
+
+type hardPlace[M words] struct {
+	place int32
+	may   M // features of tail that may still join head here
+}
+
+// countHead adds, for points of a feature of head, to the column of every
+// feature of tail, and returns how many have all of tail.
+func countHead[M words](g *group[M], must, tail M, row []int64) (full int64) {
+	for k, s := range g.set {
+		if !subset(must, s) {
+			continue
+		}
+		w := int64(g.weight[k])
+		s = and(s, tail)
+		if s == tail {
+			full += w
+		}
+		addBits(row, s, w)
+	}
+	from := int32(0)
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
+			continue
+		}
+		w := int64(g.weights[k])
+		var all M
+		whole := false
+		for _, s := range sets {
+			if subset(must, s) {
+				s = and(s, tail)
+				all = or(all, s)
+				whole = whole || s == tail
+			}
+		}
+		if whole {
+			full += w
+		}
+		addBits(row, all, w)
+	}
+	return full
+}
+
+func addBits[M words](row []int64, s M, w int64) {
+	for i := 0; i < len(s); i++ {
+		for m := s[i]; m != 0; m &= m - 1 {
+			row[i<<6+bits.TrailingZeros64(m)] += w
+		}
+	}
+}
+
+// countTail counts the points of a feature of tail that are in head + it, and
+// in head + tail.
+func countTail[M words](g *group[M], must, tail M) (some, full int64) {
+	both := or(must, tail)
+	for k, s := range g.set {
+		if subset(must, s) {
+			some += int64(g.weight[k])
+			if subset(both, s) {
+				full += int64(g.weight[k])
+			}
+		}
+	}
+	from := int32(0)
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
+			continue
+		}
+		some += int64(g.weights[k])
+		for _, s := range sets {
+			if subset(both, s) {
+				full += int64(g.weights[k])
+				break
+			}
+		}
+	}
+	return some, full
+}
+
+// projectGroup narrows the sets that have must to tail, and returns how many
+// points have all of tail.
+func projectGroup[M words](m *merger, g *group[M], must, tail M, out *group[M]) (full int64) {
+	m.reset(len(g.set) + len(g.ext))
+	for k, s := range g.set {
+		if !subset(must, s) {
+			continue
+		}
+		if s = and(s, tail); empty(s) {
+			continue
+		}
+		if s == tail {
+			full += int64(g.weight[k])
+		}
+		mergeOne(m, out, s, g.weight[k])
+	}
+	from := int32(0)
+	for k, ext := range g.ext {
+		sets := g.sets[from:g.end[k]]
+		from = g.end[k]
+		if !subset(must, ext) {
+			continue
+		}
+		start := len(out.sets)
+		for _, s := range sets {
+			if subset(must, s) {
+				if s = and(s, tail); !empty(s) {
+					out.sets = addSet(out.sets, start, s)
+				}
+			}
+		}
+		switch len(out.sets) - start {
+		case 0:
+		case 1:
+			s := out.sets[start]
+			out.sets = out.sets[:start]
+			if s == tail {
+				full += int64(g.weights[k])
+			}
+			mergeOne(m, out, s, g.weights[k])
+		default:
+			mergeMany(m, out, g.weights[k], start)
+		}
+	}
+	return full
+}
+
+// addSet adds a set to those from start on, of which none lies in another.
+func addSet[M words](sets []M, start int, s M) []M {
+	kept := start
+	for i := start; i < len(sets); i++ {
+		o := sets[i]
+		if subset(s, o) {
+			return sets
+		}
+		if !subset(o, s) {
+			sets[kept] = o
+			kept++
+		}
+	}
+	return append(sets[:kept], s)
+}
