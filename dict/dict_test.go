@@ -403,15 +403,18 @@ func TestKindsHaveNames(t *testing.T) {
 func TestTexts(t *testing.T) {
 	w := generated(2000, 4)
 	d := build(t, w, XBW)
-	for name, text := range map[string]*Text{"frequent": ByFrequency(w, 5000, 1), "uniform": Uniform(w, 5000, 1)} {
-		if found := text.LookUp(d); found != 5000 || text.Len() != 5000 {
+	for name, text := range map[string]*Text{"frequent": ByFrequency(w, 20000, 1), "uniform": Uniform(w, 20000, 1)} {
+		if found := text.LookUp(d); found != 20000 || text.Len() != 20000 {
 			t.Errorf("%s: %d of %d words found", name, found, text.Len())
 		}
-		if text.Measure(d) <= 0 {
-			t.Errorf("%s: looked up in no time", name)
+		var m Timing
+		m.Round(text, d)
+		first := m.Total()
+		if m.Round(text, d); first <= 0 || m.Total() > first {
+			t.Errorf("%s: %v, and then %v", name, first, m.Total())
 		}
 	}
-	if f, u := ByFrequency(w, 5000, 1).Chars(), Uniform(w, 5000, 1).Chars(); f >= u {
+	if f, u := ByFrequency(w, 20000, 1).Chars(), Uniform(w, 20000, 1).Chars(); f >= u {
 		t.Errorf("frequent words have %d characters, all words %d", f, u)
 	}
 	size, err := TableBytes(t.Context(), w)

@@ -112,7 +112,7 @@ func newDictBenchCmd(a *app) *cobra.Command {
 		Short: "Compare the kinds of dictionaries: size and speed",
 		Long: `Build a dictionary of each kind from files with one word a line, and look words up: by
 frequency (Zipf's law, short words first) and all equally often. Prints bytes, bits a
-word and nanoseconds a look-up and a character, the best of several rounds. A table of next nodes
+word and nanoseconds a look-up and a character, the best of several rounds for each stretch. A table of next nodes
 (stt) that would not fit --memory is not built; its size is known anyway.`,
 		Example: `  collocate dict bench words.txt
   collocate dict bench words.txt --kinds xbw,hash --lookups 100000`,
@@ -151,9 +151,8 @@ word and nanoseconds a look-up and a character, the best of several rounds. A ta
 	return cmd
 }
 
-// benchRounds is how often the dictionaries are measured, in turn; the best
-// round counts.
-const benchRounds = 5
+// benchRounds is how often the dictionaries are measured, in turn.
+const benchRounds = 7
 
 func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind, lookups int) ([]benchRow, error) {
 	dir, err := os.MkdirTemp("", "collocate-dict-*")
@@ -191,26 +190,24 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind
 		rows[i].Bytes, rows[i].BitsPerKey = d.Stats().Bytes, d.Stats().BitsPerKey
 	}
 	freq, unif := dict.ByFrequency(words, lookups, 1), dict.Uniform(words, lookups, 1)
+	times := make([]struct{ freq, unif dict.Timing }, len(kinds))
 	for range benchRounds {
 		for i, d := range open {
 			if err := cmd.Context().Err(); err != nil {
 				return nil, err
 			}
 			if d != nil {
-				better(&rows[i].FreqNs, &rows[i].FreqCharNs, freq, d)
-				better(&rows[i].UnifNs, &rows[i].UnifCharNs, unif, d)
+				times[i].freq.Round(freq, d)
+				times[i].unif.Round(unif, d)
 			}
 		}
 	}
-	return rows, nil
-}
-
-// better measures once and keeps the result if it is the best so far.
-func better(word, char *float64, t *dict.Text, d dict.Dict) {
-	ns := float64(t.Measure(d).Nanoseconds())
-	if w := ns / float64(t.Len()); *word == 0 || w < *word {
-		*word, *char = w, ns/float64(max(1, t.Chars()))
+	for i := range rows {
+		r, f, u := &rows[i], float64(times[i].freq.Total()), float64(times[i].unif.Total())
+		r.FreqNs, r.FreqCharNs = f/float64(freq.Len()), f/float64(max(1, freq.Chars()))
+		r.UnifNs, r.UnifCharNs = u/float64(unif.Len()), u/float64(max(1, unif.Chars()))
 	}
+	return rows, nil
 }
 
 func printBench(to io.Writer, words *dict.Words, rows []benchRow) error {
