@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
 	"github.com/collocate/collocate/internal/gpu/ptx"
@@ -53,6 +54,7 @@ type Kernel struct {
 	params []ptx.Param
 	bytes  int
 	static int
+	fills  atomic.Int64 // blocks<<32 | threads of the last answer of Resident
 }
 
 // Kernel returns the kernel of that name; the module is compiled on first use.
@@ -125,6 +127,22 @@ func (k *Kernel) Occupancy(threads, shared int) (n int, err error) {
 		return err
 	})
 	return n, err
+}
+
+// Resident is how many blocks of that size run on the whole device at a time,
+// without dynamic shared memory: the grid of a kernel whose blocks stay. The
+// driver is asked once.
+func (k *Kernel) Resident(threads int) (int, error) {
+	if f := k.fills.Load(); f&0xffffffff == int64(threads) {
+		return int(f >> 32), nil
+	}
+	n, err := k.Occupancy(threads, 0)
+	if err != nil {
+		return 0, err
+	}
+	n = max(n, 1) * k.dev.Info().Multiprocessors
+	k.fills.Store(int64(n)<<32 | int64(threads))
+	return n, nil
 }
 
 // Arg is one argument of a launch. Its size must be the parameter's.

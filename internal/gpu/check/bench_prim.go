@@ -242,6 +242,10 @@ func (b *bencher) runs() error {
 		return err
 	}
 	b.add("reduce by key of (u64, u32)", n, 12*int64(n)+16*int64(kept[0]), best, median, 0)
+	// Work items that belong to the runs, as postings belong to terms.
+	if err := prim.Runs(b.s, b.tmp, sorted, other, sums, count); err != nil {
+		return err
+	}
 	places := gpu.As[uint32](out)
 	if best, median, err = b.time(nil, func() error { return prim.Balance(b.s, sums.Slice(0, int(kept[0])), n, places) }); err != nil {
 		return err

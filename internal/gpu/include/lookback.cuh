@@ -1,10 +1,11 @@
 // Decoupled look-back (Merrill and Garland 2016): how a grid computes a prefix
-// sum in one pass over memory. Every block ("tile") publishes the sum of its own
-// values, then looks back over its predecessors' until it meets one that knows
-// its whole prefix. A tile's word in memory holds the state in its two highest
-// bits and the value in the others, so that both change at once and no fences
-// are needed. Words must be zero before the launch, and tiles are numbered by
-// blockIdx.x: hardware starts blocks in that order.
+// sum in one pass over memory. Every tile publishes the sum of its own values,
+// then looks back over its predecessors' until it meets one that knows its whole
+// prefix. A tile's word in memory holds the state in its two highest bits and the
+// value in the others, so that both change at once and no fences are needed.
+// Words must be zero before the launch. Tiles must be numbered in the order in
+// which they are begun: by blockIdx.x (hardware starts blocks in that order) or
+// by a ticket.
 #pragma once
 #include "warp.cuh"
 
@@ -17,31 +18,47 @@ INLINE void publish(u64* states, u32 tile, u64 state, u64 value) {
   *(volatile u64*)(states + tile) = state | value;
 }
 
-// The sum of all tiles before this one, for a whole warp of the block; the
-// warp's lanes look at 32 tiles at a time. The tile's own sum is published
-// first, its prefix at the end.
-INLINE u64 look_back(u64* states, u32 tile, u64 sum) {
-  if (tile == 0) {
-    if (lane_id() == 0) publish(states, 0, kStatePrefix, sum);
-    return 0;
-  }
-  if (lane_id() == 0) publish(states, tile, kStateSum, sum);
+// Says what the tile's own sum is; the first tile's is its prefix too. One lane.
+INLINE void announce(u64* states, u32 tile, u64 sum) {
+  publish(states, tile, tile ? kStateSum : kStatePrefix, sum);
+}
+
+// The sum of all tiles before this one, for a whole warp, after announce. The
+// lanes look at 32*Words tiles at a time: a look takes as long as a journey to
+// the second-level cache and back, and while one is made dozens of tiles begin,
+// so a wider one catches up sooner. The tile's prefix is published at the end.
+template <u32 Words = 2> INLINE u64 resolve(u64* states, u32 tile, u64 sum) {
+  if (tile == 0) return 0;
   u64 before = 0;
   i32 at = (i32)tile - 1 - (i32)lane_id();
   for (;;) {
-    u64 word = kStatePrefix;
-    if (at >= 0) {
-      do {
-        word = *(volatile u64*)(states + at);
-      } while (word < kStateSum);
+    u64 word[Words];
+#pragma unroll
+    for (u32 j = 0; j < Words; j++) {
+      i32 t = at - (i32)(j * kWarp);
+      word[j] = t >= 0 ? *(volatile u64*)(states + t) : kStatePrefix;
     }
-    __syncwarp();
-    u32 whole = __ballot_sync(kFull, word >= kStatePrefix);
-    u32 last = whole ? __ffs(whole) - 1 : kWarp - 1;
-    before += warp_sum(lane_id() <= last ? word & kStateValue : 0ull);
-    if (whole) break;
-    at -= kWarp;
+    bool done = false;
+#pragma unroll
+    for (u32 j = 0; j < Words; j++) {
+      if (done) continue;
+      while (word[j] < kStateSum) word[j] = *(volatile u64*)(states + (at - (i32)(j * kWarp)));
+      __syncwarp();
+      u32 whole = __ballot_sync(kFull, word[j] >= kStatePrefix);
+      u32 last = whole ? __ffs(whole) - 1 : kWarp - 1;
+      before += lane_id() <= last ? word[j] & kStateValue : 0ull;
+      done = whole != 0;
+    }
+    if (done) break;
+    at -= Words * kWarp;
   }
+  before = warp_sum(before);
   if (lane_id() == 0) publish(states, tile, kStatePrefix, before + sum);
   return before;
+}
+
+// Both steps in one.
+INLINE u64 look_back(u64* states, u32 tile, u64 sum) {
+  if (lane_id() == 0) announce(states, tile, sum);
+  return resolve(states, tile, sum);
 }

@@ -14,6 +14,7 @@ var histogramSource = gpu.NewSource("prim/histogram", histogramPTX)
 // As in histogram.cu.
 const (
 	binThreads = 512
+	binBatch   = binThreads * 16
 	localBins  = 8192
 )
 
@@ -24,14 +25,19 @@ func Histogram(s *gpu.Stream, values gpu.Buffer[uint32], bins gpu.Buffer[uint32]
 	if n == 0 {
 		return nil
 	}
-	name, each := "histogram_large", 4
+	name := "histogram_large"
 	if bins.Len() <= localBins {
-		name, each = "histogram_small", 64 // worth clearing and adding up the bins
+		name = "histogram_small"
 	}
 	k, err := s.Device().Kernel(histogramSource, name)
 	if err != nil {
 		return err
 	}
-	blocks := min(divUp(n, binThreads*each), 4*s.Device().Info().Multiprocessors)
+	resident, err := k.Resident(binThreads)
+	if err != nil {
+		return err
+	}
+	// Several batches a block make it worth clearing and adding up its bins.
+	blocks := min(divUp(n, 4*binBatch), resident)
 	return s.Launch(k, gpu.Grid(blocks, binThreads), values.Arg(), bins.Arg(), outside.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(bins.Len())))
 }

@@ -40,17 +40,21 @@ func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buf
 	if err != nil {
 		return err
 	}
+	resident, err := k.Resident(runThreads)
+	if err != nil {
+		return err
+	}
 	return scratch(tmp, func() error {
 		tiles := divUp(n, runTile)
-		states, err := zeroed[uint64](s, tmp, 2*tiles)
+		words, err := zeroed[uint64](s, tmp, 1+2*tiles)
 		if err != nil {
 			return err
 		}
-		args := []gpu.Arg{keys, values, outKeys, sums.Arg(), count.Arg(), states.Arg(), gpu.U64(uint64(n))}
+		args := []gpu.Arg{keys, values, outKeys, sums.Arg(), count.Arg(), words.Arg(), gpu.U64(uint64(n))}
 		if values == (gpu.Arg{}) {
 			args = append(args[:1], args[2:]...)
 		}
-		return s.Launch(k, gpu.Grid(tiles, runThreads), args...)
+		return s.Launch(k, gpu.Grid(min(tiles, resident), runThreads), args...)
 	})
 }
 

@@ -17,13 +17,37 @@ var (
 	selectSource = gpu.NewSource("prim/select", selectPTX)
 )
 
-// As in scan.cu and select.cu.
-const (
-	scanThreads = 256
-	scanTile32  = scanThreads * 16
-	scanTile64  = scanThreads * 8
-	selectTile  = scanThreads * 16
-)
+// The number of items a block takes at a time, by kernel, as in scan.cu and
+// select.cu. All have blocks of the same size.
+var tileOf = map[string]int{
+	"scan_inclusive_u32": 256 * 32, "scan_exclusive_u32": 256 * 32,
+	"scan_inclusive_u64": 256 * 16, "scan_exclusive_u64": 256 * 16,
+	"scan_inclusive_u32_u64": 256 * 16, "scan_exclusive_u32_u64": 256 * 16,
+	"select_u32": 256 * 16, "select_u64": 256 * 8, "select_index": 256 * 32,
+}
+
+const scanThreads = 256
+
+// launchTiles launches a kernel whose blocks stay and take tiles by ticket. Its
+// last two arguments are the words of the tickets and the look-back, and n.
+func launchTiles(s *gpu.Stream, tmp *gpu.Arena, src *gpu.Source, name string, n int, args ...gpu.Arg) error {
+	k, err := s.Device().Kernel(src, name)
+	if err != nil {
+		return err
+	}
+	resident, err := k.Resident(scanThreads)
+	if err != nil {
+		return err
+	}
+	return scratch(tmp, func() error {
+		tiles := divUp(n, tileOf[name])
+		words, err := zeroed[uint64](s, tmp, 1+tiles)
+		if err != nil {
+			return err
+		}
+		return s.Launch(k, gpu.Grid(min(tiles, resident), scanThreads), append(args, words.Arg(), gpu.U64(uint64(n)))...)
+	})
+}
 
 // ExclusiveScan writes to out[i] the sum of in[0..i), modulo the width of Out.
 // In and out may be the same memory if they are of the same type. Sums must stay
@@ -45,61 +69,33 @@ func scan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gp
 	if err := fits("scan", out, n); err != nil {
 		return err
 	}
-	name, tile := "scan_"+kind+"_"+typeName[In](), scanTile32
-	if typeName[In]() == "u64" {
-		tile = scanTile64
-	}
+	name := "scan_" + kind + "_" + typeName[In]()
 	if typeName[Out]() != typeName[In]() {
 		name += "_" + typeName[Out]()
 	}
-	k, err := s.Device().Kernel(scanSource, name)
-	if err != nil {
-		return err
-	}
-	return scratch(tmp, func() error {
-		tiles := divUp(n, tile)
-		states, err := zeroed[uint64](s, tmp, tiles)
-		if err != nil {
-			return err
-		}
-		return s.Launch(k, gpu.Grid(tiles, scanThreads), in.Arg(), out.Arg(), states.Arg(), gpu.U64(uint64(n)))
-	})
+	return launchTiles(s, tmp, scanSource, name, n, in.Arg(), out.Arg())
 }
 
 // Select writes the values whose flag is not zero to out, in order, and their
-// number to count[0]. In and out must not overlap. Needs 8 bytes of temporary
-// memory for every 4,096 values.
+// number to count[0]. In and out must not overlap; out has room for all of them.
+// Needs 8 bytes of temporary memory for every 2,048 values.
 func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.Buffer[uint8], out gpu.Buffer[T], count gpu.Buffer[uint64]) error {
-	return selectBy(s, tmp, "select_"+typeName[T](), in.Len(), flags, count, in.Arg(), out.Arg())
-}
-
-// SelectIndex writes the numbers of the flags that are not zero, in order, and
-// how many there are to count[0].
-func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu.Buffer[uint32], count gpu.Buffer[uint64]) error {
-	return selectBy(s, tmp, "select_index", flags.Len(), flags, count, gpu.Arg{}, out.Arg())
-}
-
-func selectBy(s *gpu.Stream, tmp *gpu.Arena, name string, n int, flags gpu.Buffer[uint8], count gpu.Buffer[uint64], in, out gpu.Arg) error {
+	n := in.Len()
 	if n == 0 {
 		return count.Slice(0, 1).Zero(s)
 	}
 	if err := fits("select", flags, n); err != nil {
 		return err
 	}
-	k, err := s.Device().Kernel(selectSource, name)
-	if err != nil {
-		return err
+	return launchTiles(s, tmp, selectSource, "select_"+typeName[T](), n, in.Arg(), flags.Arg(), out.Arg(), count.Arg())
+}
+
+// SelectIndex writes the numbers of the flags that are not zero, in order, and
+// how many there are to count[0].
+func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu.Buffer[uint32], count gpu.Buffer[uint64]) error {
+	n := flags.Len()
+	if n == 0 {
+		return count.Slice(0, 1).Zero(s)
 	}
-	return scratch(tmp, func() error {
-		tiles := divUp(n, selectTile)
-		states, err := zeroed[uint64](s, tmp, tiles)
-		if err != nil {
-			return err
-		}
-		dim := gpu.Grid(tiles, scanThreads)
-		if in == (gpu.Arg{}) {
-			return s.Launch(k, dim, flags.Arg(), out, count.Arg(), states.Arg(), gpu.U64(uint64(n)))
-		}
-		return s.Launch(k, dim, in, flags.Arg(), out, count.Arg(), states.Arg(), gpu.U64(uint64(n)))
-	})
+	return launchTiles(s, tmp, selectSource, "select_index", n, flags.Arg(), out.Arg(), count.Arg())
 }

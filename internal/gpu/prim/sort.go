@@ -26,13 +26,13 @@ const (
 // runs to write, until registers and shared memory run out.
 var sortItems = map[string]int{
 	"sort_u32": 22, "sort_u64": 16,
-	"sort_u32_u32": 18, "sort_u32_u64": 14, "sort_u64_u32": 14, "sort_u64_u64": 12,
+	"sort_u32_u32": 14, "sort_u32_u64": 12, "sort_u64_u32": 12, "sort_u64_u64": 10,
 }
 
 // SortKeys sorts keys by the bits [low, high), stably. alt is memory of the same
 // length; the result is in one of the two buffers, which is returned, and the
 // other one is garbage. At most 2^30-1 keys. Needs 1 KB of temporary memory for
-// every 4,096 keys.
+// every 2,560 keys.
 func SortKeys[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, alt gpu.Buffer[K], low, high int) (gpu.Buffer[K], error) {
 	none := gpu.Buffer[uint32]{}
 	sorted, _, err := radixSort(s, tmp, "sort_"+typeName[K](), keys, alt, none, none, low, high)

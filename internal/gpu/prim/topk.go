@@ -3,6 +3,7 @@ package prim
 import (
 	_ "embed"
 	"fmt"
+	"math"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -14,15 +15,31 @@ var topkSource = gpu.NewSource("prim/topk", topkPTX)
 
 // As in topk.cu.
 const (
-	topkThreads = 256
-	topkBins    = 2048
-	topkTile    = topkThreads * 16
+	topkThreads    = 256
+	topkBins       = 2048
+	topkTile       = topkThreads * 16
+	topkBlock      = 1024 // threads of the kernels that have one block
+	topkSample     = 8 * topkBlock
+	topkSmall      = 4096 // at most so many are sorted by one block
+	topkWorthwhile = 1 << 18
 )
+
+// sampleRank is the rank in the sample whose score at least k of n scores reach,
+// but for one case in a million, and the room that should do for those that
+// reach it. 0 where a sample does not help.
+func sampleRank(n, k int) (rank, room int) {
+	expected := float64(k) * topkSample / float64(n)
+	rank = int(expected + 5*math.Sqrt(expected) + 12)
+	if n < topkWorthwhile || rank > topkSample/32 {
+		return 0, 0
+	}
+	return rank, 3 * rank * divUp(n, topkSample)
+}
 
 // TopK finds the k largest scores and their places, largest first, ties by the
 // lower place. Scores must not be NaN; k is at most their number, which is below
-// 2^31. Needs temporary memory: 16 bytes for each of the k, 8 bytes for every
-// 4,096 scores, and what SortKeys needs for k.
+// 2^31. Needs temporary memory: 16 bytes for each of the k, up to 1 byte for each
+// score, and what SortKeys needs for k.
 func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int, outScores gpu.Buffer[float32], outPlaces gpu.Buffer[uint32]) error {
 	n := scores.Len()
 	if k < 0 || k > n || n >= 1<<31 {
@@ -38,69 +55,92 @@ func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int, outS
 		return nil
 	}
 	return scratch(tmp, func() error {
-		keys, err := topkKeys(s, tmp, scores, k)
+		keys, err := gpu.Take[uint64](tmp, k)
 		if err != nil {
 			return err
 		}
-		split, err := s.Device().Kernel(topkSource, "topk_split")
+		if err := (&topk{s: s, tmp: tmp, scores: scores, k: k}).gather(keys); err != nil {
+			return err
+		}
+		name, dim := "topk_finish", gpu.Grid(1, topkBlock)
+		if k > topkSmall {
+			name, dim = "topk_split", gpu.Grid(divUp(k, topkThreads), topkThreads)
+			alt, err := gpu.Take[uint64](tmp, k)
+			if err != nil {
+				return err
+			}
+			if keys, err = SortKeys(s, tmp, keys, alt, 0, 64); err != nil {
+				return err
+			}
+		}
+		last, err := s.Device().Kernel(topkSource, name)
 		if err != nil {
 			return err
 		}
-		return s.Launch(split, gpu.Grid(divUp(k, topkThreads), topkThreads), keys.Arg(), outScores.Arg(), outPlaces.Arg(), gpu.U32(uint32(k)))
+		return s.Launch(last, dim, keys.Arg(), outScores.Arg(), outPlaces.Arg(), gpu.U32(uint32(k)))
 	})
 }
 
-// topkKeys returns the k winners as sorted keys, in temporary memory.
-func topkKeys(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int) (none gpu.Buffer[uint64], err error) {
-	n, dev := scores.Len(), s.Device()
-	count, err := dev.Kernel(topkSource, "topk_count")
+// topk is one search for the best.
+type topk struct {
+	s      *gpu.Stream
+	tmp    *gpu.Arena
+	scores gpu.Buffer[float32]
+	k      int
+}
+
+// launch runs a kernel with at most so many blocks, or as many as the device
+// holds at a time.
+func (t *topk) launch(name string, most, threads int, args ...gpu.Arg) error {
+	k, err := t.s.Device().Kernel(topkSource, name)
 	if err != nil {
-		return none, err
+		return err
 	}
-	pick, err := dev.Kernel(topkSource, "topk_pick")
+	resident, err := k.Resident(threads)
 	if err != nil {
-		return none, err
+		return err
 	}
-	gather, err := dev.Kernel(topkSource, "topk_gather")
-	if err != nil {
-		return none, err
-	}
-	keys, err := gpu.Take[uint64](tmp, k)
-	if err != nil {
-		return none, err
-	}
-	alt, err := gpu.Take[uint64](tmp, k)
-	if err != nil {
-		return none, err
-	}
-	bins, err := zeroed[uint32](s, tmp, topkBins)
-	if err != nil {
-		return none, err
-	}
+	return t.s.Launch(k, gpu.Grid(min(most, resident), threads), args...)
+}
+
+// gather puts the keys of the k best into keys, in any order.
+func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
+	n := t.scores.Len()
+	all := []gpu.Arg{t.scores.Arg(), gpu.U64(uint64(n))}
+	// One clearing for the state, the bins, and tickets and look-back words of two
+	// kernels.
 	tiles := divUp(n, topkTile)
-	states, err := zeroed[uint64](s, tmp, tiles)
+	words, err := zeroed[uint64](t.s, t.tmp, 2+topkBins/2+2*(1+tiles))
 	if err != nil {
-		return none, err
+		return err
 	}
-	state, err := zeroed[uint32](s, tmp, 2)
+	state, bins := words.Slice(0, 2), words.Slice(2, 2+topkBins/2)
+	words = words.Slice(2+topkBins/2, words.Len())
+	rank, room := sampleRank(n, t.k)
+	some, err := gpu.Take[uint64](t.tmp, room)
 	if err != nil {
-		return none, err
+		return err
 	}
-	blocks := min(divUp(n, topkThreads*16), 8*dev.Info().Multiprocessors)
-	known, first := uint32(0), uint32(k)
-	for _, round := range []struct{ shift, bits uint32 }{{21, 11}, {10, 11}, {0, 10}} {
-		if err := s.Launch(count, gpu.Grid(blocks, topkThreads), scores.Arg(), gpu.U64(uint64(n)), state.Arg(), bins.Arg(),
-			gpu.U32(round.shift), gpu.U32(round.bits), gpu.U32(known)); err != nil {
-			return none, err
+	if rank > 0 {
+		if err := t.launch("topk_sample", 1, topkBlock, append(all, state.Arg(), gpu.U32(uint32(rank)))...); err != nil {
+			return err
 		}
-		if err := s.Launch(pick, gpu.Grid(1, topkThreads), state.Arg(), bins.Arg(), gpu.U32(round.shift), gpu.U32(first)); err != nil {
-			return none, err
+		if err := t.launch("topk_filter", tiles, topkThreads, append(all, state.Arg(), some.Arg(), gpu.U32(uint32(room)), words.Arg())...); err != nil {
+			return err
+		}
+	}
+	source := append(all, some.Arg(), gpu.U32(uint32(room)), state.Arg(), gpu.U32(uint32(t.k)))
+	known, first := uint32(0), uint32(t.k)
+	for _, round := range []struct{ shift, bits uint32 }{{21, 11}, {10, 11}, {0, 10}} {
+		args := append(source, bins.Arg(), gpu.U32(round.shift), gpu.U32(round.bits), gpu.U32(known))
+		if err := t.launch("topk_count", tiles, topkThreads, args...); err != nil {
+			return err
+		}
+		if err := t.launch("topk_pick", 1, topkThreads, state.Arg(), bins.Arg(), gpu.U32(round.shift), gpu.U32(first)); err != nil {
+			return err
 		}
 		known |= (1<<round.bits - 1) << round.shift
 		first = 0
 	}
-	if err := s.Launch(gather, gpu.Grid(tiles, topkThreads), scores.Arg(), gpu.U64(uint64(n)), state.Arg(), keys.Arg(), states.Arg(), gpu.U32(uint32(k))); err != nil {
-		return none, err
-	}
-	return SortKeys(s, tmp, keys, alt, 0, 64)
+	return t.launch("topk_gather", tiles, topkThreads, append(source, keys.Arg(), words.Slice(1+tiles, words.Len()).Arg())...)
 }

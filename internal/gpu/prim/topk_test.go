@@ -53,6 +53,44 @@ func TestTopK(t *testing.T) {
 	}
 }
 
+// TestTopKBySample: many scores, where a sample tells which to look at. It helps
+// with spread scores and with few above many zeroes; it misleads where all are
+// equal, and where the best hide between the samples or are all that was sampled.
+func TestTopKBySample(t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 4<<20)
+	const n = topkWorthwhile + 4099
+	step := n / topkSample
+	rng := rand.New(rand.NewPCG(19, 20))
+	for name, score := range map[string]func(i int) float32{
+		"spread":            func(int) float32 { return rng.Float32() },
+		"few above zero":    func(int) float32 { return max(0, rng.Float32()-0.99) },
+		"equal":             func(int) float32 { return -3 },
+		"best between":      func(i int) float32 { return float32(min(i%step, 1)) * rng.Float32() },
+		"best sampled only": func(i int) float32 { return float32(1-min(i%step, 1)) * rng.Float32() },
+	} {
+		scores := make([]float32, n)
+		order := make([]uint32, n)
+		for i := range scores {
+			scores[i], order[i] = score(i), uint32(i)
+		}
+		slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(scores[b], scores[a]) })
+		in := gputest.Upload(t, s, scores)
+		for _, k := range []int{1, 300} {
+			if rank, _ := sampleRank(n, k); rank == 0 {
+				t.Fatalf("no sample is taken for the best %d of %d", k, n)
+			}
+			out, places := gputest.Alloc[float32](t, s, k), gputest.Alloc[uint32](t, s, k)
+			if err := TopK(s, tmp, in, k, out, places); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(gputest.Download(t, s, places), order[:k]) {
+				t.Errorf("%s: the best %d of %d are wrong", name, k, n)
+			}
+		}
+	}
+}
+
 func TestHeapTop(t *testing.T) {
 	_, s := gputest.Device(t)
 	rng := rand.New(rand.NewPCG(17, 18))

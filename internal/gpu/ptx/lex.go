@@ -47,8 +47,14 @@ func lex(src string) ([]token, error) {
 			i += end + 2
 		case isWord(c):
 			j := i + 1
-			for j < len(src) && isWord(src[j]) {
-				j++
+			for j < len(src) {
+				if isWord(src[j]) {
+					j++
+				} else if strings.HasPrefix(src[j:], "::") { // ld.global.L1::no_allocate
+					j += 2
+				} else {
+					break
+				}
 			}
 			toks = append(toks, token{src[i:j], line})
 			i = j

@@ -9,12 +9,17 @@ constexpr u32 kWarps = kThreads / kWarp;
 constexpr u32 kItems = 8;
 constexpr u32 kTile = kThreads * kItems;
 
-// The last segment that begins at or before the item.
+// The last segment that begins at or before the item, for a whole warp: every
+// step divides what is left by 33, not by 2, for the time of one look at memory.
 INLINE u32 segment_of(const u64* offsets, u32 segments, u64 item) {
   u32 low = 0, high = segments;  // offsets[low] <= item < offsets[high]
   while (high - low > 1) {
-    u32 mid = low + (high - low) / 2;
-    if (offsets[mid] <= item) low = mid; else high = mid;
+    u32 step = (high - low + kWarp) / (kWarp + 1);
+    u32 at = low + (lane_id() + 1) * step;
+    u32 upto = __popc(__ballot_sync(kFull, at < high && offsets[at] <= item));
+    // The probes ascend, so those that hold are the first of them.
+    high = min_of(high, low + (upto + 1) * step);
+    low += upto * step;
   }
   return low;
 }
@@ -26,8 +31,10 @@ balance(const u64* __restrict__ offsets, u32 segments, u64 n, u32* __restrict__ 
   __shared__ u32 warp_max[kWarps];
   u64 first = (u64)blockIdx.x * kTile;
   u32 count = (u32)min_of((u64)kTile, n - first);
-  if (threadIdx.x == 0) bounds[0] = segment_of(offsets, segments, first);
-  if (threadIdx.x == kWarp) bounds[1] = segment_of(offsets, segments, first + count - 1);
+  if (warp_id() < 2) {
+    u32 s = segment_of(offsets, segments, warp_id() ? first + count - 1 : first);
+    if (lane_id() == 0) bounds[warp_id()] = s;
+  }
   for (u32 i = threadIdx.x; i < kTile; i += kThreads) marks[i] = 0;
   __syncthreads();
   u32 base = bounds[0], last = bounds[1];

@@ -1,136 +1,163 @@
 // Stream compaction in one pass: the values whose flag is set, in order. Each
 // tile gathers its survivors in shared memory, learns by look-back where they
-// go, and writes them as one contiguous run.
+// go, and writes them as one contiguous run. As in scan.cu, blocks stay, and the
+// next tile is read while a tile's place is awaited.
 #include "lookback.cuh"
 
-constexpr u32 kThreads = 256;
-constexpr u32 kWarps = kThreads / kWarp;
-constexpr u32 kItems = 16;
-constexpr u32 kRow = 4;  // items of a lane that lie side by side
-constexpr u32 kRows = kItems / kRow;
-constexpr u32 kTile = kThreads * kItems;
-
-// Four flags at a time, as 0 or 1 in each byte.
-INLINE u32 load_flags(const u8* flags, u64 at, u64 n) {
-  u32 f = 0;
-  if (at + kRow <= n) {
-    f = *(const u32*)(flags + at);
+// Flags of Row items that lie side by side, four to a word.
+template <u32 Row> INLINE void load_flags(const u8* flags, u64 at, u64 n, bool whole, u32* f) {
+  constexpr u32 kWords = Row / 4;
+  if (!whole) {
+#pragma unroll
+    for (u32 k = 0; k < kWords; k++) {
+      f[k] = 0;
+      for (u32 j = 0; j < 4; j++)
+        if (at + 4 * k + j < n) f[k] |= (u32)flags[at + 4 * k + j] << (8 * j);
+    }
+  } else if (kWords == 1) {
+    f[0] = load_ahead((const u32*)(flags + at));
   } else {
-    for (u32 j = 0; j < kRow; j++)
-      if (at + j < n) f |= (u32)flags[at + j] << (8 * j);
+#pragma unroll
+    for (u32 k = 0; k < kWords; k += 4) load_ahead((const u32*)(flags + at) + k, f + k);
   }
-  // Any bit of a byte counts: gather it in the lowest.
+}
+
+// Any bit of a byte counts: gather it in the lowest.
+INLINE u32 as_bits(u32 f) {
   f |= f >> 4;
   f |= f >> 2;
   f |= f >> 1;
   return f & 0x01010101u;
 }
 
-// Where a tile's survivors go. Rows are scanned together: each has at most 128
-// survivors, a byte of a packed sum. Returns the number of survivors.
-struct Placed {
-  u32 local[kRows];  // of the first survivor of each of the lane's rows
-  u32 count;         // of the tile
-  u64 first;         // of the tile's first, in the whole output
-};
-
-INLINE Placed place(const u32 (&flags)[kRows], u64* states) {
-  __shared__ u32 warp_counts[kWarps];
-  __shared__ u64 prefix;
-  u32 packed = 0;
-#pragma unroll
-  for (u32 r = 0; r < kRows; r++) packed |= __popc(flags[r]) << (8 * r);
-  // A row of 32 lanes times 4 may hold 128 survivors, and four rows fit a word;
-  // the sums of all lanes never carry into the next byte.
-  u32 upto = warp_inclusive(packed);
-  u32 totals = __shfl_sync(kFull, upto, kWarp - 1);
-  u32 before = upto - packed;
-  Placed p;
-  u32 run = 0;
-#pragma unroll
-  for (u32 r = 0; r < kRows; r++) {
-    p.local[r] = run + ((before >> (8 * r)) & 255);
-    run += (totals >> (8 * r)) & 255;
-  }
-  if (lane_id() == 0) warp_counts[warp_id()] = run;
-  __syncthreads();
-  u32 mine = 0;
-  p.count = 0;
-#pragma unroll
-  for (u32 w = 0; w < kWarps; w++) {
-    u32 c = warp_counts[w];
-    if (w < warp_id()) mine += c;
-    p.count += c;
-  }
-  if (warp_id() == 0) {
-    u64 b = look_back(states, blockIdx.x, p.count);
-    if (lane_id() == 0) prefix = b;
-  }
-  __syncthreads();
-  p.first = prefix;
-#pragma unroll
-  for (u32 r = 0; r < kRows; r++) p.local[r] += mine;
-  return p;
-}
-
-// Value must be loaded by the caller for flagged items only through get(i).
-template <class T, class Get>
-INLINE void select(const u8* flags, T* out, u64* count, u64* states, u64 n, Get get) {
-  __shared__ T kept[kTile];
-  u64 first = (u64)blockIdx.x * kTile + warp_id() * (kWarp * kItems) + lane_id() * kRow;
-  u32 f[kRows];
-  T v[kRows][kRow];
-#pragma unroll
-  for (u32 r = 0; r < kRows; r++) {
-    u64 at = first + r * (kWarp * kRow);
-    f[r] = load_flags(flags, at, n);
-    get(at, n, v[r]);
-  }
-  Placed p = place(f, states);
-#pragma unroll
-  for (u32 r = 0; r < kRows; r++) {
-    u32 to = p.local[r];
-#pragma unroll
-    for (u32 j = 0; j < kRow; j++)
-      if ((f[r] >> (8 * j)) & 1) kept[to++] = v[r][j];
-  }
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < p.count; i += kThreads) out[p.first + i] = kept[i];
-  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *count = p.first + p.count;
-}
-
+// Where values come from: memory, four side by side in a lane,
 template <class T> struct FromMemory {
+  static constexpr u32 kRow = 4;
+  static constexpr u32 kHeld = 4;
   const T* in;
-  INLINE void operator()(u64 at, u64 n, T* v) const {
-    if (at + kRow <= n) {
+  INLINE void load(u64 at, u64 n, bool whole, T (&v)[kHeld]) const {
+    if (whole) {
 #pragma unroll
-      for (u32 j = 0; j < kRow; j += Vec<T>::n) load_vec(in + at + j, v + j);
+      for (u32 j = 0; j < kRow; j += Vec<T>::n) load_ahead(in + at + j, v + j);
     } else {
 #pragma unroll
       for (u32 j = 0; j < kRow; j++) v[j] = at + j < n ? in[at + j] : 0;
     }
   }
+  INLINE T value(const T (&v)[kHeld], u64, u32 j) const { return v[j]; }
 };
 
-struct FromIndex {
-  INLINE void operator()(u64 at, u64, u32* v) const {
+// or the items' own numbers, so that only flags are read, 16 at a time.
+struct FromNumber {
+  static constexpr u32 kRow = 16;
+  static constexpr u32 kHeld = 1;
+  INLINE void load(u64, u64, bool, u32 (&)[kHeld]) const {}
+  INLINE u32 value(const u32 (&)[kHeld], u64 at, u32 j) const { return (u32)at + j; }
+};
+
+// words holds the ticket, then a word a tile for the look-back.
+template <class T, u32 Threads, u32 Items, class From>
+INLINE void select(From from, const u8* flags, T* out, u64* count, u64* words, u64 n) {
+  constexpr u32 kWarps = Threads / kWarp;
+  constexpr u32 kRow = From::kRow;
+  constexpr u32 kRows = Items / kRow;
+  constexpr u32 kTile = Threads * Items;
+  __shared__ T kept[kTile];
+  __shared__ u32 warp_counts[kWarps];
+  __shared__ u64 prefix;
+  __shared__ u32 ticket;
+
+  u32* tickets = (u32*)words;
+  u64* states = words + 1;
+  u32 tiles = (u32)((n + kTile - 1) / kTile);
+  T v[kRows][From::kHeld];
+  u32 f[kRows][kRow / 4];
+  u64 lane_first = warp_id() * (kWarp * Items) + lane_id() * kRow;
+  auto load = [&](u32 t) {
+    bool whole = (u64)(t + 1) * kTile <= n;
+    u64 first = (u64)t * kTile + lane_first;
 #pragma unroll
-    for (u32 j = 0; j < kRow; j++) v[j] = (u32)at + j;
+    for (u32 r = 0; r < kRows; r++) load_flags<kRow>(flags, first + r * (kWarp * kRow), n, whole, f[r]);
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) from.load(first + r * (kWarp * kRow), n, whole, v[r]);
+  };
+
+  if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+  __syncthreads();
+  u32 tile = ticket;
+  __syncthreads();
+  if (tile < tiles) load(tile);
+  while (tile < tiles) {
+    if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+    // Places of the lane's rows among the warp's survivors. The counts of several
+    // rows share a word, in fields that the sum over all lanes cannot overflow.
+    constexpr u32 kField = kRow * kWarp <= 128 ? 8 : 16;
+    constexpr u32 kFields = 32 / kField;
+    constexpr u32 kMask = (1u << kField) - 1;
+    u32 local[kRows];
+    u32 run = 0;
+#pragma unroll
+    for (u32 g = 0; g < kRows; g += kFields) {
+      u32 packed = 0;
+#pragma unroll
+      for (u32 r = g; r < g + kFields && r < kRows; r++) {
+        u32 c = 0;
+#pragma unroll
+        for (u32 k = 0; k < kRow / 4; k++) {
+          f[r][k] = as_bits(f[r][k]);
+          c += __popc(f[r][k]);
+        }
+        packed |= c << (kField * (r - g));
+      }
+      u32 upto = warp_inclusive(packed);
+      u32 totals = __shfl_sync(kFull, upto, kWarp - 1);
+#pragma unroll
+      for (u32 r = g; r < g + kFields && r < kRows; r++) {
+        local[r] = run + (((upto - packed) >> (kField * (r - g))) & kMask);
+        run += (totals >> (kField * (r - g))) & kMask;
+      }
+    }
+    if (lane_id() == 0) warp_counts[warp_id()] = run;
+    __syncthreads();
+    u32 mine = 0, all = 0;
+#pragma unroll
+    for (u32 w = 0; w < kWarps; w++) {
+      u32 c = warp_counts[w];
+      if (w < warp_id()) mine += c;
+      all += c;
+    }
+    if (threadIdx.x == 0) announce(states, tile, all);
+    u64 first = (u64)tile * kTile + lane_first;
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) {
+      u32 to = mine + local[r];
+#pragma unroll
+      for (u32 j = 0; j < kRow; j++)
+        if ((f[r][j / 4] >> (8 * (j % 4))) & 1) kept[to++] = from.value(v[r], first + r * (kWarp * kRow), j);
+    }
+    u32 following = ticket;
+    if (following < tiles) load(following);
+    if (warp_id() == 0) {
+      u64 p = resolve(states, tile, all);
+      if (lane_id() == 0) prefix = p;
+    }
+    __syncthreads();
+    // The first round of writes is short, so that each warp's begin at a line.
+    T* to = out + prefix;
+    u32 skip = (u32)((u64)to / sizeof(T)) % kWarp;
+    for (u32 i = threadIdx.x; i < all + skip; i += Threads)
+      if (i >= skip) to[i - skip] = kept[i - skip];
+    if (tile == tiles - 1 && threadIdx.x == 0) *count = prefix + all;
+    tile = following;
   }
-};
-
-KERNEL __launch_bounds__(kThreads)
-select_u32(const u32* __restrict__ in, const u8* __restrict__ flags, u32* out, u64* count, u64* states, u64 n) {
-  select<u32>(flags, out, count, states, n, FromMemory<u32>{in});
 }
 
-KERNEL __launch_bounds__(kThreads)
-select_u64(const u64* __restrict__ in, const u8* __restrict__ flags, u64* out, u64* count, u64* states, u64 n) {
-  select<u64>(flags, out, count, states, n, FromMemory<u64>{in});
+KERNEL __launch_bounds__(256) select_u32(const u32* in, const u8* flags, u32* out, u64* count, u64* words, u64 n) {
+  select<u32, 256, 16>(FromMemory<u32>{in}, flags, out, count, words, n);
 }
-
-// The numbers of the flagged items.
-KERNEL __launch_bounds__(kThreads)
-select_index(const u8* __restrict__ flags, u32* out, u64* count, u64* states, u64 n) {
-  select<u32>(flags, out, count, states, n, FromIndex{});
+KERNEL __launch_bounds__(256) select_u64(const u64* in, const u8* flags, u64* out, u64* count, u64* words, u64 n) {
+  select<u64, 256, 8>(FromMemory<u64>{in}, flags, out, count, words, n);
+}
+KERNEL __launch_bounds__(256) select_index(const u8* flags, u32* out, u64* count, u64* words, u64 n) {
+  select<u32, 256, 32>(FromNumber{}, flags, out, count, words, n);
 }

@@ -15,14 +15,17 @@ constexpr u32 kSum = 1u << 30;
 constexpr u32 kPrefix = 2u << 30;
 constexpr u32 kCount = kSum - 1;
 
+// Tiles that a thread looks at together when it looks back.
+constexpr u32 kWindow = 4;
+
 template <class K> INLINE u32 digit_of(K key, u32 shift, u32 mask) { return (u32)(key >> shift) & mask; }
 
 constexpr u32 kHistThreads = 512;
 constexpr u32 kHistItems = 8;
 
-// Counts the digits of all passes. Where a whole warp has the same digit, as is
-// usual in the high digits of small numbers, one lane adds for all: 32 atomics
-// on one word would take turns.
+// Counts the digits of all passes. Where a warp has mostly the same digit, as is
+// usual in the high digits of small numbers, one lane adds for all that have it:
+// 32 atomics on one word would take turns. The first key of each lane tells.
 template <class K> INLINE void histogram(const K* __restrict__ keys, u32* counts, u32 n, u32 low, u32 high) {
   __shared__ u32 local[kMaxPasses * kDigits];
   u32 passes = (high - low + 7) / 8;
@@ -36,20 +39,24 @@ template <class K> INLINE void histogram(const K* __restrict__ keys, u32* counts
       u64 at = base + (u64)j * step + threadIdx.x;
       key[j] = at < n ? keys[at] : 0;
     }
+    bool all = base + (u64)(kHistItems - 1) * step + kHistThreads <= n;
     for (u32 p = 0; p < passes; p++) {
       u32 shift = low + 8 * p;
       u32 mask = (1u << min_of(8u, high - shift)) - 1;
+      u32* mine = local + p * kDigits;
+      u32 d0 = __shfl_sync(kFull, digit_of(key[0], shift, mask), 0);
+      if (__all_sync(kFull, all && digit_of(key[0], shift, mask) == d0)) {
 #pragma unroll
-      for (u32 j = 0; j < kHistItems; j++) {
-        u64 at = base + (u64)j * step + threadIdx.x;
-        bool valid = at < n;
-        u32 d = digit_of(key[j], shift, mask);
-        u32 d0 = __shfl_sync(kFull, d, 0);
-        if (__all_sync(kFull, valid && d == d0)) {
-          if (lane_id() == 0) atomicAdd(&local[p * kDigits + d], kWarp);
-        } else if (valid) {
-          atomicAdd(&local[p * kDigits + d], 1u);
+        for (u32 j = 0; j < kHistItems; j++) {
+          u32 d = digit_of(key[j], shift, mask);
+          u32 same = __ballot_sync(kFull, d == d0);
+          if (d != d0) atomicAdd(mine + d, 1u);
+          else if ((same & lanes_below()) == 0) atomicAdd(mine + d, (u32)__popc(same));
         }
+      } else {
+#pragma unroll
+        for (u32 j = 0; j < kHistItems; j++)
+          if (all || base + (u64)j * step + threadIdx.x < n) atomicAdd(mine + digit_of(key[j], shift, mask), 1u);
       }
     }
   }
@@ -71,6 +78,7 @@ KERNEL __launch_bounds__(kDigits) sort_offsets(u32* counts) {
   *mine = before;
 }
 
+
 // One pass. states has a word per tile and digit, all zero at the start.
 template <class K, class V, u32 Threads, u32 Items, bool Pairs>
 INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __restrict__ in_values, V* __restrict__ out_values,
@@ -83,9 +91,9 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   union Shared {
     u32 counts[kWarps][kDigits];
     K keys[kTile];
-    V values[Pairs ? kTile : 1];
   };
   __shared__ Shared sh;
+  __shared__ V values[Pairs ? kTile : 1];
   __shared__ u32 starts[kDigits];  // of each digit in the tile
   __shared__ u32 places[kDigits];  // global place of a digit's first key, less its start
   __shared__ u32 warp_sums[kDigits / kWarp];
@@ -154,52 +162,54 @@ INLINE void onesweep(const K* __restrict__ in, K* __restrict__ out, const V* __r
   __syncthreads();
 #pragma unroll
   for (u32 j = 0; j < Items; j++) sh.keys[rank[j]] = key[j];
-
-  // Look back, a thread a digit.
-  if (threadIdx.x < kDigits) {
-    u32 d = threadIdx.x;
-    u32 before = 0;
-    if (tile > 0) {
-      for (u32 t = tile; t-- > 0;) {
-        u32 word;
-        do {
-          word = *(volatile u32*)(states + (u64)t * kDigits + d);
-        } while (word < kSum);
-        before += word & kCount;
-        if (word >= kPrefix) break;
-      }
-      *(volatile u32*)(states + (u64)tile * kDigits + d) = kPrefix | (before + total);
-    }
-    places[d] = offsets[d] + before - starts[d];
-  }
-  __syncthreads();
-
-  u32 place[Items];
-#pragma unroll
-  for (u32 j = 0; j < Items; j++) {
-    u32 i = threadIdx.x + j * Threads;
-    if (i < count) {
-      K k = sh.keys[i];
-      place[j] = places[digit_of(k, shift, mask)] + i;
-      out[place[j]] = k;
-    }
-  }
+  V value[Pairs ? Items : 1];
   if constexpr (Pairs) {
-    V value[Items];
 #pragma unroll
     for (u32 j = 0; j < Items; j++) {
       u32 at = first + j * kWarp;
       if (at < count) value[j] = in_values[base + at];
     }
-    __syncthreads();
+  }
+
+  // Look back, a thread a digit, several tiles at a time: a look takes as long as
+  // it takes for a dozen tiles to begin.
+  if (threadIdx.x < kDigits) {
+    u32 d = threadIdx.x;
+    u32 before = 0;
+    if (tile > 0) {
+      bool whole = false;
+      for (i32 t = (i32)tile - 1; !whole; t -= kWindow) {
+        u32 word[kWindow];
+#pragma unroll
+        for (u32 j = 0; j < kWindow; j++)
+          word[j] = t >= (i32)j ? *(volatile u32*)(states + (u64)(t - j) * kDigits + d) : kPrefix;
+#pragma unroll
+        for (u32 j = 0; j < kWindow; j++) {
+          if (whole) continue;
+          while (word[j] < kSum) word[j] = *(volatile u32*)(states + (u64)(t - j) * kDigits + d);
+          before += word[j] & kCount;
+          whole = word[j] >= kPrefix;
+        }
+      }
+      *(volatile u32*)(states + (u64)tile * kDigits + d) = kPrefix | (before + total);
+    }
+    places[d] = offsets[d] + before - starts[d];
+  }
+  if constexpr (Pairs) {
 #pragma unroll
     for (u32 j = 0; j < Items; j++)
-      if (first + j * kWarp < count) sh.values[rank[j]] = value[j];
-    __syncthreads();
+      if (first + j * kWarp < count) values[rank[j]] = value[j];
+  }
+  __syncthreads();
+
 #pragma unroll
-    for (u32 j = 0; j < Items; j++) {
-      u32 i = threadIdx.x + j * Threads;
-      if (i < count) out_values[place[j]] = sh.values[i];
+  for (u32 j = 0; j < Items; j++) {
+    u32 i = threadIdx.x + j * Threads;
+    if (i < count) {
+      K k = sh.keys[i];
+      u32 place = places[digit_of(k, shift, mask)] + i;
+      out[place] = k;
+      if constexpr (Pairs) out_values[place] = values[i];
     }
   }
 }
@@ -222,7 +232,7 @@ HISTOGRAM(u64)
   }
 KEYS(u32, 256, 22)
 KEYS(u64, 256, 16)
-PAIRS(u32, u32, 256, 18)
-PAIRS(u32, u64, 256, 14)
-PAIRS(u64, u32, 256, 14)
-PAIRS(u64, u64, 256, 12)
+PAIRS(u32, u32, 256, 14)
+PAIRS(u32, u64, 256, 12)
+PAIRS(u64, u32, 256, 12)
+PAIRS(u64, u64, 256, 10)

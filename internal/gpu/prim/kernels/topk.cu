@@ -1,7 +1,10 @@
-// The k largest scores, ties by the lower number. The k-th largest is found by
-// its bits, 11 at a time from the top: each round counts, among the scores that
-// share the bits found so far, how often each value of the next bits occurs. One
-// more reading gathers what is above it, and of what is equal the first.
+// The k largest scores, ties by the lower number. Of many scores, a sample tells
+// a bound that more than k of them reach, but not many more; one reading gathers
+// those. The k-th largest of them is found by its bits, 11 at a time from the top:
+// each round counts, among the scores that share the bits found so far, how often
+// each value of the next bits occurs. Where the sample misled (too few reach the
+// bound, or too many because they are equal), the rounds read all scores instead:
+// slower, and the same result.
 #include "lookback.cuh"
 
 constexpr u32 kThreads = 256;
@@ -15,46 +18,57 @@ constexpr u32 kTile = kThreads * kRow * kRows;
 INLINE u32 ordered(u32 bits) { return bits & 0x80000000u ? ~bits : bits | 0x80000000u; }
 INLINE u32 unordered(u32 o) { return o & 0x80000000u ? o & 0x7fffffffu : ~o; }
 
-// What is known so far: the high bits of the k-th score, and how many of the
-// scores that share them are wanted.
+// A score with its number, as a key that sorts ascending to the order wanted.
+INLINE u64 key_of(u32 o, u64 number) { return (u64)~o << 32 | (u32)number; }
+
+// What is known so far.
 struct State {
-  u32 found;
-  u32 wanted;
+  u32 bound;       // that the gathered scores reach
+  u32 gathered;    // how many do
+  u32 found;       // the high bits of the k-th score
+  u32 wanted;      // how many of the scores that share them are wanted
 };
 
-KERNEL __launch_bounds__(kThreads)
-topk_count(const u32* __restrict__ scores, u64 n, const State* state, u32* bins, u32 shift, u32 bits, u32 known) {
-  __shared__ u32 local[kBins];
-  for (u32 i = threadIdx.x; i < kBins; i += kThreads) local[i] = 0;
-  __syncthreads();
-  u32 found = state->found;
-  u64 step = (u64)gridDim.x * kThreads;
-  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) {
-    u32 o = ordered(scores[i]);
-    // known is the mask of the bits found in earlier rounds.
-    if ((o & known) == found) atomicAdd(&local[(o >> shift) & ((1u << bits) - 1)], 1u);
+// The scores that are still in question: those that were gathered if they are
+// enough and found room, or all.
+struct Source {
+  const u32* scores;
+  const u64* keys;
+  u64 n;
+  INLINE Source(const u32* all, u64 count, const u64* some, u32 room, const State* state, u32 k) {
+    bool good = state->gathered >= k && state->gathered <= room;
+    scores = all;
+    keys = good ? some : nullptr;
+    n = good ? state->gathered : count;
   }
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < kBins; i += kThreads)
-    if (local[i]) atomicAdd(&bins[i], local[i]);
-}
+  // Calls f(place, ordered score) for four neighbours; 0 is below every score.
+  template <class F> INLINE void four(u64 at, F f) const {
+    u32 o[4];
+    if (keys) {
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) o[j] = at + j < n ? ~(u32)(keys[at + j] >> 32) : 0;
+    } else if (at + 4 <= n) {
+      load_vec(scores + at, o);
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) o[j] = ordered(o[j]);
+    } else {
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) o[j] = at + j < n ? ordered(scores[at + j]) : 0;
+    }
+#pragma unroll
+    for (u32 j = 0; j < 4; j++) f(at + j, o[j], j);
+  }
+  INLINE u64 key(u64 at, u32 o) const { return keys ? keys[at] : key_of(o, at); }
+};
 
-// Finds the bin in which the k-th score lies. One block; clears the bins.
-KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift, u32 k) {
-  constexpr u32 kEach = kBins / kThreads;
-  __shared__ u32 warp_sums[kWarps];
-  // k is given in the first round, and 0 later.
-  u32 wanted = k ? k : state->wanted, found = state->found;
-  // From the top: thread t has bins kBins-1-t*kEach and downwards.
+// Where the sum of the bins, from the top, reaches wanted: the bin, the sum above
+// it, and its own. One thread calls found. Each thread has Each bins.
+template <u32 Threads, class F> INLINE void pick_bin(const u32* bins, u32 wanted, u32* warp_sums, F found) {
+  constexpr u32 kEach = kBins / Threads;
   u32 c[kEach];
   u32 sum = 0;
 #pragma unroll
-  for (u32 j = 0; j < kEach; j++) {
-    u32 b = kBins - 1 - (threadIdx.x * kEach + j);
-    c[j] = bins[b];
-    bins[b] = 0;
-    sum += c[j];
-  }
+  for (u32 j = 0; j < kEach; j++) sum += c[j] = bins[kBins - 1 - (threadIdx.x * kEach + j)];
   u32 upto = warp_inclusive(sum);
   if (lane_id() == kWarp - 1) warp_sums[warp_id()] = upto;
   __syncthreads();
@@ -62,77 +76,276 @@ KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift,
   for (u32 w = 0; w < warp_id(); w++) above += warp_sums[w];
 #pragma unroll
   for (u32 j = 0; j < kEach; j++) {
-    if (above < wanted && above + c[j] >= wanted) {
-      state->found = found | (kBins - 1 - (threadIdx.x * kEach + j)) << shift;
-      state->wanted = wanted - above;
-    }
+    if (above < wanted && above + c[j] >= wanted) found(kBins - 1 - (threadIdx.x * kEach + j), above, c[j]);
     above += c[j];
   }
 }
 
-// Gathers the k, as keys that sort ascending to the order wanted: the score's
-// complement above the number.
+constexpr u32 kSampleThreads = 1024;
+constexpr u32 kSampleEach = 8;
+
+// The bound is the score of that rank in a sample taken at even distances. One
+// block.
+KERNEL __launch_bounds__(kSampleThreads) topk_sample(const u32* __restrict__ scores, u64 n, State* state, u32 rank) {
+  __shared__ u32 bins[kBins];
+  __shared__ u32 warp_sums[kSampleThreads / kWarp];
+  __shared__ u32 now_found, now_wanted, now_above;
+  u32 o[kSampleEach];
+#pragma unroll
+  for (u32 j = 0; j < kSampleEach; j++)
+    o[j] = ordered(scores[n / (kSampleThreads * kSampleEach) * (j * kSampleThreads + threadIdx.x)]);
+  u32 found = 0, known = 0, wanted = rank, reach = 0;
+#pragma unroll
+  for (u32 round = 0; round < 3; round++) {
+    u32 shift = round == 0 ? 21 : round == 1 ? 10 : 0;
+    u32 mask = round == 2 ? 1023 : 2047;
+    for (u32 i = threadIdx.x; i < kBins; i += kSampleThreads) bins[i] = 0;
+    __syncthreads();
+#pragma unroll
+    for (u32 j = 0; j < kSampleEach; j++)
+      if ((o[j] & known) == found) atomicAdd(&bins[(o[j] >> shift) & mask], 1u);
+    __syncthreads();
+    pick_bin<kSampleThreads>(bins, wanted, warp_sums, [&](u32 bin, u32 above, u32 count) {
+      now_found = found | bin << shift;
+      now_wanted = wanted - above;
+      now_above = rank - wanted + above + count;  // of the sample, at or above the bin
+    });
+    __syncthreads();
+    found = now_found, wanted = now_wanted, reach = now_above;
+    known |= mask << shift;
+    __syncthreads();
+  }
+  // Many equal scores, such as zeroes: only what is above them.
+  if (threadIdx.x == 0) state->bound = reach > 2 * rank ? found + 1 : found;
+}
+
+// Gathers the scores that reach the bound, in order. words holds the ticket, then
+// a word a tile.
 KERNEL __launch_bounds__(kThreads)
-topk_gather(const u32* __restrict__ scores, u64 n, const State* state, u64* out, u64* states, u32 k) {
+topk_filter(const u32* scores, u64 n, State* state, u64* out, u32 room, u64* words) {
+  __shared__ u32 warp_sums[kWarps];
+  __shared__ u64 prefix;
+  __shared__ u32 ticket;
+  u32* tickets = (u32*)words;
+  u64* states = words + 1;
+  u32 tiles = (u32)((n + kTile - 1) / kTile);
+  u32 bound = state->bound;
+  u32 lane_first = warp_id() * (kWarp * kRow * kRows) + lane_id() * kRow;
+  u32 v[kRows][kRow];
+  auto load = [&](u32 t) {
+    bool whole = (u64)(t + 1) * kTile <= n;
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) {
+      u64 at = (u64)t * kTile + lane_first + r * (kWarp * kRow);
+      if (whole) {
+        load_ahead(scores + at, v[r]);
+      } else {
+#pragma unroll
+        for (u32 j = 0; j < kRow; j++) v[r][j] = at + j < n ? scores[at + j] : ~0u;  // a NaN: below every bound
+      }
+    }
+  };
+  if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+  __syncthreads();
+  u32 tile = ticket;
+  __syncthreads();
+  if (tile < tiles) load(tile);
+  while (tile < tiles) {
+    if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+    u32 packed = 0;  // a byte a row, as in select.cu
+    u32 hits = 0;    // a bit an item
+    u32 o[kRows][kRow];
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++)
+#pragma unroll
+      for (u32 j = 0; j < kRow; j++) {
+        o[r][j] = ordered(v[r][j]);
+        if (o[r][j] >= bound) hits |= 1u << (r * kRow + j), packed += 1u << (8 * r);
+      }
+    u32 upto = packed;
+    u32 totals = 0;
+    // Survivors are rare: mostly a warp has none.
+    if (__any_sync(kFull, hits)) {
+      upto = warp_inclusive(packed);
+      totals = __shfl_sync(kFull, upto, kWarp - 1);
+    }
+    u32 sum = 0;
+    u32 local[kRows];
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) {
+      local[r] = sum + (((upto - packed) >> (8 * r)) & 255);
+      sum += (totals >> (8 * r)) & 255;
+    }
+    if (lane_id() == 0) warp_sums[warp_id()] = sum;
+    __syncthreads();
+    u32 mine = 0, all = 0;
+#pragma unroll
+    for (u32 w = 0; w < kWarps; w++) {
+      if (w < warp_id()) mine += warp_sums[w];
+      all += warp_sums[w];
+    }
+    if (threadIdx.x == 0) announce(states, tile, all);
+    u32 following = ticket;
+    if (following < tiles) load(following);
+    if (warp_id() == 0) {
+      u64 p = resolve(states, tile, all);
+      if (lane_id() == 0) prefix = p;
+    }
+    __syncthreads();
+    u64 to = prefix + mine;
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) {
+      u64 at = (u64)tile * kTile + lane_first + r * (kWarp * kRow);
+      u64 place = to + local[r];
+#pragma unroll
+      for (u32 j = 0; j < kRow; j++)
+        if ((hits >> (r * kRow + j)) & 1) {
+          if (place < room) out[place] = key_of(o[r][j], at + j);
+          place++;
+        }
+    }
+    if (tile == tiles - 1 && threadIdx.x == 0) state->gathered = (u32)(prefix + all);
+    tile = following;
+  }
+}
+
+KERNEL __launch_bounds__(kThreads)
+topk_count(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some, u32 room, const State* state, u32 k, u32* bins,
+           u32 shift, u32 bits, u32 known) {
+  __shared__ u32 local[kBins];
+  for (u32 i = threadIdx.x; i < kBins; i += kThreads) local[i] = 0;
+  __syncthreads();
+  Source source(scores, n, some, room, state, k);
+  u32 found = state->found;
+  constexpr u32 kBatch = kThreads * 16;
+  for (u64 base = (u64)blockIdx.x * kBatch; base < source.n; base += (u64)gridDim.x * kBatch)
+#pragma unroll
+    for (u32 r = 0; r < 4; r++)
+      source.four(base + (r * kThreads + threadIdx.x) * 4, [&](u64 at, u32 o, u32) {
+        // known is the mask of the bits found in earlier rounds.
+        bool in = at < source.n && (o & known) == found;
+        u32 bin = (o >> shift) & ((1u << bits) - 1);
+        u32 bin0 = __shfl_sync(kFull, bin, 0);
+        if (__all_sync(kFull, in && bin == bin0)) {
+          if (lane_id() == 0) atomicAdd(&local[bin], kWarp);
+        } else if (in) {
+          atomicAdd(&local[bin], 1u);
+        }
+      });
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < kBins; i += kThreads)
+    if (local[i]) atomicAdd(&bins[i], local[i]);
+}
+
+// Finds the bin in which the k-th score lies. One block; clears the bins.
+KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift, u32 k) {
+  __shared__ u32 warp_sums[kWarps];
+  // k is given in the first round, and 0 later.
+  u32 wanted = k ? k : state->wanted, found = state->found;
+  pick_bin<kThreads>(bins, wanted, warp_sums, [&](u32 bin, u32 above, u32) {
+    state->found = found | bin << shift;
+    state->wanted = wanted - above;
+  });
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < kBins; i += kThreads) bins[i] = 0;
+}
+
+// Gathers the k, as keys. words is as in topk_filter.
+KERNEL __launch_bounds__(kThreads)
+topk_gather(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some, u32 room, const State* state, u32 k, u64* out,
+            u64* words) {
   __shared__ u64 warp_sums[kWarps];
   __shared__ u64 prefix;
+  __shared__ u32 ticket;
+  u32* tickets = (u32*)words;
+  u64* states = words + 1;
+  Source source(scores, n, some, room, state, k);
   u32 found = state->found, wanted = state->wanted;
-  u64 first = (u64)blockIdx.x * kTile + warp_id() * (kWarp * kRow * kRows) + lane_id() * kRow;
-  u32 o[kRows][kRow];
-  u64 before[kRows];
-  u64 sum = 0;
-  // Both counts in one word: above the score in the high half, equal in the low.
+  u32 tiles = (u32)((source.n + kTile - 1) / kTile);
+  for (;;) {
+    if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+    __syncthreads();
+    u32 tile = ticket;
+    if (tile >= tiles) return;
+    u64 first = (u64)tile * kTile + warp_id() * (kWarp * kRow * kRows) + lane_id() * kRow;
+    u32 o[kRows][kRow];
+    u64 before[kRows];
+    u64 sum = 0;
+    // Both counts in one word: above the score in the high half, equal in the low.
 #pragma unroll
-  for (u32 r = 0; r < kRows; r++) {
-    u64 at = first + r * (kWarp * kRow);
-    u64 row = 0;
-#pragma unroll
-    for (u32 j = 0; j < kRow; j++) {
-      o[r][j] = at + j < n ? ordered(scores[at + j]) : 0;
-      if (at + j < n) row += o[r][j] > found ? 1ull << 31 : o[r][j] == found;
+    for (u32 r = 0; r < kRows; r++) {
+      u64 row = 0;
+      source.four(first + r * (kWarp * kRow), [&](u64 at, u32 score, u32 j) {
+        o[r][j] = score;
+        if (at < source.n) row += score > found ? 1ull << 31 : score == found;
+      });
+      u64 u = warp_inclusive(row);
+      before[r] = sum + u - row;
+      sum += __shfl_sync(kFull, u, kWarp - 1);
     }
-    u64 u = warp_inclusive(row);
-    before[r] = sum + u - row;
-    sum += __shfl_sync(kFull, u, kWarp - 1);
-  }
-  if (lane_id() == 0) warp_sums[warp_id()] = sum;
-  __syncthreads();
-  u64 mine = 0, all = 0;
+    if (lane_id() == 0) warp_sums[warp_id()] = sum;
+    __syncthreads();
+    u64 mine = 0, all = 0;
 #pragma unroll
-  for (u32 w = 0; w < kWarps; w++) {
-    if (w < warp_id()) mine += warp_sums[w];
-    all += warp_sums[w];
-  }
-  if (warp_id() == 0) {
-    u64 p = look_back(states, blockIdx.x, all);
-    if (lane_id() == 0) prefix = p;
-  }
-  __syncthreads();
-  mine += prefix;
+    for (u32 w = 0; w < kWarps; w++) {
+      if (w < warp_id()) mine += warp_sums[w];
+      all += warp_sums[w];
+    }
+    if (warp_id() == 0) {
+      u64 p = look_back(states, tile, all);
+      if (lane_id() == 0) prefix = p;
+    }
+    __syncthreads();
+    mine += prefix;
 #pragma unroll
-  for (u32 r = 0; r < kRows; r++) {
-    u64 at = first + r * (kWarp * kRow);
-    u64 run = mine + before[r];
+    for (u32 r = 0; r < kRows; r++) {
+      u64 at = first + r * (kWarp * kRow);
+      u64 run = mine + before[r];
 #pragma unroll
-    for (u32 j = 0; j < kRow; j++) {
-      if (at + j >= n) continue;
-      u64 key = (u64)~o[r][j] << 32 | (u32)(at + j);
-      if (o[r][j] > found) {
-        out[run >> 31] = key;
-        run += 1ull << 31;
-      } else if (o[r][j] == found) {
-        u32 place = (u32)run & 0x7fffffffu;
-        if (place < wanted) out[k - wanted + place] = key;
-        run++;
+      for (u32 j = 0; j < kRow; j++) {
+        if (at + j >= source.n) continue;
+        if (o[r][j] > found) {
+          out[run >> 31] = source.key(at + j, o[r][j]);
+          run += 1ull << 31;
+        } else if (o[r][j] == found) {
+          u32 place = (u32)run & 0x7fffffffu;
+          if (place < wanted) out[k - wanted + place] = source.key(at + j, o[r][j]);
+          run++;
+        }
       }
     }
   }
 }
 
-// Takes the sorted keys apart again.
+INLINE void split(u64 key, u32* score, u32* number) {
+  *score = unordered(~(u32)(key >> 32));
+  *number = (u32)key;
+}
+
+// Takes sorted keys apart again.
 KERNEL __launch_bounds__(kThreads) topk_split(const u64* __restrict__ keys, u32* scores, u32* numbers, u32 k) {
   u32 i = blockIdx.x * kThreads + threadIdx.x;
-  if (i >= k) return;
-  scores[i] = unordered(~(u32)(keys[i] >> 32));
-  numbers[i] = (u32)keys[i];
+  if (i < k) split(keys[i], scores + i, numbers + i);
+}
+
+constexpr u32 kSmall = 4096;
+
+// Sorts up to 4,096 keys and takes them apart, in one block: a radix sort's dozen
+// launches would cost more than the rest of a query. Bitonic.
+KERNEL __launch_bounds__(kSampleThreads) topk_finish(const u64* __restrict__ keys, u32* scores, u32* numbers, u32 k) {
+  __shared__ u64 sorted[kSmall];
+  u32 size = kWarp;
+  while (size < k) size *= 2;
+  for (u32 i = threadIdx.x; i < size; i += kSampleThreads) sorted[i] = i < k ? keys[i] : ~0ull;
+  __syncthreads();
+  for (u32 run = 2; run <= size; run *= 2)
+    for (u32 d = run / 2; d > 0; d /= 2) {
+      for (u32 i = threadIdx.x; i < size / 2; i += kSampleThreads) {
+        u32 a = 2 * i - (i & (d - 1)), b = a + d;  // the pairs at distance d
+        u64 x = sorted[a], y = sorted[b];
+        if ((x > y) == ((a & run) == 0)) sorted[a] = y, sorted[b] = x;
+      }
+      __syncthreads();
+    }
+  for (u32 i = threadIdx.x; i < k; i += kSampleThreads) split(sorted[i], scores + i, numbers + i);
 }
