@@ -15,6 +15,9 @@ import (
 func blockMaxMaxScore(q *query) error {
 	q.byBound = append(q.byBound[:0], q.lists...)
 	q.window.prepare()
+	if len(q.lists) == 1 {
+		return q.oneWord(q.lists[0])
+	}
 	for base := q.from; base < q.to; {
 		end := q.outerWindow(base)
 		essential := q.divide()
@@ -112,10 +115,7 @@ func (q *query) innerWindows(lists []*list, base, end uint32, essential int) {
 			base = max(next, to)
 			continue
 		}
-		for _, l := range q.byBound[:essential] {
-			l.filled = false
-			l.asked.reset()
-		}
+		q.forgetAsked(essential)
 		q.collect(lists, base, to, n, q.cut-rest)
 		if essential == 0 {
 			q.pushFound()
@@ -123,6 +123,14 @@ func (q *query) innerWindows(lists []*list, base, end uint32, essential int) {
 			q.complete(base, to, essential, n)
 		}
 		base = to
+	}
+}
+
+// forgetAsked makes the lists that are not essential ready for a new window.
+func (q *query) forgetAsked(essential int) {
+	for _, l := range q.byBound[:essential] {
+		l.filled = false
+		l.asked.reset()
 	}
 }
 
@@ -271,9 +279,7 @@ func (q *query) ask(l *list, before float64) {
 		if l.Seek(doc) == doc {
 			s := l.scoreHere(doc, q.c.lengths[doc])
 			w.found[i] = makeCandidate(doc, c.sum()+s)
-			l.asked.docs = append(l.asked.docs, doc)
-			l.asked.scores = append(l.asked.scores, s)
-			l.asked.hi++
+			l.asked.add(doc, s)
 		}
 	}
 }

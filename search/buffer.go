@@ -95,6 +95,12 @@ func (l *list) batch(docs, tfs []uint32, out []float32) {
 	l.scorer.batch(docs, tfs, out)
 }
 
+// add appends a posting to those of the window.
+func (b *buffer) add(doc uint32, score float32) {
+	b.docs, b.scores = append(b.docs, doc), append(b.scores, score)
+	b.hi++
+}
+
 // at is the score of a document of the window, if the list has it.
 func (b *buffer) at(doc uint32) float32 {
 	i := b.lo + firstAtLeast(b.docs[b.lo:b.hi], doc)

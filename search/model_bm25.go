@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
@@ -76,6 +77,30 @@ func (s *bm25Scorer) batch(docs, tfs []uint32, out []float32) {
 		x := float32(k * bm25.Reciprocal(tfs[i]))
 		out[i] = weight/(1+x) + plus
 	}
+}
+
+// sift appends the postings whose score is above need to w.found. Most are not, and that is
+// seen without a division: weight/(1+x) + plus > need means x < weight/(need-plus) - 1, give
+// or take the rounding.
+func (s *bm25Scorer) sift(docs, tfs []uint32, need float64, w *window) {
+	lengths, a, b, weight, plus := s.w.c.lengths, s.A, s.B, s.Weight, s.Plus
+	limit := float32(math.Inf(1))
+	if over := need - float64(plus); over > 0 {
+		limit = float32(float64(weight)/over*(1+0x1p-20) - 1 + 0x1p-20)
+	}
+	tfs = tfs[:len(docs)]
+	found := w.found
+	for i, d := range docs {
+		k := a + float32(b*float32(lengths[d]))
+		x := float32(k * bm25.Reciprocal(tfs[i]))
+		if x > limit {
+			continue
+		}
+		if score := weight/(1+x) + plus; float64(score) > need {
+			found = append(found, makeCandidate(d, score))
+		}
+	}
+	w.found = found
 }
 
 // bm25LScorer is BM25L, whose steps are others.

@@ -1,0 +1,56 @@
+package search
+
+import "github.com/collocate/collocate/index"
+
+// oneWord is bmm for a query of one word. No sums are needed: blocks that can win are decoded, and the
+// documents that do are sifted out.
+func (q *query) oneWord(l *list) error {
+	w, b := &q.window, &l.postings
+	var docs [index.BlockSize]uint32
+	for block := l.FindBlock(0, q.from); block < len(l.Last); block++ {
+		if block > 0 && l.Last[block-1] >= q.to-1 {
+			return nil
+		}
+		if block%index.SuperBlocks == 0 && float64(l.bound(l.Super[block/index.SuperBlocks])) <= q.cut {
+			block += index.SuperBlocks - 1
+			continue
+		}
+		if float64(l.bound(l.Bounds[block])) <= q.cut {
+			continue
+		}
+		if err := q.tick(); err != nil {
+			return err
+		}
+		n := l.DecodeDocs(block, &docs)
+		if n == 0 || l.DecodeTFs(block, &b.tfs) != n {
+			return nil // damaged: l.Err says so
+		}
+		lo, hi := firstAtLeast(docs[:n], q.from), n
+		if docs[n-1] >= q.to {
+			hi = firstAtLeast(docs[:n], q.to)
+		}
+		l.use(block)
+		l.scored += int64(max(hi-lo, 0))
+		if lo < hi {
+			l.sift(docs[lo:hi], b.tfs[lo:hi], q.cut, w)
+			q.pushFound()
+		}
+	}
+	return nil
+}
+
+// sift leaves the postings whose score is above need in window.found.
+func (l *list) sift(docs, tfs []uint32, need float64, w *window) {
+	w.found = w.found[:0]
+	if l.bm25 != nil {
+		l.bm25.sift(docs, tfs, need, w)
+		return
+	}
+	var scores [index.BlockSize]float32
+	l.batch(docs, tfs, scores[:len(docs)])
+	for i, s := range scores[:len(docs)] {
+		if float64(s) > need {
+			w.found = append(w.found, makeCandidate(docs[i], s))
+		}
+	}
+}
