@@ -77,11 +77,19 @@ func (s *Searcher) oneByOne(ctx context.Context, requests iter.Seq[Request], thr
 	for r := range requests {
 		p := spreadOver(r.Parallel, threads)
 		r.Parallel = &p
-		found, err := s.Search(ctx, r)
+		found, err := s.searchUnlessCancelled(ctx, r)
 		if !yield(found, err) || err != nil {
 			return
 		}
 	}
+}
+
+// searchUnlessCancelled looks at the context even if the request is too small for the search to do so.
+func (s *Searcher) searchUnlessCancelled(ctx context.Context, r Request) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return s.Search(ctx, r)
 }
 
 // spreadOver is how to spread a request over the threads of a batch.

@@ -137,8 +137,8 @@ func (c *crew) helpOldest() {
 func (c *crew) answer(ctx context.Context, r Request) (*Result, error) {
 	spread := spreadOver(r.Parallel, c.threads)
 	r.Parallel = alone(r.Parallel)
-	if !c.mixed {
-		return c.s.Search(ctx, r)
+	if !c.mixed || ctx.Err() != nil {
+		return c.s.searchUnlessCancelled(ctx, r)
 	}
 	q, err := c.s.prepare(ctx, &r)
 	if err != nil {

@@ -33,10 +33,8 @@ type team struct {
 	mu      sync.Mutex
 	best    [][]uint64 // of each worker that is done
 	used    int64
-	scored  int64
-	entered int64
+	stats   Stats
 	err     error
-	closed  bool
 	helpers sync.WaitGroup
 }
 
@@ -60,8 +58,8 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
-	t.best, t.err, t.closed = t.best[:0], nil, false
-	t.used, t.scored, t.entered = 0, 0, 0
+	t.best, t.err = t.best[:0], nil
+	t.used, t.stats = 0, Stats{}
 	t.blocks = q.finalStats().Blocks
 	if t.policy == Early {
 		most := 0.0
@@ -127,7 +125,6 @@ func (t *team) work(q *query) {
 				break
 			}
 			if distinct { // the next partition may have the same documents: only the bar is kept
-				t.note(q)
 				best = mergeBest(best, q.heap.take(0), t.k, true)
 				q.theta, q.cut, q.mate.low = -1, -1, math.MaxUint64
 			}
@@ -140,23 +137,13 @@ func (t *team) work(q *query) {
 		}
 	}
 	best = mergeBest(best, q.heap.take(t.safeBar()), t.k, distinct)
-	if !distinct {
-		t.note(q)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.best = append(t.best, best)
-}
-
-// note adds up what a worker did since its lists were opened.
-func (t *team) note(q *query) {
-	s := q.finalStats()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.used += s.Blocks - s.Skipped
-	t.scored += s.Scored
-	t.entered += s.Entered
-	q.stats.Scored, q.stats.Entered = 0, 0
+	t.used += q.used
+	t.stats.Decoded += q.stats.Decoded
+	t.stats.Scored += q.stats.Scored
+	t.stats.Entered += q.stats.Entered
 }
 
 // safeBar is a bar below which no answer need be merged.
@@ -198,7 +185,7 @@ func (t *team) result() (*Result, error) {
 	keys := mergePairs(t.threads, t.best, t.k, t.parts.kind.cutsDocuments())
 	stats := t.main.stats
 	stats.Blocks, stats.Skipped = t.blocks, max(0, t.blocks-t.used) // two workers may use the same block
-	stats.Scored, stats.Entered = t.scored, t.entered
+	stats.Scored, stats.Decoded, stats.Entered = t.stats.Scored, t.stats.Decoded, t.stats.Entered
 	stats.Thresholds = nil
 	stats.Parallel = &ParallelStats{
 		Threads: min(t.threads, t.rows()), Partition: t.parts.kind, Size: t.parts.size, Partitions: t.parts.count,
@@ -215,7 +202,7 @@ func (t *team) fork() (*query, error) {
 		q = &query{words: map[string]int{}}
 	}
 	q.ctx, q.mode, q.c, q.trace = m.ctx, m.mode, m.c, false
-	q.stats, q.ticks = Stats{}, 0
+	q.stats, q.used, q.ticks = Stats{}, 0, 0
 	q.heap.reset(t.k)
 	q.terms = append(q.terms[:0], m.terms...)
 	for len(q.pool) < len(q.terms) {

@@ -29,6 +29,7 @@ type searchFlags struct {
 	topics, run, tag       string
 	set                    func(flag string) bool
 	highlight, unhighlight string
+	parallel               parallelFlags
 }
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -70,6 +71,7 @@ eval' or trec_eval.`,
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
+	f.parallel.register(cmd)
 	for flag, values := range map[string][]string{
 		"algorithm": search.Algorithms(), "model": search.Models(), "variant": bm25.Variants(), "mode": {"or", "and"},
 	} {
@@ -136,6 +138,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
 	}
+	if r.Parallel, err = f.parallel.parallel(a, f); err != nil {
+		return err
+	}
 	s, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -201,11 +206,16 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	if err != nil {
 		return err
 	}
+	recall, err := f.parallel.recallOf(ctx, s, r, found)
+	if err != nil {
+		return err
+	}
 	if a.json {
-		out := searchJSON{Query: words, Hits: answers}
+		out := searchJSON{Query: words, Hits: answers, Approximate: !exact(found)}
 		if f.stats {
 			out.Stats, out.Micros = &found.Stats, took.Microseconds()
 		}
+		out.Recall = recall
 		return a.printJSON(out)
 	}
 	for _, h := range answers {
@@ -214,6 +224,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	if f.stats {
 		printStats(a.stdout, &found.Stats, took)
 	}
+	a.printRecall(recall, found)
 	if len(answers) == 0 {
 		a.summary("nothing found")
 	}

@@ -17,6 +17,9 @@ type searchJSON struct {
 	Hits   []hitJSON     `json:"hits"`
 	Stats  *search.Stats `json:"stats,omitempty"`
 	Micros int64         `json:"micros,omitempty"`
+	// Approximate answers may not be the best; Recall is the share of the best that is among them.
+	Approximate bool     `json:"approximate,omitempty"`
+	Recall      *float64 `json:"recall,omitempty"`
 }
 
 type hitJSON struct {
@@ -88,6 +91,7 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	fmt.Fprintf(w, "%d words known, %d postings in %d blocks\n", s.Words, s.Postings, s.Blocks)
 	fmt.Fprintf(w, "%d blocks skipped, %d postings decoded, %d scored\n", s.Skipped, s.Decoded, s.Scored)
 	fmt.Fprintf(w, "%d documents entered the best\n", s.Entered)
+	printParallel(w, s.Parallel)
 	for _, t := range s.Thresholds {
 		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
 	}
@@ -104,13 +108,18 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	r.Trace = false
 	start := time.Now()
-	answers := 0
+	answers, recall := 0, meanRecall{}
 	write := func(w io.Writer) error {
 		run := trec.NewRunWriter(w, f.tag)
-		for _, topic := range topics {
-			r.Text = topic.Text
-			found, err := s.Search(ctx, r)
+		next := 0
+		for found, err := range s.SearchBatch(ctx, requestsOf(r, topics), f.parallel.batch) {
+			topic := topics[next]
+			next++
 			if err != nil {
+				return fmt.Errorf("topic %s: %w", topic.ID, err)
+			}
+			r.Text = topic.Text
+			if err := recall.add(ctx, s, r, found, &f.parallel); err != nil {
 				return fmt.Errorf("topic %s: %w", topic.ID, err)
 			}
 			ids := make([]string, len(found.Hits))
@@ -137,5 +146,6 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	took := time.Since(start)
 	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
+	recall.summary(a)
 	return nil
 }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+// parallelFlags are what a user can say about how a search is spread over cores.
+type parallelFlags struct {
+	partition, policy, strategy string
+	size, row                   int
+	recall                      bool
+	batch                       search.Batch
+}
+
+func (f *parallelFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.partition, "partition", "documents", "how lists are cut for several cores: "+strings.Join(search.Partitions(), ", ")+
+		"; the last two are approximate")
+	fl.IntVar(&f.size, "partition-size", 0, "postings of the longest list in a partition, or documents; 0 chooses")
+	fl.IntVar(&f.row, "partitions", 0, "partitions that a core takes in a row, keeping its best; 0 means all it takes")
+	fl.StringVar(&f.policy, "policy", "early", "what cores tell each other about the score to beat: "+strings.Join(search.Policies(), ", ")+
+		"; the last is approximate")
+	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
+	fl.StringVar(&f.strategy, "batch", "auto", "--topics: sync gives each core a topic, async each topic all cores, auto mixes both")
+	for flag, values := range map[string][]string{
+		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Strategies(),
+	} {
+		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+}
+
+// parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even
+// where one core is faster.
+func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, error) {
+	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row}
+	var err error
+	if p.Partition, err = search.ParsePartition(f.partition); err != nil {
+		return nil, usageError{err}
+	}
+	if p.Policy, err = search.ParsePolicy(f.policy); err != nil {
+		return nil, usageError{err}
+	}
+	f.batch.Threads = a.threads
+	if f.batch.Strategy, err = search.ParseStrategy(f.strategy); err != nil {
+		return nil, usageError{err}
+	}
+	if f.size < 0 || f.row < 0 {
+		return nil, usagef("--partition-size %d, --partitions %d: want no negative numbers", f.size, f.row)
+	}
+	if s.set("batch") && s.topics == "" {
+		return nil, usagef("--batch belongs to --topics")
+	}
+	cut := s.set("partition") || s.set("partition-size") || s.set("partitions") || s.set("policy")
+	switch {
+	case a.engine == engine.Sequential && cut:
+		return nil, usagef("--engine sequential cuts nothing: --partition, --partition-size, --partitions and --policy do not belong to it")
+	case a.engine == engine.Sequential:
+		f.batch.Threads = 1
+	case cut:
+		p.Engine = engine.Multicore
+	}
+	return p, nil
+}
+
+// exact says whether the answers are the best for sure.
+func exact(found *search.Result) bool {
+	return found.Stats.Parallel == nil || found.Stats.Parallel.Exact
+}
+
+// recallOf is the share of the exact answers that were found; nil if it was not asked for.
+func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result) (*float64, error) {
+	if !f.recall {
+		return nil, nil
+	}
+	recall := 1.0
+	if !exact(found) {
+		r.Parallel = nil
+		best, err := s.Search(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("recall: %w", err)
+		}
+		recall = search.Recall(found.Hits, best.Hits)
+	}
+	return &recall, nil
+}
+
+// printRecall prints the recall if there is one, and warns of approximate answers.
+func (a *app) printRecall(recall *float64, found *search.Result) {
+	switch {
+	case recall != nil:
+		fmt.Fprintf(a.stdout, "recall %.4f\n", *recall)
+	case !exact(found):
+		a.summary("these answers are approximate; --recall says how many of the best are among them")
+	}
+}
+
+func printParallel(w io.Writer, p *search.ParallelStats) {
+	if p == nil {
+		return
+	}
+	kind := "exact"
+	if !p.Exact {
+		kind = "approximate"
+	}
+	fmt.Fprintf(w, "%d threads, %d %v partitions of %d, policy %v: %s\n", p.Threads, p.Partitions, p.Partition, p.Size, p.Policy, kind)
+}
+
+// requestsOf makes a request of every topic.
+func requestsOf(r search.Request, topics []trec.Topic) iter.Seq[search.Request] {
+	return func(yield func(search.Request) bool) {
+		for _, t := range topics {
+			if r.Text = t.Text; !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// meanRecall is the recall of a run.
+type meanRecall struct {
+	sum         float64
+	asked       int
+	approximate bool
+}
+
+func (m *meanRecall) add(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, f *parallelFlags) error {
+	m.approximate = m.approximate || !exact(found)
+	recall, err := f.recallOf(ctx, s, r, found)
+	if err == nil && recall != nil {
+		m.sum, m.asked = m.sum+*recall, m.asked+1
+	}
+	return err
+}
+
+func (m *meanRecall) summary(a *app) {
+	switch {
+	case m.asked > 0:
+		a.summary("mean recall %.4f", m.sum/float64(m.asked))
+	case m.approximate:
+		a.summary("these answers are approximate; --recall says how many of the best are among them")
+	}
+}
