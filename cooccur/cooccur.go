@@ -67,7 +67,7 @@ type Options struct {
 
 // Stats say what was done.
 type Stats struct {
-	Engine    engine.Kind `json:"engine"`
+	Engine    engine.Kind `json:"-"`
 	Documents int64       `json:"documents"`
 	Words     int64       `json:"words"`   // all tokens of the corpus
 	Kept      int64       `json:"kept"`    // those in the vocabulary, after subsampling

@@ -31,7 +31,7 @@ type VocabularyOptions struct {
 
 // VocabularyStats say what was read.
 type VocabularyStats struct {
-	Engine    engine.Kind `json:"engine"`
+	Engine    engine.Kind `json:"-"`
 	Documents int64       `json:"documents"`
 	Words     int64       `json:"words"`    // all tokens of the corpus
 	Distinct  int64       `json:"distinct"` // before the minimum count and the maximum size

@@ -27,6 +27,7 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 		return err
 	}
 	defer m.close()
+	defer boundHeap(m.heap)()
 	m.chunk.full = m.spillChunk
 	words := j.vocab.lexicon()
 	workers := make([]*reader, m.Threads)
@@ -69,6 +70,7 @@ type multicore struct {
 	accs      []*accumulator
 	buffers   []*sumRows
 	spill     *spill
+	heap      int64  // bytes planned for on Go's heap, besides the vocabulary
 	heaviest  uint64 // bound on the occurrences of any word so far
 }
 
@@ -76,7 +78,8 @@ type multicore struct {
 const (
 	bufferBytes = 4 + 8 + 8 // of a row that has all columns
 	countBytes  = 4         // of a worker's counting sort
-	minChunk    = 1 << 20   // below this the runs would be too many
+	tokenBytes  = 4 + 4     // of a word of text: its ID, and its place among those of its word
+	minChunk    = 1 << 18   // below this the runs would be too many
 	// unitContexts is how many additions make a unit of work: long enough that
 	// taking it costs nothing, short enough that its rows stay in the cache.
 	unitContexts = 1 << 17
@@ -90,15 +93,16 @@ func (m *multicore) plan() error {
 	shared := m.vocab.memory()
 	for ; ; m.Threads-- {
 		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(m.Threads+1)*words*bufferBytes/2
-		left := m.Memory - shared - private - int64(m.Threads)*(4<<20)
-		tokens := left / 8
+		// The collector needs some room to be lazy in, and readers hold some text.
+		m.heap = private + (shared+private)/4 + (8+8*int64(m.Threads))<<20
+		tokens := (m.Memory - shared - m.heap) / tokenBytes
 		if tokens >= minChunk {
 			m.chunk.limit = int(min(tokens, 1<<32-1))
 			break
 		}
 		if m.Threads == 1 {
 			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v; allow more, or make the vocabulary smaller with a minimum count",
-				words, bytesize.Size(shared+private+4<<20+8*minChunk), bytesize.Size(m.Memory))
+				words, bytesize.Size(shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
 		}
 	}
 	// Small enough that the blocks the workers hold do not matter; large enough for

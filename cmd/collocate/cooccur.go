@@ -112,7 +112,10 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.log.Info("made the matrix", "engine", stats.Engine, "threads", c.threads, "runs", stats.Runs)
 	if c.json {
-		return c.printJSON(stats)
+		return c.printJSON(struct {
+			Engine string `json:"engine"`
+			cooccur.Stats
+		}{stats.Engine.String(), stats})
 	}
 	c.summary("%d words, %d in the vocabulary of %d; %d entries", stats.Words, stats.Kept, v.Len(), stats.Entries)
 	return nil

@@ -71,7 +71,10 @@ corpus, or with -, read standard input.`,
 				return err
 			}
 			if a.json && out != "" {
-				return a.printJSON(stats)
+				return a.printJSON(struct {
+					Engine string `json:"engine"`
+					cooccur.VocabularyStats
+				}{stats.Engine.String(), stats})
 			}
 			a.summary("%d words of %d documents, %d distinct; kept %d", stats.Words, stats.Documents, stats.Distinct, stats.Kept)
 			return nil
