@@ -77,6 +77,9 @@ func (j *job) logf(format string, args ...any) {
 // starting than it saves: 3,000 points take some 2 ms.
 const smallJob = 3000
 
+// bytesPerPoint is what places, grid and sorting hold of each point.
+const bytesPerPoint = 96
+
 func newJob(pts *Points, opt Options) (*job, error) {
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
@@ -102,6 +105,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	}
 	if j.budget <= 0 {
 		j.budget = 2e9
+	}
+	if need := bytesPerPoint * int64(pts.Len()); need > j.budget {
+		return nil, fmt.Errorf("%d points need %d MB before the first pattern of size 2, more than the memory bound of %d MB: raise --memory", pts.Len(), need/1e6, j.budget/1e6)
 	}
 	threads := opt.Threads
 	if threads <= 0 {

@@ -245,6 +245,13 @@ func TestTooManyPatternsAreAnErrorThatSaysSo(t *testing.T) {
 	}
 }
 
+func TestPointsBeyondTheMemoryBoundAreRefused(t *testing.T) {
+	_, err := Mine(t.Context(), crowd(200_000, 2), Options{Distance: 1e-3, MinPrevalence: 1, Memory: 16e6})
+	if err == nil || !strings.Contains(err.Error(), "raise --memory") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestMiningStopsWhenAsked(t *testing.T) {
 	pts := crowd(20000, 20)
 	ctx, cancel := context.WithCancel(t.Context())
