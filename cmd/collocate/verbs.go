@@ -17,6 +17,7 @@ func verbs() []func(*app) *cobra.Command {
 		newNeighboursCmd,
 		newPlacesCmd,
 		newDemoCmd,
+		newBenchCmd,
 		newGPUCmd,
 		newDictCmd,
 		newVersionCmd,

@@ -1,0 +1,111 @@
+package searchbench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+func small(t *testing.T) *search.Searcher {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "corpus.txt")
+	if err := os.WriteFile(file, []byte(strings.Repeat("a b c\nb c d\nc d e f\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := text.Corpus{Paths: []string{file}, Options: text.Options{Format: text.Lines}}
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(filepath.Join(dir, "ix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// Every algorithm, k and mode has a row for all queries and one for each number of words.
+func TestRowsForAllThatWasAsked(t *testing.T) {
+	s := small(t)
+	var rows []Row
+	o := Options{
+		Algorithms: []search.Algorithm{search.WAND, search.BMM}, Ks: []int{1, 10}, Modes: []search.Mode{search.Or, search.And},
+		Rounds: 3,
+		Report: func(r Row) error { rows = append(rows, r); return nil },
+	}
+	if err := Run(context.Background(), s, []string{"a", "a b", "c d", "a b c d e f"}, o); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2*2*2*4 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, r := range rows[:4] {
+		want := map[string]int{"all": 4, "1": 1, "2": 2, "6-10": 1}[r.Words]
+		if r.Queries != want || r.Mean <= 0 || r.P50 > r.P99 || r.P99 > r.Max {
+			t.Errorf("%+v", r)
+		}
+	}
+	o.P99, o.Workers, o.Step = time.Minute, 2, time.Millisecond
+	o.Algorithms, o.Ks, o.Modes = o.Algorithms[:1], o.Ks[:1], o.Modes[:1]
+	if err := Run(context.Background(), s, []string{"a"}, o); err != nil {
+		t.Fatal(err)
+	}
+	if r := rows[len(rows)-1]; r.Rate <= 0 {
+		t.Errorf("no load is small enough: %+v", r)
+	}
+	if err := Run(context.Background(), s, nil, o); err == nil {
+		t.Error("no queries were measured")
+	}
+	o.Report = func(Row) error { return errors.New("enough") }
+	if err := Run(context.Background(), s, []string{"a"}, o); err == nil || err.Error() != "enough" {
+		t.Error(err)
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	var times []time.Duration
+	for i := range 200 {
+		times = append(times, time.Duration(200-i)*time.Microsecond)
+	}
+	if got, want := Summary(times), (Latency{Mean: 100.5, P50: 100, P95: 190, P99: 198, Max: 200}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := Summary(times[:1]); got.P50 != 200 || got.P99 != 200 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A queue that is served too slowly is late, one that is served in time is not; waiting in line counts.
+func TestLateIsCountedFromTheArrival(t *testing.T) {
+	at := arrivals(60, 1000)
+	for i := 1; i < len(at); i++ {
+		if at[i] < at[i-1] {
+			t.Fatal("arrivals do not rise")
+		}
+	}
+	slow := func(int) error { time.Sleep(5 * time.Millisecond); return nil }
+	late, err := serve(context.Background(), at, 1, 100*time.Millisecond, 60, slow)
+	if err != nil || late < 20 {
+		t.Errorf("%d late, %v", late, err)
+	}
+	if late, err := serve(context.Background(), at, 1, time.Minute, 60, slow); err != nil || late != 0 {
+		t.Errorf("%d late, %v", late, err)
+	}
+	wrong := errors.New("wrong")
+	if _, err := serve(context.Background(), at, 2, time.Minute, 60, func(int) error { return wrong }); !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/searchbench"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+type benchSearchFlags struct {
+	topics            string
+	most              int
+	algorithms, modes []string
+	ks                []int
+	rounds            int
+	p99, step         time.Duration
+}
+
+func newBenchSearchCmd(a *app) *cobra.Command {
+	var f benchSearchFlags
+	cmd := &cobra.Command{
+		Use:   "search DIR --topics FILE",
+		Short: "Latency of queries, and the highest load that keeps a p99",
+		Long: `Asks the queries in FILE of the index in DIR and prints how long they take, in microseconds, for
+every algorithm, mode and k, and by how many words they have. A query's time is the median of --rounds.
+
+With --p99 it also finds the most queries a second, arriving at random, of which 99 in 100 are answered
+within that time, waiting included. --threads queries are answered side by side, one core each; with
+--engine multicore one after the other, on all cores. With --json it prints an object a line.`,
+		Args: cobra.ExactArgs(1),
+		Example: `  collocate bench search news.index --topics topics.txt
+  collocate bench search news.index --topics topics.txt --algorithms auto,wand,bmw -k 10,1000 --modes or
+  collocate bench search news.index --topics topics.txt --p99 20ms --threads 8`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchSearch(cmd.Context(), args[0], &f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
+	fl.IntVar(&f.most, "most", 0, "use only so many of the queries, evenly chosen; 0 means all")
+	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"}, strings.Join(search.Algorithms(), ", "))
+	fl.StringSliceVar(&f.modes, "modes", []string{"or", "and"}, "or, and")
+	fl.IntSliceVarP(&f.ks, "k", "k", []int{10, 100, 1000}, "numbers of documents")
+	fl.IntVar(&f.rounds, "rounds", 3, "how often every query is asked")
+	fl.DurationVar(&f.p99, "p99", 0, "find the highest load at which 99 in 100 queries take no longer than this")
+	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
+	must(cmd.MarkFlagRequired("topics"))
+	return cmd
+}
+
+func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
+	for _, name := range f.algorithms {
+		algorithm, err := search.ParseAlgorithm(name)
+		if err != nil {
+			return o, usageError{err}
+		}
+		o.Algorithms = append(o.Algorithms, algorithm)
+	}
+	for _, name := range f.modes {
+		mode, err := search.ParseMode(name)
+		if err != nil {
+			return o, usageError{err}
+		}
+		o.Modes = append(o.Modes, mode)
+	}
+	for _, k := range f.ks {
+		if k < 1 || k > search.MaxK {
+			return o, usagef("-k %d: want 1 to %d", k, search.MaxK)
+		}
+	}
+	if len(o.Algorithms) == 0 || len(o.Modes) == 0 || len(f.ks) == 0 {
+		return o, usagef("--algorithms, --modes and -k: want at least one each")
+	}
+	if f.rounds < 1 || f.most < 0 || f.p99 < 0 || f.step <= 0 {
+		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers", f.rounds, f.most, f.p99, f.step)
+	}
+	o.Ks, o.Rounds, o.P99, o.Step, o.Workers = f.ks, f.rounds, f.p99, f.step, a.threads
+	switch a.engine {
+	case engine.GPU:
+		return o, usagef("--engine gpu: search runs on the CPU")
+	case engine.Multicore:
+		o.Parallel, o.Workers = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}, 1
+	}
+	return o, nil
+}
+
+func (a *app) benchSearch(ctx context.Context, dir string, f *benchSearchFlags) error {
+	o, err := f.options(a)
+	if err != nil {
+		return err
+	}
+	topics, err := trec.ReadTopics(f.topics)
+	if err != nil {
+		return err
+	}
+	n := len(topics)
+	if f.most > 0 {
+		n = min(n, f.most)
+	}
+	queries := make([]string, n)
+	for i := range queries {
+		queries[i] = topics[i*len(topics)/n].Text
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if a.json {
+		e := json.NewEncoder(a.stdout)
+		o.Report = func(r searchbench.Row) error { return e.Encode(r) }
+	} else {
+		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s\n", "algorithm", "mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s")
+		o.Report = a.printBenchRow
+	}
+	return searchbench.Run(ctx, s, queries, o)
+}
+
+func (a *app) printBenchRow(r searchbench.Row) error {
+	rate := "-"
+	if r.Rate > 0 {
+		rate = fmt.Sprintf("%.0f", r.Rate)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%-10v %-4s %6d %6s %8d %10.1f %10.1f %10.1f %10.1f %10s\n",
+		r.Algorithm, r.Mode, r.K, r.Words, r.Queries, r.Mean, r.P50, r.P95, r.P99, rate)
+	return err
+}
