@@ -73,8 +73,8 @@ func (j *job) logf(format string, args ...any) {
 	}
 }
 
-// smallJob is the number of points up to which a second core costs more in
-// starting than it saves: 3,000 points take some 2 ms.
+// smallJob is the number of points up to which one core is used: 3,000 points
+// take half a millisecond.
 const smallJob = 3000
 
 // bytesPerPoint is what places, grid and sorting hold of each point.

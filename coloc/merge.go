@@ -1,7 +1,9 @@
 package coloc
 
-// merger finds classes of a group that say the same: they have the same sets. The fewer features a tail has, the more classes fall together: at
-// 200,000 points and 20 features, tables three levels down shrink tenfold.
+// merger finds classes of a group that say the same: they have the same sets.
+// It pays where tails are short. With a long one next to nothing falls together
+// (200,000 even points, 20 features, distance 6: three levels down, with 17
+// features left, 40,175 points are 39,485 classes), and it soon gives up.
 type merger struct {
 	slots  []int32 // class + 1, by hash
 	mask   uint64
