@@ -31,7 +31,7 @@ type xbw struct {
 	inner    *plain   // nil: all nodes are rows
 	terminal *plain
 	down     vectors
-	rrr      *rrr // down, if it is one: calls through an interface cost a third more
+	rrr      *rrr // down, if it is one, to be called without the interface
 	tails    *tails
 	heads    []uint32
 }
@@ -215,7 +215,7 @@ func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 }
 
 // headsShare is how many rows there are at least for each head. With 5 million
-// words that makes heads of 3 letters, which take 0.1 bits a word and a sixth of the time.
+// words that makes heads of 3 letters, which take 0.1 bits a word.
 const headsShare = 16
 
 // heads finds the nodes of all strings of the chosen length, and sets it.
