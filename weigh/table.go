@@ -80,7 +80,7 @@ func (t *table) reset() {
 	t.words, t.ends, t.stamp = t.words[:0], t.ends[:0], 0
 }
 
-// bytes is the memory held, and what growing for so many new words adds to it.
+// bytes is the memory held.
 func (t *table) bytes() int64 {
 	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) + 8*int64(cap(t.pairs))
 }
