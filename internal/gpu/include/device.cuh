@@ -53,19 +53,5 @@ INLINE void load_vec(const u64* p, u64* to) {
   ulonglong2 v = *(const ulonglong2*)p;
   to[0] = v.x, to[1] = v.y;
 }
-
-// The same for data that is read once and should be under way from where this
-// stands: the compiler may not move a load_ahead behind a wait.
-INLINE u32 load_ahead(const u32* p) {
-  u32 v;
-  asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  return v;
-}
-INLINE void load_ahead(const u32* p, u32* to) {
-  asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "l"(p));
-}
-INLINE void load_ahead(const u64* p, u64* to) {
-  asm volatile("ld.global.nc.v2.u64 {%0,%1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(p));
-}
 INLINE void store_vec(u32* p, const u32* from) { *(uint4*)p = make_uint4(from[0], from[1], from[2], from[3]); }
 INLINE void store_vec(u64* p, const u64* from) { *(ulonglong2*)p = make_ulonglong2(from[0], from[1]); }

@@ -24,33 +24,25 @@ INLINE void announce(u64* states, u32 tile, u64 sum) {
 }
 
 // The sum of all tiles before this one, for a whole warp, after announce. The
-// lanes look at 32*Words tiles at a time: a look takes as long as a journey to
-// the second-level cache and back, and while one is made dozens of tiles begin,
-// so a wider one catches up sooner. The tile's prefix is published at the end.
-template <u32 Words = 2> INLINE u64 resolve(u64* states, u32 tile, u64 sum) {
+// lanes look at 32 tiles at a time (64 were slower on an H200). The tile's prefix
+// is published at the end.
+INLINE u64 resolve(u64* states, u32 tile, u64 sum) {
   if (tile == 0) return 0;
   u64 before = 0;
   i32 at = (i32)tile - 1 - (i32)lane_id();
   for (;;) {
-    u64 word[Words];
-#pragma unroll
-    for (u32 j = 0; j < Words; j++) {
-      i32 t = at - (i32)(j * kWarp);
-      word[j] = t >= 0 ? *(volatile u64*)(states + t) : kStatePrefix;
+    u64 word = kStatePrefix;
+    if (at >= 0) {
+      do {
+        word = *(volatile u64*)(states + at);
+      } while (word < kStateSum);
     }
-    bool done = false;
-#pragma unroll
-    for (u32 j = 0; j < Words; j++) {
-      if (done) continue;
-      while (word[j] < kStateSum) word[j] = *(volatile u64*)(states + (at - (i32)(j * kWarp)));
-      __syncwarp();
-      u32 whole = __ballot_sync(kFull, word[j] >= kStatePrefix);
-      u32 last = whole ? __ffs(whole) - 1 : kWarp - 1;
-      before += lane_id() <= last ? word[j] & kStateValue : 0ull;
-      done = whole != 0;
-    }
-    if (done) break;
-    at -= Words * kWarp;
+    __syncwarp();
+    u32 whole = __ballot_sync(kFull, word >= kStatePrefix);
+    u32 last = whole ? __ffs(whole) - 1 : kWarp - 1;
+    before += lane_id() <= last ? word & kStateValue : 0ull;
+    if (whole) break;
+    at -= kWarp;
   }
   before = warp_sum(before);
   if (lane_id() == 0) publish(states, tile, kStatePrefix, before + sum);

@@ -13,10 +13,13 @@ var reducePTX string
 var reduceSource = gpu.NewSource("prim/reduce", reducePTX)
 
 // As in reduce.cu.
-const (
-	runThreads = 256
-	runTile    = runThreads * 8
-)
+var runShapes = map[string]shape{
+	"runs_u32": {128, 16}, "runs_u64": {128, 16},
+	"runs_u32_u32": {128, 16}, "runs_u32_u64": {128, 12},
+	"runs_u64_u32": {128, 12}, "runs_u64_u64": {128, 12},
+}
+
+const differenceThreads = 256
 
 // Runs finds the runs of equal keys: their keys, the place where each begins,
 // and their number in count[0]. starts has one place more than there can be
@@ -26,36 +29,19 @@ func Runs[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], st
 	if err := fits("runs", outKeys, keys.Len()); err != nil {
 		return err
 	}
-	return runs(s, tmp, "runs_"+typeName[K](), keys.Len(), starts, count, keys.Arg(), gpu.Arg{}, outKeys.Arg())
+	return runs(s, tmp, "runs_"+typeName[K](), keys.Len(), starts, count, keys.Arg(), outKeys.Arg())
 }
 
-func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buffer[uint64], keys, values, outKeys gpu.Arg) error {
+// runs launches a kernel whose arguments are those given, then the sums and the
+// number of runs. Those with values look back for two sums.
+func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buffer[uint64], args ...gpu.Arg) error {
 	if err := fits("runs", sums, n+1); err != nil {
 		return err
 	}
 	if n == 0 {
 		return errors.Join(sums.Slice(0, 1).Zero(s), count.Slice(0, 1).Zero(s))
 	}
-	k, err := s.Device().Kernel(reduceSource, name)
-	if err != nil {
-		return err
-	}
-	resident, err := k.Resident(runThreads)
-	if err != nil {
-		return err
-	}
-	return scratch(tmp, func() error {
-		tiles := divUp(n, runTile)
-		words, err := zeroed[uint64](s, tmp, 1+2*tiles)
-		if err != nil {
-			return err
-		}
-		args := []gpu.Arg{keys, values, outKeys, sums.Arg(), count.Arg(), words.Arg(), gpu.U64(uint64(n))}
-		if values == (gpu.Arg{}) {
-			args = append(args[:1], args[2:]...)
-		}
-		return s.Launch(k, gpu.Grid(min(tiles, resident), runThreads), args...)
-	})
+	return launchTiles(s, tmp, reduceSource, name, runShapes[name], len(args)-1, n, append(args, sums.Arg(), count.Arg())...)
 }
 
 // RunLengths finds the runs of equal keys and how long each is; their number is
@@ -99,7 +85,7 @@ func differences(s *gpu.Stream, tmp *gpu.Arena, n int, out, count gpu.Buffer[uin
 		if err := find(sums); err != nil || n == 0 {
 			return err
 		}
-		blocks := min(divUp(n, runThreads), 16*s.Device().Info().Multiprocessors)
-		return s.Launch(k, gpu.Grid(blocks, runThreads), sums.Arg(), out.Arg(), count.Arg())
+		blocks := min(divUp(n, differenceThreads), 16*s.Device().Info().Multiprocessors)
+		return s.Launch(k, gpu.Grid(blocks, differenceThreads), sums.Arg(), out.Arg(), count.Arg())
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // sizes are where tiles, warps and rows begin and end.
-var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 3*4096 + 5, 200_000}
+var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 3*8192 + 5, 100_000}
 
 func random[T Word](rng *rand.Rand, n int, below uint64) []T {
 	v := make([]T, n)
@@ -54,6 +54,77 @@ func TestScan(t *testing.T) {
 	t.Run("u32", testScan[uint32, uint32])
 	t.Run("u32_u64", testScan[uint32, uint64])
 	t.Run("u64", testScan[uint64, uint64])
+}
+
+// A scan may write where it reads, and slices may begin at any value: 16 bytes
+// at a time are then moved only where that is allowed.
+func TestScanInPlaceAndAnywhere(t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 1<<20)
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n = 20_000
+	for _, from := range []int{0, 1, 2, 3, 4} {
+		host := random[uint32](rng, n, 1<<32)
+		want := slices.Clone(host)
+		for i := from + 1; i < n; i++ {
+			want[i] += want[i-1]
+		}
+		b := gputest.Upload(t, s, host)
+		if err := InclusiveScan(s, tmp, b.Slice(from, n), b.Slice(from, n)); err != nil {
+			t.Fatal(err)
+		}
+		if got := gputest.Download(t, s, b); !slices.Equal(got, want) {
+			t.Fatalf("scan in place from value %d: wrong sums", from)
+		}
+	}
+}
+
+// Nor do selections, runs, histograms and searches for the best depend on where
+// their input begins.
+func TestSlicesMayBeginAnywhere(t *testing.T) {
+	dev, s := gputest.Device(t)
+	tmp := gputest.Arena(t, dev, 1<<22)
+	rng := rand.New(rand.NewPCG(7, 8))
+	const n, bins = 20_000, 50
+	host := random[uint32](rng, n, bins)
+	slices.Sort(host)
+	values, out := gputest.Upload(t, s, host), gputest.Alloc[uint32](t, s, n)
+	flags := make([]uint8, n)
+	for i := range flags {
+		flags[i] = uint8(rng.IntN(2))
+	}
+	f := gputest.Upload(t, s, flags)
+	starts, count := gputest.Alloc[uint64](t, s, n+1), gputest.Alloc[uint64](t, s, 1)
+	for _, from := range []int{1, 2, 3, 5} {
+		part := values.Slice(from, n)
+		var want []uint32
+		wantBins := make([]uint32, bins)
+		for i := from; i < n; i++ {
+			if flags[i] != 0 {
+				want = append(want, host[i])
+			}
+			wantBins[host[i]]++
+		}
+		if err := Select(s, tmp, part, f.Slice(from, n), out, count); err != nil {
+			t.Fatal(err)
+		}
+		if got := gputest.Download(t, s, out)[:gputest.Download(t, s, count)[0]]; !slices.Equal(got, want) {
+			t.Fatalf("from value %d: wrong values selected", from)
+		}
+		if err := Runs(s, tmp, part, out, starts, count); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := gputest.Download(t, s, out)[:gputest.Download(t, s, count)[0]], slices.Compact(slices.Clone(host[from:])); !slices.Equal(got, want) {
+			t.Fatalf("from value %d: wrong runs", from)
+		}
+		counts, outside := gputest.Upload(t, s, make([]uint32, bins)), gputest.Upload(t, s, []uint64{0})
+		if err := Histogram(s, part, counts, outside); err != nil {
+			t.Fatal(err)
+		}
+		if got := gputest.Download(t, s, counts); !slices.Equal(got, wantBins) {
+			t.Fatalf("from value %d: wrong histogram", from)
+		}
+	}
 }
 
 func testSelect[T Word](t *testing.T) {

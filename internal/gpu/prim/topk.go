@@ -18,6 +18,7 @@ const (
 	topkThreads    = 256
 	topkBins       = 2048
 	topkTile       = topkThreads * 16
+	filterTile     = topkThreads * 32
 	topkBlock      = 1024 // threads of the kernels that have one block
 	topkSample     = 8 * topkBlock
 	topkSmall      = 4096 // at most so many are sorted by one block
@@ -89,28 +90,37 @@ type topk struct {
 	k      int
 }
 
-// launch runs a kernel with at most so many blocks, or as many as the device
-// holds at a time.
-func (t *topk) launch(name string, most, threads int, args ...gpu.Arg) error {
+// launch runs a kernel.
+func (t *topk) launch(name string, blocks, threads int, args ...gpu.Arg) error {
 	k, err := t.s.Device().Kernel(topkSource, name)
 	if err != nil {
 		return err
 	}
-	resident, err := k.Resident(threads)
+	return t.s.Launch(k, gpu.Grid(blocks, threads), args...)
+}
+
+// stay runs a kernel whose blocks go through all tiles: as many as the device
+// holds at a time.
+func (t *topk) stay(name string, tiles int, args ...gpu.Arg) error {
+	k, err := t.s.Device().Kernel(topkSource, name)
 	if err != nil {
 		return err
 	}
-	return t.s.Launch(k, gpu.Grid(min(most, resident), threads), args...)
+	resident, err := k.Resident(topkThreads)
+	if err != nil {
+		return err
+	}
+	return t.s.Launch(k, gpu.Grid(min(tiles, resident), topkThreads), args...)
 }
 
 // gather puts the keys of the k best into keys, in any order.
 func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 	n := t.scores.Len()
 	all := []gpu.Arg{t.scores.Arg(), gpu.U64(uint64(n))}
-	// One clearing for the state, the bins, and tickets and look-back words of two
-	// kernels.
-	tiles := divUp(n, topkTile)
-	words, err := zeroed[uint64](t.s, t.tmp, 2+topkBins/2+2*(1+tiles))
+	// One clearing for the state, the bins, and the look-back words of two kernels,
+	// of which one has a ticket too.
+	tiles, filterTiles := divUp(n, topkTile), divUp(n, filterTile)
+	words, err := zeroed[uint64](t.s, t.tmp, 2+topkBins/2+filterTiles+1+tiles)
 	if err != nil {
 		return err
 	}
@@ -125,7 +135,7 @@ func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 		if err := t.launch("topk_sample", 1, topkBlock, append(all, state.Arg(), gpu.U32(uint32(rank)))...); err != nil {
 			return err
 		}
-		if err := t.launch("topk_filter", tiles, topkThreads, append(all, state.Arg(), some.Arg(), gpu.U32(uint32(room)), words.Arg())...); err != nil {
+		if err := t.launch("topk_filter", filterTiles, topkThreads, append(all, state.Arg(), some.Arg(), gpu.U32(uint32(room)), words.Arg())...); err != nil {
 			return err
 		}
 	}
@@ -133,7 +143,7 @@ func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 	known, first := uint32(0), uint32(t.k)
 	for _, round := range []struct{ shift, bits uint32 }{{21, 11}, {10, 11}, {0, 10}} {
 		args := append(source, bins.Arg(), gpu.U32(round.shift), gpu.U32(round.bits), gpu.U32(known))
-		if err := t.launch("topk_count", tiles, topkThreads, args...); err != nil {
+		if err := t.stay("topk_count", tiles, args...); err != nil {
 			return err
 		}
 		if err := t.launch("topk_pick", 1, topkThreads, state.Arg(), bins.Arg(), gpu.U32(round.shift), gpu.U32(first)); err != nil {
@@ -142,5 +152,5 @@ func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 		known |= (1<<round.bits - 1) << round.shift
 		first = 0
 	}
-	return t.launch("topk_gather", tiles, topkThreads, append(source, keys.Arg(), words.Slice(1+tiles, words.Len()).Arg())...)
+	return t.stay("topk_gather", tiles, append(source, keys.Arg(), words.Slice(filterTiles, words.Len()).Arg())...)
 }

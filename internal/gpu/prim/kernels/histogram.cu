@@ -1,5 +1,5 @@
 // How often each number occurs.
-#include "warp.cuh"
+#include "rows.cuh"
 
 constexpr u32 kThreads = 512;
 constexpr u32 kLocalBins = 8192;  // 32 KB of shared memory
@@ -11,7 +11,7 @@ constexpr u32 kBatch = kThreads * kRows * 4;
 template <class Add> INLINE void each(const u32* in, u64 n, u32 none, Add add) {
   for (u64 base = (u64)blockIdx.x * kBatch; base < n; base += (u64)gridDim.x * kBatch) {
     u32 v[kRows][4];
-    bool whole = base + kBatch <= n;
+    bool whole = base + kBatch <= n && aligned(in);
 #pragma unroll
     for (u32 r = 0; r < kRows; r++) {
       u64 at = base + (r * kThreads + threadIdx.x) * 4;

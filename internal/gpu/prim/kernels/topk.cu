@@ -6,6 +6,7 @@
 // bound, or too many because they are equal), the rounds read all scores instead:
 // slower, and the same result.
 #include "lookback.cuh"
+#include "rows.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kWarps = kThreads / kWarp;
@@ -47,7 +48,7 @@ struct Source {
     if (keys) {
 #pragma unroll
       for (u32 j = 0; j < 4; j++) o[j] = at + j < n ? ~(u32)(keys[at + j] >> 32) : 0;
-    } else if (at + 4 <= n) {
+    } else if (at + 4 <= n && aligned(scores)) {
       load_vec(scores + at, o);
 #pragma unroll
       for (u32 j = 0; j < 4; j++) o[j] = ordered(o[j]);
@@ -119,93 +120,56 @@ KERNEL __launch_bounds__(kSampleThreads) topk_sample(const u32* __restrict__ sco
   if (threadIdx.x == 0) state->bound = reach > 2 * rank ? found + 1 : found;
 }
 
-// Gathers the scores that reach the bound, in order. words holds the ticket, then
-// a word a tile.
+// Gathers the scores that reach the bound, in order. states has a word a tile.
+constexpr u32 kFilterRows = 8;
+constexpr u32 kFilterTile = kThreads * kRow * kFilterRows;
+
 KERNEL __launch_bounds__(kThreads)
-topk_filter(const u32* scores, u64 n, State* state, u64* out, u32 room, u64* words) {
+topk_filter(const u32* scores, u64 n, State* state, u64* out, u32 room, u64* states) {
   __shared__ u32 warp_sums[kWarps];
   __shared__ u64 prefix;
-  __shared__ u32 ticket;
-  u32* tickets = (u32*)words;
-  u64* states = words + 1;
-  u32 tiles = (u32)((n + kTile - 1) / kTile);
+  u64 first = (u64)blockIdx.x * kFilterTile + warp_id() * (kWarp * kRow * kFilterRows) + lane_id() * kRow;
+  bool whole = (u64)(blockIdx.x + 1) * kFilterTile <= n && aligned(scores);
+  u32 v[kFilterRows][kRow];
+  load_rows(scores, first, n, whole, v, ~0u);  // a NaN: below every bound
   u32 bound = state->bound;
-  u32 lane_first = warp_id() * (kWarp * kRow * kRows) + lane_id() * kRow;
-  u32 v[kRows][kRow];
-  auto load = [&](u32 t) {
-    bool whole = (u64)(t + 1) * kTile <= n;
+  Marks<kFilterRows, kRow> marks;
+  marks.clear();
 #pragma unroll
-    for (u32 r = 0; r < kRows; r++) {
-      u64 at = (u64)t * kTile + lane_first + r * (kWarp * kRow);
-      if (whole) {
-        load_ahead(scores + at, v[r]);
-      } else {
+  for (u32 r = 0; r < kFilterRows; r++) {
+    u32 bits = 0;
 #pragma unroll
-        for (u32 j = 0; j < kRow; j++) v[r][j] = at + j < n ? scores[at + j] : ~0u;  // a NaN: below every bound
-      }
+    for (u32 j = 0; j < kRow; j++) {
+      v[r][j] = ordered(v[r][j]);
+      if (v[r][j] >= bound) bits |= 1u << j;
     }
-  };
-  if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
+    marks.set(r, bits);
+  }
+  // Survivors are rare: mostly a warp has none.
+  u32 local[kFilterRows];
+  u32 sum = 0;
+  bool some = __any_sync(kFull, marks.words[0]);
+  if (some) sum = marks.count(local);
+  if (lane_id() == 0) warp_sums[warp_id()] = sum;
   __syncthreads();
-  u32 tile = ticket;
+  u32 all;
+  u32 mine = sum_before(warp_sums, all);
+  if (warp_id() == 0) {
+    u64 p = look_back(states, blockIdx.x, all);
+    if (lane_id() == 0) prefix = p;
+  }
   __syncthreads();
-  if (tile < tiles) load(tile);
-  while (tile < tiles) {
-    if (threadIdx.x == 0) ticket = atomicAdd(tickets, 1u);
-    u32 packed = 0;  // a byte a row, as in select.cu
-    u32 hits = 0;    // a bit an item
-    u32 o[kRows][kRow];
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) state->gathered = (u32)(prefix + all);
+  if (!some) return;
 #pragma unroll
-    for (u32 r = 0; r < kRows; r++)
+  for (u32 r = 0; r < kFilterRows; r++) {
+    u64 to = prefix + mine + local[r];
 #pragma unroll
-      for (u32 j = 0; j < kRow; j++) {
-        o[r][j] = ordered(v[r][j]);
-        if (o[r][j] >= bound) hits |= 1u << (r * kRow + j), packed += 1u << (8 * r);
+    for (u32 j = 0; j < kRow; j++)
+      if (marks.has(r, j)) {
+        if (to < room) out[to] = key_of(v[r][j], first + r * (kWarp * kRow) + j);
+        to++;
       }
-    u32 upto = packed;
-    u32 totals = 0;
-    // Survivors are rare: mostly a warp has none.
-    if (__any_sync(kFull, hits)) {
-      upto = warp_inclusive(packed);
-      totals = __shfl_sync(kFull, upto, kWarp - 1);
-    }
-    u32 sum = 0;
-    u32 local[kRows];
-#pragma unroll
-    for (u32 r = 0; r < kRows; r++) {
-      local[r] = sum + (((upto - packed) >> (8 * r)) & 255);
-      sum += (totals >> (8 * r)) & 255;
-    }
-    if (lane_id() == 0) warp_sums[warp_id()] = sum;
-    __syncthreads();
-    u32 mine = 0, all = 0;
-#pragma unroll
-    for (u32 w = 0; w < kWarps; w++) {
-      if (w < warp_id()) mine += warp_sums[w];
-      all += warp_sums[w];
-    }
-    if (threadIdx.x == 0) announce(states, tile, all);
-    u32 following = ticket;
-    if (following < tiles) load(following);
-    if (warp_id() == 0) {
-      u64 p = resolve(states, tile, all);
-      if (lane_id() == 0) prefix = p;
-    }
-    __syncthreads();
-    u64 to = prefix + mine;
-#pragma unroll
-    for (u32 r = 0; r < kRows; r++) {
-      u64 at = (u64)tile * kTile + lane_first + r * (kWarp * kRow);
-      u64 place = to + local[r];
-#pragma unroll
-      for (u32 j = 0; j < kRow; j++)
-        if ((hits >> (r * kRow + j)) & 1) {
-          if (place < room) out[place] = key_of(o[r][j], at + j);
-          place++;
-        }
-    }
-    if (tile == tiles - 1 && threadIdx.x == 0) state->gathered = (u32)(prefix + all);
-    tile = following;
   }
 }
 
@@ -250,7 +214,7 @@ KERNEL __launch_bounds__(kThreads) topk_pick(State* state, u32* bins, u32 shift,
   for (u32 i = threadIdx.x; i < kBins; i += kThreads) bins[i] = 0;
 }
 
-// Gathers the k, as keys. words is as in topk_filter.
+// Gathers the k, as keys. words holds the ticket, then a word a tile.
 KERNEL __launch_bounds__(kThreads)
 topk_gather(const u32* __restrict__ scores, u64 n, const u64* __restrict__ some, u32 room, const State* state, u32 k, u64* out,
             u64* words) {
