@@ -1,7 +1,7 @@
 // Package index answers where a word occurs: an inverted index on disk.
 //
-// An index holds N documents, numbered from 0 in corpus order, each with an external ID and
-// a length in words; and words, numbered from 0 in byte order, each with a
+// An index holds N documents, numbered from 0 in corpus order (or, after Reorder, so that
+// those with the same words are neighbours), each with an external ID and a length in words; and words, numbered from 0 in byte order, each with a
 // list of postings (document, frequency), documents ascending. The length of a list is the word's
 // document frequency DF, the sum of its frequencies CF.
 //
@@ -19,7 +19,7 @@
 // the length.
 //
 // A Writer makes an index from sorted words, Build from a corpus, Import from
-// a CIFF file. A Reader maps it; a Cursor walks a list:
+// a CIFF file; Reorder makes a smaller and faster one from another index. A Reader maps it; a Cursor walks a list:
 //
 //	r, err := index.Open("news.index")
 //	t, err := r.Lookup([]byte("rose"))

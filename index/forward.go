@@ -19,11 +19,12 @@ type forwardIndex struct {
 
 func (f *forwardIndex) of(doc uint32) []uint32 { return f.list[f.starts[doc]:f.starts[doc+1]] }
 
-// minForwardDF and maxForwardShare choose the words. A rare word has nearly the same
-// gaps in any order, and a word in most documents has none to save: they would only
-// cost time.
+// minForwardDF and maxForwardShare choose the words. A word in most documents has
+// no gaps to save. Rare words have few, but tell which documents belong together: on eLife
+// paragraphs the mean gap takes 3.54 bits with words in 256 documents or more, 3.44 with 32, 3.41
+// with 8 and 3.42 with 2, in 33, 40, 52 and 61 s.
 const (
-	minForwardDF    = 32
+	minForwardDF    = 8
 	maxForwardShare = 0.5
 )
 

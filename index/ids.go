@@ -60,13 +60,14 @@ func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 	if rank >= s.docs {
 		return dst, errIDs(doc)
 	}
-	w := idWalker{s: s, rank: rank - rank%idsPerBlock}
-	for w.next() {
-		if w.rank > rank {
-			return append(dst, w.id...), nil
+	w := idWalker{s: s, rank: rank - rank%idsPerBlock, id: dst[len(dst):]}
+	for w.rank <= rank {
+		w.skip(rank - w.rank)
+		if !w.next() {
+			return dst, errIDs(doc)
 		}
 	}
-	return dst, errIDs(doc)
+	return append(dst, w.id...), nil
 }
 
 func errIDs(doc int) error {
@@ -144,14 +145,14 @@ func (w *idWalker) next() bool {
 			w.rank++
 			return !w.r.bad
 		}
-		w.base.set(w.id)
+		w.base = numberOf(w.id)
 		w.nth = 0
 	}
 	w.rank++
 	if w.run > 0 {
 		w.run--
 		w.nth++
-		w.id = w.base.append(w.id[:0], w.nth)
+		w.id = w.base.append(w.id[:w.base.stem], w.nth)
 		return true
 	}
 	lcp, suffix := w.r.frontCoded()
@@ -160,6 +161,16 @@ func (w *idWalker) next() bool {
 	}
 	w.id = append(w.id[:lcp], suffix...)
 	return true
+}
+
+// skip leaves out up to n IDs of a run, but its last.
+func (w *idWalker) skip(n int) {
+	if w.run > 1 {
+		n := min(uint64(n), w.run-1)
+		w.run -= n
+		w.nth += n
+		w.rank += int(n)
+	}
 }
 
 // idEncoder encodes IDs in their order.
@@ -179,9 +190,9 @@ func (e *idEncoder) add(dst, id []byte) []byte {
 		e.last = e.last[:0]
 	} else {
 		if e.run == 0 {
-			e.base.set(e.last)
+			e.base = numberOf(e.last)
 		}
-		e.buf = e.base.append(e.buf[:0], e.run+1)
+		e.buf = e.base.append(append(e.buf[:0], e.last[:e.base.stem]...), e.run+1)
 		if e.base.width > 0 && bytes.Equal(id, e.buf) {
 			e.run++
 			e.last = append(e.last[:0], id...)

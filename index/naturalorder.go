@@ -43,7 +43,7 @@ func leadingNumber(s []byte) (digits, rest []byte) {
 // numbered is an ID that ends with a number: those after it, in a run, are the same
 // with the next numbers, in as many digits at least.
 type numbered struct {
-	stem   []byte
+	stem   int // bytes before the number
 	width  int // digits; 0 if there is no number
 	number uint64
 }
@@ -51,25 +51,26 @@ type numbered struct {
 // maxNumberDigits keep all numbers of a run below 2^64.
 const maxNumberDigits = 18
 
-func (n *numbered) set(id []byte) {
-	at := len(id)
-	for at > 0 && isDigit(id[at-1]) {
-		at--
+func numberOf(id []byte) numbered {
+	n := numbered{stem: len(id)}
+	for n.stem > 0 && isDigit(id[n.stem-1]) {
+		n.stem--
 	}
-	*n = numbered{stem: append(n.stem[:0], id[:at]...)}
-	if width := len(id) - at; width <= maxNumberDigits {
+	if width := len(id) - n.stem; width <= maxNumberDigits {
 		n.width = width
-		n.number, _ = strconv.ParseUint(string(id[at:]), 10, 64) // no digits: 0
+		for _, c := range id[n.stem:] {
+			n.number = 10*n.number + uint64(c-'0')
+		}
 	}
+	return n
 }
 
-// append appends the ID that is so many after.
-func (n *numbered) append(dst []byte, after uint64) []byte {
-	dst = append(dst, n.stem...)
+// append appends the number that is so many after, to the stem.
+func (n *numbered) append(stem []byte, after uint64) []byte {
 	var buf [20]byte
 	digits := strconv.AppendUint(buf[:0], n.number+after, 10)
 	for range n.width - len(digits) {
-		dst = append(dst, '0')
+		stem = append(stem, '0')
 	}
-	return append(dst, digits...)
+	return append(stem, digits...)
 }
