@@ -2,6 +2,7 @@ package bm25
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -198,3 +199,22 @@ func (t *Term) scoreL(tf, length uint32) float32 {
 
 // Limit is at least the weight in any document whatever: tf without end.
 func (t *Term) Limit() float32 { return t.Weight + t.Plus }
+
+// Exact is the formula in float64 as the textbooks write it: what the float32
+// steps approximate, for tests and explanations.
+func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {
+	p, f := s.params, float64(tf)
+	n := (1 - p.B) + p.B*length*s.docs/math.Max(1, float64(tokens))
+	k := p.K1 * n
+	idf := s.IDF(df)
+	switch p.Variant {
+	case Lucene:
+		return idf * f / (k + f)
+	case Plus:
+		return idf * ((p.K1+1)*f/(k+f) + deltaPlus)
+	case L:
+		c := f / n
+		return idf * (p.K1 + 1) * (c + deltaL) / (p.K1 + c + deltaL)
+	}
+	return idf * (p.K1 + 1) * f / (k + f)
+}

@@ -55,25 +55,6 @@ func anyTerm(t *rapid.T) (*Scorer, Term, uint64, uint64) {
 	return s, s.Term(df, 1), df, tokens
 }
 
-// textbook is the formula in float64 as the textbooks write it: what the float32
-// steps approximate.
-func (s *Scorer) textbook(df, tf uint64, length float64, tokens uint64) float64 {
-	p, f := s.params, float64(tf)
-	n := (1 - p.B) + p.B*length*s.docs/math.Max(1, float64(tokens))
-	k := p.K1 * n
-	idf := s.IDF(df)
-	switch p.Variant {
-	case Lucene:
-		return idf * f / (k + f)
-	case Plus:
-		return idf * ((p.K1+1)*f/(k+f) + deltaPlus)
-	case L:
-		c := f / n
-		return idf * (p.K1 + 1) * (c + deltaL) / (p.K1 + c + deltaL)
-	}
-	return idf * (p.K1 + 1) * f / (k + f)
-}
-
 // Small numbers most of the time, but all of uint32 sometimes.
 func count(t *rapid.T, name string) uint32 {
 	return rapid.Uint32Range(1, math.MaxUint32).Draw(t, name) >> rapid.IntRange(0, 31).Draw(t, name+" shift")
@@ -83,7 +64,7 @@ func TestScoreIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, word, df, tokens := anyTerm(t)
 		tf, length := max(1, count(t, "tf")), max(1, count(t, "length"))
-		want := s.textbook(df, uint64(tf), float64(length), tokens)
+		want := s.Exact(df, uint64(tf), float64(length), tokens)
 		got := float64(word.Score(tf, length))
 		if math.Abs(got-want) > 1e-6*want+1e-30 {
 			t.Fatalf("score %v, formula %v", got, want)
