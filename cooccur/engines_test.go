@@ -160,6 +160,26 @@ func writeMatrix(t testing.TB, corpus *text.Corpus, v *Vocabulary, opt Options, 
 	return stats
 }
 
+// The least memory that the command line takes is enough for a small vocabulary,
+// with as many threads as fit.
+func TestLittleMemory(t *testing.T) {
+	corpus := corpusOf(t, zipfText(50_000, 3000, 11))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{Memory: 16_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got cells
+	if _, err := Matrix(t.Context(), corpus, v, Options{Window: 5}, &want); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Matrix(t.Context(), corpus, v, Options{Window: 5, Memory: 16_000_000, Threads: 16}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got.m, want.m) {
+		t.Error("another matrix in little memory")
+	}
+}
+
 // An empty corpus, an empty vocabulary and words that do not occur are no errors.
 func TestNothingToCount(t *testing.T) {
 	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {

@@ -17,10 +17,9 @@ import (
 // What does not fit is done in chunks whose rows are spilled as sorted runs, and
 // merged in the end.
 //
-// Measured on 50M words of Zipf text with 1M distinct words, one core, CPU
-// seconds from text to rows at window 2 and 10: this 4.9 and 11.5; pairs
-// partitioned by row, radix-sorted and run-length counted 7.9 and 29; one hash
-// table 16 and 95; GloVe's dense corner with sorted overflow 51 and 190.
+// Measured as CPU seconds of whole commands on one busy core, at window 2 and 10:
+// on 50M words of Zipf text with 1M distinct words 14 and 27 (GloVe 72 and 160);
+// on 5M words 1.5 and 2.8 (the hash table of the sequential engine 10 and 38).
 func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) error {
 	m := &multicore{job: j}
 	if err := m.plan(); err != nil {
@@ -93,8 +92,8 @@ func (m *multicore) plan() error {
 	shared := m.vocab.memory()
 	for ; ; m.Threads-- {
 		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(m.Threads+1)*words*bufferBytes/2
-		// The collector needs some room to be lazy in, and readers hold some text.
-		m.heap = private + (shared+private)/4 + (8+8*int64(m.Threads))<<20
+		// The collector needs some room to be lazy in; the program and its readers hold some, too.
+		m.heap = private + (shared+private)/4 + min((32+12*int64(m.Threads))<<20, m.Memory/4)
 		tokens := (m.Memory - shared - m.heap) / tokenBytes
 		if tokens >= minChunk {
 			m.chunk.limit = int(min(tokens, 1<<32-1))

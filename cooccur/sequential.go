@@ -14,6 +14,7 @@ import (
 // of its window, add the weight to the pair's slot of one hash table. It is the
 // definition, and the oracle of all tests.
 func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) error {
+	defer boundHeap(j.Memory)()
 	t := newPairTable()
 	var s *spill // for a table that outgrows the memory
 	defer func() {
@@ -119,7 +120,8 @@ func (j *job) spillTable(t *pairTable, s *spill) error {
 		s.encode(b)
 		return s.write(0, b)
 	})
-	*t = *newPairTable()
+	clear(t.slots)
+	t.n = 0
 	return err
 }
 
