@@ -17,7 +17,7 @@ import (
 // weighFlags are the flags of weigh that are names of something.
 type weighFlags struct {
 	corpusFlags
-	out, index, as, method, variant, dict, unknown string
+	out, index, outFormat, method, variant, dict, unknown string
 	k1, b                                          float64
 }
 
@@ -39,7 +39,7 @@ empty word. They count in the lengths of documents in any case, so that the weig
 other words do not change.`,
 		Example: `  collocate weigh news.jsonl.zst --out news.parquet
   collocate weigh papers/ --analyzer english --k1 0.9 --b 0.4 --out weights.npz
-  collocate weigh news.txt --method primitives --as none
+  collocate weigh news.txt --method primitives --out-format none
   collocate weigh news.txt --index news.index`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ other words do not change.`,
 	f := cmd.Flags()
 	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
 	f.StringVar(&w.index, "index", "", "folder for an index instead: its weights are computed when it is searched")
-	f.StringVar(&w.as, "as", "auto", "format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
+	f.StringVar(&w.outFormat, "out-format", "auto", "format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
 	f.StringVar(&w.method, "method", "auto", strings.Join(weigh.Methods(), ", "))
 	f.Float64Var(&w.k1, "k1", 1.2, "how long more occurrences of a word add to its weight")
 	f.Float64Var(&w.b, "b", 0.75, "how much long documents are held against a word, from 0 to 1")
@@ -61,7 +61,7 @@ other words do not change.`,
 	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
 	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
 	for name, values := range map[string][]string{
-		"as": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
+		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
 	} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -108,9 +108,9 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	return o, closeDict, err
 }
 
-// format is what --as and --out ask for.
+// format is what --out-format and --out ask for.
 func (w *weighFlags) format() (weigh.Format, error) {
-	f, err := weigh.ParseFormat(w.as)
+	f, err := weigh.ParseFormat(w.outFormat)
 	if err != nil {
 		return f, usageError{err}
 	}
@@ -183,7 +183,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 
 // runIndex goes straight into an index, by the same way from words to counts.
 func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
-	for _, name := range []string{"out", "as", "method", "k1", "b", "variant", "dict", "unknown"} {
+	for _, name := range []string{"out", "out-format", "method", "k1", "b", "variant", "dict", "unknown"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--index and --%s exclude each other: an index keeps counts, from which searches make weights", name)
 		}
