@@ -18,7 +18,7 @@ import (
 type weighFlags struct {
 	corpusFlags
 	out, index, outFormat, method, variant, dict, unknown string
-	k1, b                                          float64
+	k1, b                                                 float64
 }
 
 func newWeighCmd(a *app) *cobra.Command {
