@@ -26,7 +26,7 @@ import (
 // depends neither on threads nor on the machine.
 const (
 	// bisectRounds is how often pairs may change places at one level. Most halves
-	// settle before.
+	// settle before. With 10 rounds the mean gap takes 1.5% more bits, the work a quarter less time.
 	bisectRounds = 20
 	// bisectLeaf is how many documents are no longer halved.
 	bisectLeaf = 16
@@ -250,7 +250,9 @@ func (b *bisector) swap(p span, c *wordCounter, round int) (pairs int) {
 		slices.Sort(right)
 	}
 	// Both gains together are too good by a little: each was computed as if the other
-	// document stayed. Asking for more every round makes the halves settle.
+	// document stayed. Asking for more every round makes the halves settle. On eLife paragraphs with
+	// one bit more a round the mean gap takes 3.41 bits, after 52 s; with a quarter of a bit
+	// 3.44, after 67 s; with two bits 3.44, after 40 s.
 	enough := int64(round * gainUnit)
 	for pairs < min(len(left), len(right)) {
 		l := p.from + int(left[pairs]&keyPlace)
