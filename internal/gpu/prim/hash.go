@@ -2,7 +2,6 @@ package prim
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -10,10 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/hash.ptx
-var hashPTX string
-
-var hashSource = gpu.NewSource("prim/hash", hashPTX)
+var hashSource = module("hash")
 
 const hashThreads = 256
 

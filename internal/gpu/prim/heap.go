@@ -1,16 +1,12 @@
 package prim
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/heap.ptx
-var heapPTX string
-
-var heapSource = gpu.NewSource("prim/heap", heapPTX)
+var heapSource = module("heap")
 
 const heapLargest = 1024
 

@@ -1,15 +1,10 @@
 package prim
 
 import (
-	_ "embed"
-
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/histogram.ptx
-var histogramPTX string
-
-var histogramSource = gpu.NewSource("prim/histogram", histogramPTX)
+var histogramSource = module("histogram")
 
 // As in histogram.cu.
 const (

@@ -1,22 +1,21 @@
 package prim
 
 import (
-	_ "embed"
 	"errors"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/reduce.ptx
-var reducePTX string
+var differenceSource = module("runs")
 
-var reduceSource = gpu.NewSource("prim/reduce", reducePTX)
-
-// As in reduce.cu.
-var runShapes = map[string]shape{
-	"runs_u32": {128, 16}, "runs_u64": {128, 16},
-	"runs_u32_u32": {128, 16}, "runs_u32_u64": {128, 12},
-	"runs_u64_u32": {128, 12}, "runs_u64_u64": {128, 12},
+// As in kernels/runs_*.cu; each is alone in its module.
+var runKernels = map[string]tiled{
+	"runs_u32":     {shape{128, 16}, module("runs_u32")},
+	"runs_u64":     {shape{128, 16}, module("runs_u64")},
+	"runs_u32_u32": {shape{128, 16}, module("runs_u32_u32")},
+	"runs_u32_u64": {shape{128, 12}, module("runs_u32_u64")},
+	"runs_u64_u32": {shape{128, 12}, module("runs_u64_u32")},
+	"runs_u64_u64": {shape{128, 12}, module("runs_u64_u64")},
 }
 
 const differenceThreads = 256
@@ -41,7 +40,7 @@ func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buf
 	if n == 0 {
 		return errors.Join(sums.Slice(0, 1).Zero(s), count.Slice(0, 1).Zero(s))
 	}
-	return launchTiles(s, tmp, reduceSource, name, runShapes[name], len(args)-1, n, append(args, sums.Arg(), count.Arg())...)
+	return launchTiles(s, tmp, runKernels[name], name, len(args)-1, n, append(args, sums.Arg(), count.Arg())...)
 }
 
 // RunLengths finds the runs of equal keys and how long each is; their number is
@@ -73,7 +72,7 @@ func differences(s *gpu.Stream, tmp *gpu.Arena, n int, out, count gpu.Buffer[uin
 	if err := fits("reduce by key", out, n); err != nil {
 		return err
 	}
-	k, err := s.Device().Kernel(reduceSource, "runs_difference")
+	k, err := s.Device().Kernel(differenceSource, "runs_difference")
 	if err != nil {
 		return err
 	}

@@ -1,48 +1,40 @@
 package prim
 
 import (
-	_ "embed"
-
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/scan.ptx
-var scanPTX string
+var selectSource = module("select")
 
-//go:embed kernels/select.ptx
-var selectPTX string
-
+// As in kernels/scan_*.cu and select.cu. On an H200 a scan of 32-bit values
+// reaches 75% of a copy's bandwidth with 128 threads of 64 values, and 70% with 32.
 var (
-	scanSource   = gpu.NewSource("prim/scan", scanPTX)
-	selectSource = gpu.NewSource("prim/select", selectPTX)
+	scanKernels = map[string]tiled{
+		"u32":     {shape{128, 64}, module("scan_u32")},
+		"u64":     {shape{128, 32}, module("scan_u64")},
+		"u32_u64": {shape{128, 32}, module("scan_u32_u64")},
+	}
+	selectKernels = map[string]tiled{
+		"select_u32":   {shape{256, 32}, selectSource},
+		"select_u64":   {shape{256, 16}, selectSource},
+		"select_index": {shape{256, 32}, selectSource},
+	}
 )
-
-// shape is the size of a kernel's blocks: a block takes a tile.
-type shape struct{ threads, items int }
-
-// As in scan.cu and select.cu. On an H200 a scan of 32-bit values reaches 75% of
-// a copy's bandwidth with 128 threads of 64 values, and 70% with 32 values.
-var shapes = map[string]shape{
-	"scan_inclusive_u32": {128, 64}, "scan_exclusive_u32": {128, 64},
-	"scan_inclusive_u64": {128, 32}, "scan_exclusive_u64": {128, 32},
-	"scan_inclusive_u32_u64": {128, 32}, "scan_exclusive_u32_u64": {128, 32},
-	"select_u32": {256, 32}, "select_u64": {256, 16}, "select_index": {256, 32},
-}
 
 // launchTiles launches a kernel with a block a tile. Its last two arguments are
 // the words of the look-back, some to each tile, and n.
-func launchTiles(s *gpu.Stream, tmp *gpu.Arena, src *gpu.Source, name string, sh shape, words, n int, args ...gpu.Arg) error {
-	k, err := s.Device().Kernel(src, name)
+func launchTiles(s *gpu.Stream, tmp *gpu.Arena, t tiled, name string, words, n int, args ...gpu.Arg) error {
+	k, err := s.Device().Kernel(t.source, name)
 	if err != nil {
 		return err
 	}
 	return scratch(tmp, func() error {
-		tiles := divUp(n, sh.threads*sh.items)
+		tiles := divUp(n, t.threads*t.items)
 		states, err := zeroed[uint64](s, tmp, words*tiles)
 		if err != nil {
 			return err
 		}
-		return s.Launch(k, gpu.Grid(tiles, sh.threads), append(args, states.Arg(), gpu.U64(uint64(n)))...)
+		return s.Launch(k, gpu.Grid(tiles, t.threads), append(args, states.Arg(), gpu.U64(uint64(n)))...)
 	})
 }
 
@@ -66,11 +58,12 @@ func scan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gp
 	if err := fits("scan", out, n); err != nil {
 		return err
 	}
-	name := "scan_" + kind + "_" + typeName[In]()
-	if typeName[Out]() != typeName[In]() {
-		name += "_" + typeName[Out]()
+	types := typeName[In]()
+	if typeName[Out]() != types {
+		types += "_" + typeName[Out]()
 	}
-	return launchTiles(s, tmp, scanSource, name, shapes[name], 1, n, in.Arg(), out.Arg())
+	name := "scan_" + kind + "_" + types
+	return launchTiles(s, tmp, scanKernels[types], name, 1, n, in.Arg(), out.Arg())
 }
 
 // Select writes the values whose flag is not zero to out, in order, and their
@@ -85,7 +78,7 @@ func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.B
 		return err
 	}
 	name := "select_" + typeName[T]()
-	return launchTiles(s, tmp, selectSource, name, shapes[name], 1, n, in.Arg(), flags.Arg(), out.Arg(), count.Arg())
+	return launchTiles(s, tmp, selectKernels[name], name, 1, n, in.Arg(), flags.Arg(), out.Arg(), count.Arg())
 }
 
 // SelectIndex writes the numbers of the flags that are not zero, in order, and
@@ -95,5 +88,5 @@ func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu
 	if n == 0 {
 		return count.Slice(0, 1).Zero(s)
 	}
-	return launchTiles(s, tmp, selectSource, "select_index", shapes["select_index"], 1, n, flags.Arg(), out.Arg(), count.Arg())
+	return launchTiles(s, tmp, selectKernels["select_index"], "select_index", 1, n, flags.Arg(), out.Arg(), count.Arg())
 }

@@ -1,15 +1,10 @@
 package prim
 
 import (
-	_ "embed"
-
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/search.ptx
-var searchPTX string
-
-var searchSource = gpu.NewSource("prim/search", searchPTX)
+var searchSource = module("search")
 
 const balanceTile = 256 * 8
 

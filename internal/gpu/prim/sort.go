@@ -1,16 +1,23 @@
 package prim
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/sort.ptx
-var sortPTX string
+var sortSource = module("sort")
 
-var sortSource = gpu.NewSource("prim/sort", sortPTX)
+// More keys a thread make longer runs to write, until registers and shared memory
+// run out. Constants as in kernels/sort_*.cu; best of several on an H200.
+var sweeps = map[string]tiled{
+	"sort_u32":     {shape{512, 16}, module("sort_u32")},
+	"sort_u64":     {shape{256, 16}, module("sort_u64")},
+	"sort_u32_u32": {shape{256, 16}, module("sort_u32_u32")},
+	"sort_u32_u64": {shape{256, 12}, module("sort_u32_u64")},
+	"sort_u64_u32": {shape{256, 14}, module("sort_u64_u32")},
+	"sort_u64_u64": {shape{256, 10}, module("sort_u64_u64")},
+}
 
 // As in sort.cu.
 const (
@@ -18,16 +25,8 @@ const (
 	digits      = 1 << digitBits
 	histThreads = 512
 	histItems   = 8
-	sortThreads = 256
 	maxSort     = 1<<30 - 1
 )
-
-// sortItems is the number of keys a thread holds, by kernel: more make longer
-// runs to write, until registers and shared memory run out.
-var sortItems = map[string]int{
-	"sort_u32": 22, "sort_u64": 16,
-	"sort_u32_u32": 14, "sort_u32_u64": 12, "sort_u64_u32": 12, "sort_u64_u64": 10,
-}
 
 // SortKeys sorts keys by the bits [low, high), stably. alt is memory of the same
 // length; the result is in one of the two buffers, which is returned, and the
@@ -78,12 +77,13 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 	if err != nil {
 		return keys, values, err
 	}
-	sweep, err := dev.Kernel(sortSource, name)
+	sw := sweeps[name]
+	pass, err := dev.Kernel(sw.source, name)
 	if err != nil {
 		return keys, values, err
 	}
 	err = scratch(tmp, func() error {
-		tiles := divUp(n, sortThreads*sortItems[name])
+		tiles := divUp(n, sw.threads*sw.items)
 		// One clearing for the counters and the look-back words of all passes.
 		words, err := zeroed[uint32](s, tmp, passes*digits*(1+tiles))
 		if err != nil {
@@ -102,13 +102,13 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 			mask := uint32(1)<<min(digitBits, high-shift) - 1
 			at := counts.Slice(p*digits, (p+1)*digits)
 			st := states.Slice(p*digits*tiles, (p+1)*digits*tiles)
-			dim := gpu.Grid(tiles, sortThreads)
+			dim := gpu.Grid(tiles, sw.threads)
 			tail := []gpu.Arg{at.Arg(), st.Arg(), gpu.U32(uint32(n)), gpu.U32(uint32(shift)), gpu.U32(mask)}
 			args := []gpu.Arg{keys.Arg(), alt.Arg()}
 			if values.Len() > 0 {
 				args = append(args, values.Arg(), altValues.Arg())
 			}
-			if err := s.Launch(sweep, dim, append(args, tail...)...); err != nil {
+			if err := s.Launch(pass, dim, append(args, tail...)...); err != nil {
 				return err
 			}
 			keys, alt = alt.Slice(0, n), keys

@@ -1,16 +1,12 @@
 package prim
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/strings.ptx
-var stringsPTX string
-
-var stringsSource = gpu.NewSource("prim/strings", stringsPTX)
+var stringsSource = module("strings")
 
 // As in strings.cu.
 const (

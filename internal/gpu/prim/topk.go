@@ -1,17 +1,13 @@
 package prim
 
 import (
-	_ "embed"
 	"fmt"
 	"math"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/topk.ptx
-var topkPTX string
-
-var topkSource = gpu.NewSource("prim/topk", topkPTX)
+var topkSource = module("topk")
 
 // As in topk.cu.
 const (

@@ -1,6 +1,7 @@
 // Runs of equal keys: their keys, and the sum of their values or their length.
 // One pass finds where runs begin and the sum of all values before each; the sum
 // of a run is then a difference of two neighbours.
+#pragma once
 #include "lookback.cuh"
 #include "rows.cuh"
 
@@ -123,16 +124,3 @@ INLINE void runs(const K* keys, const V* values, K* out_keys, u64* out_sums, u64
                                                    u64* count, u64* states, u64 n) {                              \
     runs<K, V, true, THREADS, ITEMS>(keys, values, out_keys, out_sums, count, states, n);                          \
   }
-RUNS(u32, 128, 16)
-RUNS(u64, 128, 16)
-REDUCE(u32, u32, 128, 16)
-REDUCE(u32, u64, 128, 12)
-REDUCE(u64, u32, 128, 12)
-REDUCE(u64, u64, 128, 12)
-
-// The sum of each run.
-KERNEL __launch_bounds__(256) runs_difference(const u64* __restrict__ sums, u64* out, const u64* count) {
-  u64 n = *count;
-  u64 step = (u64)gridDim.x * 256;
-  for (u64 i = (u64)blockIdx.x * 256 + threadIdx.x; i < n; i += step) out[i] = sums[i + 1] - sums[i];
-}

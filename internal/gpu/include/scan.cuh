@@ -5,6 +5,7 @@
 // order, so the slowest load holds up all tiles behind it. Large tiles in few
 // threads fill the registers with data: the prefixes within the warp take the
 // place of the values.
+#pragma once
 #include "lookback.cuh"
 #include "rows.cuh"
 
@@ -74,7 +75,3 @@ INLINE void scan(const In* in, Out* out, u64* states, u64 n) {
   KERNEL __launch_bounds__(THREADS) scan_exclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
     scan<IN, OUT, THREADS, ITEMS, false>(in, out, states, n);                                            \
   }
-
-SCAN(u32, u32, u32, 128, 64)
-SCAN(u32_u64, u32, u64, 128, 32)
-SCAN(u64, u64, u64, 128, 32)

@@ -1,0 +1,3 @@
+#include "runs.cuh"
+
+RUNS(u32, 128, 16)

@@ -1,0 +1,3 @@
+#include "runs.cuh"
+
+REDUCE(u32, u32, 128, 16)

@@ -1,0 +1,3 @@
+#include "runs.cuh"
+
+RUNS(u64, 128, 16)

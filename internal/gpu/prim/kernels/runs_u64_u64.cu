@@ -1,0 +1,3 @@
+#include "runs.cuh"
+
+REDUCE(u64, u64, 128, 12)

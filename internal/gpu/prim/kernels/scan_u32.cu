@@ -1,0 +1,3 @@
+#include "scan.cuh"
+
+SCAN(u32, u32, u32, 128, 64)

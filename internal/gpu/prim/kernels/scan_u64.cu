@@ -1,0 +1,3 @@
+#include "scan.cuh"
+
+SCAN(u64, u64, u64, 128, 32)

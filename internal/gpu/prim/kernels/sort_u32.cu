@@ -1,0 +1,3 @@
+#include "onesweep.cuh"
+
+KEYS(u32, 512, 16)

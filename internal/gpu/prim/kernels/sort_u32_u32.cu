@@ -1,0 +1,3 @@
+#include "onesweep.cuh"
+
+PAIRS(u32, u32, 256, 16, 3)

@@ -1,0 +1,3 @@
+#include "onesweep.cuh"
+
+PAIRS(u32, u64, 256, 12, 1)

@@ -1,0 +1,3 @@
+#include "onesweep.cuh"
+
+KEYS(u64, 256, 16)

@@ -1,0 +1,3 @@
+#include "onesweep.cuh"
+
+PAIRS(u64, u64, 256, 10, 1)
