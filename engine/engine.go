@@ -39,5 +39,11 @@ func (k *Kind) Set(name string) (err error) {
 	return err
 }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(b []byte) error { return k.Set(string(b)) }
+
 // Type names the flag's value in help texts.
 func (k *Kind) Type() string { return "engine" }

@@ -1,6 +1,9 @@
 package engine
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 func TestNamesGoBothWays(t *testing.T) {
 	for _, k := range []Kind{Auto, Sequential, Multicore, GPU} {
@@ -10,6 +13,13 @@ func TestNamesGoBothWays(t *testing.T) {
 	}
 	if _, err := Parse("steam"); err == nil {
 		t.Error("an unknown engine is not refused")
+	}
+	if b, err := json.Marshal(Multicore); err != nil || string(b) != `"multicore"` {
+		t.Errorf("as JSON: %s, %v", b, err)
+	}
+	var back Kind
+	if err := json.Unmarshal([]byte(`"gpu"`), &back); err != nil || back != GPU {
+		t.Errorf("from JSON: %v, %v", back, err)
 	}
 	var zero Kind
 	if zero != Auto {
