@@ -12,7 +12,7 @@ import (
 )
 
 // idsPerBlock external IDs share a block of the ID store. Getting an ID decodes
-// half of one: 100 ns.
+// half of one: 250 to 350 ns where numbers run on, with one allocation.
 const idsPerBlock = 32
 
 // idStore gives each document's external ID, and the document of an ID. IDs are kept in the order of
