@@ -18,6 +18,11 @@ func blockMaxMaxScore(q *query) error {
 	if len(q.lists) == 1 {
 		return q.oneWord(q.lists[0])
 	}
+	q.chooseSpan()
+	q.most = 0
+	for _, l := range q.lists {
+		q.most += l.max
+	}
 	for base := q.from; base < q.to; {
 		end := q.outerWindow(base)
 		essential := q.divide()
@@ -37,15 +42,28 @@ func blockMaxMaxScore(q *query) error {
 	return nil
 }
 
+// chooseSpan sets the size of windows. Where even the longest list has less than a block of postings in windowSize
+// documents, larger windows hold more, and bounds are those of blocks anyway.
+func (q *query) chooseSpan() {
+	longest := uint64(1)
+	for _, l := range q.lists {
+		longest = max(longest, uint64(l.Term.DF))
+	}
+	q.span = windowSize
+	for q.span < maxWindow && 2*uint64(q.span)*longest <= index.BlockSize*q.c.docs {
+		q.span *= 2
+	}
+}
+
 // outerWindow chooses the window that begins with base: up to the first end of a block, but at least
-// windowSize documents; and leaves each list's bound there in windowBound.
+// span documents; and leaves each list's bound there in windowBound.
 func (q *query) outerWindow(base uint32) (end uint32) {
 	near := uint32(index.End)
 	for _, l := range q.lists {
 		_, last := l.look(base)
 		near = min(near, last)
 	}
-	end = uint32(min(max(uint64(base)+windowSize, uint64(near)+1), uint64(q.to)))
+	end = uint32(min(max(uint64(base)+uint64(q.span), uint64(near)+1), uint64(q.to)))
 	for _, l := range q.lists {
 		l.windowBound = l.boundUntil(base, end)
 	}
@@ -99,7 +117,7 @@ func (q *query) innerWindows(lists []*list, base, end uint32, essential int) {
 		rest = q.sums[essential-1]
 	}
 	for base < end && total > q.cut {
-		to := uint32(min(uint64(base)+windowSize, uint64(end)))
+		to := uint32(min(uint64(base)+uint64(q.span), uint64(end)))
 		next, n := end, 0
 		for _, l := range lists {
 			q.fill(l, base, to, total-l.windowBound)
@@ -135,11 +153,11 @@ func (q *query) forgetAsked(essential int) {
 }
 
 // fill decodes and scores the postings of a list in a window, but for blocks that cannot make a
-// document win even if all other lists give it their most.
+// document win even if all other lists give it their most in this window. Postings are decoded for later
+// windows too; those that cannot make a document win whatever the others give it anywhere are left out.
+// Then its sum lacks something, but it would not win with it either.
 func (q *query) fill(l *list, base, to uint32, others float64) {
-	l.fill(base, to, func(block int) bool {
-		return others+float64(l.bound(l.Bounds[block])) <= q.cut
-	})
+	l.fill(base, to, q.cut-others, q.cut-(q.most-l.max))
 	l.filled = true
 }
 
@@ -155,10 +173,15 @@ func (q *query) collect(lists []*list, base, to uint32, n int, need float64) {
 		w.gatherOne(&lists[0].postings, need)
 		return
 	}
+	few := n*sparse < int(to-base)
+	if few && len(lists) == 2 {
+		w.gatherTwo(&lists[0].postings, &lists[1].postings, base, need)
+		return
+	}
 	for _, l := range lists {
 		w.add(&l.postings, base)
 	}
-	if n*sparse < windowSize {
+	if few {
 		w.gather(lists, base, need)
 	} else {
 		w.scan(base, int(to-base), need)

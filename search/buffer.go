@@ -1,10 +1,6 @@
 package search
 
-import (
-	"sort"
-
-	"github.com/collocate/collocate/index"
-)
+import "github.com/collocate/collocate/index"
 
 // buffer holds decoded and scored postings of a list, for the algorithms that work on
 // windows of documents. Those of the current window are [lo, hi); what lies behind belongs to
@@ -23,8 +19,9 @@ func (b *buffer) reset() {
 }
 
 // fill makes [lo, hi) the postings with documents in [from, to). Windows come in rising
-// order. Blocks of which worthless says that no document can win may be left out.
-func (l *list) fill(from, to uint32, worthless func(block int) bool) {
+// order. Blocks whose bound is not above blockNeed may be left out, and so may postings that are
+// not above need.
+func (l *list) fill(from, to uint32, blockNeed, need float64) {
 	b := &l.postings
 	b.lo = b.hi
 	if b.lo < len(b.docs) && b.docs[b.lo] < from {
@@ -35,17 +32,17 @@ func (l *list) fill(from, to uint32, worthless func(block int) bool) {
 		n := copy(b.docs, b.docs[b.lo:])
 		copy(b.scores, b.scores[b.lo:])
 		b.docs, b.scores, b.lo = b.docs[:n], b.scores[:n], 0
-		l.decode(from, to, worthless)
+		l.decode(from, to, blockNeed, need)
 	}
 	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
 }
 
 // decode appends the blocks that have documents in [from, to) to the buffer.
-func (l *list) decode(from, to uint32, worthless func(block int) bool) {
+func (l *list) decode(from, to uint32, blockNeed, need float64) {
 	b := &l.postings
 	b.next = l.FindBlock(b.next, from)
 	for b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
-		if worthless != nil && worthless(b.next) {
+		if blockNeed >= 0 && float64(l.bound(l.Bounds[b.next])) <= blockNeed {
 			if l.Last[b.next] >= to-1 {
 				break // later windows may find it worth something
 			}
@@ -69,10 +66,14 @@ func (l *list) decode(from, to uint32, worthless func(block int) bool) {
 			copy(b.tfs[:], b.tfs[skip:got])
 			got -= skip
 		}
-		l.batch(docs[:got], b.tfs[:got], scores[:got])
-		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 		l.use(b.next)
 		l.scored += int64(got)
+		if l.bm25 != nil && need > 0 {
+			got = l.bm25.batchAbove(docs[:got], b.tfs[:got], scores[:got], need)
+		} else {
+			l.batch(docs[:got], b.tfs[:got], scores[:got])
+		}
+		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 		b.next++
 	}
 }
@@ -115,5 +116,14 @@ func firstAtLeast(docs []uint32, x uint32) int {
 	if len(docs) == 0 || docs[0] >= x {
 		return 0
 	}
-	return sort.Search(len(docs), func(i int) bool { return docs[i] >= x })
+	lo, hi := 0, len(docs) // docs[lo] < x
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) / 2)
+		if docs[mid] < x {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
 }

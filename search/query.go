@@ -26,6 +26,8 @@ type query struct {
 	sums    []float64 // of bounds, in that order
 	scores  []float32 // by query position, of the document being scored
 	window  window    // of taat and bmm
+	span    uint32    // documents in a window of bmm
+	most    float64   // the lists' bounds together, for bmm
 	plain   plainly   // of bmm
 	ticks   int
 	stats   Stats
@@ -199,7 +201,7 @@ func (q *query) run(a Algorithm) error {
 		return nil
 	}
 	do := algorithms[a].or
-	if q.mode == And {
+	if q.mode == And && len(q.lists) > 1 {
 		do = algorithms[a].and
 	}
 	if err := do(q); err != nil {

@@ -9,14 +9,18 @@ import (
 // half of a first-level cache.
 const windowSize = 1 << 12
 
+// maxWindow is the size of bmm's windows for short lists, see query.chooseSpan.
+const maxWindow = 1 << 15
+
 // window holds the sums of a range of documents. A document that no list has touched holds
 // minus zero: adding a score, even 0, to it gives that score with a plus sign, so that
 // touched and untouched are told apart by the sign bit. Between uses all are untouched.
 type window struct {
 	ready bool
-	sums  [windowSize]float32
+	sums  [maxWindow]float32
 	count [windowSize]uint16 // taat, mode And: lists that have the document
 	found []candidate
+	spare []candidate
 }
 
 // candidate is a document with what was added up for it: the document in the upper half, so that
@@ -48,7 +52,7 @@ func (w *window) add(b *buffer, base uint32) {
 	docs := b.docs[b.lo:b.hi]
 	scores := b.scores[b.lo:b.hi][:len(docs)]
 	for i, d := range docs {
-		w.sums[(d-base)&(windowSize-1)] += scores[i]
+		w.sums[(d-base)&(maxWindow-1)] += scores[i]
 	}
 }
 
@@ -75,7 +79,7 @@ func (w *window) gather(lists []*list, base uint32, need float64) {
 	for _, l := range lists {
 		b := &l.postings
 		for _, d := range b.docs[b.lo:b.hi] {
-			i := (d - base) & (windowSize - 1)
+			i := (d - base) & (maxWindow - 1)
 			sum := w.sums[i]
 			w.sums[i] = untouched
 			if float64(sum) > need && math.Float32bits(sum) != signBit {
@@ -84,6 +88,58 @@ func (w *window) gather(lists []*list, base uint32, need float64) {
 		}
 	}
 	slices.Sort(w.found)
+}
+
+// gatherTwo is add and gather for two lists. The scores of the first are put into the window and taken out again by
+// those of the second; what is left has only the first. So each gives candidates in rising order,
+// which are merged.
+func (w *window) gatherTwo(a, b *buffer, base uint32, need float64) {
+	untouched := math.Float32frombits(signBit)
+	docs := a.docs[a.lo:a.hi]
+	scores := a.scores[a.lo:a.hi][:len(docs)]
+	for i, d := range docs {
+		w.sums[(d-base)&(maxWindow-1)] = scores[i]
+	}
+	found := w.found[:0]
+	others := b.docs[b.lo:b.hi]
+	otherScores := b.scores[b.lo:b.hi][:len(others)]
+	for i, d := range others {
+		at := (d - base) & (maxWindow - 1)
+		sum := w.sums[at] + otherScores[i]
+		w.sums[at] = untouched
+		if float64(sum) > need {
+			found = append(found, makeCandidate(d, sum))
+		}
+	}
+	first := len(found)
+	for i, d := range docs {
+		at := (d - base) & (maxWindow - 1)
+		if math.Float32bits(w.sums[at]) == signBit {
+			continue
+		}
+		w.sums[at] = untouched
+		if float64(scores[i]) > need {
+			found = append(found, makeCandidate(d, scores[i]))
+		}
+	}
+	w.found = found
+	if 0 < first && first < len(found) {
+		w.mergeFound(first)
+	}
+}
+
+// mergeFound brings two rising runs of candidates into one.
+func (w *window) mergeFound(first int) {
+	w.spare = append(w.spare[:0], w.found[:first]...)
+	a, b, out := w.spare, w.found[first:], w.found[:0]
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] < b[0] {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	copy(w.found[len(out):], a) // b's rest is in its place
 }
 
 // gatherOne does the same for a single list, whose scores are the sums.
