@@ -68,10 +68,11 @@ INLINE void scan(const In* in, Out* out, u64* states, u64 n) {
   }
 }
 
-#define SCAN(NAME, IN, OUT, THREADS, ITEMS)                                                              \
-  KERNEL __launch_bounds__(THREADS) scan_inclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
-    scan<IN, OUT, THREADS, ITEMS, true>(in, out, states, n);                                             \
-  }                                                                                                      \
-  KERNEL __launch_bounds__(THREADS) scan_exclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
-    scan<IN, OUT, THREADS, ITEMS, false>(in, out, states, n);                                            \
+// BLOCKS is how many at least are to fit on a multiprocessor: it caps registers.
+#define SCAN(NAME, IN, OUT, THREADS, ITEMS, BLOCKS)                                                              \
+  KERNEL __launch_bounds__(THREADS, BLOCKS) scan_inclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
+    scan<IN, OUT, THREADS, ITEMS, true>(in, out, states, n);                                                     \
+  }                                                                                                              \
+  KERNEL __launch_bounds__(THREADS, BLOCKS) scan_exclusive_##NAME(const IN* in, OUT* out, u64* states, u64 n) {  \
+    scan<IN, OUT, THREADS, ITEMS, false>(in, out, states, n);                                                    \
   }

@@ -10,12 +10,12 @@ var differenceSource = module("runs")
 
 // As in kernels/runs_*.cu; each is alone in its module.
 var runKernels = map[string]tiled{
-	"runs_u32":     {shape{128, 16}, module("runs_u32")},
-	"runs_u64":     {shape{128, 16}, module("runs_u64")},
-	"runs_u32_u32": {shape{128, 16}, module("runs_u32_u32")},
-	"runs_u32_u64": {shape{128, 12}, module("runs_u32_u64")},
-	"runs_u64_u32": {shape{128, 12}, module("runs_u64_u32")},
-	"runs_u64_u64": {shape{128, 12}, module("runs_u64_u64")},
+	"runs_u32":     {shape{128, 48}, module("runs_u32")},
+	"runs_u64":     {shape{192, 20}, module("runs_u64")},
+	"runs_u32_u32": {shape{192, 16}, module("runs_u32_u32")},
+	"runs_u32_u64": {shape{192, 12}, module("runs_u32_u64")},
+	"runs_u64_u32": {shape{192, 12}, module("runs_u64_u32")},
+	"runs_u64_u64": {shape{192, 12}, module("runs_u64_u64")},
 }
 
 const differenceThreads = 256
@@ -23,7 +23,7 @@ const differenceThreads = 256
 // Runs finds the runs of equal keys: their keys, the place where each begins,
 // and their number in count[0]. starts has one place more than there can be
 // runs, and ends with the number of keys. Needs 8 bytes of temporary memory for
-// every 2,048 keys.
+// every 3,840 keys.
 func Runs[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], starts, count gpu.Buffer[uint64]) error {
 	if err := fits("runs", outKeys, keys.Len()); err != nil {
 		return err

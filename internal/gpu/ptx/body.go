@@ -81,20 +81,14 @@ func (b *body) statement() error {
 			b.next()
 		}
 		return nil
-	case b.toks[b.pos+1].text == ":":
-		name := b.next()
+	case isName(t) && b.toks[b.pos+1].text == ":":
+		line, name := b.line(), b.next()
 		b.next()
 		if b.accept(".branchtargets") {
-			b.labels["table "+name] = 0
-			for !b.accept(";") {
-				b.uses = append(b.uses, labelUse{name: b.peek(), line: b.line(), table: name})
-				b.next()
-				b.accept(",")
-			}
-			return nil
+			return b.branchTargets(name)
 		}
 		if _, twice := b.labels[name]; twice {
-			return b.errorf("label %s twice", name)
+			return &Error{line, "label " + name + " twice"}
 		}
 		b.labels[name] = len(b.k.Body)
 		return nil
@@ -103,19 +97,39 @@ func (b *body) statement() error {
 	}
 }
 
+// branchTargets reads "$L1, $L2;", the labels of a table.
+func (b *body) branchTargets(table string) error {
+	b.labels["table "+table] = 0
+	for {
+		line := b.line()
+		name, err := b.name("label")
+		if err != nil {
+			return err
+		}
+		b.uses = append(b.uses, labelUse{name: name, line: line, table: table})
+		if !b.accept(",") {
+			return b.expect(";")
+		}
+	}
+}
+
 // registers reads ".reg .b32 %r<98>;" or ".reg .pred %p, %q;".
 func (b *body) registers() error {
-	typ := strings.TrimPrefix(b.next(), ".")
+	typ := strings.TrimPrefix(b.peek(), ".")
 	if SizeOf(typ) == 0 && typ != "pred" {
 		return b.errorf("register type %q is not known", typ)
 	}
+	b.next()
 	scope := b.scopes[len(b.scopes)-1]
 	for {
-		name := b.next()
+		name, err := b.name("register")
+		if err != nil {
+			return err
+		}
 		if b.accept("<") {
-			n, err := strconv.Atoi(b.next())
-			if err != nil || n > 1<<20 {
-				return b.errorf("bad number of registers")
+			n, err := b.count("a number of registers", 0, maxRegs-len(b.k.Regs))
+			if err != nil {
+				return err
 			}
 			for i := range n {
 				scope[name+strconv.Itoa(i)] = len(b.k.Regs)
@@ -155,16 +169,21 @@ func (b *body) instruction() error {
 		in.Pred = id
 		in.Line = b.line()
 	}
-	in.Op = strings.Split(b.next(), ".")
+	op := b.peek()
+	if op == eof || op[0] < 'a' || op[0] > 'z' {
+		return b.errorf("found %q, expected an instruction", op)
+	}
+	b.next()
+	in.Op = strings.Split(op, ".")
 	for !b.accept(";") {
+		if len(in.Args) > 0 && !b.accept(",") {
+			return b.errorf("found %q in %s", b.peek(), op)
+		}
 		arg, err := b.operand(len(in.Args))
 		if err != nil {
 			return err
 		}
 		in.Args = append(in.Args, arg)
-		if !b.accept(",") && b.peek() != ";" {
-			return b.errorf("found %q in %s", b.peek(), strings.Join(in.Op, "."))
-		}
 	}
 	b.k.Body = append(b.k.Body, in)
 	return nil
@@ -177,12 +196,22 @@ func (b *body) operand(index int) (Operand, error) {
 		b.next()
 		o.Kind = Vec
 		for !b.accept("}") {
+			if len(o.Elems) > 0 && !b.accept(",") {
+				return o, b.errorf("found %q in a vector", b.peek())
+			}
+			switch t := b.peek(); t { // no vector of vectors
+			case "{", "[", "!":
+				return o, b.errorf("found %q in a vector", t)
+			}
+			line, uses := b.line(), len(b.uses)
 			e, err := b.operand(index)
 			if err != nil {
 				return o, err
 			}
+			if len(b.uses) > uses {
+				return o, &Error{line, "no register " + e.Name}
+			}
 			o.Elems = append(o.Elems, e)
-			b.accept(",")
 		}
 		return o, nil
 	case t == "[":
@@ -191,15 +220,19 @@ func (b *body) operand(index int) (Operand, error) {
 		if id, ok := b.register(b.peek()); ok {
 			o.ID = id
 			b.next()
-		} else if c := b.peek()[0]; c >= '0' && c <= '9' || c == '-' {
+		} else if t := b.peek(); t != eof && (t[0] >= '0' && t[0] <= '9' || t[0] == '-') {
 			v, _, err := b.number()
 			if err != nil {
 				return o, err
 			}
 			o.Value = v
 		} else {
-			o.Name = b.next()
-			b.useVar(o.Name)
+			name, err := b.name("variable")
+			if err != nil {
+				return o, err
+			}
+			o.Name = name
+			b.useVar(name)
 		}
 		if b.accept("+") {
 			v, _, err := b.number()
@@ -217,23 +250,27 @@ func (b *body) operand(index int) (Operand, error) {
 		return o, b.expect("]")
 	case t == "!":
 		b.next()
-		o, err := b.operand(index)
-		if err != nil || o.Kind != Reg {
-			return o, b.errorf("expected a predicate after !")
+		id, ok := b.register(b.peek())
+		if !ok {
+			return o, b.errorf("found %q, expected a predicate after !", b.peek())
 		}
-		o.Value = 1
+		b.next()
+		o.Kind, o.ID, o.Value = Reg, id, 1
 		return o, nil
 	case t == "_":
 		b.next()
 		o.Kind = Sink
-	case t == "-" || t != "" && t[0] >= '0' && t[0] <= '9':
+	case t == "-" || t != eof && t[0] >= '0' && t[0] <= '9':
 		v, float, err := b.number()
 		if err != nil {
 			return o, err
 		}
 		o.Kind, o.Value, o.Float = Imm, v, float
 		return o, nil
+	case !isName(t):
+		return o, b.errorf("found %q, expected an operand", t)
 	default:
+		line := b.line()
 		b.next()
 		if id, ok := b.register(t); ok {
 			o.Kind, o.ID = Reg, id
@@ -243,7 +280,7 @@ func (b *body) operand(index int) (Operand, error) {
 			o.Kind, o.Name = Sym, t
 		} else {
 			o.Kind, o.Name = Label, t
-			b.uses = append(b.uses, labelUse{instr: len(b.k.Body), arg: index, name: t, line: b.line()})
+			b.uses = append(b.uses, labelUse{instr: len(b.k.Body), arg: index, name: t, line: line})
 		}
 	}
 	if b.accept("|") {
@@ -251,7 +288,7 @@ func (b *body) operand(index int) (Operand, error) {
 			return o, nil
 		}
 		id, ok := b.register(b.peek())
-		if !ok {
+		if !ok || b.k.Regs[id] != "pred" {
 			return o, b.errorf("no predicate %q", b.peek())
 		}
 		b.next()

@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // token is a word (names and opcodes with their dots and percent signs, and
 // numbers), a quoted string, or one punctuation mark.
@@ -13,6 +16,11 @@ const eof = ""
 
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '%' || c == '.'
+}
+
+// isName says whether a word may name something: numbers and directives do not.
+func isName(t string) bool {
+	return t != eof && isWord(t[0]) && t[0] != '.' && (t[0] < '0' || t[0] > '9')
 }
 
 // lex cuts a PTX text into tokens; comments are dropped.
@@ -44,6 +52,7 @@ func lex(src string) ([]token, error) {
 				return nil, &Error{line, "string without end"}
 			}
 			toks = append(toks, token{src[i : i+end+2], line})
+			line += strings.Count(src[i:i+end+1], "\n")
 			i += end + 2
 		case isWord(c):
 			j := i + 1
@@ -62,7 +71,7 @@ func lex(src string) ([]token, error) {
 			toks = append(toks, token{src[i : i+1], line})
 			i++
 		default:
-			return nil, &Error{line, "unexpected character " + string(rune(c))}
+			return nil, &Error{line, fmt.Sprintf("unexpected character %q", src[i:i+1])}
 		}
 	}
 	return append(toks, token{eof, line}), nil

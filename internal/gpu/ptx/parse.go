@@ -7,6 +7,16 @@ import (
 	"strings"
 )
 
+// Bounds that keep a broken text from asking for absurd amounts; CUDA's own are
+// lower.
+const (
+	maxAlign   = 1 << 16
+	maxVar     = 1 << 30 // bytes of a variable
+	maxParams  = 4096    // bytes of a kernel's parameters, which is CUDA's bound
+	maxThreads = 1 << 20
+	maxRegs    = 1 << 18 // of a kernel
+)
+
 type parser struct {
 	toks []token
 	pos  int
@@ -57,22 +67,72 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-func (p *parser) module() error {
+// value reads the word after a directive; a text that is cut off there is an
+// error, as is punctuation.
+func (p *parser) value(of string) (string, error) {
+	if t := p.peek(); t == eof || !isWord(t[0]) {
+		return "", p.errorf("found %q after %s", t, of)
+	}
+	return p.next(), nil
+}
+
+// name reads the name of a kernel, parameter, variable or register.
+func (p *parser) name(of string) (string, error) {
+	if t := p.peek(); !isName(t) {
+		return "", p.errorf("found %q, expected the name of a %s", t, of)
+	}
+	return p.next(), nil
+}
+
+// count reads a number from low to high, written in decimal.
+func (p *parser) count(of string, low, high int) (int, error) {
+	n, err := strconv.Atoi(p.peek())
+	if err != nil || n < low || n > high {
+		return 0, p.errorf("found %q, expected %s from %d to %d", p.peek(), of, low, high)
+	}
+	p.next()
+	return n, nil
+}
+
+// alignment reads the number after .align.
+func (p *parser) alignment() (int, error) {
+	line := p.line()
+	n, err := p.count("an alignment", 1, maxAlign)
+	if err == nil && n&(n-1) != 0 {
+		err = &Error{line, fmt.Sprintf("alignment %d is not a power of two", n)}
+	}
+	return n, err
+}
+
+func (p *parser) module() (err error) {
 	for {
-		switch t := p.next(); t {
-		case eof:
+		t := p.peek()
+		if t == eof {
 			return nil
+		}
+		if !strings.HasPrefix(t, ".") {
+			return p.errorf("found %q, expected a directive", t)
+		}
+		line := p.line()
+		switch p.next(); t {
 		case ".version":
-			p.m.Version = p.next()
+			if p.m.Version, err = p.value(t); err != nil {
+				return err
+			}
 		case ".target":
-			p.m.Target = p.next()
+			if p.m.Target, err = p.value(t); err != nil {
+				return err
+			}
 			for p.accept(",") {
-				p.next()
+				if _, err := p.value(t); err != nil {
+					return err
+				}
 			}
 		case ".address_size":
-			if n := p.next(); n != "64" {
-				return p.errorf(".address_size %s, expected 64", n)
+			if p.peek() != "64" {
+				return p.errorf(".address_size %q, expected 64", p.peek())
 			}
+			p.next()
 		case ".visible", ".weak", ".extern":
 			if t == ".extern" && p.peek() == ".shared" {
 				p.next()
@@ -96,9 +156,9 @@ func (p *parser) module() error {
 				return err
 			}
 		case ".func":
-			return p.errorf("a function that was not inlined: mark it __forceinline__")
+			return &Error{line, "a function that was not inlined: mark it __forceinline__"}
 		default:
-			return p.errorf("found %q, expected a directive", t)
+			return &Error{line, fmt.Sprintf("directive %s is not known", t)}
 		}
 	}
 }
@@ -112,11 +172,11 @@ func (p *parser) variable(space string) (*Var, error) {
 	for strings.HasPrefix(p.peek(), ".") {
 		switch t := p.next(); {
 		case t == ".align":
-			n, err := strconv.Atoi(p.next())
+			n, err := p.alignment()
 			if err != nil {
-				return nil, p.errorf("bad alignment")
+				return nil, err
 			}
-			v.Align = n
+			v.Align = max(v.Align, n)
 		case SizeOf(t[1:]) > 0:
 			elem = SizeOf(t[1:])
 			v.Align = max(v.Align, elem)
@@ -127,18 +187,23 @@ func (p *parser) variable(space string) (*Var, error) {
 	if elem == 0 {
 		return nil, p.errorf("variable without a type")
 	}
-	v.Name = p.next()
+	var err error
+	if v.Name, err = p.name("variable"); err != nil {
+		return nil, err
+	}
 	count := 1
 	for p.accept("[") {
 		if p.accept("]") {
 			count = 0
 			continue
 		}
-		n, err := strconv.Atoi(p.next())
-		if err != nil || n < 0 {
-			return nil, p.errorf("bad length of %s", v.Name)
+		n, err := p.count("a length", 0, maxVar)
+		if err != nil {
+			return nil, err
 		}
-		count *= n
+		if count *= n; count > maxVar/elem {
+			return nil, p.errorf("%s has more than %d bytes", v.Name, maxVar)
+		}
 		if err := p.expect("]"); err != nil {
 			return nil, err
 		}
@@ -153,22 +218,22 @@ func (p *parser) variable(space string) (*Var, error) {
 }
 
 func (p *parser) initializer(v *Var, elem int) error {
-	v.Init = make([]byte, v.Size)
+	v.Init = []byte{}
 	braces := p.accept("{")
 	for i := 0; ; i++ {
 		if braces && p.accept("}") {
 			return nil
 		}
+		if (i+1)*elem > v.Size {
+			return p.errorf("%s has more values than places", v.Name)
+		}
 		val, _, err := p.number()
 		if err != nil {
 			return err
 		}
-		if (i+1)*elem > v.Size {
-			return p.errorf("%s has more values than places", v.Name)
-		}
 		var b [8]byte
 		binary.LittleEndian.PutUint64(b[:], val)
-		copy(v.Init[i*elem:(i+1)*elem], b[:])
+		v.Init = append(v.Init, b[:elem]...)
 		if !braces {
 			return nil
 		}
@@ -184,7 +249,7 @@ func (p *parser) number() (bits uint64, float int, err error) {
 	for p.accept("-") {
 		neg = !neg
 	}
-	t := p.next()
+	line, t := p.line(), p.next()
 	switch {
 	case len(t) == 10 && (strings.HasPrefix(t, "0f") || strings.HasPrefix(t, "0F")):
 		bits, err = strconv.ParseUint(t[2:], 16, 32)
@@ -205,41 +270,37 @@ func (p *parser) number() (bits uint64, float int, err error) {
 		}
 	}
 	if err != nil {
-		return 0, 0, p.errorf("found %q, expected a number", t)
+		return 0, 0, &Error{line, fmt.Sprintf("found %q, expected a number", t)}
 	}
 	return bits, float, nil
 }
 
 // entry reads a kernel: name, parameters, tuning directives, body.
 func (p *parser) entry() error {
-	k := &Kernel{Line: p.line(), Name: p.next(), Targets: map[string][]int{}}
+	k := &Kernel{Line: p.line(), Targets: map[string][]int{}}
+	var err error
+	if k.Name, err = p.name("kernel"); err != nil {
+		return err
+	}
+	if p.m.Kernel(k.Name) != nil {
+		return &Error{k.Line, "kernel " + k.Name + " twice"}
+	}
 	if err := p.expect("("); err != nil {
 		return err
 	}
 	for !p.accept(")") {
+		if len(k.Params) > 0 {
+			if err := p.expect(","); err != nil {
+				return err
+			}
+		}
 		if err := p.param(k); err != nil {
 			return err
 		}
-		p.accept(",")
 	}
 	for strings.HasPrefix(p.peek(), ".") {
-		dir := p.next()
-		dims := []int{}
-		for {
-			n, err := strconv.Atoi(p.next())
-			if err != nil {
-				return p.errorf("bad number after %s", dir)
-			}
-			dims = append(dims, n)
-			if !p.accept(",") {
-				break
-			}
-		}
-		if dir == ".maxntid" || dir == ".reqntid" {
-			k.MaxThreads = 1
-			for _, n := range dims {
-				k.MaxThreads *= n
-			}
+		if err := p.tuning(k); err != nil {
+			return err
 		}
 	}
 	b := &body{parser: p, k: k, labels: map[string]int{}}
@@ -250,23 +311,47 @@ func (p *parser) entry() error {
 	return nil
 }
 
+// tuning reads a directive between parameters and body: a name and up to three
+// numbers.
+func (p *parser) tuning(k *Kernel) error {
+	dir, product := p.next(), 1
+	for range 3 {
+		n, err := p.count("a number after "+dir, 1, maxThreads)
+		if err != nil {
+			return err
+		}
+		product *= n
+		if !p.accept(",") {
+			break
+		}
+	}
+	if dir == ".maxntid" || dir == ".reqntid" {
+		k.MaxThreads = product
+	}
+	return nil
+}
+
 func (p *parser) param(k *Kernel) error {
 	if err := p.expect(".param"); err != nil {
 		return err
 	}
 	var q Param
+	pointer := false
 	for strings.HasPrefix(p.peek(), ".") {
 		switch t := p.next(); {
 		case t == ".align":
-			n, err := strconv.Atoi(p.next())
+			n, err := p.alignment()
 			if err != nil {
-				return p.errorf("bad alignment")
+				return err
 			}
-			q.Align = n
+			if !pointer { // else it is that of what is pointed to
+				q.Align = max(q.Align, n)
+			}
 		case SizeOf(t[1:]) > 0:
 			q.Type, q.Size = t[1:], SizeOf(t[1:])
 			q.Align = max(q.Align, q.Size)
 		case t == ".ptr" || t == ".global":
+			pointer = true
 		default:
 			return p.errorf("%s in a parameter is not known", t)
 		}
@@ -274,11 +359,14 @@ func (p *parser) param(k *Kernel) error {
 	if q.Size == 0 {
 		return p.errorf("parameter without a type")
 	}
-	q.Name = p.next()
+	var err error
+	if q.Name, err = p.name("parameter"); err != nil {
+		return err
+	}
 	if p.accept("[") {
-		n, err := strconv.Atoi(p.next())
+		n, err := p.count("a length", 1, maxParams)
 		if err != nil {
-			return p.errorf("bad length of %s", q.Name)
+			return err
 		}
 		q.Size *= n
 		if err := p.expect("]"); err != nil {
@@ -286,7 +374,9 @@ func (p *parser) param(k *Kernel) error {
 		}
 	}
 	q.Offset = alignUp(k.ParamBytes, q.Align)
-	k.ParamBytes = q.Offset + q.Size
+	if k.ParamBytes = q.Offset + q.Size; k.ParamBytes > maxParams {
+		return p.errorf("kernel %s has more than %d bytes of parameters", k.Name, maxParams)
+	}
 	k.Params = append(k.Params, q)
 	return nil
 }

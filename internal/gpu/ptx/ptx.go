@@ -36,7 +36,7 @@ type Var struct {
 	Align  int
 	Size   int    // bytes; 0 for dynamic shared memory
 	Extern bool   // dynamic shared memory
-	Init   []byte // nil: zeroes
+	Init   []byte // its first bytes; the rest is zeroes
 	Line   int
 }
 

@@ -1,3 +1,3 @@
 #include "runs.cuh"
 
-RUNS(u32, 128, 16)
+RUNS(u32, 128, 48)

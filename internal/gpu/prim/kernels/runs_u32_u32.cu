@@ -1,3 +1,3 @@
 #include "runs.cuh"
 
-REDUCE(u32, u32, 128, 16)
+REDUCE(u32, u32, 192, 16)

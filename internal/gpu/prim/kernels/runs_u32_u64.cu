@@ -1,3 +1,3 @@
 #include "runs.cuh"
 
-REDUCE(u32, u64, 128, 12)
+REDUCE(u32, u64, 192, 12)

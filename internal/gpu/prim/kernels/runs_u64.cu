@@ -1,3 +1,3 @@
 #include "runs.cuh"
 
-RUNS(u64, 128, 16)
+RUNS(u64, 192, 20)

@@ -1,3 +1,3 @@
 #include "runs.cuh"
 
-REDUCE(u64, u64, 128, 12)
+REDUCE(u64, u64, 192, 12)

@@ -1,3 +1,3 @@
 #include "scan.cuh"
 
-SCAN(u32, u32, u32, 128, 64)
+SCAN(u32, u32, u32, 128, 72, 5)

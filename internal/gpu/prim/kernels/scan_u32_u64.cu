@@ -1,3 +1,3 @@
 #include "scan.cuh"
 
-SCAN(u32_u64, u32, u64, 128, 32)
+SCAN(u32_u64, u32, u64, 128, 24, 7)

@@ -1,3 +1,3 @@
 #include "scan.cuh"
 
-SCAN(u64, u64, u64, 128, 32)
+SCAN(u64, u64, u64, 128, 40, 5)

@@ -119,12 +119,12 @@ INLINE void select(From from, const u8* flags, T* out, u64* count, u64* states, 
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *count = prefix + all;
 }
 
-KERNEL __launch_bounds__(256) select_u32(const u32* in, const u8* flags, u32* out, u64* count, u64* states, u64 n) {
-  select<u32, 256, 32>(FromMemory<u32>{in}, flags, out, count, states, n);
+KERNEL __launch_bounds__(256, 4) select_u32(const u32* in, const u8* flags, u32* out, u64* count, u64* states, u64 n) {
+  select<u32, 256, 40>(FromMemory<u32>{in}, flags, out, count, states, n);
 }
-KERNEL __launch_bounds__(256) select_u64(const u64* in, const u8* flags, u64* out, u64* count, u64* states, u64 n) {
-  select<u64, 256, 16>(FromMemory<u64>{in}, flags, out, count, states, n);
+KERNEL __launch_bounds__(128) select_u64(const u64* in, const u8* flags, u64* out, u64* count, u64* states, u64 n) {
+  select<u64, 128, 24>(FromMemory<u64>{in}, flags, out, count, states, n);
 }
-KERNEL __launch_bounds__(256) select_index(const u8* flags, u32* out, u64* count, u64* states, u64 n) {
-  select<u32, 256, 32>(FromNumber{}, flags, out, count, states, n);
+KERNEL __launch_bounds__(128) select_index(const u8* flags, u32* out, u64* count, u64* states, u64 n) {
+  select<u32, 128, 64>(FromNumber{}, flags, out, count, states, n);
 }
