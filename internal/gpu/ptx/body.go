@@ -76,8 +76,13 @@ func (b *body) statement() error {
 		v, err := b.variable(t[1:])
 		b.k.Vars = append(b.k.Vars, v)
 		return err
-	case t == ".pragma" || t == ".loc":
-		for !b.accept(";") && b.peek() != eof && (t != ".loc" || b.line() == b.toks[b.pos-1].line) {
+	case t == ".pragma": // up to the semicolon
+		for b.peek() != ";" && b.peek() != eof {
+			b.next()
+		}
+		return b.expect(";")
+	case t == ".loc": // up to the end of the line
+		for line := b.line(); b.peek() != eof && b.line() == line; {
 			b.next()
 		}
 		return nil
