@@ -19,9 +19,30 @@ func (b *buffer) reset() {
 }
 
 // fill makes [lo, hi) the postings with documents in [from, to). Windows come in rising
-// order. Blocks whose bound is not above blockNeed may be left out, and so may postings that are
-// not above need.
-func (l *list) fill(from, to uint32, blockNeed, need float64) {
+// order. Blocks whose bound is not above need may be left out.
+func (l *list) fill(from, to uint32, need float64) {
+	l.load(from, to, need)
+	b := &l.postings
+	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
+}
+
+// highest is the highest score in [from, to). It decodes what fill would.
+func (l *list) highest(from, to uint32) float64 {
+	l.load(from, to, -1)
+	b := &l.postings
+	b.hi = b.lo
+	best := float32(0)
+	for i, d := range b.docs[b.lo:] {
+		if d >= to {
+			break
+		}
+		best = max(best, b.scores[b.lo+i])
+	}
+	return float64(best)
+}
+
+// load makes sure that the postings in [from, to) are decoded, and lo is the first.
+func (l *list) load(from, to uint32, need float64) {
 	b := &l.postings
 	b.lo = b.hi
 	if b.lo < len(b.docs) && b.docs[b.lo] < from {
@@ -32,17 +53,16 @@ func (l *list) fill(from, to uint32, blockNeed, need float64) {
 		n := copy(b.docs, b.docs[b.lo:])
 		copy(b.scores, b.scores[b.lo:])
 		b.docs, b.scores, b.lo = b.docs[:n], b.scores[:n], 0
-		l.decode(from, to, blockNeed, need)
+		l.decode(from, to, need)
 	}
-	b.hi = b.lo + firstAtLeast(b.docs[b.lo:], to)
 }
 
 // decode appends the blocks that have documents in [from, to) to the buffer.
-func (l *list) decode(from, to uint32, blockNeed, need float64) {
+func (l *list) decode(from, to uint32, need float64) {
 	b := &l.postings
 	b.next = l.FindBlock(b.next, from)
 	for b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
-		if blockNeed >= 0 && float64(l.bound(l.Bounds[b.next])) <= blockNeed {
+		if need >= 0 && float64(l.bound(l.Bounds[b.next])) <= need {
 			if l.Last[b.next] >= to-1 {
 				break // later windows may find it worth something
 			}
@@ -68,11 +88,7 @@ func (l *list) decode(from, to uint32, blockNeed, need float64) {
 		}
 		l.use(b.next)
 		l.scored += int64(got)
-		if l.bm25 != nil && need > 0 {
-			got = l.bm25.batchAbove(docs[:got], b.tfs[:got], scores[:got], need)
-		} else {
-			l.batch(docs[:got], b.tfs[:got], scores[:got])
-		}
+		l.batch(docs[:got], b.tfs[:got], scores[:got])
 		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 		b.next++
 	}

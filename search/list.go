@@ -25,6 +25,7 @@ type list struct {
 
 	postings buffer // decoded and scored postings of a window
 	asked    buffer // those of the documents that were looked up (bmm)
+	sparse   bool   // few postings a window: the best of them is the window's bound (bmm)
 	filled   bool   // which of the two holds the window's
 }
 

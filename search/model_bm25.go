@@ -99,30 +99,6 @@ func (s *bm25Scorer) sift(docs, tfs []uint32, need float64, w *window) {
 	w.found = found
 }
 
-// batchAbove scores the postings whose score may be above need, moves them to the front of docs and out, and
-// returns how many these are. Like sift it divides for these only; and it does not branch.
-func (s *bm25Scorer) batchAbove(docs, tfs []uint32, out []float32, need float64) int {
-	lengths, a, b, weight, plus := s.w.c.lengths, s.A, s.B, s.Weight, s.Plus
-	limit := s.limit(need)
-	if limit < 0 {
-		return 0
-	}
-	above := uint64(math.Float32bits(limit)) + 1
-	tfs, out = tfs[:len(docs)], out[:len(docs)]
-	n := 0
-	for i, d := range docs {
-		k := a + float32(b*float32(lengths[d]))
-		x := float32(k * bm25.Reciprocal(tfs[i]))
-		docs[n], out[n] = d, x
-		n += int((uint64(math.Float32bits(x)) - above) >> 63)
-	}
-	out = out[:n]
-	for i, x := range out {
-		out[i] = weight/(1+x) + plus
-	}
-	return n
-}
-
 // limit is the largest k/tf with which a score can be above need: weight/(1+x) + plus > need
 // means x < weight/(need-plus) - 1, give or take the rounding.
 func (s *bm25Scorer) limit(need float64) float32 {

@@ -22,23 +22,23 @@ type query struct {
 	cut      float64 // no document whose bounds add up to this or less can beat it
 	hair     float64 // how much lower than theta cut is, relatively
 
-	byBound []*list   // working copy for algorithms that order the lists
-	sums    []float64 // of bounds, in that order
-	scores  []float32 // by query position, of the document being scored
-	window  window    // of taat and bmm
-	span    uint32    // documents in a window of bmm
-	most    float64   // the lists' bounds together, for bmm
-	plain   plainly   // of bmm
-	ticks   int
-	stats   Stats
-	used    int64 // blocks in which a posting was scored
-	trace   bool
-	traceAt int64 // Entered of the next point of the trace
-	team    *team // those who answer it together, if several do
-	mate    mate  // what this one of them knows
-	pool    []*list
-	tokens  text.Tokens
-	words   map[string]int
+	byBound  []*list   // working copy for algorithms that order the lists
+	sums     []float64 // of bounds, in that order
+	scores   []float32 // by query position, of the document being scored
+	window   window    // of taat and bmm
+	span     uint32    // documents in a window of bmm
+	fullSpan uint32    // what that grows to
+	plain    plainly   // of bmm
+	ticks    int
+	stats    Stats
+	used     int64 // blocks in which a posting was scored
+	trace    bool
+	traceAt  int64 // Entered of the next point of the trace
+	team     *team // those who answer it together, if several do
+	mate     mate  // what this one of them knows
+	pool     []*list
+	tokens   text.Tokens
+	words    map[string]int
 }
 
 // queryTerm is a word of the query that the index knows.

@@ -9,7 +9,7 @@ func taat(q *query) error {
 	for base := q.from; base < q.to; {
 		end := uint32(min(uint64(base)+windowSize, uint64(q.to)))
 		for _, l := range q.lists {
-			l.fill(base, end, -1, -1)
+			l.fill(base, end, -1)
 			w.add(&l.postings, base)
 			if q.mode == And {
 				for _, d := range l.postings.docs[l.postings.lo:l.postings.hi] {
