@@ -102,7 +102,7 @@ func mineByFeature(ctx context.Context, g *neighbours, fg *featureGraph, s *stor
 func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, features, order []int32, root int32) error {
 	features = slices.Clone(features)
 	slices.Sort(features)
-	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence)
+	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence, opt.crew)
 	l := newLattice(u, s, opt.crew, opt.All, opt.budget/4)
 	sets, hard, err := l.fillRoot(ctx, opt)
 	if err != nil {
@@ -153,22 +153,18 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, er
 		return 0, 0, err
 	}
 	l.root.reset(len(u.features))
+	err = opt.crew.each(ctx, len(u.features), func(_, f int) error {
+		l.root.groups[f].join(parts, f)
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
 	for i := range parts {
-		for f := range parts[i].groups {
-			from, to := &parts[i].groups[f], &l.root.groups[f]
-			base := int32(len(to.sets))
-			for _, e := range from.end {
-				to.end = append(to.end, base+e)
-			}
-			to.set = append(to.set, from.set...)
-			to.weight = append(to.weight, from.weight...)
-			to.ext = append(to.ext, from.ext...)
-			to.weights = append(to.weights, from.weights...)
-			to.sets = append(to.sets, from.sets...)
-			sets += len(from.set) + len(from.sets)
-		}
 		l.root.hard = append(l.root.hard, parts[i].hard...)
-		parts[i] = table[M]{}
+	}
+	for f := range l.root.groups {
+		sets += len(l.root.groups[f].set) + len(l.root.groups[f].sets)
 	}
 	return sets, len(l.root.hard), nil
 }

@@ -40,7 +40,7 @@ func BenchmarkJoin(b *testing.B) {
 	for _, d := range []float64{3, 6} {
 		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
 			for b.Loop() {
-				p := newPlaces(pts, false, d)
+				p := newPlaces(pts, false, d, crew{1})
 				g := joinDistance(p, d*d)
 				if err := g.list(b.Context(), crew{1}, 1<<40); err != nil {
 					b.Fatal(err)

@@ -97,9 +97,6 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	default:
 		return nil, fmt.Errorf("unknown algorithm %q: want auto, sgct or joinless", opt.Algorithm)
 	}
-	if err := pts.check(opt.Geographic); err != nil {
-		return nil, err
-	}
 	if opt.evaluation != nil {
 		j.evaluation = *opt.evaluation
 	}
@@ -127,7 +124,7 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	if j.engine == engine.Sequential {
 		j.crew.workers = 1
 	}
-	return j, nil
+	return j, pts.check(opt.Geographic, j.crew)
 }
 
 // Mine finds the co-location patterns of the points.
@@ -169,7 +166,7 @@ func participationIndex(p found, total []int64) float64 {
 
 func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 	j, pts := s.job, s.pts
-	res := &Result{Totals: pts.Totals(), Places: -1, Pairs: -1, Engine: j.engine}
+	res := &Result{Totals: pts.totals(j.crew), Places: -1, Pairs: -1, Engine: j.engine}
 	switch j.Algorithm {
 	case SGCT:
 		patterns, err := mineSGCT(ctx, pts, j)
@@ -200,7 +197,7 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 			limit = math.Inf(1)
 		}
 	}
-	p := newPlaces(pts, j.Geographic, side)
+	p := newPlaces(pts, j.Geographic, side, j.crew)
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
 	if j.KNN > 0 {
 		return joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)

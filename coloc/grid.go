@@ -3,7 +3,10 @@ package coloc
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sort"
+
+	"github.com/collocate/collocate/internal/par"
 )
 
 // grid is a sparse grid over the places: the keys of the cells that hold any,
@@ -27,33 +30,22 @@ type grid struct {
 // two cells apart.
 const slack = 1 + 1.0/65536
 
-type cellKey struct {
-	key   uint64
-	index int32
-}
-
-// sort lays the grid out and returns the positions' keys in cell order. Within
-// a cell the order is the input's. z is nil in the plane.
-func (g *grid) sort(x, y, z []float64, side float64) []cellKey {
+// sort lays the grid out and returns the positions' keys in cell order, and
+// which position each is of. Within a cell the order is the input's. z is nil in
+// the plane.
+func (g *grid) sort(x, y, z []float64, side float64, c crew) (keys []uint64, order []int32) {
 	g.planes = 1
 	n := len(x)
 	if n == 0 {
-		return nil
-	}
-	extent := func(v []float64) (low, width float64) {
-		low, high := v[0], v[0]
-		for _, c := range v {
-			low, high = min(low, c), max(high, c)
-		}
-		return low, high - low
+		return nil, nil
 	}
 	var width, height, depth float64
-	g.lowX, width = extent(x)
-	g.lowY, height = extent(y)
+	g.lowX, width = extent(x, c)
+	g.lowY, height = extent(y, c)
 	// Fields of 31 bits in the plane, 21 on the sphere, with room for a margin.
 	cells := float64(1 << 30)
 	if z != nil {
-		g.lowZ, depth = extent(z)
+		g.lowZ, depth = extent(z, c)
 		cells, g.planes = 1<<20, 3
 	}
 	widest := max(width, height, depth)
@@ -67,18 +59,36 @@ func (g *grid) sort(x, y, z []float64, side float64) []cellKey {
 	g.colBits = uint(bits.Len64(uint64(width*g.scale) + 2))
 	g.rowBits = uint(bits.Len64(uint64(height*g.scale) + 2))
 
-	keys := make([]cellKey, n)
-	var seen uint64
-	for i := range keys {
-		c := 0.0
-		if z != nil {
-			c = z[i]
+	keys, order = make([]uint64, n), make([]int32, n)
+	c.sweep(n, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			depth := 0.0
+			if z != nil {
+				depth = z[i]
+			}
+			keys[i], order[i] = g.key(x[i], y[i], depth), int32(i)
 		}
-		k := g.key(x[i], y[i], c)
-		keys[i] = cellKey{k, int32(i)}
-		seen |= k
-	}
-	return sortKeys(keys, uint(bits.Len64(seen)))
+	})
+	par.RadixSortPairs(c.workers, keys, order, nil, nil, 0, 64)
+	return keys, order
+}
+
+// extent is the least value and how far the others reach beyond it.
+func extent(v []float64, c crew) (low, width float64) {
+	lows, highs := make([]float64, shares(len(v))), make([]float64, shares(len(v)))
+	c.sweep(len(v), func(_, lo, hi int) {
+		low, high := v[lo], v[lo]
+		for _, at := range v[lo:hi] {
+			if at < low { // all are finite: the builtins would look for NaN
+				low = at
+			} else if at > high {
+				high = at
+			}
+		}
+		lows[lo/share], highs[lo/share] = low, high
+	})
+	low = slices.Min(lows)
+	return low, slices.Max(highs) - low
 }
 
 // key is the cell of a position. Columns and rows start at 1: the one before
@@ -88,30 +98,6 @@ func (g *grid) key(x, y, z float64) uint64 {
 	row := uint64(int64((y-g.lowY)*g.scale)) + 1
 	plane := uint64(int64((z-g.lowZ)*g.scale)) + 1
 	return (plane<<g.rowBits|row)<<g.colBits | col
-}
-
-// sortKeys is a stable radix sort on the keys' lowest bits.
-func sortKeys(keys []cellKey, width uint) []cellKey {
-	const digit = 11
-	other := make([]cellKey, len(keys))
-	for shift := uint(0); shift < width; shift += digit {
-		var count [1 << digit]int32
-		for i := range keys {
-			count[keys[i].key>>shift&(1<<digit-1)]++
-		}
-		sum := int32(0)
-		for d, c := range count {
-			count[d] = sum
-			sum += c
-		}
-		for i := range keys {
-			d := keys[i].key >> shift & (1<<digit - 1)
-			other[count[d]] = keys[i]
-			count[d]++
-		}
-		keys, other = other, keys
-	}
-	return keys
 }
 
 // span is a range of places.
@@ -163,4 +149,9 @@ func (w *window) around(cell uint64) []span {
 // search is the first cell with at least that key.
 func (g *grid) search(key uint64) int {
 	return sort.Search(len(g.keys), func(i int) bool { return g.keys[i] >= key })
+}
+
+// cellOf is the cell that holds a place.
+func (g *grid) cellOf(place int32) int {
+	return sort.Search(len(g.keys), func(c int) bool { return g.start[c+1] > place })
 }

@@ -20,7 +20,6 @@ type neighbours struct {
 	limit float64   // squared distance at most
 	reach []float64 // per place its own squared distance; nil for one limit
 
-	cells  []int32   // the cell of each place, while there are no lists
 	blocks [][]int32 // lists of placesPerBlock places each; nil without
 	end    []uint32  // where a place's list ends in its block
 	edges  int64     // directed; -1 when not counted yet
@@ -37,13 +36,7 @@ func blockCount(places int) int { return (places + placesPerBlock - 1) >> blockS
 
 // joinDistance makes the graph of places within a squared distance.
 func joinDistance(p *places, limit float64) *neighbours {
-	g := &neighbours{places: p, limit: limit, cells: make([]int32, p.len()), edges: -1}
-	for c := range p.grid.keys {
-		for i := p.grid.start[c]; i < p.grid.start[c+1]; i++ {
-			g.cells[i] = int32(c)
-		}
-	}
-	return g
+	return &neighbours{places: p, limit: limit, edges: -1}
 }
 
 // adjacent tells whether two different places are neighbours.
@@ -58,11 +51,13 @@ func (g *neighbours) adjacent(i, j int32) bool {
 // eachCell calls do(place, spans around it) for the places of a block.
 func (g *neighbours) eachCell(block int, do func(place int32, spans []span) error) error {
 	win := window{g: &g.grid}
-	last := int32(-1)
-	var spans []span
-	for i := int32(block << blockShift); i < int32(min(g.len(), (block+1)<<blockShift)); i++ {
-		if c := g.cells[i]; c != last {
-			spans, last = win.around(g.grid.keys[c]), c
+	from, to := int32(block<<blockShift), int32(min(g.len(), (block+1)<<blockShift))
+	cell := g.grid.cellOf(from)
+	spans := win.around(g.grid.keys[cell])
+	for i := from; i < to; i++ {
+		if i == g.grid.start[cell+1] {
+			cell++
+			spans = win.around(g.grid.keys[cell])
 		}
 		if err := do(i, spans); err != nil {
 			return err
@@ -103,7 +98,7 @@ func (g *neighbours) list(ctx context.Context, crew crew, budget int64) error {
 		return nil
 	})
 	if err == nil {
-		g.blocks, g.end, g.edges, g.cells = blocks, end, edges.Load(), nil
+		g.blocks, g.end, g.edges = blocks, end, edges.Load()
 	}
 	if errors.Is(err, errFull) {
 		return nil
@@ -125,7 +120,7 @@ func (g *neighbours) of(i int32, buf []int32) (list, scratch []int32) {
 		return g.blocks[i>>blockShift][from:g.end[i]], buf
 	}
 	win := window{g: &g.grid}
-	buf = g.scan(i, win.around(g.grid.keys[g.cells[i]]), buf[:0])
+	buf = g.scan(i, win.around(g.grid.keys[g.grid.cellOf(i)]), buf[:0])
 	return buf, buf
 }
 
@@ -183,24 +178,49 @@ func (g *neighbours) scanSpan(i int32, s span, out []int32, n int) int {
 	return n
 }
 
+// spot is a place as counting pairs sees it: all it reads, side by side.
+type spot struct {
+	x, y float64
+	mask uint64 // its features
+}
+
+func (g *neighbours) spots(c crew) []spot {
+	spots := make([]spot, g.len())
+	c.sweep(len(spots), func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			s := spot{x: g.x[i], y: g.y[i]}
+			for _, f := range g.feat[g.first[i]:g.first[i+1]] {
+				s.mask |= 1 << f
+			}
+			spots[i] = s
+		}
+	})
+	return spots
+}
+
 // scanMask joins the masks of place i and its neighbours in the plane, and
 // counts them.
-func (g *neighbours) scanMask(i int32, spans []span, masks []uint64) (near uint64, count int) {
+func (g *neighbours) scanMask(i int32, spans []span, spots []spot) (near uint64, count int) {
 	x, y, limit := g.x[i], g.y[i], g.limit
 	for _, s := range spans {
-		xs := g.x[s.lo:s.hi]
-		ys := g.y[s.lo:s.hi]
-		ms := masks[s.lo:s.hi]
-		ys, ms = ys[:len(xs)], ms[:len(xs)]
-		for k := range xs {
-			dx, dy := xs[k]-x, ys[k]-y
-			step := 0
-			if float64(dx*dx)+float64(dy*dy) <= limit {
-				step = 1
-			}
-			near |= ms[k] & -uint64(step)
-			count += step
-		}
+		m, n := joinMasks(spots[s.lo:s.hi], x, y, limit)
+		near |= m
+		count += n
 	}
 	return near, count - 1
+}
+
+// joinMasks has no branch to mispredict, and few enough variables for registers.
+func joinMasks(spots []spot, x, y, limit float64) (near uint64, count int) {
+	for k := range spots {
+		s := &spots[k]
+		dx, dy := s.x-x, s.y-y
+		step := 0
+		if float64(dx*dx)+float64(dy*dy) <= limit {
+			step = 1
+		}
+		near |= s.mask & -uint64(step)
+		count += step
+	}
+	return near, count
 }

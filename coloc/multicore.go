@@ -34,6 +34,19 @@ func (c crew) each(ctx context.Context, items int, do func(worker, item int) err
 	return first
 }
 
+// share is the number of points or places that a core takes at a time in the
+// passes that do little with each.
+const share = 1 << 13
+
+// sweep covers [0, n) with calls do(worker, lo, hi). Parts start at multiples
+// of share whatever the number of cores.
+func (c crew) sweep(n int, do func(worker, lo, hi int)) {
+	par.For(c.workers, n, share, do)
+}
+
+// shares is the number of parts of a sweep.
+func shares(n int) int { return (n + share - 1) / share }
+
 // tasks is a stack of jobs that may push further jobs: the last pushed is done
 // first, so that the data a job shares with its children is soon free again.
 type tasks struct {

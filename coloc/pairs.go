@@ -47,27 +47,22 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 	n := len(g.total)
 	counts := make([]*pairCounts, crew.workers)
 	counters := make([]pairCounter, crew.workers)
-	var masks []uint64
+	var spots []spot
 	if n <= 64 {
-		masks = make([]uint64, g.len())
-		for i := range masks {
-			for _, f := range g.feat[g.first[i]:g.first[i+1]] {
-				masks[i] |= 1 << f
-			}
-		}
+		spots = g.spots(crew)
 	}
 	var edges atomic.Int64
 	err := crew.each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counts[w] == nil {
 			counts[w] = newPairCounts(n)
-			counters[w] = pairCounter{g: g, masks: masks, seen: make([]int32, n)}
+			counters[w] = pairCounter{g: g, spots: spots, seen: make([]int32, n)}
 		}
 		c := &counters[w]
 		// In the plane and without lists a scan of the grid gives masks at once.
-		if masks != nil && g.streams() && g.z == nil {
+		if spots != nil && g.streams() && g.z == nil {
 			found := 0
 			err := g.eachCell(b, func(i int32, spans []span) error {
-				near, n := g.scanMask(i, spans, masks)
+				near, n := g.scanMask(i, spans, spots)
 				found += n
 				c.add(i, near, counts[w])
 				return nil
@@ -107,8 +102,8 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 // pairCounter is one worker's scratch.
 type pairCounter struct {
 	g     *neighbours
-	masks []uint64 // features of each place, when 64 bits hold them
-	seen  []int32  // place+1 whose neighbourhood last showed the feature
+	spots []spot  // when 64 bits hold the features
+	seen  []int32 // place+1 whose neighbourhood last showed the feature
 	near  []int32
 	buf   []int32
 }
@@ -130,10 +125,10 @@ func (c *pairCounter) place(i int32, counts *pairCounts) int {
 	g := c.g
 	var list []int32
 	list, c.buf = g.of(i, c.buf)
-	if c.masks != nil {
-		near := c.masks[i]
+	if c.spots != nil {
+		near := c.spots[i].mask
 		for _, j := range list {
-			near |= c.masks[j]
+			near |= c.spots[j].mask
 		}
 		c.add(i, near, counts)
 		return len(list)

@@ -1,9 +1,6 @@
 package coloc
 
-import (
-	"cmp"
-	"slices"
-)
+import "sort"
 
 // places are the distinct positions of the input, in the order of the grid's
 // cells, each with the features found there and how many points of each. A
@@ -36,97 +33,81 @@ func (p *places) pointsOf(k int32) []int32 {
 	return p.members[from:p.memberEnd[k]]
 }
 
-// site is a point on its way into its place.
-type site struct {
-	x, y, z float64
-	feature int32
-	index   int32
-}
-
-func compareSites(a, b *site) int {
-	switch {
-	case a.x < b.x:
-		return -1
-	case a.x > b.x:
-		return 1
-	case a.y != b.y:
-		return cmp.Compare(a.y, b.y)
-	case a.z != b.z:
-		return cmp.Compare(a.z, b.z)
-	case a.feature != b.feature:
-		return cmp.Compare(a.feature, b.feature)
-	}
-	return cmp.Compare(a.index, b.index)
-}
-
 // newPlaces sorts the points into cells of the given side and collapses them.
 // side 0 picks cells of a few points each.
-func newPlaces(pts *Points, geographic bool, side float64) *places {
+func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
 	n := pts.Len()
-	x, y, z := pts.X, pts.Y, []float64(nil)
-	if geographic {
-		x, y, z = make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range n {
-			x[i], y[i], z[i] = unitVector(pts.X[i], pts.Y[i])
-		}
-	}
-	c := collapse{places: &places{
+	x, y, z := pts.positions(geographic, c)
+	p := &places{
 		x: make([]float64, n), y: make([]float64, n), first: make([]int32, n+1),
-		feat: make([]int32, n), weight: make([]int32, n),
-		members: make([]int32, n), memberEnd: make([]int32, n),
-		total: pts.Totals(),
-	}}
-	p := c.places
+		feat: make([]int32, n), weight: make([]int32, n), memberEnd: make([]int32, n),
+		total: pts.totals(c),
+	}
 	if geographic {
 		p.z = make([]float64, n)
 	}
-	keys := p.grid.sort(x, y, z, side)
-	p.grid.keys = make([]uint64, 0, n)
-	p.grid.start = make([]int32, 0, n+1)
-	var cell []site
-	for lo := 0; lo < n; {
-		key := keys[lo].key
-		cell = cell[:0]
-		for _, k := range keys[lo:] {
-			if k.key != key {
-				break
-			}
-			i := k.index
-			s := site{x: x[i] + 0, y: y[i] + 0, feature: pts.Feature[i], index: i} // -0 and 0 are one place
+	var keys []uint64
+	keys, p.members = p.grid.sort(x, y, z, side, c)
+	p.grid.keys, p.grid.start = keys, make([]int32, n+1)
+	// The points come in cell order first, which is one loop that waits for
+	// many reads at once: 200,000 points took 6 ms instead of 13 cell by cell.
+	c.sweep(n, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			i := p.members[k]
+			p.x[k], p.y[k], p.feat[k] = x[i]+0, y[i]+0, pts.Feature[i] // -0 and 0 are one place
 			if z != nil {
-				s.z = z[i]
+				p.z[k] = z[i] + 0
 			}
-			cell = append(cell, s)
 		}
-		p.grid.keys = append(p.grid.keys, key)
-		p.grid.start = append(p.grid.start, int32(c.count))
-		c.addCell(cell, lo)
-		lo += len(cell)
+	})
+	// Every part takes the cells that begin in it and collapses them where they
+	// lie; close then moves the parts together.
+	parts := make([]collapse, shares(n))
+	starts := make([]int, len(parts)+1)
+	for i := range starts {
+		starts[i] = cellStart(keys, min(n, i*share))
 	}
-	return c.finish()
+	c.sweep(n, func(_, lo, _ int) {
+		i := lo / share
+		parts[i] = collapse{places: p, from: starts[i]}
+		for lo := starts[i]; lo < starts[i+1]; {
+			hi := lo + 1
+			for hi < starts[i+1] && keys[hi] == keys[lo] {
+				hi++
+			}
+			parts[i].cell(lo, hi)
+			lo = hi
+		}
+	})
+	return p.close(parts)
 }
 
-// collapse fills places, whose slices are as long as there are points.
+// cellStart is the first point from at on that begins a cell.
+func cellStart(keys []uint64, at int) int {
+	if at == 0 || at == len(keys) {
+		return at
+	}
+	last := keys[at-1]
+	return at + sort.Search(len(keys)-at, func(i int) bool { return keys[at+i] > last })
+}
+
+// collapse turns points in cell order into places, from index from on. It
+// never writes beyond what it has read.
 type collapse struct {
 	*places
-	count, entries int
+	from                  int
+	cells, count, entries int // made
 }
 
-// addCell appends the places of one cell; base is the number of points before.
-func (c *collapse) addCell(cell []site, base int) {
-	if len(cell) <= 12 {
-		for i := 1; i < len(cell); i++ {
-			for j := i; j > 0 && compareSites(&cell[j-1], &cell[j]) > 0; j-- {
-				cell[j-1], cell[j] = cell[j], cell[j-1]
-			}
-		}
-	} else {
-		slices.SortFunc(cell, func(a, b site) int { return compareSites(&a, &b) })
-	}
-	p, at, entry := c.places, c.count, c.entries
-	for i := range cell {
-		s := &cell[i]
-		newPlace := i == 0 || s.x != cell[i-1].x || s.y != cell[i-1].y || s.z != cell[i-1].z
+// cell makes the places of the points lo to hi, which are one cell.
+func (c *collapse) cell(lo, hi int) {
+	p, at, entry := c.places, c.from+c.count, c.from+c.entries
+	p.grid.keys[c.from+c.cells], p.grid.start[c.from+c.cells] = p.grid.keys[lo], int32(at)
+	p.sortCell(lo, hi)
+	var last site
+	for k := lo; k < hi; k++ {
+		s := p.site(k)
+		newPlace := k == lo || s.x != last.x || s.y != last.y || s.z != last.z
 		if newPlace {
 			p.first[at], p.x[at], p.y[at] = int32(entry), s.x, s.y
 			if p.z != nil {
@@ -134,27 +115,54 @@ func (c *collapse) addCell(cell []site, base int) {
 			}
 			at++
 		}
-		if newPlace || s.feature != cell[i-1].feature {
+		if newPlace || s.feature != last.feature {
 			p.feat[entry] = s.feature
 			entry++
 		}
 		p.weight[entry-1]++
-		p.memberEnd[entry-1] = int32(base + i + 1)
-		p.members[base+i] = s.index
+		p.memberEnd[entry-1] = int32(k + 1)
+		last = s
 	}
-	c.count, c.entries = at, entry
+	c.cells, c.count, c.entries = c.cells+1, at-c.from, entry-c.from
 }
 
-// finish cuts the slices to what was filled.
-func (c *collapse) finish() *places {
-	p, at := c.places, c.count
-	p.grid.start = append(p.grid.start, int32(at))
-	p.first[at] = int32(c.entries)
-	p.x, p.y, p.first = p.x[:at], p.y[:at], p.first[:at+1]
-	if p.z != nil {
-		p.z = p.z[:at]
+// close moves what the parts filled together and cuts the slices.
+func (p *places) close(parts []collapse) *places {
+	cells, count, entries := 0, 0, 0
+	for _, c := range parts {
+		from := c.from
+		if from > cells {
+			copy(p.grid.keys[cells:], p.grid.keys[from:from+c.cells])
+			copy(p.grid.start[cells:], p.grid.start[from:from+c.cells])
+		}
+		if from > count {
+			copy(p.x[count:], p.x[from:from+c.count])
+			copy(p.y[count:], p.y[from:from+c.count])
+			copy(p.first[count:], p.first[from:from+c.count])
+			if p.z != nil {
+				copy(p.z[count:], p.z[from:from+c.count])
+			}
+			for k := range p.grid.start[cells : cells+c.cells] {
+				p.grid.start[cells+k] -= int32(from - count)
+			}
+		}
+		if from > entries {
+			copy(p.feat[entries:], p.feat[from:from+c.entries])
+			copy(p.weight[entries:], p.weight[from:from+c.entries])
+			copy(p.memberEnd[entries:], p.memberEnd[from:from+c.entries])
+			for k := range p.first[count : count+c.count] {
+				p.first[count+k] -= int32(from - entries)
+			}
+		}
+		cells, count, entries = cells+c.cells, count+c.count, entries+c.entries
 	}
-	p.feat, p.weight, p.memberEnd = p.feat[:c.entries], p.weight[:c.entries], p.memberEnd[:c.entries]
+	p.grid.start[cells], p.first[count] = int32(count), int32(entries)
+	p.grid.keys, p.grid.start = p.grid.keys[:cells], p.grid.start[:cells+1]
+	p.x, p.y, p.first = p.x[:count], p.y[:count], p.first[:count+1]
+	if p.z != nil {
+		p.z = p.z[:count]
+	}
+	p.feat, p.weight, p.memberEnd = p.feat[:entries], p.weight[:entries], p.memberEnd[:entries]
 	return p
 }
 

@@ -27,6 +27,42 @@ func (p *Points) Totals() []int64 {
 	return total
 }
 
+// totals is Totals on several cores.
+func (p *Points) totals(c crew) []int64 {
+	parts := make([][]int64, c.workers)
+	c.sweep(p.Len(), func(w, lo, hi int) {
+		if parts[w] == nil {
+			parts[w] = make([]int64, len(p.Features))
+		}
+		for _, f := range p.Feature[lo:hi] {
+			parts[w][f]++
+		}
+	})
+	total := make([]int64, len(p.Features))
+	for _, part := range parts {
+		for f, count := range part {
+			total[f] += count
+		}
+	}
+	return total
+}
+
+// positions are the coordinates in which distances are straight: those given,
+// or unit vectors.
+func (p *Points) positions(geographic bool, c crew) (x, y, z []float64) {
+	if !geographic {
+		return p.X, p.Y, nil
+	}
+	n := p.Len()
+	x, y, z = make([]float64, n), make([]float64, n), make([]float64, n)
+	c.sweep(n, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			x[i], y[i], z[i] = unitVector(p.X[i], p.Y[i])
+		}
+	})
+	return x, y, z
+}
+
 // maxCoordinate keeps squares and sums of squares far from overflow.
 const maxCoordinate = 1e150
 
@@ -46,7 +82,7 @@ func checkCoordinates(x, y float64, geographic bool) error {
 }
 
 // check validates points that a caller put together by hand.
-func (p *Points) check(geographic bool) error {
+func (p *Points) check(geographic bool, c crew) error {
 	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
 		return fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X), len(p.Y), len(p.Feature))
 	}
@@ -58,13 +94,26 @@ func (p *Points) check(geographic bool) error {
 			return fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
 		}
 	}
-	for i := range p.X {
-		if err := checkCoordinates(p.X[i], p.Y[i], geographic); err != nil {
-			return fmt.Errorf("point %d: %w", i, err)
+	bad := make([]error, shares(p.Len()))
+	c.sweep(p.Len(), func(_, lo, hi int) {
+		for i := lo; i < hi && bad[lo/share] == nil; i++ {
+			bad[lo/share] = p.checkPoint(i, geographic)
 		}
-		if f := p.Feature[i]; f < 0 || int(f) >= len(p.Features) {
-			return fmt.Errorf("point %d: feature %d is not one of %d", i, f, len(p.Features))
+	})
+	for _, err := range bad {
+		if err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (p *Points) checkPoint(i int, geographic bool) error {
+	if err := checkCoordinates(p.X[i], p.Y[i], geographic); err != nil {
+		return fmt.Errorf("point %d: %w", i, err)
+	}
+	if f := p.Feature[i]; f < 0 || int(f) >= len(p.Features) {
+		return fmt.Errorf("point %d: feature %d is not one of %d", i, f, len(p.Features))
 	}
 	return nil
 }

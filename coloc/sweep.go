@@ -20,14 +20,10 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 		return j.graphPairs(ctx, pts, emit)
 	}
 	n := pts.Len()
-	x, y, z := pts.X, pts.Y, []float64(nil)
+	x, y, z := pts.positions(j.Geographic, j.crew)
 	limit := j.Distance * j.Distance
 	if j.Geographic {
 		limit = chordLimit(j.Distance)
-		x, y, z = make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range n {
-			x[i], y[i], z[i] = unitVector(pts.X[i], pts.Y[i])
-		}
 	}
 	order := make([]int32, n)
 	for i := range order {

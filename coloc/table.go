@@ -1,6 +1,9 @@
 package coloc
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // table is the places as a node sees them. Points of one feature at one place
 // are a class: weight points that have the sets (restricted to tail) of the
@@ -39,6 +42,31 @@ func (g *group[M]) add(sets []M, weight int32) {
 	g.ext = append(g.ext, union(sets))
 	g.weights = append(g.weights, weight)
 	g.end = append(g.end, int32(len(g.sets)))
+}
+
+// join appends the groups of feature f of all parts, and lets go of them.
+func (g *group[M]) join(parts []table[M], f int) {
+	single, several, sets := 0, 0, 0
+	for i := range parts {
+		p := &parts[i].groups[f]
+		single, several, sets = single+len(p.set), several+len(p.ext), sets+len(p.sets)
+	}
+	g.set, g.weight = slices.Grow(g.set, single), slices.Grow(g.weight, single)
+	g.ext, g.weights, g.end = slices.Grow(g.ext, several), slices.Grow(g.weights, several), slices.Grow(g.end, several)
+	g.sets = slices.Grow(g.sets, sets)
+	for i := range parts {
+		from := &parts[i].groups[f]
+		base := int32(len(g.sets))
+		for _, e := range from.end {
+			g.end = append(g.end, base+e)
+		}
+		g.set = append(g.set, from.set...)
+		g.weight = append(g.weight, from.weight...)
+		g.ext = append(g.ext, from.ext...)
+		g.weights = append(g.weights, from.weights...)
+		g.sets = append(g.sets, from.sets...)
+		*from = group[M]{}
+	}
 }
 
 // reset empties the table for n features.

@@ -15,7 +15,7 @@ type universe[M words] struct {
 }
 
 // newUniverse narrows the graph to the features. root is one of them or -1.
-func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, root int32, minPrev float64) *universe[M] {
+func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, root int32, minPrev float64, c crew) *universe[M] {
 	u := &universe[M]{
 		g: g, features: features, root: -1,
 		bit: make([]int16, len(g.total)), mask: make([]M, g.len()),
@@ -38,13 +38,15 @@ func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, roo
 			}
 		}
 	}
-	for i := range u.mask {
-		for _, f := range g.feat[g.first[i]:g.first[i+1]] {
-			if b := u.bit[f]; b >= 0 {
-				u.mask[i] = with(u.mask[i], int(b))
+	c.sweep(len(u.mask), func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for _, f := range g.feat[g.first[i]:g.first[i+1]] {
+				if b := u.bit[f]; b >= 0 {
+					u.mask[i] = with(u.mask[i], int(b))
+				}
 			}
 		}
-	}
+	})
 	return u
 }
 
