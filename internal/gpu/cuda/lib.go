@@ -5,6 +5,7 @@ package cuda
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -83,6 +84,11 @@ var load = sync.OnceValue(func() error {
 			missing = append(missing, name)
 		}
 	}
+	return start(missing)
+})
+
+// start initialises the library and says why it cannot be used, if so.
+func start(missing []string) error {
 	if cu.Init == 0 || cu.DriverGetVersion == 0 {
 		return fmt.Errorf("%w: libcuda has no cuInit", ErrNone)
 	}
@@ -97,10 +103,11 @@ var load = sync.OnceValue(func() error {
 		return fmt.Errorf("%w: the driver supports CUDA %d.%d; 11.8 (driver 520) or later is needed", ErrNone, v/1000, v%1000/10)
 	}
 	if len(missing) > 0 {
+		slices.Sort(missing)
 		return fmt.Errorf("%w: the driver lacks %s", ErrNone, strings.Join(missing, ", "))
 	}
 	return nil
-})
+}
 
 // call calls a function of the library. Pointers to Go memory may be passed in
 // args, converted in the call.

@@ -1,0 +1,20 @@
+//go:build !linux || nogpu || !(amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestBuiltWithout: such a build says what it is.
+func TestBuiltWithout(t *testing.T) {
+	list, err := Devices()
+	if len(list) != 0 || !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "built without GPU support (") {
+		t.Errorf("%v, %v", list, err)
+	}
+	if d, err := Open(0); d != nil || !errors.Is(err, ErrNone) {
+		t.Errorf("%v, %v", d, err)
+	}
+}

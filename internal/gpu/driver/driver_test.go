@@ -1,0 +1,45 @@
+package driver
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestError: what was being done, what went wrong, and the compiler's words.
+func TestError(t *testing.T) {
+	e := &Error{Op: "cuModuleLoadDataEx", Code: InvalidPTX, Name: "CUDA_ERROR_INVALID_PTX", Text: "a PTX JIT compilation failed"}
+	want := "cuModuleLoadDataEx: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX, 218)"
+	if e.Error() != want {
+		t.Errorf("%q, want %q", e, want)
+	}
+	e.Log = "line 3: unknown opcode"
+	if want += ": line 3: unknown opcode"; e.Error() != want {
+		t.Errorf("%q, want %q", e, want)
+	}
+}
+
+// TestSticky: after a kernel's fault the context is lost; after a refused call it
+// is not.
+func TestSticky(t *testing.T) {
+	for _, code := range []int{IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned, InvalidSpace, InvalidPC, LaunchFailed, 214, 220} {
+		if !(&Error{Code: code}).Sticky() {
+			t.Errorf("after error %d the device would still be used", code)
+		}
+	}
+	for _, code := range []int{InvalidValue, OutOfMemory, NoDevice, InvalidDevice, InvalidPTX, UnsupportedPTX, NotFound, NotReady, LaunchOutOfShared} {
+		if (&Error{Code: code}).Sticky() {
+			t.Errorf("error %d would give up the device", code)
+		}
+	}
+}
+
+// TestInfoJSON pins the names under which receipts and `collocate gpu --json` tell
+// what a device is.
+func TestInfoJSON(t *testing.T) {
+	got, err := json.Marshal(Info{Name: "x", Driver: "y", Major: 9, Memory: 1 << 40})
+	want := `{"ordinal":0,"name":"x","driver":"y","major":9,"minor":0,"memory":1099511627776,"multiprocessors":0,"l2":0,` +
+		`"shared_per_block":0,"shared_opt_in":0,"threads_per_sm":0,"memory_clock_khz":0,"memory_bus_bits":0,"clock_khz":0,"async_engines":0}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+}
