@@ -212,6 +212,9 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
+// pinned stands for pinned memory: here it is on the heap, which does not move.
+var pinned []byte
+
 // TestLaunch: the library gets the shape of the grid, and a list that leads to the
 // packed arguments and their length.
 func TestLaunch(t *testing.T) {
@@ -236,7 +239,8 @@ func TestLaunch(t *testing.T) {
 	})
 	dim := driver.Dim{Blocks: [3]int{1, 2, 3}, Threads: [3]int{4, 5, 6}, Shared: 7}
 	d := &device{}
-	memory := make([]byte, 128+driver.LaunchSpare) // stands for pinned memory: it does not move
+	pinned = make([]byte, 128+driver.LaunchSpare)
+	memory := pinned
 	binary.LittleEndian.PutUint64(memory, 0x1122334455667788)
 	binary.LittleEndian.PutUint32(memory[8:], 99)
 	if err := d.Launch(77, dim, memory[:12], 88); err != nil {

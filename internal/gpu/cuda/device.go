@@ -190,11 +190,14 @@ func (d *device) LoadModule(ptx string) (driver.Module, error) {
 	text := append([]byte(ptx), 0)
 	log := make([]byte, 8<<10)
 	options := []uint32{jitErrorLog, jitErrorLogSize}
-	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
+	// Of pointer type, so that the log is on the heap: stacks move.
+	values := &struct {
+		log  *byte
+		size uintptr
+	}{&log[0], uintptr(len(log))}
 	var h uintptr
 	rc := call(cu.ModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&text[0])), uintptr(len(options)),
-		uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])))
-	runtime.KeepAlive(log)
+		uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(values)))
 	if rc != 0 {
 		err := check("cuModuleLoadDataEx", rc)
 		err.(*driver.Error).Log = strings.TrimSpace(cText(log))
