@@ -61,6 +61,10 @@ type Options struct {
 	Memory  int64  // bound on working memory in bytes; 0: 2 GB
 	TempDir string // where sorted runs go that do not fit in memory; empty: the system's
 
+	// Progress is told how many bytes of working data of how many a stage has done,
+	// after the corpus was read; nil: nobody is.
+	Progress func(stage string, done, total int64)
+
 	// Tests make chunks, blocks and tables of a few words to reach every seam.
 	chunkLimit, blockSize, tableLimit int
 }
@@ -154,6 +158,12 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 		j.sample = newSampler(v, opt.Subsample, opt.Seed)
 	}
 	return j, nil
+}
+
+func (j *job) progress(stage string, done, total int64) {
+	if j.Progress != nil {
+		j.Progress(stage, done, total)
+	}
 }
 
 func analyzerOf(a text.Analyzer) text.Analyzer {

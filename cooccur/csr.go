@@ -73,6 +73,12 @@ func (e *csrEncoder) Rows(r *Rows) error {
 			e.colSums[cols[k]] += v
 		}
 		e.rowSums = append(e.rowSums, sum)
+		if len(e.buf) >= 1<<16 {
+			if _, err := e.s.Write(e.buf); err != nil {
+				return err
+			}
+			base, e.buf = base+uint64(len(e.buf)), e.buf[:0]
+		}
 	}
 	_, err := e.s.Write(e.buf)
 	return err

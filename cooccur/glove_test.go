@@ -1,6 +1,7 @@
 package cooccur
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/hex"
 	"math"
@@ -164,13 +165,19 @@ func compareGloVe(t *testing.T, path string, want []byte, relErr float64, double
 }
 
 func TestGloVeBytesArePinned(t *testing.T) {
-	var buf bytes.Buffer
-	e := &gloveEncoder{w: &buf}
-	if err := e.Rows(&Rows{First: 0, Ends: []int{1}, Cols: []uint32{2}, Values: []float64{2.5}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := hex.EncodeToString(buf.Bytes()); got != "01000000030000000000000000000440" {
-		t.Error(got)
+	const record1, record2 = "01000000030000000000000000000440", "0300000001000000000000000000f03f"
+	for _, size := range []int{16, 24, 40, 4096} { // of the writer's buffer, which need not hold whole records
+		var buf bytes.Buffer
+		e := &gloveEncoder{bufio.NewWriterSize(&buf, size)}
+		if err := e.Rows(&Rows{First: 0, Ends: []int{1, 1, 3}, Cols: []uint32{2, 0, 0}, Values: []float64{2.5, 1, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(buf.Bytes()); got != record1+record2+record2 {
+			t.Error(got)
+		}
 	}
 }
 

@@ -11,16 +11,23 @@ const mergeUnit = 1 << 20
 // merge adds up the runs row by row and gives the sums to sink as values. Each
 // worker reads all runs, at its own rows; a row is added up in the accumulator, so
 // that merging many runs costs no more an entry than merging two.
-func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRows, sink Sink) error {
-	cuts := s.cuts()
-	// A quarter of the memory is for reading, the chunk's share being free now.
-	size := int(s.Memory) / 4 / len(accs) / len(s.runs)
+//
+// room is the number of bytes for reading: what the making of runs no longer needs.
+func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRows, room int64, sink Sink) error {
+	cuts, bytes := s.cuts()
+	size := int(room) / len(accs) / len(s.runs) &^ 7
 	size = min(max(size, 4<<10), 256<<10)
+	space, err := newOffheap(size / 4 * len(accs) * len(s.runs))
+	if err != nil {
+		return err
+	}
+	defer space.free()
 	cursors := make([][]cursor, len(accs))
 	for w := range cursors {
 		cursors[w] = make([]cursor, len(s.runs))
 		for i := range cursors[w] {
-			cursors[w][i] = cursor{s: s, run: &s.runs[i], space: make([]byte, size)}
+			at := size * (w*len(s.runs) + i)
+			cursors[w][i] = cursor{s: s, run: &s.runs[i], space: space.raw[at : at+size]}
 		}
 	}
 	return ordered(ctx, len(cuts)-1, len(accs), buffers, func(worker, unit int, b *sumRows) error {
@@ -49,28 +56,32 @@ func (s *spill) merge(ctx context.Context, accs []*accumulator, buffers []*sumRo
 		}
 		b.finish(&s.units)
 		return nil
-	}, func(_ int, b *sumRows) error { return s.emit(b, sink) })
+	}, func(unit int, b *sumRows) error {
+		s.progress("merging", bytes[unit+1], s.size)
+		return s.emit(b, sink)
+	})
 }
 
 // cuts divides the rows into units of about mergeUnit bytes: row numbers, first to
-// last + 1.
-func (s *spill) cuts() []int {
+// last + 1, and how many bytes of the runs are before each.
+func (s *spill) cuts() (cuts []int, before []int64) {
 	var parts []part
 	for _, r := range s.runs {
 		parts = append(parts, r.parts...)
 	}
 	slices.SortFunc(parts, func(a, b part) int { return a.row - b.row })
-	cuts := []int{0}
+	cuts, before = []int{0}, []int64{0}
 	bytes := int64(0)
 	for _, p := range parts {
-		if bytes >= mergeUnit && p.row > cuts[len(cuts)-1] {
+		if bytes-before[len(before)-1] >= mergeUnit && p.row > cuts[len(cuts)-1] {
 			cuts = append(cuts, p.row)
-			bytes = 0
+			before = append(before, bytes)
 		}
 		bytes += p.end - p.start
 	}
 	if n := s.vocab.Len(); cuts[len(cuts)-1] < n {
 		cuts = append(cuts, n)
+		before = append(before, bytes)
 	}
-	return cuts
+	return cuts, before
 }

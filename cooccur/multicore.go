@@ -59,7 +59,7 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 	}
 	m.chunk.drop()
 	j.stats.Runs = len(m.spill.runs)
-	return m.spill.merge(ctx, m.accs, m.buffers, sink)
+	return m.spill.merge(ctx, m.accs, m.buffers, int64(m.chunk.limit)*tokenBytes, sink)
 }
 
 type multicore struct {
@@ -90,8 +90,18 @@ const (
 func (m *multicore) plan() error {
 	words := int64(m.vocab.Len())
 	shared := m.vocab.memory()
+	var buffers int
 	for ; ; m.Threads-- {
-		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(m.Threads+1)*words*bufferBytes/2
+		// Workers that are ahead of the writer go on with the buffers of units to
+		// come, of which there are fewer where they would take much of the memory.
+		buffers = 2*m.Threads + 1
+		if int64(buffers)*words*bufferBytes/2 > m.Memory/8 {
+			buffers = m.Threads + 1
+		}
+		if m.Threads == 1 {
+			buffers = 1
+		}
+		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(buffers)*words*bufferBytes/2
 		// The collector needs some room to be lazy in; the program and its readers hold some, too.
 		m.heap = private + (shared+private)/4 + min((32+12*int64(m.Threads))<<20, m.Memory/4)
 		tokens := (m.Memory - shared - m.heap) / tokenBytes
@@ -116,12 +126,8 @@ func (m *multicore) plan() error {
 	for range m.Threads {
 		m.accs = append(m.accs, newAccumulator(m.job))
 	}
-	m.buffers = make([]*sumRows, m.Threads+1)
-	if m.Threads == 1 {
-		m.buffers = m.buffers[:1]
-	}
-	for i := range m.buffers {
-		m.buffers[i] = new(sumRows)
+	for range buffers {
+		m.buffers = append(m.buffers, new(sumRows))
 	}
 	return nil
 }
@@ -171,7 +177,10 @@ func (m *multicore) rows(ctx context.Context, consume func(int, *sumRows) error,
 		}
 		prepare(b)
 		return nil
-	}, consume)
+	}, func(unit int, b *sumRows) error {
+		m.progress("making rows", tokenBytes*int64(starts[cuts[unit+1]]), tokenBytes*int64(len(at.words)))
+		return consume(unit, b)
+	})
 }
 
 // cuts divides the rows into units: row numbers, first to last + 1.

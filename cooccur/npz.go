@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ type npzEncoder struct {
 func newNPZEncoder(f *atomicfile.File, v *Vocabulary) (*npzEncoder, error) {
 	e := &npzEncoder{file: f, words: v.Len(), indptr: make([]int64, 1, v.Len()+1)}
 	var err error
-	dir := filepath.Dir(f.OS().Name())
+	dir := ScratchDir(f.OS().Name())
 	if e.indices, err = newSpool(dir); err != nil {
 		return nil, err
 	}

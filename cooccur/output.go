@@ -2,6 +2,8 @@ package cooccur
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -56,6 +58,7 @@ func FormatOf(path string) (Format, error) {
 type File struct {
 	file *atomicfile.File
 	encoder
+	started int64 // up to where the system was told to write to disk
 }
 
 // encoder writes rows in some format; close writes what comes after them.
@@ -80,7 +83,7 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 		f.Abort()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return &File{f, e}, nil
+	return &File{file: f, encoder: e}, nil
 }
 
 func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (encoder, error) {
@@ -88,7 +91,7 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 	case CSR:
 		return newCSREncoder(f, v, opt)
 	case GloVe:
-		return &gloveEncoder{w: f}, nil
+		return &gloveEncoder{f.Writer}, nil
 	case MatrixMarket:
 		return newMTXEncoder(f, v, opt)
 	case NPZ:
@@ -99,6 +102,32 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 		return &tsvEncoder{w: f, vocab: v}, nil
 	}
 	return nil, fmt.Errorf("unknown format %v", format)
+}
+
+// writeBehind is how much is written before the disk is set to work on it. Left to
+// itself the system collects gigabytes, and Commit would wait for all of them.
+const writeBehind = 16 << 20
+
+// Rows implements Sink.
+func (f *File) Rows(r *Rows) error {
+	if err := f.encoder.Rows(r); err != nil {
+		return err
+	}
+	if at, err := f.file.OS().Seek(0, io.SeekCurrent); err == nil && at-f.started >= writeBehind {
+		startWriting(f.file.OS(), f.started, at-f.started)
+		f.started = at
+	}
+	return nil
+}
+
+// ScratchDir is where temporary files go while path is written: beside it, where
+// there is room for large files, unless it is a device or a pipe. Empty means the
+// system's own place.
+func ScratchDir(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	return filepath.Dir(path)
 }
 
 // Commit ends the file and gives it its name.

@@ -76,7 +76,7 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 		return err
 	}
 	j.stats.Runs = len(s.runs)
-	return s.merge(ctx, []*accumulator{newAccumulator(j)}, []*sumRows{new(sumRows)}, sink)
+	return s.merge(ctx, []*accumulator{newAccumulator(j)}, []*sumRows{new(sumRows)}, j.Memory/4, sink)
 }
 
 // wordIDs are the words of a document that are in the vocabulary and not sampled away.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -83,9 +82,10 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.corpus.hintFormat(cmd, c.app, args)
 	if c.vocab == "" {
 		// The corpus is read twice, which standard input cannot be.
-		cleanup, err := spoolStdin(c.stdin, &args, filepath.Dir(c.out))
+		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.out))
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,12 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.opt.Analyzer = an
 	c.opt.Engine, c.opt.Threads, c.opt.Memory = c.engine, c.threads, int64(c.memory)
-	c.opt.TempDir = filepath.Dir(c.out)
+	c.opt.TempDir = cooccur.ScratchDir(c.out)
+	c.opt.Progress = func(stage string, done, total int64) {
+		if show := c.progress(stage); show != nil {
+			show(done, total)
+		}
+	}
 	file, err := cooccur.Create(c.out, format, v, c.opt)
 	if err != nil {
 		return err

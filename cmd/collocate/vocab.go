@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
@@ -58,6 +61,7 @@ corpus, or with -, read standard input.`,
 			if err != nil {
 				return err
 			}
+			corpus.hintFormat(cmd, a, args)
 			opt, err := flags.options(a, an)
 			if err != nil {
 				return err
@@ -96,4 +100,29 @@ func (a *app) writeVocabulary(v *cooccur.Vocabulary, path string) error {
 		_, err := v.WriteTo(f)
 		return err
 	})
+}
+
+// hintFormat says so where a file looks like JSON and nobody chose to read it as
+// plain lines: its braces and field names would be counted as words.
+func (c *corpusFlags) hintFormat(cmd *cobra.Command, a *app, paths []string) {
+	if c.format != text.Lines || cmd.Flags().Changed("format") {
+		return
+	}
+	for _, path := range paths {
+		// Reading from a pipe would take the byte away from the corpus.
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			continue // whoever reads the corpus reports it
+		}
+		var first [1]byte
+		_, err = io.ReadFull(f, first[:])
+		f.Close()
+		if err == nil && first[0] == '{' {
+			a.summary("%s looks like JSON lines; if it is, use --format jsonl", path)
+			return
+		}
+	}
 }
