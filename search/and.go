@@ -17,6 +17,9 @@ func blockMaxAnd(q *query) error {
 	slices.SortStableFunc(lists, func(a, b *list) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
 
 	lead := lists[0]
+	if lead.Term.DF >= denseLead && lists[1].Term.DF/denseRatio <= lead.Term.DF {
+		return q.andBlocks(lists)
+	}
 	checked, checkedCut := int64(-1), q.cut // up to that document bounds beat that cut
 	for doc := lead.Doc(); doc < q.to; {
 		if err := q.tick(); err != nil {
