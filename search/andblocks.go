@@ -18,17 +18,17 @@ const (
 // look for marks.
 type meeting struct {
 	mark  [maxWindow]uint8 // position in the leading block plus 1; 0 between uses
-	docs  [index.BlockSize]uint32
-	n     int
-	block int // of the second list, that docs holds
-	found []uint64
+	start uint32           // first document of the second list
+	block int              // of the second list, the one that is loaded
+	docs  []uint32         // of that block
+	found [index.BlockSize]uint64
 }
 
 // andBlocks is blockMaxAnd for a shortest list that is not much shorter than the second: it
 // takes the leading list block by block.
 func (q *query) andBlocks(lists []*list) error {
 	lead := lists[0]
-	q.meeting.block = -1
+	q.meeting.block, q.meeting.start = -1, lists[1].Doc()
 	start := lead.Doc()
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
@@ -63,35 +63,33 @@ func (q *query) andBlocks(lists []*list) error {
 			if end := uint64(docs[lo]) + maxWindow; end <= math.MaxUint32 {
 				n = firstAtLeast(docs[lo:hi], uint32(end))
 			}
-			q.meet(docs[lo:lo+n], lists[1], bound+others-lists[1].windowBound)
-			q.pushMet(lists, lo, others)
+			q.meet(lists, docs[lo:lo+n], lo, bound, others)
 			lo += n
 		}
 	}
 	return nil
 }
 
-// meet leaves in found the documents of the second list that are among docs, but for blocks that with what
-// the other lists give cannot win.
-func (q *query) meet(docs []uint32, second *list, others float64) {
-	m := &q.meeting
-	m.found = m.found[:0]
+// meet pushes those of docs that all lists have, but for blocks of the second list that cannot make any win.
+// The docs are those from lo on in the leading list's block; bound is that block's, and others that of the other lists.
+func (q *query) meet(lists []*list, docs []uint32, lo int, bound, others float64) {
+	m, second := &q.meeting, lists[1]
+	others -= second.windowBound
 	base, last := docs[0], docs[len(docs)-1]
 	for i, d := range docs {
 		m.mark[(d-base)&(maxWindow-1)] = uint8(i + 1)
 	}
-	for b := second.FindBlock(max(m.block, 0), base); b < len(second.Last) && (b == 0 || second.Last[b-1] < last); b++ {
-		if float64(second.bound(second.Bounds[b]))+others <= q.cut {
+	from := max(base, m.start)
+	for b := second.FindBlock(max(m.block, 0), from); b < len(second.Last) && (b == 0 || second.Last[b-1] < last); b++ {
+		here := float64(second.bound(second.Bounds[b])) + others
+		if bound+here <= q.cut {
 			continue
 		}
 		if b != m.block {
-			m.n, m.block = second.DecodeDocs(b, &m.docs), b
+			m.docs, m.block = second.Load(b), b
 		}
-		for _, d := range m.docs[:m.n] {
-			at := int(m.mark[(d-base)&(maxWindow-1)]) - 1
-			if at >= 0 && at < len(docs) && docs[at] == d {
-				m.found = append(m.found, uint64(d)<<32|uint64(at))
-			}
+		if n := m.match(base, from, last); n > 0 {
+			q.pushMet(lists, docs, m.found[:n], lo, here)
 		}
 	}
 	for _, d := range docs {
@@ -99,17 +97,33 @@ func (q *query) meet(docs []uint32, second *list, others float64) {
 	}
 }
 
-// pushMet scores the documents that were found, as far as their score in the leading list lets them win, and
-// pushes those that all lists have. Their positions are from lo on in the leading list's block.
-func (q *query) pushMet(lists []*list, lo int, others float64) {
-	lead := lists[0]
-	if len(q.meeting.found) == 0 {
-		return
+// match leaves the documents of the second list's block with a mark in found, each with its mark, and
+// returns how many there are. A mark may be that of another document.
+func (m *meeting) match(base, from, last uint32) (n int) {
+	docs := m.docs
+	if len(docs) == 0 {
+		return 0 // damaged: l.Err says so
 	}
+	if docs[len(docs)-1] > last {
+		docs = docs[:firstAtLeast(docs, last+1)]
+	}
+	docs = docs[firstAtLeast(docs, from):]
+	for _, d := range docs {
+		mark := uint64(m.mark[(d-base)&(maxWindow-1)])
+		m.found[n] = uint64(d)<<32 | mark
+		n += int((mark + 255) >> 8) // 1 if there is a mark
+	}
+	return n
+}
+
+// pushMet pushes the documents that were found, as far as all lists have them and their score in the leading list with
+// the bound of the others can win.
+func (q *query) pushMet(lists []*list, docs []uint32, found []uint64, lo int, others float64) {
+	lead := lists[0]
 	tfs := lead.TFs()
-	for _, f := range q.meeting.found {
-		doc, at := uint32(f>>32), lo+int(uint32(f))
-		if float64(lead.score(tfs[at], q.c.lengths[doc]))+others <= q.cut {
+	for _, f := range found {
+		doc, at := uint32(f>>32), int(uint8(f))-1
+		if docs[at] != doc || float64(lead.score(tfs[lo+at], q.c.lengths[doc]))+others <= q.cut {
 			continue
 		}
 		lead.Seek(doc)
