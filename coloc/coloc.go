@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/collocate/collocate/engine"
 )
@@ -63,6 +64,7 @@ type job struct {
 	Options
 	crew       crew
 	budget     int64
+	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
 }
@@ -124,7 +126,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	if j.engine == engine.Sequential {
 		j.crew.workers = 1
 	}
-	return j, pts.check(opt.Geographic, j.crew)
+	var err error
+	j.total, err = pts.check(opt.Geographic, j.crew)
+	return j, err
 }
 
 // Mine finds the co-location patterns of the points.
@@ -166,7 +170,7 @@ func participationIndex(p found, total []int64) float64 {
 
 func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 	j, pts := s.job, s.pts
-	res := &Result{Totals: pts.totals(j.crew), Places: -1, Pairs: -1, Engine: j.engine}
+	res := &Result{Totals: slices.Clone(j.total), Places: -1, Pairs: -1, Engine: j.engine}
 	switch j.Algorithm {
 	case SGCT:
 		patterns, err := mineSGCT(ctx, pts, j)
@@ -198,6 +202,7 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 		}
 	}
 	p := newPlaces(pts, j.Geographic, side, j.crew)
+	p.total = j.total
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
 	if j.KNN > 0 {
 		return joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)

@@ -210,7 +210,10 @@ func (g *neighbours) scanMask(i int32, spans []span, spots []spot) (near uint64,
 	return near, count - 1
 }
 
-// joinMasks has no branch to mispredict, and few enough variables for registers.
+// joinMasks has no branch to mispredict. It stands alone so that all it needs
+// stays in registers.
+//
+//go:noinline
 func joinMasks(spots []spot, x, y, limit float64) (near uint64, count int) {
 	for k := range spots {
 		s := &spots[k]

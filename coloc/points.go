@@ -27,26 +27,6 @@ func (p *Points) Totals() []int64 {
 	return total
 }
 
-// totals is Totals on several cores.
-func (p *Points) totals(c crew) []int64 {
-	parts := make([][]int64, c.workers)
-	c.sweep(p.Len(), func(w, lo, hi int) {
-		if parts[w] == nil {
-			parts[w] = make([]int64, len(p.Features))
-		}
-		for _, f := range p.Feature[lo:hi] {
-			parts[w][f]++
-		}
-	})
-	total := make([]int64, len(p.Features))
-	for _, part := range parts {
-		for f, count := range part {
-			total[f] += count
-		}
-	}
-	return total
-}
-
 // positions are the coordinates in which distances are straight: those given,
 // or unit vectors.
 func (p *Points) positions(geographic bool, c crew) (x, y, z []float64) {
@@ -81,31 +61,46 @@ func checkCoordinates(x, y float64, geographic bool) error {
 	return nil
 }
 
-// check validates points that a caller put together by hand.
-func (p *Points) check(geographic bool, c crew) error {
+// check validates points that a caller put together by hand, and counts those
+// of each feature on the way.
+func (p *Points) check(geographic bool, c crew) (total []int64, err error) {
 	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
-		return fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X), len(p.Y), len(p.Feature))
+		return nil, fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X), len(p.Y), len(p.Feature))
 	}
 	if len(p.X) > math.MaxInt32 {
-		return fmt.Errorf("points: %d are more than %d", len(p.X), math.MaxInt32)
+		return nil, fmt.Errorf("points: %d are more than %d", len(p.X), math.MaxInt32)
 	}
 	for i := 1; i < len(p.Features); i++ {
 		if p.Features[i-1] >= p.Features[i] {
-			return fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
+			return nil, fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
 		}
 	}
 	bad := make([]error, shares(p.Len()))
-	c.sweep(p.Len(), func(_, lo, hi int) {
-		for i := lo; i < hi && bad[lo/share] == nil; i++ {
-			bad[lo/share] = p.checkPoint(i, geographic)
+	counts := make([][]int64, c.workers)
+	c.sweep(p.Len(), func(w, lo, hi int) {
+		if counts[w] == nil {
+			counts[w] = make([]int64, len(p.Features))
+		}
+		for i := lo; i < hi; i++ {
+			if err := p.checkPoint(i, geographic); err != nil {
+				bad[lo/share] = err
+				return
+			}
+			counts[w][p.Feature[i]]++
 		}
 	})
 	for _, err := range bad {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	total = make([]int64, len(p.Features))
+	for _, part := range counts {
+		for f, n := range part {
+			total[f] += n
+		}
+	}
+	return total, nil
 }
 
 func (p *Points) checkPoint(i int, geographic bool) error {
@@ -153,4 +148,27 @@ func (b *Builder) Points() *Points {
 		b.feature[i] = rank[f]
 	}
 	return &Points{X: b.x, Y: b.y, Feature: b.feature, Features: sorted}
+}
+
+// withoutRare drops the features of fewer than least points, and their points.
+func (p *Points) withoutRare(least int) *Points {
+	id := make([]int32, len(p.Features))
+	kept := &Points{}
+	for f, n := range p.Totals() {
+		id[f] = -1
+		if n >= int64(least) {
+			id[f] = int32(len(kept.Features))
+			kept.Features = append(kept.Features, p.Features[f])
+		}
+	}
+	if len(kept.Features) == len(p.Features) {
+		return p
+	}
+	for i, f := range p.Feature {
+		if id[f] >= 0 {
+			kept.X, kept.Y = append(kept.X, p.X[i]), append(kept.Y, p.Y[i])
+			kept.Feature = append(kept.Feature, id[f])
+		}
+	}
+	return kept
 }

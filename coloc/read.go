@@ -26,6 +26,9 @@ type ReadOptions struct {
 	// SkipBad leaves out rows without a position or a feature, and counts
 	// them, instead of stopping at the first.
 	SkipBad bool
+	// MinPoints leaves out features with fewer points. A feature with one or
+	// two is prevalent with whatever happens to be near. 0 and 1 keep all.
+	MinPoints int
 }
 
 // Input is what a file held.
@@ -34,6 +37,7 @@ type Input struct {
 	Format  string    // table, geojson, parquet or geoparquet
 	Columns [3]string // those used for x, y and feature; "" for a geometry's
 	Skipped int64     // bad rows left out
+	Rare    int64     // points left out with features of fewer than MinPoints
 }
 
 // LooksGeographic tells that the positions seem to be longitude and latitude.
@@ -165,6 +169,9 @@ func (s *rowSink) finish(err error) error {
 		return err
 	}
 	s.in.Points = s.builder.Points()
+	before := s.in.Len()
+	s.in.Points = s.in.Points.withoutRare(s.opt.MinPoints)
+	s.in.Rare = int64(before - s.in.Len())
 	return nil
 }
 

@@ -207,6 +207,25 @@ func TestBadRowsMayBeLeftOut(t *testing.T) {
 	}
 }
 
+func TestRareFeaturesMayBeLeftOut(t *testing.T) {
+	const data = "x,y,type\n1,2,B\n1,3,A\n2,2,C\n3,4,C\n5,5,B\n6,6,C\n"
+	for least, want := range map[int]struct {
+		points, features string
+		rare             int64
+	}{
+		0: {"1 2 B\n1 3 A\n2 2 C\n3 4 C\n5 5 B\n6 6 C\n", "[A B C]", 0},
+		1: {"1 2 B\n1 3 A\n2 2 C\n3 4 C\n5 5 B\n6 6 C\n", "[A B C]", 0},
+		2: {"1 2 B\n2 2 C\n3 4 C\n5 5 B\n6 6 C\n", "[B C]", 1},
+		3: {"2 2 C\n3 4 C\n6 6 C\n", "[C]", 3},
+		4: {"", "[]", 6},
+	} {
+		in := mustRead(t, []byte(data), ReadOptions{MinPoints: least})
+		if got := listing(in.Points); got != want.points || fmt.Sprint(in.Features) != want.features || in.Rare != want.rare {
+			t.Errorf("at least %d: got %q of %v, %d left out", least, got, in.Features, in.Rare)
+		}
+	}
+}
+
 func TestLongitudesAreNoticed(t *testing.T) {
 	for data, want := range map[string]bool{threeTable: false, threeGeoJSON: true, "lat,lon,type\n1,2,A\n": true} {
 		if got := mustRead(t, []byte(data), ReadOptions{}).LooksGeographic(); got != want {

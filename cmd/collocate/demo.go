@@ -24,7 +24,7 @@ var demoSteps = []struct{ say, run string }{
 	{"The company of two words, by how much more often than chance they meet.",
 		"neighbours elife.cooc membrane neurons --by npmi --min-value 10 --top 6"},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
-		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3 --svg places.svg"},
+		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3 --min-points 20 --svg places.svg"},
 }
 
 func newDemoCmd(a *app) *cobra.Command {

@@ -43,11 +43,13 @@ Points are neighbours at a distance of at most --distance. An instance of a set
 is one point of each of its features, all neighbours of one another. The
 participation index of a set is the least share, over its features, of points
 that occur in an instance. Sets that reach --min-prevalence and have no larger
-one that does are printed, ordered by length, then by names.`,
+one that does are printed, ordered by length, then by names. A feature with one
+or two points easily reaches any share: --min-points leaves such features out.`,
 		GroupID: groupPlaces,
 		Args:    cobra.ExactArgs(1),
 		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
   collocate places poi.csv --geographic --distance 100,200,400 --min-prevalence 0.2
+  collocate places poi.csv --geographic -d 100 -p 0.3 --min-points 20
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
@@ -82,11 +84,15 @@ func readFlags(cmd *cobra.Command, r *coloc.ReadOptions) {
 	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
 	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed)")
 	f.BoolVar(&r.Geographic, "geographic", false, "positions are longitude and latitude, distances are metres along the great circle")
+	f.IntVar(&r.MinPoints, "min-points", 1, "leave out features with fewer than `N` points")
 	f.BoolVar(&r.SkipBad, "skip-bad", false, "leave out rows without a valid position or feature, instead of stopping")
 }
 
 // readPoints reads the file, or standard input for "-".
 func readPoints(a *app, path string, opt coloc.ReadOptions) (*coloc.Input, error) {
+	if opt.MinPoints < 1 {
+		return nil, usagef("--min-points %d: want at least 1", opt.MinPoints)
+	}
 	var in *coloc.Input
 	var err error
 	if path == "-" {
@@ -101,6 +107,9 @@ func readPoints(a *app, path string, opt coloc.ReadOptions) (*coloc.Input, error
 	}
 	if in.Skipped > 0 {
 		a.summary("%d bad rows left out", in.Skipped)
+	}
+	if in.Rare > 0 {
+		a.summary("%d points of features with fewer than %d left out", in.Rare, opt.MinPoints)
 	}
 	if !opt.Geographic && in.LooksGeographic() {
 		a.summary("positions look like longitude and latitude, but distances are taken in the plane: add --geographic for metres")
