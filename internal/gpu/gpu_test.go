@@ -427,6 +427,17 @@ func TestEmulatorByName(t *testing.T) {
 	if list, err := gpu.Devices(); err != nil || len(list) != 1 {
 		t.Error(list, err)
 	}
+	if _, err := gpu.Open(1); !errors.Is(err, gpu.ErrUnavailable) || !strings.Contains(err.Error(), "number 1 asked for") {
+		t.Errorf("a second interpreter: %v", err)
+	}
+	t.Setenv(gpu.EmulateEnv, "simulator")
+	const want = "no GPU: COLLOCATE_GPU=simulator: want emulator, or nothing"
+	if _, err := gpu.Open(0); !errors.Is(err, gpu.ErrUnavailable) || err.Error() != want {
+		t.Errorf("an unknown interpreter: %v", err)
+	}
+	if _, err := gpu.Devices(); err == nil || err.Error() != want {
+		t.Errorf("an unknown interpreter: %v", err)
+	}
 	t.Setenv(gpu.EmulateEnv, "")
 	if _, err := gpu.Open(12345); !errors.Is(err, gpu.ErrUnavailable) {
 		t.Errorf("device 12345: %v", err)

@@ -13,12 +13,26 @@ import (
 // same. It is meant for tests of the whole program.
 const EmulateEnv = "COLLOCATE_GPU"
 
-func emulated() bool { return os.Getenv(EmulateEnv) == "emulator" }
+// emulated says whether the interpreter was asked for.
+func emulated() (bool, error) {
+	switch v := os.Getenv(EmulateEnv); v {
+	case "":
+		return false, nil
+	case "emulator":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%w: %s=%s: want emulator, or nothing", ErrUnavailable, EmulateEnv, v)
+	}
+}
 
 // Devices lists the devices there are. Its error wraps ErrUnavailable and says
 // why there are none.
 func Devices() ([]Info, error) {
-	if emulated() {
+	emulate, err := emulated()
+	if err != nil {
+		return nil, err
+	}
+	if emulate {
 		return []Info{emu.New(emu.Options{}).Info()}, nil
 	}
 	list, err := cuda.Devices()
@@ -30,7 +44,14 @@ func Devices() ([]Info, error) {
 
 // Open opens a device by its number. Its error wraps ErrUnavailable.
 func Open(ordinal int) (*Device, error) {
-	if emulated() {
+	emulate, err := emulated()
+	if err != nil {
+		return nil, err
+	}
+	if emulate {
+		if ordinal != 0 {
+			return nil, fmt.Errorf("%w: number %d asked for, there is one interpreter, number 0", ErrUnavailable, ordinal)
+		}
 		return New(emu.New(emu.Options{Memory: 4 << 30})), nil
 	}
 	d, err := cuda.Open(ordinal)
