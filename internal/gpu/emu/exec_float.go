@@ -9,6 +9,10 @@ func init() {
 	register("sqrt rcp", decodeFloatUnary)
 	register("copysign", func(d *dec) {
 		d.only("")
+		if d.t.kind != 'f' {
+			d.fail("copysign is of .f32 or .f64")
+			return
+		}
 		sign := uint64(1) << (d.t.bits() - 1)
 		d.binary(func(a, b uint64) uint64 { return b&^sign | a&sign })
 	})
