@@ -18,7 +18,7 @@ import (
 // merged in the end.
 //
 // Measured as CPU seconds of whole commands on one busy core, at window 2 and 10:
-// on 50M words of Zipf text with 1M distinct words 14 and 27 (GloVe 72 and 160);
+// on 50M words of Zipf text with 1M distinct words 11 to 13 and 27 (GloVe 64 and 160);
 // on 5M words 1.5 and 2.8 (the hash table of the sequential engine 10 and 38).
 func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) error {
 	m := &multicore{job: j}
