@@ -9,7 +9,8 @@ import (
 
 // blockMaxAnd finds documents that have all words. The shortest list leads; the others are
 // asked from short to long. Once there is a threshold, runs of documents in which the
-// blocks' bounds together cannot beat it are jumped over.
+// blocks' bounds together cannot beat it are jumped over, and the other lists are only asked about documents
+// that with their score in the leading list can.
 func blockMaxAnd(q *query) error {
 	q.start()
 	lists := append(q.byBound[:0], q.lists...)
@@ -21,22 +22,28 @@ func blockMaxAnd(q *query) error {
 		return q.andBlocks(lists)
 	}
 	checked, checkedCut := int64(-1), q.cut // up to that document bounds beat that cut
+	others := 0.0                           // bound of the other lists up to there
 	for doc := lead.Doc(); doc < q.to; {
 		if err := q.tick(); err != nil {
 			return err
 		}
 		if q.cut >= 0 && (int64(doc) > checked || q.cut > checkedCut) {
-			bound, end := 0.0, uint32(index.End)
-			for _, l := range lists {
+			first, end := lead.look(doc)
+			others = 0
+			for _, l := range lists[1:] {
 				b, last := l.look(doc)
-				bound += b
+				others += b
 				end = min(end, last)
 			}
-			if bound <= q.cut {
+			if first+others <= q.cut {
 				doc = lead.Seek(max(doc, min(end, index.End-1)) + 1)
 				continue
 			}
 			checked, checkedCut = int64(end), q.cut
+		}
+		if q.cut >= 0 && float64(lead.score(lead.TF(), q.c.lengths[doc]))+others <= q.cut {
+			doc = lead.Next()
+			continue
 		}
 		if next := agree(lists[1:], doc); next != doc {
 			doc = lead.Seek(next)

@@ -123,7 +123,11 @@ func (q *query) pushMet(lists []*list, docs []uint32, found []uint64, lo int, ot
 	tfs := lead.TFs()
 	for _, f := range found {
 		doc, at := uint32(f>>32), int(uint8(f))-1
-		if docs[at] != doc || float64(lead.score(tfs[lo+at], q.c.lengths[doc]))+others <= q.cut {
+		if docs[at] != doc {
+			continue
+		}
+		score := float64(lead.score(tfs[lo+at], q.c.lengths[doc]))
+		if score+others <= q.cut || len(lists) > 2 && score+lookAll(lists[1:], doc) <= q.cut {
 			continue
 		}
 		lead.Seek(doc)
@@ -131,4 +135,13 @@ func (q *query) pushMet(lists []*list, docs []uint32, found []uint64, lo int, ot
 			q.push(doc, q.scoreAt(doc))
 		}
 	}
+}
+
+// lookAll is a bound for what the lists give to a document.
+func lookAll(lists []*list, doc uint32) (bound float64) {
+	for _, l := range lists {
+		b, _ := l.look(doc)
+		bound += b
+	}
+	return bound
 }
