@@ -16,6 +16,9 @@ func (q *query) choose(a Algorithm) Algorithm {
 		return a
 	}
 	n := len(q.lists)
+	if q.mode == And { // the more words the fewer documents have all: nothing needs to be added up
+		return BMM
+	}
 	if n > manyWords || n > fewWordsToAdd && n*q.heap.k > wordsTimesK {
 		return TAAT
 	}
