@@ -7,8 +7,8 @@ import (
 )
 
 // Two lists of which the longer has at most so many times the postings of the shorter are intersected block
-// by block: going through a block of the longer costs about 1.5 ns a posting, looking a
-// document up in it about 25 ns.
+// by block. Two frequent words, 45,830 postings at k = 10, then take 128 microseconds; looking every document
+// of the one up in the other 196. The limits are guesses: others were not tried.
 const (
 	denseRatio = 16
 	denseLead  = 256 // postings of the shorter

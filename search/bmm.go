@@ -39,10 +39,10 @@ func blockMaxMaxScore(q *query) error {
 	return nil
 }
 
-// Sizes of windows and runs, from measurements on the eLife paragraphs. With first windows of windowSize queries of three and more words
-// take 106 instead of 84 microseconds at k = 10 in the median; with block bounds instead of those of runs these take 8%
-// more in the mean. The best score of a sparse list instead of its block's bound takes a
-// quarter off the slowest queries, a very frequent word with very rare ones.
+// Sizes of windows and runs, measured on the eLife paragraphs with queries of three and more words. With first windows of windowSize
+// the median at k = 10 is 94 instead of 84 microseconds (the mean, which a few queries make, is not better: 139 to 145).
+// With block bounds instead of those of runs the mean is 8% higher. The best score of a sparse list instead
+// of its block's bound takes a fifth off the slowest hundredth: a very frequent word with very rare ones.
 const (
 	firstWindow    = 1 << 7
 	firstPostings  = 256 // in the first window, and
