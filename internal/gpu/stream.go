@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -224,7 +225,7 @@ func (s *Stream) Capture(f func() error) (*Graph, error) {
 		if err == nil {
 			err = err2
 		} else if err2 == nil {
-			err2 = s.dev.d.FreeGraph(h)
+			err = errors.Join(err, s.dev.d.FreeGraph(h))
 		}
 		g.h = h
 		return err

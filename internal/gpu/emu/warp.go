@@ -27,14 +27,13 @@ type warp struct {
 	all      uint32 // lanes that exist
 	gone     uint32 // lanes that returned
 
-	state  state
-	bar    int // the barrier it waits at
-	barIn  *instr
-	clock  uint32
-	vc     []uint32 // what it knows of every warp's clock
-	lanes  int64
-	fault  error
-	faultL int
+	state state
+	bar   int // the barrier it waits at
+	barIn *instr
+	clock uint32
+	vc    []uint32 // what it knows of every warp's clock
+	lanes int64
+	fault error
 }
 
 type state uint8

@@ -16,11 +16,16 @@ var (
 		"u32_u64": {shape{128, 24}, module("scan_u32_u64")},
 	}
 	selectKernels = map[string]tiled{
-		"select_u32":   {shape{256, 40}, selectSource},
+		"select_u32":   {shape{256, 32}, selectSource},
 		"select_u64":   {shape{128, 24}, selectSource},
 		"select_index": {shape{128, 64}, selectSource},
 	}
 )
+
+// By how many tiles a select counts flags ahead of its values: some more than an
+// H200 has under way, so that no tile waits for a count, and few enough for the
+// flags to stay in the cache. Tests set it lower.
+var selectAhead uint32 = 1056
 
 // launchTiles launches a kernel with a block a tile. Its last two arguments are
 // the words of the look-back, some to each tile, and n.
@@ -79,7 +84,7 @@ func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.B
 		return err
 	}
 	name := "select_" + typeName[T]()
-	return launchTiles(s, tmp, selectKernels[name], name, 1, n, in.Arg(), flags.Arg(), out.Arg(), count.Arg())
+	return launchTiles(s, tmp, selectKernels[name], name, 1, n, in.Arg(), flags.Arg(), out.Arg(), count.Arg(), gpu.U32(selectAhead))
 }
 
 // SelectIndex writes the numbers of the flags that are not zero, in order, and
@@ -89,5 +94,5 @@ func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu
 	if n == 0 {
 		return count.Slice(0, 1).Zero(s)
 	}
-	return launchTiles(s, tmp, selectKernels["select_index"], "select_index", 1, n, flags.Arg(), out.Arg(), count.Arg())
+	return launchTiles(s, tmp, selectKernels["select_index"], "select_index", 1, n, flags.Arg(), out.Arg(), count.Arg(), gpu.U32(selectAhead))
 }

@@ -25,8 +25,8 @@ func StringRef(offset uint64, length int) (uint64, error) {
 	return offset<<stringLenBits | uint64(length), nil
 }
 
-// stringItem is as in strings.cu.
-type stringItem struct{ head, ref uint64 }
+// stringItem has the layout of the one in strings.cu: head and reference.
+type stringItem [2]uint64
 
 // SortStrings sorts references into text by the bytes that they refer to,
 // stably; heads[i] is 1 where string i differs from the one before, and 0
