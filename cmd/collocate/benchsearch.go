@@ -81,10 +81,7 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers", f.rounds, f.most, f.p99, f.step)
 	}
 	o.Ks, o.Rounds, o.P99, o.Step, o.Workers = f.ks, f.rounds, f.p99, f.step, a.threads
-	switch a.engine {
-	case engine.GPU:
-		return o, usagef("--engine gpu: search runs on the CPU")
-	case engine.Multicore:
+	if a.engine == engine.Multicore {
 		o.Parallel, o.Workers = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}, 1
 	}
 	return o, nil

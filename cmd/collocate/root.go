@@ -187,6 +187,10 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if a.memory < 16*bytesize.MB {
 		return usagef("--memory %v: want at least 16MB", a.memory)
 	}
+	// The jobs' GPU engines are not built yet; a verb that gets one is named here.
+	if path := verbPath(cmd); a.engine == engine.GPU && !strings.HasPrefix(path, "gpu") {
+		return usagef("--engine gpu: %s has no GPU engine; use auto, multicore or sequential", path)
+	}
 	if a.verbose {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
 	}

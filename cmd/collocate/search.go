@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 )
 
@@ -131,9 +130,6 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	r, err := f.request()
 	if err != nil {
 		return err
-	}
-	if a.engine == engine.GPU {
-		return usagef("--engine gpu: search runs on the CPU")
 	}
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")

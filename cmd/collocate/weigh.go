@@ -87,14 +87,11 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	o.Params.Variant, e = bm25.ParseVariant(w.variant)
 	usage(e)
 	usage(o.Params.Check())
-	switch a.engine {
-	case engine.Sequential:
+	if a.engine == engine.Sequential {
 		if o.Method != weigh.Auto && o.Method != weigh.Sequential {
 			usage(fmt.Errorf("--engine sequential has one method, not %s", w.method))
 		}
 		o.Method = weigh.Sequential
-	case engine.GPU:
-		usage(fmt.Errorf("--engine gpu: weigh runs on CPU cores"))
 	}
 	if w.dict == "" && o.Unknown != weigh.Add {
 		usage(fmt.Errorf("--unknown %s without --dict: all words are known", w.unknown))
