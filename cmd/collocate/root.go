@@ -65,7 +65,7 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Find what belongs together",
 		Long: `Collocate finds what belongs together: words with documents (search), words
 with words (co-occurrence), kinds of places with kinds of places (co-location).
-All engines, one core, many cores or a GPU, give the same result to the bit.`,
+All engines give the same result to the bit.`,
 		Example: `  collocate demo
   collocate index papers.jsonl --analyzer english --out papers.index
   collocate search papers.index "bacteria that resist antibiotics"
