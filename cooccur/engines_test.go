@@ -121,7 +121,7 @@ func TestSameBytesWhateverTheEngine(t *testing.T) {
 					opt := base
 					opt.Engine, opt.Threads = kind, threads
 					if spilled {
-						opt.chunkLimit, opt.blockSize, opt.tableLimit = 9_000, 2400, 20_000
+						opt.chunkLimit, opt.blockSize, opt.tableLimit = 9_000, 2400, size/3
 					}
 					path := filepath.Join(t.TempDir(), "out.bin")
 					stats := writeMatrix(t, corpus, v, opt, path, GloVe)
