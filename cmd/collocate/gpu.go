@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/bench/gpubench"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
@@ -14,11 +16,11 @@ import (
 )
 
 func newGPUCmd(a *app) *cobra.Command {
-	var device int
 	cmd := &cobra.Command{
-		Use:     "gpu",
-		Short:   "Say which GPUs are there, whether they work, and how fast",
-		GroupID: groupTools,
+		Use:         "gpu",
+		Short:       "Say which GPUs are there, whether they work, and how fast",
+		GroupID:     groupTools,
+		Annotations: hasGPU,
 		Long: `Lists the NVIDIA GPUs of this machine and, for one of them, tries our kernels
 against the CPU and measures copies, scans and sorts. Only the display driver is
 needed (520 or later), no CUDA toolkit. Without a GPU it says why there is none,
@@ -30,10 +32,9 @@ kernels stands in for a GPU.`,
 		Example: `  collocate gpu
   collocate gpu --device 1 --json
   collocate gpu test --receipt h200.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runGPU(cmd, device) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runGPU(cmd, a.gpu.Ordinal) },
 	}
-	cmd.PersistentFlags().IntVar(&device, "device", 0, "number of the device to try")
-	cmd.AddCommand(newGPUTestCmd(a, &device))
+	cmd.AddCommand(newGPUTestCmd(a))
 	return cmd
 }
 
@@ -127,14 +128,15 @@ func printBenches(w io.Writer, list []check.Bench) {
 	}
 }
 
-func newGPUTestCmd(a *app, device *int) *cobra.Command {
+func newGPUTestCmd(a *app) *cobra.Command {
 	var receipt string
 	var items int
 	var quick, noBench, noFaults bool
 	cmd := &cobra.Command{
-		Use:   "test",
-		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
-		Args:  cobra.NoArgs,
+		Use:         "test",
+		Short:       "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
+		Annotations: hasGPU,
+		Args:        cobra.NoArgs,
 		Example: `  collocate gpu test
   collocate gpu test --receipt internal/gpu/receipts/h200.json
   COLLOCATE_GPU=emulator collocate gpu test --items 4096`,
@@ -142,7 +144,7 @@ func newGPUTestCmd(a *app, device *int) *cobra.Command {
 			if items < 1<<10 {
 				return usagef("--items %d: want at least 1024", items)
 			}
-			dev, err := gpu.Open(*device)
+			dev, err := gpu.Open(a.gpu.Ordinal)
 			if err != nil {
 				return err
 			}
@@ -162,6 +164,13 @@ func newGPUTestCmd(a *app, device *int) *cobra.Command {
 				if r.Benches, err = check.Measure(cmd.Context(), dev, items); err != nil {
 					return err
 				}
+				for _, job := range gpubench.Jobs() {
+					more, err := job.Measure(cmd.Context(), dev, quick || dev.Info().Emulated)
+					r.Benches = append(r.Benches, more...)
+					if err != nil {
+						return fmt.Errorf("measure %s: %w", job.Name, err)
+					}
+				}
 			}
 			if !noFaults {
 				r.Results = append(r.Results, check.Faults(cmd.Context(), dev)...)
@@ -179,7 +188,13 @@ func newGPUTestCmd(a *app, device *int) *cobra.Command {
 }
 
 // gpuSuites lists the comparisons of all jobs.
-func gpuSuites() []check.Suite { return check.Primitives }
+func gpuSuites() []check.Suite {
+	all := slices.Clone(check.Primitives)
+	for _, job := range gpubench.Jobs() {
+		all = append(all, job.Suites...)
+	}
+	return all
+}
 
 func (a *app) finishGPUTest(r *check.Receipt, path string) error {
 	text, err := r.JSON()

@@ -20,6 +20,7 @@ type app struct {
 	engine  engine.Kind
 	threads int
 	memory  bytesize.Size
+	gpu     engine.Device
 	json    bool
 	quiet   bool
 	verbose bool
@@ -90,6 +91,8 @@ All engines give the same result to the bit.`,
 	f.Var(&a.engine, "engine", "auto, sequential, multicore or gpu; all give the same result")
 	f.IntVar(&a.threads, "threads", a.threads, "number of CPU threads")
 	f.Var(&a.memory, "memory", "bound on working memory, such as 512MB or 4GB")
+	f.IntVar(&a.gpu.Ordinal, "device", 0, "number of the GPU to use, as 'collocate gpu' lists them")
+	f.Var((*bytesize.Size)(&a.gpu.Memory), "gpu-memory", "bound on the GPU's memory, such as 8GB (default: most of what is free)")
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no summaries")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done and chosen to standard error")
@@ -187,15 +190,29 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if a.memory < 16*bytesize.MB {
 		return usagef("--memory %v: want at least 16MB", a.memory)
 	}
-	// The jobs' GPU engines are not built yet; a verb that gets one is named here.
-	if path := verbPath(cmd); a.engine == engine.GPU && !strings.HasPrefix(path, "gpu") {
-		return usagef("--engine gpu: %s has no GPU engine; use auto, multicore or sequential", path)
+	if a.gpu.Ordinal < 0 {
+		return usagef("--device %d: want 0 or more", a.gpu.Ordinal)
+	}
+	if a.gpu.Memory != 0 && bytesize.Size(a.gpu.Memory) < minGPUMemory {
+		return usagef("--gpu-memory %v: want at least %v", bytesize.Size(a.gpu.Memory), minGPUMemory)
+	}
+	if a.engine == engine.GPU && cmd.Annotations[gpuAnnotation] == "" {
+		return usagef("--engine gpu: %shas no GPU engine; use auto, multicore or sequential", verbPath(cmd))
 	}
 	if a.verbose {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
 	}
 	return nil
 }
+
+// hasGPU are the annotations of a verb whose job has a GPU engine; --engine gpu is
+// refused in one place, here, by all others.
+var hasGPU = map[string]string{gpuAnnotation: "yes"}
+
+const gpuAnnotation = "gpu"
+
+// minGPUMemory is room for the smallest chunks and their tables.
+const minGPUMemory = 64 * bytesize.MB
 
 // maxThreads is more than any machine has cores; each thread costs memory.
 const maxThreads = 1024

@@ -64,6 +64,21 @@ func (d *Device) MemInfo() (free, total int64, err error) {
 	return free, total, err
 }
 
+// Budget is how much memory a job may take: the limit if one is given and there is
+// so much, else most of what is free. What it leaves is for the driver, for other
+// programs and for what does not pack tightly.
+func (d *Device) Budget(limit int64) (int64, error) {
+	free, _, err := d.MemInfo()
+	if err != nil {
+		return 0, err
+	}
+	most := free / 10 * 9
+	if limit > 0 {
+		return min(limit, most), nil
+	}
+	return most, nil
+}
+
 // Sync waits for all work on the device.
 func (d *Device) Sync() error { return d.do(d.d.SyncDevice) }
 

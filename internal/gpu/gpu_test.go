@@ -461,3 +461,19 @@ func TestPackedLayout(t *testing.T) {
 		t.Error("arguments are packed for little-endian machines only")
 	}
 }
+
+func TestBudgetLeavesSomethingFree(t *testing.T) {
+	dev := New(emu.New(emu.Options{Memory: 1000 << 20}))
+	free, _, err := dev.MemInfo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]int64{0: free / 10 * 9, 64 << 20: 64 << 20, free * 2: free / 10 * 9} {
+		if got, err := dev.Budget(limit); err != nil || got != want {
+			t.Errorf("Budget(%d) = %d, %v; want %d", limit, got, err, want)
+		}
+	}
+	if err := dev.Close(); err != nil {
+		t.Error(err)
+	}
+}
