@@ -463,7 +463,7 @@ func TestPackedLayout(t *testing.T) {
 }
 
 func TestBudgetLeavesSomethingFree(t *testing.T) {
-	dev := New(emu.New(emu.Options{Memory: 1000 << 20}))
+	dev := gpu.New(emu.New(emu.Options{Memory: 1000 << 20}))
 	free, _, err := dev.MemInfo()
 	if err != nil {
 		t.Fatal(err)
