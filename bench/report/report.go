@@ -1,0 +1,203 @@
+// Package report writes what was measured as people read it: a page of Markdown
+// with tables and pictures, each table also as CSV, each picture as SVG.
+//
+//	r := &report.Report{Name: "places", Title: "Co-location, the thesis' figures again"}
+//	r.Add(report.Section{Title: "Time by points", Tables: ..., Plots: ...})
+//	err := r.Write("out") // out/README.md, out/time-by-points.csv, out/time-by-points.svg
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+)
+
+// Report is one page.
+type Report struct {
+	Name     string // for people and programs: "places"
+	Title    string
+	Intro    string // Markdown: what was measured, on which machine
+	Sections []Section
+}
+
+// Section is one figure or table of a paper again.
+type Section struct {
+	Title  string
+	Text   string // Markdown: what one should see
+	Tables []Table
+	Plots  []Plot
+}
+
+// Table is rows under a header. Its name is also its CSV file's.
+type Table struct {
+	Name   string
+	Title  string
+	Header []string
+	Rows   [][]string
+}
+
+// Add puts a section at the end.
+func (r *Report) Add(s Section) { r.Sections = append(r.Sections, s) }
+
+var fileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// check finds what would make files overwrite each other or rows not fit.
+func (r *Report) check() error {
+	seen := map[string]bool{}
+	name := func(kind, n string) error {
+		if !fileName.MatchString(n) {
+			return fmt.Errorf("report: %s %q: want a file's name in lower case without extension", kind, n)
+		}
+		if seen[kind+n] {
+			return fmt.Errorf("report: two %ss are named %q", kind, n)
+		}
+		seen[kind+n] = true
+		return nil
+	}
+	for _, s := range r.Sections {
+		for _, t := range s.Tables {
+			if err := name("table", t.Name); err != nil {
+				return err
+			}
+			for i, row := range t.Rows {
+				if len(row) != len(t.Header) {
+					return fmt.Errorf("report: table %s, row %d: %d cells under %d headings", t.Name, i+1, len(row), len(t.Header))
+				}
+			}
+		}
+		for _, p := range s.Plots {
+			if err := name("plot", p.Name); err != nil {
+				return err
+			}
+			if err := p.check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Write makes the folder and puts README.md, a CSV per table and an SVG per plot
+// into it. Other files there are left alone.
+func (r *Report) Write(dir string) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("make the report's folder: %w", err)
+	}
+	put := func(name string, write func(io.Writer) error) error {
+		path := filepath.Join(dir, name)
+		if err := atomicfile.WriteFile(path, func(f *atomicfile.File) error { return write(f) }); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+		return nil
+	}
+	for _, s := range r.Sections {
+		for _, t := range s.Tables {
+			if err := put(t.Name+".csv", t.writeCSV); err != nil {
+				return err
+			}
+		}
+		for _, p := range s.Plots {
+			if err := put(p.Name+".svg", p.writeSVG); err != nil {
+				return err
+			}
+		}
+	}
+	return put("README.md", func(w io.Writer) error { return r.markdown(w, true) })
+}
+
+// Markdown writes the page without its pictures, as for a terminal.
+func (r *Report) Markdown(w io.Writer) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	return r.markdown(w, false)
+}
+
+func (r *Report) markdown(w io.Writer, pictures bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", r.Title)
+	paragraph(&b, r.Intro)
+	for _, s := range r.Sections {
+		fmt.Fprintf(&b, "\n## %s\n", s.Title)
+		paragraph(&b, s.Text)
+		for _, t := range s.Tables {
+			t.markdown(&b)
+		}
+		if !pictures {
+			continue
+		}
+		for _, p := range s.Plots {
+			fmt.Fprintf(&b, "\n![%s](%s.svg)\n", escapeCell(p.Title), p.Name)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func paragraph(b *strings.Builder, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		fmt.Fprintf(b, "\n%s\n", text)
+	}
+}
+
+// markdown pads the cells so that the table reads well as plain text too: the
+// first column to the left, the others, which are mostly numbers, to the right.
+func (t *Table) markdown(b *strings.Builder) {
+	if t.Title != "" {
+		fmt.Fprintf(b, "\n%s\n", t.Title)
+	}
+	width := make([]int, len(t.Header))
+	rows := append([][]string{t.Header}, t.Rows...)
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(escapeCell(cell)), 3)
+		}
+	}
+	b.WriteByte('\n')
+	for n, row := range rows {
+		for i, cell := range row {
+			cell = escapeCell(cell)
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				cell += pad
+			} else {
+				cell = pad + cell
+			}
+			b.WriteString("| " + cell + " ")
+		}
+		b.WriteString("|\n")
+		if n > 0 {
+			continue
+		}
+		for i, w := range width {
+			rule := strings.Repeat("-", w)
+			if i > 0 {
+				rule = rule[1:] + ":"
+			}
+			b.WriteString("| " + rule + " ")
+		}
+		b.WriteString("|\n")
+	}
+}
+
+func escapeCell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
+}
+
+func (t *Table) writeCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(t.Header); err != nil {
+		return err
+	}
+	return c.WriteAll(t.Rows)
+}
