@@ -64,9 +64,15 @@ func (a *app) runGPU(cmd *cobra.Command, device int) error {
 		}
 	}
 	if a.json {
-		return a.printJSON(r)
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		r.print(a.stdout, device)
 	}
-	r.print(a.stdout, device)
+	if r.Trouble != "" { // a machine without a GPU is as it should be; one with a broken one is not
+		return fmt.Errorf("device %d does not work: %s", device, r.Trouble)
+	}
 	return nil
 }
 
@@ -107,8 +113,7 @@ func (r *gpuReport) print(w io.Writer, device int) {
 		}
 		fmt.Fprintln(w)
 	}
-	if r.Trouble != "" {
-		fmt.Fprintf(w, "\ndevice %d does not work: %s\n", device, r.Trouble)
+	if !r.Works {
 		return
 	}
 	fmt.Fprintf(w, "\ndevice %d gives the CPU's results (%d suites)\n", device, len(r.Results))
