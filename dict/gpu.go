@@ -1,0 +1,264 @@
+package dict
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/stt.ptx
+var sttPTX string
+
+//go:embed kernels/xbw.ptx
+var xbwPTX string
+
+var (
+	sttSource = gpu.NewSource("dict/stt", sttPTX)
+	xbwSource = gpu.NewSource("dict/xbw", xbwPTX)
+)
+
+// None is what OnDevice.LookUp gives for words that a dictionary does not have.
+const None = ^uint32(0)
+
+// As in kernels/lookup.cuh.
+const (
+	lookUpThreads = 512
+	lookUpTile    = lookUpThreads * 4
+	recordBits    = 96
+	decodeBytes   = 2 << blockBits
+)
+
+// The cache of OnDevice.LookUp: how many words must come for each bucket of two
+// slots, how many buckets there are at most, and of how many tiles one fills it.
+const (
+	cacheWords   = 64
+	cacheBuckets = 1 << 19 // 16 MB, a third of an H200's L2
+	cacheStride  = 32
+)
+
+// OnDevice is a dictionary in device memory: an stt as it is in the file; an xbw
+// with RRR records as they are, one vector load each, and all other bits with
+// interleaved ranks, 96 bits beside the number of ones before them in 16 bytes.
+type OnDevice struct {
+	kind   Kind
+	kernel *gpu.Kernel
+	args   []gpu.Arg // of the kernel, behind those of the words
+	shared int
+	blocks int // that stay on the device
+	bytes  int64
+	free   []func() error
+}
+
+// Upload brings the dictionary to the device of a stream, when that gets there.
+func (d *File) Upload(s *gpu.Stream) (*OnDevice, error) {
+	o := &OnDevice{kind: d.meta.kind}
+	var err error
+	switch t := d.Dict.(type) {
+	case *stt:
+		err = o.uploadSTT(s, t)
+	case *xbw:
+		err = o.uploadXBW(s, t)
+	default:
+		return nil, fmt.Errorf("a dictionary of kind %v has no form for a GPU: want stt, xbw, xbw-plain or xbw-paper", o.kind)
+	}
+	if err == nil {
+		err = o.fill()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("dictionary to the GPU: %w", err), o.Free())
+	}
+	return o, nil
+}
+
+// Free gives the device's memory back.
+func (o *OnDevice) Free() (err error) {
+	for _, f := range o.free {
+		err = errors.Join(err, f())
+	}
+	o.free = nil
+	return err
+}
+
+// Kind is the kind of the dictionary, Bytes what it takes on the device.
+func (o *OnDevice) Kind() Kind   { return o.kind }
+func (o *OnDevice) Bytes() int64 { return o.bytes }
+
+// fill asks how many blocks of the kernel run at a time.
+func (o *OnDevice) fill() error {
+	if o.shared > 0 {
+		if err := o.kernel.AllowShared(o.shared); err != nil {
+			return err
+		}
+	}
+	n, err := o.kernel.Occupancy(lookUpThreads, o.shared)
+	o.blocks = max(1, n)
+	return err
+}
+
+// put uploads one array of a dictionary and makes it the next argument. Kernels
+// never see an empty one.
+func put[T any](o *OnDevice, s *gpu.Stream, values []T) error {
+	b, err := gpu.Alloc[T](s.Device(), len(values))
+	if err != nil {
+		return err
+	}
+	o.free = append(o.free, b.Free)
+	o.args = append(o.args, b.Arg())
+	o.bytes += b.Bytes()
+	return b.Upload(s, values)
+}
+
+func (o *OnDevice) number(n int) { o.args = append(o.args, gpu.U32(uint32(n))) }
+
+func (o *OnDevice) uploadSTT(s *gpu.Stream, t *stt) (err error) {
+	if o.kernel, err = s.Device().Kernel(sttSource, "dict_stt"); err != nil {
+		return err
+	}
+	err = errors.Join(put(o, s, t.chars.code[:]), put(o, s, t.next), put(o, s, t.number))
+	o.number(t.meta.chars)
+	o.number(t.meta.nodes)
+	return err
+}
+
+func (o *OnDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
+	name := "dict_xbw_plain"
+	if t.rrr != nil {
+		name, o.shared = "dict_xbw_rrr", decodeBytes
+	}
+	if o.kernel, err = s.Device().Kernel(xbwSource, name); err != nil {
+		return err
+	}
+	m := t.meta
+	err = errors.Join(put(o, s, t.chars.code[:]), put(o, s, t.first))
+	o.number(m.chars)
+	if t.inner == nil {
+		o.args = append(o.args, gpu.Null())
+	} else {
+		err = errors.Join(err, put(o, s, interleave(t.inner, 1, m.nodes)))
+	}
+	err = errors.Join(err, put(o, s, interleave(t.terminal, 1, m.rows)))
+	o.number(m.rows)
+	o.number(m.leaves)
+	tails := t.tails
+	if tails == nil {
+		tails = newTails(nil, nil, t.chars)
+	}
+	err = errors.Join(err, put(o, s, tails.words))
+	o.number(len(tails.words))
+	err = errors.Join(err, put(o, s, tails.starts))
+	o.number(len(tails.starts))
+	o.number(tails.width)
+	err = errors.Join(err, put(o, s, t.heads))
+	o.number(m.heads)
+	o.number(len(t.heads))
+	if t.rrr == nil {
+		plain, ok := t.down.(*plain)
+		if !ok {
+			return errors.New("bit vectors of another kind")
+		}
+		err = errors.Join(err, put(o, s, interleave(plain, m.chars, m.rows)))
+		o.number(recordsFor(m.rows))
+		return err
+	}
+	err = errors.Join(err, put(o, s, pairs(t.rrr.records)))
+	o.number(t.rrr.per)
+	return errors.Join(err, put(o, s, halves(t.rrr.offsets)), put(o, s, t.rrr.tables.blocks[:]))
+}
+
+// record is 96 bits beside the number of ones of their vector before them.
+type record [4]uint32
+
+func recordsFor(n int) int { return max(1, (n+recordBits-1)/recordBits) }
+
+// interleave turns vectors of n bits, in lines of 64 bytes, into records.
+func interleave(p *plain, vectors, n int) []record {
+	out := make([]record, vectors*recordsFor(n))
+	word := func(v, i int) uint32 { // bits 32i to 32i+31
+		line, half := 32*i/lineBits, 32*i%lineBits/32
+		if line >= p.per {
+			return 0
+		}
+		return uint32(p.lines[(v*p.per+line)*lineWords+1+half/2] >> (32 * (half % 2)))
+	}
+	for v := range vectors {
+		ones := uint32(0)
+		for k := range recordsFor(n) {
+			r := &out[v*recordsFor(n)+k]
+			r[0] = ones
+			for j := range 3 {
+				r[1+j] = word(v, 3*k+j)
+				ones += uint32(bits.OnesCount32(r[1+j]))
+			}
+		}
+	}
+	return out
+}
+
+// pairs views RRR records as they are read on the device, halves its offsets.
+func pairs(v []uint64) [][2]uint64 {
+	return unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
+}
+
+func halves(v []uint64) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*2)
+}
+
+// LookUp writes to ids the number of each word of a text on the device, None for
+// those that the dictionary does not have. Words are given as prim.StringRef gives
+// them. Many words are looked up with a cache: one in 32 fills it beforehand, so that
+// frequent words of up to 8 bytes take one access to memory. Needs temporary
+// memory of half a byte a word then, at most 16 MB.
+func (o *OnDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
+	buckets := 0
+	if n := min(words.Len()/cacheWords, cacheBuckets); n >= lookUpTile {
+		buckets = 1 << (bits.Len(uint(n)) - 1)
+	}
+	return o.lookUp(s, tmp, text, words, ids, buckets)
+}
+
+// LookUpPlain is LookUp without the cache.
+func (o *OnDevice) LookUpPlain(s *gpu.Stream, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
+	return o.lookUp(s, nil, text, words, ids, 0)
+}
+
+// slot has the layout of the one in lookup.cuh.
+type slot [2]uint64
+
+func (o *OnDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
+	n := words.Len()
+	if ids.Len() < n {
+		return fmt.Errorf("look up %d words: room for %d numbers", n, ids.Len())
+	}
+	if n == 0 {
+		return nil
+	}
+	launch := func(cache gpu.Arg, stride int) error {
+		tiles := (n + lookUpTile*stride - 1) / (lookUpTile * stride)
+		blocks := min(tiles, o.blocks*s.Device().Info().Multiprocessors)
+		args := append([]gpu.Arg{
+			text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(), gpu.U64(uint64(n)),
+			cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
+		}, o.args...)
+		return s.Launch(o.kernel, gpu.GridShared(blocks, lookUpThreads, o.shared), args...)
+	}
+	if buckets == 0 {
+		return launch(gpu.Null(), 1)
+	}
+	mark := tmp.Mark()
+	defer func() { err = errors.Join(err, tmp.Release(mark)) }()
+	cache, err := gpu.Take[slot](tmp, 2*buckets)
+	if err != nil {
+		return err
+	}
+	if err := cache.Zero(s); err != nil {
+		return err
+	}
+	if err := launch(cache.Arg(), cacheStride); err != nil {
+		return err
+	}
+	return launch(cache.Arg(), 1)
+}

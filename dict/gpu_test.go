@@ -1,0 +1,120 @@
+package dict
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+var deviceKinds = []Kind{STT, XBW, XBWPlain, XBWPaper}
+
+// queries are a text of words of the list and of others near them, and references.
+func queries(t *testing.T, w *Words, n int, rng *rand.Rand) (text []byte, refs []uint64, words [][]byte) {
+	t.Helper()
+	for range n {
+		var q []byte
+		if w.Len() > 0 && rng.IntN(8) > 0 {
+			q = bytes.Clone(w.At(int(float64(w.Len()) * rng.Float64() * rng.Float64())))
+		}
+		switch rng.IntN(6) {
+		case 0:
+			q = append(q, byte('a'+rng.IntN(4)))
+		case 1:
+			if len(q) > 0 {
+				q = q[:rng.IntN(len(q))]
+			}
+		case 2:
+			if len(q) > 0 {
+				q[rng.IntN(len(q))] = byte(rng.IntN(256))
+			}
+		}
+		ref, err := prim.StringRef(uint64(len(text)), len(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, q...)
+		if rng.IntN(2) == 0 {
+			text = append(text, ' ')
+		}
+		refs, words = append(refs, ref), append(words, q)
+	}
+	return text, refs, words
+}
+
+// randomWords are so many different words of up to longest letters from an
+// alphabet of so many.
+func randomWords(rng *rand.Rand, n, letters, longest int) *Words {
+	var all bytes.Buffer
+	for range n {
+		for range 1 + rng.IntN(longest) {
+			all.WriteByte(byte('!' + rng.IntN(letters)))
+		}
+		all.WriteByte('\n')
+	}
+	w, err := ReadWords(&all)
+	if err != nil {
+		return &Words{}
+	}
+	return w
+}
+
+// On the device every kind finds what it finds on the CPU, and nothing else.
+func TestDeviceFindsTheSameNumbers(t *testing.T) {
+	dev, s := gputest.Device(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for name, w := range map[string]*Words{
+		"none":   {},
+		"one":    list(t, "a"),
+		"paper":  list(t, "aba", "ba", "bb", "cb", "cc"),
+		"empty":  list(t, "", "a", "ab"),
+		"bytes":  list(t, "\x00", "\x00\x00", "a\x00", "a\x00\x00b", "\xff\xfe", "z"),
+		"random": randomWords(rng, 1500, 6, 12),
+		"large":  randomWords(rng, 6000, 3, 14),
+		"wide":   randomWords(rng, 400, 250, 5),
+	} {
+		text, refs, words := queries(t, w, 3000, rng)
+		for _, k := range deviceKinds {
+			t.Run(fmt.Sprintf("%s/%v", name, k), func(t *testing.T) {
+				d := build(t, w, k)
+				on, err := d.Upload(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := on.Free(); err != nil {
+						t.Error(err)
+					}
+				}()
+				tmp := gputest.Arena(t, dev, 1<<20)
+				b, r := gputest.Upload(t, s, text), gputest.Upload(t, s, refs)
+				ids := gputest.Alloc[uint32](t, s, len(refs))
+				for _, buckets := range []int{0, 64} { // without and with the cache
+					if err := on.lookUp(s, tmp, b, r, ids, buckets); err != nil {
+						t.Fatal(err)
+					}
+					for i, got := range gputest.Download(t, s, ids) {
+						want, ok := d.ID(words[i])
+						if !ok {
+							want = None
+						}
+						if got != want {
+							t.Fatalf("%d buckets: word %d, %q: number %d, want %d", buckets, i, words[i], got, want)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Kinds without a form for the device say so.
+func TestHashHasNoDeviceForm(t *testing.T) {
+	_, s := gputest.Device(t)
+	if _, err := build(t, list(t, "a"), Hash).Upload(s); err == nil {
+		t.Error("a hash dictionary was uploaded")
+	}
+}
