@@ -7,7 +7,7 @@
 // Text is bytes in which every newline ends a document, and nothing else does.
 // Whoever uploads it sees to that: inside a document newlines become blanks (all
 // our kinds of words treat them alike), carriage returns are taken out for
-// [Whitespace] (see [Squeeze]), and the last document gets a newline too. A
+// [Whitespace] (see [Kind.Squeeze]), and the last document gets a newline too. A
 // document may go on in the next text, if this one ends with a blank.
 //
 // # The sequence
@@ -18,7 +18,7 @@
 //
 //	4 8 4 0 8 0
 //
-// A number is a word's slot in the dictionary, from 0 to [Dictionary.Numbers]: not
+// A number is a word's slot in the dictionary, from 0 up to [Dictionary.Numbers]: not
 // dense, not in any order, and not the same from run to run, but fixed once given.
 // What a job makes of them must not depend on them.
 //
@@ -30,20 +30,22 @@
 // alone, and nobody ever waits for anybody. Longer words have a hash in one half
 // and in the other the place of their bytes in an arena.
 //
-// When it is three quarters full no more words get in; [Sequence.Missed] tells,
-// the dictionary grows by a table of twice the size, and the same text is
+// When it is three quarters full no more words get in; the sequence's [State]
+// tells, the dictionary grows by a table of twice the size, and the same text is
 // tokenised again. Old words keep their numbers.
 //
 // # Use
 //
-//	dict, err := words.NewDictionary(dev, s, 1<<22)
+//	dict, err := words.NewDictionary(s, 1<<22)
 //	defer dict.Free()
-//	seq, err := words.NewSequence(dev, capacity)        // items; a text makes at most its number of bytes
+//	seq, err := words.NewSequence(s, capacity)               // items; a text makes at most its number of bytes
 //	defer seq.Free()
-//	err = dict.Append(ctx, s, words.ASCII, text, seq)   // queues one kernel; grows and repeats if need be
-//	err = dict.Count(s, seq.Items(from, to))            // dict.Counts()[number] += occurrences
-//	list, err := dict.List(ctx, s)                      // the words, with numbers and counts, on the host
+//	state, err := dict.Append(ctx, s, words.ASCII, text, seq) // queues one kernel; grows and repeats if need be
+//	err = dict.Count(s, seq.Items(from, to))                 // dict.Counts()[number] += occurrences
+//	list, err := dict.List(ctx, s)                           // the words, with numbers and counts, on the host
 //
-// Append waits for the device once, at its end, to see whether all words were
-// found; [Dictionary.Queue] and [Sequence.State] let a pipeline ask later.
+// Append waits for the device at its end, to see whether all words were found.
+// [Dictionary.Queue], [Sequence.CopyState] and [Dictionary.Recover] let a pipeline
+// ask later: a text that missed words, and all texts queued after it, leave the
+// sequence as it was, and are queued again once there is room.
 package words

@@ -1,0 +1,255 @@
+package words
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// Dictionary is the distinct words, in device memory. It is used by one stream.
+type Dictionary struct {
+	dev    *gpu.Device
+	first  int // slots of the first table; each further one has twice as many
+	tables int
+	keys   gpu.Buffer[uint64] // two to a slot
+	counts gpu.Buffer[uint64] // by number
+	arena  gpu.Buffer[uint8]  // bytes of long words
+	used   gpu.Buffer[uint64] // words in the last table, bytes in the arena
+	states gpu.Buffer[uint64] // look-back words of Queue
+}
+
+// slotBytes is what a slot takes: its key and its count.
+const slotBytes = 16 + 8
+
+// A table takes words up to this part of it: beyond, probing gets long.
+const fullNum, fullDen = 3, 4
+
+// NewDictionary makes an empty dictionary whose first table has so many slots,
+// rounded up to a power of two: for 3/4 as many words. It takes 25 bytes of device
+// memory a slot.
+func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
+	d := &Dictionary{dev: s.Device(), first: 1 << bits.Len(uint(max(slots, 1024)-1))}
+	if d.first > 1<<30 {
+		return nil, fmt.Errorf("a dictionary of %d slots: the most is %d", slots, 1<<30)
+	}
+	var err error
+	if d.used, err = gpu.Alloc[uint64](d.dev, 2); err == nil {
+		if err = d.used.Zero(s); err == nil {
+			err = d.addTable(s)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Free())
+	}
+	return d, nil
+}
+
+// Free gives the memory back.
+func (d *Dictionary) Free() error {
+	return errors.Join(d.keys.Free(), d.counts.Free(), d.arena.Free(), d.used.Free(), d.states.Free())
+}
+
+// Numbers bounds the numbers of words: all are below.
+func (d *Dictionary) Numbers() int { return d.first * (1<<d.tables - 1) }
+
+// Keys has two words for each number, see kernels/dictionary.cuh.
+func (d *Dictionary) Keys() gpu.Buffer[uint64] { return d.keys }
+
+// Counts has what Count counted, by number.
+func (d *Dictionary) Counts() gpu.Buffer[uint64] { return d.counts }
+
+// Arena holds the bytes of words of more than 15 bytes.
+func (d *Dictionary) Arena() gpu.Buffer[uint8] { return d.arena }
+
+// GrowthBytes is how much device memory the next Grow takes at its peak, beyond
+// what the dictionary has.
+func (d *Dictionary) GrowthBytes() int64 {
+	return int64(d.first*(2<<d.tables-1))*slotBytes + 2*d.arena.Bytes()
+}
+
+// Grow adds a table of twice the last one's size. Words keep their numbers.
+func (d *Dictionary) Grow(ctx context.Context, s *gpu.Stream) error {
+	if 2*d.Numbers()+d.first > 1<<31 {
+		return fmt.Errorf("more than %d distinct words on the GPU", d.Numbers()*fullNum/fullDen)
+	}
+	return errors.Join(d.addTable(s), s.Sync(ctx)) // what was replaced is in use until then
+}
+
+func (d *Dictionary) addTable(s *gpu.Stream) error {
+	k, err := d.dev.Kernel(listSource, "words_clear")
+	if err != nil {
+		return err
+	}
+	before := d.Numbers()
+	slots := d.first*(2<<d.tables-1) - before
+	if err := errors.Join(
+		extend(s, &d.keys, 2*(before+slots)), extend(s, &d.counts, before+slots),
+		extend(s, &d.arena, max(2*d.arena.Len(), d.first)),
+	); err != nil {
+		return fmt.Errorf("a dictionary of %d slots: %w", before+slots, err)
+	}
+	d.tables++
+	// The arena's counter went past its end if that was what was full.
+	var used [2]uint64
+	if before > 0 {
+		if err := d.used.Download(context.Background(), s, used[:]); err != nil {
+			return err
+		}
+		used[0] = 0
+		used[1] = min(used[1], uint64(d.arena.Len()/2))
+	}
+	return errors.Join(
+		d.used.Upload(s, used[:]),
+		d.counts.Slice(before, before+slots).Zero(s),
+		s.Launch(k, gpu.Grid(divUp(slots, threads), threads), d.keys.Slice(2*before, 2*(before+slots)).Arg(), gpu.U64(uint64(slots))),
+	)
+}
+
+// extend replaces a buffer by a longer one with the same beginning.
+func extend[T any](s *gpu.Stream, b *gpu.Buffer[T], n int) error {
+	longer, err := gpu.Alloc[T](s.Device(), n)
+	if err != nil {
+		return err
+	}
+	old := *b
+	*b = longer
+	return errors.Join(old.CopyTo(s, longer), s.Sync(context.Background()), old.Free())
+}
+
+// limit is how many words the last table takes.
+func (d *Dictionary) limit() uint32 {
+	return uint32(d.first << (d.tables - 1) / fullDen * fullNum)
+}
+
+// Queue starts the kernel that appends a text to a sequence; the sequence must
+// have room. With find, words that are not there become None; otherwise they are
+// put in. Whether all was well is in the sequence's state afterwards.
+func (d *Dictionary) Queue(s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *Sequence, find bool) error {
+	if text.Len() == 0 {
+		return nil
+	}
+	k, err := d.dev.Kernel(appendSource, "words_append")
+	if err != nil {
+		return err
+	}
+	resident, err := k.Resident(threads)
+	if err != nil {
+		return err
+	}
+	tiles := divUp(text.Len(), tile)
+	if n := tiles + 3; d.states.Len() < n {
+		if err := errors.Join(s.Sync(context.Background()), d.states.Free()); err != nil {
+			return err
+		}
+		if d.states, err = gpu.Alloc[uint64](d.dev, n); err != nil {
+			return err
+		}
+	}
+	look := uint32(0)
+	if find {
+		look = 1
+	}
+	return errors.Join(d.states.Slice(0, tiles+3).Zero(s),
+		s.Launch(k, gpu.Grid(min(tiles, resident), threads), text.Arg(), gpu.U64(uint64(text.Len())), gpu.U32(uint32(kind)),
+			d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), gpu.U32(look), d.used.Arg(), gpu.U32(d.limit()),
+			d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg(), q.items.Arg(), q.state.Arg(), d.states.Arg()))
+}
+
+// Append appends a text to a sequence, growing the dictionary as often as it
+// takes, and waits for the device.
+func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *Sequence) (State, error) {
+	before, err := q.State(ctx, s)
+	if err != nil {
+		return before, err
+	}
+	if room := int64(q.Capacity()) - before.Length; int64(text.Len()) > room {
+		return before, fmt.Errorf("a text of %d bytes: the sequence has room for %d items", text.Len(), room)
+	}
+	for {
+		if err := d.Queue(s, kind, text, q, false); err != nil {
+			return before, err
+		}
+		after, err := q.State(ctx, s)
+		if err != nil || after.Missed == 0 && !after.Huge {
+			return after, err
+		}
+		if err := d.Recover(ctx, s, q, after); err != nil {
+			return after, err
+		}
+	}
+}
+
+// Recover makes room after words were missed: then the text that missed them, and
+// all that were queued after it, can be queued again.
+func (d *Dictionary) Recover(ctx context.Context, s *gpu.Stream, q *Sequence, state State) error {
+	if state.Huge {
+		return errHuge
+	}
+	if err := d.Grow(ctx, s); err != nil {
+		return err
+	}
+	return q.retry(s)
+}
+
+// Count adds to the count of each word how often it is among the items.
+func (d *Dictionary) Count(s *gpu.Stream, items gpu.Buffer[uint32]) error {
+	if items.Len() == 0 {
+		return nil
+	}
+	k, err := d.dev.Kernel(listSource, "words_count")
+	if err != nil {
+		return err
+	}
+	resident, err := k.Resident(threads)
+	if err != nil {
+		return err
+	}
+	blocks := min(divUp(items.Len(), 16*threads), resident)
+	return s.Launch(k, gpu.Grid(blocks, threads), items.Arg(), gpu.U64(uint64(items.Len())), d.counts.Arg())
+}
+
+// Put finds or inserts words that are given one after the other, word i ending at
+// ends[i], and returns their numbers.
+func (d *Dictionary) Put(ctx context.Context, s *gpu.Stream, text []byte, ends []uint64) (numbers []uint32, err error) {
+	n := len(ends)
+	if n == 0 {
+		return nil, nil
+	}
+	k, err := d.dev.Kernel(listSource, "words_put")
+	if err != nil {
+		return nil, err
+	}
+	a, err1 := gpu.Alloc[uint8](d.dev, len(text))
+	b, err2 := gpu.Alloc[uint64](d.dev, n)
+	out, err3 := gpu.Alloc[uint32](d.dev, n)
+	missed, err4 := gpu.Alloc[uint64](d.dev, 1)
+	defer func() { err = errors.Join(err, a.Free(), b.Free(), out.Free(), missed.Free()) }()
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(a.Upload(s, text), b.Upload(s, ends)); err != nil {
+		return nil, err
+	}
+	numbers = make([]uint32, n)
+	for {
+		err := errors.Join(missed.Zero(s), s.Launch(k, gpu.Grid(divUp(n, threads), threads), a.Arg(), b.Arg(), gpu.U64(uint64(n)),
+			d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), d.used.Arg(), gpu.U32(d.limit()),
+			d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg(), out.Arg(), missed.Arg()))
+		if err != nil {
+			return nil, err
+		}
+		var lost [1]uint64
+		if err := missed.Download(ctx, s, lost[:]); err != nil {
+			return nil, err
+		}
+		if lost[0] == 0 {
+			return numbers, out.Download(ctx, s, numbers)
+		}
+		if err := d.Grow(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+}
