@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -175,6 +176,7 @@ type listChecker struct {
 	tfOf   *[256]uint32
 	cursor Cursor
 	last   []byte
+	rank   ranking
 
 	words                        int
 	postings, occurrences, bytes uint64
@@ -244,7 +246,10 @@ func (k *listChecker) list(t Term) error {
 	var df int
 	var cf uint64
 	used := uint64(0)
+	k.rank.reset()
+	best := noPosting
 	for b := range c.Blocks() {
+		low := noPosting
 		docs := c.Load(b)
 		tfs := c.TFs()
 		if c.err != nil || len(docs) != len(tfs) {
@@ -266,11 +271,27 @@ func (k *listChecker) list(t Term) error {
 				return fmt.Errorf("corrupted: document %d is better than the bound of its block %d", d, b)
 			}
 			cf += uint64(tf)
+			if c.LowX != nil {
+				x := xOf(r.coef, tf, r.lengths[d])
+				low = min(low, x)
+				k.rank.add(x)
+			}
+		}
+		if b%SuperBlocks == 0 {
+			best = noPosting
+		}
+		best = min(best, low)
+		endOfRun := b%SuperBlocks == SuperBlocks-1 || b == c.Blocks()-1
+		if c.LowX != nil && (c.LowX[b] != low || endOfRun && c.SuperX[b/SuperBlocks] != best) {
+			return fmt.Errorf("corrupted: the best posting of block %d, or of the blocks before, is another one", b)
 		}
 		df += len(docs)
 	}
 	if df != int(t.DF) || cf != t.CF || used != t.postingsLen {
 		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df, cf, used, t.DF, t.CF, t.postingsLen)
+	}
+	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
+		return errors.New("corrupted: the ranked postings are others")
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf

@@ -27,6 +27,12 @@ type Cursor struct {
 	Bounds []Bound
 	Super  []Bound
 	Bound  Bound
+	// LowX is the lowest x (see StoredModel) of each block's postings, SuperX of each SuperBlocks of them, BestX of all, and
+	// Ranked that of the posting at each of the Ranks if sorted by x, or infinity. Lists of one block have none of these.
+	LowX   []float32
+	SuperX []float32
+	BestX  float32
+	Ranked [numRanks]float32
 
 	doc     uint32 // where the cursor stands
 	pos     int    // in the decoded block
@@ -189,6 +195,9 @@ func (c *Cursor) Limit(n int) {
 	}
 	blocks := (n + BlockSize - 1) / BlockSize
 	c.Last, c.Bounds = c.Last[:blocks], c.Bounds[:blocks]
+	if c.LowX != nil {
+		c.LowX = c.LowX[:blocks]
+	}
 	c.shown = n - (blocks-1)*BlockSize
 	c.Load(0)
 }

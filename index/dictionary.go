@@ -34,7 +34,7 @@ func skipBytes(df uint32) uint64 {
 	}
 	blocks := (uint64(df) + BlockSize - 1) / BlockSize
 	supers := (blocks + SuperBlocks - 1) / SuperBlocks
-	return 16*blocks + 8*supers + 8
+	return 16*blocks + 8*supers + 8 + (4*(blocks+supers+1+numRanks)+7)/8*8
 }
 
 var errDictionary = errors.New("corrupted: the dictionary does not decode")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -54,6 +55,9 @@ type encoder struct {
 	offsets   []uint32
 	bounds    []Bound
 	supers    []Bound
+	low       float32 // x of the block's best posting so far
+	lows      []float32
+	ranking   ranking
 }
 
 func newEncoder(l *lengthTable, full func(*chunk) error) *encoder {
@@ -73,7 +77,7 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 			return err
 		}
 	}
-	classes := e.lengths.classes
+	classes, lengths, coef := e.lengths.classes, e.lengths.lengths, e.lengths.coef
 	for i, d := range docs {
 		tf := tfs[i]
 		if d >= uint32(len(classes)) || d <= e.prev && e.df > 0 {
@@ -94,6 +98,9 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 		e.cf += uint64(tf)
 		e.prev = d
 		e.block.add(codeOfTF(tf), classes[d])
+		x := xOf(coef, tf, lengths[d])
+		e.low = min(e.low, x)
+		e.ranking.add(x)
 	}
 	return nil
 }
@@ -110,7 +117,9 @@ func (e *encoder) begin(word []byte) error {
 	}
 	e.word = append(e.word[:0], word...)
 	e.df, e.cf, e.prev, e.n, e.start = 0, 0, ^uint32(0), 0, len(e.out.postings)
-	e.last, e.offsets, e.bounds, e.supers = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0]
+	e.last, e.offsets, e.bounds, e.supers, e.lows = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0], e.lows[:0]
+	e.low = noPosting
+	e.ranking.reset()
 	return nil
 }
 
@@ -124,6 +133,7 @@ func (e *encoder) endBlock() error {
 	e.offsets = append(e.offsets, uint32(at))
 	e.out.postings = appendBlock(e.out.postings, &e.gaps, &e.tfs, e.n)
 	e.n = 0
+	e.lows, e.low = append(e.lows, e.low), noPosting
 	b := e.block.take()
 	e.bounds = append(e.bounds, b)
 	e.super.addBound(b)
@@ -158,7 +168,8 @@ func (e *encoder) end() error {
 			s = append(s, sections.Bytes(e.offsets)...)
 			s = append(s, sections.Bytes(e.bounds)...)
 			s = append(s, sections.Bytes(e.supers)...)
-			e.out.skips = append(s, sections.Bytes([]Bound{whole})...)
+			s = append(s, sections.Bytes([]Bound{whole})...)
+			e.out.skips = e.appendBest(s)
 		}
 	}
 	e.out.words = append(e.out.words, e.word...)
@@ -169,6 +180,21 @@ func (e *encoder) end() error {
 		return nil
 	}
 	return e.flush()
+}
+
+// appendBest appends how good the best postings of blocks, runs of blocks and the list are, and the ranked ones.
+func (e *encoder) appendBest(s []byte) []byte {
+	blocks := len(e.lows)
+	for from := 0; from < blocks; from += SuperBlocks {
+		e.lows = append(e.lows, slices.Min(e.lows[from:min(from+SuperBlocks, blocks)]))
+	}
+	e.lows = append(e.lows, slices.Min(e.lows[blocks:]))
+	ranked := e.ranking.take()
+	e.lows = append(e.lows, ranked[:]...)
+	if len(e.lows)%2 != 0 {
+		e.lows = append(e.lows, 0) // lists begin at multiples of 8
+	}
+	return append(s, sections.Bytes(e.lows)...)
 }
 
 // flush hands over the finished lists.

@@ -18,7 +18,7 @@ const (
 	docsFile     = "documents"
 	textFile     = "text"
 
-	formatVersion = 1
+	formatVersion = 2
 )
 
 var magics = map[string]string{

@@ -73,7 +73,7 @@ func TestBytesArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const files = "7465726d730000000000000000000000" + "9801000000000000" + "cef38541" + "00000000"
+	const files = "7465726d730000000000000000000000" + "9801000000000000" + "d639de13" + "00000000"
 	if got := hex.EncodeToString(data[:32]); got != files {
 		t.Errorf("stamp of the dictionary:\n got %s\nwant %s", got, files)
 	}
@@ -83,7 +83,7 @@ func TestBytesArePinned(t *testing.T) {
 }
 
 // A list with everything in it: full blocks, patches, a tail. Its skip data are the
-// last documents, the offsets and the bounds.
+// last documents, the offsets, the bounds, and the x of the best postings.
 func TestSkipsOfALongList(t *testing.T) {
 	p := &plainIndex{words: []string{"w"}, docs: make([][]uint32, 1), tfs: make([][]uint32, 1)}
 	for d := range 600 {
@@ -102,7 +102,9 @@ func TestSkipsOfALongList(t *testing.T) {
 		"a301" + "0000" + "0000" + "0000" + // frequency code 163 (up to 335), class 1; then (1, class 0)
 		"0000" + "0000" + "0000" + "0000" +
 		"a301" + "0000" + "0000" + "0000" +
-		"a301" + "0000" + "0000" + "0000"
+		"a301" + "0000" + "0000" + "0000" +
+		"6f12833b" + "94208f3f" + "6f12833b" + "6f12833b" + // x: 0.004 (1.2/300), 1.118; of both, of the list
+		"94208f3f" + "9a99993f" + "0000807f" + "00000000" // of the 10th and the 100th; there is no 1,000th
 	if got != want {
 		t.Errorf("skips\n got %s\nwant %s", got, want)
 	}

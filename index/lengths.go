@@ -3,11 +3,15 @@ package index
 import (
 	"slices"
 	"sort"
+
+	"github.com/collocate/collocate/bm25"
 )
 
 // lengthTable knows the documents' lengths and sorts them into classes.
 type lengthTable struct {
+	lengths []uint32
 	tokens  uint64
+	coef    bm25.Length  // of the model whose x are stored
 	low     []uint32     // the shortest length of each class
 	exact   bool         // each class is one length
 	classes []uint8      // by document
@@ -15,7 +19,7 @@ type lengthTable struct {
 }
 
 func newLengthTable(lengths []uint32) *lengthTable {
-	t := &lengthTable{classes: make([]uint8, len(lengths))}
+	t := &lengthTable{lengths: lengths, classes: make([]uint8, len(lengths))}
 	t.low, t.exact = lengthClasses(lengths)
 	var small [4096]uint8 // most lengths, so that few are searched for
 	for l := range small {
@@ -29,6 +33,7 @@ func newLengthTable(lengths []uint32) *lengthTable {
 			t.classes[d] = classOf(t.low, l)
 		}
 	}
+	t.coef = storedModel(uint64(len(lengths)), t.tokens)
 	mean := float64(t.tokens) / float64(max(len(lengths), 1))
 	for c, l := range t.low {
 		// BM25 with k1 = 1.2, b = 0.75. The conversions forbid fused multiply-add,

@@ -9,7 +9,7 @@ import (
 // Open points the cursor at the first posting of a term.
 func (r *Reader) Open(t Term, c *Cursor) error {
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
-	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound = nil, nil, nil, nil, nil, 0
+	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
 	switch {
 	case t.DF == 0:
 		c.finish()
@@ -48,11 +48,19 @@ func (r *Reader) openLong(c *Cursor) error {
 	if c.Bounds, err = sections.View[Bound](s[8*blocks : 16*blocks]); err != nil {
 		return err
 	}
-	rest, err := sections.View[Bound](s[16*blocks:])
+	supers := (blocks + SuperBlocks - 1) / SuperBlocks
+	s = s[16*blocks:]
+	bounds, err := sections.View[Bound](s[:8*supers+8])
 	if err != nil {
 		return err
 	}
-	c.Super, c.Bound = rest[:len(rest)-1], rest[len(rest)-1]
+	c.Super, c.Bound = bounds[:supers], bounds[supers]
+	xs, err := sections.View[float32](s[8*supers+8:])
+	if err != nil {
+		return err
+	}
+	c.LowX, c.SuperX = xs[:blocks], xs[blocks:blocks+supers]
+	c.BestX, c.Ranked = xs[blocks+supers], [numRanks]float32(xs[blocks+supers+1:])
 	c.Load(0)
 	return c.err
 }

@@ -3,7 +3,7 @@ package index
 // The format of an index
 //
 // An index is a folder of files, each a container of package sections: a magic,
-// a version (1), named sections with checksums. All numbers are little endian; a
+// a version (2), named sections with checksums. All numbers are little endian; a
 // uvarint is seven bits a byte, lowest first, as in encoding/binary. As an example
 // here is every section of the index of the package comment, "a rose is a rose" and "a daisy" with
 // the IDs d1 and d2; format_test.go holds it against the code.
@@ -39,6 +39,9 @@ package index
 //	B uint64  the Bound of each block: four times (frequency code, length class)
 //	S uint64  the Bound of each 32 blocks
 //	uint64    the Bound of the list
+//	B float32 the lowest x of a posting of each block, S of each 32 blocks, 1 of the list; then the
+//	          x of the 10th, 100th and 1,000th best posting of the list (infinity if there are fewer); a zero if
+//	          that makes these an even number. Here x is that of package bm25 for k1 = 1.2, b = 0.75.
 //
 // The example has no such list; the section is empty.
 //
@@ -88,6 +91,7 @@ import (
 	"iter"
 	"path/filepath"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -111,6 +115,7 @@ type Reader struct {
 	classes  []uint8
 	classLow [256]uint32
 	numLow   int
+	coef     bm25.Length
 }
 
 // meta is the section "counts" of the file "index".
@@ -219,6 +224,9 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	if err != nil {
 		return nil, fileStamp{}, r.named(name, err)
 	}
+	if f.Version != formatVersion {
+		return nil, fileStamp{}, r.named(name, fmt.Errorf("format version %d, this program reads %d: make the index again", f.Version, formatVersion))
+	}
 	r.files[name] = f
 	r.bytes += int64(len(data))
 	return f, stampOf(name, data), nil
@@ -236,6 +244,7 @@ func (r *Reader) readMeta(f *sections.File) error {
 	if r.meta, err = parseMeta(counts); err != nil {
 		return err
 	}
+	r.coef = storedModel(r.meta.docs, r.meta.tokens)
 	name, err := f.Section("analyzer")
 	r.analyzer = string(name)
 	return err

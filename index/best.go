@@ -1,0 +1,111 @@
+package index
+
+import (
+	"math"
+
+	"github.com/collocate/collocate/bm25"
+)
+
+// Bounds hold for any model. Most searches use one, BM25 with k1 = 1.2 and b = 0.75, and for it
+// the skip data say exactly how good the best postings are: as the x of package bm25, with which a word's
+// weight in a document is Weight/(1+x), the better the lower. It does not depend on the variant's idf.
+
+// Ranks are the places of Cursor.Ranked.
+var Ranks = [numRanks]int{10, 100, 1000}
+
+const numRanks = 3
+
+// noPosting is the x at a rank that the list is too short for: a weight of 0.
+var noPosting = float32(math.Inf(1))
+
+// StoredModel is what the x of the skip data were computed with: BM25 with k1 = 1.2 and b = 0.75.
+func (r *Reader) StoredModel() bm25.Length { return r.coef }
+
+// storedModel gives the constants for a collection; an empty one has none.
+func storedModel(docs, tokens uint64) bm25.Length {
+	s, err := bm25.Params{}.Scorer(docs, tokens)
+	if err != nil {
+		return bm25.Length{}
+	}
+	return s.Length()
+}
+
+// xOf is the x of a posting.
+func xOf(c bm25.Length, tf, length uint32) float32 {
+	return float32(c.K(length) * bm25.Reciprocal(tf))
+}
+
+// ranking finds the x at each of the Ranks among the postings of a list. It keeps the candidates for the last
+// rank only: when they are too many, those beyond it are dropped.
+type ranking struct {
+	keep  []uint32 // bits of x, which order like x: none is negative
+	limit uint32   // what is not below cannot be among them
+}
+
+const rankingSize = 4 * 1000
+
+func (r *ranking) reset() { r.keep, r.limit = r.keep[:0], math.MaxUint32 }
+
+func (r *ranking) add(x float32) {
+	b := math.Float32bits(x)
+	if b >= r.limit {
+		return
+	}
+	if r.keep = append(r.keep, b); len(r.keep) == rankingSize {
+		last := Ranks[numRanks-1]
+		selectLowest(r.keep, last)
+		r.keep, r.limit = r.keep[:last], highest(r.keep[:last])
+	}
+}
+
+// take returns the x at each rank of what was added.
+func (r *ranking) take() (ranked [numRanks]float32) {
+	for i := numRanks - 1; i >= 0; i-- {
+		ranked[i] = noPosting
+		if n := Ranks[i]; n <= len(r.keep) {
+			selectLowest(r.keep, n)
+			r.keep = r.keep[:n]
+			ranked[i] = math.Float32frombits(highest(r.keep))
+		}
+	}
+	r.reset()
+	return ranked
+}
+
+func highest(v []uint32) (top uint32) {
+	for _, x := range v {
+		top = max(top, x)
+	}
+	return top
+}
+
+// selectLowest brings the n lowest numbers to the front, in any order.
+func selectLowest(v []uint32, n int) {
+	for n > 0 && n < len(v) {
+		// The middle of three places, so that rising and falling runs are cut in half.
+		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		low := 0 // v[:low] < pivot
+		for i, x := range v {
+			if x < pivot {
+				v[i], v[low] = v[low], x
+				low++
+			}
+		}
+		if n <= low {
+			v = v[:low]
+			continue
+		}
+		same := low // v[low:same] == pivot
+		for i := low; i < len(v); i++ {
+			if x := v[i]; x == pivot {
+				v[i], v[same] = v[same], x
+				same++
+			}
+		}
+		if n <= same {
+			return
+		}
+		v, n = v[same:], n-same
+	}
+}
