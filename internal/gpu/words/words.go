@@ -30,6 +30,7 @@ type Kind uint32
 const (
 	Whitespace Kind = iota // what stands between blanks, as GloVe has it, cut at 999 bytes
 	ASCII                  // the letters a-z and A-Z, in lower case
+	Separated              // what stands between blanks, of any length: words that were found elsewhere
 )
 
 // KindOf returns the kind that finds the words of the analyzer of that name, if

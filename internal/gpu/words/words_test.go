@@ -273,6 +273,32 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestSeparatedWordsAreNotCut: they were found elsewhere, and are as long as they are.
+func TestSeparatedWordsAreNotCut(t *testing.T) {
+	_, s := gputest.Device(t)
+	d, err := NewDictionary(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Free()
+	q, err := NewSequence(s, 40_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Free()
+	want := []string{strings.Repeat("x", 20_000), "y", ""}
+	if _, err := d.Append(t.Context(), s, Separated, gputest.Upload(t, s, []byte(want[0]+" y\n")), q); err != nil {
+		t.Fatal(err)
+	}
+	list, err := d.List(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spell(t, list, gputest.Download(t, s, q.Items(0, 3))); !slices.Equal(got, want) {
+		t.Errorf("got words of %d and %d bytes", len(got[0]), len(got[1]))
+	}
+}
+
 // TestSqueeze: carriage returns go, and nothing else.
 func TestSqueeze(t *testing.T) {
 	for _, in := range []string{"", "a", "\r", "a\r", "\ra", "a\r\rb\nc\r\n"} {

@@ -16,6 +16,9 @@ constexpr u32 kPieces = (kTile + kHalo) / kPiece;
 constexpr u32 kList = 4096;                // items at a time
 constexpr u32 kCut = 999;                  // where words between blanks are cut
 
+// What a word is; see words.go.
+enum { kWhitespace, kASCII, kSeparated };
+
 // The words of a sequence's state; see sequence.go.
 enum { kLength, kMissed, kDocuments, kHuge, kTicket, kDone, kAdded };
 
@@ -123,10 +126,9 @@ INLINE u32 cut_length(const u8* word, u32 n) {
 }
 
 // The item at a place of the tile: a word's number + 1, or 0 for a newline.
-INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 base, u32 at, u32 ascii) {
-  if (sh.ends[at / kSpan] >> (at % kSpan) & 1) {
-    return 0;
-  }
+INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 base, u32 at, u32 kind) {
+  u32 ascii = kind == kASCII;
+  if (sh.ends[at / kSpan] >> (at % kSpan) & 1) return 0;
   u32 length = word_length(sh, text, n, base, at, ascii);
   u32 number;
   if (length <= kInline) {
@@ -139,7 +141,7 @@ INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 bas
     number = number_of(d, k0, k1 | (u64)length << 56);
   } else {
     const u8* word = text + base + at;
-    if (!ascii) length = cut_length(word, length);
+    if (kind == kWhitespace) length = cut_length(word, length);
     u8 small = ascii ? 0x20 : 0;
     if (length >= 1u << kRefLength) {
       sh.huge = 1;
@@ -155,12 +157,13 @@ INLINE u32 item_at(Tile& sh, const Dictionary& d, const u8* text, u64 n, u64 bas
 // in all later launches until the state is cleared. A word that is only looked up
 // and not found becomes kNone.
 KERNEL __launch_bounds__(kThreads)
-words_append(const u8* __restrict__ text, u64 n, u32 ascii, u64* keys, u32 first, u32 tables, u32 find, u32* used, u32 limit,
+words_append(const u8* __restrict__ text, u64 n, u32 kind, u64* keys, u32 first, u32 tables, u32 find, u32* used, u32 limit,
              u8* arena, u64 arena_size, u64* arena_used, u32* out, u64* state, u64* tiles) {
   __shared__ Tile sh;
   Dictionary d{keys, first, tables, find, used, limit, arena, arena_size, arena_used};
   if (state[kMissed] || state[kHuge]) return;  // no block changes these before all have looked: see below
   u64 length = state[kLength];
+  u32 ascii = kind == kASCII;
   u32 count = (u32)((n + kTile - 1) / kTile);
   if (threadIdx.x == 0) sh.documents = 0, sh.missed = 0, sh.huge = 0;
   for (;;) {
@@ -203,7 +206,7 @@ words_append(const u8* __restrict__ text, u64 n, u32 ascii, u64* keys, u32 first
       u64 to = length + sh.prefix + from;
       u32 some = min_of(kList, total - from);
       for (u32 i = threadIdx.x; i < some; i += kThreads) {
-        u32 item = item_at(sh, d, text, n, base, sh.list[i], ascii);
+        u32 item = item_at(sh, d, text, n, base, sh.list[i], kind);
         documents += item == 0;
         missed += item == kNone;
         out[to + i] = item;
