@@ -146,6 +146,9 @@ func (c *Cursor) Load(block int) []uint32 {
 	return c.docs[:n]
 }
 
+// Loaded is what the last Load returned; after Reader.Open the first block.
+func (c *Cursor) Loaded() []uint32 { return c.docs[:c.blockLen(c.block)] }
+
 func (c *Cursor) block128() *[BlockSize]uint32 { return (*[BlockSize]uint32)(c.docs[:]) }
 
 // TFs returns the frequencies that belong to the documents of the last Load.

@@ -41,7 +41,7 @@ func (q *query) andBlocks(lists []*list) error {
 		if from >= q.to {
 			return nil
 		}
-		bound := float64(lead.bound(lead.Bounds[b]))
+		bound := lead.boundOf(b)
 		others := 0.0
 		for _, l := range lists[1:] {
 			if _, last := l.look(from); last == index.End {
@@ -81,7 +81,7 @@ func (q *query) meet(lists []*list, docs []uint32, lo int, bound, others float64
 	}
 	from := max(base, m.start)
 	for b := second.FindBlock(max(m.block, 0), from); b < len(second.Last) && (b == 0 || second.Last[b-1] < last); b++ {
-		here := float64(second.bound(second.Bounds[b])) + others
+		here := second.boundOf(b) + others
 		if bound+here <= q.cut {
 			continue
 		}

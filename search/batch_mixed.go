@@ -145,7 +145,7 @@ func (c *crew) answer(ctx context.Context, r Request) (*Result, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer c.s.release(q)
-	q.stats.Algorithm = q.choose(r.Algorithm)
+	q.begin(r.Algorithm)
 	if !spread.spread(q) {
 		return q.finish()
 	}

@@ -101,22 +101,22 @@ func (l *list) boundUntil(to uint32, cut float64) float64 {
 		return 0
 	}
 	if far := l.block + manyBlocks; far < len(l.Last) && l.Last[far] < to-1 {
-		bound := 0.0
-		for s := l.block / index.SuperBlocks; s < len(l.Super); s++ {
-			bound = max(bound, float64(l.bound(l.Super[s])))
-			if end := (s+1)*index.SuperBlocks - 1; end >= len(l.Last) || l.Last[end] >= to-1 {
-				break
-			}
+		first, last := l.block/index.SuperBlocks, l.block/index.SuperBlocks
+		for end := (last+1)*index.SuperBlocks - 1; end < len(l.Last)-1 && l.Last[end] < to-1; end += index.SuperBlocks {
+			last++
 		}
-		if bound <= cut {
+		if bound := l.boundOfRuns(first, last+1); bound <= cut {
 			return bound
 		}
 	}
-	bound := l.blockBound
-	for b := l.block; b+1 < len(l.Last) && l.Last[b] < to-1; b++ {
-		bound = max(bound, float64(l.bound(l.Bounds[b+1])))
+	last := l.block
+	for last+1 < len(l.Last) && l.Last[last] < to-1 {
+		last++
 	}
-	return bound
+	if last == l.block {
+		return l.blockBound
+	}
+	return l.boundOfBlocks(l.block, last+1)
 }
 
 // divide orders the lists so that those which are not essential come first, and returns how

@@ -11,11 +11,11 @@ func (q *query) oneWord(l *list) error {
 		if block > 0 && l.Last[block-1] >= q.to-1 {
 			return nil
 		}
-		if block%index.SuperBlocks == 0 && float64(l.bound(l.Super[block/index.SuperBlocks])) <= q.cut {
+		if block%index.SuperBlocks == 0 && l.boundOfRuns(block/index.SuperBlocks, block/index.SuperBlocks+1) <= q.cut {
 			block += index.SuperBlocks - 1
 			continue
 		}
-		if float64(l.bound(l.Bounds[block])) <= q.cut {
+		if l.boundOf(block) <= q.cut {
 			continue
 		}
 		if err := q.tick(); err != nil {

@@ -62,7 +62,7 @@ func (l *list) decode(from, to uint32, need float64) {
 	b := &l.postings
 	b.next = l.FindBlock(b.next, from)
 	for b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
-		if need >= 0 && float64(l.bound(l.Bounds[b.next])) <= need {
+		if need >= 0 && l.boundOf(b.next) <= need {
 			if l.Last[b.next] >= to-1 {
 				break // later windows may find it worth something
 			}

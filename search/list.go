@@ -11,7 +11,10 @@ type list struct {
 	pos    int         // in the query
 	bm25   *bm25Scorer // the usual scorer, called without an interface; else nil
 	scorer scorer
-	max    float64 // bound of the whole list
+	max    float64   // bound of the whole list
+	lowX   []float32 // of each block the x of its best posting, if the index has that for the model; else nil
+	superX []float32 // and of each run of blocks
+	oneX   [1]float32
 
 	// The block that was looked at last, without decoding it.
 	block       int
@@ -35,7 +38,7 @@ func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
 	}
 	l.pos, l.scorer = pos, s
 	l.bm25, _ = s.(*bm25Scorer)
-	l.max = float64(l.bound(l.Bound))
+	l.openBest()
 	l.block, l.blockBound, l.runEnd = -1, 0, index.End
 	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
 	l.postings.reset()
@@ -84,7 +87,7 @@ func (l *list) look(doc uint32) (bound float64, last uint32) {
 		b = l.FindBlock(b, doc)
 		l.block = b
 		if b < len(l.Last) {
-			l.blockBound = float64(l.bound(l.Bounds[b]))
+			l.blockBound = l.boundOf(b)
 		}
 	}
 	if b >= len(l.Last) {

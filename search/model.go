@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
 )
 
@@ -22,6 +23,7 @@ type collection struct {
 	lengths      []uint32
 	classLength  *[256]uint32 // shortest length of each length class
 	codeTF       *[256]uint32 // largest frequency of each code
+	stored       bm25.Length  // of the model for which the index has the best postings
 }
 
 // weigher makes the scorers of a query's words. It may be used by several goroutines.

@@ -19,9 +19,10 @@ func (m BM25) String() string {
 
 type bm25Weigher struct {
 	*bm25.Scorer
-	c *collection
-	k [256]float32 // of each length class
-	r [256]float32 // reciprocal of each frequency code
+	c      *collection
+	stored bool         // the index has the x of the best postings
+	k      [256]float32 // of each length class
+	r      [256]float32 // reciprocal of each frequency code
 }
 
 func (m BM25) weigher(c *collection) (weigher, error) {
@@ -29,7 +30,7 @@ func (m BM25) weigher(c *collection) (weigher, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &bm25Weigher{Scorer: s, c: c}
+	w := &bm25Weigher{Scorer: s, c: c, stored: s.Length() == c.stored}
 	for i := range w.k {
 		w.k[i] = s.Length().K(c.classLength[i])
 		w.r[i] = bm25.Reciprocal(c.codeTF[i])
@@ -53,10 +54,12 @@ type bm25Scorer struct {
 	w *bm25Weigher
 }
 
-func (s *bm25Scorer) score(tf, length uint32) float32 {
-	x := float32(s.K(length) * bm25.Reciprocal(tf))
-	return s.Weight/(1+x) + s.Plus
-}
+func (s *bm25Scorer) score(tf, length uint32) float32 { return s.ofX(s.x(tf, length)) }
+
+func (s *bm25Scorer) x(tf, length uint32) float32 { return float32(s.K(length) * bm25.Reciprocal(tf)) }
+
+// ofX is the last steps of score.
+func (s *bm25Scorer) ofX(x float32) float32 { return s.Weight/(1+x) + s.Plus }
 
 // bound takes the smallest k/tf of the four pairs: one division instead of four, and
 // the same bits, since every step keeps order.

@@ -14,6 +14,7 @@ type team struct {
 	s         *Searcher
 	main      *query
 	k         int
+	floor     float32
 	scorers   []scorer
 	blocks    int64
 	threads   int
@@ -55,6 +56,11 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 	if t.policy == Early && t.parts.kind.cutsDocuments() {
 		t.policy = SharedFull // the same document would be counted twice
 	}
+	if t.parts.kind.cutsDocuments() { // scores are partial: the floor does not hold for them
+		q.floor = -1
+		q.rewind()
+	}
+	t.floor = q.floor
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
@@ -126,13 +132,14 @@ func (t *team) work(q *query) {
 			}
 			if distinct { // the next partition may have the same documents: only the bar is kept
 				best = mergeBest(best, q.heap.take(0), t.k, true)
-				q.theta, q.cut, q.mate.low = -1, -1, math.MaxUint64
+				q.rewind()
+				q.mate.low = math.MaxUint64
 			}
 		}
 		if t.fresh {
 			best = mergeBest(best, q.heap.take(0), t.k, distinct)
 			q.count()
-			q.theta, q.cut = -1, -1
+			q.rewind()
 			q.mate = mate{low: math.MaxUint64, pending: q.mate.pending}
 		}
 	}
@@ -215,7 +222,8 @@ func (t *team) fork() (*query, error) {
 			return nil, err
 		}
 	}
-	q.hair, q.theta, q.cut, q.plain = m.hair, -1, -1, plainly{}
+	q.hair, q.floor, q.plain = m.hair, t.floor, plainly{}
+	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return q, nil
 }

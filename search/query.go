@@ -18,7 +18,8 @@ type query struct {
 
 	from, to uint32 // documents that are looked at
 	heap     topK
-	theta    float32 // the score to beat: -1 until there are k answers
+	floor    float32 // a score that k documents are known to beat before any was looked at; -1: none is
+	theta    float32 // the score to beat: the floor until there are k answers
 	cut      float64 // no document whose bounds add up to this or less can beat it
 	hair     float64 // how much lower than theta cut is, relatively
 
@@ -191,7 +192,8 @@ func (q *query) open(s *Searcher, w weigher) error {
 	if n := len(q.terms); n > 2 {
 		q.hair = float64(n+4) * 0x1p-23
 	}
-	q.theta, q.cut, q.plain = -1, -1, plainly{}
+	q.floor, q.plain = -1, plainly{}
+	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return nil
 }

@@ -48,7 +48,7 @@ func New(r *index.Reader) (*Searcher, error) {
 		index: r, analyzer: a,
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
-			lengths: r.Lengths(), classLength: low, codeTF: index.TFOfCode(),
+			lengths: r.Lengths(), classLength: low, codeTF: index.TFOfCode(), stored: r.StoredModel(),
 		},
 		weighers: map[Model]weigher{},
 	}, nil
@@ -168,7 +168,7 @@ func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer s.release(q)
-	q.stats.Algorithm = q.choose(r.Algorithm)
+	q.begin(r.Algorithm)
 	if r.Parallel.spread(q) {
 		return s.searchParallel(q, r.Parallel)
 	}

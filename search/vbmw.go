@@ -18,7 +18,7 @@ func (l *list) lookRun(doc uint32) (bound float64, last uint32) {
 		return bound, l.runEnd
 	}
 	for b := l.block + 1; b < min(l.block+maxRun, len(l.Last)); b++ {
-		if float64(l.bound(l.Bounds[b])) > bound {
+		if l.boundOf(b) > bound {
 			break
 		}
 		last = l.Last[b]
