@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/text"
 )
 
@@ -23,6 +24,9 @@ type InvertOptions struct {
 	// Visit, if set, sees every batch before its words are counted, from worker
 	// 0..Threads-1 concurrently and in any order.
 	Visit func(worker int, b *text.Batch) error
+	// Engine is engine.GPU for a GPU, which GPU names; all others are CPU cores.
+	Engine engine.Kind
+	GPU    engine.Device
 }
 
 const defaultMemory = 2e9
@@ -59,6 +63,9 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	}
 	corpus := *c
 	corpus.Options.Threads = o.Threads
+	if o.Engine == engine.GPU {
+		return invertGPU(ctx, corpus.Batches, &o)
+	}
 	return invert(ctx, corpus.Batches, &o)
 }
 

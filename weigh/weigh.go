@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/text"
 )
 
@@ -89,6 +90,11 @@ type Options struct {
 	// Dict is a dictionary that decides which words are known; nil knows all.
 	Dict    dict.Dict
 	Unknown Unknown
+	// Engine is engine.GPU for a GPU, which GPU names; all others are CPU cores.
+	Engine engine.Kind
+	GPU    engine.Device
+	// Profile asks for the times of the steps on a GPU: see Weights.Steps.
+	Profile bool
 }
 
 // Weighted is a word with documents that hold it, ascending, how often each does,
@@ -108,6 +114,7 @@ type Weights struct {
 	dict    dict.Dict
 	unknown Unknown
 	merged  *mergedWord
+	steps   []Step
 }
 
 // source is what a method leaves behind: the weights of all words, known or not,
@@ -164,6 +171,9 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 		Auto: weighInverting, Inverting: weighInverting, Sequential: weighSequential,
 		MapReduce: weighMapReduce, Primitives: weighPrimitives, Dictionary: weighDictionary,
 	}[o.Method]
+	if o.Engine == engine.GPU {
+		run = weighGPU
+	}
 	if run == nil {
 		return nil, fmt.Errorf("weigh: no method %v", o.Method)
 	}
@@ -186,6 +196,9 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 
 // Method says how the weights were computed.
 func (w *Weights) Method() Method { return w.method }
+
+// Steps are the steps on a GPU, if Options.Profile asked for their times.
+func (w *Weights) Steps() []Step { return w.steps }
 
 // Docs is the number of documents, Tokens that of their words, TextBytes that of
 // the bytes of their text.

@@ -1,0 +1,311 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/text"
+)
+
+// gpuRun is a corpus being weighed on a device.
+type gpuRun struct {
+	card    *card
+	method  Method
+	budget  int64 // of device memory
+	host    int64 // of host memory for a chunk and its result
+	task    gpuTask
+	tempDir string
+
+	file  *spillFile
+	runs  []*run
+	parts [][]gpuPart // of each run, without their text
+	steps []Step
+}
+
+// Host memory that a chunk takes: its text in parts, and for each word at most a
+// pair in the result and one in the run that is spilled.
+const (
+	hostPerByte = 2
+	hostPerWord = 24
+)
+
+// newGPURun opens the device.
+func newGPURun(o *Options) (_ *gpuRun, err error) {
+	if o.Method == Auto {
+		o.Method = Inverting
+	}
+	m, ok := gpuMethods[o.Method]
+	if !ok {
+		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", o.Method)
+	}
+	dev, err := gpu.Open(o.GPU.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close(), dev.Close())
+		}
+	}()
+	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
+		return nil, err
+	}
+	if g.card, err = newCard(dev); err != nil {
+		return nil, err
+	}
+	if o.Profile {
+		g.card.watch = &stopwatch{dev: dev}
+	}
+	if f, ok := o.Dict.(*dict.File); ok && o.Method == Dictionary {
+		if g.task.dict, err = f.Upload(g.card.s); err != nil {
+			return nil, err
+		}
+		g.task.known = f.Len()
+		g.budget -= g.task.dict.Bytes()
+	}
+	if least := m.need(0, 0, 0); g.budget <= least {
+		return nil, fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", o.Method, least, g.budget)
+	}
+	return g, nil
+}
+
+// close gives the device back.
+func (g *gpuRun) close() (err error) {
+	if g.task.dict != nil {
+		err = g.task.dict.Free()
+	}
+	if g.card != nil {
+		dev := g.card.dev
+		err = errors.Join(err, g.card.free(), dev.Close())
+		g.card = nil
+	}
+	return err
+}
+
+// need is the device memory for a chunk of that size.
+func (g *gpuRun) need(bytes, words, docs int) int64 {
+	n := gpuMethods[g.method].need(bytes, words, docs) + dictionaryMemory*int64(g.task.known)
+	if g.method == Inverting || g.method == Dictionary && g.task.dict == nil {
+		n += 4*int64(words+docs) + slotMemory*2*int64(firstSlots(words)+1024)
+	}
+	return n
+}
+
+// Device memory for each word of a given dictionary, and for each slot of the hash
+// table of words, with all that is made of them.
+const (
+	dictionaryMemory = 24
+	slotMemory       = 25 + 60
+)
+
+// What kernels count in 32 bits, and how many items can be sorted.
+const (
+	mostBytes = 1<<32 - 1
+	mostItems = 1<<30 - 1
+)
+
+func (g *gpuRun) fits(bytes, words, docs int) bool {
+	return bytes <= mostBytes && words+docs <= mostItems && g.need(bytes, words, docs) <= g.budget && hostPerByte*int64(bytes)+hostPerWord*int64(words) <= g.host
+}
+
+// weigh weighs a chunk.
+func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs, error) {
+	m := gpuMethods[g.method]
+	if in.bytes > mostBytes || in.words+in.docs > mostItems {
+		return nil, fmt.Errorf("documents of %d words in %d bytes: too many to be weighed on a GPU at a time", in.words, in.bytes)
+	}
+	t.dict, t.known = g.task.dict, g.task.known
+	err := g.card.tmp.reserve(g.card.dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(t.known))
+	var out *gpuPairs
+	if err == nil {
+		out, err = g.card.weighChunk(ctx, in, t, m.run)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("weigh %d words in %d bytes on the GPU: %w", in.words, in.bytes, err)
+	}
+	if g.card.watch == nil {
+		return out, nil
+	}
+	steps, err := g.card.watch.steps()
+	g.steps = addSteps(g.steps, steps)
+	return out, err
+}
+
+// spill weighs a chunk of several and puts its pairs into a file. Documents are
+// numbered from 0 in it: which they are is known when all are read.
+func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
+	in := newChunk(parts)
+	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words)) // of no matter: weights come later
+	if err != nil {
+		return err
+	}
+	p, err := g.weigh(ctx, in, gpuTask{total: in.docs, scorer: scorer, posts: true})
+	if tooLarge(err) && len(parts) > 1 { // more different words than expected
+		half := len(parts) / 2
+		if err := g.spill(ctx, parts[:half:half]); err != nil {
+			return err
+		}
+		return g.spill(ctx, parts[half:])
+	}
+	if err != nil {
+		return err
+	}
+	if g.file == nil {
+		if g.file, err = newSpillFile(g.tempDir); err != nil {
+			return err
+		}
+	}
+	r, err := g.file.write(p.run())
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		parts[i].text = nil
+	}
+	g.runs, g.parts = append(g.runs, r), append(g.parts, parts)
+	return nil
+}
+
+// tooLarge says whether an error is that device memory was not enough.
+func tooLarge(err error) bool {
+	var full *gpu.OutOfMemory
+	return errors.As(err, &full)
+}
+
+// run makes a run in memory of what a method left.
+func (p *gpuPairs) run() *run {
+	r := &run{words: p.words, ends: p.ends, order: make([]uint32, len(p.ends)), first: make([]uint32, len(p.first)), post: p.posts}
+	for i := range r.order {
+		r.order[i] = uint32(i)
+	}
+	for i, f := range p.first {
+		r.first[i] = uint32(f)
+	}
+	if r.post == nil {
+		r.post = make([]uint64, len(p.docs))
+		for i, d := range p.docs {
+			r.post[i] = uint64(d)<<32 | uint64(p.tfs[i])
+		}
+	}
+	r.sampleWords()
+	return r
+}
+
+// arrays are the weights of a corpus that was one chunk.
+func (p *gpuPairs) arrays() *arrays {
+	a := &arrays{docs: p.docs, tfs: p.tfs, weights: p.weights, first: make([]uint32, len(p.first))}
+	for i, f := range p.first {
+		a.first[i] = uint32(f)
+	}
+	a.word = func(i int) []byte {
+		start := uint64(0)
+		if i > 0 {
+			start = p.ends[i-1]
+		}
+		return p.words[start:p.ends[i]]
+	}
+	return a
+}
+
+// gather reads a corpus and hands the chunk to one if there is only one;
+// otherwise all are spilled, and it returns the inverted corpus.
+func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, threads int, visit func(int, *text.Batch) error,
+	one func(d *documents, in *gpuChunk) error) (v *Inversion, err error) {
+	defer func() {
+		if v == nil && g.file != nil {
+			err = errors.Join(err, g.file.f.Close())
+		}
+	}()
+	all := &gatherer{fits: g.fits, full: func(parts []gpuPart) error { return g.spill(ctx, parts) }}
+	d, err := all.gather(ctx, each, an, threads, visit)
+	if err != nil {
+		return nil, err
+	}
+	if g.runs == nil {
+		in := newChunk(all.parts)
+		in.numbers = numbersOf(all.parts, d)
+		if err := one(d, in); !tooLarge(err) || len(all.parts) < 2 {
+			return nil, err
+		}
+	}
+	if err := all.flush(); err != nil {
+		return nil, err
+	}
+	v = &Inversion{docs: d, runs: g.runs, files: []*spillFile{g.file}}
+	for i, r := range v.runs {
+		r.docs = numbersOf(g.parts[i], d)
+		if r.docs == nil {
+			for n := range newChunk(g.parts[i]).docs {
+				r.docs = append(r.docs, uint32(n))
+			}
+		}
+	}
+	return v, nil
+}
+
+// weighGPU is Weigh on a device.
+func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
+	g, err := newGPURun(&j.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, g.close())
+		if err != nil && w != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	v, err := g.gather(ctx, j.each, j.Analyzer, j.Threads, nil, func(d *documents, in *gpuChunk) error {
+		s, err := d.scorer(j.Params)
+		if err != nil {
+			return err
+		}
+		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), scorer: s})
+		if err != nil {
+			return err
+		}
+		w = &Weights{docs: d, scorer: s, source: p.arrays(), steps: g.steps}
+		return nil
+	})
+	if err != nil || w != nil {
+		return w, err
+	}
+	s, err := v.docs.scorer(j.Params)
+	if err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return &Weights{docs: v.docs, scorer: s, source: &inverted{v, s}, steps: g.steps}, nil
+}
+
+// invertGPU is Invert on a device.
+func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
+	g, err := newGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, g.close())
+		if err != nil && v != nil {
+			err = errors.Join(err, v.Close())
+			v = nil
+		}
+	}()
+	var single *Inversion
+	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents, in *gpuChunk) error {
+		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true})
+		if err != nil {
+			return err
+		}
+		single = &Inversion{docs: d, runs: []*run{p.run()}}
+		return nil
+	})
+	if single != nil {
+		v = single
+	}
+	return v, err
+}

@@ -1,0 +1,223 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/text"
+)
+
+// onGPU lets a test use a real GPU where one is named, else the interpreter.
+func onGPU(t *testing.T) engine.Device {
+	t.Helper()
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Setenv(gpu.EmulateEnv, "emulator")
+	}
+	return engine.Device{}
+}
+
+var onGPUMethods = []Method{Auto, MapReduce, Primitives, Dictionary}
+
+// documentsOf are documents of these lengths, of words of all kinds.
+func documentsOf(seed uint64, vocabulary int, lengths ...int) []text.Document {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	pool := []string{"a", "the", "eightbyt", "ninebytes", "exactlyfifteenb", "exactlysixteenbb", strings.Repeat("long", 300), "\xff\xfe", "\x00", "naïve"}
+	for len(pool) < vocabulary {
+		pool = append(pool, fmt.Sprintf("%x", rng.Uint64()>>(4*rng.IntN(16))))
+	}
+	docs := make([]text.Document, len(lengths))
+	for i, n := range lengths {
+		var b strings.Builder
+		for range n {
+			b.WriteString(pool[int(float64(len(pool))*rng.Float64()*rng.Float64()*rng.Float64())])
+			b.WriteByte(' ')
+		}
+		docs[i] = text.Document{ID: fmt.Sprint(i), Text: []byte(b.String())}
+	}
+	return docs
+}
+
+func same(t *testing.T, got, want []weight) {
+	t.Helper()
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Fatalf("weight %d is %+v, want %+v", i, got[i], want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d weights, want %d", len(got), len(want))
+	}
+}
+
+// Every method on the device gives the sequential method's bits, for documents of
+// every class of lengths, empty ones among them.
+func TestGPUWeighsTheSame(t *testing.T) {
+	device := onGPU(t)
+	for name, docs := range map[string][]text.Document{
+		"mixed": documentsOf(1, 300, 0, 5, 1, 96, 97, 0, 200, 3, 1024, 1025, 30),
+		"short": documentsOf(2, 50, slices.Repeat([]int{3, 1, 7}, 40)...),
+		"one":   documentsOf(3, 20, 1),
+	} {
+		want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+		for _, m := range onGPUMethods {
+			t.Run(fmt.Sprintf("%s/%v", name, m), func(t *testing.T) {
+				w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device, Threads: 2, Profile: true}, 2)
+				defer w.Close()
+				same(t, weightsOf(t, w, 3), want)
+				if len(w.Steps()) < 4 {
+					t.Errorf("steps %v", w.Steps())
+				}
+			})
+		}
+	}
+}
+
+// Documents that have too many words for a multiprocessor's memory are counted in
+// the device's.
+func TestGPUCountsHugeDocuments(t *testing.T) {
+	device := onGPU(t)
+	docs := documentsOf(4, 6000, 10, 5000, 40_000, 2, 4501)
+	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, GPU: device}, 1), 1), want)
+}
+
+// The formula has the CPU's bits in all its variants.
+func TestGPUFormula(t *testing.T) {
+	device := onGPU(t)
+	docs := documentsOf(5, 120, 50, 60, 3, 900, 77, 13)
+	for _, name := range bm25.Variants() {
+		v, err := bm25.ParseVariant(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Params: bm25.Params{K1: 0.9, B: 0.4, Variant: v}}
+		o.Method = Sequential
+		want := weightsOf(t, weighAll(t, docs, o, 1), 1)
+		for _, m := range []Method{Auto, MapReduce, Primitives} {
+			o.Method, o.Engine, o.GPU = m, engine.GPU, device
+			same(t, weightsOf(t, weighAll(t, docs, o, 1), 1), want)
+			o.Engine = engine.Auto
+		}
+	}
+}
+
+// With a dictionary, words that it has and that it lacks come out in byte order, and
+// unknown ones may be merged or dropped.
+func TestGPUDictionary(t *testing.T) {
+	device := onGPU(t)
+	docs := documentsOf(6, 200, 150, 0, 20, 400)
+	all := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+	known := []string{"never", "seen"}
+	for i, r := range all {
+		if i%3 == 0 {
+			known = append(known, r.word)
+		}
+	}
+	for _, kind := range []dict.Kind{dict.XBW, dict.XBWPlain, dict.XBWPaper, dict.STT} {
+		d := dictionary(t, kind, known...)
+		for _, u := range []Unknown{Add, Merge, Drop} {
+			o := Options{Method: Sequential, Dict: d, Unknown: u}
+			want := weightsOf(t, weighAll(t, docs, o, 1), 1)
+			o.Method, o.Engine, o.GPU = Dictionary, engine.GPU, device
+			same(t, weightsOf(t, weighAll(t, docs, o, 1), 1), want)
+		}
+	}
+}
+
+// What does not fit the device comes in chunks, whose pairs are merged.
+func TestGPUChunks(t *testing.T) {
+	device := onGPU(t)
+	docs := documentsOf(7, 400, slices.Repeat([]int{40, 0, 130, 7}, 30)...)
+	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+	for _, m := range onGPUMethods {
+		device.Memory = gpuMethods[MapReduce].need(0, 0, 0) + 400_000
+		if m == Auto {
+			device.Memory += 200_000
+		}
+		w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device, Threads: 3, TempDir: t.TempDir()}, 3)
+		v, ok := w.source.(*inverted)
+		if !ok || len(v.v.runs) < 3 {
+			t.Fatalf("%v: it was one chunk", m)
+		}
+		same(t, weightsOf(t, w, 4), want)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Inverting on the device gives the words, documents and counts of Invert.
+func TestGPUInverts(t *testing.T) {
+	device := onGPU(t)
+	docs := documentsOf(8, 300, 0, 70, 200, 5, 0, 1200, 3)
+	want, lengths := invertPlainly(t, docs, analyzer(t, "whitespace"))
+	for _, memory := range []int64{0, gpuMethods[Inverting].need(0, 0, 0) + 800_000} {
+		device.Memory = memory
+		v, err := invertGPU(t.Context(), shuffled(docs, 2, 2, 4), &InvertOptions{
+			Analyzer: analyzer(t, "whitespace"), Threads: 2, Memory: defaultMemory, Engine: engine.GPU, GPU: device,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := collect(t, v, 3); !slices.Equal(got, want) || !slices.Equal(v.Lengths(), lengths) {
+			t.Errorf("memory %d: %d rows, want %d", memory, len(got), len(want))
+		}
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Nothing to weigh, nothing wrong.
+func TestGPUWeighsNothing(t *testing.T) {
+	device := onGPU(t)
+	for _, docs := range [][]text.Document{nil, texts("", "  ")} {
+		for _, m := range onGPUMethods {
+			w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device}, 1)
+			if got := weightsOf(t, w, 2); len(got) != 0 || w.Docs() != len(docs) {
+				t.Errorf("%v: %v", m, got)
+			}
+		}
+	}
+}
+
+// What cannot be done is an error that says why.
+func TestGPUErrors(t *testing.T) {
+	device := onGPU(t)
+	docs := texts("a b", "c")
+	try := func(ctx context.Context, o Options) error {
+		o.Engine, o.Threads = engine.GPU, 1
+		if o.Analyzer == nil {
+			o.Analyzer = analyzer(t, "whitespace")
+		}
+		_, err := weigh(ctx, shuffled(docs, 1, 9, 1), o)
+		return err
+	}
+	if err := try(t.Context(), Options{Method: Sequential, GPU: device}); err == nil || !strings.Contains(err.Error(), "no GPU engine") {
+		t.Errorf("sequential: %v", err)
+	}
+	if err := try(t.Context(), Options{GPU: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
+		t.Errorf("words with blanks: %v", err)
+	}
+	if err := try(t.Context(), Options{GPU: engine.Device{Ordinal: 99}}); !errors.Is(err, gpu.ErrUnavailable) {
+		t.Errorf("no such device: %v", err)
+	}
+	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"), GPU: device}); err == nil {
+		t.Error("a hash dictionary was taken")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := try(ctx, Options{GPU: device}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,271 @@
+package weigh
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/words"
+)
+
+//go:embed kernels/*.ptx
+var gpuModules embed.FS
+
+func gpuModule(name string) *gpu.Source {
+	ptx, err := gpuModules.ReadFile("kernels/" + name + ".ptx")
+	if err != nil {
+		ptx = []byte("// " + err.Error()) // found by the test of kernel names
+	}
+	return gpu.NewSource("weigh/"+name, string(ptx))
+}
+
+// Block sizes as in the kernels that take one item a thread.
+var gpuKernels = map[string]struct {
+	source  *gpu.Source
+	threads int
+}{
+	"steps":     {gpuModule("steps"), 256},
+	"mapreduce": {gpuModule("mapreduce"), 128},
+	"words":     {gpuModule("words"), 256},
+	"count":     {gpuModule("count"), 256},
+}
+
+// card is a device at work on one chunk after the other: a stream, temporary memory,
+// and the times of the steps.
+type card struct {
+	dev    *gpu.Device
+	s      *gpu.Stream
+	tmp    arena
+	side   arena              // for the words of method invert
+	count  gpu.Buffer[uint64] // of what a step found
+	pinned *pinnedResult      // for results; nil for the Go heap
+	watch  *stopwatch         // nil if nobody wants to know
+
+	words  *words.Dictionary // of method auto, kept for the next chunk
+	seq    *words.Sequence
+	places gpu.Buffer[uint32] // of the words, by number
+}
+
+func newCard(dev *gpu.Device) (_ *card, err error) {
+	c := &card{dev: dev}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.free())
+		}
+	}()
+	if c.s, err = dev.NewStream(); err != nil {
+		return nil, err
+	}
+	c.count, err = gpu.Alloc[uint64](dev, 1)
+	return c, err
+}
+
+// arena is temporary memory that can be made larger while nothing of it is in use.
+type arena struct{ *gpu.Arena }
+
+func (a *arena) reserve(dev *gpu.Device, bytes int64) (err error) {
+	if a.Arena != nil {
+		if a.Left() >= bytes {
+			return nil
+		}
+		if err := a.free(); err != nil {
+			return err
+		}
+	}
+	n, err := gpu.NewArena(dev, bytes)
+	if err == nil {
+		a.Arena = n
+	}
+	return err
+}
+
+func (a *arena) free() (err error) {
+	if a.Arena != nil {
+		err = a.Arena.Free()
+	}
+	a.Arena = nil
+	return err
+}
+
+func (c *card) free() (err error) {
+	if c.watch != nil {
+		err = c.watch.free()
+	}
+	if c.pinned != nil {
+		err = errors.Join(err, c.pinned.free())
+	}
+	if c.words != nil {
+		err = errors.Join(err, c.words.Free())
+	}
+	if c.seq != nil {
+		err = errors.Join(err, c.seq.Free())
+	}
+	err = errors.Join(err, c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free())
+	if c.s != nil {
+		err = errors.Join(err, c.s.Free())
+	}
+	return err
+}
+
+// each launches a kernel with a thread for each of n items.
+func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
+	if n == 0 {
+		return nil
+	}
+	m := gpuKernels[module]
+	k, err := c.dev.Kernel(m.source, kernel)
+	if err != nil {
+		return err
+	}
+	return c.s.Launch(k, gpu.Grid((n+m.threads-1)/m.threads, m.threads), args...)
+}
+
+// counted waits for the device and returns what the step before wrote to count.
+func (c *card) counted(ctx context.Context) (int, error) {
+	var n [1]uint64
+	err := c.count.Download(ctx, c.s, n[:])
+	return int(n[0]), err
+}
+
+// scratch gives back what f took from the arena.
+func (c *card) scratch(f func() error) error { return scratchOf(c.tmp.Arena, f) }
+
+func scratchOf(a *gpu.Arena, f func() error) error {
+	mark := a.Mark()
+	err := f()
+	return errors.Join(err, a.Release(mark))
+}
+
+// step names what comes next, for the profile.
+func (c *card) step(name string) error {
+	if c.watch == nil {
+		return nil
+	}
+	return c.watch.mark(c.s, name)
+}
+
+// take takes temporary memory; the first error is kept in err.
+func take[T any](c *card, err *error, n int) gpu.Buffer[T] {
+	return takeFrom[T](c.tmp.Arena, err, n)
+}
+
+func takeFrom[T any](a *gpu.Arena, err *error, n int) gpu.Buffer[T] {
+	if *err != nil {
+		return gpu.Buffer[T]{}
+	}
+	b, e := gpu.Take[T](a, n)
+	*err = e
+	return b
+}
+
+// fetch brings a buffer to the host: into pinned memory if the card has some, there
+// when the stream is, else into the Go heap. slot is where the pinned memory is kept
+// for the next time.
+func fetch[T any](ctx context.Context, c *card, b gpu.Buffer[T], slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
+	if c.pinned == nil {
+		v := make([]T, b.Len())
+		return v, b.Download(ctx, c.s, v)
+	}
+	p := slot(c.pinned)
+	if len(p.Values()) < b.Len() {
+		err := p.Free()
+		if err == nil {
+			*p, err = gpu.AllocPinned[T](c.dev, b.Len()+b.Len()/8)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	to := p.Slice(0, b.Len())
+	return to.Values(), b.CopyOut(c.s, to)
+}
+
+// pinnedResult is host memory that results are copied to at full speed.
+type pinnedResult struct {
+	words              gpu.Pinned[uint8]
+	ends, first, posts gpu.Pinned[uint64]
+	docs, tfs          gpu.Pinned[uint32]
+	weights            gpu.Pinned[float32]
+}
+
+func (p *pinnedResult) free() error {
+	return errors.Join(p.words.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.docs.Free(), p.tfs.Free(), p.weights.Free())
+}
+
+// scorerArgs are the arguments of the formula, in the kernels' order.
+func scorerArgs(s *bm25.Scorer) []gpu.Arg {
+	p := s.Params()
+	return []gpu.Arg{gpu.F64(p.K1), gpu.F32(s.Length().A), gpu.F32(s.Length().B), gpu.U32(uint32(p.Variant))}
+}
+
+// Step is a step of a method on a GPU and how long the device took for it. Copies
+// between host and device are steps too.
+type Step struct {
+	Name string        `json:"name"`
+	Time time.Duration `json:"nanoseconds"`
+}
+
+// stopwatch times steps by events on the stream.
+type stopwatch struct {
+	dev    *gpu.Device
+	names  []string
+	events []*gpu.Event
+	used   int
+}
+
+func (w *stopwatch) mark(s *gpu.Stream, name string) error {
+	if w.used == len(w.events) {
+		e, err := w.dev.NewEvent()
+		if err != nil {
+			return err
+		}
+		w.events = append(w.events, e)
+	}
+	w.names = append(w.names, name)
+	w.used++
+	return s.Record(w.events[w.used-1])
+}
+
+// steps waits for the last mark and returns the times between all of them, steps of
+// the same name added up. The last mark's name is of no matter.
+func (w *stopwatch) steps() (list []Step, err error) {
+	if w.used == 0 {
+		return nil, nil
+	}
+	if err := w.events[w.used-1].Wait(); err != nil {
+		return nil, err
+	}
+	for i := range w.used - 1 {
+		d, err := w.events[i+1].Since(w.events[i])
+		if err != nil {
+			return nil, err
+		}
+		list = addSteps(list, []Step{{w.names[i], d}})
+	}
+	w.used, w.names = 0, nil
+	return list, nil
+}
+
+// addSteps adds the times of more steps, those of the same name up.
+func addSteps(list, more []Step) []Step {
+	for _, m := range more {
+		if at := slices.IndexFunc(list, func(s Step) bool { return s.Name == m.Name }); at >= 0 {
+			list[at].Time += m.Time
+		} else {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (w *stopwatch) free() (err error) {
+	for _, e := range w.events {
+		err = errors.Join(err, e.Free())
+	}
+	w.events = nil
+	return err
+}

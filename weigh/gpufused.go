@@ -1,0 +1,385 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+	"github.com/collocate/collocate/internal/gpu/words"
+)
+
+// needFused is what gpuFused takes at most: the text; then for each item, a word or
+// a document's end, its pairs as they are counted (13 bytes), selected and sorted
+// (24), and their words' runs (12); the tables of very long documents come instead of
+// these. The dictionary and the sequence are not in the arena.
+func needFused(bytes, words, docs int) int64 {
+	return int64(bytes) + 60*int64(words+docs) + gpuSpare
+}
+
+// gpuFused is our own way. One kernel finds the words and numbers them; words in use
+// are sorted, the others' numbers forgotten; documents are counted in shared memory,
+// and their pairs sorted by word once.
+func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
+	if err := t.step("words"); err != nil {
+		return nil, err
+	}
+	if err := t.tokenise(ctx); err != nil {
+		return nil, err
+	}
+	out := &gpuPairs{}
+	items := t.seq.Items(0, t.in.words+t.in.docs)
+
+	// The words in use, in byte order, and the place of each number's word there.
+	if err := t.step("vocabulary"); err != nil {
+		return nil, err
+	}
+	terms, err := t.placeWords(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	places := t.places
+
+	// Counting leaves gaps: a document has no more pairs than words.
+	ends := take[uint32](t.card, &err, t.in.docs)
+	term, altTerm := take[uint32](t.card, &err, items.Len()), take[uint32](t.card, &err, items.Len())
+	posts, altPosts := take[uint64](t.card, &err, items.Len()), take[uint64](t.card, &err, items.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := t.step("tf"); err != nil {
+		return nil, err
+	}
+	err = t.scratch(func() (err error) {
+		flags := take[uint8](t.card, &err, items.Len())
+		if err != nil {
+			return err
+		}
+		if err := t.countDocuments(ctx, items, places, ends, altTerm, altPosts, flags); err != nil {
+			return err
+		}
+		if err := t.step("select"); err != nil {
+			return err
+		}
+		if err := prim.Select(t.s, t.tmp.Arena, altTerm, flags, term, t.count); err != nil {
+			return err
+		}
+		return prim.Select(t.s, t.tmp.Arena, altPosts, flags, posts, t.count)
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, err := t.counted(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := t.step("sort"); err != nil {
+		return nil, err
+	}
+	sortedTerm, sortedPosts, err := prim.SortPairs(t.s, t.tmp.Arena, term.Slice(0, n), altTerm.Slice(0, n), posts.Slice(0, n), altPosts.Slice(0, n), 0, bitsFor(terms))
+	if err != nil {
+		return nil, err
+	}
+	if err := t.step("df"); err != nil {
+		return nil, err
+	}
+	keys, first := take[uint32](t.card, &err, n), take[uint64](t.card, &err, n+1)
+	if err != nil {
+		return nil, err
+	}
+	if err := prim.Runs(t.s, t.tmp.Arena, sortedTerm, keys, first, t.count); err != nil {
+		return nil, err
+	}
+	first = first.Slice(0, terms+1)
+	if t.posts {
+		return out, t.fetchPosts(ctx, out, first, sortedPosts)
+	}
+
+	if err := t.step("formula"); err != nil {
+		return nil, err
+	}
+	weights, err := t.termWeights(first, terms)
+	if err != nil {
+		return nil, err
+	}
+	// The result goes where the sort's other halves were.
+	freeTerm, freePosts := altTerm, altPosts
+	if sortedTerm.Arg() == altTerm.Arg() {
+		freeTerm, freePosts = term, posts
+	}
+	half := gpu.As[uint32](freePosts)
+	docs, tfs, w := half.Slice(0, n), half.Slice(n, 2*n), gpu.As[float32](freeTerm).Slice(0, n)
+	args := append([]gpu.Arg{sortedTerm.Arg(), sortedPosts.Arg(), gpu.U64(uint64(n)), weights.Arg(), ends.Arg(), t.numbers,
+		docs.Arg(), tfs.Arg(), w.Arg()}, scorerArgs(t.scorer)...)
+	if err := t.each("count", "weigh_posts", n, args...); err != nil {
+		return nil, err
+	}
+	return out, t.fetchPairs(ctx, out, first, docs, tfs, w)
+}
+
+func (t *gpuTask) fetchPosts(ctx context.Context, out *gpuPairs, first, posts gpu.Buffer[uint64]) (err error) {
+	if err = t.step("copy down"); err != nil {
+		return err
+	}
+	if out.first, err = fetch(ctx, t.card, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+		return err
+	}
+	out.posts, err = fetch(ctx, t.card, posts, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.posts })
+	return err
+}
+
+// firstSlots is how large the dictionary is made for so many words. The papers'
+// texts, of 18 to 89 million words, have 450 thousand times the 0.615th power of what
+// they are longer than the shortest; a third of the slots stay free, and some more.
+func firstSlots(words int) int {
+	return int(1.5 * 450e3 * math.Pow(float64(words)/17.9e6, 0.615))
+}
+
+// tokenise turns the text into a sequence of numbers by a hash table in device
+// memory; both stay with the card.
+func (t *gpuTask) tokenise(ctx context.Context) (err error) {
+	if t.words == nil {
+		t.words, err = words.NewDictionary(t.s, firstSlots(t.in.words))
+	} else {
+		err = t.words.Clear(t.s)
+	}
+	if err != nil {
+		return err
+	}
+	if n := t.in.words + t.in.docs; t.seq == nil || t.seq.Capacity() < n {
+		if t.seq != nil {
+			err = t.seq.Free()
+			t.seq = nil
+		}
+		if err == nil {
+			t.seq, err = words.NewSequence(t.s, n)
+		}
+	} else {
+		err = t.seq.Clear(t.s)
+	}
+	if err != nil {
+		return err
+	}
+	for {
+		if err := t.words.Queue(t.s, words.Separated, t.text, t.seq, false); err != nil {
+			return err
+		}
+		state, err := t.seq.State(ctx, t.s)
+		if err != nil {
+			return err
+		}
+		if state.Missed == 0 && !state.Huge {
+			if int(state.Length) != t.in.words+t.in.docs || int(state.Documents) != t.in.docs {
+				return errSeparators
+			}
+			return nil
+		}
+		if err := t.words.Recover(ctx, t.s, t.seq, state); err != nil {
+			return err
+		}
+	}
+}
+
+// placeWords sorts the words in use and notes for each number the place of its
+// word among them. The words go to the host. Nobody knows before how many there
+// are, so this has memory of its own.
+func (t *gpuTask) placeWords(ctx context.Context, out *gpuPairs) (n int, err error) {
+	keys, numbers := t.words.Keys(), t.words.Numbers()
+	if t.places.Len() < numbers {
+		if err := t.places.Free(); err != nil {
+			return 0, err
+		}
+		if t.places, err = gpu.Alloc[uint32](t.dev, numbers); err != nil {
+			return 0, err
+		}
+	}
+	// At most three quarters of the slots are in use, with 73 bytes each.
+	if err := t.side.reserve(t.dev, 60*int64(numbers)+int64(2*t.words.Arena().Len())+1<<20); err != nil {
+		return 0, err
+	}
+	tmp := t.side.Arena
+	err = scratchOf(tmp, func() (err error) {
+		slots, flags := takeFrom[uint32](tmp, &err, numbers), takeFrom[uint8](tmp, &err, numbers)
+		if err != nil {
+			return err
+		}
+		if err := t.each("words", "weigh_slots_used", numbers, keys.Arg(), flags.Arg(), gpu.U64(uint64(numbers))); err != nil {
+			return err
+		}
+		if err := prim.SelectIndex(t.s, tmp, flags, slots, t.count); err != nil {
+			return err
+		}
+		if n, err = t.counted(ctx); err != nil {
+			return err
+		}
+		count := gpu.U64(uint64(n))
+		lengths, offsets := takeFrom[uint32](tmp, &err, n+1), takeFrom[uint64](tmp, &err, n+1)
+		refs, heads := takeFrom[uint64](tmp, &err, n), takeFrom[uint8](tmp, &err, n)
+		if err != nil {
+			return err
+		}
+		if err := lengths.Slice(n, n+1).Zero(t.s); err != nil {
+			return err
+		}
+		if err := t.each("words", "weigh_slot_lengths", n, keys.Arg(), slots.Arg(), lengths.Arg(), count); err != nil {
+			return err
+		}
+		if err := prim.ExclusiveScan(t.s, tmp, lengths, offsets); err != nil {
+			return err
+		}
+		var total [1]uint64
+		if err := offsets.Slice(n, n+1).Download(ctx, t.s, total[:]); err != nil {
+			return err
+		}
+		text := takeFrom[uint8](tmp, &err, int(total[0]))
+		if err != nil {
+			return err
+		}
+		if err := t.each("words", "weigh_slot_bytes", n, keys.Arg(), t.words.Arena().Arg(), slots.Arg(), offsets.Arg(), lengths.Arg(),
+			text.Arg(), refs.Arg(), count); err != nil {
+			return err
+		}
+		if err := prim.SortStrings(t.s, tmp, text, refs, heads); err != nil {
+			return err
+		}
+		if err := t.each("words", "weigh_slot_places", n, refs.Arg(), offsets.Arg(), slots.Arg(), t.places.Arg(), count); err != nil {
+			return err
+		}
+		return t.vocabulary(ctx, tmp, text, refs, out)
+	})
+	return n, err
+}
+
+// As in count.cu: how many words the documents of a class have at most, and the
+// shape of the kernel that counts them. Tables are full to three quarters at most.
+const (
+	smallDocument  = 96
+	middleDocument = 1024
+	largeDocument  = 4500
+	wideThreads    = 1024
+)
+
+// countDocuments finds where documents end and counts each one's words: its pairs
+// go to the places of its items, flagged.
+func (t *gpuTask) countDocuments(ctx context.Context, items, places, ends, term gpu.Buffer[uint32], posts gpu.Buffer[uint64], flags gpu.Buffer[uint8]) error {
+	n, nd := items.Len(), t.in.docs
+	if err := t.each("count", "weigh_ends", (n+3)/4, items.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
+		return err
+	}
+	if err := t.scratch(func() (err error) {
+		all := take[uint32](t.card, &err, n)
+		if err != nil {
+			return err
+		}
+		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, all, t.count); err != nil {
+			return err
+		}
+		return all.Slice(0, nd).CopyTo(t.s, ends)
+	}); err != nil {
+		return err
+	}
+	numbers := gpu.Null()
+	if t.posts { // weights need the documents' lengths first
+		numbers = t.numbers
+	}
+	in := []gpu.Arg{items.Arg(), ends.Arg(), places.Arg(), numbers}
+	out := []gpu.Arg{term.Arg(), posts.Arg(), flags.Arg()}
+	count := gpuKernels["count"].source
+	small, err := t.dev.Kernel(count, "weigh_count_small")
+	if err != nil {
+		return err
+	}
+	args := append(append(append([]gpu.Arg{}, in...), gpu.U64(uint64(nd))), out...)
+	if err := t.s.Launch(small, gpu.Grid((nd+7)/8, 256), args...); err != nil {
+		return err
+	}
+
+	slots := (t.dev.Info().SharedOptIn - 64) / 8
+	wide := slots / 4 * 3
+	for _, class := range []struct {
+		kernel        string
+		over, most    int
+		threads       int
+		shared, slots int
+	}{
+		{"weigh_count_middle", smallDocument, middleDocument, 128, 0, 0},
+		{"weigh_count_large", middleDocument, largeDocument, 512, 0, 0},
+		{"weigh_count_wide", largeDocument, wide, wideThreads, 8 * slots, slots},
+		{"weigh_count_huge", max(wide, largeDocument), math.MaxInt32, wideThreads, 0, 0},
+	} {
+		k, err := t.dev.Kernel(count, class.kernel)
+		if err != nil {
+			return err
+		}
+		if class.shared > 0 {
+			if err := k.AllowShared(class.shared); err != nil {
+				return err
+			}
+		}
+		err = t.scratch(func() (err error) {
+			list, err := t.documents(ctx, ends, class.over, class.most)
+			if err != nil || list.Len() == 0 {
+				return err
+			}
+			args := append(append([]gpu.Arg{}, in...), list.Arg())
+			if class.slots > 0 {
+				args = append(args, gpu.U32(uint32(class.slots)))
+			}
+			if class.kernel == "weigh_count_huge" {
+				before, tables, err := t.hugeTables(ctx, ends, list)
+				if err != nil {
+					return err
+				}
+				args = append(args, before, tables)
+			}
+			return t.s.Launch(k, gpu.GridShared(list.Len(), class.threads, class.shared), append(args, out...)...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// documents lists those with more than over and at most so many words.
+func (t *gpuTask) documents(ctx context.Context, ends gpu.Buffer[uint32], over, most int) (list gpu.Buffer[uint32], err error) {
+	nd := ends.Len()
+	list = take[uint32](t.card, &err, nd)
+	flags := take[uint8](t.card, &err, nd)
+	if err != nil {
+		return list, err
+	}
+	if err := t.each("count", "weigh_class", nd, ends.Arg(), flags.Arg(), gpu.Null(), gpu.U64(uint64(nd)), gpu.U32(uint32(over)), gpu.U32(uint32(most))); err != nil {
+		return list, err
+	}
+	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, list, t.count); err != nil {
+		return list, err
+	}
+	n, err := t.counted(ctx)
+	return list.Slice(0, n), err
+}
+
+// hugeTables makes tables in device memory for documents that are too long for
+// any other, two slots of 8 bytes a word.
+func (t *gpuTask) hugeTables(ctx context.Context, ends, list gpu.Buffer[uint32]) (before, tables gpu.Arg, err error) {
+	nd, n := ends.Len(), list.Len()
+	flags, lengths := take[uint8](t.card, &err, nd), take[uint32](t.card, &err, nd)
+	some, sums := take[uint32](t.card, &err, n+1), take[uint64](t.card, &err, n+1)
+	if err != nil {
+		return before, tables, err
+	}
+	err = errors.Join(
+		some.Zero(t.s),
+		t.each("count", "weigh_class", nd, ends.Arg(), flags.Arg(), lengths.Arg(), gpu.U64(uint64(nd)), gpu.U32(0), gpu.U32(0)),
+		t.each("count", "weigh_gather_u32", n, lengths.Arg(), list.Arg(), some.Arg(), gpu.U64(uint64(n))),
+		prim.ExclusiveScan(t.s, t.tmp.Arena, some, sums),
+	)
+	var total [1]uint64
+	if err == nil {
+		err = sums.Slice(n, n+1).Download(ctx, t.s, total[:])
+	}
+	all := take[uint32](t.card, &err, int(4*total[0]))
+	return sums.Arg(), all.Arg(), err
+}

@@ -1,0 +1,228 @@
+// What the eight steps need besides the primitives.
+#include "warp.cuh"
+#include "bm25.cuh"
+
+constexpr u32 kThreads = 256;
+
+INLINE u64 thread_number() { return (u64)blockIdx.x * kThreads + threadIdx.x; }
+INLINE bool separates(u32 b) { return b == ' ' || b == '\n'; }
+
+// A reference: the offset in the text above 24 bits of length.
+INLINE u64 offset_of(u64 ref) { return ref >> 24; }
+
+// Step 1. Flags where words begin, and with documents != 0 only where the first
+// word of a document does: behind a newline. A thread takes 16 bytes.
+KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8* __restrict__ flags, u64 n, u32 documents) {
+  u64 at = thread_number() * 16;
+  if (at >= n) return;
+  u32 before = at ? text[at - 1] : '\n';
+  if (at + 16 <= n) {
+    uint4 v = *(const uint4*)(text + at);
+    u32 words[4] = {v.x, v.y, v.z, v.w};
+    u32 out[4];
+#pragma unroll
+    for (u32 w = 0; w < 4; w++) {
+      out[w] = 0;
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) {
+        u32 b = (words[w] >> (8 * j)) & 255;
+        bool begins = !separates(b) && (documents ? before == '\n' : separates(before));
+        out[w] |= (u32)begins << (8 * j);
+        before = b;
+      }
+    }
+    *(uint4*)(flags + at) = make_uint4(out[0], out[1], out[2], out[3]);
+  } else {
+    for (; at < n; at++) {
+      u32 b = text[at];
+      flags[at] = !separates(b) && (documents ? before == '\n' : separates(before));
+      before = b;
+    }
+  }
+}
+
+// The words as references, and which of them begin a document.
+KERNEL __launch_bounds__(kThreads)
+weigh_refs(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ starts, u64* __restrict__ refs, u32* __restrict__ firsts, u64 n) {
+  u64 i = thread_number();
+  if (i >= n) return;
+  u64 start = starts[i], end = start;
+  while (end < bytes && !separates(text[end])) end++;
+  refs[i] = start << 24 | (end - start);
+  firsts[i] = start == 0 || text[start - 1] == '\n';
+}
+
+// The document of the word at each place of the text: two words never begin in
+// the same two bytes. Documents are counted from 1 on the way in.
+KERNEL __launch_bounds__(kThreads)
+weigh_place(const u32* __restrict__ starts, const u32* __restrict__ docs, u32* __restrict__ places, u64 n) {
+  u64 i = thread_number();
+  if (i < n) places[starts[i] / 2] = docs[i] - 1;
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_docs(const u64* __restrict__ refs, const u32* __restrict__ places, u32* __restrict__ docs, u64 n) {
+  u64 i = thread_number();
+  if (i < n) docs[i] = places[offset_of(refs[i]) / 2];
+}
+
+// The words' dictionary numbers and documents, counted from 0, ready to be sorted.
+KERNEL __launch_bounds__(kThreads) weigh_from_zero(u32* docs, u64 n) {
+  u64 i = thread_number();
+  if (i < n) docs[i]--;
+}
+
+// Step 5: where a pair begins. heads says where a word differs from the one before.
+KERNEL __launch_bounds__(kThreads)
+weigh_pairs_of_heads(const u8* __restrict__ heads, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = i == 0 || heads[i] || docs[i] != docs[i - 1];
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_pairs_of_keys(const u32* __restrict__ keys, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = i == 0 || keys[i] != keys[i - 1] || docs[i] != docs[i - 1];
+}
+
+// Step 6: which pairs begin a word.
+KERNEL __launch_bounds__(kThreads)
+weigh_terms_of_heads(const u32* __restrict__ pairs, const u8* __restrict__ heads, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = i == 0 || heads[pairs[i]];
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_terms_of_keys(const u32* __restrict__ pairs, const u32* __restrict__ keys, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = i == 0 || keys[pairs[i]] != keys[pairs[i - 1]];
+}
+
+// Places of 64 bits, and behind the last one the end.
+KERNEL __launch_bounds__(kThreads) weigh_widen(const u32* __restrict__ in, u64* __restrict__ out, u64 n, u64 end) {
+  u64 i = thread_number();
+  if (i < n) out[i] = in[i];
+  if (i == n) out[i] = end;
+}
+
+// Step 8, once for each word: first[t] is its first pair.
+KERNEL __launch_bounds__(kThreads)
+weigh_terms(const u64* __restrict__ first, TermWeight* __restrict__ terms, u64 n, double docs, double k1, float a, float b, u32 variant) {
+  u64 t = thread_number();
+  if (t < n) terms[t] = term_weight(Scorer{docs, k1, a, b, variant}, first[t + 1] - first[t]);
+}
+
+// Step 8, for each pair: it begins at occurrence pairs[i] and belongs to term[i];
+// document d has begins[d+1] - begins[d] words and number numbers[d], or d if there
+// are no numbers.
+KERNEL __launch_bounds__(kThreads)
+weigh_pairs(const u32* __restrict__ pairs, const u32* __restrict__ docs, const u32* __restrict__ term, u64 n, u64 words,
+            const TermWeight* __restrict__ terms, const u64* __restrict__ begins, const u32* __restrict__ numbers,
+            u32* __restrict__ out_docs, u32* __restrict__ out_tfs, float* __restrict__ out_weights, double k1, float a, float b, u32 variant) {
+  u64 i = thread_number();
+  if (i >= n) return;
+  u32 from = pairs[i];
+  u32 tf = (i + 1 < n ? pairs[i + 1] : (u32)words) - from;
+  u32 d = docs[from];
+  u32 length = (u32)(begins[d + 1] - begins[d]);
+  out_docs[i] = numbers ? numbers[d] : d;
+  out_tfs[i] = tf;
+  out_weights[i] = score(Scorer{0, k1, a, b, variant}, terms[term[i]], tf, length);
+}
+
+// The words themselves, for the host: references to one occurrence of each,
+KERNEL __launch_bounds__(kThreads)
+weigh_word_refs(const u64* __restrict__ refs, const u32* __restrict__ pairs, const u64* __restrict__ first, u64* __restrict__ out, u64 n) {
+  u64 t = thread_number();
+  if (t < n) out[t] = refs[pairs ? pairs[first[t]] : first[t]];
+}
+
+// their lengths,
+KERNEL __launch_bounds__(kThreads) weigh_word_lengths(const u64* __restrict__ refs, u32* __restrict__ lengths, u64 n) {
+  u64 t = thread_number();
+  if (t < n) lengths[t] = (u32)refs[t] & 0xffffff;
+}
+
+// and, with the sums of these, their bytes.
+KERNEL __launch_bounds__(kThreads)
+weigh_word_bytes(const u8* __restrict__ text, const u64* __restrict__ refs, const u64* __restrict__ ends, u8* __restrict__ out, u64 n) {
+  u64 t = thread_number();
+  if (t >= n) return;
+  u32 len = (u32)refs[t] & 0xffffff;
+  const u8* from = text + offset_of(refs[t]);
+  u8* to = out + ends[t] - len;
+  for (u32 i = 0; i < len; i++) to[i] = from[i];
+}
+
+// The dictionary of the eight steps. A word in use for each number: any occurrence
+// will do, since all have the same bytes.
+KERNEL __launch_bounds__(kThreads)
+weigh_use(const u32* __restrict__ ids, const u64* __restrict__ refs, u64* used, u64 n) {
+  u64 i = thread_number();
+  if (i >= n) return;
+  u32 id = ids[i];
+  if (id != 0xffffffffu && *(volatile u64*)(used + id) == ~0ull) used[id] = refs[i];
+}
+
+KERNEL __launch_bounds__(kThreads) weigh_is(const u64* __restrict__ used, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = used[i] != ~0ull;
+}
+
+// The items of a sequence that are words.
+KERNEL __launch_bounds__(kThreads) weigh_is_word(const u32* __restrict__ items, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = items[i] != 0;
+}
+
+KERNEL __launch_bounds__(kThreads) weigh_unknown(const u32* __restrict__ ids, u8* __restrict__ flags, u64 n) {
+  u64 i = thread_number();
+  if (i < n) flags[i] = ids[i] == 0xffffffffu;
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_gather(const u64* __restrict__ in, const u32* __restrict__ at, u64* __restrict__ out, u64 n) {
+  u64 i = thread_number();
+  if (i < n) out[i] = in[at[i]];
+}
+
+KERNEL __launch_bounds__(kThreads) weigh_flags(const u8* __restrict__ flags, u32* __restrict__ out, u64 n) {
+  u64 i = thread_number();
+  if (i < n) out[i] = flags[i];
+}
+
+// Unknown words, sorted, get their numbers behind the dictionary's: rank[i] counts
+// the different ones up to i. The words themselves are found by where they begin.
+KERNEL __launch_bounds__(kThreads)
+weigh_number(const u64* __restrict__ refs, const u32* __restrict__ rank, u64 n, const u32* __restrict__ starts, u64 words, u32 known,
+             u32* __restrict__ ids) {
+  u64 i = thread_number();
+  if (i >= n) return;
+  u64 offset = offset_of(refs[i]);
+  u64 low = 0, high = words;
+  while (low < high) {
+    u64 mid = (low + high) / 2;
+    if (starts[mid] < offset) low = mid + 1; else high = mid;
+  }
+  ids[low] = known + rank[i] - 1;
+}
+
+// The words in use, sorted by their bytes: their places in that order, by number.
+// The number of a word is found from the one word in use that it is.
+KERNEL __launch_bounds__(kThreads)
+weigh_rank(const u64* __restrict__ sorted, const u32* __restrict__ number_at, u32* __restrict__ rank, u64 n) {
+  u64 i = thread_number();
+  if (i < n) rank[number_at[offset_of(sorted[i]) / 2]] = (u32)i;
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_mark(const u64* __restrict__ used, const u32* __restrict__ at, u32* __restrict__ number_at, u64 n) {
+  u64 i = thread_number();
+  if (i < n) number_at[offset_of(used[i]) / 2] = at[i];
+}
+
+KERNEL __launch_bounds__(kThreads)
+weigh_renumber(u32* ids, const u32* __restrict__ rank, u64 n) {
+  u64 i = thread_number();
+  if (i < n) ids[i] = rank[ids[i]];
+}
