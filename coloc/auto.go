@@ -10,8 +10,10 @@ import (
 // most so many steps, by witness search elsewhere. 0 is witness only.
 type evaluation struct {
 	steps     int
-	byFeature bool // one universe for each feature, however few there are
-	stream    bool // keep no neighbour lists
+	byFeature bool         // one universe for each feature, however few there are
+	stream    bool         // keep no neighbour lists
+	room      *latticeRoom // on a GPU
+	entries   int64        // of neighbour lists at a time on a GPU
 }
 
 // profileSteps is the switch between the two. A step is a node of the clique
@@ -33,13 +35,7 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	order, width := degeneracyOrder(fg.adj)
 	order = slices.DeleteFunc(order, func(f int32) bool { return len(fg.adj[f]) == 0 })
 	if !fg.hasTriangle() {
-		for f := range fg.adj {
-			for _, h := range fg.adj[f] {
-				if int32(f) < h {
-					s.add([]int32{int32(f), h}, []int64{counts.get(int32(f), h), counts.get(h, int32(f))})
-				}
-			}
-		}
+		fg.addPairs(s)
 		return s.patterns, s.failure()
 	}
 	if !opt.evaluation.stream {
@@ -54,7 +50,9 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	if len(order) <= 64 && !opt.evaluation.byFeature {
 		err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, order, order, -1)
 	} else {
-		err = mineByFeature(ctx, g, fg, s, opt, order)
+		err = eachUniverse(fg, s, opt.All, order, func(universe []int32, f int32) error {
+			return mineWide(ctx, g, fg, s, opt, universe, f)
+		})
 	}
 	if err != nil {
 		return nil, err
@@ -62,8 +60,9 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	return s.patterns, s.failure()
 }
 
-// mineByFeature takes every feature with its later neighbours as a universe.
-func mineByFeature(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, order []int32) error {
+// eachUniverse calls do for every feature with its later neighbours as a
+// universe, unless a pattern found before holds them all.
+func eachUniverse(fg *featureGraph, s *store, all bool, order []int32, do func(universe []int32, f int32) error) error {
 	rank := make([]int, len(fg.adj))
 	for i, f := range order {
 		rank[f] = i
@@ -75,26 +74,28 @@ func mineByFeature(ctx context.Context, g *neighbours, fg *featureGraph, s *stor
 				universe = append(universe, h)
 			}
 		}
-		if len(universe) == 1 || !opt.All && s.holds(universe) {
+		if len(universe) == 1 || !all && s.holds(universe) {
 			continue
 		}
 		slices.SortFunc(universe, func(a, b int32) int { return rank[a] - rank[b] })
-		var err error
-		switch {
-		case len(universe) <= 64:
-			err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, universe, universe, f)
-		case len(universe) <= 256:
-			err = mineUniverse[[4]uint64](ctx, g, fg, s, opt, universe, universe, f)
-		case len(universe) <= 4096:
-			err = mineUniverse[[64]uint64](ctx, g, fg, s, opt, universe, universe, f)
-		default:
-			err = fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096: raise --min-prevalence or merge features", len(universe))
-		}
-		if err != nil {
+		if err := do(universe, f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mineWide mines a universe with sets as wide as it needs.
+func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, universe []int32, root int32) error {
+	switch {
+	case len(universe) <= 64:
+		return mineUniverse[[1]uint64](ctx, g, fg, s, opt, universe, universe, root)
+	case len(universe) <= 256:
+		return mineUniverse[[4]uint64](ctx, g, fg, s, opt, universe, universe, root)
+	case len(universe) <= 4096:
+		return mineUniverse[[64]uint64](ctx, g, fg, s, opt, universe, universe, root)
+	}
+	return fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096: raise --min-prevalence or merge features", len(universe))
 }
 
 // mineUniverse mines the patterns of the features that hold root (or all, when

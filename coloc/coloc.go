@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/collocate/collocate/engine"
 )
@@ -40,6 +41,13 @@ type Options struct {
 	Memory    int64       // bound in bytes; zero: 2 GB
 	Log       *slog.Logger
 
+	// GPU names the device of the GPU engine, which the job opens and closes.
+	// Device is one opened before, for several jobs, and comes first.
+	GPU    engine.Device
+	Device *GPU
+	// Trace is told how long each stage of a job on a GPU took. It costs waiting.
+	Trace func(stage string, took time.Duration)
+
 	evaluation *evaluation // tests force profiles or witnesses
 }
 
@@ -67,6 +75,7 @@ type job struct {
 	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
+	distinct   bool // the patterns found are maximal already
 }
 
 func (j *job) logf(format string, args ...any) {
@@ -120,7 +129,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			j.engine = engine.Sequential
 		}
 	case engine.GPU:
-		return nil, fmt.Errorf("co-location has no GPU engine in this build: use --engine auto")
+		if j.Algorithm != Auto {
+			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or --engine multicore", j.Algorithm)
+		}
 	}
 	j.crew.workers = threads
 	if j.engine == engine.Sequential {
@@ -149,7 +160,7 @@ func (s *Survey) Mine(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mining co-locations: %w", err)
 	}
-	if !s.job.All {
+	if !s.job.All && !s.job.distinct {
 		patterns = maximal(patterns)
 	}
 	sortFound(patterns)
@@ -177,6 +188,10 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 		return patterns, res, err
 	case Joinless:
 		patterns, err := mineJoinless(ctx, pts, j)
+		return patterns, res, err
+	}
+	if j.engine == engine.GPU {
+		patterns, err := s.mineGPU(ctx, res)
 		return patterns, res, err
 	}
 	g, err := s.join(ctx)

@@ -195,6 +195,17 @@ func newFeatureGraph(counts *pairCounts, total []int64, minPrev float64) *featur
 	return fg
 }
 
+// addPairs stores every prevalent pair as a pattern.
+func (fg *featureGraph) addPairs(s *store) {
+	for f := range fg.adj {
+		for _, h := range fg.adj[f] {
+			if int32(f) < h {
+				s.add([]int32{int32(f), h}, []int64{fg.counts.get(int32(f), h), fg.counts.get(h, int32(f))})
+			}
+		}
+	}
+}
+
 // prevalent compares a participation ratio with the threshold: by division, as
 // 7 of 10 must reach 0.7 and 0.7*10 is more than 7.
 func prevalent(count, total int64, minPrev float64) bool {

@@ -1,0 +1,267 @@
+package coloc
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/join.ptx
+var joinPTX string
+
+//go:embed kernels/profile.ptx
+var profilePTX string
+
+//go:embed kernels/lattice.ptx
+var latticePTX string
+
+var (
+	joinKernels    = gpu.NewSource("coloc/join", joinPTX)
+	profileKernels = gpu.NewSource("coloc/profile", profilePTX)
+	latticeKernels = gpu.NewSource("coloc/lattice", latticePTX)
+)
+
+// GPU is a device made ready for co-location: it keeps the memory that jobs
+// need from one to the next. Without one in the options, a job opens the device
+// and closes it again, which takes longer than most jobs. One job at a time uses
+// it; others wait.
+type GPU struct {
+	dev    *gpu.Device
+	s      *gpu.Stream
+	budget int64
+	owned  bool
+
+	mu     sync.Mutex
+	arenas [3]*gpu.Arena
+	sizes  [3]int64
+}
+
+// The arenas: points and places, lists and profiles, columns and patterns.
+const (
+	pointMemory = iota
+	profileMemory
+	patternMemory
+)
+
+// OpenGPU opens a device for co-location. Its error wraps gpu.ErrUnavailable
+// when there is none.
+func OpenGPU(which engine.Device) (*GPU, error) {
+	dev, err := gpu.Open(which.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	d, err := NewGPU(dev, which.Memory)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	d.owned = true
+	return d, nil
+}
+
+// NewGPU makes an open device ready. memory bounds what jobs take of it; 0 is
+// most of what is free.
+func NewGPU(dev *gpu.Device, memory int64) (*GPU, error) {
+	budget, err := dev.Budget(memory)
+	if err != nil {
+		return nil, err
+	}
+	s, err := dev.NewStream()
+	return &GPU{dev: dev, s: s, budget: budget}, err
+}
+
+// Close gives the memory back, and the device if OpenGPU opened it.
+func (g *GPU) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	errs := []error{g.s.Free()}
+	for i, a := range g.arenas {
+		if a != nil {
+			errs = append(errs, a.Free())
+		}
+		g.arenas[i] = nil
+	}
+	if g.owned {
+		errs = append(errs, g.dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// gpuRun is one job on a device. The first error sticks: after it, calls do
+// nothing.
+type gpuRun struct {
+	*GPU
+	ctx   context.Context
+	job   *job
+	arena *gpu.Arena // what take takes from
+	last  time.Time
+	err   error
+}
+
+// onGPU runs a job on the options' device, or on one opened for it.
+func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
+	d := j.Device
+	if d == nil {
+		if d, err = OpenGPU(j.GPU); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	release, err := d.dev.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r := &gpuRun{GPU: d, ctx: ctx, job: j, last: time.Now()}
+	defer func() {
+		// Work may be under way whose memory the next job would use.
+		err = errors.Join(err, d.s.Sync(context.Background()))
+		for _, a := range d.arenas {
+			if a != nil {
+				err = errors.Join(err, a.Release(0))
+			}
+		}
+	}()
+	return do(r)
+}
+
+// use makes an arena of at least so many bytes the one that memory comes from.
+// what names the step that needs it.
+func (r *gpuRun) use(arena int, bytes int64, what string) {
+	if r.err != nil {
+		return
+	}
+	others := int64(0)
+	for i, n := range r.sizes {
+		if i != arena {
+			others += n
+		}
+	}
+	if others+bytes > r.budget {
+		// Another job's arenas may be larger than this one's needs.
+		for i := arena + 1; i < len(r.arenas); i++ {
+			r.drop(i)
+		}
+		others = 0
+		for _, n := range r.sizes[:arena] {
+			others += n
+		}
+	}
+	if others+bytes > r.budget {
+		r.fail(fmt.Errorf("%s: %v of device memory wanted, %v of %v are free: raise --gpu-memory or use --engine multicore", what, bytesize.Size(bytes), bytesize.Size(r.budget-others), bytesize.Size(r.budget)))
+		return
+	}
+	if r.arenas[arena] == nil || r.sizes[arena] < bytes {
+		r.drop(arena)
+		if r.err != nil {
+			return
+		}
+		a, err := gpu.NewArena(r.dev, bytes)
+		if err != nil {
+			r.fail(fmt.Errorf("%s: %w", what, err))
+			return
+		}
+		r.arenas[arena], r.sizes[arena] = a, bytes
+	}
+	r.arena = r.arenas[arena]
+}
+
+// drop frees an arena.
+func (r *gpuRun) drop(arena int) {
+	if a := r.arenas[arena]; a != nil {
+		r.fail(r.s.Sync(r.ctx))
+		r.fail(a.Free())
+		r.arenas[arena], r.sizes[arena] = nil, 0
+	}
+}
+
+// fail keeps the first error.
+func (r *gpuRun) fail(err error) {
+	if r.err == nil && err != nil {
+		r.err = err
+	}
+}
+
+// take is memory for n values, undefined.
+func take[T any](r *gpuRun, n int) (b gpu.Buffer[T]) {
+	if r.err != nil {
+		return b
+	}
+	b, err := gpu.Take[T](r.arena, n)
+	r.fail(err)
+	return b
+}
+
+// zeros is memory for n values, all zero.
+func zeros[T any](r *gpuRun, n int) gpu.Buffer[T] {
+	b := take[T](r, n)
+	if r.err == nil {
+		r.fail(b.Zero(r.s))
+	}
+	return b
+}
+
+// put is a copy of host values.
+func put[T any](r *gpuRun, values []T) gpu.Buffer[T] {
+	b := take[T](r, len(values))
+	if r.err == nil {
+		r.fail(b.Upload(r.s, values))
+	}
+	return b
+}
+
+// get waits and copies the first n values to the host.
+func get[T any](r *gpuRun, b gpu.Buffer[T], n int) []T {
+	values := make([]T, n)
+	if r.err == nil && n > 0 {
+		r.fail(b.Download(r.ctx, r.s, values))
+	}
+	return values
+}
+
+// argOf is a buffer's address, or that of nothing.
+func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
+	if b.Len() == 0 {
+		return gpu.Null()
+	}
+	return b.Arg()
+}
+
+// gpuThreads is the size of most blocks, as in the kernels.
+const gpuThreads = 256
+
+// launch starts a kernel with so many threads at least, in blocks of gpuThreads.
+func (r *gpuRun) launch(src *gpu.Source, name string, threads int, args ...gpu.Arg) {
+	r.launchBlocks(src, name, (threads+gpuThreads-1)/gpuThreads, gpuThreads, args...)
+}
+
+func (r *gpuRun) launchBlocks(src *gpu.Source, name string, blocks, threads int, args ...gpu.Arg) {
+	if r.err != nil || blocks == 0 {
+		return
+	}
+	k, err := r.dev.Kernel(src, name)
+	if err == nil {
+		err = r.s.Launch(k, gpu.Grid(blocks, threads), args...)
+	}
+	r.fail(err)
+}
+
+// stage tells who asked how long the job took since the stage before; waiting
+// for the device costs a little, so nobody asks in earnest.
+func (r *gpuRun) stage(name string) {
+	if r.job.Trace == nil || r.err != nil {
+		return
+	}
+	r.fail(r.s.Sync(r.ctx))
+	now := time.Now()
+	r.job.Trace(name, now.Sub(r.last))
+	r.last = now
+}

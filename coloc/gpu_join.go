@@ -1,0 +1,271 @@
+package coloc
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+// gpuScene is the places on the device: what newPlaces and joinDistance make on
+// the CPU. Points are in the order of their cells.
+type gpuScene struct {
+	r        *gpuRun
+	points   int
+	places   int
+	features int
+	limit    float64
+	edges    int64 // directed
+
+	x, y, z  gpu.Buffer[float64] // of places; z is empty in the plane
+	reach    gpu.Buffer[float64] // empty for one limit
+	feature  gpu.Buffer[uint32]  // of points
+	placeOf  gpu.Buffer[uint32]
+	weight   gpu.Buffer[uint32] // points of the same feature at the place, at the first of them; 0 at others
+	offsets  gpu.Buffer[uint64] // where each place's list of neighbours starts, and the last one ends
+	grid     gpuGrid
+	cell     gpu.Buffer[uint32] // of places
+	spans    gpu.Buffer[[2]uint32]
+	counts   gpu.Buffer[uint32] // cells, places
+	hosted   gpu.Buffer[uint32] // lists that the host made; empty if the device makes them
+	boundary []uint64           // the offsets on the host, once asked for
+}
+
+// gpuGrid is the layout of the cells.
+type gpuGrid struct {
+	lowX, lowY, lowZ float64
+	scale            float64
+	colBits, rowBits uint32
+	bits             int    // of a key
+	rows             uint32 // ranges of places around a cell
+}
+
+// newGPUGrid lays cells of the given side over the positions; see grid.sort.
+func newGPUGrid(x, y, z []float64, side float64, c crew) gpuGrid {
+	g := gpuGrid{rows: 3}
+	var width, height, depth float64
+	g.lowX, width = extent(x, c)
+	g.lowY, height = extent(y, c)
+	cells := float64(1 << 30)
+	if z != nil {
+		g.lowZ, depth = extent(z, c)
+		cells, g.rows = 1<<20, 9
+	}
+	widest := max(width, height, depth)
+	if side == 0 {
+		side = widest / math.Sqrt(float64(len(x)))
+	}
+	side = max(side*slack, widest/cells)
+	if side > 0 && !math.IsInf(1/side, 0) {
+		g.scale = 1 / side
+	}
+	field := func(width float64) int { return bits.Len64(uint64(width*g.scale) + 2) }
+	g.colBits, g.rowBits = uint32(field(width)), uint32(field(height))
+	g.bits = int(g.colBits + g.rowBits)
+	if z != nil {
+		g.bits += field(depth)
+	}
+	return g
+}
+
+// gpuBytesPerPoint is what the join holds of each point in the plane, and what
+// it holds besides on the sphere.
+const (
+	gpuBytesPerPoint  = 224
+	gpuBytesPerSphere = 72
+	gpuBytesBesides   = 1 << 20
+)
+
+// joinOnGPU joins points within a squared distance. ok is false when a cell is
+// so crowded that the host had better collapse its points.
+func joinOnGPU(r *gpuRun, pts *Points, limit, side float64) (s *gpuScene, ok bool) {
+	n := pts.Len()
+	x, y, z := pts.positions(r.job.Geographic, r.job.crew)
+	s = &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit, grid: newGPUGrid(x, y, z, side, r.job.crew)}
+	need := int64(gpuBytesPerPoint * n)
+	if z != nil {
+		need += int64(gpuBytesPerSphere * n)
+	}
+	r.use(pointMemory, need+gpuBytesBesides, "joining points")
+	inX, inY := put(r, x), put(r, y)
+	var inZ, sortedZ gpu.Buffer[float64]
+	if z != nil {
+		inZ, sortedZ, s.z = put(r, z), take[float64](r, n), take[float64](r, n)
+	}
+	inFeature := put(r, unsigned(pts.Feature))
+	r.stage("upload")
+
+	g := &s.grid
+	count := gpu.U64(uint64(n))
+	keys, order := take[uint64](r, n), take[uint32](r, n)
+	keys2, order2 := take[uint64](r, n), take[uint32](r, n)
+	r.launch(joinKernels, "cell_keys", n, inX.Arg(), inY.Arg(), argOf(inZ), count, gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
+		gpu.F64(g.scale), gpu.U32(g.colBits), gpu.U32(g.rowBits), keys.Arg(), order.Arg())
+	if r.err == nil {
+		var err error
+		keys, order, err = prim.SortPairs(r.s, r.arena, keys, keys2, order, order2, 0, g.bits)
+		r.fail(err)
+	}
+	r.stage("sort")
+
+	sortedX, sortedY := take[float64](r, n), take[float64](r, n)
+	s.feature, s.placeOf, s.weight = take[uint32](r, n), take[uint32](r, n), zeros[uint32](r, n)
+	r.launch(joinKernels, "cell_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ), inFeature.Arg(), count,
+		sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), s.feature.Arg())
+	lead, marks, sums := take[uint32](r, n), take[uint64](r, n), take[uint64](r, n)
+	crowded := zeros[uint32](r, 1)
+	r.launch(joinKernels, "cell_marks", n, keys.Arg(), sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), s.feature.Arg(), count,
+		lead.Arg(), s.weight.Arg(), marks.Arg(), crowded.Arg())
+	if r.err == nil {
+		r.fail(prim.ExclusiveScan(r.s, r.arena, marks, sums))
+	}
+	s.x, s.y, s.cell = take[float64](r, n), take[float64](r, n), take[uint32](r, n)
+	cellKeys, cellStart := take[uint64](r, n), take[uint32](r, n+1)
+	s.counts = take[uint32](r, 2)
+	r.launch(joinKernels, "cell_places", n, keys.Arg(), sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), lead.Arg(), marks.Arg(), sums.Arg(), count,
+		s.x.Arg(), s.y.Arg(), argOf(s.z), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg())
+	s.spans = take[[2]uint32](r, n*int(g.rows))
+	r.launch(joinKernels, "cell_spans", n*int(g.rows), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg(),
+		gpu.U32(g.colBits), gpu.U32(g.rowBits), gpu.U32(g.rows), s.spans.Arg())
+	r.stage("places")
+	return s, get(r, crowded, 1)[0] == 0
+}
+
+// unsigned views numbers that are not negative.
+func unsigned(v []int32) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+}
+
+// count counts the neighbours of all places and, with up to 64 features, the
+// pairs of features.
+func (s *gpuScene) count() *pairCounts {
+	r := s.r
+	degree := take[uint32](r, s.points+1)
+	s.offsets = take[uint64](r, s.points+1)
+	var masks, near gpu.Buffer[uint64]
+	if s.features <= 64 {
+		bit := make([]uint32, s.features)
+		for f := range bit {
+			bit[f] = uint32(f)
+		}
+		masks, near = s.masks(bit), take[uint64](r, s.points)
+	}
+	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
+		gpu.U32(s.grid.rows), gpu.F64(s.limit), argOf(masks), gpu.U64(uint64(s.points+1)), degree.Arg(), argOf(near))
+	if r.err == nil {
+		r.fail(prim.ExclusiveScan(r.s, r.arena, degree, s.offsets))
+	}
+	r.stage("count")
+	var pairs gpu.Buffer[uint64]
+	n := s.features
+	if near.Len() > 0 {
+		pairs = zeros[uint64](r, n*n)
+		blocks := min((s.points+gpuThreads-1)/gpuThreads, 4*r.dev.Info().Multiprocessors)
+		r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)),
+			near.Arg(), gpu.U32(uint32(n)), pairs.Arg())
+	}
+	s.places = int(get(r, s.counts, 2)[1])
+	if r.err != nil {
+		return nil
+	}
+	s.edges = int64(get(r, s.offsets.Slice(s.points, s.points+1), 1)[0])
+	if near.Len() == 0 {
+		return nil
+	}
+	counts := newPairCounts(n)
+	for i, c := range get(r, pairs, n*n) {
+		counts.dense[i] = int64(c)
+	}
+	r.stage("pairs")
+	return counts
+}
+
+// masks are the features of each place, as bits; those with a bit above 63 are
+// left out.
+func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
+	r := s.r
+	masks := zeros[uint64](r, max(s.places, s.points))
+	table := put(r, bit)
+	r.launch(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)), table.Arg(), masks.Arg())
+	return masks
+}
+
+// lists puts the neighbours of the places from lo up to hi into a buffer.
+func (s *gpuScene) lists(lo, hi int, to gpu.Buffer[uint32]) {
+	s.r.launch(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
+		gpu.U32(s.grid.rows), gpu.F64(s.limit), s.offsets.Arg(), gpu.U64(uint64(lo)), gpu.U64(uint64(hi)), to.Arg())
+}
+
+// chunk is the end of the longest range of places from lo on whose lists take at
+// most so many entries, or one place.
+func (s *gpuScene) chunk(lo int, entries int64) int {
+	if s.edges <= entries {
+		return s.places
+	}
+	if s.boundary == nil {
+		s.boundary = get(s.r, s.offsets, s.places+1)
+	}
+	hi := lo + 1
+	for hi < s.places && int64(s.boundary[hi+1]-s.boundary[lo]) <= entries {
+		hi++
+	}
+	return hi
+}
+
+// longest is the most entries that a place's own list has, if more than least.
+func (s *gpuScene) longest(least int64) int64 {
+	if s.edges <= least {
+		return least
+	}
+	if s.boundary == nil {
+		s.boundary = get(s.r, s.offsets, s.places+1)
+	}
+	for i := range s.places {
+		least = max(least, int64(s.boundary[i+1]-s.boundary[i]))
+	}
+	return least
+}
+
+// hostScene copies a graph that the host joined: nearest neighbours, crowds, and
+// more features than a mask has bits.
+func hostScene(r *gpuRun, g *neighbours, features int) *gpuScene {
+	places := g.len()
+	entries := len(g.feat)
+	s := &gpuScene{r: r, points: entries, places: places, features: features, limit: g.limit}
+	edges := int64(0)
+	offsets := make([]uint64, places+1)
+	for i := range int32(places) {
+		list, _ := g.of(i, nil)
+		edges += int64(len(list))
+		offsets[i+1] = uint64(edges)
+	}
+	s.edges = edges
+	r.use(pointMemory, int64(places)*64+int64(entries)*48+4*edges+gpuBytesBesides, "copying places")
+	s.x, s.y = put(r, g.x), put(r, g.y)
+	if g.z != nil {
+		s.z = put(r, g.z)
+	}
+	if g.reach != nil {
+		s.reach = put(r, g.reach)
+	}
+	placeOf := make([]uint32, entries)
+	for i := range places {
+		for k := g.first[i]; k < g.first[i+1]; k++ {
+			placeOf[k] = uint32(i)
+		}
+	}
+	s.feature, s.weight, s.placeOf = put(r, unsigned(g.feat)), put(r, unsigned(g.weight)), put(r, placeOf)
+	s.offsets = put(r, offsets)
+	s.hosted = take[uint32](r, int(edges))
+	at := 0
+	for _, b := range g.blocks {
+		if r.err == nil {
+			r.fail(s.hosted.Slice(at, at+len(b)).Upload(r.s, unsigned(b)))
+		}
+		at += len(b)
+	}
+	r.stage("copy places")
+	return s
+}

@@ -1,0 +1,225 @@
+package coloc
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+	"github.com/collocate/collocate/internal/par"
+)
+
+// gpuLattice searches the feature sets of a universe. Nodes wait on a stack in
+// device memory; a round takes as many from its top as it can, and a block of
+// threads judges each: breadth first while there is memory, depth first when it
+// gets short. Only counters cross the link between rounds.
+type gpuLattice struct {
+	u            *gpuUniverse
+	heads, tails gpu.Buffer[uint64] // the stack
+	batchHeads   gpu.Buffer[uint64]
+	batchTails   gpu.Buffer[uint64]
+	found        gpu.Buffer[uint64]
+	counters     gpu.Buffer[uint64] // on the stack, found, features of the longest found
+	need, pairs  gpu.Buffer[uint64]
+	kept         gpu.Buffer[uint64]
+	flags        gpu.Buffer[uint8]
+}
+
+// Sizes of the stack and of a round, in nodes, and of the list of sets found. A
+// judge pushes at most 63 sets. Tests make them small.
+type latticeRoom struct{ stack, round, found int }
+
+var defaultLatticeRoom = latticeRoom{stack: 1 << 21, round: 1 << 15, found: 1 << 24}
+
+// room is cut to an eighth of the memory each, for devices with little.
+func (u *gpuUniverse) room() latticeRoom {
+	r := u.s.r
+	room := defaultLatticeRoom
+	if r.job.evaluation.room != nil {
+		room = *r.job.evaluation.room
+	}
+	room.stack = int(min(int64(room.stack), max(4096, r.budget/8/16)))
+	room.found = int(min(int64(room.found), max(4096, r.budget/8/25)))
+	room.round = min(room.round, room.stack/64)
+	return room
+}
+
+func (u *gpuUniverse) latticeBytes() int64 {
+	room := u.room()
+	return int64(room.stack+room.round)*16 + int64(room.found)*17 + 64<<10 + u.countBytes()
+}
+
+// countBytes is for the counts of patterns, which are made in parts.
+func (u *gpuUniverse) countBytes() int64 { return 4 * countPart * int64(len(u.features)) }
+
+// countPart is how many patterns are counted at a time.
+const countPart = 1 << 16
+
+// search finds the patterns: with all, every prevalent set of three features or
+// more; else maximal ones among those found, pairs included.
+func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
+	r := u.s.r
+	room := u.room()
+	l := &gpuLattice{
+		u: u, heads: take[uint64](r, room.stack), tails: take[uint64](r, room.stack),
+		batchHeads: take[uint64](r, room.round), batchTails: take[uint64](r, room.round),
+		found: take[uint64](r, room.found), kept: take[uint64](r, room.found), flags: take[uint8](r, room.found),
+		need: put(r, u.need), pairs: put(r, u.pairs),
+	}
+	heads, tails, found := u.firstNodes()
+	if len(heads) > room.stack || len(found) > room.found {
+		r.fail(fmt.Errorf("%d pairs of features are more than the GPU's memory bound holds: raise --gpu-memory", len(heads)))
+	}
+	longest := uint32(min(2, len(found)))
+	l.counters = put(r, []uint64{uint64(len(heads)), uint64(len(found)), uint64(longest)})
+	if r.err != nil {
+		return l, nil
+	}
+	r.fail(l.heads.Upload(r.s, heads))
+	r.fail(l.tails.Upload(r.s, tails))
+	r.fail(l.found.Upload(r.s, found))
+	top, known := len(heads), len(found)
+	rounds, judged := 0, 0
+	for top > 0 && r.err == nil {
+		n := min(top, room.round, max(1, (room.stack-top)/64))
+		if !r.job.All && known+64*n > room.found {
+			known = l.compact(known)
+		}
+		n = min(n, (room.found-known)/64)
+		if n < 1 {
+			r.fail(fmt.Errorf("%d patterns found, more than the GPU's memory bound holds: raise --min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
+			break
+		}
+		l.round(top-n, n, known, longest)
+		rounds, judged = rounds+1, judged+n
+		c := get(r, l.counters, 3)
+		top, known, longest = int(c[0]), int(c[1]), uint32(c[2])
+	}
+	r.stage("lattice")
+	if !r.job.All {
+		known = l.compact(known)
+	}
+	patterns := get(r, l.found, known)
+	r.stage("maximal")
+	r.job.logf("lattice: %d sets judged in %d rounds, %d patterns", judged, rounds, known)
+	return l, patterns
+}
+
+// firstNodes are the prevalent pairs. Those that nothing can grow are found.
+func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
+	for a := range u.features {
+		for m := u.pairs[a] &^ (2<<a - 1); m != 0; m &= m - 1 {
+			b := bits.TrailingZeros64(m)
+			head := uint64(1)<<a | uint64(1)<<b
+			tail := u.pairs[a] & u.pairs[b]
+			if u.root != 0 {
+				// Every pattern has the root: it grows from there in any order of
+				// the others.
+				if head&u.root == 0 {
+					continue
+				}
+				other := bits.TrailingZeros64(head &^ u.root)
+				tail &^= u.root | (2<<other - 1)
+			} else {
+				tail &^= 2<<b - 1
+			}
+			if u.s.r.job.All || tail == 0 {
+				found = append(found, head)
+			}
+			if tail != 0 {
+				heads, tails = append(heads, head), append(tails, tail)
+			}
+		}
+	}
+	return heads, tails, found
+}
+
+// round judges the n nodes at the stack's top, from first on. So many sets are
+// known, the longest of so many features.
+func (l *gpuLattice) round(first, n, known int, longest uint32) {
+	r := l.u.s.r
+	if r.err != nil {
+		return
+	}
+	r.fail(l.heads.Slice(first, first+n).CopyTo(r.s, l.batchHeads))
+	r.fail(l.tails.Slice(first, first+n).CopyTo(r.s, l.batchTails))
+	r.fail(l.counters.Slice(0, 1).Upload(r.s, []uint64{uint64(first)}))
+	all := uint32(0)
+	if r.job.All {
+		all = 1
+	}
+	args := append([]gpu.Arg{l.batchHeads.Arg(), l.batchTails.Arg(), gpu.U32(uint32(n))}, l.u.columns.args()...)
+	r.launchBlocks(latticeKernels, "judge", n, gpuThreads, append(args, l.need.Arg(), l.pairs.Arg(), gpu.U32(all),
+		l.heads.Arg(), l.tails.Arg(), gpu.U64(uint64(l.heads.Len())), l.found.Arg(), gpu.U64(uint64(l.found.Len())), gpu.U64(uint64(known)), gpu.U32(longest), l.counters.Arg())...)
+}
+
+// compact leaves the maximal ones of the sets found, and returns how many.
+func (l *gpuLattice) compact(known int) int {
+	r := l.u.s.r
+	if r.err != nil || known == 0 {
+		return 0
+	}
+	found, flags := l.found.Slice(0, known), l.flags.Slice(0, known)
+	r.launch(latticeKernels, "maximal_sets", known, found.Arg(), gpu.U64(uint64(known)), flags.Arg())
+	if r.err == nil {
+		r.fail(prim.Select(r.s, r.arena, found, flags, l.kept, l.counters.Slice(1, 2)))
+	}
+	l.found, l.kept = l.kept, l.found
+	return int(get(r, l.counters, 2)[1])
+}
+
+// participation counts the points of each pattern's features, in the order of
+// bits, and gives the patterns with their counts, ordered by length and features.
+func (l *gpuLattice) participation(patterns []uint64) []found {
+	u, r := l.u, l.u.s.r
+	sortSetsByName(patterns, r.job.crew)
+	stride, numbers := 0, 0
+	for _, p := range patterns {
+		stride = max(stride, bits.OnesCount64(p))
+		numbers += bits.OnesCount64(p)
+	}
+	features, points := make([]int32, 0, numbers), make([]int64, 0, numbers)
+	out := make([]found, 0, len(patterns))
+	counts := take[uint32](r, min(countPart, len(patterns))*stride)
+	for part := range slices.Chunk(patterns, countPart) {
+		if r.err != nil {
+			return nil
+		}
+		list := l.found.Slice(0, len(part))
+		r.fail(list.Upload(r.s, part))
+		args := append([]gpu.Arg{list.Arg(), gpu.U64(uint64(len(part))), gpu.U32(uint32(stride))}, u.columns.args()...)
+		r.launch(latticeKernels, "participation", 32*len(part)*stride, append(args, counts.Arg())...)
+		got := get(r, counts, len(part)*stride)
+		for i, p := range part {
+			from := len(features)
+			for k := i * stride; p != 0; p, k = p&(p-1), k+1 {
+				features = append(features, u.features[bits.TrailingZeros64(p)])
+				points = append(points, int64(got[k]))
+			}
+			out = append(out, found{features[from:len(features):len(features)], points[from:len(points):len(points)]})
+		}
+	}
+	r.stage("participation")
+	return out
+}
+
+// sortSetsByName orders sets as sortFound does: by length, then the one first
+// that has the lowest bit in which they differ.
+func sortSetsByName(sets []uint64, c crew) {
+	keys, order := make([]uint64, len(sets)), make([]int32, len(sets))
+	for i, s := range sets {
+		keys[i], order[i] = ^bits.Reverse64(s), int32(i)
+	}
+	par.RadixSortPairs(c.workers, keys, order, nil, nil, 0, 64)
+	byLength := make([][]uint64, 65)
+	for _, k := range keys {
+		s := bits.Reverse64(^k)
+		n := bits.OnesCount64(s)
+		byLength[n] = append(byLength[n], s)
+	}
+	at := sets[:0]
+	for _, list := range byLength {
+		at = append(at, list...)
+	}
+}

@@ -1,0 +1,252 @@
+package coloc
+
+import (
+	"fmt"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// gpuUniverse is up to 64 features and the places seen through them: what
+// universe and its root table are on the CPU. Bits are in the order of features.
+type gpuUniverse struct {
+	s        *gpuScene
+	features []int32
+	bit      []uint32 // feature -> bit; 64 for those outside
+	pairs    []uint64
+	need     []uint64
+	root     uint64 // the bit every pattern has, or none
+	columns  gpuColumns
+}
+
+// gpuColumns is the classes as bit columns; see kernels/lattice.cu.
+type gpuColumns struct {
+	bits, first, words gpu.Buffer[uint32]
+	kind               gpu.Buffer[quadKind]
+	width              uint32
+}
+
+func (c *gpuColumns) args() []gpu.Arg {
+	return []gpu.Arg{c.bits.Arg(), c.first.Arg(), c.words.Arg(), c.kind.Arg(), gpu.U32(c.width)}
+}
+
+func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int32, root int32, minPrev float64) *gpuUniverse {
+	u := &gpuUniverse{s: s, features: features, bit: make([]uint32, len(total)), pairs: make([]uint64, len(features)), need: make([]uint64, len(features))}
+	for f := range u.bit {
+		u.bit[f] = 64
+	}
+	for b, f := range features {
+		u.bit[f] = uint32(b)
+		u.need[b] = uint64(leastCount(total[f], minPrev))
+		if f == root {
+			u.root = 1 << b
+		}
+	}
+	for b, f := range features {
+		for _, h := range fg.adj[f] {
+			if c := u.bit[h]; c < 64 {
+				u.pairs[b] |= 1 << c
+			}
+		}
+	}
+	return u
+}
+
+// What a warp may take for a place; places that need more are left to the host's
+// engine. Steps are as on the CPU, in profileSteps.
+const (
+	narrowWarps = 8 // as in the kernels
+	setsAPlace  = 16
+)
+
+// gpuSets are the profiles of all places.
+type gpuSets struct {
+	pool  gpu.Buffer[uint64]
+	start gpu.Buffer[uint64]
+	count gpu.Buffer[uint32]
+	total int
+}
+
+// profiles finds the sets of all places. hard is how many it gave up on.
+func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
+	s, r := u.s, u.s.r
+	n := s.places
+	room := setsAPlace*n + 1<<16
+	for {
+		// A quarter of what is left is for lists, as much as there are; the sets
+		// of profiles must all fit.
+		besides := 8*int64(room) + 40*int64(n) + gpuBytesBesides
+		entries := max(1<<10, (r.budget-r.sizes[pointMemory]-besides)/16)
+		if r.job.evaluation.entries > 0 {
+			entries = r.job.evaluation.entries
+		}
+		entries = min(s.edges, s.longest(entries))
+		if s.hosted.Len() > 0 {
+			entries = 0
+		}
+		r.use(profileMemory, besides+4*entries, "profiles of places")
+		if r.err == nil {
+			r.fail(r.arena.Release(0))
+		}
+		masks := s.masks(u.bit)
+		pairs := put(r, u.pairs)
+		sets = gpuSets{pool: take[uint64](r, room), start: zeros[uint64](r, n), count: zeros[uint32](r, n)}
+		lists := take[uint32](r, int(entries))
+		used := zeros[uint64](r, 1)
+		queue, hardQueue := take[uint32](r, n), take[uint32](r, n)
+		counts := zeros[uint32](r, 2)
+		for lo := 0; lo < n && r.err == nil; {
+			hi := n
+			from := s.hosted
+			if s.hosted.Len() == 0 && s.edges > 0 {
+				hi = s.chunk(lo, entries)
+				s.lists(lo, hi, lists)
+				from = lists
+				r.stage("lists")
+			}
+			if r.err == nil && lo > 0 {
+				r.fail(counts.Slice(0, 1).Zero(r.s))
+			}
+			common := func(queue, next gpu.Buffer[uint32], queued, count gpu.Buffer[uint32]) []gpu.Arg {
+				return []gpu.Arg{argOf(queue), argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi - lo)), s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach),
+					gpu.F64(s.limit), masks.Arg(), pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from), gpu.U32(uint32(max(r.job.evaluation.steps, 1))),
+					sets.pool.Arg(), gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(), next.Arg(), count.Arg()}
+			}
+			if r.err != nil {
+				break
+			}
+			none := gpu.Buffer[uint32]{}
+			r.launchBlocks(profileKernels, "profile_narrow", (hi-lo+narrowWarps-1)/narrowWarps, 32*narrowWarps, common(none, queue, none, counts.Slice(0, 1))...)
+			r.stage("profiles")
+			r.launchBlocks(profileKernels, "profile_wide", min(hi-lo, 16*r.dev.Info().Multiprocessors), 32, common(queue, hardQueue, counts.Slice(0, 1), counts.Slice(1, 2))...)
+			r.stage("wide profiles")
+			lo = hi
+		}
+		if r.err != nil {
+			return sets, 0
+		}
+		hard = int(get(r, counts, 2)[1])
+		sets.total = int(get(r, used, 1)[0])
+		if r.err != nil || sets.total <= room || hard > 0 {
+			return sets, hard
+		}
+		room = sets.total // and once more, with room enough
+	}
+}
+
+// As in kernels/lattice.cu.
+const (
+	classSizes  = 11
+	classDigits = 32
+	warpWords   = 128 // that a warp looks at at a time: groups are cut so
+)
+
+// fill makes the columns from the profiles. ok is false when a class has more
+// sets than columns take.
+func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
+	s, r := u.s, u.s.r
+	width := len(u.features)
+	n := gpu.U64(uint64(s.points))
+	buckets := width * classSizes * classDigits
+	// The table of buckets is small and goes beside the profiles.
+	bit, pairs := put(r, u.bit), put(r, u.pairs)
+	counts := zeros[uint32](r, buckets)
+	overflow := zeros[uint32](r, 1)
+	if r.err != nil {
+		return false
+	}
+	class := []gpu.Arg{s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), n, bit.Arg(), pairs.Arg(), gpu.U64(u.root),
+		sets.pool.Arg(), sets.start.Arg(), sets.count.Arg()}
+	r.launch(latticeKernels, "class_count", s.points, append(class, counts.Arg(), overflow.Arg())...)
+	if get(r, overflow, 1)[0] != 0 {
+		return false
+	}
+	l := layOut(get(r, counts, buckets), width)
+	r.stage("count classes")
+	r.use(patternMemory, int64(l.total)*(4*int64(width)+2)+int64(buckets)*16+gpuBytesBesides+u.latticeBytes(), "columns of feature sets")
+	c := &u.columns
+	c.width = uint32(width)
+	c.first, c.words, c.kind = put(r, l.first), put(r, l.words), put(r, l.kind)
+	c.bits = zeros[uint32](r, l.total*width)
+	start, taken := put(r, l.start), zeros[uint32](r, buckets)
+	r.launch(latticeKernels, "class_fill", s.points, append(class, start.Arg(), taken.Arg(), c.first.Arg(), c.words.Arg(), gpu.U32(c.width), c.bits.Arg())...)
+	r.stage("fill columns")
+	r.job.logf("%d features: profiles hold %d sets, columns %d of them on the GPU", width, sets.total, 32*l.total)
+	return r.err == nil
+}
+
+// columnLayout says where groups and buckets are, in words.
+type columnLayout struct {
+	total        int
+	first, words []uint32 // of groups
+	start        []uint32 // of buckets
+	kind         []quadKind
+}
+
+// quadKind is what four words hold, as in kernels/lattice.cu.
+type quadKind struct {
+	ends        uint32
+	digit, form uint16
+}
+
+// newQuadKind is about classes of 2^c sets with weights of 2^digit.
+func newQuadKind(c, digit int) quadKind {
+	k := quadKind{digit: uint16(digit)}
+	size := c
+	switch {
+	case c == 7:
+		k.form = 1
+		return k
+	case c > 7:
+		k.form, size = 2, c-7
+	}
+	step := 1 << size
+	for at := step - 1; at < 32; at += step {
+		k.ends |= 1 << at
+	}
+	return k
+}
+
+// layOut puts the buckets of a group one behind the other, each from a quad on;
+// classes larger than a quad need a warp's words to themselves.
+func layOut(counts []uint32, width int) columnLayout {
+	l := columnLayout{start: make([]uint32, len(counts))}
+	at := uint32(0)
+	pad := func(to uint32, kind quadKind) {
+		for at%to != 0 {
+			at++
+		}
+		for len(l.kind) < int(at/4) {
+			l.kind = append(l.kind, kind)
+		}
+	}
+	for b := range width {
+		l.first = append(l.first, at)
+		for c := range classSizes {
+			align := uint32(4)
+			if c > 7 {
+				align = warpWords
+				pad(align, quadKind{})
+			}
+			for d := range classDigits {
+				i := (b*classSizes+c)*classDigits + d
+				if counts[i] == 0 {
+					continue
+				}
+				l.start[i] = at
+				at += uint32((uint64(counts[i])<<c + 31) / 32)
+				pad(align, newQuadKind(c, d))
+			}
+		}
+		pad(warpWords, quadKind{})
+		l.words = append(l.words, at-l.first[b])
+	}
+	l.total = int(at)
+	return l
+}
+
+// errHard is how many places are left to the host.
+type errHard int
+
+func (e errHard) Error() string {
+	return fmt.Sprintf("%d places have profiles too long for the GPU", int(e))
+}

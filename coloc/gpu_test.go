@@ -1,0 +1,155 @@
+package coloc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// testGPU is a device for the test: the interpreter, or a real one.
+func testGPU(t testing.TB, memory int64) *GPU {
+	t.Helper()
+	dev, s := gputest.Device(t)
+	d, err := NewGPU(dev, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// sameAsCPU mines on both and compares all that a result says.
+func sameAsCPU(t *testing.T, pts *Points, opt Options) *Result {
+	t.Helper()
+	cpu := opt
+	cpu.Engine, cpu.Device, cpu.Algorithm = engine.Sequential, nil, Auto
+	want := mustMine(t, pts, cpu)
+	opt.Engine = engine.GPU
+	got := mustMine(t, pts, opt)
+	if g, w := show(pts, got.Patterns), show(pts, want.Patterns); g != w {
+		t.Fatalf("on the GPU\n%s\non the CPU\n%s", g, w)
+	}
+	if opt.Algorithm != SGCT && (got.Places != want.Places || got.Pairs != want.Pairs) {
+		t.Fatalf("%d places and %d pairs on the GPU, %d and %d on the CPU", got.Places, got.Pairs, want.Places, want.Pairs)
+	}
+	return got
+}
+
+// crowdedPoints draws points with repetitions: several at one position.
+func crowdedPoints(rng *rand.Rand, n, features int, side float64) *Points {
+	p := &Points{}
+	for f := range features {
+		p.Features = append(p.Features, fmt.Sprintf("f%02d", f))
+	}
+	for i := range n {
+		x, y := rng.Float64()*side, rng.Float64()*side
+		if i > 0 && rng.IntN(4) == 0 {
+			k := rng.IntN(i)
+			x, y = p.X[k], p.Y[k]
+		}
+		p.X, p.Y = append(p.X, x), append(p.Y, y)
+		p.Feature = append(p.Feature, int32(rng.IntN(features)))
+	}
+	return p
+}
+
+func TestGPUFindsWhatTheCPUFinds(t *testing.T) {
+	d := testGPU(t, 0)
+	rng := rand.New(rand.NewPCG(12, 1))
+	for i := range 12 {
+		n, features := 20+rng.IntN(150), 2+rng.IntN(9)
+		pts := crowdedPoints(rng, n, features, 10)
+		opt := Options{Distance: 0.5 + 2*rng.Float64(), MinPrevalence: 0.1 + 0.4*rng.Float64(), Device: d, All: i%3 == 0}
+		sameAsCPU(t, pts, opt)
+	}
+}
+
+// The awkward small cases that all engines are held to: ties, crowds, the
+// antimeridian, nearest neighbours.
+func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
+	cases := 60
+	if testing.Short() {
+		cases = 20
+	}
+	d := testGPU(t, 0)
+	r := rand.New(rand.NewPCG(7, 8))
+	for c := range cases {
+		pts, opt := randomCase(r)
+		want := showOracle(pts, opt)
+		opt.Engine, opt.Device = engine.GPU, d
+		opt.evaluation = &evaluation{steps: profileSteps, byFeature: c%5 == 0, room: &latticeRoom{stack: 4096, round: 1 + c%3, found: 4096}}
+		res, err := Mine(t.Context(), pts, opt)
+		if err != nil {
+			t.Fatalf("case %d: %v\n%s", c, err, describe(pts, opt))
+		}
+		if got := show(pts, res.Patterns); got != want {
+			t.Fatalf("case %d:\n%s\ngot\n%s\nwant\n%s", c, describe(pts, opt), got, want)
+		}
+	}
+}
+
+// Places with more than 64 candidates take the wide kernel, classes with more
+// than 32 sets several words, and with more than 128 several lanes.
+func TestGPUInCrowds(t *testing.T) {
+	d := testGPU(t, 0)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, c := range []struct {
+		points, features int
+		distance         float64
+	}{
+		{150, 6, 8},  // nearly everybody a neighbour
+		{90, 14, 4},  // dozens of sets a place
+		{110, 24, 5}, // hundreds
+	} {
+		pts := crowdedPoints(rng, c.points, c.features, 10)
+		stages := map[string]bool{}
+		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, Device: d, Trace: func(s string, _ time.Duration) { stages[s] = true }})
+		if !stages["lattice"] {
+			t.Errorf("%v: left to the CPU", c)
+		}
+	}
+}
+
+// With little device memory lists are made in chunks, the stack is short, and
+// the result is the same; with too little the job says what it wants.
+func TestGPUInLittleMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	pts := crowdedPoints(rng, 1500, 8, 10)
+	lists := 0
+	opt := Options{Distance: 0.9, MinPrevalence: 0.3, Device: testGPU(t, 8<<20), evaluation: &evaluation{steps: profileSteps, entries: 10_000},
+		Trace: func(s string, _ time.Duration) {
+			if s == "lists" {
+				lists++
+			}
+		}}
+	sameAsCPU(t, pts, opt)
+	if lists < 2 {
+		t.Errorf("the lists were made in %d chunks", lists)
+	}
+	opt.Device, opt.Engine = testGPU(t, 1<<20), engine.GPU
+	if _, err := Mine(t.Context(), pts, opt); err == nil || !strings.Contains(err.Error(), "--gpu-memory") {
+		t.Errorf("1 MB of device memory: %v", err)
+	}
+}
+
+// More features than a mask has bits are joined by the host and searched feature
+// by feature.
+func TestGPUWithManyFeatures(t *testing.T) {
+	d := testGPU(t, 0)
+	rng := rand.New(rand.NewPCG(5, 7))
+	pts := crowdedPoints(rng, 400, 70, 10)
+	res := sameAsCPU(t, pts, Options{Distance: 2.2, MinPrevalence: 0.7, Device: d})
+	if n := len(res.Patterns[len(res.Patterns)-1].Features); n < 3 {
+		t.Errorf("the longest pattern has %d features", n)
+	}
+}

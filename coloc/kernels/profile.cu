@@ -1,0 +1,307 @@
+// Profiles: the maximal feature sets of the cliques through a place. With them a
+// point takes part in a pattern when one set of its place holds the pattern, and
+// no clique is looked at again.
+//
+// A warp searches one place: Bron and Kerbosch's search with a pivot, on feature
+// sets instead of vertex sets. A candidate whose features are all in the clique
+// already is dropped, and a branch whose features all lie in a set found before
+// is cut. Lane i has the candidates i, i+32, ...; sets of candidates are bits,
+// the same in all lanes.
+#include "warp.cuh"
+
+constexpr u32 kTooLong = ~0u;
+
+INLINE u64 warp_or(u64 v) {
+#pragma unroll
+  for (u32 d = kWarp / 2; d > 0; d /= 2) v |= __shfl_xor_sync(kFull, v, d);
+  return v;
+}
+
+INLINE u32 warp_max(u32 v) {
+#pragma unroll
+  for (u32 d = kWarp / 2; d > 0; d /= 2) v = max_of(v, __shfl_xor_sync(kFull, v, d));
+  return v;
+}
+
+// One warp's memory. Words words of candidates, patterns of up to Depth features
+// more than the place has, at most Sets sets.
+template <u32 Words, u32 Depth, u32 Sets> struct Search {
+  static constexpr u32 kMost = 32 * Words;
+  struct Frame {
+    u64 own;
+    u32 cand[Words];
+    u32 branch[Words];
+    u32 pivot;
+  };
+  struct Position {
+    double x[kMost], y[kMost], z[kMost], reach[kMost];
+  };
+  u64 mask[kMost];
+  u64 sets[Sets];
+  u32 row[kMost][Words];
+  union {
+    Position at;          // until the candidates are compared
+    Frame frames[Depth];  // from then on
+  };
+
+  // Whether a set lies in one of those found.
+  INLINE bool known(u64 set, u32 found) const {
+    bool in = false;
+    for (u32 i = lane_id(); i < found; i += kWarp) in |= (set & ~sets[i]) == 0;
+    return __any_sync(kFull, in);
+  }
+
+  // Adds a set unless it lies in another, and drops those that lie in it.
+  INLINE u32 add(u64 set, u32 found) {
+    if (known(set, found)) return found;
+    u32 kept = 0;
+    for (u32 base = 0; base < found; base += kWarp) {
+      u32 i = base + lane_id();
+      u64 s = i < found ? sets[i] : 0;
+      bool keep = i < found && (s & ~set) != 0;
+      u32 votes = __ballot_sync(kFull, keep);
+      __syncwarp();
+      if (keep) sets[kept + __popc(votes & lanes_below())] = s;
+      kept += __popc(votes);
+      __syncwarp();
+    }
+    if (kept == Sets) return kTooLong;
+    __syncwarp();
+    if (lane_id() == 0) sets[kept] = set;
+    __syncwarp();
+    return kept + 1;
+  }
+
+  // Compares all candidates with one another.
+  INLINE void compare(u32 n, bool sphere, bool reaches, double limit) {
+    for (u32 i = 0; i < n; i++) {
+      double x = at.x[i], y = at.y[i], z = sphere ? at.z[i] : 0, r = reaches ? at.reach[i] : limit;
+#pragma unroll
+      for (u32 k = 0; k < Words; k++) {
+        u32 j = k * kWarp + lane_id();
+        bool near = false;
+        if (j < n && j != i) {
+          double dx = __dsub_rn(x, at.x[j]), dy = __dsub_rn(y, at.y[j]);
+          double d = __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy));
+          if (sphere) {
+            double dz = __dsub_rn(z, at.z[j]);
+            d = __dadd_rn(d, __dmul_rn(dz, dz));
+          }
+          near = d <= (reaches ? max_of(r, at.reach[j]) : limit);
+        }
+        u32 votes = __ballot_sync(kFull, near);
+        if (lane_id() == k) row[i][k] = votes;
+      }
+    }
+    __syncwarp();
+  }
+
+  // Leaves out candidates of one feature whose neighbours, of other features,
+  // another candidate of that feature has too: it can stand for them. Of two with
+  // the same neighbours the first stays.
+  INLINE void thin(u32 n, u64 features, u32 (&cand)[Words]) {
+    u32 covered = 0;  // bit k: candidate k*32+lane
+    for (u64 m = features; m; m &= m - 1) {
+      u64 f = m & -m;
+      u32 with[Words], single[Words], count = 0;
+#pragma unroll
+      for (u32 k = 0; k < Words; k++) {
+        u32 i = k * kWarp + lane_id();
+        u64 mine = i < n ? mask[i] : 0;
+        with[k] = __ballot_sync(kFull, (mine & f) != 0);
+        single[k] = __ballot_sync(kFull, mine == f);
+        count += __popc(single[k]);
+      }
+      if (count < 2) continue;
+#pragma unroll
+      for (u32 word = 0; word < Words; word++) {
+        for (u32 rest = single[word]; rest; rest &= rest - 1) {
+          u32 j = word * kWarp + __ffs(rest) - 1;
+#pragma unroll
+          for (u32 k = 0; k < Words; k++) {
+            u32 i = k * kWarp + lane_id();
+            if (!((single[k] >> lane_id()) & 1) || i == j) continue;
+            bool within = true, equal = true;
+#pragma unroll
+            for (u32 w = 0; w < Words; w++) {
+              u32 a = row[i][w] & ~with[w], b = row[j][w] & ~with[w];
+              within &= (a & ~b) == 0;
+              equal &= a == b;
+            }
+            if (within && (!equal || j < i)) covered |= 1u << k;
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (u32 k = 0; k < Words; k++) cand[k] = __ballot_sync(kFull, k * kWarp + lane_id() < n && !((covered >> k) & 1));
+  }
+
+  // Grows the clique with features own by the candidates, all neighbours of its
+  // members. Returns the number of sets, or kTooLong.
+  INLINE u32 grow(u64 own, u32 (&cand)[Words], u32 steps) {
+    u32 depth = 0, found = 0;
+    for (;;) {
+      if (steps-- == 0) return kTooLong;
+      u64 more = 0;
+      bool left = false;
+#pragma unroll
+      for (u32 k = 0; k < Words; k++) {
+        bool in = (cand[k] >> lane_id()) & 1;
+        u64 m = in ? mask[k * kWarp + lane_id()] : 0;
+        bool useful = (m & ~own) != 0;
+        cand[k] = __ballot_sync(kFull, useful);
+        if (useful) more |= m;
+        left |= cand[k] != 0;
+      }
+      bool down = false;
+      if (!left) {
+        found = add(own, found);
+        if (found == kTooLong) return kTooLong;
+      } else if (!known(own | warp_or(more), found)) {
+        u32 best = 0;  // neighbours << 16 | ~candidate
+#pragma unroll
+        for (u32 k = 0; k < Words; k++) {
+          u32 i = k * kWarp + lane_id();
+          if ((cand[k] >> lane_id()) & 1) {
+            u32 near = 0;
+#pragma unroll
+            for (u32 w = 0; w < Words; w++) near += __popc(cand[w] & row[i][w]);
+            best = max_of(best, near << 16 | (0xffff - i));
+          }
+        }
+        u32 pivot = 0xffff - (warp_max(best) & 0xffff);
+        if (depth == Depth) return kTooLong;
+        Frame& f = frames[depth++];
+        if (lane_id() == 0) {
+          f.own = own;
+          f.pivot = pivot;
+        }
+#pragma unroll
+        for (u32 k = 0; k < Words; k++) {
+          u32 near = row[pivot][k];
+          u32 self = k == pivot / kWarp ? 1u << (pivot % kWarp) : 0;
+          if (lane_id() == k) {
+            f.cand[k] = cand[k] & ~self;
+            f.branch[k] = cand[k] & ~near & ~self;
+          }
+          cand[k] &= near;
+        }
+        own |= mask[pivot];
+        __syncwarp();
+        down = true;
+      }
+      // Back to the last clique that has a branch worth a look.
+      while (!down) {
+        if (depth == 0) return found;
+        Frame& f = frames[depth - 1];
+        u32 i = kTooLong;
+#pragma unroll
+        for (u32 k = 0; k < Words; k++) {
+          u32 b = f.branch[k];
+          if (i == kTooLong && b) i = k * kWarp + __ffs(b) - 1;
+        }
+        if (i == kTooLong) {
+          depth--;
+          continue;
+        }
+        u32 pivot = f.pivot;
+        bool within = true;
+#pragma unroll
+        for (u32 k = 0; k < Words; k++) {
+          cand[k] = f.cand[k] & row[i][k];
+          within &= (cand[k] & ~row[pivot][k]) == 0;
+        }
+        // A candidate that the pivot can stand for is not worth a branch.
+        down = (mask[i] & ~mask[pivot]) != 0 || !within;
+        own = f.own | mask[i];
+        __syncwarp();
+        if (lane_id() == i / kWarp) {
+          f.cand[lane_id()] &= ~(1u << (i % kWarp));
+          f.branch[lane_id()] &= ~(1u << (i % kWarp));
+        }
+        __syncwarp();
+      }
+    }
+  }
+};
+
+// Places from lo on, or those in the queue with how many they are behind it. The
+// sets of a place go to the pool, wherever there is room; used counts all that
+// would. Places that take more than this kernel has go to the next queue.
+template <u32 Words, u32 Depth, u32 Sets, u32 Warps>
+INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, const u32* queued, u32 lo, u32 n, const double* x,
+                     const double* y, const double* z, const double* reach, double limit, const u64* masks, const u64* pairs,
+                     u64 root, const u64* offsets, const u32* lists, u32 steps, u64* pool, u64 room, u64* used, u64* set_start,
+                     u32* set_count, u32* next, u32* next_count) {
+  Search<Words, Depth, Sets>& s = searches[warp_id()];
+  if (queue) n = *queued;
+  u64 base = offsets[lo];
+  for (u32 item = blockIdx.x * Warps + warp_id(); item < n; item += gridDim.x * Warps) {
+    u32 place = queue ? queue[item] : lo + item;
+    u64 own = masks[place];
+    u64 relevant = own;
+    for (u64 m = own; m; m &= m - 1) relevant |= pairs[__ffsll(m) - 1];
+    u64 from = offsets[place] - base, to = offsets[place + 1] - base;
+    u32 count = 0;
+    u64 all = own;
+    if (own) {
+      for (u64 at = from; at < to; at += kWarp) {
+        u32 j = at + lane_id() < to ? lists[at + lane_id()] : place;
+        u64 m = masks[j] & relevant;
+        bool brings = (m & ~own) != 0;
+        u32 votes = __ballot_sync(kFull, brings);
+        u32 slot = count + __popc(votes & lanes_below());
+        count += __popc(votes);
+        if (brings && slot < s.kMost) {
+          s.mask[slot] = m;
+          s.at.x[slot] = x[j];
+          s.at.y[slot] = y[j];
+          if (z) s.at.z[slot] = z[j];
+          if (reach) s.at.reach[slot] = reach[j];
+        }
+        if (brings) all |= m;
+      }
+      __syncwarp();
+      all = warp_or(all);
+    }
+    u32 found = 0;
+    if (count > s.kMost) {
+      found = kTooLong;
+    } else if (own && (root == 0 || (all & root))) {
+      s.compare(count, z != nullptr, reach != nullptr, limit);
+      u32 cand[Words];
+      s.thin(count, all & ~own, cand);
+      found = s.grow(own, cand, steps);
+    }
+    if (found == kTooLong) {
+      if (lane_id() == 0) next[atomicAdd(next_count, 1u)] = place;
+    } else {
+      u64 start = 0;
+      if (lane_id() == 0 && found) start = atomicAdd(used, (u64)found);
+      start = __shfl_sync(kFull, start, 0);
+      if (start + found <= room)
+        for (u32 i = lane_id(); i < found; i += kWarp) pool[start + i] = s.sets[i];
+      if (lane_id() == 0) {
+        set_start[place] = start;
+        set_count[place] = found;
+      }
+    }
+    __syncwarp();
+  }
+}
+
+#define PROFILES(NAME, WORDS, DEPTH, SETS, WARPS)                                                                          \
+  KERNEL __launch_bounds__(WARPS * 32)                                                                                     \
+  NAME(const u32* queue, const u32* queued, u32 lo, u32 n, const double* x, const double* y, const double* z,              \
+       const double* reach, double limit, const u64* masks, const u64* pairs, u64 root, const u64* offsets,                \
+       const u32* lists, u32 steps, u64* pool, u64 room, u64* used, u64* set_start, u32* set_count, u32* next,             \
+       u32* next_count) {                                                                                                  \
+    __shared__ Search<WORDS, DEPTH, SETS> searches[WARPS];                                                                 \
+    profiles<WORDS, DEPTH, SETS, WARPS>(searches, queue, queued, lo, n, x, y, z, reach, limit, masks, pairs, root,         \
+                                        offsets, lists, steps, pool, room, used, set_start, set_count, next, next_count);  \
+  }
+
+// Most places have few candidates; the others take a warp with more memory.
+PROFILES(profile_narrow, 2, 48, 64, 8)
+PROFILES(profile_wide, 8, 64, 1024, 1)
