@@ -24,23 +24,32 @@ func Uniform(w *Words, n int, seed uint64) *Text {
 // ByFrequency draws n words by Zipf's law, the shorter the more frequent: the
 // papers' T_freq. The word of rank r (from 1) has weight 1/(r+2.7).
 func ByFrequency(w *Words, n int, seed uint64) *Text {
-	byLength := make([]uint32, w.Len())
-	for i := range byLength {
-		byLength[i] = uint32(i)
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
-	rng.Shuffle(len(byLength), func(i, j int) { byLength[i], byLength[j] = byLength[j], byLength[i] })
-	slices.SortStableFunc(byLength, func(a, b uint32) int { return cmp.Compare(len(w.At(int(a))), len(w.At(int(b)))) })
+	ranks := byLength(w, seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
 	sums := make([]float64, w.Len())
 	total := 0.0
 	for r := range sums {
-		total += 1 / (float64(r+1) + 2.7)
+		total += 1 / (float64(r+1) + zipfShift)
 		sums[r] = total
 	}
 	return drawText(w, n, func() int {
 		r := sort.SearchFloat64s(sums, rng.Float64()*total)
-		return int(byLength[min(r, len(byLength)-1)])
+		return int(ranks[min(r, len(ranks)-1)])
 	})
+}
+
+const zipfShift = 2.7
+
+// byLength lists all words, short ones first, otherwise in random order.
+func byLength(w *Words, seed uint64) []uint32 {
+	list := make([]uint32, w.Len())
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	slices.SortStableFunc(list, func(a, b uint32) int { return cmp.Compare(len(w.At(int(a))), len(w.At(int(b)))) })
+	return list
 }
 
 func drawText(w *Words, n int, draw func() int) *Text {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
@@ -33,6 +34,10 @@ type BuildOptions struct {
 	Progress func(done, total int64)
 	// Reordering is told of the progress of that.
 	Reordering func(done, total int64)
+	// Engine is engine.GPU to find and sort the words on a GPU, which GPU names. The
+	// index is the same.
+	Engine engine.Kind
+	GPU    engine.Device
 }
 
 // Build indexes a corpus in the folder dir: see Create for what may be there.
@@ -62,7 +67,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 
 // addCorpus writes the files of the index.
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
-	invert := weigh.InvertOptions{Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir}
+	invert := weigh.InvertOptions{
+		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU,
+	}
 	if o.StoreText {
 		if w.text, err = newTextWriter(w.dir); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 // gpuRun is a corpus being weighed on a device.
 type gpuRun struct {
 	card    *card
+	owned   *gpu.Device // to be closed at the end
 	method  Method
 	budget  int64 // of device memory
 	host    int64 // of host memory for a chunk and its result
@@ -33,23 +34,33 @@ const (
 	hostPerWord = 24
 )
 
-// newGPURun opens the device.
-func newGPURun(o *Options) (_ *gpuRun, err error) {
-	if o.Method == Auto {
-		o.Method = Inverting
-	}
-	m, ok := gpuMethods[o.Method]
-	if !ok {
-		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", o.Method)
-	}
+// openGPURun opens the device for a run.
+func openGPURun(o *Options) (*gpuRun, error) {
 	dev, err := gpu.Open(o.GPU.Ordinal)
 	if err != nil {
 		return nil, err
 	}
-	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir}
+	g, err := newGPURun(dev, o)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	g.owned = dev
+	return g, nil
+}
+
+func newGPURun(dev *gpu.Device, o *Options) (_ *gpuRun, err error) {
+	method := o.Method
+	if method == Auto {
+		method = Inverting
+	}
+	m, ok := gpuMethods[method]
+	if !ok {
+		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", method)
+	}
+	g := &gpuRun{method: method, host: o.Memory, tempDir: o.TempDir}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, g.close(), dev.Close())
+			err = errors.Join(err, g.close())
 		}
 	}()
 	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
@@ -61,7 +72,7 @@ func newGPURun(o *Options) (_ *gpuRun, err error) {
 	if o.Profile {
 		g.card.watch = &stopwatch{dev: dev}
 	}
-	if f, ok := o.Dict.(*dict.File); ok && o.Method == Dictionary {
+	if f, ok := o.Dict.(*dict.File); ok && method == Dictionary {
 		if g.task.dict, err = f.Upload(g.card.s); err != nil {
 			return nil, err
 		}
@@ -69,21 +80,23 @@ func newGPURun(o *Options) (_ *gpuRun, err error) {
 		g.budget -= g.task.dict.Bytes()
 	}
 	if least := m.need(0, 0, 0); g.budget <= least {
-		return nil, fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", o.Method, least, g.budget)
+		return nil, fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", method, least, g.budget)
 	}
 	return g, nil
 }
 
-// close gives the device back.
+// close gives back what the run has on the device.
 func (g *gpuRun) close() (err error) {
 	if g.task.dict != nil {
 		err = g.task.dict.Free()
 	}
 	if g.card != nil {
-		dev := g.card.dev
-		err = errors.Join(err, g.card.free(), dev.Close())
-		g.card = nil
+		err = errors.Join(err, g.card.free())
 	}
+	if g.owned != nil {
+		err = errors.Join(err, g.owned.Close())
+	}
+	g.task.dict, g.card, g.owned = nil, nil, nil
 	return err
 }
 
@@ -250,7 +263,7 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 
 // weighGPU is Weigh on a device.
 func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
-	g, err := newGPURun(&j.Options)
+	g, err := openGPURun(&j.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +297,7 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 
 // invertGPU is Invert on a device.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	g, err := newGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU})
+	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU})
 	if err != nil {
 		return nil, err
 	}

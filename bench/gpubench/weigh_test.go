@@ -1,0 +1,41 @@
+package gpubench
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// Suites of weights and dictionaries find no difference, and what they measure has
+// names and times.
+func TestWeighAndDict(t *testing.T) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Setenv(gpu.EmulateEnv, "emulator")
+	}
+	dev, _ := gputest.Device(t)
+	for _, job := range []Job{weighJob, dictJob} {
+		results, err := check.Conform(t.Context(), dev, job.Suites, []int{0, 31, 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			if r.Error != "" || r.Cases == 0 {
+				t.Errorf("%s: %d cases, %s", r.Name, r.Cases, r.Error)
+			}
+		}
+		list, err := job.Measure(t.Context(), dev, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range list {
+			if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "weigh") && !strings.HasPrefix(b.Name, "dict") && !strings.HasPrefix(b.Name, "index") {
+				t.Errorf("%+v", b)
+			}
+		}
+	}
+}
+

@@ -1,0 +1,101 @@
+package weigh
+
+import (
+	"context"
+	"math"
+	"runtime"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/text"
+)
+
+// PinnedCorpus is the words of a corpus in host memory that a device reads at
+// full speed: what weighing on a GPU is measured with.
+type PinnedCorpus struct {
+	in   *gpuChunk
+	docs *documents
+}
+
+// PinCorpus reads a corpus.
+func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Analyzer, threads int) (*PinnedCorpus, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	corpus := *c
+	corpus.Options.Threads = threads
+	all := &gatherer{fits: func(int, int, int) bool { return true }}
+	d, err := all.gather(ctx, corpus.Batches, an, threads, nil)
+	if err != nil {
+		return nil, err
+	}
+	in := newChunk(all.parts)
+	in.numbers = numbersOf(all.parts, d)
+	if in.pinned, err = gpu.AllocPinned[byte](dev, in.bytes); err != nil {
+		return nil, err
+	}
+	at := 0
+	for _, p := range in.parts {
+		at += copy(in.pinned.Values()[at:], p)
+	}
+	in.parts = nil
+	return &PinnedCorpus{in, d}, nil
+}
+
+// Free gives the memory back.
+func (c *PinnedCorpus) Free() error { return c.in.pinned.Free() }
+
+// Bytes, Words and Docs say how much it is.
+func (c *PinnedCorpus) Bytes() int { return c.in.bytes }
+func (c *PinnedCorpus) Words() int { return c.in.words }
+func (c *PinnedCorpus) Docs() int  { return len(c.docs.lengths) }
+
+// Weigher weighs a corpus on a device again and again, from pinned memory to pinned
+// memory, with all buffers in place from the first time on: as the papers measure.
+type Weigher struct {
+	run    *gpuRun
+	corpus *PinnedCorpus
+	pairs  *gpuPairs
+	task   gpuTask
+}
+
+// NewWeigher prepares for that. Options are as in Weigh; the corpus must fit the
+// device.
+func NewWeigher(dev *gpu.Device, c *PinnedCorpus, o Options) (*Weigher, error) {
+	o.Memory = math.MaxInt64
+	s, err := c.docs.scorer(o.Params)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGPURun(dev, &o)
+	if err != nil {
+		return nil, err
+	}
+	g.card.pinned = &pinnedResult{}
+	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}}, nil
+}
+
+// Weigh weighs the corpus.
+func (w *Weigher) Weigh(ctx context.Context) (err error) {
+	w.run.steps = nil
+	w.pairs, err = w.run.weigh(ctx, w.corpus.in, w.task)
+	return err
+}
+
+// Steps are those of the last Weigh, if Options.Profile asked for their times.
+func (w *Weigher) Steps() []Step { return w.run.steps }
+
+// Pairs is the number of (word, document), Terms that of words, of the last Weigh.
+func (w *Weigher) Pairs() int { return len(w.pairs.docs) }
+func (w *Weigher) Terms() int { return len(w.pairs.ends) }
+
+// Weights are those of the last Weigh, valid until the next or until Free.
+func (w *Weigher) Weights() *Weights {
+	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer, source: w.pairs.arrays(), steps: w.run.steps}
+}
+
+// Free gives all memory back but the corpus.
+func (w *Weigher) Free() error {
+	err := w.run.close()
+	w.pairs = nil
+	return err
+}
