@@ -1,10 +1,8 @@
 package dict
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sort"
 	"time"
 )
@@ -43,13 +41,23 @@ const zipfShift = 2.7
 // byLength lists all words, short ones first, otherwise in random order.
 func byLength(w *Words, seed uint64) []uint32 {
 	list := make([]uint32, w.Len())
+	first := make([]int, w.longest()+2) // of each length in the result
 	for i := range list {
 		list[i] = uint32(i)
+		first[len(w.At(i))+1]++
+	}
+	for n := 1; n < len(first); n++ {
+		first[n] += first[n-1]
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	slices.SortStableFunc(list, func(a, b uint32) int { return cmp.Compare(len(w.At(int(a))), len(w.At(int(b)))) })
-	return list
+	out := make([]uint32, len(list))
+	for _, i := range list {
+		n := len(w.At(int(i)))
+		out[first[n]] = i
+		first[n]++
+	}
+	return out
 }
 
 func drawText(w *Words, n int, draw func() int) *Text {

@@ -1,0 +1,134 @@
+package gpubench
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/weigh"
+)
+
+// TestProfile prints where the time goes on a real GPU: the steps of every method
+// of weigh, by events, for a text of COLLOCATE_PROFILE_MB megabytes (default 500).
+func TestProfile(t *testing.T) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Skip("COLLOCATE_TEST_GPU names no device")
+	}
+	dev, _ := gputest.Device(t)
+	size := int64(500e6)
+	if mb := os.Getenv("COLLOCATE_PROFILE_MB"); mb != "" {
+		var n int64
+		if _, err := fmt.Sscan(mb, &n); err != nil {
+			t.Fatal(err)
+		}
+		size = n * 1e6
+	}
+	start := time.Now()
+	lap := func(what string) {
+		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
+		start = time.Now()
+	}
+	path, err := textFile(t.Context(), t.TempDir(), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lap("text")
+	an, err := whitespace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus, err := weigh.PinCorpus(t.Context(), dev, papersText(path), an, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer corpus.Free()
+	lap("pinned")
+	t.Logf("%d bytes, %d words, %d documents", corpus.Bytes(), corpus.Words(), corpus.Docs())
+	m := weighMeasure{ctx: t.Context(), dev: dev, corpus: corpus, rounds: 3}
+	m.steps = func(o weigh.Options, steps []weigh.Step) {
+		for _, s := range steps {
+			t.Logf("    %-14s %8.3f ms", s.Name, s.Time.Seconds()*1e3)
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		o     weigh.Options
+		given bool
+	}{
+		{"ours", weigh.Options{}, false}, {"dictionary, none given", weigh.Options{Method: weigh.Dictionary}, false},
+		{"dictionary", weigh.Options{Method: weigh.Dictionary}, true}, {"primitives", weigh.Options{Method: weigh.Primitives}, false},
+		{"mapreduce", weigh.Options{Method: weigh.MapReduce}, false},
+	} {
+		if c.given {
+			c.o.Dict = m.dict
+		}
+		best, median, err := m.time(c.o)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		t.Logf("%s: best %.3f ms, median %.3f ms", c.name, best*1e3, median*1e3)
+		lap(c.name)
+	}
+	auto, err := timeAuto(t.Context(), path, an)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("CPU auto: %.1f ms", auto*1e3)
+	lap("auto")
+	build, err := timeIndex(t.Context(), t.TempDir(), path, an)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Logf("index: %.1f ms, %.2f GB/s", build*1e3, float64(size)/build/1e9)
+	lap("index")
+}
+
+// TestProfileLookUps prints the time of look-ups on a real GPU.
+func TestProfileLookUps(t *testing.T) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Skip("COLLOCATE_TEST_GPU names no device")
+	}
+	dev, _ := gputest.Device(t)
+	n, lookups := 10_000_000, 100_000_000
+	if v := os.Getenv("COLLOCATE_PROFILE_WORDS"); v != "" {
+		if _, err := fmt.Sscan(v, &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	lap := func(what string) {
+		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
+		start = time.Now()
+	}
+	w, err := generatedWords(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lap("words")
+	freq, unif := dict.DrawText(w, lookups, 1, true), dict.DrawText(w, lookups, 1, false)
+	lap("texts")
+	kinds := []dict.Kind{dict.XBW, dict.XBWPlain}
+	if n <= 1_000_000 {
+		kinds = append(kinds, dict.XBWPaper, dict.STT)
+	}
+	for _, k := range kinds {
+		d, err := built(t.Context(), w, k)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		lap("build")
+		for name, text := range map[string]*dict.Text{"frequent": freq, "uniform": unif} {
+			plain, cached, err := TimeLookUps(t.Context(), dev, d, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, plain*1e3, cached*1e3)
+		}
+		lap(k.String())
+	}
+}
