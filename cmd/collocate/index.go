@@ -14,12 +14,14 @@ func newIndexCmd(a *app) *cobra.Command {
 		reorder bool
 	)
 	cmd := &cobra.Command{
-		Use:     "index CORPUS... --out DIR",
-		Short:   "Index documents for search, check and describe indexes",
-		GroupID: groupSearch,
+		Use:         "index CORPUS... --out DIR",
+		Short:       "Index documents for search, check and describe indexes",
+		GroupID:     groupSearch,
+		Annotations: hasGPU,
 		Long: `Index the documents of files and folders ("-" for standard input) in the folder
 DIR. The index appears there when it is complete; an index that is there already is replaced.
-Memory beyond --memory is spilled to files beside DIR.`,
+Memory beyond --memory is spilled to files beside DIR. With --engine gpu, words are found and
+sorted on a GPU; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --out news.index
   collocate index news.jsonl.zst --reorder --out news.index
   collocate index mail/ --format file --analyzer english --store-text --out mail.index
@@ -41,6 +43,8 @@ Memory beyond --memory is spilled to files beside DIR.`,
 				Memory:     int64(a.memory),
 				Progress:   a.progress("writing"),
 				Reordering: a.progress("reordering"),
+				Engine:     a.engine,
+				GPU:        a.gpu,
 			})
 			if err != nil {
 				return err

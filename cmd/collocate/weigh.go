@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,20 +20,24 @@ type weighFlags struct {
 	corpusFlags
 	out, index, outFormat, method, variant, dict, unknown string
 	k1, b                                                 float64
+	profile                                               bool
 }
 
 func newWeighCmd(a *app) *cobra.Command {
 	var w weighFlags
 	cmd := &cobra.Command{
-		Use:     "weigh CORPUS... --out FILE",
-		Short:   "Compute the BM25 weight of every word in every document",
-		GroupID: groupSearch,
+		Use:         "weigh CORPUS... --out FILE",
+		Short:       "Compute the BM25 weight of every word in every document",
+		GroupID:     groupSearch,
+		Annotations: hasGPU,
 		Long: `Compute how much every word says about every document that holds it, sorted by
 word, then document. The name of FILE says the format: .tsv (- for standard output),
 .parquet, .npz (a SciPy CSR matrix, words by documents) or .weights (our own).
 
 All methods give the same weights to the bit: mapreduce, primitives and dictionary are those
-of the papers, auto is the fastest and the only one that keeps to --memory.
+of the papers, auto is the fastest and, on CPU cores, the only one that keeps to --memory.
+With --engine gpu there are auto and the papers' three, all in chunks that fit --gpu-memory,
+and --profile says how long each step took on the device.
 
 With a dictionary, words that it lacks are added, dropped, or merged into one, the
 empty word. They count in the lengths of documents in any case, so that the weights of
@@ -40,6 +45,7 @@ other words do not change.`,
 		Example: `  collocate weigh news.jsonl.zst --out news.parquet
   collocate weigh papers/ --analyzer english --k1 0.9 --b 0.4 --out weights.npz
   collocate weigh news.txt --method primitives --out-format none
+  collocate weigh news.txt --engine gpu --method dictionary --profile --out-format none
   collocate weigh news.txt --index news.index`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +65,7 @@ other words do not change.`,
 	f.Float64Var(&w.b, "b", 0.75, "how much long documents are held against a word, from 0 to 1")
 	f.StringVar(&w.variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
 	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
+	f.BoolVar(&w.profile, "profile", false, "with --engine gpu: print the time of each step")
 	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
 	for name, values := range map[string][]string{
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
@@ -92,6 +99,14 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 			usage(fmt.Errorf("--engine sequential has one method, not %s", w.method))
 		}
 		o.Method = weigh.Sequential
+	}
+	if a.engine == engine.GPU {
+		o.Engine, o.GPU, o.Profile = engine.GPU, a.gpu, w.profile
+		if o.Method == weigh.Sequential {
+			usage(errors.New("--engine gpu has no method sequential"))
+		}
+	} else if w.profile {
+		usage(errors.New("--profile is for --engine gpu"))
 	}
 	if w.dict == "" && o.Unknown != weigh.Add {
 		usage(fmt.Errorf("--unknown %s without --dict: all words are known", w.unknown))
@@ -135,6 +150,8 @@ type weighSummary struct {
 	TextBytes  int64   `json:"text_bytes"`
 	Seconds    float64 `json:"seconds"`
 	MBPerSec   float64 `json:"mb_per_second"`
+
+	Steps []weigh.Step `json:"steps,omitempty"`
 }
 
 func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
@@ -169,18 +186,29 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		Terms: counts.Terms, Pairs: counts.Pairs, TextBytes: weights.TextBytes(), Seconds: seconds,
 		MeanLength: float64(weights.Tokens()) / float64(max(1, weights.Docs())),
 		MBPerSec:   float64(weights.TextBytes()) / 1e6 / seconds,
+		Steps:      weights.Steps(),
 	}
 	if a.json && w.out != "-" {
 		return a.printJSON(s)
 	}
 	a.summary("%d documents, %d terms, %d pairs, mean length %.1f, %.3g s, %.3g MB/s (%s)",
 		s.Documents, s.Terms, s.Pairs, s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
+	return printSteps(a, s.Steps)
+}
+
+// printSteps writes where the time on the device went.
+func printSteps(a *app, steps []weigh.Step) error {
+	for _, s := range steps {
+		if _, err := fmt.Fprintf(a.stderr, "  %-12s %10.3f ms\n", s.Name, s.Time.Seconds()*1e3); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // runIndex goes straight into an index, by the same way from words to counts.
 func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
-	for _, name := range []string{"out", "out-format", "method", "k1", "b", "variant", "dict", "unknown"} {
+	for _, name := range []string{"out", "out-format", "method", "k1", "b", "variant", "dict", "unknown", "profile"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--index and --%s exclude each other: an index keeps counts, from which searches make weights", name)
 		}
@@ -191,6 +219,7 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	}
 	err = index.Build(cmd.Context(), w.index, w.corpus(a, args), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
+		Engine: a.engine, GPU: a.gpu,
 	})
 	if err != nil {
 		return err
