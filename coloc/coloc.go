@@ -129,8 +129,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			j.engine = engine.Sequential
 		}
 	case engine.GPU:
-		if j.Algorithm != Auto {
-			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or --engine multicore", j.Algorithm)
+		if j.Algorithm == Joinless {
+			return nil, fmt.Errorf("joinless has no GPU engine: use --algorithm auto or sgct, or --engine multicore")
 		}
 	}
 	j.crew.workers = threads
@@ -184,7 +184,11 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 	res := &Result{Totals: slices.Clone(j.total), Places: -1, Pairs: -1, Engine: j.engine}
 	switch j.Algorithm {
 	case SGCT:
-		patterns, err := mineSGCT(ctx, pts, j)
+		mine := mineSGCT
+		if j.engine == engine.GPU {
+			mine = mineSGCTOnGPU
+		}
+		patterns, err := mine(ctx, pts, j)
 		return patterns, res, err
 	case Joinless:
 		patterns, err := mineJoinless(ctx, pts, j)

@@ -153,3 +153,31 @@ func TestGPUWithManyFeatures(t *testing.T) {
 		t.Errorf("the longest pattern has %d features", n)
 	}
 }
+
+// The thesis' algorithm gives the same, also when trees are made in parts.
+func TestSGCTOnTheGPU(t *testing.T) {
+	cases := 40
+	if testing.Short() {
+		cases = 15
+	}
+	d := testGPU(t, 0)
+	r := rand.New(rand.NewPCG(7, 9))
+	for c := range cases {
+		pts, opt := randomCase(r)
+		want := showOracle(pts, opt)
+		opt.Engine, opt.Device, opt.Algorithm = engine.GPU, d, SGCT
+		opt.evaluation = &evaluation{entries: []int64{0, 60, 300}[c%3]}
+		res, err := Mine(t.Context(), pts, opt)
+		if err != nil {
+			if opt.evaluation.entries > 0 && strings.Contains(err.Error(), "--gpu-memory") {
+				continue
+			}
+			t.Fatalf("case %d: %v\n%s", c, err, describe(pts, opt))
+		}
+		if got := show(pts, res.Patterns); got != want {
+			t.Fatalf("case %d:\n%s\ngot\n%s\nwant\n%s", c, describe(pts, opt), got, want)
+		}
+	}
+	rng := rand.New(rand.NewPCG(5, 8))
+	sameAsCPU(t, crowdedPoints(rng, 300, 6, 10), Options{Distance: 1.2, MinPrevalence: 0.2, Device: d, Algorithm: SGCT})
+}

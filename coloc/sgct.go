@@ -28,6 +28,7 @@ type insTable map[[2]int32]map[int32][]int32
 
 func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
 	s := &sgct{job: j, pts: pts, total: pts.Totals(), memory: newMeter(j.budget)}
+	s.evaluate = s.growTrees
 	if err := s.fillTable(ctx); err != nil {
 		return nil, err
 	}
@@ -54,6 +55,27 @@ type sgct struct {
 	table  insTable
 	pairs  map[[2]int32][2]int64 // participating points of prevalent pairs
 	memory *meter
+	trees  []*instanceTree // of each worker
+
+	// evaluate counts the participating points of candidates of one length.
+	evaluate func(ctx context.Context, candidates [][]int32) ([][]int64, error)
+}
+
+// growTrees makes the instance tree of every candidate.
+func (s *sgct) growTrees(ctx context.Context, candidates [][]int32) ([][]int64, error) {
+	if s.trees == nil {
+		s.trees = make([]*instanceTree, s.crew.workers)
+	}
+	results := make([][]int64, len(candidates))
+	err := s.crew.each(ctx, len(candidates), func(w, i int) error {
+		if s.trees[w] == nil {
+			s.trees[w] = newInstanceTree(s)
+		}
+		var err error
+		results[i], err = s.trees[w].participation(candidates[i])
+		return err
+	})
+	return results, err
 }
 
 // fillTable is step 1.
@@ -157,22 +179,13 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	for _, c := range cliques {
 		push(c)
 	}
-	trees := make([]*instanceTree, s.crew.workers)
 	tried := 0
 	for length := len(byLength) - 1; length >= 2; length-- {
 		candidates := slices.DeleteFunc(byLength[length], accepted.holdsSet)
 		if tried += len(candidates); tried > sgctCandidates {
 			return nil, fmt.Errorf("sgct: %d candidates tried, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", tried, length)
 		}
-		results := make([][]int64, len(candidates))
-		err := s.crew.each(ctx, len(candidates), func(w, i int) error {
-			if trees[w] == nil {
-				trees[w] = newInstanceTree(s)
-			}
-			var err error
-			results[i], err = trees[w].participation(candidates[i])
-			return err
-		})
+		results, err := s.evaluate(ctx, candidates)
 		if err != nil {
 			return nil, err
 		}
@@ -210,35 +223,38 @@ func (s *sgct) reaches(c []int32, counts []int64) bool {
 func (s *sgct) subsets(ctx context.Context, patterns []found) ([]found, error) {
 	all := newStore(s.budget)
 	seen := make(map[string]struct{})
-	queue := make([][]int32, len(patterns))
-	for i, p := range patterns {
-		queue[i] = p.features
-	}
-	tree := newInstanceTree(s)
-	for len(queue) > 0 {
-		c := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
+	var byLength [][][]int32
+	push := func(c []int32) {
 		k := setKey(c)
 		if _, ok := seen[k]; ok {
-			continue
+			return
 		}
 		seen[k] = struct{}{}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		for len(byLength) <= len(c) {
+			byLength = append(byLength, nil)
 		}
-		counts, err := tree.participation(c)
+		byLength[len(c)] = append(byLength[len(c)], c)
+	}
+	for _, p := range patterns {
+		push(p.features)
+	}
+	for length := len(byLength) - 1; length >= 2; length-- {
+		counts, err := s.evaluate(ctx, byLength[length])
 		if err != nil {
 			return nil, err
 		}
-		all.add(c, counts)
+		for i, c := range byLength[length] {
+			all.add(c, counts[i])
+			for drop := range c {
+				if length > 2 {
+					push(slices.Delete(slices.Clone(c), drop, drop+1))
+				}
+			}
+		}
 		if err := all.failure(); err != nil {
 			return nil, err
 		}
-		for drop := range c {
-			if len(c) > 2 {
-				queue = append(queue, slices.Delete(slices.Clone(c), drop, drop+1))
-			}
-		}
+		byLength[length] = nil
 	}
 	return all.patterns, nil
 }

@@ -1,0 +1,477 @@
+package coloc
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+//go:embed kernels/sgct.ptx
+var sgctPTX string
+
+var sgctKernels = gpu.NewSource("coloc/sgct", sgctPTX)
+
+// gpuSGCT is the thesis' algorithm on the device: sweep, pair sort, the two maps,
+// prevalence mask; cliques on the CPU; then all candidates of one length at once,
+// their instance trees level by level. Trees that outgrow the memory are made in
+// parts: of the candidates, and then of a candidate's pairs.
+type gpuSGCT struct {
+	r          *gpuRun
+	pts        *Points
+	typeBits   uint32
+	bits       uint32 // of an instance's number within its feature
+	words      uint32 // of a feature's bitmap
+	pairs      gpu.Buffer[uint64]
+	itm, itnm  gpuMap
+	prevalent  map[[2]int32][2]int64
+	maxNodes   int
+	treeMemory int64
+}
+
+// gpuMap leads from a key to a range of pairs.
+type gpuMap struct {
+	unique, begins gpu.Buffer[uint64]
+	keys, values   gpu.Buffer[uint64]
+	n              int
+}
+
+func (m *gpuMap) args() []gpu.Arg {
+	return []gpu.Arg{m.keys.Arg(), m.values.Arg(), gpu.U64(uint64(m.keys.Len())), m.begins.Arg()}
+}
+
+func mineSGCTOnGPU(ctx context.Context, pts *Points, j *job) (patterns []found, err error) {
+	err = onGPU(ctx, j, func(r *gpuRun) error {
+		g := &gpuSGCT{r: r, pts: pts}
+		adj, err := g.prepare()
+		if err != nil {
+			return err
+		}
+		cliques, err := maximalCliques(ctx, adj, j.crew)
+		if err != nil {
+			return err
+		}
+		j.logf("sgct: %d candidate cliques", len(cliques))
+		s := &sgct{job: j, pts: pts, total: j.total, evaluate: g.evaluate}
+		patterns, err = s.split(ctx, cliques)
+		if err == nil && j.All {
+			patterns, err = s.subsets(ctx, patterns)
+		}
+		return err
+	})
+	return patterns, err
+}
+
+// sgctBytesPerPoint and -PerPair are what the steps before the trees hold.
+const (
+	sgctBytesPerPoint = 128
+	sgctBytesPerPair  = 136
+)
+
+// prepare does all that comes before the candidates, and returns the graph of
+// prevalent pairs of features.
+func (g *gpuSGCT) prepare() ([][]int32, error) {
+	adj := make([][]int32, len(g.pts.Features))
+	if g.pts.Len() == 0 {
+		return adj, nil
+	}
+	numbers, most := instanceNumbers(g.pts)
+	g.typeBits = uint32(bits.Len(uint(len(g.pts.Features))))
+	g.bits = uint32(bits.Len32(most))
+	g.words = most/32 + 1
+	if 2*(g.typeBits+g.bits) > 63 {
+		return nil, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit a word: use --algorithm auto", len(g.pts.Features), most)
+	}
+	pairs, err := g.sweep(numbers)
+	if err != nil || pairs == 0 {
+		return adj, err
+	}
+	g.indexPairs()
+	return g.prevalentPairs(adj)
+}
+
+// instanceNumbers numbers the points of each feature, in the order of the input.
+func instanceNumbers(pts *Points) (numbers []uint32, most uint32) {
+	numbers = make([]uint32, pts.Len())
+	next := make([]uint32, len(pts.Features))
+	for i, f := range pts.Feature {
+		numbers[i] = next[f]
+		next[f]++
+	}
+	return numbers, slices.Max(next)
+}
+
+// sweep finds the pairs and sorts them; it returns how many there are.
+func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
+	r, j, n := g.r, g.r.job, g.pts.Len()
+	if j.KNN > 0 {
+		return g.hostPairs(numbers)
+	}
+	x, y, z := g.pts.positions(j.Geographic, j.crew)
+	limit := j.Distance * j.Distance
+	if j.Geographic {
+		limit = chordLimit(j.Distance)
+	}
+	r.use(pointMemory, sgctBytesPerPoint*int64(n)+gpuBytesBesides, "sgct: points")
+	inX, inY, inType, inNumber := put(r, x), put(r, y), put(r, unsigned(g.pts.Feature)), put(r, numbers)
+	var inZ, atZ gpu.Buffer[float64]
+	if z != nil {
+		inZ, atZ = put(r, z), take[float64](r, n)
+	}
+	count := gpu.U64(uint64(n))
+	keys, order, keys2, order2 := take[uint64](r, n), take[uint32](r, n), take[uint64](r, n), take[uint32](r, n)
+	r.stage("sgct upload")
+	r.launch(sgctKernels, "sweep_keys", n, inX.Arg(), count, keys.Arg(), order.Arg())
+	if r.err == nil {
+		var err error
+		_, order, err = prim.SortPairs(r.s, r.arena, keys, keys2, order, order2, 0, 64)
+		r.fail(err)
+	}
+	atX, atY, atType, atNumber := take[float64](r, n), take[float64](r, n), take[uint32](r, n), take[uint32](r, n)
+	r.launch(sgctKernels, "sweep_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ), inType.Arg(), inNumber.Arg(), count,
+		atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), atNumber.Arg())
+	counts, begins := zeros[uint32](r, n+1), take[uint64](r, n+1)
+	r.launch(sgctKernels, "count_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), count, gpu.F64(limit), counts.Arg())
+	if r.err != nil {
+		return 0, r.err
+	}
+	r.fail(prim.ExclusiveScan(r.s, r.arena, counts, begins))
+	pairs := int(get(r, begins.Slice(n, n+1), 1)[0])
+	r.stage("sgct count")
+	g.takePairs(pairs)
+	r.launch(sgctKernels, "find_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), atNumber.Arg(), count, gpu.F64(limit),
+		begins.Arg(), gpu.U32(g.typeBits), gpu.U32(g.bits), g.pairs.Arg())
+	r.stage("sgct find")
+	return pairs, r.err
+}
+
+// takePairs makes room for so many pairs and what leads to them.
+func (g *gpuSGCT) takePairs(pairs int) {
+	g.r.use(profileMemory, sgctBytesPerPair*int64(pairs)+gpuBytesBesides, "sgct: the table of instances of size 2")
+	g.pairs = take[uint64](g.r, pairs)
+}
+
+// hostPairs takes the pairs of nearest neighbours from the CPU's graph.
+func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
+	r := g.r
+	j := *r.job
+	j.crew = crew{1}
+	var list []uint64
+	err := j.graphPairs(r.ctx, g.pts, func(_ int, a, b int32) error {
+		types := uint64(g.pts.Feature[a])<<g.typeBits | uint64(g.pts.Feature[b])
+		list = append(list, (types<<g.bits|uint64(numbers[a]))<<g.bits|uint64(numbers[b]))
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	g.takePairs(len(list))
+	if r.err == nil {
+		r.fail(g.pairs.Upload(r.s, list))
+	}
+	return len(list), r.err
+}
+
+// indexPairs sorts the pairs and makes ITMPack and ITNMPack.
+func (g *gpuSGCT) indexPairs() {
+	r := g.r
+	alt := take[uint64](r, g.pairs.Len())
+	if r.err == nil {
+		var err error
+		g.pairs, err = prim.SortKeys(r.s, r.arena, g.pairs, alt, 0, int(2*(g.typeBits+g.bits)))
+		r.fail(err)
+	}
+	r.stage("sgct sort")
+	g.itm = g.runs(2 * g.bits)
+	g.itnm = g.runs(g.bits)
+	r.stage("sgct maps")
+}
+
+// runs maps the pairs' upper bits to the ranges that have them in common.
+func (g *gpuSGCT) runs(shift uint32) (m gpuMap) {
+	r, n := g.r, g.pairs.Len()
+	shifted, count := take[uint64](r, n), take[uint64](r, 1)
+	m.unique, m.begins = take[uint64](r, n), take[uint64](r, n+1)
+	r.launch(sgctKernels, "shift_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(shift), shifted.Arg())
+	if r.err == nil {
+		r.fail(prim.Runs(r.s, r.arena, shifted, m.unique, m.begins, count))
+	}
+	m.n = int(get(r, count, 1)[0])
+	slots := 4
+	for slots < 2*m.n {
+		slots *= 2
+	}
+	m.keys, m.values = take[uint64](r, slots), zeros[uint64](r, slots)
+	if r.err == nil {
+		r.fail(m.keys.FillBytes(r.s, 0xff))
+	}
+	r.launch(sgctKernels, "map_fill", m.n, m.unique.Arg(), gpu.U64(uint64(m.n)), m.keys.Arg(), m.values.Arg(), gpu.U64(uint64(slots)))
+	return m
+}
+
+// prevalentPairs counts the distinct instances of every pair of features, and
+// selects the prevalent ones.
+func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
+	r, n := g.r, g.pairs.Len()
+	r.use(patternMemory, 16*int64(n)+64*int64(g.itm.n)+8*int64(len(adj))+int64(n)+gpuBytesBesides, "sgct: distinct instances")
+	countsA, countsB := zeros[uint32](r, g.itm.n), zeros[uint32](r, g.itm.n)
+	types := gpu.U64(uint64(g.itm.n))
+	second, alt := take[uint64](r, n), take[uint64](r, n)
+	total := make([]uint64, len(r.job.total))
+	for f, t := range r.job.total {
+		total[f] = uint64(t)
+	}
+	totals, mask := put(r, total), take[uint8](r, g.itm.n)
+	chosen, count := take[uint64](r, g.itm.n), take[uint64](r, 1)
+	r.launch(sgctKernels, "second_keys", n, g.pairs.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits), second.Arg())
+	if r.err == nil {
+		var err error
+		second, err = prim.SortKeys(r.s, r.arena, second, alt, 0, int(2*g.typeBits+g.bits))
+		r.fail(err)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	unique := func(keys gpu.Buffer[uint64], n int, counts gpu.Buffer[uint32]) {
+		r.launch(sgctKernels, "unique_counts", n, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits), g.itm.keys.Arg(), g.itm.values.Arg(), gpu.U64(uint64(g.itm.keys.Len())), counts.Arg())
+	}
+	unique(g.itnm.unique, g.itnm.n, countsA)
+	unique(second, n, countsB)
+	r.launch(sgctKernels, "prevalence_mask", g.itm.n, g.itm.unique.Arg(), types, gpu.U32(g.typeBits), countsA.Arg(), countsB.Arg(), totals.Arg(), gpu.F64(r.job.MinPrevalence), mask.Arg())
+	if r.err == nil {
+		r.fail(prim.Select(r.s, r.arena, g.itm.unique.Slice(0, g.itm.n), mask, chosen, count))
+	}
+	prevalent := get(r, chosen, int(get(r, count, 1)[0]))
+	keys, a, b := get(r, g.itm.unique, g.itm.n), get(r, countsA, g.itm.n), get(r, countsB, g.itm.n)
+	if r.err != nil {
+		return nil, r.err
+	}
+	pairOf := func(key uint64) [2]int32 {
+		return [2]int32{int32(key >> g.typeBits), int32(key & (1<<g.typeBits - 1))}
+	}
+	g.prevalent = make(map[[2]int32][2]int64)
+	for i, key := range keys {
+		g.prevalent[pairOf(key)] = [2]int64{int64(a[i]), int64(b[i])}
+	}
+	for _, key := range prevalent {
+		p := pairOf(key)
+		adj[p[0]] = append(adj[p[0]], p[1])
+		adj[p[1]] = append(adj[p[1]], p[0])
+	}
+	for _, list := range adj {
+		slices.Sort(list)
+	}
+	r.stage("sgct pairs")
+	return adj, nil
+}
+
+// Bytes of a node of a tree: instance, parent, candidate, mask; and what growing
+// a level takes of each of its nodes: count, offset, range, owner.
+const (
+	nodeBytes = 13
+	growBytes = 28
+)
+
+// evaluate counts the participating points of candidates of one length.
+func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, error) {
+	out := make([][]int64, len(candidates))
+	if len(candidates) == 0 {
+		return out, nil
+	}
+	length := len(candidates[0])
+	if length == 2 {
+		for i, c := range candidates {
+			p := g.prevalent[[2]int32{c[0], c[1]}]
+			out[i] = []int64{p[0], p[1]}
+		}
+		return out, nil
+	}
+	r := g.r
+	// Half of what is left is for the bitmaps of the candidates that are looked
+	// at together, the rest for their trees.
+	left := r.budget - r.sizes[pointMemory] - r.sizes[profileMemory]
+	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
+	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
+	g.maxNodes = int(max(1<<10, min(left-int64(part)*perCandidate-gpuBytesBesides, sgctTrees)/(nodeBytes+growBytes)))
+	if r.job.evaluation.entries > 0 {
+		g.maxNodes = int(r.job.evaluation.entries)
+	}
+	g.maxNodes = min(g.maxNodes, math.MaxInt32)
+	done := 0
+	for list := range slices.Chunk(candidates, part) {
+		counts, err := g.count(list, length, perCandidate)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			row := make([]int64, length)
+			for k := range row {
+				row[k] = int64(counts[i*length+k])
+			}
+			out[done+i] = row
+		}
+		done += len(list)
+	}
+	r.stage("sgct trees")
+	return out, nil
+}
+
+// More memory than this at a time is of no use.
+const (
+	sgctBitmaps = 1 << 30
+	sgctTrees   = 4 << 30
+)
+
+// count makes the trees of candidates and counts the instances on full paths.
+func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([]uint32, error) {
+	r := g.r
+	r.use(patternMemory, int64(len(candidates))*perCandidate+int64(g.maxNodes)*(nodeBytes+growBytes)+gpuBytesBesides, "sgct: instance trees")
+	if r.err == nil {
+		r.fail(r.arena.Release(0))
+	}
+	t := &gpuTree{
+		g: g, length: length, list: candidates,
+		instance: take[uint32](r, g.maxNodes), parent: take[uint32](r, g.maxNodes), candidate: take[uint32](r, g.maxNodes), mask: take[uint8](r, g.maxNodes),
+		marks: zeros[uint32](r, len(candidates)*length*int(g.words)), counts: zeros[uint32](r, len(candidates)*length),
+		candidates: put(r, unsigned(slices.Concat(candidates...))),
+	}
+	if err := t.part(0, len(candidates), 0, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	counts := get(r, t.counts, len(candidates)*length)
+	return counts, r.err
+}
+
+// gpuTree is the instance trees of candidates of one length.
+type gpuTree struct {
+	g          *gpuSGCT
+	length     int
+	list       [][]int32
+	candidates gpu.Buffer[uint32]
+	instance   gpu.Buffer[uint32] // nodes of all levels, one behind the other
+	parent     gpu.Buffer[uint32]
+	candidate  gpu.Buffer[uint32]
+	mask       gpu.Buffer[uint8]
+	marks      gpu.Buffer[uint32]
+	counts     gpu.Buffer[uint32]
+}
+
+// part makes the trees of candidates lo up to hi from some of their pairs, or
+// of halves of them if there is not room for all.
+func (t *gpuTree) part(lo, hi, skip, limit int) error {
+	r := t.g.r
+	mark := r.arena.Mark()
+	fits, most, err := t.grow(lo, hi, skip, limit)
+	if e := r.arena.Release(mark); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil || fits:
+		return err
+	case hi-lo > 1:
+		mid := (lo + hi) / 2
+		if err := t.part(lo, mid, skip, limit); err != nil {
+			return err
+		}
+		return t.part(mid, hi, skip, limit)
+	case most > 1:
+		half := (most + 1) / 2
+		if err := t.part(lo, hi, skip, half); err != nil {
+			return err
+		}
+		return t.part(lo, hi, skip+half, min(limit, most)-half)
+	}
+	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the GPU's memory bound: use --algorithm auto, which lists no instances, or raise --gpu-memory or --min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
+}
+
+// grow builds all levels. fits is false when they do not fit; most is then the
+// largest number of pairs that a candidate starts with.
+func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error) {
+	g, r := t.g, t.g.r
+	n := hi - lo
+	list := t.candidates
+	if r.err == nil {
+		list = t.candidates.Slice(lo*t.length, hi*t.length)
+	}
+	first, counts, offsets := take[uint64](r, n), zeros[uint32](r, n+1), take[uint64](r, n+1)
+	r.launch(sgctKernels, "tree_roots", n, append(append([]gpu.Arg{list.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(t.length)), gpu.U32(g.typeBits), gpu.U32(g.bits)},
+		g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(), counts.Arg())...)
+	pairs, owner, err := t.balance(counts, offsets, n)
+	if err != nil {
+		return false, 0, err
+	}
+	for _, c := range get(r, counts, n) {
+		most = max(most, int(c))
+	}
+	if pairs == 0 {
+		return true, most, r.err
+	}
+	if 2*pairs > g.maxNodes {
+		return false, most, r.err
+	}
+	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
+		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg())
+	start, nodes := pairs, pairs // of the last level
+	for level := 1; level+1 < t.length; level++ {
+		mark := r.arena.Mark()
+		at := []gpu.Arg{list.Arg(), gpu.U32(uint32(t.length))}
+		packing := []gpu.Arg{gpu.U32(g.typeBits), gpu.U32(g.bits)}
+		first, counts, offsets := take[uint64](r, nodes), zeros[uint32](r, nodes+1), take[uint64](r, nodes+1)
+		r.launch(sgctKernels, "tree_count", nodes, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
+			t.instance.Arg(), t.candidate.Arg(), t.mask.Arg()}, packing, g.itnm.args(), []gpu.Arg{first.Arg(), counts.Arg()})...)
+		next := start + nodes
+		children, owner, err := t.balance(counts, offsets, nodes)
+		if err != nil {
+			return false, 0, err
+		}
+		if children == 0 {
+			return true, most, r.err
+		}
+		if next+children > g.maxNodes {
+			return false, most, r.err
+		}
+		r.launch(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(children)), gpu.U64(uint64(start)), gpu.U64(uint64(next)),
+			gpu.U32(g.bits), g.pairs.Arg(), t.instance.Arg(), t.parent.Arg(), t.candidate.Arg())
+		r.launch(sgctKernels, "tree_test", children, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level + 1)), gpu.U64(uint64(next)), gpu.U64(uint64(children)),
+			t.instance.Arg(), t.parent.Arg(), t.candidate.Arg()}, packing, g.itnm.args(), []gpu.Arg{g.pairs.Arg(), t.mask.Arg()})...)
+		if e := r.arena.Release(mark); e != nil {
+			r.fail(e)
+		}
+		start, nodes = next, children
+	}
+	if r.err != nil {
+		return false, 0, r.err
+	}
+	row := lo * t.length
+	marks, unique := t.marks.Slice(row*int(g.words), t.marks.Len()), t.counts.Slice(row, t.counts.Len())
+	r.launch(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
+		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg(), gpu.U32(g.words), marks.Arg(), unique.Arg())
+	return true, most, r.err
+}
+
+// balance turns counts into offsets and gives every child its parent. It gives
+// no owners where there are more than fit.
+func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int, owner gpu.Buffer[uint32], err error) {
+	r := t.g.r
+	if r.err == nil {
+		r.fail(prim.ExclusiveScan(r.s, r.arena, counts, offsets))
+	}
+	if r.err != nil {
+		return 0, owner, r.err
+	}
+	total = int(get(r, offsets.Slice(n, n+1), 1)[0])
+	if total == 0 || total > t.g.maxNodes {
+		return total, owner, r.err
+	}
+	owner = take[uint32](r, total)
+	if r.err == nil {
+		r.fail(prim.Balance(r.s, offsets.Slice(0, n), total, owner))
+	}
+	return total, owner, r.err
+}
