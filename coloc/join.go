@@ -48,20 +48,20 @@ func (g *neighbours) adjacent(i, j int32) bool {
 	return g.distance2(i, j) <= limit
 }
 
-// eachCell calls do(place, spans around it) for the places of a block.
-func (g *neighbours) eachCell(block int, do func(place int32, spans []span) error) error {
+// eachCell calls do(lo, hi, spans around them) for the places of a block, cell
+// by cell.
+func (g *neighbours) eachCell(block int, do func(lo, hi int32, spans []span) error) error {
 	win := window{g: &g.grid}
 	from, to := int32(block<<blockShift), int32(min(g.len(), (block+1)<<blockShift))
-	cell := g.grid.cellOf(from)
-	spans := win.around(g.grid.keys[cell])
-	for i := from; i < to; i++ {
-		if i == g.grid.start[cell+1] {
-			cell++
-			spans = win.around(g.grid.keys[cell])
+	for cell := g.grid.cellOf(from); from < to; cell++ {
+		hi := min(to, g.grid.start[cell+1])
+		if from == hi {
+			continue
 		}
-		if err := do(i, spans); err != nil {
+		if err := do(from, hi, win.around(g.grid.keyOf(cell))); err != nil {
 			return err
 		}
+		from = hi
 	}
 	return nil
 }
@@ -79,11 +79,13 @@ func (g *neighbours) list(ctx context.Context, crew crew, budget int64) error {
 	scratch := make([][]int32, crew.workers)
 	err := crew.each(ctx, len(blocks), func(w, b int) error {
 		lists := scratch[w][:0]
-		err := g.eachCell(b, func(i int32, spans []span) error {
-			lists = g.scan(i, spans, lists)
-			end[i] = uint32(len(lists))
-			if len(lists) > math.MaxInt32 || 4*int64(len(lists)) > budget {
-				return errFull
+		err := g.eachCell(b, func(lo, hi int32, spans []span) error {
+			for i := lo; i < hi; i++ {
+				lists = g.scan(i, spans, lists)
+				end[i] = uint32(len(lists))
+				if len(lists) > math.MaxInt32 || 4*int64(len(lists)) > budget {
+					return errFull
+				}
 			}
 			return nil
 		})
@@ -120,7 +122,7 @@ func (g *neighbours) of(i int32, buf []int32) (list, scratch []int32) {
 		return g.blocks[i>>blockShift][from:g.end[i]], buf
 	}
 	win := window{g: &g.grid}
-	buf = g.scan(i, win.around(g.grid.keys[g.grid.cellOf(i)]), buf[:0])
+	buf = g.scan(i, win.around(g.grid.keyOf(g.grid.cellOf(i))), buf[:0])
 	return buf, buf
 }
 
@@ -176,54 +178,4 @@ func (g *neighbours) scanSpan(i int32, s span, out []int32, n int) int {
 		n += step
 	}
 	return n
-}
-
-// spot is a place as counting pairs sees it: all it reads, side by side.
-type spot struct {
-	x, y float64
-	mask uint64 // its features
-}
-
-func (g *neighbours) spots(c crew) []spot {
-	spots := make([]spot, g.len())
-	c.sweep(len(spots), func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			s := spot{x: g.x[i], y: g.y[i]}
-			for _, f := range g.feat[g.first[i]:g.first[i+1]] {
-				s.mask |= 1 << f
-			}
-			spots[i] = s
-		}
-	})
-	return spots
-}
-
-// scanMask joins the masks of place i and its neighbours in the plane, and
-// counts them.
-func (g *neighbours) scanMask(i int32, spans []span, spots []spot) (near uint64, count int) {
-	x, y, limit := g.x[i], g.y[i], g.limit
-	for _, s := range spans {
-		m, n := joinMasks(spots[s.lo:s.hi], x, y, limit)
-		near |= m
-		count += n
-	}
-	return near, count - 1
-}
-
-// joinMasks has no branch to mispredict. It stands alone so that all it needs
-// stays in registers.
-//
-//go:noinline
-func joinMasks(spots []spot, x, y, limit float64) (near uint64, count int) {
-	for k := range spots {
-		s := &spots[k]
-		dx, dy := s.x-x, s.y-y
-		step := 0
-		if float64(dx*dx)+float64(dy*dy) <= limit {
-			step = 1
-		}
-		near |= s.mask & -uint64(step)
-		count += step
-	}
-	return near, count
 }

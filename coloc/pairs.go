@@ -3,7 +3,6 @@ package coloc
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -45,37 +44,23 @@ func (c *pairCounts) get(f, g int32) int64 {
 // countPairs looks once at the neighbourhood of every place.
 func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*pairCounts, error) {
 	n := len(g.total)
-	counts := make([]*pairCounts, crew.workers)
-	counters := make([]pairCounter, crew.workers)
+	counters := make([]*pairCounter, crew.workers)
 	var spots []spot
 	if n <= 64 {
 		spots = g.spots(crew)
 	}
 	var edges atomic.Int64
 	err := crew.each(ctx, blockCount(g.len()), func(w, b int) error {
-		if counts[w] == nil {
-			counts[w] = newPairCounts(n)
-			counters[w] = pairCounter{g: g, spots: spots, seen: make([]int32, n)}
+		if counters[w] == nil {
+			counters[w] = newPairCounter(g, spots)
 		}
-		c := &counters[w]
-		// In the plane and without lists a scan of the grid gives masks at once.
-		if spots != nil && g.streams() && g.z == nil {
-			found := 0
-			err := g.eachCell(b, func(i int32, spans []span) error {
-				near, n := g.scanMask(i, spans, spots)
-				found += n
-				c.add(i, near, counts[w])
-				return nil
-			})
-			edges.Add(int64(found))
+		c := counters[w]
+		found, err := c.block(b)
+		if err != nil {
 			return err
 		}
-		found := 0
-		for i := int32(b << blockShift); i < int32(min(g.len(), (b+1)<<blockShift)); i++ {
-			found += c.place(i, counts[w])
-		}
 		edges.Add(int64(found))
-		if held := int64(len(counts[w].sparse)) * 64 * int64(crew.workers); held > budget {
+		if held := int64(len(c.counts.sparse)) * 64 * int64(crew.workers); held > budget {
 			return fmt.Errorf("counting patterns of size 2 among %d features needs more than the memory bound: raise --memory, take a smaller --distance or merge features", n)
 		}
 		return nil
@@ -85,54 +70,76 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 	}
 	g.edges = edges.Load()
 	sum := newPairCounts(n)
-	for _, c := range counts {
+	for _, c := range counters {
 		if c == nil {
 			continue
 		}
-		for k, v := range c.dense {
+		for f := range c.masks.columns {
+			c.masks.flush(int32(f))
+		}
+		for k, v := range c.counts.dense {
 			sum.dense[k] += v
 		}
-		for k, v := range c.sparse {
+		for k, v := range c.counts.sparse {
 			sum.sparse[k] += v
 		}
 	}
 	return sum, nil
 }
 
-// pairCounter is one worker's scratch.
+// pairCounter is one worker's counts and scratch.
 type pairCounter struct {
-	g     *neighbours
-	spots []spot  // when 64 bits hold the features
-	seen  []int32 // place+1 whose neighbourhood last showed the feature
-	near  []int32
-	buf   []int32
+	g      *neighbours
+	counts *pairCounts
+	masks  maskCounter // when 64 bits hold the features
+	seen   []int32     // place+1 whose neighbourhood last showed the feature
+	near   []int32
+	buf    []int32
 }
 
-// add counts the pairs of place i with the features near it.
-func (c *pairCounter) add(i int32, near uint64, counts *pairCounts) {
-	g := c.g
-	for k := g.first[i]; k < g.first[i+1]; k++ {
-		f, w := g.feat[k], int64(g.weight[k])
-		row := counts.dense[int(f)*counts.n:]
-		for m := near &^ (1 << f); m != 0; m &= m - 1 {
-			row[bits.TrailingZeros64(m)] += w
-		}
+func newPairCounter(g *neighbours, spots []spot) *pairCounter {
+	n := len(g.total)
+	c := &pairCounter{g: g, counts: newPairCounts(n)}
+	if spots != nil {
+		c.masks = maskCounter{g: g, spots: spots, columns: make([]column, n), counts: c.counts}
+	} else {
+		c.seen = make([]int32, n)
 	}
+	return c
 }
 
-// place looks at the neighbours of place i and tells how many there are.
-func (c *pairCounter) place(i int32, counts *pairCounts) int {
+// block counts the pairs of the places of a block, and their neighbours.
+func (c *pairCounter) block(b int) (found int, err error) {
 	g := c.g
-	var list []int32
-	list, c.buf = g.of(i, c.buf)
-	if c.spots != nil {
-		near := c.spots[i].mask
-		for _, j := range list {
-			near |= c.spots[j].mask
+	place := c.place
+	if c.masks.spots != nil {
+		if g.streams() && g.z == nil {
+			return c.masks.block(b)
 		}
-		c.add(i, near, counts)
-		return len(list)
+		place = c.masks.list
 	}
+	if g.streams() {
+		err := g.eachCell(b, func(lo, hi int32, spans []span) error {
+			for i := lo; i < hi; i++ {
+				c.buf = g.scan(i, spans, c.buf[:0])
+				place(i, c.buf)
+				found += len(c.buf)
+			}
+			return nil
+		})
+		return found, err
+	}
+	for i := int32(b << blockShift); i < int32(min(g.len(), (b+1)<<blockShift)); i++ {
+		list, _ := g.of(i, nil)
+		place(i, list)
+		found += len(list)
+	}
+	return found, nil
+}
+
+// place counts the pairs of a place whose neighbours are listed.
+func (c *pairCounter) place(i int32, list []int32) {
+	g := c.g
 	c.near = c.near[:0]
 	c.note(i, i)
 	for _, j := range list {
@@ -140,13 +147,20 @@ func (c *pairCounter) place(i int32, counts *pairCounts) int {
 	}
 	for k := g.first[i]; k < g.first[i+1]; k++ {
 		f, w := g.feat[k], int64(g.weight[k])
+		if c.counts.dense != nil {
+			row := c.counts.dense[int(f)*c.counts.n:][:c.counts.n]
+			for _, h := range c.near {
+				row[h] += w
+			}
+			row[f] = 0
+			continue
+		}
 		for _, h := range c.near {
 			if h != f {
-				counts.add(f, h, w)
+				c.counts.add(f, h, w)
 			}
 		}
 	}
-	return len(list)
 }
 
 // note adds the features of place j to those near place i.

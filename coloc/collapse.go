@@ -1,0 +1,174 @@
+package coloc
+
+import (
+	"cmp"
+	"slices"
+)
+
+// collapse turns the points of the cells from cell up to end, in cell order,
+// into places, where they lie. It never writes beyond what it has read.
+type collapse struct {
+	*places
+	cell, end      int
+	from, to       int // its points; places and feature entries start there too
+	count, entries int // made of them
+	sites          []site
+}
+
+func (c *collapse) run() {
+	start := c.grid.start
+	lo := c.from
+	for cell := c.cell; cell < c.end; cell++ {
+		hi := c.to
+		if cell+1 < c.end {
+			hi = int(start[cell+1])
+		}
+		start[cell] = int32(c.from + c.count)
+		if c.repeats(lo, hi) {
+			c.several(lo, hi)
+		} else {
+			c.single(lo, hi)
+		}
+		lo = hi
+	}
+}
+
+// fewPoints is the size up to which points of a cell are compared each with
+// each to see whether any share a place. Larger cells are sorted.
+const fewPoints = 32
+
+// repeats tells whether some of the points share a place, or may.
+func (c *collapse) repeats(lo, hi int) bool {
+	if hi-lo > fewPoints {
+		return true
+	}
+	xs, ys := c.x[lo:hi], c.y[lo:hi]
+	for i := 1; i < len(xs); i++ {
+		x := xs[i]
+		for k, other := range xs[:i] {
+			if x == other && ys[i] == ys[k] && (c.z == nil || c.z[lo+i] == c.z[lo+k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// single makes a place of each point.
+func (c *collapse) single(lo, hi int) {
+	p, at, entry := c.places, c.from+c.count, c.from+c.entries
+	c.count, c.entries = c.count+hi-lo, c.entries+hi-lo
+	if at < lo {
+		copy(p.x[at:], p.x[lo:hi])
+		copy(p.y[at:], p.y[lo:hi])
+		if p.z != nil {
+			copy(p.z[at:], p.z[lo:hi])
+		}
+	}
+	if entry < lo {
+		copy(p.feat[entry:], p.feat[lo:hi])
+	}
+	for k := lo; k < hi; k++ {
+		p.first[at], p.weight[entry], p.memberEnd[entry] = int32(entry), 1, int32(k+1)
+		at, entry = at+1, entry+1
+	}
+}
+
+// several makes places of points of which some share one.
+func (c *collapse) several(lo, hi int) {
+	c.gather(lo, hi)
+	p, at, entry := c.places, c.from+c.count, c.from+c.entries
+	for i := range c.sites {
+		s := &c.sites[i]
+		newPlace := i == 0 || !s.sharesPlace(&c.sites[i-1])
+		if newPlace {
+			p.x[at], p.y[at], p.first[at] = s.x, s.y, int32(entry)
+			if p.z != nil {
+				p.z[at] = s.z
+			}
+			at++
+		}
+		if newPlace || s.feature != c.sites[i-1].feature {
+			p.feat[entry] = s.feature
+			entry++
+		}
+		p.weight[entry-1]++
+		p.members[lo+i], p.memberEnd[entry-1] = s.index, int32(lo+i+1)
+	}
+	c.count, c.entries = at-c.from, entry-c.from
+}
+
+// site is a point on its way into its place.
+type site struct {
+	x, y, z float64
+	feature int32
+	index   int32
+}
+
+func (s *site) sharesPlace(o *site) bool { return s.x == o.x && s.y == o.y && s.z == o.z }
+
+// gather takes points out, in order of position, then feature, then input.
+func (c *collapse) gather(lo, hi int) {
+	c.sites = c.sites[:0]
+	for k := lo; k < hi; k++ {
+		s := site{x: c.x[k], y: c.y[k], feature: c.feat[k], index: c.members[k]}
+		if c.z != nil {
+			s.z = c.z[k]
+		}
+		c.sites = append(c.sites, s)
+	}
+	slices.SortFunc(c.sites, func(a, b site) int {
+		switch {
+		case a.x < b.x:
+			return -1
+		case a.x > b.x:
+			return 1
+		case a.y != b.y:
+			return cmp.Compare(a.y, b.y)
+		case a.z != b.z:
+			return cmp.Compare(a.z, b.z)
+		case a.feature != b.feature:
+			return cmp.Compare(a.feature, b.feature)
+		}
+		return cmp.Compare(a.index, b.index)
+	})
+}
+
+// close moves what the parts filled together and cuts the slices.
+func (p *places) close(parts []collapse) {
+	count, entries := 0, 0
+	for _, c := range parts {
+		from := c.from
+		if from > count {
+			copy(p.x[count:], p.x[from:from+c.count])
+			copy(p.y[count:], p.y[from:from+c.count])
+			copy(p.first[count:], p.first[from:from+c.count])
+			if p.z != nil {
+				copy(p.z[count:], p.z[from:from+c.count])
+			}
+			for cell := c.cell; cell < c.end; cell++ {
+				p.grid.start[cell] -= int32(from - count)
+			}
+		}
+		if from > entries {
+			copy(p.feat[entries:], p.feat[from:from+c.entries])
+			copy(p.weight[entries:], p.weight[from:from+c.entries])
+			copy(p.memberEnd[entries:], p.memberEnd[from:from+c.entries])
+			for k := range p.first[count : count+c.count] {
+				p.first[count+k] -= int32(from - entries)
+			}
+		}
+		count, entries = count+c.count, entries+c.entries
+	}
+	if len(parts) > 0 {
+		for cell := parts[len(parts)-1].end; cell < len(p.grid.start); cell++ {
+			p.grid.start[cell] = int32(count)
+		}
+	}
+	p.first[count] = int32(entries)
+	p.x, p.y, p.first = p.x[:count], p.y[:count], p.first[:count+1]
+	if p.z != nil {
+		p.z = p.z[:count]
+	}
+	p.feat, p.weight, p.memberEnd = p.feat[:entries], p.weight[:entries], p.memberEnd[:entries]
+}
