@@ -134,7 +134,7 @@ func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
 	if n < BlockSize {
 		return unpackShortDocs(data, h, n, at, out)
 	}
-	unpackGaps[h.w](data[2:], out, at)
+	unpackFullGaps(data[2:], h.w, out, at)
 	if h.d > 0 && !patchDocs(data[h.patch:], h, out) {
 		return false
 	}
@@ -205,7 +205,7 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 		return false
 	}
 	if n == BlockSize {
-		unpackPlain[h.v](data[h.tfs:], out)
+		unpackFull(data[h.tfs:], h.v, out)
 	} else {
 		unpackTail(data[h.tfs:], h.v, n, out)
 	}

@@ -21,17 +21,34 @@ func TestEveryWidthRoundTrips(t *testing.T) {
 		if len(packed) != int(16*w) {
 			t.Fatalf("width %d: %d bytes", w, len(packed))
 		}
-		unpackPlain[w](packed, &out)
-		for i := range out {
-			if out[i] != v[i]+1 {
-				t.Fatalf("width %d: number %d is %d, want %d", w, i, out[i], v[i]+1)
+		// With room behind them numbers may be unpacked by the processor's widest registers, at the end of memory not.
+		roomy := append(make([]byte, 0, len(packed)+64), packed...)
+		for name, unpack := range map[string]func(){
+			"plain":         func() { unpackPlain[w](packed, &out) },
+			"full":          func() { unpackFull(roomy, w, &out) },
+			"full, no room": func() { unpackFull(packed[:len(packed):len(packed)], w, &out) },
+		} {
+			clear(out[:])
+			unpack()
+			for i := range out {
+				if out[i] != v[i]+1 {
+					t.Fatalf("width %d, %s: number %d is %d, want %d", w, name, i, out[i], v[i]+1)
+				}
 			}
 		}
-		at := rng.Uint32()
-		unpackGaps[w](packed, &out, at)
-		for i := range out {
-			if at += v[i] + 1; out[i] != at {
-				t.Fatalf("width %d: sum %d is %d, want %d", w, i, out[i], at)
+		before := rng.Uint32()
+		for name, unpack := range map[string]func(){
+			"gaps":          func() { unpackGaps[w](packed, &out, before) },
+			"full":          func() { unpackFullGaps(roomy, w, &out, before) },
+			"full, no room": func() { unpackFullGaps(packed[:len(packed):len(packed)], w, &out, before) },
+		} {
+			clear(out[:])
+			unpack()
+			at := before
+			for i := range out {
+				if at += v[i] + 1; out[i] != at {
+					t.Fatalf("width %d, %s: sum %d is %d, want %d", w, name, i, out[i], at)
+				}
 			}
 		}
 		for n := range BlockSize {
@@ -52,7 +69,17 @@ func TestEveryWidthRoundTrips(t *testing.T) {
 func BenchmarkUnpack(b *testing.B) {
 	for _, w := range []uint{2, 7, 12} {
 		var v, out [BlockSize]uint32
-		packed := packBlock(nil, &v, w)
+		packed := append(packBlock(nil, &v, w), make([]byte, 64)...)
+		b.Run("full", func(b *testing.B) {
+			for b.Loop() {
+				unpackFull(packed, w, &out)
+			}
+		})
+		b.Run("full gaps", func(b *testing.B) {
+			for b.Loop() {
+				unpackFullGaps(packed, w, &out, 7)
+			}
+		})
 		b.Run("plain", func(b *testing.B) {
 			for b.Loop() {
 				unpackPlain[w](packed, &out)

@@ -206,7 +206,7 @@ func (q *query) collect(lists []*list, base, to uint32, n int, need float64) {
 	w := &q.window
 	for _, l := range lists {
 		if b := &l.postings; b.hi-b.lo == n { // the only one
-			w.gatherOne(b, need)
+			w.filter(b.docs[b.lo:b.hi], b.scores[b.lo:b.hi], need)
 			return
 		}
 	}

@@ -89,10 +89,7 @@ func (l *list) openBest() {
 // xOfBlock computes the x of the postings of the decoded block.
 func (l *list) xOfBlock(xs *[index.BlockSize]float32) int {
 	docs := l.Loaded()
-	tfs := l.TFs()[:len(docs)]
-	for i, d := range docs {
-		xs[i] = l.bm25.x(tfs[i], l.bm25.w.c.lengths[d])
-	}
+	l.bm25.xs(docs, l.TFs(), xs[:])
 	return len(docs)
 }
 

@@ -45,13 +45,14 @@ func (w *bm25Weigher) scorer(t *queryTerm, _ float64) scorer {
 	if term.L {
 		return &bm25LScorer{c: w.c, Term: term}
 	}
-	return &bm25Scorer{Term: term, w: w}
+	return &bm25Scorer{Term: term, w: w, kernel: newKernelModel(&term)}
 }
 
 // bm25Scorer is all variants but BM25L.
 type bm25Scorer struct {
 	bm25.Term
-	w *bm25Weigher
+	w      *bm25Weigher
+	kernel kernelModel
 }
 
 func (s *bm25Scorer) score(tf, length uint32) float32 { return s.ofX(s.x(tf, length)) }
@@ -70,36 +71,6 @@ func (s *bm25Scorer) bound(b index.Bound) float32 {
 	x = min(x, float32(k[uint8(b>>40)]*r[uint8(b>>32)]))
 	x = min(x, float32(k[uint8(b>>56)]*r[uint8(b>>48)]))
 	return s.Weight/(1+x) + s.Plus
-}
-
-func (s *bm25Scorer) batch(docs, tfs []uint32, out []float32) {
-	lengths, a, b, weight, plus := s.w.c.lengths, s.A, s.B, s.Weight, s.Plus
-	tfs, out = tfs[:len(docs)], out[:len(docs)]
-	for i, d := range docs {
-		k := a + float32(b*float32(lengths[d]))
-		x := float32(k * bm25.Reciprocal(tfs[i]))
-		out[i] = weight/(1+x) + plus
-	}
-}
-
-// sift appends the postings whose score is above need to w.found. Most are not, and that is
-// seen without a division.
-func (s *bm25Scorer) sift(docs, tfs []uint32, need float64, w *window) {
-	lengths, a, b, weight, plus := s.w.c.lengths, s.A, s.B, s.Weight, s.Plus
-	limit := s.limit(need)
-	tfs = tfs[:len(docs)]
-	found := w.found
-	for i, d := range docs {
-		k := a + float32(b*float32(lengths[d]))
-		x := float32(k * bm25.Reciprocal(tfs[i]))
-		if x > limit {
-			continue
-		}
-		if score := weight/(1+x) + plus; float64(score) > need {
-			found = append(found, makeCandidate(d, score))
-		}
-	}
-	w.found = found
 }
 
 // limit is the largest k/tf with which a score can be above need: weight/(1+x) + plus > need

@@ -3,6 +3,8 @@ package search
 import (
 	"math"
 	"slices"
+
+	"github.com/collocate/collocate/index"
 )
 
 // windowSize is the number of documents whose sums are kept at once by taat and bmm: 16 KB,
@@ -21,6 +23,8 @@ type window struct {
 	count [windowSize]uint16 // taat, mode And: lists that have the document
 	found []candidate
 	spare []candidate
+	docs  [index.BlockSize + kernelSlack]uint32 // what was sifted out of a block
+	xs    [index.BlockSize + kernelSlack]float32
 }
 
 // candidate is a document with what was added up for it: the document in the upper half, so that
@@ -56,23 +60,7 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-// scan leaves in found the touched documents among the first n whose sum is above need, and makes all
-// untouched again.
-func (w *window) scan(base uint32, n int, need float64) {
-	w.found = w.found[:0]
-	untouched := math.Float32frombits(signBit)
-	for i, sum := range w.sums[:n] {
-		if math.Float32bits(sum) == signBit {
-			continue
-		}
-		w.sums[i] = untouched
-		if float64(sum) > need {
-			w.found = append(w.found, makeCandidate(base+uint32(i), sum))
-		}
-	}
-}
-
-// gather does the same by way of the lists' postings: faster where few documents were touched.
+// gather does what scan does by way of the lists' postings: faster where few documents were touched.
 func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.found = w.found[:0]
 	untouched := math.Float32frombits(signBit)
@@ -140,18 +128,6 @@ func (w *window) mergeFound(first int) {
 		}
 	}
 	copy(w.found[len(out):], a) // b's rest is in its place
-}
-
-// gatherOne does the same for a single list, whose scores are the sums.
-func (w *window) gatherOne(b *buffer, need float64) {
-	w.found = w.found[:0]
-	docs := b.docs[b.lo:b.hi]
-	scores := b.scores[b.lo:b.hi][:len(docs)]
-	for i, s := range scores {
-		if float64(s) > need {
-			w.found = append(w.found, makeCandidate(docs[i], s))
-		}
-	}
 }
 
 // keep drops the candidates whose sum is not above need.

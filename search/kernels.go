@@ -1,0 +1,177 @@
+package search
+
+import (
+	"math"
+
+	"github.com/collocate/collocate/bm25"
+)
+
+// The inner loops of scoring and choosing have two forms: plain Go, which defines them, and assembly for
+// processors with AVX-512, 16 postings at a time. Documents come from decoded blocks, which are below
+// the number of documents whatever the file holds, so that the assembly looks up no length that is not there.
+
+// kernelModel is what the kernels know of a bm25Scorer. They know where each field is.
+type kernelModel struct {
+	a, b, weight, plus float32
+	reciprocals        [32]float32
+}
+
+func newKernelModel(t *bm25.Term) (m kernelModel) {
+	m.a, m.b, m.weight, m.plus = t.A, t.B, t.Weight, t.Plus
+	m.reciprocals = smallReciprocals
+	return m
+}
+
+var smallReciprocals = func() (r [32]float32) {
+	for tf := range r {
+		r[tf] = bm25.Reciprocal(uint32(tf))
+	}
+	return r
+}()
+
+// kernelSlack is how far beyond the last result kernels may write.
+const kernelSlack = 16
+
+// floor32 is the largest float32 that is not above x, so that a float32 is above the one if it is above
+// the other.
+func floor32(x float64) float32 {
+	f := float32(x)
+	if float64(f) > x {
+		f = math.Nextafter32(f, float32(math.Inf(-1)))
+	}
+	return f
+}
+
+// xs computes the x of postings.
+func (s *bm25Scorer) xs(docs, tfs []uint32, out []float32) {
+	if len(docs) == 0 {
+		return
+	}
+	lengths := s.w.c.lengths
+	tfs, out = tfs[:len(docs)], out[:len(docs)]
+	if hasAVX512 {
+		xsAVX512(&docs[0], &tfs[0], &lengths[0], len(docs), &s.kernel, &out[0])
+		return
+	}
+	s.plainXs(docs, tfs, out)
+}
+
+func (s *bm25Scorer) plainXs(docs, tfs []uint32, out []float32) {
+	for i, d := range docs {
+		out[i] = s.x(tfs[i], s.w.c.lengths[d])
+	}
+}
+
+func (s *bm25Scorer) batch(docs, tfs []uint32, out []float32) {
+	if len(docs) == 0 {
+		return
+	}
+	tfs, out = tfs[:len(docs)], out[:len(docs)]
+	if hasAVX512 {
+		scoresAVX512(&docs[0], &tfs[0], &s.w.c.lengths[0], len(docs), &s.kernel, &out[0])
+		return
+	}
+	s.plainBatch(docs, tfs, out)
+}
+
+func (s *bm25Scorer) plainBatch(docs, tfs []uint32, out []float32) {
+	lengths, a, b, weight, plus := s.w.c.lengths, s.A, s.B, s.Weight, s.Plus
+	for i, d := range docs {
+		k := a + float32(b*float32(lengths[d]))
+		x := float32(k * bm25.Reciprocal(tfs[i]))
+		out[i] = weight/(1+x) + plus
+	}
+}
+
+// sift leaves the postings whose score is above need in found. Most are not, and that is
+// seen without a division. There are at most a block of them.
+func (s *bm25Scorer) sift(docs, tfs []uint32, need float64, w *window) {
+	if len(docs) == 0 {
+		return
+	}
+	tfs = tfs[:len(docs)]
+	limit := s.limit(need)
+	if !hasAVX512 {
+		s.plainSift(docs, tfs, need, limit, w)
+		return
+	}
+	n := siftAVX512(&docs[0], &tfs[0], &s.w.c.lengths[0], len(docs), &s.kernel, limit, &w.docs[0], &w.xs[0])
+	for i, x := range w.xs[:n] {
+		if score := s.ofX(x); float64(score) > need {
+			w.found = append(w.found, makeCandidate(w.docs[i], score))
+		}
+	}
+}
+
+func (s *bm25Scorer) plainSift(docs, tfs []uint32, need float64, limit float32, w *window) {
+	lengths, a, b := s.w.c.lengths, s.A, s.B
+	found := w.found
+	for i, d := range docs {
+		k := a + float32(b*float32(lengths[d]))
+		x := float32(k * bm25.Reciprocal(tfs[i]))
+		if x > limit {
+			continue
+		}
+		if score := s.ofX(x); float64(score) > need {
+			found = append(found, makeCandidate(d, score))
+		}
+	}
+	w.found = found
+}
+
+// filter leaves the documents with scores above need in found.
+func (w *window) filter(docs []uint32, scores []float32, need float64) {
+	w.found = w.found[:0]
+	if len(docs) == 0 {
+		return
+	}
+	scores = scores[:len(docs)]
+	if hasAVX512 {
+		w.room(len(docs))
+		n := filterAVX512(&docs[0], &scores[0], len(docs), floor32(need), &w.found[:1][0])
+		w.found = w.found[:n]
+		return
+	}
+	w.plainFilter(docs, scores, need)
+}
+
+func (w *window) plainFilter(docs []uint32, scores []float32, need float64) {
+	for i, s := range scores {
+		if float64(s) > need {
+			w.found = append(w.found, makeCandidate(docs[i], s))
+		}
+	}
+}
+
+// scan leaves in found the touched documents among the first n whose sum is above need, and makes all
+// untouched again.
+func (w *window) scan(base uint32, n int, need float64) {
+	w.found = w.found[:0]
+	if hasAVX512 && n > 0 {
+		w.room(n)
+		got := scanAVX512(&w.sums[0], n, base, floor32(need), &w.found[:1][0])
+		w.found = w.found[:got]
+		return
+	}
+	w.plainScan(base, n, need)
+}
+
+func (w *window) plainScan(base uint32, n int, need float64) {
+	untouched := math.Float32frombits(signBit)
+	for i, sum := range w.sums[:n] {
+		if math.Float32bits(sum) == signBit {
+			continue
+		}
+		w.sums[i] = untouched
+		if float64(sum) > need {
+			w.found = append(w.found, makeCandidate(base+uint32(i), sum))
+		}
+	}
+}
+
+// room makes sure that n candidates fit into found.
+func (w *window) room(n int) {
+	if cap(w.found) < n+kernelSlack {
+		w.found = make([]candidate, 0, max(2*cap(w.found), n+kernelSlack))
+	}
+}

@@ -1,0 +1,24 @@
+//go:build !purego
+
+package search
+
+import "golang.org/x/sys/cpu"
+
+// hasAVX512 says whether the kernels in kernels_amd64.s can be used. Their plain Go twins give the same bits: the
+// same operations in the same order on each posting, never fused.
+var hasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
+
+//go:noescape
+func xsAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32)
+
+//go:noescape
+func scoresAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32)
+
+//go:noescape
+func siftAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, limit float32, outDocs *uint32, outX *float32) int
+
+//go:noescape
+func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candidate) int
+
+//go:noescape
+func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int

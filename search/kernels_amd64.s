@@ -1,0 +1,270 @@
+//go:build !purego
+
+#include "textflag.h"
+
+DATA lanes<>+0(SB)/8, $0x0000000100000000
+DATA lanes<>+8(SB)/8, $0x0000000300000002
+DATA lanes<>+16(SB)/8, $0x0000000500000004
+DATA lanes<>+24(SB)/8, $0x0000000700000006
+DATA lanes<>+32(SB)/8, $0x0000000900000008
+DATA lanes<>+40(SB)/8, $0x0000000b0000000a
+DATA lanes<>+48(SB)/8, $0x0000000d0000000c
+DATA lanes<>+56(SB)/8, $0x0000000f0000000e
+GLOBL lanes<>(SB), RODATA|NOPTR, $64
+
+// MASK leaves the lanes that are left of CX in K1: 16 or fewer.
+#define MASK \
+	MOVL $0xffff, AX; \
+	CMPQ CX, $16; \
+	JGE  2(PC); \
+	BZHIL CX, AX, AX; \
+	KMOVW AX, K1
+
+// func xsAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32)
+// out[i] = (a + b*lengths[docs[i]]) * (1/tfs[i])
+TEXT ·xsAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ out+40(FP), R10
+	VBROADCASTSS 0(R9), Z20          // a
+	VBROADCASTSS 4(R9), Z21          // b
+	VMOVUPS 16(R9), Z22              // 1/0 to 1/15
+	VMOVUPS 80(R9), Z23              // 1/16 to 1/31
+	VBROADCASTSS 20(R9), Z24         // 1
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+xsLoop:
+	TESTQ CX, CX
+	JLE  xsDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  xsRare
+	VPERMI2PS Z23, Z22, Z1
+xsBack:
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, K1, (R10)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $64, R10
+	SUBQ $16, CX
+	JMP  xsLoop
+xsRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  xsBack
+xsDone:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32)
+// out[i] = weight/(1+x) + plus
+TEXT ·scoresAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ out+40(FP), R10
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS 8(R9), Z26          // weight
+	VBROADCASTSS 12(R9), Z27         // plus
+	VMOVUPS 16(R9), Z22
+	VMOVUPS 80(R9), Z23
+	VBROADCASTSS 20(R9), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+scLoop:
+	TESTQ CX, CX
+	JLE  scDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  scRare
+	VPERMI2PS Z23, Z22, Z1
+scBack:
+	VMULPS Z1, Z2, Z2
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z26, Z2
+	VADDPS Z27, Z2, Z2
+	VMOVUPS Z2, K1, (R10)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $64, R10
+	SUBQ $16, CX
+	JMP  scLoop
+scRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  scBack
+scDone:
+	VZEROUPPER
+	RET
+
+// func siftAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, limit float32, outDocs *uint32, outX *float32) int
+// keeps the postings with x <= limit: documents and x.
+TEXT ·siftAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ outDocs+48(FP), R10
+	MOVQ outX+56(FP), R11
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS limit+40(FP), Z26
+	VMOVUPS 16(R9), Z22
+	VMOVUPS 80(R9), Z23
+	VBROADCASTSS 20(R9), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	XORQ R12, R12
+siLoop:
+	TESTQ CX, CX
+	JLE  siDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  siRare
+	VPERMI2PS Z23, Z22, Z1
+siBack:
+	VMULPS Z1, Z2, Z2
+	VCMPPS $2, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   siNext
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VCOMPRESSPS.Z Z2, K4, Z2
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVUPS Z2, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+siNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  siLoop
+siRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  siBack
+siDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// EMIT writes the lanes K4 (AX too) of documents Z0 and sums Z1 as candidates to (R10)(R12*8).
+#define EMIT \
+	VPCOMPRESSD.Z Z0, K4, Z0; \
+	VCOMPRESSPS.Z Z1, K4, Z1; \
+	VPMOVZXDQ Y0, Z4; \
+	VPMOVZXDQ Y1, Z5; \
+	VPSLLQ $32, Z4, Z4; \
+	VPORQ Z5, Z4, Z4; \
+	VMOVDQU64 Z4, (R10)(R12*8); \
+	VEXTRACTI64X4 $1, Z0, Y0; \
+	VEXTRACTI64X4 $1, Z1, Y1; \
+	VPMOVZXDQ Y0, Z4; \
+	VPMOVZXDQ Y1, Z5; \
+	VPSLLQ $32, Z4, Z4; \
+	VPORQ Z5, Z4, Z4; \
+	VMOVDQU64 Z4, 64(R10)(R12*8); \
+	POPCNTL AX, AX; \
+	ADDQ AX, R12
+
+// func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candidate) int
+// keeps the documents with scores above need.
+TEXT ·filterAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ scores+8(FP), DI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS need+24(FP), Z20
+	MOVQ out+32(FP), R10
+	XORQ R12, R12
+fiLoop:
+	TESTQ CX, CX
+	JLE  fiDone
+	MASK
+	VMOVUPS.Z (DI), K1, Z1
+	VCMPPS $14, Z20, Z1, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   fiNext
+	VMOVDQU32.Z (SI), K1, Z0
+	EMIT
+fiNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  fiLoop
+fiDone:
+	MOVQ R12, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int
+// keeps the touched documents with sums above need, and makes all sums minus zero.
+TEXT ·scanAVX512(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVL base+16(FP), AX
+	VPBROADCASTD AX, Z21
+	VBROADCASTSS need+20(FP), Z20
+	MOVQ out+24(FP), R10
+	VPADDD lanes<>(SB), Z21, Z21
+	MOVL $16, AX
+	VPBROADCASTD AX, Z22
+	MOVL $0x80000000, AX
+	VPBROADCASTD AX, Z23
+	XORQ R12, R12
+snLoop:
+	TESTQ CX, CX
+	JLE  snDone
+	MASK
+	VMOVUPS.Z (DI), K1, Z1
+	VPCMPUD $4, Z23, Z1, K1, K2
+	VCMPPS $14, Z20, Z1, K2, K4
+	VMOVDQU32 Z23, K1, (DI)
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   snNext
+	VMOVDQA32 Z21, Z0
+	EMIT
+snNext:
+	VPADDD Z22, Z21, Z21
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  snLoop
+snDone:
+	MOVQ R12, ret+32(FP)
+	VZEROUPPER
+	RET

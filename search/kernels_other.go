@@ -1,0 +1,17 @@
+//go:build !amd64 || purego
+
+package search
+
+const hasAVX512 = false
+
+func xsAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32) {}
+
+func scoresAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32) {}
+
+func siftAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, limit float32, outDocs *uint32, outX *float32) int {
+	return 0
+}
+
+func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candidate) int { return 0 }
+
+func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int { return 0 }

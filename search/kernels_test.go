@@ -1,0 +1,156 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
+)
+
+// randomBlock makes a scorer, and up to a block of postings for it.
+func randomBlock(t testing.TB, rng *rand.Rand) (s *bm25Scorer, docs, tfs []uint32) {
+	c := &collection{docs: uint64(1 + rng.IntN(5000))}
+	for range c.docs {
+		l := rng.Uint32N(1 << uint(1+rng.IntN(20)))
+		c.lengths = append(c.lengths, l)
+		c.tokens += uint64(l)
+	}
+	c.classLength, c.codeTF = new([256]uint32), index.TFOfCode()
+	p := BM25{K1: rng.Float64() * 3, B: rng.Float64(), Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
+	w, err := p.weigher(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer := w.scorer(&queryTerm{weight: 1, info: index.Term{DF: uint32(1 + rng.IntN(int(c.docs)))}}, 1)
+	for _, d := range rng.Perm(int(c.docs))[:rng.IntN(min(int(c.docs), index.BlockSize)+1)] {
+		tf := 1 + rng.Uint32N(40)
+		switch rng.IntN(20) {
+		case 0:
+			tf = 1 + rng.Uint32N(300)
+		case 1:
+			tf = 1 + rng.Uint32()>>uint(1+rng.IntN(31))
+		}
+		docs, tfs = append(docs, uint32(d)), append(tfs, tf)
+	}
+	slices.Sort(docs)
+	return scorer.(*bm25Scorer), docs, tfs
+}
+
+// Kernels and their plain twins agree to the bit. (Where there are no kernels this compares the twins with themselves.)
+func TestKernelsAreTheirTwins(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	same := func(what string, got, want []float32) {
+		t.Helper()
+		for i := range want {
+			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+				t.Fatalf("%s %d of %d: %v, want %v", what, i, len(want), got[i], want[i])
+			}
+		}
+	}
+	for range 3000 {
+		s, docs, tfs := randomBlock(t, rng)
+		got, want := make([]float32, len(docs)), make([]float32, len(docs))
+		s.xs(docs, tfs, got)
+		s.plainXs(docs, tfs, want)
+		same("x", got, want)
+		s.batch(docs, tfs, got)
+		s.plainBatch(docs, tfs, want)
+		same("score", got, want)
+
+		var fast, plain window
+		need := -1.0
+		if len(want) > 0 && rng.IntN(4) > 0 {
+			need = float64(want[rng.IntN(len(want))]) * []float64{1, 1 - 1e-9, 1 + 1e-9, 0.9}[rng.IntN(4)]
+		}
+		s.sift(docs, tfs, need, &fast)
+		s.plainSift(docs, tfs, need, s.limit(need), &plain)
+		if !slices.Equal(fast.found, plain.found) {
+			t.Fatalf("sifted %v, want %v", fast.found, plain.found)
+		}
+		plain.found = plain.found[:0]
+		fast.filter(docs, want, need)
+		plain.plainFilter(docs, want, need)
+		if !slices.Equal(fast.found, plain.found) {
+			t.Fatalf("filtered %v, want %v", fast.found, plain.found)
+		}
+	}
+}
+
+func TestScanIsItsTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	var fast, plain window
+	fast.prepare()
+	plain.prepare()
+	for range 500 {
+		n := rng.IntN(1 + rng.IntN(maxWindow))
+		share := rng.Float32()
+		for i := range n {
+			if rng.Float32() < share {
+				fast.sums[i] += float32(rng.IntN(4))
+			}
+		}
+		plain.sums = fast.sums
+		base, need := rng.Uint32()>>1, float64(rng.IntN(5)-1)
+		fast.scan(base, n, need)
+		plain.found = plain.found[:0]
+		plain.plainScan(base, n, need)
+		if !slices.Equal(fast.found, plain.found) {
+			t.Fatalf("%d documents, need %v: found %d, want %d", n, need, len(fast.found), len(plain.found))
+		}
+		for i, sum := range fast.sums {
+			if math.Float32bits(sum) != signBit {
+				t.Fatalf("document %d is still touched: %v", i, sum)
+			}
+		}
+	}
+}
+
+func BenchmarkKernels(b *testing.B) {
+	rng := rand.New(rand.NewPCG(45, 46))
+	s, docs, tfs := randomBlock(b, rng)
+	for len(docs) < index.BlockSize {
+		s, docs, tfs = randomBlock(b, rng)
+	}
+	for i := range tfs {
+		tfs[i] = 1 + tfs[i]%8
+	}
+	out := make([]float32, index.BlockSize)
+	b.Run("batch", func(b *testing.B) {
+		for b.Loop() {
+			s.batch(docs, tfs, out)
+		}
+	})
+	b.Run("batch, plain", func(b *testing.B) {
+		for b.Loop() {
+			s.plainBatch(docs, tfs, out)
+		}
+	})
+	w := &window{}
+	w.prepare()
+	need := float64(slices.Max(out)) * 0.98
+	b.Run("sift", func(b *testing.B) {
+		for b.Loop() {
+			w.found = w.found[:0]
+			s.sift(docs, tfs, need, w)
+		}
+	})
+	b.Run("sift, plain", func(b *testing.B) {
+		for b.Loop() {
+			w.found = w.found[:0]
+			s.plainSift(docs, tfs, need, s.limit(need), w)
+		}
+	})
+	b.Run("scan", func(b *testing.B) {
+		for b.Loop() {
+			w.scan(0, 4096, need)
+		}
+	})
+	b.Run("scan, plain", func(b *testing.B) {
+		for b.Loop() {
+			w.plainScan(0, 4096, need)
+		}
+	})
+}
