@@ -3,9 +3,11 @@ package gpubench
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/bench/weighbench"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/weigh"
@@ -31,28 +33,23 @@ func TestProfile(t *testing.T) {
 		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
 		start = time.Now()
 	}
-	path, err := textFile(t.Context(), t.TempDir(), size)
+	path, err := weighbench.TextFile(t.Context(), t.TempDir(), size, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lap("text")
-	an, err := whitespace()
+	an, err := weighbench.Analyzer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	corpus, err := weigh.PinCorpus(t.Context(), dev, papersText(path), an, 0)
+	corpus, err := weigh.PinCorpus(t.Context(), dev, weighbench.Corpus(path), an, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer corpus.Free()
 	lap("pinned")
 	t.Logf("%d bytes, %d words, %d documents", corpus.Bytes(), corpus.Words(), corpus.Docs())
-	m := weighMeasure{ctx: t.Context(), dev: dev, corpus: corpus, rounds: 3}
-	m.steps = func(o weigh.Options, steps []weigh.Step) {
-		for _, s := range steps {
-			t.Logf("    %-14s %8.3f ms", s.Name, s.Time.Seconds()*1e3)
-		}
-	}
+	var words *dict.File
 	for _, c := range []struct {
 		name  string
 		o     weigh.Options
@@ -62,22 +59,31 @@ func TestProfile(t *testing.T) {
 		{"dictionary", weigh.Options{Method: weigh.Dictionary}, true}, {"primitives", weigh.Options{Method: weigh.Primitives}, false},
 		{"mapreduce", weigh.Options{Method: weigh.MapReduce}, false},
 	} {
+		c.o.Profile = true
 		if c.given {
-			c.o.Dict = m.dict
+			c.o.Dict = words
 		}
-		best, median, err := m.time(c.o)
+		best, steps, err := weighbench.OnGPU(t.Context(), dev, corpus, c.o, 3, func(w *weigh.Weigher) (err error) {
+			if words == nil {
+				words, err = weighbench.DictionaryOf(t.Context(), w.Weights(), dict.XBW, 1)
+			}
+			return err
+		})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		t.Logf("%s: best %.3f ms, median %.3f ms", c.name, best*1e3, median*1e3)
+		t.Logf("%s: best %.3f ms, median %.3f ms", c.name, best.Best*1e3, best.Median*1e3)
+		for _, s := range steps {
+			t.Logf("    %-14s %8.3f ms", s.Name, s.Time.Seconds()*1e3)
+		}
 		lap(c.name)
 	}
-	auto, err := timeAuto(t.Context(), path, an)
+	auto, err := weighbench.OnCPU(t.Context(), path, weigh.Options{Analyzer: an, Threads: runtime.GOMAXPROCS(0), Memory: 32e9}, 2)
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("CPU auto: %.1f ms", auto*1e3)
+	t.Logf("CPU auto: %.1f ms", auto.Best*1e3)
 	lap("auto")
 	build, err := timeIndex(t.Context(), t.TempDir(), path, an)
 	if err != nil {
@@ -104,7 +110,7 @@ func TestProfileLookUps(t *testing.T) {
 		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
 		start = time.Now()
 	}
-	w, err := generatedWords(n)
+	w, err := weighbench.Words(n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +129,11 @@ func TestProfileLookUps(t *testing.T) {
 		}
 		lap("build")
 		for name, text := range map[string]*dict.Text{"frequent": freq, "uniform": unif} {
-			plain, cached, err := TimeLookUps(t.Context(), dev, d, text)
+			l, err := weighbench.TimeLookUps(t.Context(), dev, d, text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, plain*1e3, cached*1e3)
+			t.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, l.Plain*1e3, l.Cached*1e3)
 		}
 		lap(k.String())
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
-	"github.com/collocate/collocate/datagen"
+	"github.com/collocate/collocate/bench/weighbench"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
@@ -26,17 +24,6 @@ var dictJob = Job{
 	Measure: measureDict,
 }
 
-// generatedWords are the n most frequent words of datagen's, in byte order.
-func generatedWords(n int) (*dict.Words, error) {
-	var all bytes.Buffer
-	all.Grow(10 * n)
-	for r := range n {
-		all.WriteString(datagen.Word(int64(r)))
-		all.WriteByte('\n')
-	}
-	return dict.ReadWords(&all)
-}
-
 func built(ctx context.Context, w *dict.Words, k dict.Kind) (*dict.File, error) {
 	var b bytes.Buffer
 	if err := dict.Build(ctx, w, dict.Options{Kind: k, Memory: 64e9}, &b); err != nil {
@@ -49,7 +36,7 @@ func built(ctx context.Context, w *dict.Words, k dict.Kind) (*dict.File, error) 
 func tryDict(k dict.Kind) func(t *check.Trial) error {
 	return func(t *check.Trial) error {
 		for _, n := range t.Sizes {
-			w, err := generatedWords(min(n, 200_000))
+			w, err := weighbench.Words(min(n, 200_000))
 			if err != nil {
 				return err
 			}
@@ -122,7 +109,7 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 	if quick {
 		n, lookups = 2000, 5000
 	}
-	w, err := generatedWords(n)
+	w, err := weighbench.Words(n)
 	if err != nil {
 		return nil, err
 	}
@@ -136,71 +123,18 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 			if err != nil {
 				return out, err
 			}
-			plain, cached, err := TimeLookUps(ctx, dev, d, text)
+			l, err := weighbench.TimeLookUps(ctx, dev, d, text)
 			if err != nil {
 				return out, err
 			}
 			what := fmt.Sprintf("dict: %d M %s words in %v of %d M", lookups/1e6, name, k, n/1e6)
-			out = append(out, check.Bench{Name: what + ", no cache", Items: lookups, Seconds: plain})
-			b := check.Bench{Name: what, Items: lookups, Seconds: cached}
+			out = append(out, check.Bench{Name: what + ", no cache", Items: lookups, Seconds: l.Plain})
+			b := check.Bench{Name: what, Items: lookups, Seconds: l.Cached}
 			if frequent && k == dict.XBW {
-				b = wanted(what, lookups, cached, 0, 0.015, "15 ms")
+				b = wanted(what, lookups, l.Cached, 0, 0.015, "15 ms")
 			}
 			out = append(out, b)
 		}
 	}
 	return out, nil
-}
-
-// TimeLookUps is the device's seconds for looking all words of a text up, without
-// and with a cache.
-func TimeLookUps(ctx context.Context, dev *gpu.Device, d *dict.File, t *dict.Text) (plain, cached float64, err error) {
-	s, err := dev.NewStream()
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { err = errors.Join(err, s.Free()) }()
-	on, err := d.Upload(s)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { err = errors.Join(err, on.Free()) }()
-	data, refs := t.Refs()
-	text, err1 := gpu.Alloc[uint8](dev, len(data))
-	words, err2 := gpu.Alloc[uint64](dev, len(refs))
-	ids, err3 := gpu.Alloc[uint32](dev, len(refs))
-	from, err4 := dev.NewEvent()
-	to, err5 := dev.NewEvent()
-	tmp, err6 := gpu.NewArena(dev, 17<<20)
-	defer func() { err = errors.Join(err, text.Free(), words.Free(), ids.Free(), from.Free(), to.Free(), tmp.Free()) }()
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
-		return 0, 0, err
-	}
-	if err := errors.Join(text.Upload(s, data), words.Upload(s, refs)); err != nil {
-		return 0, 0, err
-	}
-	time := func(work func() error) (float64, error) {
-		best := math.Inf(1)
-		for range 4 {
-			if err := errors.Join(s.Record(from), work(), s.Record(to), s.Sync(ctx)); err != nil {
-				return 0, err
-			}
-			d, err := to.Since(from)
-			if err != nil {
-				return 0, err
-			}
-			best = min(best, d.Seconds())
-		}
-		return best, nil
-	}
-	if plain, err = time(func() error { return on.LookUpPlain(s, text, words, ids) }); err != nil {
-		return 0, 0, err
-	}
-	cached, err = time(func() error { return on.LookUp(s, tmp, text, words, ids) })
-	return plain, cached, err
-}
-
-func bestAndMedian(all []float64) (best, median float64) {
-	slices.Sort(all)
-	return all[0], all[len(all)/2]
 }

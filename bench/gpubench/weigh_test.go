@@ -38,4 +38,3 @@ func TestWeighAndDict(t *testing.T) {
 		}
 	}
 }
-

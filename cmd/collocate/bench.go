@@ -8,9 +8,10 @@ func newBenchCmd(a *app) *cobra.Command {
 		Short:   "Measure how fast the jobs are on this machine",
 		GroupID: groupTools,
 		Args:    cobra.NoArgs,
-		Example: `  collocate bench search news.index --topics topics.txt`,
-		RunE:    func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Example: `  collocate bench search news.index --topics topics.txt
+  collocate bench weigh --sizes 100MB`,
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchSearchCmd(a))
+	cmd.AddCommand(newBenchSearchCmd(a), newBenchWeighCmd(a))
 	return cmd
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/bench/weighbench"
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/engine"
 )
 
 // wordReader reads lists of words one after the other, each on lines of its own.
@@ -107,15 +109,21 @@ type benchRow struct {
 func newDictBenchCmd(a *app) *cobra.Command {
 	var lookups int
 	var names []string
+	var out string
 	cmd := &cobra.Command{
-		Use:   "bench WORDS...",
-		Short: "Compare the kinds of dictionaries: size and speed",
+		Use:         "bench WORDS...",
+		Short:       "Compare the kinds of dictionaries: size and speed",
+		Annotations: hasGPU,
 		Long: `Build a dictionary of each kind from files with one word a line, and look words up: by
 frequency (Zipf's law, short words first) and all equally often. Prints bytes, bits a
 word and nanoseconds a look-up and a character, the best of several rounds for each stretch. A table of next nodes
-(stt) that would not fit --memory is not built; its size is known anyway.`,
+(stt) that would not fit --memory is not built; its size is known anyway.
+
+With --engine gpu, words are looked up on the device: the papers' figures of memory, time by length
+of the text and time by size of the vocabulary, as a page of tables, or with --out as a folder with plots.`,
 		Example: `  collocate dict bench words.txt
-  collocate dict bench words.txt --kinds xbw,hash --lookups 100000`,
+  collocate dict bench words.txt --kinds xbw,hash --lookups 100000
+  collocate dict bench words.txt --engine gpu --kinds stt,xbw --lookups 100000000 --out figures`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lookups < 1 {
@@ -136,6 +144,15 @@ word and nanoseconds a look-up and a character, the best of several rounds for e
 			if words.Len() == 0 {
 				return fmt.Errorf("no words in %v", args)
 			}
+			if a.engine == engine.GPU {
+				if !cmd.Flags().Changed("kinds") {
+					kinds = []dict.Kind{dict.STT, dict.XBW, dict.XBWPlain, dict.XBWPaper}
+				}
+				return a.benchDictsGPU(cmd.Context(), weighbench.DictOptions{Words: words, Kinds: kinds, Lookups: lookups, Memory: int64(a.memory)}, out)
+			}
+			if out != "" {
+				return usagef("--out is for --engine gpu")
+			}
 			rows, err := benchDicts(cmd, a, words, kinds, lookups)
 			if err != nil {
 				return err
@@ -147,6 +164,7 @@ word and nanoseconds a look-up and a character, the best of several rounds for e
 		},
 	}
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")
 	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")
 	return cmd
 }

@@ -1,0 +1,87 @@
+// Package weighbench measures the weights of words and the dictionaries as the papers
+// do: texts of their law of 100 to 500 MB, methods side by side, from CPU memory to
+// CPU memory, and where the time goes.
+package weighbench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/collocate/collocate/datagen"
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/weigh"
+)
+
+// TextFile writes a text of the papers' law to a file in dir.
+func TextFile(ctx context.Context, dir string, size int64, threads int) (path string, err error) {
+	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	err = datagen.Text(ctx, f, datagen.TextOptions{Bytes: size, Seed: 1, Threads: threads})
+	return path, errors.Join(err, f.Close())
+}
+
+// Corpus is the documents of such a file.
+func Corpus(path string) *text.Corpus {
+	return &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Blank}}
+}
+
+// Analyzer finds their words.
+func Analyzer() (text.Analyzer, error) { return text.ParseAnalyzer("whitespace") }
+
+// DictionaryOf makes a dictionary of every n-th word of a corpus.
+func DictionaryOf(ctx context.Context, w *weigh.Weights, kind dict.Kind, every int) (*dict.File, error) {
+	words := &dict.Words{}
+	i, left := 0, 0
+	for x, err := range w.Terms(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if left == 0 {
+			left = x.DF
+			if i%every == 0 {
+				if err := words.Add(x.Word); err != nil {
+					return nil, err
+				}
+			}
+			i++
+		}
+		left -= len(x.Docs)
+	}
+	return build(ctx, words, kind)
+}
+
+func build(ctx context.Context, w *dict.Words, k dict.Kind) (*dict.File, error) {
+	var b bytes.Buffer
+	if err := dict.Build(ctx, w, dict.Options{Kind: k, Memory: 64e9}, &b); err != nil {
+		return nil, err
+	}
+	return dict.Parse(b.Bytes())
+}
+
+// Words are the n most frequent words of datagen's, in byte order.
+func Words(n int) (*dict.Words, error) {
+	var all bytes.Buffer
+	all.Grow(10 * n)
+	for r := range n {
+		all.WriteString(datagen.Word(int64(r)))
+		all.WriteByte('\n')
+	}
+	return dict.ReadWords(&all)
+}
+
+// Folder runs f with a folder that is removed afterwards.
+func Folder(f func(dir string) error) error {
+	dir, err := os.MkdirTemp("", "collocate-bench-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(dir), os.RemoveAll(dir))
+}

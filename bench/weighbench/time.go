@@ -1,0 +1,119 @@
+package weighbench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/weigh"
+)
+
+// Time is how long something took: the best and the median of several rounds.
+type Time struct{ Best, Median float64 }
+
+func timeOf(all []float64) Time {
+	slices.Sort(all)
+	return Time{all[0], all[len(all)/2]}
+}
+
+// Counts is what a corpus holds.
+type Counts struct{ Words, Docs, Pairs, Terms int }
+
+// OnCPU weighs a file on CPU cores and reads all weights, several times. The file is
+// in the cache of the operating system.
+func OnCPU(ctx context.Context, path string, o weigh.Options, rounds int) (Time, error) {
+	var all []float64
+	for range rounds {
+		start := time.Now()
+		w, err := weigh.Weigh(ctx, Corpus(path), o)
+		if err != nil {
+			return Time{}, err
+		}
+		parts := w.Parts(ctx, 4*max(1, o.Threads))
+		errs := make([]error, len(parts))
+		var wg sync.WaitGroup
+		for i, part := range parts {
+			wg.Go(func() {
+				for _, err := range part {
+					if err != nil {
+						errs[i] = err
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		all = append(all, time.Since(start).Seconds())
+		if err := errors.Join(append(errs, w.Close())...); err != nil {
+			return Time{}, err
+		}
+	}
+	return timeOf(all), nil
+}
+
+// OnGPU weighs a corpus several times from pinned memory to pinned memory, after a
+// first time that makes the buffers. With profile, the time of each step is the best
+// of its own. see, if not nil, gets the weigher at the end.
+func OnGPU(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, o weigh.Options, rounds int, see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
+	w, err := weigh.NewWeigher(dev, c, o)
+	if err != nil {
+		return Time{}, nil, err
+	}
+	defer func() { err = errors.Join(err, w.Free()) }()
+	var all []float64
+	for i := range rounds + 1 {
+		start := time.Now()
+		if err := w.Weigh(ctx); err != nil {
+			return Time{}, nil, err
+		}
+		if i == 0 {
+			continue
+		}
+		all = append(all, time.Since(start).Seconds())
+		steps = bestSteps(steps, w.Steps())
+	}
+	if see != nil {
+		err = see(w)
+	}
+	return timeOf(all), steps, err
+}
+
+func bestSteps(best, steps []weigh.Step) []weigh.Step {
+	if len(best) != len(steps) {
+		return slices.Clone(steps)
+	}
+	for i := range best {
+		best[i].Time = min(best[i].Time, steps[i].Time)
+	}
+	return best
+}
+
+// eventTimer times work on a stream by events: the best of several.
+func eventTimer(ctx context.Context, s *gpu.Stream, work func() error) (best float64, err error) {
+	from, err := s.Device().NewEvent()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, from.Free()) }()
+	to, err := s.Device().NewEvent()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, to.Free()) }()
+	best = math.Inf(1)
+	for range 4 {
+		if err := errors.Join(s.Record(from), work(), s.Record(to), s.Sync(ctx)); err != nil {
+			return 0, err
+		}
+		d, err := to.Since(from)
+		if err != nil {
+			return 0, err
+		}
+		best = min(best, d.Seconds())
+	}
+	return best, nil
+}
