@@ -80,7 +80,7 @@ func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 		"distance 1e-200":           {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
 		"nearest neighbours -1":     {nil, Options{KNN: -1, MinPrevalence: 1}},
 		"unknown algorithm":         {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: "magic"}},
-		"no GPU engine":             {nil, Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU}},
+		"no GPU engine":             {nil, Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU, Algorithm: Joinless}},
 		"point 1: position (NaN":    {func(p *Points) { p.X[1] = math.NaN() }, Options{Distance: 1, MinPrevalence: 1}},
 		"is larger than":            {func(p *Points) { p.X[1] = 1e200 }, Options{Distance: 1, MinPrevalence: 1}},
 		"latitude 91":               {func(p *Points) { p.Y[0] = 91 }, Options{Distance: 1, MinPrevalence: 1, Geographic: true}},

@@ -78,30 +78,39 @@ const (
 	gpuBytesBesides   = 1 << 20
 )
 
-// joinOnGPU joins points within a squared distance. ok is false when a cell is
-// so crowded that the host had better collapse its points.
-func joinOnGPU(r *gpuRun, pts *Points, limit, side float64) (s *gpuScene, ok bool) {
+// gpuInput is the points as they came.
+type gpuInput struct {
+	x, y, z gpu.Buffer[float64]
+	feature gpu.Buffer[uint32]
+}
+
+// uploadPoints copies the points to the device, where those within a squared
+// distance are to be joined.
+func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuInput) {
 	n := pts.Len()
 	x, y, z := pts.positions(r.job.Geographic, r.job.crew)
-	s = &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit, grid: newGPUGrid(x, y, z, side, r.job.crew)}
+	s := &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit, grid: newGPUGrid(x, y, z, side, r.job.crew)}
 	need := int64(gpuBytesPerPoint * n)
 	if z != nil {
 		need += int64(gpuBytesPerSphere * n)
 	}
 	r.use(pointMemory, need+gpuBytesBesides, "joining points")
-	inX, inY := put(r, x), put(r, y)
-	var inZ, sortedZ gpu.Buffer[float64]
+	in := gpuInput{x: put(r, x), y: put(r, y), feature: put(r, unsigned(pts.Feature))}
 	if z != nil {
-		inZ, sortedZ, s.z = put(r, z), take[float64](r, n), take[float64](r, n)
+		in.z = put(r, z)
 	}
-	inFeature := put(r, unsigned(pts.Feature))
 	r.stage("upload")
+	return s, in
+}
 
-	g := &s.grid
+// join makes places of the points and finds the cells around each. crowded gets
+// 1 when a cell has so many points that the host had better collapse them.
+func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
+	r, g, n := s.r, &s.grid, s.points
 	count := gpu.U64(uint64(n))
 	keys, order := take[uint64](r, n), take[uint32](r, n)
 	keys2, order2 := take[uint64](r, n), take[uint32](r, n)
-	r.launch(joinKernels, "cell_keys", n, inX.Arg(), inY.Arg(), argOf(inZ), count, gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
+	r.launch(joinKernels, "cell_keys", n, in.x.Arg(), in.y.Arg(), argOf(in.z), count, gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
 		gpu.F64(g.scale), gpu.U32(g.colBits), gpu.U32(g.rowBits), keys.Arg(), order.Arg())
 	if r.err == nil {
 		var err error
@@ -110,13 +119,17 @@ func joinOnGPU(r *gpuRun, pts *Points, limit, side float64) (s *gpuScene, ok boo
 	}
 	r.stage("sort")
 
-	sortedX, sortedY := take[float64](r, n), take[float64](r, n)
+	x, y := take[float64](r, n), take[float64](r, n)
+	var z gpu.Buffer[float64]
+	if in.z.Len() > 0 {
+		z, s.z = take[float64](r, n), take[float64](r, n)
+	}
 	s.feature, s.placeOf, s.weight = take[uint32](r, n), take[uint32](r, n), zeros[uint32](r, n)
-	r.launch(joinKernels, "cell_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ), inFeature.Arg(), count,
-		sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), s.feature.Arg())
+	r.launch(joinKernels, "cell_gather", n, order.Arg(), in.x.Arg(), in.y.Arg(), argOf(in.z), in.feature.Arg(), count,
+		x.Arg(), y.Arg(), argOf(z), s.feature.Arg())
 	lead, marks, sums := take[uint32](r, n), take[uint64](r, n), take[uint64](r, n)
-	crowded := zeros[uint32](r, 1)
-	r.launch(joinKernels, "cell_marks", n, keys.Arg(), sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), s.feature.Arg(), count,
+	crowded = zeros[uint32](r, 1)
+	r.launch(joinKernels, "cell_marks", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), s.feature.Arg(), count,
 		lead.Arg(), s.weight.Arg(), marks.Arg(), crowded.Arg())
 	if r.err == nil {
 		r.fail(prim.ExclusiveScan(r.s, r.arena, marks, sums))
@@ -124,13 +137,27 @@ func joinOnGPU(r *gpuRun, pts *Points, limit, side float64) (s *gpuScene, ok boo
 	s.x, s.y, s.cell = take[float64](r, n), take[float64](r, n), take[uint32](r, n)
 	cellKeys, cellStart := take[uint64](r, n), take[uint32](r, n+1)
 	s.counts = take[uint32](r, 2)
-	r.launch(joinKernels, "cell_places", n, keys.Arg(), sortedX.Arg(), sortedY.Arg(), argOf(sortedZ), lead.Arg(), marks.Arg(), sums.Arg(), count,
+	r.launch(joinKernels, "cell_places", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), lead.Arg(), marks.Arg(), sums.Arg(), count,
 		s.x.Arg(), s.y.Arg(), argOf(s.z), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg())
 	s.spans = take[[2]uint32](r, n*int(g.rows))
 	r.launch(joinKernels, "cell_spans", n*int(g.rows), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg(),
 		gpu.U32(g.colBits), gpu.U32(g.rowBits), gpu.U32(g.rows), s.spans.Arg())
 	r.stage("places")
-	return s, get(r, crowded, 1)[0] == 0
+	return crowded
+}
+
+// degrees counts the neighbours of all places, which gives the offsets of their
+// lists, and with masks the features near each.
+func (s *gpuScene) degrees(masks, near gpu.Buffer[uint64]) {
+	r := s.r
+	degree := take[uint32](r, s.points+1)
+	s.offsets = take[uint64](r, s.points+1)
+	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
+		gpu.U32(s.grid.rows), gpu.F64(s.limit), argOf(masks), gpu.U64(uint64(s.points+1)), degree.Arg(), argOf(near))
+	if r.err == nil {
+		r.fail(prim.ExclusiveScan(r.s, r.arena, degree, s.offsets))
+	}
+	r.stage("count")
 }
 
 // unsigned views numbers that are not negative.
@@ -138,42 +165,24 @@ func unsigned(v []int32) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }
 
-// count counts the neighbours of all places and, with up to 64 features, the
-// pairs of features.
+// count counts the neighbours of all places and the pairs of features.
 func (s *gpuScene) count() *pairCounts {
-	r := s.r
-	degree := take[uint32](r, s.points+1)
-	s.offsets = take[uint64](r, s.points+1)
-	var masks, near gpu.Buffer[uint64]
-	if s.features <= 64 {
-		bit := make([]uint32, s.features)
-		for f := range bit {
-			bit[f] = uint32(f)
-		}
-		masks, near = s.masks(bit), take[uint64](r, s.points)
+	r, n := s.r, s.features
+	bit := make([]uint32, n)
+	for f := range bit {
+		bit[f] = uint32(f)
 	}
-	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
-		gpu.U32(s.grid.rows), gpu.F64(s.limit), argOf(masks), gpu.U64(uint64(s.points+1)), degree.Arg(), argOf(near))
-	if r.err == nil {
-		r.fail(prim.ExclusiveScan(r.s, r.arena, degree, s.offsets))
-	}
-	r.stage("count")
-	var pairs gpu.Buffer[uint64]
-	n := s.features
-	if near.Len() > 0 {
-		pairs = zeros[uint64](r, n*n)
-		blocks := min((s.points+gpuThreads-1)/gpuThreads, 4*r.dev.Info().Multiprocessors)
-		r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)),
-			near.Arg(), gpu.U32(uint32(n)), pairs.Arg())
-	}
+	masks, near := s.masks(bit), take[uint64](r, s.points)
+	s.degrees(masks, near)
+	pairs := zeros[uint64](r, n*n)
+	blocks := min((s.points+gpuThreads-1)/gpuThreads, 4*r.dev.Info().Multiprocessors)
+	r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)),
+		near.Arg(), gpu.U32(uint32(n)), pairs.Arg())
 	s.places = int(get(r, s.counts, 2)[1])
 	if r.err != nil {
 		return nil
 	}
 	s.edges = int64(get(r, s.offsets.Slice(s.points, s.points+1), 1)[0])
-	if near.Len() == 0 {
-		return nil
-	}
 	counts := newPairCounts(n)
 	for i, c := range get(r, pairs, n*n) {
 		counts.dense[i] = int64(c)

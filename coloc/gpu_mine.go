@@ -71,15 +71,17 @@ func (m *gpuMiner) join() (*pairCounts, error) {
 			limit = chordLimit(j.Distance)
 			side = math.Sqrt(limit)
 		}
-		s, ok := joinOnGPU(r, m.survey.pts, limit, side)
-		if ok {
+		s, in := uploadPoints(r, m.survey.pts, limit, side)
+		crowded := get(r, s.join(in), 1)[0] != 0
+		if r.err != nil {
+			return nil, r.err
+		}
+		if !crowded {
 			m.scene = s
 			counts := s.count()
 			return counts, r.err
 		}
-		if r.err != nil {
-			return nil, r.err
-		}
+		r.fail(r.arena.Release(0))
 		j.logf("crowded positions: the CPU cores join the points")
 	}
 	g, err := m.survey.join(r.ctx)

@@ -51,12 +51,17 @@ func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int
 	return u
 }
 
-// What a warp may take for a place; places that need more are left to the host's
-// engine. Steps are as on the CPU, in profileSteps.
-const (
-	narrowWarps = 8 // as in the kernels
-	setsAPlace  = 16
-)
+// The kernels that profile places, by how many candidates a warp holds. Places
+// that are too much for one are queued for the next, and those that are too much
+// for the last are left to the CPU's engine. Steps are as there, in profileSteps.
+var profilers = []struct {
+	name  string
+	warps int // of a block
+}{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1}}
+
+// setsAPlace is the room for sets at first; 200,000 even points of 20 features
+// with 22 neighbours each have 8.
+const setsAPlace = 16
 
 // gpuSets are the profiles of all places.
 type gpuSets struct {
@@ -92,42 +97,43 @@ func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
 		sets = gpuSets{pool: take[uint64](r, room), start: zeros[uint64](r, n), count: zeros[uint32](r, n)}
 		lists := take[uint32](r, int(entries))
 		used := zeros[uint64](r, 1)
-		queue, hardQueue := take[uint32](r, n), take[uint32](r, n)
-		counts := zeros[uint32](r, 2)
+		queues := [2]gpu.Buffer[uint32]{take[uint32](r, n), take[uint32](r, n)}
+		var none gpu.Buffer[uint32]
 		for lo := 0; lo < n && r.err == nil; {
-			hi := n
-			from := s.hosted
+			hi, from := n, s.hosted
 			if s.hosted.Len() == 0 && s.edges > 0 {
-				hi = s.chunk(lo, entries)
+				hi, from = s.chunk(lo, entries), lists
 				s.lists(lo, hi, lists)
-				from = lists
 				r.stage("lists")
 			}
-			if r.err == nil && lo > 0 {
-				r.fail(counts.Slice(0, 1).Zero(r.s))
+			counts := zeros[uint32](r, len(profilers))
+			queue, queued := none, none
+			for i, p := range profilers {
+				if r.err != nil {
+					break
+				}
+				next, count := queues[i%2], counts.Slice(i, i+1)
+				blocks := (hi - lo + p.warps - 1) / p.warps
+				if i > 0 {
+					blocks = min(blocks, 32*r.dev.Info().Multiprocessors)
+				}
+				r.launchBlocks(profileKernels, p.name, blocks, 32*p.warps, argOf(queue), argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi-lo)),
+					s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach), gpu.F64(s.limit), masks.Arg(), pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from),
+					gpu.U32(uint32(max(r.job.evaluation.steps, 1))), sets.pool.Arg(), gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(), next.Arg(), count.Arg())
+				r.stage(p.name)
+				queue, queued = next, count
 			}
-			common := func(queue, next gpu.Buffer[uint32], queued, count gpu.Buffer[uint32]) []gpu.Arg {
-				return []gpu.Arg{argOf(queue), argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi - lo)), s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach),
-					gpu.F64(s.limit), masks.Arg(), pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from), gpu.U32(uint32(max(r.job.evaluation.steps, 1))),
-					sets.pool.Arg(), gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(), next.Arg(), count.Arg()}
+			if hard = int(get(r, queued, 1)[0]); hard > 0 {
+				return sets, hard
 			}
-			if r.err != nil {
-				break
-			}
-			none := gpu.Buffer[uint32]{}
-			r.launchBlocks(profileKernels, "profile_narrow", (hi-lo+narrowWarps-1)/narrowWarps, 32*narrowWarps, common(none, queue, none, counts.Slice(0, 1))...)
-			r.stage("profiles")
-			r.launchBlocks(profileKernels, "profile_wide", min(hi-lo, 16*r.dev.Info().Multiprocessors), 32, common(queue, hardQueue, counts.Slice(0, 1), counts.Slice(1, 2))...)
-			r.stage("wide profiles")
 			lo = hi
 		}
 		if r.err != nil {
 			return sets, 0
 		}
-		hard = int(get(r, counts, 2)[1])
 		sets.total = int(get(r, used, 1)[0])
-		if r.err != nil || sets.total <= room || hard > 0 {
-			return sets, hard
+		if r.err != nil || sets.total <= room {
+			return sets, 0
 		}
 		room = sets.total // and once more, with room enough
 	}

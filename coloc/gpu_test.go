@@ -181,3 +181,15 @@ func TestSGCTOnTheGPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	sameAsCPU(t, crowdedPoints(rng, 300, 6, 10), Options{Distance: 1.2, MinPrevalence: 0.2, Device: d, Algorithm: SGCT})
 }
+
+func TestJoinTimeCountsThePairs(t *testing.T) {
+	d := testGPU(t, 0)
+	pts := evenPoints(2000, 5, 100, 3)
+	took, pairs, err := d.JoinTime(t.Context(), pts, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := sameAsCPU(t, pts, Options{Distance: 4, MinPrevalence: 0.5, Device: d}).Pairs; pairs != want || took <= 0 {
+		t.Errorf("%d pairs in %v, want %d", pairs, took, want)
+	}
+}

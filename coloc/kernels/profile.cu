@@ -113,9 +113,14 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
         count += __popc(single[k]);
       }
       if (count < 2) continue;
-#pragma unroll
+#pragma unroll 1
       for (u32 word = 0; word < Words; word++) {
-        for (u32 rest = single[word]; rest; rest &= rest - 1) {
+        u32 rest = 0;
+#pragma unroll
+        for (u32 k = 0; k < Words; k++)
+          if (k == word) rest = single[k];
+#pragma unroll 1
+        for (; rest; rest &= rest - 1) {
           u32 j = word * kWarp + __ffs(rest) - 1;
 #pragma unroll
           for (u32 k = 0; k < Words; k++) {
@@ -303,5 +308,7 @@ INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, con
   }
 
 // Most places have few candidates; the others take a warp with more memory.
-PROFILES(profile_narrow, 2, 48, 64, 8)
-PROFILES(profile_wide, 8, 64, 1024, 1)
+PROFILES(profile_32, 1, 32, 32, 8)
+PROFILES(profile_64, 2, 48, 64, 8)
+PROFILES(profile_128, 4, 64, 256, 4)
+PROFILES(profile_256, 8, 64, 1024, 1)
