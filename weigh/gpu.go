@@ -184,10 +184,10 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
 	return nil
 }
 
-// tooLarge says whether an error is that device memory was not enough.
+// tooLarge says whether an error is that fewer documents would do.
 func tooLarge(err error) bool {
 	var full *gpu.OutOfMemory
-	return errors.As(err, &full)
+	return errors.As(err, &full) || errors.Is(err, errPacking)
 }
 
 // run makes a run in memory of what a method left.
@@ -202,27 +202,14 @@ func (p *gpuPairs) run() *run {
 	if r.post == nil {
 		r.post = make([]uint64, len(p.docs))
 		for i, d := range p.docs {
-			r.post[i] = uint64(d)<<32 | uint64(p.tfs[i])
+			r.post[i] = uint64(d)<<32 | uint64(p.small[i])
+		}
+		for _, l := range p.large {
+			r.post[l>>32] |= l & (1<<32 - 1)
 		}
 	}
 	r.sampleWords()
 	return r
-}
-
-// arrays are the weights of a corpus that was one chunk.
-func (p *gpuPairs) arrays() *arrays {
-	a := &arrays{docs: p.docs, tfs: p.tfs, weights: p.weights, first: make([]uint32, len(p.first))}
-	for i, f := range p.first {
-		a.first[i] = uint32(f)
-	}
-	a.word = func(i int) []byte {
-		start := uint64(0)
-		if i > 0 {
-			start = p.ends[i-1]
-		}
-		return p.words[start:p.ends[i]]
-	}
-	return a
 }
 
 // gather reads a corpus and hands the chunk to one if there is only one;
@@ -282,7 +269,7 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 		if err != nil {
 			return err
 		}
-		w = &Weights{docs: d, scorer: s, source: p.arrays(), steps: g.steps}
+		w = &Weights{docs: d, scorer: s, source: p, steps: g.steps}
 		return nil
 	})
 	if err != nil || w != nil {

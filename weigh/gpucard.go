@@ -39,11 +39,15 @@ var gpuKernels = map[string]struct {
 type card struct {
 	dev    *gpu.Device
 	s      *gpu.Stream
+	copies *gpu.Stream // beside s
 	tmp    arena
 	side   arena              // for the words of method invert
 	count  gpu.Buffer[uint64] // of what a step found
 	pinned *pinnedResult      // for results; nil for the Go heap
 	watch  *stopwatch         // nil if nobody wants to know
+
+	events []*gpu.Event // in use since the chunk began
+	used   int
 
 	words  *words.Dictionary // of method auto, kept for the next chunk
 	seq    *words.Sequence
@@ -58,6 +62,9 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 		}
 	}()
 	if c.s, err = dev.NewStream(); err != nil {
+		return nil, err
+	}
+	if c.copies, err = dev.NewStream(); err != nil {
 		return nil, err
 	}
 	c.count, err = gpu.Alloc[uint64](dev, 1)
@@ -105,10 +112,29 @@ func (c *card) free() (err error) {
 		err = errors.Join(err, c.seq.Free())
 	}
 	err = errors.Join(err, c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free())
-	if c.s != nil {
-		err = errors.Join(err, c.s.Free())
+	for _, e := range c.events {
+		err = errors.Join(err, e.Free())
+	}
+	for _, s := range []*gpu.Stream{c.s, c.copies} {
+		if s != nil {
+			err = errors.Join(err, s.Free())
+		}
 	}
 	return err
+}
+
+// after makes one stream's later work wait for what the other has to do now.
+func (c *card) after(later, now *gpu.Stream) error {
+	if c.used == len(c.events) {
+		e, err := c.dev.NewEvent()
+		if err != nil {
+			return err
+		}
+		c.events = append(c.events, e)
+	}
+	e := c.events[c.used]
+	c.used++
+	return errors.Join(now.Record(e), later.WaitFor(e))
 }
 
 // each launches a kernel with a thread for each of n items.
@@ -162,38 +188,62 @@ func takeFrom[T any](a *gpu.Arena, err *error, n int) gpu.Buffer[T] {
 	return b
 }
 
-// fetch brings a buffer to the host: into pinned memory if the card has some, there
-// when the stream is, else into the Go heap. slot is where the pinned memory is kept
-// for the next time.
-func fetch[T any](ctx context.Context, c *card, b gpu.Buffer[T], slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
+// hostMemory takes memory for n values of a result: pinned if the card has such,
+// which slot keeps for the next time, else from the Go heap.
+func hostMemory[T any](c *card, n int, slot func(*pinnedResult) *gpu.Pinned[T]) (host[T], error) {
 	if c.pinned == nil {
-		v := make([]T, b.Len())
-		return v, b.Download(ctx, c.s, v)
+		return host[T]{values: make([]T, n)}, nil
 	}
 	p := slot(c.pinned)
-	if len(p.Values()) < b.Len() {
+	if len(p.Values()) < n {
 		err := p.Free()
+		*p = gpu.Pinned[T]{}
 		if err == nil {
-			*p, err = gpu.AllocPinned[T](c.dev, b.Len()+b.Len()/8)
+			*p, err = gpu.AllocPinned[T](c.dev, n+n/8)
 		}
 		if err != nil {
-			return nil, err
+			return host[T]{}, err
 		}
 	}
-	to := p.Slice(0, b.Len())
-	return to.Values(), b.CopyOut(c.s, to)
+	v := p.Slice(0, n)
+	return host[T]{v.Values(), v, true}, nil
+}
+
+// host is memory that a result goes to.
+type host[T any] struct {
+	values []T
+	pinned gpu.Pinned[T]
+	fast   bool
+}
+
+// fetch copies a buffer to the place from on. If the memory is pinned, it is there
+// when the stream is.
+func (h host[T]) fetch(ctx context.Context, s *gpu.Stream, from int, b gpu.Buffer[T]) error {
+	if h.fast {
+		return b.CopyOut(s, h.pinned.Slice(from, from+b.Len()))
+	}
+	return b.Download(ctx, s, h.values[from:from+b.Len()])
+}
+
+// fetchAll is both for one buffer.
+func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T], slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
+	h, err := hostMemory(c, b.Len(), slot)
+	if err != nil {
+		return nil, err
+	}
+	return h.values, h.fetch(ctx, s, 0, b)
 }
 
 // pinnedResult is host memory that results are copied to at full speed.
 type pinnedResult struct {
-	words              gpu.Pinned[uint8]
-	ends, first, posts gpu.Pinned[uint64]
-	docs, tfs          gpu.Pinned[uint32]
-	weights            gpu.Pinned[float32]
+	words, small              gpu.Pinned[uint8]
+	ends, first, posts, large gpu.Pinned[uint64]
+	docs                      gpu.Pinned[uint32]
+	weights                   gpu.Pinned[float32]
 }
 
 func (p *pinnedResult) free() error {
-	return errors.Join(p.words.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.docs.Free(), p.tfs.Free(), p.weights.Free())
+	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.large.Free(), p.docs.Free(), p.weights.Free())
 }
 
 // scorerArgs are the arguments of the formula, in the kernels' order.

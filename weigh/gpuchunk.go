@@ -3,6 +3,7 @@ package weigh
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
@@ -13,11 +14,12 @@ import (
 // gpuChunk is documents on their way to the device, as the papers have them: words
 // with a blank or, at the end of a document, a newline behind each.
 type gpuChunk struct {
-	parts  [][]byte         // of the text, in order; or
-	pinned gpu.Pinned[byte] // all of it
-	bytes  int
-	words  int
-	docs   int // that have words
+	parts   [][]byte         // of the text, in order; or
+	pinned  gpu.Pinned[byte] // all of it
+	bytes   int
+	words   int
+	docs    int // that have words
+	longest int // words of a document, at most
 	// numbers are those of the documents in the corpus; nil for 0, 1, 2 and so on.
 	numbers []uint32
 }
@@ -25,12 +27,14 @@ type gpuChunk struct {
 // gpuPairs is what a method makes of a chunk, on the host: words in byte order, one
 // behind the other, and their pairs, those of word t from first[t] to first[t+1].
 type gpuPairs struct {
-	words     []byte
-	ends      []uint64
-	first     []uint64
-	docs, tfs []uint32
-	weights   []float32
-	posts     []uint64 // instead of these three: doc<<32 | tf
+	words   []byte
+	ends    []uint64
+	first   []uint64
+	docs    []uint32
+	weights []float32
+	small   []uint8  // how often; 0: see large
+	large   []uint64 // frequencies above 254: pair<<32 | tf, in order
+	posts   []uint64 // instead of these four: doc<<32 | tf
 }
 
 // gpuTask is a chunk in device memory with all that a method needs.
@@ -69,55 +73,90 @@ func needSteps(bytes, words, docs int) int64 {
 // gpuSpare is for what does not grow with the text.
 const gpuSpare = 1 << 20
 
-// weighChunk uploads a chunk, weighs it, and waits.
+// weighChunk weighs a chunk, and waits.
 func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuMethod) (out *gpuPairs, err error) {
-	t.card, t.in, t.numbers = c, in, gpu.Null()
+	t.card, t.in, t.numbers, c.used = c, in, gpu.Null(), 0
 	if in.words == 0 {
 		return &gpuPairs{first: []uint64{0}}, nil
 	}
 	err = c.scratch(func() error {
-		if err := c.step("copy up"); err != nil {
-			return err
+		err := c.step("copy up")
+		t.text = take[uint8](c, &err, in.bytes)
+		if err == nil && in.numbers != nil {
+			b := take[uint32](c, &err, len(in.numbers))
+			if err == nil {
+				t.numbers, err = b.Arg(), b.Upload(c.s, in.numbers)
+			}
 		}
-		if err := t.upload(); err != nil {
-			return err
-		}
-		if out, err = run(ctx, &t); err != nil {
-			return err
-		}
-		return errors.Join(c.step("end"), c.s.Sync(ctx))
-	})
-	return out, err
-}
-
-// upload brings the text to the device.
-func (t *gpuTask) upload() (err error) {
-	t.text = take[uint8](t.card, &err, t.in.bytes)
-	if err != nil {
-		return err
-	}
-	if t.in.numbers != nil {
-		b := take[uint32](t.card, &err, len(t.in.numbers))
 		if err != nil {
 			return err
 		}
-		if err := b.Upload(t.s, t.in.numbers); err != nil {
-			return err
+		if out, err = run(ctx, &t); err == nil {
+			err = errors.Join(c.step("end"), c.s.Sync(ctx))
 		}
-		t.numbers = b.Arg()
+		// Whatever happened, nothing may be under way when memory is given back.
+		return errors.Join(err, c.copies.Sync(context.WithoutCancel(ctx)))
+	})
+	if err != nil {
+		return nil, err
 	}
-	if len(t.in.pinned.Values()) > 0 {
-		return t.text.CopyIn(t.s, t.in.pinned)
-	}
-	at := 0
-	for _, p := range t.in.parts {
-		if err := t.text.Slice(at, at+len(p)).Upload(t.s, p); err != nil {
-			return err
-		}
-		at += len(p)
-	}
-	return nil
+	slices.Sort(out.large)
+	return out, nil
 }
+
+// gpuPiece is how much text is copied at a time, so that work on it can begin while
+// the next is on its way.
+const gpuPiece = 32 << 20
+
+// feed copies the text to the device in pieces and hands each to use as soon as it
+// is there. Pieces end behind a separator, at a multiple of 16.
+func (t *gpuTask) feed(use func(piece gpu.Buffer[uint8]) error) error {
+	at, done := 0, 0
+	send := func(part []byte, copyIn func(to gpu.Buffer[uint8]) error) error {
+		if err := copyIn(t.text.Slice(at, at+len(part))); err != nil {
+			return err
+		}
+		base := at
+		at += len(part)
+		if at-done < gpuPiece || at == t.in.bytes {
+			return nil
+		}
+		cut := at &^ 15
+		for cut > base && !separates(part[cut-1-base]) {
+			cut -= 16
+		}
+		if cut <= base {
+			return nil // one long word
+		}
+		if err := t.after(t.s, t.copies); err != nil {
+			return err
+		}
+		err := use(t.text.Slice(done, cut))
+		done = cut
+		return err
+	}
+	if all := t.in.pinned.Values(); len(all) > 0 {
+		for at < len(all) {
+			from, to := at, min(at+gpuPiece, len(all))
+			if err := send(all[from:to], func(b gpu.Buffer[uint8]) error { return b.CopyIn(t.copies, t.in.pinned.Slice(from, to)) }); err != nil {
+				return err
+			}
+		}
+	} else {
+		for _, p := range t.in.parts {
+			if err := send(p, func(b gpu.Buffer[uint8]) error { return b.Upload(t.copies, p) }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.after(t.s, t.copies); err != nil {
+		return err
+	}
+	return use(t.text.Slice(done, at))
+}
+
+// upload copies the text to the device.
+func (t *gpuTask) upload() error { return t.feed(func(gpu.Buffer[uint8]) error { return nil }) }
 
 // vocabulary brings the words at refs, which are in byte order, to the host.
 func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64], out *gpuPairs) error {
@@ -144,10 +183,13 @@ func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffe
 		if err := t.each("steps", "weigh_word_bytes", n, text.Arg(), refs.Arg(), ends.Arg(), words.Arg(), gpu.U64(uint64(n))); err != nil {
 			return err
 		}
-		if out.words, err = fetch(ctx, t.card, words, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
+		if err := t.after(t.copies, t.s); err != nil {
 			return err
 		}
-		out.ends, err = fetch(ctx, t.card, ends, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
+		if out.words, err = fetchAll(ctx, t.card, t.copies, words, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
+			return err
+		}
+		out.ends, err = fetchAll(ctx, t.card, t.copies, ends, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
 		return err
 	})
 }
@@ -162,20 +204,52 @@ func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer
 	return w, t.each("steps", "weigh_terms", terms, args...)
 }
 
-// fetchPairs brings the result to the host.
-func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32]) (err error) {
-	if err = t.step("copy down"); err != nil {
+// gpuSlice is how many pairs are weighed before they are copied, while the next are
+// being weighed.
+const gpuSlice = 8 << 20
+
+// fetchPairs brings the result to the host; weigh, if not nil, makes the pairs [i, j).
+func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32], weigh func(i, j int) error) error {
+	n := docs.Len()
+	err := errors.Join(t.step("copy down"), t.count.Zero(t.s))
+	small := take[uint8](t.card, &err, n)
+	large := take[uint64](t.card, &err, t.in.words/255+1) // frequencies add up to the words
+	if err != nil {
 		return err
 	}
-	if out.first, err = fetch(ctx, t.card, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+	toDocs, err1 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.docs })
+	toWeights, err2 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[float32] { return &p.weights })
+	toSmall, err3 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.small })
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	if out.docs, err = fetch(ctx, t.card, docs, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.docs }); err != nil {
+	out.docs, out.weights, out.small = toDocs.values, toWeights.values, toSmall.values
+	for i := 0; i < n; i += gpuSlice {
+		j := min(i+gpuSlice, n)
+		if weigh != nil {
+			if err := weigh(i, j); err != nil {
+				return err
+			}
+		}
+		s := small.Slice(i, j)
+		if err := t.each("count", "weigh_small", (j-i+3)/4, tfs.Slice(i, j).Arg(), s.Arg(), large.Arg(), t.count.Arg(), gpu.U64(uint64(i)), gpu.U64(uint64(j-i))); err != nil {
+			return err
+		}
+		err := errors.Join(t.after(t.copies, t.s), toDocs.fetch(ctx, t.copies, i, docs.Slice(i, j)),
+			toWeights.fetch(ctx, t.copies, i, weights.Slice(i, j)), toSmall.fetch(ctx, t.copies, i, s))
+		if err != nil {
+			return err
+		}
+	}
+	if out.first, err = fetchAll(ctx, t.card, t.copies, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 		return err
 	}
-	if out.tfs, err = fetch(ctx, t.card, tfs, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.tfs }); err != nil {
+	many, err := t.counted(ctx)
+	if err != nil {
 		return err
 	}
-	out.weights, err = fetch(ctx, t.card, weights, func(p *pinnedResult) *gpu.Pinned[float32] { return &p.weights })
-	return err
+	if out.large, err = fetchAll(ctx, t.card, t.copies, large.Slice(0, many), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.large }); err != nil {
+		return err
+	}
+	return t.after(t.s, t.copies)
 }

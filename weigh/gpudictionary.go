@@ -104,7 +104,7 @@ func (t *gpuTask) numberUnknown(ctx context.Context, o *occurrences, ids gpu.Buf
 
 // numberAll numbers all words, without a dictionary given, by a hash table.
 func (t *gpuTask) numberAll(ctx context.Context, ids gpu.Buffer[uint32]) (numbers int, err error) {
-	if err := t.tokenise(ctx); err != nil {
+	if err := t.tokenise(ctx, func(use func(gpu.Buffer[uint8]) error) error { return use(t.text) }); err != nil {
 		return 0, err
 	}
 	items := t.seq.Items(0, t.in.words+t.in.docs)

@@ -4,28 +4,44 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/prim"
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// needFused is what gpuFused takes at most: the text; then for each item, a word or
-// a document's end, its pairs as they are counted (13 bytes), selected and sorted
-// (24), and their words' runs (12); the tables of very long documents come instead of
-// these. The dictionary and the sequence are not in the arena.
+// needFused is what gpuFused takes at most: the text; for each item, a word or a
+// document's end, three pairs of 8 bytes, later the result in their place, and
+// flags, twice; lists of documents. The tables of very long documents come on top. The
+// dictionary and the sequence are not in the arena.
 func needFused(bytes, words, docs int) int64 {
-	return int64(bytes) + 60*int64(words+docs) + gpuSpare
+	return int64(bytes) + 48*int64(words+docs) + 32*int64(docs) + gpuSpare
 }
 
-// gpuFused is our own way. One kernel finds the words and numbers them; words in use
-// are sorted, the others' numbers forgotten; documents are counted in shared memory,
-// and their pairs sorted by word once.
+// packing says how a pair is packed into 64 bits: see kernels/count.cu.
+type packing struct{ docShift, termShift, bits int }
+
+func newPacking(terms, docs, longest int) (p packing, ok bool) {
+	p.docShift = bits.Len(uint(longest))
+	p.termShift = p.docShift + bitsFor(docs)
+	p.bits = p.termShift + bitsFor(terms)
+	return p, p.bits <= 64
+}
+
+func (p packing) args() []gpu.Arg {
+	return []gpu.Arg{gpu.U32(uint32(p.docShift)), gpu.U32(uint32(p.termShift))}
+}
+
+// errPacking is for documents so many and so long that half of them must do.
+var errPacking = errors.New("a pair of word and document takes more than 64 bits: a GPU weighs fewer documents at a time")
+
+// gpuFused is our own way. One kernel finds the words and numbers them while the text
+// is still coming in; words in use are sorted, the others' numbers forgotten;
+// documents are counted in shared memory, and their pairs sorted by word once.
 func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
-	if err := t.step("words"); err != nil {
-		return nil, err
-	}
-	if err := t.tokenise(ctx); err != nil {
+	if err := t.tokenise(ctx, t.feed); err != nil {
 		return nil, err
 	}
 	out := &gpuPairs{}
@@ -39,12 +55,14 @@ func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := t.places
+	pack, ok := newPacking(terms, t.in.docs, t.in.longest)
+	if !ok {
+		return nil, errPacking
+	}
 
 	// Counting leaves gaps: a document has no more pairs than words.
 	ends := take[uint32](t.card, &err, t.in.docs)
-	term, altTerm := take[uint32](t.card, &err, items.Len()), take[uint32](t.card, &err, items.Len())
-	posts, altPosts := take[uint64](t.card, &err, items.Len()), take[uint64](t.card, &err, items.Len())
+	pairs, alt := take[uint64](t.card, &err, items.Len()), take[uint64](t.card, &err, items.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +74,13 @@ func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 		if err != nil {
 			return err
 		}
-		if err := t.countDocuments(ctx, items, places, ends, altTerm, altPosts, flags); err != nil {
+		if err := t.countDocuments(ctx, items, ends, alt, flags, pack); err != nil {
 			return err
 		}
 		if err := t.step("select"); err != nil {
 			return err
 		}
-		if err := prim.Select(t.s, t.tmp.Arena, altTerm, flags, term, t.count); err != nil {
-			return err
-		}
-		return prim.Select(t.s, t.tmp.Arena, altPosts, flags, posts, t.count)
+		return prim.Select(t.s, t.tmp.Arena, alt, flags, pairs, t.count)
 	})
 	if err != nil {
 		return nil, err
@@ -74,59 +89,61 @@ func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err != nil {
 		return nil, err
 	}
-
 	if err := t.step("sort"); err != nil {
 		return nil, err
 	}
-	sortedTerm, sortedPosts, err := prim.SortPairs(t.s, t.tmp.Arena, term.Slice(0, n), altTerm.Slice(0, n), posts.Slice(0, n), altPosts.Slice(0, n), 0, bitsFor(terms))
+	pairs, alt = pairs.Slice(0, n), alt.Slice(0, n)
+	sorted, err := prim.SortKeys(t.s, t.tmp.Arena, pairs, alt, pack.termShift, pack.bits)
 	if err != nil {
 		return nil, err
+	}
+	free := alt
+	if sorted.Arg() == alt.Arg() {
+		free = pairs
 	}
 	if err := t.step("df"); err != nil {
 		return nil, err
 	}
-	keys, first := take[uint32](t.card, &err, n), take[uint64](t.card, &err, n+1)
+	first := take[uint64](t.card, &err, terms+1)
 	if err != nil {
 		return nil, err
 	}
-	if err := prim.Runs(t.s, t.tmp.Arena, sortedTerm, keys, first, t.count); err != nil {
+	count := gpu.U64(uint64(n))
+	if err := t.each("count", "weigh_firsts", n, sorted.Arg(), count, first.Arg(), gpu.U64(uint64(terms)), gpu.U32(uint32(pack.termShift))); err != nil {
 		return nil, err
 	}
-	first = first.Slice(0, terms+1)
 	if t.posts {
-		return out, t.fetchPosts(ctx, out, first, sortedPosts)
+		if err := t.each("count", "weigh_posts", n, append([]gpu.Arg{sorted.Arg(), count, t.numbers, free.Arg()}, pack.args()...)...); err != nil {
+			return nil, err
+		}
+		return out, t.fetchPosts(ctx, out, first, free)
 	}
 
-	if err := t.step("formula"); err != nil {
-		return nil, err
-	}
 	weights, err := t.termWeights(first, terms)
 	if err != nil {
 		return nil, err
 	}
-	// The result goes where the sort's other halves were.
-	freeTerm, freePosts := altTerm, altPosts
-	if sortedTerm.Arg() == altTerm.Arg() {
-		freeTerm, freePosts = term, posts
-	}
-	half := gpu.As[uint32](freePosts)
-	docs, tfs, w := half.Slice(0, n), half.Slice(n, 2*n), gpu.As[float32](freeTerm).Slice(0, n)
-	args := append([]gpu.Arg{sortedTerm.Arg(), sortedPosts.Arg(), gpu.U64(uint64(n)), weights.Arg(), ends.Arg(), t.numbers,
-		docs.Arg(), tfs.Arg(), w.Arg()}, scorerArgs(t.scorer)...)
-	if err := t.each("count", "weigh_posts", n, args...); err != nil {
+	// The result goes where the sort's other half was, and beside it.
+	half := gpu.As[uint32](free)
+	docs, tfs, w := half.Slice(0, n), half.Slice(n, 2*n), take[float32](t.card, &err, n)
+	if err != nil {
 		return nil, err
 	}
-	return out, t.fetchPairs(ctx, out, first, docs, tfs, w)
+	return out, t.fetchPairs(ctx, out, first, docs, tfs, w, func(i, j int) error {
+		args := append([]gpu.Arg{sorted.Slice(i, j).Arg(), gpu.U64(uint64(j - i)), weights.Arg(), ends.Arg(), t.numbers,
+			docs.Slice(i, j).Arg(), tfs.Slice(i, j).Arg(), w.Slice(i, j).Arg()}, pack.args()...)
+		return t.each("count", "weigh_scores", j-i, append(args, scorerArgs(t.scorer)...)...)
+	})
 }
 
 func (t *gpuTask) fetchPosts(ctx context.Context, out *gpuPairs, first, posts gpu.Buffer[uint64]) (err error) {
 	if err = t.step("copy down"); err != nil {
 		return err
 	}
-	if out.first, err = fetch(ctx, t.card, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+	if out.first, err = fetchAll(ctx, t.card, t.s, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 		return err
 	}
-	out.posts, err = fetch(ctx, t.card, posts, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.posts })
+	out.posts, err = fetchAll(ctx, t.card, t.s, posts, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.posts })
 	return err
 }
 
@@ -138,8 +155,9 @@ func firstSlots(words int) int {
 }
 
 // tokenise turns the text into a sequence of numbers by a hash table in device
-// memory; both stay with the card.
-func (t *gpuTask) tokenise(ctx context.Context) (err error) {
+// memory; both stay with the card. feed hands out the text in pieces that end with a
+// separator.
+func (t *gpuTask) tokenise(ctx context.Context, feed func(use func(gpu.Buffer[uint8]) error) error) (err error) {
 	if t.words == nil {
 		t.words, err = words.NewDictionary(t.s, firstSlots(t.in.words))
 	} else {
@@ -162,10 +180,11 @@ func (t *gpuTask) tokenise(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	queue := func(text gpu.Buffer[uint8]) error { return t.words.Queue(t.s, words.Separated, text, t.seq, false) }
+	if err := feed(queue); err != nil {
+		return err
+	}
 	for {
-		if err := t.words.Queue(t.s, words.Separated, t.text, t.seq, false); err != nil {
-			return err
-		}
 		state, err := t.seq.State(ctx, t.s)
 		if err != nil {
 			return err
@@ -176,7 +195,11 @@ func (t *gpuTask) tokenise(ctx context.Context) (err error) {
 			}
 			return nil
 		}
-		if err := t.words.Recover(ctx, t.s, t.seq, state); err != nil {
+		// More different words than expected: all of the text again.
+		if err := errors.Join(t.words.Recover(ctx, t.s, t.seq, state), t.seq.Clear(t.s)); err != nil {
+			return err
+		}
+		if err := queue(t.text); err != nil {
 			return err
 		}
 	}
@@ -263,35 +286,23 @@ const (
 
 // countDocuments finds where documents end and counts each one's words: its pairs
 // go to the places of its items, flagged.
-func (t *gpuTask) countDocuments(ctx context.Context, items, places, ends, term gpu.Buffer[uint32], posts gpu.Buffer[uint64], flags gpu.Buffer[uint8]) error {
+func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uint32], pairs gpu.Buffer[uint64], flags gpu.Buffer[uint8], pack packing) error {
 	n, nd := items.Len(), t.in.docs
 	if err := t.each("count", "weigh_ends", (n+3)/4, items.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
 		return err
 	}
-	if err := t.scratch(func() (err error) {
-		all := take[uint32](t.card, &err, n)
-		if err != nil {
-			return err
-		}
-		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, all, t.count); err != nil {
-			return err
-		}
-		return all.Slice(0, nd).CopyTo(t.s, ends)
-	}); err != nil {
+	// There are as many as the host counted, so nothing is written behind the last.
+	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, ends, t.count); err != nil {
 		return err
 	}
-	numbers := gpu.Null()
-	if t.posts { // weights need the documents' lengths first
-		numbers = t.numbers
-	}
-	in := []gpu.Arg{items.Arg(), ends.Arg(), places.Arg(), numbers}
-	out := []gpu.Arg{term.Arg(), posts.Arg(), flags.Arg()}
+	in := []gpu.Arg{items.Arg(), ends.Arg(), t.places.Arg()}
+	out := append([]gpu.Arg{pairs.Arg(), flags.Arg()}, pack.args()...)
 	count := gpuKernels["count"].source
 	small, err := t.dev.Kernel(count, "weigh_count_small")
 	if err != nil {
 		return err
 	}
-	args := append(append(append([]gpu.Arg{}, in...), gpu.U64(uint64(nd))), out...)
+	args := slices.Concat(in, []gpu.Arg{gpu.U64(uint64(nd))}, out)
 	if err := t.s.Launch(small, gpu.Grid((nd+7)/8, 256), args...); err != nil {
 		return err
 	}
@@ -299,22 +310,25 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, places, ends, term 
 	slots := (t.dev.Info().SharedOptIn - 64) / 8
 	wide := slots / 4 * 3
 	for _, class := range []struct {
-		kernel        string
-		over, most    int
-		threads       int
-		shared, slots int
+		kernel     string
+		over, most int
+		threads    int
+		slots      int // in dynamic shared memory
 	}{
-		{"weigh_count_middle", smallDocument, middleDocument, 128, 0, 0},
-		{"weigh_count_large", middleDocument, largeDocument, 512, 0, 0},
-		{"weigh_count_wide", largeDocument, wide, wideThreads, 8 * slots, slots},
-		{"weigh_count_huge", max(wide, largeDocument), math.MaxInt32, wideThreads, 0, 0},
+		{"weigh_count_middle", smallDocument, middleDocument, 128, 0},
+		{"weigh_count_large", middleDocument, largeDocument, 512, 0},
+		{"weigh_count_wide", largeDocument, wide, wideThreads, slots},
+		{"weigh_count_huge", max(wide, largeDocument), math.MaxInt32, wideThreads, 0},
 	} {
+		if class.over >= t.in.longest {
+			break
+		}
 		k, err := t.dev.Kernel(count, class.kernel)
 		if err != nil {
 			return err
 		}
-		if class.shared > 0 {
-			if err := k.AllowShared(class.shared); err != nil {
+		if class.slots > 0 {
+			if err := k.AllowShared(8 * class.slots); err != nil {
 				return err
 			}
 		}
@@ -323,7 +337,7 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, places, ends, term 
 			if err != nil || list.Len() == 0 {
 				return err
 			}
-			args := append(append([]gpu.Arg{}, in...), list.Arg())
+			args := slices.Concat(in, []gpu.Arg{list.Arg()}, out)
 			if class.slots > 0 {
 				args = append(args, gpu.U32(uint32(class.slots)))
 			}
@@ -334,7 +348,7 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, places, ends, term 
 				}
 				args = append(args, before, tables)
 			}
-			return t.s.Launch(k, gpu.GridShared(list.Len(), class.threads, class.shared), append(args, out...)...)
+			return t.s.Launch(k, gpu.GridShared(list.Len(), class.threads, 8*class.slots), args...)
 		})
 		if err != nil {
 			return err

@@ -13,10 +13,11 @@ import (
 
 // gpuPart is a batch of documents as text for the device.
 type gpuPart struct {
-	seq    int
-	text   []byte
-	words  int
-	filled []uint32 // which of the batch's documents have words
+	seq     int
+	text    []byte
+	words   int
+	longest int
+	filled  []uint32 // which of the batch's documents have words
 }
 
 // gatherer collects batches into chunks.
@@ -83,6 +84,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens) (p gpu
 		}
 		p.text[len(p.text)-1] = '\n'
 		p.words += len(tok.Words)
+		p.longest = max(p.longest, len(tok.Words))
 		p.filled = append(p.filled, uint32(i))
 	}
 	// The device goes by separators alone, and trusts their number.
@@ -128,6 +130,7 @@ func newChunk(parts []gpuPart) *gpuChunk {
 		c.bytes += len(p.text)
 		c.words += p.words
 		c.docs += len(p.filled)
+		c.longest = max(c.longest, p.longest)
 	}
 	return c
 }

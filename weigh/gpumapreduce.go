@@ -11,6 +11,9 @@ import (
 // (word, document), the pairs are sorted as strings, a thread a word reduces.
 func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	n, nd := t.in.words, t.in.docs
+	if err := t.upload(); err != nil {
+		return nil, err
+	}
 	if err := t.step("map"); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 		return nil, err
 	}
 	out = &gpuPairs{}
-	if err := t.fetchPairs(ctx, out, first, outDocs, tfs, w); err != nil {
+	if err := t.fetchPairs(ctx, out, first, outDocs, tfs, w, nil); err != nil {
 		return nil, err
 	}
 	if err := t.each("steps", "weigh_word_refs", nt, refs.Arg(), gpu.Null(), begins.Arg(), wordRefs.Arg(), terms); err != nil {

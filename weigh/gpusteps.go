@@ -25,6 +25,9 @@ func (t *gpuTask) extract(ctx context.Context) (o occurrences, err error) {
 	if err != nil {
 		return o, err
 	}
+	if err := t.upload(); err != nil {
+		return o, err
+	}
 	// 1: the words, and which of them begin a document.
 	if err := t.step("1 words"); err != nil {
 		return o, err
@@ -220,7 +223,7 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, s sorted) (out *gp
 		return nil, err
 	}
 	out = &gpuPairs{}
-	if err := t.fetchPairs(ctx, out, first, docs, tfs, w); err != nil {
+	if err := t.fetchPairs(ctx, out, first, docs, tfs, w, nil); err != nil {
 		return nil, err
 	}
 	refs := s.words

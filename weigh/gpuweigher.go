@@ -90,7 +90,7 @@ func (w *Weigher) Terms() int { return len(w.pairs.ends) }
 
 // Weights are those of the last Weigh, valid until the next or until Free.
 func (w *Weigher) Weights() *Weights {
-	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer, source: w.pairs.arrays(), steps: w.run.steps}
+	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer, source: w.pairs, steps: w.run.steps}
 }
 
 // Free gives all memory back but the corpus.

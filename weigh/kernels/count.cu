@@ -33,16 +33,28 @@ weigh_class(const u32* __restrict__ ends, u8* __restrict__ flags, u32* __restric
   if (lengths) lengths[d] = n;
 }
 
+// A pair is one number, the word's place in byte order highest, then the document,
+// then how often: so one sort of 64-bit keys by their highest bits brings pairs of a
+// word together, in the documents' order.
+struct Packing {
+  u32 doc_shift, term_shift;
+
+  INLINE u64 pack(u32 term, u32 doc, u32 tf) const { return (u64)term << term_shift | (u64)doc << doc_shift | tf; }
+  INLINE u32 term(u64 pair) const { return (u32)(pair >> term_shift); }
+  INLINE u32 doc(u64 pair) const { return (u32)((pair & ((1ull << term_shift) - 1)) >> doc_shift); }
+  INLINE u32 tf(u64 pair) const { return (u32)(pair & ((1ull << doc_shift) - 1)); }
+};
+
 // What a document's pairs go to: the places of its items. Those that get no pair
 // are flagged 0.
 struct Out {
-  u32* terms;
-  u64* posts;  // document << 32 | tf
+  u64* pairs;
   u8* flags;
+  const u32* places;  // of words, by number
+  Packing packing;
 
-  INLINE void put(u64 at, u32 term, u32 doc, u32 tf) const {
-    terms[at] = term;
-    posts[at] = (u64)doc << 32 | tf;
+  INLINE void put(u64 at, u32 item, u32 doc, u32 tf) const {
+    pairs[at] = packing.pack(places[item - 1], doc, tf);
     flags[at] = 1;
   }
 };
@@ -67,8 +79,8 @@ constexpr u32 kSmallWords = 96;
 constexpr u32 kSmallSlots = 192;
 
 KERNEL __launch_bounds__(kSmallThreads)
-weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, const u32* __restrict__ places, const u32* __restrict__ numbers,
-                  u64 docs, u32* terms, u64* posts, u8* flags) {
+weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, const u32* __restrict__ places, u64 docs, u64* pairs,
+                  u8* flags, u32 doc_shift, u32 term_shift) {
   __shared__ u32 all_keys[kSmallThreads / kWarp][kSmallSlots];
   __shared__ u32 all_counts[kSmallThreads / kWarp][kSmallSlots];
   u64 d = thread_number(kSmallThreads) / kWarp;
@@ -80,16 +92,15 @@ weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, c
   u32 slots = 2 * n;
   for (u32 i = lane_id(); i < slots; i += kWarp) keys[i] = 0, counts[i] = 0;
   __syncwarp();
-  for (u32 i = lane_id(); i < n; i += kWarp) add(keys, counts, slots, places[items[begin + i] - 1] + 1);
+  for (u32 i = lane_id(); i < n; i += kWarp) add(keys, counts, slots, items[begin + i]);
   __syncwarp();
-  Out out{terms, posts, flags};
-  u32 number = numbers ? numbers[d] : (u32)d;
+  Out out{pairs, flags, places, Packing{doc_shift, term_shift}};
   u32 total = 0;
   for (u32 base = 0; base < slots; base += kWarp) {
     u32 i = base + lane_id();
     u32 key = i < slots ? keys[i] : 0;
     u32 votes = __ballot_sync(kFull, key != 0);
-    if (key) out.put(begin + total + __popc(votes & lanes_below()), key - 1, number, counts[i]);
+    if (key) out.put(begin + total + __popc(votes & lanes_below()), key, (u32)d, counts[i]);
     total += __popc(votes);
   }
   for (u32 i = total + lane_id(); i <= n; i += kWarp) flags[begin + i] = 0;
@@ -97,12 +108,12 @@ weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, c
 
 // A block a document, with a table in shared or in global memory.
 template <u32 Threads>
-INLINE void count_document(const u32* items, const u32* places, u32 begin, u32 n, u32 number, u32* keys, u32* counts, u32 slots, const Out& out) {
+INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys, u32* counts, u32 slots, const Out& out) {
   __shared__ u32 total;
   if (threadIdx.x == 0) total = 0;
   for (u32 i = threadIdx.x; i < slots; i += Threads) keys[i] = 0, counts[i] = 0;
   __syncthreads();
-  for (u32 i = threadIdx.x; i < n; i += Threads) add(keys, counts, slots, places[items[begin + i] - 1] + 1);
+  for (u32 i = threadIdx.x; i < n; i += Threads) add(keys, counts, slots, items[begin + i]);
   __syncthreads();
   for (u32 base = 0; base < slots; base += Threads) {
     u32 i = base + threadIdx.x;
@@ -111,23 +122,26 @@ INLINE void count_document(const u32* items, const u32* places, u32 begin, u32 n
     u32 at = 0;
     if (lane_id() == 0 && votes) at = atomicAdd(&total, (u32)__popc(votes));
     at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
-    if (key) out.put((u64)begin + at, key - 1, number, counts[i]);
+    if (key) out.put((u64)begin + at, key, d, counts[i]);
   }
   __syncthreads();
   for (u32 i = total + threadIdx.x; i <= n; i += Threads) out.flags[begin + i] = 0;
 }
 
 // list has the documents of a class.
-#define COUNT_SHARED(NAME, THREADS, SLOTS)                                                                                \
-  KERNEL __launch_bounds__(THREADS)                                                                                       \
-  NAME(const u32* __restrict__ items, const u32* __restrict__ ends, const u32* __restrict__ places, const u32* __restrict__ numbers, \
-       const u32* __restrict__ list, u32* terms, u64* posts, u8* flags) {                                                  \
-    __shared__ u32 keys[SLOTS];                                                                                           \
-    __shared__ u32 counts[SLOTS];                                                                                         \
-    u32 d = list[blockIdx.x];                                                                                             \
-    u32 begin = begin_of(ends, d), n = ends[d] - begin;                                                                   \
-    count_document<THREADS>(items, places, begin, n, numbers ? numbers[d] : d, keys, counts, min_of((u32)SLOTS, 2 * n),    \
-                            Out{terms, posts, flags});                                                                    \
+#define COUNT_PARAMS                                                                                                             \
+  const u32 *__restrict__ items, const u32 *__restrict__ ends, const u32 *__restrict__ places, const u32 *__restrict__ list, u64 *pairs, \
+      u8 *flags, u32 doc_shift, u32 term_shift
+#define COUNT_DOCUMENT                      \
+  u32 d = list[blockIdx.x];                 \
+  u32 begin = begin_of(ends, d), n = ends[d] - begin; \
+  Out out{pairs, flags, places, Packing{doc_shift, term_shift}};
+#define COUNT_SHARED(NAME, THREADS, SLOTS)                                                     \
+  KERNEL __launch_bounds__(THREADS) NAME(COUNT_PARAMS) {                                       \
+    __shared__ u32 keys[SLOTS];                                                                \
+    __shared__ u32 counts[SLOTS];                                                              \
+    COUNT_DOCUMENT                                                                             \
+    count_document<THREADS>(items, begin, n, d, keys, counts, min_of((u32)SLOTS, 2 * n), out); \
   }
 
 COUNT_SHARED(weigh_count_middle, 128, 2048)
@@ -135,26 +149,20 @@ COUNT_SHARED(weigh_count_large, 512, 6000)  // 48 KB, with the counter
 
 // Many words: all the shared memory that a block may have.
 constexpr u32 kWideThreads = 1024;
-KERNEL __launch_bounds__(kWideThreads)
-weigh_count_wide(const u32* __restrict__ items, const u32* __restrict__ ends, const u32* __restrict__ places, const u32* __restrict__ numbers,
-                 const u32* __restrict__ list, u32 slots, u32* terms, u64* posts, u8* flags) {
+KERNEL __launch_bounds__(kWideThreads) weigh_count_wide(COUNT_PARAMS, u32 slots) {
   extern __shared__ u32 table[];
-  u32 d = list[blockIdx.x];
-  u32 begin = begin_of(ends, d), n = ends[d] - begin;
+  COUNT_DOCUMENT
   slots = min_of(slots, 2 * n);
-  count_document<kWideThreads>(items, places, begin, n, numbers ? numbers[d] : d, table, table + slots, slots, Out{terms, posts, flags});
+  count_document<kWideThreads>(items, begin, n, d, table, table + slots, slots, out);
 }
 
 // Very many words: the table is in global memory, two slots a word, behind those of
 // the documents before it in the list.
 constexpr u32 kHugeThreads = 1024;
-KERNEL __launch_bounds__(kHugeThreads)
-weigh_count_huge(const u32* __restrict__ items, const u32* __restrict__ ends, const u32* __restrict__ places, const u32* __restrict__ numbers,
-                 const u32* __restrict__ list, const u64* __restrict__ before, u32* tables, u32* terms, u64* posts, u8* flags) {
-  u32 d = list[blockIdx.x];
-  u32 begin = begin_of(ends, d), n = ends[d] - begin;
+KERNEL __launch_bounds__(kHugeThreads) weigh_count_huge(COUNT_PARAMS, const u64* __restrict__ before, u32* tables) {
+  COUNT_DOCUMENT
   u32* keys = tables + 4 * before[blockIdx.x];
-  count_document<kHugeThreads>(items, places, begin, n, numbers ? numbers[d] : d, keys, keys + 2 * (u64)n, 2 * n, Out{terms, posts, flags});
+  count_document<kHugeThreads>(items, begin, n, d, keys, keys + 2 * (u64)n, 2 * n, out);
 }
 
 KERNEL __launch_bounds__(kEndThreads)
@@ -163,20 +171,59 @@ weigh_gather_u32(const u32* __restrict__ in, const u32* __restrict__ at, u32* __
   if (i < n) out[i] = in[at[i]];
 }
 
-// The weights of sorted pairs, four to a thread. numbers, if there are any, are
-// those of the documents in the corpus.
+// Where the pairs of each word begin, and the end behind the last. All words have
+// some.
 KERNEL __launch_bounds__(kEndThreads)
-weigh_posts(const u32* __restrict__ term, const u64* __restrict__ posts, u64 n, const TermWeight* __restrict__ terms,
-            const u32* __restrict__ ends, const u32* __restrict__ numbers, u32* __restrict__ out_docs, u32* __restrict__ out_tfs,
-            float* __restrict__ out_weights, double k1, float a, float b, u32 variant) {
+weigh_firsts(const u64* __restrict__ pairs, u64 n, u64* __restrict__ first, u64 terms, u32 term_shift) {
+  u64 i = thread_number(kEndThreads);
+  if (i >= n) return;
+  u32 t = (u32)(pairs[i] >> term_shift);
+  if (i == 0 || (u32)(pairs[i - 1] >> term_shift) != t) first[t] = i;
+  if (i == 0) first[terms] = n;
+}
+
+// The weights of sorted pairs. numbers, if there are any, are those of the documents
+// in the corpus.
+KERNEL __launch_bounds__(kEndThreads)
+weigh_scores(const u64* __restrict__ pairs, u64 n, const TermWeight* __restrict__ terms, const u32* __restrict__ ends,
+             const u32* __restrict__ numbers, u32* __restrict__ out_docs, u32* __restrict__ out_tfs, float* __restrict__ out_weights,
+             u32 doc_shift, u32 term_shift, double k1, float a, float b, u32 variant) {
   u64 at = thread_number(kEndThreads);
-  u64 step = (u64)gridDim.x * kEndThreads;
-  for (; at < n; at += step) {
-    u64 post = posts[at];
-    u32 d = (u32)(post >> 32), tf = (u32)post;
-    u32 length = __ldg(ends + d) - (d ? __ldg(ends + d - 1) + 1 : 0);
-    out_docs[at] = numbers ? numbers[d] : d;
-    out_tfs[at] = tf;
-    out_weights[at] = score(Scorer{0, k1, a, b, variant}, terms[term[at]], tf, length);
+  if (at >= n) return;
+  Packing p{doc_shift, term_shift};
+  u64 pair = pairs[at];
+  u32 d = p.doc(pair), tf = p.tf(pair);
+  u32 length = __ldg(ends + d) - (d ? __ldg(ends + d - 1) + 1 : 0);
+  out_docs[at] = numbers ? __ldg(numbers + d) : d;
+  out_tfs[at] = tf;
+  out_weights[at] = score(Scorer{0, k1, a, b, variant}, terms[p.term(pair)], tf, length);
+}
+
+// The pairs as document << 32 | tf.
+KERNEL __launch_bounds__(kEndThreads)
+weigh_posts(const u64* __restrict__ pairs, u64 n, const u32* __restrict__ numbers, u64* __restrict__ posts, u32 doc_shift, u32 term_shift) {
+  u64 at = thread_number(kEndThreads);
+  if (at >= n) return;
+  Packing p{doc_shift, term_shift};
+  u64 pair = pairs[at];
+  u32 d = p.doc(pair);
+  posts[at] = (u64)(numbers ? __ldg(numbers + d) : d) << 32 | p.tf(pair);
+}
+
+// Frequencies for the host, a byte each: nearly all are small. Where one is 255 or
+// more there is a 0, and its place, counted from base, << 32 | frequency in a list.
+KERNEL __launch_bounds__(kEndThreads)
+weigh_small(const u32* __restrict__ tfs, u8* __restrict__ small, u64* __restrict__ large, u64* count, u64 base, u64 n) {
+  u64 at = thread_number(kEndThreads) * 4;
+  u32 packed = 0;
+  for (u32 j = 0; j < 4 && at + j < n; j++) {
+    u32 tf = tfs[at + j];
+    if (tf < 255) packed |= tf << (8 * j);
+    else large[atomicAdd(count, 1ull)] = (base + at + j) << 32 | tf;
+  }
+  if (at + 4 <= n) {
+    *(u32*)(small + at) = packed;
+  } else {
+    for (u32 j = 0; at + j < n; j++) small[at + j] = (u8)(packed >> (8 * j));
   }
 }
