@@ -75,7 +75,8 @@ type job struct {
 	total      []int64 // points of each feature
 	engine     engine.Kind
 	evaluation evaluation
-	distinct   bool // the patterns found are maximal already
+	distinct   bool        // the patterns found are maximal already
+	instead    engine.Kind // of the GPU that auto chose, if that does not work
 }
 
 func (j *job) logf(format string, args ...any) {
@@ -124,9 +125,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	j.engine = opt.Engine
 	switch opt.Engine {
 	case engine.Auto:
-		j.engine = engine.Multicore
-		if threads == 1 || pts.Len() <= smallJob {
-			j.engine = engine.Sequential
+		j.engine = onCores(pts.Len(), threads)
+		if j.Algorithm == Auto && gpuPays(pts, opt, threads) {
+			j.engine, j.instead = engine.GPU, j.engine
 		}
 	case engine.GPU:
 		if j.Algorithm == Joinless {
@@ -196,7 +197,11 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 	}
 	if j.engine == engine.GPU {
 		patterns, err := s.mineGPU(ctx, res)
-		return patterns, res, err
+		if err == nil || j.instead == engine.Auto || ctx.Err() != nil {
+			return patterns, res, err
+		}
+		j.logf("not on a GPU: %v", err)
+		j.engine, j.distinct, res.Engine = j.instead, false, j.instead
 	}
 	g, err := s.join(ctx)
 	if err != nil {

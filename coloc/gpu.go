@@ -113,6 +113,9 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
 	}
+	if j.instead != engine.Auto && d.dev.Info().Emulated {
+		return errEmulated
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	release, err := d.dev.Acquire(ctx)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/atomicfile"
 )
 
@@ -45,13 +47,15 @@ participation index of a set is the least share, over its features, of points
 that occur in an instance. Sets that reach --min-prevalence and have no larger
 one that does are printed, ordered by length, then by names. A feature with one
 or two points easily reaches any share: --min-points leaves such features out.`,
-		GroupID: groupPlaces,
-		Args:    cobra.ExactArgs(1),
+		GroupID:     groupPlaces,
+		Annotations: hasGPU,
+		Args:        cobra.ExactArgs(1),
 		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
   collocate places poi.csv --geographic --distance 100,200,400 --min-prevalence 0.2
   collocate places poi.csv --geographic -d 100 -p 0.3 --min-points 20
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
-  collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg`,
+  collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
+  collocate places poi.csv -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
 	}
 	f := cmd.Flags()
@@ -148,7 +152,7 @@ func (p *placesFlags) check() error {
 	return nil
 }
 
-func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) error {
+func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) (err error) {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -160,6 +164,13 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) error {
 	opt.Geographic = p.read.Geographic
 	opt.Algorithm = coloc.Algorithm(p.algorithm)
 	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
+	opt.GPU = a.gpu
+	if a.engine == engine.GPU { // one for all distances
+		if opt.Device, err = coloc.OpenGPU(a.gpu); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, opt.Device.Close()) }()
+	}
 	distances := p.distances
 	if len(distances) == 0 {
 		distances = []float64{0}
