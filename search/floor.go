@@ -97,7 +97,9 @@ func (l *list) xOfBlock(xs *[index.BlockSize]float32) int {
 func lowest(xs []float32) float32 {
 	low := xs[0]
 	for _, x := range xs {
-		low = min(low, x)
+		if x < low { // min would look for NaN as well
+			low = x
+		}
 	}
 	return low
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
 )
 
 // The inner loops of scoring and choosing have two forms: plain Go, which defines them, and assembly for
@@ -174,4 +175,33 @@ func (w *window) room(n int) {
 	if cap(w.found) < n+kernelSlack {
 		w.found = make([]candidate, 0, max(2*cap(w.found), n+kernelSlack))
 	}
+}
+
+// locate finds those of the rising docs that a block holds: at says which, and places where. The block is a decoded one, with
+// room for BlockSize documents and End behind its last; no document is behind those that it was made for.
+func locate(block, docs []uint32, at, places *[index.BlockSize + kernelSlack]uint32) int {
+	if len(block) == 0 || len(docs) == 0 {
+		return 0
+	}
+	if hasAVX512 && cap(block) >= index.BlockSize {
+		return locateAVX512(&block[0], &docs[0], len(docs), &at[0], &places[0])
+	}
+	return plainLocate(block, docs, at, places)
+}
+
+func plainLocate(block, docs []uint32, at, places *[index.BlockSize + kernelSlack]uint32) (n int) {
+	p := 0
+	for i, d := range docs {
+		for p < len(block) && block[p] < d {
+			p++
+		}
+		if p == len(block) {
+			break
+		}
+		at[n], places[n] = uint32(i), uint32(p)
+		if block[p] == d {
+			n++
+		}
+	}
+	return n
 }

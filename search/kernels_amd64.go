@@ -22,3 +22,6 @@ func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candi
 
 //go:noescape
 func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int
+
+//go:noescape
+func locateAVX512(block, docs *uint32, n int, at, places *uint32) int

@@ -268,3 +268,50 @@ snDone:
 	MOVQ R12, ret+32(FP)
 	VZEROUPPER
 	RET
+
+// 7, 15, ..., 127: the last of each eight.
+DATA eighths<>+0(SB)/8, $0x0000000f00000007
+DATA eighths<>+8(SB)/8, $0x0000001f00000017
+DATA eighths<>+16(SB)/8, $0x0000002f00000027
+DATA eighths<>+24(SB)/8, $0x0000003f00000037
+DATA eighths<>+32(SB)/8, $0x0000004f00000047
+DATA eighths<>+40(SB)/8, $0x0000005f00000057
+DATA eighths<>+48(SB)/8, $0x0000006f00000067
+DATA eighths<>+56(SB)/8, $0x0000007f00000077
+GLOBL eighths<>(SB), RODATA|NOPTR, $64
+
+// func locateAVX512(block, docs *uint32, n int, at, places *uint32) int
+// counts for each document the eights of the block that end before it, then looks into the next.
+TEXT ·locateAVX512(SB), NOSPLIT, $0-48
+	MOVQ block+0(FP), SI
+	MOVQ docs+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ at+24(FP), R10
+	MOVQ places+32(FP), R11
+	VMOVDQU32 eighths<>(SB), Z2
+	KXNORW K2, K2, K2
+	VPXORD Z0, Z0, Z0
+	VPGATHERDD (SI)(Z2*4), K2, Z0
+	XORQ R8, R8
+	XORQ R12, R12
+loLoop:
+	VPBROADCASTD (DI)(R8*4), Z1
+	VPCMPUD $1, Z1, Z0, K1
+	KMOVW K1, AX
+	POPCNTL AX, AX
+	SHLL $3, AX
+	ANDL $127, AX
+	VPCMPEQD (SI)(AX*4), Y1, K2
+	KMOVB K2, BX
+	TZCNTL BX, DX
+	ADDL AX, DX
+	MOVL R8, (R10)(R12*4)
+	MOVL DX, (R11)(R12*4)
+	CMPL BX, $1
+	SBBQ $-1, R12
+	INCQ R8
+	CMPQ R8, CX
+	JLT  loLoop
+	MOVQ R12, ret+40(FP)
+	VZEROUPPER
+	RET

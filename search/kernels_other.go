@@ -15,3 +15,5 @@ func siftAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, limit float32
 func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candidate) int { return 0 }
 
 func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int { return 0 }
+
+func locateAVX512(block, docs *uint32, n int, at, places *uint32) int { return 0 }

@@ -108,6 +108,41 @@ func TestScanIsItsTwin(t *testing.T) {
 	}
 }
 
+func TestLocateIsItsTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(47, 48))
+	var fastAt, fastPlaces, at, places [index.BlockSize + kernelSlack]uint32
+	for range 20000 {
+		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
+		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
+		if len(block) == index.BlockSize {
+			docs = docs[:firstAtLeast(docs, block[len(block)-1]+1)]
+		}
+		n := locate(block, docs, &fastAt, &fastPlaces)
+		want := plainLocate(block, docs, &at, &places)
+		if n != want || !slices.Equal(fastAt[:n], at[:n]) || !slices.Equal(fastPlaces[:n], places[:n]) {
+			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, fastAt[:n], fastPlaces[:n], at[:want], places[:want])
+		}
+		for i := range n {
+			if docs[at[i]] != block[places[i]] {
+				t.Fatalf("%d was found as %d", docs[at[i]], block[places[i]])
+			}
+		}
+	}
+}
+
+// risingNumbers makes n numbers that rise by up to gap, as a decoded block: End fills it up.
+func risingNumbers(rng *rand.Rand, n int, gap uint32) []uint32 {
+	block := new([index.BlockSize]uint32)
+	d := rng.Uint32N(1000)
+	for i := range block {
+		if block[i] = index.End; i < n {
+			block[i] = d
+			d += 1 + rng.Uint32N(gap)
+		}
+	}
+	return block[:n]
+}
+
 func BenchmarkKernels(b *testing.B) {
 	rng := rand.New(rand.NewPCG(45, 46))
 	s, docs, tfs := randomBlock(b, rng)

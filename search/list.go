@@ -20,6 +20,7 @@ type list struct {
 	block       int
 	blockBound  float64
 	windowBound float64 // bound in the window (bmm)
+	met         int     // the block that is loaded (and)
 	runEnd      uint32  // last document of the run of blocks that begins there (vbmw)
 
 	// What was done, for Stats: postings scored, blocks in which any was, their postings.

@@ -28,7 +28,7 @@ type query struct {
 	scores   []float32 // by query position, of the document being scored
 	window   window    // of taat and bmm
 	span     uint32    // documents in a window of bmm
-	meeting  meeting   // of two lists, mode And
+	meeting  meeting   // of the lists, mode And
 	fullSpan uint32    // what that grows to
 	plain    plainly   // of bmm
 	ticks    int
