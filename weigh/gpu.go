@@ -21,6 +21,10 @@ type gpuRun struct {
 	task    gpuTask
 	tempDir string
 
+	ready  chan struct{} // closed when the device is open
+	failed error         // why it is not; known when ready
+	warm   chan struct{} // closed when its kernels are compiled
+
 	file  *spillFile
 	runs  []*run
 	parts [][]gpuPart // of each run, without their text
@@ -34,59 +38,86 @@ const (
 	hostPerWord = 24
 )
 
-// openGPURun opens the device for a run.
+// openGPURun opens a device for a run, in the background: text can be read meanwhile.
+// Ready is closed when it is open, or cannot be.
 func openGPURun(o *Options) (*gpuRun, error) {
-	dev, err := gpu.Open(o.GPU.Ordinal)
+	g, err := newGPURun(o)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGPURun(dev, o)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	g.owned = dev
+	go func() {
+		dev, err := gpu.Open(o.GPU.Ordinal)
+		if err == nil {
+			g.owned = dev
+			err = g.open(dev, o)
+		}
+		g.failed = err
+		close(g.ready)
+		defer close(g.warm)
+		if err == nil {
+			g.warmUp()
+		}
+	}()
 	return g, nil
 }
 
-func newGPURun(dev *gpu.Device, o *Options) (_ *gpuRun, err error) {
-	method := o.Method
-	if method == Auto {
-		method = Inverting
+func newGPURun(o *Options) (*gpuRun, error) {
+	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir, ready: make(chan struct{}), warm: make(chan struct{})}
+	if g.method == Auto {
+		g.method = Inverting
 	}
-	m, ok := gpuMethods[method]
-	if !ok {
-		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", method)
+	if _, ok := gpuMethods[g.method]; !ok {
+		return nil, fmt.Errorf("method %v has no GPU engine: want auto, invert, mapreduce, primitives or dictionary", g.method)
 	}
-	g := &gpuRun{method: method, host: o.Memory, tempDir: o.TempDir}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, g.close())
-		}
-	}()
+	return g, nil
+}
+
+// open makes what the run needs on the device.
+func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
-		return nil, err
+		return err
 	}
 	if g.card, err = newCard(dev); err != nil {
-		return nil, err
+		return err
 	}
 	if o.Profile {
 		g.card.watch = &stopwatch{dev: dev}
 	}
-	if f, ok := o.Dict.(*dict.File); ok && method == Dictionary {
+	if f, ok := o.Dict.(*dict.File); ok && g.method == Dictionary {
 		if g.task.dict, err = f.Upload(g.card.s); err != nil {
-			return nil, err
+			return err
 		}
 		g.task.known = f.Len()
 		g.budget -= g.task.dict.Bytes()
 	}
-	if least := m.need(0, 0, 0); g.budget <= least {
-		return nil, fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", method, least, g.budget)
+	if least := gpuMethods[g.method].need(0, 0, 0); g.budget <= least {
+		return fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", g.method, least, g.budget)
 	}
-	return g, nil
+	return nil
+}
+
+// warmUp weighs two documents, so that the driver compiles the kernels now. What goes
+// wrong will go wrong again with the corpus.
+func (g *gpuRun) warmUp() {
+	c, err := newCard(g.card.dev)
+	if err != nil {
+		return
+	}
+	defer c.free()
+	s, err := bm25.Params{}.Scorer(2, 4)
+	if err != nil {
+		return
+	}
+	in := &gpuChunk{parts: [][]byte{[]byte("a b\nb c\n")}, bytes: 8, words: 4, docs: 2, longest: 2}
+	m := gpuMethods[g.method]
+	if c.tmp.reserve(c.dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known)) == nil {
+		_, _ = c.weighChunk(context.Background(), in, gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
+	}
 }
 
 // close gives back what the run has on the device.
 func (g *gpuRun) close() (err error) {
+	<-g.warm
 	if g.task.dict != nil {
 		err = g.task.dict.Free()
 	}
@@ -128,6 +159,10 @@ func (g *gpuRun) fits(bytes, words, docs int) bool {
 
 // weigh weighs a chunk.
 func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs, error) {
+	if <-g.ready; g.failed != nil {
+		return nil, g.failed
+	}
+	<-g.warm
 	m := gpuMethods[g.method]
 	if in.bytes > mostBytes || in.words+in.docs > mostItems {
 		return nil, fmt.Errorf("documents of %d words in %d bytes: too many to be weighed on a GPU at a time", in.words, in.bytes)
@@ -221,7 +256,7 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 			err = errors.Join(err, g.file.f.Close())
 		}
 	}()
-	all := &gatherer{fits: g.fits, full: func(parts []gpuPart) error { return g.spill(ctx, parts) }}
+	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, fits: g.fits, full: func(parts []gpuPart) error { return g.spill(ctx, parts) }}
 	d, err := all.gather(ctx, each, an, threads, visit)
 	if err != nil {
 		return nil, err

@@ -22,15 +22,22 @@ type gpuPart struct {
 
 // gatherer collects batches into chunks.
 type gatherer struct {
-	fits func(bytes, words, docs int) bool
-	full func(parts []gpuPart) error // gets a chunk that is full; may be called by any worker, one at a time
+	ready  <-chan struct{} // closed when the others may be called
+	failed func() error    // why nothing can be done
+	fits   func(bytes, words, docs int) bool
+	full   func(parts []gpuPart) error // gets a chunk that is full; may be called by any worker, one at a time
 
 	mu            sync.Mutex
+	waiting       []gpuPart // for ready
+	held          int64     // bytes of their text
 	parts         []gpuPart
 	size          gpuSize
 	batches       []docBatch
 	tokens, bytes int64
 }
+
+// mostHeld is how much text may wait for the device.
+const mostHeld = 256 << 20
 
 // gpuSize is what a chunk's memory depends on.
 type gpuSize struct{ bytes, words, docs int }
@@ -56,6 +63,10 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 		return g.add(p, d, size)
 	})
 	if err != nil {
+		return nil, err
+	}
+	<-g.ready
+	if err := g.drain(); err != nil {
 		return nil, err
 	}
 	return newDocuments(g.batches, g.tokens, g.bytes)
@@ -101,16 +112,36 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	g.batches = append(g.batches, d)
 	g.bytes += size
 	g.tokens += int64(p.words)
-	if p.words == 0 {
+	if p.words > 0 {
+		g.waiting = append(g.waiting, p)
+		g.held += int64(len(p.text))
+	}
+	if g.held > mostHeld {
+		<-g.ready
+	}
+	select {
+	case <-g.ready:
+		return g.drain()
+	default:
 		return nil
 	}
-	if next := g.size.plus(&p); len(g.parts) > 0 && !g.fits(next.bytes, next.words, next.docs) {
-		if err := g.flush(); err != nil {
-			return err
-		}
+}
+
+// drain puts parts that waited into chunks.
+func (g *gatherer) drain() error {
+	if err := g.failed(); err != nil {
+		return err
 	}
-	g.parts = append(g.parts, p)
-	g.size = g.size.plus(&p)
+	for _, p := range g.waiting {
+		if next := g.size.plus(&p); len(g.parts) > 0 && !g.fits(next.bytes, next.words, next.docs) {
+			if err := g.flush(); err != nil {
+				return err
+			}
+		}
+		g.parts = append(g.parts, p)
+		g.size = g.size.plus(&p)
+	}
+	g.waiting, g.held = g.waiting[:0], 0
 	return nil
 }
 

@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime"
 
@@ -23,7 +24,9 @@ func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Ana
 	}
 	corpus := *c
 	corpus.Options.Threads = threads
-	all := &gatherer{fits: func(int, int, int) bool { return true }}
+	ready := make(chan struct{})
+	close(ready)
+	all := &gatherer{ready: ready, failed: func() error { return nil }, fits: func(int, int, int) bool { return true }}
 	d, err := all.gather(ctx, corpus.Batches, an, threads, nil)
 	if err != nil {
 		return nil, err
@@ -66,10 +69,15 @@ func NewWeigher(dev *gpu.Device, c *PinnedCorpus, o Options) (*Weigher, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGPURun(dev, &o)
+	g, err := newGPURun(&o)
 	if err != nil {
 		return nil, err
 	}
+	close(g.warm) // as the first time is not measured
+	if err := g.open(dev, &o); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
+	close(g.ready)
 	g.card.pinned = &pinnedResult{}
 	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}}, nil
 }
