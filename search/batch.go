@@ -16,6 +16,8 @@ type Batch struct {
 	Threads int
 	// Strategy is how the workers share the requests.
 	Strategy Strategy
+	// Engine GPU lets the device answer, as far as it can: see OpenGPU.
+	Engine engine.Kind
 }
 
 // Strategy is a way to spread many requests over cores.
@@ -63,6 +65,10 @@ func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], 
 		}
 		if b.Threads == 0 {
 			b.Threads = runtime.GOMAXPROCS(0)
+		}
+		if b.Engine == engine.GPU {
+			s.batchOnGPU(ctx, requests, b.Threads, yield)
+			return
 		}
 		if b.Strategy == Asynchronous || b.Threads == 1 {
 			s.oneByOne(ctx, requests, b.Threads, yield)

@@ -40,7 +40,7 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		for strategy := range strategyNames {
 			i := 0
-			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{threads, Strategy(strategy)}) {
+			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Threads: threads, Strategy: Strategy(strategy)}) {
 				if err != nil {
 					t.Fatal(err)
 				}

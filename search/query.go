@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/index"
@@ -58,6 +59,9 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 	}
 	if k < 0 || k > MaxK {
 		return nil, fmt.Errorf("k = %d: want 1 to %d", k, MaxK)
+	}
+	if r.Algorithm == Tiles {
+		return nil, errors.New("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
 	}
 	if int(r.Algorithm) >= len(algorithms) {
 		return nil, fmt.Errorf("no algorithm %d", r.Algorithm)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ type Searcher struct {
 	mu       sync.Mutex
 	weighers map[Model]weigher
 	queries  sync.Pool // of *query
+
+	gpu *onGPU // the index on a device, if it is on one
 }
 
 // Open opens the index in a folder for searching.
@@ -56,10 +59,11 @@ func New(r *index.Reader) (*Searcher, error) {
 
 // Close releases what Open opened.
 func (s *Searcher) Close() error {
+	err := s.closeGPU()
 	if s.own {
-		return s.index.Close()
+		err = errors.Join(err, s.index.Close())
 	}
-	return nil
+	return err
 }
 
 // Index is the index that is searched.
@@ -151,6 +155,8 @@ type Stats struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	// Parallel says how the work was spread over cores; nil if it was not.
 	Parallel *ParallelStats `json:"parallel,omitempty"`
+	// GPU says what the device did; nil if it did nothing.
+	GPU *GPUStats `json:"gpu,omitempty"`
 }
 
 // Threshold says that after so many documents had entered the k best, when the search had come
@@ -163,6 +169,9 @@ type Threshold struct {
 
 // Search answers a request.
 func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
+	if r.Parallel.wantsGPU() {
+		return s.searchGPU(ctx, r)
+	}
 	q, err := s.prepare(ctx, &r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -199,6 +208,8 @@ const (
 	BMW
 	VBMW
 	BMM
+	// Tiles is the GPU's own, and its default.
+	Tiles
 )
 
 var algorithms = [...]struct {
@@ -222,12 +233,15 @@ func Algorithms() []string {
 	for _, a := range algorithms {
 		names = append(names, a.name)
 	}
-	return names
+	return append(names, tilesName)
 }
 
 func (a Algorithm) String() string {
 	if int(a) < len(algorithms) {
 		return algorithms[a].name
+	}
+	if a == Tiles {
+		return tilesName
 	}
 	return fmt.Sprintf("Algorithm(%d)", uint8(a))
 }
@@ -241,6 +255,9 @@ func ParseAlgorithm(name string) (Algorithm, error) {
 		if algorithms[a].name == name {
 			return Algorithm(a), nil
 		}
+	}
+	if name == tilesName {
+		return Tiles, nil
 	}
 	return 0, fmt.Errorf("unknown algorithm %q: want %s", name, strings.Join(Algorithms(), ", "))
 }

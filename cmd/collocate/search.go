@@ -34,21 +34,26 @@ type searchFlags struct {
 func newSearchCmd(a *app) *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
-		Use:     "search DIR [QUERY...]",
-		Short:   "Find the best documents for a query, exactly",
-		GroupID: groupSearch,
+		Use:         "search DIR [QUERY...]",
+		Short:       "Find the best documents for a query, exactly",
+		GroupID:     groupSearch,
+		Annotations: hasGPU,
 		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
 All algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one a line, with a prompt on a terminal. With
 --topics it answers a file of topics (TREC, TSV, id:text, SMART or JSON lines) and writes a run for 'collocate
-eval' or trec_eval.`,
+eval' or trec_eval.
+
+With --engine gpu the index goes to the GPU first, then the queries are answered there: by tiles, or, as the thesis did it,
+by wand or maxscore over partitions.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and --snippets
   collocate search news.index solar eclipse --explain --stats
   collocate search news.index --topics topics.txt --run run.txt -k 1000
-  collocate search news.index solar eclipse --model dirichlet --mu 500 --json`,
+  collocate search news.index solar eclipse --model dirichlet --mu 500 --json
+  collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.set = cmd.Flags().Changed
 			return a.search(cmd.Context(), args[0], strings.Join(args[1:], " "), &f)
@@ -142,6 +147,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	defer s.Close()
+	if err := a.onGPU(ctx, s); err != nil {
+		return err
+	}
 	if f.snippets && !s.Index().HasText() {
 		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
 	}

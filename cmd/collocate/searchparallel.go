@@ -66,6 +66,8 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 		return nil, usagef("--engine sequential cuts nothing: --partition, --partition-size, --partitions and --policy do not belong to it")
 	case a.engine == engine.Sequential:
 		f.batch.Threads = 1
+	case a.engine == engine.GPU:
+		f.batch.Engine = engine.GPU
 	case cut:
 		p.Engine = engine.Multicore
 	}

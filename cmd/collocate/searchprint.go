@@ -92,6 +92,7 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	fmt.Fprintf(w, "%d blocks skipped, %d postings decoded, %d scored\n", s.Skipped, s.Decoded, s.Scored)
 	fmt.Fprintf(w, "%d documents entered the best\n", s.Entered)
 	printParallel(w, s.Parallel)
+	printGPU(w, s.GPU)
 	for _, t := range s.Thresholds {
 		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
 	}

@@ -1,0 +1,144 @@
+package thesisbench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/collocate/collocate/index"
+)
+
+// Class is a class of queries by the length of their lists.
+type Class struct {
+	Name   string
+	Length int // postings in a list
+	Lists  int // lists that are made; neighbours make a query of two words
+}
+
+// Shape is a collection.
+type Shape struct {
+	Documents int
+	Classes   []Class
+	Seed      uint64
+}
+
+// Thesis is the collection of the thesis: ClueWeb09-B has so many documents, and its queries of two words, by the average length of
+// their lists, are in four classes. A share below 1 makes a smaller collection with lists of the same density.
+func Thesis(share float64, lists int) Shape {
+	s := Shape{Documents: int(50_220_423 * share), Seed: 1}
+	for _, c := range []Class{{"short", 89_615, lists}, {"medium", 476_771, lists}, {"long", 1_032_795, lists}, {"extra", 5_494_285, lists}} {
+		c.Length = max(int(float64(c.Length)*share), 2)
+		s.Classes = append(s.Classes, c)
+	}
+	return s
+}
+
+// Word is the name of a list.
+func (c *Class) Word(i int) string { return fmt.Sprintf("%s%03d", c.Name, i) }
+
+// Build writes the index to a folder. Documents are lognormally long, about 800 words, as on the web; a list's documents
+// are random, and frequencies fall geometrically.
+func (s *Shape) Build(ctx context.Context, dir string) error {
+	w, err := index.Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	lengths := make([]uint32, s.Documents)
+	workers := runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	const piece = 1 << 16
+	for k := range workers {
+		wg.Go(func() {
+			for at := k * piece; at < len(lengths); at += workers * piece {
+				rng := rand.New(rand.NewPCG(s.Seed, uint64(at)))
+				for i := at; i < min(at+piece, len(lengths)); i++ {
+					lengths[i] = uint32(math.Exp(6.3+0.9*rng.NormFloat64())) + 8
+				}
+			}
+		})
+	}
+	wg.Wait()
+	id := func(doc int) string { return strconv.Itoa(doc) }
+	if err := w.SetDocuments(index.Documents{Analyzer: "whitespace", Lengths: lengths, ID: id}); err != nil {
+		return err
+	}
+	type list struct{ docs, tfs []uint32 }
+	type job struct {
+		word string
+		out  chan list
+	}
+	jobs := make(chan job, workers)
+	go func() {
+		defer close(jobs)
+		for _, word := range s.words() {
+			j := job{word.name, make(chan list, 1)}
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				docs, tfs := s.list(word.length, word.seed)
+				j.out <- list{docs, tfs}
+			}()
+		}
+	}()
+	for j := range jobs {
+		l := <-j.out
+		if err := w.Add([]byte(j.word), l.docs, l.tfs); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.Commit()
+}
+
+type word struct {
+	name   string
+	length int
+	seed   uint64
+}
+
+// words are in byte order.
+func (s *Shape) words() []word {
+	var out []word
+	for _, name := range []string{"extra", "long", "medium", "short"} {
+		for _, c := range s.Classes {
+			for i := range c.Lists {
+				if c.Name == name {
+					out = append(out, word{c.Word(i), c.Length, uint64(len(out))})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// list makes n random documents: the sums of exponential gaps, stretched to the collection.
+func (s *Shape) list(n int, seed uint64) (docs, tfs []uint32) {
+	rng := rand.New(rand.NewPCG(s.Seed+1, seed))
+	n = min(n, s.Documents)
+	at := make([]float64, n)
+	sum := 0.0
+	for i := range at {
+		sum += rng.ExpFloat64()
+		at[i] = sum
+	}
+	sum += rng.ExpFloat64()
+	docs, tfs = make([]uint32, n), make([]uint32, n)
+	next := 0
+	for i := range docs {
+		d := max(int(at[i]/sum*float64(s.Documents)), next)
+		docs[i] = uint32(min(d, s.Documents-n+i))
+		next = int(docs[i]) + 1
+		tfs[i] = uint32(rng.ExpFloat64()*1.5) + 1
+	}
+	return docs, tfs
+}

@@ -1,0 +1,186 @@
+package search
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/tiles.ptx
+var tilesPTX string
+
+//go:embed kernels/encode.ptx
+var encodePTX string
+
+var (
+	tilesSource  = gpu.NewSource("search/tiles", tilesPTX)
+	encodeSource = gpu.NewSource("search/encode", encodePTX)
+)
+
+// GPUOptions say how an index is put on a GPU. The zero value takes the first one and most of
+// its memory.
+type GPUOptions struct {
+	Device engine.Device
+	// Progress is told how many of the postings are there.
+	Progress func(done, total int64)
+}
+
+// OpenGPU puts the index on a GPU, where it stays until Close: all of it, or, if it does not fit, the
+// lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
+// are answered there, with the same results. Its error wraps gpu.ErrUnavailable if there is no GPU.
+func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) error {
+	dev, err := gpu.Open(o.Device.Ordinal)
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	if err := s.UseGPU(ctx, dev, o); err != nil {
+		return errors.Join(err, dev.Close())
+	}
+	s.gpu.own = true
+	return nil
+}
+
+// UseGPU is OpenGPU on a device that is open. It must stay open until Close.
+func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) error {
+	if s.gpu != nil {
+		return errors.New("search: the index is on a GPU already")
+	}
+	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots)}
+	if err := g.open(ctx, o); err != nil {
+		return errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.close())
+	}
+	s.gpu = g
+	return nil
+}
+
+// gpuSlots is how many single queries may be on the device at a time. More hardly help: three fill it.
+const gpuSlots = 8
+
+// onGPU is an index on a device.
+type onGPU struct {
+	s    *Searcher
+	dev  *gpu.Device
+	own  bool
+	k    gpuKernels
+	pack *gpuStore
+
+	// gate is held for reading while queries run, and for writing while lists come and go.
+	gate  sync.RWMutex
+	slots chan *gpuSlot
+	made  []*gpuSlot
+	batch []*gpuSlot // of batches, larger; nil while one uses it
+	mu    sync.Mutex
+}
+
+type gpuKernels struct {
+	plan, score, pick *gpu.Kernel
+	dense, sparse     *gpu.Kernel
+	count             *gpu.Kernel
+	resident          int // blocks of score that the device holds
+}
+
+func (k *gpuKernels) load(dev *gpu.Device) error {
+	for _, x := range []struct {
+		to     **gpu.Kernel
+		source *gpu.Source
+		name   string
+	}{
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.score, tilesSource, "tiles_score"}, {&k.pick, tilesSource, "tiles_pick"},
+		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
+		{&k.count, encodeSource, "encode_count"},
+	} {
+		var err error
+		if *x.to, err = dev.Kernel(x.source, x.name); err != nil {
+			return err
+		}
+	}
+	if err := k.score.AllowShared(scoreShared(maxGPUQueries)); err != nil {
+		return err
+	}
+	n, err := k.score.Occupancy(scoreThreads, scoreShared(1))
+	k.resident = max(n, 1) * dev.Info().Multiprocessors
+	return err
+}
+
+func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
+	if err := g.k.load(g.dev); err != nil {
+		return err
+	}
+	var err error
+	if g.pack, err = newGPUStore(g, o); err != nil {
+		return err
+	}
+	return g.pack.fill(ctx, o.Progress)
+}
+
+// close gives everything on the device back.
+func (g *onGPU) close() error {
+	var errs []error
+	for _, slot := range append(g.made, g.batch...) {
+		errs = append(errs, slot.free())
+	}
+	if g.pack != nil {
+		errs = append(errs, g.pack.free())
+	}
+	if g.own {
+		errs = append(errs, g.dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// closeGPU is the GPU's part of Close.
+func (s *Searcher) closeGPU() error {
+	if s.gpu == nil {
+		return nil
+	}
+	err := s.gpu.close()
+	s.gpu = nil
+	return err
+}
+
+// tilesName is the name of Tiles, which is in no table since the CPU has no such algorithm.
+const tilesName = "tiles"
+
+// wantsGPU says whether a request is for the device.
+func (p *Parallel) wantsGPU() bool { return p != nil && p.Engine == engine.GPU }
+
+// GPUStats says what the device did for a query.
+type GPUStats struct {
+	Items      int           `json:"items"`              // pieces of work whose postings were added up
+	Candidates int           `json:"candidates"`         // documents that could have won at the time
+	Rescored   int           `json:"rescored"`           // of those, scored exactly
+	Fallback   string        `json:"fallback,omitempty"` // why the CPU answered instead
+	Time       time.Duration `json:"time_ns,omitempty"`  // on the device, if it was measured
+}
+
+// searchGPU answers a request on the device.
+func (s *Searcher) searchGPU(ctx context.Context, r Request) (*Result, error) {
+	if s.gpu == nil {
+		return nil, errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
+	}
+	if r.Algorithm != Auto && r.Algorithm != Tiles {
+		return nil, fmt.Errorf("search: engine gpu: no algorithm %v", r.Algorithm)
+	}
+	found, err := s.gpu.search(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// onCPU answers a request that the device cannot: with too many words or answers, lists that find no room, or more documents
+// of equal score than are kept.
+func (g *onGPU) onCPU(ctx context.Context, r Request, why string) (*Result, error) {
+	r.Parallel, r.Algorithm = nil, Auto
+	found, err := g.s.Search(ctx, r)
+	if err == nil {
+		found.Stats.GPU = &GPUStats{Fallback: why}
+	}
+	return found, err
+}

@@ -1,0 +1,246 @@
+package search
+
+import (
+	"context"
+	"errors"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// gpuTerm is Term in scoring.cuh.
+type gpuTerm struct {
+	Pos, Extra                  uint64
+	DF, Bigs, Row, Mult, Table  uint32
+	A, B, Weight, Plus, Inverse float32
+	X, Y, Z                     float64
+}
+
+// Numbers of the models, as in scoring.cuh.
+const (
+	gpuBM25 = iota
+	gpuBM25L
+	gpuCosine
+	gpuDirichlet
+	gpuDPH
+)
+
+// set puts a scorer's constants into the term, and returns the model's number.
+func (t *gpuTerm) set(s scorer) uint32 {
+	switch s := s.(type) {
+	case *bm25Scorer:
+		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.Plus
+		return gpuBM25
+	case *bm25LScorer:
+		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.K1
+		return gpuBM25L
+	case *cosineScorer:
+		t.Weight = s.weight
+		return gpuCosine
+	case *dirichletScorer:
+		t.Weight, t.X, t.Y = s.weight, s.perTF, s.w.mu
+		return gpuDirichlet
+	case *dphScorer:
+		t.X, t.Y, t.Z = s.weight, s.logRatio, halfLog2Pi
+	}
+	return gpuDPH
+}
+
+// locate says where the list is.
+func (t *gpuTerm) locate(l *gpuList) {
+	t.Pos, t.Extra, t.DF, t.Bigs, t.Row = l.pos, l.extra, l.df, l.bigs, l.row
+}
+
+// gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor on its
+// idf, since a list's codes are relative to its best score.
+type gpuModel struct {
+	st    *gpuStore
+	model Model
+	w     weigher
+	codes gpu.Buffer[uint8]
+	maxes gpu.Buffer[uint8] // of the tiles, by row
+	// counts says how many postings of a list have each code, by row: 256 each. The k-th best code
+	// of one word is reached by k documents.
+	counts gpu.Buffer[uint32]
+	coded  []bool // by list
+}
+
+// codedAs is the model whose codes a model shares.
+func codedAs(m Model) Model {
+	switch m := m.(type) {
+	case nil:
+		return codedAs(BM25{})
+	case BM25:
+		p := bm25.Params(m).WithDefaults()
+		if p.Variant != bm25.Plus && p.Variant != bm25.L {
+			p.Variant = bm25.Lucene // whose idf is never 0
+		}
+		return BM25(p)
+	case Dirichlet:
+		return Dirichlet{Mu: m.mu()}
+	}
+	return m
+}
+
+// maxGPUModels is how many models' codes are kept.
+const maxGPUModels = 4
+
+// find returns the codes of a model if there are any.
+func (st *gpuStore) find(m Model) *gpuModel {
+	for _, x := range st.models {
+		if x.model == m {
+			return x
+		}
+	}
+	return nil
+}
+
+// model returns the codes of a model, still to be filled if they are new. The gate is held for writing.
+func (st *gpuStore) model(m Model) (*gpuModel, error) {
+	m = codedAs(m)
+	if x := st.find(m); x != nil {
+		return x, nil
+	}
+	w, err := st.g.s.weigher(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(st.models) >= maxGPUModels {
+		if err := st.drop(); err != nil {
+			return nil, err
+		}
+	}
+	x := &gpuModel{st: st, model: m, w: w, coded: make([]bool, len(st.lists))}
+	for {
+		err := x.alloc()
+		var full *gpu.OutOfMemory
+		if errors.As(err, &full) && len(st.models) > 0 {
+			if err := st.drop(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		st.models = append(st.models, x)
+		return x, nil
+	}
+}
+
+func (m *gpuModel) alloc() (err error) {
+	dev := m.st.g.dev
+	if m.codes, err = gpu.Alloc[uint8](dev, int(m.st.postings.size)+8); err != nil {
+		return err
+	}
+	if m.maxes, err = gpu.Alloc[uint8](dev, int(m.st.rows.size)*m.st.tiles); err != nil {
+		return errors.Join(err, m.codes.Free())
+	}
+	if m.counts, err = gpu.Alloc[uint32](dev, int(m.st.rows.size)*256); err != nil {
+		return errors.Join(err, m.codes.Free(), m.maxes.Free())
+	}
+	return nil
+}
+
+func (m *gpuModel) free() error { return errors.Join(m.codes.Free(), m.maxes.Free(), m.counts.Free()) }
+
+// drop forgets the oldest codes.
+func (st *gpuStore) drop() error {
+	err := st.models[0].free()
+	st.models = st.models[1:]
+	return err
+}
+
+// encodeAll makes the codes of all lists that are there.
+func (m *gpuModel) encodeAll(ctx context.Context) error {
+	const together = 1 << 15
+	ids := make([]int, 0, together)
+	for id := range m.st.lists {
+		if m.st.lists[id].there && !m.coded[id] {
+			ids = append(ids, id)
+		}
+		if len(ids) == together || id == len(m.st.lists)-1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := m.encode(ids); err != nil {
+				return err
+			}
+			ids = ids[:0]
+		}
+	}
+	return nil
+}
+
+// encode makes the codes of lists that are there. The gate is held for writing.
+func (m *gpuModel) encode(ids []int) error {
+	var dense, sparse []gpuTerm
+	var cursor index.Cursor
+	kind := uint32(0)
+	for _, id := range ids {
+		if m.coded[id] {
+			continue
+		}
+		info, err := m.st.g.s.index.Term(id)
+		if err != nil {
+			return err
+		}
+		if err := m.st.g.s.index.Open(info, &cursor); err != nil {
+			return err
+		}
+		s := m.w.scorer(&queryTerm{weight: 1, info: info}, 1)
+		var t gpuTerm
+		kind = t.set(s)
+		t.locate(&m.st.lists[id])
+		if b := s.bound(cursor.Bound); b > 0 {
+			t.Inverse = 256 / b
+		}
+		if t.Row == gpuSparse {
+			sparse = append(sparse, t)
+		} else {
+			dense = append(dense, t)
+		}
+		m.coded[id] = true
+	}
+	return errors.Join(m.launch(dense, kind, false), m.launch(sparse, kind, true))
+}
+
+func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
+	if len(terms) == 0 {
+		return nil
+	}
+	st, g := m.st, m.st.g
+	buf, err := gpu.Alloc[gpuTerm](g.dev, len(terms))
+	if err != nil {
+		return err
+	}
+	defer buf.Free()
+	if err := buf.Upload(st.stream, terms); err != nil {
+		return err
+	}
+	most := 32 * g.dev.Info().Multiprocessors
+	n := gpu.U32(uint32(len(terms)))
+	if sparse {
+		err = st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf.Arg(), n, gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
+			st.lengths.Arg(), m.codes.Arg())
+	} else {
+		blocks := (len(terms)*st.tiles + 7) / 8
+		for i := range terms { // a row may have been another list's
+			row := int(terms[i].Row)
+			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
+				return err
+			}
+		}
+		err = st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf.Arg(), n, gpu.U32(kind), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
+			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
+		if err == nil {
+			const parts = 16
+			err = st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf.Arg(), gpu.U32(parts), m.codes.Arg(), m.counts.Arg())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return st.stream.Sync(context.Background())
+}

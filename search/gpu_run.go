@@ -1,0 +1,396 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// As in tiles.cu.
+const (
+	planThreads  = 1024
+	scoreThreads = 512 + 32
+	pickThreads  = 512
+	gpuBins      = 1024
+)
+
+func scoreShared(queries int) int { return gpuTile*4 + gpuBins*4 + (queries+1)*4 }
+
+// gpuLimits is what a slot has room for.
+type gpuLimits struct {
+	queries, terms, tables, order, out int
+	cands                              int64
+	cap                                int // candidates of a query
+}
+
+// singleLimits are those of a slot for one query, batchLimits of one for many.
+func singleLimits(tiles int, budget int64) gpuLimits {
+	cands := min(1<<20, int64(tiles)*gpuTile, budget>>10)
+	return gpuLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
+}
+
+func batchLimits(tiles int, budget int64) gpuLimits {
+	cands := min(1<<24, maxGPUQueries*int64(tiles)*gpuTile, budget>>8)
+	return gpuLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)), maxGPUQueries * (tiles + 1), 1 << 19, cands, 1 << 17}
+}
+
+func (l gpuLimits) bytes() int64 {
+	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 + int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
+}
+
+// gpuWorkBytes is what all slots take.
+func gpuWorkBytes(tiles int, budget int64) int64 {
+	return gpuSlots*singleLimits(tiles, budget).bytes() + 2*batchLimits(tiles, budget).bytes()
+}
+
+// gpuSlot is the memory that a launch works in.
+type gpuSlot struct {
+	g        *onGPU
+	limits   gpuLimits
+	stream   *gpu.Stream
+	from, to *gpu.Event
+	host     gpu.Pinned[byte]
+	plan     gpu.Buffer[byte]
+	tables   gpu.Buffer[uint32]
+	bounds   gpu.Buffer[uint32]
+	order    gpu.Buffer[uint32]
+	states   gpu.Buffer[uint32]
+	hists    gpu.Buffer[uint32]
+	cands    gpu.Buffer[uint64]
+	keys     gpu.Buffer[uint64]
+	outs     gpu.Buffer[uint64]
+	back     gpu.Pinned[uint64]
+	graphs   map[gpuShape]*gpu.Graph
+	p        gpuPlan
+}
+
+// gpuShape tells graphs apart: the codes they read, and how much they copy.
+type gpuShape struct {
+	model     *gpuModel
+	plan, out int
+}
+
+func (g *onGPU) newSlot(l gpuLimits) (s *gpuSlot, err error) {
+	s = &gpuSlot{g: g, limits: l, graphs: map[gpuShape]*gpu.Graph{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.free())
+		}
+	}()
+	if s.stream, err = g.dev.NewStream(); err != nil {
+		return nil, err
+	}
+	if s.from, err = g.dev.NewEvent(); err != nil {
+		return nil, err
+	}
+	if s.to, err = g.dev.NewEvent(); err != nil {
+		return nil, err
+	}
+	bytes := 1 << bits.Len(uint(planBytes(l.queries, l.terms)))
+	if s.host, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	if s.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	for _, x := range []struct {
+		to *gpu.Buffer[uint32]
+		n  int
+	}{{&s.tables, l.tables}, {&s.bounds, l.order}, {&s.order, l.order}, {&s.states, 8 * l.queries}, {&s.hists, gpuBins * l.queries}} {
+		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
+			return nil, err
+		}
+	}
+	for _, x := range []struct {
+		to *gpu.Buffer[uint64]
+		n  int
+	}{{&s.cands, int(l.cands)}, {&s.keys, int(l.cands)}, {&s.outs, l.out}} {
+		if *x.to, err = gpu.Alloc[uint64](g.dev, x.n); err != nil {
+			return nil, err
+		}
+	}
+	if s.back, err = gpu.AllocPinned[uint64](g.dev, l.out); err != nil {
+		return nil, err
+	}
+	if err = s.states.Zero(s.stream); err != nil {
+		return nil, err
+	}
+	if err = s.hists.Zero(s.stream); err != nil {
+		return nil, err
+	}
+	return s, s.stream.Sync(context.Background())
+}
+
+func (s *gpuSlot) free() error {
+	var errs []error
+	for _, x := range s.graphs {
+		errs = append(errs, x.Free())
+	}
+	if s.from != nil {
+		errs = append(errs, s.from.Free())
+	}
+	if s.to != nil {
+		errs = append(errs, s.to.Free())
+	}
+	errs = append(errs, s.host.Free(), s.plan.Free(), s.tables.Free(), s.bounds.Free(), s.order.Free(), s.states.Free(), s.hists.Free(),
+		s.cands.Free(), s.keys.Free(), s.outs.Free(), s.back.Free())
+	if s.stream != nil {
+		errs = append(errs, s.stream.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// slot waits for a slot for one query.
+func (g *onGPU) slot(ctx context.Context) (*gpuSlot, error) {
+	select {
+	case s := <-g.slots:
+		return s, nil
+	default:
+	}
+	g.mu.Lock()
+	if len(g.made) < gpuSlots {
+		s, err := g.newSlot(singleLimits(g.pack.tiles, g.pack.budget))
+		if err == nil {
+			g.made = append(g.made, s)
+		}
+		g.mu.Unlock()
+		return s, err
+	}
+	g.mu.Unlock()
+	select {
+	case s := <-g.slots:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// kernels gives the three kernels to the stream.
+func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
+	if err := s.planItems(m, queries); err != nil {
+		return err
+	}
+	if err := s.score(m, queries); err != nil {
+		return err
+	}
+	return s.pick(queries)
+}
+
+func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
+	g, st := s.g, s.g.pack
+	dim := gpu.Grid(queries*(st.tiles/planThreads+1), planThreads)
+	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.starts.Arg(), m.maxes.Arg(),
+		m.counts.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg())
+}
+
+func (s *gpuSlot) score(m *gpuModel, queries int) error {
+	g, st := s.g, s.g.pack
+	dim := gpu.GridShared(g.k.resident, scoreThreads, scoreShared(queries))
+	return s.stream.Launch(g.k.score, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(),
+		st.starts.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg())
+}
+
+func (s *gpuSlot) pick(queries int) error {
+	g, st := s.g, s.g.pack
+	sms := g.dev.Info().Multiprocessors
+	dim := gpu.Grid(queries*max(1, min(sms/2, 2*sms/queries)), pickThreads)
+	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
+}
+
+// start puts a plan to work. A single query is one graph: its copies and kernels are started by one call.
+func (s *gpuSlot) start(m *gpuModel, timed bool) error {
+	p := &s.p
+	p.write(s.host.Values())
+	if len(p.queries) > 1 {
+		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
+	}
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out}
+	graph := s.graphs[shape]
+	if graph == nil {
+		if len(s.graphs) >= maxGraphs {
+			for k, x := range s.graphs {
+				if err := x.Free(); err != nil {
+					return err
+				}
+				delete(s.graphs, k)
+			}
+		}
+		var err error
+		if graph, err = s.stream.Capture(func() error { return s.record(m, 1, shape.plan, shape.out) }); err != nil {
+			return err
+		}
+		s.graphs[shape] = graph
+	}
+	return s.timed(timed, func() error { return s.stream.Replay(graph) })
+}
+
+// maxGraphs is how many graphs a slot keeps: some for each model and k in use.
+const maxGraphs = 64
+
+// record gives copies and kernels to the stream.
+func (s *gpuSlot) record(m *gpuModel, queries, plan, out int) error {
+	if err := s.plan.CopyIn(s.stream, s.host.Slice(0, plan)); err != nil {
+		return err
+	}
+	if err := s.kernels(m, queries); err != nil {
+		return err
+	}
+	return s.outs.CopyOut(s.stream, s.back.Slice(0, out))
+}
+
+// timed runs f between two events.
+func (s *gpuSlot) timed(timed bool, f func() error) error {
+	if !timed {
+		return f()
+	}
+	if err := s.stream.Record(s.from); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return s.stream.Record(s.to)
+}
+
+// result reads the result of query i; false if it must be answered by the CPU.
+func (s *gpuSlot) result(i int, stats *GPUStats) ([]Hit, bool) {
+	q := &s.p.queries[i]
+	out := s.back.Values()[q.Out:]
+	n := uint32(out[0])
+	*stats = GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
+	if stats.Candidates > int(q.Cap) || n > q.K {
+		return nil, false
+	}
+	hits := make([]Hit, n)
+	for i, key := range out[2 : 2+n] {
+		hits[i] = Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+	}
+	return hits, true
+}
+
+const (
+	tooManyWords   = "more words or answers than a query on the device can have"
+	tooManyTies    = "more documents could win than are kept on the device"
+	tooLargeToHold = "the lists find no room on the device"
+)
+
+// search answers one request.
+func (g *onGPU) search(ctx context.Context, r Request) (*Result, error) {
+	trace, parallel := r.Trace, r.Parallel
+	r.Parallel, r.Algorithm, r.Trace = nil, Auto, false
+	q, err := g.s.prepare(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	defer g.s.release(q)
+	q.stats.Algorithm = Tiles
+	if len(q.terms) == 0 {
+		return &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}, nil
+	}
+	r.Parallel = parallel
+	if len(q.terms) > maxGPUTerms || q.heap.k > maxGPUK {
+		return g.onCPU(ctx, r, tooManyWords)
+	}
+	s, err := g.slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { g.slots <- s }()
+	m, unlock, err := g.enter(r.Model, []*query{q})
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return g.onCPU(ctx, r, tooLargeToHold)
+	}
+	defer unlock()
+	s.p.reset()
+	s.p.add(g.pack, q, s.limits.cap)
+	err = s.stream.Do(func() error {
+		if err := s.start(m, trace); err != nil {
+			return err
+		}
+		return s.stream.Sync(context.Background()) // some microseconds: not worth looking at ctx
+	})
+	if err != nil {
+		return nil, err
+	}
+	var stats GPUStats
+	hits, ok := s.result(0, &stats)
+	if !ok {
+		return g.onCPU(ctx, r, tooManyTies)
+	}
+	if trace {
+		if stats.Time, err = s.to.Since(s.from); err != nil {
+			return nil, err
+		}
+	}
+	return &Result{Hits: hits, Stats: g.statsOf(q, stats)}, nil
+}
+
+func (g *onGPU) statsOf(q *query, s GPUStats) Stats {
+	out := q.stats
+	for _, l := range q.lists {
+		out.Blocks += int64(l.Blocks())
+	}
+	out.GPU = &s
+	return out
+}
+
+// enter makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries
+// are answered; no codes if the lists find no room.
+func (g *onGPU) enter(model Model, queries []*query) (*gpuModel, func(), error) {
+	key := codedAs(model)
+	g.gate.RLock()
+	if m := g.pack.find(key); m != nil && m.ready(queries) {
+		return m, g.gate.RUnlock, nil
+	}
+	g.gate.RUnlock()
+	g.gate.Lock()
+	m, err := g.pack.model(key)
+	if err == nil && !m.ready(queries) {
+		var ids []int
+		for _, q := range queries {
+			for i := range q.terms {
+				ids = append(ids, q.terms[i].info.ID)
+			}
+		}
+		var fits bool
+		if fits, err = g.pack.bring(ids); err == nil && !fits {
+			g.gate.Unlock()
+			return nil, nil, nil
+		}
+		if err == nil {
+			err = m.encode(ids)
+		}
+	}
+	if err != nil {
+		g.gate.Unlock()
+		return nil, nil, err
+	}
+	return m, g.gate.Unlock, nil
+}
+
+// ready says whether all lists of the queries are there, with their codes.
+func (m *gpuModel) ready(queries []*query) bool {
+	now := int64(0)
+	if !m.st.whole {
+		now = m.st.clock.Add(1)
+	}
+	for _, q := range queries {
+		for i := range q.terms {
+			id := q.terms[i].info.ID
+			if !m.st.lists[id].there || !m.coded[id] {
+				return false
+			}
+			if now != 0 {
+				m.st.lists[id].used.Store(now)
+			}
+		}
+	}
+	return true
+}

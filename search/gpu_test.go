@@ -1,0 +1,206 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+var onDevice = &Parallel{Engine: engine.GPU}
+
+// use puts the index on the test's device.
+func use(t testing.TB, s *Searcher, o GPUOptions) {
+	t.Helper()
+	dev, _ := gputest.Device(t)
+	if err := s.UseGPU(t.Context(), dev, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.closeGPU(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// sameOnGPU asks the device and one core.
+func sameOnGPU(t testing.TB, s *Searcher, r Request) *GPUStats {
+	t.Helper()
+	r.Parallel = nil
+	want, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Parallel = onDevice
+	got, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Hits, want.Hits) {
+		i := 0
+		for i < min(len(got.Hits), len(want.Hits)) && got.Hits[i] == want.Hits[i] {
+			i++
+		}
+		t.Fatalf("%d words, k %d, %v, %v: %d hits, want %d; differ at %d: %v, want %v (%+v)", len(r.Words), r.K, r.Mode, r.Model, len(got.Hits), len(want.Hits), i,
+			got.Hits[i:min(i+3, len(got.Hits))], want.Hits[i:min(i+3, len(want.Hits))], *got.Stats.GPU)
+	}
+	return got.Stats.GPU
+}
+
+// Small random indexes, all models and modes: the device finds what one core finds, to the bit.
+func TestGPUEqualsCPU(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 7))
+	root := scratch(t)
+	for i := range 12 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			p := randomPlain(rng, 3000, 8)
+			s := p.write(t, indexDir(root, i))
+			use(t, s, GPUOptions{})
+			for range 12 {
+				r := Request{
+					Words: randomWords(rng, p), K: []int{1, 3, 10, 100, 1000}[rng.IntN(5)], Mode: Mode(rng.IntN(2)),
+					Model: testModels[rng.IntN(len(testModels))],
+				}
+				sameOnGPU(t, s, r)
+			}
+		})
+	}
+}
+
+// Several tiles: thin lists go to the hash table, others to arrays.
+func TestGPUManyTiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 12))
+	p := randomPlain(rng, 1, 0)
+	p.lengths = nil
+	for range 5*gpuTile + 77 {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+	}
+	for w, step := range []int{2, 9, 40, 300, 2000, 20000} {
+		var docs, tfs []uint32
+		for d := rng.IntN(step); d < len(p.lengths); d += 1 + rng.IntN(2*step) {
+			docs, tfs = append(docs, uint32(d)), append(tfs, uint32(rng.ExpFloat64()*3)+1)
+		}
+		p.words, p.docs, p.tfs = append(p.words, fmt.Sprintf("w%d", w)), append(p.docs, docs), append(p.tfs, tfs)
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	for _, words := range [][]int{{0}, {0, 1}, {2, 3}, {4, 5}, {0, 5}, {0, 1, 2, 3, 4, 5}, {3}} {
+		for _, k := range []int{1, 128, 3000} {
+			for _, mode := range []Mode{Or, And} {
+				r := Request{K: k, Mode: mode}
+				for _, w := range words {
+					r.Words = append(r.Words, Word{Text: p.words[w]})
+				}
+				g := sameOnGPU(t, s, r)
+				if testing.Verbose() {
+					t.Logf("%v k %d %v: %+v", words, k, mode, *g)
+				}
+			}
+		}
+	}
+}
+
+func TestGPUWithout(t *testing.T) {
+	p := randomPlain(rand.New(rand.NewPCG(1, 2)), 100, 2)
+	s := p.write(t, indexDir(scratch(t), 0))
+	if _, err := s.Search(context.Background(), Request{Words: []Word{{Text: "w000"}}, Parallel: onDevice}); err == nil {
+		t.Error("a request for the GPU was answered without one")
+	}
+}
+
+// A batch is the same as its requests one by one, whatever their models and modes.
+func TestGPUBatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 77))
+	p := randomPlain(rng, 3000, 12)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	var requests []Request
+	var want [][]Hit
+	for i := range 70 {
+		r := Request{Words: randomWords(rng, p), K: 1 + rng.IntN(200), Mode: Mode(rng.IntN(2)), Model: testModels[i/35]}
+		found, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, want = append(requests, r), append(want, found.Hits)
+	}
+	i := 0
+	for found, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: engine.GPU}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(found.Hits, want[i]) {
+			t.Fatalf("request %d: %v, want %v", i, found.Hits, want[i])
+		}
+		i++
+	}
+	if i != len(requests) {
+		t.Errorf("%d results of %d", i, len(requests))
+	}
+}
+
+// An index that does not fit: lists come and go, and every query is still answered.
+func TestGPUCache(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	p := randomPlain(rng, 1, 0)
+	p.lengths = nil
+	for range 2 * gpuTile {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+	}
+	for w := range 40 {
+		var docs, tfs []uint32
+		step := 2 << (w % 12)
+		for d := rng.IntN(step); d < len(p.lengths); d += 1 + rng.IntN(2*step) {
+			docs, tfs = append(docs, uint32(d)), append(tfs, uint32(rng.ExpFloat64()*3)+1)
+		}
+		p.words, p.docs, p.tfs = append(p.words, fmt.Sprintf("w%02d", w)), append(p.docs, docs), append(p.tfs, tfs)
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	const budget = 60 << 20
+	work := gpuWorkBytes(2, budget) + 4*int64(len(p.lengths))
+	if work > budget-1<<20 {
+		t.Fatalf("%d bytes without any list", work)
+	}
+	use(t, s, GPUOptions{})
+	whole := s.gpu.pack
+	if !whole.whole {
+		t.Fatal("40 lists do not fit")
+	}
+	if err := s.closeGPU(); err != nil {
+		t.Fatal(err)
+	}
+	dev := whole.g.dev
+	// Room for the lists' work and a third of the lists.
+	small := budget
+	for ; ; small -= 1 << 14 {
+		if gpuWorkBytes(2, int64(small))+4*int64(len(p.lengths))+whole.postings.size*4 < int64(small)*9/10 {
+			break
+		}
+	}
+	for gpuWorkBytes(2, int64(small))+4*int64(len(p.lengths))+whole.postings.size*4/3 < int64(small) {
+		small -= 1 << 12
+	}
+	if err := s.UseGPU(t.Context(), dev, GPUOptions{Device: engine.Device{Memory: int64(small)}}); err != nil {
+		t.Fatal(err)
+	}
+	if s.gpu.pack.whole {
+		t.Fatalf("all lists fit %d bytes", small)
+	}
+	fallbacks := 0
+	for range 30 {
+		r := Request{K: 10, Mode: Mode(rng.IntN(2)), Model: testModels[rng.IntN(2)]}
+		for range 1 + rng.IntN(4) {
+			r.Words = append(r.Words, Word{Text: p.words[rng.IntN(len(p.words))]})
+		}
+		if sameOnGPU(t, s, r).Fallback != "" {
+			fallbacks++
+		}
+	}
+	if fallbacks > 15 {
+		t.Errorf("%d of 30 queries found no room", fallbacks)
+	}
+}
