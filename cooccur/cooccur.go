@@ -57,16 +57,18 @@ type Options struct {
 	Seed      uint64
 
 	Engine  engine.Kind
-	Threads int    // 0: GOMAXPROCS
-	Memory  int64  // bound on working memory in bytes; 0: 2 GB
-	TempDir string // where sorted runs go that do not fit in memory; empty: the system's
+	GPU     engine.Device // for engine.GPU
+	Threads int           // 0: GOMAXPROCS
+	Memory  int64         // bound on working memory in bytes; 0: 2 GB
+	TempDir string        // where sorted runs go that do not fit in memory; empty: the system's
 
 	// Progress is told how many bytes of working data of how many a stage has done,
 	// after the corpus was read; nil: nobody is.
 	Progress func(stage string, done, total int64)
 
 	// Tests make chunks, blocks and tables of a few words to reach every seam.
-	chunkLimit, blockSize, tableLimit int
+	chunkLimit, blockSize, tableLimit   int
+	gpuHead, gpuSums, gpuItems, gpuText int
 }
 
 // Stats say what was done.
@@ -116,12 +118,40 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	case engine.Sequential:
 		err = j.sequential(ctx, corpus, sink)
 	case engine.GPU:
-		err = errNoGPU
+		err = withGPU(opt.GPU, func(g *GPU) (err error) {
+			j.stats, err = g.Matrix(ctx, corpus, v, opt, sink)
+			return err
+		})
 	default:
 		j.stats.Engine = engine.Multicore
 		err = j.multicore(ctx, corpus, sink)
 	}
 	return j.stats, err
+}
+
+// Make makes the vocabulary of a corpus and then its matrix: CountWords and Matrix
+// in one, for which the GPU reads the corpus only once. begin is called with the
+// vocabulary and returns where the rows go. The analyzer is the vocabulary's, the
+// engine that of opt.
+func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+	opt.Analyzer, vocabulary.Engine, vocabulary.GPU = vocabulary.Analyzer, opt.Engine, opt.GPU
+	if opt.Engine == engine.GPU {
+		err = withGPU(opt.GPU, func(g *GPU) (err error) {
+			vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, begin)
+			return err
+		})
+		return vs, stats, err
+	}
+	v, vs, err := CountWords(ctx, corpus, vocabulary)
+	if err != nil {
+		return vs, stats, err
+	}
+	sink, err := begin(v)
+	if err != nil {
+		return vs, stats, err
+	}
+	stats, err = Matrix(ctx, corpus, v, opt, sink)
+	return vs, stats, err
 }
 
 // job is one computation of a matrix: what all engines share.

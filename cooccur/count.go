@@ -2,7 +2,6 @@ package cooccur
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -25,8 +24,9 @@ type VocabularyOptions struct {
 	KeepUnk bool
 
 	Engine  engine.Kind
-	Threads int   // 0: GOMAXPROCS
-	Memory  int64 // bound in bytes on the tables of words; 0: 2 GB
+	GPU     engine.Device // for engine.GPU
+	Threads int           // 0: GOMAXPROCS
+	Memory  int64         // bound in bytes on the tables of words; 0: 2 GB
 }
 
 // VocabularyStats say what was read.
@@ -59,7 +59,13 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	case engine.Sequential:
 		threads = 1
 	case engine.GPU:
-		return nil, VocabularyStats{}, errNoGPU
+		var v *Vocabulary
+		var stats VocabularyStats
+		err := withGPU(opt.GPU, func(g *GPU) (err error) {
+			v, stats, err = g.CountWords(ctx, corpus, opt)
+			return err
+		})
+		return v, stats, err
 	default:
 		opt.Engine = engine.Multicore
 	}
@@ -79,8 +85,6 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	}
 	return c.finish(threads)
 }
-
-var errNoGPU = errors.New("there is no GPU engine for this job; use auto, multicore or sequential")
 
 // counter is the multicore engine: private tables, merged at the end. Where the
 // tables of all workers together would outgrow the memory, a worker empties its
@@ -189,7 +193,7 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	for _, x := range tables {
 		stats.Distinct += int64(x.len())
 		if n := x.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
-			return nil, stats, fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
+			return nil, stats, unkError(n)
 		}
 	}
 	v, err := newVocabulary(tables, c.opt, threads)
@@ -198,6 +202,10 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	}
 	stats.Kept = v.Len()
 	return v, stats, nil
+}
+
+func unkError(n uint64) error {
+	return fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
 }
 
 func mergeTables(tables []*lexicon, threads int) []*lexicon {

@@ -131,6 +131,10 @@ func (v *Vocabulary) seal() *Vocabulary {
 // maxWords is what fits the int32 of GloVe's files.
 const maxWords = 1<<31 - 1
 
+func tooManyWords(n int) error {
+	return fmt.Errorf("%d distinct words: the most is %d; use a minimum count or a maximum size", n, maxWords)
+}
+
 // entry is a counted word on its way into a vocabulary.
 type entry struct {
 	count  uint64
@@ -178,7 +182,7 @@ func newVocabulary(tables []*lexicon, opt VocabularyOptions, threads int) (*Voca
 		entries = entries[:opt.MaxSize]
 	}
 	if len(entries) > maxWords {
-		return nil, fmt.Errorf("%d distinct words: the most is %d; use a minimum count or a maximum size", len(entries), maxWords)
+		return nil, tooManyWords(len(entries))
 	}
 	v := &Vocabulary{ends: make([]uint64, 0, len(entries)), counts: make([]uint64, 0, len(entries))}
 	for i := range entries {

@@ -30,9 +30,10 @@ type cooccurCmd struct {
 func newCooccurCmd(a *app) *cobra.Command {
 	c := &cooccurCmd{app: a, corpus: corpusFlags{format: text.Lines, analyzerName: "whitespace"}}
 	cmd := &cobra.Command{
-		Use:     "cooccur [CORPUS...] --out FILE",
-		Short:   "Count which words keep company",
-		GroupID: groupWords,
+		Use:         "cooccur [CORPUS...] --out FILE",
+		Short:       "Count which words keep company",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
 		Long: `Write the matrix of how often words occur near each other: for each word (row)
 the words (columns) up to --window places to its left and right in the same
 document, each meeting counted as 1/distance or as 1.
@@ -91,24 +92,32 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 		}
 		defer cleanup()
 	}
-	v, err := c.vocabulary(ctx, args, an)
-	if err != nil {
-		return err
-	}
 	c.opt.Analyzer = an
-	c.opt.Engine, c.opt.Threads, c.opt.Memory = c.engine, c.threads, int64(c.memory)
+	c.opt.Engine, c.opt.GPU, c.opt.Threads, c.opt.Memory = c.engine, c.gpu, c.threads, int64(c.memory)
 	c.opt.TempDir = cooccur.ScratchDir(c.out)
 	c.opt.Progress = func(stage string, done, total int64) {
 		if show := c.progress(stage); show != nil {
 			show(done, total)
 		}
 	}
-	file, err := cooccur.Create(c.out, format, v, c.opt)
-	if err != nil {
-		return err
+	var v *cooccur.Vocabulary
+	var file *cooccur.File
+	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+		v = made
+		if c.saveVocab != "" {
+			if err := c.writeVocabulary(v, c.saveVocab); err != nil {
+				return nil, err
+			}
+		}
+		file, err = cooccur.Create(c.out, format, v, c.opt)
+		return file, err
 	}
-	defer file.Abort()
-	stats, err := cooccur.Matrix(ctx, c.corpus.corpus(c.app, args), v, c.opt, file)
+	defer func() {
+		if file != nil {
+			file.Abort()
+		}
+	}()
+	stats, err := c.matrix(ctx, args, an, begin)
 	if err != nil {
 		return err
 	}
@@ -156,27 +165,30 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	return format, nil
 }
 
-func (c *cooccurCmd) vocabulary(ctx context.Context, args []string, an text.Analyzer) (*cooccur.Vocabulary, error) {
-	if c.vocab != "" {
-		f, err := os.Open(c.vocab)
+// matrix makes the matrix over the vocabulary of a file, or over one that it counts.
+func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer, begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
+	if c.vocab == "" {
+		opt, err := c.words.options(c.app, an)
 		if err != nil {
-			return nil, err
+			return cooccur.Stats{}, err
 		}
-		defer f.Close()
-		return cooccur.ReadVocabulary(f, c.vocab)
+		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args), opt, c.opt, begin)
+		return stats, err
 	}
-	opt, err := c.words.options(c.app, an)
+	f, err := os.Open(c.vocab)
 	if err != nil {
-		return nil, err
+		return cooccur.Stats{}, err
 	}
-	v, _, err := cooccur.CountWords(ctx, c.corpus.corpus(c.app, args), opt)
+	defer f.Close()
+	v, err := cooccur.ReadVocabulary(f, c.vocab)
 	if err != nil {
-		return nil, err
+		return cooccur.Stats{}, err
 	}
-	if c.saveVocab != "" {
-		return v, c.writeVocabulary(v, c.saveVocab)
+	sink, err := begin(v)
+	if err != nil {
+		return cooccur.Stats{}, err
 	}
-	return v, nil
+	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args), v, c.opt, sink)
 }
 
 // spoolStdin copies standard input, if it is among the paths, to a temporary file

@@ -38,7 +38,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 		return f.opt, usagef("--max-size %d: want 0 or more", f.opt.MaxSize)
 	}
 	f.opt.Analyzer = an
-	f.opt.Engine, f.opt.Threads, f.opt.Memory = a.engine, a.threads, int64(a.memory)
+	f.opt.Engine, f.opt.GPU, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
 	return f.opt, nil
 }
 
@@ -47,9 +47,10 @@ func newVocabCmd(a *app) *cobra.Command {
 	var flags vocabFlags
 	var out string
 	cmd := &cobra.Command{
-		Use:     "vocab [CORPUS...]",
-		Short:   "Count the words of a corpus",
-		GroupID: groupWords,
+		Use:         "vocab [CORPUS...]",
+		Short:       "Count the words of a corpus",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
 		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, by
 falling count, as GloVe's vocab_count does. By default words are what stands
 between blanks, every line is a document, and ties are in GloVe's order. Without a

@@ -84,13 +84,12 @@ func (d *Dictionary) List(ctx context.Context, s *gpu.Stream) (_ *List, err erro
 	}
 	defer func() { err = errors.Join(err, f.Free()) }()
 	l := &List{Numbers: make([]uint32, f.N), Counts: make([]uint64, f.N), keys: make([]uint64, 2*f.N)}
-	var used [2]uint64
 	if err := errors.Join(f.Numbers.Download(ctx, s, l.Numbers), f.Counts.Download(ctx, s, l.Counts),
-		f.Keys.Download(ctx, s, l.keys), d.used.Download(ctx, s, used[:])); err != nil {
+		f.Keys.Download(ctx, s, l.keys)); err != nil {
 		return nil, err
 	}
-	l.arena = make([]byte, min(used[1], uint64(d.arena.Len())))
-	return l, d.arena.Download(ctx, s, l.arena)
+	l.arena, err = d.LongWords(ctx, s)
+	return l, err
 }
 
 // Len is the number of words.
@@ -112,4 +111,29 @@ func AppendKey(dst []byte, k0, k1 uint64, arena []byte) []byte {
 	binary.LittleEndian.PutUint64(b[:], k0)
 	binary.LittleEndian.PutUint64(b[8:], k1)
 	return append(dst, b[:min(n, inlineMax)]...)
+}
+
+// ShortKey is a dictionary's key of a word of up to 15 bytes.
+func ShortKey(w []byte) (k0, k1 uint64) {
+	var b [16]byte
+	copy(b[:inlineMax], w)
+	return binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]) | uint64(len(w))<<56
+}
+
+// KeyLength is the length of the word of a dictionary's key.
+func KeyLength(k0, k1 uint64) int {
+	if n := k1 >> 56; n != longMark {
+		return int(n)
+	}
+	return int(k0 & (1<<refLength - 1))
+}
+
+// LongWords downloads the bytes of the words that are not in their keys.
+func (d *Dictionary) LongWords(ctx context.Context, s *gpu.Stream) ([]byte, error) {
+	var used [2]uint64
+	if err := d.used.Download(ctx, s, used[:]); err != nil {
+		return nil, err
+	}
+	arena := make([]byte, min(used[1], uint64(d.arena.Len())))
+	return arena, d.arena.Download(ctx, s, arena)
 }

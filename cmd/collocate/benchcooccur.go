@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/cooccurbench"
+	"github.com/collocate/collocate/cooccur"
+)
+
+// benchCooccurFlags are the verb's flags.
+type benchCooccurFlags struct {
+	tokens, sample countFlag
+	windows        []int
+	engines        []string
+	rounds         int
+	weighting      cooccur.Weighting
+	stages         bool
+	dir, out       string
+}
+
+func newBenchCooccurCmd(a *app) *cobra.Command {
+	f := benchCooccurFlags{tokens: 719_000_000, sample: 5_000_000, weighting: cooccur.Count}
+	cmd := &cobra.Command{
+		Use:   "cooccur",
+		Short: "The paper's table: vocabulary and co-occurrence on one core, on all, and on a GPU",
+		Long: `Makes text with the numbers of the 1 Billion Word Benchmark (719 million words, 2.4
+million of them distinct), and measures how long its vocabulary and co-occurrence
+matrix take: from text in the page cache to all rows in memory; nothing is written.
+The sequential engine gets a sample, and its time is scaled. With --out it writes a
+page in Markdown with tables and plots.`,
+		Annotations: hasGPU,
+		Args:        cobra.NoArgs,
+		Example: `  collocate bench cooccur --tokens 20M --engines multicore,sequential
+  collocate bench cooccur --engines gpu,paper,multicore --windows 2,10 --out table1`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchCooccur(cmd, &f) },
+	}
+	fl := cmd.Flags()
+	fl.Var(&f.tokens, "tokens", "words of the corpus, such as 50M")
+	fl.Var(&f.sample, "sample", "words for the sequential engine; 0 means all")
+	fl.IntSliceVar(&f.windows, "windows", []int{2}, "windows to measure")
+	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"}, "sequential, multicore, gpu and paper")
+	fl.IntVar(&f.rounds, "rounds", 3, "how often a GPU engine runs; the best counts")
+	fl.Var(&f.weighting, "weighting", "what a meeting adds: count (as the paper has it) or distance")
+	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
+	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
+	fl.StringVarP(&f.out, "out", "o", "", "folder for the page (default: a table on standard output)")
+	return cmd
+}
+
+func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
+	o := cooccurbench.Options{
+		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds, Dir: f.dir, Stages: f.stages,
+		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting,
+	}
+	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential, "multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper}
+	for _, name := range f.engines {
+		e, ok := names[name]
+		if !ok {
+			return usagef("--engines %q: want sequential, multicore, gpu or paper", name)
+		}
+		o.Engines = append(o.Engines, e)
+	}
+	if o.Tokens < 1 || slices.ContainsFunc(f.windows, func(w int) bool { return w < 1 || w > cooccur.MaxWindow }) {
+		return usagef("want at least one word, and windows of 1 to %d", cooccur.MaxWindow)
+	}
+	o.Report = func(r cooccurbench.Row) error {
+		if a.json {
+			return a.printJSON(r)
+		}
+		var stages strings.Builder
+		for _, s := range r.Stages {
+			fmt.Fprintf(&stages, "\n  %-28s %8.1f ms", s.Name, s.Seconds*1e3)
+		}
+		a.summary("%-12s window %-3d %9.3f s (first %.3f) %12d entries%s", r.Engine, r.Window, r.Seconds, r.First, r.Entries, stages.String())
+		return nil
+	}
+	rows, err := cooccurbench.Run(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	page := cooccurbench.Page(o, rows)
+	if f.out != "" {
+		return page.Write(f.out)
+	}
+	if a.json {
+		return nil
+	}
+	return page.Markdown(a.stdout)
+}

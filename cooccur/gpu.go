@@ -1,0 +1,191 @@
+package cooccur
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/text"
+)
+
+//go:embed kernels/*.ptx
+var gpuModules embed.FS
+
+// gpuModule is one of our PTX files.
+func gpuModule(name string) *gpu.Source {
+	ptx, err := gpuModules.ReadFile("kernels/" + name + ".ptx")
+	if err != nil {
+		ptx = []byte("// " + err.Error()) // found by the test of kernel names
+	}
+	return gpu.NewSource("cooccur/"+name, string(ptx))
+}
+
+// GPU is a device at work for this package: its streams, and the buffers through
+// which text and rows go, are made once and serve many jobs. One job at a time.
+//
+// A job on the GPU goes like this. Text crosses the link in pieces, from pinned
+// memory and on two streams, while earlier pieces are tokenised (gpu_feed.go). On
+// the device it becomes one sequence of word numbers (package words). The
+// vocabulary is sorted there (gpu_vocab.go), the sequence is renamed to IDs, which
+// are ranks by frequency, and words outside the vocabulary leave it. Then all
+// pairs are counted (gpu_pairs.go): those of frequent words in a dense matrix, the
+// others by sorting. The rows come back in order, with their values (gpu_rows.go).
+//
+// What does not fit the device is done in parts: parts of the sequence, whose
+// sorted sums are added up on the device while they fit there, and as spilled runs
+// on the host if they do not.
+type GPU struct {
+	dev     *gpu.Device
+	own     bool // the device is closed with this
+	memory  int64
+	compute *gpu.Stream
+	copies  [2]*gpu.Stream
+	slots   []*textSlot
+	batches []*rowBatch
+	trace   func(stage string) // tests and measurements ask where time goes
+}
+
+// OpenGPU opens a device. Its error wraps gpu.ErrUnavailable if there is none.
+func OpenGPU(d engine.Device) (*GPU, error) {
+	dev, err := gpu.Open(d.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	g, err := UseGPU(dev, d.Memory)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	g.own = true
+	return g, nil
+}
+
+// UseGPU works on a device that is open already; memory bounds what is taken of
+// it, 0 means most of what is free.
+func UseGPU(dev *gpu.Device, memory int64) (*GPU, error) {
+	g := &GPU{dev: dev, memory: memory}
+	for _, s := range []**gpu.Stream{&g.compute, &g.copies[0], &g.copies[1]} {
+		var err error
+		if *s, err = dev.NewStream(); err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+	}
+	return g, nil
+}
+
+// Close gives back all that is held.
+func (g *GPU) Close() error {
+	var errs []error
+	for _, s := range g.slots {
+		errs = append(errs, s.free())
+	}
+	for _, b := range g.batches {
+		errs = append(errs, b.free())
+	}
+	for _, s := range []*gpu.Stream{g.compute, g.copies[0], g.copies[1]} {
+		if s != nil {
+			errs = append(errs, s.Free())
+		}
+	}
+	if g.own {
+		errs = append(errs, g.dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Trace calls fn when a stage of a job is over, with its name; the device is idle
+// then. It is for measurements: waiting for the device costs some time.
+func (g *GPU) Trace(fn func(stage string)) { g.trace = fn }
+
+func (g *GPU) mark(ctx context.Context, stage string) error {
+	if g.trace == nil {
+		return nil
+	}
+	err := g.compute.Sync(ctx)
+	g.trace(stage)
+	return err
+}
+
+// launch starts a kernel with a thread for each of n items.
+func (g *GPU) launch(src *gpu.Source, name string, n int, args ...gpu.Arg) error {
+	if n == 0 {
+		return nil
+	}
+	k, err := g.dev.Kernel(src, name)
+	if err != nil {
+		return err
+	}
+	return g.compute.Launch(k, gpu.Grid((n+gpuThreads-1)/gpuThreads, gpuThreads), args...)
+}
+
+// gpuThreads is the size of most blocks, as in the kernels.
+const gpuThreads = 256
+
+// withGPU opens the device of the options, runs f and closes it.
+func withGPU(d engine.Device, f func(*GPU) error) (err error) {
+	g, err := OpenGPU(d)
+	if err != nil {
+		return fmt.Errorf("%w; use auto, multicore or sequential", err)
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	return f(g)
+}
+
+// layout divides the device's memory.
+type layout struct {
+	total    int64
+	slots    int // of text under way
+	slotSize int
+	dict     int // slots of the dictionary's first table
+	sequence int // items
+}
+
+// plan divides the memory for a corpus of so many bytes (-1: unknown), read by so
+// many threads, with a vocabulary of so many words (-1: to be found).
+func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
+	total, err := g.dev.Budget(g.memory)
+	if err != nil {
+		return layout{}, err
+	}
+	l := layout{total: total, slots: threads + flightSlots + 2}
+	l.slotSize = int(min(max(total/16/int64(l.slots), minTextSlot), maxTextSlot)) &^ 255
+	l.sequence = int(min(total/4/4, 1<<40))
+	if corpus >= 0 { // a byte makes at most one item
+		l.sequence = int(min(int64(l.sequence), corpus+int64(l.slots*l.slotSize)))
+	}
+	l.sequence = max(l.sequence, 2*l.slotSize)
+	l.dict = 1 << 22
+	for int64(l.dict)*dictionaryBytes > total/16 && l.dict > 1<<10 {
+		l.dict /= 2
+	}
+	if vocabulary >= 0 {
+		l.dict = max(vocabulary/3*4+1024, 1<<10)
+	}
+	if need := int64(l.dict)*dictionaryBytes + int64(l.slots*l.slotSize) + 4*int64(l.sequence); need > total/4*3 {
+		return l, fmt.Errorf("the GPU needs at least %v of memory for this job, not %v; allow more with --gpu-memory", bytesize.Size(need/3*4), bytesize.Size(total))
+	}
+	return l, nil
+}
+
+const (
+	flightSlots     = 4       // texts under way on the device
+	maxTextSlot     = 4 << 20 // bytes of a text; larger ones measured no faster
+	minTextSlot     = 16 << 10
+	dictionaryBytes = 2*25 + 4 // a slot of the dictionary, while it is rounded up, and of its map to IDs
+)
+
+// corpusBytes is the size of a corpus of regular plain files, else -1.
+func corpusBytes(c *text.Corpus) int64 {
+	files, ok := plainLines(c)
+	if !ok {
+		return -1
+	}
+	total := int64(0)
+	for _, f := range files {
+		total += f.size
+	}
+	return total
+}

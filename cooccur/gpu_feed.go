@@ -1,0 +1,237 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/words"
+)
+
+// textSlot is a piece of text under way: where the host writes it, where the
+// device reads it, and what the device says of it.
+type textSlot struct {
+	host   gpu.Pinned[uint8]
+	text   gpu.Buffer[uint8]
+	state  gpu.Pinned[uint64]
+	copied *gpu.Event
+	done   *gpu.Event
+	n      int
+}
+
+func newTextSlot(dev *gpu.Device, size int) (*textSlot, error) {
+	t := new(textSlot)
+	var err [5]error
+	t.host, err[0] = gpu.AllocPinned[uint8](dev, size)
+	t.text, err[1] = gpu.Alloc[uint8](dev, size)
+	t.state, err[2] = gpu.AllocPinned[uint64](dev, words.StateWords)
+	t.copied, err[3] = dev.NewEvent()
+	t.done, err[4] = dev.NewEvent()
+	if e := errors.Join(err[:]...); e != nil {
+		return nil, errors.Join(e, t.free())
+	}
+	return t, nil
+}
+
+func (t *textSlot) free() error {
+	errs := []error{t.host.Free(), t.text.Free(), t.state.Free()}
+	for _, e := range []*gpu.Event{t.copied, t.done} {
+		if e != nil {
+			errs = append(errs, e.Free())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// takeSlots makes the slots of a layout, unless they are there.
+func (g *GPU) takeSlots(l layout) error {
+	if len(g.slots) > 0 && (g.slots[0].text.Len() != l.slotSize || len(g.slots) != l.slots) {
+		for _, s := range g.slots {
+			if err := s.free(); err != nil {
+				return err
+			}
+		}
+		g.slots = nil
+	}
+	for len(g.slots) < l.slots {
+		s, err := newTextSlot(g.dev, l.slotSize)
+		if err != nil {
+			return fmt.Errorf("buffers for text: %w", err)
+		}
+		g.slots = append(g.slots, s)
+	}
+	return nil
+}
+
+// feed brings a corpus to the device as a sequence of word numbers. Several
+// goroutines fill slots; one, the caller of run, gives them to the device and
+// takes them back. Which piece of text comes first does not matter, save that
+// the pieces of one long document follow each other.
+type feed struct {
+	*GPU
+	dict *words.Dictionary
+	seq  *words.Sequence
+	kind words.Kind
+	find bool // the dictionary is complete
+
+	// full is called when the sequence has no room for the next text; it takes the
+	// items and leaves the sequence empty.
+	full func(ctx context.Context, items int) error
+
+	free   chan *textSlot
+	filled chan *textSlot
+	submit sync.Mutex // held while pieces must stay together
+
+	flying           []*textSlot
+	bytes            int   // in flight
+	length           int64 // items that are surely in the sequence
+	documents        int64 // of the sequence
+	allItems, allDoc int64 // of sequences that were taken by full
+	next             int   // copy stream
+}
+
+// run calls produce, which fills slots until the corpus ends, and feeds them.
+func (f *feed) run(ctx context.Context, produce func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f.free = make(chan *textSlot, len(f.slots))
+	f.filled = make(chan *textSlot, len(f.slots))
+	for _, s := range f.slots {
+		f.free <- s
+	}
+	produced := make(chan error, 1)
+	go func() {
+		err := produce(ctx)
+		if err != nil {
+			cancel(err)
+		}
+		close(f.filled)
+		produced <- err
+	}()
+	var err error
+	for s := range f.filled {
+		if err != nil {
+			continue // let the producers end
+		}
+		if err = f.fly(ctx, s); err != nil {
+			cancel(err)
+		}
+	}
+	if perr := <-produced; err == nil {
+		err = perr
+	}
+	for err == nil && len(f.flying) > 0 {
+		err = f.land(ctx)
+	}
+	if err != nil { // nothing may be under way when buffers are freed
+		f.flying = nil
+		return errors.Join(err, f.dev.Sync())
+	}
+	return nil
+}
+
+// fly starts a slot's copy and what follows it.
+func (f *feed) fly(ctx context.Context, s *textSlot) error {
+	for f.length+int64(f.bytes)+int64(s.n) > int64(f.seq.Capacity()) {
+		if len(f.flying) > 0 {
+			if err := f.land(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.take(ctx); err != nil {
+			return err
+		}
+	}
+	c := f.copies[f.next]
+	f.next = (f.next + 1) % len(f.copies)
+	if err := errors.Join(
+		s.text.Slice(0, s.n).CopyIn(c, s.host.Slice(0, s.n)),
+		c.Record(s.copied), f.compute.WaitFor(s.copied), f.tokenise(s),
+	); err != nil {
+		return err
+	}
+	f.flying = append(f.flying, s)
+	f.bytes += s.n
+	if len(f.flying) > flightSlots {
+		return f.land(ctx)
+	}
+	return nil
+}
+
+func (f *feed) tokenise(s *textSlot) error {
+	return errors.Join(f.dict.Queue(f.compute, f.kind, s.text.Slice(0, s.n), f.seq, f.find),
+		f.seq.CopyState(f.compute, s.state), f.compute.Record(s.done))
+}
+
+// land waits for the oldest slot under way. If the dictionary was too small for
+// it, it grows, and that slot and all behind it are tokenised again.
+func (f *feed) land(ctx context.Context) error {
+	s := f.flying[0]
+	for {
+		if err := s.done.Wait(); err != nil {
+			return err
+		}
+		state := words.ReadState(s.state.Values())
+		if state.Missed == 0 && !state.Huge {
+			f.length, f.documents = state.Length, state.Documents
+			break
+		}
+		if err := f.compute.Sync(ctx); err != nil {
+			return err
+		}
+		if err := f.dict.Recover(ctx, f.compute, f.seq, state); err != nil {
+			return err
+		}
+		for _, again := range f.flying {
+			if err := f.tokenise(again); err != nil {
+				return err
+			}
+		}
+	}
+	f.flying = f.flying[1:]
+	f.bytes -= s.n
+	f.free <- s
+	return ctx.Err()
+}
+
+// take lets full have the sequence, and begins a new one.
+func (f *feed) take(ctx context.Context) error {
+	if err := f.full(ctx, int(f.length)); err != nil {
+		return err
+	}
+	f.allItems += f.length
+	f.allDoc += f.documents
+	f.length, f.documents = 0, 0
+	return f.seq.Clear(f.compute)
+}
+
+// totals are the words and documents of all that was fed.
+func (f *feed) totals() (wordCount, documents int64) {
+	documents = f.allDoc + f.documents
+	return f.allItems + f.length - documents, documents
+}
+
+// slot takes a free one, for a producer.
+func (f *feed) slot(ctx context.Context) (*textSlot, error) {
+	select {
+	case s := <-f.free:
+		s.n = 0
+		return s, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// put gives a filled slot away.
+func (f *feed) put(s *textSlot) {
+	if s.n == 0 {
+		f.free <- s
+		return
+	}
+	f.submit.Lock()
+	defer f.submit.Unlock()
+	f.filled <- s
+}

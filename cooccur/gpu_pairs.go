@@ -1,0 +1,385 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+var (
+	pairsSource  = gpuModule("pairs")
+	renameSource = gpuModule("rename")
+)
+
+// gpuPairs adds up pairs on the device. A sum is known by its key, row and column
+// side by side. Sums of wide units have two words, of which the second adds up the
+// units' high 31 bits: planes.
+type gpuPairs struct {
+	*job
+	*GPU
+	tmp     *gpu.Arena
+	planes  int
+	colBits int
+	disBits int // of the distance in the key of a listed pair
+	head    int // words of the dense matrix
+	dense   gpu.Buffer[uint64]
+	units   gpu.Buffer[uint64]
+	before  gpu.Buffer[uint32] // the last items of the sequence before
+	count   gpu.Buffer[uint64]
+
+	// Pairs that are listed, and not yet sorted.
+	list   gpu.Buffer[uint64]
+	listed int
+
+	// Sums that were made of sorted lists: runs of rising keys, one behind the other.
+	// The buffers have room for twice as many, as rows need them.
+	keys, sums, highs gpu.Buffer[uint64]
+	n, runs           int
+
+	spill *spill
+}
+
+// What is taken for each pair that can be listed, or sum that can be held: the
+// list, the sums twice, and the same again to sort them.
+func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 16 }
+
+// cellBytes is what a cell of the dense matrix takes: itself, and its entry in the
+// rows.
+func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.planes) }
+
+// maxSums is how many can be sorted at once when each is there twice.
+const maxSums = 1<<29 - 1
+
+// newGPUPairs divides so many bytes of memory.
+func newGPUPairs(j *job, g *GPU, memory int64) (_ *gpuPairs, err error) {
+	p := &gpuPairs{job: j, GPU: g, planes: 1, colBits: bits.Len(uint(j.vocab.Len()))}
+	if j.wide {
+		p.planes = 2
+	}
+	if j.Weighting != Count {
+		p.disBits = bits.Len(uint(j.Window))
+	}
+	if 2*p.colBits+p.disBits > 64 {
+		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use another engine", j.vocab.Len(), j.Window)
+	}
+	// The dense matrix and its part of the rows take up to a quarter.
+	p.head = 1
+	for p.head < gpuHead && int64(4*p.head*p.head)*p.cellBytes() <= memory/4 && p.head < j.vocab.Len() {
+		p.head *= 2
+	}
+	if j.gpuHead > 0 {
+		p.head = j.gpuHead
+	}
+	cells := p.head * p.head
+	fixed := int64(cells)*p.cellBytes() + gpuSpare
+	room := min((memory-fixed)/sumBytes(p.planes), maxSums-int64(cells))
+	if j.gpuSums > 0 {
+		room = int64(j.gpuSums)
+	}
+	if room < int64(j.Window) {
+		return nil, fmt.Errorf("the GPU needs at least %v for this matrix, besides the text; allow more with --gpu-memory",
+			bytesize.Size(int64(j.Window)*sumBytes(p.planes)+fixed))
+	}
+	if p.tmp, err = gpu.NewArena(g.dev, room*sumBytes(p.planes)+fixed); err != nil {
+		return nil, err
+	}
+	n := int(room)
+	var errs [8]error
+	p.dense, errs[0] = gpu.Take[uint64](p.tmp, cells*p.planes)
+	p.units, errs[1] = gpu.Take[uint64](p.tmp, len(j.of))
+	p.before, errs[2] = gpu.Take[uint32](p.tmp, j.Window)
+	p.count, errs[3] = gpu.Take[uint64](p.tmp, 1)
+	p.list, errs[4] = gpu.Take[uint64](p.tmp, n)
+	p.keys, errs[5] = gpu.Take[uint64](p.tmp, 2*(n+cells))
+	p.sums, errs[6] = gpu.Take[uint64](p.tmp, 2*(n+cells))
+	if p.planes > 1 {
+		p.highs, errs[7] = gpu.Take[uint64](p.tmp, 2*(n+cells))
+	}
+	err = errors.Join(errs[:]...)
+	if err == nil {
+		err = errors.Join(p.dense.Zero(g.compute), p.units.Upload(g.compute, j.of), p.before.Zero(g.compute))
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.free())
+	}
+	return p, nil
+}
+
+// gpuHead is the number of words of the dense matrix: 128 MB, of which the busiest
+// part stays in an H200's 50 MB of L2.
+const gpuHead = 4096
+
+// gpuSpare is for counters, look-back words and the rounding of pieces.
+const gpuSpare = 1 << 20
+
+func (p *gpuPairs) free() error {
+	if p.spill != nil {
+		p.spill.close()
+	}
+	return p.tmp.Free()
+}
+
+// highArg passes the second words of sums, if there are any.
+func (p *gpuPairs) highArg(b gpu.Buffer[uint64]) gpu.Arg {
+	if p.planes > 1 {
+		return b.Arg()
+	}
+	return gpu.Null()
+}
+
+// get waits for a count.
+func (p *gpuPairs) get(ctx context.Context) (int, error) {
+	var n [1]uint64
+	err := p.count.Download(ctx, p.compute, n[:])
+	return int(n[0]), err
+}
+
+// rename turns the word numbers of a sequence into IDs + 1, in place, and returns
+// how many are left and how many of them end documents.
+func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buffer[uint32]) (left, ends int, err error) {
+	const tile = 256 * 16
+	n := items.Len()
+	if n == 0 {
+		return 0, 0, nil
+	}
+	tiles := (n + tile - 1) / tile
+	states, err := gpu.Alloc[uint64](g.dev, tiles+2)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, states.Free()) }()
+	k, err1 := g.dev.Kernel(renameSource, "cooccur_rename")
+	zeroes, err2 := g.dev.Kernel(renameSource, "cooccur_zeroes")
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, 0, err
+	}
+	err = errors.Join(states.Zero(g.compute),
+		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(), states.Slice(tiles, tiles+1).Arg(), states.Arg()))
+	if err != nil {
+		return 0, 0, err
+	}
+	var counts [2]uint64
+	if err := states.Slice(tiles, tiles+2).Download(ctx, g.compute, counts[:]); err != nil {
+		return 0, 0, err
+	}
+	left = int(counts[0])
+	if left > 0 {
+		err = g.compute.Launch(zeroes, gpu.Grid(min(tiles, 8*g.dev.Info().Multiprocessors), gpuThreads), items.Arg(), gpu.U64(counts[0]), states.Slice(tiles+1, tiles+2).Arg())
+		err = errors.Join(err, states.Slice(tiles, tiles+2).Download(ctx, g.compute, counts[:]))
+	}
+	return left, int(counts[1]), err
+}
+
+// add counts all pairs of which the right word is among the IDs; the left one may be
+// in what was added before.
+func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
+	kernel := "pairs_counts"
+	if p.wide {
+		kernel = "pairs_wide"
+	} else if p.Weighting != Count {
+		kernel = "pairs_units"
+	}
+	k, err := p.dev.Kernel(pairsSource, kernel)
+	if err != nil {
+		return err
+	}
+	n := ids.Len()
+	for at := 0; at < n; {
+		// Every pair of the next places may have to be listed.
+		places := min((p.list.Len()-p.listed)/p.Window, n-at)
+		if places < min(p.list.Len()/p.Window/4+1, n-at) && p.listed > 0 {
+			if err := p.reduce(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.count.Upload(p.compute, []uint64{uint64(p.listed)}); err != nil {
+			return err
+		}
+		if err := p.compute.Launch(k, gpu.Grid((places+pairPlaces-1)/pairPlaces, gpuThreads), p.before.Arg(), ids.Arg(),
+			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)), gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
+			p.dense.Arg(), p.units.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(p.disBits)), p.list.Arg(), p.count.Arg()); err != nil {
+			return err
+		}
+		if p.listed, err = p.get(ctx); err != nil {
+			return err
+		}
+		at += places
+		p.progress("counting pairs", 4*int64(at), 4*int64(n))
+	}
+	return p.remember(ctx, ids)
+}
+
+// pairPlaces is the number of places of a block, as in pairs.cu.
+const pairPlaces = gpuThreads * 4
+
+// remember keeps the last items for the pairs that reach over to what comes next.
+func (p *gpuPairs) remember(ctx context.Context, ids gpu.Buffer[uint32]) error {
+	n, w := ids.Len(), p.Window
+	if n >= w {
+		return ids.Slice(n-w, n).CopyTo(p.compute, p.before)
+	}
+	old, fresh := make([]uint32, w), make([]uint32, n)
+	if err := errors.Join(p.before.Download(ctx, p.compute, old), ids.Download(ctx, p.compute, fresh)); err != nil {
+		return err
+	}
+	return p.before.Upload(p.compute, append(old[n:], fresh...))
+}
+
+// scratch runs f with temporary memory that is released at the end.
+func (p *gpuPairs) scratch(f func() error) error {
+	mark := p.tmp.Mark()
+	return errors.Join(f(), p.tmp.Release(mark))
+}
+
+// reduce sorts the listed pairs and makes sums of them.
+func (p *gpuPairs) reduce(ctx context.Context) error {
+	if p.listed == 0 {
+		return nil
+	}
+	if p.n+p.listed > p.list.Len() {
+		if err := p.makeRoom(ctx); err != nil {
+			return err
+		}
+	}
+	err := p.scratch(func() error {
+		s, n := p.compute, p.listed
+		list := p.list.Slice(0, n)
+		alt, err := gpu.Take[uint64](p.tmp, n)
+		if err != nil {
+			return err
+		}
+		keys, err := prim.SortKeys(s, p.tmp, list, alt, p.disBits, p.disBits+2*p.colBits)
+		if err != nil {
+			return err
+		}
+		outKeys, outSums := p.keys.Slice(p.n, p.n+n), p.sums.Slice(p.n, p.n+n)
+		if p.Weighting == Count {
+			return prim.RunLengths(s, p.tmp, keys, outKeys, outSums, p.count)
+		}
+		low, err := gpu.Take[uint32](p.tmp, n)
+		if err != nil {
+			return err
+		}
+		var high gpu.Buffer[uint32]
+		highArg := gpu.Null()
+		if p.planes > 1 {
+			if high, err = gpu.Take[uint32](p.tmp, n); err != nil {
+				return err
+			}
+			highArg = high.Arg()
+		}
+		if err := p.launch(pairsSource, "pairs_weigh", n, keys.Arg(), gpu.U64(uint64(n)), p.units.Arg(), gpu.U32(uint32(p.disBits)), low.Arg(), highArg); err != nil {
+			return err
+		}
+		if p.planes > 1 {
+			if err := prim.ReduceByKey(s, p.tmp, keys, high, outKeys, p.highs.Slice(p.n, p.n+n), p.count); err != nil {
+				return err
+			}
+		}
+		return prim.ReduceByKey(s, p.tmp, keys, low, outKeys, outSums, p.count)
+	})
+	if err != nil {
+		return err
+	}
+	sums, err := p.get(ctx)
+	if err != nil {
+		return err
+	}
+	p.n += sums
+	p.runs++
+	p.listed = 0
+	return nil
+}
+
+// makeRoom adds up the runs of sums. If that does not free half of the memory they
+// are spilled.
+func (p *gpuPairs) makeRoom(ctx context.Context) error {
+	if err := p.compact(ctx); err != nil {
+		return err
+	}
+	if p.n <= p.list.Len()/2 && p.n+p.listed <= p.list.Len() {
+		return nil
+	}
+	return p.spillRows(ctx)
+}
+
+// compact makes one run of all.
+func (p *gpuPairs) compact(ctx context.Context) error {
+	if p.runs < 2 {
+		return nil
+	}
+	err := p.scratch(func() error {
+		keys, sums, highs, err := p.sortSums(p.n)
+		if err != nil {
+			return err
+		}
+		n := p.n
+		var out [3]gpu.Buffer[uint64]
+		for i := range 1 + p.planes {
+			if out[i], err = gpu.Take[uint64](p.tmp, n); err != nil {
+				return err
+			}
+		}
+		if p.planes > 1 {
+			if err := prim.ReduceByKey(p.compute, p.tmp, keys, highs, out[0], out[2], p.count); err != nil {
+				return err
+			}
+		}
+		if err := prim.ReduceByKey(p.compute, p.tmp, keys, sums, out[0], out[1], p.count); err != nil {
+			return err
+		}
+		if p.n, err = p.get(ctx); err != nil {
+			return err
+		}
+		for i, to := range []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes] {
+			if err := out[i].Slice(0, p.n).CopyTo(p.compute, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.runs = 1
+	return err
+}
+
+// sortSums sorts the first n sums by key, within p.keys and its kin or to temporary
+// memory. Two planes are sorted one after the other, with the same keys.
+func (p *gpuPairs) sortSums(n int) (keys, sums, highs gpu.Buffer[uint64], err error) {
+	alt := func() (b gpu.Buffer[uint64]) {
+		if err == nil {
+			b, err = gpu.Take[uint64](p.tmp, n)
+		}
+		return b
+	}
+	keys, sums = p.keys.Slice(0, n), p.sums.Slice(0, n)
+	altKeys, altSums := alt(), alt()
+	if p.planes > 1 {
+		again := alt()
+		if err != nil {
+			return
+		}
+		if err = keys.CopyTo(p.compute, again); err != nil {
+			return
+		}
+		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, p.highs.Slice(0, n), altSums, 0, 2*p.colBits); err != nil {
+			return
+		}
+		if highs != p.highs.Slice(0, n) { // the other buffer is needed again
+			if err = highs.CopyTo(p.compute, p.highs); err != nil {
+				return
+			}
+			highs = p.highs.Slice(0, n)
+		}
+	}
+	if err != nil {
+		return
+	}
+	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, 0, 2*p.colBits)
+	return
+}

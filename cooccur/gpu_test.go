@@ -1,0 +1,318 @@
+package cooccur
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/text"
+)
+
+// testGPU is a device for a test: emulated, unless the environment names a real one.
+func testGPU(t testing.TB, memory int64) *GPU {
+	t.Helper()
+	dev, _ := gputest.Device(t)
+	g, err := UseGPU(dev, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+// Random corpora and all options: always what the definition says, to the bit,
+// whether the device holds everything or a handful of words, pairs and sums.
+func TestGPUAgreesWithBruteForce(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	rapid.Check(t, func(r *rapid.T) {
+		words := strings.Fields("a b c d é longer-than-fifteen-bytes longer-than-fifteen-bytez")[:rapid.IntRange(0, 7).Draw(r, "words")]
+		outside := append([]string{"x", "yy"}, words...)
+		docs := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(outside), 0, 40).Draw(r, "doc"), " ")
+		}), 1, 8).Draw(r, "docs")
+		opt := Options{
+			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, 1000})).Draw(r, "window"),
+			Side:      rapid.SampledFrom([]Side{Both, Left, Right}).Draw(r, "side"),
+			Weighting: rapid.SampledFrom([]Weighting{Distance, Count}).Draw(r, "weighting"),
+			Threads:   rapid.IntRange(1, 3).Draw(r, "threads"),
+			TempDir:   t.TempDir(),
+		}
+		if rapid.Bool().Draw(r, "small") {
+			opt.gpuHead = rapid.SampledFrom([]int{1, 2, 4}).Draw(r, "head")
+			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))
+			opt.gpuText = 256 * rapid.IntRange(1, 3).Draw(r, "text")
+			opt.gpuItems = 2 * opt.gpuText
+		}
+		want := bruteForce(docs, words, opt)
+		corpus, v := corpusOf(t, docs...), vocabularyOf(words...)
+		var got cells
+		_, err := g.Matrix(context.Background(), corpus, v, opt, &got)
+		if err != nil {
+			r.Fatalf("%+v: %v", opt, err)
+		}
+		if !maps.Equal(got.m, want) {
+			r.Fatalf("%+v\n got %v\nwant %v", opt, got.m, want)
+		}
+		if got.rows != v.Len() {
+			r.Fatalf("%d rows for %d words", got.rows, v.Len())
+		}
+	})
+}
+
+// messyText has what a tokeniser can stumble over: carriage returns, blanks, bytes
+// that are no text, words of 15, 16 and 1,000 bytes, and words that differ late.
+func messyText(words int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for range words {
+		w := fmt.Sprintf("w%d", min(r.IntN(60), r.IntN(60)))
+		switch r.IntN(12) {
+		case 0:
+			w = strings.Repeat("same-beginning-", 2) + w
+		case 1:
+			w = strings.Repeat("x", 13+r.IntN(4))
+		case 2:
+			w = w[:1] + "\r" + w[1:]
+		case 3:
+			w = string([]byte{0xc3, byte(0xa0 + r.IntN(3))}) + w
+		case 4:
+			w = strings.ToUpper(w) + "'s"
+		case 5:
+			if r.IntN(20) == 0 {
+				w = strings.Repeat("long", 247+r.IntN(6)) + "é" + w
+			}
+		}
+		b.WriteString(w)
+		b.WriteString([]string{" ", " ", " ", "\t", "  ", "\n", "\r\n"}[r.IntN(7)])
+	}
+	return b.String()
+}
+
+// Vocabularies from the GPU are those of the CPU, to the byte, whatever the words,
+// the format and the analyzer.
+func TestGPUVocabularies(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	messy := messyText(4000, 3)
+	nul := "a a\x00 a\x00\x00 a b\x00 b b \x80 \x80\x00 é e\n"
+	for i, tt := range []struct {
+		text   string
+		format text.Format
+		opt    VocabularyOptions
+	}{
+		{text: messy},
+		{text: messy, opt: VocabularyOptions{Order: ByteOrder, MinCount: 3}},
+		{text: messy, opt: VocabularyOptions{MaxSize: 50}},
+		{text: messy, opt: VocabularyOptions{Analyzer: analyzerNamed(t, "ascii")}},
+		{text: messy, opt: VocabularyOptions{Analyzer: analyzerNamed(t, "unicode"), MinCount: 2}},
+		{text: messy, opt: VocabularyOptions{Analyzer: analyzerNamed(t, "english+stop")}},
+		{text: messy, format: text.File},
+		{text: messy, format: text.Blank, opt: VocabularyOptions{Analyzer: analyzerNamed(t, "ascii")}},
+		{text: nul}, {text: nul, opt: VocabularyOptions{Order: ByteOrder}},
+		{text: "\xef\xbb\xbfmarked\nno newline at the end"},
+		{text: ""}, {text: "\n"}, {text: "\n\n x\n"},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "corpus")
+			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			corpus := linesOf(path)
+			if tt.format != 0 {
+				corpus.Options.Format = tt.format
+			}
+			want, wantStats, err := sequentialWords(t, corpus, tt.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, stats, err := g.CountWords(t.Context(), corpus, tt.opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var a, b bytes.Buffer
+			if _, err := want.WriteTo(&a); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := got.WriteTo(&b); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(a.Bytes(), b.Bytes()) {
+				t.Errorf("the vocabularies differ: %d words, want %d", got.Len(), want.Len())
+				for i := range min(got.Len(), want.Len()) {
+					if !bytes.Equal(got.Word(i), want.Word(i)) {
+						t.Fatalf("word %d is %.30q, want %.30q", i, got.Word(i), want.Word(i))
+					}
+				}
+			}
+			wantStats.Engine = engine.GPU
+			if stats != wantStats {
+				t.Errorf("%+v, want %+v", stats, wantStats)
+			}
+		})
+	}
+}
+
+// sequentialWords is the definition of a vocabulary.
+func sequentialWords(t *testing.T, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	t.Helper()
+	opt.Engine = engine.Sequential
+	return CountWords(t.Context(), corpus, opt)
+}
+
+func analyzerNamed(t *testing.T, name string) text.Analyzer {
+	t.Helper()
+	a, err := text.ParseAnalyzer(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// The same corpus through the plain engine and the GPU gives the same file to
+// the byte: whole, in parts, read once or twice, with every way of tokenising.
+func TestGPUWritesTheSameBytes(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	corpus := corpusOf(t, messyText(900, 5)+zipfText(1100, 200, 7))
+	for i, base := range []Options{
+		{Window: 2, Weighting: Count},
+		{Window: 10},
+		{Window: 25, Side: Left},
+		{Window: 3, Side: Right, Subsample: 1e-2, Seed: 5},
+		{Window: 4, Analyzer: analyzerNamed(t, "ascii")},
+		{Window: 4, Analyzer: analyzerNamed(t, "unicode")},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			vopt := VocabularyOptions{MinCount: 2, Analyzer: base.Analyzer}
+			v, _, err := sequentialWords(t, corpus, vopt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wantStats := matrixFile(t, v, base, func(o Options, sink Sink) (Stats, error) {
+				o.Engine = engine.Sequential
+				return Matrix(t.Context(), corpus, v, o, sink)
+			})
+			for name, small := range map[string]func(*Options){
+				"whole":   func(*Options) {},
+				"parts":   func(o *Options) { o.gpuItems, o.gpuText = 3000, 1280 },
+				"spilled": func(o *Options) { o.gpuHead, o.gpuSums = 8, 60*o.Window },
+			} {
+				o := base
+				o.Threads, o.TempDir = 2, t.TempDir()
+				small(&o)
+				got, stats := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
+					return g.Matrix(t.Context(), corpus, v, o, sink)
+				})
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: the files differ", name)
+				}
+				if stats.Runs > 0 && name != "spilled" || stats.Runs == 0 && name == "spilled" && base.Analyzer == nil {
+					t.Errorf("%s: %d runs", name, stats.Runs)
+				}
+				stats.Engine, stats.Runs = wantStats.Engine, 0
+				if stats != wantStats {
+					t.Errorf("%s: %+v, want %+v", name, stats, wantStats)
+				}
+			}
+			o := base
+			o.Threads = 2
+			var madeStats Stats
+			made, _ := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
+				vs, s, err := g.Make(t.Context(), corpus, vopt, o, func(made *Vocabulary) (Sink, error) {
+					if made.Len() != v.Len() {
+						return nil, fmt.Errorf("%d words, want %d", made.Len(), v.Len())
+					}
+					return sink, nil
+				})
+				if vs.Kept != v.Len() {
+					t.Errorf("%+v", vs)
+				}
+				madeStats = s
+				return s, err
+			})
+			if !bytes.Equal(made, want) {
+				t.Error("made at once: the files differ")
+			}
+			if madeStats.Engine = wantStats.Engine; madeStats != wantStats {
+				t.Errorf("made at once: %+v, want %+v", madeStats, wantStats)
+			}
+		})
+	}
+}
+
+// matrixFile writes a matrix as GloVe's file and returns its bytes.
+func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) (Stats, error)) ([]byte, Stats) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.bin")
+	file, err := Create(path, GloVe, v, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Abort()
+	stats, err := run(o, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, stats
+}
+
+// A document that is longer than any piece of text, with a word that is longer
+// still, is one document all the same.
+func TestGPULongDocuments(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	for _, doc := range []string{
+		strings.Repeat("a b\tc  d ", 900),
+		strings.Repeat("x", 9000) + " a b a " + strings.Repeat("y", 5000),
+		strings.Repeat("a b\r\r c\r", 700) + "a b",
+	} {
+		for _, format := range []text.Format{text.Lines, text.File} {
+			path := filepath.Join(t.TempDir(), "corpus")
+			if err := os.WriteFile(path, []byte("a b c\n"+doc+"\nd d\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			corpus := linesOf(path)
+			corpus.Options.Format = format
+			v, _, err := sequentialWords(t, corpus, VocabularyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Window: 3, Weighting: Count, gpuItems: 3000, gpuText: 1024, Threads: 2}
+			var want, got cells
+			plain := o
+			plain.Engine = engine.Sequential
+			wantStats, err := Matrix(t.Context(), corpus, v, plain, &want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stats, err := g.Matrix(t.Context(), corpus, v, o, &got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(got.m, want.m) {
+				t.Errorf("%.20q: got %v, want %v", doc, got.m, want.m)
+			}
+			if stats.Engine = wantStats.Engine; stats != wantStats {
+				t.Errorf("%.20q: %+v, want %+v", doc, stats, wantStats)
+			}
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package cooccur
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+	"github.com/collocate/collocate/internal/gpu/words"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/text"
+)
+
+var vocabSource = gpuModule("vocab")
+
+// CountWords is the package's CountWords on this device.
+func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	var v *Vocabulary
+	var stats VocabularyStats
+	err := g.sequence(ctx, corpus, newSource(corpus, opt.Analyzer, opt.Threads), func(ctx context.Context, f *feed) (err error) {
+		v, _, stats, err = f.vocabulary(ctx, opt)
+		return err
+	})
+	return v, stats, err
+}
+
+// sequence tokenises a corpus and then calls use, with all words counted. If the
+// sequence has all of the corpus, f.allItems is 0.
+func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, use func(context.Context, *feed) error) (err error) {
+	l, err := g.plan(corpusBytes(corpus), src.threads, -1)
+	if err != nil {
+		return err
+	}
+	if err := g.takeSlots(l); err != nil {
+		return err
+	}
+	f := &feed{GPU: g}
+	if f.dict, err = words.NewDictionary(g.compute, l.dict); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.dict.Free()) }()
+	if f.seq, err = words.NewSequence(g.compute, l.sequence); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.seq.Free()) }()
+	count := func(_ context.Context, items int) error { return f.dict.Count(g.compute, f.seq.Items(0, items)) }
+	f.full = count
+	if err := g.mark(ctx, "begin"); err != nil {
+		return err
+	}
+	if err := src.feed(ctx, f); err != nil {
+		return err
+	}
+	if err := errors.Join(count(ctx, int(f.length)), g.mark(ctx, "text to word numbers")); err != nil {
+		return err
+	}
+	return use(ctx, f)
+}
+
+// vocabulary makes V of the dictionary's words and counts. numbers are those of V's
+// words, in order.
+func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabulary, numbers []uint32, stats VocabularyStats, err error) {
+	stats = VocabularyStats{Engine: engine.GPU}
+	stats.Words, stats.Documents = f.totals()
+	found, err := f.dict.Find(ctx, f.compute)
+	if err != nil {
+		return nil, nil, stats, err
+	}
+	defer func() { err = errors.Join(err, found.Free()) }()
+	stats.Distinct = int64(found.N)
+	list := &wordList{order: opt.Order}
+	if err := f.sortWords(ctx, found, opt.Order, uint64(stats.Words), list); err != nil {
+		return nil, nil, stats, fmt.Errorf("sort %d words: %w", found.N, err)
+	}
+	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
+		return nil, nil, stats, err
+	}
+	if n := list.count(unk); n > 0 && !opt.KeepUnk {
+		return nil, nil, stats, unkError(n)
+	}
+	if v, err = list.vocabulary(opt); err != nil {
+		return nil, nil, stats, err
+	}
+	stats.Kept = v.Len()
+	return v, list.numbers[:v.Len()], stats, f.mark(ctx, "vocabulary on the host")
+}
+
+// wordList is the words on the host, by falling count.
+type wordList struct {
+	order   Order
+	numbers []uint32
+	keys    []uint64 // two a word, as the dictionary has them
+	counts  []uint64
+	arena   []byte
+}
+
+// sortWords sorts the words on the device: by the bytes from the ninth to the
+// sixteenth, then by the first eight, then by count; each sort keeps the order of
+// the one before among equals. What is still tied there differs in later bytes,
+// or not in its bytes at all but in its length, and is put right on the host.
+func (f *feed) sortWords(ctx context.Context, found *words.Found, order Order, total uint64, list *wordList) (err error) {
+	n := found.N
+	s, count := f.compute, gpu.U64(uint64(n))
+	tmp, err := gpu.NewArena(f.dev, int64(n)*(8*5+4*3+16+8)+int64(n)/4*16+(1<<20))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tmp.Free()) }()
+	var take [5]gpu.Buffer[uint64]
+	var idx [3]gpu.Buffer[uint32]
+	for i := range take {
+		if take[i], err = gpu.Take[uint64](tmp, n); err != nil {
+			return err
+		}
+	}
+	for i := range idx {
+		if idx[i], err = gpu.Take[uint32](tmp, n); err != nil {
+			return err
+		}
+	}
+	head, tail, falling, key, alt := take[0], take[1], take[2], take[3], take[4]
+	flip := uint64(0)
+	if order == GloVeOrder {
+		flip = 0x8080808080808080
+	}
+	if err := f.launch(vocabSource, "vocab_prefixes", n, found.Keys.Arg(), f.dict.Arena().Arg(), found.Counts.Arg(), count,
+		gpu.U64(flip), gpu.U64(total), head.Arg(), tail.Arg(), falling.Arg(), idx[0].Arg()); err != nil {
+		return err
+	}
+	at, other := idx[0], idx[1]
+	for _, by := range []struct {
+		values gpu.Buffer[uint64]
+		bits   int
+	}{{tail, 64}, {head, 64}, {falling, bits.Len64(total)}} {
+		if err := f.launch(vocabSource, "vocab_gather", n, by.values.Arg(), at.Arg(), count, key.Arg()); err != nil {
+			return err
+		}
+		_, sorted, err := prim.SortPairs(s, tmp, key, alt, at, other, 0, by.bits)
+		if err != nil {
+			return err
+		}
+		if sorted != at {
+			at, other = other, at
+		}
+	}
+	ties, err := gpu.Take[uint8](tmp, n)
+	if err != nil {
+		return err
+	}
+	keys, err := gpu.Take[uint64](tmp, 2*n)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(
+		f.launch(vocabSource, "vocab_ties", n, head.Arg(), tail.Arg(), falling.Arg(), at.Arg(), count, ties.Arg()),
+		f.launch(vocabSource, "vocab_order", n, found.Numbers.Arg(), found.Keys.Arg(), found.Counts.Arg(), at.Arg(), count,
+			idx[2].Arg(), keys.Arg(), key.Arg()),
+	); err != nil {
+		return err
+	}
+	list.numbers, list.keys, list.counts = make([]uint32, n), make([]uint64, 2*n), make([]uint64, n)
+	tied := make([]byte, n)
+	if err := errors.Join(idx[2].Download(ctx, s, list.numbers), keys.Download(ctx, s, list.keys),
+		key.Download(ctx, s, list.counts), ties.Download(ctx, s, tied)); err != nil {
+		return err
+	}
+	if list.arena, err = f.dict.LongWords(ctx, s); err != nil {
+		return err
+	}
+	list.untie(tied)
+	return nil
+}
+
+// untie sorts runs of words that the device could not tell apart.
+func (l *wordList) untie(tied []byte) {
+	for from := 0; ; {
+		i := bytes.IndexByte(tied[from:], 1)
+		if i < 0 {
+			return
+		}
+		start, end := from+i-1, from+i
+		for end < len(tied) && tied[end] == 1 {
+			end++
+		}
+		l.sortRun(start, end)
+		from = end
+	}
+}
+
+func (l *wordList) sortRun(start, end int) {
+	type entry struct {
+		word   []byte
+		number uint32
+		key    [2]uint64
+	}
+	run := make([]entry, end-start)
+	for i := range run {
+		at := start + i
+		run[i] = entry{l.word(nil, at), l.numbers[at], [2]uint64(l.keys[2*at:])}
+	}
+	slices.SortFunc(run, func(a, b entry) int { return l.order.Compare(a.word, b.word) })
+	for i, e := range run {
+		at := start + i
+		l.numbers[at] = e.number
+		copy(l.keys[2*at:], e.key[:])
+	}
+}
+
+func (l *wordList) word(dst []byte, i int) []byte {
+	return words.AppendKey(dst, l.keys[2*i], l.keys[2*i+1], l.arena)
+}
+
+// count is how often a word of up to eight bytes occurs.
+func (l *wordList) count(w []byte) uint64 {
+	k0, k1 := words.ShortKey(w)
+	for i := range l.counts {
+		if l.keys[2*i] == k0 && l.keys[2*i+1] == k1 {
+			return l.counts[i]
+		}
+	}
+	return 0
+}
+
+// vocabulary makes V of the words that the options keep.
+func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
+	n := len(l.counts)
+	if least := max(opt.MinCount, 1); least > 1 { // counts fall
+		n, _ = slices.BinarySearchFunc(l.counts, least, func(c, least uint64) int {
+			if c >= least {
+				return -1
+			}
+			return 1
+		})
+	}
+	if opt.MaxSize > 0 {
+		n = min(n, opt.MaxSize)
+	}
+	if n > maxWords {
+		return nil, tooManyWords(n)
+	}
+	v := &Vocabulary{ends: make([]uint64, n), counts: slices.Clone(l.counts[:n])}
+	threads := max(opt.Threads, 1)
+	sums := make([]uint64, threads+1)
+	par.Do(threads, func(worker int) {
+		lo, hi := par.Block(n, threads, worker)
+		for i := lo; i < hi; i++ {
+			sums[worker+1] += uint64(words.KeyLength(l.keys[2*i], l.keys[2*i+1]))
+		}
+	})
+	for i := range threads {
+		sums[i+1] += sums[i]
+	}
+	v.arena = make([]byte, sums[threads])
+	par.Do(threads, func(worker int) {
+		lo, hi := par.Block(n, threads, worker)
+		at := v.arena[sums[worker]:sums[worker]:sums[worker+1]]
+		for i := lo; i < hi; i++ {
+			at = l.word(at, i)
+			v.ends[i] = sums[worker] + uint64(len(at))
+		}
+	})
+	return v.seal(), nil
+}

@@ -1,0 +1,143 @@
+// Counting which words meet. IDs are ranks by frequency, so the commonest words
+// have the smallest: pairs of two of them, most of all pairs, are added to a dense
+// matrix, whose busiest part stays in L2. All other pairs are listed, to be sorted.
+#include "warp.cuh"
+
+constexpr u32 kThreads = 256;
+constexpr u32 kRows = 4;
+constexpr u32 kPlaces = kThreads * kRows;  // of a block
+constexpr u32 kStep = 4;                   // distances at a time
+constexpr u32 kMaxWindow = 1000;
+constexpr u32 kStage = kPlaces * kStep;
+
+enum Side { kBoth, kLeft, kRight };
+
+// Places are those of the right word of each pair; its partners are up to window
+// places to the left. before has window items that precede the first.
+//
+// Sums: kCounts adds 1, kUnits adds the distance's units, kWide adds their low and
+// high 31 bits to two matrices, one behind the other.
+enum Sums { kCounts, kUnits, kWide };
+
+struct Pairs {
+  const u32* before;
+  const u32* ids;
+  u64 from, to;    // places
+  u32 window;
+  u32 side;
+  u32 head;        // words of the dense matrix
+  u64* dense;      // head x head
+  const u64* units;
+  u32 col_bits, distance_bits;
+  u64* keys;       // row, column, distance
+  u64* count;
+};
+
+template <Sums Kind> INLINE void count_pairs(const Pairs& p) {
+  __shared__ u32 near[kMaxWindow + kPlaces];
+  __shared__ u64 stage[kStage];
+  __shared__ u32 warps[kThreads / kWarp];
+  __shared__ u64 base;
+  u64 first = p.from + (u64)blockIdx.x * kPlaces;
+  u32 window = p.window;
+  for (u32 i = threadIdx.x; i < window + kPlaces; i += kThreads) {
+    i64 at = (i64)first - window + i;
+    u32 id = 0;
+    if (at < 0)
+      id = p.before[window + at];
+    else if (at < (i64)p.to)
+      id = p.ids[at];
+    near[i] = id;
+  }
+  __syncthreads();
+  u32 alive = 0;
+#pragma unroll
+  for (u32 r = 0; r < kRows; r++)
+    if (near[window + r * kThreads + threadIdx.x] != 0) alive |= 1u << r;
+  for (u32 from = 1; from <= window; from += kStep) {
+    u32 listed = 0;
+#pragma unroll
+    for (u32 r = 0; r < kRows; r++) {
+      u32 at = window + r * kThreads + threadIdx.x;
+      u32 right = near[at];
+#pragma unroll
+      for (u32 j = 0; j < kStep; j++) {
+        u32 d = from + j;
+        if (d > window || !(alive >> r & 1)) continue;
+        u32 left = near[at - d];
+        if (left == 0) {
+          alive &= ~(1u << r);
+          continue;
+        }
+        bool swap = p.side == kLeft || (p.side == kBoth && right < left);
+        u32 row = swap ? right : left, col = swap ? left : right;
+        if (row <= p.head && col <= p.head) {
+          u64* cell = p.dense + ((u64)(row - 1) * p.head + (col - 1));
+          if (Kind == kCounts) {
+            atomicAdd(cell, 1ull);
+          } else if (Kind == kUnits) {
+            atomicAdd(cell, p.units[d]);
+          } else {
+            u64 u = p.units[d];
+            atomicAdd(cell, u & 0x7fffffff);
+            atomicAdd(cell + (u64)p.head * p.head, u >> 31);
+          }
+        } else {
+          listed |= 1u << (r * kStep + j);
+        }
+      }
+    }
+    u32 mine = __popc(listed);
+    u32 upto = warp_inclusive(mine);
+    if (lane_id() == kWarp - 1) warps[warp_id()] = upto;
+    __syncthreads();
+    u32 to = upto - mine, total = 0;
+    for (u32 w = 0; w < kThreads / kWarp; w++) {
+      u32 s = warps[w];
+      if (w < warp_id()) to += s;
+      total += s;
+    }
+    if (threadIdx.x == 0 && total) base = atomicAdd(p.count, (u64)total);
+    while (listed) {
+      u32 bit = __ffs(listed) - 1;
+      listed &= listed - 1;
+      u32 at = window + bit / kStep * kThreads + threadIdx.x, d = from + bit % kStep;
+      u32 right = near[at], left = near[at - d];
+      bool swap = p.side == kLeft || (p.side == kBoth && right < left);
+      u64 row = (swap ? right : left) - 1, col = (swap ? left : right) - 1;
+      u64 key = row << p.col_bits | col;
+      if (Kind != kCounts) key = key << p.distance_bits | d;
+      stage[to++] = key;
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < total; i += kThreads) p.keys[base + i] = stage[i];
+    __syncthreads();
+  }
+}
+
+#define PAIRS(NAME, KIND)                                                                                             \
+  KERNEL __launch_bounds__(kThreads) NAME(const u32* __restrict__ before, const u32* __restrict__ ids, u64 from, u64 to, u32 window, u32 side, \
+                                          u32 head, u64* dense, const u64* __restrict__ units, u32 col_bits,          \
+                                          u32 distance_bits, u64* keys, u64* count) {                                 \
+    count_pairs<KIND>(Pairs{before, ids, from, to, window, side, head, dense, units, col_bits, distance_bits, keys, count}); \
+  }
+PAIRS(pairs_counts, kCounts)
+PAIRS(pairs_units, kUnits)
+PAIRS(pairs_wide, kWide)
+
+// Sorted keys lose their distance, whose units become values: all of them, or the
+// low and the high 31 bits.
+KERNEL __launch_bounds__(kThreads)
+pairs_weigh(u64* keys, u64 n, const u64* __restrict__ units, u32 distance_bits, u32* __restrict__ low, u32* __restrict__ high) {
+  u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
+  if (i >= n) return;
+  u64 key = keys[i];
+  u64 u = units[key & ((1u << distance_bits) - 1)];
+  keys[i] = key >> distance_bits;
+  if (high) {
+    low[i] = (u32)u & 0x7fffffff;
+    high[i] = (u32)(u >> 31);
+  } else {
+    low[i] = (u32)u;
+  }
+}
