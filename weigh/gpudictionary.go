@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"context"
+	"errors"
 
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/prim"
@@ -58,6 +59,14 @@ func gpuDictionary(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 // numberUnknown gives words that the dictionary lacks numbers behind its own, equal
 // ones for equal words: they are sorted as strings, which only pays if they are few.
 func (t *gpuTask) numberUnknown(ctx context.Context, o *occurrences, ids gpu.Buffer[uint32]) (numbers int, err error) {
+	// Mostly there are none, which is soon found out.
+	if err := errors.Join(t.count.Zero(t.s),
+		t.each("steps", "weigh_count_unknown", min(o.n, 1<<20), ids.Arg(), gpu.U64(uint64(o.n)), t.count.Arg())); err != nil {
+		return 0, err
+	}
+	if n, err := t.counted(ctx); err != nil || n == 0 {
+		return t.known, err
+	}
 	err = t.scratch(func() (err error) {
 		flags, at := take[uint8](t.card, &err, o.n), take[uint32](t.card, &err, o.n)
 		if err != nil {
@@ -70,7 +79,7 @@ func (t *gpuTask) numberUnknown(ctx context.Context, o *occurrences, ids gpu.Buf
 			return err
 		}
 		n, err := t.counted(ctx)
-		if err != nil || n == 0 {
+		if err != nil {
 			return err
 		}
 		refs, rank := take[uint64](t.card, &err, n), take[uint32](t.card, &err, n)

@@ -46,8 +46,9 @@ KERNEL __launch_bounds__(kThreads)
 weigh_refs(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ starts, u64* __restrict__ refs, u32* __restrict__ firsts, u64 n) {
   u64 i = thread_number();
   if (i >= n) return;
-  u64 start = starts[i], end = start;
-  while (end < bytes && !separates(text[end])) end++;
+  // From where the next word begins back over what is between, mostly one byte.
+  u64 start = starts[i], end = i + 1 < n ? starts[i + 1] : bytes;
+  while (end > start && separates(text[end - 1])) end--;
   refs[i] = start << 24 | (end - start);
   firsts[i] = start == 0 || text[start - 1] == '\n';
 }
@@ -173,6 +174,14 @@ KERNEL __launch_bounds__(kThreads) weigh_is(const u64* __restrict__ used, u8* __
 KERNEL __launch_bounds__(kThreads) weigh_is_word(const u32* __restrict__ items, u8* __restrict__ flags, u64 n) {
   u64 i = thread_number();
   if (i < n) flags[i] = items[i] != 0;
+}
+
+// How many words the dictionary lacks.
+KERNEL __launch_bounds__(kThreads) weigh_count_unknown(const u32* __restrict__ ids, u64 n, u64* count) {
+  u32 mine = 0;
+  for (u64 i = thread_number(); i < n; i += (u64)gridDim.x * kThreads) mine += ids[i] == 0xffffffffu;
+  mine = warp_sum(mine);
+  if (lane_id() == 0 && mine) atomicAdd(count, (u64)mine);
 }
 
 KERNEL __launch_bounds__(kThreads) weigh_unknown(const u32* __restrict__ ids, u8* __restrict__ flags, u64 n) {
