@@ -23,6 +23,10 @@ type evaluation struct {
 // the real data sets in the tests reaches it.
 const profileSteps = 4096
 
+// oneUniverse is the number of features up to which all are searched at once;
+// more are searched feature by feature, each with its later neighbours.
+const oneUniverse = 256
+
 // mineAuto is our own search: pairs from one look at every neighbourhood, then
 // the lattice over profiles and witnesses. No instance is ever listed.
 func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
@@ -32,8 +36,14 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	}
 	fg := newFeatureGraph(counts, g.total, opt.MinPrevalence)
 	s := newStore(opt.budget / 4)
-	order, width := degeneracyOrder(fg.adj)
-	order = slices.DeleteFunc(order, func(f int32) bool { return len(fg.adj[f]) == 0 })
+	order, _ := fg.order()
+	if fg.hasTriangle() {
+		features := slices.Clone(order)
+		slices.Sort(features)
+		if err := fg.settlePairs(ctx, g, s, opt, features); err != nil {
+			return nil, err
+		}
+	}
 	if !fg.hasTriangle() {
 		fg.addPairs(s)
 		return s.patterns, s.failure()
@@ -46,9 +56,10 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 	if g.streams() {
 		opt.logf("neighbour lists do not fit the memory bound; neighbours are found anew each time")
 	}
-	opt.logf("%d features in prevalent pairs, at most %d in one pattern", len(order), width+1)
-	if len(order) <= 64 && !opt.evaluation.byFeature {
-		err = mineUniverse[[1]uint64](ctx, g, fg, s, opt, order, order, -1)
+	order, width := fg.order()
+	opt.logf("%d features in prevalent pairs that may grow, at most %d in one pattern", len(order), width+1)
+	if len(order) <= oneUniverse && !opt.evaluation.byFeature {
+		err = mineWide(ctx, g, fg, s, opt, order, -1)
 	} else {
 		err = eachUniverse(fg, s, opt.All, order, func(universe []int32, f int32) error {
 			return mineWide(ctx, g, fg, s, opt, universe, f)
@@ -90,6 +101,8 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 	switch {
 	case len(universe) <= 64:
 		return mineUniverse[[1]uint64](ctx, g, fg, s, opt, universe, universe, root)
+	case len(universe) <= 128:
+		return mineUniverse[[2]uint64](ctx, g, fg, s, opt, universe, universe, root)
 	case len(universe) <= 256:
 		return mineUniverse[[4]uint64](ctx, g, fg, s, opt, universe, universe, root)
 	case len(universe) <= 4096:

@@ -135,13 +135,11 @@ func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 	n := len(out)
 	out = slices.Grow(out, need)[:n+need]
 	for _, s := range spans {
-		from := n
-		n = g.scanSpan(i, s, out, n)
 		if s.lo <= i && i < s.hi { // the place itself is no neighbour
-			at, _ := slices.BinarySearch(out[from:n], i)
-			copy(out[from+at:], out[from+at+1:n])
-			n--
+			n = g.scanSpan(i, span{s.lo, i}, out, n)
+			s.lo = i + 1
 		}
+		n = g.scanSpan(i, s, out, n)
 	}
 	return out[:n]
 }

@@ -209,6 +209,12 @@ func newFeatureGraph(counts *pairCounts, total []int64, minPrev float64) *featur
 	return fg
 }
 
+// order lists the features with an edge in degeneracy order.
+func (fg *featureGraph) order() (order []int32, width int) {
+	order, width = degeneracyOrder(fg.adj)
+	return slices.DeleteFunc(order, func(f int32) bool { return len(fg.adj[f]) == 0 }), width
+}
+
 // addPairs stores every prevalent pair as a pattern.
 func (fg *featureGraph) addPairs(s *store) {
 	for f := range fg.adj {

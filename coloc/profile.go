@@ -58,7 +58,9 @@ func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 	if p.limit == 0 {
 		return nil, false
 	}
-	reach := p.gather(place, own)
+	var list []int32
+	list, p.buf = u.g.of(place, p.buf)
+	reach := p.gather(own, list)
 	if u.root >= 0 && !has(reach, u.root) {
 		return nil, true
 	}
@@ -81,15 +83,14 @@ func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 	return p.sets, p.steps >= 0
 }
 
-// gather lists the candidates around a place and returns all features in reach.
-func (p *profiler[M]) gather(place int32, own M) (reach M) {
+// gather takes the candidates from the neighbours of a place with the features
+// own, and returns all features in reach.
+func (p *profiler[M]) gather(own M, list []int32) (reach M) {
 	u, c := p.u, &p.cand
 	c.mask, c.x, c.y, c.z, c.reach = c.mask[:0], c.x[:0], c.y[:0], c.z[:0], c.reach[:0]
 	c.limit = u.g.limit
 	var relevant M
 	relevant, p.bits = u.relevant(own, p.bits)
-	var list []int32
-	list, p.buf = u.g.of(place, p.buf)
 	reach = own
 	for _, j := range list {
 		m := and(u.mask[j], relevant)
