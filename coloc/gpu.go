@@ -76,6 +76,9 @@ func NewGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 	return &GPU{dev: dev, s: s, budget: budget}, err
 }
 
+// Name is the device's.
+func (g *GPU) Name() string { return g.dev.Info().Name }
+
 // Close gives the memory back, and the device if OpenGPU opened it.
 func (g *GPU) Close() error {
 	g.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -64,4 +65,73 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64, round
 		return errors.Join(err, from.Free(), to.Free())
 	})
 	return best, pairs, err
+}
+
+// JoinStats says how long finding neighbours took: Prepare is copying the points
+// to a GPU, Find the rest.
+type JoinStats struct {
+	Pairs         int64 // of places; of points of different features with SGCT
+	Prepare, Find time.Duration
+}
+
+// Join finds the neighbours of all points as Mine does first, and lists them:
+// with SGCT by its sweep. It does so anew each time.
+func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
+	j, start := s.job, time.Now()
+	switch {
+	case j.engine == engine.GPU:
+		err = onGPU(ctx, j, func(r *gpuRun) (err error) {
+			start = time.Now()
+			stats.Pairs, err = s.joinOnGPU(r, func() { stats.Prepare = time.Since(start) })
+			return err
+		})
+	case j.Algorithm == SGCT:
+		var pairs atomic.Int64
+		err = j.sweepPairs(ctx, s.pts, func(int, int32, int32) error {
+			pairs.Add(1)
+			return nil
+		})
+		stats.Pairs = pairs.Load()
+	default:
+		var g *neighbours
+		if g, err = j.join(ctx, s.pts); err == nil {
+			err = g.list(ctx, j.crew, math.MaxInt64)
+			stats.Pairs = g.edges / 2
+		}
+	}
+	stats.Find = time.Since(start) - stats.Prepare
+	return stats, err
+}
+
+// joinOnGPU calls prepared when the points are on the device.
+func (s *Survey) joinOnGPU(r *gpuRun, prepared func()) (pairs int64, err error) {
+	uploaded := func() {
+		if r.err == nil {
+			r.fail(r.s.Sync(r.ctx))
+		}
+		prepared()
+	}
+	if r.job.Algorithm == SGCT {
+		g := &gpuSGCT{r: r, pts: s.pts, uploaded: uploaded}
+		n, err := g.findPairs()
+		if err == nil {
+			err = r.s.Sync(r.ctx)
+		}
+		return int64(n), err
+	}
+	limit, side := r.job.reach()
+	scene, in := uploadPoints(r, s.pts, limit, side)
+	uploaded()
+	scene.join(in)
+	scene.degrees(gpu.Buffer[uint64]{}, gpu.Buffer[uint64]{})
+	if r.err != nil {
+		return 0, r.err
+	}
+	scene.edges = int64(get(r, scene.offsets.Slice(scene.points, scene.points+1), 1)[0])
+	r.use(profileMemory, 4*scene.edges+gpuBytesBesides, "lists of neighbours")
+	scene.lists(0, scene.points, take[uint32](r, int(scene.edges)))
+	if r.err == nil {
+		r.fail(r.s.Sync(r.ctx))
+	}
+	return scene.edges / 2, r.err
 }

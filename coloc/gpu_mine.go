@@ -66,11 +66,7 @@ func (m *gpuMiner) mine(res *Result) ([]found, error) {
 func (m *gpuMiner) join() (*pairCounts, error) {
 	r, j := m.r, m.r.job
 	if j.KNN == 0 && len(m.survey.pts.Features) <= 64 {
-		limit, side := j.Distance*j.Distance, j.Distance
-		if j.Geographic {
-			limit = chordLimit(j.Distance)
-			side = math.Sqrt(limit)
-		}
+		limit, side := j.reach()
 		s, in := uploadPoints(r, m.survey.pts, limit, side)
 		crowded := get(r, s.join(in), 1)[0] != 0
 		if r.err != nil {
@@ -97,6 +93,16 @@ func (m *gpuMiner) join() (*pairCounts, error) {
 	}
 	m.scene = hostScene(r, g, len(j.total))
 	return counts, r.err
+}
+
+// reach is the squared distance of neighbours, and the side of cells that have
+// them next to one another.
+func (j *job) reach() (limit, side float64) {
+	if j.Geographic {
+		limit = chordLimit(j.Distance)
+		return limit, math.Sqrt(limit)
+	}
+	return j.Distance * j.Distance, j.Distance
 }
 
 // universe mines the patterns of up to 64 features; its error is an errHard for

@@ -23,16 +23,16 @@ var sgctKernels = gpu.NewSource("coloc/sgct", sgctPTX)
 // their instance trees level by level. Trees that outgrow the memory are made in
 // parts: of the candidates, and then of a candidate's pairs.
 type gpuSGCT struct {
-	r          *gpuRun
-	pts        *Points
-	typeBits   uint32
-	bits       uint32 // of an instance's number within its feature
-	words      uint32 // of a feature's bitmap
-	pairs      gpu.Buffer[uint64]
-	itm, itnm  gpuMap
-	prevalent  map[[2]int32][2]int64
-	maxNodes   int
-	treeMemory int64
+	r         *gpuRun
+	pts       *Points
+	typeBits  uint32
+	bits      uint32 // of an instance's number within its feature
+	words     uint32 // of a feature's bitmap
+	pairs     gpu.Buffer[uint64]
+	itm, itnm gpuMap
+	prevalent map[[2]int32][2]int64
+	maxNodes  int
+	uploaded  func() // called when the points are on the device; or nil
 }
 
 // gpuMap leads from a key to a range of pairs.
@@ -78,22 +78,27 @@ const (
 // prevalent pairs of features.
 func (g *gpuSGCT) prepare() ([][]int32, error) {
 	adj := make([][]int32, len(g.pts.Features))
+	pairs, err := g.findPairs()
+	if err != nil || pairs == 0 {
+		return adj, err
+	}
+	g.indexPairs()
+	return g.prevalentPairs(adj)
+}
+
+// findPairs lists the pairs of neighbours, packed, and returns how many there are.
+func (g *gpuSGCT) findPairs() (int, error) {
 	if g.pts.Len() == 0 {
-		return adj, nil
+		return 0, nil
 	}
 	numbers, most := instanceNumbers(g.pts)
 	g.typeBits = uint32(bits.Len(uint(len(g.pts.Features))))
 	g.bits = uint32(bits.Len32(most))
 	g.words = most/32 + 1
 	if 2*(g.typeBits+g.bits) > 63 {
-		return nil, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit a word: use --algorithm auto", len(g.pts.Features), most)
+		return 0, fmt.Errorf("sgct on a GPU: pairs of %d features with up to %d points do not fit a word: use --algorithm auto", len(g.pts.Features), most)
 	}
-	pairs, err := g.sweep(numbers)
-	if err != nil || pairs == 0 {
-		return adj, err
-	}
-	g.indexPairs()
-	return g.prevalentPairs(adj)
+	return g.sweep(numbers)
 }
 
 // instanceNumbers numbers the points of each feature, in the order of the input.
@@ -107,17 +112,14 @@ func instanceNumbers(pts *Points) (numbers []uint32, most uint32) {
 	return numbers, slices.Max(next)
 }
 
-// sweep finds the pairs and sorts them; it returns how many there are.
+// sweep finds the pairs and returns how many there are.
 func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	r, j, n := g.r, g.r.job, g.pts.Len()
 	if j.KNN > 0 {
 		return g.hostPairs(numbers)
 	}
 	x, y, z := g.pts.positions(j.Geographic, j.crew)
-	limit := j.Distance * j.Distance
-	if j.Geographic {
-		limit = chordLimit(j.Distance)
-	}
+	limit, _ := j.reach()
 	r.use(pointMemory, sgctBytesPerPoint*int64(n)+gpuBytesBesides, "sgct: points")
 	inX, inY, inType, inNumber := put(r, x), put(r, y), put(r, unsigned(g.pts.Feature)), put(r, numbers)
 	var inZ, atZ gpu.Buffer[float64]
@@ -127,6 +129,9 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	count := gpu.U64(uint64(n))
 	keys, order, keys2, order2 := take[uint64](r, n), take[uint32](r, n), take[uint64](r, n), take[uint32](r, n)
 	r.stage("sgct upload")
+	if g.uploaded != nil {
+		g.uploaded()
+	}
 	r.launch(sgctKernels, "sweep_keys", n, inX.Arg(), count, keys.Arg(), order.Arg())
 	if r.err == nil {
 		var err error

@@ -1,0 +1,87 @@
+package gpubench
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/bench/placesbench"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// TestPlaces runs the suites as the receipt does; on a real device with real
+// sizes, the figures, and where the time goes. COLLOCATE_PLACES_REPORT is a folder
+// for the report of `collocate bench places`.
+func TestPlaces(t *testing.T) {
+	dev, _ := gputest.Device(t)
+	real := os.Getenv("COLLOCATE_TEST_GPU") != ""
+	sizes := []int{0, 31}
+	if real {
+		sizes = []int{0, 1, 31, 4097, 100_003}
+	}
+	results, err := check.Conform(t.Context(), dev, placesJob.Suites, sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		t.Logf("%s: %d cases %s", r.Name, r.Cases, r.Error)
+		if r.Error != "" {
+			t.Error(r.Error)
+		}
+	}
+	if !real {
+		return
+	}
+	benches, err := placesJob.Measure(t.Context(), dev, false)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, b := range benches {
+		met := ""
+		if b.Met != nil {
+			met = fmt.Sprintf("wanted %s: %v", b.Wanted, *b.Met)
+		}
+		t.Logf("%-60s %9.3f ms  %s", b.Name, b.Seconds*1e3, met)
+	}
+	d, err := coloc.NewGPU(dev, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, c := range []struct {
+		name                 string
+		points               *coloc.Points
+		distance, prevalence float64
+		algorithm            coloc.Algorithm
+	}{
+		{"dense", placesbench.Clustered(200_000, 20, 1000), 6, 0.1, coloc.Auto},
+		{"dense, 40 features", placesbench.Clustered(200_000, 40, 1000), 6, 0.2, coloc.Auto},
+		{"10M", placesbench.Even(10_000_000, 50, placesbench.SideFor(10_000_000, 10, 1)), 1, 0.1, coloc.Auto},
+		{"sgct", placesbench.Even(200_000, 20, 1000), 3, 0.2, coloc.SGCT},
+	} {
+		for i := range 3 {
+			o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence, Engine: engine.GPU, Device: d, Algorithm: c.algorithm}
+			if i == 2 {
+				o.Trace = func(stage string, took time.Duration) { t.Logf("    %-16s %8.3f ms", stage, took.Seconds()*1e3) }
+			}
+			start := time.Now()
+			if _, err := coloc.Mine(t.Context(), c.points, o); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s: %.2f ms", c.name, time.Since(start).Seconds()*1e3)
+		}
+	}
+	if dir := os.Getenv("COLLOCATE_PLACES_REPORT"); dir != "" {
+		r, err := placesbench.Run(t.Context(), placesbench.Options{Device: d, Rounds: 3, Limit: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package placesbench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
+)
+
+// sizes are the thesis' eight data sets, about.
+var sizes = []float64{3000, 10_000, 20_000, 40_000, 65_000, 100_000, 150_000, 200_000}
+
+// bySize is figure 4.
+func (b *bench) bySize() (report.Section, error) {
+	t, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points", sizes, b.ways, func(w way, x float64) (float64, error) {
+		return b.mine(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2))
+	})
+	return report.Section{
+		Title: "Figure 4: time by number of points", Text: "Even points on 1000x1000, distance 3, prevalence 0.2.",
+		Tables: []report.Table{t}, Plots: []report.Plot{p},
+	}, err
+}
+
+// join measures finding neighbours; which says what of it counts.
+func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinStats) time.Duration) (float64, error) {
+	return b.best(o, func(ctx context.Context) (time.Duration, error) {
+		s, err := coloc.NewSurvey(pts, o)
+		if err != nil {
+			return 0, err
+		}
+		stats, err := s.Join(ctx)
+		return which(stats), err
+	})
+}
+
+// joinBySize is figure 5.
+func (b *bench) joinBySize() (report.Section, error) {
+	t, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points", "points", sizes, b.ways, func(w way, x float64) (float64, error) {
+		return b.join(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration { return s.Find })
+	})
+	return report.Section{
+		Title: "Figure 5: finding neighbours", Text: "The same points, without copying them to the GPU. SGCT sweeps along x, ours sorts points into cells.",
+		Tables: []report.Table{t}, Plots: []report.Plot{p},
+	}, err
+}
+
+// preparation is figure 6.
+func (b *bench) preparation() (report.Section, error) {
+	s := report.Section{Title: "Figure 6: finding neighbours with preparation", Text: "On the GPU, with and without copying the points there."}
+	if b.Device == nil {
+		s.Text = "No GPU, nothing to prepare."
+		return s, nil
+	}
+	var ways []way
+	for _, w := range b.ways {
+		if w.engine == engine.GPU {
+			with := w
+			with.name += " with preparation"
+			ways = append(ways, w, with)
+		}
+	}
+	plain := map[string]bool{}
+	for i, w := range ways {
+		plain[w.name] = i%2 == 0
+	}
+	t, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points", sizes, ways, func(w way, x float64) (float64, error) {
+		return b.join(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
+			if plain[w.name] {
+				return s.Find
+			}
+			return s.Find + s.Prepare
+		})
+	})
+	s.Tables, s.Plots = []report.Table{t}, []report.Plot{p}
+	return s, err
+}
+
+// byDistance is figures 7 to 10.
+func (b *bench) byDistance() (report.Section, error) {
+	s := report.Section{Title: "Figures 7 to 10: time by distance", Text: "Prevalence 0.2; 30,000 points are sparse, 65,000 and 80,000 dense; two clusters hold a fifth of the points."}
+	for _, f := range []struct {
+		number int
+		name   string
+		points *coloc.Points
+	}{
+		{7, "sparse, even", Even(b.size(30_000), features, 1000)},
+		{8, "dense, even", Even(b.size(65_000), features, 1000)},
+		{9, "sparse, two clusters", Clustered(b.size(30_000), features, 1000)},
+		{10, "dense, two clusters", Clustered(b.size(80_000), features, 1000)},
+	} {
+		t, p, err := b.lines(fmt.Sprintf("figure-%d-by-distance", f.number), fmt.Sprintf("Figure %d: %s", f.number, f.name), "distance", []float64{2, 3, 4, 5, 6}, b.ways, func(w way, x float64) (float64, error) {
+			return b.mine(f.points, b.options(w, x, 0.2))
+		})
+		if err != nil {
+			return s, err
+		}
+		s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+	}
+	return s, nil
+}
+
+// byPrevalence is figure 11.
+func (b *bench) byPrevalence() (report.Section, error) {
+	pts := Even(b.size(65_000), features, 1000)
+	t, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence", []float64{0.5, 0.4, 0.3, 0.2, 0.1}, b.ways, func(w way, x float64) (float64, error) {
+		return b.mine(pts, b.options(w, 5, x))
+	})
+	return report.Section{
+		Title: "Figure 11: time by prevalence", Text: "65,000 even points, distance 5.",
+		Tables: []report.Table{t}, Plots: []report.Plot{p},
+	}, err
+}
+
+// beyond is what the thesis did not reach.
+func (b *bench) beyond() (report.Section, error) {
+	var ways []way
+	for _, w := range b.ways {
+		if w.algorithm == coloc.Auto && w.engine != engine.Sequential {
+			ways = append(ways, w)
+		}
+	}
+	s := report.Section{Title: "Beyond: up to 10 million points, and many patterns"}
+	t, p, err := b.lines("beyond-by-points", "50 features, 10 neighbours a point, prevalence 0.1", "points", []float64{1e6, 2e6, 5e6, 1e7}, ways, func(w way, x float64) (float64, error) {
+		n := b.size(int(x))
+		return b.mine(Even(n, 50, SideFor(n, 10, 1.785)), b.options(w, 1.785, 0.1))
+	})
+	if err != nil {
+		return s, err
+	}
+	s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+	dense := Clustered(b.size(200_000), features, 1000)
+	t, p, err = b.lines("beyond-by-distance", "200,000 points, two clusters, prevalence 0.1", "distance", []float64{2, 3, 4, 5, 6}, ways, func(w way, x float64) (float64, error) {
+		return b.mine(dense, b.options(w, x, 0.1))
+	})
+	s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+	return s, err
+}

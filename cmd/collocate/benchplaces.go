@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/placesbench"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+func newBenchPlacesCmd(a *app) *cobra.Command {
+	o := placesbench.Options{}
+	var out string
+	cmd := &cobra.Command{
+		Use:   "places",
+		Short: "The figures of the thesis on co-location again, and up to 10 million points",
+		Long: `Measures co-location on points it draws: by number of points, distance and prevalence, sparse and
+dense, even and clustered, with SGCT and with our own search, on one core, on all cores and on the GPU if
+there is one. Prints Markdown; --out also writes CSV tables and SVG plots. --engine gpu insists on a GPU,
+--engine multicore leaves it out. Takes some minutes; --quick takes a hundredth of the points.`,
+		Annotations: hasGPU,
+		Args:        cobra.NoArgs,
+		Example: `  collocate bench places --out places-report
+  collocate bench places --quick`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.Rounds < 1 || o.Limit <= 0 {
+				return usagef("--rounds %d, --limit %v: want at least one round and some time", o.Rounds, o.Limit)
+			}
+			o.Threads, o.Memory = a.threads, max(int64(a.memory), 8e9)
+			if a.engine == engine.Auto || a.engine == engine.GPU {
+				o.Device, err = coloc.OpenGPU(a.gpu)
+				switch {
+				case err == nil:
+					defer func() { err = errors.Join(err, o.Device.Close()) }()
+				case a.engine == engine.GPU || !errors.Is(err, gpu.ErrUnavailable):
+					return err
+				}
+			}
+			o.Note = func(s string) { a.log.Info(s) }
+			r, err := placesbench.Run(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := r.Write(out); err != nil {
+					return err
+				}
+				a.summary("%s: report written", out)
+			}
+			return r.Markdown(a.stdout)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "", "folder for README.md, CSV tables and SVG plots")
+	f.IntVar(&o.Rounds, "rounds", 3, "how often each job is run; the best counts")
+	f.DurationVar(&o.Limit, "limit", 20*time.Second, "give up on a job that takes longer")
+	f.BoolVar(&o.Quick, "quick", false, "a hundredth of the points")
+	return cmd
+}
