@@ -42,6 +42,15 @@
 // and only rows take bits of the vectors: of the 23.5 million nodes of 5
 // million generated words 1.6 million are left, and 88 bits a word become 35.
 //
+// # On a GPU
+//
+// Tables and the xbw kinds can be brought to a device (File.Upload), where very many
+// words are looked up at once. RRR records are read there as one vector each and blocks
+// decoded by a table in shared memory; the bits of xbw-plain, and all others but B_c, lie
+// as 96 bits beside the number of ones before them, so a rank takes one access. A
+// sample of the words fills a cache first, in which frequent words of up to eight bytes
+// are found by one access. Numbers are the same as on the CPU.
+//
 // # Files
 //
 // A dictionary is a sections file of kind "COLODIC\n", version 1. Section

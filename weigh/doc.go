@@ -29,6 +29,23 @@
 //	            see Invert. The fastest, the only one in bounded memory, what auto
 //	            means, and how indexes are built
 //
+// # On a GPU
+//
+// Options.Engine takes a GPU. The papers' three methods are there as they describe
+// them, step by step: mapreduce with a thread a document and a thread a word (MRM),
+// primitives and dictionary in their eight steps. Auto is our own. One kernel finds the
+// words, looks each up in a hash table of words and so writes the text as numbers
+// (internal/gpu/words), while the rest of the text is still being copied. The words in
+// use are sorted. A block counts each document in shared memory, and the pairs (word,
+// document, tf), packed into 64 bits each, are sorted by word, once and stably. Weights
+// are computed with the CPU's operations in the CPU's order, logarithm included, so all
+// bits are the same.
+//
+// Analyzers run on the CPU; the device gets words with a separator behind each. A
+// corpus that does not fit the device, or Options.Memory with its result, comes in chunks of
+// whole documents; their pairs are put into a file and merged as Invert's runs are, and
+// the weights computed then. Options.Profile times the steps.
+//
 // # Unknown words
 //
 // With a dictionary, words that it lacks are added (as if there were no
