@@ -41,6 +41,37 @@ func (s *Side) Set(name string) error {
 // Type names the flag's value in help texts.
 func (s *Side) Type() string { return "side" }
 
+// Method is how the GPU engine counts.
+type Method int
+
+const (
+	Ours  Method = iota // dense sums for frequent words, sorting for the others
+	Paper               // the paper's: hash tables, one thread a segment
+)
+
+var methodNames = []string{"auto", "paper"}
+
+func (m Method) String() string {
+	if m < 0 || int(m) >= len(methodNames) {
+		return fmt.Sprintf("cooccur.Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// Set and Type make *Method a command-line flag.
+func (m *Method) Set(name string) error {
+	for i, n := range methodNames {
+		if n == name {
+			*m = Method(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown method %q: want auto or paper", name)
+}
+
+// Type names the flag's value in help texts.
+func (m *Method) Type() string { return "method" }
+
 // Options say which words keep company. The zero value is GloVe's default: a
 // window of 15 words on both sides, weighted by distance.
 type Options struct {
@@ -57,6 +88,7 @@ type Options struct {
 	Seed      uint64
 
 	Engine  engine.Kind
+	Method  Method        // of the GPU engine
 	GPU     engine.Device // for engine.GPU
 	Threads int           // 0: GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0: 2 GB
@@ -172,6 +204,8 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)
+	case opt.Method < Ours || opt.Method > Paper:
+		return nil, fmt.Errorf("unknown method %v", opt.Method)
 	case opt.Weighting < Distance || opt.Weighting > Count:
 		return nil, fmt.Errorf("unknown weighting %v", opt.Weighting)
 	case opt.Subsample < 0 || opt.Subsample >= 1:

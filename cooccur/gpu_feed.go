@@ -26,7 +26,7 @@ func newTextSlot(dev *gpu.Device, size int) (*textSlot, error) {
 	var err [5]error
 	t.host, err[0] = gpu.AllocPinned[uint8](dev, size)
 	t.text, err[1] = gpu.Alloc[uint8](dev, size)
-	t.state, err[2] = gpu.AllocPinned[uint64](dev, words.StateWords)
+	t.state, err[2] = gpu.AllocPinned[uint64](dev, words.StateWords+2)
 	t.copied, err[3] = dev.NewEvent()
 	t.done, err[4] = dev.NewEvent()
 	if e := errors.Join(err[:]...); e != nil {
@@ -75,6 +75,10 @@ type feed struct {
 	seq  *words.Sequence
 	kind words.Kind
 	find bool // the dictionary is complete
+	// whole documents only: one that does not fit a text is an error.
+	whole bool
+
+	user textUser // what is done with texts on the device; nil: they are appended to seq
 
 	// full is called when the sequence has no room for the next text; it takes the
 	// items and leaves the sequence empty.
@@ -92,10 +96,20 @@ type feed struct {
 	next             int   // copy stream
 }
 
+// textUser does something with texts that are on the device.
+type textUser interface {
+	room(ctx context.Context, n int) error         // before a text of n bytes
+	queue(s *textSlot) error                       // records s.done behind the work
+	landed(ctx context.Context, s *textSlot) error // when s.done is passed
+}
+
 // run calls produce, which fills slots until the corpus ends, and feeds them.
 func (f *feed) run(ctx context.Context, produce func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if f.user == nil {
+		f.user = f
+	}
 	f.free = make(chan *textSlot, len(f.slots))
 	f.filled = make(chan *textSlot, len(f.slots))
 	for _, s := range f.slots {
@@ -134,22 +148,14 @@ func (f *feed) run(ctx context.Context, produce func(ctx context.Context) error)
 
 // fly starts a slot's copy and what follows it.
 func (f *feed) fly(ctx context.Context, s *textSlot) error {
-	for f.length+int64(f.bytes)+int64(s.n) > int64(f.seq.Capacity()) {
-		if len(f.flying) > 0 {
-			if err := f.land(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := f.take(ctx); err != nil {
-			return err
-		}
+	if err := f.user.room(ctx, s.n); err != nil {
+		return err
 	}
 	c := f.copies[f.next]
 	f.next = (f.next + 1) % len(f.copies)
 	if err := errors.Join(
 		s.text.Slice(0, s.n).CopyIn(c, s.host.Slice(0, s.n)),
-		c.Record(s.copied), f.compute.WaitFor(s.copied), f.tokenise(s),
+		c.Record(s.copied), f.compute.WaitFor(s.copied), f.user.queue(s),
 	); err != nil {
 		return err
 	}
@@ -161,23 +167,52 @@ func (f *feed) fly(ctx context.Context, s *textSlot) error {
 	return nil
 }
 
-func (f *feed) tokenise(s *textSlot) error {
-	return errors.Join(f.dict.Queue(f.compute, f.kind, s.text.Slice(0, s.n), f.seq, f.find),
-		f.seq.CopyState(f.compute, s.state), f.compute.Record(s.done))
-}
-
-// land waits for the oldest slot under way. If the dictionary was too small for
-// it, it grows, and that slot and all behind it are tokenised again.
+// land waits for the oldest slot under way.
 func (f *feed) land(ctx context.Context) error {
 	s := f.flying[0]
-	for {
-		if err := s.done.Wait(); err != nil {
+	if err := s.done.Wait(); err != nil {
+		return err
+	}
+	if err := f.user.landed(ctx, s); err != nil {
+		return err
+	}
+	f.flying = f.flying[1:]
+	f.bytes -= s.n
+	f.free <- s
+	return ctx.Err()
+}
+
+// A feed appends texts to its sequence, if nobody else uses them.
+
+// room lets full take the sequence if a text of n bytes might not fit.
+func (f *feed) room(ctx context.Context, n int) error {
+	for f.length+int64(f.bytes)+int64(n) > int64(f.seq.Capacity()) {
+		if len(f.flying) > 0 {
+			if err := f.land(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.take(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (f *feed) queue(s *textSlot) error {
+	return errors.Join(f.dict.Queue(f.compute, f.kind, s.text.Slice(0, s.n), f.seq, f.find),
+		f.seq.CopyState(f.compute, s.state.Slice(0, words.StateWords)), f.compute.Record(s.done))
+}
+
+// landed looks whether the dictionary was too small for the text. Then it grows, and
+// that text and all behind it are tokenised again.
+func (f *feed) landed(ctx context.Context, s *textSlot) error {
+	for {
 		state := words.ReadState(s.state.Values())
 		if state.Missed == 0 && !state.Huge {
 			f.length, f.documents = state.Length, state.Documents
-			break
+			return nil
 		}
 		if err := f.compute.Sync(ctx); err != nil {
 			return err
@@ -186,15 +221,14 @@ func (f *feed) land(ctx context.Context) error {
 			return err
 		}
 		for _, again := range f.flying {
-			if err := f.tokenise(again); err != nil {
+			if err := f.queue(again); err != nil {
 				return err
 			}
 		}
+		if err := s.done.Wait(); err != nil {
+			return err
+		}
 	}
-	f.flying = f.flying[1:]
-	f.bytes -= s.n
-	f.free <- s
-	return ctx.Err()
 }
 
 // take lets full have the sequence, and begins a new one.

@@ -18,7 +18,11 @@ func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, op
 		return Stats{}, err
 	}
 	defer boundHeap(j.Memory)()
-	err = g.matrix(ctx, corpus, j, sink)
+	if opt.Method == Paper {
+		err = g.paperMatrix(ctx, corpus, j, sink)
+	} else {
+		err = g.matrix(ctx, corpus, j, sink)
+	}
 	return j.stats, err
 }
 
@@ -128,6 +132,9 @@ func (p *gpuPairs) addSequence(ctx context.Context, f *feed, items int, ids gpu.
 // vocabulary and returns where rows go.
 func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Engine, opt.Analyzer = engine.GPU, vopt.Analyzer
+	if opt.Method == Paper {
+		return g.paperMake(ctx, corpus, vopt, opt, begin)
+	}
 	var v *Vocabulary
 	var sink Sink
 	whole := false

@@ -234,6 +234,9 @@ func (f *feed) readPart(ctx context.Context, p linePart) error {
 // and end between words. It ends a document, if it does not end with a newline.
 // In a document of several lines newlines are blanks.
 func (f *feed) long(ctx context.Context, r io.Reader, blanks bool) error {
+	if f.whole {
+		return fmt.Errorf("a document of more than %d bytes is too long for the paper's method", f.slots[0].text.Len())
+	}
 	f.submit.Lock()
 	defer f.submit.Unlock()
 	var carry []byte

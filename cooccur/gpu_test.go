@@ -51,7 +51,9 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			Threads:   rapid.IntRange(1, 3).Draw(r, "threads"),
 			TempDir:   t.TempDir(),
 		}
-		if rapid.Bool().Draw(r, "small") {
+		if rapid.Bool().Draw(r, "paper") && (opt.Window <= lcmWindow || opt.Weighting == Count && opt.Window <= paperWindow) {
+			opt.Method = Paper
+		} else if rapid.Bool().Draw(r, "small") {
 			opt.gpuHead = rapid.SampledFrom([]int{1, 2, 4}).Draw(r, "head")
 			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))
 			opt.gpuText = 256 * rapid.IntRange(1, 3).Draw(r, "text")
@@ -226,29 +228,40 @@ func TestGPUWritesTheSameBytes(t *testing.T) {
 					t.Errorf("%s: %+v, want %+v", name, stats, wantStats)
 				}
 			}
-			o := base
-			o.Threads = 2
-			var madeStats Stats
-			made, _ := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
-				vs, s, err := g.Make(t.Context(), corpus, vopt, o, func(made *Vocabulary) (Sink, error) {
-					if made.Len() != v.Len() {
-						return nil, fmt.Errorf("%d words, want %d", made.Len(), v.Len())
-					}
-					return sink, nil
-				})
-				if vs.Kept != v.Len() {
-					t.Errorf("%+v", vs)
+			for _, method := range []Method{Ours, Paper} {
+				if method == Paper && (base.Window > lcmWindow || base.Subsample > 0 || i == 5) {
+					continue
 				}
-				madeStats = s
-				return s, err
-			})
-			if !bytes.Equal(made, want) {
-				t.Error("made at once: the files differ")
-			}
-			if madeStats.Engine = wantStats.Engine; madeStats != wantStats {
-				t.Errorf("made at once: %+v, want %+v", madeStats, wantStats)
+				o := base
+				o.Threads, o.Method = 2, method
+				sameWhenMade(t, g, corpus, v, vopt, o, want, wantStats)
 			}
 		})
+	}
+}
+
+// sameWhenMade makes vocabulary and matrix at once, and compares.
+func sameWhenMade(t *testing.T, g *GPU, corpus *text.Corpus, v *Vocabulary, vopt VocabularyOptions, o Options, want []byte, wantStats Stats) {
+	t.Helper()
+	var madeStats Stats
+	made, _ := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
+		vs, s, err := g.Make(t.Context(), corpus, vopt, o, func(made *Vocabulary) (Sink, error) {
+			if made.Len() != v.Len() {
+				return nil, fmt.Errorf("%d words, want %d", made.Len(), v.Len())
+			}
+			return sink, nil
+		})
+		if vs.Kept != v.Len() {
+			t.Errorf("%+v", vs)
+		}
+		madeStats = s
+		return s, err
+	})
+	if !bytes.Equal(made, want) {
+		t.Errorf("made at once, method %v: the files differ", o.Method)
+	}
+	if madeStats.Engine = wantStats.Engine; madeStats != wantStats {
+		t.Errorf("made at once: %+v, want %+v", madeStats, wantStats)
 	}
 }
 
@@ -273,6 +286,27 @@ func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) 
 		t.Fatal(err)
 	}
 	return b, stats
+}
+
+// Tables that would fill up are emptied in time, and words and pairs are not lost.
+func TestPaperWithSmallTables(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	corpus := corpusOf(t, strings.ReplaceAll(zipfText(9000, 3000, 9), " ", "  "))
+	v, _, err := sequentialWords(t, corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := Options{Window: 2, Weighting: Count}
+	want, wantStats := matrixFile(t, v, base, func(o Options, sink Sink) (Stats, error) {
+		o.Engine = engine.Sequential
+		return Matrix(t.Context(), corpus, v, o, sink)
+	})
+	base.Method, base.gpuSums, base.gpuHead, base.Threads, base.TempDir = Paper, 1<<15, 1, 1, t.TempDir()
+	got, stats := matrixFile(t, v, base, func(o Options, sink Sink) (Stats, error) { return g.Matrix(t.Context(), corpus, v, o, sink) })
+	if stats.Engine = wantStats.Engine; !bytes.Equal(got, want) || stats != wantStats {
+		t.Errorf("the files differ, or %+v is not %+v", stats, wantStats)
+	}
+	sameWhenMade(t, g, corpus, v, VocabularyOptions{}, base, want, wantStats)
 }
 
 // A document that is longer than any piece of text, with a word that is longer

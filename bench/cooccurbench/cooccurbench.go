@@ -195,6 +195,9 @@ func (m *measurement) once(ctx context.Context, stages bool) error {
 			})
 			defer m.g.Trace(nil)
 		}
+		if m.row.Engine == Paper {
+			opt.Method = cooccur.Paper
+		}
 		vs, stats, err = m.g.Make(ctx, corpus, vopt, opt, begin)
 	}
 	m.row.Distinct, m.row.Entries = vs.Distinct, stats.Entries

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/text"
 )
 
@@ -63,6 +64,7 @@ are GloVe's, and so are the results; --side right is GloVe's -symmetric 0.`,
 	f.Var(&c.opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
 	f.Var(&c.opt.Weighting, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
+	f.Var(&c.opt.Method, "method", "how --engine gpu counts: auto, or paper (hash tables, as published)")
 	f.Float64Var(&c.opt.Subsample, "subsample", 0, "thin out words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
 	f.StringVarP(&c.out, "out", "o", "", "file to write")
@@ -144,6 +146,9 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 		case cmd.Flags().Changed("side") && c.symmetric != (side == cooccur.Both):
 			return 0, usagef("--symmetric=%t contradicts --side %v", c.symmetric, side)
 		}
+	}
+	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU {
+		return 0, usagef("--method %v is for --engine gpu", c.opt.Method)
 	}
 	if c.opt.Window < 1 || c.opt.Window > cooccur.MaxWindow {
 		return 0, usagef("--window %d: want 1 to %d", c.opt.Window, cooccur.MaxWindow)

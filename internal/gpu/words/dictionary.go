@@ -148,14 +148,38 @@ func (d *Dictionary) Queue(s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *
 			return err
 		}
 	}
+	args := append([]gpu.Arg{text.Arg(), gpu.U64(uint64(text.Len())), gpu.U32(uint32(kind))}, d.Args(find)...)
+	return errors.Join(d.states.Slice(0, tiles+3).Zero(s),
+		s.Launch(k, gpu.Grid(min(tiles, resident), threads), append(args, q.items.Arg(), q.state.Arg(), d.states.Arg())...))
+}
+
+// Args are the members of the kernels' Dictionary, for kernels of other packages.
+func (d *Dictionary) Args(find bool) []gpu.Arg {
 	look := uint32(0)
 	if find {
 		look = 1
 	}
-	return errors.Join(d.states.Slice(0, tiles+3).Zero(s),
-		s.Launch(k, gpu.Grid(min(tiles, resident), threads), text.Arg(), gpu.U64(uint64(text.Len())), gpu.U32(uint32(kind)),
-			d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), gpu.U32(look), d.used.Arg(), gpu.U32(d.limit()),
-			d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg(), q.items.Arg(), q.state.Arg(), d.states.Arg()))
+	return []gpu.Arg{d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), gpu.U32(look), d.used.Arg(), gpu.U32(d.limit()),
+		d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg()}
+}
+
+// Used is how full a dictionary is.
+type Used struct {
+	Words int64 // in the last table
+	Bytes int64 // of long words
+}
+
+// CopyUsed starts a copy of two words to pinned memory, for ReadUsed.
+func (d *Dictionary) CopyUsed(s *gpu.Stream, to gpu.Pinned[uint64]) error {
+	return d.used.CopyOut(s, to)
+}
+
+// ReadUsed makes sense of the two words.
+func ReadUsed(w []uint64) Used { return Used{int64(uint32(w[0])), int64(w[1])} }
+
+// HasRoom says whether so many more words, of so many bytes, surely find a place.
+func (d *Dictionary) HasRoom(u Used, more, bytes int) bool {
+	return u.Words+int64(more) <= int64(d.limit()) && u.Bytes+int64(bytes) <= int64(d.arena.Len())
 }
 
 // Append appends a text to a sequence, growing the dictionary as often as it
@@ -186,7 +210,7 @@ func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text 
 // all that were queued after it, can be queued again.
 func (d *Dictionary) Recover(ctx context.Context, s *gpu.Stream, q *Sequence, state State) error {
 	if state.Huge {
-		return errHuge
+		return ErrHuge
 	}
 	if err := d.Grow(ctx, s); err != nil {
 		return err

@@ -94,5 +94,5 @@ func (q *Sequence) retry(s *gpu.Stream) error {
 	return q.state.Slice(stateMissed, stateMissed+1).Zero(s)
 }
 
-// errHuge is about the text, not the device.
-var errHuge = errors.New("the corpus holds a word of 16 MB or more, which the GPU engine does not take; use another engine")
+// ErrHuge is about the text, not the device.
+var ErrHuge = errors.New("the corpus holds a word of 16 MB or more, which the GPU engine does not take; use another engine")
