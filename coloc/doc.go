@@ -47,4 +47,14 @@
 // SGCT is the sparse-graph and condensed-tree algorithm (Yao, Peng, Yang and
 // Chi 2016) as the Poznań thesis of 2017 implements it, Joinless that of Yoo and
 // Shekhar (2006). Both list instances: they are there to compare with.
+//
+// # On a GPU
+//
+// Auto and SGCT also run on a device, with the same result. Points go there as
+// they are and patterns come back. A warp profiles a place; the sets of all
+// profiles then become bit columns, one for each feature, and the points that take
+// part in a pattern are counted by ANDing its columns (see kernels/lattice.cu).
+// The lattice is searched in rounds over a stack in device memory. Nearest
+// neighbours, and more than 64 features, are joined by the CPU cores first;
+// places whose profiles are too long for a warp leave their universe to them.
 package coloc

@@ -57,7 +57,7 @@ func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int
 var profilers = []struct {
 	name  string
 	warps int // of a block
-}{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1}}
+}{{"profile_32", 8}, {"profile_64", 8}, {"profile_128", 4}, {"profile_256", 1}, {"profile_crowd", 4}}
 
 // setsAPlace is the room for sets at first; 200,000 even points of 20 features
 // with 22 neighbours each have 8.

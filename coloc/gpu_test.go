@@ -14,12 +14,11 @@ import (
 // testGPU is a device for the test: the interpreter, or a real one.
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
-	dev, s := gputest.Device(t)
+	dev, _ := gputest.Device(t)
 	d, err := NewGPU(dev, memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = s
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -66,7 +65,7 @@ func crowdedPoints(rng *rand.Rand, n, features int, side float64) *Points {
 func TestGPUFindsWhatTheCPUFinds(t *testing.T) {
 	d := testGPU(t, 0)
 	rng := rand.New(rand.NewPCG(12, 1))
-	for i := range 12 {
+	for i := range 8 {
 		n, features := 20+rng.IntN(150), 2+rng.IntN(9)
 		pts := crowdedPoints(rng, n, features, 10)
 		opt := Options{Distance: 0.5 + 2*rng.Float64(), MinPrevalence: 0.1 + 0.4*rng.Float64(), Device: d, All: i%3 == 0}
@@ -110,6 +109,7 @@ func TestGPUInCrowds(t *testing.T) {
 		{150, 6, 8},  // nearly everybody a neighbour
 		{90, 14, 4},  // dozens of sets a place
 		{110, 24, 5}, // hundreds
+		{700, 3, 11}, // one crowd: more than 256 candidates
 	} {
 		pts := crowdedPoints(rng, c.points, c.features, 10)
 		stages := map[string]bool{}
@@ -156,9 +156,9 @@ func TestGPUWithManyFeatures(t *testing.T) {
 
 // The thesis' algorithm gives the same, also when trees are made in parts.
 func TestSGCTOnTheGPU(t *testing.T) {
-	cases := 40
+	cases := 24
 	if testing.Short() {
-		cases = 15
+		cases = 9
 	}
 	d := testGPU(t, 0)
 	r := rand.New(rand.NewPCG(7, 9))
@@ -184,7 +184,7 @@ func TestSGCTOnTheGPU(t *testing.T) {
 
 func TestJoinTimeCountsThePairs(t *testing.T) {
 	d := testGPU(t, 0)
-	pts := evenPoints(2000, 5, 100, 3)
+	pts := crowdedPoints(rand.New(rand.NewPCG(3, 3)), 2000, 5, 100)
 	took, pairs, err := d.JoinTime(t.Context(), pts, 4, 1)
 	if err != nil {
 		t.Fatal(err)

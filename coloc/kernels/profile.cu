@@ -23,6 +23,48 @@ INLINE u32 warp_max(u32 v) {
   return v;
 }
 
+INLINE u64 warp_min(u64 v) {
+#pragma unroll
+  for (u32 d = kWarp / 2; d > 0; d /= 2) v = min_of(v, __shfl_xor_sync(kFull, v, d));
+  return v;
+}
+
+// The one formula by which neighbours are decided, each product rounded on its
+// own, as the CPU has it.
+INLINE double distance2(double ax, double ay, double az, double bx, double by, double bz, bool sphere) {
+  double dx = __dsub_rn(ax, bx), dy = __dsub_rn(ay, by);
+  double d = __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy));
+  if (!sphere) return d;
+  double dz = __dsub_rn(az, bz);
+  return __dadd_rn(d, __dmul_rn(dz, dz));
+}
+
+// Of such numbers the least is that of the nearest, about.
+INLINE u64 nearness(double d, u32 number) { return (u64)__double_as_longlong(d) >> 32 << 32 | number; }
+
+// Up to 64 numbers, two to a lane.
+struct Nearest {
+  u32 lower = 0, upper = 0, count = 0;
+
+  INLINE void add(u32 number) {
+    if (count == lane_id()) lower = number;
+    if (count == lane_id() + kWarp) upper = number;
+    count++;
+  }
+
+  // Whether it holds for every two different ones.
+  template <class Holds> INLINE bool all(Holds holds) const {
+    for (u32 a = 0; a < count; a++) {
+      u32 i = __shfl_sync(kFull, a < kWarp ? lower : upper, a % kWarp);
+      bool ok = true;
+      if (lane_id() < a && lower != i) ok = holds(lower, i);
+      if (lane_id() + kWarp < a && upper != i) ok &= holds(upper, i);
+      if (!__all_sync(kFull, ok)) return false;
+    }
+    return true;
+  }
+};
+
 // One warp's memory. Words words of candidates, patterns of up to Depth features
 // more than the place has, at most Sets sets.
 template <u32 Words, u32 Depth, u32 Sets> struct Search {
@@ -72,24 +114,35 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     return kept + 1;
   }
 
+  // Whether two candidates are neighbours.
+  INLINE bool near(u32 i, u32 j, bool sphere, bool reaches, double limit) const {
+    double d = distance2(at.x[i], at.y[i], sphere ? at.z[i] : 0, at.x[j], at.y[j], sphere ? at.z[j] : 0, sphere);
+    return d <= (reaches ? max_of(at.reach[i], at.reach[j]) : limit);
+  }
+
+  // Whether the candidates nearest to a position, one for each feature, are a
+  // clique: then there is but one set, of all features in reach.
+  INLINE bool nearest(u32 n, u64 features, double x, double y, double z, bool sphere, bool reaches, double limit) const {
+    Nearest chosen;
+    for (u64 m = features; m; m &= m - 1) {
+      u64 f = m & -m, best = ~0ull;
+#pragma unroll
+      for (u32 k = 0; k < Words; k++) {
+        u32 i = k * kWarp + lane_id();
+        if (i < n && (mask[i] & f)) best = min_of(best, nearness(distance2(at.x[i], at.y[i], sphere ? at.z[i] : 0, x, y, z, sphere), i));
+      }
+      chosen.add((u32)warp_min(best));
+    }
+    return chosen.all([&](u32 i, u32 j) { return near(i, j, sphere, reaches, limit); });
+  }
+
   // Compares all candidates with one another.
   INLINE void compare(u32 n, bool sphere, bool reaches, double limit) {
     for (u32 i = 0; i < n; i++) {
-      double x = at.x[i], y = at.y[i], z = sphere ? at.z[i] : 0, r = reaches ? at.reach[i] : limit;
 #pragma unroll
       for (u32 k = 0; k < Words; k++) {
         u32 j = k * kWarp + lane_id();
-        bool near = false;
-        if (j < n && j != i) {
-          double dx = __dsub_rn(x, at.x[j]), dy = __dsub_rn(y, at.y[j]);
-          double d = __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy));
-          if (sphere) {
-            double dz = __dsub_rn(z, at.z[j]);
-            d = __dadd_rn(d, __dmul_rn(dz, dz));
-          }
-          near = d <= (reaches ? max_of(r, at.reach[j]) : limit);
-        }
-        u32 votes = __ballot_sync(kFull, near);
+        u32 votes = __ballot_sync(kFull, j < n && j != i && near(i, j, sphere, reaches, limit));
         if (lane_id() == k) row[i][k] = votes;
       }
     }
@@ -274,10 +327,18 @@ INLINE void profiles(Search<Words, Depth, Sets>* searches, const u32* queue, con
     if (count > s.kMost) {
       found = kTooLong;
     } else if (own && (root == 0 || (all & root))) {
-      s.compare(count, z != nullptr, reach != nullptr, limit);
-      u32 cand[Words];
-      s.thin(count, all & ~own, cand);
-      found = s.grow(own, cand, steps);
+      // With few candidates looking at all of them is cheaper than trying.
+      if (Words > 1 && s.nearest(count, all & ~own, x[place], y[place], z ? z[place] : 0, z != nullptr, reach != nullptr, limit)) {
+        __syncwarp();
+        if (lane_id() == 0) s.sets[0] = all;
+        __syncwarp();
+        found = 1;
+      } else {
+        s.compare(count, z != nullptr, reach != nullptr, limit);
+        u32 cand[Words];
+        s.thin(count, all & ~own, cand);
+        found = s.grow(own, cand, steps);
+      }
     }
     if (found == kTooLong) {
       if (lane_id() == 0) next[atomicAdd(next_count, 1u)] = place;
@@ -312,3 +373,53 @@ PROFILES(profile_32, 1, 32, 32, 8)
 PROFILES(profile_64, 2, 48, 64, 8)
 PROFILES(profile_128, 4, 64, 256, 4)
 PROFILES(profile_256, 8, 64, 1024, 1)
+
+// Places with any number of candidates: those whose nearest candidates of all
+// features are a clique have one set; the others go to the next queue.
+constexpr u32 kCrowdWarps = 4;
+
+KERNEL __launch_bounds__(kCrowdWarps * 32)
+profile_crowd(const u32* queue, const u32* queued, u32 lo, u32 n, const double* x, const double* y, const double* z,
+              const double* reach, double limit, const u64* masks, const u64* pairs, u64 root, const u64* offsets,
+              const u32* lists, u32 steps, u64* pool, u64 room, u64* used, u64* set_start, u32* set_count, u32* next,
+              u32* next_count) {
+  __shared__ u64 best[kCrowdWarps][64];
+  u64* mine = best[warp_id()];
+  u64 base = offsets[lo];
+  n = *queued;
+  for (u32 item = blockIdx.x * kCrowdWarps + warp_id(); item < n; item += gridDim.x * kCrowdWarps) {
+    u32 place = queue[item];
+    u64 own = masks[place], relevant = own, all = own;
+    for (u64 m = own; m; m &= m - 1) relevant |= pairs[__ffsll(m) - 1];
+    mine[lane_id()] = mine[lane_id() + kWarp] = ~0ull;
+    __syncwarp();
+    u64 to = offsets[place + 1] - base;
+    for (u64 at = offsets[place] - base + lane_id(); at < to; at += kWarp) {
+      u32 j = lists[at];
+      u64 m = masks[j] & relevant & ~own;
+      all |= m;
+      if (!m) continue;
+      u64 key = nearness(distance2(x[j], y[j], z ? z[j] : 0, x[place], y[place], z ? z[place] : 0, z != nullptr), j);
+      for (; m; m &= m - 1) atomicMin(mine + __ffsll(m) - 1, key);
+    }
+    __syncwarp();
+    all = warp_or(all);
+    Nearest chosen;
+    for (u64 m = all & ~own; m; m &= m - 1) chosen.add((u32)mine[__ffsll(m) - 1]);
+    bool clique = chosen.all([&](u32 i, u32 j) {
+      double d = distance2(x[i], y[i], z ? z[i] : 0, x[j], y[j], z ? z[j] : 0, z != nullptr);
+      return d <= (reach ? max_of(reach[i], reach[j]) : limit);
+    });
+    if (lane_id() == 0) {
+      if (clique) {
+        u64 start = atomicAdd(used, 1ull);
+        if (start < room) pool[start] = all;
+        set_start[place] = start;
+        set_count[place] = 1;
+      } else {
+        next[atomicAdd(next_count, 1u)] = place;
+      }
+    }
+    __syncwarp();
+  }
+}
