@@ -32,11 +32,10 @@ func (l *list) highest(from, to uint32) float64 {
 	b := &l.postings
 	b.hi = b.lo
 	best := float32(0)
-	for i, d := range b.docs[b.lo:] {
-		if d >= to {
-			break
+	for _, s := range b.scores[b.lo : b.lo+firstAtLeast(b.docs[b.lo:], to)] {
+		if s > best {
+			best = s
 		}
-		best = max(best, b.scores[b.lo+i])
 	}
 	return float64(best)
 }

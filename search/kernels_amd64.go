@@ -25,3 +25,6 @@ func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate)
 
 //go:noescape
 func locateAVX512(block, docs *uint32, n int, at, places *uint32) int
+
+//go:noescape
+func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int)

@@ -36,6 +36,11 @@ TEXT ·xsAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS 20(R9), Z24         // 1
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
+	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
 xsLoop:
 	TESTQ CX, CX
 	JLE  xsDone
@@ -44,10 +49,13 @@ xsLoop:
 	VMOVDQU32.Z (DI), K1, Z1
 	KMOVW K1, K2
 	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  xsClasses
 	VPGATHERDD (R8)(Z0*4), K2, Z2
 	VCVTUDQ2PS Z2, Z2
 	VMULPS Z21, Z2, Z2
 	VADDPS Z20, Z2, Z2
+xsLength:
 	VPCMPUD $6, Z25, Z1, K3
 	KORTESTW K3, K3
 	JNZ  xsRare
@@ -64,6 +72,16 @@ xsRare:
 	VCVTUDQ2PS Z1, Z1
 	VDIVPS Z1, Z24, Z1
 	JMP  xsBack
+xsClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  xsLength
 xsDone:
 	VZEROUPPER
 	RET
@@ -86,6 +104,11 @@ TEXT ·scoresAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS 20(R9), Z24
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
+	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
 scLoop:
 	TESTQ CX, CX
 	JLE  scDone
@@ -94,10 +117,13 @@ scLoop:
 	VMOVDQU32.Z (DI), K1, Z1
 	KMOVW K1, K2
 	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  scClasses
 	VPGATHERDD (R8)(Z0*4), K2, Z2
 	VCVTUDQ2PS Z2, Z2
 	VMULPS Z21, Z2, Z2
 	VADDPS Z20, Z2, Z2
+scLength:
 	VPCMPUD $6, Z25, Z1, K3
 	KORTESTW K3, K3
 	JNZ  scRare
@@ -117,6 +143,16 @@ scRare:
 	VCVTUDQ2PS Z1, Z1
 	VDIVPS Z1, Z24, Z1
 	JMP  scBack
+scClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  scLength
 scDone:
 	VZEROUPPER
 	RET
@@ -139,6 +175,11 @@ TEXT ·siftAVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSS 20(R9), Z24
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
+	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
 	XORQ R12, R12
 siLoop:
 	TESTQ CX, CX
@@ -148,10 +189,13 @@ siLoop:
 	VMOVDQU32.Z (DI), K1, Z1
 	KMOVW K1, K2
 	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  siClasses
 	VPGATHERDD (R8)(Z0*4), K2, Z2
 	VCVTUDQ2PS Z2, Z2
 	VMULPS Z21, Z2, Z2
 	VADDPS Z20, Z2, Z2
+siLength:
 	VPCMPUD $6, Z25, Z1, K3
 	KORTESTW K3, K3
 	JNZ  siRare
@@ -177,6 +221,16 @@ siRare:
 	VCVTUDQ2PS Z1, Z1
 	VDIVPS Z1, Z24, Z1
 	JMP  siBack
+siClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  siLength
 siDone:
 	MOVQ R12, ret+64(FP)
 	VZEROUPPER
@@ -313,5 +367,56 @@ loLoop:
 	CMPQ R8, CX
 	JLT  loLoop
 	MOVQ R12, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int)
+// adds the scores of a list to the candidates that it has.
+TEXT ·mergeAVX512(SB), NOSPLIT, $0-40
+	MOVQ docs+0(FP), SI
+	MOVQ scores+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ found+24(FP), R10
+	MOVQ m+32(FP), R11
+	TESTQ R11, R11
+	JLE  meDone
+	XORQ R8, R8                      // where the list stands
+meLoop:
+	MOVL 4(R10), DX
+meSkip:
+	LEAQ 16(R8), R9
+	CMPQ R9, CX
+	JGT  meTail
+	CMPL DX, -4(SI)(R9*4)
+	JLS  meFull
+	MOVQ R9, R8
+	JMP  meSkip
+meTail:
+	MOVQ CX, R9
+	SUBQ R8, R9
+	JLE  meDone
+	MOVL $0xffff, AX
+	BZHIL R9, AX, AX
+	KMOVW AX, K1
+	JMP  meLook
+meFull:
+	KXNORW K1, K1, K1
+meLook:
+	VPBROADCASTD DX, Z1
+	VMOVDQU32.Z (SI)(R8*4), K1, Z0
+	VPCMPEQD Z0, Z1, K1, K2
+	KMOVW K2, AX
+	TESTL AX, AX
+	JZ   meNext
+	TZCNTL AX, AX
+	ADDQ R8, AX
+	VMOVSS (R10), X2
+	VADDSS (DI)(AX*4), X2, X2
+	VMOVSS X2, (R10)
+meNext:
+	ADDQ $8, R10
+	DECQ R11
+	JNZ  meLoop
+meDone:
 	VZEROUPPER
 	RET

@@ -17,3 +17,5 @@ func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candi
 func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int { return 0 }
 
 func locateAVX512(block, docs *uint32, n int, at, places *uint32) int { return 0 }
+
+func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int) {}

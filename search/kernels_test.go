@@ -19,10 +19,26 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *bm25Scorer, docs, tfs []uint3
 		c.tokens += uint64(l)
 	}
 	c.classLength, c.codeTF = new([256]uint32), index.TFOfCode()
+	if rng.IntN(2) == 0 { // few lengths, known by their classes
+		c.tokens = 0
+		for i := range c.classLength {
+			c.classLength[i] = rng.Uint32N(1 << uint(1+rng.IntN(20)))
+		}
+		for d := range c.lengths {
+			class := uint8(rng.Uint32())
+			c.classes = append(c.classes, class)
+			c.lengths[d] = c.classLength[class]
+			c.tokens += uint64(c.lengths[d])
+		}
+	}
 	p := BM25{K1: rng.Float64() * 3, B: rng.Float64(), Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
 	w, err := p.weigher(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c.classes != nil {
+		defer func(n int) { manyDocuments = n }(manyDocuments)
+		manyDocuments = 0
 	}
 	scorer := w.scorer(&queryTerm{weight: 1, info: index.Term{DF: uint32(1 + rng.IntN(int(c.docs)))}}, 1)
 	for _, d := range rng.Perm(int(c.docs))[:rng.IntN(min(int(c.docs), index.BlockSize)+1)] {
@@ -75,6 +91,47 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 		plain.plainFilter(docs, want, need)
 		if !slices.Equal(fast.found, plain.found) {
 			t.Fatalf("filtered %v, want %v", fast.found, plain.found)
+		}
+	}
+}
+
+func TestMergeIsItsTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(49, 50))
+	for range 3000 {
+		gap := 1 + rng.Uint32N(20)
+		b := buffer{docs: risingNumbers(rng, 1+rng.IntN(index.BlockSize), gap)}
+		for range b.docs {
+			b.scores = append(b.scores, rng.Float32())
+		}
+		b.lo = rng.IntN(len(b.docs))
+		b.hi = b.lo + rng.IntN(len(b.docs)-b.lo+1)
+		var fast, plain window
+		for _, d := range risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(20)) {
+			plain.found = append(plain.found, makeCandidate(d, rng.Float32()))
+		}
+		fast.found = slices.Clone(plain.found)
+		fast.merge(&b)
+		plain.plainMerge(&b)
+		if !slices.Equal(fast.found, plain.found) {
+			t.Fatalf("merged %v, want %v", fast.found, plain.found)
+		}
+	}
+}
+
+func TestFoundIsSortedWithAndWithoutBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	var w window
+	w.prepare()
+	for range 300 {
+		base := rng.Uint32() >> 1
+		w.found = w.found[:0]
+		for _, i := range rng.Perm(maxWindow)[:rng.IntN(4*fewFound)] {
+			w.found = append(w.found, makeCandidate(base+uint32(i), rng.Float32()))
+		}
+		want := slices.Sorted(slices.Values(w.found))
+		w.sortFound(base)
+		if !slices.Equal(w.found, want) {
+			t.Fatalf("found %v, want %v", w.found, want)
 		}
 	}
 }

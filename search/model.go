@@ -21,6 +21,7 @@ type Model interface {
 type collection struct {
 	docs, tokens uint64
 	lengths      []uint32
+	classes      []uint8      // length class of each document, if each class is one length; else nil
 	classLength  *[256]uint32 // shortest length of each length class
 	codeTF       *[256]uint32 // largest frequency of each code
 	stored       bm25.Length  // of the model for which the index has the best postings

@@ -45,7 +45,7 @@ func (w *bm25Weigher) scorer(t *queryTerm, _ float64) scorer {
 	if term.L {
 		return &bm25LScorer{c: w.c, Term: term}
 	}
-	return &bm25Scorer{Term: term, w: w, kernel: newKernelModel(&term)}
+	return &bm25Scorer{Term: term, w: w, kernel: newKernelModel(&term, w)}
 }
 
 // bm25Scorer is all variants but BM25L.

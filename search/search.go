@@ -46,15 +46,19 @@ func New(r *index.Reader) (*Searcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	low, _, _ := r.ClassLengths()
-	return &Searcher{
+	low, _, exact := r.ClassLengths()
+	s := &Searcher{
 		index: r, analyzer: a,
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
 			lengths: r.Lengths(), classLength: low, codeTF: index.TFOfCode(), stored: r.StoredModel(),
 		},
 		weighers: map[Model]weigher{},
-	}, nil
+	}
+	if exact {
+		s.c.classes = r.Classes()
+	}
+	return s, nil
 }
 
 // Close releases what Open opened.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/collocate/collocate/index"
@@ -20,7 +21,8 @@ const maxWindow = 1 << 15
 type window struct {
 	ready bool
 	sums  [maxWindow]float32
-	count [windowSize]uint16 // taat, mode And: lists that have the document
+	count [windowSize]uint16     // taat, mode And: lists that have the document
+	bits  [maxWindow / 64]uint64 // of documents that were found; 0 between uses
 	found []candidate
 	spare []candidate
 	docs  [index.BlockSize + kernelSlack]uint32 // what was sifted out of a block
@@ -75,8 +77,38 @@ func (w *window) gather(lists []*list, base uint32, need float64) {
 			}
 		}
 	}
-	slices.Sort(w.found)
+	w.sortFound(base)
 }
+
+// sortFound brings candidates of the window that begins with base into rising order. Many are put into the window and
+// found there again by a bit each: sorting 200 of them took a third of the time of queries of seven words of the same frequency.
+func (w *window) sortFound(base uint32) {
+	if len(w.found) <= fewFound {
+		slices.Sort(w.found)
+		return
+	}
+	for _, c := range w.found {
+		i := (c.doc() - base) & (maxWindow - 1)
+		w.sums[i] = c.sum()
+		w.bits[i/64] |= 1 << (i % 64)
+	}
+	untouched := math.Float32frombits(signBit)
+	out := w.found[:0]
+	for word, set := range &w.bits {
+		if set == 0 {
+			continue
+		}
+		w.bits[word] = 0
+		for ; set != 0; set &= set - 1 {
+			i := word*64 + bits.TrailingZeros64(set)
+			out = append(out, makeCandidate(base+uint32(i), w.sums[i]))
+			w.sums[i] = untouched
+		}
+	}
+}
+
+// fewFound are sorted by comparing: moving them about is cheaper than to go through a window's bits.
+const fewFound = 24
 
 // gatherTwo is add and gather for two lists. The scores of the first are put into the window and taken out again by
 // those of the second; what is left has only the first. So each gives candidates in rising order,
@@ -139,21 +171,4 @@ func (w *window) keep(need float64) {
 		}
 	}
 	w.found = kept
-}
-
-// merge adds the scores of a list to the candidates.
-func (w *window) merge(b *buffer) {
-	docs, at := b.docs[:b.hi], b.lo
-	for i, c := range w.found {
-		doc := c.doc()
-		for at < len(docs) && docs[at] < doc {
-			at++
-		}
-		if at == len(docs) {
-			return
-		}
-		if docs[at] == doc {
-			w.found[i] = makeCandidate(doc, c.sum()+b.scores[at])
-		}
-	}
 }
