@@ -25,18 +25,17 @@ type gpuRun struct {
 	failed error         // why it is not; known when ready
 	warm   chan struct{} // closed when its kernels are compiled
 
+	parts []gpuPart // whose text is on the device
+	size  gpuSize   // of these
 	file  *spillFile
 	runs  []*run
-	parts [][]gpuPart // of each run, without their text
+	ofRun [][]gpuPart
 	steps []Step
 }
 
-// Host memory that a chunk takes: its text in parts, and for each word at most a
-// pair in the result and one in the run that is spilled.
-const (
-	hostPerByte = 2
-	hostPerWord = 24
-)
+// hostPerWord is host memory for each word of a chunk: at most a pair in the result,
+// and one in the run that is spilled.
+const hostPerWord = 24
 
 // openGPURun opens a device for a run, in the background: text can be read meanwhile.
 // Ready is closed when it is open, or cannot be.
@@ -108,7 +107,10 @@ func (g *gpuRun) warmUp() {
 	if err != nil {
 		return
 	}
-	in := &gpuChunk{parts: [][]byte{[]byte("a b\nb c\n")}, bytes: 8, words: 4, docs: 2, longest: 2}
+	if err := c.text.append(c, []byte("a b\nb c\n")); err != nil {
+		return
+	}
+	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2}, text: c.text.Slice(0, 8)}
 	m := gpuMethods[g.method]
 	if c.tmp.reserve(c.dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known)) == nil {
 		_, _ = c.weighChunk(context.Background(), in, gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
@@ -153,8 +155,25 @@ const (
 	mostItems = 1<<30 - 1
 )
 
-func (g *gpuRun) fits(bytes, words, docs int) bool {
-	return bytes <= mostBytes && words+docs <= mostItems && g.need(bytes, words, docs) <= g.budget && hostPerByte*int64(bytes)+hostPerWord*int64(words) <= g.host
+func (g *gpuRun) fits(s gpuSize) bool {
+	return s.bytes <= mostBytes && s.words+s.docs <= mostItems && g.need(s.bytes, s.words, s.docs) <= g.budget && hostPerWord*int64(s.words) <= g.host
+}
+
+// take puts a part into the chunk on the device, after weighing what is there if both
+// together are too much.
+func (g *gpuRun) take(ctx context.Context, p *gpuPart) error {
+	if len(g.parts) > 0 && !g.fits(g.size.plus(p)) {
+		if err := g.spill(ctx, g.parts, g.card.text.Slice(0, g.size.bytes)); err != nil {
+			return err
+		}
+		g.parts, g.size, g.card.text.filled = nil, gpuSize{}, 0
+	}
+	if err := g.card.text.append(g.card, p.text); err != nil {
+		return fmt.Errorf("copy text to the GPU: %w", err)
+	}
+	p.text = nil
+	g.parts, g.size = append(g.parts, *p), g.size.plus(p)
+	return nil
 }
 
 // weigh weighs a chunk.
@@ -180,14 +199,18 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 		return out, nil
 	}
 	steps, err := g.card.watch.steps()
+	if len(steps) > 0 { // the text may have come before
+		steps[0].Time += g.card.text.took
+		g.card.text.took = 0
+	}
 	g.steps = addSteps(g.steps, steps)
 	return out, err
 }
 
 // spill weighs a chunk of several and puts its pairs into a file. Documents are
 // numbered from 0 in it: which they are is known when all are read.
-func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
-	in := newChunk(parts)
+func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uint8]) error {
+	in := &gpuChunk{gpuSize: sizeOf(parts), text: text}
 	scorer, err := bm25.Params{}.Scorer(uint64(in.docs), uint64(in.words)) // of no matter: weights come later
 	if err != nil {
 		return err
@@ -195,10 +218,11 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
 	p, err := g.weigh(ctx, in, gpuTask{total: in.docs, scorer: scorer, posts: true})
 	if tooLarge(err) && len(parts) > 1 { // more different words than expected
 		half := len(parts) / 2
-		if err := g.spill(ctx, parts[:half:half]); err != nil {
+		cut := sizeOf(parts[:half]).bytes
+		if err := g.spill(ctx, parts[:half:half], text.Slice(0, cut)); err != nil {
 			return err
 		}
-		return g.spill(ctx, parts[half:])
+		return g.spill(ctx, parts[half:], text.Slice(cut, text.Len()))
 	}
 	if err != nil {
 		return err
@@ -208,14 +232,11 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
 			return err
 		}
 	}
-	r, err := g.file.write(p.run())
+	r, err := g.file.writePairs(p)
 	if err != nil {
 		return err
 	}
-	for i := range parts {
-		parts[i].text = nil
-	}
-	g.runs, g.parts = append(g.runs, r), append(g.parts, parts)
+	g.runs, g.ofRun = append(g.runs, r), append(g.ofRun, parts)
 	return nil
 }
 
@@ -223,28 +244,6 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart) error {
 func tooLarge(err error) bool {
 	var full *gpu.OutOfMemory
 	return errors.As(err, &full) || errors.Is(err, errPacking)
-}
-
-// run makes a run in memory of what a method left.
-func (p *gpuPairs) run() *run {
-	r := &run{words: p.words, ends: p.ends, order: make([]uint32, len(p.ends)), first: make([]uint32, len(p.first)), post: p.posts}
-	for i := range r.order {
-		r.order[i] = uint32(i)
-	}
-	for i, f := range p.first {
-		r.first[i] = uint32(f)
-	}
-	if r.post == nil {
-		r.post = make([]uint64, len(p.docs))
-		for i, d := range p.docs {
-			r.post[i] = uint64(d)<<32 | uint64(p.small[i])
-		}
-		for _, l := range p.large {
-			r.post[l>>32] |= l & (1<<32 - 1)
-		}
-	}
-	r.sampleWords()
-	return r
 }
 
 // gather reads a corpus and hands the chunk to one if there is only one;
@@ -256,26 +255,25 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 			err = errors.Join(err, g.file.f.Close())
 		}
 	}()
-	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, fits: g.fits, full: func(parts []gpuPart) error { return g.spill(ctx, parts) }}
+	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, take: func(p *gpuPart) error { return g.take(ctx, p) }}
 	d, err := all.gather(ctx, each, an, threads, visit)
 	if err != nil {
 		return nil, err
 	}
+	text := g.card.text.Slice(0, g.size.bytes)
 	if g.runs == nil {
-		in := newChunk(all.parts)
-		in.numbers = numbersOf(all.parts, d)
-		if err := one(d, in); !tooLarge(err) || len(all.parts) < 2 {
+		in := &gpuChunk{gpuSize: g.size, text: text, numbers: numbersOf(g.parts, d)}
+		if err := one(d, in); !tooLarge(err) || len(g.parts) < 2 {
 			return nil, err
 		}
 	}
-	if err := all.flush(); err != nil {
+	if err := g.spill(ctx, g.parts, text); err != nil {
 		return nil, err
 	}
 	v = &Inversion{docs: d, runs: g.runs, files: []*spillFile{g.file}}
 	for i, r := range v.runs {
-		r.docs = numbersOf(g.parts[i], d)
-		if r.docs == nil {
-			for n := range newChunk(g.parts[i]).docs {
+		if r.docs = numbersOf(g.ofRun[i], d); r.docs == nil {
+			for n := range sizeOf(g.ofRun[i]).docs {
 				r.docs = append(r.docs, uint32(n))
 			}
 		}
@@ -317,30 +315,33 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 	return &Weights{docs: v.docs, scorer: s, source: &inverted{v, s}, steps: g.steps}, nil
 }
 
-// invertGPU is Invert on a device.
+// invertGPU is Invert on a device. The postings of a corpus that is one chunk stay
+// there until they are read.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
 	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU})
 	if err != nil {
 		return nil, err
 	}
+	var kept *gpuPostings
 	defer func() {
+		if kept != nil && err == nil {
+			return
+		}
 		err = errors.Join(err, g.close())
 		if err != nil && v != nil {
 			err = errors.Join(err, v.Close())
 			v = nil
 		}
 	}()
-	var single *Inversion
 	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents, in *gpuChunk) error {
-		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true})
-		if err != nil {
-			return err
+		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true, keep: true})
+		if err == nil {
+			kept = &gpuPostings{run: g, pairs: p, docs: d}
 		}
-		single = &Inversion{docs: d, runs: []*run{p.run()}}
-		return nil
+		return err
 	})
-	if single != nil {
-		v = single
+	if kept != nil {
+		v = &Inversion{docs: kept.docs, device: kept}
 	}
 	return v, err
 }

@@ -40,6 +40,7 @@ type card struct {
 	dev    *gpu.Device
 	s      *gpu.Stream
 	copies *gpu.Stream // beside s
+	text   deviceText
 	tmp    arena
 	side   arena              // for the words of method invert
 	count  gpu.Buffer[uint64] // of what a step found
@@ -98,6 +99,39 @@ func (a *arena) free() (err error) {
 	return err
 }
 
+// deviceText is text in device memory that grows.
+type deviceText struct {
+	gpu.Buffer[uint8]
+	filled int
+	took   time.Duration // to copy it, on the host
+}
+
+// reserve makes room for n bytes in all.
+func (d *deviceText) reserve(c *card, n int) error {
+	if d.Len() >= n {
+		return nil
+	}
+	larger, err := gpu.Alloc[uint8](c.dev, max(n, 2*d.Len(), 1<<20))
+	if err != nil {
+		return err
+	}
+	old := d.Buffer
+	d.Buffer = larger
+	return errors.Join(old.Slice(0, min(d.filled, old.Len())).CopyTo(c.copies, larger), c.copies.Sync(context.Background()), old.Free())
+}
+
+// append puts more text behind what is there.
+func (d *deviceText) append(c *card, text []byte) error {
+	start := time.Now()
+	if err := d.reserve(c, d.filled+len(text)); err != nil {
+		return err
+	}
+	err := d.Slice(d.filled, d.filled+len(text)).Upload(c.copies, text)
+	d.filled += len(text)
+	d.took += time.Since(start)
+	return err
+}
+
 func (c *card) free() (err error) {
 	if c.watch != nil {
 		err = c.watch.free()
@@ -111,7 +145,7 @@ func (c *card) free() (err error) {
 	if c.seq != nil {
 		err = errors.Join(err, c.seq.Free())
 	}
-	err = errors.Join(err, c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free())
+	err = errors.Join(err, c.text.Free(), c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free())
 	for _, e := range c.events {
 		err = errors.Join(err, e.Free())
 	}

@@ -11,15 +11,12 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// gpuChunk is documents on their way to the device, as the papers have them: words
-// with a blank or, at the end of a document, a newline behind each.
+// gpuChunk is documents to be weighed, as the papers have them: words with a blank
+// or, at the end of a document, a newline behind each.
 type gpuChunk struct {
-	parts   [][]byte         // of the text, in order; or
-	pinned  gpu.Pinned[byte] // all of it
-	bytes   int
-	words   int
-	docs    int // that have words
-	longest int // words of a document, at most
+	gpuSize
+	text   gpu.Buffer[uint8] // on the device; or
+	pinned gpu.Pinned[byte]  // on the host
 	// numbers are those of the documents in the corpus; nil for 0, 1, 2 and so on.
 	numbers []uint32
 }
@@ -32,9 +29,10 @@ type gpuPairs struct {
 	first   []uint64
 	docs    []uint32
 	weights []float32
-	small   []uint8  // how often; 0: see large
-	large   []uint64 // frequencies above 254: pair<<32 | tf, in order
-	posts   []uint64 // instead of these four: doc<<32 | tf
+	small   []uint8            // how often; 0: see large
+	large   []uint64           // frequencies above 254: pair<<32 | tf, in order
+	posts   []uint64           // instead of these four: doc<<32 | tf
+	kept    gpu.Buffer[uint64] // the same on the device
 }
 
 // gpuTask is a chunk in device memory with all that a method needs.
@@ -48,6 +46,7 @@ type gpuTask struct {
 	dict    *dict.OnDevice // for the method dictionary, or nil
 	known   int            // words of dict
 	posts   bool           // no weights, only posts
+	keep    bool           // which stay on the device
 }
 
 // gpuMethod weighs a chunk.
@@ -79,24 +78,31 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	if in.words == 0 {
 		return &gpuPairs{first: []uint64{0}}, nil
 	}
-	err = c.scratch(func() error {
-		err := c.step("copy up")
-		t.text = take[uint8](c, &err, in.bytes)
-		if err == nil && in.numbers != nil {
-			b := take[uint32](c, &err, len(in.numbers))
-			if err == nil {
-				t.numbers, err = b.Arg(), b.Upload(c.s, in.numbers)
-			}
+	if t.text = in.text; in.text.Len() == 0 {
+		if err := c.text.reserve(c, in.bytes); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return err
+		t.text = c.text.Slice(0, in.bytes)
+	}
+	mark := c.tmp.Mark()
+	err = c.step("copy up")
+	if err == nil && in.numbers != nil {
+		b := take[uint32](c, &err, len(in.numbers))
+		if err == nil {
+			t.numbers, err = b.Arg(), b.Upload(c.s, in.numbers)
 		}
-		if out, err = run(ctx, &t); err == nil {
-			err = errors.Join(c.step("end"), c.s.Sync(ctx))
-		}
-		// Whatever happened, nothing may be under way when memory is given back.
-		return errors.Join(err, c.copies.Sync(context.WithoutCancel(ctx)))
-	})
+	}
+	if err == nil {
+		out, err = run(ctx, &t)
+	}
+	if err == nil {
+		err = errors.Join(c.step("end"), c.s.Sync(ctx))
+	}
+	// Whatever happened, nothing may be under way when memory is given back.
+	err = errors.Join(err, c.copies.Sync(context.WithoutCancel(ctx)))
+	if err != nil || !t.keep {
+		err = errors.Join(err, c.tmp.Release(mark))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,54 +114,38 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 // the next is on its way.
 const gpuPiece = 32 << 20
 
-// feed copies the text to the device in pieces and hands each to use as soon as it
-// is there. Pieces end behind a separator, at a multiple of 16.
+// feed hands out the text in pieces, as they come to the device if they are not there
+// yet. Pieces end behind a separator, at a multiple of 16.
 func (t *gpuTask) feed(use func(piece gpu.Buffer[uint8]) error) error {
-	at, done := 0, 0
-	send := func(part []byte, copyIn func(to gpu.Buffer[uint8]) error) error {
-		if err := copyIn(t.text.Slice(at, at+len(part))); err != nil {
+	all, done := t.in.pinned.Values(), 0
+	for at := 0; at < len(all); {
+		to := min(at+gpuPiece, len(all))
+		if err := t.text.Slice(at, to).CopyIn(t.copies, t.in.pinned.Slice(at, to)); err != nil {
 			return err
 		}
-		base := at
-		at += len(part)
-		if at-done < gpuPiece || at == t.in.bytes {
-			return nil
-		}
-		cut := at &^ 15
-		for cut > base && !separates(part[cut-1-base]) {
+		cut := to &^ 15
+		for cut > at && !separates(all[cut-1]) {
 			cut -= 16
 		}
-		if cut <= base {
-			return nil // one long word
+		at = to
+		if cut <= done || to == len(all) {
+			continue // one long word, or the end
 		}
 		if err := t.after(t.s, t.copies); err != nil {
 			return err
 		}
-		err := use(t.text.Slice(done, cut))
+		if err := use(t.text.Slice(done, cut)); err != nil {
+			return err
+		}
 		done = cut
-		return err
-	}
-	if all := t.in.pinned.Values(); len(all) > 0 {
-		for at < len(all) {
-			from, to := at, min(at+gpuPiece, len(all))
-			if err := send(all[from:to], func(b gpu.Buffer[uint8]) error { return b.CopyIn(t.copies, t.in.pinned.Slice(from, to)) }); err != nil {
-				return err
-			}
-		}
-	} else {
-		for _, p := range t.in.parts {
-			if err := send(p, func(b gpu.Buffer[uint8]) error { return b.Upload(t.copies, p) }); err != nil {
-				return err
-			}
-		}
 	}
 	if err := t.after(t.s, t.copies); err != nil {
 		return err
 	}
-	return use(t.text.Slice(done, at))
+	return use(t.text.Slice(done, t.in.bytes))
 }
 
-// upload copies the text to the device.
+// upload brings the text to the device, if it is not there.
 func (t *gpuTask) upload() error { return t.feed(func(gpu.Buffer[uint8]) error { return nil }) }
 
 // vocabulary brings the words at refs, which are in byte order, to the host.

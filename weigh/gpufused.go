@@ -116,6 +116,9 @@ func gpuFused(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 		if err := t.each("count", "weigh_posts", n, append([]gpu.Arg{sorted.Arg(), count, t.numbers, free.Arg()}, pack.args()...)...); err != nil {
 			return nil, err
 		}
+		if t.keep {
+			out.kept = free
+		}
 		return out, t.fetchPosts(ctx, out, first, free)
 	}
 
@@ -142,6 +145,9 @@ func (t *gpuTask) fetchPosts(ctx context.Context, out *gpuPairs, first, posts gp
 	}
 	if out.first, err = fetchAll(ctx, t.card, t.s, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 		return err
+	}
+	if t.keep {
+		return nil
 	}
 	out.posts, err = fetchAll(ctx, t.card, t.s, posts, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.posts })
 	return err

@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,24 +13,24 @@ import (
 // gpuPart is a batch of documents as text for the device.
 type gpuPart struct {
 	seq     int
-	text    []byte
+	text    []byte // nil when it is on the device
+	bytes   int    // of it
 	words   int
 	longest int
 	filled  []uint32 // which of the batch's documents have words
 }
 
-// gatherer collects batches into chunks.
+// gatherer hands out a corpus batch by batch, in order.
 type gatherer struct {
-	ready  <-chan struct{} // closed when the others may be called
-	failed func() error    // why nothing can be done
-	fits   func(bytes, words, docs int) bool
-	full   func(parts []gpuPart) error // gets a chunk that is full; may be called by any worker, one at a time
+	ready  <-chan struct{}        // closed when the others may be called
+	failed func() error           // why nothing can be done
+	take   func(p *gpuPart) error // one at a time; its text is used again afterwards
 
 	mu            sync.Mutex
-	waiting       []gpuPart // for ready
-	held          int64     // bytes of their text
-	parts         []gpuPart
-	size          gpuSize
+	waiting       map[int]gpuPart // for ready, or for the batches before them
+	held          int64           // bytes of their text
+	next          int             // batch to be taken
+	spare         sync.Pool       // of *[]byte
 	batches       []docBatch
 	tokens, bytes int64
 }
@@ -39,24 +38,21 @@ type gatherer struct {
 // mostHeld is how much text may wait for the device.
 const mostHeld = 256 << 20
 
-// gpuSize is what a chunk's memory depends on.
-type gpuSize struct{ bytes, words, docs int }
-
-func (s gpuSize) plus(p *gpuPart) gpuSize {
-	return gpuSize{s.bytes + len(p.text), s.words + p.words, s.docs + len(p.filled)}
-}
-
-// gather reads a corpus. What is left in parts at the end is the last chunk, the only
-// one if full was never called.
+// gather reads a corpus.
 func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int, visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
+	g.waiting = map[int]gpuPart{}
 	err := each(ctx, func(n int, b *text.Batch) error {
 		if visit != nil {
 			if err := visit(n, b); err != nil {
 				return err
 			}
 		}
-		p, d, size, err := analyzePart(b, analyzer, &toks[n])
+		memory, _ := g.spare.Get().(*[]byte)
+		if memory == nil {
+			memory = new([]byte)
+		}
+		p, d, size, err := analyzePart(b, analyzer, &toks[n], *memory)
 		if err != nil {
 			return err
 		}
@@ -66,16 +62,26 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 		return nil, err
 	}
 	<-g.ready
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if err := g.drain(); err != nil {
 		return nil, err
+	}
+	if len(g.waiting) > 0 {
+		return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", g.next)
 	}
 	return newDocuments(g.batches, g.tokens, g.bytes)
 }
 
 // analyzePart makes a batch's text for the device.
-func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens) (p gpuPart, d docBatch, size int64, err error) {
+func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory []byte) (p gpuPart, d docBatch, size int64, err error) {
 	d = newDocBatch(b.Seq, len(b.Docs))
 	p.seq = b.Seq
+	room := 0
+	for i := range b.Docs {
+		room += len(b.Docs[i].Text) + 1
+	}
+	p.text = slices.Grow(memory[:0], room) // words are rarely longer than the text they are from
 	for i := range b.Docs {
 		doc := &b.Docs[i]
 		if err := analyzer.Analyze(doc.Text, tok); err != nil {
@@ -85,9 +91,6 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens) (p gpu
 		d.add(doc.ID, len(tok.Words))
 		if len(tok.Words) == 0 {
 			continue
-		}
-		if p.text == nil {
-			p.text = make([]byte, 0, len(doc.Text)*min(len(b.Docs), 16)+len(doc.Text)/4)
 		}
 		for k := range tok.Words {
 			p.text = append(p.text, tok.Word(k)...)
@@ -99,6 +102,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens) (p gpu
 		p.filled = append(p.filled, uint32(i))
 	}
 	// The device goes by separators alone, and trusts their number.
+	p.bytes = len(p.text)
 	lines := bytes.Count(p.text, []byte{'\n'})
 	if lines != len(p.filled) || lines+bytes.Count(p.text, []byte{' '}) != p.words || bytes.IndexByte(p.text, '\t') >= 0 {
 		return p, d, 0, errSeparators
@@ -112,10 +116,8 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	g.batches = append(g.batches, d)
 	g.bytes += size
 	g.tokens += int64(p.words)
-	if p.words > 0 {
-		g.waiting = append(g.waiting, p)
-		g.held += int64(len(p.text))
-	}
+	g.waiting[p.seq] = p
+	g.held += int64(len(p.text))
 	if g.held > mostHeld {
 		<-g.ready
 	}
@@ -127,47 +129,45 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	}
 }
 
-// drain puts parts that waited into chunks.
+// drain takes the parts whose turn it is.
 func (g *gatherer) drain() error {
 	if err := g.failed(); err != nil {
 		return err
 	}
-	for _, p := range g.waiting {
-		if next := g.size.plus(&p); len(g.parts) > 0 && !g.fits(next.bytes, next.words, next.docs) {
-			if err := g.flush(); err != nil {
+	for {
+		p, ok := g.waiting[g.next]
+		if !ok {
+			return nil
+		}
+		delete(g.waiting, g.next)
+		g.held -= int64(len(p.text))
+		g.next++
+		memory := p.text
+		if p.words > 0 {
+			if err := g.take(&p); err != nil {
 				return err
 			}
 		}
-		g.parts = append(g.parts, p)
-		g.size = g.size.plus(&p)
+		g.spare.Put(&memory)
 	}
-	g.waiting, g.held = g.waiting[:0], 0
-	return nil
 }
 
-func (g *gatherer) flush() error {
-	parts := g.parts
-	g.parts, g.size = nil, gpuSize{}
-	return g.full(parts)
+// gpuSize is what a chunk's memory depends on.
+type gpuSize struct{ bytes, words, docs, longest int }
+
+func (s gpuSize) plus(p *gpuPart) gpuSize {
+	return gpuSize{s.bytes + p.bytes, s.words + p.words, s.docs + len(p.filled), max(s.longest, p.longest)}
 }
 
-// newChunk puts parts together, in the corpus's order.
-func newChunk(parts []gpuPart) *gpuChunk {
-	slices.SortFunc(parts, func(a, b gpuPart) int { return cmp.Compare(a.seq, b.seq) })
-	c := &gpuChunk{}
+func sizeOf(parts []gpuPart) (s gpuSize) {
 	for i := range parts {
-		p := &parts[i]
-		c.parts = append(c.parts, p.text)
-		c.bytes += len(p.text)
-		c.words += p.words
-		c.docs += len(p.filled)
-		c.longest = max(c.longest, p.longest)
+		s = s.plus(&parts[i])
 	}
-	return c
+	return s
 }
 
-// numbersOf are the corpus's numbers of the documents in a chunk's parts, which are
-// in order; nil if these are 0, 1, 2 and so on.
+// numbersOf are the corpus's numbers of the documents in a chunk's parts; nil if
+// these are 0, 1, 2 and so on.
 func numbersOf(parts []gpuPart, d *documents) []uint32 {
 	var list []uint32
 	plain := true

@@ -26,21 +26,22 @@ func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Ana
 	corpus.Options.Threads = threads
 	ready := make(chan struct{})
 	close(ready)
-	all := &gatherer{ready: ready, failed: func() error { return nil }, fits: func(int, int, int) bool { return true }}
+	var text []byte
+	var parts []gpuPart
+	all := &gatherer{ready: ready, failed: func() error { return nil }, take: func(p *gpuPart) error {
+		text, p.text = append(text, p.text...), nil
+		parts = append(parts, *p)
+		return nil
+	}}
 	d, err := all.gather(ctx, corpus.Batches, an, threads, nil)
 	if err != nil {
 		return nil, err
 	}
-	in := newChunk(all.parts)
-	in.numbers = numbersOf(all.parts, d)
+	in := &gpuChunk{gpuSize: sizeOf(parts), numbers: numbersOf(parts, d)}
 	if in.pinned, err = gpu.AllocPinned[byte](dev, in.bytes); err != nil {
 		return nil, err
 	}
-	at := 0
-	for _, p := range in.parts {
-		at += copy(in.pinned.Values()[at:], p)
-	}
-	in.parts = nil
+	copy(in.pinned.Values(), text)
 	return &PinnedCorpus{in, d}, nil
 }
 

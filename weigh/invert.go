@@ -38,6 +38,8 @@ type Inversion struct {
 	runs  []*run
 	files []*spillFile
 	docs  *documents
+
+	device *gpuPostings // instead of runs
 }
 
 // Term is a word with documents that hold it, ascending, and how often each
@@ -150,5 +152,9 @@ func (v *Inversion) Close() error {
 		err = errors.Join(err, f.f.Close())
 	}
 	v.files, v.runs = nil, nil
+	if v.device != nil {
+		err = errors.Join(err, v.device.close())
+		v.device = nil
+	}
 	return err
 }

@@ -10,12 +10,18 @@ import (
 
 // Terms yields the words in byte order. It may be called several times.
 func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
+	if v.device != nil {
+		return v.device.parts(ctx, 1)[0]
+	}
 	return v.terms(ctx, nil, nil)
 }
 
 // Parts cuts the words into up to n ranges of about as many postings each, to
 // be read at the same time: one part after the other they are Terms.
 func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
+	if v.device != nil {
+		return v.device.parts(ctx, n)
+	}
 	var all []sample
 	total := int64(0)
 	for _, r := range v.runs {

@@ -16,7 +16,7 @@ KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8*
   u64 at = thread_number() * 16;
   if (at >= n) return;
   u32 before = at ? text[at - 1] : '\n';
-  if (at + 16 <= n) {
+  if (at + 16 <= n && (u64)text % 16 == 0) {
     uint4 v = *(const uint4*)(text + at);
     u32 words[4] = {v.x, v.y, v.z, v.w};
     u32 out[4];
@@ -33,7 +33,8 @@ KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8*
     }
     *(uint4*)(flags + at) = make_uint4(out[0], out[1], out[2], out[3]);
   } else {
-    for (; at < n; at++) {
+    u64 end = min_of(at + 16, n);
+    for (; at < end; at++) {
       u32 b = text[at];
       flags[at] = !separates(b) && (documents ? before == '\n' : separates(before));
       before = b;
