@@ -197,7 +197,7 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 	}
 	if j.engine == engine.GPU {
 		patterns, err := s.mineGPU(ctx, res)
-		if err == nil || j.instead == engine.Auto || ctx.Err() != nil {
+		if err == nil || j.instead == engine.Auto {
 			return patterns, res, err
 		}
 		j.logf("not on a GPU: %v", err)

@@ -109,6 +109,9 @@ type gpuRun struct {
 
 // onGPU runs a job on the options' device, or on one opened for it.
 func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	d := j.Device
 	if d == nil {
 		if d, err = OpenGPU(j.GPU); err != nil {
