@@ -99,8 +99,8 @@ type Options struct {
 	Progress func(stage string, done, total int64)
 
 	// Tests make chunks, blocks and tables of a few words to reach every seam.
-	chunkLimit, blockSize, tableLimit   int
-	gpuHead, gpuSums, gpuItems, gpuText int
+	chunkLimit, blockSize, tableLimit              int
+	gpuHead, gpuSums, gpuItems, gpuText, gpuCounts int
 }
 
 // Stats say what was done.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/collocate/collocate/internal/bytesize"
@@ -28,6 +29,8 @@ type gpuPairs struct {
 	disBits int // of the distance in the key of a listed pair
 	head    int // words of the dense matrix
 	dense   gpu.Buffer[uint64]
+	added   int64 // pairs since it was empty: counts there have 32 bits
+	moved   bool  // some of its sums are among the others
 	units   gpu.Buffer[uint64]
 	before  gpu.Buffer[uint32] // the last items of the sequence before
 	count   gpu.Buffer[uint64]
@@ -188,10 +191,22 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 	if err != nil {
 		return err
 	}
+	resident, err := k.Resident(gpuThreads)
+	if err != nil {
+		return err
+	}
 	n := ids.Len()
 	for at := 0; at < n; {
 		// Every pair of the next places may have to be listed.
 		places := min((p.list.Len()-p.listed)/p.Window, n-at)
+		if limit := p.denseLimit(); p.added+int64(places*p.Window) > limit {
+			if p.added > 0 {
+				if err := p.takeDense(ctx); err != nil {
+					return err
+				}
+			}
+			places = min(places, int(limit)/p.Window)
+		}
 		if places < min(p.list.Len()/p.Window/4+1, n-at) && p.listed > 0 {
 			if err := p.reduce(ctx); err != nil {
 				return err
@@ -201,7 +216,7 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 		if err := p.count.Upload(p.compute, []uint64{uint64(p.listed)}); err != nil {
 			return err
 		}
-		if err := p.compute.Launch(k, gpu.Grid((places+pairPlaces-1)/pairPlaces, gpuThreads), p.before.Arg(), ids.Arg(),
+		if err := p.compute.Launch(k, gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(), ids.Arg(),
 			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)), gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
 			p.dense.Arg(), p.units.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(p.disBits)), p.list.Arg(), p.count.Arg()); err != nil {
 			return err
@@ -210,9 +225,54 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 			return err
 		}
 		at += places
+		p.added += int64(places) * int64(p.Window)
 		p.progress("counting pairs", 4*int64(at), 4*int64(n))
 	}
 	return p.remember(ctx, ids)
+}
+
+// takeDense moves the dense matrix to the sums, and clears it.
+func (p *gpuPairs) takeDense(ctx context.Context) error {
+	if p.n+p.head*p.head > p.list.Len() {
+		if err := p.makeRoom(ctx); err != nil {
+			return err
+		}
+	}
+	if p.added == 0 { // it was spilled
+		return nil
+	}
+	p.moved = true
+	return p.listDense(ctx)
+}
+
+// denseLimit is how many pairs surely do not overflow a cell of the dense matrix.
+func (p *gpuPairs) denseLimit() int64 {
+	switch {
+	case p.gpuCounts > 0:
+		return int64(p.gpuCounts)
+	case p.Weighting == Count:
+		return math.MaxUint32
+	}
+	return math.MaxInt64 // sums of units were checked
+}
+
+// listDense appends the cells of the dense matrix to the sums, for which there is
+// always room once, and clears it.
+func (p *gpuPairs) listDense(ctx context.Context) error {
+	planes := p.planes
+	if p.Weighting == Count {
+		planes = 0
+	}
+	err := errors.Join(p.count.Upload(p.compute, []uint64{uint64(p.n)}),
+		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)), gpu.U32(uint32(planes)), gpu.U32(uint32(p.colBits)),
+			p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), p.count.Arg()))
+	if err != nil {
+		return err
+	}
+	p.added = 0
+	p.runs++
+	p.n, err = p.get(ctx)
+	return err
 }
 
 // pairPlaces is the number of places of a block, as in pairs.cu.

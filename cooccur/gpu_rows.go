@@ -58,30 +58,31 @@ func (p *gpuPairs) spillRows(ctx context.Context) error {
 // rows makes rows of all sums, in order, and leaves none behind. With units they have
 // sums of units, else values.
 func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch) error) error {
+	// Sums of the dense matrix have keys of their own, unless some were moved before.
+	if p.moved {
+		if err := p.listDense(ctx); err != nil {
+			return err
+		}
+	}
 	if err := p.compact(ctx); err != nil {
 		return err
 	}
 	if err := p.mark(ctx, "pairs sorted and added up"); err != nil {
 		return err
 	}
-	// The dense matrix has sums of its own keys.
-	cells := p.head * p.head
-	if err := errors.Join(p.count.Upload(p.compute, []uint64{uint64(p.n)}),
-		p.launch(rowsSource, "rows_dense", cells, p.dense.Arg(), gpu.U32(uint32(p.head)), gpu.U32(uint32(p.planes)), gpu.U32(uint32(p.colBits)),
-			p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), p.count.Arg())); err != nil {
-		return err
+	if !p.moved {
+		if err := p.listDense(ctx); err != nil {
+			return err
+		}
 	}
-	n, err := p.get(ctx)
-	if err != nil {
-		return err
-	}
+	n := p.n
 	if p.Side == Both {
 		if err := p.launch(rowsSource, "rows_mirror", n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits))); err != nil {
 			return err
 		}
 		n *= 2
 	}
-	err = p.scratch(func() error {
+	err := p.scratch(func() error {
 		keys, sums, highs, err := p.sortSums(n)
 		if err != nil {
 			return err
@@ -102,7 +103,7 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 		}
 		return err
 	})
-	p.n, p.runs = 0, 0
+	p.n, p.runs, p.moved = 0, 0, false
 	return errors.Join(err, p.mark(ctx, "rows on the host"))
 }
 

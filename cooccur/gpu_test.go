@@ -58,6 +58,9 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))
 			opt.gpuText = 256 * rapid.IntRange(1, 3).Draw(r, "text")
 			opt.gpuItems = 2 * opt.gpuText
+			if rapid.Bool().Draw(r, "few") {
+				opt.gpuCounts = opt.Window * rapid.IntRange(1, 20).Draw(r, "counts")
+			}
 		}
 		want := bruteForce(docs, words, opt)
 		corpus, v := corpusOf(t, docs...), vocabularyOf(words...)

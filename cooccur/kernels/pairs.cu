@@ -1,12 +1,17 @@
 // Counting which words meet. IDs are ranks by frequency, so the commonest words
 // have the smallest: pairs of two of them, most of all pairs, are added to a dense
 // matrix, whose busiest part stays in L2. All other pairs are listed, to be sorted.
+//
+// Where meetings are only counted, sums of 32 bits do, and pairs of the very
+// commonest words, which would take turns at a few words of L2, are counted in
+// shared memory by blocks that stay.
 #include "warp.cuh"
 
 constexpr u32 kThreads = 256;
 constexpr u32 kRows = 4;
 constexpr u32 kPlaces = kThreads * kRows;  // of a block
-constexpr u32 kStep = 4;                   // distances at a time
+constexpr u32 kStep = 2;                   // distances at a time
+constexpr u32 kHot = 64;                   // words whose pairs are counted in shared memory
 constexpr u32 kMaxWindow = 1000;
 constexpr u32 kStage = kPlaces * kStep;
 
@@ -26,7 +31,7 @@ struct Pairs {
   u32 window;
   u32 side;
   u32 head;        // words of the dense matrix
-  u64* dense;      // head x head
+  u64* dense;      // head x head; for kCounts of u32
   const u64* units;
   u32 col_bits, distance_bits;
   u64* keys;       // row, column, distance
@@ -34,85 +39,99 @@ struct Pairs {
 };
 
 template <Sums Kind> INLINE void count_pairs(const Pairs& p) {
+  constexpr bool kCount = Kind == kCounts;
   __shared__ u32 near[kMaxWindow + kPlaces];
   __shared__ u64 stage[kStage];
   __shared__ u32 warps[kThreads / kWarp];
   __shared__ u64 base;
-  u64 first = p.from + (u64)blockIdx.x * kPlaces;
+  __shared__ u32 hot[kCount ? kHot * kHot : 1];
+  u32* counts = (u32*)p.dense;
+  u32 hottest = min_of(kHot, p.head);
   u32 window = p.window;
-  for (u32 i = threadIdx.x; i < window + kPlaces; i += kThreads) {
-    i64 at = (i64)first - window + i;
-    u32 id = 0;
-    if (at < 0)
-      id = p.before[window + at];
-    else if (at < (i64)p.to)
-      id = p.ids[at];
-    near[i] = id;
-  }
-  __syncthreads();
-  u32 alive = 0;
+  if (kCount)
+    for (u32 i = threadIdx.x; i < kHot * kHot; i += kThreads) hot[i] = 0;
+  for (u64 first = p.from + (u64)blockIdx.x * kPlaces; first < p.to; first += (u64)gridDim.x * kPlaces) {
+    for (u32 i = threadIdx.x; i < window + kPlaces; i += kThreads) {
+      i64 at = (i64)first - window + i;
+      u32 id = 0;
+      if (at < 0)
+        id = p.before[window + at];
+      else if (at < (i64)p.to)
+        id = p.ids[at];
+      near[i] = id;
+    }
+    __syncthreads();
+    u32 alive = 0;
 #pragma unroll
-  for (u32 r = 0; r < kRows; r++)
-    if (near[window + r * kThreads + threadIdx.x] != 0) alive |= 1u << r;
-  for (u32 from = 1; from <= window; from += kStep) {
-    u32 listed = 0;
+    for (u32 r = 0; r < kRows; r++)
+      if (near[window + r * kThreads + threadIdx.x] != 0) alive |= 1u << r;
+    for (u32 from = 1; from <= window; from += kStep) {
+      u32 listed = 0;
 #pragma unroll
-    for (u32 r = 0; r < kRows; r++) {
-      u32 at = window + r * kThreads + threadIdx.x;
-      u32 right = near[at];
+      for (u32 r = 0; r < kRows; r++) {
+        u32 at = window + r * kThreads + threadIdx.x;
+        u32 right = near[at];
 #pragma unroll
-      for (u32 j = 0; j < kStep; j++) {
-        u32 d = from + j;
-        if (d > window || !(alive >> r & 1)) continue;
-        u32 left = near[at - d];
-        if (left == 0) {
-          alive &= ~(1u << r);
-          continue;
-        }
-        bool swap = p.side == kLeft || (p.side == kBoth && right < left);
-        u32 row = swap ? right : left, col = swap ? left : right;
-        if (row <= p.head && col <= p.head) {
-          u64* cell = p.dense + ((u64)(row - 1) * p.head + (col - 1));
-          if (Kind == kCounts) {
-            atomicAdd(cell, 1ull);
-          } else if (Kind == kUnits) {
-            atomicAdd(cell, p.units[d]);
-          } else {
-            u64 u = p.units[d];
-            atomicAdd(cell, u & 0x7fffffff);
-            atomicAdd(cell + (u64)p.head * p.head, u >> 31);
+        for (u32 j = 0; j < kStep; j++) {
+          u32 d = from + j;
+          if (d > window || !(alive >> r & 1)) continue;
+          u32 left = near[at - d];
+          if (left == 0) {
+            alive &= ~(1u << r);
+            continue;
           }
-        } else {
-          listed |= 1u << (r * kStep + j);
+          bool swap = p.side == kLeft || (p.side == kBoth && right < left);
+          u32 row = swap ? right : left, col = swap ? left : right;
+          u32 larger = max_of(row, col);
+          if (kCount && larger <= hottest) {
+            atomicAdd(hot + ((row - 1) * kHot + (col - 1)), 1u);
+          } else if (larger <= p.head) {
+            u64 cell = (u64)(row - 1) * p.head + (col - 1);
+            if (kCount) {
+              atomicAdd(counts + cell, 1u);
+            } else if (Kind == kUnits) {
+              atomicAdd(p.dense + cell, p.units[d]);
+            } else {
+              u64 u = p.units[d];
+              atomicAdd(p.dense + cell, u & 0x7fffffff);
+              atomicAdd(p.dense + (cell + (u64)p.head * p.head), u >> 31);
+            }
+          } else {
+            listed |= 1u << (r * kStep + j);
+          }
         }
       }
+      u32 mine = __popc(listed);
+      u32 upto = warp_inclusive(mine);
+      if (lane_id() == kWarp - 1) warps[warp_id()] = upto;
+      __syncthreads();
+      u32 to = upto - mine, total = 0;
+      for (u32 w = 0; w < kThreads / kWarp; w++) {
+        u32 s = warps[w];
+        if (w < warp_id()) to += s;
+        total += s;
+      }
+      if (threadIdx.x == 0 && total) base = atomicAdd(p.count, (u64)total);
+      while (listed) {
+        u32 bit = __ffs(listed) - 1;
+        listed &= listed - 1;
+        u32 at = window + bit / kStep * kThreads + threadIdx.x, d = from + bit % kStep;
+        u32 right = near[at], left = near[at - d];
+        bool swap = p.side == kLeft || (p.side == kBoth && right < left);
+        u64 row = (swap ? right : left) - 1, col = (swap ? left : right) - 1;
+        u64 key = row << p.col_bits | col;
+        if (!kCount) key = key << p.distance_bits | d;
+        stage[to++] = key;
+      }
+      __syncthreads();
+      for (u32 i = threadIdx.x; i < total; i += kThreads) p.keys[base + i] = stage[i];
+      __syncthreads();
     }
-    u32 mine = __popc(listed);
-    u32 upto = warp_inclusive(mine);
-    if (lane_id() == kWarp - 1) warps[warp_id()] = upto;
-    __syncthreads();
-    u32 to = upto - mine, total = 0;
-    for (u32 w = 0; w < kThreads / kWarp; w++) {
-      u32 s = warps[w];
-      if (w < warp_id()) to += s;
-      total += s;
-    }
-    if (threadIdx.x == 0 && total) base = atomicAdd(p.count, (u64)total);
-    while (listed) {
-      u32 bit = __ffs(listed) - 1;
-      listed &= listed - 1;
-      u32 at = window + bit / kStep * kThreads + threadIdx.x, d = from + bit % kStep;
-      u32 right = near[at], left = near[at - d];
-      bool swap = p.side == kLeft || (p.side == kBoth && right < left);
-      u64 row = (swap ? right : left) - 1, col = (swap ? left : right) - 1;
-      u64 key = row << p.col_bits | col;
-      if (Kind != kCounts) key = key << p.distance_bits | d;
-      stage[to++] = key;
-    }
-    __syncthreads();
-    for (u32 i = threadIdx.x; i < total; i += kThreads) p.keys[base + i] = stage[i];
-    __syncthreads();
   }
+  if (!kCount) return;
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < kHot * kHot; i += kThreads)
+    if (hot[i]) atomicAdd(counts + ((u64)(i / kHot) * p.head + i % kHot), hot[i]);
 }
 
 #define PAIRS(NAME, KIND)                                                                                             \

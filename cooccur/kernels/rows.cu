@@ -5,13 +5,17 @@ constexpr u32 kThreads = 256;
 constexpr u64 kNoKey = ~0ull;
 
 // Lists the cells of the dense matrix that are not zero, in any order, and clears
-// them. planes is 1, or 2 for sums of two words.
+// them. planes is 0 for counts of 32 bits, 2 for sums of two words, else 1.
 KERNEL __launch_bounds__(kThreads)
 rows_dense(u64* dense, u32 head, u32 planes, u32 col_bits, u64* keys, u64* sums, u64* highs, u64* count) {
   u64 cells = (u64)head * head;
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   u64 low = 0, high = 0;
-  if (i < cells) {
+  if (i < cells && planes == 0) {
+    u32* counts = (u32*)dense;
+    low = counts[i];
+    if (low) counts[i] = 0;
+  } else if (i < cells) {
     low = dense[i];
     if (low) dense[i] = 0;
     if (planes > 1) {
