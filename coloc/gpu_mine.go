@@ -52,7 +52,7 @@ func (m *gpuMiner) mine(res *Result) ([]found, error) {
 			j.distinct = !j.All
 			return found, nil
 		}
-		if _, hard := err.(errHard); !hard {
+		if !errors.Is(err, errHard) {
 			return nil, err
 		}
 		j.logf("%v: the CPU cores search the patterns", err)
@@ -112,16 +112,88 @@ func (m *gpuMiner) universe(fg *featureGraph, features []int32, root int32) ([]f
 	features = slices.Clone(features)
 	slices.Sort(features)
 	u := newGPUUniverse(m.scene, fg, r.job.total, features, root, r.job.MinPrevalence)
-	sets, hard := u.profiles()
-	if r.err == nil && hard > 0 {
-		return nil, errHard(hard)
+	sets, ok := u.profiles(func(places []uint32) ([][]uint64, bool) { return m.hostProfiles(fg, u, root, places) })
+	if r.err == nil && ok {
+		ok = u.fill(sets)
 	}
-	if r.err == nil && !u.fill(sets) && r.err == nil {
-		return nil, errHard(1)
+	if r.err != nil {
+		return nil, r.err
+	}
+	if !ok {
+		return nil, errHard
 	}
 	l, patterns := u.search()
 	found := l.participation(patterns)
 	return found, r.err
+}
+
+// hostSteps is how long the host tries a place that was too much for a warp.
+const hostSteps = 64 * profileSteps
+
+// hostProfiles profiles places of the scene on the CPU cores, which join the
+// points for it.
+func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, places []uint32) ([][]uint64, bool) {
+	r := m.r
+	g, err := m.survey.graph(r.ctx)
+	if err != nil {
+		r.fail(err)
+		return nil, false
+	}
+	numbers, err := m.hostNumbers(g, places)
+	if err != nil {
+		r.fail(err)
+		return nil, false
+	}
+	host := newUniverse[[1]uint64](g, fg, u.features, root, r.job.MinPrevalence, r.job.crew)
+	profilers := make([]*profiler[[1]uint64], r.job.crew.workers)
+	out := make([][]uint64, len(places))
+	err = r.job.crew.each(r.ctx, len(places), func(w, i int) error {
+		if profilers[w] == nil {
+			profilers[w] = &profiler[[1]uint64]{u: host, limit: hostSteps}
+		}
+		sets, ok := profilers[w].profile(numbers[i])
+		if !ok {
+			return errHard
+		}
+		for _, set := range sets {
+			out[i] = append(out[i], set[0])
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errHard) {
+		r.fail(err)
+	}
+	return out, err == nil
+}
+
+// hostNumbers are the host's numbers of places of the scene, found by position.
+func (m *gpuMiner) hostNumbers(g *neighbours, places []uint32) ([]int32, error) {
+	r, s := m.r, m.scene
+	numbers := make([]int32, len(places))
+	if s.hosted.Len() > 0 {
+		for i, p := range places {
+			numbers[i] = int32(p)
+		}
+		return numbers, nil
+	}
+	x, y, z := get(r, s.x, s.places), get(r, s.y, s.places), get(r, s.z, min(s.places, s.z.Len()))
+	position := func(x, y, z []float64, i int) (at [3]float64) {
+		at[0], at[1] = x[i], y[i]
+		if len(z) > 0 {
+			at[2] = z[i]
+		}
+		return at
+	}
+	wanted := make(map[[3]float64]int, len(places))
+	for i, p := range places {
+		wanted[position(x, y, z, int(p))] = i
+	}
+	for k := range g.len() {
+		if i, ok := wanted[position(g.x, g.y, g.z, k)]; ok {
+			numbers[i] = int32(k)
+		}
+	}
+	return numbers, r.err
 }
 
 // byFeature takes every feature with its later neighbours as a universe.
@@ -132,7 +204,7 @@ func (m *gpuMiner) byFeature(fg *featureGraph, st *store, order []int32) ([]foun
 			return err
 		}
 		found, err := m.universe(fg, universe, f)
-		if _, hard := err.(errHard); hard {
+		if errors.Is(err, errHard) {
 			_, err := m.onCPU(fg, st, universe, f)
 			return err
 		}

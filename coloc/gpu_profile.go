@@ -1,7 +1,8 @@
 package coloc
 
 import (
-	"fmt"
+	"errors"
+	"slices"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -53,7 +54,7 @@ func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int
 
 // The kernels that profile places, by how many candidates a warp holds. Places
 // that are too much for one are queued for the next, and those that are too much
-// for the last are left to the CPU's engine. Steps are as there, in profileSteps.
+// for the last are left to the host. Steps are as there, in profileSteps.
 var profilers = []struct {
 	name  string
 	warps int // of a block
@@ -71,8 +72,9 @@ type gpuSets struct {
 	total int
 }
 
-// profiles finds the sets of all places. hard is how many it gave up on.
-func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
+// profiles finds the sets of all places. Those that are too much for a warp the
+// host does; ok is false when it cannot either.
+func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok bool)) (sets gpuSets, ok bool) {
 	s, r := u.s, u.s.r
 	n := s.places
 	room := setsAPlace*n + 1<<16
@@ -96,9 +98,10 @@ func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
 		pairs := put(r, u.pairs)
 		sets = gpuSets{pool: take[uint64](r, room), start: zeros[uint64](r, n), count: zeros[uint32](r, n)}
 		lists := take[uint32](r, int(entries))
-		used := zeros[uint64](r, 1)
+		used, counts := zeros[uint64](r, 1), take[uint32](r, len(profilers))
 		queues := [2]gpu.Buffer[uint32]{take[uint32](r, n), take[uint32](r, n)}
 		var none gpu.Buffer[uint32]
+		var hard []uint32
 		for lo := 0; lo < n && r.err == nil; {
 			hi, from := n, s.hosted
 			if s.hosted.Len() == 0 && s.edges > 0 {
@@ -106,7 +109,9 @@ func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
 				s.lists(lo, hi, lists)
 				r.stage("lists")
 			}
-			counts := zeros[uint32](r, len(profilers))
+			if r.err == nil {
+				r.fail(counts.Zero(r.s))
+			}
 			queue, queued := none, none
 			for i, p := range profilers {
 				if r.err != nil {
@@ -123,19 +128,40 @@ func (u *gpuUniverse) profiles() (sets gpuSets, hard int) {
 				r.stage(p.name)
 				queue, queued = next, count
 			}
-			if hard = int(get(r, queued, 1)[0]); hard > 0 {
-				return sets, hard
-			}
+			hard = append(hard, get(r, queue, int(get(r, queued, 1)[0]))...)
 			lo = hi
 		}
-		if r.err != nil {
-			return sets, 0
-		}
 		sets.total = int(get(r, used, 1)[0])
+		if r.err == nil && len(hard) > 0 {
+			r.job.logf("%d places have profiles too long for the GPU: the CPU cores make them", len(hard))
+			extra, ok := host(hard)
+			if !ok {
+				return sets, false
+			}
+			sets.add(r, hard, extra)
+			r.stage("host profiles")
+		}
 		if r.err != nil || sets.total <= room {
-			return sets, 0
+			return sets, true
 		}
 		room = sets.total // and once more, with room enough
+	}
+}
+
+// add puts the sets of some places into the pool, if there is room.
+func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
+	all := slices.Concat(sets...)
+	at := s.total
+	if s.total += len(all); s.total > s.pool.Len() || r.err != nil {
+		return
+	}
+	start, count := get(r, s.start, s.start.Len()), get(r, s.count, s.count.Len())
+	for i, p := range places {
+		start[p], count[p] = uint64(at), uint32(len(sets[i]))
+		at += len(sets[i])
+	}
+	if r.err == nil {
+		r.fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.s, all), s.start.Upload(r.s, start), s.count.Upload(r.s, count)))
 	}
 }
 
@@ -250,9 +276,5 @@ func layOut(counts []uint32, width int) columnLayout {
 	return l
 }
 
-// errHard is how many places are left to the host.
-type errHard int
-
-func (e errHard) Error() string {
-	return fmt.Sprintf("%d places have profiles too long for the GPU", int(e))
-}
+// errHard says that a universe is not for the device.
+var errHard = errors.New("profiles too long for the GPU")

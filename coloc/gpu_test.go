@@ -120,6 +120,25 @@ func TestGPUInCrowds(t *testing.T) {
 	}
 }
 
+// Places that are too much for a warp are profiled by the host.
+func TestGPUWithHelpOfTheHost(t *testing.T) {
+	d := testGPU(t, 0)
+	rng := rand.New(rand.NewPCG(5, 9))
+	for _, geographic := range []bool{false, true} {
+		pts := crowdedPoints(rng, 300, 7, 10)
+		opt := Options{Distance: 1.5, MinPrevalence: 0.3, Device: d, Geographic: geographic, evaluation: &evaluation{steps: 4}}
+		if geographic {
+			opt.Distance *= 111_000
+		}
+		helped := false
+		opt.Trace = func(s string, _ time.Duration) { helped = helped || s == "host profiles" }
+		sameAsCPU(t, pts, opt)
+		if !helped {
+			t.Error("the host was not needed")
+		}
+	}
+}
+
 // With little device memory lists are made in chunks, the stack is short, and
 // the result is the same; with too little the job says what it wants.
 func TestGPUInLittleMemory(t *testing.T) {
