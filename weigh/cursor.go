@@ -17,8 +17,8 @@ type cursor struct {
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
 
-	i, end int // in memory: the next word, and the first not to be read
-	post   []uint64
+	i, end int    // in memory: the next word, and the first not to be read
+	at     uint32 // the next posting
 
 	in   spillReader
 	last uint64 // document before, in the spill file
@@ -28,7 +28,7 @@ type cursor struct {
 func newCursor(r *run, from, to []byte) (*cursor, error) {
 	c := &cursor{run: r, to: to}
 	if r.spilled == nil {
-		c.i, c.end = r.find(from), len(r.order)
+		c.i, c.end = r.find(from), r.len()
 		if to != nil {
 			c.end = r.find(to)
 		}
@@ -50,7 +50,7 @@ func newCursor(r *run, from, to []byte) (*cursor, error) {
 
 // find is the first word of a run in memory that is not less than a word.
 func (r *run) find(word []byte) int {
-	return sort.Search(len(r.order), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
+	return sort.Search(r.len(), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
 }
 
 // next goes to the next word.
@@ -63,8 +63,8 @@ func (c *cursor) next() error {
 		return nil
 	}
 	c.word = r.word(c.i)
-	c.post = r.post[r.first[c.i]:r.first[c.i+1]]
-	c.left = len(c.post)
+	c.at = r.first[c.i]
+	c.left = int(r.first[c.i+1] - c.at)
 	c.i++
 	return nil
 }
@@ -109,11 +109,8 @@ func (c *cursor) fill() error {
 	if c.run.spilled != nil {
 		return c.fillSpilled()
 	}
-	tfs := c.tfs
-	for i, p := range c.post[:n] {
-		c.docs[i], tfs[i] = uint32(p>>32), uint32(p)
-	}
-	c.post = c.post[n:]
+	c.run.unpack(c.at, c.docs, c.tfs)
+	c.at += uint32(n)
 	return nil
 }
 

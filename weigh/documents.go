@@ -15,6 +15,7 @@ type documents struct {
 	batches []docBatch // in corpus order
 	base    []uint32   // number of a batch's first document
 	lengths []uint32
+	k       []float32 // what the lengths come to in the formula, once there is a scorer
 	tokens  int64
 	bytes   int64
 }
@@ -72,7 +73,15 @@ func (v *documents) id(i int) string {
 }
 
 func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {
-	return p.Scorer(uint64(len(v.lengths)), uint64(v.tokens))
+	s, err := p.Scorer(uint64(len(v.lengths)), uint64(v.tokens))
+	if err != nil {
+		return nil, err
+	}
+	v.k = make([]float32, len(v.lengths))
+	for i, l := range v.lengths {
+		v.k[i] = s.Length().K(l)
+	}
+	return s, nil
 }
 
 // score puts the weights of a word with these documents and counts into dst.
@@ -80,8 +89,17 @@ func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []floa
 	t := s.Term(uint64(df), 1)
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
 	tfs = tfs[:len(docs)]
+	if t.L {
+		for i, d := range docs {
+			dst[i] = t.Score(tfs[i], v.lengths[d])
+		}
+		return dst
+	}
+	// The steps of Score, with what the length comes to looked up.
+	weight, plus, k := t.Weight, t.Plus, v.k
 	for i, d := range docs {
-		dst[i] = t.Score(tfs[i], v.lengths[d])
+		x := float32(k[d] * bm25.Reciprocal(tfs[i]))
+		dst[i] = weight/(1+x) + plus
 	}
 	return dst
 }

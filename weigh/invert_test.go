@@ -169,6 +169,56 @@ func TestInvertIsTheSameForAnyThreadsMemoryAndOrder(t *testing.T) {
 	}
 }
 
+// Counts that do not fit a byte are kept beside the postings, in runs of both kinds.
+func TestWordsMayBeFrequent(t *testing.T) {
+	docs := randomDocs(4, 60, 50, 30)
+	for i, n := range []int{253, 254, 255, 256, 257, 510, 511, 512, 70_000, 1 << 17} {
+		d := &docs[5*i]
+		d.Text = append(d.Text, strings.Repeat("ab ", n)...)
+		d.Text = append(d.Text, strings.Repeat("somewordofmorethansixteenbytes ", n/3)...)
+	}
+	a := analyzer(t, "whitespace")
+	want, _ := invertPlainly(t, docs, a)
+	for _, memory := range []int64{1, 1e9} {
+		v, err := invert(t.Context(), shuffled(docs, 3, 4, 1), &InvertOptions{Analyzer: a, Threads: 3, Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		if got := collect(t, v, 2); !slices.Equal(got, want) {
+			t.Errorf("%d bytes: postings differ", memory)
+		}
+	}
+}
+
+// A run has room for so many words only. More go to the next run; a document that
+// has more by itself is refused.
+func TestRunsHaveSoManyWords(t *testing.T) {
+	old := maxWords
+	maxWords = 60
+	defer func() { maxWords = old }()
+	a := analyzer(t, "whitespace")
+	docs := randomDocs(5, 100, 300, 40)
+	want, _ := invertPlainly(t, docs, a)
+	o := InvertOptions{Analyzer: a, Threads: 2, Memory: 1e9}
+	v, err := invert(t.Context(), shuffled(docs, 2, 9, 1), &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if got := collect(t, v, 1); len(v.runs) < 10 || !slices.Equal(got, want) {
+		t.Errorf("%d runs: postings differ", len(v.runs))
+	}
+	long := text.Document{ID: "long"}
+	for i := range 61 {
+		long.Text = fmt.Appendf(long.Text, "w%d ", i)
+	}
+	_, err = invert(t.Context(), shuffled(append(docs, long), 1, 9, 1), &o)
+	if err == nil || err.Error() != "document long: more than 60 different words" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A word in every document comes in several pieces, all with the same df.
 func TestLongListsComeInPieces(t *testing.T) {
 	docs := make([]text.Document, 3*pieceLen+5)

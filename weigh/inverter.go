@@ -24,7 +24,7 @@ type inverter struct {
 	docs []docBatch
 	file *spillFile
 	runs []*run
-	post []uint64 // for the next run to be spilled
+	post []uint32 // for the next run to be spilled
 }
 
 func newInverter(o *InvertOptions) *inverter {
@@ -48,37 +48,49 @@ func (w *inverter) add(b *text.Batch) error {
 		w.bytes += int64(len(doc.Text))
 		w.tokens += int64(len(w.tok.Words))
 		d.add(doc.ID, len(w.tok.Words))
-		w.table.count(&w.tok)
-		w.log.add(w.table.pairs)
-		m.docs++
-		if w.full() {
-			w.marks = append(w.marks, m)
-			if err := w.spill(); err != nil {
+		if w.log.pairs > 0 && w.table.len()+len(w.tok.Words) > maxWords {
+			if err := w.spill(&m); err != nil {
 				return err
 			}
-			m = w.log.mark(b.Seq, i+1)
+		}
+		w.log.add(w.table.count(&w.tok))
+		if w.table.len() > maxWords {
+			return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
+		}
+		m.docs++
+		if w.full() {
+			if err := w.spill(&m); err != nil {
+				return err
+			}
 		}
 	}
-	if m.docs > 0 {
-		w.marks = append(w.marks, m)
-	}
+	w.end(&m)
 	w.docs = append(w.docs, d)
 	return nil
 }
 
 // full says whether sorting what is held now would use up the worker's memory.
 func (w *inverter) full() bool {
-	const perWord = 52 // of sortRun, besides the table
+	const perWord = 48 // of sortRun, besides the table, the postings and the words
 	t := w.table
-	need := t.bytes() + w.log.bytes() + 8*int64(w.log.pairs) + perWord*int64(t.len())
+	need := t.bytes() + w.log.bytes() + 4*int64(w.log.pairs) + int64(len(t.words)) + perWord*int64(t.len())
 	if t.len() > t.limit/8*7 { // about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
-	return need > w.budget || w.log.pairs > math.MaxInt32
+	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
 }
 
-// spill sorts what is held into a run on disk and starts anew.
-func (w *inverter) spill() error {
+// end keeps a mark, if it marks anything.
+func (w *inverter) end(m *mark) {
+	if m.docs > 0 {
+		w.marks = append(w.marks, *m)
+	}
+}
+
+// spill sorts what is held, up to the last document of a mark, into a run on disk
+// and starts anew, with a mark for the documents behind.
+func (w *inverter) spill(m *mark) error {
+	w.end(m)
 	if w.file == nil {
 		f, err := newSpillFile(w.tempDir)
 		if err != nil {
@@ -86,7 +98,7 @@ func (w *inverter) spill() error {
 		}
 		w.file = f
 	}
-	r := sortRun(w.table, &w.log, w.marks, nil, w.post)
+	r := sortRun(w.table, &w.log, w.marks, w.post)
 	w.post = r.post
 	r, err := w.file.write(r)
 	if err != nil {
@@ -102,12 +114,18 @@ func (w *inverter) spill() error {
 	} else {
 		w.table.reset()
 	}
+	*m = w.log.mark(m.seq, m.first+m.docs)
 	return nil
 }
 
 // finish is called when the number of each batch's first document is known.
 // What is still held becomes a run in memory.
 func (w *inverter) finish(base []uint32) {
+	if len(w.marks) > 0 {
+		r := sortRun(w.table, &w.log, w.marks, nil)
+		r.marks = w.marks
+		w.runs = append(w.runs, r)
+	}
 	for _, r := range w.runs {
 		for _, m := range r.marks {
 			for i := range m.docs {
@@ -116,11 +134,7 @@ func (w *inverter) finish(base []uint32) {
 		}
 		r.marks = nil
 	}
-	w.post = nil
-	if len(w.marks) > 0 {
-		w.runs = append(w.runs, sortRun(w.table, &w.log, w.marks, base, nil))
-	}
-	w.table, w.log, w.marks = nil, pairLog{}, nil
+	w.table, w.log, w.marks, w.post = nil, pairLog{}, nil, nil
 }
 
 func (w *inverter) close() {

@@ -1,32 +1,45 @@
 package weigh
 
-// pairLog holds the (word, count) pairs of documents in the order they came,
-// in 4 bytes for a pair with count 1 and 8 for others. A document is the number
-// of its pairs, then the pairs: word<<1, or word<<1|1 and the count. The log is
-// cut into chunks so that it grows without copying, and chunks are used again.
+// pairLog holds the (word, count) pairs of documents in the order they came, in 4
+// bytes each: word<<8 | count, with counts of bigCount and more in a list of their
+// own. A document is the number of its pairs, then the pairs. The log is cut into
+// chunks so that it grows without copying, and chunks are used again.
 type pairLog struct {
 	chunks [][]uint32
 	free   [][]uint32
+	big    []uint32 // the large counts, in the order of their pairs
 	pairs  int
 }
 
-const chunkLen = 1 << 14
+const (
+	chunkLen = 1 << 14
+	// Postings and pairs of a run are 24 bits of document or word and 8 bits of count.
+	// 100 MB of text has 11M of them: new memory costs 0.5 s a GB, and the sort
+	// writes it in random order.
+	bigCount = 1<<8 - 1
+	maxDocs  = 1 << 24
+)
+
+// maxWords is how many words a run may have; tests make it smaller.
+var maxWords = 1 << 24
 
 // mark is where consecutive documents of a batch begin in the log: number first
 // and the docs-1 after it.
 type mark struct {
 	seq, first, docs int
-	chunk, at        int
+	chunk, at, big   int
 }
 
 func (l *pairLog) mark(seq, first int) mark {
 	if len(l.chunks) == 0 {
 		l.grow()
 	}
-	return mark{seq, first, 0, len(l.chunks) - 1, len(l.chunks[len(l.chunks)-1])}
+	return mark{seq, first, 0, len(l.chunks) - 1, len(l.chunks[len(l.chunks)-1]), len(l.big)}
 }
 
-func (l *pairLog) bytes() int64 { return int64(len(l.chunks)+len(l.free)) * chunkLen * 4 }
+func (l *pairLog) bytes() int64 {
+	return 4 * (int64(len(l.chunks)+len(l.free))*chunkLen + int64(cap(l.big)))
+}
 
 func (l *pairLog) grow() []uint32 {
 	var c []uint32
@@ -41,7 +54,7 @@ func (l *pairLog) grow() []uint32 {
 
 func (l *pairLog) reset() {
 	l.free = append(l.free, l.chunks...)
-	l.chunks, l.pairs = l.chunks[:0], 0
+	l.chunks, l.big, l.pairs = l.chunks[:0], l.big[:0], 0
 }
 
 // add appends a document.
@@ -52,52 +65,75 @@ func (l *pairLog) add(pairs []uint64) {
 		c = l.grow()
 	}
 	c = append(c, uint32(len(pairs)))
-	for _, p := range pairs {
-		id, n := uint32(p>>32), uint32(p)
-		if cap(c)-len(c) < 2 { // a pair is never cut
-			l.chunks[len(l.chunks)-1] = c
-			c = l.grow()
+	for {
+		n := min(len(pairs), cap(c)-len(c))
+		room := c[len(c) : len(c)+n]
+		for i, p := range pairs[:n] {
+			count := uint32(p)
+			if count >= bigCount {
+				l.big = append(l.big, count)
+				count = bigCount
+			}
+			room[i] = uint32(p>>32)<<8 | count
 		}
-		if n == 1 {
-			c = append(c, id<<1)
-		} else {
-			c = append(c, id<<1|1, n)
+		l.chunks[len(l.chunks)-1] = c[:len(c)+n]
+		if pairs = pairs[n:]; len(pairs) == 0 {
+			return
 		}
+		c = l.grow()
 	}
-	l.chunks[len(l.chunks)-1] = c
 }
 
+// scatterer puts pairs where they belong in a run.
+type scatterer struct {
+	next   []uint32 // by word: where its next posting goes
+	out    []uint32
+	big    []bigTF
+	places [lookahead]uint32 // where a group of pairs goes
+}
+
+// bigTF is a tf that a posting has no room for.
+type bigTF struct{ at, tf uint32 }
+
 // scatter reads the documents of a mark, numbered from doc, and puts each pair
-// as doc<<32|count at next[word], which it moves on. The next document's number
+// as doc<<8|count at next[word], which it moves on. The next document's number
 // is returned.
-func (l *pairLog) scatter(m mark, doc uint32, next []uint32, out []uint64) uint32 {
-	c, at := m.chunk, m.at
+func (s *scatterer) scatter(l *pairLog, m mark, doc uint32) uint32 {
+	c, at, big := m.chunk, m.at, l.big[m.big:]
 	chunk := l.chunks[c]
 	for range m.docs {
 		if at == len(chunk) {
 			c, at = c+1, 0
 			chunk = l.chunks[c]
 		}
-		n := chunk[at]
+		left := int(chunk[at])
 		at++
-		for n > 0 {
+		for left > 0 {
 			if at == len(chunk) {
 				c, at = c+1, 0
 				chunk = l.chunks[c]
 			}
-			e := chunk[at]
-			at++
-			tf := uint32(1)
-			if e&1 != 0 {
-				tf = chunk[at]
-				at++
-			}
-			n--
-			p := next[e>>1]
-			next[e>>1] = p + 1
-			out[p] = uint64(doc)<<32 | uint64(tf)
+			n := min(left, len(chunk)-at, lookahead)
+			big = s.group(chunk[at:at+n], doc, big)
+			at += n
+			left -= n
 		}
 		doc++
 	}
 	return doc
+}
+
+// group puts pairs of one document.
+func (s *scatterer) group(pairs []uint32, doc uint32, big []uint32) []uint32 {
+	placesOf(&s.places, pairs, s.next, s.out)
+	out := s.out
+	for i, p := range pairs {
+		place := s.places[i&(lookahead-1)]
+		out[place] = doc<<8 | p&bigCount
+		if p&bigCount == bigCount {
+			s.big = append(s.big, bigTF{place, big[0]})
+			big = big[1:]
+		}
+	}
+	return big
 }

@@ -2,8 +2,15 @@
 
 package weigh
 
-// prefetch asks for the slots where the keys begin to be looked for. It changes
-// nothing but the cache, so its plain twin does nothing at all.
+// Asking the memory early changes nothing but the cache, so the plain twins of these
+// do nothing at all.
+
+// prefetchSlots asks for the slots where the keys begin to be looked for.
 //
 //go:noescape
-func prefetch(slots *slot, mask uint64, keys *[lookahead]key)
+func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
+
+// prefetchPostings asks for the postings at these places.
+//
+//go:noescape
+func prefetchPostings(postings *uint32, places *[lookahead]uint32)

@@ -1,18 +1,33 @@
+#include "go_asm.h"
 #include "textflag.h"
 
-// func prefetch(slots *slot, mask uint64, keys *[lookahead]key)
-TEXT ·prefetch(SB), NOSPLIT, $0-24
+// func prefetchSlots(slots *slot, mask uint64, keys *[lookahead]key)
+TEXT ·prefetchSlots(SB), NOSPLIT, $0-24
 	MOVQ slots+0(FP), AX
 	MOVQ mask+8(FP), BX
 	MOVQ keys+16(FP), CX
-	MOVQ $32, DX
+	MOVQ $const_lookahead, DX
 
-next:
-	MOVQ 16(CX), SI
+slot:
+	MOVQ key_hash(CX), SI
 	ANDQ BX, SI
 	SHLQ $5, SI
 	PREFETCHT0 (AX)(SI*1)
-	ADDQ $24, CX
+	ADDQ $key__size, CX
 	DECQ DX
-	JNZ  next
+	JNZ  slot
+	RET
+
+// func prefetchPostings(postings *uint32, places *[lookahead]uint32)
+TEXT ·prefetchPostings(SB), NOSPLIT, $0-16
+	MOVQ postings+0(FP), AX
+	MOVQ places+8(FP), CX
+	MOVQ $const_lookahead, DX
+
+place:
+	MOVL (CX), SI
+	PREFETCHT0 (AX)(SI*4)
+	ADDQ $4, CX
+	DECQ DX
+	JNZ  place
 	RET

@@ -2,4 +2,6 @@
 
 package weigh
 
-func prefetch(*slot, uint64, *[lookahead]key) {}
+func prefetchSlots(*slot, uint64, *[lookahead]key) {}
+
+func prefetchPostings(*uint32, *[lookahead]uint32) {}

@@ -12,16 +12,16 @@ import (
 // either in memory or in a spill file.
 type run struct {
 	// In memory.
-	words []byte
-	ends  []uint64 // by number
-	order []uint32 // numbers of the words, in byte order of the words
-	first []uint32 // postings of word order[i] are post[first[i]:first[i+1]]
-	post  []uint64 // doc<<32 | tf
+	words []byte   // one after the other
+	ends  []uint64 // word i is words[ends[i]:ends[i+1]]
+	first []uint32 // its postings are post[first[i]:first[i+1]]
+	post  []uint32 // doc<<8 | tf
+	big   []bigTF  // what tf = bigCount stands for, by place
 
-	// In a spill file. docs[i] is the document of the corpus that the file calls i.
-	spilled *spilled
-	marks   []mark
-	docs    []uint32
+	spilled *spilled // in a spill file
+
+	marks []mark   // the documents that the run calls 0, 1, 2, ... and
+	docs  []uint32 // their numbers in the corpus
 
 	// index holds every so many-th word, to begin reading in the middle.
 	index []sample
@@ -30,7 +30,7 @@ type run struct {
 // sample is a place where reading a run may begin.
 type sample struct {
 	word   []byte
-	at     int64 // i of order, or offset in the spill file
+	at     int64 // number of the word, or offset in the spill file
 	weight int64 // postings between the sample before and this one
 }
 
@@ -38,49 +38,74 @@ type sample struct {
 // word that has more.
 const sampleEvery = 1 << 14
 
-func (r *run) word(i int) []byte {
-	id := r.order[i]
-	start := uint64(0)
-	if id > 0 {
-		start = r.ends[id-1]
-	}
-	return r.words[start:r.ends[id]]
-}
+func (r *run) len() int { return len(r.ends) - 1 }
+
+func (r *run) word(i int) []byte { return r.words[r.ends[i]:r.ends[i+1]] }
 
 // sortRun sorts what is in the table and the log. Batches are taken in corpus
-// order. With base, documents get their number in the corpus: base[seq] is that of a
-// batch's first. Without, they are numbered from 0 in the run. The run shares
-// the table's words and, if it is large enough, the memory of spare.
-func sortRun(t *table, l *pairLog, marks []mark, base []uint32, spare []uint64) *run {
-	r := &run{words: t.words, ends: t.ends, order: sortWords(t)}
-	r.first = make([]uint32, len(r.order)+1)
-	next := t.df() // by number; becomes where the next posting goes
-	at := uint32(0)
-	for i, id := range r.order {
-		df := next[id]
-		r.first[i], next[id] = at, at
-		at += df
+// order, and documents numbered from 0 in the run. The run uses the memory of spare if
+// that is large enough.
+func sortRun(t *table, l *pairLog, marks []mark, spare []uint32) *run {
+	keys := sortWords(t)
+	r := &run{
+		words: make([]byte, len(t.words)+8), // 8 more, to write short words as one number
+		ends:  make([]uint64, len(keys)+1),
+		first: make([]uint32, len(keys)+1),
 	}
-	r.first[len(r.order)] = at
+	next := t.df() // by number; becomes where the next posting goes
+	at, end := uint32(0), 0
+	for i, k := range keys {
+		if k.size <= 8 {
+			binary.BigEndian.PutUint64(r.words[end:], k.head)
+		} else {
+			copy(r.words[end:], t.word(k.id))
+		}
+		end += int(k.size)
+		r.ends[i+1] = uint64(end)
+		df := next[k.id]
+		next[k.id] = at
+		at += df
+		r.first[i+1] = at
+	}
 
 	slices.SortFunc(marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.first, b.first))
 	})
-	r.post = slices.Grow(spare[:0], int(at))[:at]
+	if cap(spare) < int(at) {
+		spare = make([]uint32, at) // slices.Grow would touch all of it
+	}
+	s := scatterer{next: next, out: spare[:at]}
 	doc := uint32(0)
 	for _, m := range marks {
-		if base != nil {
-			doc = base[m.seq] + uint32(m.first)
-		}
-		doc = l.scatter(m, doc, next, r.post)
+		doc = s.scatter(l, m, doc)
 	}
+	slices.SortFunc(s.big, func(a, b bigTF) int { return cmp.Compare(a.at, b.at) })
+	r.post, r.big = s.out, s.big
 	r.sampleWords()
 	return r
 }
 
+// unpack copies the postings from place at on, with the documents' numbers in the
+// corpus.
+func (r *run) unpack(at uint32, docs, tfs []uint32) {
+	tfs = tfs[:len(docs)]
+	for i, p := range r.post[at : int(at)+len(docs)] {
+		docs[i], tfs[i] = r.docs[p>>8], p&bigCount
+		if p&bigCount == bigCount {
+			tfs[i] = r.bigTF(at + uint32(i))
+		}
+	}
+}
+
+// bigTF is the tf of the posting at a place, which has no room for it.
+func (r *run) bigTF(at uint32) uint32 {
+	i, _ := slices.BinarySearchFunc(r.big, at, func(b bigTF, at uint32) int { return cmp.Compare(b.at, at) })
+	return r.big[i].tf
+}
+
 func (r *run) sampleWords() {
 	weight := int64(sampleEvery)
-	for i := range r.order {
+	for i := range r.len() {
 		if weight >= sampleEvery {
 			r.index = append(r.index, sample{r.word(i), int64(i), weight})
 			weight = 0
@@ -89,15 +114,17 @@ func (r *run) sampleWords() {
 	}
 }
 
-// sortWords returns the numbers of the words in byte order of the words: a
-// radix sort of their first 8 bytes, then comparisons where these are equal.
-func sortWords(t *table) []uint32 {
-	type key struct {
-		head uint64
-		id   uint32
-	}
+// wordKey is a word being sorted: its first 8 bytes, its number, its length.
+type wordKey struct {
+	head     uint64
+	id, size uint32
+}
+
+// sortWords sorts the words of a table by their bytes: a radix sort of their first 8,
+// then comparisons where these are equal.
+func sortWords(t *table) []wordKey {
 	n := t.len()
-	keys, spare := make([]key, n), make([]key, n)
+	keys, spare := make([]wordKey, n), make([]wordKey, n)
 	var counts [8][256]uint32
 	for i := range keys {
 		w := t.word(uint32(i))
@@ -109,7 +136,7 @@ func sortWords(t *table) []uint32 {
 			copy(b[:], w)
 			head = binary.BigEndian.Uint64(b[:])
 		}
-		keys[i] = key{head, uint32(i)}
+		keys[i] = wordKey{head, uint32(i), uint32(len(w))}
 		for d := range counts {
 			counts[d][byte(head>>(8*d))]++
 		}
@@ -137,13 +164,9 @@ func sortWords(t *table) []uint32 {
 			j++
 		}
 		if j-i > 1 {
-			slices.SortFunc(keys[i:j], func(a, b key) int { return bytes.Compare(t.word(a.id), t.word(b.id)) })
+			slices.SortFunc(keys[i:j], func(a, b wordKey) int { return bytes.Compare(t.word(a.id), t.word(b.id)) })
 		}
 		i = j
 	}
-	order := make([]uint32, n)
-	for i, k := range keys {
-		order[i] = k.id
-	}
-	return order
+	return keys
 }

@@ -45,19 +45,22 @@ func (s *spillFile) write(r *run) (*run, error) {
 	out := &run{spilled: &spilled{f: s.f, from: s.size}}
 	var buf []byte
 	weight := int64(sampleEvery)
-	for i := range r.order {
-		word, post := r.word(i), r.post[r.first[i]:r.first[i+1]]
+	for i := range r.len() {
+		word, from, n := r.word(i), r.first[i], int(r.first[i+1]-r.first[i])
 		if weight >= sampleEvery {
 			out.index = append(out.index, sample{append([]byte(nil), word...), s.size, weight})
 			weight = 0
 		}
-		weight += int64(len(post))
+		weight += int64(n)
 		buf = binary.AppendUvarint(buf[:0], uint64(len(word)))
 		buf = append(buf, word...)
-		buf = binary.AppendUvarint(buf, uint64(len(post)))
+		buf = binary.AppendUvarint(buf, uint64(n))
 		last := uint64(0)
-		for _, p := range post {
-			doc, tf := p>>32, p&(1<<32-1)
+		for k, p := range r.post[from : int(from)+n] {
+			doc, tf := uint64(p>>8), uint64(p&bigCount)
+			if tf == bigCount {
+				tf = uint64(r.bigTF(from + uint32(k)))
+			}
 			if tf == 1 {
 				buf = binary.AppendUvarint(buf, (doc-last)<<1)
 			} else {

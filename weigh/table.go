@@ -2,10 +2,9 @@ package weigh
 
 import (
 	"bytes"
-	"encoding/binary"
 	"hash/maphash"
-	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/collocate/collocate/text"
 )
@@ -26,7 +25,7 @@ type table struct {
 	ends  []uint64 // ends[i] is where word i ends; ends[-1] would be 0
 
 	stamp uint32   // the current document of the run, from 1
-	pairs []uint64 // its words so far: number<<32 | count
+	pairs []uint64 // its words: number<<32 | count
 
 	seed   maphash.Seed
 	k0, k1 uint64
@@ -46,10 +45,6 @@ const (
 	longTag   = 0xff // top byte of hi of a long word; else its length + 1
 	minSlots  = 1 << 12
 	slotBytes = 32
-	// Words are looked up in groups: the keys of the next group are made and
-	// their slots fetched while this one is counted. 100 MB of generated text, 450,000
-	// words, one core from text to weights: 1.40 s without fetching, 1.00 s with.
-	lookahead = 32
 )
 
 func newTable() *table {
@@ -95,63 +90,17 @@ func (t *table) word(id uint32) []byte {
 	return t.words[start:t.ends[id]]
 }
 
-func (t *table) hash(lo, hi uint64) uint64 {
-	a, b := bits.Mul64(lo^t.k0, hi^t.k1)
-	return a ^ b
-}
-
-// key makes lo and hi of the word b[s.Start:s.End]. Words of up to 15 bytes go
-// through without a branch on their length, which nothing could predict.
-func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
-	n := s.End - s.Start
-	if n >= longWord {
-		h := maphash.Bytes(t.seed, b[s.Start:s.End])
-		return h, h*0x9e3779b97f4a7c15>>8 | longTag<<56
-	}
-	var w [16]byte
-	if int(s.Start)+16 <= len(b) {
-		w = [16]byte(b[s.Start:])
-	} else {
-		copy(w[:], b[s.Start:s.End])
-	}
-	m := &keyMasks[n&15]
-	return binary.LittleEndian.Uint64(w[:]) & m.lo, binary.LittleEndian.Uint64(w[8:])&m.hi | m.tag
-}
-
-// keyMasks cut a word of n bytes out of the 16 from its start.
-var keyMasks = func() (m [16]struct{ lo, hi, tag, _ uint64 }) {
-	for n := range m {
-		m[n].lo = 1<<(8*min(n, 8)) - 1
-		m[n].hi = 1<<(8*max(n-8, 0)) - 1
-		m[n].tag = uint64(n+1) << 56
-	}
-	return m
-}()
-
-// key is a word being looked for.
-type key struct{ lo, hi, hash uint64 }
-
-// keysOf makes the keys of up to lookahead words and asks the memory for the
-// slots where they begin to be looked for.
-func (t *table) keysOf(keys *[lookahead]key, b []byte, words []text.Span) {
-	for i, s := range words[:min(len(words), lookahead)] {
-		k := &keys[i&(lookahead-1)]
-		k.lo, k.hi = t.key(b, s)
-		k.hash = t.hash(k.lo, k.hi)
-	}
-	prefetch(&t.slots[0], t.mask, keys)
-}
-
-// count counts the words of one document into t.pairs, in the order in which
-// each is first seen there.
-func (t *table) count(tok *text.Tokens) {
+// count counts the words of one document and returns its pairs, number<<32 |
+// count, in the order in which each word is first seen there.
+func (t *table) count(tok *text.Tokens) []uint64 {
 	t.stamp++
-	t.pairs = t.pairs[:0]
+	t.pairs = slices.Grow(t.pairs[:0], len(tok.Words))[:len(tok.Words)]
 	var (
 		b    = tok.Bytes
 		rest = tok.Words
 		now  = &t.keys[0]
 		next = &t.keys[1]
+		n    = uint32(0)
 	)
 	t.keysOf(now, b, rest)
 	for len(rest) > 0 {
@@ -161,35 +110,72 @@ func (t *table) count(tok *text.Tokens) {
 			t.resize(2 * len(t.slots))
 		}
 		t.keysOf(next, b, rest)
-		t.countGroup(b, group, now)
+		i := 0
+		for {
+			if i, n = t.countKnown(now[:len(group)], i, n); i == len(group) {
+				break
+			}
+			n = t.countAny(b, group[i], &now[i], n)
+			i++
+		}
 		now, next = next, now
 	}
+	return t.pairs[:n]
 }
 
-func (t *table) countGroup(b []byte, group []text.Span, keys *[lookahead]key) {
+// countKnown counts words that are in the table and short, from key i on, and stops
+// at the first that is not. n pairs are in use. Whether a word was in the document
+// before is as good as random, so no branch depends on it: both cases add 1 to a
+// pair, an old one or a new one with count 0.
+func (t *table) countKnown(keys []key, i int, n uint32) (int, uint32) {
 	slots, mask, stamp, pairs := t.slots, t.mask, t.stamp, t.pairs
-	for i, s := range group {
-		k := &keys[i&(lookahead-1)]
-		for at := k.hash; ; at++ {
-			e := &slots[at&mask]
-			if e.lo == k.lo && e.hi == k.hi && (k.hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
-				if e.stamp == stamp {
-					pairs[e.at]++
-				} else {
-					e.stamp, e.at = stamp, uint32(len(pairs))
-					e.df++
-					pairs = append(pairs, uint64(e.id)<<32|1)
-				}
-				break
-			}
+	for ; i < len(keys); i++ {
+		k := &keys[i]
+		lo, hi, at := k.lo, k.hi, k.hash
+		e := &slots[at&mask]
+		for e.lo != lo || e.hi != hi {
 			if e.hi == 0 {
-				*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1, stamp: stamp, at: uint32(len(pairs))}
-				pairs = append(pairs, uint64(e.id)<<32|1)
-				break
+				return i, n
 			}
+			at++
+			e = &slots[at&mask]
+		}
+		if hi >= longTag<<56 {
+			break
+		}
+		fresh := e.stamp ^ stamp
+		fresh = (fresh | -fresh) >> 31 // 1 if the stamps differ, else 0
+		place := e.at ^ (e.at^n)&-fresh
+		pair := pairs[place]
+		pair ^= (pair ^ uint64(e.id)<<32) & -uint64(fresh)
+		pairs[place] = pair + 1
+		e.stamp, e.at = stamp, place
+		e.df += fresh
+		n += fresh
+	}
+	return i, n
+}
+
+// countAny counts one word, known or not, of any length.
+func (t *table) countAny(b []byte, s text.Span, k *key, n uint32) uint32 {
+	for at := k.hash; ; at++ {
+		e := &t.slots[at&t.mask]
+		if e.lo == k.lo && e.hi == k.hi && (k.hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
+			if e.stamp == t.stamp {
+				t.pairs[e.at]++
+				return n
+			}
+			e.stamp, e.at = t.stamp, n
+			e.df++
+			t.pairs[n] = uint64(e.id)<<32 | 1
+			return n + 1
+		}
+		if e.hi == 0 {
+			*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1, stamp: t.stamp, at: n}
+			t.pairs[n] = uint64(e.id)<<32 | 1
+			return n + 1
 		}
 	}
-	t.pairs = pairs
 }
 
 // df is the number of documents of the run that hold each word.
