@@ -112,7 +112,7 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 
 // gpuPiece is how much text is copied at a time, so that work on it can begin while
 // the next is on its way.
-const gpuPiece = 32 << 20
+const gpuPiece = 16 << 20
 
 // feed hands out the text in pieces, as they come to the device if they are not there
 // yet. Pieces end behind a separator, at a multiple of 16.

@@ -308,59 +308,58 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 	if err != nil {
 		return err
 	}
-	args := slices.Concat(in, []gpu.Arg{gpu.U64(uint64(nd))}, out)
-	if err := t.s.Launch(small, gpu.Grid((nd+7)/8, 256), args...); err != nil {
-		return err
-	}
-
 	slots := (t.dev.Info().SharedOptIn - 64) / 8
 	wide := slots / 4 * 3
-	for _, class := range []struct {
+	classes := []struct {
 		kernel     string
 		over, most int
 		threads    int
 		slots      int // in dynamic shared memory
+		list       gpu.Buffer[uint32]
 	}{
-		{"weigh_count_middle", smallDocument, middleDocument, 128, 0},
-		{"weigh_count_large", middleDocument, largeDocument, 512, 0},
-		{"weigh_count_wide", largeDocument, wide, wideThreads, slots},
-		{"weigh_count_huge", max(wide, largeDocument), math.MaxInt32, wideThreads, 0},
-	} {
-		if class.over >= t.in.longest {
-			break
+		{kernel: "weigh_count_middle", over: smallDocument, most: middleDocument, threads: 128},
+		{kernel: "weigh_count_large", over: middleDocument, most: largeDocument, threads: 512},
+		{kernel: "weigh_count_wide", over: largeDocument, most: wide, threads: wideThreads, slots: slots},
+		{kernel: "weigh_count_huge", over: max(wide, largeDocument), most: math.MaxInt32, threads: wideThreads},
+	}
+	return t.scratch(func() (err error) {
+		for i := range classes {
+			if c := &classes[i]; c.over < t.in.longest {
+				if c.list, err = t.documents(ctx, ends, c.over, c.most); err != nil {
+					return err
+				}
+			}
 		}
-		k, err := t.dev.Kernel(count, class.kernel)
-		if err != nil {
-			return err
-		}
-		if class.slots > 0 {
-			if err := k.AllowShared(8 * class.slots); err != nil {
+		// The longest first: the others fill up what they leave.
+		for _, c := range slices.Backward(classes) {
+			if c.list.Len() == 0 {
+				continue
+			}
+			k, err := t.dev.Kernel(count, c.kernel)
+			if err != nil {
 				return err
 			}
-		}
-		err = t.scratch(func() (err error) {
-			list, err := t.documents(ctx, ends, class.over, class.most)
-			if err != nil || list.Len() == 0 {
-				return err
+			args := slices.Concat(in, []gpu.Arg{c.list.Arg()}, out)
+			if c.slots > 0 {
+				if err := k.AllowShared(8 * c.slots); err != nil {
+					return err
+				}
+				args = append(args, gpu.U32(uint32(c.slots)))
 			}
-			args := slices.Concat(in, []gpu.Arg{list.Arg()}, out)
-			if class.slots > 0 {
-				args = append(args, gpu.U32(uint32(class.slots)))
-			}
-			if class.kernel == "weigh_count_huge" {
-				before, tables, err := t.hugeTables(ctx, ends, list)
+			if c.kernel == "weigh_count_huge" {
+				before, tables, err := t.hugeTables(ctx, ends, c.list)
 				if err != nil {
 					return err
 				}
 				args = append(args, before, tables)
 			}
-			return t.s.Launch(k, gpu.GridShared(list.Len(), class.threads, 8*class.slots), args...)
-		})
-		if err != nil {
-			return err
+			if err := t.s.Launch(k, gpu.GridShared(c.list.Len(), c.threads, 8*c.slots), args...); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		args := slices.Concat(in, []gpu.Arg{gpu.U64(uint64(nd))}, out)
+		return t.s.Launch(small, gpu.Grid((nd+7)/8, 256), args...)
+	})
 }
 
 // documents lists those with more than over and at most so many words.

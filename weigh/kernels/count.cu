@@ -53,11 +53,15 @@ struct Out {
   const u32* places;  // of words, by number
   Packing packing;
 
-  INLINE void put(u64 at, u32 item, u32 doc, u32 tf) const {
-    pairs[at] = packing.pack(places[item - 1], doc, tf);
+  INLINE void put(u64 at, u32 place, u32 doc, u32 tf) const {
+    pairs[at] = packing.pack(place, doc, tf);
     flags[at] = 1;
   }
 };
+
+// How many loads from global memory a thread has under way: counting waits for little
+// else.
+constexpr u32 kAhead = 4;
 
 INLINE u32 hash_of(u32 key) { return key * 0x9e3779b1u; }
 
@@ -100,7 +104,7 @@ weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, c
     u32 i = base + lane_id();
     u32 key = i < slots ? keys[i] : 0;
     u32 votes = __ballot_sync(kFull, key != 0);
-    if (key) out.put(begin + total + __popc(votes & lanes_below()), key, (u32)d, counts[i]);
+    if (key) out.put(begin + total + __popc(votes & lanes_below()), places[key - 1], (u32)d, counts[i]);
     total += __popc(votes);
   }
   for (u32 i = total + lane_id(); i <= n; i += kWarp) flags[begin + i] = 0;
@@ -113,16 +117,32 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
   if (threadIdx.x == 0) total = 0;
   for (u32 i = threadIdx.x; i < slots; i += Threads) keys[i] = 0, counts[i] = 0;
   __syncthreads();
-  for (u32 i = threadIdx.x; i < n; i += Threads) add(keys, counts, slots, items[begin + i]);
+  for (u32 i = threadIdx.x; i < n; i += kAhead * Threads) {
+    u32 item[kAhead];
+#pragma unroll
+    for (u32 j = 0; j < kAhead; j++) item[j] = i + j * Threads < n ? __ldg(items + begin + i + j * Threads) : 0;
+#pragma unroll
+    for (u32 j = 0; j < kAhead; j++)
+      if (item[j]) add(keys, counts, slots, item[j]);
+  }
   __syncthreads();
-  for (u32 base = 0; base < slots; base += Threads) {
-    u32 i = base + threadIdx.x;
-    u32 key = i < slots ? keys[i] : 0;
-    u32 votes = __ballot_sync(kFull, key != 0);
-    u32 at = 0;
-    if (lane_id() == 0 && votes) at = atomicAdd(&total, (u32)__popc(votes));
-    at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
-    if (key) out.put((u64)begin + at, key, d, counts[i]);
+  for (u32 base = 0; base < slots; base += kAhead * Threads) {
+    u32 place[kAhead], tf[kAhead];
+#pragma unroll
+    for (u32 j = 0; j < kAhead; j++) {
+      u32 i = base + j * Threads + threadIdx.x;
+      u32 key = i < slots ? keys[i] : 0;
+      tf[j] = key ? counts[i] : 0;
+      place[j] = key ? __ldg(out.places + key - 1) : 0;
+    }
+#pragma unroll
+    for (u32 j = 0; j < kAhead; j++) {
+      u32 votes = __ballot_sync(kFull, tf[j] != 0);
+      u32 at = 0;
+      if (lane_id() == 0 && votes) at = atomicAdd(&total, (u32)__popc(votes));
+      at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
+      if (tf[j]) out.put((u64)begin + at, place[j], d, tf[j]);
+    }
   }
   __syncthreads();
   for (u32 i = total + threadIdx.x; i <= n; i += Threads) out.flags[begin + i] = 0;
