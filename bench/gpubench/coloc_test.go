@@ -85,3 +85,25 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesOpening shows what a process pays for its first job on a device.
+func TestPlacesOpening(t *testing.T) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Skip("COLLOCATE_TEST_GPU names no device")
+	}
+	pts := placesbench.Even(10_000, 20, 1000)
+	start := time.Now()
+	d, err := coloc.OpenGPU(engine.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	t.Logf("opened in %.0f ms", time.Since(start).Seconds()*1e3)
+	for range 3 {
+		start = time.Now()
+		if _, err := coloc.Mine(t.Context(), pts, coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU, Device: d}); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("job in %.1f ms", time.Since(start).Seconds()*1e3)
+	}
+}
