@@ -67,7 +67,7 @@ func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], 
 			b.Threads = runtime.GOMAXPROCS(0)
 		}
 		if b.Engine == engine.GPU {
-			s.batchOnGPU(ctx, requests, b.Threads, yield)
+			s.batchOnGPU(ctx, requests, b, yield)
 			return
 		}
 		if b.Strategy == Asynchronous || b.Threads == 1 {

@@ -76,13 +76,17 @@ type onGPU struct {
 	made  []*gpuSlot
 	batch []*gpuSlot // of batches, larger; nil while one uses it
 	mu    sync.Mutex
+
+	thesis thesisStore // used with the gate held for writing
 }
 
 type gpuKernels struct {
-	plan, score, pick *gpu.Kernel
-	dense, sparse     *gpu.Kernel
-	count             *gpu.Kernel
-	resident          int // blocks of score that the device holds
+	plan, few, many *gpu.Kernel
+	pick            *gpu.Kernel
+	dense, sparse   *gpu.Kernel
+	count           *gpu.Kernel
+	fewResident     int // blocks that the device holds
+	manyResident    int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -91,7 +95,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		source *gpu.Source
 		name   string
 	}{
-		{&k.plan, tilesSource, "tiles_plan"}, {&k.score, tilesSource, "tiles_score"}, {&k.pick, tilesSource, "tiles_pick"},
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.few, tilesSource, "tiles_few"}, {&k.many, tilesSource, "tiles_many"}, {&k.pick, tilesSource, "tiles_pick"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {
@@ -100,12 +104,21 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 			return err
 		}
 	}
-	if err := k.score.AllowShared(scoreShared(maxGPUQueries)); err != nil {
-		return err
+	for _, x := range []struct {
+		k               *gpu.Kernel
+		threads, shared int
+		to              *int
+	}{{k.few, fewThreads, fewShared, &k.fewResident}, {k.many, manyThreads, manyShared, &k.manyResident}} {
+		if err := x.k.AllowShared(x.shared); err != nil {
+			return err
+		}
+		n, err := x.k.Occupancy(x.threads, x.shared)
+		if err != nil {
+			return err
+		}
+		*x.to = max(n, 1) * dev.Info().Multiprocessors
 	}
-	n, err := k.score.Occupancy(scoreThreads, scoreShared(1))
-	k.resident = max(n, 1) * dev.Info().Multiprocessors
-	return err
+	return nil
 }
 
 func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
@@ -125,6 +138,7 @@ func (g *onGPU) close() error {
 	for _, slot := range append(g.made, g.batch...) {
 		errs = append(errs, slot.free())
 	}
+	errs = append(errs, g.thesis.free())
 	if g.pack != nil {
 		errs = append(errs, g.pack.free())
 	}
@@ -165,7 +179,7 @@ func (s *Searcher) searchGPU(ctx context.Context, r Request) (*Result, error) {
 		return nil, errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 	}
 	if r.Algorithm != Auto && r.Algorithm != Tiles {
-		return nil, fmt.Errorf("search: engine gpu: no algorithm %v", r.Algorithm)
+		return s.gpu.searchThesis(ctx, r)
 	}
 	found, err := s.gpu.search(ctx, r)
 	if err != nil {

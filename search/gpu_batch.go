@@ -18,7 +18,7 @@ type gpuChunk struct {
 }
 
 // batchOnGPU yields the results of requests in order.
-func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], threads int, yield func(*Result, error) bool) {
+func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b Batch, yield func(*Result, error) bool) {
 	if s.gpu == nil {
 		yield(nil, fmt.Errorf("search: engine gpu: the index is not on a GPU; call OpenGPU first"))
 		return
@@ -35,7 +35,7 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], t
 	for range 2 {
 		wg.Go(func() {
 			for c := range work {
-				c.done <- s.gpu.answer(ctx, c.requests, threads)
+				c.done <- s.gpu.answerChunk(ctx, c.requests, b)
 			}
 		})
 	}
@@ -81,6 +81,42 @@ func feed(ctx context.Context, requests iter.Seq[Request], work, order chan *gpu
 	if len(c.requests) > 0 {
 		send(true)
 	}
+}
+
+// answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms.
+func (g *onGPU) answerChunk(ctx context.Context, requests []Request, b Batch) []outcome {
+	out := make([]outcome, 0, len(requests))
+	kind := func(a Algorithm) Algorithm {
+		if a == Tiles {
+			return Auto
+		}
+		return a
+	}
+	for from := 0; from < len(requests); {
+		to := from + 1
+		for to < len(requests) && kind(requests[to].Algorithm) == kind(requests[from].Algorithm) {
+			to++
+		}
+		some := requests[from:to]
+		from = to
+		if kind(some[0].Algorithm) == Auto {
+			out = append(out, g.answer(ctx, some, b.Threads)...)
+			continue
+		}
+		strategy := b.Strategy
+		if strategy == Mixed {
+			strategy = Asynchronous
+		}
+		found, err := g.thesisBatch(ctx, some, strategy)
+		for i := range some {
+			if err != nil {
+				out = append(out, outcome{err: err})
+			} else {
+				out = append(out, outcome{result: found[i]})
+			}
+		}
+	}
+	return out
 }
 
 // answer answers some requests, each as good as Search does.
@@ -218,7 +254,7 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 	s.p.reset()
 	each := max(1024, min(s.limits.cap, int(s.limits.cands)/len(queries)))
 	for _, q := range queries {
-		s.p.add(g.pack, q, each)
+		s.p.add(m, q, each)
 	}
 	err = s.stream.Do(func() error {
 		if err := s.start(m, false); err != nil {

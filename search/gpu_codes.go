@@ -63,7 +63,8 @@ type gpuModel struct {
 	// counts says how many postings of a list have each code, by row: 256 each. The k-th best code
 	// of one word is reached by k documents.
 	counts gpu.Buffer[uint32]
-	coded  []bool // by list
+	tops   []uint32 // the same on the host
+	coded  []bool   // by list
 }
 
 // codedAs is the model whose codes a model shares.
@@ -203,7 +204,40 @@ func (m *gpuModel) encode(ids []int) error {
 		}
 		m.coded[id] = true
 	}
-	return errors.Join(m.launch(dense, kind, false), m.launch(sparse, kind, true))
+	if err := errors.Join(m.launch(dense, kind, false), m.launch(sparse, kind, true)); err != nil {
+		return err
+	}
+	return m.fetchTops(dense)
+}
+
+// fetchTops gets the counts of lists.
+func (m *gpuModel) fetchTops(terms []gpuTerm) error {
+	if len(terms) == 0 {
+		return nil
+	}
+	if m.tops == nil {
+		m.tops = make([]uint32, m.counts.Len())
+	}
+	from, to := terms[0].Row, terms[0].Row
+	for i := range terms {
+		from, to = min(from, terms[i].Row), max(to, terms[i].Row)
+	}
+	part := m.counts.Slice(int(from)*256, int(to)*256+256)
+	return part.Download(context.Background(), m.st.stream, m.tops[from*256:to*256+256])
+}
+
+// reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is not known.
+func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
+	if l.sparse() || l.df < k {
+		return 0
+	}
+	sum := uint32(0)
+	for code := uint32(255); code > 0; code-- {
+		if sum += m.tops[l.row*256+code]; sum >= k {
+			return code
+		}
+	}
+	return 0
 }
 
 func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {

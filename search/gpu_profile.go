@@ -55,7 +55,7 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 	}
 	defer unlock()
 	s.p.reset()
-	s.p.add(g.pack, q, s.limits.cap)
+	s.p.add(m, q, s.limits.cap)
 	s.p.write(s.host.Values())
 	size := profileFill
 	if g.dev.Info().Emulated {
@@ -71,7 +71,12 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 		do   func() error
 	}{
 		{"copy in", func() error { return s.plan.CopyIn(s.stream, s.host.Slice(0, s.p.bytes)) }},
-		{"plan", func() error { return s.planItems(m, 1) }},
+		{"plan", func() error {
+			if !s.ordered() {
+				return nil
+			}
+			return s.planItems(m, 1)
+		}},
 		{"score", func() error { return s.score(m, 1) }},
 		{"pick", func() error { return s.pick(1) }},
 		{"copy out", func() error { return s.outs.CopyOut(s.stream, s.back.Slice(0, s.p.out)) }},

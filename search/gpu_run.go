@@ -11,13 +11,23 @@ import (
 
 // As in tiles.cu.
 const (
-	planThreads  = 1024
-	scoreThreads = 512 + 32
-	pickThreads  = 512
-	gpuBins      = 1024
+	planThreads = 1024
+	fewThreads  = 256
+	fewWarps    = 8
+	manyThreads = 512
+	planHold    = 4 // times planThreads tiles are left to one block
+	pickThreads = 512
+	gpuBins     = 1024
 )
 
-func scoreShared(queries int) int { return gpuTile*4 + gpuBins*4 + (queries+1)*4 }
+// planTerms is the most words a query, on average, for which one block a query orders the items.
+const planTerms = 16
+
+// Dynamic shared memory of the kernels that add: sums, and candidates that wait.
+const (
+	fewShared  = fewWarps * (4<<gpuSubBits + 64*8)
+	manyShared = gpuTile*4 + gpuBins*4
+)
 
 // gpuLimits is what a slot has room for.
 type gpuLimits struct {
@@ -71,6 +81,10 @@ type gpuSlot struct {
 type gpuShape struct {
 	model     *gpuModel
 	plan, out int
+	manyK     bool
+	few       bool
+	ordered   bool
+	oneBlock  bool
 }
 
 func (g *onGPU) newSlot(l gpuLimits) (s *gpuSlot, err error) {
@@ -168,10 +182,12 @@ func (g *onGPU) slot(ctx context.Context) (*gpuSlot, error) {
 	}
 }
 
-// kernels gives the three kernels to the stream.
+// kernels gives the kernels to the stream.
 func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
-	if err := s.planItems(m, queries); err != nil {
-		return err
+	if s.ordered() {
+		if err := s.planItems(m, queries); err != nil {
+			return err
+		}
 	}
 	if err := s.score(m, queries); err != nil {
 		return err
@@ -179,24 +195,52 @@ func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 	return s.pick(queries)
 }
 
+// ordered says whether items are ordered by their bounds. A single query of few words whose tiles all run at the same time
+// needs no order.
+func (s *gpuSlot) ordered() bool {
+	return len(s.p.queries) > 1 || s.p.few == 0 || s.p.sparse || s.g.pack.tiles > s.g.k.fewResident*fewWarps
+}
+
 func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
 	g, st := s.g, s.g.pack
-	dim := gpu.Grid(queries*(st.tiles/planThreads+1), planThreads)
-	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.starts.Arg(), m.maxes.Arg(),
-		m.counts.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg())
+	parts := st.tiles/planThreads + 1
+	if parts <= planHold && len(s.p.terms) <= planTerms*queries {
+		parts = 1
+	}
+	dim := gpu.Grid(queries*parts, planThreads)
+	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg())
 }
 
 func (s *gpuSlot) score(m *gpuModel, queries int) error {
 	g, st := s.g, s.g.pack
-	dim := gpu.GridShared(g.k.resident, scoreThreads, scoreShared(queries))
-	return s.stream.Launch(g.k.score, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(),
-		st.starts.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg())
+	rest := []gpu.Arg{st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg()}
+	head := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles))}
+	if s.p.few > 0 {
+		ordered := uint32(0)
+		if s.ordered() {
+			ordered = 1
+		}
+		args := append(append(head[:3:3], gpu.U32(ordered), m.maxes.Arg()), rest...)
+		if err := s.stream.Launch(g.k.few, gpu.GridShared(g.k.fewResident, fewThreads, fewShared), args...); err != nil {
+			return err
+		}
+	}
+	if s.p.few < queries {
+		return s.stream.Launch(g.k.many, gpu.GridShared(g.k.manyResident, manyThreads, manyShared), append(head[:3:3], rest...)...)
+	}
+	return nil
 }
 
 func (s *gpuSlot) pick(queries int) error {
 	g, st := s.g, s.g.pack
 	sms := g.dev.Info().Multiprocessors
-	dim := gpu.Grid(queries*max(1, min(sms/2, 2*sms/queries)), pickThreads)
+	parts := sms / 8
+	if q := s.p.queries; queries > 1 {
+		parts = 2 * sms / queries
+	} else if q[0].K > 256 {
+		parts = sms / 2
+	}
+	dim := gpu.Grid(queries*max(1, parts), pickThreads)
 	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
 		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
@@ -208,7 +252,7 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	if len(p.queries) > 1 {
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
-	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out}
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.few > 0, s.ordered(), len(p.terms) <= planTerms}
 	graph := s.graphs[shape]
 	if graph == nil {
 		if len(s.graphs) >= maxGraphs {
@@ -309,7 +353,7 @@ func (g *onGPU) search(ctx context.Context, r Request) (*Result, error) {
 	}
 	defer unlock()
 	s.p.reset()
-	s.p.add(g.pack, q, s.limits.cap)
+	s.p.add(m, q, s.limits.cap)
 	err = s.stream.Do(func() error {
 		if err := s.start(m, trace); err != nil {
 			return err

@@ -17,12 +17,14 @@ import (
 const (
 	gpuTileBits = 14
 	gpuTile     = 1 << gpuTileBits
+	gpuSubBits  = 11
+	gpuSubs     = 1 << (gpuTileBits - gpuSubBits)
 	gpuSparse   = 1<<32 - 1
 )
 
-// densePostings a tile, on average, give a list a row in the tables of tiles: 5 bytes a tile. The others keep
+// densePostings a tile, on average, give a list a row in the tables of tiles: 33 bytes a tile. The others keep
 // whole document numbers, 4 bytes a posting, of which every query makes its own table.
-const densePostings = 4
+const densePostings = 8
 
 // gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within its tile, one for
 // the frequency, and, for each model in use, a code: how good it is (see encode.cu).
@@ -37,7 +39,7 @@ type gpuStore struct {
 	offsets               gpu.Buffer[uint16]
 	tfs                   gpu.Buffer[uint8]
 	more                  gpu.Buffer[uint32] // documents of sparse lists; frequencies that fill no byte
-	starts                gpu.Buffer[uint32] // rows of tiles+1
+	starts                gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
 	lengths               gpu.Buffer[uint32]
 	models                []*gpuModel
 	clock                 atomic.Int64
@@ -53,6 +55,9 @@ type gpuList struct {
 	extra         uint64
 	used          atomic.Int64
 }
+
+// rowLen is the length of a row.
+func (st *gpuStore) rowLen() int { return st.tiles*gpuSubs + 1 }
 
 func (l *gpuList) sparse() bool { return l.row == gpuSparse }
 
@@ -144,7 +149,7 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 	}
 	st.budget = budget
 	fixed := int64(r.Docs())*4 + gpuWorkBytes(st.tiles, budget)
-	rowBytes := int64(st.tiles+1)*4 + int64(st.tiles) + 256*4
+	rowBytes := int64(st.rowLen())*4 + int64(st.tiles) + 256*4
 	need := postings*4 + extra*4 + rows*rowBytes + 1<<16
 	st.whole = fixed+need <= budget
 	if !st.whole {
@@ -174,7 +179,7 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 	if st.more, err = gpu.Alloc[uint32](g.dev, int(extra)); err != nil {
 		return nil, err
 	}
-	if st.starts, err = gpu.Alloc[uint32](g.dev, int(rows)*(st.tiles+1)); err != nil {
+	if st.starts, err = gpu.Alloc[uint32](g.dev, int(rows)*st.rowLen()); err != nil {
 		return nil, err
 	}
 	if st.lengths, err = gpu.Alloc[uint32](g.dev, r.Docs()); err != nil {
@@ -329,7 +334,7 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 		errs = append(errs, st.more.Slice(extra, extra+len(c.more)).Upload(s, c.more))
 	}
 	if row >= 0 {
-		errs = append(errs, st.starts.Slice(row*(st.tiles+1), row*(st.tiles+1)+len(c.starts)).Upload(s, c.starts))
+		errs = append(errs, st.starts.Slice(row*st.rowLen(), row*st.rowLen()+len(c.starts)).Upload(s, c.starts))
 	}
 	return postings, errors.Join(errs...)
 }
@@ -340,7 +345,7 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 		return err
 	}
 	var bigs []uint32
-	sparse, at, tile := l.sparse(), uint32(0), 0
+	sparse, at, sub := l.sparse(), uint32(0), 0
 	for b := range c.cursor.Blocks() {
 		n := c.cursor.DecodeDocs(b, &c.docs)
 		if c.cursor.DecodeTFs(b, &c.freqs) != n {
@@ -353,7 +358,7 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 			if sparse {
 				c.more = append(c.more, d)
 			} else {
-				for ; tile <= int(d>>gpuTileBits); tile++ {
+				for ; sub <= int(d>>gpuSubBits); sub++ {
 					c.starts = append(c.starts, at)
 				}
 			}
@@ -372,7 +377,7 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	if at != l.df {
 		return fmt.Errorf("%d postings, not %d", at, l.df)
 	}
-	for ; !sparse && tile <= st.tiles; tile++ {
+	for ; !sparse && sub < st.rowLen(); sub++ {
 		c.starts = append(c.starts, at)
 	}
 	l.bigs = uint32(len(bigs) / 2)

@@ -141,6 +141,23 @@ func TestGPUBatch(t *testing.T) {
 	if i != len(requests) {
 		t.Errorf("%d results of %d", i, len(requests))
 	}
+	// The same by the thesis' batches: a stream a query, and a block a query.
+	for _, strategy := range []Strategy{Asynchronous, Synchronous} {
+		i := 0
+		some := slices.Clone(requests[:20])
+		for j := range some {
+			some[j].Algorithm = []Algorithm{WAND, MaxScore}[j/10]
+		}
+		for found, err := range s.SearchBatch(t.Context(), slices.Values(some), Batch{Engine: engine.GPU, Strategy: strategy}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(found.Hits, want[i]) {
+				t.Fatalf("%v, request %d: %v, want %v", strategy, i, found.Hits, want[i])
+			}
+			i++
+		}
+	}
 }
 
 // An index that does not fit: lists come and go, and every query is still answered.
@@ -202,5 +219,37 @@ func TestGPUCache(t *testing.T) {
 	}
 	if fallbacks > 15 {
 		t.Errorf("%d of 30 queries found no room", fallbacks)
+	}
+}
+
+// Parallel WAND and MaxScore: exact where they should be, else the recall is what it is.
+func TestGPUThesis(t *testing.T) {
+	rng := rand.New(rand.NewPCG(99, 7))
+	root := scratch(t)
+	for i := range 4 {
+		p := randomPlain(rng, 2500, 6)
+		s := p.write(t, indexDir(root, i))
+		use(t, s, GPUOptions{})
+		for range 10 {
+			r := Request{
+				Words: randomWords(rng, p), K: []int{1, 10, 100}[rng.IntN(3)], Mode: Mode(rng.IntN(2)), Model: testModels[rng.IntN(len(testModels))],
+			}
+			want, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Algorithm = []Algorithm{WAND, MaxScore}[rng.IntN(2)]
+			r.Parallel = &Parallel{Engine: engine.GPU, Partition: Partition(rng.IntN(4)), Policy: Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 5, 10}[rng.IntN(4)]}
+			got, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
+				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
+			}
+			if len(want.Hits) > 0 && testing.Verbose() {
+				t.Logf("%v %v %v: recall %.2f", r.Algorithm, r.Parallel.Partition, r.Parallel.Policy, Recall(got.Hits, want.Hits))
+			}
+		}
 	}
 }

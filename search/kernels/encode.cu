@@ -9,7 +9,7 @@ INLINE u32 code_of(u32 model, const Term& t, u32 tf, u32 length) {
   return x >= 255.0f ? 255 : (u32)x;
 }
 
-// Lists with a row of tiles: a warp a tile.
+// Lists with a row of tiles: a warp a tile. Of a tile's best code one more is kept, up to 255: 0 says that there is no posting.
 KERNEL __launch_bounds__(kThreads)
 encode_dense(const Term* __restrict__ terms, u32 count, u32 model, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
              const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, u8* codes, u8* maxes) {
@@ -17,13 +17,13 @@ encode_dense(const Term* __restrict__ terms, u32 count, u32 model, u32 tiles, co
   for (u64 w = (u64)blockIdx.x * (kThreads / kWarp) + warp_id(); w < all; w += warps) {
     const Term& t = terms[w / tiles];
     u32 tile = (u32)(w % tiles);
-    const u32* row = starts + (u64)t.row * (tiles + 1);
+    const u32* row = starts + (u64)t.row * (tiles * kSubs + 1);
     u32 most = 0;
-    for (u32 i = row[tile] + lane_id(); i < row[tile + 1]; i += kWarp) {
+    for (u32 i = row[tile * kSubs] + lane_id(); i < row[(tile + 1) * kSubs]; i += kWarp) {
       u32 doc = tile << kTileBits | offsets[t.pos + i];
       u32 q = code_of(model, t, frequency(t, tfs, extra, i), lengths[doc]);
       codes[t.pos + i] = (u8)q;
-      most = max_of(most, q);
+      most = max_of(most, min_of(q + 1, 255u));
     }
     for (u32 d = kWarp / 2; d > 0; d /= 2) most = max_of(most, __shfl_xor_sync(kFull, most, d));
     if (lane_id() == 0) maxes[(u64)t.row * tiles + tile] = (u8)most;

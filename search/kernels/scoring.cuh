@@ -5,6 +5,9 @@
 
 constexpr u32 kTileBits = 14;
 constexpr u32 kTile = 1u << kTileBits;
+constexpr u32 kSubBits = 11;  // tables say where a list begins in every part of a tile
+constexpr u32 kSub = 1u << kSubBits;
+constexpr u32 kSubs = kTile / kSub;
 constexpr u32 kSparse = 0xffffffffu;
 
 // As gpuTerm in gpu_plan.go.

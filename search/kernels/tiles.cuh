@@ -13,10 +13,9 @@ struct Query {
   u32 terms, first, k, model;
   u32 need, mask, one;  // words that a document must have; where they are counted; by how much
   u32 gap, slack;       // by how much a sum may be above the score; what of that is rounding
-  u32 group, hash, items, cap;  // log2 of tiles in an item
-  u32 order;
+  u32 items, cap, order;
   u64 cand;             // room for candidates and keys
-  u32 out, spare;
+  u32 out, cut;         // cut: what is known before anything was added
 };
 
 // What is known of a query. All zero between queries: the last block leaves it so.
@@ -24,25 +23,54 @@ struct State {
   u32 cut;    // sums below this cannot win; 0: not known yet
   u32 live;   // items that have postings
   u32 cands, keys;
-  u32 planned, picked;  // blocks that are through
+  u32 planned, picked;  // blocks, or warps, that are through
   u32 scored;           // items that were looked at
   u32 spare;
 };
 
+// One kernel adds for queries of few words, the other for all others; each has its items: later[k][q] is how many of the
+// queries before q come after the early ones.
 struct Plan {
   const Query* queries;
-  const u32* later;
+  const u32* later[2];
   const Term* terms;
   INLINE Plan(const u8* p, u32 n) {
     queries = (const Query*)p;
-    later = (const u32*)(queries + n);
-    terms = (const Term*)(later + (n + 4) / 4 * 4);
+    later[0] = (const u32*)(queries + n);
+    later[1] = later[0] + (n + 4) / 4 * 4;
+    terms = (const Term*)(later[1] + (n + 4) / 4 * 4);
   }
 };
+constexpr u32 kFew = 4;
 
-// Where the postings of a term in tiles begin.
-INLINE const u32* row_of(const Term& t, u32 tiles, const u32* starts, const u32* tables) {
-  return t.row == kSparse ? tables + t.table : starts + (u64)t.row * (tiles + 1);
+// Where the postings of a term begin in a tile, or in a part of one, and where they end.
+struct Span {
+  u32 from, to;
+};
+INLINE Span span_of_tile(const Term& t, u32 tile, u32 tiles, const u32* __restrict__ starts, const u32* tables) {
+  if (t.row == kSparse) return Span{tables[t.table + tile], tables[t.table + tile + 1]};
+  const u32* row = starts + (u64)t.row * (tiles * kSubs + 1) + tile * kSubs;
+  return Span{row[0], row[kSubs]};
+}
+INLINE Span span_of_doc(const Term& t, u32 doc, u32 tiles, const u32* __restrict__ starts, const u32* tables) {
+  if (t.row == kSparse) return span_of_tile(t, doc >> kTileBits, tiles, starts, tables);
+  const u32* row = starts + (u64)t.row * (tiles * kSubs + 1) + (doc >> kSubBits);
+  return Span{row[0], row[1]};
+}
+
+// Which item of a batch: the query, and the item's rank in it. Early items of all queries come first, so that their
+// cuts are known when the others come.
+INLINE void find_item(u64 i, u32 queries, u32 early, const u32* later, u32* query, u32* rank) {
+  if (i < early * queries) {
+    *query = (u32)i % queries, *rank = (u32)i / queries;
+    return;
+  }
+  u32 j = (u32)i - early * queries, lo = 0, hi = queries;  // later[lo] <= j < later[hi]
+  while (lo + 1 < hi) {
+    u32 mid = (lo + hi) / 2;
+    if (later[mid] <= j) lo = mid; else hi = mid;
+  }
+  *query = lo, *rank = early + j - later[lo];
 }
 
 INLINE u32 volatile_load(const u32* p) { return *(const volatile u32*)p; }
@@ -54,22 +82,42 @@ INLINE u32 cut_of(u32 bin, u32 gap) {
   return edge > gap ? edge - gap : 1;
 }
 
-// The bin in which the sum of the counts from the top reaches k; kBins if it never does. One warp; lane l
-// calls at(i) for the bins of its 32nd.
-template <class F> INLINE u32 bin_of(u32 k, F at) {
+// The bin in which the sum of the counts from the top reaches k; kBins if it never does. One warp; c are the counts
+// of the 32 bins of this lane, from the top.
+INLINE u32 find_bin(u32 k, const u32* c) {
   constexpr u32 kEach = kBins / kWarp;
-  u32 top = kBins - 1 - lane_id() * kEach, c[kEach], sum = 0;
+  u32 sum = 0, bin = kBins;
 #pragma unroll
-  for (u32 j = 0; j < kEach; j++) sum += c[j] = at(top - j);
-  u32 upto = warp_inclusive(sum), bin = kBins;
-  if (upto >= k && upto - sum < k) {
-    u32 above = upto - sum;
+  for (u32 j = 0; j < kEach; j++) sum += c[j];
+  u32 upto = warp_inclusive(sum), above = upto - sum;
+  if (upto >= k && above < k) {
 #pragma unroll
     for (u32 j = 0; j < kEach; j++) {
-      if (bin == kBins && above + c[j] >= k) bin = top - j;
+      if (above < k) bin = kBins - 1 - lane_id() * kEach - j;
       above += c[j];
     }
   }
   for (u32 d = kWarp / 2; d > 0; d /= 2) bin = min_of(bin, __shfl_xor_sync(kFull, bin, d));
   return bin;
+}
+
+INLINE u32 bin_of_shared(u32 k, const u32* bins) {
+  constexpr u32 kEach = kBins / kWarp;
+  u32 c[kEach];
+#pragma unroll
+  for (u32 j = 0; j < kEach; j++) c[j] = bins[kBins - 1 - lane_id() * kEach - j];
+  return find_bin(k, c);
+}
+
+// Of bins that others are adding to.
+INLINE u32 bin_of_global(u32 k, const u32* bins) {
+  constexpr u32 kEach = kBins / kWarp;
+  const u32* from = bins + kBins - (lane_id() + 1) * kEach;
+  u32 c[kEach];
+#pragma unroll
+  for (u32 j = 0; j < kEach; j += 4)
+    asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(c[kEach - 1 - j]), "=r"(c[kEach - 2 - j]), "=r"(c[kEach - 3 - j]), "=r"(c[kEach - 4 - j])
+                 : "l"(from + j));
+  return find_bin(k, c);
 }

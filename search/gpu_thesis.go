@@ -1,0 +1,422 @@
+package search
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/thesis.ptx
+var thesisPTX string
+
+var thesisSource = gpu.NewSource("search/thesis", thesisPTX)
+
+// thesisQuery is Query in thesis.cu.
+type thesisQuery struct {
+	Terms, First, K, Model        uint32
+	All, Partition, Policy, Size  uint32
+	Partitions, Row, Block, Slice uint32
+	Hair                          float64
+	Out                           uint64
+}
+
+// The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared memory.
+const (
+	thesisTerms = 32
+	thesisK     = 1024
+	// What the thesis found to be good for most queries.
+	thesisSize = 64
+	thesisRow  = 10
+)
+
+// thesisStore is what its kernels need besides the index: whole document numbers of the lists that were asked for.
+type thesisStore struct {
+	docs     gpu.Buffer[uint32]
+	expanded map[int]bool
+	keys     [2]gpu.Buffer[uint64]
+	streams  []*gpu.Stream
+}
+
+func (t *thesisStore) free() error {
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free()}
+	for _, s := range t.streams {
+		errs = append(errs, s.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// searchThesis answers a request by parallel WAND or MaxScore.
+func (g *onGPU) searchThesis(ctx context.Context, r Request) (*Result, error) {
+	found, err := g.thesisBatch(ctx, []Request{r}, Asynchronous)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// thesisBatch answers requests that name one of the thesis' algorithms, all the same one. Asynchronous cuts each query into partitions and
+// gives it a stream; Synchronous gives each query one block, in one launch.
+func (g *onGPU) thesisBatch(ctx context.Context, requests []Request, strategy Strategy) ([]*Result, error) {
+	queries := make([]*query, len(requests))
+	defer func() {
+		for _, q := range queries {
+			if q != nil {
+				g.s.release(q)
+			}
+		}
+	}()
+	for i, r := range requests {
+		if r.Algorithm != WAND && r.Algorithm != MaxScore || r.Algorithm != requests[0].Algorithm {
+			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand or maxscore", r.Algorithm)
+		}
+		r.Parallel = nil
+		q, err := g.s.prepare(ctx, &r)
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		queries[i] = q
+		if len(q.terms) > thesisTerms || q.heap.k > thesisK {
+			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d", r.Algorithm, thesisTerms, thesisK)
+		}
+	}
+	g.gate.Lock()
+	defer g.gate.Unlock()
+	w, err := g.newThesisWork(ctx, requests, queries, strategy)
+	if err != nil {
+		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
+	}
+	defer w.free()
+	if err := w.run(ctx); err != nil {
+		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
+	}
+	return w.results, nil
+}
+
+// thesisWork is a batch at work.
+type thesisWork struct {
+	g        *onGPU
+	requests []Request
+	queries  []*query
+	at       []int // which request each query is of
+	plan     []thesisQuery
+	terms    []gpuTerm
+	lossy    []bool
+	blocks   []int
+	shared   int
+	all      int // blocks
+	results  []*Result
+
+	kernel, merge *gpu.Kernel
+	dev           gpu.Buffer[thesisQuery]
+	devTerms      gpu.Buffer[gpuTerm]
+	bars          gpu.Buffer[uint32]
+	strategy      Strategy
+}
+
+func (w *thesisWork) free() error {
+	return errors.Join(w.dev.Free(), w.devTerms.Free(), w.bars.Free())
+}
+
+func (g *onGPU) newThesisWork(ctx context.Context, requests []Request, queries []*query, strategy Strategy) (w *thesisWork, err error) {
+	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*Result, len(requests)), strategy: strategy}
+	name := "thesis_maxscore"
+	if requests[0].Algorithm == WAND {
+		name = "thesis_wand"
+	}
+	if w.kernel, err = g.dev.Kernel(thesisSource, name); err != nil {
+		return nil, err
+	}
+	if w.merge, err = g.dev.Kernel(thesisSource, "thesis_merge"); err != nil {
+		return nil, err
+	}
+	var ids []int
+	for i, q := range queries {
+		q.stats.Algorithm = requests[i].Algorithm
+		if len(q.terms) == 0 {
+			w.results[i] = &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}
+			continue
+		}
+		for j := range q.terms {
+			ids = append(ids, q.terms[j].info.ID)
+		}
+	}
+	fits, err := g.pack.bring(ids)
+	if err != nil {
+		return nil, err
+	}
+	if !fits {
+		return nil, errors.New(tooLargeToHold)
+	}
+	if err := g.expand(ids); err != nil {
+		return nil, err
+	}
+	for i := range queries {
+		if len(queries[i].terms) > 0 {
+			w.add(i)
+		}
+	}
+	if len(w.plan) == 0 {
+		return w, nil
+	}
+	if w.dev, err = gpu.Alloc[thesisQuery](g.dev, len(w.plan)); err != nil {
+		return nil, err
+	}
+	if w.devTerms, err = gpu.Alloc[gpuTerm](g.dev, len(w.terms)); err == nil {
+		w.bars, err = gpu.Alloc[uint32](g.dev, len(w.plan))
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.free())
+	}
+	return w, nil
+}
+
+// add plans one query.
+func (w *thesisWork) add(i int) {
+	q, p := w.queries[i], w.requests[i].Parallel
+	if p == nil {
+		p = &Parallel{}
+	}
+	t := thesisQuery{Terms: uint32(len(q.terms)), First: uint32(len(w.terms)), K: uint32(q.heap.k), Block: uint32(w.all), Hair: q.hair,
+		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size), Row: uint32(p.Row), Partitions: 1}
+	if p.Partition == Documents {
+		t.Partition = uint32(Heterogeneous)
+	}
+	if p.Policy == Early {
+		t.Policy = uint32(SharedFull)
+	}
+	if t.Size == 0 {
+		t.Size = thesisSize
+	}
+	if t.Row == 0 {
+		t.Row = thesisRow
+	}
+	if q.mode == And {
+		t.All = 1
+	}
+	longest := uint32(0)
+	for j, l := range q.lists {
+		var x gpuTerm
+		t.Model = x.set(l.scorer)
+		x.locate(&w.g.pack.lists[q.terms[j].info.ID])
+		x.Inverse = l.scorer.bound(l.Bound)
+		longest = max(longest, x.DF)
+		w.terms = append(w.terms, x)
+	}
+	if w.strategy == Synchronous { // one block, all documents
+		t.Partition, t.Row = uint32(Heterogeneous), 1
+	} else {
+		t.Partitions = (longest + t.Size - 1) / t.Size
+	}
+	blocks := int((t.Partitions + t.Row - 1) / t.Row)
+	t.Slice = min(128, max(32, t.Size))
+	for t.Slice*t.Terms > 2048 && t.Slice > 32 {
+		t.Slice -= 32
+	}
+	t.Out = 0
+	if n := len(w.plan); n > 0 {
+		t.Out = w.plan[n-1].Out + uint64(w.blocks[n-1])*uint64(w.plan[n-1].K)
+	}
+	w.shared = max(w.shared, roomFor(q.heap.k+1)*8+int(t.Slice*t.Terms)*8)
+	w.lossy = append(w.lossy, Partition(t.Partition).cutsDocuments())
+	w.plan, w.at, w.blocks, w.all = append(w.plan, t), append(w.at, i), append(w.blocks, blocks), w.all+blocks
+}
+
+// roomFor is the power of two, 32 at least, that n keys are sorted in.
+func roomFor(n int) int {
+	room := 32
+	for room < n {
+		room *= 2
+	}
+	return room
+}
+
+// expand gives lists whole document numbers.
+func (g *onGPU) expand(ids []int) error {
+	t := &g.thesis
+	if t.expanded == nil {
+		var err error
+		if t.docs, err = gpu.Alloc[uint32](g.dev, int(g.pack.postings.size)+8); err != nil {
+			return err
+		}
+		t.expanded = map[int]bool{}
+	}
+	k, err := g.dev.Kernel(thesisSource, "thesis_expand")
+	if err != nil {
+		return err
+	}
+	st := g.pack
+	for _, id := range ids {
+		if t.expanded[id] && st.whole {
+			continue
+		}
+		var x gpuTerm
+		x.locate(&st.lists[id])
+		buf, err := gpu.Alloc[gpuTerm](g.dev, 1)
+		if err != nil {
+			return err
+		}
+		err = buf.Upload(st.stream, []gpuTerm{x})
+		if err == nil {
+			err = st.stream.Launch(k, gpu.Grid(max(1, min(st.tiles/8, 1024)), 256), buf.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.more.Arg(), st.starts.Arg(), t.docs.Arg())
+		}
+		if err == nil {
+			err = st.stream.Sync(context.Background())
+		}
+		if err = errors.Join(err, buf.Free()); err != nil {
+			return err
+		}
+		t.expanded[id] = true
+	}
+	return nil
+}
+
+// room makes the partial results' memory large enough.
+func (t *thesisStore) room(dev *gpu.Device, n int) (err error) {
+	for i := range t.keys {
+		if t.keys[i].Len() >= n {
+			continue
+		}
+		if err := t.keys[i].Free(); err != nil {
+			return err
+		}
+		t.keys[i] = gpu.Buffer[uint64]{}
+		if t.keys[i], err = gpu.Alloc[uint64](dev, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run starts everything, waits, and reads the results.
+func (w *thesisWork) run(ctx context.Context) error {
+	if len(w.plan) == 0 {
+		return nil
+	}
+	g, t := w.g, &w.g.thesis
+	last := w.plan[len(w.plan)-1]
+	if err := t.room(g.dev, int(last.Out)+w.blocks[len(w.plan)-1]*int(last.K)); err != nil {
+		return err
+	}
+	first := g.pack.stream
+	if err := errors.Join(w.dev.Upload(first, w.plan), w.devTerms.Upload(first, w.terms), w.bars.Zero(first), first.Sync(ctx)); err != nil {
+		return err
+	}
+	from, err := g.dev.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer from.Free()
+	to, err := g.dev.NewEvent()
+	if err != nil {
+		return err
+	}
+	defer to.Free()
+	streams := 1
+	if w.strategy == Asynchronous {
+		streams = min(len(w.plan), 32)
+	}
+	for len(t.streams) < streams {
+		s, err := g.dev.NewStream()
+		if err != nil {
+			return err
+		}
+		t.streams = append(t.streams, s)
+	}
+	if err := t.streams[0].Record(from); err != nil {
+		return err
+	}
+	where := make([]int, len(w.plan)) // which of the two buffers holds the result
+	if w.strategy == Synchronous {
+		if err := w.match(t.streams[0], 0, len(w.plan)); err != nil {
+			return err
+		}
+	} else {
+		for i := range w.plan {
+			s := t.streams[i%streams]
+			if err := w.match(s, i, i+1); err != nil {
+				return err
+			}
+			if where[i], err = w.mergeAll(s, i); err != nil {
+				return err
+			}
+		}
+		for i := 1; i < streams; i++ {
+			if err := t.streams[i].Sync(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.streams[0].Record(to); err != nil {
+		return err
+	}
+	if err := t.streams[0].Sync(ctx); err != nil {
+		return err
+	}
+	took, err := to.Since(from)
+	if err != nil {
+		return err
+	}
+	return w.read(ctx, where, took)
+}
+
+// match starts the queries [from, to).
+func (w *thesisWork) match(s *gpu.Stream, from, to int) error {
+	g, st := w.g, w.g.pack
+	plan, bars, blocks := w.dev.Slice(from, to), w.bars.Slice(from, to), 0
+	for _, b := range w.blocks[from:to] {
+		blocks += b
+	}
+	// Blocks of a launch are numbered from 0; a query alone begins there.
+	outs := g.thesis.keys[0]
+	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(w.plan[from].Block), w.devTerms.Arg(),
+		gpu.U32(uint32(g.s.index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), bars.Arg(), outs.Arg())
+}
+
+// mergeAll merges what the blocks of a query found, in pairs.
+func (w *thesisWork) mergeAll(s *gpu.Stream, i int) (where int, err error) {
+	q, keys := &w.plan[i], &w.g.thesis.keys
+	distinct := uint32(0)
+	if w.lossy[i] {
+		distinct = 1
+	}
+	lists := w.blocks[i]
+	for again := lists == 1 && distinct == 1; lists > 1 || again; again = false {
+		n := (lists + 1) / 2
+		a := keys[where].Slice(int(q.Out), int(q.Out)+lists*int(q.K))
+		b := keys[1-where].Slice(int(q.Out), int(q.Out)+n*int(q.K))
+		if err := s.Launch(w.merge, gpu.GridShared(n, 128, roomFor(2*int(q.K))*8), a.Arg(), b.Arg(), gpu.U32(uint32(lists)), gpu.U32(q.K), gpu.U32(distinct)); err != nil {
+			return 0, err
+		}
+		lists, where = n, 1-where
+	}
+	return where, nil
+}
+
+// read gets the results from the device.
+func (w *thesisWork) read(ctx context.Context, where []int, took time.Duration) error {
+	g := w.g
+	for i := range w.plan {
+		q := &w.plan[i]
+		keys := make([]uint64, q.K)
+		if err := g.thesis.keys[where[i]].Slice(int(q.Out), int(q.Out)+int(q.K)).Download(ctx, g.pack.stream, keys); err != nil {
+			return err
+		}
+		hits := []Hit{}
+		for _, key := range keys {
+			if key != 0 {
+				hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+			}
+		}
+		at := w.at[i]
+		r := &Result{Hits: hits, Stats: g.statsOf(w.queries[at], GPUStats{Items: w.blocks[i], Time: took})}
+		r.Stats.Parallel = &ParallelStats{Threads: 32, Partition: Partition(q.Partition), Size: int(q.Size), Partitions: int(q.Partitions), Policy: Policy(q.Policy),
+			Exact: !w.lossy[i] && Policy(q.Policy) != SharedHalf}
+		w.results[at] = r
+	}
+	return nil
+}
