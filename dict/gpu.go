@@ -141,6 +141,7 @@ func (o *OnDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
 		err = errors.Join(err, put(o, s, interleave(t.inner, 1, m.nodes)))
 	}
 	err = errors.Join(err, put(o, s, interleave(t.terminal, 1, m.rows)))
+	o.number(m.nodes)
 	o.number(m.rows)
 	o.number(m.leaves)
 	tails := t.tails
@@ -166,7 +167,10 @@ func (o *OnDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
 	}
 	err = errors.Join(err, put(o, s, pairs(t.rrr.records)))
 	o.number(t.rrr.per)
-	return errors.Join(err, put(o, s, halves(t.rrr.offsets)), put(o, s, t.rrr.tables.blocks[:]))
+	offsets := halves(t.rrr.offsets)
+	err = errors.Join(err, put(o, s, offsets))
+	o.number(len(offsets))
+	return errors.Join(err, put(o, s, t.rrr.tables.blocks[:]))
 }
 
 // record is 96 bits beside the number of ones of their vector before them.

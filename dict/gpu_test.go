@@ -118,3 +118,58 @@ func TestHashHasNoDeviceForm(t *testing.T) {
 		t.Error("a hash dictionary was uploaded")
 	}
 }
+
+// A dictionary whose numbers are wrong, but whose checksums are right, finds wrong
+// numbers or nothing, and reads no memory that is not its own: the interpreter would
+// tell.
+func TestDeviceSurvivesLies(t *testing.T) {
+	dev, s := gputest.Device(t)
+	rng := rand.New(rand.NewPCG(9, 9))
+	w := randomWords(rng, 1200, 5, 10)
+	text, refs, _ := queries(t, w, 600, rng)
+	b, r := gputest.Upload(t, s, text), gputest.Upload(t, s, refs)
+	ids, tmp := gputest.Alloc[uint32](t, s, len(refs)), gputest.Arena(t, dev, 1<<20)
+	for _, k := range []Kind{XBW, XBWPlain, XBWPaper, STT} {
+		for range 6 {
+			d := build(t, w, k)
+			switch x := d.Dict.(type) {
+			case *xbw:
+				lie(rng, x.first)
+				lie(rng, x.heads)
+				lie(rng, x.terminal.lines)
+				if x.inner != nil {
+					lie(rng, x.inner.lines)
+					lie(rng, x.tails.starts)
+					lie(rng, x.tails.words)
+				}
+				if x.rrr != nil {
+					lie(rng, x.rrr.records)
+				}
+			case *stt:
+				lie(rng, x.next)
+			}
+			on, err := d.Upload(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := on.lookUp(s, tmp, b, r, ids, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Sync(t.Context()); err != nil {
+				t.Fatalf("%v: %v", k, err)
+			}
+			if err := on.Free(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// lie changes some of the numbers.
+func lie[T uint32 | uint64 | int32](rng *rand.Rand, v []T) {
+	for range 1 + len(v)/20 {
+		if len(v) > 0 {
+			v[rng.IntN(len(v))] ^= T(rng.Uint64() >> rng.IntN(64))
+		}
+	}
+}

@@ -168,6 +168,8 @@ func TestGPUInverts(t *testing.T) {
 	device := onGPU(t)
 	docs := documentsOf(8, 300, 0, 70, 200, 5, 0, 1200, 3)
 	want, lengths := invertPlainly(t, docs, analyzer(t, "whitespace"))
+	defer func(n uint64) { gpuBlock = n }(gpuBlock)
+	gpuBlock = 3 // less than some words have
 	for _, memory := range []int64{0, gpuMethods[Inverting].need(0, 0, 0) + 800_000} {
 		device.Memory = memory
 		v, err := invertGPU(t.Context(), shuffled(docs, 2, 2, 4), &InvertOptions{

@@ -22,8 +22,8 @@ type gpuPostings struct {
 	idle []*gpu.Stream
 }
 
-// gpuBlock is how many postings are copied at a time.
-const gpuBlock = 1 << 19
+// gpuBlock is how many postings are copied at a time. Tests set it lower.
+var gpuBlock uint64 = 1 << 19
 
 func (p *gpuPostings) close() error {
 	var err error

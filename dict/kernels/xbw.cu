@@ -43,6 +43,7 @@ struct RrrVectors {
   const u32* offsets;
   const u16* blocks;  // in shared memory, by class and offset
   u32 per;            // superblocks of a vector
+  u32 offset_words;
 
   // Widths of the offsets of classes 0 to 7, a byte each; class k has that of 15-k.
   static constexpr u32 kWidthsLow = 0x09070400u, kWidthsHigh = 0x0d0d0c0bu;
@@ -84,6 +85,7 @@ struct RrrVectors {
     u32 at = r.y + ((sums * 0x01010101u) >> 24);
     u32 low = fold(class_) & 7;
     u32 width = __byte_perm(kWidthsLow, kWidthsHigh, low) & 255;
+    if (at / 32 + 1 >= offset_words) return false;  // a file that lies
     u32 v = __funnelshift_r(__ldg(offsets + at / 32), __ldg(offsets + at / 32 + 1), at & 31);
     u32 block = blocks[(first_of(class_) + (v & ((1u << width) - 1))) & 32767];
     rank = ones + __popc(block & ((1u << bit) - 1));
@@ -158,7 +160,7 @@ template <class Vectors> struct Xbw {
   const u32* first;  // C, in shared memory
   Bits inner;        // none: every node is a row
   Bits terminal;
-  u32 rows, leaves, chars;
+  u32 nodes, rows, leaves, chars;
   Tails tails;
   const u32* heads;
   u32 head_chars, head_count;
@@ -182,6 +184,7 @@ template <class Vectors> struct Xbw {
     u32 i = 0;
     u32 x = head(w, i);
     for (;; i++) {
+      if (x >= nodes) return kNone;  // a file that lies
       u32 row = x;
       if (inner.records) {
         bool is_row;
@@ -209,7 +212,7 @@ template <class Vectors> struct Xbw {
 // What both kernels need in shared memory besides the table.
 #define XBW_PARAMS                                                                                                    \
   const u8 *text, u64 bytes, const u64 *refs, u32 *ids, u64 n, Slot *cache, u32 buckets, u32 stride, const u16 *codes, \
-      const u32 *first, u32 chars, const uint4 *inner, const uint4 *terminal, u32 rows, u32 leaves, const u64 *tail_words, \
+      const u32 *first, u32 chars, const uint4 *inner, const uint4 *terminal, u32 nodes, u32 rows, u32 leaves, const u64 *tail_words, \
       u32 tail_count, const u32 *tail_starts, u32 tail_strings, u32 tail_width, const u32 *heads, u32 head_chars, u32 head_count, \
       const uint4 *records, u32 per
 #define XBW_SHARED                                                                   \
@@ -221,7 +224,7 @@ template <class Vectors> struct Xbw {
   }
 #define XBW(VECTORS)                                                                                           \
   Xbw<decltype(VECTORS)> {                                                                                     \
-    VECTORS, code, c_first, Bits{inner}, Bits{terminal}, rows, leaves, chars,                                  \
+    VECTORS, code, c_first, Bits{inner}, Bits{terminal}, nodes, rows, leaves, chars,                                  \
         Tails{tail_words, tail_starts, tail_count, tail_strings, tail_width, 64 / tail_width}, heads, head_chars, head_count \
   }
 
@@ -232,11 +235,11 @@ KERNEL __launch_bounds__(kThreads) dict_xbw_plain(XBW_PARAMS) {
   look_up(XBW(v), Text{text, bytes}, refs, ids, n, cache, buckets, stride);
 }
 
-KERNEL __launch_bounds__(kThreads) dict_xbw_rrr(XBW_PARAMS, const u32* offsets, const u16* table) {
+KERNEL __launch_bounds__(kThreads) dict_xbw_rrr(XBW_PARAMS, const u32* offsets, u32 offset_words, const u16* table) {
   extern __shared__ uint4 decode[];
   XBW_SHARED
   for (u32 i = threadIdx.x; i < 32768 * 2 / 16; i += kThreads) decode[i] = ((const uint4*)table)[i];
   __syncthreads();
-  RrrVectors v{records, offsets, (const u16*)decode, per};
+  RrrVectors v{records, offsets, (const u16*)decode, per, offset_words};
   look_up(XBW(v), Text{text, bytes}, refs, ids, n, cache, buckets, stride);
 }
