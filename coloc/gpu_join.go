@@ -195,7 +195,11 @@ func (s *gpuScene) count() *pairCounts {
 // left out.
 func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
 	r := s.r
-	masks := zeros[uint64](r, max(s.places, s.points))
+	n := s.places
+	if n == 0 { // not counted yet
+		n = s.points
+	}
+	masks := zeros[uint64](r, n)
 	table := put(r, bit)
 	r.launch(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)), table.Arg(), masks.Arg())
 	return masks

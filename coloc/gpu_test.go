@@ -120,6 +120,22 @@ func TestGPUInCrowds(t *testing.T) {
 	}
 }
 
+// Thousands of points in one cell are collapsed by the host.
+func TestGPUWithThousandsAtOneSpot(t *testing.T) {
+	d := testGPU(t, 0)
+	rng := rand.New(rand.NewPCG(5, 10))
+	pts := crowdedPoints(rng, 20, 4, 10)
+	for range 4200 {
+		i := rng.IntN(20)
+		pts.X, pts.Y, pts.Feature = append(pts.X, pts.X[i]), append(pts.Y, pts.Y[i]), append(pts.Feature, int32(rng.IntN(4)))
+	}
+	copied := false
+	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, Device: d, Trace: func(s string, _ time.Duration) { copied = copied || s == "copy places" }})
+	if !copied {
+		t.Error("the host was not needed")
+	}
+}
+
 // Places that are too much for a warp are profiled by the host.
 func TestGPUWithHelpOfTheHost(t *testing.T) {
 	d := testGPU(t, 0)
