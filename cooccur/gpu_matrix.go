@@ -60,7 +60,7 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 		return err
 	}
 	defer func() { err = errors.Join(err, f.seq.Free()) }()
-	p, err := newGPUPairs(j, g, l.left(f))
+	p, err := newGPUPairs(j, g, l.left(f), corpusBytes(corpus))
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 		} else {
 			l.slots, l.slotSize = len(g.slots), g.slots[0].text.Len()
 		}
-		p, err := newGPUPairs(j, g, l.left(f))
+		p, err := newGPUPairs(j, g, l.left(f), f.length)
 		if err != nil {
 			return err
 		}

@@ -58,8 +58,9 @@ func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.pla
 // maxSums is how many can be sorted at once when each is there twice.
 const maxSums = 1<<29 - 1
 
-// newGPUPairs divides so many bytes of memory.
-func newGPUPairs(j *job, g *GPU, memory int64) (_ *gpuPairs, err error) {
+// newGPUPairs divides so many bytes of memory, for at most so many places (-1: nobody
+// knows).
+func newGPUPairs(j *job, g *GPU, memory, places int64) (_ *gpuPairs, err error) {
 	p := &gpuPairs{job: j, GPU: g, planes: 1, colBits: bits.Len(uint(j.vocab.Len()))}
 	if j.wide {
 		p.planes = 2
@@ -81,6 +82,9 @@ func newGPUPairs(j *job, g *GPU, memory int64) (_ *gpuPairs, err error) {
 	cells := p.head * p.head
 	fixed := int64(cells)*p.cellBytes() + gpuSpare
 	room := min((memory-fixed)/sumBytes(p.planes), maxSums-int64(cells))
+	if places >= 0 {
+		room = min(room, max(places, 1)*int64(j.Window))
+	}
 	if j.gpuSums > 0 {
 		room = int64(j.gpuSums)
 	}

@@ -264,7 +264,7 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 		return err
 	}
 	defer func() { err = errors.Join(err, p.free()) }()
-	to, err := newGPUPairs(j, g, l.total/3)
+	to, err := newGPUPairs(j, g, l.total/3, -1)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return vs, stats, err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	to, err := newGPUPairs(j, g, l.total/3)
+	to, err := newGPUPairs(j, g, l.total/3, -1)
 	if err != nil {
 		return vs, stats, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -36,6 +37,7 @@ type Options struct {
 	Threads   int
 	Memory    int64
 	GPU       engine.Device
+	Device    *gpu.Device // an open device, instead of the one that GPU names
 	Weighting cooccur.Weighting
 	Stages    bool // say where the GPU's time goes
 	Report    func(Row) error
@@ -79,7 +81,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	}
 	defer os.RemoveAll(dir)
 	whole := filepath.Join(dir, "corpus.txt")
-	bytes, err := generate(ctx, whole, o.Tokens, o.Threads)
+	bytes, err := Generate(ctx, whole, o.Tokens, o.Threads)
 	if err != nil {
 		return nil, fmt.Errorf("make the corpus: %w", err)
 	}
@@ -92,7 +94,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
 			if g == nil && (e == GPU || e == Paper) {
-				if g, err = cooccur.OpenGPU(o.GPU); err != nil {
+				if g, err = o.open(); err != nil {
 					return rows, err
 				}
 			}
@@ -100,7 +102,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 			if e == Sequential && o.Sample > 0 && o.Sample < o.Tokens {
 				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
-				if m.row.Bytes, err = generate(ctx, m.path, o.Sample, o.Threads); err != nil {
+				if m.row.Bytes, err = Generate(ctx, m.path, o.Sample, o.Threads); err != nil {
 					return rows, fmt.Errorf("make the sample: %w", err)
 				}
 			}
@@ -118,8 +120,15 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	return rows, nil
 }
 
-// generate writes sentences of so many words.
-func generate(ctx context.Context, path string, tokens int64, threads int) (int64, error) {
+func (o *Options) open() (*cooccur.GPU, error) {
+	if o.Device != nil {
+		return cooccur.UseGPU(o.Device, o.GPU.Memory)
+	}
+	return cooccur.OpenGPU(o.GPU)
+}
+
+// Generate writes sentences of so many words, and returns their size.
+func Generate(ctx context.Context, path string, tokens int64, threads int) (int64, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, err

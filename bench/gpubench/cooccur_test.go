@@ -1,0 +1,32 @@
+package gpubench
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// The suites find no difference, and what is measured has names and times.
+func TestCooccur(t *testing.T) {
+	dev, _ := gputest.Device(t)
+	results, err := check.Conform(t.Context(), dev, cooccurJob.Suites, []int{0, 31, 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Error != "" || r.Cases == 0 {
+			t.Errorf("%s: %d cases, %s", r.Name, r.Cases, r.Error)
+		}
+	}
+	list, err := cooccurJob.Measure(t.Context(), dev, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range list {
+		if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "cooccur") {
+			t.Errorf("%+v", b)
+		}
+	}
+}
