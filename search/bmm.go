@@ -198,7 +198,7 @@ func (q *query) fill(l *list, base, to uint32, others float64) {
 
 // sparse is the share of a window's documents, one in so many, below which going through the
 // postings again beats going through the window.
-const sparse = 4
+const sparse = 8
 
 // collect adds up the postings of the essential lists in a window and leaves the documents that
 // could win in window.found, rising.

@@ -20,6 +20,7 @@ func main() {
 	log.SetPrefix("race: ")
 	var (
 		index   = flag.String("index", "", "folder of our index")
+		serves  = flag.String("serve", "", "answer queries over this index as a peer does, and nothing else")
 		peers   = flag.String("peers", "", "peers as NAME=COMMAND, separated by semicolons")
 		queries = flag.String("queries", "", "file of queries: lines, id:text, or JSON lines with a field query")
 		most    = flag.Int("most", 500, "number of queries, drawn at random")
@@ -30,17 +31,27 @@ func main() {
 		csv     = flag.String("csv", "", "also write every query's median times to this file")
 	)
 	flag.Parse()
-	if err := race(context.Background(), *index, *peers, *queries, *most, *rounds, *ks, *modes, *csv, *least); err != nil {
+	if *serves != "" {
+		if err := serve(context.Background(), *serves, os.Stdin, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if err := race(*index, *peers, *queries, *most, *rounds, *ks, *modes, *csv, *least); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func race(ctx context.Context, index, peers, queries string, most, rounds int, ks, modes, csv string, least bool) error {
-	ours, err := openOurs(ctx, index)
+func race(index, peers, queries string, most, rounds int, ks, modes, csv string, least bool) error {
+	ours, err := startOurs(index)
 	if err != nil {
 		return err
 	}
 	defer ours.close()
+	knows, err := vocabulary(index)
+	if err != nil {
+		return err
+	}
 	engines := []engine{ours}
 	for _, spec := range strings.Split(peers, ";") {
 		if spec == "" {
@@ -53,7 +64,7 @@ func race(ctx context.Context, index, peers, queries string, most, rounds int, k
 		defer p.close()
 		engines = append(engines, p)
 	}
-	qs, err := readQueries(queries, ours.knows)
+	qs, err := readQueries(queries, knows)
 	if err != nil {
 		return err
 	}
