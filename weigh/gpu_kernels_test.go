@@ -1,6 +1,11 @@
 package weigh
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/collocate/collocate/text"
+)
 
 // Every kernel is compiled for blocks of the size that it is launched with.
 func TestGPUKernelShapes(t *testing.T) {
@@ -23,6 +28,24 @@ func TestGPUKernelShapes(t *testing.T) {
 			if k.MaxThreads != want {
 				t.Errorf("%s is compiled for blocks of %d threads, launched with %d", k.Name, k.MaxThreads, want)
 			}
+		}
+	}
+}
+
+// Words are copied with one blank behind each, however they lie.
+func TestAppendWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		tok := &text.Tokens{Bytes: []byte("it's one,two three\tfour\nfive  six--seven and so on")}
+		want, at := "", rng.IntN(3)
+		for at < len(tok.Bytes) {
+			end := min(at+1+rng.IntN(6), len(tok.Bytes))
+			tok.Words = append(tok.Words, text.Span{Start: uint32(at), End: uint32(end)})
+			want += string(tok.Bytes[at:end]) + " "
+			at = end + rng.IntN(4)
+		}
+		if got := string(appendWords([]byte("x"), tok)); got != "x"+want {
+			t.Fatalf("words %v: got %q, want %q", tok.Words, got, "x"+want)
 		}
 	}
 }

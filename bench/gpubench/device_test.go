@@ -85,6 +85,10 @@ func TestProfile(t *testing.T) {
 	}
 	t.Logf("CPU auto: %.1f ms", auto.Best*1e3)
 	lap("auto")
+	size *= 6
+	if path, err = weighbench.TextFile(t.Context(), t.TempDir(), size, 0); err != nil {
+		t.Fatal(err)
+	}
 	build, err := timeIndex(t.Context(), t.TempDir(), path, an)
 	if err != nil {
 		t.Error(err)
