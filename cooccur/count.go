@@ -71,7 +71,7 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	}
 	c := &counter{opt: opt, workers: make([]countWorker, threads), budget: opt.Memory}
 	for i := range c.workers {
-		c.workers[i].words = newLexicon(0)
+		c.workers[i].words = newLexicon(0, 0)
 		c.workers[i].scanner = newScanner(opt.Analyzer)
 	}
 	withThreads := *corpus
@@ -108,15 +108,13 @@ type countWorker struct {
 
 func (c *counter) batch(worker int, b *text.Batch) error {
 	w := &c.workers[worker]
-	for i := range b.Docs {
-		err := w.scanner.scan(b.Docs[i].Text, func(keys []wordKey, buf []byte) error {
-			w.words.countAll(keys, buf)
-			w.total += int64(len(keys))
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
-		}
+	err := w.scanner.scanAll(b.Docs, func(keys []wordKey, buf []byte) error {
+		w.words.countAll(keys, buf)
+		w.total += int64(len(keys))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	w.documents += int64(len(b.Docs))
 	return c.checkMemory(w)
@@ -157,10 +155,10 @@ func (c *counter) checkMemory(w *countWorker) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.shared == nil {
-		c.shared = newLexicon(0)
+		c.shared = newLexicon(0, 0)
 	}
-	w.words.each(func(k wordKey, buf []byte, n uint64) { *c.shared.at(k, buf) += n })
-	w.words = newLexicon(0)
+	c.shared.add(w.words)
+	w.words = newLexicon(0, 0)
 	if c.shared.memory() > c.budget/2 {
 		return c.tooLarge(c.shared)
 	}
@@ -171,8 +169,7 @@ func (c *counter) tooLarge(x *lexicon) error {
 	return fmt.Errorf("%d distinct words so far do not fit in %v of memory; allow more, or use an analyzer that makes fewer words", x.len(), bytesize.Size(c.budget))
 }
 
-// finish merges the tables of the workers: each takes one part of the words, by
-// hash, from all tables.
+// finish merges the tables of the workers.
 func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	stats := VocabularyStats{Engine: c.opt.Engine}
 	var tables []*lexicon
@@ -187,16 +184,12 @@ func (c *counter) finish(threads int) (*Vocabulary, VocabularyStats, error) {
 	if c.shared != nil {
 		tables = append(tables, c.shared)
 	}
-	if len(tables) > 1 {
-		tables = mergeTables(tables, threads)
+	all := mergeTables(tables)
+	stats.Distinct = int64(all.len())
+	if n := all.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
+		return nil, stats, fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
 	}
-	for _, x := range tables {
-		stats.Distinct += int64(x.len())
-		if n := x.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !c.opt.KeepUnk {
-			return nil, stats, unkError(n)
-		}
-	}
-	v, err := newVocabulary(tables, c.opt, threads)
+	v, err := newVocabulary(all, c.opt, threads)
 	if err != nil {
 		return nil, stats, err
 	}
@@ -208,22 +201,16 @@ func unkError(n uint64) error {
 	return fmt.Errorf("the corpus holds the word %s (%d times), which GloVe keeps for itself; replace it in the corpus, or keep it with --keep-unk", unk, n)
 }
 
-func mergeTables(tables []*lexicon, threads int) []*lexicon {
-	parts := make([]*lexicon, threads)
-	par.Do(threads, func(worker int) {
-		part := newLexicon(0)
-		for _, x := range tables {
-			x.each(func(k wordKey, buf []byte, n uint64) {
-				h := k.hash()
-				if k.isLong() {
-					h = uint64(longBytes(k, buf)[inlineMax])*0x9e3779b97f4a7c15 + k.k1
-				}
-				if int(h>>40)%threads == worker {
-					*part.at(k, buf) += n
-				}
-			})
-		}
-		parts[worker] = part
-	})
-	return parts
+// mergeTables adds tables up in pairs, all pairs at the same time.
+func mergeTables(tables []*lexicon) *lexicon {
+	if len(tables) == 0 {
+		return newLexicon(0, 0)
+	}
+	for len(tables) > 1 {
+		half := (len(tables) + 1) / 2
+		par.Do(len(tables)-half, func(i int) { tables[i].add(tables[half+i]) })
+		clear(tables[half:]) // their memory may go
+		tables = tables[:half]
+	}
+	return tables[0]
 }

@@ -2,91 +2,43 @@ package cooccur
 
 import (
 	"bytes"
-	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
 )
 
-// wordKey is a word as two machine words, so that words are compared and hashed
-// without touching their bytes again. Up to inlineMax bytes the word itself is in
-// the key: the first eight bytes in k0, the rest in k1 with the length in its top
-// byte. A longer word has longMark there, its length in the rest of k1, and in k0
-// where it begins in the bytes that go with the key.
-type wordKey struct{ k0, k1 uint64 }
-
-const (
-	inlineMax = 15
-	longMark  = 0xff
-)
-
-// inlineMasks[n] keeps the bytes of a word of n bytes.
-var inlineMasks = func() (m [inlineMax + 1]wordKey) {
-	for n := range m {
-		m[n].k0 = 1<<(8*min(n, 8)) - 1
-		if n >= 8 {
-			m[n].k0 = ^uint64(0)
-			m[n].k1 = 1<<(8*(n-8)) - 1
-		}
-	}
-	return m
-}()
-
-// keyAt makes the key of buf[start:end]; buf must have 16 bytes after start.
-func keyAt(buf []byte, start, end int) wordKey {
-	n := end - start
-	if n > inlineMax {
-		return wordKey{uint64(start), longMark<<56 | uint64(n)}
-	}
-	m := &inlineMasks[n]
-	b := buf[start : start+16]
-	return wordKey{
-		binary.LittleEndian.Uint64(b) & m.k0,
-		binary.LittleEndian.Uint64(b[8:])&m.k1 | uint64(n)<<56,
-	}
-}
-
-// keyOf is keyAt for a word that stands anywhere.
-func keyOf(buf []byte, start, end int) wordKey {
-	if end-start > inlineMax {
-		return keyAt(buf, start, end)
-	}
-	var b [16]byte
-	copy(b[:], buf[start:end])
-	return keyAt(b[:], 0, end-start)
-}
-
-func (k wordKey) isLong() bool { return k.k1>>56 == longMark }
-
-// hash mixes both halves by one wide multiplication.
-func (k wordKey) hash() uint64 {
-	hi, lo := bits.Mul64(k.k0^0x9e3779b97f4a7c15, k.k1^0xd6e8feb86659fd93)
-	return hi ^ lo
-}
-
-// appendTo appends the bytes of a word that is not long.
-func (k wordKey) appendTo(dst []byte) []byte {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:], k.k0)
-	binary.LittleEndian.PutUint64(b[8:], k.k1)
-	return append(dst, b[:k.k1>>56]...)
-}
-
 // lexicon is an open-addressing hash table from words to numbers, linear probing,
-// at most half full. Words of up to 15 bytes stand in the slots, the few others in
-// a second table with their bytes in an arena. Keys are compared whole, so two
-// words never merge. What the number means, a count or an ID, is the user's affair.
+// at most half full. Keys are compared whole, so two words never merge. What the
+// number means, a count or an ID, is the user's affair.
+//
+// It is three tables: one for short words, which are most words of a text but the
+// smaller part of its distinct words, so that their table stays near the processor;
+// one for words of up to 15 bytes; and one for the rest, with their bytes in an
+// arena.
+//
+// A word's place is given by the leading bits of its hash. So the words of a table
+// are in order of their hashes but for collisions, and growing and adding tables
+// go through memory from front to back.
 type lexicon struct {
-	slots []slot
-	n     int
+	short  []shortSlot
+	nShort int
+
+	inline  []inlineSlot
+	nInline int
 
 	long  []longSlot
 	nLong int
 	arena []byte
-	seed  maphash.Seed
+
+	// Room for countAll.
+	shorts [countGroup]uint64
+	others [countGroup]wordKey
 }
 
-// slot is free while key.k1 is 0: a word has at least one byte.
-type slot struct {
+// shortSlot is free while key is 0: a word has at least one byte.
+type shortSlot struct{ key, val uint64 }
+
+// inlineSlot is free while key.k1 is 0.
+type inlineSlot struct {
 	key wordKey
 	val uint64
 }
@@ -98,35 +50,52 @@ type longSlot struct {
 	val        uint64
 }
 
-func newLexicon(words int) *lexicon {
-	size := 1 << 10
-	for size < 2*words {
-		size *= 2
+// longSeed is the same for all tables, as the hash of other words is.
+var longSeed = maphash.MakeSeed()
+
+// minSlots is the size of an empty table.
+const minSlots = 1 << 6
+
+// newLexicon makes a table with room for so many short words, and words of up to
+// inlineMax bytes; it grows as needed.
+func newLexicon(short, inline int) *lexicon {
+	return &lexicon{
+		short:  makeHuge[shortSlot](slotsFor(short)),
+		inline: makeHuge[inlineSlot](slotsFor(inline)),
+		long:   make([]longSlot, minSlots),
 	}
-	return &lexicon{slots: make([]slot, size), long: make([]longSlot, 1<<6), seed: maphash.MakeSeed()}
 }
+
+// slotsFor is the least power of two that is at least twice a number.
+func slotsFor(words int) int { return max(minSlots, 1<<bits.Len(uint(2*max(words, 1)-1))) }
+
+// shiftFor is how far a hash is shifted to be a place in a table of that size.
+func shiftFor(slots int) uint { return uint(64-bits.Len(uint(slots-1))) & 63 }
 
 // memory is the number of bytes held.
 func (x *lexicon) memory() int64 {
-	return int64(len(x.slots))*24 + int64(len(x.long))*32 + int64(cap(x.arena))
+	return int64(len(x.short))*16 + int64(len(x.inline))*24 + int64(len(x.long))*32 + int64(cap(x.arena))
 }
 
-func (x *lexicon) len() int { return x.n + x.nLong }
+func (x *lexicon) len() int { return x.nShort + x.nInline + x.nLong }
 
 // get returns the number of a word, 0 if it is not there. buf holds long words.
 func (x *lexicon) get(k wordKey, buf []byte) uint64 {
 	if k.isLong() {
-		s := x.findLong(longBytes(k, buf))
-		return s.val
+		return x.findLong(longBytes(k, buf)).val
 	}
-	mask := uint64(len(x.slots) - 1)
-	for i := k.hash() & mask; ; i = (i + 1) & mask {
-		s := &x.slots[i]
-		if s.key == k {
-			return s.val
+	if k.isShort() {
+		key, mask := k.short(), uint64(len(x.short)-1)
+		for i := hashShort(key) >> shiftFor(len(x.short)); ; i++ {
+			if s := &x.short[i&mask]; s.key == key || s.key == 0 {
+				return s.val
+			}
 		}
-		if s.key.k1 == 0 {
-			return 0
+	}
+	mask := uint64(len(x.inline) - 1)
+	for i := k.hash() >> shiftFor(len(x.inline)); ; i++ {
+		if s := &x.inline[i&mask]; s.key == k || s.key.k1 == 0 {
+			return s.val
 		}
 	}
 }
@@ -137,96 +106,178 @@ func (x *lexicon) at(k wordKey, buf []byte) *uint64 {
 	if k.isLong() {
 		return x.atLong(longBytes(k, buf))
 	}
-	if 2*x.n >= len(x.slots) {
-		x.grow()
-	}
-	mask := uint64(len(x.slots) - 1)
-	for i := k.hash() & mask; ; i = (i + 1) & mask {
-		s := &x.slots[i]
-		if s.key == k {
-			return &s.val
+	if k.isShort() {
+		x.reserveShort(1)
+		key, mask := k.short(), uint64(len(x.short)-1)
+		for i := hashShort(key) >> shiftFor(len(x.short)); ; i++ {
+			s := &x.short[i&mask]
+			if s.key == 0 {
+				s.key = key
+				x.nShort++
+			}
+			if s.key == key {
+				return &s.val
+			}
 		}
+	}
+	x.reserveInline(1)
+	mask := uint64(len(x.inline) - 1)
+	for i := k.hash() >> shiftFor(len(x.inline)); ; i++ {
+		s := &x.inline[i&mask]
 		if s.key.k1 == 0 {
 			s.key = k
-			x.n++
+			x.nInline++
+		}
+		if s.key == k {
 			return &s.val
 		}
 	}
 }
 
-// countAll adds 1 to each word: at in a loop of its own, because it is the whole
-// cost of making a vocabulary.
+// countGroup is how many words are counted together: few enough that they stay
+// in the first-level cache.
+const countGroup = 256
+
+// countAll adds 1 to each word: at in loops of its own, because it is the whole
+// cost of making a vocabulary. It separates short words from others without a
+// branch, which could not be foreseen.
 func (x *lexicon) countAll(keys []wordKey, buf []byte) {
-	for 2*(x.n+len(keys)) >= len(x.slots) {
-		x.grow()
+	for len(keys) > 0 {
+		group := keys[:min(len(keys), countGroup)]
+		keys = keys[len(group):]
+		shorts, others := 0, 0
+		for _, k := range group {
+			x.shorts[shorts%countGroup] = k.short()
+			x.others[others%countGroup] = k
+			isShort := int((k.k1>>56 - (shortMax + 1)) >> 63)
+			shorts += isShort
+			others += 1 - isShort
+		}
+		x.countShort(x.shorts[:shorts])
+		x.countOthers(x.others[:others], buf)
 	}
-	slots, mask := x.slots, uint64(len(x.slots)-1)
+}
+
+func (x *lexicon) countShort(keys []uint64) {
+	x.reserveShort(len(keys))
+	slots, mask, shift := x.short, uint64(len(x.short)-1), shiftFor(len(x.short))
+	for _, key := range keys {
+		i := hashShort(key) >> (shift & 63)
+		for slots[i&mask].key != key {
+			if slots[i&mask].key == 0 {
+				slots[i&mask].key = key
+				x.nShort++
+				break
+			}
+			i++
+		}
+		slots[i&mask].val++
+	}
+}
+
+func (x *lexicon) countOthers(keys []wordKey, buf []byte) {
+	x.reserveInline(len(keys))
+	slots, mask, shift := x.inline, uint64(len(x.inline)-1), shiftFor(len(x.inline))
 	for _, k := range keys {
 		if k.isLong() {
 			*x.atLong(longBytes(k, buf))++
 			continue
 		}
-		i := k.hash() & mask
-		for slots[i].key != k {
-			if slots[i].key.k1 == 0 {
-				slots[i].key = k
-				x.n++
+		i := k.hash() >> (shift & 63)
+		for slots[i&mask].key != k {
+			if slots[i&mask].key.k1 == 0 {
+				slots[i&mask].key = k
+				x.nInline++
 				break
 			}
-			i = (i + 1) & mask
+			i++
 		}
-		slots[i].val++
+		slots[i&mask].val++
 	}
 }
 
 // appendAll appends the numbers of the words that are there.
 func (x *lexicon) appendAll(dst []uint32, keys []wordKey, buf []byte) []uint32 {
-	slots, mask := x.slots, uint64(len(x.slots)-1)
+	slots, mask, shift := x.short, uint64(len(x.short)-1), shiftFor(len(x.short))
 	for _, k := range keys {
-		if k.isLong() {
-			if v := x.get(k, buf); v != 0 {
-				dst = append(dst, uint32(v))
+		var v uint64
+		if k.isShort() {
+			key := k.short()
+			i := hashShort(key) >> (shift & 63)
+			for slots[i&mask].key != key && slots[i&mask].key != 0 {
+				i++
 			}
-			continue
+			v = slots[i&mask].val
+		} else {
+			v = x.get(k, buf)
 		}
-		i := k.hash() & mask
-		for slots[i].key != k && slots[i].key.k1 != 0 {
-			i = (i + 1) & mask
-		}
-		if v := slots[i].val; v != 0 {
+		if v != 0 {
 			dst = append(dst, uint32(v))
 		}
 	}
 	return dst
 }
 
-func (x *lexicon) grow() {
-	old := x.slots
-	x.slots = make([]slot, 2*len(old))
-	mask := uint64(len(x.slots) - 1)
+// reserveShort makes room for so many more short words.
+func (x *lexicon) reserveShort(words int) {
+	if 2*(x.nShort+words) > len(x.short) {
+		x.growShort(slotsFor(x.nShort + words))
+	}
+}
+
+// growShort makes the table at least so large.
+func (x *lexicon) growShort(slots int) {
+	if slots <= len(x.short) {
+		return
+	}
+	old := x.short
+	x.short = makeHuge[shortSlot](slots)
+	mask, shift := uint64(len(x.short)-1), shiftFor(len(x.short))
+	for _, s := range old {
+		if s.key == 0 {
+			continue
+		}
+		i := hashShort(s.key) >> (shift & 63)
+		for x.short[i&mask].key != 0 {
+			i++
+		}
+		x.short[i&mask] = s
+	}
+}
+
+// reserveInline makes room for so many more words of up to inlineMax bytes.
+func (x *lexicon) reserveInline(words int) {
+	if 2*(x.nInline+words) > len(x.inline) {
+		x.growInline(slotsFor(x.nInline + words))
+	}
+}
+
+// growInline makes the table at least so large.
+func (x *lexicon) growInline(slots int) {
+	if slots <= len(x.inline) {
+		return
+	}
+	old := x.inline
+	x.inline = makeHuge[inlineSlot](slots)
+	mask, shift := uint64(len(x.inline)-1), shiftFor(len(x.inline))
 	for _, s := range old {
 		if s.key.k1 == 0 {
 			continue
 		}
-		i := s.key.hash() & mask
-		for x.slots[i].key.k1 != 0 {
-			i = (i + 1) & mask
+		i := s.key.hash() >> (shift & 63)
+		for x.inline[i&mask].key.k1 != 0 {
+			i++
 		}
-		x.slots[i] = s
+		x.inline[i&mask] = s
 	}
-}
-
-func longBytes(k wordKey, buf []byte) []byte {
-	n := k.k1 &^ (longMark << 56)
-	return buf[k.k0 : k.k0+n]
 }
 
 // findLong returns the slot of the word, or the free slot where it belongs.
 func (x *lexicon) findLong(word []byte) *longSlot {
-	h := maphash.Bytes(x.seed, word)
+	h := maphash.Bytes(longSeed, word)
 	mask := uint64(len(x.long) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := &x.long[i]
+	for i := h >> shiftFor(len(x.long)); ; i++ {
+		s := &x.long[i&mask]
 		if s.end == 0 || s.hash == h && bytes.Equal(x.arena[s.start:s.end], word) {
 			return s
 		}
@@ -241,7 +292,7 @@ func (x *lexicon) atLong(word []byte) *uint64 {
 	if s.end == 0 {
 		start := uint64(len(x.arena))
 		x.arena = append(x.arena, word...)
-		*s = longSlot{hash: maphash.Bytes(x.seed, word), start: start, end: uint64(len(x.arena))}
+		*s = longSlot{hash: maphash.Bytes(longSeed, word), start: start, end: uint64(len(x.arena))}
 		x.nLong++
 	}
 	return &s.val
@@ -250,29 +301,42 @@ func (x *lexicon) atLong(word []byte) *uint64 {
 func (x *lexicon) growLong() {
 	old := x.long
 	x.long = make([]longSlot, 2*len(old))
-	mask := uint64(len(x.long) - 1)
+	mask, shift := uint64(len(x.long)-1), shiftFor(len(x.long))
 	for _, s := range old {
 		if s.end == 0 {
 			continue
 		}
-		i := s.hash & mask
-		for x.long[i].end != 0 {
-			i = (i + 1) & mask
+		i := s.hash >> (shift & 63)
+		for x.long[i&mask].end != 0 {
+			i++
 		}
-		x.long[i] = s
+		x.long[i&mask] = s
 	}
 }
 
 // each calls fn with every word's key, its bytes if it is long, and its number.
 func (x *lexicon) each(fn func(k wordKey, buf []byte, val uint64)) {
-	for _, s := range x.slots {
-		if s.key.k1 != 0 {
+	for i := range x.short {
+		if s := &x.short[i]; s.key != 0 {
+			fn(shortKey(s.key), nil, s.val)
+		}
+	}
+	for i := range x.inline {
+		if s := &x.inline[i]; s.key.k1 != 0 {
 			fn(s.key, nil, s.val)
 		}
 	}
-	for _, s := range x.long {
-		if s.end != 0 {
+	for i := range x.long {
+		if s := &x.long[i]; s.end != 0 {
 			fn(wordKey{s.start, longMark<<56 | (s.end - s.start)}, x.arena, s.val)
 		}
 	}
+}
+
+// add adds the numbers of another table. Its words come in the order of their
+// hashes; in a smaller table they would all pile up at the front.
+func (x *lexicon) add(y *lexicon) {
+	x.growShort(len(y.short))
+	x.growInline(len(y.inline))
+	y.each(func(k wordKey, buf []byte, n uint64) { *x.at(k, buf) += n })
 }

@@ -3,13 +3,14 @@ package cooccur
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 
 	"github.com/collocate/collocate/text"
 )
 
-// pieceSize is how much of a document is turned into keys at once: 2,048 keys of
-// 16 bytes stay in the first-level cache until they are looked up.
+// pieceSize is how much text is turned into keys at once: its 2,048 keys of 16
+// bytes stay in the first-level cache until they are looked up.
 const pieceSize = 4 << 10
 
 // maxPieceWords bounds the words of one piece: every second byte a blank.
@@ -24,49 +25,84 @@ const maxWord = 999
 type scanner struct {
 	analyzer text.Analyzer // nil: whitespace
 	tokens   text.Tokens
-	buf      []byte
-	keys     []wordKey
+
+	buf   [pieceSize + len(blanks)]byte
+	marks [pieceSize/64 + 1]uint64 // a bit for each byte of buf up to 0x20
+	keys  [maxPieceWords]wordKey
+	large []byte // a piece that does not fit buf, because of one word
 }
 
 func newScanner(a text.Analyzer) *scanner {
-	s := &scanner{analyzer: a, buf: make([]byte, 0, pieceSize+64), keys: make([]wordKey, 0, maxPieceWords)}
 	if a != nil && a.Name() == "whitespace" {
-		s.analyzer = nil
+		a = nil
 	}
-	return s
+	return &scanner{analyzer: a}
 }
 
-// scan calls emit with the keys of the document's words in order, at most
-// maxPieceWords at a time. The slices are good until emit returns.
-func (s *scanner) scan(doc []byte, emit func(keys []wordKey, buf []byte) error) error {
+// emit takes the keys of some words in order, at most maxPieceWords, and the bytes
+// that long ones refer to. Both are good until it returns.
+type emit func(keys []wordKey, buf []byte) error
+
+// scan calls emit with the keys of the document's words in order.
+func (s *scanner) scan(doc []byte, emit emit) error {
 	if s.analyzer != nil {
 		return s.analyze(doc, emit)
 	}
 	for len(doc) > 0 {
 		n := pieceEnd(doc)
-		if s.piece(doc[:n]); len(s.keys) > 0 {
-			if err := emit(s.keys, s.buf); err != nil {
-				return err
-			}
+		var err error
+		if n <= pieceSize {
+			err = s.piece(copy(s.buf[:], doc[:n]), emit)
+		} else {
+			err = s.largePiece(doc[:n], emit)
+		}
+		if err != nil {
+			return err
 		}
 		doc = doc[n:]
 	}
 	return nil
 }
 
-func (s *scanner) analyze(doc []byte, emit func(keys []wordKey, buf []byte) error) error {
+// scanAll is scan for words whose order and documents do not matter: short
+// documents share pieces, which spares much of the cost of a short line.
+func (s *scanner) scanAll(docs []text.Document, emit emit) error {
+	n := 0 // bytes in buf that are not emitted yet
+	for i := range docs {
+		doc := docs[i].Text
+		shares := s.analyzer == nil && len(doc) < pieceSize
+		if !shares || n+len(doc) >= pieceSize {
+			if err := s.piece(n, emit); err != nil {
+				return err
+			}
+			n = 0
+		}
+		if !shares {
+			if err := s.scan(doc, emit); err != nil {
+				return fmt.Errorf("document %s: %w", docs[i].ID, err)
+			}
+			continue
+		}
+		n += copy(s.buf[n:], doc)
+		s.buf[n] = ' '
+		n++
+	}
+	return s.piece(n, emit)
+}
+
+func (s *scanner) analyze(doc []byte, emit emit) error {
 	t := &s.tokens
 	if err := s.analyzer.Analyze(doc, t); err != nil {
 		return err
 	}
 	for at := 0; at < len(t.Words); {
-		s.keys = s.keys[:0]
-		for ; at < len(t.Words) && len(s.keys) < maxPieceWords; at++ {
+		keys := s.keys[:0]
+		for ; at < len(t.Words) && len(keys) < maxPieceWords; at++ {
 			if w := t.Words[at]; w.End > w.Start {
-				s.keys = append(s.keys, keyOf(t.Bytes, int(w.Start), int(w.End)))
+				keys = append(keys, keyOf(t.Bytes, int(w.Start), int(w.End)))
 			}
 		}
-		if err := emit(s.keys, t.Bytes); err != nil {
+		if err := emit(keys, t.Bytes); err != nil {
 			return err
 		}
 	}
@@ -92,93 +128,113 @@ func pieceEnd(doc []byte) int {
 	return len(doc)
 }
 
-// piece makes the keys of text that begins and ends between words.
-func (s *scanner) piece(p []byte) {
-	s.keys, s.buf = s.keys[:0], s.buf[:0]
-	if bytes.IndexByte(p, '\r') < 0 {
-		s.buf = append(s.buf, p...)
-	} else {
-		for _, c := range p {
-			if c != '\r' {
-				s.buf = append(s.buf, c)
-			}
-		}
+// blanks follow the text of a piece: one ends its last word, the others are room
+// for whole loads.
+var blanks = [64 + 16]byte(bytes.Repeat([]byte{' '}, 64+16))
+
+// piece emits the words of the first n bytes of buf, which hold whole words.
+func (s *scanner) piece(n int, emit emit) error {
+	if cr := bytes.IndexByte(s.buf[:n], '\r'); cr >= 0 {
+		n = cr + len(appendWithoutCR(s.buf[cr:cr], s.buf[cr:n]))
 	}
-	n := len(s.buf)
-	s.buf = append(s.buf, blanks[:]...) // a last blank, and room for whole loads
-	if !s.pieceFast(n) {
-		s.keys = s.keys[:0]
-		s.pieceSlow(n)
+	copy(s.buf[n:], blanks[:])
+	markBlanks(&s.marks, &s.buf, n)
+	keys, ok := s.pieceFast(n)
+	if !ok {
+		keys = appendKeys(s.keys[:0], s.buf[:n+len(blanks)])
 	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return emit(keys, s.buf[:])
 }
 
-var blanks = func() (b [64 + 16]byte) {
-	for i := range b {
-		b[i] = ' '
+// largePiece is piece for text that does not fit.
+func (s *scanner) largePiece(p []byte, emit emit) error {
+	s.large = append(appendWithoutCR(s.large[:0], p), blanks[:]...)
+	keys := appendKeys(s.keys[:0], s.large)
+	if len(keys) == 0 {
+		return nil
 	}
-	return b
-}()
+	return emit(keys, s.large)
+}
 
-// pieceSlow is the definition: blanks are space, tab and newline, everything else
-// belongs to words.
-func (s *scanner) pieceSlow(n int) {
+// appendWithoutCR appends p without its carriage returns; dst may be the start of p.
+func appendWithoutCR(dst, p []byte) []byte {
+	for _, c := range p {
+		if c != '\r' {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// appendKeys is the definition: blanks are space, tab and newline, everything else
+// belongs to words. The text ends with blanks.
+func appendKeys(keys []wordKey, buf []byte) []wordKey {
 	start := 0
-	for i := 0; i <= n; i++ {
-		if isBlank(s.buf[i]) {
-			s.word(start, i)
+	for i, c := range buf {
+		if isBlank(c) {
+			if i > start {
+				keys = append(keys, keyAt(buf, start, wordEnd(buf, start, i)))
+			}
 			start = i + 1
 		}
 	}
+	return keys
 }
 
-func (s *scanner) word(start, end int) {
-	if end == start {
-		return
-	}
+// wordEnd cuts words that are too long.
+func wordEnd(buf []byte, start, end int) int {
 	if end-start >= maxWord {
-		end = start + cutWord(s.buf[start:end])
+		return start + cutWord(buf[start:end])
 	}
-	s.keys = append(s.keys, keyAt(s.buf, start, end))
+	return end
 }
 
-// pieceFast marks the bytes up to 0x20 of 64 bytes in the bits of one word, and so
-// goes from blank to blank without looking at the bytes between. It gives up,
-// returning false, at a control character that is no blank.
-func (s *scanner) pieceFast(n int) bool {
+// markBlanks marks the bytes up to 0x20 among the first n of buf, and those after
+// them, in the bits of words. It is a function of its own, as pieceFast is, so
+// that the few variables of each stay in registers: in one they took twice as long.
+func markBlanks(marks *[pieceSize/64 + 1]uint64, buf *[pieceSize + len(blanks)]byte, n int) {
+	for i := range marks[:n/64+1] {
+		b := (*[64]byte)(buf[64*i:])
+		marks[i] = lowBytes(b[0:8]) | lowBytes(b[8:16])<<8 | lowBytes(b[16:24])<<16 | lowBytes(b[24:32])<<24 |
+			lowBytes(b[32:40])<<32 | lowBytes(b[40:48])<<40 | lowBytes(b[48:56])<<48 | lowBytes(b[56:64])<<56
+	}
+}
+
+// lowBytes has a bit for each of eight bytes, set if it is at most 0x20.
+func lowBytes(b []byte) uint64 {
 	const (
 		high = 0x8080808080808080
 		edge = 0x2121212121212121
 		pack = 0x0102040810204080 // gathers the low bit of each byte in the top byte
 	)
-	keys, buf, start := s.keys, s.buf, 0
-	for base := 0; base <= n; base += 64 {
-		block := buf[base : base+64]
-		var m uint64
-		for i := 0; i < 64; i += 8 {
-			x := binary.LittleEndian.Uint64(block[i:])
-			t := ^((x | high) - edge) &^ x & high
-			m |= (t >> 7 * pack >> 56) << i
-		}
-		for m != 0 {
+	x := binary.LittleEndian.Uint64(b)
+	return ^((x | high) - edge | x) & high >> 7 * pack >> 56
+}
+
+// pieceFast goes from mark to mark without looking at the bytes between. It
+// gives up, returning false, where a control character that is no blank is marked.
+func (s *scanner) pieceFast(n int) (keys []wordKey, ok bool) {
+	const isBlank = 1<<' ' | 1<<'\n' | 1<<'\t'
+	at, start, allBlank := 0, 0, uint64(1)
+	for i, m := range s.marks[:n/64+1] {
+		for base := 64 * i; m != 0; m &= m - 1 {
 			end := base + bits.TrailingZeros64(m)
-			m &= m - 1
-			if c := buf[end]; c != ' ' && c != '\n' && c != '\t' {
-				return false
-			}
-			if end > start {
-				if end-start < maxWord {
-					keys = append(keys, keyAt(buf, start, end))
-				} else {
-					s.keys = keys
-					s.word(start, end)
-					keys = s.keys
-				}
+			allBlank &= isBlank >> (s.buf[end] & 63)
+			size := end - start
+			if uint(size-1) < inlineMax {
+				s.keys[at] = inlineKey(s.buf[start&(pieceSize-1):], size)
+				at++
+			} else if size > 0 {
+				s.keys[at] = keyAt(s.buf[:], start, wordEnd(s.buf[:], start, end))
+				at++
 			}
 			start = end + 1
 		}
 	}
-	s.keys = keys
-	return true
+	return s.keys[:at], allBlank != 0
 }
 
 // cutWord is the length at which a word of maxWord bytes or more is cut: maxWord,

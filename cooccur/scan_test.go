@@ -2,6 +2,8 @@ package cooccur
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -9,26 +11,26 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// words is what the fast scanner makes of a document.
+// scanned is what the fast scanner makes of a document.
 func scanned(t testing.TB, doc []byte) (words []string) {
 	t.Helper()
-	err := newScanner(nil).scan(doc, func(keys []wordKey, buf []byte) error {
-		if len(keys) > maxPieceWords {
-			t.Errorf("%d words at once", len(keys))
-		}
-		for _, k := range keys {
-			if k.isLong() {
-				words = append(words, string(longBytes(k, buf)))
-			} else {
-				words = append(words, string(k.appendTo(nil)))
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := newScanner(nil).scan(doc, appendWords(&words)); err != nil {
 		t.Fatal(err)
 	}
 	return words
+}
+
+func appendWords(words *[]string) emit {
+	return func(keys []wordKey, buf []byte) error {
+		if len(keys) > maxPieceWords {
+			return fmt.Errorf("%d words at once", len(keys))
+		}
+		for _, k := range keys {
+			var word [inlineMax + 1]byte
+			*words = append(*words, string(k.bytes(&word, buf)))
+		}
+		return nil
+	}
 }
 
 // analyzed is what the analyzer makes of it.
@@ -60,6 +62,31 @@ func TestScannerIsTheWhitespaceAnalyzer(t *testing.T) {
 	for _, doc := range scanCases {
 		if got, want := scanned(t, []byte(doc)), analyzed(t, []byte(doc)); !slices.Equal(got, want) {
 			t.Errorf("%.40q...: %d words, want %d", doc, len(got), len(want))
+		}
+	}
+}
+
+// Documents scanned together give the same words as one by one, whichever of them
+// share a piece.
+func TestScannerSharesPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var docs []text.Document
+		var want []string
+		for range rng.IntN(12) {
+			doc := []byte(scanCases[rng.IntN(len(scanCases))])
+			if rng.IntN(3) == 0 {
+				doc = bytes.Repeat([]byte("some words\t"), rng.IntN(2*pieceSize/10))
+			}
+			docs = append(docs, text.Document{Text: doc})
+			want = append(want, scanned(t, doc)...)
+		}
+		var got []string
+		if err := newScanner(nil).scanAll(docs, appendWords(&got)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d documents: %d words, want %d", len(docs), len(got), len(want))
 		}
 	}
 }

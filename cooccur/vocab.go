@@ -3,11 +3,8 @@ package cooccur
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"sync"
-
-	"github.com/collocate/collocate/internal/par"
 )
 
 // Vocabulary is a list of distinct words with their counts. A word's place in the
@@ -57,18 +54,6 @@ func (o Order) Compare(a, b []byte) int {
 	return cmp.Compare(len(a), len(b)) // only words that hold zero bytes get here
 }
 
-// prefix is the start of a word as a number that compares like the word; words
-// with equal prefixes must be compared whole.
-func (o Order) prefix(w []byte) uint64 {
-	var b [8]byte
-	copy(b[:], w)
-	p := binary.BigEndian.Uint64(b[:])
-	if o == GloVeOrder {
-		p ^= 0x8080808080808080
-	}
-	return p
-}
-
 // Len is the number of words.
 func (v *Vocabulary) Len() int { return len(v.counts) }
 
@@ -104,7 +89,7 @@ func (v *Vocabulary) Lookup(word []byte) (id int, ok bool) {
 // lexicon is the table from words to IDs + 1.
 func (v *Vocabulary) lexicon() *lexicon {
 	if v.index == nil {
-		return newLexicon(0)
+		return newLexicon(0, 0)
 	}
 	return v.index()
 }
@@ -118,7 +103,7 @@ func (v *Vocabulary) add(word []byte, count uint64) {
 
 func (v *Vocabulary) seal() *Vocabulary {
 	v.index = sync.OnceValue(func() *lexicon {
-		x := newLexicon(v.Len())
+		x := newLexicon(0, 0)
 		for id := range v.counts {
 			w := v.Word(id)
 			*x.at(keyOf(w, 0, len(w)), w) = uint64(id) + 1
@@ -133,64 +118,6 @@ const maxWords = 1<<31 - 1
 
 func tooManyWords(n int) error {
 	return fmt.Errorf("%d distinct words: the most is %d; use a minimum count or a maximum size", n, maxWords)
-}
-
-// entry is a counted word on its way into a vocabulary.
-type entry struct {
-	count  uint64
-	prefix uint64
-	table  uint32 // which lexicon holds a long word
-	key    wordKey
-}
-
-// newVocabulary sorts the words of disjoint tables.
-func newVocabulary(tables []*lexicon, opt VocabularyOptions, threads int) (*Vocabulary, error) {
-	minCount := max(opt.MinCount, 1)
-	var entries []entry
-	var scratch [inlineMax]byte
-	for t, x := range tables {
-		x.each(func(k wordKey, buf []byte, count uint64) {
-			if count < minCount {
-				return
-			}
-			w := scratch[:0]
-			if k.isLong() {
-				w = longBytes(k, buf)
-			} else {
-				w = k.appendTo(w)
-			}
-			entries = append(entries, entry{count, opt.Order.prefix(w), uint32(t), k})
-		})
-	}
-	word := func(dst []byte, e *entry) []byte {
-		if e.key.isLong() {
-			return append(dst, longBytes(e.key, tables[e.table].arena)...)
-		}
-		return e.key.appendTo(dst)
-	}
-	par.MergeSort(threads, entries, nil, func(a, b entry) bool {
-		if a.count != b.count {
-			return a.count > b.count
-		}
-		if a.prefix != b.prefix {
-			return a.prefix < b.prefix
-		}
-		var x, y [maxWord]byte
-		return opt.Order.Compare(word(x[:0], &a), word(y[:0], &b)) < 0
-	})
-	if opt.MaxSize > 0 && len(entries) > opt.MaxSize {
-		entries = entries[:opt.MaxSize]
-	}
-	if len(entries) > maxWords {
-		return nil, tooManyWords(len(entries))
-	}
-	v := &Vocabulary{ends: make([]uint64, 0, len(entries)), counts: make([]uint64, 0, len(entries))}
-	for i := range entries {
-		v.arena = word(v.arena, &entries[i])
-		v.ends = append(v.ends, uint64(len(v.arena)))
-		v.counts = append(v.counts, entries[i].count)
-	}
-	return v.seal(), nil
 }
 
 // memory is the number of bytes held, with the index.

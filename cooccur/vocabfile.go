@@ -14,7 +14,7 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 	total := int64(0)
 	for id := range v.counts {
 		word := v.Word(id)
-		if bytes.ContainsAny(word, " \t\r\n") {
+		if holdsBlank(word) {
 			return total, fmt.Errorf("word %q holds white space: such a vocabulary cannot be written as lines", word)
 		}
 		buf = append(buf, word...)
@@ -33,6 +33,17 @@ func (v *Vocabulary) WriteTo(w io.Writer) (int64, error) {
 	return total, nil
 }
 
+// holdsBlank is bytes.ContainsAny of blanks, which takes longer to prepare itself
+// than a word is long.
+func holdsBlank(word []byte) bool {
+	for _, c := range word {
+		if c <= ' ' && (isBlank(c) || c == '\r') {
+			return true
+		}
+	}
+	return false
+}
+
 // ReadVocabulary reads GloVe's format: on each line a word, a blank and its count.
 // Words keep the order of the lines, whatever the counts. Two lines with the same
 // word, an empty line, a line without a count and a count that is no whole number
@@ -44,7 +55,7 @@ func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
 	}
 	lines := bytes.Count(data, []byte{'\n'}) + 1
 	v := &Vocabulary{ends: make([]uint64, 0, lines), counts: make([]uint64, 0, lines)}
-	seen := newLexicon(lines)
+	seen := newLexicon(0, 0)
 	for number := 1; len(data) > 0; number++ {
 		if number > maxWords {
 			return nil, fmt.Errorf("%s: more than %d words", name, maxWords)

@@ -1,0 +1,106 @@
+package cooccur
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// wordKey is a word as two machine words, so that words are compared and hashed
+// without touching their bytes again. Up to inlineMax bytes the word itself is in
+// the key: the first eight bytes in k0, the rest in k1 with the length in its top
+// byte. A longer word has longMark there, its length in the rest of k1, and in k0
+// where it begins in the bytes that go with the key.
+type wordKey struct{ k0, k1 uint64 }
+
+const (
+	shortMax  = 7
+	inlineMax = 15
+	longMark  = 0xff
+)
+
+// inlineMasks[n] keeps the bytes of a word of n bytes.
+var inlineMasks = func() (m [inlineMax + 1]wordKey) {
+	for n := range m {
+		m[n].k0 = 1<<(8*min(n, 8)) - 1
+		if n >= 8 {
+			m[n].k0 = ^uint64(0)
+			m[n].k1 = 1<<(8*(n-8)) - 1
+		}
+	}
+	return m
+}()
+
+// keyAt makes the key of buf[start:end]; buf must have 16 bytes after start.
+func keyAt(buf []byte, start, end int) wordKey {
+	n := end - start
+	if n > inlineMax {
+		return wordKey{uint64(start), longMark<<56 | uint64(n)}
+	}
+	return inlineKey(buf[start:], n)
+}
+
+// inlineKey is the key of the first n bytes of at least 16, n up to inlineMax.
+func inlineKey(b []byte, n int) wordKey {
+	m := &inlineMasks[n&inlineMax]
+	return wordKey{
+		binary.LittleEndian.Uint64(b) & m.k0,
+		binary.LittleEndian.Uint64(b[8:16])&m.k1 | uint64(n)<<56,
+	}
+}
+
+// keyOf is keyAt for a word that stands anywhere.
+func keyOf(buf []byte, start, end int) wordKey {
+	if end-start > inlineMax {
+		return keyAt(buf, start, end)
+	}
+	var b [16]byte
+	copy(b[:], buf[start:end])
+	return keyAt(b[:], 0, end-start)
+}
+
+func (k wordKey) isLong() bool { return k.k1>>56 == longMark }
+
+// hash mixes both halves by one wide multiplication.
+func (k wordKey) hash() uint64 {
+	hi, lo := bits.Mul64(k.k0^0x9e3779b97f4a7c15, k.k1^0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+// len is the length of the word.
+func (k wordKey) len() int {
+	if k.isLong() {
+		return int(k.k1 &^ (longMark << 56))
+	}
+	return int(k.k1 >> 56)
+}
+
+// bytes are the word's: in a buffer, or in the bytes that go with a long key.
+func (k wordKey) bytes(buf *[inlineMax + 1]byte, arena []byte) []byte {
+	if k.isLong() {
+		return longBytes(k, arena)
+	}
+	binary.LittleEndian.PutUint64(buf[:], k.k0)
+	binary.LittleEndian.PutUint64(buf[8:], k.k1)
+	return buf[:k.k1>>56]
+}
+
+// isShort says that the word has at most shortMax bytes; short is then all of it,
+// with the length in the top byte.
+func (k wordKey) isShort() bool { return k.k1>>56 <= shortMax }
+func (k wordKey) short() uint64 { return k.k0 | k.k1 }
+
+// shortKey undoes short.
+func shortKey(short uint64) wordKey {
+	return wordKey{short &^ (0xff << 56), short >> 56 << 56}
+}
+
+// hashShort is hash for a short word.
+func hashShort(key uint64) uint64 {
+	hi, lo := bits.Mul64(key^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+func longBytes(k wordKey, buf []byte) []byte {
+	n := k.k1 &^ (longMark << 56)
+	return buf[k.k0 : k.k0+n]
+}
