@@ -228,3 +228,33 @@ func TestJoinTimeCountsThePairs(t *testing.T) {
 		t.Errorf("%d pairs in %v, want %d", pairs, took, want)
 	}
 }
+
+// Opening a device takes longer than most jobs do.
+func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
+	for _, c := range []struct {
+		points, features int
+		distance, p      float64
+		pays             bool
+	}{
+		{3_000, 20, 6, 0.1, false},
+		{200_000, 20, 3, 0.2, false},
+		{200_000, 20, 3, 0.5, false},
+		{200_000, 20, 12, 0.1, true},
+		{200_000, 20, 12, 1, false}, // nothing is prevalent
+		{5_000_000, 50, 0.8, 0.1, false},
+		{50_000_000, 50, 0.25, 0.1, true},
+	} {
+		took := coresTime(c.points, c.features, 1000, 1000, Options{Distance: c.distance, MinPrevalence: c.p}, 16)
+		if (took > 2*gpuOpening) != c.pays {
+			t.Errorf("%+v: the cores take %v", c, took)
+		}
+	}
+	pts := crowdedPoints(rand.New(rand.NewPCG(1, 1)), 4000, 5, 1000)
+	s, err := NewSurvey(pts, Options{Distance: 1, MinPrevalence: 0.5, Device: testGPU(t, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.job.engine == engine.GPU {
+		t.Error("auto took the interpreter")
+	}
+}

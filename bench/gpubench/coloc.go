@@ -18,21 +18,22 @@ import (
 var placesJob = Job{
 	Name: "places",
 	Suites: []check.Suite{
-		{Name: "places: ours", Run: tryPlaces(coloc.Auto, 300_000)},
-		{Name: "places: sgct", Run: tryPlaces(coloc.SGCT, 20_000)},
+		{Name: "places: ours", Run: tryPlaces(coloc.Auto, 300_000, 0)},
+		{Name: "places: ours in 64 MB", Run: tryPlaces(coloc.Auto, 100_003, 64<<20)},
+		{Name: "places: sgct", Run: tryPlaces(coloc.SGCT, 20_000, 0)},
 	},
 	Measure: measurePlaces,
 }
 
 // tryPlaces compares an algorithm with the CPU's own search on up to so many
 // points: even and clustered, all patterns and maximal ones, in the plane and on
-// the sphere.
-func tryPlaces(algorithm coloc.Algorithm, most int) func(t *check.Trial) error {
+// the sphere. memory bounds the device's.
+func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {
 		if t.Dev.Info().Emulated {
 			most = 400
 		}
-		d, err := coloc.NewGPU(t.Dev, 0)
+		d, err := coloc.NewGPU(t.Dev, memory)
 		if err != nil {
 			return err
 		}
