@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/words"
 	"github.com/collocate/collocate/text"
 )
 
@@ -46,6 +47,10 @@ type GPU struct {
 	copies  [2]*gpu.Stream
 	slots   []*textSlot
 	batches []*rowBatch
+	seq     *words.Sequence
+	dict    *words.Dictionary
+	arenas  [2]*gpu.Arena // for sorting words, and for pairs
+	sizes   [2]int64
 	trace   func(stage string) // tests and measurements ask where time goes
 }
 
@@ -84,6 +89,17 @@ func (g *GPU) Close() error {
 	}
 	for _, b := range g.batches {
 		errs = append(errs, b.free())
+	}
+	if g.seq != nil {
+		errs = append(errs, g.seq.Free())
+	}
+	if g.dict != nil {
+		errs = append(errs, g.dict.Free())
+	}
+	for _, a := range g.arenas {
+		if a != nil {
+			errs = append(errs, a.Free())
+		}
 	}
 	for _, s := range []*gpu.Stream{g.compute, g.copies[0], g.copies[1]} {
 		if s != nil {
@@ -134,6 +150,82 @@ func withGPU(d engine.Device, f func(*GPU) error) (err error) {
 	return f(g)
 }
 
+// Memory of the device is kept from job to job: to take and give back gigabytes costs
+// tens of milliseconds.
+
+// budget is what a job may take, what is kept included.
+func (g *GPU) budget() (int64, error) {
+	held := g.sizes[0] + g.sizes[1]
+	if g.seq != nil {
+		held += 4 * int64(g.seq.Capacity())
+	}
+	if g.dict != nil {
+		held += int64(g.dict.Numbers()) * 25
+	}
+	free, err := g.dev.Budget(0)
+	if err != nil || g.memory == 0 {
+		return free + held/10*9, err
+	}
+	return min(g.memory, free+held/10*9), nil
+}
+
+// Which arena is for what.
+const (
+	wordArena = iota
+	pairArena
+)
+
+// arena returns an empty one of at least so many bytes.
+func (g *GPU) arena(which int, bytes int64) (*gpu.Arena, error) {
+	if a := g.arenas[which]; a != nil {
+		if g.sizes[which] >= bytes && g.sizes[which] <= 2*bytes+(1<<20) {
+			return a, a.Release(0)
+		}
+		g.arenas[which], g.sizes[which] = nil, 0
+		if err := a.Free(); err != nil {
+			return nil, err
+		}
+	}
+	a, err := gpu.NewArena(g.dev, bytes)
+	if err != nil {
+		return nil, err
+	}
+	g.arenas[which], g.sizes[which] = a, bytes
+	return a, nil
+}
+
+// sequenceOf returns an empty sequence for at least so many items.
+func (g *GPU) sequenceOf(items int) (*words.Sequence, error) {
+	if q := g.seq; q != nil {
+		if q.Capacity() >= items && q.Capacity() <= 2*items {
+			return q, q.Clear(g.compute)
+		}
+		g.seq = nil
+		if err := q.Free(); err != nil {
+			return nil, err
+		}
+	}
+	q, err := words.NewSequence(g.compute, items)
+	g.seq = q
+	return q, err
+}
+
+// dictionary returns an empty one with at least so many slots.
+func (g *GPU) dictionary(slots int) (*words.Dictionary, error) {
+	if d := g.dict; d != nil {
+		if d.Numbers() >= slots && d.Numbers() <= 8*slots {
+			return d, d.Clear(g.compute)
+		}
+		g.dict = nil
+		if err := d.Free(); err != nil {
+			return nil, err
+		}
+	}
+	d, err := words.NewDictionary(g.compute, slots)
+	g.dict = d
+	return d, err
+}
+
 // layout divides the device's memory.
 type layout struct {
 	total    int64
@@ -146,7 +238,7 @@ type layout struct {
 // plan divides the memory for a corpus of so many bytes (-1: unknown), read by so
 // many threads, with a vocabulary of so many words (-1: to be found).
 func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
-	total, err := g.dev.Budget(g.memory)
+	total, err := g.budget()
 	if err != nil {
 		return layout{}, err
 	}

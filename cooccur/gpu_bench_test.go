@@ -63,8 +63,8 @@ func (u idle) landed(context.Context, *textSlot) error { return nil }
 // the link, the kernel.
 func BenchmarkGPUText(b *testing.B) {
 	path, size := gpuBenchCorpus(b)
-	for _, slot := range []int{1 << 20, 4 << 20, 8 << 20} {
-		for _, threads := range []int{8, 12, 16, 24} {
+	for _, slot := range []int{2 << 20, 4 << 20} {
+		for _, threads := range []int{16} {
 			g := testGPU(b, 0)
 			l, err := g.plan(size, threads, -1)
 			if err != nil {
@@ -155,15 +155,15 @@ func BenchmarkGPUStages(b *testing.B) {
 	corpus := linesOf(path)
 	for _, method := range []Method{Ours, Paper} {
 		for _, window := range []int{2, 10} {
-			for _, head := range []int{2048, 4096, 8192, 16384} {
+			for _, head := range []int{8192, 16384} {
 				g := testGPU(b, 0)
-				for round := range 2 {
+				for round := range 4 {
 					opt := Options{Window: window, Weighting: Count, Method: method, gpuHead: head}
 					if method == Paper {
 						opt.gpuHead = 0
 					}
 					last := time.Now()
-					if round == 1 {
+					if round == 3 {
 						g.Trace(func(stage string) {
 							now := time.Now()
 							b.Logf("%v, window %d, head %d: %-28s %v", method, window, head, stage, now.Sub(last))

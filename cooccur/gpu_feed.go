@@ -75,6 +75,8 @@ type feed struct {
 	seq  *words.Sequence
 	kind words.Kind
 	find bool // the dictionary is complete
+	// counting counts words as they come.
+	counting bool
 	// whole documents only: one that does not fit a text is an error.
 	whole bool
 
@@ -201,8 +203,15 @@ func (f *feed) room(ctx context.Context, n int) error {
 }
 
 func (f *feed) queue(s *textSlot) error {
-	return errors.Join(f.dict.Queue(f.compute, f.kind, s.text.Slice(0, s.n), f.seq, f.find),
-		f.seq.CopyState(f.compute, s.state.Slice(0, words.StateWords)), f.compute.Record(s.done))
+	if err := f.dict.Queue(f.compute, f.kind, s.text.Slice(0, s.n), f.seq, f.find); err != nil {
+		return err
+	}
+	if f.counting {
+		if err := f.dict.CountAdded(f.compute, f.seq); err != nil {
+			return err
+		}
+	}
+	return errors.Join(f.seq.CopyState(f.compute, s.state.Slice(0, words.StateWords)), f.compute.Record(s.done))
 }
 
 // landed looks whether the dictionary was too small for the text. Then it grows, and

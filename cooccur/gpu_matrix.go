@@ -6,7 +6,6 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/gpu/words"
 	"github.com/collocate/collocate/text"
 )
 
@@ -17,7 +16,6 @@ func (g *GPU) Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, op
 	if err != nil {
 		return Stats{}, err
 	}
-	defer boundHeap(j.Memory)()
 	if opt.Method == Paper {
 		err = g.paperMatrix(ctx, corpus, j, sink)
 	} else {
@@ -43,10 +41,9 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 		return err
 	}
 	f := &feed{GPU: g, find: true}
-	if f.dict, err = words.NewDictionary(g.compute, l.dict); err != nil {
+	if f.dict, err = g.dictionary(l.dict); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.dict.Free()) }()
 	numbers, err := f.dict.Put(ctx, g.compute, j.vocab.arena, j.vocab.ends)
 	if err != nil {
 		return err
@@ -56,15 +53,14 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	if f.seq, err = words.NewSequence(g.compute, l.sequence); err != nil {
+	if f.seq, err = g.sequenceOf(l.sequence); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.seq.Free()) }()
 	p, err := newGPUPairs(j, g, l.left(f), corpusBytes(corpus))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.free()) }()
+	defer p.close()
 	f.full = func(ctx context.Context, items int) error { return p.addSequence(ctx, f, items, ids) }
 	if err := src.feed(ctx, f); err != nil {
 		return err
@@ -88,18 +84,25 @@ func (l layout) left(f *feed) int64 {
 	return l.total - int64(l.slots*l.slotSize) - 4*int64(f.seq.Capacity()) - int64(f.dict.Numbers())*(25+4)
 }
 
-// ids maps the dictionary's numbers to IDs + 1.
+// ids maps the dictionary's numbers, those of the vocabulary's words in order, to IDs + 1.
 func (f *feed) ids(numbers []uint32) (ids gpu.Buffer[uint32], err error) {
 	list, err := gpu.Alloc[uint32](f.dev, len(numbers))
 	if err != nil {
 		return ids, err
 	}
 	defer func() { err = errors.Join(err, list.Free()) }()
+	if err := list.Upload(f.compute, numbers); err != nil {
+		return ids, err
+	}
+	return f.idsOf(list)
+}
+
+func (f *feed) idsOf(numbers gpu.Buffer[uint32]) (ids gpu.Buffer[uint32], err error) {
 	if ids, err = gpu.Alloc[uint32](f.dev, f.dict.Numbers()); err != nil {
 		return ids, err
 	}
-	err = errors.Join(list.Upload(f.compute, numbers), ids.FillBytes(f.compute, 0xff),
-		f.launch(vocabSource, "vocab_ids", len(numbers), list.Arg(), gpu.U64(uint64(len(numbers))), ids.Arg()))
+	n := numbers.Len()
+	err = errors.Join(ids.FillBytes(f.compute, 0xff), f.launch(vocabSource, "vocab_ids", n, numbers.Arg(), gpu.U64(uint64(n)), ids.Arg()))
 	if err != nil {
 		return ids, errors.Join(err, ids.Free())
 	}
@@ -139,54 +142,121 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 	var sink Sink
 	whole := false
 	err = g.sequence(ctx, corpus, newSource(corpus, vopt.Analyzer, opt.Threads), func(ctx context.Context, f *feed) (err error) {
-		var numbers []uint32
-		if v, numbers, vs, err = f.vocabulary(ctx, vopt); err != nil {
+		if whole = f.allItems == 0 && opt.Subsample == 0; whole {
+			vs, stats, err = f.makeWhole(ctx, vopt, opt, begin)
 			return err
 		}
-		if sink, err = begin(v); err != nil {
+		if v, _, vs, err = f.vocabulary(ctx, vopt); err != nil {
 			return err
 		}
-		if whole = f.allItems == 0 && opt.Subsample == 0; !whole {
-			return nil
-		}
-		j, err := newJob(v, opt)
-		if err != nil {
-			return err
-		}
-		defer boundHeap(j.Memory)()
-		ids, err := f.ids(numbers)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, ids.Free()) }()
-		total, err := g.dev.Budget(g.memory)
-		if err != nil {
-			return err
-		}
-		l := layout{total: total}
-		if g.memory == 0 { // what is free is known by now
-			l.total = total + 4*int64(f.seq.Capacity()) + int64(f.dict.Numbers())*(25+4)
-		} else {
-			l.slots, l.slotSize = len(g.slots), g.slots[0].text.Len()
-		}
-		p, err := newGPUPairs(j, g, l.left(f), f.length)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, p.free()) }()
-		if err := g.mark(ctx, "memory taken"); err != nil {
-			return err
-		}
-		if err := p.addSequence(ctx, f, int(f.length), ids); err != nil {
-			return err
-		}
-		j.stats.Words, j.stats.Documents = f.totals()
-		err = p.finish(ctx, sink)
-		stats = j.stats
+		sink, err = begin(v)
 		return err
 	})
 	if err == nil && !whole {
 		stats, err = g.Matrix(ctx, corpus, v, opt, sink)
 	}
 	return vs, stats, err
+}
+
+// makeWhole is Make for a corpus that is all on the device. If V has all words, their
+// order is known there, and pairs are counted while V comes to the host.
+func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+	vs = VocabularyStats{Engine: engine.GPU}
+	vs.Words, vs.Documents = f.totals()
+	sorted, err := f.sortWords(ctx, vopt.Order, uint64(vs.Words))
+	if err != nil {
+		return vs, stats, err
+	}
+	vs.Distinct = int64(sorted.n)
+	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
+		return vs, stats, err
+	}
+	type made struct {
+		v       *Vocabulary
+		numbers []uint32
+		err     error
+	}
+	coming := make(chan made, 1)
+	host := func() {
+		list, err := sorted.download(ctx, f.copies[0])
+		var v *Vocabulary
+		if err == nil {
+			v, err = list.vocabulary(vopt)
+		}
+		if err != nil {
+			coming <- made{err: err}
+			return
+		}
+		coming <- made{v, list.numbers[:v.Len()], nil}
+	}
+	ahead := sorted.tied == 0 && vopt.MinCount <= 1 && vopt.MaxSize == 0 && sorted.n <= maxWords
+	var m made
+	ids := gpu.Buffer[uint32]{}
+	numberOf := new(Vocabulary) // of words; which they are does not matter yet
+	if ahead {
+		go host()
+		defer func() { // whatever happens, it is over before memory is freed
+			if m.v == nil && m.err == nil {
+				<-coming
+			}
+		}()
+		numberOf.counts = make([]uint64, sorted.n)
+		ids, err = f.idsOf(sorted.numbers)
+	} else {
+		host()
+		if m = <-coming; m.err != nil {
+			return vs, stats, m.err
+		}
+		numberOf = m.v
+		ids, err = f.ids(m.numbers)
+	}
+	if err != nil {
+		return vs, stats, err
+	}
+	defer func() { err = errors.Join(err, ids.Free()) }()
+	j, err := newJob(numberOf, opt)
+	if err != nil {
+		return vs, stats, err
+	}
+	room, err := f.roomForPairs()
+	if err != nil {
+		return vs, stats, err
+	}
+	p, err := newGPUPairs(j, f.GPU, room, f.length)
+	if err != nil {
+		return vs, stats, err
+	}
+	defer p.close()
+	if err := f.mark(ctx, "memory taken"); err != nil {
+		return vs, stats, err
+	}
+	if err := p.addSequence(ctx, f, int(f.length), ids); err != nil {
+		return vs, stats, err
+	}
+	if ahead {
+		if m = <-coming; m.err != nil {
+			return vs, stats, m.err
+		}
+		j.vocab = m.v
+	}
+	vs.Kept = m.v.Len()
+	if err := f.mark(ctx, "vocabulary on the host"); err != nil {
+		return vs, stats, err
+	}
+	sink, err := begin(m.v)
+	if err != nil {
+		return vs, stats, err
+	}
+	j.stats.Words, j.stats.Documents = f.totals()
+	err = p.finish(ctx, sink)
+	return vs, j.stats, err
+}
+
+// roomForPairs is what is left of the device's memory beside the text.
+func (f *feed) roomForPairs() (int64, error) {
+	total, err := f.budget()
+	if err != nil {
+		return 0, err
+	}
+	return layout{total: total, slots: len(f.slots), slotSize: f.slots[0].text.Len()}.left(f), nil
 }

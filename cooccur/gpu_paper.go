@@ -192,10 +192,8 @@ func (p *paper) landed(_ context.Context, s *textSlot) error {
 // listPairs moves the pairs of the table to sums, by ID.
 func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint32]) error {
 	n := int(p.pairs)
-	if to.n+n > to.list.Len() {
-		if err := to.makeRoom(ctx); err != nil {
-			return err
-		}
+	if err := to.makeRoom(ctx, n); err != nil {
+		return err
 	}
 	if to.n+n > to.list.Len() {
 		return fmt.Errorf("%d pairs do not fit the GPU's memory beside their table; allow more with --gpu-memory", n)
@@ -235,7 +233,7 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 		return nil, l, err
 	}
 	f = &feed{GPU: g, find: vocabulary >= 0, whole: true}
-	f.dict, err = words.NewDictionary(g.compute, l.dict)
+	f.dict, err = g.dictionary(l.dict)
 	return f, l, err
 }
 
@@ -249,7 +247,6 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.dict.Free()) }()
 	numbers, err := f.dict.Put(ctx, g.compute, j.vocab.arena, j.vocab.ends)
 	if err != nil {
 		return err
@@ -268,7 +265,7 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, to.free()) }()
+	defer to.close()
 	p.list = func(ctx context.Context) error { return p.listPairs(ctx, to, ids) }
 	if err := src.feed(ctx, f); err != nil {
 		return err
@@ -291,7 +288,6 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 	if err != nil {
 		return vs, stats, err
 	}
-	defer func() { err = errors.Join(err, f.dict.Free()) }()
 	once := before
 	if vopt.MinCount > 1 || vopt.MaxSize > 0 || before.sample != nil {
 		once = nil
@@ -334,7 +330,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 	if err != nil {
 		return vs, stats, err
 	}
-	defer func() { err = errors.Join(err, to.free()) }()
+	defer to.close()
 	if err := p.listPairs(ctx, to, ids); err != nil {
 		return vs, stats, err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/par"
 )
 
 var rowsSource = gpuModule("rows")
@@ -27,6 +29,7 @@ func (p *gpuPairs) finish(ctx context.Context, sink Sink) error {
 	if err := p.spillRows(ctx); err != nil {
 		return err
 	}
+	defer boundHeap(p.Memory)()
 	p.stats.Runs = len(p.spill.runs)
 	var accs []*accumulator
 	var buffers []*sumRows
@@ -119,6 +122,8 @@ type rowBatch struct {
 
 	rows   Rows
 	lo, hi []uint64
+	small  []uint32  // sums that the host is to divide
+	values []float64 // room for what becomes of them
 }
 
 func newRowBatch(dev *gpu.Device, entries int, wide bool) (*rowBatch, error) {
@@ -189,12 +194,19 @@ func (p *gpuPairs) deliver(ctx context.Context, keys, sums, highs gpu.Buffer[uin
 	if err := p.takeBatches(size, p.wide && units); err != nil {
 		return err
 	}
+	small, err := p.smallSums(ctx, sums, int(begins[words]), units)
+	if err != nil {
+		return err
+	}
 	flying := make([]*rowBatch, 0, batchCount)
 	land := func() error {
 		b := flying[0]
 		flying = slices.Delete(flying, 0, 1)
 		if err := b.done.Wait(); err != nil {
 			return err
+		}
+		if small {
+			b.divide(p.one, p.Threads)
 		}
 		p.progress("rows", 8*int64(begins[b.rows.First]), 8*int64(begins[words]))
 		if err := consume(b); err != nil {
@@ -217,7 +229,7 @@ func (p *gpuPairs) deliver(ctx context.Context, keys, sums, highs gpu.Buffer[uin
 			end++
 			b.rows.Ends = append(b.rows.Ends, int(begins[end]-from))
 		}
-		if err := p.send(b, keys, sums, highs, int(from), int(begins[end]), units); err != nil {
+		if err := p.send(b, keys, sums, highs, int(from), int(begins[end]), units, small); err != nil {
 			return err
 		}
 		flying = append(flying, b)
@@ -232,8 +244,15 @@ func (p *gpuPairs) deliver(ctx context.Context, keys, sums, highs gpu.Buffer[uin
 }
 
 // send makes the entries [from, to) of the matrix and starts their copy.
-func (p *gpuPairs) send(b *rowBatch, keys, sums, highs gpu.Buffer[uint64], from, to int, units bool) error {
+func (p *gpuPairs) send(b *rowBatch, keys, sums, highs gpu.Buffer[uint64], from, to int, units, small bool) error {
 	n := to - from
+	if small {
+		b.rows.Cols, b.small = b.hCols.Values()[:n], unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b.hLows.Values()))), n)
+		err := p.launch(rowsSource, "rows_small", n, keys.Slice(from, to).Arg(), sums.Slice(from, to).Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits)), b.cols.Arg(), b.lows.Arg())
+		words := (n + 1) / 2
+		return errors.Join(err, b.cols.Slice(0, n).CopyOut(p.compute, b.hCols.Slice(0, n)), b.lows.Slice(0, words).CopyOut(p.compute, b.hLows.Slice(0, words)),
+			p.compute.Record(b.done))
+	}
 	args := []gpu.Arg{keys.Slice(from, to).Arg(), sums.Slice(from, to).Arg(), gpu.Null(), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits))}
 	if p.planes > 1 {
 		args[2] = highs.Slice(from, to).Arg()
@@ -258,6 +277,51 @@ func (p *gpuPairs) send(b *rowBatch, keys, sums, highs gpu.Buffer[uint64], from,
 	return errors.Join(err, b.cols.Slice(0, n).CopyOut(p.compute, b.hCols.Slice(0, n)), b.lows.Slice(0, n).CopyOut(p.compute, b.hLows.Slice(0, n)),
 		p.compute.Record(b.done))
 }
+
+// smallSums says whether all sums fit 32 bits. Then they cross the link so, and the
+// host's cores, which have nothing else to do, make values of them.
+func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int, units bool) (bool, error) {
+	if units || p.planes > 1 || n == 0 {
+		return false, nil
+	}
+	k, err := p.dev.Kernel(rowsSource, "rows_most")
+	if err != nil {
+		return false, err
+	}
+	blocks := min((n+gpuThreads-1)/gpuThreads, 8*p.dev.Info().Multiprocessors)
+	if err := errors.Join(p.count.Zero(p.compute),
+		p.compute.Launch(k, gpu.Grid(blocks, gpuThreads), sums.Arg(), gpu.U64(uint64(n)), p.count.Arg())); err != nil {
+		return false, err
+	}
+	most, err := p.get(ctx)
+	return most <= math.MaxUint32, err
+}
+
+// divide makes the values of small sums.
+func (b *rowBatch) divide(one float64, threads int) {
+	n := len(b.small)
+	b.values = slices.Grow(b.values[:0], n)[:n]
+	if n < 1<<14 {
+		threads = 1
+	}
+	par.Do(min(threads, divideThreads), func(worker int) {
+		lo, hi := par.Block(n, min(threads, divideThreads), worker)
+		from, to := b.small[lo:hi], b.values[lo:hi]
+		if one == 1 {
+			for i, c := range from {
+				to[i] = float64(c)
+			}
+			return
+		}
+		for i, c := range from {
+			to[i] = float64(c) / one
+		}
+	})
+	b.rows.Values = b.values
+}
+
+// divideThreads is how many cores divide: enough to keep up with the link.
+const divideThreads = 8
 
 // floats views words as the numbers that the device wrote there.
 func floats(w []uint64) []float64 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
 
 	"github.com/collocate/collocate/engine"
@@ -39,24 +40,21 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, us
 	if err := g.takeSlots(l); err != nil {
 		return err
 	}
-	f := &feed{GPU: g}
-	if f.dict, err = words.NewDictionary(g.compute, l.dict); err != nil {
+	f := &feed{GPU: g, counting: true}
+	if f.dict, err = g.dictionary(l.dict); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.dict.Free()) }()
-	if f.seq, err = words.NewSequence(g.compute, l.sequence); err != nil {
+	if f.seq, err = g.sequenceOf(l.sequence); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.seq.Free()) }()
-	count := func(_ context.Context, items int) error { return f.dict.Count(g.compute, f.seq.Items(0, items)) }
-	f.full = count
+	f.full = func(context.Context, int) error { return nil } // its words are counted
 	if err := g.mark(ctx, "begin"); err != nil {
 		return err
 	}
 	if err := src.feed(ctx, f); err != nil {
 		return err
 	}
-	if err := errors.Join(count(ctx, int(f.length)), g.mark(ctx, "text to word numbers")); err != nil {
+	if err := g.mark(ctx, "text to word numbers"); err != nil {
 		return err
 	}
 	return use(ctx, f)
@@ -67,21 +65,17 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, us
 func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabulary, numbers []uint32, stats VocabularyStats, err error) {
 	stats = VocabularyStats{Engine: engine.GPU}
 	stats.Words, stats.Documents = f.totals()
-	found, err := f.dict.Find(ctx, f.compute)
+	sorted, err := f.sortWords(ctx, opt.Order, uint64(stats.Words))
 	if err != nil {
 		return nil, nil, stats, err
 	}
-	defer func() { err = errors.Join(err, found.Free()) }()
-	stats.Distinct = int64(found.N)
-	list := &wordList{order: opt.Order}
-	if err := f.sortWords(ctx, found, opt.Order, uint64(stats.Words), list); err != nil {
-		return nil, nil, stats, fmt.Errorf("sort %d words: %w", found.N, err)
-	}
+	stats.Distinct = int64(sorted.n)
 	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
 		return nil, nil, stats, err
 	}
-	if n := list.count(unk); n > 0 && !opt.KeepUnk {
-		return nil, nil, stats, unkError(n)
+	list, err := sorted.download(ctx, f.compute)
+	if err != nil {
+		return nil, nil, stats, err
 	}
 	if v, err = list.vocabulary(opt); err != nil {
 		return nil, nil, stats, err
@@ -90,27 +84,43 @@ func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabu
 	return v, list.numbers[:v.Len()], stats, f.mark(ctx, "vocabulary on the host")
 }
 
-// wordList is the words on the host, by falling count.
-type wordList struct {
+// sortedWords is the words on the device, by falling count.
+type sortedWords struct {
+	f       *feed
+	n       int
+	tied    int // that the device could not tell from the one before
 	order   Order
-	numbers []uint32
-	keys    []uint64 // two a word, as the dictionary has them
-	counts  []uint64
-	arena   []byte
+	tmp     *gpu.Arena
+	numbers gpu.Buffer[uint32]
+	keys    gpu.Buffer[uint64]
+	counts  gpu.Buffer[uint64]
+	ties    gpu.Buffer[uint8]
 }
 
 // sortWords sorts the words on the device: by the bytes from the ninth to the
 // sixteenth, then by the first eight, then by count; each sort keeps the order of
 // the one before among equals. What is still tied there differs in later bytes,
 // or not in its bytes at all but in its length, and is put right on the host.
-func (f *feed) sortWords(ctx context.Context, found *words.Found, order Order, total uint64, list *wordList) (err error) {
-	n := found.N
-	s, count := f.compute, gpu.U64(uint64(n))
-	tmp, err := gpu.NewArena(f.dev, int64(n)*(8*5+4*3+16+8)+int64(n)/4*16+(1<<20))
+func (f *feed) sortWords(ctx context.Context, order Order, total uint64) (_ *sortedWords, err error) {
+	found, err := f.dict.Find(ctx, f.compute)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, tmp.Free()) }()
+	defer func() { err = errors.Join(err, found.Free()) }()
+	w := &sortedWords{f: f, n: found.N, order: order}
+	n := found.N
+	if w.tmp, err = f.arena(wordArena, int64(n)*(8*5+4*3+16+8)+int64(n)/4*16+(1<<20)); err != nil {
+		return nil, err
+	}
+	if err = w.sort(ctx, found, total); err != nil {
+		return nil, fmt.Errorf("sort %d words: %w", n, err)
+	}
+	return w, nil
+}
+
+func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64) (err error) {
+	f, n, tmp := w.f, w.n, w.tmp
+	s, count := f.compute, gpu.U64(uint64(n))
 	var take [5]gpu.Buffer[uint64]
 	var idx [3]gpu.Buffer[uint32]
 	for i := range take {
@@ -125,7 +135,7 @@ func (f *feed) sortWords(ctx context.Context, found *words.Found, order Order, t
 	}
 	head, tail, falling, key, alt := take[0], take[1], take[2], take[3], take[4]
 	flip := uint64(0)
-	if order == GloVeOrder {
+	if w.order == GloVeOrder {
 		flip = 0x8080808080808080
 	}
 	if err := f.launch(vocabSource, "vocab_prefixes", n, found.Keys.Arg(), f.dict.Arena().Arg(), found.Counts.Arg(), count,
@@ -148,32 +158,50 @@ func (f *feed) sortWords(ctx context.Context, found *words.Found, order Order, t
 			at, other = other, at
 		}
 	}
-	ties, err := gpu.Take[uint8](tmp, n)
-	if err != nil {
+	var errs [3]error
+	w.ties, errs[0] = gpu.Take[uint8](tmp, n)
+	w.keys, errs[1] = gpu.Take[uint64](tmp, 2*n)
+	tied, err := gpu.Take[uint64](tmp, 1)
+	errs[2] = err
+	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	keys, err := gpu.Take[uint64](tmp, 2*n)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(
-		f.launch(vocabSource, "vocab_ties", n, head.Arg(), tail.Arg(), falling.Arg(), at.Arg(), count, ties.Arg()),
+	w.numbers, w.counts = idx[2], key
+	var ties [1]uint64
+	err = errors.Join(tied.Zero(s),
+		f.launch(vocabSource, "vocab_ties", n, head.Arg(), tail.Arg(), falling.Arg(), at.Arg(), count, w.ties.Arg(), tied.Arg()),
 		f.launch(vocabSource, "vocab_order", n, found.Numbers.Arg(), found.Keys.Arg(), found.Counts.Arg(), at.Arg(), count,
-			idx[2].Arg(), keys.Arg(), key.Arg()),
-	); err != nil {
-		return err
+			w.numbers.Arg(), w.keys.Arg(), w.counts.Arg()),
+		tied.Download(ctx, s, ties[:]))
+	w.tied = int(ties[0])
+	return err
+}
+
+// wordList is the words on the host, by falling count.
+type wordList struct {
+	order   Order
+	numbers []uint32
+	keys    []uint64 // two a word, as the dictionary has them
+	counts  []uint64
+	arena   []byte
+}
+
+// download brings the words to the host, in their final order.
+func (w *sortedWords) download(ctx context.Context, s *gpu.Stream) (_ *wordList, err error) {
+	n := w.n
+	l := &wordList{order: w.order, numbers: make([]uint32, n), keys: make([]uint64, 2*n), counts: make([]uint64, n)}
+	if err := errors.Join(w.numbers.Download(ctx, s, l.numbers), w.keys.Download(ctx, s, l.keys), w.counts.Download(ctx, s, l.counts)); err != nil {
+		return nil, err
 	}
-	list.numbers, list.keys, list.counts = make([]uint32, n), make([]uint64, 2*n), make([]uint64, n)
+	if l.arena, err = w.f.dict.LongWords(ctx, s); err != nil || w.tied == 0 {
+		return l, err
+	}
 	tied := make([]byte, n)
-	if err := errors.Join(idx[2].Download(ctx, s, list.numbers), keys.Download(ctx, s, list.keys),
-		key.Download(ctx, s, list.counts), ties.Download(ctx, s, tied)); err != nil {
-		return err
+	if err := w.ties.Download(ctx, s, tied); err != nil {
+		return nil, err
 	}
-	if list.arena, err = f.dict.LongWords(ctx, s); err != nil {
-		return err
-	}
-	list.untie(tied)
-	return nil
+	l.untie(tied)
+	return l, nil
 }
 
 // untie sorts runs of words that the device could not tell apart.
@@ -228,6 +256,9 @@ func (l *wordList) count(w []byte) uint64 {
 
 // vocabulary makes V of the words that the options keep.
 func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
+	if n := l.count(unk); n > 0 && !opt.KeepUnk {
+		return nil, unkError(n)
+	}
 	n := len(l.counts)
 	if least := max(opt.MinCount, 1); least > 1 { // counts fall
 		n, _ = slices.BinarySearchFunc(l.counts, least, func(c, least uint64) int {
@@ -244,7 +275,10 @@ func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
 		return nil, tooManyWords(n)
 	}
 	v := &Vocabulary{ends: make([]uint64, n), counts: slices.Clone(l.counts[:n])}
-	threads := max(opt.Threads, 1)
+	threads := opt.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
 	sums := make([]uint64, threads+1)
 	par.Do(threads, func(worker int) {
 		lo, hi := par.Block(n, threads, worker)

@@ -96,6 +96,23 @@ rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u6
   values[i] = __dmul_rn(__ull2double_rn(lo), __longlong_as_double((i64)(1023 + exponent) << 52));
 }
 
+// The largest sum of one word.
+KERNEL __launch_bounds__(kThreads) rows_most(const u64* __restrict__ sums, u64 n, u64* most) {
+  u64 step = (u64)gridDim.x * kThreads, mine = 0;
+  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) mine = max_of(mine, sums[i]);
+  for (u32 d = kWarp / 2; d > 0; d /= 2) mine = max_of(mine, (u64)__shfl_xor_sync(kFull, mine, d));
+  if (lane_id() == 0) atomicMax(most, mine);
+}
+
+// Columns and sums that fit 32 bits: the host divides.
+KERNEL __launch_bounds__(kThreads)
+rows_small(const u64* __restrict__ keys, const u64* __restrict__ sums, u64 n, u32 col_bits, u32* __restrict__ cols, u32* __restrict__ out) {
+  u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
+  if (i >= n) return;
+  cols[i] = (u32)(keys[i] & ((1ull << col_bits) - 1));
+  out[i] = (u32)sums[i];
+}
+
 // The same as sums, to be added up with others.
 KERNEL __launch_bounds__(kThreads)
 rows_sums(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits,

@@ -41,10 +41,11 @@ vocab_gather(const u64* __restrict__ from, const u32* __restrict__ order, u64 n,
   if (i < n) out[i] = from[order[i]];
 }
 
-// Marks words that cannot be told from the one before: the host compares them whole.
+// Marks words that cannot be told from the one before, and counts them: the host
+// compares them whole.
 KERNEL __launch_bounds__(kThreads)
 vocab_ties(const u64* __restrict__ head, const u64* __restrict__ tail, const u64* __restrict__ falling, const u32* __restrict__ order,
-           u64 n, u8* __restrict__ tie) {
+           u64 n, u8* __restrict__ tie, u64* count) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
   bool same = false;
@@ -53,6 +54,7 @@ vocab_ties(const u64* __restrict__ head, const u64* __restrict__ tail, const u64
     same = falling[x] == falling[y] && head[x] == head[y] && tail[x] == tail[y];
   }
   tie[i] = same;
+  if (same) atomicAdd(count, 1ull);
 }
 
 // The words in order: their numbers in the dictionary, keys and counts.

@@ -17,7 +17,7 @@ type Dictionary struct {
 	keys   gpu.Buffer[uint64] // two to a slot
 	counts gpu.Buffer[uint64] // by number
 	arena  gpu.Buffer[uint8]  // bytes of long words
-	used   gpu.Buffer[uint64] // words in the last table, bytes in the arena
+	used   gpu.Buffer[uint64] // words in the last table, bytes in the arena, a counter
 	states gpu.Buffer[uint64] // look-back words of Queue
 }
 
@@ -36,7 +36,7 @@ func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
 		return nil, fmt.Errorf("a dictionary of %d slots: the most is %d", slots, 1<<30)
 	}
 	var err error
-	if d.used, err = gpu.Alloc[uint64](d.dev, 2); err == nil {
+	if d.used, err = gpu.Alloc[uint64](d.dev, 3); err == nil {
 		if err = d.used.Zero(s); err == nil {
 			err = d.addTable(s)
 		}
@@ -234,6 +234,21 @@ func (d *Dictionary) Count(s *gpu.Stream, items gpu.Buffer[uint32]) error {
 	blocks := min(divUp(items.Len(), 16*threads), resident)
 	return s.Launch(k, gpu.Grid(blocks, threads), items.Arg(), gpu.U64(uint64(items.Len())), d.counts.Arg())
 }
+
+// CountAdded counts, as Count does, what was appended to a sequence since it was
+// empty or last counted so. Who calls it after each Queue has counts when the last
+// text is there, while texts are still on their way.
+func (d *Dictionary) CountAdded(s *gpu.Stream, q *Sequence) error {
+	k, err := d.dev.Kernel(listSource, "words_count_added")
+	if err != nil {
+		return err
+	}
+	return s.Launch(k, gpu.Grid(d.dev.Info().Multiprocessors, addedThreads), q.items.Arg(), q.state.Arg(), d.counts.Arg(), d.used.Slice(2, 3).Arg())
+}
+
+// addedThreads is the size of CountAdded's blocks: large, so that few words are
+// gathered twice.
+const addedThreads = 1024
 
 // Put finds or inserts words that are given one after the other, word i ending at
 // ends[i], and returns their numbers.

@@ -5,16 +5,16 @@
 constexpr u32 kThreads = 256;
 constexpr u32 kCache = 2048;
 
-// Adds 1 to the count of each word of a sequence. A few words make most of a
-// text, and would take turns at the same words of L2: so each block counts in
-// shared memory what finds a place there, and adds that up at its end.
-KERNEL __launch_bounds__(kThreads) words_count(const u32* __restrict__ items, u64 n, u64* counts) {
+// Adds 1 to the count of each word of some items. A few words make most of a text,
+// and would take turns at the same words of L2: so each block counts in shared
+// memory what finds a place there, and adds that up at its end.
+INLINE void count_words(const u32* items, u64 n, u64* counts) {
   __shared__ u32 cached[kCache];
   __shared__ u32 sums[kCache];
-  for (u32 i = threadIdx.x; i < kCache; i += kThreads) cached[i] = 0, sums[i] = 0;
+  for (u32 i = threadIdx.x; i < kCache; i += blockDim.x) cached[i] = 0, sums[i] = 0;
   __syncthreads();
-  u64 step = (u64)gridDim.x * kThreads;
-  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) {
+  u64 step = (u64)gridDim.x * blockDim.x;
+  for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
     u32 item = items[i];
     if (item == 0 || item == kNone) continue;
     u32 at = (item * 0x9e3779b1u) >> 21;
@@ -26,8 +26,29 @@ KERNEL __launch_bounds__(kThreads) words_count(const u32* __restrict__ items, u6
       atomicAdd(counts + (item - 1), 1ull);
   }
   __syncthreads();
-  for (u32 i = threadIdx.x; i < kCache; i += kThreads)
+  for (u32 i = threadIdx.x; i < kCache; i += blockDim.x)
     if (sums[i]) atomicAdd(counts + (cached[i] - 1), (u64)sums[i]);
+}
+
+KERNEL __launch_bounds__(kThreads) words_count(const u32* __restrict__ items, u64 n, u64* counts) {
+  count_words(items, n, counts);
+}
+
+// Counts what was appended to a sequence since the last time. The last block to end
+// notes how far that was.
+constexpr u32 kLength = 0, kCounted = 7;  // words of a sequence's state; see sequence.go
+constexpr u32 kAddedThreads = 1024;
+
+KERNEL __launch_bounds__(kAddedThreads) words_count_added(const u32* __restrict__ items, u64* state, u64* counts, u32* done) {
+  u64 from = state[kCounted], to = state[kLength];
+  count_words(items + from, to - from, counts);
+  if (threadIdx.x == 0) {
+    __threadfence();
+    if (atomicAdd(done, 1u) == gridDim.x - 1) {
+      state[kCounted] = to;
+      *done = 0;
+    }
+  }
 }
 
 // Empty slots.
