@@ -57,12 +57,14 @@ func (p *plain) rank(v, i int) (int, bool) {
 	at := (v*p.per + line) * lineWords
 	l := (*[lineWords]uint64)(p.lines[at:])
 	bit := uint(i % lineBits)
+	last := bit / 64
 	n := int(l[0])
-	last := 1 + bit/64
-	for w := uint(1); w < last; w++ {
-		n += bits.OnesCount64(l[w&(lineWords-1)])
+	// All words are counted, those behind the bit as 0: where to stop could not be
+	// predicted.
+	for w := range uint(lineWords - 2) {
+		n += bits.OnesCount64(l[1+w] & uint64(int64(w-last)>>63))
 	}
-	word := l[last&(lineWords-1)]
+	word := l[(1+last)&(lineWords-1)]
 	return n + bits.OnesCount64(word&(1<<(bit%64)-1)), word>>(bit%64)&1 != 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -240,6 +241,34 @@ func TestManyWords(t *testing.T) {
 }
 
 // The same words give the same bytes, whatever the threads.
+// With enough words, the first four characters are one step, and shorter words are
+// looked up in one step too.
+func TestHeadsSaveTheFirstSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	seen := map[string]bool{"a": true, "bc": true, "cab": true, "abca": true, "abcab": true}
+	for range 4000 {
+		w := make([]byte, 1+rng.IntN(12))
+		for i := range w {
+			w[i] = "abc"[rng.IntN(3)]
+		}
+		seen[string(w)] = true
+	}
+	w := list(t, slices.Sorted(maps.Keys(seen))...)
+	for _, k := range []Kind{XBW, XBWPlain} {
+		d := build(t, w, k)
+		x := d.Dict.(*xbw)
+		if d.meta.heads != 4 || len(x.heads) != 81+27+9+3 {
+			t.Fatalf("%v: heads of %d characters, %d in all", k, d.meta.heads, len(x.heads))
+		}
+		for word, left := range map[string]int{"a": 0, "bc": 0, "cab": 0, "abca": 0, "abcab": 1} {
+			if at, rest := x.head([]byte(word)); at == 0 || len(rest) != left {
+				t.Errorf("%v: %q goes to node %d with %q left", k, word, at, rest)
+			}
+		}
+		check(t, w, d, strangers(w))
+	}
+}
+
 func TestBuildIsDeterministic(t *testing.T) {
 	w := generated(20000, 2)
 	for k := range kinds {

@@ -52,7 +52,7 @@ func readMeta(v []uint64) (*meta, error) {
 	if m.kind >= kinds {
 		return nil, fmt.Errorf("corrupted: no kind of dictionary %d", m.kind)
 	}
-	if m.heads > 3 || m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
+	if m.heads > maxHeads || m.rows > m.nodes || m.leaves > m.words || m.leaves+m.rows > m.nodes+m.words {
 		return nil, fmt.Errorf("corrupted: %d words, %d nodes, %d rows, %d leaves", m.words, m.nodes, m.rows, m.leaves)
 	}
 	return m, nil

@@ -150,12 +150,14 @@ func (r *rrr) rank(v, i int) (int, bool) {
 	in := i - super*superBits
 	blk := in / blockBits
 	before := classes & (1<<(4*uint(blk)) - 1)
-	// An empty block has class 0 and an offset of 0 bits: the loop may end early.
-	for ; before != 0; before >>= 8 {
-		p := r.tables.pair[byte(before)]
-		n += int(p & 0xff)
-		at += int(p >> 8)
+	// An empty block has class 0 and an offset of 0 bits, so all may be added; where to
+	// stop could not be predicted.
+	p, pair := uint(0), &r.tables.pair
+	for k := range superBlks / 2 {
+		p += uint(pair[byte(before>>(8*k))])
 	}
+	n += int(p & 0xff)
+	at += int(p >> 8)
 	class := int(classes >> (4 * uint(blk)) & 15)
 	if class == 0 {
 		return n, false
