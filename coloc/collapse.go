@@ -17,13 +17,19 @@ type collapse struct {
 
 func (c *collapse) run() {
 	start := c.grid.start
+	if c.distinct(c.crowded()) {
+		c.single(c.from, c.to)
+		return
+	}
 	lo := c.from
 	for cell := c.cell; cell < c.end; cell++ {
 		hi := c.to
 		if cell+1 < c.end {
 			hi = int(start[cell+1])
 		}
-		start[cell] = int32(c.from + c.count)
+		if cell > c.cell { // the first one starts where the part does
+			start[cell] = int32(c.from + c.count)
+		}
 		if c.repeats(lo, hi) {
 			c.several(lo, hi)
 		} else {
@@ -31,6 +37,44 @@ func (c *collapse) run() {
 		}
 		lo = hi
 	}
+}
+
+// crowded is the most points in one of the cells. Where the first cell starts
+// is not read: who fills the cell before may still be counting there.
+func (c *collapse) crowded() int {
+	most, last := 0, int32(c.from)
+	for cell := c.cell + 1; cell < c.end; cell++ {
+		next := c.grid.start[cell]
+		most, last = max(most, int(next-last)), next
+	}
+	return max(most, c.to-int(last))
+}
+
+// farthest is how far apart points are looked at for being at one place without
+// looking at cells.
+const farthest = 8
+
+// distinct tells that no two points share a place, where cells have at most so
+// many points: those at one place then lie close together. There is no branch
+// to mispredict, as the borders of small cells are.
+func (c *collapse) distinct(most int) bool {
+	if most > farthest+1 {
+		return false
+	}
+	for apart := 1; apart < most; apart++ {
+		xs, ys := c.x[c.from:c.to], c.y[c.from:c.to]
+		if apart >= len(xs) {
+			return true
+		}
+		farX, farY := xs[apart:], ys[apart:]
+		xs, ys, farY = xs[:len(farX)], ys[:len(farX)], farY[:len(farX)]
+		for k, x := range farX {
+			if x == xs[k] && farY[k] == ys[k] && (c.z == nil || c.z[c.from+k] == c.z[c.from+k+apart]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // fewPoints is the size up to which points of a cell are compared each with
@@ -68,9 +112,15 @@ func (c *collapse) single(lo, hi int) {
 	if entry < lo {
 		copy(p.feat[entry:], p.feat[lo:hi])
 	}
-	for k := lo; k < hi; k++ {
-		p.first[at], p.weight[entry], p.memberEnd[entry] = int32(entry), 1, int32(k+1)
-		at, entry = at+1, entry+1
+	first, weight, memberEnd := p.first[at:][:hi-lo], p.weight[entry:][:hi-lo], p.memberEnd[entry:][:hi-lo]
+	for k := range first {
+		first[k], weight[k], memberEnd[k] = int32(entry+k), 1, int32(lo+k+1)
+	}
+	if p.spots != nil {
+		spots, xs, ys, feat := p.spots[at:][:hi-lo], p.x[at:][:hi-lo], p.y[at:][:hi-lo], p.feat[entry:][:hi-lo]
+		for k := range spots {
+			spots[k] = spot{xs[k], ys[k], 1 << (feat[k] & 63)}
+		}
 	}
 }
 
@@ -86,7 +136,13 @@ func (c *collapse) several(lo, hi int) {
 			if p.z != nil {
 				p.z[at] = s.z
 			}
+			if p.spots != nil {
+				p.spots[at] = spot{x: s.x, y: s.y}
+			}
 			at++
+		}
+		if p.spots != nil {
+			p.spots[at-1].mask |= 1 << s.feature
 		}
 		if newPlace || s.feature != c.sites[i-1].feature {
 			p.feat[entry] = s.feature
@@ -146,6 +202,9 @@ func (p *places) close(parts []collapse) {
 			if p.z != nil {
 				copy(p.z[count:], p.z[from:from+c.count])
 			}
+			if p.spots != nil {
+				copy(p.spots[count:], p.spots[from:from+c.count])
+			}
 			for cell := c.cell; cell < c.end; cell++ {
 				p.grid.start[cell] -= int32(from - count)
 			}
@@ -169,6 +228,9 @@ func (p *places) close(parts []collapse) {
 	p.x, p.y, p.first = p.x[:count], p.y[:count], p.first[:count+1]
 	if p.z != nil {
 		p.z = p.z[:count]
+	}
+	if p.spots != nil {
+		p.spots = p.spots[:count]
 	}
 	p.feat, p.weight, p.memberEnd = p.feat[:entries], p.weight[:entries], p.memberEnd[:entries]
 }

@@ -1,6 +1,10 @@
 package coloc
 
-import "github.com/collocate/collocate/internal/par"
+import (
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/par"
+)
 
 // dealer puts points into the order of their cells: positions, features and
 // members of the places are then those of points, until they are collapsed, and
@@ -12,82 +16,89 @@ type dealer struct {
 	crew                crew
 }
 
-func (d *dealer) deal(side float64) {
+func (d *dealer) deal(b *box, side float64) {
 	n := len(d.fromX)
-	if cells := d.grid.layOut(d.fromX, d.fromY, d.fromZ, side, d.crew); cells <= denseCells*uint64(n)+1024 {
+	cells := d.grid.layOut(b, n, d.fromZ != nil, side)
+	if d.fromZ == nil && cells <= denseCells*uint64(n)+1024 {
 		d.count(int(cells))
 	} else {
 		d.sort()
 	}
-	d.fetch()
 }
 
-func (d *dealer) key(i int) uint64 {
-	z := 0.0
-	if d.fromZ != nil {
-		z = d.fromZ[i]
-	}
-	return d.grid.key(d.fromX[i], d.fromY[i], z)
-}
+// stacks is how many ranges of cells points are dealt to first. More are written
+// in turn than the hardware follows.
+const (
+	stackBits = 6
+	stacks    = 1 << stackBits
+)
 
-// fetch gets the points in the order of members: a loop that waits for many
-// reads at once. Moving them one by one as they are dealt took three times as
-// long.
-func (d *dealer) fetch() {
-	d.crew.sweep(len(d.members), func(_, lo, hi int) {
-		for k, i := range d.members[lo:hi] {
-			k += lo
-			d.x[k], d.y[k], d.feat[k] = d.fromX[i]+0, d.fromY[i]+0, d.fromFeature[i] // -0 and 0 are one place
-			if d.fromZ != nil {
-				d.z[k] = d.fromZ[i] + 0
-			}
-		}
-	})
-}
-
-// tables bounds how many tables of all cells counting takes.
-const tables = 4
-
-// count deals by counting: each core counts the cells of its block of points,
-// the scan over (cell, core) gives each core its own places in each cell, and
-// each core moves its block.
+// count deals twice by counting: to ranges of cells, from the input on all
+// cores, and within each range to cells, each on one core, in its cache. On the
+// way points lie where the places' spots will.
 func (d *dealer) count(cells int) {
 	n := len(d.fromX)
-	cores := max(1, min(d.crew.workers, tables, n/share))
-	cell := make([]uint32, n)
-	next := make([][]int32, cores)
-	par.Do(cores, func(w int) {
-		count := make([]int32, cells+1)
-		lo, hi := par.Block(n, cores, w)
+	g := &d.grid
+	g.start = make([]int32, cells+1)
+	shift := max(0, bits.Len(uint(cells-1))-stackBits)
+	deck := d.spots
+	if deck == nil {
+		deck = make([]spot, n)
+	}
+	next := make([][stacks]int32, shares(n))
+	d.crew.sweep(n, func(_, lo, hi int) {
+		count := &next[lo/share]
 		for i := lo; i < hi; i++ {
-			k := uint32(d.key(i))
-			cell[i] = k
-			count[k]++
+			count[g.key(d.fromX[i], d.fromY[i], 0)>>shift&(stacks-1)]++
 		}
-		next[w] = count
 	})
+	parts := make([]collapse, stacks)
 	at := int32(0)
-	for k := range cells {
-		for _, count := range next {
-			c := count[k]
-			count[k] = at
+	for k := range stacks {
+		parts[k] = collapse{places: d.places, cell: min(cells, k<<shift), end: min(cells, (k+1)<<shift), from: int(at)}
+		for w := range next {
+			c := next[w][k]
+			next[w][k] = at
 			at += c
 		}
+		parts[k].to = int(at)
 	}
-	par.Do(cores, func(w int) {
-		lo, hi := par.Block(n, cores, w)
-		to := next[w]
+	d.crew.sweep(n, func(_, lo, hi int) {
+		to := &next[lo/share]
 		for i := lo; i < hi; i++ {
-			k := cell[i]
-			d.members[to[k]] = int32(i)
+			x, y := d.fromX[i]+0, d.fromY[i]+0 // -0 and 0 are one place
+			k := g.key(x, y, 0) >> shift & (stacks - 1)
+			deck[to[k]] = spot{x, y, uint64(d.fromFeature[i])<<32 | uint64(i)}
 			to[k]++
 		}
 	})
-	// Where the last core stopped in a cell, the next cell starts.
-	start := next[cores-1]
-	copy(start[1:], start[:cells])
-	start[0] = 0
-	d.grid.start = start
+	par.For(d.crew.workers, stacks, 1, func(_, k, _ int) {
+		d.spread(deck, &parts[k])
+		parts[k].run()
+	})
+	d.close(parts)
+}
+
+// spread deals the points of one part to its cells.
+func (d *dealer) spread(deck []spot, part *collapse) {
+	g := &d.grid
+	// A cell's number moves from its count to its first point and on to that
+	// of the next cell, where it stays.
+	next := g.start[1:]
+	for i := part.from; i < part.to; i++ {
+		next[g.key(deck[i].x, deck[i].y, 0)]++
+	}
+	at := int32(part.from)
+	for c := part.cell; c < part.end; c++ {
+		at, next[c] = at+next[c], at
+	}
+	for i := part.from; i < part.to; i++ {
+		s := deck[i]
+		to := &next[g.key(s.x, s.y, 0)]
+		k := *to
+		*to = k + 1
+		d.x[k], d.y[k], d.feat[k], d.members[k] = s.x, s.y, int32(s.mask>>32), int32(uint32(s.mask))
+	}
 }
 
 // sort deals by sorting the points by cell.
@@ -96,7 +107,11 @@ func (d *dealer) sort() {
 	keys, order := make([]uint64, n), d.members
 	d.crew.sweep(n, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			keys[i], order[i] = d.key(i), int32(i)
+			z := 0.0
+			if d.fromZ != nil {
+				z = d.fromZ[i]
+			}
+			keys[i], order[i] = d.grid.key(d.fromX[i], d.fromY[i], z), int32(i)
 		}
 	})
 	par.RadixSortPairs(d.crew.workers, keys, order, nil, nil, 0, 64)
@@ -106,4 +121,21 @@ func (d *dealer) sort() {
 	for c := range g.keys {
 		g.keys[c] = keys[g.start[c]]
 	}
+	// Parts are the cells that begin in a share of the points.
+	parts := make([]collapse, shares(n))
+	for i := range parts {
+		cell, end := g.firstFrom(i*share), g.firstFrom(min(n, (i+1)*share))
+		parts[i] = collapse{places: d.places, cell: cell, end: end, from: int(g.start[cell]), to: int(g.start[end])}
+	}
+	d.crew.sweep(n, func(_, lo, hi int) {
+		for k, i := range order[lo:hi] {
+			k += lo
+			d.x[k], d.y[k], d.feat[k] = d.fromX[i]+0, d.fromY[i]+0, d.fromFeature[i]
+			if d.fromZ != nil {
+				d.z[k] = d.fromZ[i] + 0
+			}
+		}
+	})
+	d.crew.sweep(n, func(_, lo, _ int) { parts[lo/share].run() })
+	d.close(parts)
 }

@@ -34,22 +34,23 @@ const slack = 1 + 1.0/65536
 // denseCells is the most cells a point that a dense grid has.
 const denseCells = 4
 
-// layOut picks the cells and tells how many there are. z is nil in the plane;
-// side 0 picks cells of a few points each.
-func (g *grid) layOut(x, y, z []float64, side float64, c crew) (cells uint64) {
-	var width, height, depth float64
-	g.lowX, width = extent(x, c)
-	g.lowY, height = extent(y, c)
+// box is what the positions lie in, by axis.
+type box struct{ low, width [3]float64 }
+
+// layOut picks the cells for so many points in a box, on the sphere or in the
+// plane, and tells how many there are. side 0 picks cells of a few points each.
+func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint64) {
+	g.lowX, g.lowY, g.lowZ = b.low[0], b.low[1], b.low[2]
+	width, height, depth := b.width[0], b.width[1], b.width[2]
 	g.planes = 1
 	// At most 2^60 keys, with room for a margin.
 	most := float64(1 << 29)
-	if z != nil {
-		g.lowZ, depth = extent(z, c)
+	if sphere {
 		most, g.planes = 1<<19, 3
 	}
 	widest := max(width, height, depth)
 	if side == 0 {
-		side = widest / math.Sqrt(float64(len(x)))
+		side = widest / math.Sqrt(float64(points))
 	}
 	side = max(side*slack, widest/most)
 	if side > 0 && !math.IsInf(1/side, 0) {
@@ -59,7 +60,7 @@ func (g *grid) layOut(x, y, z []float64, side float64, c crew) (cells uint64) {
 	// one after the last exist as keys, but hold nothing.
 	g.cols = uint64(width*g.scale) + 3
 	g.rows = uint64(height*g.scale) + 3
-	if z == nil {
+	if !sphere {
 		return g.cols * g.rows
 	}
 	return g.cols * g.rows * (uint64(depth*g.scale) + 3)

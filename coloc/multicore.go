@@ -44,6 +44,11 @@ func (c crew) sweep(n int, do func(worker, lo, hi int)) {
 	par.For(c.workers, n, share, do)
 }
 
+// do runs the steps, cores taking the next one as they come free.
+func (c crew) do(steps ...func()) {
+	par.For(c.workers, len(steps), 1, func(_, i, _ int) { steps[i]() })
+}
+
 // shares is the number of parts of a sweep.
 func shares(n int) int { return (n + share - 1) / share }
 

@@ -6,24 +6,13 @@ import "math/bits"
 // are one word, and the words of all places of a feature are added up bit by
 // bit.
 
+// maskFeatures is how many features a mask holds.
+const maskFeatures = 64
+
 // spot is a place as counting sees it: all it reads, side by side.
 type spot struct {
 	x, y float64
 	mask uint64 // its features
-}
-
-func (g *neighbours) spots(c crew) []spot {
-	spots := make([]spot, g.len())
-	c.sweep(len(spots), func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			s := spot{x: g.x[i], y: g.y[i]}
-			for _, f := range g.feat[g.first[i]:g.first[i+1]] {
-				s.mask |= 1 << f
-			}
-			spots[i] = s
-		}
-	})
-	return spots
 }
 
 // fewSpots is the size up to which the spots around a cell are put side by side
@@ -34,7 +23,8 @@ const fewSpots = 256
 // block counts the pairs of the places of a block in the plane, straight from
 // the grid, and tells how many neighbours they have.
 func (c *maskCounter) block(b int) (found int, err error) {
-	g, spots := c.g, c.spots
+	g := c.g
+	spots := g.spots
 	var side [fewSpots]spot
 	err = g.eachCell(b, func(lo, hi int32, spans []span) error {
 		around := side[:0]
@@ -86,7 +76,6 @@ func joinMasks(spots []spot, x, y, limit float64) (near uint64, count int) {
 // maskCounter adds up masks by feature, for one worker.
 type maskCounter struct {
 	g       *neighbours
-	spots   []spot
 	columns []column
 	counts  *pairCounts
 }
@@ -100,9 +89,9 @@ type column struct {
 
 // list counts the pairs of a place whose neighbours are listed.
 func (c *maskCounter) list(i int32, list []int32) {
-	near := c.spots[i].mask
+	near := c.g.spots[i].mask
 	for _, j := range list {
-		near |= c.spots[j].mask
+		near |= c.g.spots[j].mask
 	}
 	c.add(i, near)
 }

@@ -45,14 +45,10 @@ func (c *pairCounts) get(f, g int32) int64 {
 func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*pairCounts, error) {
 	n := len(g.total)
 	counters := make([]*pairCounter, crew.workers)
-	var spots []spot
-	if n <= 64 {
-		spots = g.spots(crew)
-	}
 	var edges atomic.Int64
 	err := crew.each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counters[w] == nil {
-			counters[w] = newPairCounter(g, spots)
+			counters[w] = newPairCounter(g)
 		}
 		c := counters[w]
 		found, err := c.block(b)
@@ -91,17 +87,17 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 type pairCounter struct {
 	g      *neighbours
 	counts *pairCounts
-	masks  maskCounter // when 64 bits hold the features
+	masks  maskCounter // when they hold the features
 	seen   []int32     // place+1 whose neighbourhood last showed the feature
 	near   []int32
 	buf    []int32
 }
 
-func newPairCounter(g *neighbours, spots []spot) *pairCounter {
+func newPairCounter(g *neighbours) *pairCounter {
 	n := len(g.total)
 	c := &pairCounter{g: g, counts: newPairCounts(n)}
-	if spots != nil {
-		c.masks = maskCounter{g: g, spots: spots, columns: make([]column, n), counts: c.counts}
+	if g.spots != nil {
+		c.masks = maskCounter{g: g, columns: make([]column, n), counts: c.counts}
 	} else {
 		c.seen = make([]int32, n)
 	}
@@ -112,7 +108,7 @@ func newPairCounter(g *neighbours, spots []spot) *pairCounter {
 func (c *pairCounter) block(b int) (found int, err error) {
 	g := c.g
 	place := c.place
-	if c.masks.spots != nil {
+	if g.spots != nil {
 		if g.streams() && g.z == nil {
 			return c.masks.block(b)
 		}

@@ -17,7 +17,8 @@ type places struct {
 	members   []int32
 	memberEnd []int32
 
-	grid grid
+	grid  grid
+	spots []spot // what counting pairs reads of each; nil with more features than a mask has bits
 }
 
 func (p *places) len() int { return len(p.x) }
@@ -35,25 +36,32 @@ func (p *places) pointsOf(k int32) []int32 {
 // side 0 picks cells of a few points each.
 func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
 	n := pts.Len()
-	p := &places{
-		x: make([]float64, n), y: make([]float64, n), first: make([]int32, n+1),
-		feat: make([]int32, n), weight: make([]int32, n), members: make([]int32, n), memberEnd: make([]int32, n),
-	}
-	if geographic {
-		p.z = make([]float64, n)
-	}
+	p := &places{}
 	d := dealer{places: p, fromFeature: pts.Feature, crew: c}
 	d.fromX, d.fromY, d.fromZ = pts.positions(geographic, c)
-	d.deal(side)
-	// Every part takes the cells that begin in it; close then moves the parts
-	// together.
-	parts := make([]collapse, shares(n))
-	for i := range parts {
-		cell, end := p.grid.firstFrom(i*share), p.grid.firstFrom(min(n, (i+1)*share))
-		parts[i] = collapse{places: p, cell: cell, end: end, from: int(p.grid.start[cell]), to: int(p.grid.start[end])}
-	}
-	c.sweep(n, func(_, lo, _ int) { parts[lo/share].run() })
-	p.close(parts)
+	// Memory that was used before is cleared when it is made: on all cores, the
+	// largest piece first.
+	var b box
+	c.do(
+		func() {
+			if len(pts.Features) <= maskFeatures {
+				p.spots = make([]spot, n)
+			}
+		},
+		func() { p.first, p.weight, p.memberEnd = make([]int32, n+1), make([]int32, n), make([]int32, n) },
+		func() { p.x = make([]float64, n) },
+		func() { p.y = make([]float64, n) },
+		func() { p.feat, p.members = make([]int32, n), make([]int32, n) },
+		func() { b.low[0], b.width[0] = extent(d.fromX, crew{1}) },
+		func() { b.low[1], b.width[1] = extent(d.fromY, crew{1}) },
+		func() {
+			if geographic {
+				p.z = make([]float64, n)
+				b.low[2], b.width[2] = extent(d.fromZ, crew{1})
+			}
+		},
+	)
+	d.deal(&b, side)
 	return p
 }
 

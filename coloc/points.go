@@ -75,18 +75,27 @@ func (p *Points) check(geographic bool, c crew) (total []int64, err error) {
 			return nil, fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
 		}
 	}
+	mostX, mostY := maxCoordinate, maxCoordinate
+	if geographic {
+		mostX, mostY = 360, 90
+	}
 	bad := make([]error, shares(p.Len()))
 	counts := make([][]int64, c.workers)
 	c.sweep(p.Len(), func(w, lo, hi int) {
 		if counts[w] == nil {
 			counts[w] = make([]int64, len(p.Features))
 		}
+		count := counts[w]
 		for i := lo; i < hi; i++ {
+			f := p.Feature[i]
+			if math.Abs(p.X[i]) <= mostX && math.Abs(p.Y[i]) <= mostY && uint(f) < uint(len(count)) {
+				count[f]++
+				continue
+			}
 			if err := p.checkPoint(i, geographic); err != nil {
 				bad[lo/share] = err
 				return
 			}
-			counts[w][p.Feature[i]]++
 		}
 	})
 	for _, err := range bad {

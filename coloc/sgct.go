@@ -183,13 +183,19 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	for length := len(byLength) - 1; length >= 2; length-- {
 		candidates := slices.DeleteFunc(byLength[length], accepted.holdsSet)
 		if tried += len(candidates); tried > sgctCandidates {
-			return nil, fmt.Errorf("sgct: %d candidates tried, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", tried, length)
+			return nil, tooManyCandidates(tried, length)
 		}
 		results, err := s.evaluate(ctx, candidates)
 		if err != nil {
 			return nil, err
 		}
 		for i, c := range candidates {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if len(seen) > 4*sgctCandidates {
+				return nil, tooManyCandidates(len(seen), length)
+			}
 			if s.reaches(c, results[i]) {
 				accepted.add(c, results[i])
 				continue
@@ -206,6 +212,10 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 		byLength[length] = nil
 	}
 	return accepted.patterns, accepted.failure()
+}
+
+func tooManyCandidates(n, length int) error {
+	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", n, length)
 }
 
 func (s *store) holdsSet(features []int32) bool { return s.holds(features) }
