@@ -87,7 +87,7 @@ func (c *Cursor) nextBlock() { c.Load(c.block + 1) }
 // Seek moves to the first document at or after target and returns it. It
 // never moves back.
 func (c *Cursor) Seek(target uint32) uint32 {
-	if target <= c.doc {
+	if target <= c.doc && c.block >= 0 {
 		return c.doc
 	}
 	if c.block < 0 || c.block >= len(c.Last) || target > c.Last[c.block] {
@@ -136,6 +136,10 @@ func (c *Cursor) FindBlock(from int, target uint32) int {
 // The slice is valid until the cursor moves to another block. After damage it
 // returns nil, and the list ends.
 func (c *Cursor) Load(block int) []uint32 {
+	if block == c.block && block < len(c.Last) { // decoded already
+		c.pos, c.doc = 0, c.docs[0]
+		return c.docs[:c.blockLen(block)]
+	}
 	n := c.DecodeDocs(block, c.block128())
 	if n == 0 {
 		c.finish()
@@ -201,7 +205,7 @@ func (c *Cursor) Limit(n int) {
 	if c.LowX != nil {
 		c.LowX = c.LowX[:blocks]
 	}
-	c.shown = n - (blocks-1)*BlockSize
+	c.shown, c.block = n-(blocks-1)*BlockSize, -1
 	c.Load(0)
 }
 

@@ -45,6 +45,7 @@ type dictionary struct {
 	blob   []byte
 	starts []uint64 // of each block in blob, and the end
 	prefix []uint64 // first 8 bytes of each block's first word, big endian
+	first  []uint32 // for each two bytes the first block whose prefix begins with more than them
 }
 
 func openDictionary(f *sections.File, terms int) (*dictionary, error) {
@@ -63,7 +64,26 @@ func openDictionary(f *sections.File, terms int) (*dictionary, error) {
 	if len(d.starts) != blocks+1 || len(d.prefix) != blocks {
 		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms", len(d.starts)-1, len(d.prefix), terms)
 	}
+	d.jump()
 	return d, nil
+}
+
+// jump makes the table that begins a search: with 264,000 words it leaves some 20 blocks, so that a search touches few
+// places in memory. Small dictionaries do without. In a damaged one, whose prefixes do not rise, it
+// leads astray, as the search itself would.
+func (d *dictionary) jump() {
+	const twoBytes = 1 << 16
+	if len(d.prefix) < 1024 {
+		return
+	}
+	d.first = make([]uint32, twoBytes)
+	b := 0
+	for top := range d.first {
+		for b < len(d.prefix) && d.prefix[b]>>48 <= uint64(top) {
+			b++
+		}
+		d.first[top] = uint32(b)
+	}
 }
 
 // block returns the words and the records of a block.
@@ -101,6 +121,12 @@ func (d *dictionary) find(word []byte) (id int, same bool, err error) {
 	// The last block whose first word is not after the word, by prefixes first.
 	key := prefixOf(word)
 	lo, hi := 0, len(d.prefix) // first block with prefix > key is in [lo, hi]
+	if top := key >> 48; len(d.first) > 0 {
+		hi = int(d.first[top])
+		if top > 0 {
+			lo = int(d.first[top-1])
+		}
+	}
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); d.prefix[mid] <= key {
 			lo = mid + 1

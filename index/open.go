@@ -8,6 +8,16 @@ import (
 
 // Open points the cursor at the first posting of a term.
 func (r *Reader) Open(t Term, c *Cursor) error {
+	if err := r.OpenBlocks(t, c); err != nil || c.block >= 0 || t.DF == 0 {
+		return err
+	}
+	c.Load(0)
+	return c.err
+}
+
+// OpenBlocks is Open for those who go block by block, or by Seek alone: of a list of several blocks it decodes none, and
+// the cursor stands nowhere yet.
+func (r *Reader) OpenBlocks(t Term, c *Cursor) error {
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
 	switch {
@@ -61,8 +71,8 @@ func (r *Reader) openLong(c *Cursor) error {
 	}
 	c.LowX, c.SuperX = xs[:blocks], xs[blocks:blocks+supers]
 	c.BestX, c.Ranked = xs[blocks+supers], [numRanks]float32(xs[blocks+supers+1:])
-	c.Load(0)
-	return c.err
+	c.block, c.doc, c.pos, c.hasTFs = -1, 0, 0, false
+	return nil
 }
 
 // openShort opens a list of one block. What longer lists have in their skip data

@@ -6,4 +6,6 @@ package index
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) { unpackPlain[w](data, out) }
 
 // unpackFullGaps unpacks the gaps of a full block and adds them up.
-func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) { unpackGaps[w](data, out, at) }
+func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
+	unpackGaps[w](data, out, at)
+}

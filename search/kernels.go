@@ -14,7 +14,7 @@ import (
 // kernelModel is what the kernels know of a bm25Scorer. They know where each field is.
 type kernelModel struct {
 	a, b, weight, plus float32
-	reciprocals        [32]float32
+	reciprocals        *[32]float32
 	classes            *uint8   // of each document, or nil
 	ofClass            *float32 // a + b*length of each class
 	lastFour           uint32   // the document before the last three
@@ -22,7 +22,7 @@ type kernelModel struct {
 
 func newKernelModel(t *bm25.Term, w *bm25Weigher) (m kernelModel) {
 	m.a, m.b, m.weight, m.plus = t.A, t.B, t.Weight, t.Plus
-	m.reciprocals = smallReciprocals
+	m.reciprocals = &smallReciprocals
 	if c := w.c.classes; len(c) >= max(manyDocuments, 4) {
 		m.classes, m.ofClass, m.lastFour = &c[0], &w.k[0], uint32(len(c)-4)
 	}

@@ -31,16 +31,17 @@ TEXT ·xsAVX512(SB), NOSPLIT, $0-48
 	MOVQ out+40(FP), R10
 	VBROADCASTSS 0(R9), Z20          // a
 	VBROADCASTSS 4(R9), Z21          // b
-	VMOVUPS 16(R9), Z22              // 1/0 to 1/15
-	VMOVUPS 80(R9), Z23              // 1/16 to 1/31
-	VBROADCASTSS 20(R9), Z24         // 1
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22               // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24          // 1
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
-	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
 	MOVL $255, AX
 	VPBROADCASTD AX, Z28
-	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
 xsLoop:
 	TESTQ CX, CX
 	JLE  xsDone
@@ -99,16 +100,17 @@ TEXT ·scoresAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS 8(R9), Z26          // weight
 	VBROADCASTSS 12(R9), Z27         // plus
-	VMOVUPS 16(R9), Z22
-	VMOVUPS 80(R9), Z23
-	VBROADCASTSS 20(R9), Z24
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
-	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
 	MOVL $255, AX
 	VPBROADCASTD AX, Z28
-	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
 scLoop:
 	TESTQ CX, CX
 	JLE  scDone
@@ -170,16 +172,17 @@ TEXT ·siftAVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSS 0(R9), Z20
 	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS limit+40(FP), Z26
-	VMOVUPS 16(R9), Z22
-	VMOVUPS 80(R9), Z23
-	VBROADCASTSS 20(R9), Z24
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
-	MOVQ 144(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 152(R9), BX                // a + b*length of each class
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
 	MOVL $255, AX
 	VPBROADCASTD AX, Z28
-	VPBROADCASTD 160(R9), Z29        // four bytes are fetched for one: not beyond the last
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
 	XORQ R12, R12
 siLoop:
 	TESTQ CX, CX

@@ -37,13 +37,26 @@ func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
 	if err := r.Open(t.info, &l.Cursor); err != nil {
 		return err
 	}
+	l.begin(s, pos)
+	return nil
+}
+
+// openBlocks is open for the algorithms that go by blocks.
+func (l *list) openBlocks(r *index.Reader, t *queryTerm, s scorer, pos int) error {
+	if err := r.OpenBlocks(t.info, &l.Cursor); err != nil {
+		return err
+	}
+	l.begin(s, pos)
+	return nil
+}
+
+func (l *list) begin(s scorer, pos int) {
 	l.pos, l.scorer = pos, s
 	l.bm25, _ = s.(*bm25Scorer)
 	l.openBest()
 	l.block, l.blockBound, l.runEnd = -1, 0, index.End
 	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
 	l.postings.reset()
-	return nil
 }
 
 func (l *list) score(tf, length uint32) float32 {

@@ -84,7 +84,7 @@ func TestRangesMakeTheWhole(t *testing.T) {
 				var all topK
 				all.reset(50)
 				for _, part := range [][2]uint32{{0, at}, {at, uint32(len(p.lengths))}} {
-					q, err := s.prepare(context.Background(), &Request{Words: words, K: 50, Mode: mode})
+					q, err := s.prepare(context.Background(), &Request{Words: words, K: 50, Mode: mode, Algorithm: a})
 					if err != nil {
 						t.Fatal(err)
 					}

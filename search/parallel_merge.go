@@ -16,18 +16,9 @@ func (t *topK) take(bar uint64) []uint64 {
 		}
 	}
 	t.keys = t.keys[:0]
-	slices.SortFunc(out, fallingKeys)
+	t.sort.sort(out)
+	slices.Reverse(out)
 	return out
-}
-
-func fallingKeys(a, b uint64) int {
-	if a > b {
-		return -1
-	}
-	if a < b {
-		return 1
-	}
-	return 0
 }
 
 // mergeBest merges two falling lists of answers into the k best. If a document can be in both, its better

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,7 +202,7 @@ func (p *plain) searchPositions(t *testing.T, s *Searcher, r Request) []Hit {
 	for doc, score := range best {
 		keys = append(keys, answer(doc, score))
 	}
-	slices.SortFunc(keys, fallingKeys)
+	slices.SortFunc(keys, func(a, b uint64) int { return cmp.Compare(b, a) })
 	return hitsOf(keys[:min(r.K, len(keys))])
 }
 

@@ -83,7 +83,7 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 	q.heap.reset(min(k, max(1, int(s.c.docs))))
 	err = q.lookup(s, r)
 	if err == nil {
-		err = q.open(s, w)
+		err = q.open(s, w, r.Algorithm)
 	}
 	if err != nil {
 		s.release(q)
@@ -123,11 +123,10 @@ func (s *Searcher) weigher(m Model) (weigher, error) {
 // there are no terms at all.
 func (q *query) lookup(s *Searcher, r *Request) error {
 	q.terms = q.terms[:0]
+	unknown := false
 	add := func(word []byte, weight float64) error {
-		if i, ok := q.words[string(word)]; ok {
-			if i >= 0 {
-				q.terms[i].weight += weight
-			}
+		if i := q.position(word); i >= 0 {
+			q.terms[i].weight += weight
 			return nil
 		}
 		info, err := s.index.Lookup(word)
@@ -135,12 +134,12 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			return fmt.Errorf("looking up %q: %w", word, err)
 		}
 		if info.DF == 0 {
-			q.words[string(word)] = -1
+			unknown = true
 			return nil
 		}
 		t := queryTerm{text: string(word), weight: weight, info: info}
-		q.words[t.text] = len(q.terms)
 		q.terms = append(q.terms, t)
+		q.remember()
 		return nil
 	}
 	if len(r.Words) > 0 {
@@ -166,19 +165,50 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			}
 		}
 	}
-	if r.Mode == And {
-		for _, i := range q.words {
-			if i < 0 {
-				q.terms = q.terms[:0]
-				break
-			}
-		}
+	if r.Mode == And && unknown {
+		q.terms = q.terms[:0]
 	}
 	return nil
 }
 
+// fewWords are looked for one by one; more are put into a map.
+const fewWords = 16
+
+// position is where a word is among the terms; -1 if it is not.
+func (q *query) position(word []byte) int {
+	if len(q.terms) > fewWords {
+		if i, ok := q.words[string(word)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range q.terms {
+		if q.terms[i].text == string(word) {
+			return i
+		}
+	}
+	return -1
+}
+
+// remember puts the newest term into the map, if there is one.
+func (q *query) remember() {
+	n := len(q.terms)
+	switch {
+	case n == fewWords+1:
+		for i := range q.terms {
+			q.words[q.terms[i].text] = i
+		}
+	case n > fewWords:
+		q.words[q.terms[n-1].text] = n - 1
+	}
+}
+
 // open opens the lists of the terms.
-func (q *query) open(s *Searcher, w weigher) error {
+func (q *query) open(s *Searcher, w weigher, a Algorithm) error {
+	open := (*list).open
+	if a == Auto || a == BMM || a == TAAT {
+		open = (*list).openBlocks
+	}
 	for len(q.pool) < len(q.terms) {
 		q.pool = append(q.pool, &list{})
 	}
@@ -186,7 +216,7 @@ func (q *query) open(s *Searcher, w weigher) error {
 	norm := w.queryNorm(q.terms)
 	for i := range q.terms {
 		t := &q.terms[i]
-		if err := q.lists[i].open(s.index, t, w.scorer(t, norm), i); err != nil {
+		if err := open(q.lists[i], s.index, t, w.scorer(t, norm), i); err != nil {
 			return fmt.Errorf("word %q: %w", t.text, err)
 		}
 		q.stats.Words++

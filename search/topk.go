@@ -3,7 +3,6 @@ package search
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // topK keeps the k best answers. An answer is one number: the score's bits, which order
@@ -12,6 +11,7 @@ import (
 type topK struct {
 	k    int
 	keys []uint64 // a heap with the smallest at the root, once there are k
+	sort keySorter
 }
 
 func (t *topK) reset(k int) {
@@ -71,7 +71,7 @@ func (t *topK) down(i int, key uint64) {
 
 // hits returns the answers, best first, and empties the heap.
 func (t *topK) hits() []Hit {
-	slices.Sort(t.keys)
+	t.sort.sort(t.keys)
 	out := make([]Hit, len(t.keys))
 	for i, key := range t.keys {
 		out[len(out)-1-i] = Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
