@@ -91,6 +91,32 @@ func TestGPUCountsHugeDocuments(t *testing.T) {
 	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, GPU: device}, 1), 1), want)
 }
 
+// Documents that are far apart, and frequencies that are large, do not fit the bytes in
+// which they come from the device.
+func TestGPUJumps(t *testing.T) {
+	device := onGPU(t)
+	docs := make([]text.Document, 210_000)
+	for _, i := range []int{3, 4, 65_539, 65_540, 131_075, 131_077, 209_999} {
+		docs[i].Text = []byte("a b c " + strings.Repeat("d ", i%5*200))
+	}
+	docs[4].Text, docs[65_540].Text = nil, []byte("b")
+	o := Options{Method: Sequential, Threads: 1, Analyzer: analyzer(t, "whitespace")}
+	try := func() []weight {
+		w, err := weigh(t.Context(), shuffled(docs, o.Threads, 5000, 1), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		return weightsOf(t, w, 2)
+	}
+	want := try()
+	o.Engine, o.GPU = engine.GPU, device
+	for _, m := range []Method{Auto, MapReduce} {
+		o.Method = m
+		same(t, try(), want)
+	}
+}
+
 // The formula has the CPU's bits in all its variants.
 func TestGPUFormula(t *testing.T) {
 	device := onGPU(t)

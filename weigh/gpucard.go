@@ -68,7 +68,7 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 	if c.copies, err = dev.NewStream(); err != nil {
 		return nil, err
 	}
-	c.count, err = gpu.Alloc[uint64](dev, 1)
+	c.count, err = gpu.Alloc[uint64](dev, 8)
 	return c, err
 }
 
@@ -186,9 +186,13 @@ func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
 
 // counted waits for the device and returns what the step before wrote to count.
 func (c *card) counted(ctx context.Context) (int, error) {
-	var n [1]uint64
-	err := c.count.Download(ctx, c.s, n[:])
+	n, err := c.counts(ctx)
 	return int(n[0]), err
+}
+
+func (c *card) counts(ctx context.Context) (n [8]uint64, err error) {
+	err = c.count.Download(ctx, c.s, n[:])
+	return n, err
 }
 
 // scratch gives back what f took from the arena.
@@ -270,14 +274,16 @@ func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T
 
 // pinnedResult is host memory that results are copied to at full speed.
 type pinnedResult struct {
-	words, small              gpu.Pinned[uint8]
-	ends, first, posts, large gpu.Pinned[uint64]
-	docs                      gpu.Pinned[uint32]
-	weights                   gpu.Pinned[float32]
+	words, small                     gpu.Pinned[uint8]
+	ends, first, posts, large, jumps gpu.Pinned[uint64]
+	firstDocs                        gpu.Pinned[uint32]
+	gaps                             gpu.Pinned[uint16]
+	weights                          gpu.Pinned[float32]
 }
 
 func (p *pinnedResult) free() error {
-	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.large.Free(), p.docs.Free(), p.weights.Free())
+	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.large.Free(), p.jumps.Free(),
+		p.firstDocs.Free(), p.gaps.Free(), p.weights.Free())
 }
 
 // scorerArgs are the arguments of the formula, in the kernels' order.

@@ -3,7 +3,6 @@ package weigh
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
@@ -22,17 +21,22 @@ type gpuChunk struct {
 }
 
 // gpuPairs is what a method makes of a chunk, on the host: words in byte order, one
-// behind the other, and their pairs, those of word t from first[t] to first[t+1].
+// behind the other, and their pairs, those of word t from first[t] to first[t+1]. A
+// document is the one before it plus a gap; a gap of 0 stands for the first document of
+// a word or for a jump, and a frequency of 0 for a large one.
 type gpuPairs struct {
-	words   []byte
-	ends    []uint64
-	first   []uint64
-	docs    []uint32
-	weights []float32
-	small   []uint8            // how often; 0: see large
-	large   []uint64           // frequencies above 254: pair<<32 | tf, in order
-	posts   []uint64           // instead of these four: doc<<32 | tf
-	kept    gpu.Buffer[uint64] // the same on the device
+	words     []byte
+	ends      []uint64
+	first     []uint64
+	firstDocs []uint32
+	gaps      []uint16
+	jumps     []uint64 // pair<<32 | document, in order
+	small     []uint8  // frequencies
+	large     []uint64 // pair<<32 | frequency, in order
+	weights   []float32
+
+	posts []uint64           // instead of all but words, ends and first: doc<<32 | tf
+	kept  gpu.Buffer[uint64] // the same on the device
 }
 
 // gpuTask is a chunk in device memory with all that a method needs.
@@ -63,10 +67,10 @@ var gpuMethods = map[Method]struct {
 	Dictionary: {gpuDictionary, needSteps},
 }
 
-// needSteps is for the eight steps: the text, its flags and places, and up to 104
-// bytes a word of which a third is the sort's.
+// needSteps is for the eight steps: the text, its flags and places, and up to 120
+// bytes a word of which a quarter is the sort's.
 func needSteps(bytes, words, docs int) int64 {
-	return 6*int64(bytes) + 120*int64(words) + 24*int64(docs) + gpuSpare
+	return 6*int64(bytes) + 136*int64(words) + 24*int64(docs) + gpuSpare
 }
 
 // gpuSpare is for what does not grow with the text.
@@ -106,7 +110,6 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(out.large)
 	return out, nil
 }
 
@@ -120,6 +123,9 @@ func (t *gpuTask) feed(use func(piece gpu.Buffer[uint8]) error) error {
 	all, done := t.in.pinned.Values(), 0
 	for at := 0; at < len(all); {
 		to := min(at+gpuPiece, len(all))
+		if rest := len(all) - at; rest <= gpuPiece { // the last ones are waited for
+			to = min(at+max(rest/2, gpuPiece/16), len(all))
+		}
 		if err := t.text.Slice(at, to).CopyIn(t.copies, t.in.pinned.Slice(at, to)); err != nil {
 			return err
 		}
@@ -200,20 +206,24 @@ const gpuSlice = 8 << 20
 
 // fetchPairs brings the result to the host; weigh, if not nil, makes the pairs [i, j).
 func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32], weigh func(i, j int) error) error {
-	n := docs.Len()
-	err := errors.Join(t.step("copy down"), t.count.Zero(t.s))
-	small := take[uint8](t.card, &err, n)
-	large := take[uint64](t.card, &err, t.in.words/255+1) // frequencies add up to the words
+	n, terms := docs.Len(), first.Len()-1
+	err := t.step("copy down")
+	small, gaps, firstDocs := take[uint8](t.card, &err, n), take[uint16](t.card, &err, n), take[uint32](t.card, &err, terms)
+	// Gaps of a word add up to less than all documents, frequencies to all words.
+	jumps := take[uint64](t.card, &err, min(n, terms*(t.total>>16))+1)
+	large := take[uint64](t.card, &err, t.in.words/255+1)
 	if err != nil {
 		return err
 	}
-	toDocs, err1 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.docs })
+	toGaps, err1 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint16] { return &p.gaps })
 	toWeights, err2 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[float32] { return &p.weights })
 	toSmall, err3 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.small })
-	if err := errors.Join(err1, err2, err3); err != nil {
+	err = errors.Join(err1, err2, err3, t.count.Zero(t.s), small.Zero(t.s),
+		t.each("count", "weigh_mark_firsts", terms, first.Arg(), small.Arg(), gpu.U64(uint64(terms))))
+	if err != nil {
 		return err
 	}
-	out.docs, out.weights, out.small = toDocs.values, toWeights.values, toSmall.values
+	out.gaps, out.weights, out.small = toGaps.values, toWeights.values, toSmall.values
 	for i := 0; i < n; i += gpuSlice {
 		j := min(i+gpuSlice, n)
 		if weigh != nil {
@@ -221,25 +231,50 @@ func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffe
 				return err
 			}
 		}
-		s := small.Slice(i, j)
-		if err := t.each("count", "weigh_small", (j-i+3)/4, tfs.Slice(i, j).Arg(), s.Arg(), large.Arg(), t.count.Arg(), gpu.U64(uint64(i)), gpu.U64(uint64(j-i))); err != nil {
+		if err := t.each("count", "weigh_shrink", (j-i+3)/4, docs.Arg(), tfs.Arg(), gaps.Arg(), small.Arg(), jumps.Arg(), large.Arg(), t.count.Arg(),
+			gpu.U64(uint64(i)), gpu.U64(uint64(j))); err != nil {
 			return err
 		}
-		err := errors.Join(t.after(t.copies, t.s), toDocs.fetch(ctx, t.copies, i, docs.Slice(i, j)),
-			toWeights.fetch(ctx, t.copies, i, weights.Slice(i, j)), toSmall.fetch(ctx, t.copies, i, s))
+		err := errors.Join(t.after(t.copies, t.s), toGaps.fetch(ctx, t.copies, i, gaps.Slice(i, j)),
+			toWeights.fetch(ctx, t.copies, i, weights.Slice(i, j)), toSmall.fetch(ctx, t.copies, i, small.Slice(i, j)))
 		if err != nil {
 			return err
 		}
 	}
-	if out.first, err = fetchAll(ctx, t.card, t.copies, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+	if err := t.each("count", "weigh_first_docs", terms, first.Arg(), docs.Arg(), firstDocs.Arg(), gpu.U64(uint64(terms))); err != nil {
 		return err
 	}
-	many, err := t.counted(ctx)
+	many, err := t.counts(ctx)
 	if err != nil {
 		return err
 	}
-	if out.large, err = fetchAll(ctx, t.card, t.copies, large.Slice(0, many), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.large }); err != nil {
+	if out.jumps, err = t.fetchList(ctx, jumps.Slice(0, int(many[0])), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.jumps }); err != nil {
+		return err
+	}
+	if out.large, err = t.fetchList(ctx, large.Slice(0, int(many[1])), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.large }); err != nil {
+		return err
+	}
+	if out.firstDocs, err = fetchAll(ctx, t.card, t.copies, firstDocs, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.firstDocs }); err != nil {
+		return err
+	}
+	if out.first, err = fetchAll(ctx, t.card, t.copies, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 		return err
 	}
 	return t.after(t.s, t.copies)
+}
+
+// fetchList sorts a list that was made in no order, and brings it to the host.
+func (t *gpuTask) fetchList(ctx context.Context, list gpu.Buffer[uint64], slot func(*pinnedResult) *gpu.Pinned[uint64]) (v []uint64, err error) {
+	alt := take[uint64](t.card, &err, list.Len())
+	if err != nil {
+		return nil, err
+	}
+	list, err = prim.SortKeys(t.s, t.tmp.Arena, list, alt, 32, 64)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.after(t.copies, t.s); err != nil {
+		return nil, err
+	}
+	return fetchAll(ctx, t.card, t.copies, list, slot)
 }

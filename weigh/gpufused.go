@@ -13,11 +13,11 @@ import (
 )
 
 // needFused is what gpuFused takes at most: the text; for each item, a word or a
-// document's end, three pairs of 8 bytes, later the result in their place, and
-// flags, twice; lists of documents. The tables of very long documents come on top. The
+// document's end, two pairs of 8 bytes and a flag, then the table of a very long
+// document, later the result and what does not fit its bytes; lists of documents. The
 // dictionary and the sequence are not in the arena.
 func needFused(bytes, words, docs int) int64 {
-	return int64(bytes) + 48*int64(words+docs) + 32*int64(docs) + gpuSpare
+	return int64(bytes) + 64*int64(words+docs) + 32*int64(docs) + gpuSpare
 }
 
 // packing says how a pair is packed into 64 bits: see kernels/count.cu.
@@ -311,94 +311,61 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 	slots := (t.dev.Info().SharedOptIn - 64) / 8
 	wide := slots / 4 * 3
 	classes := []struct {
-		kernel     string
-		over, most int
-		threads    int
-		slots      int // in dynamic shared memory
-		list       gpu.Buffer[uint32]
-	}{
-		{kernel: "weigh_count_middle", over: smallDocument, most: middleDocument, threads: 128},
-		{kernel: "weigh_count_large", over: middleDocument, most: largeDocument, threads: 512},
-		{kernel: "weigh_count_wide", over: largeDocument, most: wide, threads: wideThreads, slots: slots},
-		{kernel: "weigh_count_huge", over: max(wide, largeDocument), most: math.MaxInt32, threads: wideThreads},
-	}
+		kernel         string
+		threads, slots int // slots in dynamic shared memory
+	}{{"weigh_count_middle", 128, 0}, {"weigh_count_large", 512, 0}, {"weigh_count_wide", wideThreads, slots}, {"weigh_count_huge", wideThreads, 0}}
 	return t.scratch(func() (err error) {
-		for i := range classes {
-			if c := &classes[i]; c.over < t.in.longest {
-				if c.list, err = t.documents(ctx, ends, c.over, c.most); err != nil {
-					return err
-				}
-			}
+		lists, before := take[uint32](t.card, &err, len(classes)*nd), take[uint64](t.card, &err, nd)
+		if err != nil {
+			return err
 		}
-		// The longest first: the others fill up what they leave.
-		for _, c := range slices.Backward(classes) {
-			if c.list.Len() == 0 {
+		err = errors.Join(t.count.Zero(t.s), t.each("count", "weigh_classes", nd, ends.Arg(), gpu.U64(uint64(nd)), gpu.U32(smallDocument),
+			gpu.U32(middleDocument), gpu.U32(largeDocument), gpu.U32(uint32(max(wide, largeDocument))), lists.Arg(), t.count.Arg(), before.Arg()))
+		if err != nil {
+			return err
+		}
+		many, err := t.counts(ctx)
+		if err != nil {
+			return err
+		}
+		tables := take[uint32](t.card, &err, int(4*many[len(classes)])) // two slots of 8 bytes a word
+		if err != nil {
+			return err
+		}
+		if err := t.after(t.copies, t.s); err != nil {
+			return err
+		}
+		// Long documents are few: they share the device with the others.
+		for i, c := range classes {
+			if many[i] == 0 {
 				continue
 			}
 			k, err := t.dev.Kernel(count, c.kernel)
 			if err != nil {
 				return err
 			}
-			args := slices.Concat(in, []gpu.Arg{c.list.Arg()}, out)
-			if c.slots > 0 {
-				if err := k.AllowShared(8 * c.slots); err != nil {
-					return err
-				}
+			args := slices.Concat(in, []gpu.Arg{lists.Slice(i*nd, (i+1)*nd).Arg()}, out)
+			on := t.s
+			switch c.kernel {
+			case "weigh_count_wide":
+				on = t.copies
 				args = append(args, gpu.U32(uint32(c.slots)))
+				err = k.AllowShared(8 * c.slots)
+			case "weigh_count_huge":
+				on = t.copies
+				args = append(args, before.Arg(), tables.Arg())
 			}
-			if c.kernel == "weigh_count_huge" {
-				before, tables, err := t.hugeTables(ctx, ends, c.list)
-				if err != nil {
-					return err
-				}
-				args = append(args, before, tables)
-			}
-			if err := t.s.Launch(k, gpu.GridShared(c.list.Len(), c.threads, 8*c.slots), args...); err != nil {
+			if err != nil {
 				return err
 			}
+			if err := on.Launch(k, gpu.GridShared(int(many[i]), c.threads, 8*c.slots), args...); err != nil {
+				return err
+			}
+		}
+		if err := t.after(t.s, t.copies); err != nil {
+			return err
 		}
 		args := slices.Concat(in, []gpu.Arg{gpu.U64(uint64(nd))}, out)
 		return t.s.Launch(small, gpu.Grid((nd+7)/8, 256), args...)
 	})
-}
-
-// documents lists those with more than over and at most so many words.
-func (t *gpuTask) documents(ctx context.Context, ends gpu.Buffer[uint32], over, most int) (list gpu.Buffer[uint32], err error) {
-	nd := ends.Len()
-	list = take[uint32](t.card, &err, nd)
-	flags := take[uint8](t.card, &err, nd)
-	if err != nil {
-		return list, err
-	}
-	if err := t.each("count", "weigh_class", nd, ends.Arg(), flags.Arg(), gpu.Null(), gpu.U64(uint64(nd)), gpu.U32(uint32(over)), gpu.U32(uint32(most))); err != nil {
-		return list, err
-	}
-	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, list, t.count); err != nil {
-		return list, err
-	}
-	n, err := t.counted(ctx)
-	return list.Slice(0, n), err
-}
-
-// hugeTables makes tables in device memory for documents that are too long for
-// any other, two slots of 8 bytes a word.
-func (t *gpuTask) hugeTables(ctx context.Context, ends, list gpu.Buffer[uint32]) (before, tables gpu.Arg, err error) {
-	nd, n := ends.Len(), list.Len()
-	flags, lengths := take[uint8](t.card, &err, nd), take[uint32](t.card, &err, nd)
-	some, sums := take[uint32](t.card, &err, n+1), take[uint64](t.card, &err, n+1)
-	if err != nil {
-		return before, tables, err
-	}
-	err = errors.Join(
-		some.Zero(t.s),
-		t.each("count", "weigh_class", nd, ends.Arg(), flags.Arg(), lengths.Arg(), gpu.U64(uint64(nd)), gpu.U32(0), gpu.U32(0)),
-		t.each("count", "weigh_gather_u32", n, lengths.Arg(), list.Arg(), some.Arg(), gpu.U64(uint64(n))),
-		prim.ExclusiveScan(t.s, t.tmp.Arena, some, sums),
-	)
-	var total [1]uint64
-	if err == nil {
-		err = sums.Slice(n, n+1).Download(ctx, t.s, total[:])
-	}
-	all := take[uint32](t.card, &err, int(4*total[0]))
-	return sums.Arg(), all.Arg(), err
 }

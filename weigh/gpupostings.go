@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sort"
 	"sync"
 
 	"github.com/collocate/collocate/internal/gpu"
@@ -53,16 +52,8 @@ func (p *gpuPostings) giveBack(s *gpu.Stream) {
 }
 
 func (p *gpuPostings) parts(ctx context.Context, n int) (parts []iter.Seq2[Term, error]) {
-	words, from := len(p.pairs.ends), 0
-	total := p.pairs.first[words]
-	for k := 1; k <= n; k++ {
-		to := words
-		if k < n {
-			share := total * uint64(k) / uint64(n)
-			to = max(from, sort.Search(words, func(i int) bool { return p.pairs.first[i] >= share }))
-		}
-		parts = append(parts, p.terms(ctx, from, to))
-		from = to
+	for _, r := range p.pairs.ranges(n) {
+		parts = append(parts, p.terms(ctx, r[0], r[1]))
 	}
 	return parts
 }

@@ -13,20 +13,21 @@ func (s *spillFile) writePairs(p *gpuPairs) (*run, error) {
 	out := &run{spilled: &spilled{f: s.f, from: s.size}}
 	var buf []byte
 	weight := int64(sampleEvery)
-	each := p.eachPosting()
+	var r pairReader
 	for i := range p.ends {
-		word, lo, hi := p.word(i), p.first[i], p.first[i+1]
+		word := p.word(i)
+		r.read(p, i)
 		if weight >= sampleEvery {
 			out.index = append(out.index, sample{append([]byte(nil), word...), s.size, weight})
 			weight = 0
 		}
-		weight += int64(hi - lo)
+		weight += int64(len(r.docs))
 		buf = binary.AppendUvarint(buf[:0], uint64(len(word)))
 		buf = append(buf, word...)
-		buf = binary.AppendUvarint(buf, hi-lo)
+		buf = binary.AppendUvarint(buf, uint64(len(r.docs)))
 		last := uint64(0)
-		for k := lo; k < hi; k++ {
-			doc, tf := each(k)
+		for k, d := range r.docs {
+			doc, tf := uint64(d), uint64(r.tfs[k])
 			if tf == 1 {
 				buf = binary.AppendUvarint(buf, (doc-last)<<1)
 			} else {
@@ -49,19 +50,4 @@ func (s *spillFile) writePairs(p *gpuPairs) (*run, error) {
 	}
 	out.spilled.to = s.size
 	return out, nil
-}
-
-// eachPosting returns a function that gives posting k, for rising k.
-func (p *gpuPairs) eachPosting() func(k uint64) (doc, tf uint64) {
-	if p.posts != nil {
-		return func(k uint64) (doc, tf uint64) { return p.posts[k] >> 32, p.posts[k] & (1<<32 - 1) }
-	}
-	large := p.large
-	return func(k uint64) (doc, tf uint64) {
-		if tf = uint64(p.small[k]); tf == 0 && len(large) > 0 {
-			tf = large[0] & (1<<32 - 1)
-			large = large[1:]
-		}
-		return uint64(p.docs[k]), tf
-	}
 }

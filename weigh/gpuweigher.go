@@ -94,7 +94,7 @@ func (w *Weigher) Weigh(ctx context.Context) (err error) {
 func (w *Weigher) Steps() []Step { return w.run.steps }
 
 // Pairs is the number of (word, document), Terms that of words, of the last Weigh.
-func (w *Weigher) Pairs() int { return len(w.pairs.docs) }
+func (w *Weigher) Pairs() int { return len(w.pairs.gaps) }
 func (w *Weigher) Terms() int { return len(w.pairs.ends) }
 
 // Weights are those of the last Weigh, valid until the next or until Free.

@@ -22,15 +22,29 @@ KERNEL __launch_bounds__(kEndThreads) weigh_ends(const u32* __restrict__ items, 
 // Document d has the items [begin, end) before the 0 at its end.
 INLINE u32 begin_of(const u32* ends, u32 d) { return d ? ends[d - 1] + 1 : 0; }
 
-// Flags the documents that have more than `over` and at most `most` words, and
-// writes how many each has.
+// The classes of documents by their number of words: list c, of docs numbers each,
+// gets those of class c that have at most most[c] and more than the class before; the
+// last class has no bound. counts[c] is how many there are, counts[kClasses] the words
+// of the last class, before[i] those of the last class's documents before its i-th.
+// Lists are in no order.
+constexpr u32 kClasses = 4;
 KERNEL __launch_bounds__(kEndThreads)
-weigh_class(const u32* __restrict__ ends, u8* __restrict__ flags, u32* __restrict__ lengths, u64 docs, u32 over, u32 most) {
+weigh_classes(const u32* __restrict__ ends, u64 docs, u32 none, u32 most0, u32 most1, u32 most2, u32* __restrict__ lists, u64* counts,
+              u64* __restrict__ before) {
   u64 d = thread_number(kEndThreads);
-  if (d >= docs) return;
-  u32 n = ends[d] - begin_of(ends, (u32)d);
-  flags[d] = n > over && n <= most;
-  if (lengths) lengths[d] = n;
+  u32 n = d < docs ? ends[d] - begin_of(ends, (u32)d) : 0;
+  u32 c = n <= none ? kClasses : n <= most0 ? 0 : n <= most1 ? 1 : n <= most2 ? 2 : 3;
+#pragma unroll
+  for (u32 k = 0; k < kClasses; k++) {
+    u32 votes = __ballot_sync(kFull, c == k);
+    u64 at = 0;
+    if (lane_id() == 0 && votes) at = atomicAdd(counts + k, (u64)__popc(votes));
+    at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
+    if (c == k) {
+      lists[k * docs + at] = (u32)d;
+      if (k == kClasses - 1) before[at] = atomicAdd(counts + kClasses, (u64)n);
+    }
+  }
 }
 
 // A pair is one number, the word's place in byte order highest, then the document,
@@ -185,12 +199,6 @@ KERNEL __launch_bounds__(kHugeThreads) weigh_count_huge(COUNT_PARAMS, const u64*
   count_document<kHugeThreads>(items, begin, n, d, keys, keys + 2 * (u64)n, 2 * n, out);
 }
 
-KERNEL __launch_bounds__(kEndThreads)
-weigh_gather_u32(const u32* __restrict__ in, const u32* __restrict__ at, u32* __restrict__ out, u64 n) {
-  u64 i = thread_number(kEndThreads);
-  if (i < n) out[i] = in[at[i]];
-}
-
 // Where the pairs of each word begin, and the end behind the last. All words have
 // some.
 KERNEL __launch_bounds__(kEndThreads)
@@ -230,20 +238,44 @@ weigh_posts(const u64* __restrict__ pairs, u64 n, const u32* __restrict__ number
   posts[at] = (u64)(numbers ? __ldg(numbers + d) : d) << 32 | p.tf(pair);
 }
 
-// Frequencies for the host, a byte each: nearly all are small. Where one is 255 or
-// more there is a 0, and its place, counted from base, << 32 | frequency in a list.
+// The result for the host, in fewer bytes: the link is what takes longest. A document
+// is two bytes, how much its number is above that of the word's document before; 0
+// where that is not so or does not fit. A frequency is a byte, 0 if it is 255 or more.
+// The first documents of words are listed, and what does not fit: the pair's number
+// << 32 | document, or frequency.
+
+// small[first[t]] becomes 1, all others are 0.
 KERNEL __launch_bounds__(kEndThreads)
-weigh_small(const u32* __restrict__ tfs, u8* __restrict__ small, u64* __restrict__ large, u64* count, u64 base, u64 n) {
-  u64 at = thread_number(kEndThreads) * 4;
-  u32 packed = 0;
-  for (u32 j = 0; j < 4 && at + j < n; j++) {
-    u32 tf = tfs[at + j];
-    if (tf < 255) packed |= tf << (8 * j);
-    else large[atomicAdd(count, 1ull)] = (base + at + j) << 32 | tf;
-  }
-  if (at + 4 <= n) {
-    *(u32*)(small + at) = packed;
-  } else {
-    for (u32 j = 0; at + j < n; j++) small[at + j] = (u8)(packed >> (8 * j));
+weigh_mark_firsts(const u64* __restrict__ first, u8* __restrict__ small, u64 terms) {
+  u64 t = thread_number(kEndThreads);
+  if (t < terms) small[first[t]] = 1;
+}
+
+KERNEL __launch_bounds__(kEndThreads)
+weigh_first_docs(const u64* __restrict__ first, const u32* __restrict__ docs, u32* __restrict__ first_docs, u64 terms) {
+  u64 t = thread_number(kEndThreads);
+  if (t < terms) first_docs[t] = docs[first[t]];
+}
+
+// Pairs [from, to), four to a thread.
+KERNEL __launch_bounds__(kEndThreads)
+weigh_shrink(const u32* __restrict__ docs, const u32* __restrict__ tfs, u16* __restrict__ gaps, u8* small, u64* __restrict__ jumps,
+             u64* __restrict__ large, u64* counts, u64 from, u64 to) {
+  u64 at = from + thread_number(kEndThreads) * 4;
+  if (at >= to) return;
+  u32 before = at ? docs[at - 1] : 0;
+  for (u64 i = at; i < at + 4 && i < to; i++) {
+    u32 d = docs[i], tf = tfs[i];
+    u32 gap = d - before;
+    if (small[i]) {
+      gap = 0;  // a word's first
+    } else if (gap > 0xffff) {
+      gap = 0;
+      jumps[atomicAdd(counts, 1ull)] = i << 32 | d;
+    }
+    gaps[i] = (u16)gap;
+    small[i] = tf < 255 ? (u8)tf : 0;
+    if (tf >= 255) large[atomicAdd(counts + 1, 1ull)] = i << 32 | tf;
+    before = d;
   }
 }
