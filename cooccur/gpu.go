@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -47,6 +48,7 @@ type GPU struct {
 	copies  [2]*gpu.Stream
 	slots   []*textSlot
 	batches []*rowBatch
+	large   []*rowBatch // for long rows
 	seq     *words.Sequence
 	dict    *words.Dictionary
 	arenas  [2]*gpu.Arena // for sorting words, and for pairs
@@ -87,7 +89,7 @@ func (g *GPU) Close() error {
 	for _, s := range g.slots {
 		errs = append(errs, s.free())
 	}
-	for _, b := range g.batches {
+	for _, b := range slices.Concat(g.batches, g.large) {
 		errs = append(errs, b.free())
 	}
 	if g.seq != nil {

@@ -43,13 +43,15 @@ type gpuPairs struct {
 	// The buffers have room for twice as many, as rows need them.
 	keys, sums, highs gpu.Buffer[uint64]
 	n, runs           int
+	mixed             bool               // a run is not in order
+	altKeys, altSums  gpu.Buffer[uint64] // where sortSums left room
 
 	spill *spill
 }
 
 // What is taken for each pair that can be listed, or sum that can be held: the
-// list, the sums twice, and the same again to sort them.
-func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 16 }
+// list, the sums twice, the same again to sort them, and some more to add them up.
+func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 32*int64(planes) }
 
 // cellBytes is what a cell of the dense matrix takes: itself, and its entry in the
 // rows.
@@ -258,21 +260,26 @@ func (p *gpuPairs) denseLimit() int64 {
 	return math.MaxInt64 // sums of units were checked
 }
 
+// densePlanes is what kernels want to know of the dense matrix: 0 means 32 bits.
+func (p *gpuPairs) densePlanes() int {
+	if p.Weighting == Count {
+		return 0
+	}
+	return p.planes
+}
+
 // listDense appends the cells of the dense matrix to the sums, for which there is
 // always room once, and clears it.
 func (p *gpuPairs) listDense(ctx context.Context) error {
-	planes := p.planes
-	if p.Weighting == Count {
-		planes = 0
-	}
 	err := errors.Join(p.count.Upload(p.compute, []uint64{uint64(p.n)}),
-		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)), gpu.U32(uint32(planes)), gpu.U32(uint32(p.colBits)),
+		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)), gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits)),
 			p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), p.count.Arg()))
 	if err != nil {
 		return err
 	}
 	p.added = 0
 	p.runs++
+	p.mixed = true
 	p.n, err = p.get(ctx)
 	return err
 }
@@ -299,71 +306,43 @@ func (p *gpuPairs) scratch(f func() error) error {
 	return errors.Join(f(), p.tmp.Release(mark))
 }
 
-// reduce sorts the listed pairs and makes sums of them, behind the others.
+// reduce sorts the listed pairs and makes sums of them, behind the others. There is
+// room for twice as many sums as may stay.
 func (p *gpuPairs) reduce(ctx context.Context) error {
 	if p.listed == 0 {
 		return nil
 	}
-	// They are made in the upper half of the sums, which only rows need.
-	half := p.keys.Len() / 2
-	n, err := p.sumList(ctx, half)
+	n, err := p.sumList(ctx)
 	if err != nil {
 		return err
-	}
-	if p.n+n > p.list.Len() {
-		if err := p.compact(ctx); err != nil {
-			return err
-		}
-	}
-	if p.n+n > p.list.Len() {
-		if err := p.spillRows(ctx); err != nil { // that needs all the room
-			return err
-		}
-		if n, err = p.sumList(ctx, half); err != nil {
-			return err
-		}
-	}
-	for _, b := range []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes] {
-		if err := b.Slice(half, half+n).CopyTo(p.compute, b.Slice(p.n, p.n+n)); err != nil {
-			return err
-		}
 	}
 	p.n += n
 	p.runs++
 	p.listed = 0
-	return nil
+	if p.n <= p.list.Len() {
+		return nil
+	}
+	if err := p.compact(ctx); err != nil || p.n <= p.list.Len() {
+		return err
+	}
+	return p.spillMost(ctx)
 }
 
-// sumList makes sums of the listed pairs at some place, and returns how many. The
-// list stays, in another order.
-func (p *gpuPairs) sumList(ctx context.Context, at int) (int, error) {
+// sumList makes sums of the listed pairs, behind the others, and returns how many.
+func (p *gpuPairs) sumList(ctx context.Context) (int, error) {
 	err := p.scratch(func() error {
 		s, n := p.compute, p.listed
-		list := p.list.Slice(0, n)
 		alt, err := gpu.Take[uint64](p.tmp, n)
 		if err != nil {
 			return err
 		}
-		keys, err := prim.SortKeys(s, p.tmp, list, alt, p.disBits, p.disBits+2*p.colBits)
+		keys, err := prim.SortKeys(s, p.tmp, p.list.Slice(0, n), alt, p.disBits, p.disBits+2*p.colBits)
 		if err != nil {
 			return err
 		}
-		outKeys, outSums := p.keys.Slice(at, at+n), p.sums.Slice(at, at+n)
+		outKeys, outSums := p.keys.Slice(p.n, p.n+n), p.sums.Slice(p.n, p.n+n)
 		if p.Weighting == Count {
-			if keys != list {
-				if err := keys.CopyTo(s, list); err != nil {
-					return err
-				}
-			}
 			return prim.RunLengths(s, p.tmp, keys, outKeys, outSums, p.count)
-		}
-		if keys == list { // the list keeps its distances
-			if err := list.CopyTo(s, alt); err != nil {
-				return err
-			}
-			keys = alt
-		} else if err := keys.CopyTo(s, list); err != nil {
-			return err
 		}
 		low, err := gpu.Take[uint32](p.tmp, n)
 		if err != nil {
@@ -381,7 +360,7 @@ func (p *gpuPairs) sumList(ctx context.Context, at int) (int, error) {
 			return err
 		}
 		if p.planes > 1 {
-			if err := prim.ReduceByKey(s, p.tmp, keys, high, outKeys, p.highs.Slice(at, at+n), p.count); err != nil {
+			if err := prim.ReduceByKey(s, p.tmp, keys, high, outKeys, p.highs.Slice(p.n, p.n+n), p.count); err != nil {
 				return err
 			}
 		}
@@ -391,6 +370,34 @@ func (p *gpuPairs) sumList(ctx context.Context, at int) (int, error) {
 		return 0, err
 	}
 	return p.get(ctx)
+}
+
+// spillMost spills as many sums as rows can be made of at once, and keeps the rest.
+func (p *gpuPairs) spillMost(ctx context.Context) error {
+	most, rest := p.list.Len(), p.n-p.list.Len()
+	mark := p.tmp.Mark()
+	var kept [3]gpu.Buffer[uint64]
+	all := []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes]
+	for i, b := range all {
+		var err error
+		if kept[i], err = gpu.Take[uint64](p.tmp, rest); err != nil {
+			return err
+		}
+		if err := b.Slice(most, p.n).CopyTo(p.compute, kept[i]); err != nil {
+			return err
+		}
+	}
+	p.n = most
+	if err := p.spillRows(ctx); err != nil {
+		return err
+	}
+	for i, b := range all {
+		if err := kept[i].CopyTo(p.compute, b); err != nil {
+			return err
+		}
+	}
+	p.n, p.runs = rest, 1
+	return p.tmp.Release(mark)
 }
 
 // makeRoom adds up the runs of sums, and spills them if there is not room for so many
@@ -405,24 +412,26 @@ func (p *gpuPairs) makeRoom(ctx context.Context, more int) error {
 	return p.spillRows(ctx)
 }
 
-// compact makes one run of all.
+// compact makes one run of all, in order.
 func (p *gpuPairs) compact(ctx context.Context) error {
-	if p.runs < 2 {
+	if p.runs < 2 && !p.mixed {
 		return nil
 	}
 	err := p.scratch(func() error {
-		keys, sums, highs, err := p.sortSums(p.n)
+		keys, sums, highs, err := p.sortSums(p.n, 0)
 		if err != nil {
 			return err
 		}
+		// Sums of equal keys go where the sorted ones are not.
 		n := p.n
-		var out [3]gpu.Buffer[uint64]
-		for i := range 1 + p.planes {
-			if out[i], err = gpu.Take[uint64](p.tmp, n); err != nil {
-				return err
-			}
+		out := [3]gpu.Buffer[uint64]{p.keys, p.sums, p.highs}
+		if keys == p.keys.Slice(0, n) {
+			out[0], out[1] = p.altKeys, p.altSums
 		}
 		if p.planes > 1 {
+			if out[2], err = gpu.Take[uint64](p.tmp, n); err != nil {
+				return err
+			}
 			if err := prim.ReduceByKey(p.compute, p.tmp, keys, highs, out[0], out[2], p.count); err != nil {
 				return err
 			}
@@ -434,19 +443,21 @@ func (p *gpuPairs) compact(ctx context.Context) error {
 			return err
 		}
 		for i, to := range []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes] {
-			if err := out[i].Slice(0, p.n).CopyTo(p.compute, to); err != nil {
-				return err
+			if out[i] != to {
+				if err := out[i].Slice(0, p.n).CopyTo(p.compute, to); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
-	p.runs = 1
+	p.runs, p.mixed = 1, false
 	return err
 }
 
-// sortSums sorts the first n sums by key, within p.keys and its kin or to temporary
-// memory. Two planes are sorted one after the other, with the same keys.
-func (p *gpuPairs) sortSums(n int) (keys, sums, highs gpu.Buffer[uint64], err error) {
+// sortSums sorts the first n sums by key, from some bit on, within p.keys and its kin
+// or to temporary memory. Two planes are sorted one after the other, with the same keys.
+func (p *gpuPairs) sortSums(n, low int) (keys, sums, highs gpu.Buffer[uint64], err error) {
 	alt := func() (b gpu.Buffer[uint64]) {
 		if err == nil {
 			b, err = gpu.Take[uint64](p.tmp, n)
@@ -455,6 +466,7 @@ func (p *gpuPairs) sortSums(n int) (keys, sums, highs gpu.Buffer[uint64], err er
 	}
 	keys, sums = p.keys.Slice(0, n), p.sums.Slice(0, n)
 	altKeys, altSums := alt(), alt()
+	p.altKeys, p.altSums = altKeys, altSums
 	if p.planes > 1 {
 		again := alt()
 		if err != nil {
@@ -463,7 +475,7 @@ func (p *gpuPairs) sortSums(n int) (keys, sums, highs gpu.Buffer[uint64], err er
 		if err = keys.CopyTo(p.compute, again); err != nil {
 			return
 		}
-		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, p.highs.Slice(0, n), altSums, 0, 2*p.colBits); err != nil {
+		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, p.highs.Slice(0, n), altSums, low, 2*p.colBits); err != nil {
 			return
 		}
 		if highs != p.highs.Slice(0, n) { // the other buffer is needed again
@@ -476,6 +488,6 @@ func (p *gpuPairs) sortSums(n int) (keys, sums, highs gpu.Buffer[uint64], err er
 	if err != nil {
 		return
 	}
-	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, 0, 2*p.colBits)
+	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, low, 2*p.colBits)
 	return
 }

@@ -211,6 +211,7 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 	}
 	p.pairs = 0
 	to.runs++
+	to.mixed = true
 	to.n, err = to.get(ctx)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
 var rowsSource = gpuModule("rows")
@@ -58,11 +58,21 @@ func (p *gpuPairs) spillRows(ctx context.Context) error {
 	})
 }
 
+// sumsInOrder are sums in the order of their keys.
+type sumsInOrder struct {
+	n                 int
+	keys, sums, highs gpu.Buffer[uint64]
+	starts            gpu.Buffer[uint64] // of rows, and the end
+	begins            []uint64           // the same on the host
+}
+
 // rows makes rows of all sums, in order, and leaves none behind. With units they have
 // sums of units, else values.
+//
+// With both sides a row is the sums of other rows that name it as their column, then
+// its own, whose columns are not smaller: two lists, each in order.
 func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch) error) error {
-	// Sums of the dense matrix have keys of their own, unless some were moved before.
-	if p.moved {
+	if p.moved { // some of the dense sums are among the others already
 		if err := p.listDense(ctx); err != nil {
 			return err
 		}
@@ -73,41 +83,93 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 	if err := p.mark(ctx, "pairs sorted and added up"); err != nil {
 		return err
 	}
-	if !p.moved {
-		if err := p.listDense(ctx); err != nil {
-			return err
-		}
-	}
-	n := p.n
-	if p.Side == Both {
-		if err := p.launch(rowsSource, "rows_mirror", n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits))); err != nil {
-			return err
-		}
-		n *= 2
-	}
 	err := p.scratch(func() error {
-		keys, sums, highs, err := p.sortSums(n)
-		if err != nil {
+		own, mirrored := new(sumsInOrder), new(sumsInOrder)
+		for _, l := range []*sumsInOrder{own, mirrored} {
+			var err error
+			if l.starts, err = gpu.Take[uint64](p.tmp, p.vocab.Len()+1); err != nil {
+				return err
+			}
+		}
+		if err := p.withDense(ctx, own, mirrored.starts); err != nil {
 			return err
 		}
-		words := p.vocab.Len()
-		starts, err := gpu.Alloc[uint64](p.dev, words+1)
-		if err != nil {
+		if err := p.begin(ctx, own); err != nil {
 			return err
 		}
-		err = p.launch(rowsSource, "rows_starts", n+1, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits)), gpu.U64(uint64(words)), starts.Arg())
-		begins := make([]uint64, words+1)
-		err = errors.Join(err, starts.Download(ctx, p.compute, begins), starts.Free())
-		if err == nil {
-			err = p.mark(ctx, "rows sorted")
+		lists := []*sumsInOrder{own}
+		if p.Side == Both {
+			if err := p.mirror(ctx, own, mirrored); err != nil {
+				return err
+			}
+			lists = append(lists, mirrored)
 		}
-		if err == nil {
-			err = p.deliver(ctx, keys, sums, highs, begins, units, consume)
+		if err := p.mark(ctx, "rows sorted"); err != nil {
+			return err
 		}
-		return err
+		return p.deliver(ctx, lists, units, consume)
 	})
 	p.n, p.runs, p.moved = 0, 0, false
 	return errors.Join(err, p.mark(ctx, "rows on the host"))
+}
+
+// withDense puts the sums of the dense matrix among the others, in the upper half of
+// the buffers. others is room for a word a row.
+func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder, others gpu.Buffer[uint64]) error {
+	half := p.keys.Len() / 2
+	own.keys, own.sums = p.keys.Slice(half, 2*half), p.sums.Slice(half, 2*half)
+	if p.planes > 1 {
+		own.highs = p.highs.Slice(half, 2*half)
+	}
+	counts, err1 := gpu.Take[uint32](p.tmp, p.head+1)
+	starts, err2 := gpu.Take[uint64](p.tmp, p.head+1)
+	k1, err3 := p.dev.Kernel(rowsSource, "rows_dense_count")
+	k2, err4 := p.dev.Kernel(rowsSource, "rows_dense_fill")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	s, n, head := p.compute, gpu.U64(uint64(p.n)), gpu.U32(uint32(p.head))
+	planes, bits := gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits))
+	rows := min(p.head, p.vocab.Len()) // the matrix may have more
+	err := errors.Join(
+		s.Launch(k1, gpu.Grid(p.head, gpuThreads), p.dense.Arg(), head, planes, counts.Arg()),
+		prim.ExclusiveScan(s, p.tmp, counts, starts),
+		p.launch(rowsSource, "rows_starts", p.n+1, p.keys.Arg(), n, bits, gpu.U64(uint64(p.vocab.Len())), others.Arg()),
+		p.launch(rowsSource, "rows_place", p.n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), n, bits, head, starts.Arg(),
+			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs)))
+	if err == nil && rows > 0 {
+		err = s.Launch(k2, gpu.Grid(rows, gpuThreads), p.dense.Arg(), head, planes, bits, starts.Arg(), others.Arg(),
+			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs))
+	}
+	var dense [1]uint64
+	if err := errors.Join(err, starts.Slice(p.head, p.head+1).Download(ctx, s, dense[:])); err != nil {
+		return err
+	}
+	own.n = p.n + int(dense[0])
+	p.added = 0
+	return nil
+}
+
+// begin finds where rows begin.
+func (p *gpuPairs) begin(ctx context.Context, l *sumsInOrder) error {
+	l.begins = make([]uint64, l.starts.Len())
+	return errors.Join(
+		p.launch(rowsSource, "rows_starts", l.n+1, l.keys.Arg(), gpu.U64(uint64(l.n)), gpu.U32(uint32(p.colBits)), gpu.U64(uint64(p.vocab.Len())), l.starts.Arg()),
+		l.starts.Download(ctx, p.compute, l.begins))
+}
+
+// mirror makes the sums of the columns, in the lower half of the buffers. They come in
+// the order of their new columns, so they are sorted by row alone.
+func (p *gpuPairs) mirror(ctx context.Context, own, to *sumsInOrder) (err error) {
+	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),
+		p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs)); err != nil {
+		return err
+	}
+	to.n = own.n
+	if to.keys, to.sums, to.highs, err = p.sortSums(own.n, p.colBits); err != nil {
+		return err
+	}
+	return p.begin(ctx, to)
 }
 
 // rowBatch is some rows on their way to the host.
@@ -122,8 +184,9 @@ type rowBatch struct {
 
 	rows   Rows
 	lo, hi []uint64
-	small  []uint32  // sums that the host is to divide
-	values []float64 // room for what becomes of them
+	small  []uint32      // sums that the host is to divide
+	values []float64     // room for what becomes of them
+	ready  chan struct{} // closed when they are
 }
 
 func newRowBatch(dev *gpu.Device, entries int, wide bool) (*rowBatch, error) {
@@ -152,129 +215,201 @@ func (b *rowBatch) free() error {
 	return errors.Join(errs...)
 }
 
-// Rows come in batches of about so many entries, a few of them under way at once.
+// Rows come in batches of about so many entries, which stay in the host's caches;
+// half of them may be under way on the link, half in the hands of the host's cores.
 const (
-	batchEntries = 1 << 20
-	batchCount   = 4
+	batchEntries = 1 << 18
+	batchCount   = 24
+	largeCount   = 4
 	batchRows    = 1 << 16
 )
 
-// takeBatches makes batches for so many entries, unless they are there.
-func (g *GPU) takeBatches(entries int, wide bool) error {
-	if len(g.batches) > 0 && g.batches[0].cols.Len() >= entries && (!wide || g.batches[0].highs.Len() > 0) {
+// takeBatches makes batches, unless they are there: most of the usual size, and some
+// for rows that are longer, which the commonest words have.
+func (g *GPU) takeBatches(usual, longest int, wide bool) error {
+	take := func(batches *[]*rowBatch, count, entries int) error {
+		if have := *batches; len(have) > 0 {
+			if have[0].cols.Len() >= entries && (!wide || have[0].highs.Len() > 0) {
+				return nil
+			}
+			*batches = nil
+			for _, b := range have {
+				if err := b.free(); err != nil {
+					return err
+				}
+			}
+		}
+		for len(*batches) < count {
+			b, err := newRowBatch(g.dev, entries, wide)
+			if err != nil {
+				return err
+			}
+			*batches = append(*batches, b)
+		}
 		return nil
 	}
-	for _, b := range g.batches {
-		if err := b.free(); err != nil {
-			return err
-		}
-	}
-	g.batches = nil
-	for range batchCount {
-		b, err := newRowBatch(g.dev, entries, wide)
-		if err != nil {
-			return err
-		}
-		g.batches = append(g.batches, b)
-	}
-	return nil
-}
-
-// deliver brings sorted sums to the host, batch after batch: while one is consumed,
-// the next ones cross the link.
-func (p *gpuPairs) deliver(ctx context.Context, keys, sums, highs gpu.Buffer[uint64], begins []uint64, units bool, consume func(*rowBatch) error) error {
-	words := len(begins) - 1
-	size := batchEntries
-	if p.gpuSums > 0 {
-		size = 64
-	}
-	for row := range words {
-		size = max(size, int(begins[row+1]-begins[row]))
-	}
-	if err := p.takeBatches(size, p.wide && units); err != nil {
+	if err := take(&g.batches, batchCount, usual); err != nil || longest <= usual {
 		return err
 	}
-	small, err := p.smallSums(ctx, sums, int(begins[words]), units)
+	return take(&g.large, largeCount, longest)
+}
+
+// deliver brings lists of sums to the host as rows, batch after batch: while one is
+// consumed, the next ones cross the link.
+func (p *gpuPairs) deliver(ctx context.Context, lists []*sumsInOrder, units bool, consume func(*rowBatch) error) error {
+	words := p.vocab.Len()
+	begins := lists[0].begins
+	if len(lists) > 1 {
+		begins = make([]uint64, words+1)
+		for row := range begins {
+			begins[row] = lists[0].begins[row] + lists[1].begins[row]
+		}
+	}
+	usual, longest := batchEntries, 0
+	if p.gpuSums > 0 {
+		usual = 64
+	}
+	for row := range words {
+		longest = max(longest, int(begins[row+1]-begins[row]))
+	}
+	if err := p.takeBatches(usual, longest, p.wide && units); err != nil {
+		return err
+	}
+	small, err := p.smallSums(ctx, lists[0].sums, lists[0].n, units)
 	if err != nil {
 		return err
 	}
-	flying := make([]*rowBatch, 0, batchCount)
+	// Batches are under way to the host, then divided there, each by a goroutine of its
+	// own, then consumed in order.
+	var flying, dividing []*rowBatch
+	free := [2][]*rowBatch{slices.Clone(p.batches), slices.Clone(p.large)}
+	kind := func(b *rowBatch) int { // of the two
+		if b.cols.Len() > p.batches[0].cols.Len() {
+			return 1
+		}
+		return 0
+	}
+	wanted := func(row int) int {
+		if row < words && int(begins[row+1]-begins[row]) > p.batches[0].cols.Len() {
+			return 1
+		}
+		return 0
+	}
 	land := func() error {
 		b := flying[0]
-		flying = slices.Delete(flying, 0, 1)
+		flying = flying[1:]
 		if err := b.done.Wait(); err != nil {
 			return err
 		}
+		b.ready = make(chan struct{})
 		if small {
-			b.divide(p.one, p.Threads)
+			go b.divide(p.one)
+		} else {
+			close(b.ready)
 		}
+		dividing = append(dividing, b)
+		return nil
+	}
+	finish := func() error {
+		b := dividing[0]
+		dividing = dividing[1:]
+		<-b.ready
 		p.progress("rows", 8*int64(begins[b.rows.First]), 8*int64(begins[words]))
 		if err := consume(b); err != nil {
 			return err
 		}
+		free[kind(b)] = append(free[kind(b)], b)
 		return ctx.Err()
 	}
-	next := 0
-	for row := 0; row < words; {
-		if len(flying) == batchCount {
-			if err := land(); err != nil {
-				return errors.Join(err, p.compute.Sync(context.Background()))
-			}
+	end := func(err error) error { // nothing may be under way any more
+		for _, b := range dividing {
+			<-b.ready
 		}
-		b := p.batches[next]
-		next = (next + 1) % batchCount
-		end, from := row, begins[row]
-		b.rows.First, b.rows.Ends = row, b.rows.Ends[:0]
-		for end < words && end-row < batchRows && begins[end+1]-from <= uint64(size) {
-			end++
-			b.rows.Ends = append(b.rows.Ends, int(begins[end]-from))
-		}
-		if err := p.send(b, keys, sums, highs, int(from), int(begins[end]), units, small); err != nil {
-			return err
-		}
-		flying = append(flying, b)
-		row = end
+		return errors.Join(err, p.compute.Sync(context.Background()))
 	}
-	for len(flying) > 0 {
-		if err := land(); err != nil {
-			return errors.Join(err, p.compute.Sync(context.Background()))
+	for row := 0; row < words || len(flying)+len(dividing) > 0; {
+		switch {
+		case row < words && len(free[wanted(row)]) > 0:
+			of := &free[wanted(row)]
+			b := (*of)[0]
+			*of = (*of)[1:]
+			to, from := row, begins[row]
+			b.rows.First, b.rows.Ends = row, b.rows.Ends[:0]
+			for to < words && to-row < batchRows && begins[to+1]-from <= uint64(b.cols.Len()) {
+				to++
+				b.rows.Ends = append(b.rows.Ends, int(begins[to]-from))
+			}
+			if err := p.send(b, lists, row, to, int(begins[to]-from), units, small); err != nil {
+				return end(err)
+			}
+			flying = append(flying, b)
+			row = to
+		case len(flying) > 0 && len(dividing) < batchCount/2:
+			if err := land(); err != nil {
+				return end(err)
+			}
+		default:
+			if err := finish(); err != nil {
+				return end(err)
+			}
 		}
 	}
 	return nil
 }
 
-// send makes the entries [from, to) of the matrix and starts their copy.
-func (p *gpuPairs) send(b *rowBatch, keys, sums, highs gpu.Buffer[uint64], from, to int, units, small bool) error {
-	n := to - from
-	if small {
-		b.rows.Cols, b.small = b.hCols.Values()[:n], unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b.hLows.Values()))), n)
-		err := p.launch(rowsSource, "rows_small", n, keys.Slice(from, to).Arg(), sums.Slice(from, to).Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits)), b.cols.Arg(), b.lows.Arg())
-		words := (n + 1) / 2
-		return errors.Join(err, b.cols.Slice(0, n).CopyOut(p.compute, b.hCols.Slice(0, n)), b.lows.Slice(0, words).CopyOut(p.compute, b.hLows.Slice(0, words)),
-			p.compute.Record(b.done))
-	}
-	args := []gpu.Arg{keys.Slice(from, to).Arg(), sums.Slice(from, to).Arg(), gpu.Null(), gpu.U64(uint64(n)), gpu.U32(uint32(p.colBits))}
-	if p.planes > 1 {
-		args[2] = highs.Slice(from, to).Arg()
+// send makes the n entries of the rows [from, to) and starts their copy.
+func (p *gpuPairs) send(b *rowBatch, lists []*sumsInOrder, from, to, n int, units, small bool) error {
+	first := uint64(0) // the first entry's place
+	for _, l := range lists {
+		first += l.begins[from]
 	}
 	b.rows.Cols = b.hCols.Values()[:n]
-	b.lo, b.hi = b.hLows.Values()[:n], nil
-	var err error
-	if units {
-		args = append(args, b.cols.Arg(), b.lows.Arg(), gpu.Null())
-		if p.wide {
-			args[len(args)-1] = b.highs.Arg()
-			b.hi = b.hHighs.Values()[:n]
+	for i, l := range lists {
+		lo, hi := int(l.begins[from]), int(l.begins[to])
+		args := []gpu.Arg{l.keys.Slice(lo, hi).Arg(), l.sums.Slice(lo, hi).Arg()}
+		if !small {
+			high := gpu.Null()
+			if p.planes > 1 {
+				high = l.highs.Slice(lo, hi).Arg()
+			}
+			args = append(args, high)
 		}
-		err = p.launch(rowsSource, "rows_sums", n, args...)
-		if p.wide {
-			err = errors.Join(err, b.highs.Slice(0, n).CopyOut(p.compute, b.hHighs.Slice(0, n)))
+		// The mirrored sums of a row come first: its own have all of them before.
+		others := gpu.Null()
+		if len(lists) > 1 {
+			others = lists[1-i].starts.Slice(1-i, p.vocab.Len()+1).Arg()
 		}
-	} else {
-		b.rows.Values = floats(b.lo)
-		err = p.launch(rowsSource, "rows_values", n, append(args, gpu.F64(p.one), b.cols.Arg(), b.lows.Arg())...)
+		args = append(args, gpu.U64(uint64(hi-lo)), gpu.U32(uint32(p.colBits)), others, gpu.U64(uint64(lo)-first))
+		kernel := "rows_values"
+		switch {
+		case small:
+			kernel, args = "rows_small", append(args, b.cols.Arg(), b.lows.Arg())
+		case units && p.wide:
+			kernel, args = "rows_sums", append(args, b.cols.Arg(), b.lows.Arg(), b.highs.Arg())
+		case units:
+			kernel, args = "rows_sums", append(args, b.cols.Arg(), b.lows.Arg(), gpu.Null())
+		default:
+			args = append(args, gpu.F64(p.one), b.cols.Arg(), b.lows.Arg())
+		}
+		if err := p.launch(rowsSource, kernel, hi-lo, args...); err != nil {
+			return err
+		}
 	}
-	return errors.Join(err, b.cols.Slice(0, n).CopyOut(p.compute, b.hCols.Slice(0, n)), b.lows.Slice(0, n).CopyOut(p.compute, b.hLows.Slice(0, n)),
+	words := n
+	b.lo, b.hi = b.hLows.Values()[:n], nil
+	switch {
+	case small:
+		words = (n + 1) / 2
+		b.small = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b.hLows.Values()))), n)
+	case units && p.wide:
+		b.hi = b.hHighs.Values()[:n]
+		if err := b.highs.Slice(0, n).CopyOut(p.compute, b.hHighs.Slice(0, n)); err != nil {
+			return err
+		}
+	case !units:
+		b.rows.Values = floats(b.lo)
+	}
+	return errors.Join(b.cols.Slice(0, n).CopyOut(p.compute, b.hCols.Slice(0, n)), b.lows.Slice(0, words).CopyOut(p.compute, b.hLows.Slice(0, words)),
 		p.compute.Record(b.done))
 }
 
@@ -298,30 +433,22 @@ func (p *gpuPairs) smallSums(ctx context.Context, sums gpu.Buffer[uint64], n int
 }
 
 // divide makes the values of small sums.
-func (b *rowBatch) divide(one float64, threads int) {
+func (b *rowBatch) divide(one float64) {
 	n := len(b.small)
 	b.values = slices.Grow(b.values[:0], n)[:n]
-	if n < 1<<14 {
-		threads = 1
+	values := b.values
+	if one == 1 {
+		for i, c := range b.small {
+			values[i] = float64(c)
+		}
+	} else {
+		for i, c := range b.small {
+			values[i] = float64(c) / one
+		}
 	}
-	par.Do(min(threads, divideThreads), func(worker int) {
-		lo, hi := par.Block(n, min(threads, divideThreads), worker)
-		from, to := b.small[lo:hi], b.values[lo:hi]
-		if one == 1 {
-			for i, c := range from {
-				to[i] = float64(c)
-			}
-			return
-		}
-		for i, c := range from {
-			to[i] = float64(c) / one
-		}
-	})
-	b.rows.Values = b.values
+	b.rows.Values = values
+	close(b.ready)
 }
-
-// divideThreads is how many cores divide: enough to keep up with the link.
-const divideThreads = 8
 
 // floats views words as the numbers that the device wrote there.
 func floats(w []uint64) []float64 {

@@ -34,20 +34,103 @@ rows_dense(u64* dense, u32 head, u32 planes, u32 col_bits, u64* keys, u64* sums,
   if (planes > 1) highs[base] = high;
 }
 
-// With both sides a pair stands in two rows: entry i is written again at n + i,
-// the other way round. A word with itself meets itself twice, in one cell.
-KERNEL __launch_bounds__(kThreads) rows_mirror(u64* keys, u64* sums, u64* highs, u64 n, u32 col_bits) {
+// How many cells of each row of the dense matrix are not zero: a block a row.
+// counts has a word more, which is 0.
+KERNEL __launch_bounds__(kThreads) rows_dense_count(const u64* __restrict__ dense, u32 head, u32 planes, u32* counts) {
+  __shared__ u32 warps[kThreads / kWarp];
+  u64 cells = (u64)head * head, first = (u64)blockIdx.x * head;
+  u32 mine = 0;
+  for (u32 c = threadIdx.x; c < head; c += kThreads) {
+    if (planes == 0)
+      mine += ((const u32*)dense)[first + c] != 0;
+    else
+      mine += (dense[first + c] | (planes > 1 ? dense[cells + first + c] : 0)) != 0;
+  }
+  mine = warp_sum(mine);
+  if (lane_id() == 0) warps[warp_id()] = mine;
+  __syncthreads();
+  if (threadIdx.x) return;
+  u32 all = 0;
+  for (u32 w = 0; w < kThreads / kWarp; w++) all += warps[w];
+  counts[blockIdx.x] = all;
+  if (blockIdx.x == 0) counts[head] = 0;
+}
+
+// Writes the cells that are not zero where they belong among all sums, and clears
+// them: row r has starts[r] of the dense matrix's and others[r] other sums before it,
+// and its dense ones come first. A block a row.
+KERNEL __launch_bounds__(kThreads)
+rows_dense_fill(u64* dense, u32 head, u32 planes, u32 col_bits, const u64* __restrict__ starts, const u64* __restrict__ others,
+                u64* __restrict__ keys, u64* __restrict__ sums, u64* __restrict__ highs) {
+  __shared__ u32 warps[kThreads / kWarp];
+  u64 cells = (u64)head * head, row = blockIdx.x, first = row * head;
+  u64 to = starts[row] + others[row];
+  for (u32 from = 0; from < head; from += kThreads) {
+    u32 c = from + threadIdx.x;
+    u64 low = 0, high = 0;
+    if (c < head && planes == 0) {
+      u32* counts = (u32*)dense;
+      low = counts[first + c];
+      if (low) counts[first + c] = 0;
+    } else if (c < head) {
+      low = dense[first + c];
+      if (low) dense[first + c] = 0;
+      if (planes > 1) {
+        high = dense[cells + first + c];
+        if (high) dense[cells + first + c] = 0;
+      }
+    }
+    bool some = (low | high) != 0;
+    u32 votes = __ballot_sync(kFull, some);
+    if (lane_id() == 0) warps[warp_id()] = __popc(votes);
+    __syncthreads();
+    u32 before = 0, all = 0;
+    for (u32 w = 0; w < kThreads / kWarp; w++) {
+      u32 n = warps[w];
+      if (w < warp_id()) before += n;
+      all += n;
+    }
+    if (some) {
+      u64 at = to + before + __popc(votes & lanes_below());
+      keys[at] = row << col_bits | c;
+      sums[at] = low;
+      if (planes > 1) highs[at] = high;
+    }
+    to += all;
+    __syncthreads();
+  }
+}
+
+// Writes the other sums where they belong: behind the dense ones of their row and
+// of all rows before.
+KERNEL __launch_bounds__(kThreads)
+rows_place(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, u32 head,
+           const u64* __restrict__ starts, u64* __restrict__ out_keys, u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
+  u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
+  if (i >= n) return;
+  u64 key = keys[i], row = key >> col_bits;
+  u64 at = i + starts[row < head ? row + 1 : head];
+  out_keys[at] = key;
+  out_sums[at] = sums[i];
+  if (highs) out_highs[at] = highs[i];
+}
+
+// With both sides a pair stands in two rows: every sum is written again, the other
+// way round. A word with itself meets itself twice, in one cell.
+KERNEL __launch_bounds__(kThreads)
+rows_mirror(const u64* __restrict__ keys, u64* sums, u64* highs, u64 n, u32 col_bits, u64* __restrict__ out_keys,
+            u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
   u64 key = keys[i], sum = sums[i];
   u64 row = key >> col_bits, col = key & ((1ull << col_bits) - 1);
   bool self = row == col;
-  keys[n + i] = self ? kNoKey : col << col_bits | row;
-  sums[n + i] = sum;
+  out_keys[i] = self ? kNoKey : col << col_bits | row;
+  out_sums[i] = sum;
   if (self) sums[i] = 2 * sum;
   if (highs) {
     u64 high = highs[i];
-    highs[n + i] = high;
+    out_highs[i] = high;
     if (self) highs[i] = 2 * high;
   }
 }
@@ -70,30 +153,39 @@ INLINE void join(u64 sum, u64 high, u64& lo, u64& hi) {
   hi = (high >> 33) + (lo < sum);
 }
 
+// Rows come from two sorted lists: the mirrored sums, whose columns are smaller, and
+// then the others. An entry's place is its place in its own list plus what the other
+// list has before it; the sum of the two, less the place of the first entry that is
+// wanted, is left to the caller but for the row: others[row], or nothing.
+INLINE u64 place_of(u64 i, u64 key, u32 col_bits, const u64* others, u64 shift) {
+  return others ? i + shift + others[key >> col_bits] : i;
+}
+
 // Columns and values: sums of units divided once, as on the CPU.
 KERNEL __launch_bounds__(kThreads)
-rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, double one,
-            u32* __restrict__ cols, double* __restrict__ values) {
+rows_values(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, const u64* __restrict__ others,
+            u64 shift, double one, u32* __restrict__ cols, double* __restrict__ values) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
-  cols[i] = (u32)(keys[i] & ((1ull << col_bits) - 1));
+  u64 at = place_of(i, keys[i], col_bits, others, shift);
+  cols[at] = (u32)(keys[i] & ((1ull << col_bits) - 1));
   if (!highs) {
-    values[i] = __ddiv_rn(__ull2double_rn(sums[i]), one);
+    values[at] = __ddiv_rn(__ull2double_rn(sums[i]), one);
     return;
   }
   u64 lo, hi;
   join(sums[i], highs[i], lo, hi);
   // The 64 leading bits, with a last bit for what is cut off, are rounded once;
   // the rest is a power of two.
-  u32 shift = 64;
+  u32 zeroes = 64;
   if (hi) {
-    shift = __clzll(hi);
-    u64 top = shift ? hi << shift | lo >> (64 - shift) : hi;
-    if (lo << shift) top |= 1;
+    zeroes = __clzll(hi);
+    u64 top = zeroes ? hi << zeroes | lo >> (64 - zeroes) : hi;
+    if (lo << zeroes) top |= 1;
     lo = top;
   }
-  i32 exponent = 64 - (i32)shift - 62;
-  values[i] = __dmul_rn(__ull2double_rn(lo), __longlong_as_double((i64)(1023 + exponent) << 52));
+  i32 exponent = 64 - (i32)zeroes - 62;
+  values[at] = __dmul_rn(__ull2double_rn(lo), __longlong_as_double((i64)(1023 + exponent) << 52));
 }
 
 // The largest sum of one word.
@@ -106,24 +198,27 @@ KERNEL __launch_bounds__(kThreads) rows_most(const u64* __restrict__ sums, u64 n
 
 // Columns and sums that fit 32 bits: the host divides.
 KERNEL __launch_bounds__(kThreads)
-rows_small(const u64* __restrict__ keys, const u64* __restrict__ sums, u64 n, u32 col_bits, u32* __restrict__ cols, u32* __restrict__ out) {
+rows_small(const u64* __restrict__ keys, const u64* __restrict__ sums, u64 n, u32 col_bits, const u64* __restrict__ others, u64 shift,
+           u32* __restrict__ cols, u32* __restrict__ out) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
-  cols[i] = (u32)(keys[i] & ((1ull << col_bits) - 1));
-  out[i] = (u32)sums[i];
+  u64 at = place_of(i, keys[i], col_bits, others, shift);
+  cols[at] = (u32)(keys[i] & ((1ull << col_bits) - 1));
+  out[at] = (u32)sums[i];
 }
 
 // The same as sums, to be added up with others.
 KERNEL __launch_bounds__(kThreads)
-rows_sums(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits,
-          u32* __restrict__ cols, u64* __restrict__ los, u64* __restrict__ his) {
+rows_sums(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64* __restrict__ highs, u64 n, u32 col_bits, const u64* __restrict__ others,
+          u64 shift, u32* __restrict__ cols, u64* __restrict__ los, u64* __restrict__ his) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
-  cols[i] = (u32)(keys[i] & ((1ull << col_bits) - 1));
+  u64 at = place_of(i, keys[i], col_bits, others, shift);
+  cols[at] = (u32)(keys[i] & ((1ull << col_bits) - 1));
   u64 lo = sums[i], hi = 0;
   if (highs) {
     join(sums[i], highs[i], lo, hi);
-    his[i] = hi;
+    his[at] = hi;
   }
-  los[i] = lo;
+  los[at] = lo;
 }
