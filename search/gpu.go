@@ -81,12 +81,13 @@ type onGPU struct {
 }
 
 type gpuKernels struct {
-	plan, few, many *gpu.Kernel
-	pick            *gpu.Kernel
-	dense, sparse   *gpu.Kernel
-	count           *gpu.Kernel
-	fewResident     int // blocks that the device holds
-	manyResident    int
+	plan, pick, pickOne *gpu.Kernel
+	one                 [2]*gpu.Kernel
+	few                 [gpuKinds]*gpu.Kernel
+	dense, sparse       *gpu.Kernel
+	count               *gpu.Kernel
+	fewResident         [2]int // blocks that the device holds
+	manyResident        int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -95,7 +96,9 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		source *gpu.Source
 		name   string
 	}{
-		{&k.plan, tilesSource, "tiles_plan"}, {&k.few, tilesSource, "tiles_few"}, {&k.many, tilesSource, "tiles_many"}, {&k.pick, tilesSource, "tiles_pick"},
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
+		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
+		{&k.pick, tilesSource, "tiles_pick"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {
@@ -108,7 +111,11 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		k               *gpu.Kernel
 		threads, shared int
 		to              *int
-	}{{k.few, fewThreads, fewShared, &k.fewResident}, {k.many, manyThreads, manyShared, &k.manyResident}} {
+	}{
+		{k.one[0], fewThreads, fewShared, &k.fewResident[0]}, {k.one[1], fewThreads, fewShared, &k.fewResident[1]},
+		{k.few[0], fewThreads, fewShared, &k.fewResident[0]}, {k.few[1], fewThreads, fewShared, &k.fewResident[1]},
+		{k.few[2], manyThreads, manyShared, &k.manyResident},
+	} {
 		if err := x.k.AllowShared(x.shared); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ type gpuQuery struct {
 	Need, Mask, One        uint32
 	Gap, Slack             uint32
 	Items, Cap, Order      uint32
+	Kind, _                uint32
 	Cand                   uint64
 	Out, Cut               uint32
 }
@@ -22,6 +23,7 @@ const (
 	maxGPUQueries = 1024 // of a launch, as in tiles.cuh
 	gpuEarly      = 8
 	gpuFew        = 4
+	gpuKinds      = 3 // of queries: up to two words, up to gpuFew, more
 	// maxGPUTerms is the most words of a query, maxGPUK the most answers, that are left to the device.
 	maxGPUTerms = 511
 	maxGPUK     = 1 << 14
@@ -35,14 +37,17 @@ type gpuPlan struct {
 	order   int
 	out     int
 	cands   int64
-	byItem  [2][]uint32 // of queries of few words, and of others: items after the early ones, added up
-	few     int         // queries of few words
-	sparse  bool        // some list has no table
+	byItem  [gpuKinds][]uint32 // by kind: items after the early ones, added up
+	kinds   [gpuKinds]int      // queries of each kind
+	sparse  bool               // some list has no table
 	bytes   int
 }
 
 func (p *gpuPlan) reset() {
-	*p = gpuPlan{queries: p.queries[:0], terms: p.terms[:0], byItem: [2][]uint32{append(p.byItem[0][:0], 0), append(p.byItem[1][:0], 0)}}
+	*p = gpuPlan{queries: p.queries[:0], terms: p.terms[:0], byItem: p.byItem}
+	for i := range p.byItem {
+		p.byItem[i] = append(p.byItem[i][:0], 0)
+	}
 }
 
 // outRoom is what a query's result takes: two words, and the answers, with room to sort them.
@@ -101,14 +106,17 @@ func (p *gpuPlan) add(m *gpuModel, q *query, cap int) {
 	p.cands += int64(w.Cap)
 	p.order += int(w.Items)
 	p.out += outRoom(q.heap.k)
-	later := [2]uint32{1: w.Items - min(w.Items, gpuEarly)}
-	if n <= gpuFew {
-		later[0], later[1] = later[1], 0
-		p.few++
+	switch {
+	case n > gpuFew:
+		w.Kind = 2
+	case n > 2:
+		w.Kind = 1
 	}
-	for i := range later {
-		p.byItem[i] = append(p.byItem[i], p.byItem[i][len(p.queries)]+later[i])
+	p.kinds[w.Kind]++
+	for i := range p.byItem {
+		p.byItem[i] = append(p.byItem[i], p.byItem[i][len(p.queries)])
 	}
+	p.byItem[w.Kind][len(p.queries)+1] += w.Items - min(w.Items, gpuEarly)
 	p.queries = append(p.queries, w)
 }
 
@@ -116,7 +124,7 @@ func (p *gpuPlan) add(m *gpuModel, q *query, cap int) {
 func (p *gpuPlan) write(to []byte) {
 	at := copy(to, asBytes(p.queries))
 	for i := range p.byItem {
-		if len(p.queries) == 1 && (p.few == 1) == (i == 0) {
+		if len(p.queries) == 1 && p.kinds[i] == 1 {
 			p.byItem[i][1] = p.queries[0].Items // alone, no items are early
 		}
 		copy(to[at:], asBytes(p.byItem[i]))
@@ -127,7 +135,7 @@ func (p *gpuPlan) write(to []byte) {
 
 // planBytes is the length of a plan.
 func planBytes(queries, terms int) int {
-	return queries*gpuQueryBytes + (queries+4)/4*32 + terms*gpuTermBytes
+	return queries*gpuQueryBytes + (queries+4)/4*16*gpuKinds + terms*gpuTermBytes
 }
 
 func asBytes[T any](s []T) []byte {

@@ -66,20 +66,21 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 		return nil, err
 	}
 	defer busy.Free()
-	steps := []struct {
+	type step struct {
 		name string
 		do   func() error
-	}{
+	}
+	steps := []step{
 		{"copy in", func() error { return s.plan.CopyIn(s.stream, s.host.Slice(0, s.p.bytes)) }},
 		{"plan", func() error {
-			if !s.ordered() {
-				return nil
-			}
 			return s.planItems(m, 1)
 		}},
 		{"score", func() error { return s.score(m, 1) }},
 		{"pick", func() error { return s.pick(1) }},
 		{"copy out", func() error { return s.outs.CopyOut(s.stream, s.back.Slice(0, s.p.out)) }},
+	}
+	if s.alone() {
+		steps = []step{{"score", func() error { return s.scoreOne(m) }}, {"pick", s.pickOne}}
 	}
 	var marks []*gpu.Event
 	defer func() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -13,7 +14,6 @@ import (
 const (
 	planThreads = 1024
 	fewThreads  = 256
-	fewWarps    = 8
 	manyThreads = 512
 	planHold    = 4 // times planThreads tiles are left to one block
 	pickThreads = 512
@@ -25,7 +25,7 @@ const planTerms = 16
 
 // Dynamic shared memory of the kernels that add: sums, and candidates that wait.
 const (
-	fewShared  = fewWarps * (4<<gpuSubBits + 64*8)
+	fewShared  = gpuTile*4 + 1024*8
 	manyShared = gpuTile*4 + gpuBins*4
 )
 
@@ -73,6 +73,9 @@ type gpuSlot struct {
 	keys     gpu.Buffer[uint64]
 	outs     gpu.Buffer[uint64]
 	back     gpu.Pinned[uint64]
+	mapped   gpu.Buffer[uint64] // back, as kernels see it
+	one      gpuOne
+	args     []gpu.Arg
 	graphs   map[gpuShape]*gpu.Graph
 	p        gpuPlan
 }
@@ -82,8 +85,7 @@ type gpuShape struct {
 	model     *gpuModel
 	plan, out int
 	manyK     bool
-	few       bool
-	ordered   bool
+	kind      uint32
 	oneBlock  bool
 }
 
@@ -127,6 +129,9 @@ func (g *onGPU) newSlot(l gpuLimits) (s *gpuSlot, err error) {
 		}
 	}
 	if s.back, err = gpu.AllocPinned[uint64](g.dev, l.out); err != nil {
+		return nil, err
+	}
+	if s.mapped, err = s.back.OnDevice(); err != nil {
 		return nil, err
 	}
 	if err = s.states.Zero(s.stream); err != nil {
@@ -184,10 +189,8 @@ func (g *onGPU) slot(ctx context.Context) (*gpuSlot, error) {
 
 // kernels gives the kernels to the stream.
 func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
-	if s.ordered() {
-		if err := s.planItems(m, queries); err != nil {
-			return err
-		}
+	if err := s.planItems(m, queries); err != nil {
+		return err
 	}
 	if err := s.score(m, queries); err != nil {
 		return err
@@ -195,10 +198,57 @@ func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 	return s.pick(queries)
 }
 
-// ordered says whether items are ordered by their bounds. A single query of few words whose tiles all run at the same time
-// needs no order.
-func (s *gpuSlot) ordered() bool {
-	return len(s.p.queries) > 1 || s.p.few == 0 || s.p.sparse || s.g.pack.tiles > s.g.k.fewResident*fewWarps
+// alone says whether the query is one that travels with the launch: of few words, whose lists all have tables. Nearly all its tiles
+// run at the same time, so that there is nothing to order.
+func (s *gpuSlot) alone() bool {
+	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
+}
+
+// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to the host.
+const gpuSmallK = 2048
+
+// gpuOne is One in tiles.cu.
+type gpuOne struct {
+	q     gpuQuery
+	terms [gpuFew]gpuTerm
+}
+
+// scoreOne and pickOne are the two kernels of a query that travels with the launch.
+func (s *gpuSlot) scoreOne(m *gpuModel) error {
+	g, st := s.g, s.g.pack
+	s.one.q = s.p.queries[0]
+	copy(s.one.terms[:], s.p.terms)
+	k, blocks := g.k.one[s.one.q.Kind], g.k.fewResident[s.one.q.Kind]
+	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared), s.withOne(gpu.U32(uint32(st.tiles)),
+		m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg())...)
+}
+
+func (s *gpuSlot) pickOne() error {
+	g, st := s.g, s.g.pack
+	return s.stream.Launch(g.k.pickOne, gpu.Grid(s.pickers(1), pickThreads), s.withOne(gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+}
+
+// withOne puts the words of the query before the other arguments.
+func (s *gpuSlot) withOne(rest ...gpu.Arg) []gpu.Arg {
+	s.args = s.args[:0]
+	for _, w := range unsafe.Slice((*uint64)(unsafe.Pointer(&s.one)), unsafe.Sizeof(s.one)/8) {
+		s.args = append(s.args, gpu.U64(w))
+	}
+	s.args = append(s.args, rest...)
+	return s.args
+}
+
+// pickers is how many blocks score the candidates of a query.
+func (s *gpuSlot) pickers(queries int) int {
+	sms := s.g.dev.Info().Multiprocessors
+	switch {
+	case queries > 1:
+		return max(1, 2*sms/queries)
+	case s.p.queries[0].K > 256:
+		return max(1, sms/2)
+	}
+	return max(1, sms/8)
 }
 
 func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
@@ -213,34 +263,25 @@ func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
 
 func (s *gpuSlot) score(m *gpuModel, queries int) error {
 	g, st := s.g, s.g.pack
-	rest := []gpu.Arg{st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg()}
-	head := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles))}
-	if s.p.few > 0 {
-		ordered := uint32(0)
-		if s.ordered() {
-			ordered = 1
+	args := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(),
+		s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg()}
+	for kind, n := range s.p.kinds {
+		dim := gpu.GridShared(g.k.manyResident, manyThreads, manyShared)
+		if kind < len(g.k.one) {
+			dim = gpu.GridShared(g.k.fewResident[kind], fewThreads, fewShared)
 		}
-		args := append(append(head[:3:3], gpu.U32(ordered), m.maxes.Arg()), rest...)
-		if err := s.stream.Launch(g.k.few, gpu.GridShared(g.k.fewResident, fewThreads, fewShared), args...); err != nil {
-			return err
+		if n > 0 {
+			if err := s.stream.Launch(g.k.few[kind], dim, args...); err != nil {
+				return err
+			}
 		}
-	}
-	if s.p.few < queries {
-		return s.stream.Launch(g.k.many, gpu.GridShared(g.k.manyResident, manyThreads, manyShared), append(head[:3:3], rest...)...)
 	}
 	return nil
 }
 
 func (s *gpuSlot) pick(queries int) error {
 	g, st := s.g, s.g.pack
-	sms := g.dev.Info().Multiprocessors
-	parts := sms / 8
-	if q := s.p.queries; queries > 1 {
-		parts = 2 * sms / queries
-	} else if q[0].K > 256 {
-		parts = sms / 2
-	}
-	dim := gpu.Grid(queries*max(1, parts), pickThreads)
+	dim := gpu.Grid(queries*s.pickers(queries), pickThreads)
 	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
 		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
@@ -248,11 +289,21 @@ func (s *gpuSlot) pick(queries int) error {
 // start puts a plan to work. A single query is one graph: its copies and kernels are started by one call.
 func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	p := &s.p
-	p.write(s.host.Values())
+	if !s.alone() {
+		p.write(s.host.Values())
+	}
 	if len(p.queries) > 1 {
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
-	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.few > 0, s.ordered(), len(p.terms) <= planTerms}
+	if s.alone() {
+		return s.timed(timed, func() error {
+			if err := s.scoreOne(m); err != nil {
+				return err
+			}
+			return s.pickOne()
+		})
+	}
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.queries[0].Kind, len(p.terms) <= planTerms}
 	graph := s.graphs[shape]
 	if graph == nil {
 		if len(s.graphs) >= maxGraphs {

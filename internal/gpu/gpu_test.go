@@ -101,6 +101,20 @@ func TestRoundTrip(t *testing.T) {
 	if v := p.Values(); v[4] != 0 || v[9] != 9 || v[10] != 0 || v[19] != 0 || v[20] != ^uint32(0) || v[99] != 99 {
 		t.Errorf("copied: %v", v)
 	}
+	// A kernel reads and writes pinned memory where it lies.
+	seen, err := p.OnDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Values() {
+		p.Values()[i] = uint32(i)
+	}
+	if err := errors.Join(add(s, k, seen, seen, 7), s.Sync(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if v := p.Values(); v[0] != 7 || v[99] != 106 {
+		t.Errorf("added where it lies: %v", v)
+	}
 	if b := gpu.As[uint64](x); b.Len() != 50 || b.Bytes() != 400 {
 		t.Errorf("100 uint32 are %d uint64", b.Len())
 	}

@@ -4,10 +4,13 @@
 // candidates are scored exactly, words in query order, and the best are picked.
 //
 //   tiles_plan   bounds of all items, and their order, highest first; not needed where all of them run at the same time
-//   tiles_few    sums, better cuts, candidates, of queries of few words: a warp a tile
-//   tiles_many   the same for any number of words: a block a tile
+//   tiles_few    sums, better cuts, candidates, of queries of few words
+//   tiles_one    the same for one query, with its bounds
+//   tiles_many   the same for any number of words
 //   tiles_pick   exact scores, the k best in order
 #include "tiles.cuh"
+
+extern __shared__ uint4 memory[];
 
 constexpr u32 kPlanThreads = 1024;
 constexpr u32 kHold = 4;  // items that a thread keeps in registers while they are ordered
@@ -104,207 +107,308 @@ tiles_plan(const u8* __restrict__ plan, u32 queries, u32 tiles, const u8* __rest
   }
 }
 
-constexpr u32 kFewWarps = 8;
-constexpr u32 kFewThreads = kFewWarps * kWarp;
-constexpr u32 kKeep = 64;  // candidates that a warp keeps
-constexpr u32 kMonitor = 12;  // times that a warp without work looks at what the others found
+constexpr u32 kFewThreads = 256;
+constexpr u32 kRounds = 2;     // times four postings of a list that a thread holds
+constexpr u32 kKeep = 1024;    // candidates that a block keeps before it tells them
+constexpr u32 kMonitor = 64;   // times that a block without work looks at what the others found
 
-// The bound of a tile in which all lists have tables.
-INLINE u32 bound_of_tile(const Query& q, const Term* terms, u32 tile, u32 tiles, const u8* __restrict__ maxes) {
-  u32 bound = 0, have = 0;
-#pragma unroll
-  for (u32 t = 0; t < kFew; t++)
-    if (t < q.terms) {
-      u32 most = maxes[(u64)terms[t].row * tiles + tile];
-      if (most) bound += (most + most / 255) * terms[t].mult + q.one, have++;
-    }
-  return have >= max_of(q.need, 1u) ? bound : 0;
-}
-
-// Calls f(offset, code) for a lane's postings of a list, four at a time.
-template <class F> INLINE void each_posting(u64 pos, u32 n, const u16* __restrict__ offsets, const u8* __restrict__ codes, F f) {
-  u32 skip = (u32)pos & 3, to = skip + n;
-  const u16* o = offsets + (pos - skip);
-  const u8* c = codes + (pos - skip);
-#pragma unroll 2
-  for (u32 at = 4 * lane_id(); at < to; at += 4 * kWarp) {
-    ushort4 o4 = *(const ushort4*)(o + at);
-    u32 c4 = *(const u32*)(c + at);
-    u32 off[4] = {o4.x, o4.y, o4.z, o4.w};
-#pragma unroll
-    for (u32 j = 0; j < 4; j++)
-      if (at + j - skip < n) f(off[j], c4 >> (8 * j) & 255);
-  }
-}
-
-// What a warp found and has not told yet.
-struct Keep {
-  u64* cands;  // kKeep
-  u32 n;       // how many; the same in all lanes
-  u32 counted; // since the cut was looked for
-
-  // Candidates of the lanes that have one.
-  INLINE void push(bool want, u32 v, u32 doc, const Query& q, State* state, u32* hist, u64* out) {
-    if (want && q.need != 0 && (v & q.mask) != q.need) want = false;
-    u32 votes = __ballot_sync(kFull, want);
-    if (votes == 0) return;
-    u32 more = __popc(votes);
-    if (n + more > kKeep) flush(q, state, out);
-    if (want) {
-      cands[n + __popc(votes & lanes_below())] = (u64)v << 32 | doc;
-      atomicAdd(&hist[v >> kBinShift], 1u);
-    }
-    n += more, counted += more;
-  }
-
-  // Tells those that can still win.
-  INLINE void flush(const Query& q, State* state, u64* out) {
-    __syncwarp();
-    u32 cut = max_of(volatile_load(&state->cut), q.cut);
-    for (u32 i = lane_id(); i < kKeep; i += kWarp) {
-      u64 c = i < n ? cands[i] : 0;
-      bool good = i < n && (u32)(c >> 32) >= cut;
-      u32 votes = __ballot_sync(kFull, good), at = 0;
-      if (votes == 0) continue;
-      if (lane_id() == 0) at = atomicAdd(&state->cands, (u32)__popc(votes));
-      at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
-      if (good && at < q.cap) out[at] = c;
-    }
-    n = 0;
-    __syncwarp();
-  }
-
-  // Looks for a better cut if there is reason to hope for one.
-  INLINE void raise(const Query& q, State* state, const u32* hist, u32 enough) {
-    if (counted < enough) return;
-    counted = 0;
-    __threadfence();
-    u32 bin = bin_of_global(q.k, hist);
-    if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
-  }
+// The lists of a query in a tile.
+template <u32 N> struct Job {
+  u64 pos[N];
+  u32 n[N];
+  u32 tile;
+  bool skip;
 };
 
-KERNEL __launch_bounds__(kFewThreads, 3)
-tiles_few(const u8* __restrict__ plan, u32 queries, u32 tiles, u32 ordered, const u8* __restrict__ maxes, const u16* __restrict__ offsets, const u8* __restrict__ codes,
-          const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
-          const u32* __restrict__ order, State* states, u32* hists, u64* cands) {
-  extern __shared__ uint4 memory[];
+// Postings of a thread, in registers: those of the next tile are on their way while this one is added.
+template <u32 N> struct Hold {
+  ushort4 o[N][kRounds];
+  u32 c[N][kRounds];
+};
+
+template <u32 N> INLINE void load(Hold<N>& h, const Job<N>& job, u32 terms, const u16* __restrict__ offsets, const u8* __restrict__ codes) {
+#pragma unroll
+  for (u32 t = 0; t < N; t++)
+    if (t < terms && !job.skip) {
+      u32 skip = (u32)job.pos[t] & 3;
+      u64 base = job.pos[t] - skip;
+#pragma unroll
+      for (u32 r = 0; r < kRounds; r++) {
+        u32 at = 4 * (threadIdx.x + r * kFewThreads);
+        if (at < skip + job.n[t]) h.o[t][r] = *(const ushort4*)(offsets + base + at), h.c[t][r] = *(const u32*)(codes + base + at);
+      }
+    }
+}
+
+// Calls f(offset, code) for four postings from at on, those that are of the list.
+template <class F> INLINE void four(ushort4 o, u32 c, u32 at, u32 skip, u32 n, F f) {
+  u32 off[4] = {o.x, o.y, o.z, o.w};
+#pragma unroll
+  for (u32 j = 0; j < 4; j++)
+    if (at + j - skip < n) f(off[j], c >> (8 * j) & 255);
+}
+
+// Calls f(offset, code) for a thread's postings of a list: those that it holds, and what is beyond.
+template <class F> INLINE void each_posting(const ushort4* o, const u32* c, u64 pos, u32 n, const u16* __restrict__ offsets,
+                                            const u8* __restrict__ codes, F f) {
+  u32 skip = (u32)pos & 3;
+#pragma unroll
+  for (u32 r = 0; r < kRounds; r++) {
+    u32 at = 4 * (threadIdx.x + r * kFewThreads);
+    if (at < skip + n) four(o[r], c[r], at, skip, n, f);
+  }
+  for (u32 at = 4 * (threadIdx.x + kRounds * kFewThreads); at < skip + n; at += 4 * kFewThreads)
+    four(*(const ushort4*)(offsets + (pos - skip) + at), *(const u32*)(codes + (pos - skip) + at), at, skip, n, f);
+}
+
+// What a block of few words works with.
+struct Bench {
+  u32* sums;    // of a tile; all 0 between tiles
+  u64* kept;    // candidates that were not told yet
+  u32* pushed;  // how many
+};
+
+// A document whose sum can win.
+INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* out, u32 v, u32 doc) {
+  if (q.need != 0 && (v & q.mask) != q.need) return;
+  u64 cand = (u64)v << 32 | doc;
+  u32 at = atomicAdd(b.pushed, 1u);
+  if (at < kKeep) {
+    b.kept[at] = cand;
+  } else {
+    at = atomicAdd(&state->cands, 1u);
+    if (at < q.cap) out[at] = cand;
+  }
+  atomicAdd(&hist[v >> kBinShift], 1u);
+}
+
+// Tells the candidates that can still win. All threads; barriers before and after.
+INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
+  __syncthreads();
+  u32 n = min_of(*b.pushed, kKeep), cut = max_of(volatile_load(&state->cut), q.cut);
+  for (u32 from = 0; from < n; from += kFewThreads) {
+    u32 i = from + threadIdx.x;
+    u64 c = i < n ? b.kept[i] : 0;
+    bool good = i < n && (u32)(c >> 32) >= cut;
+    u32 votes = __ballot_sync(kFull, good), at = 0;
+    if (lane_id() == 0 && votes) at = atomicAdd(&state->cands, (u32)__popc(votes));
+    at = __shfl_sync(kFull, at, 0) + __popc(votes & lanes_below());
+    if (good && at < q.cap) out[at] = c;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *b.pushed = 0;
+  __syncthreads();
+}
+
+// Adds up a tile, list by list: in one list documents are different, so that no two threads meet. Sums are looked at by the last
+// list that has the document, which leaves 0. Says whether many candidates wait; a barrier is at the end.
+template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32* mult, const Job<N>& job, const Hold<N>& h, u32 low,
+                                      const u16* __restrict__ offsets, const u8* __restrict__ codes, State* state, u32* hist, u64* out) {
+  u32 ends = q.terms - 1, one = q.one, base = job.tile << kTileBits;
+  u32* sums = b.sums;
+#pragma unroll
+  for (u32 t = 0; t + 1 < N; t++)
+    if (t < ends) {
+      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes,
+                   [&](u32 off, u32 code) { sums[off] = (t ? sums[off] : 0) + (code + 1) * mult[t] + one; });
+      __syncthreads();
+    }
+#pragma unroll
+  for (u32 t = 0; t < N; t++)
+    if (t == ends)
+      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](u32 off, u32 code) {
+        u32 v = (t ? sums[off] : 0) + (code + 1) * mult[t] + one;
+        if (v >= low) push(b, q, state, hist, out, v, base | off);
+        if (t) sums[off] = 0;
+      });
+#pragma unroll
+  for (u32 t = N - 1; t-- > 0;)
+    if (t < ends) {
+      __syncthreads();
+      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](u32 off, u32) {
+        u32 v = sums[off];
+        if (v >= low) push(b, q, state, hist, out, v, base | off);
+        if (v) sums[off] = 0;
+      });
+    }
+  return __syncthreads_or(threadIdx.x == 0 && atomicAdd(b.pushed, 0u) > kKeep / 2);
+}
+
+INLINE Bench bench_of(u32* pushed) {
+  for (u32 i = threadIdx.x; i < kTile / 4; i += kFewThreads) memory[i] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x == 0) *pushed = 0;
+  __syncthreads();
+  return Bench{(u32*)memory, (u64*)((u32*)memory + kTile), pushed};
+}
+
+// Raises the cut by what was found so far. One warp.
+INLINE void raise(const Query& q, State* state, const u32* hist) {
+  u32 bin = bin_of_global(q.k, hist);
+  if (lane_id() == 0 && bin < kBins) atomicMax(&state->cut, cut_of(bin, q.gap));
+}
+
+// A single query that comes with the launch: no plan, and no order, since nearly all its tiles run at the same time.
+struct One {
+  Query q;
+  Term terms[kFew];
+};
+
+// It comes as so many words: that is what all tools know.
+#define ONE_WORDS \
+  u64 w0, u64 w1, u64 w2, u64 w3, u64 w4, u64 w5, u64 w6, u64 w7, u64 w8, u64 w9, \
+  u64 w10, u64 w11, u64 w12, u64 w13, u64 w14, u64 w15, u64 w16, u64 w17, u64 w18, u64 w19, \
+  u64 w20, u64 w21, u64 w22, u64 w23, u64 w24, u64 w25, u64 w26, u64 w27, u64 w28, u64 w29, \
+  u64 w30, u64 w31, u64 w32, u64 w33, u64 w34, u64 w35, u64 w36, u64 w37, u64 w38, u64 w39, \
+  u64 w40, u64 w41, u64 w42, u64 w43, u64 w44, u64 w45, u64 w46, u64 w47, u64 w48
+#define ONE_PUT(one) \
+  u64* to = (u64*)&(one); \
+  to[0] = w0; to[1] = w1; to[2] = w2; to[3] = w3; to[4] = w4; to[5] = w5; to[6] = w6; to[7] = w7; \
+  to[8] = w8; to[9] = w9; to[10] = w10; to[11] = w11; to[12] = w12; to[13] = w13; to[14] = w14; to[15] = w15; \
+  to[16] = w16; to[17] = w17; to[18] = w18; to[19] = w19; to[20] = w20; to[21] = w21; to[22] = w22; to[23] = w23; \
+  to[24] = w24; to[25] = w25; to[26] = w26; to[27] = w27; to[28] = w28; to[29] = w29; to[30] = w30; to[31] = w31; \
+  to[32] = w32; to[33] = w33; to[34] = w34; to[35] = w35; to[36] = w36; to[37] = w37; to[38] = w38; to[39] = w39; \
+  to[40] = w40; to[41] = w41; to[42] = w42; to[43] = w43; to[44] = w44; to[45] = w45; to[46] = w46; to[47] = w47; \
+  to[48] = w48;
+static_assert(sizeof(One) == 49 * 8, "as gpuOne");
+
+template <u32 N> INLINE Job<N> job_of(const One& one, u32 tile, u32 tiles, const u8* __restrict__ maxes, const u32* __restrict__ starts) {
+  Job<N> job;
+  u32 bound = 0, have = 0;
+  job.tile = tile;
+#pragma unroll
+  for (u32 t = 0; t < N; t++) {
+    job.pos[t] = 0, job.n[t] = 0;
+    if (t < one.q.terms && tile < tiles) {
+      const Term& term = one.terms[t];
+      const u32* row = starts + (u64)term.row * (tiles * kSubs + 1) + tile * kSubs;
+      u32 from = row[0], most = maxes[(u64)term.row * tiles + tile];
+      job.pos[t] = term.pos + from, job.n[t] = row[kSubs] - from;
+      if (most) bound += (most + most / 255) * term.mult + one.q.one, have++;
+    }
+  }
+  job.skip = tile >= tiles || have < max_of(one.q.need, 1u) || bound < one.q.cut;
+  return job;
+}
+
+template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __restrict__ maxes, const u16* __restrict__ offsets,
+                                     const u8* __restrict__ codes, const u32* __restrict__ starts, State* state, u32* hist, u64* out) {
+  __shared__ u32 pushed;
+  if (blockIdx.x == gridDim.x - 1) {
+    // This block raises the cut for the others until they are through.
+    if (warp_id() == 0)
+      for (u32 turn = 0; turn < kMonitor; turn++) {
+        raise(one.q, state, hist);
+        if (volatile_load(&state->planned) + 1 >= gridDim.x) break;
+      }
+    return;
+  }
+  u32 step = gridDim.x - 1, terms = one.q.terms, mult[N];
+#pragma unroll
+  for (u32 t = 0; t < N; t++) mult[t] = one.terms[t].mult;
+  Job<N> now = job_of<N>(one, blockIdx.x, tiles, maxes, starts), next = job_of<N>(one, blockIdx.x + step, tiles, maxes, starts);
+  Hold<N> held, coming;
+  load(held, now, terms, offsets, codes);
+  Bench b = bench_of(&pushed);
+  u32 low = max_of(one.q.cut, 1u);
+  while (now.tile < tiles) {
+    load(coming, next, terms, offsets, codes);
+    Job<N> after = job_of<N>(one, next.tile + step, tiles, maxes, starts);
+    u32 better = volatile_load(&state->cut);
+    if (!now.skip) {
+      if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
+      if (add_tile<N>(b, one.q, mult, now, held, low, offsets, codes, state, hist, out)) flush(b, one.q, state, out);
+    }
+    low = max_of(low, better);
+    now = next, next = after, held = coming;
+  }
+  flush(b, one.q, state, out);
+  if (threadIdx.x == 0) atomicAdd(&state->planned, 1u);
+}
+
+#define TILES_ONE(name, N, blocks)                                                                                                  \
+  KERNEL __launch_bounds__(kFewThreads, blocks)                                                                                     \
+  name(ONE_WORDS, u32 tiles, const u8* __restrict__ maxes, const u16* __restrict__ offsets, const u8* __restrict__ codes,            \
+       const u32* __restrict__ starts, State* state, u32* hist, u64* cands) {                                                       \
+    One one;                                                                                                                        \
+    ONE_PUT(one)                                                                                                                    \
+    add_one<N>(one, tiles, maxes, offsets, codes, starts, state, hist, cands);                                                      \
+  }
+TILES_ONE(tiles_one2, 2, 3)
+TILES_ONE(tiles_one4, 4, 2)
+
+// Which tile of which query comes i-th; skip if none does.
+template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries, u32 early, const u32* later, u32 tiles,
+                                      const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
+                                      const u32* __restrict__ order, const State* states, u32* query) {
+  Job<N> job;
+  job.skip = true, job.tile = 0, *query = 0;
+#pragma unroll
+  for (u32 t = 0; t < N; t++) job.pos[t] = 0, job.n[t] = 0;
+  if (i >= all) return job;
+  u32 qi = 0, rank = (u32)i;
+  if (queries > 1) find_item(i, queries, early, later, &qi, &rank);
+  const Query& q = p.queries[qi];
+  *query = qi;
+  if (q.kind != (N > 2) || rank >= states[qi].live) return job;
+  u32 tile = order[q.order + rank], cut = max_of(volatile_load(&states[qi].cut), q.cut);
+  job.tile = tile, job.skip = bounds[q.order + tile] < cut;
+  const Term* terms = p.terms + q.first;
+#pragma unroll
+  for (u32 t = 0; t < N; t++)
+    if (t < q.terms) {
+      Span s = span_of_tile(terms[t], tile, tiles, starts, tables);
+      job.pos[t] = terms[t].pos + s.from, job.n[t] = s.to - s.from;
+    }
+  return job;
+}
+
+template <u32 N> INLINE void add_few(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets,
+                                     const u8* __restrict__ codes, const u32* __restrict__ starts, const u32* __restrict__ tables,
+                                     const u32* __restrict__ bounds, const u32* __restrict__ order, State* states, u32* hists, u64* cands) {
+  __shared__ u32 pushed;
   Plan p(plan, queries);
-  u32* sums = (u32*)memory + warp_id() * kSub;
-  Keep keep{(u64*)((u32*)memory + kFewWarps * kSub) + warp_id() * kKeep, 0, 0};
-  for (u32 i = lane_id(); i < kSub / 4; i += kWarp) ((uint4*)sums)[i] = make_uint4(0, 0, 0, 0);
-  __syncwarp();
-  const u32* later = p.later[0];
+  const u32* later = p.later[N > 2];
   u32 early = queries > 1 ? kEarly : 0;
   u64 all = (u64)early * queries + later[queries];
-  for (u64 i = (u64)blockIdx.x * kFewWarps + warp_id(); i < all; i += (u64)gridDim.x * kFewWarps) {
-    u32 qi = 0, rank = (u32)i;
-    if (queries > 1) find_item(i, queries, early, later, &qi, &rank);
-    const Query& q = p.queries[qi];
-    State* state = states + qi;
-    if (q.terms > kFew || rank >= (ordered ? state->live : q.items)) continue;
-    const Term* terms = p.terms + q.first;
-    u32 tile = ordered ? order[q.order + rank] : rank, low = max_of(volatile_load(&state->cut), max_of(q.cut, 1u));
-    u32 bound = ordered ? bounds[q.order + tile] : bound_of_tile(q, terms, tile, tiles, maxes);
-    if (bound < low) continue;
-    u32* hist = hists + (u64)qi * kBins;
-    u64* out = cands + q.cand;
-    u32 ends = q.terms - 1, one = q.one, base = tile << kTileBits;
-    // Lane s knows where the lists begin in part s.
-    u64 pos[kFew];
-    u32 mult[kFew], start[kFew];
+  u32 at, then, last;
+  Job<N> now = job_at<N>(blockIdx.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &at);
+  Job<N> next = job_at<N>(blockIdx.x + gridDim.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &then);
+  Hold<N> held, coming;
+  load(held, now, p.queries[at].terms, offsets, codes);
+  Bench b = bench_of(&pushed);
+  for (u64 i = blockIdx.x; i < all; i += gridDim.x) {
+    load(coming, next, p.queries[then].terms, offsets, codes);
+    Job<N> after = job_at<N>(i + 2 * gridDim.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &last);
+    if (!now.skip) {
+      const Query& q = p.queries[at];
+      State* state = states + at;
+      u32* hist = hists + (u64)at * kBins;
+      u32 mult[N];
 #pragma unroll
-    for (u32 t = 0; t < kFew; t++)
-      if (t <= ends) {
-        const Term& term = terms[t];
-        pos[t] = term.pos, mult[t] = term.mult, start[t] = 0;
-        if (term.row != kSparse) {
-          if (lane_id() <= kSubs) start[t] = starts[(u64)term.row * (tiles * kSubs + 1) + tile * kSubs + lane_id()];
-        } else {
-          // Few postings, and no table: lanes look where the parts begin.
-          u32 from = tables[term.table + tile], to = tables[term.table + tile + 1];
-          if (lane_id() <= kSubs)
-            start[t] = lane_id() == kSubs ? to : lower_bound(offsets + term.pos, from, to, lane_id() << kSubBits);
-        }
+      for (u32 t = 0; t < N; t++) mult[t] = t < q.terms ? p.terms[q.first + t].mult : 0;
+      if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
+      u32 low = max_of(max_of(volatile_load(&state->cut), q.cut), 1u);
+      add_tile<N>(b, q, mult, now, held, low, offsets, codes, state, hist, cands + q.cand);
+      if (pushed) {
+        // They are told before the next query comes, and raise the cut.
+        if (warp_id() == 0) raise(q, state, hist);
+        flush(b, q, state, cands + q.cand);
       }
-    if (lane_id() == 0) atomicAdd(&state->scored, 1u);
-    for (u32 sub = 0; sub < kSubs; sub++) {
-      u64 at[kFew];
-      u32 n[kFew], any = 0;
-#pragma unroll
-      for (u32 t = 0; t < kFew; t++)
-        if (t <= ends) {
-          u32 from = __shfl_sync(kFull, start[t], sub);
-          at[t] = pos[t] + from, n[t] = __shfl_sync(kFull, start[t], sub + 1) - from;
-          any |= n[t];
-        }
-      if (any == 0) continue;
-      u32 better = volatile_load(&state->cut);  // for the next part
-      u32 first_doc = base + sub * kSub;
-      // In one list documents are different, so that no two lanes meet. Sums are looked at by the last list that has
-      // the document, which leaves 0.
-#pragma unroll
-      for (u32 t = 0; t + 1 < kFew; t++)
-        if (t < ends) {
-          u32 m = mult[t];
-          each_posting(at[t], n[t], offsets, codes, [&](u32 off, u32 code) {
-            u32* s = sums + (off & (kSub - 1));
-            *s = (t ? *s : 0) + (code + 1) * m + one;
-          });
-          __syncwarp();
-        }
-      // All lanes must take part in pushing, so the rounds are even here.
-#pragma unroll
-      for (u32 t = kFew; t-- > 0;)
-        if (t <= ends) {
-          bool final = t == ends;
-          u32 m = mult[t], skip = (u32)at[t] & 3, to = skip + n[t];
-          const u16* o = offsets + (at[t] - skip);
-          const u8* c = codes + (at[t] - skip);
-          for (u32 from = 0; from < to; from += 4 * kWarp) {
-            u32 here = from + 4 * lane_id(), v[4] = {0, 0, 0, 0}, off[4] = {0, 0, 0, 0};
-            bool found = false;
-            if (here < to) {
-              ushort4 o4 = *(const ushort4*)(o + here);
-              u32 c4 = final ? *(const u32*)(c + here) : 0;
-              off[0] = o4.x & (kSub - 1), off[1] = o4.y & (kSub - 1), off[2] = o4.z & (kSub - 1), off[3] = o4.w & (kSub - 1);
-#pragma unroll
-              for (u32 j = 0; j < 4; j++)
-                if (here + j - skip < n[t]) {
-                  v[j] = final && t == 0 ? 0 : sums[off[j]];
-                  if (v[j]) sums[off[j]] = 0;
-                  if (final) v[j] += ((c4 >> (8 * j) & 255) + 1) * m + one;
-                  found = found || v[j] >= low;
-                }
-            }
-            if (__any_sync(kFull, found)) {
-#pragma unroll
-              for (u32 j = 0; j < 4; j++) keep.push(v[j] >= low, v[j], first_doc + off[j], q, state, hist, out);
-            }
-          }
-          __syncwarp();
-        }
-      keep.raise(q, state, hist, kWarp);
-      low = max_of(low, better);
     }
-    keep.raise(q, state, hist, 1);
-    keep.flush(q, state, out);
-    if (queries == 1) {
-      __syncwarp();
-      if (lane_id() == 0) atomicAdd(&state->planned, 1u);
-    }
-  }
-  // Whoever has nothing to do in a single query raises the cut for the others, as long as there are any.
-  if (queries == 1 && (u64)blockIdx.x * kFewWarps + warp_id() >= all && warp_id() == kFewWarps - 1) {
-    const Query& q = p.queries[0];
-    if (q.terms > kFew) return;
-    for (u32 turn = 0; turn < kMonitor; turn++) {
-      u32 bin = bin_of_global(q.k, hists);
-      if (lane_id() == 0 && bin < kBins) atomicMax(&states[0].cut, cut_of(bin, q.gap));
-      if (volatile_load(&states[0].planned) >= q.items / 2) return;
-    }
+    now = next, next = after, held = coming, at = then, then = last;
+    __syncthreads();
   }
 }
+
+#define TILES_FEW(name, N, blocks)                                                                                                  \
+  KERNEL __launch_bounds__(kFewThreads, blocks)                                                                                     \
+  name(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes,           \
+       const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,                              \
+       const u32* __restrict__ order, State* states, u32* hists, u64* cands) {                                                      \
+    add_few<N>(plan, queries, tiles, offsets, codes, starts, tables, bounds, order, states, hists, cands);                          \
+  }
+TILES_FEW(tiles_few2, 2, 3)
+TILES_FEW(tiles_few4, 4, 2)
 
 constexpr u32 kManyThreads = 512;
 constexpr u32 kManyWarps = kManyThreads / kWarp;
@@ -324,13 +428,12 @@ KERNEL __launch_bounds__(kManyThreads)
 tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes,
            const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
            const u32* __restrict__ order, State* states, u32* hists, u64* cands) {
-  extern __shared__ uint4 memory[];
   u32* sums = (u32*)memory;  // of a tile
   u32* bins = sums + kTile;  // kBins; or kKept candidates
   u64* kept = (u64*)bins;
   __shared__ u32 cut, base, pushed;
   Plan p(plan, queries);
-  const u32* later = p.later[1];
+  const u32* later = p.later[2];
   for (u32 i = threadIdx.x; i < kTile / 4; i += kManyThreads) memory[i] = make_uint4(0, 0, 0, 0);
   for (u32 i = threadIdx.x; i < kBins; i += kManyThreads) bins[i] = 0;
   u32 early = queries > 1 ? kEarly : 0;
@@ -340,7 +443,7 @@ tiles_many(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     if (queries > 1) find_item(i, queries, early, later, &qi, &rank);
     const Query& q = p.queries[qi];
     State* state = states + qi;
-    if (q.terms <= kFew || rank >= state->live) continue;
+    if (q.kind != 2 || rank >= state->live) continue;
     u32 tile = order[q.order + rank];
     __syncthreads();
     if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), q.cut), pushed = 0;
@@ -495,53 +598,11 @@ INLINE void sort_keys(u64* keys, u32 size) {
   __syncthreads();
 }
 
-// Blocks of each query score the candidates; the last of them picks the best.
-KERNEL __launch_bounds__(kPickThreads)
-tiles_pick(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
-           const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const u32* tables,
-           State* states, u32* hists, const u64* cands, u64* keys, u64* outs) {
-  __shared__ u64 sorted[kSmall];
-  __shared__ u32 found, last, digit, above;
+// The k best of all keys, in order. One block.
+INLINE void pick_best(const Query& q, u64* sorted, State* state, u32* hist, const volatile u64* from, u64* outs) {
+  __shared__ u32 found, digit, above;
   __shared__ u32 warp_sums[kPickThreads / kWarp];
-  u32* docs = (u32*)sorted;
   u32* bins = (u32*)sorted;
-  Plan p(plan, queries);
-  u32 parts = gridDim.x / queries, qi = blockIdx.x / parts, part = blockIdx.x % parts;
-  const Query& q = p.queries[qi];
-  const Term* terms = p.terms + q.first;
-  State* state = states + qi;
-  u64* mine = keys + q.cand;
-  u32 count = min_of(state->cands, q.cap), cut = max_of(state->cut, q.cut);
-  u32 share = kWarp;
-  while (share > 1 && kWarp / share < q.terms) share /= 2;
-  constexpr u32 kRound = 2 * kSmall;  // candidates that a block looks at together
-  for (u32 from = 0; from * parts + part < count; from += kRound) {
-    if (threadIdx.x == 0) found = 0;
-    __syncthreads();
-    for (u32 j = threadIdx.x; j < kRound; j += kPickThreads) {
-      u64 i = (u64)(from + j) * parts + part;
-      if (i >= count) break;
-      u64 c = cands[q.cand + i];
-      if ((u32)(c >> 32) >= cut) docs[atomicAdd(&found, 1u)] = (u32)c;
-    }
-    __syncthreads();
-    u32 n = found;
-    for (u32 i = warp_id(); i < n; i += kPickThreads / kWarp) {
-      float score;
-      u32 doc = docs[i];
-      if (rescore(q, terms, share, doc, tiles, offsets, tfs, extra, lengths, starts, tables, &score) && lane_id() == 0)
-        mine[atomicAdd(&state->keys, 1u)] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
-    }
-    __syncthreads();
-  }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(&state->picked, 1u) == parts - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-
-  const volatile u64* from = mine;
   u32 n = volatile_load(&state->keys), k = min_of(q.k, n);
   u64* out = outs + q.out;
   u64 least = 0;  // keys that are at least this are the k best
@@ -603,6 +664,74 @@ tiles_pick(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __res
     out[1] = (u64)state->scored << 32 | n;
     *state = State{};
   }
-  u32* hist = hists + (u64)qi * kBins;
   for (u32 i = threadIdx.x; i < kBins; i += kPickThreads) hist[i] = 0;
+}
+
+// Blocks of each query score the candidates; the last of them picks the best.
+INLINE void pick(const Query& q, const Term* terms, u32 part, u32 parts, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
+                 const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const u32* tables,
+                 State* state, u32* hist, const u64* cands, u64* keys, u64* outs) {
+  __shared__ u64 sorted[kSmall];
+  __shared__ u32 found, last, low;
+  u32* docs = (u32*)sorted;
+  u64* mine = keys + q.cand;
+  // The last cut, of all that was found.
+  if (warp_id() == 0) {
+    u32 bin = bin_of_global(q.k, hist);
+    if (lane_id() == 0) low = max_of(max_of(state->cut, q.cut), bin < kBins ? cut_of(bin, q.gap) : 0);
+  }
+  __syncthreads();
+  u32 count = min_of(state->cands, q.cap), cut = low;
+  u32 share = kWarp;
+  while (share > 1 && kWarp / share < q.terms) share /= 2;
+  constexpr u32 kRound = 2 * kSmall;  // candidates that a block looks at together
+  for (u32 from = 0; from * parts + part < count; from += kRound) {
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    for (u32 j = threadIdx.x; j < kRound; j += kPickThreads) {
+      u64 i = (u64)(from + j) * parts + part;
+      if (i >= count) break;
+      u64 c = cands[q.cand + i];
+      if ((u32)(c >> 32) >= cut) docs[atomicAdd(&found, 1u)] = (u32)c;
+    }
+    __syncthreads();
+    u32 n = found;
+    for (u32 i = warp_id(); i < n; i += kPickThreads / kWarp) {
+      float score;
+      u32 doc = docs[i];
+      if (rescore(q, terms, share, doc, tiles, offsets, tfs, extra, lengths, starts, tables, &score) && lane_id() == 0)
+        mine[atomicAdd(&state->keys, 1u)] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    }
+    __syncthreads();
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(&state->picked, 1u) == parts - 1;
+  __syncthreads();
+  if (last) {
+    __threadfence();
+    pick_best(q, sorted, state, hist, mine, outs);
+  }
+}
+
+KERNEL __launch_bounds__(kPickThreads)
+tiles_pick(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
+           const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const u32* tables,
+           State* states, u32* hists, const u64* cands, u64* keys, u64* outs) {
+  Plan p(plan, queries);
+  u32 parts = gridDim.x / queries, qi = blockIdx.x / parts;
+  const Query& q = p.queries[qi];
+  pick(q, p.terms + q.first, blockIdx.x % parts, parts, tiles, offsets, tfs, extra, lengths, starts, tables, states + qi,
+       hists + (u64)qi * kBins, cands, keys, outs);
+}
+
+KERNEL __launch_bounds__(kPickThreads)
+tiles_pick_one(ONE_WORDS, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs, const u32* __restrict__ extra,
+               const u32* __restrict__ lengths, const u32* __restrict__ starts, State* state, u32* hist, const u64* cands, u64* keys, u64* outs) {
+  __shared__ One mine;  // lanes look at different terms
+  if (threadIdx.x == 0) {
+    ONE_PUT(mine)
+  }
+  __syncthreads();
+  pick(mine.q, mine.terms, blockIdx.x, gridDim.x, tiles, offsets, tfs, extra, lengths, starts, starts, state, hist, cands, keys, outs);  // all lists have rows
 }

@@ -14,6 +14,7 @@ struct Query {
   u32 need, mask, one;  // words that a document must have; where they are counted; by how much
   u32 gap, slack;       // by how much a sum may be above the score; what of that is rounding
   u32 items, cap, order;
+  u32 kind, spare;      // kind: up to two words, up to four, more
   u64 cand;             // room for candidates and keys
   u32 out, cut;         // cut: what is known before anything was added
 };
@@ -28,17 +29,17 @@ struct State {
   u32 spare;
 };
 
-// One kernel adds for queries of few words, the other for all others; each has its items: later[k][q] is how many of the
-// queries before q come after the early ones.
+// Each kind of query has its kernel and its items: later[k][q] is how many of the queries before q come after the early ones.
 struct Plan {
   const Query* queries;
-  const u32* later[2];
+  const u32* later[3];
   const Term* terms;
   INLINE Plan(const u8* p, u32 n) {
     queries = (const Query*)p;
     later[0] = (const u32*)(queries + n);
     later[1] = later[0] + (n + 4) / 4 * 4;
-    terms = (const Term*)(later[1] + (n + 4) / 4 * 4);
+    later[2] = later[1] + (n + 4) / 4 * 4;
+    terms = (const Term*)(later[2] + (n + 4) / 4 * 4);
   }
 };
 constexpr u32 kFew = 4;

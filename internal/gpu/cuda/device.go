@@ -78,6 +78,11 @@ func (d *device) Free(p driver.Ptr) error {
 // hostPortable makes pinned memory pinned for all devices.
 const hostPortable = 1
 
+// HostPtr: with unified addresses, which every 64-bit system has, pinned memory has the same on the device.
+func (d *device) HostPtr(b []byte) (driver.Ptr, error) {
+	return driver.Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), nil
+}
+
 func (d *device) HostAlloc(n int) ([]byte, error) {
 	var p *byte
 	if rc := call(cu.MemHostAlloc, uintptr(unsafe.Pointer(&p)), uintptr(n), hostPortable); rc != 0 {

@@ -69,6 +69,8 @@ type Device interface {
 	Free(Ptr) error
 	HostAlloc(bytes int) ([]byte, error) // pinned
 	HostFree([]byte) error
+	// HostPtr is the address by which kernels reach memory from HostAlloc.
+	HostPtr([]byte) (Ptr, error)
 
 	// Copies: host memory must be pinned and stay untouched until the stream
 	// got there.

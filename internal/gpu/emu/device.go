@@ -31,7 +31,7 @@ type Device struct {
 	used  int64
 	dead  error // the first sticky error
 
-	pinned  map[*byte]int
+	pinned  map[*byte]pinned
 	streams map[driver.Stream]*stream
 	events  map[driver.Event]*event
 	modules map[driver.Module]*module
@@ -60,7 +60,7 @@ func New(o Options) *Device {
 		},
 		workers: o.Workers,
 		timeout: o.Timeout,
-		pinned:  map[*byte]int{},
+		pinned:  map[*byte]pinned{},
 		streams: map[driver.Stream]*stream{},
 		events:  map[driver.Event]*event{},
 		modules: map[driver.Module]*module{},

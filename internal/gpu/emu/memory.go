@@ -99,16 +99,42 @@ func (d *Device) HostAlloc(n int) ([]byte, error) {
 	b := newBytes(int64(n))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.pinned[unsafe.SliceData(b)] = n
+	d.pinned[unsafe.SliceData(b)] = pinned{size: n}
 	return b, nil
+}
+
+// pinned is memory of the host; it gets an address on the device when one is asked for.
+type pinned struct {
+	size int
+	ptr  driver.Ptr
+}
+
+// HostPtr makes pinned memory known to kernels.
+func (d *Device) HostPtr(b []byte) (driver.Ptr, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, ok := d.pinned[unsafe.SliceData(b)]
+	if !ok || p.size != len(b) {
+		return 0, fail("address of host memory", driver.InvalidValue, "not pinned memory")
+	}
+	if p.ptr == 0 {
+		p.ptr = d.adopt(b)
+		d.used -= int64(len(b)) // it is none of the device's
+		d.pinned[unsafe.SliceData(b)] = p
+	}
+	return p.ptr, nil
 }
 
 func (d *Device) HostFree(b []byte) error {
 	d.drain()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n, ok := d.pinned[unsafe.SliceData(b)]; !ok || n != len(b) {
+	p, ok := d.pinned[unsafe.SliceData(b)]
+	if !ok || p.size != len(b) {
 		return fail("free host memory", driver.InvalidValue, "not pinned memory")
+	}
+	if p.ptr != 0 {
+		(*d.table.Load())[p.ptr>>offsetBits] = nil
 	}
 	delete(d.pinned, unsafe.SliceData(b))
 	return nil
