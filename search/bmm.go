@@ -22,13 +22,10 @@ func blockMaxMaxScore(q *query) error {
 	for base := q.from; base < q.to; {
 		end := q.outerWindow(base)
 		essential := q.divide()
-		switch {
-		case essential == len(q.lists):
-		case q.plain.next():
-			q.innerWindows(q.lists, base, end, 0)
-		default:
-			slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
-			q.innerWindows(q.byBound[essential:], base, end, essential)
+		if q.worthGrid(essential, base, end) {
+			q.gridWindow(base, end)
+		} else {
+			q.outer(essential, base, end)
 		}
 		if err := q.pause(); err != nil {
 			return err
@@ -37,6 +34,18 @@ func blockMaxMaxScore(q *query) error {
 		q.span = min(2*q.span, q.fullSpan)
 	}
 	return nil
+}
+
+// outer goes through an outer window whose lists are divided.
+func (q *query) outer(essential int, base, end uint32) {
+	switch {
+	case essential == len(q.lists):
+	case q.plain.next():
+		q.innerWindows(q.lists, base, end, 0)
+	default:
+		slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
+		q.innerWindows(q.byBound[essential:], base, end, essential)
+	}
 }
 
 // Sizes of windows and runs, measured on the eLife paragraphs with queries of three and more words. With first windows of windowSize
@@ -61,6 +70,7 @@ func (q *query) chooseSpan() {
 		longest = max(longest, uint64(l.Term.DF))
 	}
 	docs, full := q.c.docs, uint64(windowSize)
+	q.grid.chooseCells(docs, longest)
 	for full < maxWindow && full*longest <= index.BlockSize*docs {
 		full *= 2
 	}
@@ -299,8 +309,7 @@ func (q *query) addAll(base, to uint32) {
 	}
 	q.collect(q.lists, base, to, n, q.cut)
 	q.pushFound()
-	q.plain.again = min(2*max(q.plain.again, 1), 32)
-	q.plain.left = q.plain.again
+	q.plain.more()
 }
 
 // pushFound pushes the documents that were found; their sums are their scores.
@@ -316,6 +325,12 @@ func (q *query) pushFound() {
 type plainly struct {
 	left  int // outer windows still to be done without dividing
 	again int // how many it will be the next time
+}
+
+// more makes it twice as many windows as the last time.
+func (p *plainly) more() {
+	p.again = min(2*max(p.again, 1), 32)
+	p.left = p.again
 }
 
 func (p *plainly) next() bool {

@@ -19,9 +19,11 @@ type list struct {
 	// The block that was looked at last, without decoding it.
 	block       int
 	blockBound  float64
-	windowBound float64 // bound in the window (bmm)
-	met         int     // the block that is loaded (and)
-	runEnd      uint32  // last document of the run of blocks that begins there (vbmw)
+	windowBound float64              // bound in the window (bmm)
+	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
+	gridBlock   int                  // its first block
+	met         int                  // the block that is loaded (and)
+	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
 
 	// What was done, for Stats: postings scored, blocks in which any was, their postings.
 	scored, used, decoded int64
@@ -54,7 +56,7 @@ func (l *list) begin(s scorer, pos int) {
 	l.pos, l.scorer = pos, s
 	l.bm25, _ = s.(*bm25Scorer)
 	l.openBest()
-	l.block, l.blockBound, l.runEnd = -1, 0, index.End
+	l.block, l.blockBound, l.runEnd, l.gridBlock = -1, 0, index.End, 0
 	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
 	l.postings.reset()
 }

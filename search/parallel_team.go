@@ -222,7 +222,7 @@ func (t *team) fork() (*query, error) {
 			return nil, err
 		}
 	}
-	q.hair, q.floor, q.plain = m.hair, t.floor, plainly{}
+	q.hair, q.floor, q.plain, q.grid.rest = m.hair, t.floor, plainly{}, plainly{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return q, nil

@@ -32,6 +32,7 @@ type query struct {
 	meeting  meeting   // of the lists, mode And
 	fullSpan uint32    // what that grows to
 	plain    plainly   // of bmm
+	grid     grid      // of bmm
 	ticks    int
 	stats    Stats
 	used     int64 // blocks in which a posting was scored
@@ -226,7 +227,7 @@ func (q *query) open(s *Searcher, w weigher, a Algorithm) error {
 	if n := len(q.terms); n > 2 {
 		q.hair = float64(n+4) * 0x1p-23
 	}
-	q.floor, q.plain = -1, plainly{}
+	q.floor, q.plain, q.grid.rest = -1, plainly{}, plainly{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return nil
