@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -250,9 +251,23 @@ func TestGPUErrors(t *testing.T) {
 	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"), GPU: device}); err == nil {
 		t.Error("a hash dictionary was taken")
 	}
+	docs[0].Text = bytes.Repeat([]byte("x"), mostWord)
+	if err := try(t.Context(), Options{GPU: device, Analyzer: whole{}}); err == nil || !strings.Contains(err.Error(), "a word of 16777216 bytes") {
+		t.Errorf("a huge word: %v", err)
+	}
+	docs[0].Text = []byte("a b")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := try(ctx, Options{GPU: device}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+}
+
+// whole makes each document one word.
+type whole struct{}
+
+func (whole) Name() string { return "whole" }
+func (whole) Analyze(doc []byte, t *text.Tokens) error {
+	t.Bytes, t.Words = doc, []text.Span{{Start: 0, End: uint32(len(doc))}}
+	return nil
 }

@@ -38,6 +38,9 @@ type gatherer struct {
 // mostHeld is how much text may wait for the device.
 const mostHeld = 256 << 20
 
+// mostWord is more than any word's length, of which references have 24 bits.
+const mostWord = 1 << 24
+
 // gather reads a corpus.
 func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int, visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
@@ -91,6 +94,13 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory
 		d.add(doc.ID, len(tok.Words))
 		if len(tok.Words) == 0 {
 			continue
+		}
+		if len(tok.Bytes) >= mostWord {
+			for _, w := range tok.Words {
+				if w.End-w.Start >= mostWord {
+					return p, d, 0, fmt.Errorf("document %s: a word of %d bytes: a GPU takes words of less than %d; use another engine", doc.ID, w.End-w.Start, mostWord)
+				}
+			}
 		}
 		p.text = appendWords(p.text, tok)
 		p.text[len(p.text)-1] = '\n'
