@@ -155,7 +155,7 @@ func BenchmarkGPUStages(b *testing.B) {
 	corpus := linesOf(path)
 	for _, method := range []Method{Ours, Paper} {
 		for _, window := range []int{2, 10} {
-			for _, head := range []int{8192, 16384} {
+			for _, head := range []int{8192} {
 				g := testGPU(b, 0)
 				for round := range 4 {
 					opt := Options{Window: window, Weighting: Count, Method: method, gpuHead: head}

@@ -190,11 +190,11 @@ func analyzerNamed(t *testing.T, name string) text.Analyzer {
 // the byte: whole, in parts, read once or twice, with every way of tokenising.
 func TestGPUWritesTheSameBytes(t *testing.T) {
 	g := testGPU(t, 32<<20)
-	corpus := corpusOf(t, messyText(900, 5)+zipfText(1100, 200, 7))
+	corpus := corpusOf(t, messyText(600, 5)+zipfText(800, 200, 7))
 	for i, base := range []Options{
 		{Window: 2, Weighting: Count},
 		{Window: 10},
-		{Window: 25, Side: Left},
+		{Window: 20, Side: Left},
 		{Window: 3, Side: Right, Subsample: 1e-2, Seed: 5},
 		{Window: 4, Analyzer: analyzerNamed(t, "ascii")},
 		{Window: 4, Analyzer: analyzerNamed(t, "unicode")},
