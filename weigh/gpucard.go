@@ -44,6 +44,7 @@ type card struct {
 	tmp    arena
 	side   arena              // for the words of method invert
 	count  gpu.Buffer[uint64] // of what a step found
+	caller context.Context    // whose end is looked at between steps
 	pinned *pinnedResult      // for results; nil for the Go heap
 	watch  *stopwatch         // nil if nobody wants to know
 
@@ -191,6 +192,9 @@ func (c *card) counted(ctx context.Context) (int, error) {
 }
 
 func (c *card) counts(ctx context.Context) (n [8]uint64, err error) {
+	if err := c.caller.Err(); err != nil {
+		return n, err
+	}
 	err = c.count.Download(ctx, c.s, n[:])
 	return n, err
 }

@@ -79,6 +79,9 @@ const gpuSpare = 1 << 20
 // weighChunk weighs a chunk, and waits.
 func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuMethod) (out *gpuPairs, err error) {
 	t.card, t.in, t.numbers, c.used = c, in, gpu.Null(), 0
+	// A wait that can be called off sleeps now and then, and half a millisecond too
+	// long; these are short.
+	c.caller, ctx = ctx, context.WithoutCancel(ctx)
 	if in.words == 0 {
 		return &gpuPairs{first: []uint64{0}}, nil
 	}
@@ -100,10 +103,10 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 		out, err = run(ctx, &t)
 	}
 	if err == nil {
-		err = errors.Join(c.step("end"), c.s.Sync(ctx))
+		err = c.step("end")
 	}
 	// Whatever happened, nothing may be under way when memory is given back.
-	err = errors.Join(err, c.copies.Sync(context.WithoutCancel(ctx)))
+	err = errors.Join(err, c.s.Sync(ctx), c.copies.Sync(ctx), c.caller.Err())
 	if err != nil || !t.keep {
 		err = errors.Join(err, c.tmp.Release(mark))
 	}

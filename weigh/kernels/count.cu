@@ -77,6 +77,10 @@ struct Out {
 // else.
 constexpr u32 kAhead = 4;
 
+// Slots of the table of a document of n words: a third stays free even if all differ,
+// and more is only more to clear and to read.
+INLINE u32 slots_for(u32 n) { return n + n / 2 + 1; }
+
 INLINE u32 hash_of(u32 key) { return key * 0x9e3779b1u; }
 
 // Adds a word to a table of `slots` slots, any number.
@@ -175,7 +179,7 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
     __shared__ u32 keys[SLOTS];                                                                \
     __shared__ u32 counts[SLOTS];                                                              \
     COUNT_DOCUMENT                                                                             \
-    count_document<THREADS>(items, begin, n, d, keys, counts, min_of((u32)SLOTS, 2 * n), out); \
+    count_document<THREADS>(items, begin, n, d, keys, counts, min_of((u32)SLOTS, slots_for(n)), out); \
   }
 
 COUNT_SHARED(weigh_count_middle, 128, 2048)
@@ -186,7 +190,7 @@ constexpr u32 kWideThreads = 1024;
 KERNEL __launch_bounds__(kWideThreads) weigh_count_wide(COUNT_PARAMS, u32 slots) {
   extern __shared__ u32 table[];
   COUNT_DOCUMENT
-  slots = min_of(slots, 2 * n);
+  slots = min_of(slots, slots_for(n));
   count_document<kWideThreads>(items, begin, n, d, table, table + slots, slots, out);
 }
 
