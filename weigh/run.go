@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/collocate/collocate/internal/hugepage"
 )
 
 // run is what one worker collected until its memory was full or the corpus
@@ -72,7 +74,7 @@ func sortRun(t *table, l *pairLog, marks []mark, spare []uint32) *run {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.first, b.first))
 	})
 	if cap(spare) < int(at) {
-		spare = make([]uint32, at) // slices.Grow would touch all of it
+		spare = hugepage.Make[uint32](int(at)) // not slices.Grow, which would touch all of it
 	}
 	s := scatterer{next: next, out: spare[:at]}
 	doc := uint32(0)

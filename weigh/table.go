@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/text"
 )
 
@@ -55,7 +56,7 @@ func newTable() *table {
 
 func (t *table) resize(n int) {
 	old := t.slots
-	t.slots = make([]slot, n)
+	t.slots = hugepage.Make[slot](n)
 	t.mask = uint64(n - 1)
 	t.limit = n / 8 * 5
 	for i := range old {

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package hugepage
+
+// advise has nothing to ask for: the system decides by itself.
+func advise([]byte) {}

@@ -1,0 +1,20 @@
+package hugepage
+
+import "testing"
+
+// Whatever its size, the array is one of make: of that length, and all zeros.
+func TestMakeIsMake(t *testing.T) {
+	type three [3]byte // sizes that are no multiple of a page
+	for _, n := range []int{0, 1, 1000, huge / 3, 2*huge/3 + 1, 3*huge + 12345} {
+		s := Make[three](n)
+		if len(s) != n {
+			t.Fatalf("%d items, want %d", len(s), n)
+		}
+		for i := range s {
+			if s[i] != (three{}) {
+				t.Fatalf("item %d of %d is %v", i, n, s[i])
+			}
+			s[i] = three{1, 2, 3}
+		}
+	}
+}
