@@ -380,12 +380,13 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int) error {
 // mergeAll merges what the blocks of a query found, in pairs.
 func (w *thesisWork) mergeAll(s *gpu.Stream, i int) (where int, err error) {
 	q, keys := &w.plan[i], &w.g.thesis.keys
-	distinct := uint32(0)
-	if w.lossy[i] {
-		distinct = 1
-	}
 	lists := w.blocks[i]
-	for again := lists == 1 && distinct == 1; lists > 1 || again; again = false {
+	for again := lists == 1 && w.lossy[i]; lists > 1 || again; again = false {
+		// Looking for the same document twice takes longer than merging: it is left to the last rounds.
+		distinct := uint32(0)
+		if w.lossy[i] && lists <= 8 {
+			distinct = 1
+		}
 		n := (lists + 1) / 2
 		a := keys[where].Slice(int(q.Out), int(q.Out)+lists*int(q.K))
 		b := keys[1-where].Slice(int(q.Out), int(q.Out)+n*int(q.K))

@@ -116,7 +116,7 @@ constexpr u32 kMonitor = 64;   // times that a block without work looks at what 
 template <u32 N> struct Job {
   u64 pos[N];
   u32 n[N];
-  u32 tile;
+  u32 tile, bound;
   bool skip;
 };
 
@@ -184,8 +184,10 @@ INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* o
 
 // Tells the candidates that can still win. All threads; barriers before and after.
 INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
+  __shared__ u32 cut;
+  if (threadIdx.x == 0) cut = max_of(volatile_load(&state->cut), q.cut);
   __syncthreads();
-  u32 n = min_of(*b.pushed, kKeep), cut = max_of(volatile_load(&state->cut), q.cut);
+  u32 n = min_of(*b.pushed, kKeep);
   for (u32 from = 0; from < n; from += kFewThreads) {
     u32 i = from + threadIdx.x;
     u64 c = i < n ? b.kept[i] : 0;
@@ -201,8 +203,9 @@ INLINE void flush(const Bench& b, const Query& q, State* state, u64* out) {
 }
 
 // Adds up a tile, list by list: in one list documents are different, so that no two threads meet. Sums are looked at by the last
-// list that has the document, which leaves 0. Says whether many candidates wait; a barrier is at the end.
-template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32* mult, const Job<N>& job, const Hold<N>& h, u32 low,
+// list that has the document, which leaves 0. Says whether many candidates wait; a barrier is at the end, and the first thread's
+// better cut in bar behind it: if all threads asked for the cut, they would wait in line for one word of the cache.
+template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32* mult, const Job<N>& job, const Hold<N>& h, u32 low, u32 better, u32* bar,
                                       const u16* __restrict__ offsets, const u8* __restrict__ codes, State* state, u32* hist, u64* out) {
   u32 ends = q.terms - 1, one = q.one, base = job.tile << kTileBits;
   u32* sums = b.sums;
@@ -231,6 +234,7 @@ template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32*
         if (v) sums[off] = 0;
       });
     }
+  if (threadIdx.x == 0) *bar = better;
   return __syncthreads_or(threadIdx.x == 0 && atomicAdd(b.pushed, 0u) > kKeep / 2);
 }
 
@@ -292,7 +296,7 @@ template <u32 N> INLINE Job<N> job_of(const One& one, u32 tile, u32 tiles, const
 
 template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __restrict__ maxes, const u16* __restrict__ offsets,
                                      const u8* __restrict__ codes, const u32* __restrict__ starts, State* state, u32* hist, u64* out) {
-  __shared__ u32 pushed;
+  __shared__ u32 pushed, bar[2];
   if (blockIdx.x == gridDim.x - 1) {
     // This block raises the cut for the others until they are through.
     if (warp_id() == 0)
@@ -309,20 +313,21 @@ template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __rest
   Hold<N> held, coming;
   load(held, now, terms, offsets, codes);
   Bench b = bench_of(&pushed);
-  u32 low = max_of(one.q.cut, 1u);
+  u32 low = max_of(one.q.cut, 1u), scored = 0;
   while (now.tile < tiles) {
     load(coming, next, terms, offsets, codes);
     Job<N> after = job_of<N>(one, next.tile + step, tiles, maxes, starts);
-    u32 better = volatile_load(&state->cut);
     if (!now.skip) {
-      if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
-      if (add_tile<N>(b, one.q, mult, now, held, low, offsets, codes, state, hist, out)) flush(b, one.q, state, out);
+      u32 better = threadIdx.x == 0 ? volatile_load(&state->cut) : 0;
+      bool full = add_tile<N>(b, one.q, mult, now, held, low, better, &bar[scored & 1], offsets, codes, state, hist, out);
+      low = max_of(low, bar[scored & 1]);
+      scored++;
+      if (full) flush(b, one.q, state, out);
     }
-    low = max_of(low, better);
     now = next, next = after, held = coming;
   }
   flush(b, one.q, state, out);
-  if (threadIdx.x == 0) atomicAdd(&state->planned, 1u);
+  if (threadIdx.x == 0) atomicAdd(&state->scored, scored), atomicAdd(&state->planned, 1u);
 }
 
 #define TILES_ONE(name, N, blocks)                                                                                                  \
@@ -341,7 +346,7 @@ template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries
                                       const u32* __restrict__ starts, const u32* __restrict__ tables, const u32* __restrict__ bounds,
                                       const u32* __restrict__ order, const State* states, u32* query) {
   Job<N> job;
-  job.skip = true, job.tile = 0, *query = 0;
+  job.skip = true, job.tile = 0, job.bound = 0, *query = 0;
 #pragma unroll
   for (u32 t = 0; t < N; t++) job.pos[t] = 0, job.n[t] = 0;
   if (i >= all) return job;
@@ -350,8 +355,8 @@ template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries
   const Query& q = p.queries[qi];
   *query = qi;
   if (q.kind != (N > 2) || rank >= states[qi].live) return job;
-  u32 tile = order[q.order + rank], cut = max_of(volatile_load(&states[qi].cut), q.cut);
-  job.tile = tile, job.skip = bounds[q.order + tile] < cut;
+  u32 tile = order[q.order + rank];
+  job.tile = tile, job.bound = bounds[q.order + tile], job.skip = false;
   const Term* terms = p.terms + q.first;
 #pragma unroll
   for (u32 t = 0; t < N; t++)
@@ -365,7 +370,7 @@ template <u32 N> INLINE Job<N> job_at(u64 i, u64 all, const Plan& p, u32 queries
 template <u32 N> INLINE void add_few(const u8* __restrict__ plan, u32 queries, u32 tiles, const u16* __restrict__ offsets,
                                      const u8* __restrict__ codes, const u32* __restrict__ starts, const u32* __restrict__ tables,
                                      const u32* __restrict__ bounds, const u32* __restrict__ order, State* states, u32* hists, u64* cands) {
-  __shared__ u32 pushed;
+  __shared__ u32 pushed, bar[2];
   Plan p(plan, queries);
   const u32* later = p.later[N > 2];
   u32 early = queries > 1 ? kEarly : 0;
@@ -375,26 +380,31 @@ template <u32 N> INLINE void add_few(const u8* __restrict__ plan, u32 queries, u
   Job<N> next = job_at<N>(blockIdx.x + gridDim.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &then);
   Hold<N> held, coming;
   load(held, now, p.queries[at].terms, offsets, codes);
+  if (threadIdx.x == 0) bar[1] = volatile_load(&states[at].cut);
   Bench b = bench_of(&pushed);
-  for (u64 i = blockIdx.x; i < all; i += gridDim.x) {
+  u32 turn = 0;
+  for (u64 i = blockIdx.x; i < all; i += gridDim.x, turn ^= 1) {
     load(coming, next, p.queries[then].terms, offsets, codes);
     Job<N> after = job_at<N>(i + 2 * gridDim.x, all, p, queries, early, later, tiles, starts, tables, bounds, order, states, &last);
-    if (!now.skip) {
-      const Query& q = p.queries[at];
+    // One thread asks for the cut of the next item's query.
+    u32 better = threadIdx.x == 0 ? volatile_load(&states[then].cut) : 0;
+    const Query& q = p.queries[at];
+    u32 low = max_of(max_of(bar[turn ^ 1], q.cut), 1u);
+    if (!now.skip && now.bound >= low) {
       State* state = states + at;
       u32* hist = hists + (u64)at * kBins;
       u32 mult[N];
 #pragma unroll
       for (u32 t = 0; t < N; t++) mult[t] = t < q.terms ? p.terms[q.first + t].mult : 0;
       if (threadIdx.x == 0) atomicAdd(&state->scored, 1u);
-      u32 low = max_of(max_of(volatile_load(&state->cut), q.cut), 1u);
-      add_tile<N>(b, q, mult, now, held, low, offsets, codes, state, hist, cands + q.cand);
+      add_tile<N>(b, q, mult, now, held, low, better, &bar[turn], offsets, codes, state, hist, cands + q.cand);
       if (pushed) {
         // They are told before the next query comes, and raise the cut.
         if (warp_id() == 0) raise(q, state, hist);
         flush(b, q, state, cands + q.cand);
       }
     }
+    if (threadIdx.x == 0) bar[turn] = better;
     now = next, next = after, held = coming, at = then, then = last;
     __syncthreads();
   }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/thesisbench"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+func newBenchThesisCmd(a *app) *cobra.Command {
+	var o thesisbench.Options
+	var out string
+	cmd := &cobra.Command{
+		Use:         "thesis",
+		Short:       "The tables and figures of the thesis on parallel retrieval, on this machine's GPU",
+		Annotations: hasGPU,
+		Long: `Makes a collection of 50.2 million documents with lists of the thesis' four lengths, answers two-word queries with
+parallel WAND and MaxScore on the GPU in all their variants, and prints times, speedups over one core, and recall, next to
+our own search by tiles. With --out it writes Markdown, CSV files and plots to a folder. It takes about an hour; a smaller
+--share of the collection takes less.`,
+		Args: cobra.NoArgs,
+		Example: `  collocate bench thesis --out thesis
+  collocate bench thesis --share 0.01 --queries 2 --runs 1`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.benchThesis(cmd.Context(), o, out) },
+	}
+	fl := cmd.Flags()
+	fl.Float64Var(&o.Share, "share", 1, "size of the collection, 1 being the thesis'")
+	fl.IntVar(&o.Queries, "queries", 4, "queries of each class")
+	fl.IntVar(&o.Runs, "runs", 3, "how often each is measured; the best counts")
+	fl.IntVar(&o.Batch, "batch", 500, "queries of a batch")
+	fl.IntVarP(&o.K, "k", "k", 128, "number of documents")
+	fl.StringVar(&o.Dir, "scratch", "", "folder for the collection while it is needed, some 2 GB")
+	fl.StringVar(&out, "out", "", "folder for the report; without it, the report is printed")
+	return cmd
+}
+
+func (a *app) benchThesis(ctx context.Context, o thesisbench.Options, out string) (err error) {
+	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 || o.K > 1024 {
+		return usagef("--share %v, --queries %d, --runs %d, --batch %d, -k %d: want a share up to 1, a k up to 1024, and positive numbers", o.Share, o.Queries, o.Runs, o.Batch, o.K)
+	}
+	dev, err := gpu.Open(a.gpu.Ordinal)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	o.Say = func(format string, args ...any) { a.summary(format, args...) }
+	r, err := thesisbench.Run(ctx, dev, o)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		return r.Write(out)
+	}
+	return r.Markdown(a.stdout)
+}
