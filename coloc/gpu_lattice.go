@@ -32,15 +32,15 @@ type latticeRoom struct{ stack, round, found int }
 
 var defaultLatticeRoom = latticeRoom{stack: 1 << 21, round: 1 << 15, found: 1 << 24}
 
-// room is cut to an eighth of the memory each, for devices with little.
+// room is cut to a sixteenth of the memory each, for devices with little.
 func (u *gpuUniverse) room() latticeRoom {
 	r := u.s.r
 	room := defaultLatticeRoom
 	if r.job.evaluation.room != nil {
 		room = *r.job.evaluation.room
 	}
-	room.stack = int(min(int64(room.stack), max(4096, r.budget/8/16)))
-	room.found = int(min(int64(room.found), max(4096, r.budget/8/25)))
+	room.stack = int(min(int64(room.stack), max(4096, r.budget/16/16)))
+	room.found = int(min(int64(room.found), max(4096, r.budget/16/25)))
 	room.round = min(room.round, room.stack/64)
 	return room
 }
@@ -54,7 +54,7 @@ func (u *gpuUniverse) latticeBytes() int64 {
 func (u *gpuUniverse) countBytes() int64 { return 4 * countPart * int64(len(u.features)) }
 
 // countPart is how many patterns are counted at a time.
-const countPart = 1 << 16
+const countPart = 1 << 14
 
 // search finds the patterns: with all, every prevalent set of three features or
 // more; else maximal ones among those found, pairs included.

@@ -201,53 +201,67 @@ template <u32 Words, u32 Depth, u32 Sets> struct Search {
     u32 depth = 0, found = 0;
     for (;;) {
       if (steps-- == 0) return kTooLong;
-      u64 more = 0;
-      bool left = false;
+      u64 reach = 0;
+      u32 left = 0;
 #pragma unroll
       for (u32 k = 0; k < Words; k++) {
         bool in = (cand[k] >> lane_id()) & 1;
         u64 m = in ? mask[k * kWarp + lane_id()] : 0;
         bool useful = (m & ~own) != 0;
         cand[k] = __ballot_sync(kFull, useful);
-        if (useful) more |= m;
-        left |= cand[k] != 0;
+        if (useful) reach |= m;
+        left += __popc(cand[k]);
       }
       bool down = false;
-      if (!left) {
-        found = add(own, found);
-        if (found == kTooLong) return kTooLong;
-      } else if (!known(own | warp_or(more), found)) {
+      if (left == 0 || !known(own | warp_or(reach), found)) {
+        // Candidates that are next to all others are in every clique from here.
+        u32 near[Words];
+        u64 certain = 0;
+#pragma unroll
+        for (u32 k = 0; k < Words; k++) {
+          u32 i = k * kWarp + lane_id();
+          near[k] = 0;
+          if ((cand[k] >> lane_id()) & 1) {
+#pragma unroll
+            for (u32 w = 0; w < Words; w++) near[k] += __popc(cand[w] & row[i][w]);
+            if (near[k] == left - 1) certain |= mask[i];
+          }
+        }
+        own |= warp_or(certain);
         u32 best = 0;  // neighbours << 16 | ~candidate
 #pragma unroll
         for (u32 k = 0; k < Words; k++) {
           u32 i = k * kWarp + lane_id();
-          if ((cand[k] >> lane_id()) & 1) {
-            u32 near = 0;
-#pragma unroll
-            for (u32 w = 0; w < Words; w++) near += __popc(cand[w] & row[i][w]);
-            best = max_of(best, near << 16 | (0xffff - i));
+          bool useful = ((cand[k] >> lane_id()) & 1) && (mask[i] & ~own) != 0;
+          cand[k] = __ballot_sync(kFull, useful);
+          if (useful) best = max_of(best, near[k] << 16 | (0xffff - i));
+        }
+        best = warp_max(best);
+        if (best == 0) {  // nobody is left
+          found = add(own, found);
+          if (found == kTooLong) return kTooLong;
+        } else {
+          u32 pivot = 0xffff - (best & 0xffff);
+          if (depth == Depth) return kTooLong;
+          Frame& f = frames[depth++];
+          if (lane_id() == 0) {
+            f.own = own;
+            f.pivot = pivot;
           }
-        }
-        u32 pivot = 0xffff - (warp_max(best) & 0xffff);
-        if (depth == Depth) return kTooLong;
-        Frame& f = frames[depth++];
-        if (lane_id() == 0) {
-          f.own = own;
-          f.pivot = pivot;
-        }
 #pragma unroll
-        for (u32 k = 0; k < Words; k++) {
-          u32 near = row[pivot][k];
-          u32 self = k == pivot / kWarp ? 1u << (pivot % kWarp) : 0;
-          if (lane_id() == k) {
-            f.cand[k] = cand[k] & ~self;
-            f.branch[k] = cand[k] & ~near & ~self;
+          for (u32 k = 0; k < Words; k++) {
+            u32 next = row[pivot][k];
+            u32 self = k == pivot / kWarp ? 1u << (pivot % kWarp) : 0;
+            if (lane_id() == k) {
+              f.cand[k] = cand[k] & ~self;
+              f.branch[k] = cand[k] & ~next & ~self;
+            }
+            cand[k] &= next;
           }
-          cand[k] &= near;
+          own |= mask[pivot];
+          __syncwarp();
+          down = true;
         }
-        own |= mask[pivot];
-        __syncwarp();
-        down = true;
       }
       // Back to the last clique that has a branch worth a look.
       while (!down) {
