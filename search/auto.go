@@ -1,13 +1,12 @@
 package search
 
-// Measured on the eLife paragraphs, microseconds of CPU a query, taat against bmm: web
-// queries at k = 10 800:110, at k = 1,000 920:590; 20 words at k = 1,000 7900:9400; 50 words at k = 10
-// 14000:11600, at k = 1,000 15500:18400; 400 words 47000:55000 at any k. The more words and
-// answers there are, the less can be skipped.
+// Measured on the eLife paragraphs, milliseconds of CPU a query, taat against bmm, words of the paragraphs themselves: 10 words at
+// k = 10 2.3:0.5, at k = 1,000 2.7:3.0; 30 words 5.8:2.3 and 5.4:8.3; 65 words 9.6:8.0 and 9.1:11.0; 80 words 11.6:12.7; 400 words
+// 32:44 at any k. The more words and answers there are, the less can be skipped.
 const (
-	manyWords     = 100     // with so many nothing can be skipped
-	wordsTimesK   = 1 << 14 // with so many answers for so many words neither
-	fewWordsToAdd = 8       // but with few words bmm skips at any k
+	manyWords     = 72   // with so many nothing can be skipped
+	wordsTimesK   = 5000 // with so many answers for so many words neither
+	fewWordsToAdd = 8    // but with few words bmm skips at any k
 )
 
 // choose turns Auto into an algorithm.
