@@ -149,6 +149,9 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, er
 		t.reset(len(u.features))
 		held := int64(0)
 		for i := int32(b << blockShift); i < int32(min(n, (b+1)<<blockShift)); i++ {
+			if err := ctx.Err(); err != nil { // crowded places take long
+				return err
+			}
 			sets, ok := p.profile(i)
 			if len(sets) == 0 && ok {
 				continue

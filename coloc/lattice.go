@@ -125,7 +125,9 @@ func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 	}
 	wk := l.work[w]
 	lv := wk.level(n.depth)
-	l.count(wk, lv, n)
+	if err := l.count(ctx, wk, lv, n); err != nil {
+		return err
+	}
 	if !l.all && l.prevalentAll(whole, lv.full) {
 		l.keep(whole, lv.full)
 		return nil
@@ -251,7 +253,7 @@ func (l *lattice[M]) grown(lv *latticeLevel[M], head M, g int) []int64 {
 
 // count fills counts: row of f in head, column g of tail: points of f in head +
 // g; the last row: points of g in head + g. full: points in head + tail.
-func (l *lattice[M]) count(wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) {
+func (l *lattice[M]) count(ctx context.Context, wk *latticeWorker[M], lv *latticeLevel[M], n node[M]) error {
 	width := len(l.u.features)
 	wk.bits = members(n.head, wk.bits)
 	rows := len(wk.bits)
@@ -286,10 +288,14 @@ func (l *lattice[M]) count(wk *latticeWorker[M], lv *latticeLevel[M], n node[M])
 		}
 		h.may = and(h.may, tail)
 		if !empty(h.may) && overlap(l.u.mask[h.place], keep) {
+			if err := ctx.Err(); err != nil { // witnesses take long
+				return err
+			}
 			l.countHard(wk, &h, n.head, tail, counts, full)
 			lv.hard = append(lv.hard, h)
 		}
 	}
+	return nil
 }
 
 // countHard asks a hard place by witness search, and narrows what may still

@@ -128,19 +128,27 @@ type Builder struct {
 	feature []int32
 	names   []string
 	id      map[string]int32
+	last    int32 // the number of the feature added last
 }
 
 // Add appends a point. Its position is checked when it is mined.
-func (b *Builder) Add(x, y float64, feature string) {
-	id, ok := b.id[feature]
+func (b *Builder) Add(x, y float64, feature string) { b.add(x, y, []byte(feature)) }
+
+func (b *Builder) add(x, y float64, feature []byte) {
+	id := b.last // points often come feature by feature
+	ok := int(id) < len(b.names) && b.names[id] == string(feature)
+	if !ok {
+		id, ok = b.id[string(feature)]
+	}
 	if !ok {
 		if b.id == nil {
 			b.id = make(map[string]int32)
 		}
 		id = int32(len(b.names))
-		b.names = append(b.names, feature)
-		b.id[feature] = id
+		b.names = append(b.names, string(feature))
+		b.id[b.names[id]] = id
 	}
+	b.last = id
 	b.x, b.y, b.feature = append(b.x, x), append(b.y, y), append(b.feature, id)
 }
 

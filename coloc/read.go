@@ -143,15 +143,15 @@ type rowSink struct {
 }
 
 // add takes a row in; where says which row it is when it is bad.
-func (s *rowSink) add(x, y float64, feature string, where func() string) error {
+func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	err := checkCoordinates(x, y, s.opt.Geographic)
-	if err == nil && feature == "" {
+	if err == nil && len(feature) == 0 {
 		err = errors.New("the feature is missing")
 	}
 	if err != nil {
 		return s.bad(err, where)
 	}
-	s.builder.Add(x, y, feature)
+	s.builder.add(x, y, feature)
 	return nil
 }
 

@@ -121,7 +121,7 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 		if len(p) < 2 {
 			err = rows.bad(fmt.Errorf("a position has %d numbers: want at least 2", len(p)), where)
 		} else {
-			err = rows.add(p[0], p[1], kind, where)
+			err = rows.add(p[0], p[1], []byte(kind), where)
 		}
 		if err != nil {
 			return err

@@ -104,7 +104,7 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 			}
 			continue
 		}
-		if err := rows.add(x, y, kindOf(v[len(used)-1]), where); err != nil {
+		if err := rows.add(x, y, []byte(kindOf(v[len(used)-1])), where); err != nil {
 			return err
 		}
 	}
