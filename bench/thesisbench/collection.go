@@ -6,7 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/collocate/collocate/index"
@@ -109,16 +111,25 @@ type word struct {
 // words are in byte order.
 func (s *Shape) words() []word {
 	var out []word
-	for _, name := range []string{"extra", "long", "medium", "short"} {
-		for _, c := range s.Classes {
-			for i := range c.Lists {
-				if c.Name == name {
-					out = append(out, word{c.Word(i), c.Length, uint64(len(out))})
-				}
-			}
+	for _, c := range s.Classes {
+		for i := range c.Lists {
+			out = append(out, word{name: c.Word(i), length: c.Length})
 		}
 	}
+	slices.SortFunc(out, func(a, b word) int { return strings.Compare(a.name, b.name) })
+	for i := range out {
+		out[i].seed = uint64(i)
+	}
 	return out
+}
+
+// Zipf is a collection whose words are as frequent as those of a text: the r-th is in a share of 1/(r+2) of the documents.
+func Zipf(documents, words int, seed uint64) Shape {
+	s := Shape{Documents: documents, Seed: seed}
+	for r := range words {
+		s.Classes = append(s.Classes, Class{fmt.Sprintf("w%06d", r), max(1, documents/(r+2)), 1})
+	}
+	return s
 }
 
 // list makes n random documents: the sums of exponential gaps, stretched to the collection.

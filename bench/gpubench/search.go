@@ -1,0 +1,153 @@
+package gpubench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/collocate/collocate/bench/thesisbench"
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/search"
+)
+
+// searchJob compares and measures retrieval.
+var searchJob = Job{
+	Name: "search",
+	Suites: []check.Suite{
+		{Name: "search: tiles", Run: trySearch(search.Tiles, 4)},
+		{Name: "search: tiles, many words", Run: trySearch(search.Tiles, 400)},
+		{Name: "search: wand", Run: trySearch(search.WAND, 4)},
+		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
+		{Name: "search: batches", Run: trySearchBatch},
+	},
+	Measure: measureSearch,
+}
+
+// searchModels are all there are.
+var searchModels = []search.Model{
+	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene}, search.BM25{K1: 2, B: 1, Variant: bm25.Plus}, search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
+	search.Cosine{}, search.Dirichlet{}, search.DPH{},
+}
+
+// withIndex makes a collection, puts it on the device and calls f.
+func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape, f func(*search.Searcher) error) (err error) {
+	dir, err := os.MkdirTemp("", "search")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := shape.Build(ctx, filepath.Join(dir, "index")); err != nil {
+		return err
+	}
+	s, err := search.Open(filepath.Join(dir, "index"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.UseGPU(ctx, dev, search.GPUOptions{}); err != nil {
+		return err
+	}
+	return f(s)
+}
+
+// randomQuery is a query of words of a Zipf collection, frequent ones more often.
+func randomQuery(rng *rand.Rand, shape *thesisbench.Shape, most int) []search.Word {
+	words := make([]search.Word, 1+rng.IntN(most))
+	for i := range words {
+		r := int(math.Exp(rng.Float64()*math.Log(float64(len(shape.Classes))))) - 1
+		words[i] = search.Word{Text: shape.Classes[r].Word(0), Weight: float64(1 + rng.IntN(2))}
+	}
+	return words
+}
+
+// answers is a result as numbers.
+func answers(r *search.Result) (out []uint64) {
+	for _, h := range r.Hits {
+		out = append(out, uint64(math.Float32bits(h.Score))<<32|uint64(h.Doc))
+	}
+	return out
+}
+
+// some is how many queries to try: the interpreter takes its time.
+func some(dev *gpu.Device, n int) int {
+	if dev.Info().Emulated {
+		return max(1, n/10)
+	}
+	return n
+}
+
+var searchSizes = []int{1, 1000, 50_000, 1_000_000}
+
+// trySearch compares random queries with one core.
+func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
+	return func(t *check.Trial) error {
+		for _, docs := range searchSizes {
+			if docs > t.Sizes[len(t.Sizes)-1] {
+				break
+			}
+			shape := thesisbench.Zipf(docs, 500, uint64(docs))
+			err := withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
+				for i := range some(t.Dev, 40) {
+					r := search.Request{Words: randomQuery(t.Rng, &shape, most), K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2), Model: searchModels[i%len(searchModels)]}
+					want, err := s.Search(t.Ctx, r)
+					if err != nil {
+						return err
+					}
+					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
+					got, err := s.Search(t.Ctx, r)
+					if err != nil {
+						return err
+					}
+					if err := check.Same(t, fmt.Sprintf("%d documents, query %d", docs, i), answers(got), answers(want)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// trySearchBatch compares a batch of all kinds of queries.
+func trySearchBatch(t *check.Trial) error {
+	docs := min(300_000, t.Sizes[len(t.Sizes)-1])
+	shape := thesisbench.Zipf(docs, 500, 3)
+	return withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
+		var requests []search.Request
+		for i := range some(t.Dev, 600) {
+			requests = append(requests, search.Request{Words: randomQuery(t.Rng, &shape, 1+i%7), K: 1 + i%200, Mode: search.Mode(i % 2), Model: searchModels[i%2]})
+		}
+		i := 0
+		for got, err := range s.SearchBatch(t.Ctx, func(yield func(search.Request) bool) {
+			for _, r := range requests {
+				if !yield(r) {
+					return
+				}
+			}
+		}, search.Batch{Engine: engine.GPU}) {
+			if err != nil {
+				return err
+			}
+			want, err := s.Search(t.Ctx, requests[i])
+			if err != nil {
+				return err
+			}
+			if err := check.Same(t, fmt.Sprintf("request %d", i), answers(got), answers(want)); err != nil {
+				return err
+			}
+			i++
+		}
+		return nil
+	})
+}
