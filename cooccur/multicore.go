@@ -27,6 +27,7 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 	}
 	defer m.close()
 	defer boundHeap(m.heap)()
+	m.allocate()
 	m.chunk.full = m.spillChunk
 	words := j.vocab.lexicon()
 	workers := make([]*reader, m.Threads)
@@ -79,6 +80,7 @@ const (
 	countBytes  = 4         // of a worker's counting sort
 	tokenBytes  = 4 + 4     // of a word of text: its ID, and its place among those of its word
 	minChunk    = 1 << 18   // below this the runs would be too many
+	programFile = 24 << 20  // of the program's own file, which count as its memory, too
 	// unitContexts is how many additions make a unit of work: long enough that
 	// taking it costs nothing, short enough that its rows stay in the cache.
 	unitContexts = 1 << 17
@@ -102,16 +104,17 @@ func (m *multicore) plan() error {
 			buffers = 1
 		}
 		private := int64(m.Threads)*words*(accumulatorBytes+countBytes) + int64(buffers)*words*bufferBytes/2
+		program := min(programFile, m.Memory/10)
 		// The collector needs some room to be lazy in; the program and its readers hold some, too.
 		m.heap = private + (shared+private)/4 + min((32+12*int64(m.Threads))<<20, m.Memory/4)
-		tokens := (m.Memory - shared - m.heap) / tokenBytes
+		tokens := (m.Memory - program - shared - m.heap) / tokenBytes
 		if tokens >= minChunk {
 			m.chunk.limit = int(min(tokens, 1<<32-1))
 			break
 		}
 		if m.Threads == 1 {
 			return fmt.Errorf("a vocabulary of %d words needs at least %v of memory, not %v; allow more, or make the vocabulary smaller with a minimum count",
-				words, bytesize.Size(shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
+				words, bytesize.Size(program+shared+m.heap+tokenBytes*minChunk), bytesize.Size(m.Memory))
 		}
 	}
 	// Small enough that the blocks the workers hold do not matter; large enough for
@@ -123,13 +126,18 @@ func (m *multicore) plan() error {
 	if m.Options.chunkLimit > 0 {
 		m.chunk.limit, m.blockSize = m.Options.chunkLimit, m.Options.blockSize
 	}
+	m.buffers = make([]*sumRows, buffers)
+	return nil
+}
+
+// allocate makes what was planned for, once the heap is bound to the plan.
+func (m *multicore) allocate() {
 	for range m.Threads {
 		m.accs = append(m.accs, newAccumulator(m.job))
 	}
-	for range buffers {
-		m.buffers = append(m.buffers, new(sumRows))
+	for i := range m.buffers {
+		m.buffers[i] = new(sumRows)
 	}
-	return nil
 }
 
 func (m *multicore) close() {

@@ -103,7 +103,7 @@ func (v *Vocabulary) add(word []byte, count uint64) {
 
 func (v *Vocabulary) seal() *Vocabulary {
 	v.index = sync.OnceValue(func() *lexicon {
-		x := newLexicon(0, 0)
+		x := v.newIndex()
 		for id := range v.counts {
 			w := v.Word(id)
 			*x.at(keyOf(w, 0, len(w)), w) = uint64(id) + 1
@@ -111,6 +111,20 @@ func (v *Vocabulary) seal() *Vocabulary {
 		return x
 	})
 	return v
+}
+
+// newIndex is an empty table with room for all words.
+func (v *Vocabulary) newIndex() *lexicon {
+	short, inline := 0, 0
+	for id := range v.counts {
+		switch n := len(v.Word(id)); {
+		case n <= shortMax:
+			short++
+		case n <= inlineMax:
+			inline++
+		}
+	}
+	return newLexicon(short, inline)
 }
 
 // maxWords is what fits the int32 of GloVe's files.

@@ -55,7 +55,6 @@ func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
 	}
 	lines := bytes.Count(data, []byte{'\n'}) + 1
 	v := &Vocabulary{ends: make([]uint64, 0, lines), counts: make([]uint64, 0, lines)}
-	seen := newLexicon(0, 0)
 	for number := 1; len(data) > 0; number++ {
 		if number > maxWords {
 			return nil, fmt.Errorf("%s: more than %d words", name, maxWords)
@@ -67,14 +66,18 @@ func ReadVocabulary(r io.Reader, name string) (*Vocabulary, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
 		}
-		first := seen.at(keyOf(word, 0, len(word)), word)
-		if *first != 0 {
-			return nil, fmt.Errorf("%s:%d: word %q is already on line %d", name, number, word, *first)
-		}
-		*first = uint64(number)
 		v.add(word, count)
 	}
-	// Line numbers are IDs + 1: the table that found duplicates is the index.
+	// Line numbers are IDs + 1: the table that finds duplicates is the index.
+	seen := v.newIndex()
+	for id := range v.counts {
+		word := v.Word(id)
+		first := seen.at(keyOf(word, 0, len(word)), word)
+		if *first != 0 {
+			return nil, fmt.Errorf("%s:%d: word %q is already on line %d", name, id+1, shorten(word), *first)
+		}
+		*first = uint64(id) + 1
+	}
 	v.index = func() *lexicon { return seen }
 	return v, nil
 }
