@@ -54,6 +54,7 @@ type GPU struct {
 	arenas  [2]*gpu.Arena // for sorting words, and for pairs
 	sizes   [2]int64
 	trace   func(stage string) // tests and measurements ask where time goes
+	items   int                // tests: room of a sequence
 }
 
 // OpenGPU opens a device. Its error wraps gpu.ErrUnavailable if there is none.
@@ -249,6 +250,9 @@ func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 	l.sequence = int(min(total/4/4, 1<<40))
 	if corpus >= 0 { // a byte makes at most one item
 		l.sequence = int(min(int64(l.sequence), corpus+int64(l.slots*l.slotSize)))
+	}
+	if g.items > 0 {
+		l.sequence, l.slotSize = g.items, minTextSlot
 	}
 	l.sequence = max(l.sequence, 2*l.slotSize)
 	l.dict = 1 << 22

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/words"
 )
@@ -226,6 +227,9 @@ func (f *feed) landed(ctx context.Context, s *textSlot) error {
 		if err := f.compute.Sync(ctx); err != nil {
 			return err
 		}
+		if err := f.checkGrowth(); err != nil {
+			return err
+		}
 		if err := f.dict.Recover(ctx, f.compute, f.seq, state); err != nil {
 			return err
 		}
@@ -238,6 +242,19 @@ func (f *feed) landed(ctx context.Context, s *textSlot) error {
 			return err
 		}
 	}
+}
+
+// checkGrowth refuses a dictionary that would take more than a third of the memory.
+func (f *feed) checkGrowth() error {
+	total, err := f.budget()
+	if err != nil {
+		return err
+	}
+	if need := f.dict.GrowthBytes(); need > total/3 {
+		return fmt.Errorf("the distinct words of the corpus need more than %v of the GPU's memory; allow more than %v with --gpu-memory",
+			bytesize.Size(total/3), bytesize.Size(total))
+	}
+	return nil
 }
 
 // take lets full have the sequence, and begins a new one.

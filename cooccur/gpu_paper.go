@@ -122,6 +122,9 @@ func (p *paper) room(ctx context.Context, n int) error {
 			}
 		}
 		for !p.dict.HasRoom(p.used, n/2+1, n) {
+			if err := p.checkGrowth(); err != nil {
+				return err
+			}
 			if err := p.dict.Grow(ctx, p.compute); err != nil {
 				return err
 			}

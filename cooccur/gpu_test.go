@@ -291,6 +291,34 @@ func matrixFile(t *testing.T, v *Vocabulary, o Options, run func(Options, Sink) 
 	return b, stats
 }
 
+// A corpus that does not fit the device is read twice, and one whose words do not fit
+// is refused.
+func TestGPUCorpusInParts(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	g.items = 2 * minTextSlot
+	corpus := corpusOf(t, zipfText(12_000, 500, 3))
+	v, _, err := sequentialWords(t, corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Window: 2, Weighting: Count, Threads: 1}
+	want, wantStats := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
+		o.Engine = engine.Sequential
+		return Matrix(t.Context(), corpus, v, o, sink)
+	})
+	sameWhenMade(t, g, corpus, v, VocabularyOptions{}, o, want, wantStats)
+
+	small := testGPU(t, 3<<20)
+	var many strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&many, "w%d ", i)
+	}
+	_, _, err = small.CountWords(t.Context(), corpusOf(t, many.String()), VocabularyOptions{Threads: 1})
+	if err == nil || !strings.Contains(err.Error(), "allow more") {
+		t.Errorf("30,000 words in 3 MB: %v", err)
+	}
+}
+
 // Tables that would fill up are emptied in time, and words and pairs are not lost.
 func TestPaperWithSmallTables(t *testing.T) {
 	g := testGPU(t, 32<<20)

@@ -47,5 +47,6 @@
 // Append waits for the device at its end, to see whether all words were found.
 // [Dictionary.Queue], [Sequence.CopyState] and [Dictionary.Recover] let a pipeline
 // ask later: a text that missed words, and all texts queued after it, leave the
-// sequence as it was, and are queued again once there is room.
+// sequence as it was, and are queued again once there is room. [Dictionary.CountAdded]
+// counts as texts come.
 package words
