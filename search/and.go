@@ -18,7 +18,7 @@ func blockMaxAnd(q *query) error {
 	slices.SortStableFunc(lists, func(a, b *list) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
 	m := &q.meeting
 	for len(m.scores) < len(lists) {
-		m.scores = append(m.scores, [index.BlockSize]float32{})
+		m.scores = append(m.scores, blockOf[float32]{})
 	}
 	start := q.from
 	for _, l := range lists {
@@ -64,11 +64,11 @@ const firstChunk = 16
 
 // meeting is the documents of a block of the leading list that all lists so far have.
 type meeting struct {
-	docs   [index.BlockSize + kernelSlack]uint32
-	sums   [index.BlockSize]float64              // of their scores
-	scores [][index.BlockSize]float32            // of each list
-	at     [index.BlockSize + kernelSlack]uint32 // which documents were found in a block, and
-	places [index.BlockSize + kernelSlack]uint32 // where
+	docs   blockOf[uint32]
+	sums   [index.BlockSize]float64 // of their scores
+	scores []blockOf[float32]       // of each list
+	at     blockOf[uint32]          // which documents were found in a block, and
+	places blockOf[uint32]          // where
 	tfs    [index.BlockSize]uint32
 }
 
@@ -89,14 +89,13 @@ func (q *query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 func (q *query) meet(lists []*list, b, lo, hi int, others float64) {
 	m, lead := &q.meeting, lists[0]
 	docs, tfs := lead.Loaded()[lo:hi], lead.TFs()[lo:hi]
-	lead.sift(docs, tfs, q.cut-others, &q.window)
+	n := lead.pick(docs, tfs, q.cut-others, &m.docs, &m.scores[0])
 	lead.scored += int64(len(docs))
 	if int64(docs[0]) > lead.usedUntil {
 		lead.use(b)
 	}
-	n := len(q.window.found)
-	for i, c := range q.window.found {
-		m.docs[i], m.sums[i], m.scores[0][i] = c.doc(), float64(c.sum()), c.sum()
+	for i, s := range m.scores[0][:n] {
+		m.sums[i] = float64(s)
 	}
 	for j := 1; j < len(lists) && n > 0; j++ {
 		others -= lists[j].windowBound

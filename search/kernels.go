@@ -189,7 +189,7 @@ func (w *window) room(n int) {
 
 // locate finds those of the rising docs that a block holds: at says which, and places where. The block is a decoded one, with
 // room for BlockSize documents and End behind its last; no document is behind those that it was made for.
-func locate(block, docs []uint32, at, places *[index.BlockSize + kernelSlack]uint32) int {
+func locate(block, docs []uint32, at, places *blockOf[uint32]) int {
 	if len(block) == 0 || len(docs) == 0 {
 		return 0
 	}
@@ -199,7 +199,7 @@ func locate(block, docs []uint32, at, places *[index.BlockSize + kernelSlack]uin
 	return plainLocate(block, docs, at, places)
 }
 
-func plainLocate(block, docs []uint32, at, places *[index.BlockSize + kernelSlack]uint32) (n int) {
+func plainLocate(block, docs []uint32, at, places *blockOf[uint32]) (n int) {
 	p := 0
 	for i, d := range docs {
 		for p < len(block) && block[p] < d {
@@ -242,4 +242,29 @@ func (w *window) plainMerge(b *buffer) {
 			w.found[i] = makeCandidate(doc, c.sum()+b.scores[at])
 		}
 	}
+}
+
+// blockOf has room for what kernels make of a block.
+type blockOf[T any] [index.BlockSize + kernelSlack]T
+
+// pick finds the postings whose score is above need, at most a block of them.
+func (l *list) pick(docs, tfs []uint32, need float64, outDocs *blockOf[uint32], outScores *blockOf[float32]) int {
+	if len(docs) == 0 {
+		return 0
+	}
+	if s := l.bm25; s != nil && hasAVX512 {
+		return pickAVX512(&docs[0], &tfs[:len(docs)][0], &s.w.c.lengths[0], len(docs), &s.kernel, floor32(need), &outDocs[0], &outScores[0])
+	}
+	return l.plainPick(docs, tfs, need, outDocs, outScores)
+}
+
+func (l *list) plainPick(docs, tfs []uint32, need float64, outDocs *blockOf[uint32], outScores *blockOf[float32]) (n int) {
+	l.batch(docs, tfs, outScores[:len(docs)])
+	for i, d := range docs {
+		outDocs[n], outScores[n] = d, outScores[i]
+		if float64(outScores[n]) > need {
+			n++
+		}
+	}
+	return n
 }

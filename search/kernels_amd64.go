@@ -28,3 +28,6 @@ func locateAVX512(block, docs *uint32, n int, at, places *uint32) int
 
 //go:noescape
 func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int)
+
+//go:noescape
+func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need float32, outDocs *uint32, outScores *float32) int

@@ -239,6 +239,91 @@ siDone:
 	VZEROUPPER
 	RET
 
+// func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need float32, outDocs *uint32, outScores *float32) int
+// keeps the postings with scores above need: documents and scores.
+TEXT ·pickAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ outDocs+48(FP), R10
+	MOVQ outScores+56(FP), R11
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS need+40(FP), Z26
+	VBROADCASTSS 8(R9), Z30          // weight
+	VBROADCASTSS 12(R9), Z27         // plus
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	XORQ R12, R12
+piLoop:
+	TESTQ CX, CX
+	JLE  piDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  piClasses
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+piLength:
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  piRare
+	VPERMI2PS Z23, Z22, Z1
+piBack:
+	VMULPS Z1, Z2, Z2
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z30, Z2
+	VADDPS Z27, Z2, Z2
+	VCMPPS $14, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   piNext
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VCOMPRESSPS.Z Z2, K4, Z2
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVUPS Z2, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+piNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  piLoop
+piRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  piBack
+piClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  piLength
+piDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET
+
 // EMIT writes the lanes K4 (AX too) of documents Z0 and sums Z1 as candidates to (R10)(R12*8).
 #define EMIT \
 	VPCOMPRESSD.Z Z0, K4, Z0; \

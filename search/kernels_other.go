@@ -19,3 +19,7 @@ func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate)
 func locateAVX512(block, docs *uint32, n int, at, places *uint32) int { return 0 }
 
 func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int) {}
+
+func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need float32, outDocs *uint32, outScores *float32) int {
+	return 0
+}

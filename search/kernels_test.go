@@ -86,6 +86,14 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 		if !slices.Equal(fast.found, plain.found) {
 			t.Fatalf("sifted %v, want %v", fast.found, plain.found)
 		}
+		l := &list{bm25: s, scorer: s}
+		var fastDocs, plainDocs blockOf[uint32]
+		var fastScores, plainScores blockOf[float32]
+		n := l.pick(docs, tfs, need, &fastDocs, &fastScores)
+		if picked := l.plainPick(docs, tfs, need, &plainDocs, &plainScores); picked != n || !slices.Equal(fastDocs[:n], plainDocs[:n]) {
+			t.Fatalf("picked %v, want %v", fastDocs[:n], plainDocs[:picked])
+		}
+		same("picked score", fastScores[:n], plainScores[:n])
 		plain.found = plain.found[:0]
 		fast.filter(docs, want, need)
 		plain.plainFilter(docs, want, need)
@@ -167,7 +175,7 @@ func TestScanIsItsTwin(t *testing.T) {
 
 func TestLocateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	var fastAt, fastPlaces, at, places [index.BlockSize + kernelSlack]uint32
+	var fastAt, fastPlaces, at, places blockOf[uint32]
 	for range 20000 {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
