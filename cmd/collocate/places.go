@@ -200,7 +200,13 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 	if err != nil {
 		return nil, err
 	}
-	a.summary("%s: %d points of %d features, %d patterns (%s)", what(opt.Distance, opt.KNN), in.Len(), len(in.Features), len(res.Patterns), res.Engine)
+	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(len(res.Patterns), "pattern"), res.Engine)
+	switch {
+	case len(in.Features) == 1:
+		a.summary("a pattern needs two features, and all points are of one: is --feature the right column?")
+	case len(res.Patterns) == 0:
+		a.summary("no set reaches an index of %v: lower --min-prevalence or widen the neighbourhood", opt.MinPrevalence)
+	}
 	r := coloc.NewReport(in.Points, res)
 	if p.significance > 0 {
 		values, err := s.Significance(ctx, res.Patterns, p.significance, p.seed)
@@ -249,6 +255,14 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 		}
 	}
 	return r, nil
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // what names a neighbourhood.
