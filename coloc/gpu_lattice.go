@@ -39,9 +39,13 @@ func (u *gpuUniverse) room() latticeRoom {
 	if r.job.evaluation.room != nil {
 		room = *r.job.evaluation.room
 	}
+	// No set is pushed or found twice, and there are no more sets than this.
+	if sets := 1 << min(len(u.features), 40); r.job.evaluation.room == nil {
+		room.stack, room.found = min(room.stack, max(4096, sets)), min(room.found, max(4096, sets))
+	}
 	room.stack = int(min(int64(room.stack), max(4096, r.budget/16/16)))
 	room.found = int(min(int64(room.found), max(4096, r.budget/16/25)))
-	room.round = min(room.round, room.stack/64)
+	room.round = min(room.round, room.stack)
 	return room
 }
 
@@ -82,11 +86,15 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	top, known := len(heads), len(found)
 	rounds, judged := 0, 0
 	for top > 0 && r.err == nil {
-		n := min(top, room.round, max(1, (room.stack-top)/64))
-		if !r.job.All && known+64*n > room.found {
-			known = l.compact(known)
+		n := min(top, room.round)
+		if sets := uint64(1) << min(len(u.features), 63); uint64(min(room.stack, room.found)) < sets {
+			// They might not fit: so many that all their children do.
+			n = min(n, max(1, (room.stack-top)/64))
+			if !r.job.All && known+64*n > room.found {
+				known = l.compact(known)
+			}
+			n = min(n, (room.found-known)/64)
 		}
-		n = min(n, (room.found-known)/64)
 		if n < 1 {
 			r.fail(fmt.Errorf("%d patterns found, more than the GPU's memory bound holds: raise --min-prevalence or --gpu-memory, or ask for maximal patterns only", known))
 			break

@@ -303,7 +303,7 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	left := r.budget - r.sizes[pointMemory] - r.sizes[profileMemory]
 	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
 	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
-	g.maxNodes = int(max(1<<10, min(left-int64(part)*perCandidate-gpuBytesBesides, sgctTrees)/(nodeBytes+growBytes)))
+	g.maxNodes = int(max(1<<10, min((left-int64(part)*perCandidate-gpuBytesBesides)/(nodeBytes+growBytes), 32*int64(g.pairs.Len())+1<<14)))
 	if r.job.evaluation.entries > 0 {
 		g.maxNodes = int(r.job.evaluation.entries)
 	}
@@ -327,11 +327,9 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	return out, nil
 }
 
-// More memory than this at a time is of no use.
-const (
-	sgctBitmaps = 1 << 30
-	sgctTrees   = 4 << 30
-)
+// sgctBitmaps is what the bitmaps take at most: clearing more at a time is of no
+// use. Trees have 32 nodes for every pair of instances at first.
+const sgctBitmaps = 1 << 30
 
 // count makes the trees of candidates and counts the instances on full paths.
 func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([]uint32, error) {

@@ -1,8 +1,10 @@
 package coloc
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +96,57 @@ func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 		if got := show(pts, res.Patterns); got != want {
 			t.Fatalf("case %d:\n%s\ngot\n%s\nwant\n%s", c, describe(pts, opt), got, want)
 		}
+	}
+}
+
+// The textbook cases: equality at the distance and at the threshold, duplicates,
+// stars that are no cliques, splitting.
+func TestGPUOnPublishedExamples(t *testing.T) {
+	d := testGPU(t, 0)
+	raw, err := os.ReadFile("testdata/fixtures/fixtures.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fixtures map[string]struct{ D float64 }
+	if err := json.Unmarshal(raw, &fixtures); err != nil {
+		t.Fatal(err)
+	}
+	for name, fix := range fixtures {
+		in, err := ReadFile("testdata/fixtures/"+name+".csv", ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, algorithm := range []Algorithm{Auto, SGCT} {
+			sameAsCPU(t, in.Points, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d, Algorithm: algorithm})
+		}
+	}
+}
+
+// A quad's ends are the last positions of its classes, which never cross words.
+func TestQuadKinds(t *testing.T) {
+	for c, want := range map[int]quadKind{
+		0: {ends: 0xffffffff}, 1: {ends: 0xaaaaaaaa}, 3: {ends: 0x80808080}, 5: {ends: 0x80000000},
+		7: {form: 1}, 8: {form: 2, ends: 0xaaaaaaaa}, 10: {form: 2, ends: 0x80808080},
+	} {
+		want.digit = 4
+		if got := newQuadKind(c, 4); got != want {
+			t.Errorf("classes of 2^%d: %+v, want %+v", c, got, want)
+		}
+	}
+	counts := make([]uint32, 2*classSizes*classDigits)
+	counts[0] = 100                          // 100 classes of one set: four words
+	counts[2*classDigits+1] = 9              // nine of four sets and weight 2: two words
+	counts[(classSizes+8)*classDigits] = 3   // of the second feature, three of 256 sets
+	counts[(classSizes+0)*classDigits+3] = 1 // and one of weight 8
+	l := layOut(counts, 2)
+	if l.start[2*classDigits+1] != 4 || l.first[1] != 128 || l.words[0] != 128 {
+		t.Errorf("first group at %d, second bucket at %d, second group at %d", l.first[0], l.start[2*classDigits+1], l.first[1])
+	}
+	if at := l.start[(classSizes+8)*classDigits]; at != 256 || l.total != 384 || l.kind[at/4].form != 2 || l.kind[128/4].digit != 3 {
+		t.Errorf("large classes at %d of %d words", at, l.total)
+	}
+	if len(l.kind) != l.total/4 {
+		t.Errorf("%d kinds of %d quads", len(l.kind), l.total/4)
 	}
 }
 
