@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/collocate/collocate/bench/weighbench"
@@ -158,11 +159,11 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		ppd, _, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Dictionary, Dict: words}, rounds, nil)
+		ppd, ppdSteps, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Dictionary, Dict: words, Profile: true}, rounds, nil)
 		if err != nil {
 			return err
 		}
-		pp, _, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Primitives}, min(rounds, 3), nil)
+		pp, ppSteps, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Primitives, Profile: true}, min(rounds, 3), nil)
 		if err != nil {
 			return err
 		}
@@ -176,6 +177,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 			wanted("weigh 500 MB: dictionary (PPD)", items, ppd.Best, ppd.Median, 0.120, "120 ms"),
 			check.Bench{Name: "weigh 500 MB: primitives (PP)", Items: items, Seconds: pp.Best, Median: pp.Median},
 			atLeast("weigh: PPD against PP", ppd.Best, pp.Best, 3),
+			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx", onDevice(ppSteps)/onDevice(ppdSteps)), Items: items, Seconds: onDevice(ppdSteps)},
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: CPU auto, %d threads", runtime.GOMAXPROCS(0)), Items: items, Seconds: auto.Best, Median: auto.Median},
 			atLeast("weigh: ours against CPU auto", ours.Best, auto.Best, 25))
 		// Large enough that opening the device does not count.
@@ -193,6 +195,16 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		return nil
 	})
 	return out, err
+}
+
+// onDevice is the time of all steps but the copies.
+func onDevice(steps []weigh.Step) (seconds float64) {
+	for _, s := range steps {
+		if !strings.HasPrefix(s.Name, "copy") {
+			seconds += s.Time.Seconds()
+		}
+	}
+	return seconds
 }
 
 // timeIndex builds an index of a file by way of the GPU.
