@@ -25,7 +25,7 @@ const planTerms = 16
 
 // Dynamic shared memory of the kernels that add: sums, and candidates that wait.
 const (
-	fewShared  = gpuTile*4 + 1024*8
+	fewShared  = (gpuTile+fewThreads)*4 + 896*8
 	manyShared = gpuTile*4 + gpuBins*4
 )
 

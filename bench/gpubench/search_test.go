@@ -4,8 +4,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/search"
 )
 
 // The suites hold, and all figures can be measured: on the interpreter with little data, on a real GPU as for the receipt.
@@ -35,5 +37,30 @@ func TestSearchJob(t *testing.T) {
 			met = map[bool]string{true: "met", false: "not met"}[*b.Met]
 		}
 		t.Logf("%-45s %10.1f us, median %10.1f us, %6.0f GB/s; wanted %s %s", b.Name, b.Seconds*1e6, b.Median*1e6, b.GBs, b.Wanted, met)
+	}
+}
+
+// TestSearchProfile prints where the time of a single query goes on a real GPU.
+func TestSearchProfile(t *testing.T) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Skip("COLLOCATE_TEST_GPU names no device")
+	}
+	dev, _ := gputest.Device(t)
+	shape := thesisbench.Thesis(1, 4)
+	err := withIndex(t.Context(), dev, shape, func(s *search.Searcher) error {
+		m := &searching{ctx: t.Context(), s: s, shape: shape}
+		for class := range shape.Classes {
+			for _, n := range []int{1, 2, 4} {
+				stages, err := s.ProfileGPU(t.Context(), search.Request{Words: m.words(class, n), K: 128}, 20)
+				if err != nil {
+					return err
+				}
+				t.Logf("%s, %d words: %v", shape.Classes[class].Name, n, stages)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

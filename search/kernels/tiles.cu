@@ -109,7 +109,7 @@ tiles_plan(const u8* __restrict__ plan, u32 queries, u32 tiles, const u8* __rest
 
 constexpr u32 kFewThreads = 256;
 constexpr u32 kRounds = 2;     // times four postings of a list that a thread holds
-constexpr u32 kKeep = 1024;    // candidates that a block keeps before it tells them
+constexpr u32 kKeep = 896;     // candidates that a block keeps before it tells them
 constexpr u32 kMonitor = 64;   // times that a block without work looks at what the others found
 
 // The lists of a query in a tile.
@@ -140,30 +140,34 @@ template <u32 N> INLINE void load(Hold<N>& h, const Job<N>& job, u32 terms, cons
     }
 }
 
-// Calls f(offset, code) for four postings from at on, those that are of the list.
-template <class F> INLINE void four(ushort4 o, u32 c, u32 at, u32 skip, u32 n, F f) {
-  u32 off[4] = {o.x, o.y, o.z, o.w};
+// Four postings from at on. Those that are not of the list get a place of the thread's own behind the sums, so that no branch is needed.
+struct Four {
+  u32 off[4];
+  bool in[4];
+  INLINE Four(ushort4 o, u32 at, u32 skip, u32 n) {
+    u32 mine = kTile + threadIdx.x, offs[4] = {o.x, o.y, o.z, o.w};
 #pragma unroll
-  for (u32 j = 0; j < 4; j++)
-    if (at + j - skip < n) f(off[j], c >> (8 * j) & 255);
-}
+    for (u32 j = 0; j < 4; j++) in[j] = at + j - skip < n, off[j] = in[j] ? offs[j] : mine;
+  }
+};
 
-// Calls f(offset, code) for a thread's postings of a list: those that it holds, and what is beyond.
-template <class F> INLINE void each_posting(const ushort4* o, const u32* c, u64 pos, u32 n, const u16* __restrict__ offsets,
-                                            const u8* __restrict__ codes, F f) {
+// Calls f(four, codes) for a thread's postings of a list: those that it holds, and what is beyond.
+template <class F> INLINE void each_four(const ushort4* o, const u32* c, u64 pos, u32 n, const u16* __restrict__ offsets,
+                                         const u8* __restrict__ codes, F f) {
   u32 skip = (u32)pos & 3;
 #pragma unroll
   for (u32 r = 0; r < kRounds; r++) {
     u32 at = 4 * (threadIdx.x + r * kFewThreads);
-    if (at < skip + n) four(o[r], c[r], at, skip, n, f);
+    if (at < skip + n) f(Four(o[r], at, skip, n), c[r]);
   }
+#pragma unroll 1
   for (u32 at = 4 * (threadIdx.x + kRounds * kFewThreads); at < skip + n; at += 4 * kFewThreads)
-    four(*(const ushort4*)(offsets + (pos - skip) + at), *(const u32*)(codes + (pos - skip) + at), at, skip, n, f);
+    f(Four(*(const ushort4*)(offsets + (pos - skip) + at), at, skip, n), *(const u32*)(codes + (pos - skip) + at));
 }
 
 // What a block of few words works with.
 struct Bench {
-  u32* sums;    // of a tile; all 0 between tiles
+  u32* sums;    // of a tile, and a place for each thread; all 0 between tiles
   u64* kept;    // candidates that were not told yet
   u32* pushed;  // how many
 };
@@ -180,6 +184,17 @@ INLINE void push(const Bench& b, const Query& q, State* state, u32* hist, u64* o
     if (at < q.cap) out[at] = cand;
   }
   atomicAdd(&hist[v >> kBinShift], 1u);
+}
+
+// Those of four that can win: few do, so that this is one piece of code.
+INLINE void push_four(const Bench& b, const Query& q, State* state, u32* hist, u64* out, u32 low, u32 base, const u32* v, const Four& p) {
+  if (v[0] < low && v[1] < low && v[2] < low && v[3] < low) return;
+#pragma unroll 1
+  for (u32 j = 0; j < 4; j++) {
+    u32 w = j == 0 ? v[0] : j == 1 ? v[1] : j == 2 ? v[2] : v[3];
+    u32 off = j == 0 ? p.off[0] : j == 1 ? p.off[1] : j == 2 ? p.off[2] : p.off[3];
+    if (w >= low) push(b, q, state, hist, out, w, base | off);
+  }
 }
 
 // Tells the candidates that can still win. All threads; barriers before and after.
@@ -212,26 +227,37 @@ template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32*
 #pragma unroll
   for (u32 t = 0; t + 1 < N; t++)
     if (t < ends) {
-      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes,
-                   [&](u32 off, u32 code) { sums[off] = (t ? sums[off] : 0) + (code + 1) * mult[t] + one; });
+      each_four(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](const Four& p, u32 c) {
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) sums[p.off[j]] = (t ? sums[p.off[j]] : 0) + ((c >> (8 * j) & 255) + 1) * mult[t] + one;
+      });
       __syncthreads();
     }
 #pragma unroll
   for (u32 t = 0; t < N; t++)
     if (t == ends)
-      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](u32 off, u32 code) {
-        u32 v = (t ? sums[off] : 0) + (code + 1) * mult[t] + one;
-        if (v >= low) push(b, q, state, hist, out, v, base | off);
-        if (t) sums[off] = 0;
+      each_four(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](const Four& p, u32 c) {
+        u32 v[4];
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+          v[j] = (t ? sums[p.off[j]] : 0) + ((c >> (8 * j) & 255) + 1) * mult[t] + one;
+          v[j] = p.in[j] ? v[j] : 0;
+          if (t) sums[p.off[j]] = 0;
+        }
+        push_four(b, q, state, hist, out, low, base, v, p);
       });
 #pragma unroll
   for (u32 t = N - 1; t-- > 0;)
     if (t < ends) {
       __syncthreads();
-      each_posting(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](u32 off, u32) {
-        u32 v = sums[off];
-        if (v >= low) push(b, q, state, hist, out, v, base | off);
-        if (v) sums[off] = 0;
+      each_four(h.o[t], h.c[t], job.pos[t], job.n[t], offsets, codes, [&](const Four& p, u32) {
+        u32 v[4];
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+          v[j] = p.in[j] ? sums[p.off[j]] : 0;
+          sums[p.off[j]] = 0;
+        }
+        push_four(b, q, state, hist, out, low, base, v, p);
       });
     }
   if (threadIdx.x == 0) *bar = better;
@@ -239,10 +265,10 @@ template <u32 N> INLINE bool add_tile(const Bench& b, const Query& q, const u32*
 }
 
 INLINE Bench bench_of(u32* pushed) {
-  for (u32 i = threadIdx.x; i < kTile / 4; i += kFewThreads) memory[i] = make_uint4(0, 0, 0, 0);
+  for (u32 i = threadIdx.x; i < (kTile + kFewThreads) / 4; i += kFewThreads) memory[i] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x == 0) *pushed = 0;
   __syncthreads();
-  return Bench{(u32*)memory, (u64*)((u32*)memory + kTile), pushed};
+  return Bench{(u32*)memory, (u64*)((u32*)memory + kTile + kFewThreads), pushed};
 }
 
 // Raises the cut by what was found so far. One warp.
