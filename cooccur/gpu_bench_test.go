@@ -153,7 +153,7 @@ func readOnly(b *testing.B, f *feed, path string, threads int) {
 func BenchmarkGPUStages(b *testing.B) {
 	path, _ := gpuBenchCorpus(b)
 	corpus := linesOf(path)
-	for _, method := range []Method{Ours, Paper} {
+	for _, method := range []Method{Paper, Ours} {
 		for _, window := range []int{2, 10} {
 			for _, head := range []int{8192} {
 				g := testGPU(b, 0)

@@ -28,6 +28,7 @@ const (
 	paperWords     = 1 << 25 // σ
 	paperPairSlots = 1 << 29 // λ
 	paperPairBytes = 16
+	paperText      = 512 << 20 // bytes of text a kernel takes
 )
 
 // paper is the paper's engine: see paper.cu. One pass makes V and M, if V has all
@@ -51,7 +52,18 @@ type paper struct {
 	// list takes the pairs out of the table.
 	list func(ctx context.Context) error
 
-	pairs  int64 // that are surely in the table
+	// A thread a kilobyte needs much text to fill a device: texts are gathered in one
+	// of two buffers, while a kernel reads the other.
+	gathered [2]gpu.Buffer[uint8]
+	done     [2]*gpu.Event
+	launched [2]bool
+	full     *gpu.Event
+	host     gpu.Pinned[uint64] // the state, and how full the dictionary is
+	cur, n   int                // the buffer that is filled, and how far
+	running  int                // bytes whose kernels' results are not read yet
+	limit    int64              // of pairs
+
+	pairs  int64 // in the table, as far as results are read
 	passed int64 // words outside the vocabulary
 	used   words.Used
 }
@@ -59,13 +71,21 @@ type paper struct {
 // newPaper makes the tables. The budget is that of the whole job.
 func newPaper(f *feed, j *job, budget int64) (_ *paper, err error) {
 	p := &paper{feed: f, job: j, counts: !f.find}
-	var errs [4]error
+	var errs [10]error
 	p.state, errs[0] = gpu.Alloc[uint64](f.dev, words.StateWords)
+	size := max(int(min(paperText, budget/16)), f.slots[0].text.Len())
+	for i := range p.gathered {
+		p.gathered[i], errs[4+i] = gpu.Alloc[uint8](f.dev, size)
+		p.done[i], errs[6+i] = f.dev.NewEvent()
+	}
+	p.full, errs[8] = f.dev.NewEvent()
+	p.host, errs[9] = gpu.AllocPinned[uint64](f.dev, words.StateWords+2)
 	if j != nil {
 		if err := paperTakes(j); err != nil {
 			return nil, err
 		}
-		slots := j.paperSlots(budget)
+		slots, limit := j.paperSlots(budget)
+		p.limit = limit
 		p.units, errs[1] = gpu.Alloc[uint64](f.dev, len(j.of))
 		p.keys, errs[2] = gpu.Alloc[uint64](f.dev, slots)
 		p.sums, errs[3] = gpu.Alloc[uint64](f.dev, slots)
@@ -84,11 +104,11 @@ func newPaper(f *feed, j *job, budget int64) (_ *paper, err error) {
 	return p, nil
 }
 
-// paperSlots is the size of the table of pairs, which must fit the sums that they are
-// moved to, and hold the pairs of a text.
-func (j *job) paperSlots(budget int64) int {
-	slots := 1 << 10
-	for slots < paperPairSlots && int64(2*slots)*(sumBytes(1)+1) <= budget/3 {
+// paperSlots is the size of the table of pairs, and how many it may hold: they must fit
+// the sums that they are moved to, and with them those of a text.
+func (j *job) paperSlots(budget int64) (slots int, limit int64) {
+	slots = 1 << 10
+	for slots < paperPairSlots && int64(2*slots)*paperPairBytes <= budget/6 {
 		slots *= 2
 	}
 	if j.gpuSums > 0 {
@@ -97,8 +117,11 @@ func (j *job) paperSlots(budget int64) int {
 	for slots/8*7 < minTextSlot/2*j.Window {
 		slots *= 2
 	}
-	return slots
+	return slots, min(int64(slots)/8*7, paperSums(budget)/sumBytes(1)*9/10)
 }
+
+// paperSums is what the sums may take that pairs are moved to.
+func paperSums(budget int64) int64 { return budget / 3 }
 
 // paperTakes says what the paper's engine does not do.
 func paperTakes(j *job) error {
@@ -109,55 +132,79 @@ func paperTakes(j *job) error {
 }
 
 func (p *paper) free() error {
-	return errors.Join(p.units.Free(), p.keys.Free(), p.sums.Free(), p.state.Free())
+	errs := []error{p.units.Free(), p.keys.Free(), p.sums.Free(), p.state.Free(), p.host.Free()}
+	for i := range p.gathered {
+		errs = append(errs, p.gathered[i].Free())
+	}
+	for _, e := range []*gpu.Event{p.done[0], p.done[1], p.full} {
+		if e != nil {
+			errs = append(errs, e.Free())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // room sees to it that no table fills up while a text of n bytes is counted, nor
-// while those under way are.
+// while those are that were gathered before.
 func (p *paper) room(ctx context.Context, n int) error {
-	if p.counts && !p.dict.HasRoom(p.used, (p.bytes+n)/2+1, p.bytes+n) {
-		for len(p.flying) > 0 {
-			if err := p.land(ctx); err != nil {
-				return err
-			}
+	if p.n+n > p.gathered[0].Len() {
+		if err := p.launchGathered(); err != nil {
+			return err
 		}
-		for !p.dict.HasRoom(p.used, n/2+1, n) {
-			if err := p.checkGrowth(); err != nil {
+	}
+	for !p.fits(p.running + p.n + n) {
+		switch {
+		case p.n > 0:
+			if err := p.launchGathered(); err != nil {
 				return err
 			}
-			if err := p.dict.Grow(ctx, p.compute); err != nil {
+		case p.running > 0:
+			if err := p.read(); err != nil {
+				return err
+			}
+		case !p.wordsFit(n):
+			if err := errors.Join(p.checkGrowth(), p.dict.Grow(ctx, p.compute)); err != nil {
 				return err
 			}
 			p.used.Words = 0
+		case p.pairs > 0:
+			if err := p.list(ctx); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("the paper's method needs more than %v for the pairs of window %d; allow more with --gpu-memory",
+				bytesize.Size(p.keys.Len()*paperPairBytes), p.job.Window)
 		}
-	}
-	if p.job == nil {
-		return nil
-	}
-	most := func() int64 { return p.pairs + int64(p.bytes+n)/2*int64(p.job.Window) }
-	limit := int64(p.keys.Len()) / 8 * 7
-	for most() > limit && len(p.flying) > 0 {
-		if err := p.land(ctx); err != nil {
-			return err
-		}
-	}
-	if most() <= limit {
-		return nil
-	}
-	if p.pairs > 0 {
-		if err := p.list(ctx); err != nil || p.job == nil {
-			return err
-		}
-	}
-	if most() > limit {
-		return fmt.Errorf("the paper's method needs a table of at least %v for pairs of window %d, not %v; allow more with --gpu-memory",
-			bytesize.Size(most()/7*8*paperPairBytes), p.job.Window, bytesize.Size(p.keys.Len()*paperPairBytes))
 	}
 	return nil
 }
 
-// queue starts the kernel for a text.
+// fits says whether so many more bytes of text surely fit the tables: every second
+// byte may begin a word that is new, in pairs that are.
+func (p *paper) fits(bytes int) bool {
+	return p.wordsFit(bytes) && (p.job == nil || p.pairs+int64(bytes/2+1)*int64(p.job.Window) <= p.limit)
+}
+
+func (p *paper) wordsFit(bytes int) bool {
+	return !p.counts || p.dict.HasRoom(p.used, bytes/2+1, bytes)
+}
+
+// queue gathers a text.
 func (p *paper) queue(s *textSlot) error {
+	c := p.copies[0]
+	err := errors.Join(c.WaitFor(s.copied),
+		s.text.Slice(0, s.n).CopyTo(c, p.gathered[p.cur].Slice(p.n, p.n+s.n)), c.Record(s.done))
+	p.n += s.n
+	return err
+}
+
+func (p *paper) landed(context.Context, *textSlot) error { return nil }
+
+// launchGathered starts the kernel for what is gathered, and turns to the other buffer.
+func (p *paper) launchGathered() error {
+	if p.n == 0 {
+		return nil
+	}
 	k, err := p.dev.Kernel(paperSource, "paper_count")
 	if err != nil {
 		return err
@@ -166,30 +213,49 @@ func (p *paper) queue(s *textSlot) error {
 	if p.counts {
 		counts = p.dict.Counts().Arg()
 	}
-	args := append([]gpu.Arg{s.text.Arg(), gpu.U64(uint64(s.n)), gpu.U32(uint32(p.kind))}, p.dict.Args(p.find)...)
+	args := append([]gpu.Arg{p.gathered[p.cur].Arg(), gpu.U64(uint64(p.n)), gpu.U32(uint32(p.kind))}, p.dict.Args(p.find)...)
 	if p.job != nil {
 		args = append(args, counts, p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(p.keys.Len())), p.units.Arg(), gpu.U32(uint32(p.job.Window)), gpu.U32(uint32(p.job.Side)))
 	} else {
 		args = append(args, counts, gpu.Null(), gpu.Null(), gpu.U64(0), gpu.Null(), gpu.U32(0), gpu.U32(0))
 	}
-	segments := (s.n + paperSegment - 1) / paperSegment
+	segments := (p.n + paperSegment - 1) / paperSegment
 	blocks := (segments + paperThreads - 1) / paperThreads
-	return errors.Join(
+	err = errors.Join(p.copies[0].Record(p.full), p.compute.WaitFor(p.full),
 		p.compute.Launch(k, gpu.Grid(blocks, paperThreads), append(args, p.state.Arg())...),
-		p.state.CopyOut(p.compute, s.state.Slice(0, words.StateWords)), p.dict.CopyUsed(p.compute, s.state.Slice(words.StateWords, words.StateWords+2)),
-		p.compute.Record(s.done))
+		p.state.CopyOut(p.compute, p.host.Slice(0, words.StateWords)), p.dict.CopyUsed(p.compute, p.host.Slice(words.StateWords, words.StateWords+2)),
+		p.compute.Record(p.done[p.cur]))
+	p.running += p.n
+	p.launched[p.cur] = true
+	p.cur, p.n = 1-p.cur, 0
+	if err == nil && p.launched[p.cur] { // it is filled again
+		err = p.done[p.cur].Wait()
+	}
+	return err
 }
 
-// landed reads what the device says of a text.
-func (p *paper) landed(_ context.Context, s *textSlot) error {
-	w := s.state.Values()
+// read waits for the kernels and reads what they say.
+func (p *paper) read() error {
+	if err := p.done[1-p.cur].Wait(); err != nil {
+		return err
+	}
+	w := p.host.Values()
 	state := words.ReadState(w)
 	if state.Huge || state.Missed > 0 {
 		return words.ErrHuge
 	}
+	p.running = 0
 	p.length, p.documents = state.Length, state.Documents
 	p.pairs, p.passed, p.used = int64(w[paperPairs]), int64(w[paperPassed]), words.ReadUsed(w[words.StateWords:])
 	return nil
+}
+
+// end counts what is still gathered.
+func (p *paper) end() error {
+	if err := p.launchGathered(); err != nil || p.running == 0 {
+		return err
+	}
+	return p.read()
 }
 
 // listPairs moves the pairs of the table to sums, by ID.
@@ -232,7 +298,8 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 			l.dict *= 2
 		}
 	}
-	l.slotSize = max(min(l.slotSize, j.paperSlots(l.total)/8*7/j.Window*2), minTextSlot) &^ 255
+	_, pairs := j.paperSlots(l.total)
+	l.slotSize = int(max(min(int64(l.slotSize), pairs/int64(j.Window)*2), minTextSlot)) &^ 255
 	if err := g.takeSlots(l); err != nil {
 		return nil, l, err
 	}
@@ -265,13 +332,16 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 		return err
 	}
 	defer func() { err = errors.Join(err, p.free()) }()
-	to, err := newGPUPairs(j, g, l.total/3, -1)
+	to, err := newGPUPairs(j, g, paperSums(l.total), -1)
 	if err != nil {
 		return err
 	}
 	defer to.close()
 	p.list = func(ctx context.Context) error { return p.listPairs(ctx, to, ids) }
 	if err := src.feed(ctx, f); err != nil {
+		return err
+	}
+	if err := p.end(); err != nil {
 		return err
 	}
 	j.stats.Words, j.stats.Documents = f.totals()
@@ -306,7 +376,10 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return nil
 	}
 	src := newSource(corpus, vopt.Analyzer, opt.Threads)
-	if err := errors.Join(g.mark(ctx, "begin"), src.feed(ctx, f), g.mark(ctx, "words and pairs counted")); err != nil {
+	if err := errors.Join(g.mark(ctx, "begin"), src.feed(ctx, f)); err != nil {
+		return vs, stats, err
+	}
+	if err := errors.Join(p.end(), g.mark(ctx, "words and pairs counted")); err != nil {
 		return vs, stats, err
 	}
 	v, numbers, vs, err := f.vocabulary(ctx, vopt)
@@ -330,7 +403,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return vs, stats, err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	to, err := newGPUPairs(j, g, l.total/3, -1)
+	to, err := newGPUPairs(j, g, paperSums(l.total), -1)
 	if err != nil {
 		return vs, stats, err
 	}

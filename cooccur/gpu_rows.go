@@ -218,8 +218,8 @@ func (b *rowBatch) free() error {
 // Rows come in batches of about so many entries, which stay in the host's caches;
 // half of them may be under way on the link, half in the hands of the host's cores.
 const (
-	batchEntries = 1 << 18
-	batchCount   = 24
+	batchEntries = 1 << 19
+	batchCount   = 16
 	largeCount   = 4
 	batchRows    = 1 << 16
 )
@@ -339,7 +339,7 @@ func (p *gpuPairs) deliver(ctx context.Context, lists []*sumsInOrder, units bool
 				to++
 				b.rows.Ends = append(b.rows.Ends, int(begins[to]-from))
 			}
-			if err := p.send(b, lists, row, to, int(begins[to]-from), units, small); err != nil {
+			if err := p.compute.Do(func() error { return p.send(b, lists, row, to, int(begins[to]-from), units, small) }); err != nil {
 				return end(err)
 			}
 			flying = append(flying, b)
