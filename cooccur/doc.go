@@ -34,8 +34,9 @@
 //
 // # Reading the source
 //
-// lexicon.go and scan.go find and count words; vocab.go is V. sequential.go is M
-// as the definition has it, multicore.go M made fast; blocks.go, accumulator.go,
-// run.go and merge.go are its parts. gpu.go says how a GPU makes both; the kernels
+// scan.go finds words, wordkey.go is how they are kept, lexicon.go counts them;
+// vocab.go is V, and vocabsort.go its order. sequential.go is M as the definition
+// has it, multicore.go M made fast; blocks.go, gather.go, accumulator.go, run.go and
+// merge.go are its parts. gpu.go says how a GPU makes both; the kernels
 // are in kernels. output.go and the files it names write M, csr.go reads it back.
 package cooccur
