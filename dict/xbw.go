@@ -32,7 +32,8 @@ type xbw struct {
 	inner    *plain   // nil: all nodes are rows
 	terminal *plain
 	down     vectors
-	rrr      *rrr // down, if it is one, to be called without the interface
+	rrr      *rrr   // down, if it is one, to be called without the interface;
+	plain    *plain // else this is down
 	tails    *tails
 	heads    []uint32
 	level    [maxHeads + 1]int // where in heads strings of each length are
@@ -59,7 +60,7 @@ func (d *xbw) child(row, c int) (x int, ok bool) {
 	if d.rrr != nil {
 		r, ok = d.rrr.rank(c-1, row)
 	} else {
-		r, ok = d.down.rank(c-1, row)
+		r, ok = d.plain.rank(c-1, row)
 	}
 	return int(d.first[c-1]) + r, ok
 }
@@ -343,7 +344,7 @@ func openXBW(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 	d.terminal = &plain{view[uint64](&r, "terminal", linesFor(m.rows)*lineWords), linesFor(m.rows)}
 	if m.kind == XBWPlain {
 		p := &plain{view[uint64](&r, "lines", len(a.chars)*linesFor(m.rows)*lineWords), linesFor(m.rows)}
-		d.down = p
+		d.down, d.plain = p, p
 	} else {
 		d.rrr = &rrr{
 			records: view[uint64](&r, "records", 2*len(a.chars)*supersFor(m.rows)),
