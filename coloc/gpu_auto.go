@@ -10,8 +10,10 @@ import (
 
 // Auto takes the GPU where it wins. With a device at hand it wins from a few
 // thousand points on: on an H200, 3,000 points took 0.25 ms against 0.64 on the
-// host. A device that must be opened first costs more than most jobs: there the
-// cores' time is estimated, from points, density and prevalence.
+// host. A device that must be opened first costs more than most jobs, 0.15 to 0.4 s
+// with loading the kernels (and 2 s more the first time ever, when the driver
+// compiles them): there the cores' time is estimated, from points, density and
+// prevalence.
 const (
 	gpuLeastPoints = 3000
 	gpuOpening     = 700 * time.Millisecond
