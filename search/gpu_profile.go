@@ -80,7 +80,7 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 		{"copy out", func() error { return s.outs.CopyOut(s.stream, s.back.Slice(0, s.p.out)) }},
 	}
 	if s.alone() {
-		steps = []step{{"score", func() error { return s.scoreOne(m) }}, {"pick", s.pickOne}}
+		steps = []step{{"score", func() error { return s.scoreOne(m) }}}
 	}
 	var marks []*gpu.Event
 	defer func() {
@@ -113,6 +113,9 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 			}
 		}
 		if err := s.stream.Sync(context.Background()); err != nil {
+			return nil, err
+		}
+		if err := s.finish(); err != nil {
 			return nil, err
 		}
 		for i, step := range steps {

@@ -2,10 +2,8 @@ package search
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/bits"
-	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -29,164 +27,6 @@ const (
 	manyShared = gpuTile*4 + gpuBins*4
 )
 
-// gpuLimits is what a slot has room for.
-type gpuLimits struct {
-	queries, terms, tables, order, out int
-	cands                              int64
-	cap                                int // candidates of a query
-}
-
-// singleLimits are those of a slot for one query, batchLimits of one for many.
-func singleLimits(tiles int, budget int64) gpuLimits {
-	cands := min(1<<20, int64(tiles)*gpuTile, budget>>10)
-	return gpuLimits{1, maxGPUTerms, maxGPUTerms * (tiles + 1), tiles + 1, outRoom(maxGPUK), cands, int(cands)}
-}
-
-func batchLimits(tiles int, budget int64) gpuLimits {
-	cands := min(1<<24, maxGPUQueries*int64(tiles)*gpuTile, budget>>8)
-	return gpuLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)), maxGPUQueries * (tiles + 1), 1 << 19, cands, 1 << 17}
-}
-
-func (l gpuLimits) bytes() int64 {
-	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 + int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
-}
-
-// gpuWorkBytes is what all slots take.
-func gpuWorkBytes(tiles int, budget int64) int64 {
-	return gpuSlots*singleLimits(tiles, budget).bytes() + 2*batchLimits(tiles, budget).bytes()
-}
-
-// gpuSlot is the memory that a launch works in.
-type gpuSlot struct {
-	g        *onGPU
-	limits   gpuLimits
-	stream   *gpu.Stream
-	from, to *gpu.Event
-	host     gpu.Pinned[byte]
-	plan     gpu.Buffer[byte]
-	tables   gpu.Buffer[uint32]
-	bounds   gpu.Buffer[uint32]
-	order    gpu.Buffer[uint32]
-	states   gpu.Buffer[uint32]
-	hists    gpu.Buffer[uint32]
-	cands    gpu.Buffer[uint64]
-	keys     gpu.Buffer[uint64]
-	outs     gpu.Buffer[uint64]
-	back     gpu.Pinned[uint64]
-	mapped   gpu.Buffer[uint64] // back, as kernels see it
-	one      gpuOne
-	args     []gpu.Arg
-	graphs   map[gpuShape]*gpu.Graph
-	p        gpuPlan
-}
-
-// gpuShape tells graphs apart: the codes they read, and how much they copy.
-type gpuShape struct {
-	model     *gpuModel
-	plan, out int
-	manyK     bool
-	kind      uint32
-	oneBlock  bool
-}
-
-func (g *onGPU) newSlot(l gpuLimits) (s *gpuSlot, err error) {
-	s = &gpuSlot{g: g, limits: l, graphs: map[gpuShape]*gpu.Graph{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.free())
-		}
-	}()
-	if s.stream, err = g.dev.NewStream(); err != nil {
-		return nil, err
-	}
-	if s.from, err = g.dev.NewEvent(); err != nil {
-		return nil, err
-	}
-	if s.to, err = g.dev.NewEvent(); err != nil {
-		return nil, err
-	}
-	bytes := 1 << bits.Len(uint(planBytes(l.queries, l.terms)))
-	if s.host, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
-		return nil, err
-	}
-	if s.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
-		return nil, err
-	}
-	for _, x := range []struct {
-		to *gpu.Buffer[uint32]
-		n  int
-	}{{&s.tables, l.tables}, {&s.bounds, l.order}, {&s.order, l.order}, {&s.states, 8 * l.queries}, {&s.hists, gpuBins * l.queries}} {
-		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
-			return nil, err
-		}
-	}
-	for _, x := range []struct {
-		to *gpu.Buffer[uint64]
-		n  int
-	}{{&s.cands, int(l.cands)}, {&s.keys, int(l.cands)}, {&s.outs, l.out}} {
-		if *x.to, err = gpu.Alloc[uint64](g.dev, x.n); err != nil {
-			return nil, err
-		}
-	}
-	if s.back, err = gpu.AllocPinned[uint64](g.dev, l.out); err != nil {
-		return nil, err
-	}
-	if s.mapped, err = s.back.OnDevice(); err != nil {
-		return nil, err
-	}
-	if err = s.states.Zero(s.stream); err != nil {
-		return nil, err
-	}
-	if err = s.hists.Zero(s.stream); err != nil {
-		return nil, err
-	}
-	return s, s.stream.Sync(context.Background())
-}
-
-func (s *gpuSlot) free() error {
-	var errs []error
-	for _, x := range s.graphs {
-		errs = append(errs, x.Free())
-	}
-	if s.from != nil {
-		errs = append(errs, s.from.Free())
-	}
-	if s.to != nil {
-		errs = append(errs, s.to.Free())
-	}
-	errs = append(errs, s.host.Free(), s.plan.Free(), s.tables.Free(), s.bounds.Free(), s.order.Free(), s.states.Free(), s.hists.Free(),
-		s.cands.Free(), s.keys.Free(), s.outs.Free(), s.back.Free())
-	if s.stream != nil {
-		errs = append(errs, s.stream.Free())
-	}
-	return errors.Join(errs...)
-}
-
-// slot waits for a slot for one query.
-func (g *onGPU) slot(ctx context.Context) (*gpuSlot, error) {
-	select {
-	case s := <-g.slots:
-		return s, nil
-	default:
-	}
-	g.mu.Lock()
-	if len(g.made) < gpuSlots {
-		s, err := g.newSlot(singleLimits(g.pack.tiles, g.pack.budget))
-		if err == nil {
-			g.made = append(g.made, s)
-		}
-		g.mu.Unlock()
-		return s, err
-	}
-	g.mu.Unlock()
-	select {
-	case s := <-g.slots:
-		return s, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // kernels gives the kernels to the stream.
 func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 	if err := s.planItems(m, queries); err != nil {
@@ -196,47 +36,6 @@ func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
 		return err
 	}
 	return s.pick(queries)
-}
-
-// alone says whether the query is one that travels with the launch: of few words, whose lists all have tables. Nearly all its tiles
-// run at the same time, so that there is nothing to order.
-func (s *gpuSlot) alone() bool {
-	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
-}
-
-// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to the host.
-const gpuSmallK = 2048
-
-// gpuOne is One in tiles.cu.
-type gpuOne struct {
-	q     gpuQuery
-	terms [gpuFew]gpuTerm
-}
-
-// scoreOne and pickOne are the two kernels of a query that travels with the launch.
-func (s *gpuSlot) scoreOne(m *gpuModel) error {
-	g, st := s.g, s.g.pack
-	s.one.q = s.p.queries[0]
-	copy(s.one.terms[:], s.p.terms)
-	k, blocks := g.k.one[s.one.q.Kind], g.k.fewResident[s.one.q.Kind]
-	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared), s.withOne(gpu.U32(uint32(st.tiles)),
-		m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg())...)
-}
-
-func (s *gpuSlot) pickOne() error {
-	g, st := s.g, s.g.pack
-	return s.stream.Launch(g.k.pickOne, gpu.Grid(s.pickers(1), pickThreads), s.withOne(gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
-		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
-}
-
-// withOne puts the words of the query before the other arguments.
-func (s *gpuSlot) withOne(rest ...gpu.Arg) []gpu.Arg {
-	s.args = s.args[:0]
-	for _, w := range unsafe.Slice((*uint64)(unsafe.Pointer(&s.one)), unsafe.Sizeof(s.one)/8) {
-		s.args = append(s.args, gpu.U64(w))
-	}
-	s.args = append(s.args, rest...)
-	return s.args
 }
 
 // pickers is how many blocks score the candidates of a query.
@@ -296,12 +95,7 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
 	if s.alone() {
-		return s.timed(timed, func() error {
-			if err := s.scoreOne(m); err != nil {
-				return err
-			}
-			return s.pickOne()
-		})
+		return s.timed(timed, func() error { return s.scoreOne(m) })
 	}
 	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.queries[0].Kind, len(p.terms) <= planTerms}
 	graph := s.graphs[shape]
@@ -409,7 +203,10 @@ func (g *onGPU) search(ctx context.Context, r Request) (*Result, error) {
 		if err := s.start(m, trace); err != nil {
 			return err
 		}
-		return s.stream.Sync(context.Background()) // some microseconds: not worth looking at ctx
+		if err := s.stream.Sync(context.Background()); err != nil { // some microseconds: not worth looking at ctx
+			return err
+		}
+		return s.finish()
 	})
 	if err != nil {
 		return nil, err

@@ -55,12 +55,12 @@ func sameOnGPU(t testing.TB, s *Searcher, r Request) *GPUStats {
 func TestGPUEqualsCPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
 	root := scratch(t)
-	for i := range 12 {
+	for i := range 8 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			p := randomPlain(rng, 3000, 8)
 			s := p.write(t, indexDir(root, i))
 			use(t, s, GPUOptions{})
-			for range 12 {
+			for range 10 {
 				r := Request{
 					Words: randomWords(rng, p), K: []int{1, 3, 10, 100, 1000}[rng.IntN(5)], Mode: Mode(rng.IntN(2)),
 					Model: testModels[rng.IntN(len(testModels))],

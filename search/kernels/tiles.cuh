@@ -26,7 +26,7 @@ struct State {
   u32 cands, keys;
   u32 planned, picked;  // blocks, or warps, that are through
   u32 scored;           // items that were looked at
-  u32 spare;
+  u32 spare;            // of a single query: 1 if it is done, 2 if candidates are left
 };
 
 // Each kind of query has its kernel and its items: later[k][q] is how many of the queries before q come after the early ones.
