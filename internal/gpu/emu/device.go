@@ -14,7 +14,7 @@ import (
 // Options shape an emulated device. The zero value is useful.
 type Options struct {
 	Memory  int64         // bytes; 0: 1 GB
-	Workers int           // goroutines that run blocks; 0: GOMAXPROCS
+	Workers int           // goroutines that run blocks; 0: GOMAXPROCS, or 1 under Go's race detector
 	Timeout time.Duration // a launch that takes longer is stopped; 0: a minute
 }
 
@@ -45,6 +45,9 @@ type Device struct {
 func New(o Options) *Device {
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
+	}
+	if o.Workers == 0 {
+		o.Workers = defaultWorkers
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package emu
+
+const defaultWorkers = 0 // GOMAXPROCS
