@@ -27,6 +27,15 @@ func onGPU(t *testing.T) engine.Device {
 	return engine.Device{}
 }
 
+// onGPUSlowly is for tests that take some seconds in the interpreter.
+func onGPUSlowly(t *testing.T) engine.Device {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds in the interpreter")
+	}
+	return onGPU(t)
+}
+
 var onGPUMethods = []Method{Auto, MapReduce, Primitives, Dictionary}
 
 // documentsOf are documents of these lengths, of words of all kinds.
@@ -86,7 +95,7 @@ func TestGPUWeighsTheSame(t *testing.T) {
 // Documents that have too many words for a multiprocessor's memory are counted in
 // the device's.
 func TestGPUCountsHugeDocuments(t *testing.T) {
-	device := onGPU(t)
+	device := onGPUSlowly(t)
 	docs := documentsOf(4, 6000, 10, 5000, 40_000, 2, 4501)
 	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
 	same(t, weightsOf(t, weighAll(t, docs, Options{Engine: engine.GPU, GPU: device}, 1), 1), want)
@@ -95,7 +104,7 @@ func TestGPUCountsHugeDocuments(t *testing.T) {
 // Documents that are far apart, and frequencies that are large, do not fit the bytes in
 // which they come from the device.
 func TestGPUJumps(t *testing.T) {
-	device := onGPU(t)
+	device := onGPUSlowly(t)
 	docs := make([]text.Document, 210_000)
 	for _, i := range []int{3, 4, 65_539, 65_540, 131_075, 131_077, 209_999} {
 		docs[i].Text = []byte("a b c " + strings.Repeat("d ", i%5*200))
@@ -120,7 +129,7 @@ func TestGPUJumps(t *testing.T) {
 
 // The formula has the CPU's bits in all its variants.
 func TestGPUFormula(t *testing.T) {
-	device := onGPU(t)
+	device := onGPUSlowly(t)
 	docs := documentsOf(5, 120, 50, 60, 3, 900, 77, 13)
 	for _, name := range bm25.Variants() {
 		v, err := bm25.ParseVariant(name)
@@ -145,7 +154,7 @@ func TestGPUFormula(t *testing.T) {
 // With a dictionary, words that it has and that it lacks come out in byte order, and
 // unknown ones may be merged or dropped.
 func TestGPUDictionary(t *testing.T) {
-	device := onGPU(t)
+	device := onGPUSlowly(t)
 	docs := documentsOf(6, 200, 150, 0, 20, 400)
 	all := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
 	known := []string{"never", "seen"}
@@ -170,7 +179,7 @@ func TestGPUDictionary(t *testing.T) {
 
 // What does not fit the device comes in chunks, whose pairs are merged.
 func TestGPUChunks(t *testing.T) {
-	device := onGPU(t)
+	device := onGPUSlowly(t)
 	docs := documentsOf(7, 400, slices.Repeat([]int{40, 0, 130, 7}, 30)...)
 	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
 	for _, m := range onGPUMethods {
