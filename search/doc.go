@@ -40,4 +40,14 @@
 // added in float64 and compared with the threshold lowered by a hair that exceeds all
 // rounding: a sum of n float32 numbers differs from the true sum by a factor of at most
 // (1+2^-24)^(n-1). With one or two words no hair is needed: rounding keeps order.
+//
+// For BM25 with k1 = 1.2 and b = 0.75 the index also knows the best posting of every block itself, and the 10th, 100th and
+// 1,000th best of every list. With that model a block's bound is a score that is reached, and a search with Or starts from a score that k
+// documents are known to have.
+//
+// # Processors
+//
+// On processors with AVX-512, which are recognized at run time, blocks are unpacked, scored, sifted and intersected 16 postings at a time
+// by assembly (kernels_amd64.s). Everywhere else, and with the build tag purego, plain Go does the same, to the
+// same bits: the operations on each posting are the same and in the same order.
 package search
