@@ -16,7 +16,8 @@ type Batch struct {
 	Threads int
 	// Strategy is how the workers share the requests.
 	Strategy Strategy
-	// Engine GPU lets the device answer, as far as it can: see OpenGPU.
+	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores share the requests if the index
+	// is on a device: each goes where it is expected to be done first.
 	Engine engine.Kind
 }
 
@@ -66,7 +67,7 @@ func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], 
 		if b.Threads == 0 {
 			b.Threads = runtime.GOMAXPROCS(0)
 		}
-		if b.Engine == engine.GPU {
+		if b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil {
 			s.batchOnGPU(ctx, requests, b, yield)
 			return
 		}

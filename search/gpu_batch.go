@@ -6,6 +6,9 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"time"
+
+	"github.com/collocate/collocate/engine"
 )
 
 // A batch on the device goes through it in chunks of up to maxGPUQueries requests, each one launch over all
@@ -32,14 +35,29 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 		}
 		wg.Wait()
 	}()
+	pace := &gpuPace{}
 	for range 2 {
 		wg.Go(func() {
 			for c := range work {
+				start := time.Now()
 				c.done <- s.gpu.answerChunk(ctx, c.requests, b)
+				note(&pace.chunk, time.Since(start).Seconds())
 			}
 		})
 	}
-	wg.Go(func() { feed(ctx, requests, work, order) })
+	var core chan *gpuChunk
+	if b.Engine == engine.Auto {
+		core = make(chan *gpuChunk)
+		for range max(1, b.Threads-2) {
+			wg.Go(func() {
+				for c := range core {
+					c.done <- []outcome{pace.onCore(ctx, s, c.requests[0])}
+				}
+			})
+		}
+	}
+	f := feeder{s: s, pace: pace, work: work, core: core, order: order}
+	wg.Go(func() { f.feed(ctx, requests) })
 	for c := range order {
 		for _, o := range <-c.done {
 			if !yield(o.result, o.err) || o.err != nil {
@@ -49,10 +67,21 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	}
 }
 
-// feed cuts requests into chunks: as long as nobody is free to take them, they grow.
-func feed(ctx context.Context, requests iter.Seq[Request], work, order chan *gpuChunk) {
+// feeder cuts requests into chunks.
+type feeder struct {
+	s                 *Searcher
+	pace              *gpuPace
+	work, core, order chan *gpuChunk // core is nil if the cores do not take part
+}
+
+// feed: as long as nobody is free to take them, chunks grow.
+func (f *feeder) feed(ctx context.Context, requests iter.Seq[Request]) {
+	work, order := f.work, f.order
 	defer close(order)
 	defer close(work)
+	if f.core != nil {
+		defer close(f.core)
+	}
 	c := &gpuChunk{done: make(chan []outcome, 1)}
 	send := func(wait bool) bool {
 		if wait {
@@ -73,6 +102,16 @@ func feed(ctx context.Context, requests iter.Seq[Request], work, order chan *gpu
 		return ctx.Err() == nil
 	}
 	for r := range requests {
+		// A request that would have to wait for the device may be faster on a core; results keep their order, so what waits goes first.
+		if f.core != nil && len(c.requests) == 0 && f.pace.forCore(f.s, &r) {
+			one := &gpuChunk{requests: []Request{r}, done: make(chan []outcome, 1)}
+			select {
+			case f.core <- one:
+				order <- one
+				continue
+			default:
+			}
+		}
 		c.requests = append(c.requests, r)
 		if !send(len(c.requests) == maxGPUQueries) {
 			break

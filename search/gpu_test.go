@@ -128,18 +128,20 @@ func TestGPUBatch(t *testing.T) {
 		}
 		requests, want = append(requests, r), append(want, found.Hits)
 	}
-	i := 0
-	for found, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: engine.GPU}) {
-		if err != nil {
-			t.Fatal(err)
+	for _, e := range []engine.Kind{engine.GPU, engine.Auto} { // alone, and together with the cores
+		i := 0
+		for found, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: e, Threads: 4}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(found.Hits, want[i]) {
+				t.Fatalf("%v, request %d: %v, want %v", e, i, found.Hits, want[i])
+			}
+			i++
 		}
-		if !slices.Equal(found.Hits, want[i]) {
-			t.Fatalf("request %d: %v, want %v", i, found.Hits, want[i])
+		if i != len(requests) {
+			t.Errorf("%v: %d results of %d", e, i, len(requests))
 		}
-		i++
-	}
-	if i != len(requests) {
-		t.Errorf("%d results of %d", i, len(requests))
 	}
 	// The same by the thesis' batches: a stream a query, and a block a query.
 	for _, strategy := range []Strategy{Asynchronous, Synchronous} {

@@ -228,7 +228,7 @@ func (m *searching) throughput(quick bool) error {
 		}
 		return best, found, nil
 	}
-	cpu, want, err := run(search.Batch{})
+	cpu, want, err := run(search.Batch{Engine: engine.Multicore})
 	if err != nil {
 		return err
 	}
@@ -236,13 +236,18 @@ func (m *searching) throughput(quick bool) error {
 	if err != nil {
 		return err
 	}
+	both, together, err := run(search.Batch{})
+	if err != nil {
+		return err
+	}
 	for i := range want {
-		if !slices.Equal(got[i].Hits, want[i].Hits) {
+		if !slices.Equal(got[i].Hits, want[i].Hits) || !slices.Equal(together[i].Hits, want[i].Hits) {
 			return fmt.Errorf("search: request %d of a batch: not the CPU's result", i)
 		}
 	}
 	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d queries, %d cores", n, runtime.GOMAXPROCS(0)), Items: n, Seconds: cpu},
 		check.Bench{Name: fmt.Sprintf("search: %d queries, GPU", n), Items: n, Seconds: device},
+		check.Bench{Name: fmt.Sprintf("search: %d queries, GPU and cores", n), Items: n, Seconds: both},
 		atLeast("search: GPU against all cores", device, cpu, 20))
 	return nil
 }

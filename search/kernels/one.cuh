@@ -77,7 +77,7 @@ template <u32 N> INLINE void add_one(const One& one, u32 tiles, const u8* __rest
     if (warp_id() == 0)
       for (u32 turn = 0; turn < kMonitor; turn++) {
         raise(one.q, state, hist);
-        if (volatile_load(&state->picked) >= workers) break;
+        if (__shfl_sync(kFull, volatile_load(&state->picked), 0) >= workers) break;  // all lanes the same
       }
     leave(state, hist);
   } else {
