@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -299,10 +300,11 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 		if err := s.start(m, false); err != nil {
 			return err
 		}
-		return s.stream.Sync(ctx)
+		// The slot may be used again only when the device has left it, and left it clean.
+		err := s.stream.Sync(ctx)
+		return errors.Join(err, s.stream.Sync(context.Background()), s.finish())
 	})
 	if err != nil {
-		_ = s.stream.Sync(context.Background()) // the slot may be used again only when the device has left it
 		return nil, err
 	}
 	bad := make([]bool, len(queries))

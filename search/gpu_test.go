@@ -255,3 +255,38 @@ func TestGPUThesis(t *testing.T) {
 		}
 	}
 }
+
+// More documents of the same score than blocks keep: what is left is picked by a second launch, and the next query finds all clean,
+// alone or in a batch of one.
+func TestGPUManyTies(t *testing.T) {
+	p := &plain{words: []string{"a", "b"}}
+	for range 3 * gpuTile {
+		p.lengths = append(p.lengths, 10)
+	}
+	p.docs, p.tfs = make([][]uint32, 2), make([][]uint32, 2)
+	for d := range p.lengths {
+		for w, step := range []int{2, 3} {
+			if d%step == 0 {
+				p.docs[w], p.tfs[w] = append(p.docs[w], uint32(d)), append(p.tfs[w], 1)
+			}
+		}
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	for _, mode := range []Mode{Or, And, Or} {
+		r := Request{Words: []Word{{Text: "a"}, {Text: "b"}}, K: 50, Mode: mode}
+		sameOnGPU(t, s, r)
+		want, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found, err := range s.SearchBatch(t.Context(), slices.Values([]Request{r, r}), Batch{Engine: engine.GPU}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(found.Hits, want.Hits) {
+				t.Fatalf("%v: %v, want %v", mode, found.Hits, want.Hits)
+			}
+		}
+	}
+}
