@@ -22,6 +22,9 @@
 //	vbmw        Mallia et al.: BMW where neighbouring blocks of no higher bound count as one
 //	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
 //
+// On a GPU, once [Searcher.OpenGPU] has put the index there, [Tiles] adds bounds of scores up in tiles of documents and scores exactly
+// what can still win; wand and maxscore are the thesis' parallel versions over partitions.
+//
 // In mode And the last five are one algorithm: the shortest list leads, blocks that cannot win
 // are jumped over.
 //
