@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
+
+	"github.com/collocate/collocate/internal/hugepage"
 )
 
 // lexicon is an open-addressing hash table from words to numbers, linear probing,
@@ -60,8 +62,8 @@ const minSlots = 1 << 6
 // inlineMax bytes; it grows as needed.
 func newLexicon(short, inline int) *lexicon {
 	return &lexicon{
-		short:  makeHuge[shortSlot](slotsFor(short)),
-		inline: makeHuge[inlineSlot](slotsFor(inline)),
+		short:  hugepage.Make[shortSlot](slotsFor(short)),
+		inline: hugepage.Make[inlineSlot](slotsFor(inline)),
 		long:   make([]longSlot, minSlots),
 	}
 }
@@ -231,7 +233,7 @@ func (x *lexicon) growShort(slots int) {
 		return
 	}
 	old := x.short
-	x.short = makeHuge[shortSlot](slots)
+	x.short = hugepage.Make[shortSlot](slots)
 	mask, shift := uint64(len(x.short)-1), shiftFor(len(x.short))
 	for _, s := range old {
 		if s.key == 0 {
@@ -258,7 +260,7 @@ func (x *lexicon) growInline(slots int) {
 		return
 	}
 	old := x.inline
-	x.inline = makeHuge[inlineSlot](slots)
+	x.inline = hugepage.Make[inlineSlot](slots)
 	mask, shift := uint64(len(x.inline)-1), shiftFor(len(x.inline))
 	for _, s := range old {
 		if s.key.k1 == 0 {

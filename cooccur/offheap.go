@@ -2,11 +2,11 @@ package cooccur
 
 import (
 	"fmt"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -27,7 +27,7 @@ func newOffheap(n int) (*offheap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get %v of memory: %w", bytesize.Size(4*n), err)
 	}
-	hugePages(raw)
+	hugepage.Advise(raw)
 	words, err := sections.View[uint32](raw)
 	return &offheap{raw, words}, err
 }
@@ -38,17 +38,4 @@ func (o *offheap) free() {
 		unix.Munmap(o.raw)
 		o.raw, o.words = nil, nil
 	}
-}
-
-// makeHuge is make for an array that is read in random order: it asks for huge
-// pages, which made a vocabulary of 1M words in 8% less time.
-func makeHuge[T any](n int) []T {
-	const page, least = 4 << 10, 4 << 20
-	s := make([]T, n)
-	if size := uintptr(n) * unsafe.Sizeof(*new(T)); size >= least {
-		start := unsafe.Pointer(unsafe.SliceData(s))
-		skip := -uintptr(start) & (page - 1)
-		hugePages(unsafe.Slice((*byte)(unsafe.Add(start, skip)), (size-skip)&^(page-1)))
-	}
-	return s
 }

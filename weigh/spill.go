@@ -41,58 +41,87 @@ type spilled struct {
 
 // write moves a run to the file.
 func (s *spillFile) write(r *run) (*run, error) {
-	w := bufio.NewWriterSize(io.NewOffsetWriter(s.f, s.size), 1<<20)
-	out := &run{spilled: &spilled{f: s.f, from: s.size}}
-	var buf []byte
-	weight := int64(sampleEvery)
+	w := s.newRun()
 	for i := range r.len() {
-		word, from, n := r.word(i), r.first[i], int(r.first[i+1]-r.first[i])
-		if weight >= sampleEvery {
-			out.index = append(out.index, sample{append([]byte(nil), word...), s.size, weight})
-			weight = 0
-		}
-		weight += int64(n)
-		buf = binary.AppendUvarint(buf[:0], uint64(len(word)))
-		buf = append(buf, word...)
-		buf = binary.AppendUvarint(buf, uint64(n))
-		last := uint64(0)
+		from, n := r.first[i], int(r.first[i+1]-r.first[i])
+		w.word(r.word(i), n)
 		for k, p := range r.post[from : int(from)+n] {
 			doc, tf := uint64(p>>8), uint64(p&bigCount)
 			if tf == bigCount {
 				tf = uint64(r.bigTF(from + uint32(k)))
 			}
-			if tf == 1 {
-				buf = binary.AppendUvarint(buf, (doc-last)<<1)
-			} else {
-				buf = binary.AppendUvarint(buf, (doc-last)<<1|1)
-				buf = binary.AppendUvarint(buf, tf)
-			}
-			last = doc
-			if len(buf) > 1<<16 {
-				if err := s.put(w, &buf); err != nil {
-					return nil, err
-				}
+			if err := w.posting(doc, tf); err != nil {
+				return nil, err
 			}
 		}
-		if err := s.put(w, &buf); err != nil {
+		if err := w.flush(); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return nil, fmt.Errorf("write temporary file: %w", err)
-	}
-	out.spilled.to = s.size
-	return out, nil
+	return w.finish()
 }
 
-func (s *spillFile) put(w *bufio.Writer, buf *[]byte) error {
-	n, err := w.Write(*buf)
-	s.size += int64(n)
-	*buf = (*buf)[:0]
+// runWriter writes one run at the end of the file, word by word.
+type runWriter struct {
+	s      *spillFile
+	w      *bufio.Writer
+	out    *run
+	buf    []byte
+	weight int64  // postings since the last sample
+	last   uint64 // the word's last document
+}
+
+func (s *spillFile) newRun() *runWriter {
+	return &runWriter{
+		s: s, w: bufio.NewWriterSize(io.NewOffsetWriter(s.f, s.size), 1<<20),
+		out: &run{spilled: &spilled{f: s.f, from: s.size}}, weight: sampleEvery,
+	}
+}
+
+// word begins a word that has n postings. What was written before is flushed.
+func (w *runWriter) word(word []byte, n int) {
+	if w.weight >= sampleEvery {
+		w.out.index = append(w.out.index, sample{append([]byte(nil), word...), w.s.size, w.weight})
+		w.weight = 0
+	}
+	w.weight += int64(n)
+	w.buf = binary.AppendUvarint(w.buf, uint64(len(word)))
+	w.buf = append(w.buf, word...)
+	w.buf = binary.AppendUvarint(w.buf, uint64(n))
+	w.last = 0
+}
+
+func (w *runWriter) posting(doc, tf uint64) error {
+	if tf == 1 {
+		w.buf = binary.AppendUvarint(w.buf, (doc-w.last)<<1)
+	} else {
+		w.buf = binary.AppendUvarint(w.buf, (doc-w.last)<<1|1)
+		w.buf = binary.AppendUvarint(w.buf, tf)
+	}
+	w.last = doc
+	if len(w.buf) > 1<<16 {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *runWriter) flush() error {
+	n, err := w.w.Write(w.buf)
+	w.s.size += int64(n)
+	w.buf = w.buf[:0]
 	if err != nil {
 		return fmt.Errorf("write temporary file: %w", err)
 	}
 	return nil
+}
+
+// finish is the run as it lies in the file now.
+func (w *runWriter) finish() (*run, error) {
+	if err := w.w.Flush(); err != nil {
+		return nil, fmt.Errorf("write temporary file: %w", err)
+	}
+	w.out.spilled.to = w.s.size
+	return w.out, nil
 }
 
 // spillReader reads a part of a spill file with a buffer of its own.

@@ -86,24 +86,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOpening shows what a process pays for its first job on a device.
-func TestPlacesOpening(t *testing.T) {
+// BenchmarkPlacesOpening shows what a process pays for its first job on a device.
+func BenchmarkPlacesOpening(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		t.Skip("COLLOCATE_TEST_GPU names no device")
+		b.Skip("COLLOCATE_TEST_GPU names no device")
 	}
 	pts := placesbench.Even(10_000, 20, 1000)
 	start := time.Now()
 	d, err := coloc.OpenGPU(engine.Device{})
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	defer d.Close()
-	t.Logf("opened in %.0f ms", time.Since(start).Seconds()*1e3)
+	b.Logf("opened in %.0f ms", time.Since(start).Seconds()*1e3)
 	for range 3 {
 		start = time.Now()
-		if _, err := coloc.Mine(t.Context(), pts, coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU, Device: d}); err != nil {
-			t.Fatal(err)
+		if _, err := coloc.Mine(b.Context(), pts, coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU, Device: d}); err != nil {
+			b.Fatal(err)
 		}
-		t.Logf("job in %.1f ms", time.Since(start).Seconds()*1e3)
+		b.Logf("job in %.1f ms", time.Since(start).Seconds()*1e3)
 	}
 }

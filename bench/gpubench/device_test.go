@@ -13,42 +13,42 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// TestProfile prints where the time goes on a real GPU: the steps of every method
+// BenchmarkWeighSteps prints where the time goes on a real GPU: the steps of every method
 // of weigh, by events, for a text of COLLOCATE_PROFILE_MB megabytes (default 500).
-func TestProfile(t *testing.T) {
+func BenchmarkWeighSteps(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		t.Skip("COLLOCATE_TEST_GPU names no device")
+		b.Skip("COLLOCATE_TEST_GPU names no device")
 	}
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Device(b)
 	size := int64(500e6)
 	if mb := os.Getenv("COLLOCATE_PROFILE_MB"); mb != "" {
 		var n int64
 		if _, err := fmt.Sscan(mb, &n); err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
 		size = n * 1e6
 	}
 	start := time.Now()
 	lap := func(what string) {
-		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
+		b.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
 		start = time.Now()
 	}
-	path, err := weighbench.TextFile(t.Context(), t.TempDir(), size, 0)
+	path, err := weighbench.TextFile(b.Context(), b.TempDir(), size, 0)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	lap("text")
 	an, err := weighbench.Analyzer()
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
-	corpus, err := weigh.PinCorpus(t.Context(), dev, weighbench.Corpus(path), an, 0)
+	corpus, err := weigh.PinCorpus(b.Context(), dev, weighbench.Corpus(path), an, 0)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	defer corpus.Free()
 	lap("pinned")
-	t.Logf("%d bytes, %d words, %d documents", corpus.Bytes(), corpus.Words(), corpus.Docs())
+	b.Logf("%d bytes, %d words, %d documents", corpus.Bytes(), corpus.Words(), corpus.Docs())
 	var words *dict.File
 	for _, c := range []struct {
 		name  string
@@ -63,60 +63,60 @@ func TestProfile(t *testing.T) {
 		if c.given {
 			c.o.Dict = words
 		}
-		best, steps, err := weighbench.OnGPU(t.Context(), dev, corpus, c.o, 3, func(w *weigh.Weigher) (err error) {
+		best, steps, err := weighbench.OnGPU(b.Context(), dev, corpus, c.o, 3, func(w *weigh.Weigher) (err error) {
 			if words == nil {
-				words, err = weighbench.DictionaryOf(t.Context(), w.Weights(), dict.XBW, 1)
+				words, err = weighbench.DictionaryOf(b.Context(), w.Weights(), dict.XBW, 1)
 			}
 			return err
 		})
 		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+			b.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		t.Logf("%s: best %.3f ms, median %.3f ms", c.name, best.Best*1e3, best.Median*1e3)
+		b.Logf("%s: best %.3f ms, median %.3f ms", c.name, best.Best*1e3, best.Median*1e3)
 		for _, s := range steps {
-			t.Logf("    %-14s %8.3f ms", s.Name, s.Time.Seconds()*1e3)
+			b.Logf("    %-14s %8.3f ms", s.Name, s.Time.Seconds()*1e3)
 		}
 		lap(c.name)
 	}
-	auto, err := weighbench.OnCPU(t.Context(), path, weigh.Options{Analyzer: an, Threads: runtime.GOMAXPROCS(0), Memory: 32e9}, 2)
+	auto, err := weighbench.OnCPU(b.Context(), path, weigh.Options{Analyzer: an, Threads: runtime.GOMAXPROCS(0), Memory: 32e9}, 2)
 	if err != nil {
-		t.Error(err)
+		b.Error(err)
 	}
-	t.Logf("CPU auto: %.1f ms", auto.Best*1e3)
+	b.Logf("CPU auto: %.1f ms", auto.Best*1e3)
 	lap("auto")
 	size *= 6
-	if path, err = weighbench.TextFile(t.Context(), t.TempDir(), size, 0); err != nil {
-		t.Fatal(err)
+	if path, err = weighbench.TextFile(b.Context(), b.TempDir(), size, 0); err != nil {
+		b.Fatal(err)
 	}
-	build, err := timeIndex(t.Context(), t.TempDir(), path, an)
+	build, err := timeIndex(b.Context(), b.TempDir(), path, an)
 	if err != nil {
-		t.Error(err)
+		b.Error(err)
 	}
-	t.Logf("index: %.1f ms, %.2f GB/s", build*1e3, float64(size)/build/1e9)
+	b.Logf("index: %.1f ms, %.2f GB/s", build*1e3, float64(size)/build/1e9)
 	lap("index")
 }
 
-// TestProfileLookUps prints the time of look-ups on a real GPU.
-func TestProfileLookUps(t *testing.T) {
+// BenchmarkLookUps prints the time of look-ups on a real GPU.
+func BenchmarkLookUps(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		t.Skip("COLLOCATE_TEST_GPU names no device")
+		b.Skip("COLLOCATE_TEST_GPU names no device")
 	}
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Device(b)
 	n, lookups := 10_000_000, 100_000_000
 	if v := os.Getenv("COLLOCATE_PROFILE_WORDS"); v != "" {
 		if _, err := fmt.Sscan(v, &n); err != nil {
-			t.Fatal(err)
+			b.Fatal(err)
 		}
 	}
 	start := time.Now()
 	lap := func(what string) {
-		t.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
+		b.Logf("(%s: %.2f s)", what, time.Since(start).Seconds())
 		start = time.Now()
 	}
 	w, err := weighbench.Words(n)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	lap("words")
 	freq, unif := dict.DrawText(w, lookups, 1, true), dict.DrawText(w, lookups, 1, false)
@@ -126,18 +126,18 @@ func TestProfileLookUps(t *testing.T) {
 		kinds = append(kinds, dict.XBWPaper, dict.STT)
 	}
 	for _, k := range kinds {
-		d, err := built(t.Context(), w, k)
+		d, err := built(b.Context(), w, k)
 		if err != nil {
-			t.Log(err)
+			b.Log(err)
 			continue
 		}
 		lap("build")
 		for name, text := range map[string]*dict.Text{"frequent": freq, "uniform": unif} {
-			l, err := weighbench.TimeLookUps(t.Context(), dev, d, text)
+			l, err := weighbench.TimeLookUps(b.Context(), dev, d, text)
 			if err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
-			t.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, l.Plain*1e3, l.Cached*1e3)
+			b.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, l.Plain*1e3, l.Cached*1e3)
 		}
 		lap(k.String())
 	}

@@ -40,27 +40,27 @@ func TestSearchJob(t *testing.T) {
 	}
 }
 
-// TestSearchProfile prints where the time of a single query goes on a real GPU.
-func TestSearchProfile(t *testing.T) {
+// BenchmarkSearchStages prints where the time of a single query goes on a real GPU.
+func BenchmarkSearchStages(b *testing.B) {
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		t.Skip("COLLOCATE_TEST_GPU names no device")
+		b.Skip("COLLOCATE_TEST_GPU names no device")
 	}
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Device(b)
 	shape := thesisbench.Thesis(1, 4)
-	err := withIndex(t.Context(), dev, shape, func(s *search.Searcher) error {
-		m := &searching{ctx: t.Context(), s: s, shape: shape}
+	err := withIndex(b.Context(), dev, shape, func(s *search.Searcher) error {
+		m := &searching{ctx: b.Context(), s: s, shape: shape}
 		for class := range shape.Classes {
 			for _, n := range []int{1, 2, 4} {
-				stages, err := s.ProfileGPU(t.Context(), search.Request{Words: m.words(class, n), K: 128}, 20)
+				stages, err := s.ProfileGPU(b.Context(), search.Request{Words: m.words(class, n), K: 128}, 20)
 				if err != nil {
 					return err
 				}
-				t.Logf("%s, %d words: %v", shape.Classes[class].Name, n, stages)
+				b.Logf("%s, %d words: %v", shape.Classes[class].Name, n, stages)
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 }

@@ -2,5 +2,5 @@
 
 package hugepage
 
-// advise has nothing to ask for: the system decides by itself.
-func advise([]byte) {}
+// Advise has nothing to ask for: the system decides by itself.
+func Advise([]byte) {}
