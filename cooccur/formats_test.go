@@ -1,16 +1,14 @@
 package cooccur
 
 import (
-	"archive/zip"
 	"bytes"
-	"encoding/binary"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/npz"
+	"github.com/collocate/collocate/internal/npz/npztest"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -125,38 +125,17 @@ func readMTX(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 }
 
 func readNPZ(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
+	arrays := npztest.Read(t, readFile(t, path))
+	if got := npztest.Vector[int64](t, arrays, "shape", "<i8"); string(arrays["format"].Data) != "csr" || !slices.Equal(got, []int64{int64(v.Len()), int64(v.Len())}) {
+		t.Errorf("format %q, shape %v", arrays["format"].Data, got)
 	}
-	defer z.Close()
-	arrays := map[string][]byte{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		header := 10 + int(binary.LittleEndian.Uint16(data[8:]))
-		if string(data[:8]) != "\x93NUMPY\x01\x00" || header%64 != 0 || data[header-1] != '\n' {
-			t.Errorf("%s: header %q", f.Name, data[:header])
-		}
-		arrays[f.Name] = data[header:]
-		t.Logf("%s: %s", f.Name, bytes.TrimSpace(data[10:header]))
-	}
-	if string(arrays["format.npy"]) != "csr" || binary.LittleEndian.Uint64(arrays["shape.npy"]) != uint64(v.Len()) {
-		t.Errorf("format %q, shape %v", arrays["format.npy"], arrays["shape.npy"])
-	}
+	indptr := npztest.Vector[int64](t, arrays, "indptr", "<i8")
+	cols := npztest.Vector[int32](t, arrays, "indices", npz.Int32)
+	values := npztest.Vector[float64](t, arrays, "data", npz.Float64)
 	m := map[[2]uint32]float64{}
 	for row := range v.Len() {
-		from := binary.LittleEndian.Uint64(arrays["indptr.npy"][8*row:])
-		to := binary.LittleEndian.Uint64(arrays["indptr.npy"][8*row+8:])
-		for k := from; k < to; k++ {
-			col := binary.LittleEndian.Uint32(arrays["indices.npy"][4*k:])
-			m[[2]uint32{uint32(row), col}] = math.Float64frombits(binary.LittleEndian.Uint64(arrays["data.npy"][8*k:]))
+		for k := indptr[row]; k < indptr[row+1]; k++ {
+			m[[2]uint32{uint32(row), uint32(cols[k])}] = values[k]
 		}
 	}
 	return m
@@ -228,6 +207,20 @@ func TestCSRBytesArePinned(t *testing.T) {
 		if err != nil || hex.EncodeToString(got) != want {
 			t.Errorf("%s: %x, want %s (%v)", name, got, want, err)
 		}
+	}
+}
+
+// The archive is what it was when SciPy read it, to the bit.
+func TestNPZBytesArePinned(t *testing.T) {
+	corpus := corpusOf(t, "b a b")
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "example.npz")
+	writeMatrix(t, corpus, v, Options{Window: 1, Weighting: Count, Engine: engine.Sequential}, path, NPZ)
+	if got, want := fmt.Sprintf("%x", sha256.Sum256(readFile(t, path))), "434672747702dd25393f373f5c00b26907b49ebc561d20e711959c1eb1dd5b48"; got != want {
+		t.Errorf("the archive's SHA-256 is %s, want %s", got, want)
 	}
 }
 

@@ -1,23 +1,21 @@
 package cooccur
 
 import (
-	"archive/zip"
 	"bufio"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/npz"
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// npzEncoder writes what scipy.sparse.save_npz does: a zip archive of .npy arrays,
-// not compressed: indices (int32), indptr (int64), format ("csr"), shape and data
-// (float64). Rows give indices and data at once, a zip wants one after the other,
-// and each array begins with its length: so both wait in temporary files beside
-// the target until the end.
+// npzEncoder writes what scipy.sparse.save_npz does: the arrays indices (int32),
+// indptr (int64), format ("csr"), shape and data (float64). Rows give indices and
+// data at once, an archive wants one after the other, and each array begins with
+// its length: so both wait in temporary files beside the target until the end.
 type npzEncoder struct {
 	file          *atomicfile.File
 	words         int
@@ -44,38 +42,21 @@ func (e *npzEncoder) Rows(r *Rows) error {
 	for _, end := range r.Ends {
 		e.indptr = append(e.indptr, base+int64(end))
 	}
-	if _, err := e.indices.Write(sections.Bytes(r.Cols)); err != nil {
+	if err := sections.Put(e.indices.w, r.Cols); err != nil {
 		return err
 	}
-	_, err := e.data.Write(sections.Bytes(r.Values))
-	return err
+	return sections.Put(e.data.w, r.Values)
 }
 
 func (e *npzEncoder) close() error {
 	entries := e.indptr[len(e.indptr)-1]
-	z := zip.NewWriter(e.file)
-	shape := []int64{int64(e.words), int64(e.words)}
-	for _, a := range []struct {
-		name, dtype, shape string
-		content            io.Reader
-	}{
-		{"indices", "<i4", fmt.Sprintf("(%d,)", entries), e.indices},
-		{"indptr", "<i8", fmt.Sprintf("(%d,)", len(e.indptr)), strings.NewReader(string(sections.Bytes(e.indptr)))},
-		{"format", "|S3", "()", strings.NewReader("csr")},
-		{"shape", "<i8", "(2,)", strings.NewReader(string(sections.Bytes(shape)))},
-		{"data", "<f8", fmt.Sprintf("(%d,)", entries), e.data},
-	} {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(npyHeader(a.dtype, a.shape)); err != nil {
-			return err
-		}
-		if _, err := io.Copy(w, a.content); err != nil {
-			return err
-		}
-	}
+	z := npz.NewWriter(e.file)
+	z.Date = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) // as SciPy's
+	z.Stream("indices", npz.Int32, entries, e.indices.copyTo)
+	z.Int64s("indptr", e.indptr...)
+	z.Text("format", "csr")
+	z.Int64s("shape", int64(e.words), int64(e.words))
+	z.Stream("data", npz.Float64, entries, e.data.copyTo)
 	e.abort()
 	return z.Close()
 }
@@ -86,20 +67,10 @@ func (e *npzEncoder) abort() {
 	e.data.f.Close()
 }
 
-// npyHeader is the start of an .npy file of version 1: magic, the length of the
-// dictionary, and the dictionary, padded to a multiple of 64 bytes.
-func npyHeader(dtype, shape string) []byte {
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, shape)
-	pad := 63 - (10+len(dict))%64
-	dict += strings.Repeat(" ", pad) + "\n"
-	return append([]byte{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, byte(len(dict)), byte(len(dict) >> 8)}, dict...)
-}
-
 // spool is a temporary file without a name: written first, then read.
 type spool struct {
-	f       *os.File
-	w       *bufio.Writer
-	reading bool
+	f *os.File
+	w *bufio.Writer
 }
 
 func newSpool(dir string) (*spool, error) {
@@ -114,17 +85,13 @@ func newSpool(dir string) (*spool, error) {
 	return &spool{f: f, w: bufio.NewWriterSize(f, 1<<18)}, nil
 }
 
-func (s *spool) Write(p []byte) (int, error) { return s.w.Write(p) }
-
-func (s *spool) Read(p []byte) (int, error) {
-	if !s.reading {
-		if err := s.w.Flush(); err != nil {
-			return 0, err
-		}
-		if _, err := s.f.Seek(0, io.SeekStart); err != nil {
-			return 0, err
-		}
-		s.reading = true
+func (s *spool) copyTo(to io.Writer) error {
+	if err := s.w.Flush(); err != nil {
+		return err
 	}
-	return s.f.Read(p)
+	if _, err := s.f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := io.Copy(to, s.f)
+	return err
 }

@@ -53,7 +53,7 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 			ends = append(ends, uint64(len(words)))
 			first = append(first, first[len(first)-1]+uint64(t.DF))
 		}
-		return writeNumbers(out, t.Docs)
+		return sections.Put(out, t.Docs)
 	})
 	if err != nil {
 		return counts, err
@@ -62,8 +62,8 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 		name  string
 		visit func(t Weighted, _ bool) error
 	}{
-		{"tfs", func(t Weighted, _ bool) error { return writeNumbers(out, t.TFs) }},
-		{"weights", func(t Weighted, _ bool) error { return writeNumbers(out, t.Weights) }},
+		{"tfs", func(t Weighted, _ bool) error { return sections.Put(out, t.TFs) }},
+		{"weights", func(t Weighted, _ bool) error { return sections.Put(out, t.Weights) }},
 	} {
 		if again, err := column(c.name, c.visit); err != nil {
 			return counts, err

@@ -1,9 +1,9 @@
 package weigh
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +16,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/collocate/collocate/internal/npz"
+	"github.com/collocate/collocate/internal/npz/npztest"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -97,38 +99,11 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	}
 
 	// NPZ: the arrays of the CSR matrix.
-	data := written(t, w, NPZ)
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	array := func(name string) (header string, data []byte) {
-		r, err := z.Open(name + ".npy")
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 10 + int(b[8]) + int(b[9])<<8
-		if string(b[:8]) != "\x93NUMPY\x01\x00" || n%64 != 0 {
-			t.Fatalf("%s.npy begins with %q", name, b[:10])
-		}
-		return string(b[10:n]), b[n:]
-	}
-	header, raw := array("data")
-	weights, err := sections.View[float32](slices.Clone(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }", len(want)); !strings.HasPrefix(header, want) {
-		t.Errorf("npz: header %q, want %q", header, want)
-	}
-	_, raw = array("indices")
-	indices, err := sections.View[int32](slices.Clone(raw))
-	if err != nil {
-		t.Fatal(err)
+	arrays := npztest.Read(t, written(t, w, NPZ))
+	weights := npztest.Vector[float32](t, arrays, "data", npz.Float32)
+	indices := npztest.Vector[int32](t, arrays, "indices", npz.Int32)
+	if len(weights) != len(want) || len(indices) != len(want) {
+		t.Fatalf("npz: %d weights of %d documents, want %d", len(weights), len(indices), len(want))
 	}
 	for i, x := range want {
 		if math.Float32bits(weights[i]) != x.bits || uint32(indices[i]) != x.doc {
@@ -142,6 +117,33 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	}
 	if again, err := w.Write(t.Context(), io.Discard, None, 2); err != nil || again != c {
 		t.Errorf("counted %v, %v; want %v", again, err, c)
+	}
+}
+
+// The arrays as described where they are written, and the archive to the bit.
+func TestNPZAsDocumented(t *testing.T) {
+	data := written(t, weighAll(t, texts("a", "a b"), Options{}, 1), NPZ)
+	arrays := npztest.Read(t, data)
+	for _, a := range []struct {
+		name, shape string
+		kind        npz.Type
+		data        []byte
+	}{
+		{"format", "()", "|S3", []byte("csr")},
+		{"shape", "(2,)", "<i8", sections.Bytes([]int64{2, 2})},
+		{"indptr", "(3,)", "<i8", sections.Bytes([]int64{0, 2, 3})},
+		{"indices", "(3,)", "<i4", sections.Bytes([]int32{0, 1, 1})},
+		{"terms", "(2,)", "|u1", []byte("ab")},
+		{"term_ends", "(2,)", "<i8", sections.Bytes([]int64{1, 2})},
+		{"ids", "(4,)", "|u1", []byte("d0d1")},
+		{"id_ends", "(2,)", "<i8", sections.Bytes([]int64{2, 4})},
+	} {
+		if got := arrays[a.name]; got.Type != a.kind || got.Shape != a.shape || !bytes.Equal(got.Data, a.data) {
+			t.Errorf("%s is %v, want %v", a.name, got, a)
+		}
+	}
+	if got, want := fmt.Sprintf("%x", sha256.Sum256(data)), "6f54042d8c93df58051698d3abb704d7ab115a98b66c38c1d14db37c676f69f1"; got != want {
+		t.Errorf("the archive's SHA-256 is %s, want %s", got, want)
 	}
 }
 

@@ -280,3 +280,9 @@ func Bytes[T Number](v []T) []byte {
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
+
+// Put writes numbers to an open section, or wherever their bytes should go.
+func Put[T Number](to io.Writer, v []T) error {
+	_, err := to.Write(Bytes(v))
+	return err
+}
