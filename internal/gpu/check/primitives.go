@@ -13,8 +13,37 @@ import (
 
 // Primitives are the suites of package prim.
 var Primitives = []Suite{
-	{"scan", tryScan}, {"select", trySelect}, {"sort", trySort}, {"histogram", tryHistogram}, {"hash table", tryTable},
-	{"reduce by key", tryReduce}, {"load balance", tryBalance}, {"top k", tryTopK}, {"warp heap", tryHeap}, {"strings", tryStrings},
+	{"scan", eachSize(tryScan)},
+	{"select", eachSize(trySelect)},
+	{"sort", eachSize(trySort)},
+	{"histogram", eachSize(tryHistogram)},
+	{"hash table", eachSize(tryTable)},
+	{"reduce by key", eachSize(tryReduce)},
+	{"load balance", eachSize(tryBalance)},
+	{"top k", eachSize(tryTopK)},
+	{"warp heap", eachSize(tryHeap)},
+	{"strings", eachSize(tryStrings)},
+}
+
+// eachSize is a suite that tries one size after the other.
+func eachSize(try func(t *Trial, n int) error) func(*Trial) error {
+	return func(t *Trial) error {
+		for _, n := range t.Sizes {
+			if err := try(t, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// holds compares the start of a buffer with what should be there.
+func holds[T cmp.Ordered](t *Trial, what string, b gpu.Buffer[T], want []T) error {
+	got, err := Get(t, b, len(want))
+	if err != nil {
+		return err
+	}
+	return Same(t, what, got, want)
 }
 
 func words[T prim.Word](rng *rand.Rand, n int) []T {
@@ -25,138 +54,100 @@ func words[T prim.Word](rng *rand.Rand, n int) []T {
 	return v
 }
 
-func tryScan(t *Trial) error {
-	for _, n := range t.Sizes {
-		v := words[uint32](t.Rng, n)
-		wide, want := make([]uint64, n), make([]uint64, n)
-		var sum uint64
-		for i, x := range v {
-			want[i] = sum
-			sum += uint64(x)
+func tryScan(t *Trial, n int) error {
+	v := words[uint32](t.Rng, n)
+	wide, want := make([]uint64, n), make([]uint64, n)
+	var sum uint64
+	for i, x := range v {
+		want[i] = sum
+		sum += uint64(x)
+	}
+	return with(t, v, func(in gpu.Buffer[uint32]) error {
+		return with(t, wide, func(out gpu.Buffer[uint64]) error {
+			if err := prim.ExclusiveScan(t.S, t.Tmp, in, out); err != nil {
+				return err
+			}
+			return holds(t, fmt.Sprintf("scan of %d", n), out, want)
+		})
+	})
+}
+
+func trySelect(t *Trial, n int) error {
+	v, flags := words[uint64](t.Rng, n), make([]uint8, n)
+	var want []uint64
+	for i := range flags {
+		flags[i] = uint8(t.Rng.IntN(3))
+		if flags[i] != 0 {
+			want = append(want, v[i])
 		}
-		err := with(t, v, func(in gpu.Buffer[uint32]) error {
-			return with(t, wide, func(out gpu.Buffer[uint64]) error {
-				if err := prim.ExclusiveScan(t.S, t.Tmp, in, out); err != nil {
+	}
+	return with(t, v, func(in gpu.Buffer[uint64]) error {
+		return with(t, flags, func(f gpu.Buffer[uint8]) error {
+			return with(t, make([]uint64, n+1), func(out gpu.Buffer[uint64]) error {
+				if err := prim.Select(t.S, t.Tmp, in, f, out.Slice(1, n+1), out.Slice(0, 1)); err != nil {
 					return err
 				}
-				got, err := Get(t, out, n)
+				got, err := Get(t, out, n+1)
 				if err != nil {
 					return err
 				}
-				return Same(t, fmt.Sprintf("scan of %d", n), got, want)
+				return Same(t, fmt.Sprintf("select of %d", n), got[1:1+min(got[0], uint64(n))], want)
 			})
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-func trySelect(t *Trial) error {
-	for _, n := range t.Sizes {
-		v, flags := words[uint64](t.Rng, n), make([]uint8, n)
-		var want []uint64
-		for i := range flags {
-			flags[i] = uint8(t.Rng.IntN(3))
-			if flags[i] != 0 {
-				want = append(want, v[i])
-			}
+func trySort(t *Trial, n int) error {
+	low := t.Rng.IntN(50)
+	high := low + 1 + t.Rng.IntN(64-low)
+	keys, index := words[uint64](t.Rng, n), make([]uint32, n)
+	for i := range index {
+		index[i] = uint32(i)
+		if t.Rng.IntN(2) == 0 {
+			keys[i] &= 0xff00ff00ff00 // equal keys
 		}
-		err := with(t, v, func(in gpu.Buffer[uint64]) error {
-			return with(t, flags, func(f gpu.Buffer[uint8]) error {
-				return with(t, make([]uint64, n+1), func(out gpu.Buffer[uint64]) error {
-					if err := prim.Select(t.S, t.Tmp, in, f, out.Slice(1, n+1), out.Slice(0, 1)); err != nil {
-						return err
-					}
-					got, err := Get(t, out, n+1)
+	}
+	digit := func(i uint32) uint64 { return keys[i] >> low & (1<<(high-low-1)<<1 - 1) }
+	want := slices.Clone(index)
+	slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(digit(a), digit(b)) })
+	return with(t, keys, func(k gpu.Buffer[uint64]) error {
+		return with(t, keys, func(k2 gpu.Buffer[uint64]) error {
+			return with(t, index, func(v gpu.Buffer[uint32]) error {
+				return with(t, index, func(v2 gpu.Buffer[uint32]) error {
+					_, sorted, err := prim.SortPairs(t.S, t.Tmp, k, k2, v, v2, low, high)
 					if err != nil {
 						return err
 					}
-					return Same(t, fmt.Sprintf("select of %d", n), got[1:1+min(got[0], uint64(n))], want)
+					return holds(t, fmt.Sprintf("sort of %d by bits %d to %d", n, low, high), sorted, want)
 				})
 			})
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-func trySort(t *Trial) error {
-	for _, n := range t.Sizes {
-		low := t.Rng.IntN(50)
-		high := low + 1 + t.Rng.IntN(64-low)
-		keys, index := words[uint64](t.Rng, n), make([]uint32, n)
-		for i := range index {
-			index[i] = uint32(i)
-			if t.Rng.IntN(2) == 0 {
-				keys[i] &= 0xff00ff00ff00 // equal keys
-			}
-		}
-		digit := func(i uint32) uint64 { return keys[i] >> low & (1<<(high-low-1)<<1 - 1) }
-		want := slices.Clone(index)
-		slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(digit(a), digit(b)) })
-		err := with(t, keys, func(k gpu.Buffer[uint64]) error {
-			return with(t, keys, func(k2 gpu.Buffer[uint64]) error {
-				return with(t, index, func(v gpu.Buffer[uint32]) error {
-					return with(t, index, func(v2 gpu.Buffer[uint32]) error {
-						_, sorted, err := prim.SortPairs(t.S, t.Tmp, k, k2, v, v2, low, high)
-						if err != nil {
-							return err
-						}
-						got, err := Get(t, sorted, n)
-						if err != nil {
-							return err
-						}
-						return Same(t, fmt.Sprintf("sort of %d by bits %d to %d", n, low, high), got, want)
-					})
-				})
+func tryHistogram(t *Trial, n int) error {
+	bins := 1 + t.Rng.IntN(20_000)
+	v, want := words[uint32](t.Rng, n), make([]uint32, bins)
+	for i := range v {
+		v[i] %= uint32(bins)
+		want[v[i]]++
+	}
+	return with(t, v, func(in gpu.Buffer[uint32]) error {
+		return with(t, make([]uint32, bins), func(out gpu.Buffer[uint32]) error {
+			return with(t, []uint64{0}, func(outside gpu.Buffer[uint64]) error {
+				if err := prim.Histogram(t.S, in, out, outside); err != nil {
+					return err
+				}
+				return holds(t, fmt.Sprintf("histogram of %d", n), out, want)
 			})
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
-func tryHistogram(t *Trial) error {
-	for _, n := range t.Sizes {
-		bins := 1 + t.Rng.IntN(20_000)
-		v, want := words[uint32](t.Rng, n), make([]uint32, bins)
-		for i := range v {
-			v[i] %= uint32(bins)
-			want[v[i]]++
-		}
-		err := with(t, v, func(in gpu.Buffer[uint32]) error {
-			return with(t, make([]uint32, bins), func(out gpu.Buffer[uint32]) error {
-				return with(t, []uint64{0}, func(outside gpu.Buffer[uint64]) error {
-					if err := prim.Histogram(t.S, in, out, outside); err != nil {
-						return err
-					}
-					got, err := Get(t, out, bins)
-					if err != nil {
-						return err
-					}
-					return Same(t, fmt.Sprintf("histogram of %d", n), got, want)
-				})
-			})
-		})
-		if err != nil {
+func tryTable(t *Trial, n int) error {
+	for _, bucketed := range []bool{false, true} {
+		if err := tryOneTable(t, n, bucketed); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func tryTable(t *Trial) error {
-	for _, n := range t.Sizes {
-		for _, bucketed := range []bool{false, true} {
-			if err := tryOneTable(t, n, bucketed); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
