@@ -124,33 +124,27 @@ func appendWord(dst []byte, rank int64) []byte {
 func appendNumber(dst []byte, n int, k uint64) []byte {
 	const c, v, s = uint64(len(consonants)), uint64(len(vowels)), uint64(syllables)
 	class := &classes[n]
-	if k < class.initial { // consonant, vowel, consonant, ...
-		if n%2 == 1 {
-			last := consonants[k%c]
-			for k /= c; n > 1; n -= 2 {
-				dst = append(dst, consonants[k%c], vowels[k%s/c])
-				k /= s
-			}
-			return append(dst, last)
+	odd, last := n%2 == 1, byte(0) // the letter that is left over after pairs
+	if k < class.initial {         // consonant, vowel, consonant, ...
+		if odd {
+			last, k = consonants[k%c], k/c
 		}
-		for ; n > 0; n -= 2 {
+		for ; n > 1; n -= 2 {
 			dst = append(dst, consonants[k%c], vowels[k%s/c])
 			k /= s
 		}
-		return dst
-	}
-	k -= class.initial // vowel, consonant, vowel, ...
-	if n%2 == 1 {
-		last := vowels[k%v]
-		for k /= v; n > 1; n -= 2 {
+	} else { // vowel, consonant, vowel, ...
+		k -= class.initial
+		if odd {
+			last, k = vowels[k%v], k/v
+		}
+		for ; n > 1; n -= 2 {
 			dst = append(dst, vowels[k%v], consonants[k%s/v])
 			k /= s
 		}
-		return append(dst, last)
 	}
-	for ; n > 0; n -= 2 {
-		dst = append(dst, vowels[k%v], consonants[k%s/v])
-		k /= s
+	if odd {
+		dst = append(dst, last)
 	}
 	return dst
 }
