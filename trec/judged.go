@@ -84,6 +84,15 @@ func (j *judged) unjudged(n int) int {
 	return count
 }
 
+// perRelevant divides by the number of relevant documents, or gives 0 where
+// there are none.
+func (j *judged) perRelevant(total float64) float64 {
+	if j.rel == 0 {
+		return 0
+	}
+	return total / float64(j.rel)
+}
+
 // averagePrecision of the first cut answers; 0 stands for all.
 func (j *judged) averagePrecision(cut float64) float64 {
 	seen, total := 0, 0.0
@@ -96,10 +105,7 @@ func (j *judged) averagePrecision(cut float64) float64 {
 			total += float64(seen) / float64(i+1)
 		}
 	}
-	if j.rel == 0 {
-		return 0
-	}
-	return total / float64(j.rel)
+	return j.perRelevant(total)
 }
 
 func (j *judged) bpref(float64) float64 {
@@ -115,10 +121,7 @@ func (j *judged) bpref(float64) float64 {
 			total += 1 - float64(min(before, j.rel))/float64(min(j.nonrel, j.rel))
 		}
 	}
-	if j.rel == 0 {
-		return 0
-	}
-	return total / float64(j.rel)
+	return j.perRelevant(total)
 }
 
 func (j *judged) recipRank(float64) float64 {
@@ -169,10 +172,7 @@ func (j *judged) infAP(float64) float64 {
 			rel++
 		}
 	}
-	if j.rel == 0 {
-		return 0
-	}
-	return total / float64(j.rel)
+	return j.perRelevant(total)
 }
 
 func (j *judged) binG(float64) float64 {
@@ -183,10 +183,7 @@ func (j *judged) binG(float64) float64 {
 			total += 1 / math.Log2(float64(3+i-seen))
 		}
 	}
-	if j.rel == 0 {
-		return 0
-	}
-	return total / float64(j.rel)
+	return j.perRelevant(total)
 }
 
 // ndcg of the first cut answers. The gain is the grade, whatever the level.
