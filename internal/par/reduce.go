@@ -26,13 +26,9 @@ func ReduceByKey[K comparable, V any](threads int, keys []K, vals []V, add func(
 // up the same in any order, so a long run is shared among workers.
 func SumByKey[K comparable, V Integer](threads int, keys []K, vals []V) (unique []K, totals []V) {
 	n := len(keys)
-	p := workers(threads, n)
-	first := make([]int, p+1)
-	Do(p, func(w int) {
-		lo, hi := Block(n, p, w)
-		first[w] = countStarts(keys, lo, hi)
-	})
-	runs := exclusiveBlock(first, first, 0)
+	first := firstRuns(threads, keys)
+	p := len(first) - 1
+	runs := first[p]
 	unique, totals = make([]K, runs), make([]V, runs)
 	carry := make([]V, p) // what the head of a block adds to the run before it
 	Do(p, func(w int) {

@@ -5,13 +5,9 @@ package par
 // the one position 0. I must be able to hold len(keys).
 func RunStarts[I Integer, K comparable](threads int, keys []K) []I {
 	n := len(keys)
-	p := workers(threads, n)
-	first := make([]int, p+1)
-	Do(p, func(w int) {
-		lo, hi := Block(n, p, w)
-		first[w] = countStarts(keys, lo, hi)
-	})
-	runs := exclusiveBlock(first, first, 0)
+	first := firstRuns(threads, keys)
+	p := len(first) - 1
+	runs := first[p]
 	starts := make([]I, runs+1)
 	Do(p, func(w int) {
 		lo, hi := Block(n, p, w)
@@ -36,6 +32,20 @@ func CountRuns[I Integer, K comparable](threads int, keys []K) (unique []K, coun
 		}
 	})
 	return unique, counts
+}
+
+// firstRuns cuts the keys into a block a worker, and gives the number of the
+// first run that starts in each, and of all runs at the end.
+func firstRuns[K comparable](threads int, keys []K) []int {
+	n := len(keys)
+	p := workers(threads, n)
+	first := make([]int, p+1)
+	Do(p, func(w int) {
+		lo, hi := Block(n, p, w)
+		first[w] = countStarts(keys, lo, hi)
+	})
+	exclusiveBlock(first, first, 0)
+	return first
 }
 
 func countStarts[K comparable](keys []K, lo, hi int) (n int) {
