@@ -106,8 +106,19 @@ xor.b32 %r1, %t, 1;
 mul.wide.u32 %d1, %r1, 4;
 add.s64 %d3, %d1, %d2;
 ld.shared.u32 %r2, [%d3];`,
-		"the same value":     `mov.u64 %d2, sh; st.shared.u32 [%d2], 7;`,
-		"atomics among us":   `mov.u64 %d2, sh; setp.eq.s32 %p1, %t, 0; @%p1 st.shared.u32 [%d2], 0; bar.sync 0; atom.shared.add.u32 %r1, [%d2], 1; bar.sync 0; ld.shared.u32 %r1, [%d2];`,
+		"the same value":   `mov.u64 %d2, sh; st.shared.u32 [%d2], 7;`,
+		"atomics among us": `mov.u64 %d2, sh; setp.eq.s32 %p1, %t, 0; @%p1 st.shared.u32 [%d2], 0; bar.sync 0; atom.shared.add.u32 %r1, [%d2], 1; bar.sync 0; ld.shared.u32 %r1, [%d2];`,
+		"atomics after a look": `
+setp.ge.u32 %p1, %t, 32;
+@%p1 bra L;
+mov.u64 %d2, sh;
+setp.eq.s32 %p1, %t, 0;
+@%p1 st.shared.u32 [%d2], 0;
+bar.warp.sync -1;
+ld.shared.u32 %r1, [%d2];
+bar.warp.sync -1;
+atom.shared.cas.b32 %r1, [%d2], 0, %t;
+L: mov.u32 %r1, 0;`,
 		"bytes side by side": `cvt.u64.u32 %d1, %t; mov.u64 %d2, sh; add.s64 %d3, %d1, %d2; st.shared.u8 [%d3], %t; ld.shared.u8 %r1, [%d3];`,
 		"part of the block at its own barrier": `
 setp.ge.u32 %p1, %t, 32;

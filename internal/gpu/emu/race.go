@@ -68,6 +68,9 @@ func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
 	if c.readEpoch != s.epoch {
 		c.readEpoch, c.readers, c.readAtomic = s.epoch, 0, true
 	}
+	if c.readers&^(1<<w.id) == 0 && c.readClock != w.clock { // what this warp read before its last barrier is settled
+		c.readAtomic = true
+	}
 	c.manyLanes = c.reader != 0 && (c.reader-1)/32 == (me-1)/32 && c.readClock == w.clock && (c.manyLanes || c.reader != me)
 	c.readers |= 1 << w.id
 	c.readAtomic = c.readAtomic && atomic
