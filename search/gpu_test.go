@@ -224,38 +224,6 @@ func TestGPUCache(t *testing.T) {
 	}
 }
 
-// Parallel WAND and MaxScore: exact where they should be, else the recall is what it is.
-func TestGPUThesis(t *testing.T) {
-	rng := rand.New(rand.NewPCG(99, 7))
-	root := scratch(t)
-	for i := range 4 {
-		p := randomPlain(rng, 2500, 6)
-		s := p.write(t, indexDir(root, i))
-		use(t, s, GPUOptions{})
-		for range 10 {
-			r := Request{
-				Words: randomWords(rng, p), K: []int{1, 10, 100}[rng.IntN(3)], Mode: Mode(rng.IntN(2)), Model: testModels[rng.IntN(len(testModels))],
-			}
-			want, err := s.Search(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Algorithm = []Algorithm{WAND, MaxScore}[rng.IntN(2)]
-			r.Parallel = &Parallel{Engine: engine.GPU, Partition: Partition(rng.IntN(4)), Policy: Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 5, 10}[rng.IntN(4)]}
-			got, err := s.Search(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
-				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
-			}
-			if len(want.Hits) > 0 && testing.Verbose() {
-				t.Logf("%v %v %v: recall %.2f", r.Algorithm, r.Parallel.Partition, r.Parallel.Policy, Recall(got.Hits, want.Hits))
-			}
-		}
-	}
-}
-
 // More documents of the same score than blocks keep: what is left is picked by a second launch, and the next query finds all clean,
 // alone or in a batch of one.
 func TestGPUManyTies(t *testing.T) {

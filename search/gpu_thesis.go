@@ -39,11 +39,14 @@ type thesisStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
 	keys     [2]gpu.Buffer[uint64]
+	queries  gpu.Buffer[thesisQuery]
+	terms    gpu.Buffer[gpuTerm]
+	bars     gpu.Buffer[uint32]
 	streams  []*gpu.Stream
 }
 
 func (t *thesisStore) free() error {
-	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free()}
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.queries.Free(), t.terms.Free(), t.bars.Free()}
 	for _, s := range t.streams {
 		errs = append(errs, s.Free())
 	}
@@ -90,7 +93,6 @@ func (g *onGPU) thesisBatch(ctx context.Context, requests []Request, strategy St
 	if err != nil {
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
-	defer w.free()
 	if err := w.run(ctx); err != nil {
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
@@ -112,14 +114,7 @@ type thesisWork struct {
 	results  []*Result
 
 	kernel, merge *gpu.Kernel
-	dev           gpu.Buffer[thesisQuery]
-	devTerms      gpu.Buffer[gpuTerm]
-	bars          gpu.Buffer[uint32]
 	strategy      Strategy
-}
-
-func (w *thesisWork) free() error {
-	return errors.Join(w.dev.Free(), w.devTerms.Free(), w.bars.Free())
 }
 
 func (g *onGPU) newThesisWork(ctx context.Context, requests []Request, queries []*query, strategy Strategy) (w *thesisWork, err error) {
@@ -159,18 +154,6 @@ func (g *onGPU) newThesisWork(ctx context.Context, requests []Request, queries [
 		if len(queries[i].terms) > 0 {
 			w.add(i)
 		}
-	}
-	if len(w.plan) == 0 {
-		return w, nil
-	}
-	if w.dev, err = gpu.Alloc[thesisQuery](g.dev, len(w.plan)); err != nil {
-		return nil, err
-	}
-	if w.devTerms, err = gpu.Alloc[gpuTerm](g.dev, len(w.terms)); err == nil {
-		w.bars, err = gpu.Alloc[uint32](g.dev, len(w.plan))
-	}
-	if err != nil {
-		return nil, errors.Join(err, w.free())
 	}
 	return w, nil
 }
@@ -213,7 +196,10 @@ func (w *thesisWork) add(i int) {
 		t.Partitions = (longest + t.Size - 1) / t.Size
 	}
 	blocks := int((t.Partitions + t.Row - 1) / t.Row)
-	t.Slice = min(128, max(32, t.Size))
+	t.Slice = min(128, max(1, t.Size)+31) &^ 31
+	if w.strategy == Synchronous {
+		t.Slice = 128
+	}
 	for t.Slice*t.Terms > 2048 && t.Slice > 32 {
 		t.Slice -= 32
 	}
@@ -221,7 +207,7 @@ func (w *thesisWork) add(i int) {
 	if n := len(w.plan); n > 0 {
 		t.Out = w.plan[n-1].Out + uint64(w.blocks[n-1])*uint64(w.plan[n-1].K)
 	}
-	w.shared = max(w.shared, roomFor(q.heap.k+1)*8+int(t.Slice*t.Terms)*8)
+	w.shared = max(w.shared, (roomFor(q.heap.k)+1)*8+int(t.Terms*(t.Slice*9+4)))
 	w.lossy = append(w.lossy, Partition(t.Partition).cutsDocuments())
 	w.plan, w.at, w.blocks, w.all = append(w.plan, t), append(w.at, i), append(w.blocks, blocks), w.all+blocks
 }
@@ -275,21 +261,17 @@ func (g *onGPU) expand(ids []int) error {
 	return nil
 }
 
-// room makes the partial results' memory large enough.
-func (t *thesisStore) room(dev *gpu.Device, n int) (err error) {
-	for i := range t.keys {
-		if t.keys[i].Len() >= n {
-			continue
-		}
-		if err := t.keys[i].Free(); err != nil {
-			return err
-		}
-		t.keys[i] = gpu.Buffer[uint64]{}
-		if t.keys[i], err = gpu.Alloc[uint64](dev, n); err != nil {
-			return err
-		}
+// atLeast makes a buffer large enough.
+func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
+	if b.Len() >= n {
+		return nil
 	}
-	return nil
+	if err := b.Free(); err != nil {
+		return err
+	}
+	*b = gpu.Buffer[T]{}
+	*b, err = gpu.Alloc[T](dev, n)
+	return err
 }
 
 // run starts everything, waits, and reads the results.
@@ -299,11 +281,14 @@ func (w *thesisWork) run(ctx context.Context) error {
 	}
 	g, t := w.g, &w.g.thesis
 	last := w.plan[len(w.plan)-1]
-	if err := t.room(g.dev, int(last.Out)+w.blocks[len(w.plan)-1]*int(last.K)); err != nil {
+	answers := int(last.Out) + w.blocks[len(w.plan)-1]*int(last.K)
+	err := errors.Join(atLeast(g.dev, &t.keys[0], answers), atLeast(g.dev, &t.keys[1], answers),
+		atLeast(g.dev, &t.queries, len(w.plan)), atLeast(g.dev, &t.terms, len(w.terms)), atLeast(g.dev, &t.bars, len(w.plan)))
+	if err != nil {
 		return err
 	}
 	first := g.pack.stream
-	if err := errors.Join(w.dev.Upload(first, w.plan), w.devTerms.Upload(first, w.terms), w.bars.Zero(first), first.Sync(ctx)); err != nil {
+	if err := errors.Join(t.queries.Upload(first, w.plan), t.terms.Upload(first, w.terms), t.bars.Zero(first), first.Sync(ctx)); err != nil {
 		return err
 	}
 	from, err := g.dev.NewEvent()
@@ -367,35 +352,48 @@ func (w *thesisWork) run(ctx context.Context) error {
 // match starts the queries [from, to).
 func (w *thesisWork) match(s *gpu.Stream, from, to int) error {
 	g, st := w.g, w.g.pack
-	plan, bars, blocks := w.dev.Slice(from, to), w.bars.Slice(from, to), 0
+	plan, bars, blocks := g.thesis.queries.Slice(from, to), g.thesis.bars.Slice(from, to), 0
 	for _, b := range w.blocks[from:to] {
 		blocks += b
 	}
 	// Blocks of a launch are numbered from 0; a query alone begins there.
 	outs := g.thesis.keys[0]
-	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(w.plan[from].Block), w.devTerms.Arg(),
+	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(w.plan[from].Block), g.thesis.terms.Arg(),
 		gpu.U32(uint32(g.s.index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), bars.Arg(), outs.Arg())
 }
 
-// mergeAll merges what the blocks of a query found, in pairs.
+// mergeAll merges what the blocks of a query found, in pairs, many rounds in a launch.
 func (w *thesisWork) mergeAll(s *gpu.Stream, i int) (where int, err error) {
 	q, keys := &w.plan[i], &w.g.thesis.keys
-	lists := w.blocks[i]
-	for again := lists == 1 && w.lossy[i]; lists > 1 || again; again = false {
-		// Looking for the same document twice takes longer than merging: it is left to the last rounds.
-		distinct := uint32(0)
-		if w.lossy[i] && lists <= 8 {
-			distinct = 1
-		}
-		n := (lists + 1) / 2
+	lists, distinct := w.blocks[i], uint32(0)
+	if w.lossy[i] {
+		distinct = 1
+	}
+	room := roomFor(int(q.K))
+	warps := min(8, mergeShared/(24*room))
+	for again := w.lossy[i]; lists > 1 || again; again = false {
+		each := mergeEach(lists)
+		n := (lists + each - 1) / each
 		a := keys[where].Slice(int(q.Out), int(q.Out)+lists*int(q.K))
 		b := keys[1-where].Slice(int(q.Out), int(q.Out)+n*int(q.K))
-		if err := s.Launch(w.merge, gpu.GridShared(n, 128, roomFor(2*int(q.K))*8), a.Arg(), b.Arg(), gpu.U32(uint32(lists)), gpu.U32(q.K), gpu.U32(distinct)); err != nil {
+		if err := s.Launch(w.merge, gpu.GridShared(n, 32*warps, warps*24*room), a.Arg(), b.Arg(), gpu.U32(uint32(lists)), gpu.U32(uint32(each)), gpu.U32(q.K), gpu.U32(distinct)); err != nil {
 			return 0, err
 		}
 		lists, where = n, 1-where
 	}
 	return where, nil
+}
+
+// A launch merges at most so many lists to one, and its blocks have so much shared memory.
+const (
+	mergeMost   = 64
+	mergeShared = 48 << 10
+)
+
+// mergeEach is how many lists to merge to one in a launch, such that all launches take about the same time.
+func mergeEach(lists int) int {
+	launches := max(1, math.Ceil(math.Log(float64(lists))/math.Log(mergeMost)-1e-9))
+	return max(2, int(math.Ceil(math.Pow(float64(lists), 1/launches)-1e-9)))
 }
 
 // read gets the results from the device.

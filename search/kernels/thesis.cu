@@ -1,12 +1,14 @@
-// Parallel WAND and MaxScore as the thesis has them: blocks of one warp, lane i at list i. A block takes some partitions
-// of the lists in a row and keeps its k best and the score to beat over them; lists are brought to shared memory slice by
-// slice, such that all postings of a document are there together. What blocks found is merged in pairs.
+// Parallel WAND and MaxScore as the thesis has them: blocks of one warp, which take some partitions of the lists in a row and keep
+// their k best and the score to beat over them; lists are brought to shared memory slice by slice, such that all postings of a
+// document are there together. What blocks found is merged in pairs.
 #include "heap.cuh"
-#include "scoring.cuh"
+#include "thesisheads.cuh"
+#include "thesismerge.cuh"
 
-constexpr u32 kDone = 0xffffffffu;
 enum Partition { kDocuments, kHeterogeneous, kHomogeneous, kAdjusted };
 enum Policy { kEarlyPolicy, kLocal, kSharedFull, kSharedHalf };
+
+extern __shared__ u64 nodes[];
 
 // As thesisQuery in gpu_thesis.go.
 struct Query {
@@ -32,231 +34,261 @@ thesis_expand(const Term* __restrict__ terms, u32 tiles, const u16* __restrict__
     for (u32 i = row[tile * kSubs] + lane_id(); i < row[(tile + 1) * kSubs]; i += kWarp) docs[t.pos + i] = tile << kTileBits | offsets[t.pos + i];
 }
 
-INLINE u32 min_of_lanes(u32 v, u32 lanes) {
-  u32 best = kDone;
-  for (u32 j = 0; j < lanes; j++) best = min_of(best, __shfl_sync(kFull, v, j));
-  return best;
-}
-INLINE u32 max_of_lanes(u32 v, u32 lanes) {
-  u32 best = 0;
-  for (u32 j = 0; j < lanes; j++) best = max_of(best, __shfl_sync(kFull, v, j));
-  return best;
+// gallop by a warp: 32 places are looked at together, then every 32nd, and so on.
+INLINE u32 stride(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
+  u32 step = 1, n;
+  do {
+    u32 at = from + (lane_id() + 1) * step - 1;
+    n = __popc(__ballot_sync(kFull, at < count && docs[at] < x));
+    from += n * step;
+    if (n == kWarp) step *= kWarp;
+  } while (n == kWarp);
+  while (step > 1) {
+    step /= kWarp;
+    u32 at = from + (lane_id() + 1) * step - 1;
+    from += step * __popc(__ballot_sync(kFull, at < count && docs[at] < x));
+  }
+  return from;
 }
 
-// First position from on whose document is at least x: by doubling steps, for it is often near.
-INLINE u32 gallop(const u32* __restrict__ docs, u32 from, u32 df, u32 x) {
-  u32 step = 1, lo = from, hi = from;
-  while (hi < df && docs[hi] < x) lo = hi + 1, hi = min_of(hi + step, df), step *= 2;
-  return lower_bound(docs, lo, hi, x);
-}
+// What a block knows of a query and its lists; lane t knows list t.
+struct Task {
+  const Query& q;
+  const u32* docs;
+  const Term* terms;
+  u32 documents;
+  bool mine;
+  const u32* list;
+  u32 df;
 
-// The first document of heterogeneous partition i; lane t knows list t.
-INLINE u32 first_of(const Query& q, const u32* list, u32 df, u32 i, u32 documents) {
-  if (i == 0) return 0;
-  if (i >= q.partitions) return documents;
-  u32 before = lane_id() < q.terms ? list[min_of(i * q.size, df) - 1] : 0;
-  return max_of_lanes(before, q.terms) + 1;
-}
+  INLINE u32 highest(u32 v) const {
+    u32 best = 0;
+    for (u32 j = 0; j < q.terms; j++) best = max_of(best, __shfl_sync(kFull, v, j));
+    return best;
+  }
+
+  // The first document of heterogeneous partition i.
+  INLINE u32 first_of(u32 i) const {
+    if (i == 0) return 0;
+    if (i >= q.partitions) return documents;
+    return highest(mine ? list[min_of(i * q.size, df) - 1] : 0) + 1;
+  }
+
+  // Each list's first position from on whose document is at least x. Few lists are searched by all lanes, one after the other.
+  INLINE u32 advance(u32 from, u32 x) const {
+    if (q.terms > 6) return mine ? gallop(list, from, df, x) : 0;
+    u32 found = 0;
+    for (u32 t = 0; t < q.terms; t++) {
+      u32 at = stride(docs + terms[t].pos, __shfl_sync(kFull, from, t), __shfl_sync(kFull, df, t), x);
+      if (lane_id() == t) found = at;
+    }
+    return found;
+  }
+};
 
 // One block's answers and score to beat.
 struct Best {
   WarpHeap heap;
   u32* bar;      // of all blocks: a score
   u32 policy;
-  double hair, cut;
-  float theta;
+  double hair;
+  float cut, theta;
 
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
+  INLINE u32 ask() const { return policy == kSharedFull || policy == kSharedHalf && half() ? *(volatile u32*)bar : 0; }
 
   // A score of others may belong to a higher document number, so that equal scores can still win.
-  INLINE void refresh() {
-    theta = heap.size == heap.k ? __uint_as_float((u32)(heap.root() >> 32)) : -1.0f;
-    if (policy == kSharedFull || policy == kSharedHalf && half()) {
-      u32 score = *(volatile u32*)bar;
-      if (score > 1) theta = theta > __uint_as_float(score - 1) ? theta : __uint_as_float(score - 1);
-    }
-    cut = (double)theta * (theta > 0 ? 1.0 - hair : 1.0);
+  INLINE void hear(u32 score) {
+    if (score > 1) raise(__uint_as_float(score - 1));
+  }
+
+  INLINE void raise(float score) {
+    if (score <= theta) return;
+    theta = score;
+    cut = hair == 0 ? theta : (float)((double)theta * (1.0 - hair));
   }
 
   INLINE void add(u32 doc, float score) {
-    u64 key = (u64)__float_as_uint(score) << 32 | (u32)~doc;
-    if (heap.size == heap.k && key <= heap.root()) return;
-    heap.add(key);
-    bool tell = policy == kSharedFull && heap.size == heap.k || policy == kSharedHalf && half();
-    if (tell && lane_id() == 0) atomicMax(bar, (u32)(heap.root() >> 32));
-    if (heap.size == heap.k) {
-      theta = max_of(theta, __uint_as_float((u32)(heap.root() >> 32)));
-      cut = (double)theta * (theta > 0 ? 1.0 - hair : 1.0);
-    }
+    if (score < theta || score == theta && heap.size < heap.k) return;
+    heap.add((u64)__float_as_uint(score) << 32 | (u32)~doc);
+    bool full = heap.size == heap.k;
+    u32 worst = (u32)(heap.root() >> 32);
+    if ((policy == kSharedFull && full || policy == kSharedHalf && half()) && lane_id() == 0) atomicMax(bar, worst);
+    if (full) raise(__uint_as_float(worst));
   }
 };
 
-// A lane's list in the slice.
-struct Lane {
-  const u32* docs;
-  const float* scores;
-  u32 at, count, doc;
-  INLINE void set(u32 to) { at = to, doc = to < count ? docs[to] : kDone; }
-  INLINE void seek(u32 x) { set(lower_bound(docs, at, count, x)); }
-};
-
-// The sum of the lists that stand on a document, in query order.
-INLINE float sum_at(const Lane& l, u32 doc, u32 terms) {
-  bool here = l.doc == doc;
-  float s = here ? l.scores[l.at] : 0, sum = 0;
-  u32 votes = __ballot_sync(kFull, here);
-  for (u32 j = 0; j < terms; j++) {
-    float x = __shfl_sync(kFull, s, j);
-    if (votes >> j & 1) sum += x;
-  }
-  return sum;
-}
-
-INLINE void all_of(const Query& q, Lane& l, double bound, Best& best) {
-  double total = 0;
-  for (u32 j = 0; j < q.terms; j++) total += __shfl_sync(kFull, bound, j);
+template <class Heads> INLINE void all_of(Heads& l, Best& best) {
   for (;;) {
-    u32 high = max_of_lanes(l.doc, q.terms);
-    if (high == kDone || total <= best.cut) return;
-    if (__any_sync(kFull, lane_id() < q.terms && l.doc < high)) {
-      if (lane_id() < q.terms && l.doc < high) l.seek(high);
+    u32 high = l.highest();
+    if (high == kDone || l.total <= best.cut) return;
+    if (l.before(high)) {
+      l.seek(high);
       continue;
     }
-    best.add(high, sum_at(l, high, q.terms));
-    if (lane_id() < q.terms) l.set(l.at + 1);
+    float score = l.take(high);
+    best.add(high, score);
   }
 }
 
-INLINE void wand(const Query& q, Lane& l, double bound, Best& best) {
+template <class Heads> INLINE void wand(Heads& l, Best& best) {
   for (;;) {
-    double sum = 0;
-    for (u32 j = 0; j < q.terms; j++) {
-      u32 doc = __shfl_sync(kFull, l.doc, j);
-      double b = __shfl_sync(kFull, bound, j);
-      if (doc <= l.doc) sum += b;
-    }
-    u32 pivot = min_of_lanes(sum > best.cut ? l.doc : kDone, q.terms);
+    u32 pivot = l.pivot(best.cut);
     if (pivot == kDone) return;
-    if (__any_sync(kFull, l.doc < pivot)) {
-      if (l.doc < pivot) l.seek(pivot);
+    if (l.before(pivot)) {
+      l.seek(pivot);
       continue;
     }
-    best.add(pivot, sum_at(l, pivot, q.terms));
-    if (l.doc == pivot) l.set(l.at + 1);
+    float score = l.take(pivot);
+    best.add(pivot, score);
   }
 }
 
-INLINE void max_score(const Query& q, Lane& l, double bound, Best& best) {
-  // Bounds from the lowest up to this list's.
-  double upto = 0;
-  for (u32 j = 0; j < q.terms; j++) {
-    double b = __shfl_sync(kFull, bound, j);
-    if (b < bound || b == bound && j <= lane_id()) upto += b;
-  }
+template <class Heads> INLINE void max_score(Heads& l, Best& best) {
   for (;;) {
-    bool essential = upto > best.cut;
-    u32 doc = min_of_lanes(essential ? l.doc : kDone, q.terms);
+    u32 doc = l.essential(best.cut);
     if (doc == kDone) return;
-    if (l.doc < doc) l.seek(doc);
-    best.add(doc, sum_at(l, doc, q.terms));
-    if (l.doc == doc) l.set(l.at + 1);
+    l.seek(doc);
+    float score = l.take(doc);
+    best.add(doc, score);
   }
 }
 
-// Sorts so many keys, a power of two, falling. One warp.
-INLINE void sort_warp(u64* keys, u32 size) {
-  for (u32 run = 2; run <= size; run *= 2)
-    for (u32 d = run / 2; d > 0; d /= 2) {
-      for (u32 i = lane_id(); i < size / 2; i += kWarp) {
-        u32 a = 2 * i - (i & (d - 1)), b = a + d;
-        u64 x = keys[a], y = keys[b];
-        if ((x < y) == ((a & run) == 0)) keys[a] = y, keys[b] = x;
-      }
-      __syncwarp();
+constexpr u32 kChunks = 4;  // of a warp's width: the most that a slice has of a list
+
+// Brings the postings [from, to) of all lists to a slice, as many as have room and no document of which others have not; returns
+// how many of this lane's list. Loads are issued together where they can: each takes longer than all the rest.
+INLINE u32 fill(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 to, const u8* __restrict__ tfs, const u32* __restrict__ extra,
+                const u32* __restrict__ lengths) {
+  const Query& q = t.q;
+  for (u32 j = 0; j < q.terms; j++) {
+    u32 begin = __shfl_sync(kFull, from, j), end = min_of(__shfl_sync(kFull, to, j), begin + s.room);
+    const u32* docs = t.docs + t.terms[j].pos;
+    u32 doc[kChunks];
+#pragma unroll
+    for (u32 c = 0; c < kChunks; c++) {
+      u32 i = begin + c * kWarp + lane_id();
+      doc[c] = i < end ? docs[i] : kDone;
     }
+#pragma unroll
+    for (u32 c = 0; c < kChunks; c++)
+      if (c * kWarp < s.room) s.docs[j * (s.room + 1) + c * kWarp + lane_id()] = doc[c];
+  }
+  __syncwarp();
+  // A slice ends at the lowest document that some list has at the end of its room.
+  const u32* mine = s.docs_of(t.mine ? lane_id() : 0);
+  u32 have = t.mine ? min_of(to - from, s.room) : 0, limit = kDone;
+  u32 last = t.mine && to - from > s.room ? mine[s.room - 1] : kDone;
+  for (u32 j = 0; j < q.terms; j++) limit = min_of(limit, __shfl_sync(kFull, last, j));
+  if (limit != kDone) have = lower_bound(mine, 0, have, limit + 1);
+  __syncwarp();
+  if (t.mine) s.docs[lane_id() * (s.room + 1) + have] = kDone;
+  for (u32 j = 0; j < q.terms; j++) {
+    u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
+    const u8* tf_of = tfs + t.terms[j].pos + begin;
+    const u32* docs = s.docs_of(j);
+    u32 tf[kChunks], length[kChunks];
+#pragma unroll
+    for (u32 c = 0; c < kChunks; c++) {
+      u32 i = c * kWarp + lane_id();
+      if (i < n) tf[c] = tf_of[i], length[c] = lengths[docs[i]];
+    }
+#pragma unroll
+    for (u32 c = 0; c < kChunks; c++) {
+      u32 i = c * kWarp + lane_id();
+      if (i < n) tfs_here[j * s.room + i] = tf[c], s.scores[j * s.room + i] = __uint_as_float(length[c]);
+    }
+  }
+  // Lengths become scores, each by the lane that brought it.
+  for (u32 j = 0; j < q.terms; j++) {
+    u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
+    const Term& term = t.terms[j];
+    for (u32 i = lane_id(); i < n; i += kWarp) {
+      u32 tf = tfs_here[j * s.room + i];
+      if (tf == 255) tf = frequency(term, tfs, extra, begin + i);
+      s.scores[j * s.room + i] = score_of(q.model, term, tf, __float_as_uint(s.scores[j * s.room + i]));
+    }
+  }
+  __syncwarp();
+  return have;
 }
 
-template <bool Wand> INLINE void match(const Query* __restrict__ queries, u32 count, u32 first, const Term* __restrict__ all_terms, u32 documents,
-                                       const u32* __restrict__ docs, const u8* __restrict__ tfs, const u32* __restrict__ extra,
-                                       const u32* __restrict__ lengths, u32* bars, u64* outs) {
-  extern __shared__ u64 nodes[];
-  u32 lo = 0, hi = count, number = first + blockIdx.x;  // the query of this block
-  while (lo + 1 < hi) {
-    u32 mid = (lo + hi) / 2;
-    if (queries[mid].block <= number) lo = mid; else hi = mid;
+// Goes through a slice.
+template <bool Wand, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
+  if (q.all) {
+    all_of(heads, best);
+  } else if (Wand) {
+    wand(heads, best);
+  } else {
+    max_score(heads, best);
   }
-  const Query& q = queries[lo];
-  const Term* terms = all_terms + q.first;
-  u32 room = kWarp;
-  while (room < q.k + 1) room *= 2;
-  u32* slice_docs = (u32*)(nodes + room);
-  float* slice_scores = (float*)(slice_docs + q.terms * q.slice);
-  Best best{WarpHeap{nodes, q.k, 0}, bars + lo, q.policy, q.hair, -1.0, -1.0f};
+}
+
+// One block's part of a query.
+template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__ terms, u32 block, u32 documents, const u32* __restrict__ docs,
+                                        const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths, u32* bar, u64* out) {
   bool mine = lane_id() < q.terms;
-  const u32* list = mine ? docs + terms[lane_id()].pos : docs;
-  u32 df = mine ? terms[lane_id()].df : 0;
-  double bound = mine ? (double)terms[lane_id()].inverse : 0;
-  u32 block = number - q.block, last = min_of((block + 1) * q.row, q.partitions);
-  u32 from = 0, to = 0, next = 0;
+  Task t{q, docs, terms, documents, mine, mine ? docs + terms[lane_id()].pos : docs, mine ? terms[lane_id()].df : 0};
+  u32 room = room_for(q.k);
+  Slice slice;
+  slice.docs = (u32*)(nodes + room + 1), slice.room = q.slice;
+  slice.scores = (float*)(slice.docs + q.terms * (q.slice + 1));
+  u8* tfs_here = (u8*)(slice.scores + q.terms * q.slice);
+  Best best{WarpHeap{nodes, q.k, 0}, bar, q.policy, q.hair, -1.0f, -1.0f};
+  float bound = mine ? terms[lane_id()].inverse : 0;
+  u32 last = min_of((block + 1) * q.row, q.partitions);
+  u32 from = 0, to = 0, begin = 0;
   for (u32 part = block * q.row; part < last; part++) {
+    u32 at = min_of(part * q.size, t.df);
     if (q.partition == kHeterogeneous) {
-      u32 begin = first_of(q, list, df, part, documents), end = first_of(q, list, df, part + 1, documents);
-      if (mine) {
-        from = part == block * q.row ? gallop(list, part == 0 ? 0 : min_of(part * q.size, df), df, begin) : next;
-        to = next = end >= documents ? df : max_of(gallop(list, min_of((part + 1) * q.size, df), df, end), from);
+      if (part == block * q.row) {
+        begin = t.first_of(part);
+        to = begin == 0 ? 0 : t.advance(at, begin);
       }
-    } else if (mine) {
-      from = min_of(part * q.size, df), to = min_of(from + q.size, df);
-    }
-    if (q.partition == kAdjusted) {
-      u32 first = max_of_lanes(mine && from < df ? list[from] : 0, q.terms), n = to - from;
-      if (mine && n > 0) from = gallop(list, from, df, first), to = min_of(from + n, df);
+      u32 end = t.first_of(part + 1);
+      from = to;
+      to = end >= documents ? t.df : max_of(t.advance(min_of((part + 1) * q.size, t.df), end), from);
+    } else {
+      from = at, to = min_of(at + q.size, t.df);
+      if (q.partition == kAdjusted) {
+        u32 start = t.highest(from < t.df ? t.list[from] : 0), n = to - from;
+        u32 found = t.advance(from, start);
+        if (n > 0) from = found, to = min_of(found + n, t.df);
+      }
     }
     while (__any_sync(kFull, from < to)) {
-      // A slice: up to the lowest document that some list has at the end of its room.
-      u32 limit = min_of_lanes(to - from > q.slice ? list[from + q.slice - 1] : kDone, q.terms);
-      u32 have = 0;
-      for (u32 t = 0; t < q.terms; t++) {
-        u32 begin = __shfl_sync(kFull, from, t), end = __shfl_sync(kFull, to, t), n = 0;
-        const Term& term = terms[t];
-        const u32* from_docs = docs + term.pos;
-        for (u32 i = lane_id(); i < q.slice; i += kWarp) {
-          u32 doc = begin + i < end ? from_docs[begin + i] : kDone;
-          bool in = doc != kDone && doc <= limit;
-          if (in) {
-            slice_docs[t * q.slice + i] = doc;
-            slice_scores[t * q.slice + i] = score_of(q.model, term, frequency(term, tfs, extra, begin + i), lengths[doc]);
-          }
-          u32 c = __popc(__ballot_sync(kFull, in));
-          n += c;
-          if (c < kWarp) break;
-        }
-        if (lane_id() == t) have = n;
-      }
-      __syncwarp();
-      best.refresh();
-      u32 lane = mine ? lane_id() : 0;
-      Lane l{slice_docs + lane * q.slice, slice_scores + lane * q.slice, 0, have, kDone};
-      l.set(0);
-      if (q.all) {
-        all_of(q, l, bound, best);
-      } else if (Wand) {
-        wand(q, l, bound, best);
+      u32 told = best.ask();
+      u32 have = fill(t, slice, tfs_here, from, to, tfs, extra, lengths);
+      best.hear(told);
+      if (q.terms == 2) {
+        walk<Wand>(q, Pair(slice, have, bound), best);
       } else {
-        max_score(q, l, bound, best);
+        walk<Wand>(q, Lanes(slice, have, bound, q.terms), best);
       }
       from += have;
       __syncwarp();
     }
   }
   // The answers, best first, then zeros.
-  u32 size = best.heap.size;
-  for (u32 i = lane_id(); i < room; i += kWarp)
-    if (i == 0 || i > size) nodes[i] = 0;
+  u32 size = best.heap.size, sorted = room_for(size);
+  u64* keys = nodes + 1;
+  for (u32 i = size + lane_id(); i < sorted; i += kWarp) keys[i] = 0;
   __syncwarp();
-  sort_warp(nodes, room);
-  u64* out = outs + q.out + (u64)block * q.k;
-  for (u32 i = lane_id(); i < q.k; i += kWarp) out[i] = nodes[i];
+  sort_keys(keys, sorted);
+  for (u32 i = lane_id(); i < q.k; i += kWarp) out[i] = i < size ? keys[i] : 0;
+}
+
+template <bool Wand> INLINE void match(const Query* __restrict__ queries, u32 count, u32 first, const Term* __restrict__ terms, u32 documents,
+                                       const u32* __restrict__ docs, const u8* __restrict__ tfs, const u32* __restrict__ extra,
+                                       const u32* __restrict__ lengths, u32* bars, u64* outs) {
+  u32 lo = 0, hi = count, number = first + blockIdx.x;  // the query of this block
+  while (lo + 1 < hi) {
+    u32 mid = (lo + hi) / 2;
+    if (queries[mid].block <= number) lo = mid; else hi = mid;
+  }
+  const Query q = queries[lo];
+  u32 block = number - q.block;
+  answer<Wand>(q, terms + q.first, block, documents, docs, tfs, extra, lengths, bars + lo, outs + q.out + (u64)block * q.k);
 }
 
 KERNEL __launch_bounds__(kWarp)
@@ -271,38 +303,25 @@ thesis_maxscore(const Query* __restrict__ queries, u32 count, u32 first, const T
   match<false>(queries, count, first, terms, documents, docs, tfs, extra, lengths, bars, outs);
 }
 
-constexpr u32 kMergeThreads = 128;
-
-// Merges lists 2b and 2b+1 to list b. Where documents were cut, the same one may be in several lists: its best answer counts.
-KERNEL __launch_bounds__(kMergeThreads) thesis_merge(const u64* __restrict__ from, u64* to, u32 lists, u32 k, u32 distinct) {
-  extern __shared__ u64 keys[];
-  u32 room = kWarp;
-  while (room < 2 * k) room *= 2;
-  const u64* a = from + 2ull * blockIdx.x * k;
-  bool two = 2 * blockIdx.x + 1 < lists;
-  for (u32 i = threadIdx.x; i < room; i += kMergeThreads) keys[i] = i < k || i < 2 * k && two ? a[i] : 0;
-  __syncthreads();
-  for (u32 pass = 0; pass < (distinct ? 2u : 1u); pass++) {
-    for (u32 run = 2; run <= room; run *= 2)
-      for (u32 d = run / 2; d > 0; d /= 2) {
-        for (u32 i = threadIdx.x; i < room / 2; i += kMergeThreads) {
-          u32 x = 2 * i - (i & (d - 1)), y = x + d;
-          u64 p = keys[x], q = keys[y];
-          if ((p < q) == ((x & run) == 0)) keys[x] = q, keys[y] = p;
-        }
-        __syncthreads();
-      }
-    if (!distinct || pass > 0) break;
-    // Of a document's answers, all but the first go.
-    for (u32 base = 0; base < room; base += kMergeThreads) {
-      u32 i = base + threadIdx.x;
-      bool again = false;
-      if (i < room && keys[i] != 0)
-        for (u32 j = 0; j < i; j++) again = again || (u32)keys[j] == (u32)keys[i] && keys[j] != 0;
-      __syncthreads();
-      if (again) keys[i] = 0;
-      __syncthreads();
-    }
+// Merges each so many lists, `each`, of k answers to one: a warp takes every so many'th of them in, then warps pair up. Dynamic shared
+// memory: merge_bytes(k) for each warp.
+KERNEL __launch_bounds__(256) thesis_merge(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 k, u32 distinct) {
+  u32 warps = blockDim.x / kWarp, room = room_for(k);
+  Merger m{nodes + (u64)warp_id() * 2 * room, (u32*)(nodes + (u64)warps * 2 * room) + (u64)warp_id() * 2 * room, room, k};
+  u32 first = blockIdx.x * each, last = min_of(first + each, lists);
+  m.begin();
+  for (u32 l = first + warp_id(); l < last; l += warps) {
+    const u64* other = from + (u64)l * k;
+    u64* here = l < first + warps ? m.best : m.other();
+    if (here == m.other() && other[0] <= m.worst()) continue;
+    m.load(here, other);
+    if (distinct) m.unique(here);
+    if (here == m.other()) m.merge(here, distinct);
   }
-  for (u32 i = threadIdx.x; i < k; i += kMergeThreads) to[(u64)blockIdx.x * k + i] = keys[i];
+  for (u32 gap = 1; gap < warps; gap *= 2) {
+    __syncthreads();
+    if (warp_id() % (2 * gap) == 0 && warp_id() + gap < warps) m.merge(m.best + (u64)gap * 2 * room, distinct);
+  }
+  if (warp_id() == 0)
+    for (u32 i = lane_id(); i < k; i += kWarp) to[(u64)blockIdx.x * k + i] = m.best[i];
 }
