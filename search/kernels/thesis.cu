@@ -95,7 +95,12 @@ struct Best {
   float cut, theta;
 
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
-  INLINE u32 ask() const { return policy == kSharedFull || policy == kSharedHalf && half() ? *(volatile u32*)bar : 0; }
+
+  // What others reached; the same for all lanes, though it may change while they read.
+  INLINE u32 ask() const {
+    if (policy != kSharedFull && !(policy == kSharedHalf && half())) return 0;
+    return __shfl_sync(kFull, *(volatile u32*)bar, 0);
+  }
 
   // A score of others may belong to a higher document number, so that equal scores can still win.
   INLINE void hear(u32 score) {
