@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/sections"
 )
 
 func newNeighboursCmd(a *app) *cobra.Command {
@@ -36,6 +38,9 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
 				return usagef("--top %d: want at least 1", top)
 			}
 			r, err := cooccur.Open(args[0])
+			if _, ok := errors.AsType[*sections.KindError](err); ok {
+				return fmt.Errorf("%w: want a .cooc file that 'collocate cooccur' wrote", err)
+			}
 			if err != nil {
 				return err
 			}

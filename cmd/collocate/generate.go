@@ -24,13 +24,8 @@ bytes, whatever the number of threads.`,
 		Example: `  collocate generate text --bytes 100MB -o web.txt
   collocate generate queries --class long --count 500 -o queries.tsv
   collocate generate points --count 65k --clusters 2 -o points.csv`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("generate %s: want text, queries or points", args[0])
-			}
-			return cmd.Help()
-		},
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newGenerateTextCmd(a), newGenerateQueriesCmd(a), newGeneratePointsCmd(a))
 	return cmd

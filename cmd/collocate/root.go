@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -42,22 +41,12 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	}
 }
 
-// usageError is a mistake in how the command was called: exit code 2.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
-}
-
 // The groups under which verbs are listed in --help.
 const (
-	groupSearch  = "search"
-	groupWords   = "words"
-	groupPlaces  = "places"
-	groupTools   = "tools"
-	defaultUsage = "see 'collocate %s--help'"
+	groupSearch = "search"
+	groupWords  = "words"
+	groupPlaces = "places"
+	groupTools  = "tools"
 )
 
 func newRoot(a *app) *cobra.Command {
@@ -71,14 +60,14 @@ All engines give the same result to the bit.`,
   collocate index papers.jsonl --analyzer english --out papers.index
   collocate search papers.index "bacteria that resist antibiotics"
   collocate cooccur news.txt --window 5 --out news.cooc
-  collocate places places.csv --distance 100`,
+  collocate places shops.csv --distance 100 --min-prevalence 0.3`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: a.prepare,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownVerb(cmd, args[0])
+				return usageError{unknownVerb(cmd, args[0])}
 			}
 			return cmd.Help()
 		},
@@ -113,9 +102,7 @@ All engines give the same result to the bit.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refineDefaults(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
-	})
+	root.SetFlagErrorFunc(flagError)
 	wrapArgs(root)
 	return root
 }
@@ -130,7 +117,7 @@ func refineDefaults(root *cobra.Command) {
 			cmd.RunE = func(_ *cobra.Command, args []string) error {
 				about, rest, err := root.Find(args)
 				if err != nil || len(rest) > 0 {
-					return unknownVerb(root, strings.Join(args, " "))
+					return usageError{unknownVerb(root, strings.Join(args, " "))}
 				}
 				about.InitDefaultHelpFlag()
 				return about.Help()
@@ -141,45 +128,6 @@ func refineDefaults(root *cobra.Command) {
 			cmd.Example = "  source <(collocate completion bash)"
 		}
 	}
-}
-
-// wrapArgs makes every verb's complaint about its arguments, and about flags that
-// must or must not be given, a usageError.
-func wrapArgs(cmd *cobra.Command) {
-	check := cmd.Args
-	if check == nil {
-		check = cobra.ArbitraryArgs
-	}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		err := check(cmd, args)
-		if err == nil {
-			err = cmd.ValidateRequiredFlags()
-		}
-		if err == nil {
-			err = cmd.ValidateFlagGroups()
-		}
-		if err != nil {
-			return usageError{fmt.Errorf("%w; "+defaultUsage, err, verbPath(cmd))}
-		}
-		return nil
-	}
-	for _, sub := range cmd.Commands() {
-		wrapArgs(sub)
-	}
-}
-
-func unknownVerb(root *cobra.Command, name string) error {
-	msg := fmt.Sprintf("unknown command %q", name)
-	if near := root.SuggestionsFor(name); len(near) > 0 {
-		msg += "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usageError{errors.New(msg)}
-}
-
-// verbPath is the command's name without the program's, and a blank: "index check ".
-func verbPath(cmd *cobra.Command) string {
-	_, path, _ := strings.Cut(cmd.CommandPath()+" ", " ")
-	return path
 }
 
 // prepare runs before every verb: it checks the global flags.

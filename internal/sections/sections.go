@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strings"
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/mmap"
@@ -158,6 +159,12 @@ type File struct {
 	mapped  *mmap.File
 }
 
+// KindError says that a file is not of the kind that was asked for, or of none
+// of ours.
+type KindError struct{ Want string }
+
+func (e *KindError) Error() string { return fmt.Sprintf("not a %q file", e.Want) }
+
 // Open maps a file and checks its kind, version (1 to maxVersion), table and bounds,
 // but not yet the bytes of the sections: see Verify.
 func Open(path, magic string, maxVersion uint32) (*File, error) {
@@ -178,7 +185,7 @@ func Open(path, magic string, maxVersion uint32) (*File, error) {
 // multiple of 8 (the view functions need it).
 func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 	if len(data) < 8 || string(data[:8]) != magic {
-		return nil, fmt.Errorf("not a %q file", bytes.TrimSpace([]byte(magic)))
+		return nil, &KindError{strings.TrimSpace(magic)}
 	}
 	size := uint64(len(data))
 	if size < headerSize+trailerSize || string(data[size-8:]) != magic {
