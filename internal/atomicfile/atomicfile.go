@@ -63,13 +63,18 @@ func Create(path string) (*File, error) {
 
 // withFreshName calls create with hidden names beside path until one is not taken.
 // Unlike os.CreateTemp it leaves the permissions to the caller, and so to the umask.
+// Its errors are about path, the only name that the caller knows.
 func withFreshName(path string, create func(tmp string) error) error {
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
 		err := create(fmt.Sprintf("%s.%s.tmp%d", dir, base, rand.Uint32()))
-		if !errors.Is(err, fs.ErrExist) || try == 100 {
-			return err
+		if errors.Is(err, fs.ErrExist) && try < 100 {
+			continue
 		}
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			return &fs.PathError{Op: "create", Path: path, Err: e.Err}
+		}
+		return err
 	}
 }
 

@@ -184,3 +184,15 @@ func TestAFolderIsNoFile(t *testing.T) {
 		t.Errorf("left behind: %v", got)
 	}
 }
+
+// Errors are about the name that the caller gave, not about a temporary one.
+func TestErrorsNameTheTarget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "absent", "out")
+	want := "create " + path + ": no such file or directory"
+	if _, err := Create(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
+		t.Errorf("file: %v, want %s", err, want)
+	}
+	if _, err := CreateDir(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
+		t.Errorf("folder: %v, want %s", err, want)
+	}
+}
