@@ -162,7 +162,7 @@ func TestMistakesByExample(t *testing.T) {
 		{CSV, "text,id\nx,1\n\"a\nb\",2\nx\n", "f: line 5: 1 fields: the header has 2"},
 		{CSV, "text\n\"x\n", "f: line 2: a quote that is not closed"},
 		{CSV, "text\n\"x\"y\n", "f: line 2: text behind a closing quote: want a comma or the line's end"},
-		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that has none at its begin"},
+		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that does not begin with one"},
 		{CSV, "\na,b\n1,2\n", "f: line 2: no text column contents, title, abstract, text: the columns are a, b"},
 		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, abstract, text: the columns are a, b"},
 		{CSV, "a,\"b\n1,2\n", "f: line 1: the header that names the columns: a quote that is not closed"},
@@ -173,7 +173,13 @@ func TestMistakesByExample(t *testing.T) {
 		{TREC, "<DOC>\n</DOC>", "f: line 1: a document without <DOCNO>"},
 		{TREC, "<DOC>\n<DOCNO>1</DOC>", "f: line 2: <DOCNO> without </DOCNO>"},
 		{TREC, "<DOC>\n<DOCNO>1</DOCNO><DOCNO>2</DOCNO></DOC>", "f: line 2: a second <DOCNO>"},
-		{Lines, "\xff\xfea\x00", "f: byte 0: UTF-16 text: convert it to UTF-8"},
+		{Lines, "\xff\xfea\x00", "f: UTF-16 text: convert it to UTF-8"},
+		{Auto, "%PDF-1.7\n", "f: a PDF document: convert it to text"},
+		{File, "PK\x03\x04\x14\x00", "f: a ZIP archive, which office documents are, too: unpack or convert it"},
+		{Lines, "PAR1\x15\x04", "f: a Parquet table: export it as CSV or JSON lines"},
+		{Auto, "\xfd7zXZ\x00\x00", "f: text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
+		{Auto, strings.Repeat("x", 257) + "ustar\x0000", "f: a tar archive: unpack it and name the folder"},
+		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...", "f: a file that Collocate made, not a corpus"},
 		{Format(99), "x", "f: no format text.Format(99)"},
 	} {
 		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))}, Options: Options{Format: tt.format}}

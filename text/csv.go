@@ -123,7 +123,7 @@ func (r *csvRecord) read(b []byte, at int) (int, error) {
 			f.start = at
 			for at < len(b) && b[at] != ',' && b[at] != '\n' {
 				if b[at] == '"' {
-					return 0, wrong(at, "a quote inside a field that has none at its begin")
+					return 0, wrong(at, "a quote inside a field that does not begin with one")
 				}
 				at++
 			}

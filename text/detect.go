@@ -11,8 +11,8 @@ import (
 // detect settles the file's format from the options, its first bytes and, for CSV
 // and TSV, its name. head is the whole file or its first detectSize bytes.
 func (s *source) detect(head []byte, whole bool) error {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return fmt.Errorf("%s: byte 0: UTF-16 text: convert it to UTF-8", s.path)
+	if what := whyNotText(head); what != "" {
+		return fmt.Errorf("%s: %s", s.path, what)
 	}
 	head = bytes.TrimPrefix(head, bom)
 	s.format = s.options.Format

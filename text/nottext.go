@@ -1,0 +1,32 @@
+package text
+
+import "bytes"
+
+// notText are files that are easily taken for a corpus: what stands at which byte,
+// and what to say of it. Words made of such bytes would be noise that nobody sees.
+var notText = []struct {
+	at          int
+	magic, what string
+}{
+	{0, "\xff\xfe", "UTF-16 text: convert it to UTF-8"},
+	{0, "\xfe\xff", "UTF-16 text: convert it to UTF-8"},
+	{0, "%PDF-", "a PDF document: convert it to text"},
+	{0, "PK\x03\x04", "a ZIP archive, which office documents are, too: unpack or convert it"},
+	{0, "PAR1\x15", "a Parquet table: export it as CSV or JSON lines"},
+	{0, "\xfd7zXZ\x00", "text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
+	{257, "ustar", "a tar archive: unpack it and name the folder"},
+}
+
+// whyNotText says what a file is that begins like this, or nothing if it may be text.
+func whyNotText(head []byte) string {
+	for _, n := range notText {
+		if len(head) >= n.at && bytes.HasPrefix(head[n.at:], []byte(n.magic)) {
+			return n.what
+		}
+	}
+	// Our own files, see internal/sections: magic, then a version below 256 as 8 bytes.
+	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
+		return "a file that Collocate made, not a corpus"
+	}
+	return ""
+}
