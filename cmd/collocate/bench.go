@@ -12,6 +12,6 @@ func newBenchCmd(a *app) *cobra.Command {
   collocate bench weigh --sizes 100MB`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchThesisCmd(a), newBenchSearchCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
+	cmd.AddCommand(newBenchThesisCmd(a), newBenchSearchCmd(a), newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
 	return cmd
 }

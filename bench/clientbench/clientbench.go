@@ -1,0 +1,303 @@
+// Package clientbench is a load of many clients on one index: each asks, waits for the answer and asks again, for
+// minutes. It looks for what a short run does not show: errors, clients that wait longer than others, wrong
+// results under load, and memory that grows.
+//
+// Every so many'th result is compared with that of one core, to the bit. Clients draw from the same queries, each in its own
+// order, so that their mean times can be compared: fair is a slowest mean of at most twice the fastest. Memory is looked at
+// again and again, and its mean in the first minute is compared with that in the last one.
+package clientbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search"
+)
+
+// Options say what the load is. Query must be there.
+type Options struct {
+	Clients int           // at a time; 0 means 64
+	For     time.Duration // 0 means 10 minutes
+	Every   time.Duration // between looks at memory; 0 means 10 seconds
+	Check   int           // every so many'th result of a client is compared; 0 means 1,000, negative none
+	Batch   int           // every so many'th request of a client is a batch; 0 means 200, negative none
+	// Query draws a request; its engine does not matter.
+	Query func(*rand.Rand) search.Request
+	// Parallel and Engine are how requests and batches are answered.
+	Parallel *search.Parallel
+	Engine   engine.Kind
+	// Device, if there is one, is asked for its memory.
+	Device *gpu.Device
+	// Report is told each look, as soon as it is taken.
+	Report func(Look)
+}
+
+// batchOf is how many requests a batch of a client has.
+const batchOf = 16
+
+func (o Options) withDefaults() Options {
+	for _, x := range []struct {
+		to   *int
+		zero int
+	}{{&o.Clients, 64}, {&o.Check, 1000}, {&o.Batch, 200}} {
+		if *x.to == 0 {
+			*x.to = x.zero
+		}
+	}
+	if o.For == 0 {
+		o.For = 10 * time.Minute
+	}
+	if o.Every == 0 {
+		o.Every = 10 * time.Second
+	}
+	if o.Report == nil {
+		o.Report = func(Look) {}
+	}
+	return o
+}
+
+// Look is the load between two moments, and the memory at the second.
+type Look struct {
+	At      float64 `json:"at_s"`
+	Queries uint64  `json:"queries"`
+	Rate    float64 `json:"queries_per_second"`
+	Times
+	Errors int64 `json:"errors"` // so far
+	Memory
+}
+
+// Client is what one client saw.
+type Client struct {
+	Queries uint64 `json:"queries"`
+	Times
+	Batches  Times `json:"batches"`
+	Compared int   `json:"compared"`
+}
+
+// Result is a whole run.
+type Result struct {
+	Seconds  float64  `json:"seconds"`
+	Queries  uint64   `json:"queries"`
+	Rate     float64  `json:"queries_per_second"` // those of batches included
+	All      Times    `json:"all"`
+	Batches  Times    `json:"batches"`
+	Compared int      `json:"compared"`
+	Wrong    int64    `json:"wrong"`
+	Errors   int64    `json:"errors"`
+	Messages []string `json:"messages,omitempty"` // the first errors
+	Fairness float64  `json:"fairness"`           // slowest client's mean over the fastest's
+	Growth   Growth   `json:"growth"`
+	Looks    []Look   `json:"looks"`
+	Clients  []Client `json:"clients"`
+}
+
+// judgedAfter is how many seconds of load it takes until one pause of a core makes no client's mean, and all memory that is
+// kept for later was needed once.
+const judgedAfter = 10
+
+// Problems are what is wrong with a run, for people.
+func (r *Result) Problems() (out []string) {
+	if r.Errors > 0 {
+		out = append(out, fmt.Sprintf("%d requests failed: %s", r.Errors, r.Messages[0]))
+	}
+	if r.Wrong > 0 {
+		out = append(out, fmt.Sprintf("%d of %d results are not those of one core", r.Wrong, r.Compared))
+	}
+	if r.Seconds < judgedAfter {
+		return out
+	}
+	if r.Fairness > 2 {
+		out = append(out, fmt.Sprintf("the slowest client waited %.1f times as long as the fastest", r.Fairness))
+	}
+	return append(out, r.Growth.problems()...)
+}
+
+// client is one at work.
+type client struct {
+	mu              sync.Mutex // the clock of looks reads while it counts
+	single, batches histogram
+	asked           uint64
+	compared        int
+}
+
+type run struct {
+	Options
+	s        *search.Searcher
+	clients  []*client
+	errors   atomic.Int64
+	wrong    atomic.Int64
+	mu       sync.Mutex
+	messages []string
+}
+
+// Run asks until the time is over. What went wrong is in the result; an error is for a load that could not be run.
+func Run(ctx context.Context, s *search.Searcher, o Options) (*Result, error) {
+	o = o.withDefaults()
+	if o.Clients < 1 || o.For < 0 || o.Every < 0 || o.Query == nil {
+		return nil, fmt.Errorf("clients: %d clients for %v, looked at every %v: there is no such load", o.Clients, o.For, o.Every)
+	}
+	r := &run{Options: o, s: s}
+	for range o.Clients {
+		r.clients = append(r.clients, &client{})
+	}
+	start := time.Now()
+	until, stop := context.WithDeadline(ctx, start.Add(o.For))
+	defer stop()
+	var wg sync.WaitGroup
+	for i, c := range r.clients {
+		wg.Go(func() { r.ask(until, c, rand.New(rand.NewPCG(uint64(i), 77))) })
+	}
+	looks := r.look(until, start)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.result(time.Since(start), looks), nil
+}
+
+// ask is one client. It goes on after errors, unless they come without a break.
+func (r *run) ask(until context.Context, c *client, rng *rand.Rand) {
+	failed := 0
+	for n := 1; until.Err() == nil && failed < 100; n++ {
+		err := r.turn(until, c, rng, n)
+		if until.Err() != nil {
+			return // a request that the end cut short is nobody's fault
+		}
+		failed++
+		if err == nil {
+			failed = 0
+			continue
+		}
+		r.errors.Add(1)
+		r.mu.Lock()
+		if len(r.messages) < 10 {
+			r.messages = append(r.messages, err.Error())
+		}
+		r.mu.Unlock()
+	}
+}
+
+// turn is a request, or a batch of them.
+func (r *run) turn(ctx context.Context, c *client, rng *rand.Rand, n int) error {
+	requests := make([]search.Request, 1, batchOf)
+	if r.Batch > 0 && n%r.Batch == 0 {
+		requests = requests[:batchOf]
+	}
+	for i := range requests {
+		requests[i] = r.Query(rng)
+		requests[i].Parallel = nil
+	}
+	found := make([]*search.Result, 0, batchOf)
+	start := time.Now()
+	if len(requests) == 1 {
+		asked := requests[0]
+		asked.Parallel = r.Parallel
+		one, err := r.s.Search(ctx, asked)
+		if err != nil {
+			return err
+		}
+		found = append(found, one)
+	} else {
+		for one, err := range r.s.SearchBatch(ctx, slices.Values(requests), search.Batch{Engine: r.Engine}) {
+			if err != nil {
+				return err
+			}
+			found = append(found, one)
+		}
+	}
+	took := time.Since(start)
+	if len(found) != len(requests) {
+		return errors.New("a batch ended early")
+	}
+	c.mu.Lock()
+	if len(requests) == 1 {
+		c.single.add(took)
+	} else {
+		c.batches.add(took)
+	}
+	c.asked += uint64(len(requests))
+	c.mu.Unlock()
+	if r.Check > 0 && n%r.Check == 0 {
+		return r.compare(ctx, c, requests, found)
+	}
+	return nil
+}
+
+// compare looks whether one core finds the same.
+func (r *run) compare(ctx context.Context, c *client, requests []search.Request, found []*search.Result) error {
+	for i := range requests {
+		want, err := r.s.Search(ctx, requests[i])
+		if err != nil {
+			return err
+		}
+		c.compared++
+		if !slices.Equal(want.Hits, found[i].Hits) {
+			r.wrong.Add(1)
+		}
+	}
+	return nil
+}
+
+// look takes looks until the end.
+func (r *run) look(until context.Context, start time.Time) (looks []Look) {
+	tick := time.NewTicker(r.Every)
+	defer tick.Stop()
+	var before histogram
+	var asked uint64
+	last := start
+	for {
+		select {
+		case <-until.Done():
+			return looks
+		case <-tick.C:
+		}
+		var sum histogram
+		total := uint64(0)
+		for _, c := range r.clients {
+			c.mu.Lock()
+			sum.merge(&c.single)
+			total += c.asked
+			c.mu.Unlock()
+		}
+		now := time.Now()
+		since := sum.since(&before)
+		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(), Errors: r.errors.Load(), Memory: memoryNow(r.Device)}
+		l.Rate = float64(l.Queries) / now.Sub(last).Seconds()
+		looks = append(looks, l)
+		r.Report(l)
+		before, asked, last = sum, total, now
+	}
+}
+
+func (r *run) result(took time.Duration, looks []Look) *Result {
+	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(), Messages: r.messages, Looks: looks}
+	var all, batches histogram
+	fastest, slowest := 0.0, 0.0
+	for _, c := range r.clients {
+		all.merge(&c.single)
+		batches.merge(&c.batches)
+		one := Client{Queries: c.asked, Times: c.single.times(), Batches: c.batches.times(), Compared: c.compared}
+		out.Clients = append(out.Clients, one)
+		out.Queries += c.asked
+		out.Compared += c.compared
+		if fastest == 0 || one.Mean < fastest {
+			fastest = one.Mean
+		}
+		slowest = max(slowest, one.Mean)
+	}
+	out.Rate = float64(out.Queries) / out.Seconds
+	out.All, out.Batches = all.times(), batches.times()
+	if fastest > 0 {
+		out.Fairness = slowest / fastest
+	}
+	out.Growth = growthOf(looks, r.For)
+	return out
+}

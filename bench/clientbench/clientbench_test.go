@@ -1,0 +1,107 @@
+package clientbench
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/bench/thesisbench"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/search"
+)
+
+func open(t *testing.T) (*search.Searcher, *thesisbench.Shape) {
+	t.Helper()
+	shape := thesisbench.Zipf(2000, 100, 3)
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := shape.Build(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, &shape
+}
+
+// A second of load on the CPU and on the device: all is answered, compared, and looked at.
+func TestRun(t *testing.T) {
+	dev, _ := gputest.Device(t) // before the index, since it is to outlive it
+	s, shape := open(t)
+	if err := s.UseGPU(t.Context(), dev, search.GPUOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
+		looks := 0
+		r, err := Run(t.Context(), s, Options{Clients: 4, For: time.Second, Every: 100 * time.Millisecond, Check: 2, Batch: 3, Query: Generated(shape),
+			Parallel: &search.Parallel{Engine: e}, Engine: e, Device: dev, Report: func(Look) { looks++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Errors > 0 || r.Wrong > 0 || r.Compared == 0 || len(r.Clients) != 4 || r.Queries == 0 || looks < 3 || looks != len(r.Looks) || r.Batches.Max == 0 {
+			t.Errorf("%v: %+v", e, r)
+		}
+		if r.All.P50 > r.All.P99 || r.All.P99 > r.All.Max || r.Growth.Last.Device == 0 {
+			t.Errorf("%v: %+v, %+v", e, r.All, r.Growth)
+		}
+	}
+}
+
+// What goes wrong is counted and named.
+func TestProblems(t *testing.T) {
+	s, _ := open(t)
+	r, err := Run(t.Context(), s, Options{Clients: 2, For: 200 * time.Millisecond, Query: func(*rand.Rand) search.Request { return search.Request{Text: "w", K: -1} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.Problems(); r.Errors == 0 || len(p) == 0 || !strings.Contains(p[0], "requests failed") {
+		t.Errorf("%d errors, %v", r.Errors, p)
+	}
+	if _, err := Run(t.Context(), s, Options{}); err == nil {
+		t.Error("a load without queries was run")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, s, Options{Query: Asked([]string{"w"}, 10)}); err == nil {
+		t.Error("a cancelled load was run")
+	}
+	grown := Growth{First: Memory{Own: 100 << 20, Heap: 50 << 20, Device: 1 << 30}, Last: Memory{Own: 150 << 20, Heap: 60 << 20, Device: 1<<30 + 8<<20}}
+	if p := grown.problems(); len(p) != 2 || !strings.Contains(p[0], "own memory grew from 100 to 150 MB") || !strings.Contains(p[1], "device") {
+		t.Errorf("%v", p)
+	}
+}
+
+// Percentiles of a histogram are those of the times, to a cell.
+func TestHistogram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var h, early histogram
+	var times []time.Duration
+	for i := range 10_000 {
+		d := time.Duration(rng.ExpFloat64() * float64(time.Millisecond))
+		h.add(d)
+		if i == 5000 {
+			early = h
+		}
+		times = append(times, d)
+		if m := middle(cellOf(d)); m < d-d/32-1 || m > d+d/32+1 {
+			t.Fatalf("%v is in the cell of %v", d, m)
+		}
+	}
+	slices.Sort(times)
+	for _, p := range []float64{1, 50, 99} {
+		want := times[int(p/100*float64(len(times)))-1]
+		if got := h.percentile(p); got < want-want/16 || got > want+want/16 {
+			t.Errorf("percentile %v is %v, want %v", p, got, want)
+		}
+	}
+	late := h.since(&early)
+	if late.n != 4999 || late.sum != h.sum-early.sum {
+		t.Errorf("%d later ones", late.n)
+	}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/clientbench"
+	"github.com/collocate/collocate/bench/thesisbench"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+type benchClientsFlags struct {
+	o         clientbench.Options
+	topics    string
+	k         int
+	documents int
+	words     int
+	scratch   string
+}
+
+func newBenchClientsCmd(a *app) *cobra.Command {
+	var f benchClientsFlags
+	cmd := &cobra.Command{
+		Use:         "clients [DIR --topics FILE]",
+		Short:       "Many clients at once, for minutes: errors, fairness, wrong results, growing memory",
+		Annotations: hasGPU,
+		Long: `Lets many clients ask one index, each as soon as its last answer is there, for as long as --for says.
+Every --check'th result is compared with that of one core, to the bit; every --batch'th request is a batch of 16.
+A line every --every says how fast answers came and how much memory was in use: of the process, of that without files
+behind, of Go's heap, and of the device. At the end it says what clients saw, how the slowest compares with the
+fastest, and whether memory grew between the first minute and the last. It fails if anything is wrong.
+
+The queries are those in FILE; without an index, a collection of --documents is made and asked as people ask.
+--engine gpu puts the index on the device; multicore spreads each query over cores. With --json it prints one object.`,
+		Args: cobra.MaximumNArgs(1),
+		Example: `  collocate bench clients --engine gpu
+  collocate bench clients --engine gpu --clients 64 --for 10m --documents 2000000
+  collocate bench clients news.index --topics topics.txt --for 30s`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchClients(cmd.Context(), args, &f) },
+	}
+	fl := cmd.Flags()
+	fl.IntVar(&f.o.Clients, "clients", 64, "how many at a time")
+	fl.DurationVar(&f.o.For, "for", 10*time.Minute, "how long")
+	fl.DurationVar(&f.o.Every, "every", 10*time.Second, "time between looks at memory")
+	fl.IntVar(&f.o.Check, "check", 1000, "compare every so many'th result of a client")
+	fl.IntVar(&f.o.Batch, "batch", 200, "make every so many'th request of a client a batch of 16")
+	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
+	fl.IntVarP(&f.k, "k", "k", 10, "number of documents, for the queries of a file")
+	fl.IntVar(&f.documents, "documents", 1_000_000, "size of the collection that is made")
+	fl.IntVar(&f.words, "words", 20_000, "words of the collection that is made")
+	fl.StringVar(&f.scratch, "scratch", "", "folder for the collection while it is needed")
+	return cmd
+}
+
+func (f *benchClientsFlags) check(args []string) error {
+	if f.o.Clients < 1 || f.o.For <= 0 || f.o.Every <= 0 || f.o.Check < 1 || f.o.Batch < 1 || f.documents < 1 || f.words < 1 || f.k < 1 || f.k > search.MaxK {
+		return usagef("--clients %d, --for %v, --every %v, --check %d, --batch %d, --documents %d, --words %d, -k %d: want positive numbers, and a k up to %d",
+			f.o.Clients, f.o.For, f.o.Every, f.o.Check, f.o.Batch, f.documents, f.words, f.k, search.MaxK)
+	}
+	if (len(args) == 1) != (f.topics != "") {
+		return usagef("an index and --topics go together: without them, a collection is made")
+	}
+	return nil
+}
+
+func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFlags) (err error) {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	dir := ""
+	if len(args) == 1 {
+		dir = args[0]
+		topics, err := trec.ReadTopics(f.topics)
+		if err != nil {
+			return err
+		}
+		var texts []string
+		for _, t := range topics {
+			texts = append(texts, t.Text)
+		}
+		if len(texts) == 0 {
+			return fmt.Errorf("%s: there are no queries", f.topics)
+		}
+		f.o.Query = clientbench.Asked(texts, f.k)
+	} else {
+		made, err := os.MkdirTemp(f.scratch, "clients")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(made)
+		dir = filepath.Join(made, "index")
+		a.summary("making a collection of %d documents", f.documents)
+		shape := thesisbench.Zipf(f.documents, f.words, 5)
+		if err := shape.Build(ctx, dir); err != nil {
+			return err
+		}
+		f.o.Query = clientbench.Generated(&shape)
+	}
+	if a.engine == engine.GPU {
+		if f.o.Device, err = gpu.Open(a.gpu.Ordinal); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.o.Device.Close()) }()
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return a.loadClients(ctx, s, f)
+}
+
+// loadClients runs the load on an open index and prints what came of it.
+func (a *app) loadClients(ctx context.Context, s *search.Searcher, f *benchClientsFlags) error {
+	f.o.Engine = a.engine
+	switch a.engine {
+	case engine.GPU:
+		err := s.UseGPU(ctx, f.o.Device, search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU")})
+		a.endProgress()
+		if err != nil {
+			return err
+		}
+		f.o.Parallel = &search.Parallel{Engine: engine.GPU}
+	case engine.Multicore:
+		f.o.Parallel = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}
+	}
+	if !a.json {
+		fmt.Fprintf(a.stdout, "%8s %10s %10s %9s %9s %9s %7s %9s %9s %9s %9s\n", "time", "queries", "a second", "p50 us", "p99 us", "max us", "errors", "rss MB", "own MB", "heap MB", "device MB")
+		f.o.Report = func(l clientbench.Look) {
+			fmt.Fprintf(a.stdout, "%7.0fs %10d %10.0f %9.1f %9.1f %9.0f %7d %9d %9d %9d %9d\n", l.At, l.Queries, l.Rate, l.P50, l.P99, l.Max, l.Errors,
+				l.Resident>>20, l.Own>>20, l.Heap>>20, l.Device>>20)
+		}
+	}
+	r, err := clientbench.Run(ctx, s, f.o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		printClients(a, r)
+	}
+	if problems := r.Problems(); err == nil && len(problems) > 0 {
+		err = errors.New(strings.Join(problems, "; "))
+	}
+	return err
+}
+
+func printClients(a *app, r *clientbench.Result) {
+	w := a.stdout
+	fmt.Fprintf(w, "\n%d queries in %.0f s, %.0f a second; %d compared with one core, %d wrong; %d errors\n", r.Queries, r.Seconds, r.Rate, r.Compared, r.Wrong, r.Errors)
+	fmt.Fprintf(w, "a query: mean %.1f us, p50 %.1f, p99 %.1f, max %.0f; a batch of 16: mean %.1f us, p99 %.1f, max %.0f\n",
+		r.All.Mean, r.All.P50, r.All.P99, r.All.Max, r.Batches.Mean, r.Batches.P99, r.Batches.Max)
+	low, high := r.Clients[0], r.Clients[0]
+	for _, c := range r.Clients {
+		low.Mean, high.Mean = min(low.Mean, c.Mean), max(high.Mean, c.Mean)
+		low.P50, high.P50 = min(low.P50, c.P50), max(high.P50, c.P50)
+		low.P99, high.P99 = min(low.P99, c.P99), max(high.P99, c.P99)
+		low.Max, high.Max = min(low.Max, c.Max), max(high.Max, c.Max)
+	}
+	fmt.Fprintf(w, "clients: mean %.1f to %.1f us (%.2fx), p50 %.1f to %.1f, p99 %.1f to %.1f, max %.0f to %.0f\n", low.Mean, high.Mean, r.Fairness, low.P50, high.P50, low.P99, high.P99, low.Max, high.Max)
+	g := r.Growth
+	fmt.Fprintf(w, "memory, first and last minute: rss %d to %d MB, own %d to %d, Go's heap %d to %d, device %d to %d\n", g.First.Resident>>20, g.Last.Resident>>20, g.First.Own>>20, g.Last.Own>>20,
+		g.First.Heap>>20, g.Last.Heap>>20, g.First.Device>>20, g.Last.Device>>20)
+}
