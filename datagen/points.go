@@ -201,7 +201,7 @@ func (p *points) checkPattern(pat Pattern) error {
 	}
 	for i, f := range pat.Features {
 		if f < 0 || f >= p.Features {
-			return fmt.Errorf("feature number %d, want 0 to %d", f, p.Features-1)
+			return fmt.Errorf("feature %s (number %d): the last is %s", FeatureName(f), f, FeatureName(p.Features-1))
 		}
 		if slices.Contains(pat.Features[:i], f) {
 			return fmt.Errorf("feature %s comes twice", FeatureName(f))

@@ -196,7 +196,7 @@ func TestFewPointsAndBadOptions(t *testing.T) {
 		{"want more than", PointOptions{Distance: 2000, Patterns: []Pattern{{[]int{0, 1}, 0.5}}}},
 		{"pattern 1: 1 features, want at least two", PointOptions{Patterns: []Pattern{{[]int{0}, 0.5}}}},
 		{"pattern 1: prevalence 0", PointOptions{Patterns: []Pattern{{[]int{0, 1}, 0}}}},
-		{"pattern 1: feature number 10, want 0 to 9", PointOptions{Patterns: []Pattern{{[]int{0, 10}, 0.5}}}},
+		{"pattern 1: feature K (number 10): the last is J", PointOptions{Patterns: []Pattern{{[]int{0, 10}, 0.5}}}},
 		{"pattern 1: feature A comes twice", PointOptions{Patterns: []Pattern{{[]int{0, 0}, 0.5}}}},
 		{"pattern 2: prevalences of feature B and the noise add up to more than 1",
 			PointOptions{Patterns: []Pattern{{[]int{0, 1}, 0.5}, {[]int{1, 2}, 0.6}}}},
