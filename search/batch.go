@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 
@@ -25,7 +26,7 @@ type Batch struct {
 type Strategy uint8
 
 const (
-	// Mixed lets every worker answer a request alone, and those that find no more requests help
+	// Mixed lets every worker answer a request alone as long as there are enough; those that find no more help
 	// with the ones that are still being answered: of these they take over partitions. No core is
 	// idle at the end of a batch, or behind a slow request.
 	Mixed Strategy = iota
@@ -53,42 +54,138 @@ func ParseStrategy(name string) (Strategy, error) {
 }
 
 // SearchBatch answers requests and yields their results in the same order, each as soon as it and all
-// before are there. Requests are fetched as they are needed: a batch can be a stream. The first error
+// before are there. Requests are fetched as they are needed, and a few ahead: a batch can be a stream. The first error
 // is yielded in place of its result and ends the batch.
 //
 // How a request is cut into partitions is up to its field Parallel, but the number of threads is that of
 // the batch. In the same way as Search, all exact ways give the same result.
 func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], b Batch) iter.Seq2[*Result, error] {
-	return func(yield func(*Result, error) bool) {
+	keep := func(_ int, found *Result) (*Result, error) { return found, nil }
+	return batch(ctx, s, requests, b, false, keep)
+}
+
+// MapBatch is SearchBatch for who wants something made of every result: lines to print, say, or a measure. The worker that has
+// answered request i (from 0 on) calls do, so that this is done on all cores, and what do returns is yielded in order. Results are
+// not kept: the one that do is given is overwritten by the worker's next.
+func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch, do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
+	return batch(ctx, s, requests, b, true, do)
+}
+
+// batch is MapBatch; reuse says whether a worker may overwrite its results.
+func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch, reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
 		if b.Threads < 0 || int(b.Strategy) >= len(strategyNames) {
-			yield(nil, fmt.Errorf("search: batch of %d threads, strategy %v: there is no such", b.Threads, b.Strategy))
+			yield(none, fmt.Errorf("search: batch of %d threads, strategy %v: there is no such", b.Threads, b.Strategy))
 			return
 		}
 		if b.Threads == 0 {
 			b.Threads = runtime.GOMAXPROCS(0)
 		}
-		if b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil {
-			s.batchOnGPU(ctx, requests, b, yield)
-			return
+		w := worker[T]{s: s, reuse: reuse, do: do}
+		switch {
+		case b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil:
+			i := 0
+			s.batchOnGPU(ctx, requests, b, func(found *Result, err error) bool {
+				made, err := w.make(i, found, err)
+				i++
+				return yield(made, err) && err == nil
+			})
+		case b.Strategy == Asynchronous || b.Threads == 1:
+			w.oneByOne(ctx, requests, b.Threads, yield)
+		default:
+			w.side(ctx, requests, b, yield)
 		}
-		if b.Strategy == Asynchronous || b.Threads == 1 {
-			s.oneByOne(ctx, requests, b.Threads, yield)
-			return
-		}
-		s.side(ctx, requests, b, yield)
 	}
 }
 
-// oneByOne is the asynchronous strategy.
-func (s *Searcher) oneByOne(ctx context.Context, requests iter.Seq[Request], threads int, yield func(*Result, error) bool) {
+// outcome is a result, or why there is none.
+type outcome struct {
+	result *Result
+	err    error
+}
+
+// worker is one who answers requests and makes something of the results.
+type worker[T any] struct {
+	s     *Searcher
+	do    func(int, *Result) (T, error)
+	reuse bool
+	own   Result // that is overwritten
+}
+
+// make makes something of a result, unless there is none.
+func (w *worker[T]) make(i int, found *Result, err error) (made T, _ error) {
+	if err != nil {
+		return made, err
+	}
+	return w.do(i, found)
+}
+
+// oneByOne is the asynchronous strategy, and that of one thread.
+func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[Request], threads int, yield func(T, error) bool) {
+	i := 0
 	for r := range requests {
 		p := spreadOver(r.Parallel, threads)
 		r.Parallel = &p
-		found, err := s.searchUnlessCancelled(ctx, r)
-		if !yield(found, err) || err != nil {
+		found, err := w.answer(ctx, &r)
+		made, err := w.make(i, found, err)
+		if i++; !yield(made, err) || err != nil {
 			return
 		}
 	}
+}
+
+// answer answers a request as Search does.
+func (w *worker[T]) answer(ctx context.Context, r *Request) (*Result, error) {
+	if r.Parallel.wantsGPU() {
+		return w.s.searchUnlessCancelled(ctx, *r)
+	}
+	q, err := w.s.ready(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer w.s.release(q)
+	if r.Parallel.spread(q) {
+		return w.s.searchParallel(q, r.Parallel)
+	}
+	return w.alone(q)
+}
+
+// alone answers a query that is ready on this core.
+func (w *worker[T]) alone(q *query) (*Result, error) {
+	if !w.reuse {
+		return q.finish()
+	}
+	if err := q.run(q.stats.Algorithm); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	w.own.Hits = q.heap.moveTo(w.own.Hits[:0])
+	w.own.Stats = q.finalStats()
+	return &w.own, nil
+}
+
+// ready prepares a query, unless nobody wants the answer any more.
+func (s *Searcher) ready(ctx context.Context, r *Request) (*query, error) {
+	err := ctx.Err()
+	if err == nil {
+		var q *query
+		if q, err = s.prepare(ctx, r); err == nil {
+			q.begin(r.Algorithm)
+			return q, nil
+		}
+	}
+	return nil, fmt.Errorf("search: %w", err)
+}
+
+// moveTo appends the answers to hits, best first, and empties the heap.
+func (t *topK) moveTo(hits []Hit) []Hit {
+	t.sort.sort(t.keys)
+	for i := len(t.keys) - 1; i >= 0; i-- {
+		key := t.keys[i]
+		hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+	}
+	t.keys = t.keys[:0]
+	return hits
 }
 
 // searchUnlessCancelled looks at the context even if the request is too small for the search to do so.
@@ -107,14 +204,4 @@ func spreadOver(p *Parallel, threads int) Parallel {
 	}
 	out.Threads = threads
 	return out
-}
-
-// alone is how a worker answers a request alone: as asked for if the result depends on it.
-func alone(p *Parallel) *Parallel {
-	if p == nil || p.Exact() {
-		return nil
-	}
-	out := *p
-	out.Threads, out.Engine = 1, engine.Multicore
-	return &out
 }

@@ -1,0 +1,265 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// ahead is how many requests for each worker may be fetched before the first result that is not
+// there yet. A slow request holds up the results behind it but, up to here, not the work.
+const ahead = 128
+
+// crew is the workers of a batch and what they share: a ring of requests and of what was made of them. One goroutine fetches
+// requests; the workers take them in order; and one of the workers, the one on the caller's goroutine, also hands out what
+// was made, in order. So with as many workers as cores all are busy and none changes places with another, which
+// costs more than a small query. Requests are taken and handed out by atomic counters; the lock is for those who wait.
+type crew[T any] struct {
+	s       *Searcher
+	mixed   bool
+	threads int
+
+	slots   []slot[T]
+	fetched atomic.Int64 // requests
+	ended   atomic.Bool  // there are no more
+	stopped atomic.Bool  // no more are wanted
+	taken   atomic.Int64
+	given   atomic.Int64 // results that were handed out
+
+	mu   sync.Mutex
+	open []*team // requests at work in which others can help, oldest first
+	// Who waits has said so before it looks for the last time, and who brings something looks for those who wait
+	// afterwards: none is missed.
+	room, work, turn sync.Cond
+	full             atomic.Bool  // the one who fetches waits for room
+	idle             atomic.Int32 // workers that wait for work
+	calm             atomic.Bool  // the caller waits for its turn, or work
+}
+
+// slot is a request, and then what was made of it.
+type slot[T any] struct {
+	request Request
+	made    T
+	err     error
+	done    atomic.Bool
+}
+
+// side is the synchronous and the mixed strategy: requests are answered side by side.
+func (w *worker[T]) side(ctx context.Context, requests iter.Seq[Request], b Batch, yield func(T, error) bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := &crew[T]{s: w.s, mixed: b.Strategy == Mixed, threads: b.Threads, slots: make([]slot[T], ahead*b.Threads)}
+	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
+	var others sync.WaitGroup
+	others.Go(func() { c.fetch(requests) })
+	for range b.Threads - 1 {
+		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse}
+		others.Go(func() { c.serve(ctx, w) })
+	}
+	defer func() {
+		c.stopped.Store(true)
+		cancel()
+		c.wakeAll()
+		others.Wait()
+	}()
+	c.lead(ctx, w, yield)
+}
+
+// fetch fetches requests as long as there is room. From time to time it waits until there is room for many: it is woken
+// less often then.
+func (c *crew[T]) fetch(requests iter.Seq[Request]) {
+	size := int64(len(c.slots))
+	for r := range requests {
+		i := c.fetched.Load()
+		if i-c.given.Load() >= size {
+			c.wait(&c.room, func() bool { return c.stopped.Load() || i-c.given.Load() <= size/2 }, func(on bool) { c.full.Store(on) })
+		}
+		if c.stopped.Load() {
+			return
+		}
+		c.slots[i%size].request = r
+		c.fetched.Store(i + 1)
+		if c.idle.Load() > 0 {
+			c.wake(&c.work)
+		}
+		if c.calm.Load() {
+			c.wake(&c.turn)
+		}
+	}
+	c.ended.Store(true)
+	c.wakeAll()
+}
+
+// lead is serve for the caller, who hands out results as well.
+func (c *crew[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) bool) {
+	size := int64(len(c.slots))
+	for {
+		i := c.given.Load()
+		s := &c.slots[i%size]
+		switch {
+		case i < c.fetched.Load() && s.done.Load():
+			made, err := s.made, s.err
+			s.request, s.made, s.err = Request{}, *new(T), nil
+			s.done.Store(false)
+			c.given.Store(i + 1)
+			if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
+				c.wake(&c.room)
+			}
+			if !yield(made, err) || err != nil {
+				return
+			}
+		case c.ended.Load() && i == c.fetched.Load():
+			return
+		case c.one(ctx, w) || c.help():
+		default:
+			c.wait(&c.turn, func() bool {
+				return i < c.fetched.Load() && s.done.Load() || c.ended.Load() && i == c.fetched.Load() || c.any()
+			}, func(on bool) { c.calm.Store(on) })
+		}
+	}
+}
+
+// serve answers requests, and helps where there are none, until the batch is over.
+func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
+	for !c.stopped.Load() {
+		if c.one(ctx, w) || c.help() {
+			continue
+		}
+		c.wait(&c.work, func() bool { return c.stopped.Load() || c.any() }, func(on bool) {
+			if on {
+				c.idle.Add(1)
+			} else {
+				c.idle.Add(-1)
+			}
+		})
+	}
+}
+
+// one answers the next request, if there is one.
+func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
+	i := c.taken.Load()
+	for ; ; i = c.taken.Load() {
+		if i >= c.fetched.Load() {
+			return false
+		}
+		if c.taken.CompareAndSwap(i, i+1) {
+			break
+		}
+	}
+	s := &c.slots[i%int64(len(c.slots))]
+	found, err := c.answer(ctx, w, &s.request)
+	s.made, s.err = w.make(int(i), found, err)
+	s.done.Store(true)
+	if c.calm.Load() {
+		c.wake(&c.turn)
+	}
+	return true
+}
+
+// answer answers a request, and lets others help if they have nothing else to do.
+func (c *crew[T]) answer(ctx context.Context, w *worker[T], r *Request) (*Result, error) {
+	spread := spreadOver(r.Parallel, c.threads)
+	if r.Parallel = spread.onOne(); !c.mixed {
+		return w.answer(ctx, r)
+	}
+	q, err := c.s.ready(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer c.s.release(q)
+	if !spread.spread(q) || spread.mayBeAlone() && q.stats.Postings < longPostings && c.taken.Load() < c.fetched.Load() {
+		return w.alone(q)
+	}
+	t := c.s.newTeam(q, &spread)
+	defer t.dismiss()
+	c.mu.Lock()
+	c.open = append(c.open, t)
+	c.work.Broadcast()
+	c.turn.Signal()
+	c.mu.Unlock()
+	t.work(q)
+	c.close(t)
+	t.helpers.Wait()
+	result, err := t.result()
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return result, nil
+}
+
+// longPostings is the number of postings from which on a request is always open to help: the results behind it would wait for long,
+// and then so would the work. Cutting one that nobody helps with costs 1 to 6% there.
+const longPostings = 1 << 21
+
+// help joins the team that was opened first, if there is one.
+func (c *crew[T]) help() bool {
+	c.mu.Lock()
+	for len(c.open) > 0 && !c.open[0].left() {
+		c.open = c.open[1:]
+	}
+	if len(c.open) == 0 {
+		c.mu.Unlock()
+		return false
+	}
+	t := c.open[0]
+	t.helpers.Add(1)
+	c.mu.Unlock()
+	t.help()
+	t.helpers.Done()
+	return true
+}
+
+// close lets no more workers join a team.
+func (c *crew[T]) close(t *team) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, o := range c.open {
+		if o == t {
+			c.open = append(c.open[:i], c.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// any says whether there is something to do; the lock is held.
+func (c *crew[T]) any() bool { return c.taken.Load() < c.fetched.Load() || len(c.open) > 0 }
+
+// wait waits until something holds; say is told when it begins and when it ends.
+func (c *crew[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	say(true)
+	for !until() {
+		on.Wait()
+	}
+	say(false)
+}
+
+func (c *crew[T]) wake(who *sync.Cond) {
+	c.mu.Lock()
+	who.Signal()
+	c.mu.Unlock()
+}
+
+func (c *crew[T]) wakeAll() {
+	c.mu.Lock()
+	c.room.Signal()
+	c.work.Broadcast()
+	c.turn.Signal()
+	c.mu.Unlock()
+}
+
+// onOne is how a worker answers a request alone: as asked for if the result depends on it.
+func (p Parallel) onOne() *Parallel {
+	if p.Exact() {
+		return nil
+	}
+	p.Threads, p.Engine = 1, engine.Multicore
+	return &p
+}
+
+// mayBeAlone says whether it is for the batch to decide if a request is cut.
+func (p *Parallel) mayBeAlone() bool { return p.Exact() && p.Engine != engine.Multicore }
