@@ -75,6 +75,9 @@ func (a *app) eval(args []string, o evalOptions) error {
 		runs, evals = append(runs, run), append(evals, e)
 	}
 	if len(evals) == 2 {
+		if runs[0].Tag == runs[1].Tag { // then only the files' names tell them apart
+			runs[0].Tag, runs[1].Tag = args[1], args[2]
+		}
 		return a.printComparison(runs, evals, o.perQuery)
 	}
 	if a.json {

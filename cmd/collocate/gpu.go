@@ -138,8 +138,12 @@ func newGPUTestCmd(a *app) *cobra.Command {
 	var items int
 	var quick, noBench, noFaults bool
 	cmd := &cobra.Command{
-		Use:         "test",
-		Short:       "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
+		Use:   "test",
+		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
+		Long: `Runs every primitive and every job on the GPU and compares the results with the CPU's,
+provokes faults and sees how they are reported, and measures how fast all of it is. The
+receipt is a JSON file that says for which kernels, device and driver this was seen; a
+test of the source tree wants one for every kernel.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate gpu test

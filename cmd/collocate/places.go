@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
@@ -55,12 +56,13 @@ or two points easily reaches any share: --min-points leaves such features out.`,
   collocate places poi.csv --geographic -d 100 -p 0.3 --min-points 20
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
-  collocate places poi.csv -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,
+  collocate places poi.csv --geographic -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
 	}
 	f := cmd.Flags()
 	readFlags(cmd, &p.read)
-	f.Float64SliceVarP(&p.distances, "distance", "d", nil, "neighbours are at most this far apart; several, such as 50,100, are mined one after the other")
+	f.Float64SliceVarP(&p.distances, "distance", "d", nil, "neighbours are at most `D` apart; several, such as 50,100, are mined one after the other")
+	f.Lookup("distance").DefValue = "" // not "[]"
 	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
@@ -122,7 +124,7 @@ func readPoints(a *app, path string, opt coloc.ReadOptions) (*coloc.Input, error
 	return in, nil
 }
 
-func (p *placesFlags) check() error {
+func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case p.opt.MinPrevalence == 0:
 		return usagef("--min-prevalence is missing: the least participation index, such as 0.3")
@@ -134,10 +136,23 @@ func (p *placesFlags) check() error {
 		return usagef("say who is a neighbour with --distance or --knn")
 	case len(p.distances) > 1 && (p.geojson != "" || p.svg != ""):
 		return usagef("--geojson and --svg show one distance: give one")
-	case p.instances < 0 || p.significance < 0 || p.top < 0 || p.maxIf < 0:
-		return usagef("--instances, --significance, --top and --max-if: want 0 or more")
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
+	}
+	if err := notNegative(flags, "instances", "significance", "top", "max-if"); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		flag string
+		goes bool
+		with string
+	}{
+		{"max-if", p.rules, "--rules"}, {"min-confidence", p.rules, "--rules"}, {"seed", p.significance > 0, "--significance"},
+		{"top", p.geojson != "" || p.svg != "", "--geojson or --svg"},
+	} {
+		if flags.Changed(n.flag) && !n.goes {
+			return usagef("--%s goes with %s", n.flag, n.with)
+		}
 	}
 	for _, d := range p.distances {
 		if !(d >= 0) {
@@ -153,7 +168,7 @@ func (p *placesFlags) check() error {
 }
 
 func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) (err error) {
-	if err := p.check(); err != nil {
+	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
 	in, err := readPoints(a, path, p.read)
@@ -241,7 +256,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 	if p.geojson != "" {
 		err := atomicfile.WriteFile(p.geojson, func(f *atomicfile.File) error { return s.WriteGeoJSON(ctx, f, best) })
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.geojson, err)
+			return nil, fmt.Errorf("writing GeoJSON: %w", err)
 		}
 	}
 	if p.svg != "" {
@@ -251,7 +266,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 		}
 		err := atomicfile.WriteFile(p.svg, func(f *atomicfile.File) error { return s.WriteSVG(ctx, f, res.Best(panels)) })
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.svg, err)
+			return nil, fmt.Errorf("drawing the map: %w", err)
 		}
 	}
 	return r, nil

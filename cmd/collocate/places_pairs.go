@@ -59,10 +59,11 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 		return usagef("say who is a neighbour with --distance or --knn")
 	case !(p.opt.Distance >= 0):
 		return usagef("--distance %v: want more than 0", p.opt.Distance)
-	case p.opt.KNN < 0 || p.permutations < 0:
-		return usagef("--knn and --permutations: want 0 or more")
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
+	}
+	if err := notNegative(cmd.Flags(), "knn", "permutations"); err != nil {
+		return err
 	}
 	in, err := readPoints(a, path, p.read)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 	a.summary("%s: %d points of %d features, %d relabellings", what(opt.Distance, opt.KNN), in.Len(), len(in.Features), p.permutations)
 	if p.local != "" {
 		if err := writeLocal(p.local, in, local); err != nil {
-			return fmt.Errorf("%s: %w", p.local, err)
+			return fmt.Errorf("writing local quotients: %w", err)
 		}
 	}
 	return p.print(a, in, global)

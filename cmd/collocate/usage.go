@@ -46,6 +46,16 @@ func wanted(kind string) string {
 	return "a number"
 }
 
+// notNegative refuses a negative number for any of these flags.
+func notNegative(flags *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if n, err := flags.GetInt(name); err != nil || n < 0 {
+			return usagef("--%s %s: want 0 or more", name, flags.Lookup(name).Value)
+		}
+	}
+	return nil
+}
+
 // withHelp makes an error one of usage that says where to read more.
 func withHelp(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w; see 'collocate %s--help'", err, verbPath(cmd))}
