@@ -49,14 +49,33 @@ func classOf(low []uint32, length uint32) uint8 {
 	return uint8(max(i, 1) - 1)
 }
 
+// distinctLengths are ascending. Nearly all lengths are short ones, which are ticked off in a table: 50 million
+// of them took 4 seconds to sort.
+func distinctLengths(lengths []uint32) []uint32 {
+	var seen [1 << 16]bool
+	var out, long []uint32
+	for _, l := range lengths {
+		if l < uint32(len(seen)) {
+			seen[l] = true
+		} else {
+			long = append(long, l)
+		}
+	}
+	for l, there := range seen {
+		if there {
+			out = append(out, uint32(l))
+		}
+	}
+	slices.Sort(long)
+	return append(out, slices.Compact(long)...)
+}
+
 // lengthClasses chooses at most 256 classes of document lengths, given as the
 // shortest length of each, ascending: every length on its own if there are no
 // more than 256 of them, else ranges whose ends differ by the smallest factor
 // that suffices. It tells whether each class is one length.
 func lengthClasses(lengths []uint32) (low []uint32, exact bool) {
-	distinct := slices.Clone(lengths)
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
+	distinct := distinctLengths(lengths)
 	if len(distinct) <= 256 {
 		return slices.Clip(distinct), true
 	}
