@@ -190,8 +190,10 @@ func (r *Reader) Close() error { return r.file.Close() }
 // Verify reads the whole file and compares checksums.
 func (r *Reader) Verify() error { return r.file.Verify() }
 
-// Len is the number of words, Entries that of cells that are not zero.
-func (r *Reader) Len() int        { return len(r.rowSums) }
+// Len is the number of words.
+func (r *Reader) Len() int { return len(r.rowSums) }
+
+// Entries is the number of cells that are not zero.
 func (r *Reader) Entries() uint64 { return r.meta[1] }
 
 // Options tell how the matrix was made: window, side and weighting.
@@ -199,8 +201,10 @@ func (r *Reader) Options() Options {
 	return Options{Window: int(r.meta[2]), Side: Side(r.meta[3]), Weighting: Weighting(r.meta[4])}
 }
 
-// Word and Count are those of the vocabulary.
-func (r *Reader) Word(id int) []byte  { return r.vocab.Word(id) }
+// Word returns the bytes of the word with that ID; do not change them.
+func (r *Reader) Word(id int) []byte { return r.vocab.Word(id) }
+
+// Count is how often the word occurs in the corpus.
 func (r *Reader) Count(id int) uint64 { return r.vocab.counts[id] }
 
 // Lookup returns the ID of a word.

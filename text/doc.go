@@ -27,8 +27,8 @@
 // Nothing is lost or changed on the way:
 //
 //   - Bytes stay as they are: NUL, control characters and what is not UTF-8. Only a
-//     byte order mark (EF BB BF) at a file's begin is taken off; UTF-16, seen by its
-//     mark, is refused.
+//     byte order mark (EF BB BF) at a file's begin is taken off. Refused is UTF-16,
+//     seen by its mark, and what is no text: PDFs, archives, Parquet, our own files.
 //   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
 //     elsewhere stays.
 //   - An empty line is an empty document in lines, a separator in blank (as is a line
