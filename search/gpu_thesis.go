@@ -38,7 +38,8 @@ const (
 type thesisStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
-	keys     [2]gpu.Buffer[uint64]
+	keys     [2]gpu.Buffer[uint64] // what blocks found, and merges made of it: a part for each stream
+	found    gpu.Buffer[uint64]    // the results of all queries
 	queries  gpu.Buffer[thesisQuery]
 	terms    gpu.Buffer[gpuTerm]
 	bars     gpu.Buffer[uint32]
@@ -46,7 +47,7 @@ type thesisStore struct {
 }
 
 func (t *thesisStore) free() error {
-	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.queries.Free(), t.terms.Free(), t.bars.Free()}
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free()}
 	for _, s := range t.streams {
 		errs = append(errs, s.Free())
 	}
@@ -109,12 +110,16 @@ type thesisWork struct {
 	terms    []gpuTerm
 	lossy    []bool
 	blocks   []int
+	found    []int // where the results begin
+	kept     []int // answers of a merged list
 	shared   int
 	all      int // blocks
+	part     int // keys of a stream
 	results  []*Result
 
-	kernel, merge *gpu.Kernel
-	strategy      Strategy
+	kernel   *gpu.Kernel
+	merge    [len(mergers)]*gpu.Kernel
+	strategy Strategy
 }
 
 func (g *onGPU) newThesisWork(ctx context.Context, requests []Request, queries []*query, strategy Strategy) (w *thesisWork, err error) {
@@ -126,8 +131,10 @@ func (g *onGPU) newThesisWork(ctx context.Context, requests []Request, queries [
 	if w.kernel, err = g.dev.Kernel(thesisSource, name); err != nil {
 		return nil, err
 	}
-	if w.merge, err = g.dev.Kernel(thesisSource, "thesis_merge"); err != nil {
-		return nil, err
+	for i, m := range mergers {
+		if w.merge[i], err = g.dev.Kernel(thesisSource, m.kernel); err != nil {
+			return nil, err
+		}
 	}
 	var ids []int
 	for i, q := range queries {
@@ -203,14 +210,26 @@ func (w *thesisWork) add(i int) {
 	for t.Slice*t.Terms > 2048 && t.Slice > 32 {
 		t.Slice -= 32
 	}
-	t.Out = 0
+	at := 0
 	if n := len(w.plan); n > 0 {
-		t.Out = w.plan[n-1].Out + uint64(w.blocks[n-1])*uint64(w.plan[n-1].K)
+		at = w.found[n-1] + int(w.plan[n-1].K)
 	}
 	w.shared = max(w.shared, (roomFor(q.heap.k)+1)*8+int(t.Terms*(t.Slice*9+4)))
-	w.lossy = append(w.lossy, Partition(t.Partition).cutsDocuments())
+	lossy, kept := Partition(t.Partition).cutsDocuments(), q.heap.k
+	if lossy { // a document may be there once for each word, and counts once in the end
+		kept = min(kept*len(q.terms), thesisK)
+	}
+	if blocks == 1 && !lossy {
+		t.Out = uint64(at) // there is nothing to merge
+	} else {
+		w.part = max(w.part, blocks*q.heap.k, mergeLists(blocks)*kept)
+	}
 	w.plan, w.at, w.blocks, w.all = append(w.plan, t), append(w.at, i), append(w.blocks, blocks), w.all+blocks
+	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
 }
+
+// merges says whether query i needs any.
+func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] }
 
 // roomFor is the power of two, 32 at least, that n keys are sorted in.
 func roomFor(n int) int {
@@ -274,21 +293,44 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 	return err
 }
 
+// thesisStreams is how many queries of an asynchronous batch are on the device at a time.
+const thesisStreams = 32
+
+// prepare makes memory and streams, and brings the plan to the device.
+func (w *thesisWork) prepare(ctx context.Context, streams int) error {
+	g, t := w.g, &w.g.thesis
+	for i := range w.plan {
+		if w.merges(i) {
+			w.plan[i].Out = uint64(i % streams * w.part)
+		}
+	}
+	last := len(w.plan) - 1
+	err := errors.Join(atLeast(g.dev, &t.keys[0], streams*w.part), atLeast(g.dev, &t.keys[1], streams*w.part), atLeast(g.dev, &t.found, w.found[last]+int(w.plan[last].K)),
+		atLeast(g.dev, &t.queries, len(w.plan)), atLeast(g.dev, &t.terms, len(w.terms)), atLeast(g.dev, &t.bars, len(w.plan)))
+	if err != nil {
+		return err
+	}
+	for len(t.streams) < streams {
+		s, err := g.dev.NewStream()
+		if err != nil {
+			return err
+		}
+		t.streams = append(t.streams, s)
+	}
+	first := g.pack.stream
+	return errors.Join(t.queries.Upload(first, w.plan), t.terms.Upload(first, w.terms), t.bars.Zero(first), first.Sync(ctx))
+}
+
 // run starts everything, waits, and reads the results.
 func (w *thesisWork) run(ctx context.Context) error {
 	if len(w.plan) == 0 {
 		return nil
 	}
-	g, t := w.g, &w.g.thesis
-	last := w.plan[len(w.plan)-1]
-	answers := int(last.Out) + w.blocks[len(w.plan)-1]*int(last.K)
-	err := errors.Join(atLeast(g.dev, &t.keys[0], answers), atLeast(g.dev, &t.keys[1], answers),
-		atLeast(g.dev, &t.queries, len(w.plan)), atLeast(g.dev, &t.terms, len(w.terms)), atLeast(g.dev, &t.bars, len(w.plan)))
-	if err != nil {
-		return err
+	g, t, streams := w.g, &w.g.thesis, 1
+	if w.strategy == Asynchronous {
+		streams = min(len(w.plan), thesisStreams)
 	}
-	first := g.pack.stream
-	if err := errors.Join(t.queries.Upload(first, w.plan), t.terms.Upload(first, w.terms), t.bars.Zero(first), first.Sync(ctx)); err != nil {
+	if err := w.prepare(ctx, streams); err != nil {
 		return err
 	}
 	from, err := g.dev.NewEvent()
@@ -301,32 +343,16 @@ func (w *thesisWork) run(ctx context.Context) error {
 		return err
 	}
 	defer to.Free()
-	streams := 1
-	if w.strategy == Asynchronous {
-		streams = min(len(w.plan), 32)
-	}
-	for len(t.streams) < streams {
-		s, err := g.dev.NewStream()
-		if err != nil {
-			return err
-		}
-		t.streams = append(t.streams, s)
-	}
 	if err := t.streams[0].Record(from); err != nil {
 		return err
 	}
-	where := make([]int, len(w.plan)) // which of the two buffers holds the result
 	if w.strategy == Synchronous {
-		if err := w.match(t.streams[0], 0, len(w.plan)); err != nil {
+		if err := w.match(t.streams[0], 0, len(w.plan), t.found); err != nil {
 			return err
 		}
 	} else {
 		for i := range w.plan {
-			s := t.streams[i%streams]
-			if err := w.match(s, i, i+1); err != nil {
-				return err
-			}
-			if where[i], err = w.mergeAll(s, i); err != nil {
+			if err := w.one(t.streams[i%streams], i); err != nil {
 				return err
 			}
 		}
@@ -346,67 +372,89 @@ func (w *thesisWork) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.read(ctx, where, took)
+	return w.read(ctx, took)
+}
+
+// one starts query i and its merges.
+func (w *thesisWork) one(s *gpu.Stream, i int) error {
+	if !w.merges(i) {
+		return w.match(s, i, i+1, w.g.thesis.found)
+	}
+	if err := w.match(s, i, i+1, w.g.thesis.keys[0]); err != nil {
+		return err
+	}
+	return w.mergeAll(s, i)
 }
 
 // match starts the queries [from, to).
-func (w *thesisWork) match(s *gpu.Stream, from, to int) error {
+func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64]) error {
 	g, st := w.g, w.g.pack
 	plan, bars, blocks := g.thesis.queries.Slice(from, to), g.thesis.bars.Slice(from, to), 0
 	for _, b := range w.blocks[from:to] {
 		blocks += b
 	}
-	// Blocks of a launch are numbered from 0; a query alone begins there.
-	outs := g.thesis.keys[0]
 	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(w.plan[from].Block), g.thesis.terms.Arg(),
 		gpu.U32(uint32(g.s.index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), bars.Arg(), outs.Arg())
 }
 
-// mergeAll merges what the blocks of a query found, in pairs, many rounds in a launch.
-func (w *thesisWork) mergeAll(s *gpu.Stream, i int) (where int, err error) {
-	q, keys := &w.plan[i], &w.g.thesis.keys
-	lists, distinct := w.blocks[i], uint32(0)
-	if w.lossy[i] {
-		distinct = 1
-	}
-	room := roomFor(int(q.K))
-	warps := min(8, mergeShared/(24*room))
-	for again := w.lossy[i]; lists > 1 || again; again = false {
-		each := mergeEach(lists)
-		n := (lists + each - 1) / each
-		a := keys[where].Slice(int(q.Out), int(q.Out)+lists*int(q.K))
-		b := keys[1-where].Slice(int(q.Out), int(q.Out)+n*int(q.K))
-		if err := s.Launch(w.merge, gpu.GridShared(n, 32*warps, warps*24*room), a.Arg(), b.Arg(), gpu.U32(uint32(lists)), gpu.U32(uint32(each)), gpu.U32(q.K), gpu.U32(distinct)); err != nil {
-			return 0, err
-		}
-		lists, where = n, 1-where
-	}
-	return where, nil
-}
+// mergers are kernels that merge lists of up to so many answers.
+var mergers = [...]struct {
+	most   int
+	kernel string
+}{{128, "thesis_merge4"}, {256, "thesis_merge8"}, {thesisK, "thesis_merge32"}}
 
-// A launch merges at most so many lists to one, and its blocks have so much shared memory.
 const (
-	mergeMost   = 64
-	mergeShared = 48 << 10
+	mergeThreads = 256
+	mergeMost    = 64 // lists that a launch makes one of
 )
 
-// mergeEach is how many lists to merge to one in a launch, such that all launches take about the same time.
+// mergeEach is how many lists to make one of in a launch, such that all launches take about the same time.
 func mergeEach(lists int) int {
 	launches := max(1, math.Ceil(math.Log(float64(lists))/math.Log(mergeMost)-1e-9))
 	return max(2, int(math.Ceil(math.Pow(float64(lists), 1/launches)-1e-9)))
 }
 
-// read gets the results from the device.
-func (w *thesisWork) read(ctx context.Context, where []int, took time.Duration) error {
-	g := w.g
-	for i := range w.plan {
-		q := &w.plan[i]
-		keys := make([]uint64, q.K)
-		if err := g.thesis.keys[where[i]].Slice(int(q.Out), int(q.Out)+int(q.K)).Download(ctx, g.pack.stream, keys); err != nil {
+// mergeLists is how many lists a launch leaves.
+func mergeLists(lists int) int { return (lists + mergeEach(lists) - 1) / mergeEach(lists) }
+
+// mergeAll merges what the blocks of a query found, in pairs, many rounds in a launch.
+func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
+	q, t := &w.plan[i], &w.g.thesis
+	lists, in, k := w.blocks[i], int(q.K), int(q.K)
+	kernel := w.merge[0]
+	for j, m := range mergers {
+		if kernel = w.merge[j]; w.kept[i] <= m.most {
+			break
+		}
+	}
+	for where := 0; ; where = 1 - where {
+		n, out, distinct := mergeLists(lists), w.kept[i], uint32(0)
+		from := t.keys[where].Slice(int(q.Out), int(q.Out)+lists*in)
+		to := t.found.Slice(w.found[i], w.found[i]+k)
+		if n > 1 {
+			to = t.keys[1-where].Slice(int(q.Out), int(q.Out)+n*out)
+		} else if out = k; w.lossy[i] {
+			distinct = 1
+		}
+		err := s.Launch(kernel, gpu.Grid(n, mergeThreads), from.Arg(), to.Arg(), gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists))),
+			gpu.U32(uint32(in)), gpu.U32(uint32(out)), gpu.U32(distinct))
+		if lists, in = n, w.kept[i]; err != nil || n == 1 {
 			return err
 		}
+	}
+}
+
+// read gets the results from the device.
+func (w *thesisWork) read(ctx context.Context, took time.Duration) error {
+	g, last := w.g, len(w.plan)-1
+	keys := make([]uint64, w.found[last]+int(w.plan[last].K))
+	if err := g.thesis.found.Download(ctx, g.pack.stream, keys); err != nil {
+		return err
+	}
+	for i := range w.plan {
+		q := &w.plan[i]
 		hits := []Hit{}
-		for _, key := range keys {
+		for _, key := range keys[w.found[i] : w.found[i]+int(q.K)] {
 			if key != 0 {
 				hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
 			}

@@ -86,14 +86,16 @@ struct Task {
   }
 };
 
-// One block's answers and score to beat.
+// One block's answers and score to beat. Until there are k answers they are only collected; then they become a heap.
 struct Best {
   WarpHeap heap;
   u32* bar;      // of all blocks: a score
   u32 policy;
   double hair;
   float cut, theta;
+  u32 worst;     // score of the answers
 
+  INLINE bool full() const { return heap.size == heap.k; }
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
 
   // What others reached; the same for all lanes, though it may change while they read.
@@ -114,47 +116,48 @@ struct Best {
   }
 
   INLINE void add(u32 doc, float score) {
-    if (score < theta || score == theta && heap.size < heap.k) return;
-    heap.add((u64)__float_as_uint(score) << 32 | (u32)~doc);
-    bool full = heap.size == heap.k;
-    u32 worst = (u32)(heap.root() >> 32);
-    if ((policy == kSharedFull && full || policy == kSharedHalf && half()) && lane_id() == 0) atomicMax(bar, worst);
-    if (full) raise(__uint_as_float(worst));
+    if (score < theta || score == theta && !full()) return;
+    u64 key = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    if (!full()) {
+      heap.size++;
+      if (lane_id() == 0) heap.nodes[heap.size] = key;
+      worst = min_of(worst, __float_as_uint(score));
+      if (full()) build();
+    } else {
+      if (key <= heap.root()) return;
+      __syncwarp();
+      heap.replace(key);
+      worst = (u32)(heap.root() >> 32);
+    }
+    if ((policy == kSharedFull && full() || policy == kSharedHalf && half()) && lane_id() == 0) atomicMax(bar, worst);
+    if (full()) raise(__uint_as_float(worst));
+  }
+
+  // Rising numbers are a heap.
+  INLINE void build() {
+    u32 room = room_for(heap.k);
+    for (u32 i = heap.k + lane_id(); i < room; i += kWarp) heap.nodes[1 + i] = ~0ull;
+    __syncwarp();
+    sort_keys<false>(heap.nodes + 1, room);
   }
 };
 
-template <class Heads> INLINE void all_of(Heads& l, Best& best) {
+// The next document to score, with all lists that may have it there; kDone if no other can exceed cut.
+template <bool Wand, class Heads> INLINE u32 next(Heads& l, bool all, float cut) {
   for (;;) {
-    u32 high = l.highest();
-    if (high == kDone || l.total <= best.cut) return;
-    if (l.before(high)) {
-      l.seek(high);
-      continue;
-    }
-    float score = l.take(high);
-    best.add(high, score);
-  }
-}
-
-template <class Heads> INLINE void wand(Heads& l, Best& best) {
-  for (;;) {
-    u32 pivot = l.pivot(best.cut);
-    if (pivot == kDone) return;
-    if (l.before(pivot)) {
-      l.seek(pivot);
-      continue;
-    }
-    float score = l.take(pivot);
-    best.add(pivot, score);
-  }
-}
-
-template <class Heads> INLINE void max_score(Heads& l, Best& best) {
-  for (;;) {
-    u32 doc = l.essential(best.cut);
-    if (doc == kDone) return;
+    u32 doc = all ? (l.total > cut ? l.highest() : kDone) : Wand ? l.pivot(cut) : l.essential(cut);
+    if (doc == kDone || !l.before(doc)) return doc;
     l.seek(doc);
-    float score = l.take(doc);
+    if (!all && !Wand) return doc;
+  }
+}
+
+// Goes through a slice.
+template <bool Wand, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
+  for (;;) {
+    u32 doc = next<Wand>(heads, q.all, best.cut);
+    if (doc == kDone) return;
+    float score = heads.take(doc);
     best.add(doc, score);
   }
 }
@@ -218,17 +221,6 @@ INLINE u32 fill(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 to, c
   return have;
 }
 
-// Goes through a slice.
-template <bool Wand, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
-  if (q.all) {
-    all_of(heads, best);
-  } else if (Wand) {
-    wand(heads, best);
-  } else {
-    max_score(heads, best);
-  }
-}
-
 // One block's part of a query.
 template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__ terms, u32 block, u32 documents, const u32* __restrict__ docs,
                                         const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths, u32* bar, u64* out) {
@@ -239,7 +231,7 @@ template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__
   slice.docs = (u32*)(nodes + room + 1), slice.room = q.slice;
   slice.scores = (float*)(slice.docs + q.terms * (q.slice + 1));
   u8* tfs_here = (u8*)(slice.scores + q.terms * q.slice);
-  Best best{WarpHeap{nodes, q.k, 0}, bar, q.policy, q.hair, -1.0f, -1.0f};
+  Best best{WarpHeap{nodes, q.k, 0}, bar, q.policy, q.hair, -1.0f, -1.0f, ~0u};
   float bound = mine ? terms[lane_id()].inverse : 0;
   u32 last = min_of((block + 1) * q.row, q.partitions);
   u32 from = 0, to = 0, begin = 0;
@@ -279,7 +271,7 @@ template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__
   u64* keys = nodes + 1;
   for (u32 i = size + lane_id(); i < sorted; i += kWarp) keys[i] = 0;
   __syncwarp();
-  sort_keys(keys, sorted);
+  sort_keys<true>(keys, sorted);
   for (u32 i = lane_id(); i < q.k; i += kWarp) out[i] = i < size ? keys[i] : 0;
 }
 
@@ -308,25 +300,23 @@ thesis_maxscore(const Query* __restrict__ queries, u32 count, u32 first, const T
   match<false>(queries, count, first, terms, documents, docs, tfs, extra, lengths, bars, outs);
 }
 
-// Merges each so many lists, `each`, of k answers to one: a warp takes every so many'th of them in, then warps pair up. Dynamic shared
-// memory: merge_bytes(k) for each warp.
-KERNEL __launch_bounds__(256) thesis_merge(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 k, u32 distinct) {
-  u32 warps = blockDim.x / kWarp, room = room_for(k);
-  Merger m{nodes + (u64)warp_id() * 2 * room, (u32*)(nodes + (u64)warps * 2 * room) + (u64)warp_id() * 2 * room, room, k};
-  u32 first = blockIdx.x * each, last = min_of(first + each, lists);
-  m.begin();
-  for (u32 l = first + warp_id(); l < last; l += warps) {
-    const u64* other = from + (u64)l * k;
-    u64* here = l < first + warps ? m.best : m.other();
-    if (here == m.other() && other[0] <= m.worst()) continue;
-    m.load(here, other);
-    if (distinct) m.unique(here);
-    if (here == m.other()) m.merge(here, distinct);
-  }
-  for (u32 gap = 1; gap < warps; gap *= 2) {
-    __syncthreads();
-    if (warp_id() % (2 * gap) == 0 && warp_id() + gap < warps) m.merge(m.best + (u64)gap * 2 * room, distinct);
-  }
-  if (warp_id() == 0)
-    for (u32 i = lane_id(); i < k; i += kWarp) to[(u64)blockIdx.x * k + i] = m.best[i];
+KERNEL __launch_bounds__(kMergeWarps * kWarp)
+thesis_merge4(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, u32 distinct) {
+  __shared__ u64 room[4 * 4 * kWarp];
+  __shared__ u32 counts[kMergeWarps];
+  merge_lists<4>(from, to, lists, each, in, out, distinct, room, counts);
+}
+
+KERNEL __launch_bounds__(kMergeWarps * kWarp)
+thesis_merge8(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, u32 distinct) {
+  __shared__ u64 room[4 * 8 * kWarp];
+  __shared__ u32 counts[kMergeWarps];
+  merge_lists<8>(from, to, lists, each, in, out, distinct, room, counts);
+}
+
+KERNEL __launch_bounds__(kMergeWarps * kWarp)
+thesis_merge32(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, u32 distinct) {
+  __shared__ u64 room[4 * 32 * kWarp];
+  __shared__ u32 counts[kMergeWarps];
+  merge_lists<32>(from, to, lists, each, in, out, distinct, room, counts);
 }

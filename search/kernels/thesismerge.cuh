@@ -1,4 +1,4 @@
-// Sorted lists of answers, merged by warps. An answer is (score, ~document), so a larger key is a better one; 0 is none.
+// Sorted lists of answers, merged by warps in pairs. An answer is (score, ~document), so a larger key is a better one; 0 is none.
 #pragma once
 #include "warp.cuh"
 
@@ -9,117 +9,130 @@ INLINE u32 room_for(u32 n) {
   return room;
 }
 
-// One step of a bitonic network: keys at a distance change places, falling where up has no bit of the place.
-INLINE void exchange(u64* keys, u32 size, u32 distance, u32 up) {
-  for (u32 i = lane_id(); i < size / 2; i += kWarp) {
-    u32 a = 2 * i - (i & (distance - 1)), b = a + distance;
-    u64 x = keys[a], y = keys[b];
-    if ((x < y) == ((a & up) == 0)) keys[a] = y, keys[b] = x;
-  }
-  __syncwarp();
-}
-
-// Sorts so many keys, a power of two, falling. One warp.
-INLINE void sort_keys(u64* keys, u32 size) {
+// Sorts so many keys, a power of two, in shared memory. One warp.
+template <bool Falling> INLINE void sort_keys(u64* keys, u32 size) {
+#pragma unroll 1
   for (u32 run = 2; run <= size; run *= 2)
-    for (u32 d = run / 2; d > 0; d /= 2) exchange(keys, size, d, run);
+#pragma unroll 1
+    for (u32 d = run / 2; d > 0; d /= 2) {
+#pragma unroll 2
+      for (u32 i = lane_id(); i < size / 2; i += kWarp) {
+        u32 a = 2 * i - (i & (d - 1)), b = a + d;
+        u64 x = keys[a], y = keys[b];
+        if ((x < y) == ((a & run) == 0 == Falling)) keys[a] = y, keys[b] = x;
+      }
+      __syncwarp();
+    }
 }
 
-// A warp's best answers, falling, and what it needs to take others in.
-struct Merger {
-  u64* best;   // room, and as many for another list
-  u32* table;  // 2 room: places in best, by a hash of the document
-  u32 room, k;
-
-  INLINE u64* other() const { return best + room; }
-  INLINE u64 worst() const { return best[k - 1]; }
-
-  INLINE void begin() {
-    for (u32 i = lane_id(); i < room; i += kWarp) best[i] = 0;
-    __syncwarp();
-  }
-
-  INLINE void load(u64* to, const u64* __restrict__ from) {
-    for (u32 i = lane_id(); i < room; i += kWarp) to[i] = i < k ? from[i] : 0;
-    __syncwarp();
-  }
-
-  // Where to look for a document, and the place after.
-  INLINE u32 slot(u64 key) const { return ((u32)key * 2654435769u >> 16) & (2 * room - 1); }
-  INLINE u32 after(u32 s) const { return (s + 1) & (2 * room - 1); }
+// A warp's best answers, falling: lane l has the (32 c + l)-th in key[c]. Loops over many keys stay loops, which puts the
+// keys into the threads' own memory: slower, but nobody asks for a thousand answers often.
+template <u32 C> struct Merger {
+  static constexpr u32 kRoom = C * kWarp;
+  static constexpr u32 kUnroll = C <= 8 ? C : 1, kSteps = C <= 8 ? 5 : 1;
+  u64 key[C];
 
   INLINE void clear() {
-    for (u32 i = lane_id(); i < 2 * room; i += kWarp) table[i] = 0;
-    __syncwarp();
+#pragma unroll kUnroll
+    for (u32 c = 0; c < C; c++) key[c] = 0;
   }
 
-  // The place of a document in list, from 1, or 0.
-  INLINE u32 find(const u64* list, u64 key) const {
-    u32 s = slot(key);
-    while (table[s] != 0 && (u32)list[table[s] - 1] != (u32)key) s = after(s);
-    return table[s];
-  }
-
-  INLINE void note(u64 key, u32 place) {
-    for (u32 s = slot(key); atomicCAS(&table[s], 0u, place) != 0;) s = after(s);
-  }
-
-  // Closes the gaps that zeros are.
-  INLINE void close(u64* list) {
-    u32 n = 0;
-    for (u32 i = lane_id(); i < room; i += kWarp) {
-      u64 key = list[i];
-      u32 votes = __ballot_sync(kFull, key != 0);
-      __syncwarp();
-      if (key != 0) list[n + __popc(votes & lanes_below())] = key;
-      n += __popc(votes);
-      __syncwarp();
+  // A list of n answers, last first.
+  INLINE void load(const u64* from, u32 n) {
+#pragma unroll kUnroll
+    for (u32 c = 0; c < C; c++) {
+      u32 i = kRoom - 1 - (c * kWarp + lane_id());
+      key[c] = i < n ? from[i] : 0;
     }
-    for (u32 i = n + lane_id(); i < room; i += kWarp) list[i] = 0;
-    __syncwarp();
   }
 
-  // Of a document's answers in a list, keeps the first.
-  INLINE void unique(u64* list) {
-    clear();
-    bool gaps = false;
-    for (u32 i = lane_id(); i < room; i += kWarp) {
-      u64 key = list[i];
-      u32 same = __match_any_sync(kFull, (u32)key);
-      bool again = key != 0 && ((same & lanes_below()) != 0 || find(list, key) != 0);
-      __syncwarp();
-      if (again) list[i] = 0;
-      if (key != 0 && !again) note(key, i + 1);
-      gaps = gaps || again;
-      __syncwarp();
-    }
-    if (__any_sync(kFull, gaps)) close(list);
+  INLINE void store(u64* to) const {
+#pragma unroll kUnroll
+    for (u32 c = 0; c < C; c++) to[c * kWarp + lane_id()] = key[c];
   }
 
-  // Keeps the best of both lists. If a document can be in both, its better answer counts.
-  INLINE void merge(u64* from, bool distinct) {
-    if (from[0] <= worst()) return;
-    __syncwarp();
-    if (distinct) {
-      clear();
-      for (u32 i = lane_id(); i < room; i += kWarp)
-        if (best[i] != 0) note(best[i], i + 1);
-      __syncwarp();
-      bool gaps = false;
-      for (u32 i = lane_id(); i < room; i += kWarp) {
-        u64 key = from[i];
-        u32 at = key != 0 ? find(best, key) : 0;
-        bool lower = at != 0 && key <= best[at - 1];
-        __syncwarp();
-        if (at != 0) *(lower ? &from[i] : &best[at - 1]) = 0;
-        gaps = gaps || at != 0;
-        __syncwarp();
+  // Keeps the best of both; the other comes last first. The larger of each and its counterpart are the best of both,
+  // first falling, then rising, which the steps of a bitonic network put in order.
+  INLINE void merge(const Merger& other) {
+    bool changed = false;
+#pragma unroll kUnroll
+    for (u32 c = 0; c < C; c++)
+      if (other.key[c] > key[c]) key[c] = other.key[c], changed = true;
+    if (!__any_sync(kFull, changed)) return;
+#pragma unroll kUnroll
+    for (u32 d = C / 2; d > 0; d /= 2)
+#pragma unroll kUnroll
+      for (u32 c = 0; c < C; c++)
+        if ((c & d) == 0 && key[c] < key[c + d]) {
+          u64 x = key[c];
+          key[c] = key[c + d], key[c + d] = x;
+        }
+#pragma unroll kSteps
+    for (u32 d = kWarp / 2; d > 0; d /= 2)
+#pragma unroll kUnroll
+      for (u32 c = 0; c < C; c++) {
+        u64 x = __shfl_xor_sync(kFull, key[c], d);
+        if ((x > key[c]) == ((lane_id() & d) == 0)) key[c] = x;
       }
-      if (__any_sync(kFull, gaps)) close(best), close(from);
-    }
-    // The larger of each with its counterpart from the other's end are the room best, first falling, then rising.
-    for (u32 i = lane_id(); i < room; i += kWarp) best[i] = max_of(best[i], from[room - 1 - i]);
-    __syncwarp();
-    for (u32 d = room / 2; d > 0; d /= 2) exchange(best, room, d, room);
   }
 };
+
+constexpr u32 kMergeWarps = 8;
+
+// Of a document's answers in a falling list, keeps the first, and writes the first so many that are left. All threads of the block.
+INLINE void unique(const u64* list, u32 room, u32* counts, u64* to, u32 n) {
+  u32 written = 0;
+  for (u32 base = 0; base < room; base += kMergeWarps * kWarp) {
+    u32 i = base + threadIdx.x;
+    u64 key = i < room ? list[i] : 0;
+    bool keep = key != 0;
+    for (u32 j = 0; j < i && keep; j++) keep = (u32)list[j] != (u32)key;
+    u32 votes = __ballot_sync(kFull, keep);
+    if (lane_id() == 0) counts[warp_id()] = __popc(votes);
+    __syncthreads();
+    u32 at = written + __popc(votes & lanes_below());
+    for (u32 w = 0; w < kMergeWarps; w++) {
+      if (w < warp_id()) at += counts[w];
+      written += counts[w];
+    }
+    if (keep && at < n) to[at] = key;
+    __syncthreads();
+  }
+  for (u32 i = written + threadIdx.x; i < n; i += kMergeWarps * kWarp) to[i] = 0;
+}
+
+// Merges `each` lists of `in` answers to one of `out`; all have at most C times 32. A warp takes every eighth of them in, then warps pair up.
+// Shared memory: four lists.
+template <u32 C> INLINE void merge_lists(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, bool distinct, u64* shared, u32* counts) {
+  u32 first = blockIdx.x * each, last = min_of(first + each, lists);
+  Merger<C> best, next;
+  best.clear();
+  u32 l = first + warp_id();
+  if (l < last) next.load(from + (u64)l * in, in);
+  while (l < last) {
+    Merger<C> other = next;
+    l += kMergeWarps;
+    if (l < last) next.load(from + (u64)l * in, in);
+    best.merge(other);
+  }
+  for (u32 half = kMergeWarps / 2; half > 0; half /= 2) {
+    if (warp_id() >= half && warp_id() < 2 * half) best.store(shared + (warp_id() - half) * Merger<C>::kRoom);
+    __syncthreads();
+    if (warp_id() < half) {
+      next.load(shared + warp_id() * Merger<C>::kRoom, Merger<C>::kRoom);
+      best.merge(next);
+    }
+    __syncthreads();
+  }
+  to += (u64)blockIdx.x * out;
+  if (!distinct) {
+    if (warp_id() == 0)
+#pragma unroll Merger<C>::kUnroll
+      for (u32 c = 0; c < C; c++)
+        if (c * kWarp + lane_id() < out) to[c * kWarp + lane_id()] = best.key[c];
+    return;
+  }
+  if (warp_id() == 0) best.store(shared);
+  __syncthreads();
+  unique(shared, Merger<C>::kRoom, counts, to, out);
+}
