@@ -135,9 +135,15 @@ func (g *gpuRun) close() (err error) {
 
 // need is the device memory for a chunk of that size.
 func (g *gpuRun) need(bytes, words, docs int) int64 {
-	n := gpuMethods[g.method].need(bytes, words, docs) + dictionaryMemory*int64(g.task.known)
-	if g.method == Inverting || g.method == Dictionary && g.task.dict == nil {
-		n += 4*int64(words+docs) + slotMemory*2*int64(firstSlots(words)+1024)
+	n := gpuMethods[g.method].need(bytes, words, docs) + (dictionaryMemory+numberMemory(1))*int64(g.task.known)
+	if g.method == Inverting || g.method == Dictionary {
+		slots := firstSlots(words)
+		if g.task.dict != nil {
+			slots /= unknownShare
+		} else {
+			n += 4 * int64(words+docs)
+		}
+		n += (slotMemory + numberMemory(1)) * 2 * int64(slots+1024)
 	}
 	return n
 }

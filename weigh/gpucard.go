@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/collocate/collocate/bm25"
@@ -28,10 +27,12 @@ var gpuKernels = map[string]struct {
 	source  *gpu.Source
 	threads int
 }{
-	"steps":     {gpuModule("steps"), 256},
-	"mapreduce": {gpuModule("mapreduce"), 128},
-	"words":     {gpuModule("words"), 256},
-	"count":     {gpuModule("count"), 256},
+	"steps":      {gpuModule("steps"), 256},
+	"mapreduce":  {gpuModule("mapreduce"), 128},
+	"dictionary": {gpuModule("dictionary"), 256},
+	"words":      {gpuModule("words"), 256},
+	"count":      {gpuModule("count"), 256},
+	"pieces":     {gpuModule("pieces"), 256},
 }
 
 // card is a device at work on one chunk after the other: a stream, temporary memory,
@@ -39,19 +40,26 @@ var gpuKernels = map[string]struct {
 type card struct {
 	dev    *gpu.Device
 	s      *gpu.Stream
-	copies *gpu.Stream // beside s
+	copies *gpu.Stream // beside s, text to the device
+	reads  *gpu.Stream // its words become numbers
+	down   *gpu.Stream // and results from it
+	beside *gpu.Stream // and kernels that leave room for others
 	text   deviceText
 	tmp    arena
-	side   arena              // for the words of method invert
+	side   arena              // for what grows with the number of words that differ
 	count  gpu.Buffer[uint64] // of what a step found
+	told   gpu.Pinned[uint64] // what look looks at
+	tell   gpu.Buffer[uint64] // the same for the device
 	caller context.Context    // whose end is looked at between steps
 	pinned *pinnedResult      // for results; nil for the Go heap
 	watch  *stopwatch         // nil if nobody wants to know
+	// overlaps says that copies run beside the steps.
+	overlaps bool
 
 	events []*gpu.Event // in use since the chunk began
 	used   int
 
-	words  *words.Dictionary // of method auto, kept for the next chunk
+	table  *words.Dictionary // kept for the next chunk
 	seq    *words.Sequence
 	places gpu.Buffer[uint32] // of the words, by number
 }
@@ -63,15 +71,29 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 			err = errors.Join(err, c.free())
 		}
 	}()
-	if c.s, err = dev.NewStream(); err != nil {
+	for _, s := range []**gpu.Stream{&c.s, &c.copies, &c.reads, &c.down, &c.beside} {
+		if *s, err = dev.NewStream(); err != nil {
+			return nil, err
+		}
+	}
+	if c.count, err = gpu.Alloc[uint64](dev, countWords); err != nil {
 		return nil, err
 	}
-	if c.copies, err = dev.NewStream(); err != nil {
+	if c.told, err = gpu.AllocPinned[uint64](dev, countWords); err != nil {
 		return nil, err
 	}
-	c.count, err = gpu.Alloc[uint64](dev, 8)
-	return c, err
+	if c.tell, err = c.told.OnDevice(); err != nil {
+		return nil, err
+	}
+	return c, c.count.Zero(c.s)
 }
+
+func (c *card) streams() []*gpu.Stream {
+	return []*gpu.Stream{c.s, c.copies, c.reads, c.down, c.beside}
+}
+
+// countWords is room for several counts of a step.
+const countWords = 16
 
 // arena is temporary memory that can be made larger while nothing of it is in use.
 type arena struct{ *gpu.Arena }
@@ -90,6 +112,14 @@ func (a *arena) reserve(dev *gpu.Device, bytes int64) (err error) {
 		a.Arena = n
 	}
 	return err
+}
+
+// clear gives back all that was taken.
+func (a *arena) clear() error {
+	if a.Arena == nil {
+		return nil
+	}
+	return a.Release(0)
 }
 
 func (a *arena) free() (err error) {
@@ -140,17 +170,17 @@ func (c *card) free() (err error) {
 	if c.pinned != nil {
 		err = errors.Join(err, c.pinned.free())
 	}
-	if c.words != nil {
-		err = errors.Join(err, c.words.Free())
+	if c.table != nil {
+		err = errors.Join(err, c.table.Free())
 	}
 	if c.seq != nil {
 		err = errors.Join(err, c.seq.Free())
 	}
-	err = errors.Join(err, c.text.Free(), c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free())
+	err = errors.Join(err, c.text.Free(), c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free(), c.told.Free())
 	for _, e := range c.events {
 		err = errors.Join(err, e.Free())
 	}
-	for _, s := range []*gpu.Stream{c.s, c.copies} {
+	for _, s := range c.streams() {
 		if s != nil {
 			err = errors.Join(err, s.Free())
 		}
@@ -158,18 +188,34 @@ func (c *card) free() (err error) {
 	return err
 }
 
-// after makes one stream's later work wait for what the other has to do now.
-func (c *card) after(later, now *gpu.Stream) error {
+// recorded is an event that comes when what the stream has to do now is done.
+func (c *card) recorded(s *gpu.Stream) (*gpu.Event, error) {
 	if c.used == len(c.events) {
 		e, err := c.dev.NewEvent()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.events = append(c.events, e)
 	}
-	e := c.events[c.used]
 	c.used++
-	return errors.Join(now.Record(e), later.WaitFor(e))
+	return c.events[c.used-1], s.Record(c.events[c.used-1])
+}
+
+// after makes one stream's later work wait for what the other has to do now.
+func (c *card) after(later, now *gpu.Stream) error {
+	e, err := c.recorded(now)
+	if err != nil {
+		return err
+	}
+	return later.WaitFor(e)
+}
+
+// fetchAfter makes copies to the host by f, beside what a stream will do next.
+func (c *card) fetchAfter(s *gpu.Stream, f func() error) error {
+	if err := c.after(c.down, s); err != nil {
+		return err
+	}
+	return c.span(c.down, "copy down", f)
 }
 
 // each launches a kernel with a thread for each of n items.
@@ -188,15 +234,22 @@ func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
 // counted waits for the device and returns what the step before wrote to count.
 func (c *card) counted(ctx context.Context) (int, error) {
 	n, err := c.counts(ctx)
-	return int(n[0]), err
+	if err != nil {
+		return 0, err
+	}
+	return int(n[0]), nil
 }
 
-func (c *card) counts(ctx context.Context) (n [8]uint64, err error) {
+func (c *card) counts(ctx context.Context) ([]uint64, error) { return c.look(ctx, c.count) }
+
+// look waits for the device and returns up to countWords numbers. It does so without a
+// copy, which would wait for those of results. They are valid until the next look.
+func (c *card) look(ctx context.Context, b gpu.Buffer[uint64]) ([]uint64, error) {
 	if err := c.caller.Err(); err != nil {
-		return n, err
+		return nil, err
 	}
-	err = c.count.Download(ctx, c.s, n[:])
-	return n, err
+	err := errors.Join(c.each("pieces", "weigh_tell", 1, b.Arg(), c.tell.Arg(), gpu.U64(uint64(b.Len()))), c.s.Sync(ctx))
+	return c.told.Values()[:b.Len()], err
 }
 
 // scratch gives back what f took from the arena.
@@ -214,6 +267,14 @@ func (c *card) step(name string) error {
 		return nil
 	}
 	return c.watch.mark(c.s, name)
+}
+
+// span times what f does on a stream beside the steps.
+func (c *card) span(s *gpu.Stream, name string, f func() error) error {
+	if c.watch == nil || !c.overlaps {
+		return f()
+	}
+	return c.watch.span(s, name, f)
 }
 
 // take takes temporary memory; the first error is kept in err.
@@ -280,86 +341,18 @@ func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T
 type pinnedResult struct {
 	words, small                     gpu.Pinned[uint8]
 	ends, first, posts, large, jumps gpu.Pinned[uint64]
-	firstDocs                        gpu.Pinned[uint32]
+	numbers, firsts                  gpu.Pinned[uint32]
 	gaps                             gpu.Pinned[uint16]
 	weights                          gpu.Pinned[float32]
 }
 
 func (p *pinnedResult) free() error {
 	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.large.Free(), p.jumps.Free(),
-		p.firstDocs.Free(), p.gaps.Free(), p.weights.Free())
+		p.numbers.Free(), p.firsts.Free(), p.gaps.Free(), p.weights.Free())
 }
 
 // scorerArgs are the arguments of the formula, in the kernels' order.
 func scorerArgs(s *bm25.Scorer) []gpu.Arg {
 	p := s.Params()
 	return []gpu.Arg{gpu.F64(p.K1), gpu.F32(s.Length().A), gpu.F32(s.Length().B), gpu.U32(uint32(p.Variant))}
-}
-
-// Step is a step of a method on a GPU and how long the device took for it. Copies
-// between host and device are steps too.
-type Step struct {
-	Name string        `json:"name"`
-	Time time.Duration `json:"nanoseconds"`
-}
-
-// stopwatch times steps by events on the stream.
-type stopwatch struct {
-	dev    *gpu.Device
-	names  []string
-	events []*gpu.Event
-	used   int
-}
-
-func (w *stopwatch) mark(s *gpu.Stream, name string) error {
-	if w.used == len(w.events) {
-		e, err := w.dev.NewEvent()
-		if err != nil {
-			return err
-		}
-		w.events = append(w.events, e)
-	}
-	w.names = append(w.names, name)
-	w.used++
-	return s.Record(w.events[w.used-1])
-}
-
-// steps waits for the last mark and returns the times between all of them, steps of
-// the same name added up. The last mark's name is of no matter.
-func (w *stopwatch) steps() (list []Step, err error) {
-	if w.used == 0 {
-		return nil, nil
-	}
-	if err := w.events[w.used-1].Wait(); err != nil {
-		return nil, err
-	}
-	for i := range w.used - 1 {
-		d, err := w.events[i+1].Since(w.events[i])
-		if err != nil {
-			return nil, err
-		}
-		list = addSteps(list, []Step{{w.names[i], d}})
-	}
-	w.used, w.names = 0, nil
-	return list, nil
-}
-
-// addSteps adds the times of more steps, those of the same name up.
-func addSteps(list, more []Step) []Step {
-	for _, m := range more {
-		if at := slices.IndexFunc(list, func(s Step) bool { return s.Name == m.Name }); at >= 0 {
-			list[at].Time += m.Time
-		} else {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-func (w *stopwatch) free() (err error) {
-	for _, e := range w.events {
-		err = errors.Join(err, e.Free())
-	}
-	w.events = nil
-	return err
 }

@@ -16,27 +16,38 @@ type gpuChunk struct {
 	gpuSize
 	text   gpu.Buffer[uint8] // on the device; or
 	pinned gpu.Pinned[byte]  // on the host
+	parts  []gpuSize         // of that, where it can be cut; nil for nowhere
 	// numbers are those of the documents in the corpus; nil for 0, 1, 2 and so on.
 	numbers []uint32
 }
 
 // gpuPairs is what a method makes of a chunk, on the host: words in byte order, one
-// behind the other, and their pairs, those of word t from first[t] to first[t+1]. A
-// document is the one before it plus a gap; a gap of 0 stands for the first document of
-// a word or for a jump, and a frequency of 0 for a large one.
+// behind the other, and their pairs, of which word t has first[t+1] - first[t].
+//
+// Pairs come in pieces, each of a range of documents. In piece p those of the word with
+// number x are first[x] to first[x+1]; word t has numbers[t], or t if there are none,
+// and the tables of all words if the piece has no own. A document is the one before it
+// plus a gap, and the first one of a word that before the piece plus a gap; a gap of 0
+// stands for a jump, and a frequency of 0 for a large one.
 type gpuPairs struct {
-	words     []byte
-	ends      []uint64
-	first     []uint64
-	firstDocs []uint32
-	gaps      []uint16
-	jumps     []uint64 // pair<<32 | document, in order
-	small     []uint8  // frequencies
-	large     []uint64 // pair<<32 | frequency, in order
-	weights   []float32
+	words   []byte
+	ends    []uint64
+	first   []uint64
+	numbers []uint32
+	pieces  []pairPiece
+	gaps    []uint16
+	jumps   []uint64 // pair<<32 | document, in order
+	small   []uint8  // frequencies
+	large   []uint64 // pair<<32 | frequency, in order
+	weights []float32
 
 	posts []uint64           // instead of all but words, ends and first: doc<<32 | tf
 	kept  gpu.Buffer[uint64] // the same on the device
+}
+
+type pairPiece struct {
+	base  uint32 // number of its first document, or less
+	first []uint32
 }
 
 // gpuTask is a chunk in device memory with all that a method needs.
@@ -44,8 +55,9 @@ type gpuTask struct {
 	*card
 	in      *gpuChunk
 	text    gpu.Buffer[uint8]
-	numbers gpu.Arg // of the documents, or null
-	total   int     // documents of the corpus, with words or without
+	numbers gpu.Arg            // of the documents, or null
+	listed  gpu.Buffer[uint32] // the same
+	total   int                // documents of the corpus, with words or without
 	scorer  *bm25.Scorer
 	dict    *dict.OnDevice // for the method dictionary, or nil
 	known   int            // words of dict
@@ -78,7 +90,7 @@ const gpuSpare = 1 << 20
 
 // weighChunk weighs a chunk, and waits.
 func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuMethod) (out *gpuPairs, err error) {
-	t.card, t.in, t.numbers, c.used = c, in, gpu.Null(), 0
+	t.card, t.in, t.numbers, c.used, c.overlaps = c, in, gpu.Null(), 0, false
 	// A wait that can be called off sleeps now and then, and half a millisecond too
 	// long; these are short.
 	c.caller, ctx = ctx, context.WithoutCancel(ctx)
@@ -96,7 +108,7 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	if err == nil && in.numbers != nil {
 		b := take[uint32](c, &err, len(in.numbers))
 		if err == nil {
-			t.numbers, err = b.Arg(), b.Upload(c.s, in.numbers)
+			t.listed, t.numbers, err = b, b.Arg(), b.Upload(c.s, in.numbers)
 		}
 	}
 	if err == nil {
@@ -106,7 +118,10 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 		err = c.step("end")
 	}
 	// Whatever happened, nothing may be under way when memory is given back.
-	err = errors.Join(err, c.s.Sync(ctx), c.copies.Sync(ctx), c.caller.Err())
+	for _, s := range c.streams() {
+		err = errors.Join(err, s.Sync(ctx))
+	}
+	err = errors.Join(err, c.caller.Err(), c.side.clear())
 	if err != nil || !t.keep {
 		err = errors.Join(err, c.tmp.Release(mark))
 	}
@@ -116,79 +131,90 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 	return out, nil
 }
 
-// gpuPiece is how much text is copied at a time, so that work on it can begin while
-// the next is on its way.
-const gpuPiece = 16 << 20
+// gpuCopy is how much text is copied at a time, so that work on it can begin while
+// the next is on its way. Tests set it lower.
+var gpuCopy = 16 << 20
 
-// feed hands out the text in pieces, as they come to the device if they are not there
-// yet. Pieces end behind a separator, at a multiple of 16.
-func (t *gpuTask) feed(use func(piece gpu.Buffer[uint8]) error) error {
-	all, done := t.in.pinned.Values(), 0
-	for at := 0; at < len(all); {
-		to := min(at+gpuPiece, len(all))
-		if rest := len(all) - at; rest <= gpuPiece { // the last ones are waited for
-			to = min(at+max(rest/2, gpuPiece/16), len(all))
-		}
-		if err := t.text.Slice(at, to).CopyIn(t.copies, t.in.pinned.Slice(at, to)); err != nil {
-			return err
-		}
-		cut := to &^ 15
-		for cut > at && !separates(all[cut-1]) {
-			cut -= 16
-		}
-		at = to
-		if cut <= done || to == len(all) {
-			continue // one long word, or the end
-		}
-		if err := t.after(t.s, t.copies); err != nil {
-			return err
-		}
-		if err := use(t.text.Slice(done, cut)); err != nil {
-			return err
-		}
-		done = cut
-	}
-	if err := t.after(t.s, t.copies); err != nil {
-		return err
-	}
-	return use(t.text.Slice(done, t.in.bytes))
+// arrival is when the text up to some place is on the device.
+type arrival struct {
+	to int
+	*gpu.Event
 }
 
-// upload brings the text to the device, if it is not there.
-func (t *gpuTask) upload() error { return t.feed(func(gpu.Buffer[uint8]) error { return nil }) }
+// send starts the copies of the text, if it is not on the device, and lists when they
+// arrive: at multiples of 16 behind a separator, and at the end.
+func (t *gpuTask) send() (list []arrival, err error) {
+	arrive := func(to int) error {
+		e, err := t.recorded(t.copies)
+		list = append(list, arrival{to, e})
+		return err
+	}
+	err = t.span(t.copies, "copy up", func() error {
+		all, done := t.in.pinned.Values(), 0
+		for at := 0; at < len(all); {
+			to := min(at+gpuCopy, len(all))
+			if rest := len(all) - at; rest <= gpuCopy { // the last ones are waited for
+				to = min(at+max(rest/2, gpuCopy/16), len(all))
+			}
+			if err := t.text.Slice(at, to).CopyIn(t.copies, t.in.pinned.Slice(at, to)); err != nil {
+				return err
+			}
+			at = to
+			cut := to &^ 15
+			for cut > done && !separates(all[cut-1]) {
+				cut -= 16
+			}
+			if cut <= done || to == len(all) {
+				continue // one long word, or the end
+			}
+			if err := arrive(cut); err != nil {
+				return err
+			}
+			done = cut
+		}
+		return arrive(t.in.bytes)
+	})
+	return list, err
+}
 
-// vocabulary brings the words at refs, which are in byte order, to the host.
-func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64], out *gpuPairs) error {
+// upload brings the text to the device, if it is not there or on its way.
+func (t *gpuTask) upload() (err error) {
+	if len(t.in.pinned.Values()) > 0 {
+		err = t.text.CopyIn(t.copies, t.in.pinned)
+	}
+	return errors.Join(err, t.after(t.s, t.copies))
+}
+
+// vocabulary brings the words at refs, which are in byte order, to the host. The memory
+// that it takes is in use until the copies are done.
+func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64], out *gpuPairs) (err error) {
 	n := refs.Len()
-	return scratchOf(tmp, func() (err error) {
-		lengths, ends := takeFrom[uint32](tmp, &err, n), takeFrom[uint64](tmp, &err, n)
-		if err != nil {
+	lengths, ends := takeFrom[uint32](tmp, &err, n), takeFrom[uint64](tmp, &err, n)
+	if err != nil {
+		return err
+	}
+	if err := t.each("steps", "weigh_word_lengths", n, refs.Arg(), lengths.Arg(), gpu.U64(uint64(n))); err != nil {
+		return err
+	}
+	if err := prim.InclusiveScan(t.s, tmp, lengths, ends); err != nil {
+		return err
+	}
+	total, err := t.look(ctx, ends.Slice(n-1, n))
+	if err != nil {
+		return err
+	}
+	words := takeFrom[uint8](tmp, &err, int(total[0]))
+	if err != nil {
+		return err
+	}
+	if err := t.each("steps", "weigh_word_bytes", n, text.Arg(), refs.Arg(), ends.Arg(), words.Arg(), gpu.U64(uint64(n))); err != nil {
+		return err
+	}
+	return t.fetchAfter(t.s, func() error {
+		if out.words, err = fetchAll(ctx, t.card, t.down, words, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_word_lengths", n, refs.Arg(), lengths.Arg(), gpu.U64(uint64(n))); err != nil {
-			return err
-		}
-		if err := prim.InclusiveScan(t.s, tmp, lengths, ends); err != nil {
-			return err
-		}
-		var total [1]uint64
-		if err := ends.Slice(n-1, n).Download(ctx, t.s, total[:]); err != nil {
-			return err
-		}
-		words := takeFrom[uint8](tmp, &err, int(total[0]))
-		if err != nil {
-			return err
-		}
-		if err := t.each("steps", "weigh_word_bytes", n, text.Arg(), refs.Arg(), ends.Arg(), words.Arg(), gpu.U64(uint64(n))); err != nil {
-			return err
-		}
-		if err := t.after(t.copies, t.s); err != nil {
-			return err
-		}
-		if out.words, err = fetchAll(ctx, t.card, t.copies, words, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
-			return err
-		}
-		out.ends, err = fetchAll(ctx, t.card, t.copies, ends, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
+		out.ends, err = fetchAll(ctx, t.card, t.down, ends, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
 		return err
 	})
 }
@@ -207,77 +233,40 @@ func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer
 // being weighed.
 const gpuSlice = 8 << 20
 
-// fetchPairs brings the result to the host; weigh, if not nil, makes the pairs [i, j).
-func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32], weigh func(i, j int) error) error {
+// fetchPairs brings the result, one piece, to the host.
+func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32]) error {
 	n, terms := docs.Len(), first.Len()-1
-	err := t.step("copy down")
-	small, gaps, firstDocs := take[uint8](t.card, &err, n), take[uint16](t.card, &err, n), take[uint32](t.card, &err, terms)
-	// Gaps of a word add up to less than all documents, frequencies to all words.
-	jumps := take[uint64](t.card, &err, min(n, terms*(t.total>>16))+1)
-	large := take[uint64](t.card, &err, t.in.words/255+1)
+	if err := t.step("copy down"); err != nil {
+		return err
+	}
+	r, err := t.newShrunk(n, terms)
 	if err != nil {
 		return err
 	}
-	toGaps, err1 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint16] { return &p.gaps })
-	toWeights, err2 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[float32] { return &p.weights })
-	toSmall, err3 := hostMemory(t.card, n, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.small })
-	err = errors.Join(err1, err2, err3, t.count.Zero(t.s), small.Zero(t.s),
-		t.each("count", "weigh_mark_firsts", terms, first.Arg(), small.Arg(), gpu.U64(uint64(terms))))
+	if err := r.fetchTo(t, out, n); err != nil {
+		return err
+	}
+	err = errors.Join(r.small.Zero(t.s), t.each("pieces", "weigh_mark_firsts", terms, first.Arg(), r.small.Arg(), gpu.U64(uint64(terms))))
 	if err != nil {
 		return err
 	}
-	out.gaps, out.weights, out.small = toGaps.values, toWeights.values, toSmall.values
+	out.pieces = []pairPiece{{}}
 	for i := 0; i < n; i += gpuSlice {
 		j := min(i+gpuSlice, n)
-		if weigh != nil {
-			if err := weigh(i, j); err != nil {
-				return err
-			}
-		}
-		if err := t.each("count", "weigh_shrink", (j-i+3)/4, docs.Arg(), tfs.Arg(), gaps.Arg(), small.Arg(), jumps.Arg(), large.Arg(), t.count.Arg(),
-			gpu.U64(uint64(i)), gpu.U64(uint64(j))); err != nil {
+		args := append([]gpu.Arg{docs.Arg(), tfs.Arg()}, append(r.args(), gpu.U64(uint64(i)), gpu.U64(uint64(j)))...)
+		if err := t.each("pieces", "weigh_shrink", (j-i+3)/4, args...); err != nil {
 			return err
 		}
-		err := errors.Join(t.after(t.copies, t.s), toGaps.fetch(ctx, t.copies, i, gaps.Slice(i, j)),
-			toWeights.fetch(ctx, t.copies, i, weights.Slice(i, j)), toSmall.fetch(ctx, t.copies, i, small.Slice(i, j)))
-		if err != nil {
+		if err := errors.Join(r.fetch(ctx, t, i, j), t.fetchAfter(t.s, func() error { return r.toWeights.fetch(ctx, t.down, i, weights.Slice(i, j)) })); err != nil {
 			return err
 		}
 	}
-	if err := t.each("count", "weigh_first_docs", terms, first.Arg(), docs.Arg(), firstDocs.Arg(), gpu.U64(uint64(terms))); err != nil {
+	if err := r.fetchLists(ctx, t, out); err != nil {
 		return err
 	}
-	many, err := t.counts(ctx)
-	if err != nil {
+	err = t.fetchAfter(t.s, func() (err error) {
+		out.first, err = fetchAll(ctx, t.card, t.down, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first })
 		return err
-	}
-	if out.jumps, err = t.fetchList(ctx, jumps.Slice(0, int(many[0])), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.jumps }); err != nil {
-		return err
-	}
-	if out.large, err = t.fetchList(ctx, large.Slice(0, int(many[1])), func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.large }); err != nil {
-		return err
-	}
-	if out.firstDocs, err = fetchAll(ctx, t.card, t.copies, firstDocs, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.firstDocs }); err != nil {
-		return err
-	}
-	if out.first, err = fetchAll(ctx, t.card, t.copies, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
-		return err
-	}
-	return t.after(t.s, t.copies)
-}
-
-// fetchList sorts a list that was made in no order, and brings it to the host.
-func (t *gpuTask) fetchList(ctx context.Context, list gpu.Buffer[uint64], slot func(*pinnedResult) *gpu.Pinned[uint64]) (v []uint64, err error) {
-	alt := take[uint64](t.card, &err, list.Len())
-	if err != nil {
-		return nil, err
-	}
-	list, err = prim.SortKeys(t.s, t.tmp.Arena, list, alt, 32, 64)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.after(t.copies, t.s); err != nil {
-		return nil, err
-	}
-	return fetchAll(ctx, t.card, t.copies, list, slot)
+	})
+	return errors.Join(err, t.after(t.s, t.down))
 }

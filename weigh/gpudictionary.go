@@ -9,180 +9,195 @@ import (
 )
 
 // gpuDictionary is PPD of the papers: the eight steps, with a dictionary before the
-// sort that makes words numbers.
+// sort that makes words numbers. As these are the same in all pieces of the text, each
+// piece goes through the first seven steps as soon as it is there.
 func gpuDictionary(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
-	o, err := t.extract(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.step("dictionary"); err != nil {
-		return nil, err
-	}
-	keys := take[uint32](t.card, &err, o.n)
-	if err != nil {
-		return nil, err
-	}
-	var numbers int
-	if t.dict != nil {
-		if err := t.dict.LookUp(t.s, t.tmp.Arena, t.text, o.refs, keys); err != nil {
-			return nil, err
-		}
-		numbers, err = t.numberUnknown(ctx, &o, keys)
-	} else {
-		numbers, err = t.numberAll(ctx, keys)
-	}
-	if err != nil {
-		return nil, err
-	}
-	refs, err := t.inByteOrder(ctx, &o, keys, numbers)
-	if err != nil {
-		return nil, err
-	}
-	// 4: sort by word.
-	if err := t.step("4 sort"); err != nil {
-		return nil, err
-	}
-	if err := t.each("steps", "weigh_from_zero", o.n, o.docs.Arg(), gpu.U64(uint64(o.n))); err != nil {
-		return nil, err
-	}
-	altKeys, altDocs := take[uint32](t.card, &err, o.n), take[uint32](t.card, &err, o.n)
-	if err != nil {
-		return nil, err
-	}
-	keys, o.docs, err = prim.SortPairs(t.s, t.tmp.Arena, keys, altKeys, o.docs, altDocs, 0, bitsFor(refs.Len()))
-	if err != nil {
-		return nil, err
-	}
-	return t.finish(ctx, &o, sorted{keys: keys, words: refs})
+	return t.inPieces(ctx, &numbered{gpuTask: t})
 }
 
-// numberUnknown gives words that the dictionary lacks numbers behind its own, equal
-// ones for equal words: they are sorted as strings, which only pays if they are few.
-func (t *gpuTask) numberUnknown(ctx context.Context, o *occurrences, ids gpu.Buffer[uint32]) (numbers int, err error) {
-	// Mostly there are none, which is soon found out.
-	if err := errors.Join(t.count.Zero(t.s),
-		t.each("steps", "weigh_count_unknown", min(o.n, 1<<20), ids.Arg(), gpu.U64(uint64(o.n)), t.count.Arg())); err != nil {
+// numbered makes pairs of pieces by steps 1 to 5.
+type numbered struct {
+	*gpuTask
+	numbers int
+	used    gpu.Buffer[uint64] // an occurrence of the word with each number, or all ones
+}
+
+// unknownShare is how much smaller the hash table is if it is only for the words that a
+// given dictionary lacks.
+const unknownShare = 8
+
+// Without a dictionary, a hash table numbers all words. With one, the table gives the
+// words that it lacks numbers behind its own.
+func (d *numbered) start() (int, error) {
+	slots, items := firstSlots(d.in.words), d.in.words+d.in.docs
+	if d.dict != nil {
+		slots, items = slots/unknownShare, 0
+	}
+	if err := d.startWords(slots, items); err != nil {
 		return 0, err
 	}
-	if n, err := t.counted(ctx); err != nil || n == 0 {
-		return t.known, err
+	d.numbers, d.used = d.known+d.table.Numbers(), gpu.Buffer[uint64]{}
+	return d.numbers, nil
+}
+
+func (d *numbered) came(from, to int) error {
+	if d.dict != nil {
+		return nil
 	}
-	err = t.scratch(func() (err error) {
-		flags, at := take[uint8](t.card, &err, o.n), take[uint32](t.card, &err, o.n)
+	return d.span(d.reads, "dictionary", func() error { return d.queueWords(from, to) })
+}
+
+func (d *numbered) grow(ctx context.Context) error { return d.growWords(ctx) }
+
+func (d *numbered) steps() (df, balance, formula string) { return "6 df", "7 balance", "8 formula" }
+
+func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], lengths gpu.Buffer[uint32]) (n int, pack packing, err error) {
+	size, ok := p.size(), false
+	if pack, ok = newPacking(d.numbers, size.docs, size.longest); !ok {
+		return 0, pack, errPacking
+	}
+	err = d.scratch(func() error {
+		o, err := d.extract(ctx, p)
 		if err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_unknown", o.n, ids.Arg(), flags.Arg(), gpu.U64(uint64(o.n))); err != nil {
+		if err := d.each("pieces", "weigh_lengths_of_begins", size.docs, o.begins.Arg(), lengths.Arg(), gpu.U64(uint64(size.docs))); err != nil {
 			return err
 		}
-		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, at, t.count); err != nil {
+		if err := d.step("dictionary"); err != nil {
 			return err
 		}
-		n, err := t.counted(ctx)
+		keys := take[uint32](d.card, &err, o.n)
 		if err != nil {
 			return err
 		}
-		refs, rank := take[uint64](t.card, &err, n), take[uint32](t.card, &err, n)
+		if err := d.number(ctx, p, o.refs, keys); err != nil {
+			return err
+		}
+		// 4: sort by word.
+		if err := d.step("4 sort"); err != nil {
+			return err
+		}
+		altKeys, altDocs := take[uint32](d.card, &err, o.n), take[uint32](d.card, &err, o.n)
 		if err != nil {
 			return err
 		}
-		count := gpu.U64(uint64(n))
-		if err := t.each("steps", "weigh_gather", n, o.refs.Arg(), at.Arg(), refs.Arg(), count); err != nil {
+		keys, docs, err := prim.SortPairs(d.s, d.tmp.Arena, keys, altKeys, o.docs, altDocs, 0, bitsFor(d.numbers))
+		if err != nil {
 			return err
 		}
-		if err := prim.SortStrings(t.s, t.tmp.Arena, t.text, refs, flags); err != nil {
+		// 5: tf, by counting equal (word, document).
+		if err := d.step("5 tf"); err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_flags", n, flags.Arg(), rank.Arg(), count); err != nil {
+		flags, at := take[uint8](d.card, &err, o.n), take[uint32](d.card, &err, o.n)
+		if err != nil {
 			return err
 		}
-		if err := prim.InclusiveScan(t.s, t.tmp.Arena, rank, rank); err != nil {
+		err = errors.Join(d.each("dictionary", "weigh_pair_keys", o.n, keys.Arg(), docs.Arg(), flags.Arg(), gpu.U64(uint64(o.n))),
+			prim.SelectIndex(d.s, d.tmp.Arena, flags, at, d.count))
+		if err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_number", n, refs.Arg(), rank.Arg(), count, o.starts.Arg(), gpu.U64(uint64(o.n)),
-			gpu.U32(uint32(t.known)), ids.Arg()); err != nil {
+		counts, err := d.counts(ctx)
+		if err != nil {
 			return err
 		}
-		var last [1]uint32
-		err = rank.Slice(n-1, n).Download(ctx, t.s, last[:])
-		numbers = int(last[0])
+		if n = int(counts[0]); counts[missedWord] > 0 {
+			return errNoRoom
+		}
+		args := []gpu.Arg{at.Arg(), gpu.U64(uint64(n)), keys.Arg(), docs.Arg(), gpu.U64(uint64(o.n)), out.Arg()}
+		return d.each("dictionary", "weigh_pack", n, append(args, pack.args()...)...)
+	})
+	return n, pack, err
+}
+
+// missedWord is where words are counted for which there was no room.
+const missedWord = countWords - 1
+
+// number makes the words of a piece numbers, and notes where one of each is.
+func (d *numbered) number(ctx context.Context, p gpuPiece, refs gpu.Buffer[uint64], ids gpu.Buffer[uint32]) (err error) {
+	n := gpu.U64(uint64(ids.Len()))
+	missed := d.count.Slice(missedWord, missedWord+1)
+	if err := missed.Zero(d.s); err != nil {
 		return err
-	})
-	return t.known + numbers, err
-}
-
-// numberAll numbers all words, without a dictionary given, by a hash table.
-func (t *gpuTask) numberAll(ctx context.Context, ids gpu.Buffer[uint32]) (numbers int, err error) {
-	if err := t.tokenise(ctx, func(use func(gpu.Buffer[uint8]) error) error { return use(t.text) }); err != nil {
-		return 0, err
 	}
-	items := t.seq.Items(0, t.in.words+t.in.docs)
-	err = t.scratch(func() (err error) {
-		flags := take[uint8](t.card, &err, items.Len())
-		if err != nil {
-			return err
-		}
-		if err := t.each("steps", "weigh_is_word", items.Len(), items.Arg(), flags.Arg(), gpu.U64(uint64(items.Len()))); err != nil {
-			return err
-		}
-		if err := prim.Select(t.s, t.tmp.Arena, items, flags, ids, t.count); err != nil {
-			return err
-		}
-		return t.each("steps", "weigh_from_zero", ids.Len(), ids.Arg(), gpu.U64(uint64(ids.Len())))
-	})
-	return t.words.Numbers(), err
-}
-
-// inByteOrder replaces the words' numbers by their places among all words in use,
-// and returns references to these, in that order.
-func (t *gpuTask) inByteOrder(ctx context.Context, o *occurrences, ids gpu.Buffer[uint32], numbers int) (refs gpu.Buffer[uint64], err error) {
-	all := take[uint64](t.card, &err, min(numbers, o.n)) // more than are in use
+	if d.dict != nil {
+		args := append([]gpu.Arg{d.text.Arg(), refs.Arg(), ids.Arg(), n, gpu.U32(uint32(d.known))}, d.table.Args(false)...)
+		err = errors.Join(d.dict.LookUp(d.s, d.tmp.Arena, d.text, refs, ids),
+			d.each("dictionary", "weigh_number_unknown", ids.Len(), append(args, missed.Arg())...))
+	} else {
+		err = d.numbersIn(ctx, p, ids)
+	}
 	if err != nil {
-		return refs, err
+		return err
 	}
-	n := 0
-	err = t.scratch(func() (err error) {
-		used, flags := take[uint64](t.card, &err, numbers), take[uint8](t.card, &err, numbers)
-		at := take[uint32](t.card, &err, numbers)
+	if d.used.Len() == 0 {
+		d.used = takeFrom[uint64](d.side.Arena, &err, d.numbers)
 		if err != nil {
 			return err
 		}
-		if err := used.FillBytes(t.s, 0xff); err != nil {
+		if err := d.used.FillBytes(d.s, 0xff); err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_use", o.n, ids.Arg(), o.refs.Arg(), used.Arg(), gpu.U64(uint64(o.n))); err != nil {
-			return err
-		}
-		if err := t.each("steps", "weigh_is", numbers, used.Arg(), flags.Arg(), gpu.U64(uint64(numbers))); err != nil {
-			return err
-		}
-		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, at, t.count); err != nil {
-			return err
-		}
-		if n, err = t.counted(ctx); err != nil {
-			return err
-		}
-		refs = all.Slice(0, n)
-		heads := take[uint8](t.card, &err, n)
-		numberAt := take[uint32](t.card, &err, t.in.bytes/2+1)
+	}
+	return d.each("dictionary", "weigh_use", ids.Len(), ids.Arg(), refs.Arg(), d.used.Arg(), n)
+}
+
+// numbersIn takes the numbers of a piece's words from the sequence.
+func (d *numbered) numbersIn(ctx context.Context, p gpuPiece, ids gpu.Buffer[uint32]) error {
+	if err := d.checkWords(ctx, p.to); err != nil {
+		return err
+	}
+	items := d.seq.Items(p.from.words+p.from.docs, p.to.words+p.to.docs)
+	return d.scratch(func() (err error) {
+		flags := take[uint8](d.card, &err, items.Len())
 		if err != nil {
 			return err
 		}
-		count := gpu.U64(uint64(n))
-		if err := t.each("steps", "weigh_gather", n, used.Arg(), at.Arg(), refs.Arg(), count); err != nil {
-			return err
-		}
-		if err := t.each("steps", "weigh_mark", n, refs.Arg(), at.Arg(), numberAt.Arg(), count); err != nil {
-			return err
-		}
-		if err := prim.SortStrings(t.s, t.tmp.Arena, t.text, refs, heads); err != nil {
-			return err
-		}
-		rank := gpu.As[uint32](used)
-		if err := t.each("steps", "weigh_rank", n, refs.Arg(), numberAt.Arg(), rank.Arg(), count); err != nil {
-			return err
-		}
-		return t.each("steps", "weigh_renumber", o.n, ids.Arg(), rank.Arg(), gpu.U64(uint64(o.n)))
+		return errors.Join(d.each("dictionary", "weigh_is_word", items.Len(), items.Arg(), flags.Arg(), gpu.U64(uint64(items.Len()))),
+			prim.Select(d.s, d.tmp.Arena, items, flags, ids, d.count),
+			d.each("dictionary", "weigh_from_zero", ids.Len(), ids.Arg(), gpu.U64(uint64(ids.Len()))))
 	})
-	return refs, err
+}
+
+// balance is step 7: the word, and so the df, of each pair.
+func (d *numbered) balance(pairs, first gpu.Buffer[uint64]) (term gpu.Buffer[uint32], err error) {
+	term = take[uint32](d.card, &err, pairs.Len())
+	if err != nil {
+		return term, err
+	}
+	return term, prim.Balance(d.s, first.Slice(0, d.numbers), pairs.Len(), term)
+}
+
+func (d *numbered) words(ctx context.Context, out *gpuPairs, rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
+	flags, at := take[uint8](d.card, &err, d.numbers), take[uint32](d.card, &err, d.numbers)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(d.each("dictionary", "weigh_is_used", d.numbers, d.used.Arg(), flags.Arg(), gpu.U64(uint64(d.numbers))),
+		prim.SelectIndex(d.s, d.tmp.Arena, flags, at, d.count))
+	if err != nil {
+		return err
+	}
+	n, err := d.counted(ctx)
+	if err != nil {
+		return err
+	}
+	refs, heads := take[uint64](d.card, &err, n), take[uint8](d.card, &err, n)
+	numberAt, numbers := take[uint32](d.card, &err, d.in.bytes/2+1), take[uint32](d.card, &err, n)
+	if err != nil {
+		return err
+	}
+	count := gpu.U64(uint64(n))
+	err = errors.Join(d.each("dictionary", "weigh_mark_used", n, d.used.Arg(), at.Arg(), refs.Arg(), numberAt.Arg(), count),
+		prim.SortStrings(d.s, d.tmp.Arena, d.text, refs, heads),
+		d.each("dictionary", "weigh_numbers_of", n, refs.Arg(), numberAt.Arg(), numbers.Arg(), count))
+	if err != nil {
+		return err
+	}
+	if err := d.vocabulary(ctx, d.tmp.Arena, d.text, refs, out); err != nil {
+		return err
+	}
+	return rest(d.tmp.Arena, numbers)
 }

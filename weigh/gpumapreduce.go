@@ -23,7 +23,7 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.begins(ctx, starts, true); err != nil {
+	if _, err := t.begins(ctx, t.text, 0, starts, true); err != nil {
 		return nil, err
 	}
 	text, bytes, docCount := t.text.Arg(), gpu.U64(uint64(t.in.bytes)), gpu.U64(uint64(nd))
@@ -94,7 +94,7 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 		return nil, err
 	}
 	out = &gpuPairs{}
-	if err := t.fetchPairs(ctx, out, first, outDocs, tfs, w, nil); err != nil {
+	if err := t.fetchPairs(ctx, out, first, outDocs, tfs, w); err != nil {
 		return nil, err
 	}
 	if err := t.each("steps", "weigh_word_refs", nt, refs.Arg(), gpu.Null(), begins.Arg(), wordRefs.Arg(), terms); err != nil {

@@ -50,50 +50,83 @@ func (p *gpuPairs) terms(ctx context.Context, from, to int) iter.Seq2[Weighted, 
 				yield(Weighted{}, ctx.Err())
 				return
 			}
-			lo, hi := p.first[i], p.first[i+1]
 			r.read(p, i)
-			t := Term{Word: p.word(i), DF: int(hi - lo), Docs: r.docs, TFs: r.tfs}
-			if !yield(Weighted{t, p.weights[lo:hi]}, nil) {
+			if !yield(Weighted{Term{Word: p.word(i), DF: len(r.docs), Docs: r.docs, TFs: r.tfs}, r.weights}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// pairReader holds the documents of a word, and how often each has it.
-type pairReader struct{ docs, tfs []uint32 }
+// pairReader holds the documents of a word, how often each has it, and its weights
+// there.
+type pairReader struct {
+	docs, tfs []uint32
+	weights   []float32
+	gathered  []float32 // memory for weights from several pieces
+}
 
 // read unpacks the pairs of word i.
 func (r *pairReader) read(p *gpuPairs, i int) {
-	lo, hi := p.first[i], p.first[i+1]
-	n := int(hi - lo)
+	n := int(p.first[i+1] - p.first[i])
 	if cap(r.docs) < n {
 		r.docs, r.tfs = make([]uint32, n+n/2), make([]uint32, n+n/2)
 	}
 	r.docs, r.tfs = r.docs[:n], r.tfs[:n]
 	if p.posts != nil {
-		for k, x := range p.posts[lo:hi] {
+		for k, x := range p.posts[p.first[i]:p.first[i+1]] {
 			r.docs[k], r.tfs[k] = uint32(x>>32), uint32(x)
 		}
 		return
 	}
-	doc, jumps := p.firstDocs[i], []uint64(nil)
+	number := i
+	if p.numbers != nil {
+		number = int(p.numbers[i])
+	}
+	at := 0
+	for k := range p.pieces {
+		piece := &p.pieces[k]
+		lo, hi := p.first[i], p.first[i+1]
+		if piece.first != nil {
+			lo, hi = uint64(piece.first[number]), uint64(piece.first[number+1])
+		}
+		if lo == hi {
+			continue
+		}
+		to := at + int(hi-lo)
+		p.unpack(lo, hi, piece.base, r.docs[at:to], r.tfs[at:to])
+		switch {
+		case to-at == n: // all in one piece
+			r.weights = p.weights[lo:hi]
+			return
+		case at == 0:
+			r.gathered = r.gathered[:0]
+		}
+		r.gathered = append(r.gathered, p.weights[lo:hi]...)
+		at = to
+	}
+	r.weights = r.gathered
+}
+
+// unpack unpacks the pairs [lo, hi) of a word, in a piece with documents from base on.
+func (p *gpuPairs) unpack(lo, hi uint64, base uint32, docs, tfs []uint32) {
+	doc, jumps := base-1, []uint64(nil)
 	for k, gap := range p.gaps[lo:hi] {
-		if doc += uint32(gap); gap == 0 && k > 0 {
+		if doc += uint32(gap); gap == 0 {
 			if jumps == nil {
 				jumps = from(p.jumps, lo)
 			}
 			doc, jumps = uint32(jumps[0]), jumps[1:]
 		}
-		r.docs[k] = doc
+		docs[k] = doc
 	}
 	large := []uint64(nil)
 	for k, tf := range p.small[lo:hi] {
-		if r.tfs[k] = uint32(tf); tf == 0 {
+		if tfs[k] = uint32(tf); tf == 0 {
 			if large == nil {
 				large = from(p.large, lo)
 			}
-			r.tfs[k], large = uint32(large[0]), large[1:]
+			tfs[k], large = uint32(large[0]), large[1:]
 		}
 	}
 }

@@ -17,25 +17,24 @@ type occurrences struct {
 	begins gpu.Buffer[uint64] // first word of each document, and the end
 }
 
-// extract does steps 1 to 3 of the papers.
-func (t *gpuTask) extract(ctx context.Context) (o occurrences, err error) {
-	w := t.in.words
+// extract does steps 1 to 3 of the papers for a piece of the text.
+func (t *gpuTask) extract(ctx context.Context, p gpuPiece) (o occurrences, err error) {
+	w := p.size().words
 	o.starts, o.refs = take[uint32](t.card, &err, w), take[uint64](t.card, &err, w)
 	o.docs, o.begins = take[uint32](t.card, &err, w), take[uint64](t.card, &err, w+1)
 	if err != nil {
-		return o, err
-	}
-	if err := t.upload(); err != nil {
 		return o, err
 	}
 	// 1: the words, and which of them begin a document.
 	if err := t.step("1 words"); err != nil {
 		return o, err
 	}
-	if o.n, err = t.begins(ctx, o.starts, false); err != nil {
+	base := p.from.bytes &^ 15
+	text := t.text.Slice(base, p.to.bytes)
+	if o.n, err = t.begins(ctx, text, p.from.bytes-base, o.starts, false); err != nil {
 		return o, err
 	}
-	err = t.each("steps", "weigh_refs", w, t.text.Arg(), gpu.U64(uint64(t.in.bytes)), o.starts.Arg(), o.refs.Arg(), o.docs.Arg(), gpu.U64(uint64(w)))
+	err = t.each("steps", "weigh_refs", w, text.Arg(), gpu.U64(uint64(text.Len())), gpu.U64(uint64(base)), o.starts.Arg(), o.refs.Arg(), o.docs.Arg(), gpu.U64(uint64(w)))
 	if err != nil {
 		return o, err
 	}
@@ -60,21 +59,21 @@ func (t *gpuTask) extract(ctx context.Context) (o occurrences, err error) {
 	return o, err
 }
 
-// begins finds where words, or documents, begin. There must be as many as the host
-// counted.
-func (t *gpuTask) begins(ctx context.Context, starts gpu.Buffer[uint32], documents bool) (n int, err error) {
-	which := uint32(0)
+// begins finds where words, or documents, begin in a text behind its first bytes. There
+// must be as many as the host counted.
+func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int, starts gpu.Buffer[uint32], documents bool) (n int, err error) {
+	which, bytes := uint32(0), text.Len()
 	if documents {
 		which = 1
 	}
 	err = t.scratch(func() (err error) {
-		flags := take[uint8](t.card, &err, t.in.bytes)
+		flags := take[uint8](t.card, &err, bytes)
 		// One more than expected is found out, not written behind the end.
-		all := take[uint32](t.card, &err, t.in.bytes/2+1)
+		all := take[uint32](t.card, &err, bytes/2+1)
 		if err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_begins", (t.in.bytes+15)/16, t.text.Arg(), flags.Arg(), gpu.U64(uint64(t.in.bytes)), gpu.U32(which)); err != nil {
+		if err := t.each("steps", "weigh_begins", (bytes+15)/16, text.Arg(), flags.Arg(), gpu.U64(uint64(bytes)), gpu.U32(uint32(skip)), gpu.U32(which)); err != nil {
 			return err
 		}
 		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, all, t.count); err != nil {
@@ -93,7 +92,10 @@ func (t *gpuTask) begins(ctx context.Context, starts gpu.Buffer[uint32], documen
 
 // gpuPrimitives is PP of the papers: the eight steps, words compared as strings.
 func gpuPrimitives(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
-	o, err := t.extract(ctx)
+	if err := t.upload(); err != nil {
+		return nil, err
+	}
+	o, err := t.extract(ctx, gpuPiece{to: t.in.gpuSize})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func gpuPrimitives(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.finish(ctx, &o, sorted{heads: heads, refs: o.refs})
+	return t.finish(ctx, &o, heads)
 }
 
 // sortWords sorts occurrences by their words and sets the document of each; mark
@@ -134,22 +136,10 @@ func (t *gpuTask) sortWords(refs gpu.Buffer[uint64], mark func(places gpu.Buffer
 	return heads, err
 }
 
-// sorted says where words differ among occurrences that are sorted by word: by heads,
-// with the occurrences themselves, or by keys, with one occurrence of each word.
-type sorted struct {
-	heads gpu.Buffer[uint8]
-	refs  gpu.Buffer[uint64]
-	keys  gpu.Buffer[uint32]
-	words gpu.Buffer[uint64]
-}
-
-// finish does steps 5 to 8. The documents in o, from 0, are sorted as s is.
-func (t *gpuTask) finish(ctx context.Context, o *occurrences, s sorted) (out *gpuPairs, err error) {
+// finish does steps 5 to 8. Occurrences are sorted by word, their documents counted from
+// 0, and heads says where words differ.
+func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[uint8]) (out *gpuPairs, err error) {
 	n := o.n
-	kind, words := "heads", s.heads.Arg()
-	if s.keys.Len() > 0 {
-		kind, words = "keys", s.keys.Arg()
-	}
 	// 5: tf, by counting equal (word, document).
 	if err := t.step("5 tf"); err != nil {
 		return nil, err
@@ -159,7 +149,7 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, s sorted) (out *gp
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_pairs_of_"+kind, n, words, o.docs.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
+	if err := t.each("steps", "weigh_pair_heads", n, heads.Arg(), o.docs.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
 		return nil, err
 	}
 	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags.Slice(0, n), pairs, t.count); err != nil {
@@ -177,7 +167,7 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, s sorted) (out *gp
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_terms_of_"+kind, np, pairs.Arg(), words, flags.Arg(), gpu.U64(uint64(np))); err != nil {
+	if err := t.each("steps", "weigh_term_heads", np, pairs.Arg(), heads.Arg(), flags.Arg(), gpu.U64(uint64(np))); err != nil {
 		return nil, err
 	}
 	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags.Slice(0, np), terms, t.count); err != nil {
@@ -223,18 +213,15 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, s sorted) (out *gp
 		return nil, err
 	}
 	out = &gpuPairs{}
-	if err := t.fetchPairs(ctx, out, first, docs, tfs, w, nil); err != nil {
+	if err := t.fetchPairs(ctx, out, first, docs, tfs, w); err != nil {
 		return nil, err
 	}
-	refs := s.words
-	if refs.Len() == 0 {
-		refs = take[uint64](t.card, &err, nt)
-		if err != nil {
-			return nil, err
-		}
-		if err := t.each("steps", "weigh_word_refs", nt, s.refs.Arg(), pairs.Arg(), first.Arg(), refs.Arg(), gpu.U64(uint64(nt))); err != nil {
-			return nil, err
-		}
+	refs := take[uint64](t.card, &err, nt)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.each("steps", "weigh_word_refs", nt, o.refs.Arg(), pairs.Arg(), first.Arg(), refs.Arg(), gpu.U64(uint64(nt))); err != nil {
+		return nil, err
 	}
 	return out, t.vocabulary(ctx, t.tmp.Arena, t.text, refs, out)
 }

@@ -24,6 +24,10 @@ func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Ana
 	}
 	corpus := *c
 	corpus.Options.Threads = threads
+	return pinCorpus(ctx, dev, corpus.Batches, an, threads)
+}
+
+func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analyzer, threads int) (*PinnedCorpus, error) {
 	ready := make(chan struct{})
 	close(ready)
 	var text []byte
@@ -33,11 +37,14 @@ func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Ana
 		parts = append(parts, *p)
 		return nil
 	}}
-	d, err := all.gather(ctx, corpus.Batches, an, threads, nil)
+	d, err := all.gather(ctx, each, an, threads, nil)
 	if err != nil {
 		return nil, err
 	}
 	in := &gpuChunk{gpuSize: sizeOf(parts), numbers: numbersOf(parts, d)}
+	for i := range parts {
+		in.parts = append(in.parts, gpuSize{}.plus(&parts[i]))
+	}
 	if in.pinned, err = gpu.AllocPinned[byte](dev, in.bytes); err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 // onDevice is the time of all steps but the copies.
 func onDevice(steps []weigh.Step) (seconds float64) {
 	for _, s := range steps {
-		if !strings.HasPrefix(s.Name, "copy") {
+		if !strings.HasPrefix(s.Name, "copy") && !s.Beside {
 			seconds += s.Time.Seconds()
 		}
 	}

@@ -220,14 +220,20 @@ func (o *Options) timeSection(list []*measured) report.Section {
 
 // stepSection is figures 6 and 7: where the time goes on the GPU.
 func stepSection(list []*measured, size int64) report.Section {
-	s := report.Section{Title: "Where the time goes", Text: fmt.Sprintf("The papers' figures 6 and 7: the steps of each method on the GPU, %s MB.", megabytes(size))}
+	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method on the GPU, %s MB. Steps that run beside others, copies above all, are marked; "+
+		"the times of all others add up to the whole.", megabytes(size))
+	s := report.Section{Title: "Where the time goes", Text: text}
 	for _, m := range list {
 		if len(m.steps) == 0 {
 			continue
 		}
-		t := report.Table{Name: "steps-" + fileName(m.name), Title: m.name, Header: []string{"step", "ms"}}
+		t := report.Table{Name: "steps-" + fileName(m.name), Title: m.name, Header: []string{"step", "ms", "beside others"}}
 		for _, x := range m.steps {
-			t.Rows = append(t.Rows, []string{x.Name, fmt.Sprintf("%.3f", x.Time.Seconds()*1e3)})
+			beside := ""
+			if x.Beside {
+				beside = "yes"
+			}
+			t.Rows = append(t.Rows, []string{x.Name, fmt.Sprintf("%.3f", x.Time.Seconds()*1e3), beside})
 		}
 		s.Tables = append(s.Tables, t)
 	}

@@ -199,7 +199,11 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 // printSteps writes where the time on the device went.
 func printSteps(a *app, steps []weigh.Step) error {
 	for _, s := range steps {
-		if _, err := fmt.Fprintf(a.stderr, "  %-12s %10.3f ms\n", s.Name, s.Time.Seconds()*1e3); err != nil {
+		note := ""
+		if s.Beside {
+			note = "  beside other steps"
+		}
+		if _, err := fmt.Fprintf(a.stderr, "  %-22s %10.3f ms%s\n", s.Name, s.Time.Seconds()*1e3, note); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,7 @@
 // its documents one after the other, so nothing needs to be sorted for that. Items
 // of the sequence are a word's number + 1, or 0 for the end of a document.
 #include "warp.cuh"
-#include "bm25.cuh"
+#include "packing.cuh"
 
 INLINE u64 thread_number(u32 threads) { return (u64)blockIdx.x * threads + threadIdx.x; }
 
@@ -12,7 +12,12 @@ KERNEL __launch_bounds__(kEndThreads) weigh_ends(const u32* __restrict__ items, 
   u64 at = thread_number(kEndThreads) * 4;
   if (at + 4 <= n) {
     u32 v[4];
-    load_vec(items + at, v);
+    if ((u64)items % 16 == 0) {
+      load_vec(items + at, v);
+    } else {
+#pragma unroll
+      for (u32 j = 0; j < 4; j++) v[j] = items[at + j];
+    }
     *(u32*)(flags + at) = (u32)(v[0] == 0) | (u32)(v[1] == 0) << 8 | (u32)(v[2] == 0) << 16 | (u32)(v[3] == 0) << 24;
   } else {
     for (; at < n; at++) flags[at] = items[at] == 0;
@@ -47,29 +52,22 @@ weigh_classes(const u32* __restrict__ ends, u64 docs, u32 none, u32 most0, u32 m
   }
 }
 
-// A pair is one number, the word's place in byte order highest, then the document,
-// then how often: so one sort of 64-bit keys by their highest bits brings pairs of a
-// word together, in the documents' order.
-struct Packing {
-  u32 doc_shift, term_shift;
-
-  INLINE u64 pack(u32 term, u32 doc, u32 tf) const { return (u64)term << term_shift | (u64)doc << doc_shift | tf; }
-  INLINE u32 term(u64 pair) const { return (u32)(pair >> term_shift); }
-  INLINE u32 doc(u64 pair) const { return (u32)((pair & ((1ull << term_shift) - 1)) >> doc_shift); }
-  INLINE u32 tf(u64 pair) const { return (u32)(pair & ((1ull << doc_shift) - 1)); }
-};
-
 // What a document's pairs go to: the places of its items. Those that get no pair
 // are flagged 0.
 struct Out {
   u64* pairs;
   u8* flags;
-  const u32* places;  // of words, by number
+  const u32* places;  // of words, by number; null for the numbers themselves
   Packing packing;
 
+  INLINE u32 place(u32 item) const { return places ? __ldg(places + item - 1) : item - 1; }
   INLINE void put(u64 at, u32 place, u32 doc, u32 tf) const {
     pairs[at] = packing.pack(place, doc, tf);
     flags[at] = 1;
+  }
+  INLINE void skip(u64 at) const {
+    pairs[at] = 0;  // read by who selects, and thrown away
+    flags[at] = 0;
   }
 };
 
@@ -122,10 +120,10 @@ weigh_count_small(const u32* __restrict__ items, const u32* __restrict__ ends, c
     u32 i = base + lane_id();
     u32 key = i < slots ? keys[i] : 0;
     u32 votes = __ballot_sync(kFull, key != 0);
-    if (key) out.put(begin + total + __popc(votes & lanes_below()), places[key - 1], (u32)d, counts[i]);
+    if (key) out.put(begin + total + __popc(votes & lanes_below()), out.place(key), (u32)d, counts[i]);
     total += __popc(votes);
   }
-  for (u32 i = total + lane_id(); i <= n; i += kWarp) flags[begin + i] = 0;
+  for (u32 i = total + lane_id(); i <= n; i += kWarp) out.skip(begin + i);
 }
 
 // A block a document, with a table in shared or in global memory.
@@ -151,7 +149,7 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
       u32 i = base + j * Threads + threadIdx.x;
       u32 key = i < slots ? keys[i] : 0;
       tf[j] = key ? counts[i] : 0;
-      place[j] = key ? __ldg(out.places + key - 1) : 0;
+      place[j] = key ? out.place(key) : 0;
     }
 #pragma unroll
     for (u32 j = 0; j < kAhead; j++) {
@@ -163,7 +161,7 @@ INLINE void count_document(const u32* items, u32 begin, u32 n, u32 d, u32* keys,
     }
   }
   __syncthreads();
-  for (u32 i = total + threadIdx.x; i <= n; i += Threads) out.flags[begin + i] = 0;
+  for (u32 i = total + threadIdx.x; i <= n; i += Threads) out.skip((u64)begin + i);
 }
 
 // list has the documents of a class.
@@ -203,34 +201,6 @@ KERNEL __launch_bounds__(kHugeThreads) weigh_count_huge(COUNT_PARAMS, const u64*
   count_document<kHugeThreads>(items, begin, n, d, keys, keys + 2 * (u64)n, 2 * n, out);
 }
 
-// Where the pairs of each word begin, and the end behind the last. All words have
-// some.
-KERNEL __launch_bounds__(kEndThreads)
-weigh_firsts(const u64* __restrict__ pairs, u64 n, u64* __restrict__ first, u64 terms, u32 term_shift) {
-  u64 i = thread_number(kEndThreads);
-  if (i >= n) return;
-  u32 t = (u32)(pairs[i] >> term_shift);
-  if (i == 0 || (u32)(pairs[i - 1] >> term_shift) != t) first[t] = i;
-  if (i == 0) first[terms] = n;
-}
-
-// The weights of sorted pairs. numbers, if there are any, are those of the documents
-// in the corpus.
-KERNEL __launch_bounds__(kEndThreads)
-weigh_scores(const u64* __restrict__ pairs, u64 n, const TermWeight* __restrict__ terms, const u32* __restrict__ ends,
-             const u32* __restrict__ numbers, u32* __restrict__ out_docs, u32* __restrict__ out_tfs, float* __restrict__ out_weights,
-             u32 doc_shift, u32 term_shift, double k1, float a, float b, u32 variant) {
-  u64 at = thread_number(kEndThreads);
-  if (at >= n) return;
-  Packing p{doc_shift, term_shift};
-  u64 pair = pairs[at];
-  u32 d = p.doc(pair), tf = p.tf(pair);
-  u32 length = __ldg(ends + d) - (d ? __ldg(ends + d - 1) + 1 : 0);
-  out_docs[at] = numbers ? __ldg(numbers + d) : d;
-  out_tfs[at] = tf;
-  out_weights[at] = score(Scorer{0, k1, a, b, variant}, terms[p.term(pair)], tf, length);
-}
-
 // The pairs as document << 32 | tf.
 KERNEL __launch_bounds__(kEndThreads)
 weigh_posts(const u64* __restrict__ pairs, u64 n, const u32* __restrict__ numbers, u64* __restrict__ posts, u32 doc_shift, u32 term_shift) {
@@ -240,46 +210,4 @@ weigh_posts(const u64* __restrict__ pairs, u64 n, const u32* __restrict__ number
   u64 pair = pairs[at];
   u32 d = p.doc(pair);
   posts[at] = (u64)(numbers ? __ldg(numbers + d) : d) << 32 | p.tf(pair);
-}
-
-// The result for the host, in fewer bytes: the link is what takes longest. A document
-// is two bytes, how much its number is above that of the word's document before; 0
-// where that is not so or does not fit. A frequency is a byte, 0 if it is 255 or more.
-// The first documents of words are listed, and what does not fit: the pair's number
-// << 32 | document, or frequency.
-
-// small[first[t]] becomes 1, all others are 0.
-KERNEL __launch_bounds__(kEndThreads)
-weigh_mark_firsts(const u64* __restrict__ first, u8* __restrict__ small, u64 terms) {
-  u64 t = thread_number(kEndThreads);
-  if (t < terms) small[first[t]] = 1;
-}
-
-KERNEL __launch_bounds__(kEndThreads)
-weigh_first_docs(const u64* __restrict__ first, const u32* __restrict__ docs, u32* __restrict__ first_docs, u64 terms) {
-  u64 t = thread_number(kEndThreads);
-  if (t < terms) first_docs[t] = docs[first[t]];
-}
-
-// Pairs [from, to), four to a thread.
-KERNEL __launch_bounds__(kEndThreads)
-weigh_shrink(const u32* __restrict__ docs, const u32* __restrict__ tfs, u16* __restrict__ gaps, u8* small, u64* __restrict__ jumps,
-             u64* __restrict__ large, u64* counts, u64 from, u64 to) {
-  u64 at = from + thread_number(kEndThreads) * 4;
-  if (at >= to) return;
-  u32 before = at ? docs[at - 1] : 0;
-  for (u64 i = at; i < at + 4 && i < to; i++) {
-    u32 d = docs[i], tf = tfs[i];
-    u32 gap = d - before;
-    if (small[i]) {
-      gap = 0;  // a word's first
-    } else if (gap > 0xffff) {
-      gap = 0;
-      jumps[atomicAdd(counts, 1ull)] = i << 32 | d;
-    }
-    gaps[i] = (u16)gap;
-    small[i] = tf < 255 ? (u8)tf : 0;
-    if (tf >= 255) large[atomicAdd(counts + 1, 1ull)] = i << 32 | tf;
-    before = d;
-  }
 }

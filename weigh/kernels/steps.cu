@@ -11,12 +11,13 @@ INLINE bool separates(u32 b) { return b == ' ' || b == '\n'; }
 INLINE u64 offset_of(u64 ref) { return ref >> 24; }
 
 // Step 1. Flags where words begin, and with documents != 0 only where the first
-// word of a document does: behind a newline. A thread takes 16 bytes.
-KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8* __restrict__ flags, u64 n, u32 documents) {
+// word of a document does: behind a newline. The first `skip` bytes belong to others. A
+// thread takes 16 bytes.
+KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8* __restrict__ flags, u64 n, u32 skip, u32 documents) {
   u64 at = thread_number() * 16;
   if (at >= n) return;
   u32 before = at ? text[at - 1] : '\n';
-  if (at + 16 <= n && (u64)text % 16 == 0) {
+  if (at >= skip && at + 16 <= n && (u64)text % 16 == 0) {
     uint4 v = *(const uint4*)(text + at);
     u32 words[4] = {v.x, v.y, v.z, v.w};
     u32 out[4];
@@ -36,21 +37,23 @@ KERNEL __launch_bounds__(kThreads) weigh_begins(const u8* __restrict__ text, u8*
     u64 end = min_of(at + 16, n);
     for (; at < end; at++) {
       u32 b = text[at];
-      flags[at] = !separates(b) && (documents ? before == '\n' : separates(before));
+      flags[at] = at >= skip && !separates(b) && (documents ? before == '\n' : separates(before));
       before = b;
     }
   }
 }
 
-// The words as references, and which of them begin a document.
+// The words as references to a text in which this one begins at base, and which of them
+// begin a document.
 KERNEL __launch_bounds__(kThreads)
-weigh_refs(const u8* __restrict__ text, u64 bytes, const u32* __restrict__ starts, u64* __restrict__ refs, u32* __restrict__ firsts, u64 n) {
+weigh_refs(const u8* __restrict__ text, u64 bytes, u64 base, const u32* __restrict__ starts, u64* __restrict__ refs, u32* __restrict__ firsts,
+           u64 n) {
   u64 i = thread_number();
   if (i >= n) return;
   // From where the next word begins back over what is between, mostly one byte.
   u64 start = starts[i], end = i + 1 < n ? starts[i + 1] : bytes;
   while (end > start && separates(text[end - 1])) end--;
-  refs[i] = start << 24 | (end - start);
+  refs[i] = (base + start) << 24 | (end - start);
   firsts[i] = start == 0 || text[start - 1] == '\n';
 }
 
@@ -68,36 +71,18 @@ weigh_docs(const u64* __restrict__ refs, const u32* __restrict__ places, u32* __
   if (i < n) docs[i] = places[offset_of(refs[i]) / 2];
 }
 
-// The words' dictionary numbers and documents, counted from 0, ready to be sorted.
-KERNEL __launch_bounds__(kThreads) weigh_from_zero(u32* docs, u64 n) {
-  u64 i = thread_number();
-  if (i < n) docs[i]--;
-}
-
 // Step 5: where a pair begins. heads says where a word differs from the one before.
 KERNEL __launch_bounds__(kThreads)
-weigh_pairs_of_heads(const u8* __restrict__ heads, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
+weigh_pair_heads(const u8* __restrict__ heads, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
   u64 i = thread_number();
   if (i < n) flags[i] = i == 0 || heads[i] || docs[i] != docs[i - 1];
 }
 
-KERNEL __launch_bounds__(kThreads)
-weigh_pairs_of_keys(const u32* __restrict__ keys, const u32* __restrict__ docs, u8* __restrict__ flags, u64 n) {
-  u64 i = thread_number();
-  if (i < n) flags[i] = i == 0 || keys[i] != keys[i - 1] || docs[i] != docs[i - 1];
-}
-
 // Step 6: which pairs begin a word.
 KERNEL __launch_bounds__(kThreads)
-weigh_terms_of_heads(const u32* __restrict__ pairs, const u8* __restrict__ heads, u8* __restrict__ flags, u64 n) {
+weigh_term_heads(const u32* __restrict__ pairs, const u8* __restrict__ heads, u8* __restrict__ flags, u64 n) {
   u64 i = thread_number();
   if (i < n) flags[i] = i == 0 || heads[pairs[i]];
-}
-
-KERNEL __launch_bounds__(kThreads)
-weigh_terms_of_keys(const u32* __restrict__ pairs, const u32* __restrict__ keys, u8* __restrict__ flags, u64 n) {
-  u64 i = thread_number();
-  if (i < n) flags[i] = i == 0 || keys[pairs[i]] != keys[pairs[i - 1]];
 }
 
 // Places of 64 bits, and behind the last one the end.
@@ -154,85 +139,4 @@ weigh_word_bytes(const u8* __restrict__ text, const u64* __restrict__ refs, cons
   const u8* from = text + offset_of(refs[t]);
   u8* to = out + ends[t] - len;
   for (u32 i = 0; i < len; i++) to[i] = from[i];
-}
-
-// The dictionary of the eight steps. A word in use for each number: any occurrence
-// will do, since all have the same bytes.
-KERNEL __launch_bounds__(kThreads)
-weigh_use(const u32* __restrict__ ids, const u64* __restrict__ refs, u64* used, u64 n) {
-  u64 i = thread_number();
-  if (i >= n) return;
-  u32 id = ids[i];
-  if (id != 0xffffffffu && *(volatile u64*)(used + id) == ~0ull) used[id] = refs[i];
-}
-
-KERNEL __launch_bounds__(kThreads) weigh_is(const u64* __restrict__ used, u8* __restrict__ flags, u64 n) {
-  u64 i = thread_number();
-  if (i < n) flags[i] = used[i] != ~0ull;
-}
-
-// The items of a sequence that are words.
-KERNEL __launch_bounds__(kThreads) weigh_is_word(const u32* __restrict__ items, u8* __restrict__ flags, u64 n) {
-  u64 i = thread_number();
-  if (i < n) flags[i] = items[i] != 0;
-}
-
-// How many words the dictionary lacks.
-KERNEL __launch_bounds__(kThreads) weigh_count_unknown(const u32* __restrict__ ids, u64 n, u64* count) {
-  u32 mine = 0;
-  for (u64 i = thread_number(); i < n; i += (u64)gridDim.x * kThreads) mine += ids[i] == 0xffffffffu;
-  mine = warp_sum(mine);
-  if (lane_id() == 0 && mine) atomicAdd(count, (u64)mine);
-}
-
-KERNEL __launch_bounds__(kThreads) weigh_unknown(const u32* __restrict__ ids, u8* __restrict__ flags, u64 n) {
-  u64 i = thread_number();
-  if (i < n) flags[i] = ids[i] == 0xffffffffu;
-}
-
-KERNEL __launch_bounds__(kThreads)
-weigh_gather(const u64* __restrict__ in, const u32* __restrict__ at, u64* __restrict__ out, u64 n) {
-  u64 i = thread_number();
-  if (i < n) out[i] = in[at[i]];
-}
-
-KERNEL __launch_bounds__(kThreads) weigh_flags(const u8* __restrict__ flags, u32* __restrict__ out, u64 n) {
-  u64 i = thread_number();
-  if (i < n) out[i] = flags[i];
-}
-
-// Unknown words, sorted, get their numbers behind the dictionary's: rank[i] counts
-// the different ones up to i. The words themselves are found by where they begin.
-KERNEL __launch_bounds__(kThreads)
-weigh_number(const u64* __restrict__ refs, const u32* __restrict__ rank, u64 n, const u32* __restrict__ starts, u64 words, u32 known,
-             u32* __restrict__ ids) {
-  u64 i = thread_number();
-  if (i >= n) return;
-  u64 offset = offset_of(refs[i]);
-  u64 low = 0, high = words;
-  while (low < high) {
-    u64 mid = (low + high) / 2;
-    if (starts[mid] < offset) low = mid + 1; else high = mid;
-  }
-  ids[low] = known + rank[i] - 1;
-}
-
-// The words in use, sorted by their bytes: their places in that order, by number.
-// The number of a word is found from the one word in use that it is.
-KERNEL __launch_bounds__(kThreads)
-weigh_rank(const u64* __restrict__ sorted, const u32* __restrict__ number_at, u32* __restrict__ rank, u64 n) {
-  u64 i = thread_number();
-  if (i < n) rank[number_at[offset_of(sorted[i]) / 2]] = (u32)i;
-}
-
-KERNEL __launch_bounds__(kThreads)
-weigh_mark(const u64* __restrict__ used, const u32* __restrict__ at, u32* __restrict__ number_at, u64 n) {
-  u64 i = thread_number();
-  if (i < n) number_at[offset_of(used[i]) / 2] = at[i];
-}
-
-KERNEL __launch_bounds__(kThreads)
-weigh_renumber(u32* ids, const u32* __restrict__ rank, u64 n) {
-  u64 i = thread_number();
-  if (i < n) ids[i] = rank[ids[i]];
 }

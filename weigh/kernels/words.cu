@@ -46,10 +46,11 @@ weigh_slot_bytes(const u64* __restrict__ keys, const u8* __restrict__ arena, con
   }
 }
 
-// The place of each slot's word among the sorted ones: a reference's offset says
-// which word it is.
+// The place of each slot's word among the sorted ones, and the slot of each of these: a
+// reference's offset says which word it is.
 KERNEL __launch_bounds__(kThreads)
-weigh_slot_places(const u64* __restrict__ sorted, const u64* __restrict__ offsets, const u32* __restrict__ slots, u32* __restrict__ places, u64 n) {
+weigh_slot_places(const u64* __restrict__ sorted, const u64* __restrict__ offsets, const u32* __restrict__ slots, u32* __restrict__ places,
+                  u32* __restrict__ numbers, u64 n) {
   u64 i = thread_number();
   if (i >= n) return;
   u64 offset = sorted[i] >> 24;
@@ -58,5 +59,6 @@ weigh_slot_places(const u64* __restrict__ sorted, const u64* __restrict__ offset
     u64 mid = (low + high) / 2;
     if (offsets[mid] < offset) low = mid + 1; else high = mid;
   }
-  places[slots[low]] = (u32)i;
+  if (places) places[slots[low]] = (u32)i;
+  numbers[i] = slots[low];
 }

@@ -81,6 +81,9 @@ func (q *Sequence) CopyState(s *gpu.Stream, to gpu.Pinned[uint64]) error {
 	return q.state.CopyOut(s, to)
 }
 
+// OnDevice is the state's words where they are, for kernels; see ReadState.
+func (q *Sequence) OnDevice() gpu.Buffer[uint64] { return q.state }
+
 // ReadState makes sense of a state's words.
 func ReadState(w []uint64) State {
 	return State{
