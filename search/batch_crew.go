@@ -170,7 +170,7 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], r *Request) (*Result
 		return nil, err
 	}
 	defer c.s.release(q)
-	if !spread.spread(q) || spread.mayBeAlone() && q.stats.Postings < longPostings && c.taken.Load() < c.fetched.Load() {
+	if !spread.spread(q) || spread.mayBeAlone() && q.effort() < longEffort && c.taken.Load() < c.fetched.Load() {
 		return w.alone(q)
 	}
 	t := c.s.newTeam(q, &spread)
@@ -190,9 +190,9 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], r *Request) (*Result
 	return result, nil
 }
 
-// longPostings is the number of postings from which on a request is always open to help: the results behind it would wait for long,
+// longEffort is the effort from which on a request is always open to help: the results behind it would wait for long,
 // and then so would the work. Cutting one that nobody helps with costs 1 to 6% there.
-const longPostings = 1 << 21
+const longEffort = 1 << 21
 
 // help joins the team that was opened first, if there is one.
 func (c *crew[T]) help() bool {

@@ -82,6 +82,9 @@ func (q *query) chooseSpan() {
 	for first > firstWindow && first*uint64(q.stats.Postings) > uint64(firstPostings+firstPerAnswer*q.heap.k)*docs {
 		first /= 2
 	}
+	if q.team != nil && q.mate.bar != 0 { // another partition: there is a threshold
+		first = full
+	}
 	q.span, q.fullSpan = uint32(first), uint32(full)
 }
 

@@ -180,7 +180,7 @@ func (p *Parallel) spread(q *query) bool {
 	case p.Engine == engine.Multicore || !p.Exact():
 		return true
 	}
-	return p.threads() > 1 && q.stats.Postings >= worthPostings
+	return p.threads() > 1 && q.effort() >= worthEffort
 }
 
 func (p *Parallel) threads() int {
@@ -190,11 +190,24 @@ func (p *Parallel) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// worthPostings is the number of postings of a query from which on a second core helps. CPU time of the busier of
-// two workers on the eLife paragraphs, web queries by their postings, one core to two: below 2^13 12 to 18
-// microseconds at k = 10, below 2^15 121:82, below 2^17 162:100, and at k = 1,000 1512:869; 50 words 14500:7800, 400 words
-// 49900:27800. Waking another core costs some 10 microseconds more.
-const worthPostings = 1 << 16
+// worthEffort is the effort of a query from which on a second core helps. On the eLife paragraphs, web queries, microseconds with one core and
+// with two at k = 10 and 1,000: OR by postings from 2^13 on 72:67 and 196:178, from 2^15 on 141:109 and 376:275, from 2^17 on 157:128 and
+// 803:539, from 2^19 on 258:195 and 2066:1278; AND by the postings of its shortest list from 2^11 on 45:59 and 59:69, from 2^12 on
+// 80:84 and 170:151, from 2^13 on 114:98 and 177:156. Whatever else it has, an AND with a short list takes twice as long in
+// partitions as in one piece. Waking another core costs some 10 microseconds.
+const worthEffort = 1 << 15
+
+// effort is about how many postings may have to be looked at. Mode And goes by its shortest list.
+func (q *query) effort() int64 {
+	if q.mode == Or || len(q.lists) == 0 {
+		return q.stats.Postings
+	}
+	shortest := q.lists[0].Term.DF
+	for _, l := range q.lists {
+		shortest = min(shortest, l.Term.DF)
+	}
+	return 4 * int64(shortest)
+}
 
 // searchParallel answers a query that was prepared.
 func (s *Searcher) searchParallel(q *query, p *Parallel) (*Result, error) {

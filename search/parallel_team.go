@@ -50,7 +50,7 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 		t.scorers = append(t.scorers, l.scorer)
 	}
 	t.threads = p.threads()
-	t.parts = newPartitions(q, p)
+	t.parts = newPartitions(q, p, t.parts.starts)
 	t.row, t.fresh = max(p.Row, 1), p.Row > 0
 	t.policy, t.exact = p.Policy, p.Exact()
 	if t.policy == Early && t.parts.kind.cutsDocuments() {

@@ -183,7 +183,7 @@ func (p *plain) searchPositions(t *testing.T, s *Searcher, r Request) []Hit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := newPartitions(q, r.Parallel)
+	parts := newPartitions(q, r.Parallel, nil)
 	empty := len(q.lists) == 0
 	s.release(q)
 	if empty {
@@ -266,7 +266,7 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(q.lists) > 0 {
-			parts := newPartitions(q, r.Parallel)
+			parts := newPartitions(q, r.Parallel, nil)
 			next := uint32(0)
 			for part := range parts.count {
 				if _, err := parts.enter(s, q, part); err != nil {
@@ -402,5 +402,24 @@ func TestParallelRequestsAreChecked(t *testing.T) {
 	}
 	if _, err := ParsePolicy("x"); err == nil {
 		t.Error("an unknown policy was taken")
+	}
+}
+
+// Ranges whose sizes fall cover all documents, whole windows each but for the last.
+func TestFallingRangesCoverAllDocuments(t *testing.T) {
+	for _, docs := range []int{1, windowSize, minDocuments, minDocuments + 1, 420_834, 50_000_000} {
+		for _, threads := range []int{1, 2, 3, 16, 200} {
+			p := partitions{kind: Documents, docs: docs}
+			p.fall(threads)
+			if len(p.starts) != p.count+1 || p.starts[0] != 0 || int(p.starts[p.count]) != docs {
+				t.Fatalf("%d documents, %d threads: %v", docs, threads, p.starts)
+			}
+			for i, at := range p.starts[:p.count] {
+				size := p.starts[i+1] - at
+				if at%windowSize != 0 || size == 0 || int(size) > p.size || i > 0 && size > at-p.starts[i-1] {
+					t.Fatalf("%d documents, %d threads: %v", docs, threads, p.starts)
+				}
+			}
+		}
 	}
 }
