@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) er
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
-	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots)}
+	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), words: &wordCache{seed: maphash.MakeSeed()}}
 	if err := g.open(ctx, o); err != nil {
 		return errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.close())
 	}
@@ -71,23 +72,28 @@ type onGPU struct {
 	pack *gpuStore
 
 	// gate is held for reading while queries run, and for writing while lists come and go.
-	gate  sync.RWMutex
-	slots chan *gpuSlot
-	made  []*gpuSlot
-	batch []*gpuSlot // of batches, larger; nil while one uses it
-	mu    sync.Mutex
+	gate    sync.RWMutex
+	slots   chan *gpuSlot
+	made    []*gpuSlot
+	batch   []*gpuSlot   // of batches, larger; nil while one uses it
+	flights []*gpuFlight // the same for queries of up to 32 words
+	mu      sync.Mutex
+
+	words *wordCache
 
 	thesis thesisStore // used with the gate held for writing
 }
 
 type gpuKernels struct {
-	plan, pick, pickOne *gpu.Kernel
-	one                 [2]*gpu.Kernel
-	few                 [gpuKinds]*gpu.Kernel
-	dense, sparse       *gpu.Kernel
-	count               *gpu.Kernel
-	fewResident         [2]int // blocks that the device holds
-	manyResident        int
+	plan, pick, pickOne           *gpu.Kernel
+	one                           [2]*gpu.Kernel
+	few                           [gpuKinds]*gpu.Kernel
+	dense, sparse                 *gpu.Kernel
+	count                         *gpu.Kernel
+	fewResident                   [2]int // blocks that the device holds
+	manyResident                  int
+	manyPlan, manyScore, manyPick *gpu.Kernel
+	manyScoreResident             int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -99,6 +105,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
 		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
+		{&k.manyPlan, batchSource, "batch_plan"}, {&k.manyScore, batchSource, "batch_score"}, {&k.manyPick, batchSource, "batch_pick"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {
@@ -125,7 +132,9 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		}
 		*x.to = max(n, 1) * dev.Info().Multiprocessors
 	}
-	return nil
+	n, err := k.manyScore.Occupancy(scoreThreads, 0)
+	k.manyScoreResident = max(n, 1) * dev.Info().Multiprocessors
+	return err
 }
 
 func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
@@ -144,6 +153,9 @@ func (g *onGPU) close() error {
 	var errs []error
 	for _, slot := range append(g.made, g.batch...) {
 		errs = append(errs, slot.free())
+	}
+	for _, f := range g.flights {
+		errs = append(errs, f.free())
 	}
 	errs = append(errs, g.thesis.free())
 	if g.pack != nil {

@@ -7,18 +7,119 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
 )
 
-// A batch on the device goes through it in chunks of up to maxGPUQueries requests, each one launch over all
-// (query, tile) items. Two chunks are under way: while the device works on one, the cores look up the words of the other.
+// A batch on the device goes through it in chunks of up to manyQueries requests. Several chunks are under way: while the device works on one, the cores
+// look up the words of the next, or hand out the results of the one before. Nobody waits for a chunk to fill: who is free takes what there is.
 
 // gpuChunk is some requests of a batch, and where their results go.
 type gpuChunk struct {
 	requests []Request
 	done     chan []outcome
+}
+
+// gpuLine is where requests wait.
+type gpuLine struct {
+	mu      sync.Mutex
+	change  sync.Cond
+	waiting []Request
+	order   []*gpuChunk // under way, or done and not yet handed out
+	ended   bool        // there are no more requests
+	stopped bool
+
+	planning int // chunks that need the cores: they are not on the device
+}
+
+// plan says that one more chunk needs the cores, or one less.
+func (l *gpuLine) plan(more int) {
+	l.mu.Lock()
+	if l.planning += more; l.planning == 0 {
+		l.change.Broadcast()
+	}
+	l.mu.Unlock()
+}
+
+// gpuBatch is a batch at work.
+type gpuBatch struct {
+	g        *onGPU
+	threads  int
+	strategy Strategy
+	line     gpuLine
+	pace     gpuPace
+}
+
+// maxChunks are under way at a time, or wait to be handed out.
+const maxChunks = 64
+
+// feed lets requests wait, but not too many of them.
+func (l *gpuLine) feed(requests iter.Seq[Request]) {
+	for r := range requests {
+		l.mu.Lock()
+		for len(l.waiting) >= 2*manyQueries && !l.stopped {
+			l.change.Wait()
+		}
+		stopped := l.stopped
+		if l.waiting = append(l.waiting, r); len(l.waiting) == 1 {
+			l.change.Broadcast()
+		}
+		l.mu.Unlock()
+		if stopped {
+			return
+		}
+	}
+	l.mu.Lock()
+	l.ended = true
+	l.change.Broadcast()
+	l.mu.Unlock()
+}
+
+// take waits for requests and takes up to most of them; nil after the last. If may says no, they are left to others.
+func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		switch n := min(len(l.waiting), most); {
+		case l.stopped || l.ended && n == 0:
+			return nil
+		case n > 0 && len(l.order) < maxChunks && (may == nil || may(l.waiting)):
+			c := &gpuChunk{requests: l.waiting[:n:n], done: make(chan []outcome, 1)}
+			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
+				l.waiting = nil
+			}
+			l.order = append(l.order, c)
+			l.change.Broadcast()
+			return c
+		}
+		l.change.Wait()
+	}
+}
+
+// next waits for the next chunk in order; nil after the last.
+func (l *gpuLine) next() *gpuChunk {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.order) == 0 {
+		if l.ended && len(l.waiting) == 0 {
+			return nil
+		}
+		l.change.Wait()
+	}
+	c := l.order[0]
+	l.order = l.order[1:]
+	l.change.Broadcast()
+	return c
+}
+
+// stop lets everybody go.
+func (l *gpuLine) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+	l.change.Broadcast()
 }
 
 // batchOnGPU yields the results of requests in order.
@@ -28,38 +129,31 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy}
+	line := &w.line
+	line.change.L = &line.mu
 	var wg sync.WaitGroup
-	work, order := make(chan *gpuChunk), make(chan *gpuChunk, 4)
 	defer func() {
 		cancel()
-		for range order { // lets the feeder go
-		}
+		line.stop()
 		wg.Wait()
 	}()
-	pace := &gpuPace{}
-	for range 2 {
+	for range manyFlights {
 		wg.Go(func() {
-			for c := range work {
+			for c := line.take(manyQueries, nil); c != nil; c = line.take(manyQueries, nil) {
 				start := time.Now()
-				c.done <- s.gpu.answerChunk(ctx, c.requests, b)
-				note(&pace.chunk, time.Since(start).Seconds())
+				line.plan(1)
+				c.done <- w.answerChunk(ctx, c.requests)
+				line.plan(-1)
+				w.pace.flew(len(c.requests), time.Since(start))
 			}
 		})
 	}
-	var core chan *gpuChunk
 	if b.Engine == engine.Auto {
-		core = make(chan *gpuChunk)
-		for range max(1, b.Threads-2) {
-			wg.Go(func() {
-				for c := range core {
-					c.done <- []outcome{pace.onCore(ctx, s, c.requests[0])}
-				}
-			})
-		}
+		w.shareWithCores(ctx, &wg)
 	}
-	f := feeder{s: s, pace: pace, work: work, core: core, order: order}
-	wg.Go(func() { f.feed(ctx, requests) })
-	for c := range order {
+	wg.Go(func() { line.feed(requests) })
+	for c := line.next(); c != nil; c = line.next() {
 		for _, o := range <-c.done {
 			if !yield(o.result, o.err) || o.err != nil {
 				return
@@ -68,63 +162,8 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	}
 }
 
-// feeder cuts requests into chunks.
-type feeder struct {
-	s                 *Searcher
-	pace              *gpuPace
-	work, core, order chan *gpuChunk // core is nil if the cores do not take part
-}
-
-// feed: as long as nobody is free to take them, chunks grow.
-func (f *feeder) feed(ctx context.Context, requests iter.Seq[Request]) {
-	work, order := f.work, f.order
-	defer close(order)
-	defer close(work)
-	if f.core != nil {
-		defer close(f.core)
-	}
-	c := &gpuChunk{done: make(chan []outcome, 1)}
-	send := func(wait bool) bool {
-		if wait {
-			select {
-			case work <- c:
-			case <-ctx.Done():
-				c.done <- []outcome{{nil, fmt.Errorf("search: %w", ctx.Err())}}
-			}
-		} else {
-			select {
-			case work <- c:
-			default:
-				return ctx.Err() == nil
-			}
-		}
-		order <- c
-		c = &gpuChunk{done: make(chan []outcome, 1)}
-		return ctx.Err() == nil
-	}
-	for r := range requests {
-		// A request that would have to wait for the device may be faster on a core; results keep their order, so what waits goes first.
-		if f.core != nil && len(c.requests) == 0 && f.pace.forCore(f.s, &r) {
-			one := &gpuChunk{requests: []Request{r}, done: make(chan []outcome, 1)}
-			select {
-			case f.core <- one:
-				order <- one
-				continue
-			default:
-			}
-		}
-		c.requests = append(c.requests, r)
-		if !send(len(c.requests) == maxGPUQueries) {
-			break
-		}
-	}
-	if len(c.requests) > 0 {
-		send(true)
-	}
-}
-
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms.
-func (g *onGPU) answerChunk(ctx context.Context, requests []Request, b Batch) []outcome {
+func (b *gpuBatch) answerChunk(ctx context.Context, requests []Request) []outcome {
 	out := make([]outcome, 0, len(requests))
 	kind := func(a Algorithm) Algorithm {
 		if a == Tiles {
@@ -140,14 +179,14 @@ func (g *onGPU) answerChunk(ctx context.Context, requests []Request, b Batch) []
 		some := requests[from:to]
 		from = to
 		if kind(some[0].Algorithm) == Auto {
-			out = append(out, g.answer(ctx, some, b.Threads)...)
+			out = append(out, b.answer(ctx, some)...)
 			continue
 		}
-		strategy := b.Strategy
+		strategy := b.strategy
 		if strategy == Mixed {
 			strategy = Asynchronous
 		}
-		found, err := g.thesisBatch(ctx, some, strategy)
+		found, err := b.g.thesisBatch(ctx, some, strategy)
 		for i := range some {
 			if err != nil {
 				out = append(out, outcome{err: err})
@@ -160,28 +199,9 @@ func (g *onGPU) answerChunk(ctx context.Context, requests []Request, b Batch) []
 }
 
 // answer answers some requests, each as good as Search does.
-func (g *onGPU) answer(ctx context.Context, requests []Request, threads int) []outcome {
+func (b *gpuBatch) answer(ctx context.Context, requests []Request) []outcome {
 	out := make([]outcome, len(requests))
-	queries := make([]*query, len(requests))
-	spreadWork(len(requests), threads, func(i int) {
-		r := requests[i]
-		r.Parallel, r.Algorithm, r.Trace = nil, Auto, false
-		q, err := g.s.prepare(ctx, &r)
-		if err != nil {
-			out[i].err = fmt.Errorf("search: %w", err)
-			return
-		}
-		q.stats.Algorithm = Tiles
-		queries[i] = q
-	})
-	defer func() {
-		for _, q := range queries {
-			if q != nil {
-				g.s.release(q)
-			}
-		}
-	}()
-	if err := g.launches(ctx, requests, queries, out, threads); err != nil {
+	if err := b.launches(ctx, requests, out); err != nil {
 		for i := range out {
 			if out[i].result == nil && out[i].err == nil {
 				out[i].err = fmt.Errorf("search: %w", err)
@@ -191,52 +211,251 @@ func (g *onGPU) answer(ctx context.Context, requests []Request, threads int) []o
 	return out
 }
 
-// spreadWork calls f for all numbers below n, on several cores if there are enough.
-func spreadWork(n, threads int, f func(i int)) {
-	const each = 16
-	workers := min((n+each-1)/each, max(threads, 1), runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			f(i)
+// spreadBy is how many requests a core takes at a time.
+const spreadBy = 64
+
+// spreadBlocks calls f for blocks of the numbers below n, on several cores if there are enough.
+func spreadBlocks(n, threads int, f func(from, to int)) {
+	blocks := (n + spreadBy - 1) / spreadBy
+	workers := min(blocks, max(threads, 1), runtime.GOMAXPROCS(0))
+	var next atomic.Int64
+	work := func() {
+		for {
+			from := (int(next.Add(1)) - 1) * spreadBy
+			if from >= n {
+				return
+			}
+			f(from, min(from+spreadBy, n))
 		}
-		return
 	}
 	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w * n / workers; i < (w+1)*n/workers; i++ {
-				f(i)
-			}
-		})
+	for range workers - 1 {
+		wg.Go(work)
 	}
+	work()
 	wg.Wait()
 }
 
-// launches answers queries in as few launches as there is room for.
-func (g *onGPU) launches(ctx context.Context, requests []Request, queries []*query, out []outcome, threads int) error {
+// launches answers queries in as few launches as there is room for: those of few words by flights, and what these leave by slots.
+func (b *gpuBatch) launches(ctx context.Context, requests []Request, out []outcome) error {
+	g := b.g
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	asks := make([]gpuAsk, len(requests))
+	spreadBlocks(len(requests), b.threads, func(from, to int) {
+		a := askers.Get().(*asker)
+		a.terms = make([]gpuAskTerm, 0, 4*spreadBy)
+		for i := from; i < to; i++ {
+			asks[i] = a.ask(g, &requests[i])
+		}
+		a.terms = nil
+		askers.Put(a)
+	})
+	var odd []int
+	for from := 0; from < len(asks); {
+		model := requests[from].Model
+		var at []int
+		to := from
+		for ; to < len(asks) && requests[to].Model == model; to++ {
+			switch a := &asks[to]; {
+			case a.odd:
+				odd = append(odd, to)
+			case len(a.terms) == 0:
+				out[to].result = &Result{Hits: []Hit{}, Stats: a.stats(&GPUStats{})}
+			default:
+				at = append(at, to)
+			}
+		}
+		left, err := b.fly(ctx, model, asks, at, out)
+		if err != nil {
+			return err
+		}
+		odd = append(odd, left...)
+		from = to
+	}
+	return g.oddly(ctx, requests, odd, out)
+}
+
+// fly answers queries of one model and returns those that it could not.
+func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int, out []outcome) (left []int, err error) {
+	g := b.g
+	if len(at) == 0 {
+		return nil, nil
+	}
+	w, err := g.s.weigher(model)
+	if err != nil { // which is what the others will say
+		return at, nil
+	}
+	m, unlock, err := g.enterLists(model, asks, at)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil { // all together find no room
+		return at, nil
+	}
+	defer unlock()
+	f, err := g.flight()
+	if err != nil {
+		return nil, err
+	}
+	defer g.land(f)
+	for len(at) > 0 {
+		f.p.reset()
+		share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
+		for n < len(at) && f.p.add(&asks[at[n]], g.pack.tiles, share, &f.limits) {
+			n++
+		}
+		if n == 0 {
+			left, at = append(left, at[0]), at[1:]
+			continue
+		}
+		f.p.write(m, w, share, f.host.Values(), b.threads)
+		b.line.plan(-1)
+		err := f.fly(ctx, m)
+		b.line.plan(1)
+		if err != nil {
+			return nil, err
+		}
+		bad := f.handOut(at[:n], out, b.threads)
+		left, at = append(left, bad...), at[n:]
+	}
+	return left, nil
+}
+
+// handOut makes results of what came back, and returns those that could not be made.
+func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (bad []int) {
+	var mu sync.Mutex
+	spreadBlocks(len(at), threads, func(from, to int) {
+		// The results of a block share their memory.
+		results, stats, room := make([]Result, to-from), make([]GPUStats, to-from), 0
+		for i := from; i < to; i++ {
+			room += int(min(uint32(f.back.Values()[f.p.queries[i].Out]), f.p.queries[i].K))
+		}
+		hits := make([]Hit, 0, room)
+		for i := from; i < to; i++ {
+			r, s, n := &results[i-from], &stats[i-from], len(hits)
+			var ok bool
+			if hits, ok = f.result(i, s, hits); !ok {
+				mu.Lock()
+				bad = append(bad, at[i])
+				mu.Unlock()
+				continue
+			}
+			r.Hits, r.Stats = hits[n:len(hits):len(hits)], f.p.asks[i].stats(s)
+			out[at[i]].result = r
+		}
+	})
+	return bad
+}
+
+// enterLists makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries
+// are answered; no codes if the lists find no room.
+func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int) (*gpuModel, func(), error) {
+	key := codedAs(model)
+	g.gate.RLock()
+	if m := g.pack.find(key); m != nil && m.has(asks, at) {
+		return m, g.gate.RUnlock, nil
+	}
+	g.gate.RUnlock()
+	g.gate.Lock()
+	m, err := g.pack.model(key)
+	if err == nil && !m.has(asks, at) {
+		var ids []int
+		for _, i := range at {
+			for _, t := range asks[i].terms {
+				ids = append(ids, t.info.ID)
+			}
+		}
+		var fits bool
+		if fits, err = g.pack.bring(ids); err == nil && !fits {
+			g.gate.Unlock()
+			return nil, nil, nil
+		}
+		if err == nil {
+			err = m.encode(ids)
+		}
+	}
+	if err != nil {
+		g.gate.Unlock()
+		return nil, nil, err
+	}
+	return m, g.gate.Unlock, nil
+}
+
+// has says whether all lists of queries are there, with their codes.
+func (m *gpuModel) has(asks []gpuAsk, at []int) bool {
+	now := int64(0)
+	if !m.st.whole {
+		now = m.st.clock.Add(1)
+	}
+	for _, i := range at {
+		for _, t := range asks[i].terms {
+			if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
+				return false
+			}
+			if now != 0 {
+				m.st.lists[t.info.ID].used.Store(now)
+			}
+		}
+	}
+	return true
+}
+
+// oddly answers requests that are not for flights: very large ones, those that have no room, and those that are not in order.
+func (g *onGPU) oddly(ctx context.Context, requests []Request, which []int, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
+	queries := make([]*query, len(requests))
+	defer func() {
+		for _, i := range which {
+			if queries[i] != nil {
+				g.s.release(queries[i])
+			}
+		}
+	}()
+	var good []int
+	for _, i := range which {
+		r := requests[i]
+		r.Parallel, r.Algorithm, r.Trace = nil, Auto, false
+		q, err := g.s.prepare(ctx, &r)
+		if err != nil {
+			out[i].err = fmt.Errorf("search: %w", err)
+			continue
+		}
+		q.stats.Algorithm = Tiles
+		queries[i] = q
+		if len(q.terms) == 0 {
+			out[i].result = &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}
+			continue
+		}
+		good = append(good, i)
+	}
+	return g.slotted(ctx, requests, queries, good, out)
+}
+
+// slotted answers queries by the kernels for any number of words and answers, or, if these cannot, on the CPU.
+func (g *onGPU) slotted(ctx context.Context, requests []Request, queries []*query, which []int, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
 	s, err := g.batchSlot()
 	if err != nil {
 		return err
 	}
 	defer g.giveBatchSlot(s)
-	for from := 0; from < len(queries); {
-		model := codedAs(requests[from].Model)
+	for from := 0; from < len(which); {
+		model := codedAs(requests[which[from]].Model)
 		var some []*query
 		var at []int
 		var left []int // those for the CPU
 		terms, tables, room := 0, 0, 0
 		to := from
-		for ; to < len(queries) && codedAs(requests[to].Model) == model; to++ {
-			q := queries[to]
-			if q == nil {
-				continue
-			}
-			if len(q.terms) == 0 {
-				out[to].result = &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}
-				continue
-			}
+		for ; to < len(which) && len(some) < maxGPUQueries && codedAs(requests[which[to]].Model) == model; to++ {
+			q := queries[which[to]]
 			if len(q.terms) > maxGPUTerms || q.heap.k > maxGPUK {
-				left = append(left, to)
+				left = append(left, which[to])
 				continue
 			}
 			sparse := 0
@@ -250,26 +469,26 @@ func (g *onGPU) launches(ctx context.Context, requests []Request, queries []*que
 				break
 			}
 			terms, tables, room = t, b, o
-			some, at = append(some, q), append(at, to)
+			some, at = append(some, q), append(at, which[to])
 		}
 		from = to
-		again, err := g.launch(ctx, s, model, some, at, out, threads)
+		again, err := g.launch(ctx, s, model, some, at, out)
 		if err != nil {
 			return err
 		}
-		for _, i := range append(left, again...) {
+		for i, j := range append(left, again...) {
 			why := tooManyWords
-			if len(left) == 0 {
+			if i >= len(left) {
 				why = tooManyTies
 			}
-			out[i].result, out[i].err = g.onCPU(ctx, requests[i], why)
+			out[j].result, out[j].err = g.onCPU(ctx, requests[j], why)
 		}
 	}
 	return nil
 }
 
 // launch answers queries of one model and returns those that it could not.
-func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*query, at []int, out []outcome, threads int) (again []int, err error) {
+func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*query, at []int, out []outcome) (again []int, err error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
@@ -282,7 +501,7 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 			return at, nil
 		}
 		for i := range queries {
-			more, err := g.launch(ctx, s, model, queries[i:i+1], at[i:i+1], out, 1)
+			more, err := g.launch(ctx, s, model, queries[i:i+1], at[i:i+1], out)
 			if err != nil {
 				return nil, err
 			}
@@ -307,18 +526,14 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 	if err != nil {
 		return nil, err
 	}
-	bad := make([]bool, len(queries))
-	spreadWork(len(queries), threads, func(i int) {
+	for i, q := range queries {
 		var stats GPUStats
 		hits, ok := s.result(i, &stats)
-		if bad[i] = !ok; ok {
-			out[at[i]].result = &Result{Hits: hits, Stats: g.statsOf(queries[i], stats)}
-		}
-	})
-	for i, b := range bad {
-		if b {
+		if !ok {
 			again = append(again, at[i])
+			continue
 		}
+		out[at[i]].result = &Result{Hits: hits, Stats: g.statsOf(q, stats)}
 	}
 	return again, nil
 }

@@ -3,61 +3,78 @@ package search
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Cores and device share a batch: a request goes to a core if one is free and is expected to be done before the device would
-// have it, that is before a chunk that is under way ends.
+// Cores and device share a batch: who is free takes requests that wait. A core is free while no chunk needs it for looking words up or handing results out, which
+// is worth far more than a search; and it takes a request only if it expects to be done with it before the device would be.
 
-// gpuPace is how fast both have been lately.
+// gpuPace is how fast both have been lately, in seconds, as bits; 0: not known yet.
 type gpuPace struct {
-	chunk   atomic.Uint64 // seconds of a chunk on the device, as bits; 0: not known yet
-	posting atomic.Uint64 // seconds of a posting on a core
+	chunk   atomic.Uint64 // from taking requests to having their results, on the device
+	request atomic.Uint64 // of a chunk's requests, each
+	posting atomic.Uint64 // of a posting on a core
 }
+
+func load(mean *atomic.Uint64) float64 { return math.Float64frombits(mean.Load()) }
 
 // note moves a mean a little towards a new value.
 func note(mean *atomic.Uint64, value float64) {
-	old := math.Float64frombits(mean.Load())
-	if old != 0 {
+	if old := load(mean); old != 0 {
 		value = old + (value-old)/8
 	}
 	mean.Store(math.Float64bits(value))
 }
 
-// forCore says whether a core would be done with a request first.
-func (p *gpuPace) forCore(s *Searcher, r *Request) bool {
-	chunk, posting := math.Float64frombits(p.chunk.Load()), math.Float64frombits(p.posting.Load())
-	if chunk == 0 {
-		return false
-	}
-	postings := 0.0
-	count := func(word []byte) bool {
-		t, err := s.index.Lookup(word)
-		postings += float64(t.DF)
-		return err == nil
-	}
-	for _, w := range r.Words {
-		if !count([]byte(w.Text)) {
-			return false
-		}
-	}
-	if len(r.Words) == 0 { // words are not known yet: a look at the text says enough
-		return len(r.Text) < 64 && posting*1e4 < chunk
-	}
-	return postings*posting < chunk
+// flew notes how long a chunk took.
+func (p *gpuPace) flew(requests int, d time.Duration) {
+	note(&p.chunk, d.Seconds())
+	note(&p.request, d.Seconds()/float64(requests)/manyFlights)
 }
 
-// onCore answers one request on the core that asks.
-func (p *gpuPace) onCore(ctx context.Context, s *Searcher, r Request) outcome {
-	r.Parallel = nil
-	if r.Algorithm == Tiles {
-		r.Algorithm = Auto
+// coreFirst says whether a core would be done with the first request that waits before the device would.
+func (p *gpuPace) coreFirst(g *onGPU, waiting []Request) bool {
+	chunk, posting := load(&p.chunk), load(&p.posting)
+	if chunk == 0 || waiting[0].Algorithm > Auto && waiting[0].Algorithm != Tiles {
+		return false
 	}
-	start := time.Now()
-	found, err := s.searchUnlessCancelled(ctx, r)
-	if err == nil && found.Stats.Postings > 0 {
-		note(&p.posting, time.Since(start).Seconds()/float64(found.Stats.Postings))
+	a := askers.Get().(*asker)
+	defer askers.Put(a)
+	a.terms = a.terms[:0]
+	q := a.ask(g, &waiting[0])
+	return !q.odd && float64(q.postings)*posting < chunk+float64(len(waiting))*load(&p.request)
+}
+
+// onCore answers requests on the core that asks.
+func (p *gpuPace) onCore(ctx context.Context, s *Searcher, requests []Request) []outcome {
+	out := make([]outcome, len(requests))
+	for i, r := range requests {
+		r.Parallel = nil
+		if r.Algorithm == Tiles {
+			r.Algorithm = Auto
+		}
+		start := time.Now()
+		found, err := s.searchUnlessCancelled(ctx, r)
+		if err == nil && found.Stats.Postings > 0 {
+			note(&p.posting, time.Since(start).Seconds()/float64(found.Stats.Postings))
+		}
+		out[i] = outcome{found, err}
 	}
-	return outcome{found, err}
+	return out
+}
+
+// shareWithCores lets cores take part in a batch.
+func (b *gpuBatch) shareWithCores(ctx context.Context, wg *sync.WaitGroup) {
+	take := func() *gpuChunk {
+		return b.line.take(1, func(waiting []Request) bool { return b.line.planning == 0 && b.pace.coreFirst(b.g, waiting) })
+	}
+	for range max(1, b.threads-1) {
+		wg.Go(func() {
+			for c := take(); c != nil; c = take() {
+				c.done <- b.pace.onCore(ctx, b.g.s, c.requests)
+			}
+		})
+	}
 }

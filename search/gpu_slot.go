@@ -32,7 +32,7 @@ func (l gpuLimits) bytes() int64 {
 
 // gpuWorkBytes is what all slots take.
 func gpuWorkBytes(tiles int, budget int64) int64 {
-	return gpuSlots*singleLimits(tiles, budget).bytes() + 2*batchLimits(tiles, budget).bytes()
+	return gpuSlots*singleLimits(tiles, budget).bytes() + 2*batchLimits(tiles, budget).bytes() + manyFlights*limitsOfMany(tiles, budget).bytes()
 }
 
 // gpuSlot is the memory that a launch works in.

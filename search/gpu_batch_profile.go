@@ -1,0 +1,97 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long each step took: the best of some runs.
+func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int) ([]GPUStage, error) {
+	if s.gpu == nil {
+		return nil, errors.New("search: the index is not on a GPU")
+	}
+	stages, err := s.gpu.profileBatch(ctx, requests, runs)
+	if err != nil {
+		return nil, fmt.Errorf("search: profile: %w", err)
+	}
+	return stages, nil
+}
+
+func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int) (stages []GPUStage, err error) {
+	asks, at := make([]gpuAsk, len(requests)), []int(nil)
+	var a asker
+	for i := range requests {
+		if asks[i] = a.ask(g, &requests[i]); !asks[i].odd && len(asks[i].terms) > 0 {
+			at = append(at, i)
+		}
+	}
+	w, err := g.s.weigher(requests[0].Model)
+	if err != nil {
+		return nil, err
+	}
+	f, err := g.flight()
+	if err != nil {
+		return nil, err
+	}
+	defer g.land(f)
+	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New(tooLargeToHold)
+	}
+	defer unlock()
+	f.p.reset()
+	share := f.limits.keys / int64(len(at))
+	for _, i := range at {
+		if !f.p.add(&asks[i], g.pack.tiles, share, &f.limits) {
+			return nil, errors.New("more requests than one launch takes")
+		}
+	}
+	f.p.write(m, w, share, f.host.Values(), 1)
+	s, steps := f, f.steps(m)
+	var marks []*gpu.Event
+	defer func() {
+		for _, e := range marks {
+			err = errors.Join(err, e.Free())
+		}
+	}()
+	for range len(steps) + 1 {
+		e, err := g.dev.NewEvent()
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, e)
+	}
+	stages = make([]GPUStage, len(steps))
+	for run := range runs {
+		if err := s.stream.Record(marks[0]); err != nil {
+			return nil, err
+		}
+		for i, step := range steps {
+			if err := step.do(); err != nil {
+				return nil, err
+			}
+			if err := s.stream.Record(marks[i+1]); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.stream.Sync(context.Background()); err != nil {
+			return nil, err
+		}
+		for i, step := range steps {
+			d, err := marks[i+1].Since(marks[i])
+			if err != nil {
+				return nil, err
+			}
+			if run == 0 || d < stages[i].Time {
+				stages[i] = GPUStage{step.name, d}
+			}
+		}
+	}
+	return stages, nil
+}

@@ -1,0 +1,151 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// severalTiles is a collection of five tiles with lists from every second document to a handful.
+func severalTiles(rng *rand.Rand, words int) *plain {
+	p := randomPlain(rng, 1, 0)
+	p.lengths = nil
+	for range 5*gpuTile + 77 {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+	}
+	steps := []int{2, 9, 40, 300, 2000, 20000}
+	for w := range words {
+		var docs, tfs []uint32
+		step := steps[w%len(steps)] + w/len(steps)
+		for d := rng.IntN(step); d < len(p.lengths); d += 1 + rng.IntN(2*step) {
+			docs, tfs = append(docs, uint32(d)), append(tfs, uint32(rng.ExpFloat64()*3)+1)
+		}
+		p.words, p.docs, p.tfs = append(p.words, fmt.Sprintf("w%03d", w)), append(p.docs, docs), append(p.tfs, tfs)
+	}
+	return p
+}
+
+// One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one and beyond all answers, both modes, words that no document has.
+// Each answer is that of one core.
+func TestGPUBatchOfAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 4))
+	p := severalTiles(rng, 60)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	var requests []Request
+	for i := range 60 {
+		r := Request{K: []int{1, 10, 128, 1500, 5000}[i%5], Mode: Mode(i / 5 % 2), Model: testModels[i/20%2]}
+		n := []int{1, 2, 2, 3, 4, 7, 12, 31}[i%8]
+		if i%20 == 19 {
+			n = 55
+		}
+		for range n {
+			r.Words = append(r.Words, Word{Text: p.words[rng.IntN(len(p.words))], Weight: float64(1 + rng.IntN(3))})
+		}
+		if i%9 == 8 {
+			r.Words = append(r.Words, Word{Text: "unheard"})
+		}
+		requests = append(requests, r)
+	}
+	requests = append(requests, Request{Words: []Word{{Text: "unheard"}}}, Request{Words: []Word{{Text: p.words[0]}, {Text: "unheard"}}, Mode: And})
+	equalBatches(t, s, requests)
+	equalBatches(t, s, requests[:1])
+	equalBatches(t, s, nil)
+}
+
+// equalBatches compares batches on the device, alone and together with cores, with one core.
+func equalBatches(t *testing.T, s *Searcher, requests []Request) {
+	t.Helper()
+	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
+		i := 0
+		for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: e}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := s.Search(t.Context(), requests[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want.Hits) {
+				j := 0
+				for j < min(len(got.Hits), len(want.Hits)) && got.Hits[j] == want.Hits[j] {
+					j++
+				}
+				t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e, i, len(requests[i].Words), requests[i].K, requests[i].Mode,
+					len(got.Hits), len(want.Hits), j, got.Stats.GPU)
+			}
+			if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings || got.Stats.Blocks != want.Stats.Blocks {
+				t.Errorf("%v, request %d: %+v, want %+v", e, i, got.Stats, want.Stats)
+			}
+			i++
+		}
+		if i != len(requests) {
+			t.Fatalf("%d results of %d", i, len(requests))
+		}
+	}
+}
+
+// Documents that all have the same score, far more than are kept: the flight gives up, and others answer.
+func TestGPUBatchTies(t *testing.T) {
+	p := &plain{words: []string{"a", "b"}, docs: make([][]uint32, 2), tfs: make([][]uint32, 2)}
+	for d := range 3 * gpuTile {
+		p.lengths = append(p.lengths, 10)
+		for w, step := range []int{2, 3} {
+			if d%step == 0 {
+				p.docs[w], p.tfs[w] = append(p.docs[w], uint32(d)), append(p.tfs[w], 1)
+			}
+		}
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	var requests []Request
+	for i := range 8 {
+		requests = append(requests, Request{Words: []Word{{Text: "a"}, {Text: "b"}}[:1+i%2], K: 1 + 40*i, Mode: Mode(i / 2 % 2)})
+	}
+	equalBatches(t, s, requests)
+}
+
+// A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.
+func TestGPUBatchStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 4))
+	p := randomPlain(rng, 500, 5)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	more := make(chan Request, 1)
+	more <- Request{Words: []Word{{Text: p.words[0]}}}
+	got := 0
+	for _, err := range s.SearchBatch(ctx, func(yield func(Request) bool) {
+		for r := range more {
+			if !yield(r) {
+				return
+			}
+		}
+	}, Batch{Engine: engine.GPU}) {
+		got++
+		if got == 3 {
+			if err == nil {
+				t.Error("k of -1 was answered")
+			}
+			close(more)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := Request{Words: []Word{{Text: p.words[got]}}}
+		if got == 2 {
+			next.K = -1
+		}
+		more <- next
+	}
+	if got != 3 {
+		t.Errorf("%d results, want 3", got)
+	}
+}

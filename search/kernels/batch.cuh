@@ -1,0 +1,324 @@
+// A batch of queries. Documents are cut into tiles of 16,384; an item of work is a query with a run of tiles, and a warp's. Each
+// posting has a code, a byte that bounds its score (encode.cu). Of a winner's sum of bounds one knows the least, the cut, and in a tile the most that each
+// list adds: so for each list there is a code that a winner's posting reaches, whatever the others add. Codes are compared four at a time, and only
+// documents of postings that pass are looked at. Documents that pass in two lists meet in a bitmap of the tile. Those are looked up in all lists and
+// scored exactly, words in query order, and the scores raise the cut.
+#pragma once
+#include "pick.cuh"
+
+constexpr u32 kManyThreads = 128;
+constexpr u32 kManyBins = 256;  // 2^8, of scores between the first cut and the best there can be
+constexpr u32 kRaise = 32;      // scores after which the cut is looked at again
+constexpr u32 kUnroll = 4;      // times four postings of a lane, on their way at the same time
+constexpr u32 kQueue = kWarp * 4 * kUnroll + kWarp;
+constexpr u32 kLong = 8;        // times as many postings as in all others make a list one to look up in
+constexpr u32 kLevels = 16;     // items of a query are a power of two below this one of two
+
+// As gpuMany in gpu_many.go.
+struct Many {
+  u32 terms, first, k, model;
+  u32 need, slack, level, rank;  // level: there are 2^level items; rank: place among the queries, most items first
+  float scale;                   // units of a sum in a score
+  u32 cap, out, spare;
+  u64 keys, spare2;
+};
+
+// How many queries have each number of items; as gpuMany's head.
+struct Head {
+  u32 queries, top;  // top: the highest level
+  u32 level[kLevels];
+  u32 spare[6];
+};
+
+// The plan of a batch is one piece of memory.
+struct ManyPlan {
+  const Head* head;
+  const Many* queries;
+  const Term* terms;
+  INLINE ManyPlan(const u8* p) {
+    head = (const Head*)p;
+    queries = (const Many*)(head + 1);
+    terms = (const Term*)(queries + head->queries);
+  }
+};
+
+// Of State, base is the lowest score that is counted: it is in live.
+INLINE u32 bin_shift(u32 base) {
+  u32 bits = kWarp - __clz(~base);
+  return bits > 8 ? bits - 8 : 0;
+}
+
+// Where the item of a query is among all items. Queries advance evenly: when a share of one's items is done, so is that of the others, and
+// their cuts are known. Items are in rounds, as many as the query with most has items.
+INLINE u32 place_of(const Head& h, u32 rank, u32 level, u32 i) {
+  u32 round = i << (h.top - level), at = rank;
+  for (u32 l = 0; l <= h.top; l++) {
+    u32 step = h.top - l;
+    at += h.level[l] * ((round + (1u << step) - 1) >> step);
+  }
+  return at;
+}
+
+// A code that k postings of a list reach; 0 if there are not so many. One warp.
+INLINE u32 reached(u32 k, const u32* __restrict__ counts) {
+  const uint4* from = (const uint4*)(counts + 256 - 8 * (lane_id() + 1));
+  uint4 b = from[0], a = from[1];
+  u32 c[8] = {a.w, a.z, a.y, a.x, b.w, b.z, b.y, b.x}, sum = 0, code = 0;
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) sum += c[j];
+  u32 upto = warp_inclusive(sum), above = upto - sum;
+  if (upto >= k && above < k) {
+#pragma unroll
+    for (u32 j = 0; j < 8; j++) {
+      if (above < k) code = 255 - 8 * lane_id() - j;
+      above += c[j];
+    }
+  }
+  for (u32 d = kWarp / 2; d > 0; d /= 2) code = max_of(code, __shfl_xor_sync(kFull, code, d));
+  return code;
+}
+
+// Raises the cut by the scores found so far. One warp.
+INLINE u32 raise_many(const Many& q, State* state, const u32* hist) {
+  const u32* from = hist + kManyBins - 8 * (lane_id() + 1);
+  u32 c[8], sum = 0, bin = 0;
+  asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(c[7]), "=r"(c[6]), "=r"(c[5]), "=r"(c[4]) : "l"(from));
+  asm volatile("ld.volatile.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(c[3]), "=r"(c[2]), "=r"(c[1]), "=r"(c[0]) : "l"(from + 4));
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) sum += c[j];
+  u32 upto = warp_inclusive(sum), above = upto - sum;
+  if (upto >= q.k && above < q.k) {
+#pragma unroll
+    for (u32 j = 0; j < 8; j++) {
+      if (above < q.k) bin = kManyBins - 1 - 8 * lane_id() - j;
+      above += c[j];
+    }
+  }
+  for (u32 d = kWarp / 2; d > 0; d /= 2) bin = max_of(bin, __shfl_xor_sync(kFull, bin, d));
+  u32 edge = state->live + (bin << bin_shift(state->live));
+  u32 cut = edge > q.slack ? edge - q.slack : 1;
+  if (bin && lane_id() == 0) atomicMax(&state->cut, cut);
+  return bin ? cut : 1;
+}
+
+// The cut of the moment, the same for all lanes.
+INLINE u32 cut_now(const State* state) { return __shfl_sync(kFull, volatile_load(&state->cut), 0); }
+
+// What a warp works with.
+struct Desk {
+  u32 bits[kTile / 32];  // documents of the tile that passed in a list; all 0 between tiles
+  u32 queue[kQueue];     // postings whose documents are to be scored: offset, list, code
+  u32 held;
+  u32 spare[3];
+};
+
+// A list in a tile, held by the lane of its number.
+struct Part {
+  u64 pos;        // of the first posting in the tile
+  u32 n, mult, bound;
+  u32 pass, sure; // codes: what a winner's posting reaches; with what a document can win without the other lists that are read
+  bool read;      // else documents are only looked up in it
+};
+
+// What all items share.
+struct Lists {
+  u32 tiles;
+  const u16* offsets;
+  const u8* codes;
+  const u8* tfs;
+  const u8* maxes;
+  const u32* extra;
+  const u32* lengths;
+  const u32* starts;
+};
+
+// Bytes of x that are at least those of y, as their highest bits.
+constexpr u32 kHigh = 0x80808080u;
+INLINE u32 at_least(u32 x, u32 y) {
+  u32 d = (x | kHigh) - (y & ~kHigh);
+  return ((x & ~y) | (~(x ^ y) & d)) & kHigh;
+}
+
+// Finds the list's part in a tile. One lane a list.
+INLINE Part part_of(const Lists& l, const Term& t, u32 tile, u32* most) {
+  Part p;
+  u32 from, to;
+  if (t.row == kSparse) {
+    const u32* docs = l.extra + t.extra;
+    from = lower_bound(docs, 0, t.df, tile << kTileBits);
+    to = lower_bound(docs, from, t.df, (tile + 1) << kTileBits);
+    *most = 255;
+  } else {
+    const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + tile * kSubs;
+    from = row[0], to = row[kSubs];
+    *most = l.maxes[(u64)t.row * l.tiles + tile];
+  }
+  p.pos = t.pos + from, p.n = to - from, p.mult = t.mult, p.pass = 0, p.sure = 256, p.read = p.n > 0;
+  return p;
+}
+
+// The least code with which code+1 times mult is at least want.
+INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mult; }
+
+// Decides which lists of a tile are read, and what passes. most is the list's bound. Says whether the tile can hold a winner.
+INLINE bool settle(Part& p, const Many& q, u32 most, u32 cut, u32* all) {
+  bool mine = lane_id() < q.terms;
+  u32 bound = mine && p.n ? (most + most / 255) * p.mult : 0;
+  if (q.need && __any_sync(kFull, mine && p.n == 0)) return false;
+  u32 sum = warp_sum(bound);
+  p.bound = bound, *all = sum;
+  if (sum < cut || sum == 0) return false;
+  // Lists that are much longer than the others, without which a document must still have another word, are not read.
+  u32 rest = warp_sum(mine ? p.n : 0), unread = 0;
+  u32 open = __ballot_sync(kFull, mine && p.n);
+  while (__popc(open) > 1) {
+    u32 n = open >> lane_id() & 1 ? p.n : 0, longest = n;
+    for (u32 d = kWarp / 2; d > 0; d /= 2) longest = max_of(longest, __shfl_xor_sync(kFull, longest, d));
+    u32 who = __ffs(__ballot_sync(kFull, n == longest)) - 1, adds = __shfl_sync(kFull, bound, who);
+    // Where all words are wanted, two lists are enough.
+    bool skip = q.need && __popc(open) > 2 || (u64)longest > (u64)kLong * (rest - longest) && (q.need || unread + adds < cut);
+    if (!skip) break;
+    unread += adds, rest -= longest, open &= ~(1u << who);
+    if (lane_id() == who) p.read = false;
+  }
+  p.read = p.read && mine;
+  u32 others = sum - bound;
+  p.pass = mine && cut > others ? code_for(cut - others, p.mult) : 0;
+  // All words wanted: two lists that are read must both have the document.
+  if (mine) p.sure = q.need && __popc(open) > 1 ? 256 : cut > unread ? code_for(cut - unread, p.mult) : 0;
+  return true;
+}
+
+// Scores documents of the queue exactly, one a lane. All lists are looked at, so that a document which came by several postings is taken once: by the first
+// that can have brought it.
+INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 tile, u32& cut, State* state,
+                        u32* hist, u64* keys) {
+  u32 at = d.held - count;  // the last ones
+  bool busy = lane_id() < count;
+  u32 e = busy ? d.queue[at + lane_id()] : 0;
+  __syncwarp();
+  if (lane_id() == 0) d.held = at, atomicAdd(&state->cands, count);
+  __syncwarp();
+  u32 off = e & (kTile - 1), doc = tile << kTileBits | off, by = e >> kTileBits & (kWarp - 1);
+  u32 length = busy ? l.lengths[doc] : 0;
+  u32 reads = __ballot_sync(kFull, p.read), have = 0, brought = kWarp;
+  // What it may be worth: first of the lists' bounds, then, list by list, what is found.
+  u32 most = all;
+  bool seen = false;
+  float score = 0;
+  for (u32 i = 0; i < q.terms; i++) {
+    u64 pos = __shfl_sync(kFull, p.pos, i);
+    u32 n = __shfl_sync(kFull, p.n, i), mult = __shfl_sync(kFull, p.mult, i), pass = __shfl_sync(kFull, p.pass, i), sure = __shfl_sync(kFull, p.sure, i);
+    u32 bound = __shfl_sync(kFull, p.bound, i);
+    const u16* list = l.offsets + pos;
+    most -= bound;
+    u32 at = busy ? lower_bound(list, 0, n, off) : n;
+    if (at < n && list[at] == off) {
+      const Term& t = terms[i];
+      u32 code = l.codes[pos + at];
+      score += score_of(q.model, t, frequency(t, l.tfs, l.extra, (u32)(pos - t.pos) + at), length);
+      most += (code + 1) * mult;
+      have++;
+      if ((reads >> i & 1) && code >= pass) {
+        if ((seen || code >= sure) && brought == kWarp) brought = i;
+        seen = true;
+      }
+    }
+    busy = busy && most >= cut;
+    if (!__any_sync(kFull, busy)) return;
+  }
+  u32 units = max_of((u32)min_of(score * q.scale, 4294967040.0f), 1u);
+  bool good = busy && brought == by && units >= cut && have >= max_of(q.need, 1u);
+  u32 votes = __ballot_sync(kFull, good);
+  if (!votes) return;
+  u32 base = 0, n = __popc(votes);
+  if (lane_id() == 0) base = atomicAdd(&state->keys, n);
+  base = __shfl_sync(kFull, base, 0);
+  u32 mine = base + __popc(votes & lanes_below());
+  if (good) {
+    if (mine < q.cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    u32 low = state->live;
+    atomicAdd(&hist[min_of((units - low) >> bin_shift(low), kManyBins - 1)], 1u);
+  }
+  if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {
+    __syncwarp();
+    cut = max_of(cut, raise_many(q, state, hist));
+  }
+}
+
+// One tile of a query.
+INLINE void scan_tile(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 tile, u32& cut, State* state, u32* hist,
+                      u64* keys) {
+  u32 todo = __ballot_sync(kFull, p.read), reads = __popc(todo), list = 0;
+  bool first = true, meet = reads > 1;
+  u64 base = 0;
+  u32 skip = 0, total = 0, at = 0, pass = 0, sure = 0;
+  for (;;) {
+    if (at >= total && todo) {
+      list = __ffs(todo) - 1;
+      todo &= todo - 1;
+      base = __shfl_sync(kFull, p.pos, list);
+      total = __shfl_sync(kFull, p.n, list), pass = __shfl_sync(kFull, p.pass, list) * 0x01010101u, sure = __shfl_sync(kFull, p.sure, list);
+      skip = (u32)base & 3, base -= skip, total += skip, at = 0;
+      first = __popc(todo) + 1 == reads;
+      __syncwarp();
+    }
+    if (at < total) {
+      u32 c[kUnroll], m[kUnroll];
+      ushort4 o[kUnroll];
+#pragma unroll
+      for (u32 u = 0; u < kUnroll; u++) {
+        u32 i = at + 4 * (u * kWarp + lane_id());
+        c[u] = i < total ? *(const u32*)(l.codes + base + i) : 0;
+      }
+#pragma unroll
+      for (u32 u = 0; u < kUnroll; u++) {
+        u32 i = at + 4 * (u * kWarp + lane_id());
+        m[u] = i < total ? at_least(c[u], pass) : 0;
+        if (i < skip) m[u] &= kHigh << (8 * (skip - i));
+        if (i + 4 > total && i < total) m[u] &= kHigh >> (8 * (i + 4 - total));
+      }
+#pragma unroll
+      for (u32 u = 0; u < kUnroll; u++)
+        if (m[u]) o[u] = *(const ushort4*)(l.offsets + base + (at + 4 * (u * kWarp + lane_id())));
+      bool last = todo == 0;
+#pragma unroll
+      for (u32 u = 0; u < kUnroll; u++)
+        if (m[u]) {
+          u32 offs[4] = {o[u].x, o[u].y, o[u].z, o[u].w};
+#pragma unroll
+          for (u32 j = 0; j < 4; j++)
+            if (m[u] >> (8 * j) & 0x80) {
+              u32 code = c[u] >> (8 * j) & 255, word = offs[j] >> 5, bit = 1u << (offs[j] & 31);
+              bool take = code >= sure;
+              if (meet) {
+                u32 old = 0;
+                if (last) old = d.bits[word]; else old = atomicOr(&d.bits[word], bit);
+                take = take || !first && (old & bit);
+              }
+              if (take) d.queue[atomicAdd(&d.held, 1u)] = code << 24 | list << kTileBits | offs[j];
+            }
+        }
+      at += 4 * kWarp * kUnroll;
+      __syncwarp();
+    }
+    u32 held = *(volatile u32*)&d.held;
+    bool more = at < total || todo;
+    __syncwarp();
+    if (held >= kWarp || !more && held) {
+      while (held >= kWarp || !more && held) {
+        u32 some = min_of(held, kWarp);
+        score_queue(d, some, q, terms, l, p, all, tile, cut, state, hist, keys);
+        held -= some;
+      }
+    }
+    if (!more) break;
+  }
+  if (meet) {
+    __syncwarp();
+    uint4* bits = (uint4*)d.bits;
+#pragma unroll
+    for (u32 i = 0; i < kTile / 128 / kWarp; i++) bits[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+    __syncwarp();
+  }
+}
