@@ -85,8 +85,11 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 		w := worker[T]{s: s, reuse: reuse, do: do}
 		switch {
 		case b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil:
-			i := 0
-			s.batchOnGPU(ctx, requests, b, func(found *Result, err error) bool {
+			i, answer := 0, s.batchOnGPU
+			if b.Engine == engine.GPU && b.Strategy != Mixed && s.gpu != nil {
+				answer = s.thesisBatches
+			}
+			answer(ctx, requests, b, func(found *Result, err error) bool {
 				made, err := w.make(i, found, err)
 				i++
 				return yield(made, err) && err == nil

@@ -144,11 +144,13 @@ struct Best {
 
 // The next document to score, with all lists that may have it there; kDone if no other can exceed cut.
 template <bool Wand, class Heads> INLINE u32 next(Heads& l, bool all, float cut) {
+  if (l.total <= cut) return kDone;
+  if (all || l.rest <= cut) return l.common();
   for (;;) {
-    u32 doc = all ? (l.total > cut ? l.highest() : kDone) : Wand ? l.pivot(cut) : l.essential(cut);
+    u32 doc = Wand ? l.pivot(cut) : l.essential(cut);
     if (doc == kDone || !l.before(doc)) return doc;
     l.seek(doc);
-    if (!all && !Wand) return doc;
+    if (!Wand) return doc;
   }
 }
 

@@ -27,12 +27,13 @@ struct Lanes {
   float bound;  // of this lane's list
   float upto;   // bounds from the lowest up to this list's
   float total;
+  float rest;   // without the lowest one: what a document that is not in all lists stays below
   const u32* docs;
   const float* scores;
   u32 at, count, doc;
 
   // have: postings of this lane's list in the slice.
-  INLINE Lanes(const Slice& s, u32 have, float bound, u32 terms) : terms(terms), bound(bound), upto(0), total(0) {
+  INLINE Lanes(const Slice& s, u32 have, float bound, u32 terms) : terms(terms), bound(bound), upto(0), total(0), rest(0) {
     u32 t = lane_id() < terms ? lane_id() : 0;
     docs = s.docs_of(t), scores = s.scores_of(t), count = have;
     set(0);
@@ -40,6 +41,13 @@ struct Lanes {
       float b = __shfl_sync(kFull, bound, j);
       total += b;
       if (b < bound || b == bound && j <= lane_id()) upto += b;
+    }
+    float low = total;
+    for (u32 j = 0; j < terms; j++) low = min_of(low, __shfl_sync(kFull, bound, j));
+    bool left = false;
+    for (u32 j = 0; j < terms; j++) {
+      float b = __shfl_sync(kFull, bound, j);
+      if (!left && b == low) left = true; else rest += b;
     }
   }
 
@@ -65,10 +73,14 @@ struct Lanes {
   // The first document of the lists without which cut cannot be exceeded.
   INLINE u32 essential(float cut) const { return lowest(upto > cut ? doc : kDone); }
 
-  INLINE u32 highest() const {
-    u32 best = 0;
-    for (u32 j = 0; j < terms; j++) best = max_of(best, __shfl_sync(kFull, doc, j));
-    return best;
+  // The next document that all lists have.
+  INLINE u32 common() {
+    for (;;) {
+      u32 high = 0;
+      for (u32 j = 0; j < terms; j++) high = max_of(high, __shfl_sync(kFull, doc, j));
+      if (high == kDone || !before(high)) return high;
+      seek(high);
+    }
   }
 
   INLINE bool before(u32 x) const { return __any_sync(kFull, lane_id() < terms && doc < x); }
@@ -90,7 +102,7 @@ struct Lanes {
 
 // Two lists, the same in all lanes.
 struct Pair {
-  float bound[2], total;
+  float bound[2], total, rest;
   const u32* docs[2];
   const float* scores[2];
   u32 at[2], count[2], doc[2];
@@ -101,7 +113,7 @@ struct Pair {
       docs[j] = s.docs_of(j), scores[j] = s.scores_of(j), count[j] = __shfl_sync(kFull, have, j);
       set(j, 0);
     }
-    total = bound[0] + bound[1];
+    total = bound[0] + bound[1], rest = max_of(bound[0], bound[1]);
   }
 
   INLINE void set(u32 j, u32 to) { at[j] = to, doc[j] = docs[j][to]; }
@@ -119,7 +131,21 @@ struct Pair {
     return total > cut ? (second ? doc[0] : doc[1]) : kDone;
   }
 
-  INLINE u32 highest() const { return max_of(doc[0], doc[1]); }
+  // Each lane looks for one document of the first list in the second.
+  INLINE u32 common() {
+    while (doc[0] != kDone && doc[1] != kDone) {
+      u32 i = at[0] + lane_id();
+      u32 x = i < count[0] ? docs[0][i] : kDone;
+      u32 there = lower_bound(docs[1], at[1], count[1], x);
+      u32 votes = __ballot_sync(kFull, x != kDone && docs[1][there] == x);
+      u32 lane = votes != 0 ? __ffs(votes) - 1 : kWarp - 1;
+      set(0, min_of(at[0] + (votes != 0 ? lane : kWarp), count[0]));
+      set(1, __shfl_sync(kFull, there, lane));
+      if (votes != 0) return doc[0];
+    }
+    return kDone;
+  }
+
   INLINE bool before(u32 x) const { return min_of(doc[0], doc[1]) < x; }
 
   INLINE void seek(u32 x) {
