@@ -132,6 +132,15 @@ func (c *Cursor) FindBlock(from int, target uint32) int {
 	return hi
 }
 
+// Prefetch asks memory for a block that will be decoded soon.
+func (c *Cursor) Prefetch(block int) {
+	if uint(block) < uint(len(c.offsets)) {
+		if at := c.offsets[block]; uint64(at) < uint64(len(c.data)) {
+			prefetch(&c.data[at])
+		}
+	}
+}
+
 // Load decodes the documents of a block, moves to its first one, and returns them.
 // The slice is valid until the cursor moves to another block. After damage it
 // returns nil, and the list ends.
@@ -161,6 +170,16 @@ func (c *Cursor) TFs() []uint32 {
 		c.loadTFs()
 	}
 	return c.tfs[:c.blockLen(c.block)]
+}
+
+// TFsAt finds the frequencies of the documents at some places of the last Load.
+func (c *Cursor) TFsAt(places, out []uint32) {
+	if !c.hasTFs {
+		c.loadTFs()
+	}
+	for i, p := range places {
+		out[i] = c.tfs[p&(BlockSize-1)]
+	}
 }
 
 // loadTFs decodes the frequencies. It is not inlined, so that TF is.

@@ -115,10 +115,26 @@ func (d *dictionary) firstWord(b int) ([]byte, error) {
 	return suffix, nil
 }
 
-// find returns the rank of the first word at or after the given one, and whether
-// it is the same.
-func (d *dictionary) find(word []byte) (id int, same bool, err error) {
-	// The last block whose first word is not after the word, by prefixes first.
+// lookup finds the record of a word; it is the zero Term if there is none.
+func (d *dictionary) lookup(word []byte) (Term, error) {
+	b, err := d.findBlock(word)
+	if err != nil || b < 0 {
+		return Term{}, err
+	}
+	words, records, err := d.block(b)
+	if err != nil {
+		return Term{}, err
+	}
+	id, same, err := d.scan(b, words, word)
+	if err != nil || !same {
+		return Term{}, err
+	}
+	return readRecord(records, b, id)
+}
+
+// findBlock returns the last block whose first word is not after the word; -1 if there is none.
+func (d *dictionary) findBlock(word []byte) (int, error) {
+	// By prefixes first.
 	key := prefixOf(word)
 	lo, hi := 0, len(d.prefix) // first block with prefix > key is in [lo, hi]
 	if top := key >> 48; len(d.first) > 0 {
@@ -150,7 +166,7 @@ func (d *dictionary) find(word []byte) (id int, same bool, err error) {
 			mid := int(uint(lo+hi) / 2)
 			first, err := d.firstWord(mid)
 			if err != nil {
-				return 0, false, err
+				return 0, err
 			}
 			if bytes.Compare(first, word) <= 0 {
 				lo = mid + 1
@@ -160,14 +176,7 @@ func (d *dictionary) find(word []byte) (id int, same bool, err error) {
 		}
 		b = lo - 1
 	}
-	if b < 0 {
-		return 0, false, nil
-	}
-	words, _, err := d.block(b)
-	if err != nil {
-		return 0, false, err
-	}
-	return d.scan(b, words, word)
+	return b, nil
 }
 
 // scan looks for the word in a block without rebuilding the words: shared is
@@ -208,6 +217,11 @@ func (d *dictionary) term(id int) (t Term, err error) {
 	if err != nil {
 		return t, err
 	}
+	return readRecord(records, b, id)
+}
+
+// readRecord reads the record of a word from those of its block.
+func readRecord(records byteReader, b, id int) (t Term, err error) {
 	c := recordCursor{r: records, next: b * termsPerBlock}
 	c.start()
 	for c.next <= id {

@@ -186,6 +186,46 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 	}
 }
 
+// Block by block a list has the same postings, however it was opened, and frequencies can be asked for place by place.
+func TestBlocksHaveTheListsPostings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	p := randomIndex(rng, 3000, 60)
+	r := p.write(t)
+	var c Cursor
+	for id := range p.words {
+		term, err := r.Term(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, open := range []func(Term, *Cursor) error{r.OpenBlocks, r.OpenDocs} {
+			if err := open(term, &c); err != nil {
+				t.Fatal(err)
+			}
+			docs, tfs := p.docs[id], p.tfs[id]
+			for b := range c.Blocks() {
+				c.Prefetch(b + 1)
+				got := c.Load(b)
+				n := len(got)
+				var places, some []uint32
+				for i := range n {
+					if rng.IntN(3) == 0 {
+						places, some = append(places, uint32(i)), append(some, tfs[i])
+					}
+				}
+				out := make([]uint32, len(places))
+				c.TFsAt(places, out)
+				if !slices.Equal(got, docs[:n]) || !slices.Equal(out, some) || !slices.Equal(c.TFs(), tfs[:n]) {
+					t.Fatalf("word %d, block %d: %v and %v, want %v and %v", id, b, got, c.TFs(), docs[:n], tfs[:n])
+				}
+				docs, tfs = docs[n:], tfs[n:]
+			}
+			if len(docs) > 0 || c.Err() != nil {
+				t.Fatalf("word %d: %d postings are missing: %v", id, len(docs), c.Err())
+			}
+		}
+	}
+}
+
 // Seek lands where a linear search would, from anywhere to anywhere.
 func TestSeekLandsOnTheFirstAtOrAfter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -256,7 +296,11 @@ func TestBoundsHold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Open(term, &c); err != nil {
+			open := r.Open
+			if rng.IntN(2) == 0 {
+				open = r.OpenDocs // looser, but it holds
+			}
+			if err := open(term, &c); err != nil {
 				t.Fatal(err)
 			}
 			for i, d := range p.docs[id] {

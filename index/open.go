@@ -17,7 +17,14 @@ func (r *Reader) Open(t Term, c *Cursor) error {
 
 // OpenBlocks is Open for those who go block by block, or by Seek alone: of a list of several blocks it decodes none, and
 // the cursor stands nowhere yet.
-func (r *Reader) OpenBlocks(t Term, c *Cursor) error {
+func (r *Reader) OpenBlocks(t Term, c *Cursor) error { return r.openBlocks(t, c, false) }
+
+// OpenDocs is OpenBlocks for those who may do without bounds: of a list of one block only the documents are decoded, and its
+// bound is one that holds for any list. Making a better one touches the length of each of its documents, which takes longer than
+// to intersect it with another.
+func (r *Reader) OpenDocs(t Term, c *Cursor) error { return r.openBlocks(t, c, true) }
+
+func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
 	switch {
@@ -37,7 +44,7 @@ func (r *Reader) OpenBlocks(t Term, c *Cursor) error {
 	if t.DF > BlockSize {
 		return r.openLong(c)
 	}
-	return r.openShort(c)
+	return r.openShort(c, docsOnly)
 }
 
 // openLong opens a list of several blocks: it has skip data.
@@ -77,15 +84,15 @@ func (r *Reader) openLong(c *Cursor) error {
 
 // openShort opens a list of one block. What longer lists have in their skip data
 // is computed here: decoding 128 postings takes less than fetching it would.
-func (r *Reader) openShort(c *Cursor) error {
+func (r *Reader) openShort(c *Cursor, docsOnly bool) error {
 	n := int(c.Term.DF)
-	c.oneAt[0] = 0
+	c.oneAt[0], c.hasTFs = 0, !docsOnly || n == 1
 	if n == 1 {
 		if c.Term.CF > maxTF {
 			return r.badTerm(c)
 		}
 		c.docs[0], c.tfs[0] = c.Term.inlineDoc, uint32(c.Term.CF)
-	} else if !unpackDocs(c.data, n, ^uint32(0), c.block128()) || !unpackTFs(c.data, n, &c.tfs) {
+	} else if !unpackDocs(c.data, n, ^uint32(0), c.block128()) || !docsOnly && !unpackTFs(c.data, n, &c.tfs) {
 		return r.badTerm(c)
 	}
 	if c.docs[n-1] >= c.limit {
@@ -94,12 +101,17 @@ func (r *Reader) openShort(c *Cursor) error {
 	for i := n; i <= BlockSize; i++ {
 		c.docs[i] = End
 	}
-	c.Bound = shortBound(c.docs[:n], c.tfs[:n], r.classes)
+	if c.Bound = anyPosting; !docsOnly {
+		c.Bound = shortBound(c.docs[:n], c.tfs[:n], r.classes)
+	}
 	c.oneLast[0], c.oneBound[0] = c.docs[n-1], c.Bound
 	c.Last, c.offsets, c.Bounds, c.Super = c.oneLast[:], c.oneAt[:], c.oneBound[:], c.oneBound[:]
-	c.block, c.pos, c.doc, c.hasTFs = 0, 0, c.docs[0], true
+	c.block, c.pos, c.doc = 0, 0, c.docs[0]
 	return nil
 }
+
+// anyPosting is a Bound that holds for any posting: the highest frequency in the shortest document.
+const anyPosting = Bound(0x00ff00ff00ff00ff)
 
 // shortBound makes the pairs from the postings of frequency 1, 2, 3, and more: of
 // each kind the largest frequency and the shortest length.

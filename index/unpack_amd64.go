@@ -23,6 +23,11 @@ func unpackPlainAVX512(in *byte, w uint64, out *[BlockSize]uint32)
 //go:noescape
 func unpackGapsAVX512(in *byte, w uint64, out *[BlockSize]uint32, at uint32)
 
+// prefetch asks memory for 192 bytes: most blocks.
+//
+//go:noescape
+func prefetch(data *byte)
+
 // unpackFull unpacks the numbers of a full block, plus 1 each. It may read what lies behind data in memory of
 // the same slice.
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) {
