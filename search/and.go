@@ -1,31 +1,24 @@
 package search
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/collocate/collocate/index"
 )
 
-// blockMaxAnd finds documents that have all words. The shortest list leads: its blocks are scored, unless the bounds
-// of all lists together cannot beat the threshold there, and the documents that with their score and the bounds of the
-// others can win are looked up in the other lists, from short to long. A block of another list is decoded only if a document
-// that it may hold can still win.
+// blockMaxAnd finds documents that have all words. The shortest list leads, block by block, unless the bounds
+// of all lists together cannot beat the threshold there. There are two ways to go on: to score a block first, and to look up only
+// documents that with their score and the bounds of the others can win; or, where those are many or there is no threshold
+// yet, to intersect its documents with the next list's, and to score what both have. What is left waits until it is
+// enough to be worth a look at the lists after, from short to long. A block of another list is decoded only if a document that it may hold can
+// still win.
 func blockMaxAnd(q *query) error {
 	q.start()
-	lists := append(q.byBound[:0], q.lists...)
-	q.byBound = lists
-	slices.SortStableFunc(lists, func(a, b *list) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
-	m := &q.meeting
-	for len(m.scores) < len(lists) {
-		m.scores = append(m.scores, blockOf[float32]{})
-	}
+	lists, m := q.shortestFirst(), &q.meeting
+	m.reset(lists)
 	start := q.from
 	for _, l := range lists {
 		start = max(start, l.Doc()) // lists of a partition begin somewhere
-		l.met = -1
 	}
-	lead, chunk := lists[0], firstChunk
+	lead := lists[0]
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -35,46 +28,113 @@ func blockMaxAnd(q *query) error {
 			from = max(from, lead.Last[b-1]+1)
 		}
 		if from >= q.to {
-			return nil
+			break
 		}
 		others, ok := q.boundOthers(lists, from, lead.Last[b])
 		if !ok {
-			return nil
+			break
 		}
-		if lead.boundOf(b)+others <= q.cut {
+		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
 		docs := lead.Load(b)
 		if docs == nil {
-			return nil // damaged: l.Err says so
+			break // damaged: l.Err says so
 		}
-		lo, hi := firstAtLeast(docs, start), firstAtLeast(docs, q.to)
-		for lo < hi {
-			n := min(chunk, hi-lo)
-			q.meet(lists, b, lo, lo+n, others)
+		lo, hi := 0, len(docs)
+		if docs[0] < start {
+			lo = firstAtLeast(docs, start)
+		}
+		if lead.Last[b] >= q.to {
+			hi = firstAtLeast(docs, q.to)
+		}
+		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
+			n := min(hi-lo, m.enough)
+			q.meetDocs(lists, b, lo, lo+n, 0)
+			q.settle(lists)
 			lo += n
-			chunk = min(2*chunk, index.BlockSize)
+			if q.cut >= 0 {
+				if others, ok = q.boundOthers(lists, from, lead.Last[b]); !ok {
+					return nil
+				}
+			}
+		}
+		if lo >= hi {
+			continue
+		}
+		q.meetBlock(lists, b, lo, hi, others)
+		if m.n >= m.enough {
+			q.settle(lists)
 		}
 	}
+	q.settle(lists)
 	return nil
 }
 
-// firstChunk is how many documents are looked up at first, so that there is soon a threshold for the rest.
-const firstChunk = 16
+const (
+	// At first so many documents are looked up together, so that there is soon a threshold for the rest; then twice as many
+	// each time, up to enoughToMeet: then what is done once for all of them costs little, and memory is asked for many lengths and blocks at a time.
+	firstToMeet  = 16
+	enoughToMeet = 96
+	// maxMeeting is how many there can be: a block more than was not yet enough.
+	maxMeeting = 2 * index.BlockSize
+	// manyLeft is the share of a block's postings, one in so many, that must not be left for scoring first to pay.
+	manyLeft = 3
+)
 
-// meeting is the documents of a block of the leading list that all lists so far have.
+// meeting is documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
 type meeting struct {
-	docs   blockOf[uint32]
-	sums   [index.BlockSize]float64 // of their scores
-	scores []blockOf[float32]       // of each list
-	at     blockOf[uint32]          // which documents were found in a block, and
-	places blockOf[uint32]          // where
-	tfs    [index.BlockSize]uint32
+	n      int
+	enough int
+	both   bool    // the first two lists have them
+	plain  plainly // blocks whose documents are met before they are scored
+	sifter sifter  // of the first list
+	docs   meetingOf[uint32]
+	tfs    [2]meetingOf[uint32] // of the first two lists
+	sums   meetingOf[float32]   // of their scores
+	scores []meetingOf[float32] // of each list
+	at     meetingOf[uint32]    // which documents were found in a block, and
+	places meetingOf[uint32]    // where
+	visits []visit
+}
+
+// meetingOf has room for what kernels make of a meeting.
+type meetingOf[T any] [maxMeeting + kernelSlack]T
+
+// visit is a block that has to be decoded for documents from i to before end.
+type visit struct{ block, i, end int }
+
+func (m *meeting) reset(lists []*list) {
+	for len(m.scores) < len(lists) {
+		m.scores = append(m.scores, meetingOf[float32]{})
+	}
+	for _, l := range lists {
+		l.met, l.windowBound, l.waitBound = -1, 0, 0
+	}
+	m.n, m.enough, m.both, m.plain = 0, firstToMeet, true, plainly{}
+	m.sifter.prepare(lists[0])
+}
+
+// shortestFirst orders the lists by length.
+func (q *query) shortestFirst() []*list {
+	lists := append(q.byBound[:0], q.lists...)
+	for i := 1; i < len(lists); i++ {
+		l, j := lists[i], i
+		for ; j > 0 && lists[j-1].Term.DF > l.Term.DF; j-- {
+			lists[j] = lists[j-1]
+		}
+		lists[j] = l
+	}
+	q.byBound = lists
+	return lists
 }
 
 // boundOthers leaves the bound of each list but the first, for documents from one to another, in windowBound, and returns their
-// sum; false if a list ends before.
+// sum; false if a list ends before. Without a threshold there is nothing to bound.
 func (q *query) boundOthers(lists []*list, from, last uint32) (sum float64, ok bool) {
+	if q.cut < 0 {
+		return 0, true
+	}
 	for _, l := range lists[1:] {
 		if _, end := l.look(from); end == index.End {
 			return 0, false
@@ -85,27 +145,163 @@ func (q *query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 	return sum, true
 }
 
-// meet pushes those documents of the leading list's block b, from place lo to before hi, that all lists have.
-func (q *query) meet(lists []*list, b, lo, hi int, others float64) {
+// meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
+func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
+	m := &q.meeting
+	both := m.plain.next()
+	if m.both != both && m.n > 0 {
+		q.settle(lists)
+	}
+	for _, l := range lists[1:] {
+		l.waitBound = max(l.waitBound, l.windowBound)
+	}
+	if both {
+		q.meetDocs(lists, b, lo, hi, others)
+		return
+	}
+	if left := q.meetScores(lists, b, lo, hi, others); left*manyLeft > hi-lo {
+		m.plain.more()
+	} else {
+		m.plain.again = 1
+	}
+}
+
+// meetDocs adds what the first two lists both have.
+func (q *query) meetDocs(lists []*list, b, lo, hi int, others float64) {
+	m, lead, l := &q.meeting, lists[0], lists[1]
+	need := -1.0
+	if q.cut >= 0 {
+		need = q.cut - (others - l.windowBound) - lead.boundOf(b)
+	}
+	docs := lead.Loaded()[lo:hi]
+	n := m.n
+	for i, at := 0, l.met; i < len(docs); {
+		at = l.FindBlock(at, docs[i])
+		if at >= len(l.Last) {
+			break
+		}
+		if q.cut >= 0 && l.boundOf(at) <= need {
+			i += firstAtLeast(docs[i:], l.Last[at]+1)
+			continue
+		}
+		found, used := l.find(at, docs[i:], m, n, m.tfs[1][:])
+		for f := n; f < n+found; f++ {
+			p := i + int(m.at[f])
+			m.docs[f], m.places[f] = docs[p&(index.BlockSize-1)], uint32(lo+p)
+		}
+		n += found
+		i += used
+	}
+	if n > m.n {
+		lead.TFsAt(m.places[m.n:n], m.tfs[0][m.n:n])
+		lead.count(b, n-m.n, m.docs[m.n])
+	}
+	m.n, m.both = n, true
+}
+
+// meetScores adds what can win with the bounds of the others.
+func (q *query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.meeting, lists[0]
-	docs, tfs := lead.Loaded()[lo:hi], lead.TFs()[lo:hi]
-	n := lead.pick(docs, tfs, q.cut-others, &m.docs, &m.scores[0])
-	lead.scored += int64(len(docs))
-	if int64(docs[0]) > lead.usedUntil {
-		lead.use(b)
+	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
+	if m.sifter.ready() {
+		n = m.sifter.sift(lead, docs, tfs, q.cut-others, m.docs[m.n:], m.tfs[0][m.n:])
+	} else {
+		n = lead.pick(docs, tfs, q.cut-others, m.docs[m.n:], m.scores[0][m.n:])
 	}
-	for i, s := range m.scores[0][:n] {
-		m.sums[i] = float64(s)
+	if n > 0 {
+		lead.count(b, n, m.docs[m.n])
 	}
-	for j := 1; j < len(lists) && n > 0; j++ {
-		others -= lists[j].windowBound
+	m.n, m.both = m.n+n, false
+	return n
+}
+
+// settle scores what waits, looks it up in the other lists, and pushes what all have.
+func (q *query) settle(lists []*list) {
+	m, n := &q.meeting, q.meeting.n
+	if n == 0 {
+		return
+	}
+	others := 0.0
+	for _, l := range lists[1:] {
+		others += l.waitBound
+	}
+	j := 1
+	if m.both {
+		j = 2
+		others -= lists[1].waitBound
+		for i, l := range lists[:2] {
+			l.batch(m.docs[:n], m.tfs[i][:n], m.scores[i][:n])
+		}
+		for i, s := range m.scores[1][:n] {
+			m.sums[i] = m.scores[0][i] + s
+		}
+		if len(lists) > 2 {
+			n = m.above(j, n, q.cut-others)
+		}
+	} else {
+		if m.sifter.ready() {
+			n = lists[0].pick(m.docs[:n], m.tfs[0][:n], q.cut-others, m.docs[:], m.scores[0][:])
+		}
+		copy(m.sums[:n], m.scores[0][:n])
+	}
+	for ; j < len(lists) && n > 0; j++ {
+		others -= lists[j].waitBound
 		n = q.meetNext(lists, j, n, others)
 	}
-	for i := range n {
-		for j, l := range lists {
-			q.scores[l.pos] = m.scores[j][i]
+	q.pushMeeting(lists, n)
+	for _, l := range lists[1:] {
+		l.waitBound = 0
+	}
+	m.n, m.enough = 0, min(2*m.enough, enoughToMeet)
+}
+
+// pushMeeting pushes the n documents, which have scores of all lists.
+func (q *query) pushMeeting(lists []*list, n int) {
+	m := &q.meeting
+	for i, sum := range m.sums[:n] {
+		if float64(sum) <= q.cut {
+			continue
 		}
-		q.push(m.docs[i], q.noted())
+		if len(lists) > 2 { // the sum of two is the same in any order
+			for j, l := range lists {
+				q.scores[l.pos] = m.scores[j][i]
+			}
+			sum = q.noted()
+		}
+		q.push(m.docs[i], sum)
+	}
+}
+
+// above keeps those of the n documents whose sum, of j lists, is above need.
+func (m *meeting) above(j, n int, need float64) int {
+	kept := 0
+	for i, s := range m.sums[:n] {
+		m.at[kept] = uint32(i)
+		if float64(s) > need {
+			kept++
+		}
+	}
+	m.keep(j, n, kept)
+	return kept
+}
+
+// keep moves the documents at the kept places to the front; they have scores of j lists.
+func (m *meeting) keep(j, n, kept int) {
+	if kept == n {
+		return
+	}
+	at := m.at[:kept]
+	compact((*[maxMeeting]uint32)(m.docs[:]), at)
+	compact((*[maxMeeting]float32)(m.sums[:]), at)
+	for e := range m.scores[:j] {
+		compact((*[maxMeeting]float32)(m.scores[e][:]), at)
+	}
+}
+
+// compact moves what is at the rising places to the front.
+func compact[T any](v *[maxMeeting]T, at []uint32) {
+	for i, a := range at[:min(len(at), maxMeeting)] {
+		v[i] = v[a&(maxMeeting-1)]
 	}
 }
 
@@ -113,68 +309,78 @@ func (q *query) meet(lists []*list, b, lo, hi int, others float64) {
 // lists after it give them others.
 func (q *query) meetNext(lists []*list, j, n int, others float64) int {
 	m, l := &q.meeting, lists[j]
-	kept, b := 0, l.block
-	for i := 0; i < n; {
-		b = l.FindBlock(b, m.docs[i])
-		if b >= len(l.Last) {
-			break
+	kept := 0
+	for _, v := range q.visits(l, n, others) {
+		found, _ := l.find(v.block, m.docs[v.i:v.end], m, kept, m.tfs[0][:])
+		for f := kept; f < kept+found; f++ {
+			m.at[f] += uint32(v.i)
 		}
-		// The documents that the block would hold, as far as its bound lets them win.
-		end, last, need := i+1, l.Last[b], q.cut-l.boundOf(b)-others
-		wanted := m.sums[i] > need
-		for ; end < n && m.docs[end] <= last; end++ {
-			wanted = wanted || m.sums[end] > need
-		}
-		if wanted {
-			kept = q.meetBlock(lists, j, b, i, end, kept, others)
-		}
-		i = end
+		kept += found
+	}
+	if kept == 0 {
+		return 0
+	}
+	m.keep(j, n, kept)
+	scores := m.scores[j][:kept]
+	l.batch(m.docs[:kept], m.tfs[0][:kept], scores)
+	for i, s := range scores {
+		m.sums[i] += s
+	}
+	if j+1 < len(lists) {
+		return m.above(j+1, kept, q.cut-others)
 	}
 	return kept
 }
 
-// meetBlock looks documents i to before end up in block b of list j, and keeps those that are there and can
-// still win.
-func (q *query) meetBlock(lists []*list, j, b, i, end, kept int, others float64) int {
-	m, l := &q.meeting, lists[j]
+// visits finds the blocks of a list that may hold some of the n documents, as far as their bounds let them win, and asks memory for them.
+func (q *query) visits(l *list, n int, others float64) []visit {
+	m := &q.meeting
+	m.visits = m.visits[:0]
+	for i, b := 0, l.met; i < n; {
+		b = l.FindBlock(b, m.docs[i])
+		if b >= len(l.Last) {
+			break
+		}
+		need := -1.0
+		if q.cut >= 0 {
+			need = q.cut - l.boundOf(b) - others
+		}
+		end, last, wanted := i, l.Last[b], false
+		for ; end < n && m.docs[end] <= last; end++ {
+			wanted = wanted || float64(m.sums[end]) > need
+		}
+		if wanted {
+			if b != l.met {
+				l.Prefetch(b)
+			}
+			m.visits = append(m.visits, visit{b, i, end})
+		}
+		i = end
+	}
+	return m.visits
+}
+
+// find looks for those of the rising docs that block b may hold, and says how many there are and how many these were. Which they are is put into the
+// meeting from place n on, and their frequencies into tfs.
+func (l *list) find(b int, docs []uint32, m *meeting, n int, tfs []uint32) (found, used int) {
 	if b != l.met {
 		if l.Load(b) == nil {
-			return kept // damaged: l.Err says so
+			return 0, len(docs) // damaged: l.Err says so
 		}
 		l.met = b
 	}
-	found := locate(l.Loaded(), m.docs[i:end], &m.at, &m.places)
-	if found == 0 {
-		return kept
+	found, used = locate(l.Loaded(), docs, l.Last[b], m.at[n:], m.places[n:])
+	if found > 0 {
+		l.TFsAt(m.places[n:n+found], tfs[n:n+found])
+		l.count(b, found, docs[m.at[n]])
 	}
-	tfs := l.TFs()
-	scores := &m.scores[j]
-	for f := range found {
-		from := i + int(m.at[f])
-		m.docs[kept+f], m.sums[kept+f] = m.docs[from], m.sums[from]
-		m.tfs[f] = tfs[m.places[f]&(index.BlockSize-1)]
-		for e := range j {
-			m.scores[e][kept+f] = m.scores[e][from]
-		}
-	}
-	l.batch(m.docs[kept:kept+found], m.tfs[:found], scores[kept:kept+found])
-	l.scored += int64(found)
-	if int64(m.docs[kept]) > l.usedUntil {
+	return found, used
+}
+
+// count notes that n postings of a block were scored, of which the first was doc.
+func (l *list) count(b, n int, doc uint32) {
+	l.scored += int64(n)
+	if int64(doc) > l.usedUntil {
 		l.use(b)
 	}
-	out := kept
-	for f := kept; f < kept+found; f++ {
-		m.sums[f] += float64(scores[f])
-		if m.sums[f]+others <= q.cut {
-			continue
-		}
-		if out < f {
-			m.docs[out], m.sums[out] = m.docs[f], m.sums[f]
-			for e := range j + 1 {
-				m.scores[e][out] = m.scores[e][f]
-			}
-		}
-		out++
-	}
-	return out
 }

@@ -77,10 +77,12 @@ func (l *list) openBest() {
 		l.max = float64(l.bm25.ofX(l.BestX))
 		return
 	}
-	var xs [index.BlockSize]float32
-	l.oneX[0] = xs[0]
-	if n := l.xOfBlock(&xs); n > 0 {
-		l.oneX[0] = lowest(xs[:n])
+	l.oneX[0] = 0 // no posting is better
+	if !l.lean {
+		var xs [index.BlockSize]float32
+		if n := l.xOfBlock(&xs); n > 0 {
+			l.oneX[0] = lowest(xs[:n])
+		}
 	}
 	l.lowX, l.superX = l.oneX[:], l.oneX[:]
 	l.max = float64(l.bm25.ofX(l.oneX[0]))

@@ -187,33 +187,37 @@ func (w *window) room(n int) {
 	}
 }
 
-// locate finds those of the rising docs that a block holds: at says which, and places where. The block is a decoded one, with
-// room for BlockSize documents and End behind its last; no document is behind those that it was made for.
-func locate(block, docs []uint32, at, places *blockOf[uint32]) int {
+// locate finds those of the rising docs, up to last, that a block holds: at says which, and places where, with room for one more than are found. It
+// says how many it found, and how many it looked for. The block is a decoded one, with
+// room for BlockSize documents and End behind its last.
+func locate(block, docs []uint32, last uint32, at, places []uint32) (found, used int) {
 	if len(block) == 0 || len(docs) == 0 {
-		return 0
+		return 0, len(docs)
 	}
-	if hasAVX512 && cap(block) >= index.BlockSize {
-		return locateAVX512(&block[0], &docs[0], len(docs), &at[0], &places[0])
+	if hasAVX512 && cap(block) >= index.BlockSize && len(at) > len(docs) && len(places) > len(docs) {
+		return locateAVX512(&block[0], &docs[0], len(docs), last, &at[0], &places[0])
 	}
-	return plainLocate(block, docs, at, places)
+	return plainLocate(block, docs, last, at, places)
 }
 
-func plainLocate(block, docs []uint32, at, places *blockOf[uint32]) (n int) {
+func plainLocate(block, docs []uint32, last uint32, at, places []uint32) (found, used int) {
 	p := 0
 	for i, d := range docs {
+		if d > last {
+			return found, i
+		}
 		for p < len(block) && block[p] < d {
 			p++
 		}
 		if p == len(block) {
-			break
+			continue
 		}
-		at[n], places[n] = uint32(i), uint32(p)
+		at[found], places[found] = uint32(i), uint32(p)
 		if block[p] == d {
-			n++
+			found++
 		}
 	}
-	return n
+	return found, len(docs)
 }
 
 // merge adds the scores of a list to the candidates.
@@ -244,21 +248,18 @@ func (w *window) plainMerge(b *buffer) {
 	}
 }
 
-// blockOf has room for what kernels make of a block.
-type blockOf[T any] [index.BlockSize + kernelSlack]T
-
-// pick finds the postings whose score is above need, at most a block of them.
-func (l *list) pick(docs, tfs []uint32, need float64, outDocs *blockOf[uint32], outScores *blockOf[float32]) int {
+// pick finds the postings whose score is above need. What it finds may take the place of docs.
+func (l *list) pick(docs, tfs []uint32, need float64, outDocs []uint32, outScores []float32) int {
 	if len(docs) == 0 {
 		return 0
 	}
-	if s := l.bm25; s != nil && hasAVX512 {
-		return pickAVX512(&docs[0], &tfs[:len(docs)][0], &s.w.c.lengths[0], len(docs), &s.kernel, floor32(need), &outDocs[0], &outScores[0])
+	if s := l.bm25; s != nil && hasAVX512 && len(outDocs) >= len(docs)+kernelSlack && len(outScores) >= len(docs)+kernelSlack {
+		return pickAVX512(&docs[0], &tfs[:len(docs)][0], &s.w.c.lengths[0], len(docs), &s.kernel, floor32(need), s.limit(need), &outDocs[0], &outScores[0])
 	}
 	return l.plainPick(docs, tfs, need, outDocs, outScores)
 }
 
-func (l *list) plainPick(docs, tfs []uint32, need float64, outDocs *blockOf[uint32], outScores *blockOf[float32]) (n int) {
+func (l *list) plainPick(docs, tfs []uint32, need float64, outDocs []uint32, outScores []float32) (n int) {
 	l.batch(docs, tfs, outScores[:len(docs)])
 	for i, d := range docs {
 		outDocs[n], outScores[n] = d, outScores[i]

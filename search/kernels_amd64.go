@@ -24,10 +24,13 @@ func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candi
 func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int
 
 //go:noescape
-func locateAVX512(block, docs *uint32, n int, at, places *uint32) int
+func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
 
 //go:noescape
 func mergeAVX512(docs *uint32, scores *float32, n int, found *candidate, m int)
 
 //go:noescape
-func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need float32, outDocs *uint32, outScores *float32) int
+func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need, limit float32, outDocs *uint32, outScores *float32) int
+
+//go:noescape
+func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *kernelModel, k *float32, limit float32, outDocs, outTFs *uint32) int

@@ -239,7 +239,7 @@ siDone:
 	VZEROUPPER
 	RET
 
-// func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need float32, outDocs *uint32, outScores *float32) int
+// func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need, limit float32, outDocs *uint32, outScores *float32) int
 // keeps the postings with scores above need: documents and scores.
 TEXT ·pickAVX512(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
@@ -252,6 +252,7 @@ TEXT ·pickAVX512(SB), NOSPLIT, $0-72
 	VBROADCASTSS 0(R9), Z20
 	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS need+40(FP), Z26
+	VBROADCASTSS limit+44(FP), Z31
 	VBROADCASTSS 8(R9), Z30          // weight
 	VBROADCASTSS 12(R9), Z27         // plus
 	MOVQ 16(R9), AX
@@ -287,6 +288,9 @@ piLength:
 	VPERMI2PS Z23, Z22, Z1
 piBack:
 	VMULPS Z1, Z2, Z2
+	VCMPPS $2, Z31, Z2, K1, K1     // the others need no division
+	KORTESTW K1, K1
+	JZ   piNext
 	VADDPS Z24, Z2, Z2
 	VDIVPS Z2, Z30, Z2
 	VADDPS Z27, Z2, Z2
@@ -321,6 +325,70 @@ piClasses:
 	JMP  piLength
 piDone:
 	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *kernelModel, k *float32, limit float32, outDocs, outTFs *uint32) int
+// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above it.
+TEXT ·siftHalvesAVX512(SB), NOSPLIT, $0-80
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ halves+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ k+40(FP), R10
+	VMOVUPS (R10), Z20
+	VBROADCASTSS limit+48(FP), Z26
+	MOVQ outDocs+56(FP), R10
+	MOVQ outTFs+64(FP), R11
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22               // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVL $1, AX
+	VPBROADCASTD AX, Z27
+	XORQ R12, R12
+shLoop:
+	TESTQ CX, CX
+	JLE  shDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPSRLD $1, Z0, Z3
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z3*1), K2, Z2
+	VPANDD Z27, Z0, Z3
+	VPSLLD $2, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  shRare
+	VMOVDQA32 Z1, Z4
+	VPERMI2PS Z23, Z22, Z4
+shBack:
+	VMULPS Z4, Z2, Z2
+	VCMPPS $2, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  shLoop
+shRare:
+	VCVTUDQ2PS Z1, Z4
+	VDIVPS Z4, Z24, Z4
+	JMP  shBack
+shDone:
+	MOVQ R12, ret+72(FP)
 	VZEROUPPER
 	RET
 
@@ -422,14 +490,15 @@ DATA eighths<>+48(SB)/8, $0x0000006f00000067
 DATA eighths<>+56(SB)/8, $0x0000007f00000077
 GLOBL eighths<>(SB), RODATA|NOPTR, $64
 
-// func locateAVX512(block, docs *uint32, n int, at, places *uint32) int
+// func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
 // counts for each document the eights of the block that end before it, then looks into the next.
-TEXT ·locateAVX512(SB), NOSPLIT, $0-48
+TEXT ·locateAVX512(SB), NOSPLIT, $0-64
 	MOVQ block+0(FP), SI
 	MOVQ docs+8(FP), DI
 	MOVQ n+16(FP), CX
-	MOVQ at+24(FP), R10
-	MOVQ places+32(FP), R11
+	MOVL last+24(FP), R9
+	MOVQ at+32(FP), R10
+	MOVQ places+40(FP), R11
 	VMOVDQU32 eighths<>(SB), Z2
 	KXNORW K2, K2, K2
 	VPXORD Z0, Z0, Z0
@@ -437,6 +506,8 @@ TEXT ·locateAVX512(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	XORQ R12, R12
 loLoop:
+	CMPL (DI)(R8*4), R9
+	JHI  loDone
 	VPBROADCASTD (DI)(R8*4), Z1
 	VPCMPUD $1, Z1, Z0, K1
 	KMOVW K1, AX
@@ -454,7 +525,9 @@ loLoop:
 	INCQ R8
 	CMPQ R8, CX
 	JLT  loLoop
-	MOVQ R12, ret+40(FP)
+loDone:
+	MOVQ R12, found+48(FP)
+	MOVQ R8, used+56(FP)
 	VZEROUPPER
 	RET
 

@@ -87,10 +87,10 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 			t.Fatalf("sifted %v, want %v", fast.found, plain.found)
 		}
 		l := &list{bm25: s, scorer: s}
-		var fastDocs, plainDocs blockOf[uint32]
-		var fastScores, plainScores blockOf[float32]
-		n := l.pick(docs, tfs, need, &fastDocs, &fastScores)
-		if picked := l.plainPick(docs, tfs, need, &plainDocs, &plainScores); picked != n || !slices.Equal(fastDocs[:n], plainDocs[:n]) {
+		var fastDocs, plainDocs meetingOf[uint32]
+		var fastScores, plainScores meetingOf[float32]
+		n := l.pick(docs, tfs, need, fastDocs[:], fastScores[:])
+		if picked := l.plainPick(docs, tfs, need, plainDocs[:], plainScores[:]); picked != n || !slices.Equal(fastDocs[:n], plainDocs[:n]) {
 			t.Fatalf("picked %v, want %v", fastDocs[:n], plainDocs[:picked])
 		}
 		same("picked score", fastScores[:n], plainScores[:n])
@@ -175,16 +175,14 @@ func TestScanIsItsTwin(t *testing.T) {
 
 func TestLocateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	var fastAt, fastPlaces, at, places blockOf[uint32]
+	var fastAt, fastPlaces, at, places meetingOf[uint32]
 	for range 20000 {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
-		if len(block) == index.BlockSize {
-			docs = docs[:firstAtLeast(docs, block[len(block)-1]+1)]
-		}
-		n := locate(block, docs, &fastAt, &fastPlaces)
-		want := plainLocate(block, docs, &at, &places)
-		if n != want || !slices.Equal(fastAt[:n], at[:n]) || !slices.Equal(fastPlaces[:n], places[:n]) {
+		last := block[len(block)-1]
+		n, used := locate(block, docs, last, fastAt[:], fastPlaces[:])
+		want, wantUsed := plainLocate(block, docs, last, at[:], places[:])
+		if n != want || used != wantUsed || !slices.Equal(fastAt[:n], at[:n]) || !slices.Equal(fastPlaces[:n], places[:n]) {
 			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, fastAt[:n], fastPlaces[:n], at[:want], places[:want])
 		}
 		for i := range n {

@@ -11,10 +11,12 @@ type list struct {
 	pos    int         // in the query
 	bm25   *bm25Scorer // the usual scorer, called without an interface; else nil
 	scorer scorer
-	max    float64   // bound of the whole list
-	lowX   []float32 // of each block the x of its best posting, if the index has that for the model; else nil
-	superX []float32 // and of each run of blocks
+	own    bm25Scorer // where it lies
+	max    float64    // bound of the whole list
+	lowX   []float32  // of each block the x of its best posting, if the index has that for the model; else nil
+	superX []float32  // and of each run of blocks
 	oneX   [1]float32
+	lean   bool // opened by openDocs: one block has no bound to speak of
 
 	// The block that was looked at last, without decoding it.
 	block       int
@@ -23,6 +25,7 @@ type list struct {
 	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
 	gridBlock   int                  // its first block
 	met         int                  // the block that is loaded (and)
+	waitBound   float64              // bound for the documents that wait (and)
 	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
 
 	// What was done, for Stats: postings scored, blocks in which any was, their postings.
@@ -49,6 +52,17 @@ func (l *list) openBlocks(r *index.Reader, t *queryTerm, s scorer, pos int) erro
 		return err
 	}
 	l.begin(s, pos)
+	return nil
+}
+
+// openDocs is openBlocks for mode And, which looks at bounds only where there is much to be skipped.
+func (l *list) openDocs(r *index.Reader, t *queryTerm, s scorer, pos int) error {
+	if err := r.OpenDocs(t.info, &l.Cursor); err != nil {
+		return err
+	}
+	l.lean = true
+	l.begin(s, pos)
+	l.lean = false
 	return nil
 }
 

@@ -23,6 +23,7 @@ type collection struct {
 	lengths      []uint32
 	classes      []uint8      // length class of each document, if each class is one length; else nil
 	classLength  *[256]uint32 // shortest length of each length class
+	buckets      *buckets     // of documents by length
 	codeTF       *[256]uint32 // largest frequency of each code
 	stored       bm25.Length  // of the model for which the index has the best postings
 }

@@ -40,12 +40,16 @@ func (m BM25) weigher(c *collection) (weigher, error) {
 
 func (w *bm25Weigher) queryNorm([]queryTerm) float64 { return 1 }
 
-func (w *bm25Weigher) scorer(t *queryTerm, _ float64) scorer {
+func (w *bm25Weigher) scorer(t *queryTerm, _ float64) scorer { return w.scorerIn(new(bm25Scorer), t) }
+
+// scorerIn makes the scorer in memory that is there.
+func (w *bm25Weigher) scorerIn(s *bm25Scorer, t *queryTerm) scorer {
 	term := w.Term(uint64(t.info.DF), t.weight)
 	if term.L {
 		return &bm25LScorer{c: w.c, Term: term}
 	}
-	return &bm25Scorer{Term: term, w: w, kernel: newKernelModel(&term, w)}
+	*s = bm25Scorer{Term: term, w: w, kernel: newKernelModel(&term, w)}
+	return s
 }
 
 // bm25Scorer is all variants but BM25L.

@@ -104,20 +104,30 @@ func (s *Searcher) weigher(m Model) (weigher, error) {
 	if m == nil {
 		m = BM25{}
 	}
+	if last := s.last.Load(); last != nil && last.m == m {
+		return last.w, nil // most searches use one model: finding it in the map takes 100 ns
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.weighers[m]; w != nil {
-		return w, nil
+	w := s.weighers[m]
+	if w == nil {
+		var err error
+		if w, err = m.weigher(&s.c); err != nil {
+			return nil, err
+		}
+		if len(s.weighers) >= 32 { // a scan of parameters leaves no heap of tables behind
+			clear(s.weighers)
+		}
+		s.weighers[m] = w
 	}
-	w, err := m.weigher(&s.c)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.weighers) >= 32 { // a scan of parameters leaves no heap of tables behind
-		clear(s.weighers)
-	}
-	s.weighers[m] = w
+	s.last.Store(&knownModel{m, w})
 	return w, nil
+}
+
+// knownModel is a model with its weigher.
+type knownModel struct {
+	m Model
+	w weigher
 }
 
 // lookup fills q.terms. In mode And an unknown word means that nothing can be found: then
@@ -125,12 +135,12 @@ func (s *Searcher) weigher(m Model) (weigher, error) {
 func (q *query) lookup(s *Searcher, r *Request) error {
 	q.terms = q.terms[:0]
 	unknown := false
-	add := func(word []byte, weight float64) error {
+	add := func(word string, weight float64) error {
 		if i := q.position(word); i >= 0 {
 			q.terms[i].weight += weight
 			return nil
 		}
-		info, err := s.index.Lookup(word)
+		info, err := s.index.Lookup([]byte(word))
 		if err != nil {
 			return fmt.Errorf("looking up %q: %w", word, err)
 		}
@@ -138,8 +148,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			unknown = true
 			return nil
 		}
-		t := queryTerm{text: string(word), weight: weight, info: info}
-		q.terms = append(q.terms, t)
+		q.terms = append(q.terms, queryTerm{text: word, weight: weight, info: info})
 		q.remember()
 		return nil
 	}
@@ -152,7 +161,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			if !(weight > 0 && weight <= 1e9) {
 				return fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
 			}
-			if err := add([]byte(w.Text), weight); err != nil {
+			if err := add(w.Text, weight); err != nil {
 				return err
 			}
 		}
@@ -161,7 +170,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			return fmt.Errorf("analyzing the query: %w", err)
 		}
 		for i := range q.tokens.Words {
-			if err := add(q.tokens.Word(i), 1); err != nil {
+			if err := add(string(q.tokens.Word(i)), 1); err != nil {
 				return err
 			}
 		}
@@ -176,15 +185,15 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 const fewWords = 16
 
 // position is where a word is among the terms; -1 if it is not.
-func (q *query) position(word []byte) int {
+func (q *query) position(word string) int {
 	if len(q.terms) > fewWords {
-		if i, ok := q.words[string(word)]; ok {
+		if i, ok := q.words[word]; ok {
 			return i
 		}
 		return -1
 	}
 	for i := range q.terms {
-		if q.terms[i].text == string(word) {
+		if q.terms[i].text == word {
 			return i
 		}
 	}
@@ -207,7 +216,10 @@ func (q *query) remember() {
 // open opens the lists of the terms.
 func (q *query) open(s *Searcher, w weigher, a Algorithm) error {
 	open := (*list).open
-	if a == Auto || a == BMM || a == TAAT {
+	switch {
+	case q.mode == And && len(q.terms) > 1 && a != Exhaustive && a != TAAT && s.gpu == nil: // a GPU's plan asks for bounds
+		open = (*list).openDocs
+	case a == Auto || a == BMM || a == TAAT:
 		open = (*list).openBlocks
 	}
 	for len(q.pool) < len(q.terms) {
@@ -215,9 +227,17 @@ func (q *query) open(s *Searcher, w weigher, a Algorithm) error {
 	}
 	q.lists = q.pool[:len(q.terms)]
 	norm := w.queryNorm(q.terms)
+	usual, _ := w.(*bm25Weigher)
+	var scorer scorer
 	for i := range q.terms {
 		t := &q.terms[i]
-		if err := open(q.lists[i], s.index, t, w.scorer(t, norm), i); err != nil {
+		l := q.lists[i]
+		if usual != nil {
+			scorer = usual.scorerIn(&l.own, t)
+		} else {
+			scorer = w.scorer(t, norm)
+		}
+		if err := open(l, s.index, t, scorer, i); err != nil {
 			return fmt.Errorf("word %q: %w", t.text, err)
 		}
 		q.stats.Words++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/text"
@@ -20,7 +21,8 @@ type Searcher struct {
 
 	mu       sync.Mutex
 	weighers map[Model]weigher
-	queries  sync.Pool // of *query
+	last     atomic.Pointer[knownModel] // that was used
+	queries  sync.Pool                  // of *query
 
 	gpu *onGPU // the index on a device, if it is on one
 }
@@ -51,7 +53,7 @@ func New(r *index.Reader) (*Searcher, error) {
 		index: r, analyzer: a,
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
-			lengths: r.Lengths(), classLength: low, codeTF: index.TFOfCode(), stored: r.StoredModel(),
+			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, codeTF: index.TFOfCode(), stored: r.StoredModel(),
 		},
 		weighers: map[Model]weigher{},
 	}

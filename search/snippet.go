@@ -42,7 +42,7 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 	}
 	var marks []mark
 	for i := range tokens.Words {
-		if w := q.position(tokens.Word(i)); w >= 0 {
+		if w := q.position(string(tokens.Word(i))); w >= 0 {
 			marks = append(marks, mark{tokens.Source[i], w})
 		}
 	}
