@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -37,54 +38,68 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
 			if top < 1 {
 				return usagef("--top %d: want at least 1", top)
 			}
-			r, err := cooccur.Open(args[0])
-			if _, ok := errors.AsType[*sections.KindError](err); ok {
-				return fmt.Errorf("%w: want a .cooc file that 'collocate cooccur' wrote", err)
-			}
+			list, err := neighboursOf(args[0], args[1:], top, by, minValue)
 			if err != nil {
 				return err
 			}
-			defer r.Close()
-			type result struct {
-				Word       string              `json:"word"`
-				Count      uint64              `json:"count"`
-				Neighbours []cooccur.Neighbour `json:"neighbours"`
-			}
-			var results []result
-			for _, word := range args[1:] {
-				id, ok := r.Lookup(word)
-				if !ok {
-					return fmt.Errorf("%s: the word %q is not in the vocabulary", args[0], word)
-				}
-				list, err := r.Neighbours(id, top, by, minValue)
-				if err != nil {
-					return fmt.Errorf("%s: %w", args[0], err)
-				}
-				results = append(results, result{word, r.Count(id), list})
-			}
 			if a.json {
-				return a.printJSON(results)
+				return a.printJSON(list)
 			}
-			w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-			for _, res := range results {
-				if by == cooccur.ByValue {
-					fmt.Fprintf(w, "%s\tvalue\n", res.Word)
-				} else {
-					fmt.Fprintf(w, "%s\tvalue\t%v\n", res.Word, by)
-				}
-				for _, n := range res.Neighbours {
-					fmt.Fprintf(w, "  %s\t%.6g", n.Word, n.Value)
-					if by != cooccur.ByValue {
-						fmt.Fprintf(w, "\t%.6g", n.Score)
-					}
-					fmt.Fprintln(w)
-				}
-			}
-			return w.Flush()
+			return printNeighbours(a.stdout, list, by)
 		},
 	}
 	cmd.Flags().Var(&by, "by", "order: value, pmi, npmi, ll or dice")
 	cmd.Flags().IntVar(&top, "top", 10, "number of neighbours")
 	cmd.Flags().Float64Var(&minValue, "min-value", 0, "leave out neighbours with a smaller value")
 	return cmd
+}
+
+// company is a word with its neighbours.
+type company struct {
+	Word       string              `json:"word"`
+	Count      uint64              `json:"count"`
+	Neighbours []cooccur.Neighbour `json:"neighbours"`
+}
+
+func neighboursOf(path string, words []string, top int, by cooccur.Measure, minValue float64) ([]company, error) {
+	r, err := cooccur.Open(path)
+	if _, ok := errors.AsType[*sections.KindError](err); ok {
+		return nil, fmt.Errorf("%w: want a .cooc file that 'collocate cooccur' wrote", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var list []company
+	for _, word := range words {
+		id, ok := r.Lookup(word)
+		if !ok {
+			return nil, fmt.Errorf("%s: the word %q is not in the vocabulary", path, word)
+		}
+		near, err := r.Neighbours(id, top, by, minValue)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		list = append(list, company{word, r.Count(id), near})
+	}
+	return list, nil
+}
+
+func printNeighbours(out io.Writer, list []company, by cooccur.Measure) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	for _, c := range list {
+		if by == cooccur.ByValue {
+			fmt.Fprintf(w, "%s\tvalue\n", c.Word)
+		} else {
+			fmt.Fprintf(w, "%s\tvalue\t%v\n", c.Word, by)
+		}
+		for _, n := range c.Neighbours {
+			fmt.Fprintf(w, "  %s\t%.6g", n.Word, n.Value)
+			if by != cooccur.ByValue {
+				fmt.Fprintf(w, "\t%.6g", n.Score)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	return w.Flush()
 }
