@@ -300,31 +300,36 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 		return nil, err
 	}
 	defer g.land(f)
+	sober := false
 	for len(at) > 0 {
-		f.p.reset()
-		share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
-		for n < len(at) && f.p.add(&asks[at[n]], g.pack.tiles, share, &f.limits) {
-			n++
+		var wrong []int
+		for len(at) > 0 {
+			f.p.reset()
+			share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
+			for n < len(at) && f.p.add(&asks[at[n]], g.pack.tiles, share, &f.limits) {
+				n++
+			}
+			if n == 0 {
+				left, at = append(left, at[0]), at[1:]
+				continue
+			}
+			f.p.write(m, w, share, sober, f.host.Values(), b.threads)
+			b.line.plan(-1)
+			err := f.fly(ctx, m)
+			b.line.plan(1)
+			if err != nil {
+				return nil, err
+			}
+			again, bad := f.handOut(at[:n], out, b.threads)
+			wrong, left, at = append(wrong, again...), append(left, bad...), at[n:]
 		}
-		if n == 0 {
-			left, at = append(left, at[0]), at[1:]
-			continue
-		}
-		f.p.write(m, w, share, f.host.Values(), b.threads)
-		b.line.plan(-1)
-		err := f.fly(ctx, m)
-		b.line.plan(1)
-		if err != nil {
-			return nil, err
-		}
-		bad := f.handOut(at[:n], out, b.threads)
-		left, at = append(left, bad...), at[n:]
+		at, sober = wrong, true // what was guessed wrong is done again without guessing
 	}
 	return left, nil
 }
 
-// handOut makes results of what came back, and returns those that could not be made.
-func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (bad []int) {
+// handOut makes results of what came back. It returns those whose cut was guessed too high, and those that had too many documents to keep.
+func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (wrong, bad []int) {
 	var mu sync.Mutex
 	spreadBlocks(len(at), threads, func(from, to int) {
 		// The results of a block share their memory.
@@ -335,10 +340,14 @@ func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (bad []int) {
 		hits := make([]Hit, 0, room)
 		for i := from; i < to; i++ {
 			r, s, n := &results[i-from], &stats[i-from], len(hits)
-			var ok bool
-			if hits, ok = f.result(i, s, hits); !ok {
+			var count uint32
+			if hits, count = f.result(i, s, hits); count >= wrongGuess {
 				mu.Lock()
-				bad = append(bad, at[i])
+				if count == wrongGuess {
+					wrong = append(wrong, at[i])
+				} else {
+					bad = append(bad, at[i])
+				}
 				mu.Unlock()
 				continue
 			}
@@ -346,7 +355,7 @@ func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (bad []int) {
 			out[at[i]].result = r
 		}
 	})
-	return bad
+	return wrong, bad
 }
 
 // enterLists makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries

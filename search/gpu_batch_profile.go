@@ -52,7 +52,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int) 
 			return nil, errors.New("more requests than one launch takes")
 		}
 	}
-	f.p.write(m, w, share, f.host.Values(), 1)
+	f.p.write(m, w, share, false, f.host.Values(), 1)
 	s, steps := f, f.steps(m)
 	var marks []*gpu.Event
 	defer func() {

@@ -30,8 +30,9 @@ type gpuMany struct {
 	Terms, First, K, Model   uint32
 	Need, Slack, Level, Rank uint32
 	Scale                    float32
-	Cap, Out, _              uint32
-	Keys, _                  uint64
+	Cap, Out, Span           uint32
+	Keys                     uint64
+	Sober, _                 uint32
 }
 
 // manyHead is Head.
@@ -117,8 +118,16 @@ func (q *gpuAsk) level(tiles int) (level int) {
 	return level
 }
 
+// span is how many tiles are looked at together: enough for some hundred postings, which cost little more than one.
+func (q *gpuAsk) span(tiles int) uint32 {
+	return uint32(min(max(manySpan*int64(tiles)/max(q.postings, 1), 1), 32))
+}
+
+// manySpan is how many postings are looked at together.
+const manySpan = 1536
+
 // write lays the plan out.
-func (p *manyPlan) write(m *gpuModel, w weigher, share int64, to []byte, threads int) {
+func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, threads int) {
 	n := len(p.asks)
 	p.queries = unsafe.Slice((*gpuMany)(unsafe.Pointer(&to[manyHeadBytes])), n)
 	at := manyHeadBytes + n*manyBytes
@@ -130,7 +139,10 @@ func (p *manyPlan) write(m *gpuModel, w weigher, share int64, to []byte, threads
 	first, out, keys := 0, 0, int64(0)
 	for i, a := range p.asks {
 		level := a.level(m.st.tiles)
-		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share))}
+		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share)), Span: a.span(m.st.tiles)}
+		if sober {
+			p.queries[i].Sober = 1
+		}
 		first, out, keys = first+len(a.terms), out+outRoom(a.k), keys+a.room(share)
 		p.head.Level[level]++
 	}
@@ -238,7 +250,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	return []gpuStep{
 		{"copy in", func() error { return f.plan.Slice(0, p.bytes).CopyIn(f.stream, f.host.Slice(0, p.bytes)) }},
 		{"plan", func() error {
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), m.counts.Arg(), f.states.Arg(), f.items.Arg())
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), m.counts.Arg(), f.states.Arg(), f.items.Arg())
 		}},
 		{"score", func() error {
 			blocks := min(g.k.manyScoreResident, (p.items+3)/4)
@@ -267,19 +279,24 @@ func (f *gpuFlight) fly(ctx context.Context, m *gpuModel) error {
 	})
 }
 
-// result reads the result of query i, whose hits go behind others; false if too many documents could win.
-func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) ([]Hit, bool) {
-	q := &f.p.queries[i]
-	out := f.back.Values()[q.Out:]
+// Instead of a number of answers, as in batch.cu.
+const (
+	tooManyWinners = 1<<32 - 1
+	wrongGuess     = 1<<32 - 2
+)
+
+// result reads the result of query i, whose hits go behind others. It says how many there are, or why not.
+func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) ([]Hit, uint32) {
+	out := f.back.Values()[f.p.queries[i].Out:]
 	n := uint32(out[0])
-	if n > q.K {
-		return hits, false
+	if n >= wrongGuess {
+		return hits, n
 	}
 	*stats = GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
 	for _, key := range out[2 : 2+n] {
 		hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
 	}
-	return hits, true
+	return hits, n
 }
 
 // flight takes the memory of a flight, new if all are under way.

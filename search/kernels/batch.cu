@@ -8,22 +8,28 @@
 constexpr u32 kPlanThreads = 128;
 constexpr u32 kChooseThreads = 128;
 
+// Instead of a number of answers: too many documents could win; the guessed cut was too high. As in gpu_many.go.
+constexpr u32 kTooMany = 0xffffffffu;
+constexpr u32 kWrong = 0xfffffffeu;
+
 // A warp a query.
 KERNEL __launch_bounds__(kPlanThreads)
-batch_plan(const u8* __restrict__ plan, const u32* __restrict__ counts, State* states, u32* items) {
+batch_plan(const u8* __restrict__ plan, float docs, const u32* __restrict__ counts, State* states, u32* items) {
+  __shared__ Odds odds[kPlanThreads / kWarp];
   ManyPlan p(plan);
   u32 qi = blockIdx.x * (kPlanThreads / kWarp) + warp_id();
   if (qi >= p.head->queries) return;
   const Many& q = p.queries[qi];
+  const Term* terms = p.terms + q.first;
   // k documents have a word with at least this code, so their scores are at least that.
   u32 cut = 0;
   if (q.need == 0)
-    for (u32 i = 0; i < q.terms; i++) {
-      const Term& t = p.terms[q.first + i];
-      if (t.row != kSparse && t.df >= q.k) cut = max_of(cut, reached(q.k, counts + (u64)t.row * 256) * t.mult);
-    }
+    for (u32 i = 0; i < q.terms; i++)
+      if (terms[i].row != kSparse && terms[i].df >= q.k) cut = max_of(cut, reached(q.k, counts + (u64)terms[i].row * 256) * terms[i].mult);
   cut = cut > q.slack ? cut - q.slack : 1;
-  if (lane_id() == 0) states[qi].cut = cut, states[qi].live = cut;
+  u32 guessed = q.sober || q.terms == 1 ? 0 : guess(odds[warp_id()], q, terms, counts, docs);
+  guessed = guessed > q.slack ? guessed - q.slack : 0;
+  if (lane_id() == 0) states[qi].planned = guessed > cut, states[qi].cut = states[qi].live = max_of(cut, guessed);
   for (u32 i = lane_id(); i < 1u << q.level; i += kWarp) items[place_of(*p.head, q.rank, q.level, i)] = qi << kLevels | i;
 }
 
@@ -45,28 +51,15 @@ batch_score(const u8* __restrict__ plan, u32 count, u32 tiles, const u16* __rest
     const Many& q = p.queries[qi];
     const Term* terms = p.terms + q.first;
     State* state = states + qi;
-    u32 from = (u32)((u64)tiles * i >> q.level), to = (u32)((u64)tiles * (i + 1) >> q.level), scored = 0;
-    for (u32 some = from; some < to; some += kWarp) {
-      // First a look at all tiles of the run.
-      u32 mine = some + lane_id(), bound = 0, have = 0, cut = cut_now(state);
-      if (mine < to)
-        for (u32 t = 0; t < q.terms; t++) {
-          u32 row = terms[t].row, most = row == kSparse ? 255 : maxes[(u64)row * tiles + mine];
-          if (most) bound += (most + most / 255) * terms[t].mult, have++;
-        }
-      u32 live = __ballot_sync(kFull, mine < to && bound >= cut && have >= max_of(q.need, 1u));
-      while (live) {
-        u32 tile = some + __ffs(live) - 1;
-        live &= live - 1;
-        Part part;
-        part.pos = 0, part.n = 0, part.mult = 1, part.bound = 0, part.pass = 0, part.sure = 256, part.read = false;
-        u32 most = 0, all = 0;
-        if (lane_id() < q.terms) part = part_of(l, terms[lane_id()], tile, &most);
-        cut = max_of(cut, cut_now(state));
-        if (!settle(part, q, most, cut, &all)) continue;
-        scored++;
-        scan_tile(d, q, terms, l, part, all, tile, cut, state, hists + (u64)qi * kManyBins, keys + q.keys);
-      }
+    u32 to = (u32)((u64)tiles * (i + 1) >> q.level), scored = 0;
+    for (u32 tile = (u32)((u64)tiles * i >> q.level); tile < to; tile += q.span) {
+      u32 end = min_of(tile + q.span, to), cut = cut_now(state), all = 0;
+      Part part{0, 0, 0, 1, 0, 0, 256, false};
+      if (lane_id() < q.terms) part = part_of(l, terms[lane_id()], tile, end);
+      u32 best = best_of(l, q, terms, tile, end);
+      if (!settle(part, q, best, (end - tile) << kTileBits, cut, &all)) continue;
+      scored += end - tile;
+      scan_window(d, q, terms, l, part, all, tile, end, cut, state, hists + (u64)qi * kManyBins, keys + q.keys);
     }
     if (scored && lane_id() == 0) atomicAdd(&state->scored, scored);
   }
@@ -85,7 +78,7 @@ batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* ke
   u64* out = outs + q.out;
   u32 n = state->keys;
   if (n > q.cap) {
-    if (threadIdx.x == 0) out[0] = (u64)n << 32 | kFull;  // too many
+    if (threadIdx.x == 0) out[0] = (u64)n << 32 | kTooMany;
   } else {
     if (warp_id() == 0) {
       u32 cut = max_of(state->cut, raise_many(q, state, hist));
@@ -107,12 +100,15 @@ batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* ke
       __syncthreads();
       sort_keys<kChooseThreads>(sorted, size);
       for (u32 i = threadIdx.x; i < k; i += kChooseThreads) out[2 + i] = sorted[i];
-      if (threadIdx.x == 0) out[0] = (u64)state->cands << 32 | k, out[1] = (u64)state->scored << 32 | n;
+      // What was left out is below the cut that was guessed. So are some of these: then the guess was too high.
+      bool proven = !state->planned || k == q.k && __uint_as_float((u32)(sorted[k - 1] >> 32)) * q.scale >= (float)state->live + 2.0f * (float)q.slack;
+      if (threadIdx.x == 0) out[0] = (u64)state->cands << 32 | (proven ? k : kWrong), out[1] = (u64)state->scored << 32 | n;
     } else {
       Query whole;
       whole.k = q.k, whole.out = q.out;
       __syncthreads();
       pick_best<kChooseThreads>(whole, sorted, state, mine, outs);
+      if (threadIdx.x == 0 && state->planned && low <= state->live) out[0] = kWrong;
     }
   }
   __syncthreads();

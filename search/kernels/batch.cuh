@@ -2,7 +2,7 @@
 // posting has a code, a byte that bounds its score (encode.cu). Of a winner's sum of bounds one knows the least, the cut, and in a tile the most that each
 // list adds: so for each list there is a code that a winner's posting reaches, whatever the others add. Codes are compared four at a time, and only
 // documents of postings that pass are looked at. Documents that pass in two lists meet in a bitmap of the tile. Those are looked up in all lists and
-// scored exactly, words in query order, and the scores raise the cut.
+// scored exactly, words in query order, and the scores raise the cut. Where lists are thin, several tiles are looked at together, as a window.
 #pragma once
 #include "pick.cuh"
 
@@ -11,7 +11,7 @@ constexpr u32 kManyBins = 256;  // 2^8, of scores between the first cut and the 
 constexpr u32 kRaise = 32;      // scores after which the cut is looked at again
 constexpr u32 kUnroll = 4;      // times four postings of a lane, on their way at the same time
 constexpr u32 kQueue = kWarp * 4 * kUnroll + kWarp;
-constexpr u32 kLong = 8;        // times as many postings as in all others make a list one to look up in
+constexpr u32 kIndexBits = 24;  // of a posting in a window
 constexpr u32 kLevels = 16;     // items of a query are a power of two below this one of two
 
 // As gpuMany in gpu_many.go.
@@ -19,8 +19,9 @@ struct Many {
   u32 terms, first, k, model;
   u32 need, slack, level, rank;  // level: there are 2^level items; rank: place among the queries, most items first
   float scale;                   // units of a sum in a score
-  u32 cap, out, spare;
-  u64 keys, spare2;
+  u32 cap, out, span;            // span: tiles that are looked at together
+  u64 keys;
+  u32 sober, spare;              // sober: nothing is guessed
 };
 
 // How many queries have each number of items; as gpuMany's head.
@@ -78,6 +79,63 @@ INLINE u32 reached(u32 k, const u32* __restrict__ counts) {
   return code;
 }
 
+// How many documents may be expected to have which score, if words know nothing of each other: a bin is 2^24 units.
+struct Odds {
+  float sum[256];
+  u32 word[257];
+};
+
+// The highest cut that some three times k documents may be expected to reach; 0 if they are too few. One warp. What is guessed is proven when all is scored.
+INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restrict__ counts, float docs) {
+  for (u32 s = lane_id(); s < 256; s += kWarp) o.sum[s] = s == 0 ? docs : 0.0f;
+  for (u32 i = 0; i < q.terms; i++) {
+    const Term& t = terms[i];
+    if (t.row == kSparse) {
+      if (q.need) return 0;
+      continue;
+    }
+    for (u32 s = lane_id(); s < 257; s += kWarp) o.word[s] = 0;
+    __syncwarp();
+    for (u32 c = lane_id(); c < 256; c += kWarp) atomicAdd(&o.word[(u32)(((u64)(2 * c + 1) * t.mult) >> 25)], counts[(u64)t.row * 256 + c]);
+    __syncwarp();
+    float none = q.need ? 0.0f : 1.0f - (float)t.df / docs;
+    u32 bins = min_of((t.mult >> 16) + 1, 256u);
+    float next[8];
+#pragma unroll
+    for (u32 j = 0; j < 8; j++) next[j] = o.sum[lane_id() + j * kWarp] * none;
+    for (u32 b = 0; b < bins; b++) {
+      float w = (float)o.word[b] / docs;
+      if (w == 0) continue;
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) {
+        u32 s = lane_id() + j * kWarp;
+        if (s >= b) next[j] += o.sum[s - b] * w;
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (u32 j = 0; j < 8; j++) o.sum[lane_id() + j * kWarp] = next[j];
+    __syncwarp();
+  }
+  // From the top, a lane eight bins.
+  float mine = 0, want = 3.0f * (float)q.k + 16.0f;
+  u32 top = 255 - 8 * lane_id(), bin = 0;
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) mine += o.sum[top - j];
+  float upto = mine;
+  for (u32 d = 1; d < kWarp; d *= 2) {
+    float below = __shfl_up_sync(kFull, upto, d);
+    if (lane_id() >= d) upto += below;
+  }
+  float above = upto - mine;
+  for (u32 j = 0; j < 8; j++) {
+    above += o.sum[top - j];
+    if (above >= want && bin == 0) bin = top - j;
+  }
+  for (u32 d = kWarp / 2; d > 0; d /= 2) bin = max_of(bin, __shfl_xor_sync(kFull, bin, d));
+  return bin << 24;
+}
+
 // Raises the cut by the scores found so far. One warp.
 INLINE u32 raise_many(const Many& q, State* state, const u32* hist) {
   const u32* from = hist + kManyBins - 8 * (lane_id() + 1);
@@ -106,16 +164,17 @@ INLINE u32 cut_now(const State* state) { return __shfl_sync(kFull, volatile_load
 
 // What a warp works with.
 struct Desk {
-  u32 bits[kTile / 32];  // documents of the tile that passed in a list; all 0 between tiles
-  u32 queue[kQueue];     // postings whose documents are to be scored: offset, list, code
+  u32 bits[kTile / 32];  // documents of a tile that passed in a list; those of a window's tiles are one upon the other. All 0 between windows
+  u32 queue[kQueue];     // postings whose documents are to be scored: list, place in the window
   u32 held;
   u32 spare[3];
 };
 
-// A list in a tile, held by the lane of its number.
+// A list in a window, some neighbouring tiles, held by the lane of its number.
 struct Part {
-  u64 pos;        // of the first posting in the tile
-  u32 n, mult, bound;
+  u32 from, n;    // postings in the window
+  u64 pos;        // of the list
+  u32 mult, bound;
   u32 pass, sure; // codes: what a winner's posting reaches; with what a document can win without the other lists that are read
   bool read;      // else documents are only looked up in it
 };
@@ -139,85 +198,147 @@ INLINE u32 at_least(u32 x, u32 y) {
   return ((x & ~y) | (~(x ^ y) & d)) & kHigh;
 }
 
-// Finds the list's part in a tile. One lane a list.
-INLINE Part part_of(const Lists& l, const Term& t, u32 tile, u32* most) {
+// Finds the list's part in a window. One lane a list.
+INLINE Part part_of(const Lists& l, const Term& t, u32 tile, u32 end) {
   Part p;
-  u32 from, to;
+  u32 to;
   if (t.row == kSparse) {
     const u32* docs = l.extra + t.extra;
-    from = lower_bound(docs, 0, t.df, tile << kTileBits);
-    to = lower_bound(docs, from, t.df, (tile + 1) << kTileBits);
-    *most = 255;
+    p.from = lower_bound(docs, 0, t.df, tile << kTileBits);
+    to = lower_bound(docs, p.from, t.df, end << kTileBits);
   } else {
-    const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + tile * kSubs;
-    from = row[0], to = row[kSubs];
-    *most = l.maxes[(u64)t.row * l.tiles + tile];
+    const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
+    p.from = row[tile * kSubs], to = row[end * kSubs];
   }
-  p.pos = t.pos + from, p.n = to - from, p.mult = t.mult, p.pass = 0, p.sure = 256, p.read = p.n > 0;
+  p.pos = t.pos, p.n = to - p.from, p.mult = t.mult, p.bound = 0, p.pass = 0, p.sure = 256, p.read = p.n > 0;
   return p;
+}
+
+// The highest code of each list in a window, plus 1, held by the list's lane. At most a warp of tiles.
+INLINE u32 best_of(const Lists& l, const Many& q, const Term* terms, u32 tile, u32 end) {
+  u32 best = 255;  // of a list without a row
+  if (end - tile == 1) {
+    if (lane_id() < q.terms && terms[lane_id()].row != kSparse) best = l.maxes[(u64)terms[lane_id()].row * l.tiles + tile];
+  } else {
+    for (u32 i = 0; i < q.terms; i++) {
+      u32 row = terms[i].row, most = 255;
+      if (row != kSparse) {
+        most = tile + lane_id() < end ? l.maxes[(u64)row * l.tiles + tile + lane_id()] : 0;
+        for (u32 d = kWarp / 2; d > 0; d /= 2) most = max_of(most, __shfl_xor_sync(kFull, most, d));
+      }
+      if (lane_id() == i) best = most;
+    }
+  }
+  return best + best / 255;
 }
 
 // The least code with which code+1 times mult is at least want.
 INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mult; }
 
-// Decides which lists of a tile are read, and what passes. most is the list's bound. Says whether the tile can hold a winner.
-INLINE bool settle(Part& p, const Many& q, u32 most, u32 cut, u32* all) {
+// What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, and the one that does.
+constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 2.0f;
+
+// Decides which lists of a window are read, and what passes. best is the list's best code plus 1. Says whether the window can hold a winner.
+// The longest lists may be left unread as long as these alone make no winner: winners are found by other words, and looked up there. Fewer lists
+// to read are more documents to look up; what is expected to cost least is done, if words are independent and codes evenly spread.
+INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all) {
   bool mine = lane_id() < q.terms;
-  u32 bound = mine && p.n ? (most + most / 255) * p.mult : 0;
+  u32 bound = mine && p.n ? best * p.mult : 0;
   if (q.need && __any_sync(kFull, mine && p.n == 0)) return false;
   u32 sum = warp_sum(bound);
   p.bound = bound, *all = sum;
   if (sum < cut || sum == 0) return false;
-  // Lists that are much longer than the others, without which a document must still have another word, are not read.
-  u32 rest = warp_sum(mine ? p.n : 0), unread = 0;
-  u32 open = __ballot_sync(kFull, mine && p.n);
-  while (__popc(open) > 1) {
-    u32 n = open >> lane_id() & 1 ? p.n : 0, longest = n;
-    for (u32 d = kWarp / 2; d > 0; d /= 2) longest = max_of(longest, __shfl_xor_sync(kFull, longest, d));
-    u32 who = __ffs(__ballot_sync(kFull, n == longest)) - 1, adds = __shfl_sync(kFull, bound, who);
-    // Where all words are wanted, two lists are enough.
-    bool skip = q.need && __popc(open) > 2 || (u64)longest > (u64)kLong * (rest - longest) && (q.need || unread + adds < cut);
-    if (!skip) break;
-    unread += adds, rest -= longest, open &= ~(1u << who);
-    if (lane_id() == who) p.read = false;
-  }
-  p.read = p.read && mine;
   u32 others = sum - bound;
   p.pass = mine && cut > others ? code_for(cut - others, p.mult) : 0;
+  u32 open = __ballot_sync(kFull, mine && p.n), reads = open, unread = 0, known = 0;
+  if (__popc(open) > 1) {
+    float passing = mine ? (float)p.n * (float)(256 - p.pass) / 256.0f : 0, code = 256.0f * (float)p.mult, least = 0;
+    float n = (float)warp_sum(mine ? p.n : 0), sums = passing, squares = passing * passing;
+    for (u32 d = kWarp / 2; d > 0; d /= 2) sums += __shfl_xor_sync(kFull, sums, d), squares += __shfl_xor_sync(kFull, squares, d);
+    float look = kLooking + kLookingUp * (float)q.terms;
+    for (bool first = true;; first = false) {
+      // Documents that win by one of the lists that are read, and those that have two of them.
+      bool still = open >> lane_id() & 1;
+      float alone = 0, pairs = 0;
+      if (__popc(open) == 1) {
+        alone = sums;
+      } else {
+        pairs = (sums * sums - squares) / (2.0f * (float)docs);
+        if (!q.need) {
+          alone = still ? (float)p.n * max_of(0.0f, 1.0f - (float)(cut > known ? cut - known : 0) / code) : 0.0f;
+          for (u32 d = kWarp / 2; d > 0; d /= 2) alone += __shfl_xor_sync(kFull, alone, d);
+        }
+      }
+      float cost = kReading * n + look * (alone + max_of(pairs, 0.0f));
+      if (first || cost < least) least = cost, reads = open, unread = known;
+      if (__popc(open) == 1) break;
+      u32 len = still ? p.n : 0, longest = len;
+      for (u32 d = kWarp / 2; d > 0; d /= 2) longest = max_of(longest, __shfl_xor_sync(kFull, longest, d));
+      u32 who = __ffs(__ballot_sync(kFull, still && len == longest)) - 1, adds = __shfl_sync(kFull, bound, who);
+      float gone = __shfl_sync(kFull, passing, who);
+      if (!q.need && known + adds >= cut) break;
+      known += adds, open &= ~(1u << who);
+      n -= (float)longest, sums -= gone, squares -= gone * gone;
+    }
+  }
+  p.read = reads >> lane_id() & 1;
   // All words wanted: two lists that are read must both have the document.
-  if (mine) p.sure = q.need && __popc(open) > 1 ? 256 : cut > unread ? code_for(cut - unread, p.mult) : 0;
+  if (mine) p.sure = q.need && __popc(reads) > 1 ? 256 : cut > unread ? code_for(cut - unread, p.mult) : 0;
   return true;
+}
+
+// The number of a list's posting in a window.
+INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 tile, u32 end) {
+  if (t.row == kSparse) return l.extra[t.extra + at];
+  const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
+  while (end - tile > 1) {
+    u32 mid = (tile + end) / 2;
+    if (row[mid * kSubs] <= at) tile = mid; else end = mid;
+  }
+  return tile << kTileBits | l.offsets[t.pos + at];
+}
+
+// Where a document is in a list; kFull if it is not.
+INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
+  if (t.row == kSparse) {
+    const u32* docs = l.extra + t.extra;
+    u32 at = lower_bound(docs, from, from + n, doc);
+    return at < from + n && docs[at] == doc ? at : kFull;
+  }
+  const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + (doc >> kSubBits);
+  const u16* list = l.offsets + t.pos;
+  u32 off = doc & (kTile - 1), end = row[1], at = lower_bound(list, row[0], end, off);
+  return at < end && list[at] == off ? at : kFull;
 }
 
 // Scores documents of the queue exactly, one a lane. All lists are looked at, so that a document which came by several postings is taken once: by the first
 // that can have brought it.
-INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 tile, u32& cut, State* state,
-                        u32* hist, u64* keys) {
+INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 tile, u32 end, u32& cut,
+                        State* state, u32* hist, u64* keys) {
   u32 at = d.held - count;  // the last ones
   bool busy = lane_id() < count;
   u32 e = busy ? d.queue[at + lane_id()] : 0;
   __syncwarp();
   if (lane_id() == 0) d.held = at, atomicAdd(&state->cands, count);
   __syncwarp();
-  u32 off = e & (kTile - 1), doc = tile << kTileBits | off, by = e >> kTileBits & (kWarp - 1);
-  u32 length = busy ? l.lengths[doc] : 0;
+  u32 by = e >> kIndexBits & (kWarp - 1);
+  at = __shfl_sync(kFull, p.from, by) + (e & ((1u << kIndexBits) - 1));
+  u32 doc = busy ? doc_of(l, terms[by], at, tile, end) : 0, length = busy ? l.lengths[doc] : 0;
   u32 reads = __ballot_sync(kFull, p.read), have = 0, brought = kWarp;
   // What it may be worth: first of the lists' bounds, then, list by list, what is found.
   u32 most = all;
   bool seen = false;
   float score = 0;
   for (u32 i = 0; i < q.terms; i++) {
-    u64 pos = __shfl_sync(kFull, p.pos, i);
-    u32 n = __shfl_sync(kFull, p.n, i), mult = __shfl_sync(kFull, p.mult, i), pass = __shfl_sync(kFull, p.pass, i), sure = __shfl_sync(kFull, p.sure, i);
-    u32 bound = __shfl_sync(kFull, p.bound, i);
-    const u16* list = l.offsets + pos;
+    u32 from = __shfl_sync(kFull, p.from, i), n = __shfl_sync(kFull, p.n, i), bound = __shfl_sync(kFull, p.bound, i);
+    u32 pass = __shfl_sync(kFull, p.pass, i), sure = __shfl_sync(kFull, p.sure, i);
+    const Term& t = terms[i];
     most -= bound;
-    u32 at = busy ? lower_bound(list, 0, n, off) : n;
-    if (at < n && list[at] == off) {
-      const Term& t = terms[i];
-      u32 code = l.codes[pos + at];
-      score += score_of(q.model, t, frequency(t, l.tfs, l.extra, (u32)(pos - t.pos) + at), length);
-      most += (code + 1) * mult;
+    u32 found = busy && n ? find_doc(l, t, doc, from, n) : kFull;
+    if (found != kFull) {
+      u32 code = l.codes[t.pos + found];
+      score += score_of(q.model, t, frequency(t, l.tfs, l.extra, found), length);
+      most += (code + 1) * t.mult;
       have++;
       if ((reads >> i & 1) && code >= pass) {
         if ((seen || code >= sure) && brought == kWarp) brought = i;
@@ -246,9 +367,9 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
   }
 }
 
-// One tile of a query.
-INLINE void scan_tile(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 tile, u32& cut, State* state, u32* hist,
-                      u64* keys) {
+// One window of a query.
+INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 tile, u32 end, u32& cut, State* state,
+                        u32* hist, u64* keys) {
   u32 todo = __ballot_sync(kFull, p.read), reads = __popc(todo), list = 0;
   bool first = true, meet = reads > 1;
   u64 base = 0;
@@ -257,7 +378,7 @@ INLINE void scan_tile(Desk& d, const Many& q, const Term* terms, const Lists& l,
     if (at >= total && todo) {
       list = __ffs(todo) - 1;
       todo &= todo - 1;
-      base = __shfl_sync(kFull, p.pos, list);
+      base = __shfl_sync(kFull, p.pos + p.from, list);
       total = __shfl_sync(kFull, p.n, list), pass = __shfl_sync(kFull, p.pass, list) * 0x01010101u, sure = __shfl_sync(kFull, p.sure, list);
       skip = (u32)base & 3, base -= skip, total += skip, at = 0;
       first = __popc(todo) + 1 == reads;
@@ -296,7 +417,7 @@ INLINE void scan_tile(Desk& d, const Many& q, const Term* terms, const Lists& l,
                 if (last) old = d.bits[word]; else old = atomicOr(&d.bits[word], bit);
                 take = take || !first && (old & bit);
               }
-              if (take) d.queue[atomicAdd(&d.held, 1u)] = code << 24 | list << kTileBits | offs[j];
+              if (take) d.queue[atomicAdd(&d.held, 1u)] = list << kIndexBits | at + 4 * (u * kWarp + lane_id()) + j - skip;
             }
         }
       at += 4 * kWarp * kUnroll;
@@ -308,7 +429,7 @@ INLINE void scan_tile(Desk& d, const Many& q, const Term* terms, const Lists& l,
     if (held >= kWarp || !more && held) {
       while (held >= kWarp || !more && held) {
         u32 some = min_of(held, kWarp);
-        score_queue(d, some, q, terms, l, p, all, tile, cut, state, hist, keys);
+        score_queue(d, some, q, terms, l, p, all, tile, end, cut, state, hist, keys);
         held -= some;
       }
     }
