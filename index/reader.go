@@ -336,7 +336,13 @@ func (r *Reader) ClassLengths() (low *[256]uint32, n int, exact bool) {
 }
 
 // Lookup finds a word. An unknown word has the zero Term: DF 0, an empty list.
-func (r *Reader) Lookup(word []byte) (Term, error) { return r.dict.lookup(word) }
+func (r *Reader) Lookup(word []byte) (Term, error) {
+	id, same, err := r.dict.find(word)
+	if err != nil || !same {
+		return Term{}, err
+	}
+	return r.Term(id)
+}
 
 // Term returns the term with that number.
 func (r *Reader) Term(id int) (Term, error) {
@@ -375,6 +381,9 @@ func (r *Reader) DocID(doc int) (string, error) {
 	id, err := r.ids.get(buf[:0], doc)
 	return string(id), err
 }
+
+// AppendDocID is DocID for who has room for it.
+func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids.get(dst, doc) }
 
 // FindDoc finds a document by its external ID; the first of them, if several
 // have the same.

@@ -2,6 +2,7 @@ package trec
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Result is one answer.
@@ -76,40 +76,62 @@ func ParseRun(r io.Reader, name string) (*Run, error) {
 
 // RunWriter writes a run.
 type RunWriter struct {
-	w   *bufio.Writer
-	tag string
+	w     *bufio.Writer
+	tag   string
+	lines []byte
 }
 
 // NewRunWriter writes to w; the tag names the run.
 func NewRunWriter(w io.Writer, tag string) *RunWriter {
-	return &RunWriter{bufio.NewWriterSize(w, 64<<10), tag}
+	return &RunWriter{w: bufio.NewWriterSize(w, 64<<10), tag: tag}
 }
 
-// Topic writes the answers of a topic in the order they come. A score that is not below
-// the one before it is written as the next smaller float32, so that a reader
-// who sorts by score keeps the order, whether it reads float32 or float64.
+// Topic writes the answers of a topic in the order they come; see AppendTopic.
 func (w *RunWriter) Topic(topic string, n int, answer func(i int) (doc string, score float32)) error {
+	var err error
+	w.lines, err = AppendTopic(w.lines[:0], topic, w.tag, n, func(b []byte, i int) ([]byte, float32, error) {
+		doc, score := answer(i)
+		return append(b, doc...), score, nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.Lines(w.lines)
+}
+
+// Lines writes lines that AppendTopic made.
+func (w *RunWriter) Lines(lines []byte) error {
+	if _, err := w.w.Write(lines); err != nil {
+		return fmt.Errorf("writing a run: %w", err)
+	}
+	return nil
+}
+
+// AppendTopic appends to b the lines of a run for the answers of a topic in the order they come. A score that is not below
+// the one before it is written as the next smaller float32, so that a reader
+// who sorts by score keeps the order, whether it reads float32 or float64. For every answer there is a call, which appends its document.
+func AppendTopic(b []byte, topic, tag string, n int, answer func(b []byte, i int) ([]byte, float32, error)) ([]byte, error) {
 	last := float32(math.Inf(1))
 	for i := range n {
-		doc, score := answer(i)
-		if doc == "" || strings.ContainsAny(doc, " \t\r\n") {
-			return fmt.Errorf("writing a run: document %q: an ID that is empty or has blanks cannot stand in a run", doc)
+		b = append(append(b, topic...), " Q0 "...)
+		at := len(b)
+		var score float32
+		var err error
+		if b, score, err = answer(b, i); err != nil {
+			return b, fmt.Errorf("writing a run: %w", err)
+		}
+		if doc := b[at:]; len(doc) == 0 || bytes.ContainsAny(doc, " \t\r\n") {
+			return b, fmt.Errorf("writing a run: document %q: an ID that is empty or has blanks cannot stand in a run", doc)
 		}
 		if score >= last {
 			score = math.Nextafter32(last, float32(math.Inf(-1)))
 		}
 		last = score
-		b := w.w.AvailableBuffer()
-		b = append(append(b, topic...), " Q0 "...)
-		b = append(append(b, doc...), ' ')
-		b = append(strconv.AppendInt(b, int64(i+1), 10), ' ')
+		b = append(strconv.AppendInt(append(b, ' '), int64(i+1), 10), ' ')
 		b = append(strconv.AppendFloat(b, float64(score), 'g', -1, 32), ' ')
-		b = append(append(b, w.tag...), '\n')
-		if _, err := w.w.Write(b); err != nil {
-			return fmt.Errorf("writing a run: %w", err)
-		}
+		b = append(append(b, tag...), '\n')
 	}
-	return nil
+	return b, nil
 }
 
 // Flush writes what is still in the buffer.

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/trec"
 )
 
 // parallelFlags are what a user can say about how a search is spread over cores.
@@ -115,40 +113,4 @@ func printParallel(w io.Writer, p *search.ParallelStats) {
 		kind = "approximate"
 	}
 	fmt.Fprintf(w, "%d threads, %d %v partitions of %d, policy %v: %s\n", p.Threads, p.Partitions, p.Partition, p.Size, p.Policy, kind)
-}
-
-// requestsOf makes a request of every topic.
-func requestsOf(r search.Request, topics []trec.Topic) iter.Seq[search.Request] {
-	return func(yield func(search.Request) bool) {
-		for _, t := range topics {
-			if r.Text = t.Text; !yield(r) {
-				return
-			}
-		}
-	}
-}
-
-// meanRecall is the recall of a run.
-type meanRecall struct {
-	sum         float64
-	asked       int
-	approximate bool
-}
-
-func (m *meanRecall) add(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, f *parallelFlags) error {
-	m.approximate = m.approximate || !exact(found)
-	recall, err := f.recallOf(ctx, s, r, found)
-	if err == nil && recall != nil {
-		m.sum, m.asked = m.sum+*recall, m.asked+1
-	}
-	return err
-}
-
-func (m *meanRecall) summary(a *app) {
-	switch {
-	case m.asked > 0:
-		a.summary("mean recall %.4f", m.sum/float64(m.asked))
-	case m.approximate:
-		a.summary("these answers are approximate; --recall says how many of the best are among them")
-	}
 }

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/trec"
 )
 
 type searchJSON struct {
@@ -96,57 +94,4 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	for _, t := range s.Thresholds {
 		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)
 	}
-}
-
-// searchTopics answers a file of topics and writes a run.
-func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
-	if f.tag == "" || strings.ContainsAny(f.tag, " \t\r\n") {
-		return usagef("--tag %q: want a name without blanks", f.tag)
-	}
-	topics, err := trec.ReadTopics(f.topics)
-	if err != nil {
-		return err
-	}
-	r.Trace = false
-	start := time.Now()
-	answers, recall := 0, meanRecall{}
-	write := func(w io.Writer) error {
-		run := trec.NewRunWriter(w, f.tag)
-		next := 0
-		for found, err := range s.SearchBatch(ctx, requestsOf(r, topics), f.parallel.batch) {
-			topic := topics[next]
-			next++
-			if err != nil {
-				return fmt.Errorf("topic %s: %w", topic.ID, err)
-			}
-			r.Text = topic.Text
-			if err := recall.add(ctx, s, r, found, &f.parallel); err != nil {
-				return fmt.Errorf("topic %s: %w", topic.ID, err)
-			}
-			ids := make([]string, len(found.Hits))
-			for i, h := range found.Hits {
-				if ids[i], err = s.ID(h.Doc); err != nil {
-					return fmt.Errorf("topic %s: %w", topic.ID, err)
-				}
-			}
-			answers += len(ids)
-			err = run.Topic(topic.ID, len(ids), func(i int) (string, float32) { return ids[i], found.Hits[i].Score })
-			if err != nil {
-				return fmt.Errorf("topic %s: %w", topic.ID, err)
-			}
-		}
-		return run.Flush()
-	}
-	if f.run == "-" {
-		err = write(a.stdout)
-	} else {
-		err = atomicfile.WriteFile(f.run, func(file *atomicfile.File) error { return write(file) })
-	}
-	if err != nil {
-		return err
-	}
-	took := time.Since(start)
-	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
-	recall.summary(a)
-	return nil
 }

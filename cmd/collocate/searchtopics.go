@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+// searchTopics answers a file of topics and writes a run.
+func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
+	if f.tag == "" || strings.ContainsAny(f.tag, " \t\r\n") {
+		return usagef("--tag %q: want a name without blanks", f.tag)
+	}
+	topics, err := trec.ReadTopics(f.topics)
+	if err != nil {
+		return err
+	}
+	r.Trace = false
+	start := time.Now()
+	w := topicWriter{s: s, r: r, f: f, topics: topics}
+	if f.run == "-" {
+		err = w.write(ctx, a.stdout)
+	} else {
+		err = atomicfile.WriteFile(f.run, func(file *atomicfile.File) error { return w.write(ctx, file) })
+	}
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), w.answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
+	w.recall.summary(a)
+	return nil
+}
+
+// topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in the order of the topics.
+type topicWriter struct {
+	s      *search.Searcher
+	r      search.Request
+	f      *searchFlags
+	topics []trec.Topic
+
+	spare   sync.Pool // of *topicLines
+	answers int
+	recall  meanRecall
+}
+
+// topicLines is what a run says of a topic.
+type topicLines struct {
+	lines   []byte
+	answers int
+	exact   bool
+	recall  *float64
+}
+
+func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
+	run := trec.NewRunWriter(out, w.f.tag)
+	next := 0
+	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
+	for t, err := range search.MapBatch(ctx, w.s, w.requests(), w.f.parallel.batch, describe) {
+		if err == nil {
+			err = run.Lines(t.lines)
+		}
+		if err != nil {
+			return fmt.Errorf("topic %s: %w", w.topics[next].ID, err)
+		}
+		next++
+		w.answers += t.answers
+		w.recall.add(t)
+		w.spare.Put(t)
+	}
+	return run.Flush()
+}
+
+// requests makes a request of every topic.
+func (w *topicWriter) requests() iter.Seq[search.Request] {
+	return func(yield func(search.Request) bool) {
+		r := w.r
+		for _, t := range w.topics {
+			if r.Text = t.Text; !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// describe makes the lines of a topic.
+func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result) (*topicLines, error) {
+	t, _ := w.spare.Get().(*topicLines)
+	if t == nil {
+		t = &topicLines{}
+	}
+	t.answers, t.exact = len(found.Hits), exact(found)
+	var err error
+	r := w.r
+	r.Text = w.topics[i].Text
+	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, r, found); err != nil {
+		return nil, err
+	}
+	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits), func(b []byte, i int) ([]byte, float32, error) {
+		b, err := w.s.Index().AppendDocID(b, int(found.Hits[i].Doc))
+		return b, found.Hits[i].Score, err
+	})
+	return t, err
+}
+
+// meanRecall is the recall of a run.
+type meanRecall struct {
+	sum         float64
+	asked       int
+	approximate bool
+}
+
+func (m *meanRecall) add(t *topicLines) {
+	m.approximate = m.approximate || !t.exact
+	if t.recall != nil {
+		m.sum, m.asked = m.sum+*t.recall, m.asked+1
+	}
+}
+
+func (m *meanRecall) summary(a *app) {
+	switch {
+	case m.asked > 0:
+		a.summary("mean recall %.4f", m.sum/float64(m.asked))
+	case m.approximate:
+		a.summary("these answers are approximate; --recall says how many of the best are among them")
+	}
+}
