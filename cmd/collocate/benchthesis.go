@@ -19,7 +19,7 @@ func newBenchThesisCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Makes a collection of 50.2 million documents with lists of the thesis' four lengths, answers two-word queries with
 parallel WAND and MaxScore on the GPU in all their variants, and prints times, speedups over one core, and recall, next to
-our own search by tiles. With --out it writes Markdown, CSV files and plots to a folder. It takes about an hour; a smaller
+our own search by tiles. With --out it writes Markdown, CSV files and plots to a folder. It takes some minutes; a smaller
 --share of the collection takes less.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench thesis --out thesis
