@@ -336,13 +336,7 @@ func (r *Reader) ClassLengths() (low *[256]uint32, n int, exact bool) {
 }
 
 // Lookup finds a word. An unknown word has the zero Term: DF 0, an empty list.
-func (r *Reader) Lookup(word []byte) (Term, error) {
-	id, same, err := r.dict.find(word)
-	if err != nil || !same {
-		return Term{}, err
-	}
-	return r.Term(id)
-}
+func (r *Reader) Lookup(word []byte) (Term, error) { return r.dict.lookup(word) }
 
 // Term returns the term with that number.
 func (r *Reader) Term(id int) (Term, error) {
