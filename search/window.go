@@ -87,28 +87,30 @@ func (w *window) sortFound(base uint32) {
 		slices.Sort(w.found)
 		return
 	}
+	var words [maxWindow / 64 / 64]uint64 // which of the words of bits are not 0
 	for _, c := range w.found {
 		i := (c.doc() - base) & (maxWindow - 1)
 		w.sums[i] = c.sum()
 		w.bits[i/64] |= 1 << (i % 64)
+		words[i/64/64] |= 1 << (i / 64 % 64)
 	}
 	untouched := math.Float32frombits(signBit)
 	out := w.found[:0]
-	for word, set := range &w.bits {
-		if set == 0 {
-			continue
-		}
-		w.bits[word] = 0
+	for part, set := range words {
 		for ; set != 0; set &= set - 1 {
-			i := word*64 + bits.TrailingZeros64(set)
-			out = append(out, makeCandidate(base+uint32(i), w.sums[i]))
-			w.sums[i] = untouched
+			word := (part*64 + bits.TrailingZeros64(set)) & (maxWindow/64 - 1)
+			for marks := w.bits[word]; marks != 0; marks &= marks - 1 {
+				i := (word*64 + bits.TrailingZeros64(marks)) & (maxWindow - 1)
+				out = append(out, makeCandidate(base+uint32(i), w.sums[i]))
+				w.sums[i] = untouched
+			}
+			w.bits[word] = 0
 		}
 	}
 }
 
-// fewFound are sorted by comparing: moving them about is cheaper than to go through a window's bits.
-const fewFound = 24
+// fewFound are sorted by comparing: that is cheaper than to move them about.
+const fewFound = 12
 
 // gatherTwo is add and gather for two lists. The scores of the first are put into the window and taken out again by
 // those of the second; what is left has only the first. So each gives candidates in rising order,
