@@ -74,7 +74,7 @@ func (p *topicParser) line(n int, line string) error {
 
 // add ends a topic.
 func (p *topicParser) add(n int, id, text string) error {
-	text = strings.Join(strings.Fields(text), " ")
+	text = tidy(text)
 	if text == "" {
 		return nil
 	}
@@ -87,6 +87,23 @@ func (p *topicParser) add(n int, id, text string) error {
 	p.seen[id] = n
 	p.topics = append(p.topics, Topic{id, text})
 	return nil
+}
+
+// tidy leaves one blank between words and none around them. Most texts are so already.
+func tidy(text string) string {
+	blank := true
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c >= 0x80 || c == ' ' && blank {
+			blank = true
+			break
+		}
+		blank = c == ' '
+	}
+	if blank {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	return text
 }
 
 func (p *topicParser) end() error {
