@@ -133,7 +133,7 @@ func BenchmarkLookUps(b *testing.B) {
 		}
 		lap("build")
 		for name, text := range map[string]*dict.Text{"frequent": freq, "uniform": unif} {
-			l, err := weighbench.TimeLookUps(b.Context(), dev, d, text)
+			l, err := weighbench.TimeLookUps(b.Context(), dev, d, text, lookups)
 			if err != nil {
 				b.Fatal(err)
 			}

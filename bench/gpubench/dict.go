@@ -113,24 +113,22 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 	if err != nil {
 		return nil, err
 	}
-	for _, frequent := range []bool{true, false} {
-		text, name := dict.DrawText(w, lookups, 1, frequent), "frequent"
-		if !frequent {
-			name = "uniform"
+	frequent, uniform := dict.DrawText(w, lookups, 1, true), dict.DrawText(w, lookups, 1, false)
+	for _, k := range []dict.Kind{dict.XBW, dict.XBWPlain} {
+		d, err := built(ctx, w, k)
+		if err != nil {
+			return out, err
 		}
-		for _, k := range []dict.Kind{dict.XBW, dict.XBWPlain} {
-			d, err := built(ctx, w, k)
-			if err != nil {
-				return out, err
-			}
-			l, err := weighbench.TimeLookUps(ctx, dev, d, text)
+		for i, text := range []*dict.Text{frequent, uniform} {
+			name := []string{"frequent", "uniform"}[i]
+			l, err := weighbench.TimeLookUps(ctx, dev, d, text, lookups)
 			if err != nil {
 				return out, err
 			}
 			what := fmt.Sprintf("dict: %d M %s words in %v of %d M", lookups/1e6, name, k, n/1e6)
 			out = append(out, check.Bench{Name: what + ", no cache", Items: lookups, Seconds: l.Plain})
 			b := check.Bench{Name: what, Items: lookups, Seconds: l.Cached}
-			if frequent && k == dict.XBW {
+			if text == frequent && k == dict.XBW {
 				b = wanted(what, lookups, l.Cached, 0, 0.015, "15 ms")
 			}
 			out = append(out, b)

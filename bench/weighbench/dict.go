@@ -27,8 +27,9 @@ type LookUps struct {
 	Plain, Cached float64 // seconds
 }
 
-// TimeLookUps looks all words of a text up on a device, without and with a cache.
-func TimeLookUps(ctx context.Context, dev *gpu.Device, d *dict.File, t *dict.Text) (l LookUps, err error) {
+// TimeLookUps looks the first n words of a text up on a device, without and with a
+// cache.
+func TimeLookUps(ctx context.Context, dev *gpu.Device, d *dict.File, t *dict.Text, n int) (l LookUps, err error) {
 	s, err := dev.NewStream()
 	if err != nil {
 		return l, err
@@ -40,6 +41,10 @@ func TimeLookUps(ctx context.Context, dev *gpu.Device, d *dict.File, t *dict.Tex
 	}
 	defer func() { err = errors.Join(err, on.Free()) }()
 	data, refs := t.Refs()
+	if n < len(refs) {
+		refs = refs[:n]
+		data = data[:refs[n-1]>>24+refs[n-1]&(1<<24-1)]
+	}
 	text, err1 := gpu.Alloc[uint8](dev, len(data))
 	words, err2 := gpu.Alloc[uint64](dev, len(refs))
 	ids, err3 := gpu.Alloc[uint32](dev, len(refs))
@@ -85,21 +90,23 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 		false: {Name: "uniform", Title: "Words equally often", X: memory.X, Y: "nanoseconds a character", LogX: true},
 	}
 	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words", Y: "milliseconds"}
-	for _, k := range o.Kinds {
-		mem, all := report.Series{Name: k.String()}, report.Series{Name: k.String()}
-		chars := map[bool]report.Series{true: {Name: k.String()}, false: {Name: k.String()}}
-		for i, n := range sizes {
-			w, err := sample(o.Words, n)
-			if err != nil {
-				return nil, err
-			}
+	series := make([]dictSeries, len(o.Kinds))
+	for i, n := range sizes {
+		w, err := sample(o.Words, n)
+		if err != nil {
+			return nil, err
+		}
+		texts := map[bool]*dict.Text{true: dict.DrawText(w, o.Lookups, 1, true), false: dict.DrawText(w, o.Lookups, 1, false)}
+		for ki, k := range o.Kinds {
+			s := &series[ki]
 			if k == dict.STT {
-				if need, err := dict.TableBytes(ctx, w); err != nil || need > o.Memory {
-					if err != nil {
-						return nil, err
-					}
-					mem.X, mem.Y = append(mem.X, float64(n)), append(mem.Y, float64(need)/1e6)
-					byWords.Rows = append(byWords.Rows, []string{k.String(), strconv.Itoa(n), fmt.Sprintf("%.2f", float64(need)/1e6), "more than --memory", "", "", "", "", "", "", "", ""})
+				need, err := dict.TableBytes(ctx, w)
+				if err != nil {
+					return nil, err
+				}
+				if need > o.Memory {
+					s.memory.add(float64(n), float64(need)/1e6)
+					s.rows = append(s.rows, []string{k.String(), strconv.Itoa(n), fmt.Sprintf("%.2f", float64(need)/1e6), "more than --memory", "", "", "", "", "", "", "", ""})
 					continue
 				}
 			}
@@ -109,43 +116,50 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 			}
 			row := []string{k.String(), strconv.Itoa(n)}
 			for _, frequent := range []bool{true, false} {
-				t := dict.DrawText(w, o.Lookups, 1, frequent)
-				l, err := TimeLookUps(ctx, dev, d, t)
+				t := texts[frequent]
+				l, err := TimeLookUps(ctx, dev, d, t, o.Lookups)
 				if err != nil {
 					return nil, err
 				}
 				if frequent {
 					row = append(row, fmt.Sprintf("%.2f", float64(l.Bytes)/1e6), fmt.Sprintf("%.2f", float64(l.Total)/1e6))
-					mem.X, mem.Y = append(mem.X, float64(n)), append(mem.Y, float64(l.Bytes)/1e6)
-					all.X, all.Y = append(all.X, float64(n)), append(all.Y, float64(l.Total)/1e6)
+					s.memory.add(float64(n), float64(l.Bytes)/1e6)
+					s.total.add(float64(n), float64(l.Total)/1e6)
 				}
 				ns := func(s float64) float64 { return s * 1e9 / float64(max(1, t.Chars())) }
 				row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
-				c := chars[frequent]
-				c.X, c.Y = append(c.X, float64(n)), append(c.Y, ns(l.Plain))
-				chars[frequent] = c
+				if frequent {
+					s.frequent.add(float64(n), ns(l.Plain))
+				} else {
+					s.uniform.add(float64(n), ns(l.Plain))
+				}
 				o.Log("%v of %d words, frequent %v: %.3f ms, with cache %.3f ms", k, n, frequent, l.Plain*1e3, l.Cached*1e3)
 			}
-			byWords.Rows = append(byWords.Rows, row)
-			if i == 0 || i == len(sizes)-1 {
-				s := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
-				for _, m := range []int{o.Lookups / 4, o.Lookups / 2, o.Lookups * 3 / 4, o.Lookups} {
-					l, err := TimeLookUps(ctx, dev, d, dict.DrawText(w, max(1, m), 1, true))
-					if err != nil {
-						return nil, err
-					}
-					s.X, s.Y = append(s.X, float64(m)), append(s.Y, l.Plain*1e3)
-					byLength.Rows = append(byLength.Rows, []string{k.String(), strconv.Itoa(n), strconv.Itoa(m), ms(l.Plain), ms(l.Cached)})
+			s.rows = append(s.rows, row)
+			if i != 0 && i != len(sizes)-1 {
+				continue
+			}
+			line := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
+			for _, m := range []int{o.Lookups / 4, o.Lookups / 2, o.Lookups * 3 / 4, o.Lookups} {
+				m = max(1, m)
+				l, err := TimeLookUps(ctx, dev, d, texts[true], m)
+				if err != nil {
+					return nil, err
 				}
-				length.Series = append(length.Series, s)
+				line.X, line.Y = append(line.X, float64(m)), append(line.Y, l.Plain*1e3)
+				byLength.Rows = append(byLength.Rows, []string{k.String(), strconv.Itoa(n), strconv.Itoa(m), ms(l.Plain), ms(l.Cached)})
 			}
+			length.Series = append(length.Series, line)
 		}
-		memory.Series = append(memory.Series, mem)
-		if len(all.X) > 0 {
-			total.Series = append(total.Series, all)
-			for _, frequent := range []bool{true, false} {
-				perChar[frequent].Series = append(perChar[frequent].Series, chars[frequent])
-			}
+	}
+	for ki, k := range o.Kinds {
+		s := &series[ki]
+		byWords.Rows = append(byWords.Rows, s.rows...)
+		memory.Series = append(memory.Series, s.memory.named(k))
+		if len(s.total.x) > 0 {
+			total.Series = append(total.Series, s.total.named(k))
+			perChar[true].Series = append(perChar[true].Series, s.frequent.named(k))
+			perChar[false].Series = append(perChar[false].Series, s.uniform.named(k))
 		}
 	}
 	i := dev.Info()
@@ -155,6 +169,20 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.", Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
 	r.Add(report.Section{Title: "Time by size of the vocabulary", Text: "Figures 11 and 12, without the cache.", Plots: []report.Plot{*perChar[true], *perChar[false]}})
 	return r, nil
+}
+
+// dictSeries is what is drawn and listed of one kind.
+type dictSeries struct {
+	memory, total, frequent, uniform points
+	rows                             [][]string
+}
+
+type points struct{ x, y []float64 }
+
+func (p *points) add(x, y float64) { p.x, p.y = append(p.x, x), append(p.y, y) }
+
+func (p *points) named(k dict.Kind) report.Series {
+	return report.Series{Name: k.String(), X: p.x, Y: p.y}
 }
 
 func ms(s float64) string { return fmt.Sprintf("%.3f", s*1e3) }

@@ -110,6 +110,7 @@ func newDictBenchCmd(a *app) *cobra.Command {
 	var lookups int
 	var names []string
 	var out string
+	var generate countFlag
 	cmd := &cobra.Command{
 		Use:         "bench WORDS...",
 		Short:       "Compare the kinds of dictionaries: size and speed",
@@ -123,11 +124,14 @@ With --engine gpu, words are looked up on the device: the papers' figures of mem
 of the text and time by size of the vocabulary, as a page of tables, or with --out as a folder with plots.`,
 		Example: `  collocate dict bench words.txt
   collocate dict bench words.txt --kinds xbw,hash --lookups 100000
-  collocate dict bench words.txt --engine gpu --kinds stt,xbw --lookups 100000000 --out figures`,
-		Args: cobra.MinimumNArgs(1),
+  collocate dict bench words.txt --engine gpu --kinds stt,xbw --lookups 100000000 --out figures
+  collocate dict bench --generate 10M --engine gpu`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lookups < 1 {
 				return usagef("--lookups %d: want at least 1", lookups)
+			}
+			if (len(args) > 0) == (generate > 0) {
+				return usagef("want files with one word a line, or --generate and how many words to make up")
 			}
 			var kinds []dict.Kind
 			for _, name := range names {
@@ -137,7 +141,13 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				}
 				kinds = append(kinds, k)
 			}
-			words, err := readWordLists(a, args)
+			var words *dict.Words
+			var err error
+			if generate > 0 {
+				words, err = weighbench.Words(int(generate))
+			} else {
+				words, err = readWordLists(a, args)
+			}
 			if err != nil {
 				return err
 			}
@@ -163,6 +173,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 			return printBench(a.stdout, words, rows)
 		},
 	}
+	cmd.Flags().Var(&generate, "generate", "make up so many words, such as 10M, as 'generate text' does, instead of reading files")
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")
 	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")
