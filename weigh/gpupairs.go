@@ -3,6 +3,7 @@ package weigh
 import (
 	"context"
 	"iter"
+	"math"
 	"sort"
 )
 
@@ -64,7 +65,15 @@ type pairReader struct {
 	docs, tfs []uint32
 	weights   []float32
 	gathered  []float32 // memory for weights from several pieces
+
+	from, to int         // words whose spans are known
+	spans    [][2]uint32 // of their pairs, by word and piece
+	touched  uint32
 }
+
+// readAhead is for how many words the pairs are looked up before the first is read.
+// They are all over the memory: asked for one after the other, each would be waited for.
+const readAhead = 16
 
 // read unpacks the pairs of word i.
 func (r *pairReader) read(p *gpuPairs, i int) {
@@ -79,37 +88,54 @@ func (r *pairReader) read(p *gpuPairs, i int) {
 		}
 		return
 	}
-	number := i
-	if p.numbers != nil {
-		number = int(p.numbers[i])
+	if i < r.from || i >= r.to {
+		r.find(p, i)
 	}
+	r.gathered = r.gathered[:0]
 	at := 0
-	for k := range p.pieces {
-		piece := &p.pieces[k]
-		lo, hi := p.first[i], p.first[i+1]
-		if piece.first != nil {
-			lo, hi = uint64(piece.first[number]), uint64(piece.first[number+1])
-		}
-		if lo == hi {
+	for k, s := range r.spans[(i-r.from)*len(p.pieces) : (i-r.from+1)*len(p.pieces)] {
+		if s[0] == s[1] {
 			continue
 		}
-		to := at + int(hi-lo)
-		p.unpack(lo, hi, piece.base, r.docs[at:to], r.tfs[at:to])
-		switch {
-		case to-at == n: // all in one piece
-			r.weights = p.weights[lo:hi]
+		to := at + int(s[1]-s[0])
+		p.unpack(s[0], s[1], p.pieces[k].base, r.docs[at:to], r.tfs[at:to])
+		if to-at == n { // all in one piece
+			r.weights = p.weights[s[0]:s[1]]
 			return
-		case at == 0:
-			r.gathered = r.gathered[:0]
 		}
-		r.gathered = append(r.gathered, p.weights[lo:hi]...)
+		r.gathered = append(r.gathered, p.weights[s[0]:s[1]]...)
 		at = to
 	}
 	r.weights = r.gathered
 }
 
+// find finds the pairs of words from i on.
+func (r *pairReader) find(p *gpuPairs, i int) {
+	r.from, r.to = i, min(i+readAhead, len(p.ends))
+	if r.spans == nil {
+		r.spans = make([][2]uint32, readAhead*len(p.pieces))
+	}
+	for k := range p.pieces {
+		first := p.pieces[k].first
+		for w := r.from; w < r.to; w++ {
+			s := &r.spans[(w-r.from)*len(p.pieces)+k]
+			if first == nil {
+				s[0], s[1] = uint32(p.first[w]), uint32(p.first[w+1])
+			} else {
+				number := p.numbers[w]
+				s[0], s[1] = first[number], first[number+1]
+			}
+		}
+	}
+	for _, s := range r.spans[:(r.to-r.from)*len(p.pieces)] {
+		if s[0] < s[1] {
+			r.touched += uint32(p.gaps[s[0]]) + uint32(p.small[s[0]]) + math.Float32bits(p.weights[s[0]])
+		}
+	}
+}
+
 // unpack unpacks the pairs [lo, hi) of a word, in a piece with documents from base on.
-func (p *gpuPairs) unpack(lo, hi uint64, base uint32, docs, tfs []uint32) {
+func (p *gpuPairs) unpack(lo, hi, base uint32, docs, tfs []uint32) {
 	doc, jumps := base-1, []uint64(nil)
 	for k, gap := range p.gaps[lo:hi] {
 		if doc += uint32(gap); gap == 0 {
@@ -132,6 +158,6 @@ func (p *gpuPairs) unpack(lo, hi uint64, base uint32, docs, tfs []uint32) {
 }
 
 // from is the part of a list that is about pair lo and those behind it.
-func from(list []uint64, lo uint64) []uint64 {
-	return list[sort.Search(len(list), func(i int) bool { return list[i]>>32 >= lo }):]
+func from(list []uint64, lo uint32) []uint64 {
+	return list[sort.Search(len(list), func(i int) bool { return list[i]>>32 >= uint64(lo) }):]
 }

@@ -93,7 +93,7 @@ func TestGPUPlan(t *testing.T) {
 		if sum != c.gpuSize || len(list) > len(shares) {
 			t.Errorf("%d parts: %d pieces make %+v, want %+v", parts, len(list), sum, c.gpuSize)
 		}
-		if last := list[len(list)-1].size(); parts >= 100 && last.bytes > c.bytes/10 {
+		if last := list[len(list)-1].size(); parts >= 100 && last.bytes > c.bytes/7 {
 			t.Errorf("%d parts: %d bytes are waited for: %s", parts, last.bytes, fmt.Sprint(list))
 		}
 	}
