@@ -53,7 +53,10 @@ type GPU struct {
 	dict    *words.Dictionary
 	arenas  [2]*gpu.Arena // for sorting words, and for pairs
 	sizes   [2]int64
+	begins  [3][]uint64        // where rows begin, on the host
 	trace   func(stage string) // tests and measurements ask where time goes
+	flow    bool               // and do not want the device to wait for that
+	crossed int64              // bytes of text and rows
 	items   int                // tests: room of a sequence
 }
 
@@ -115,6 +118,9 @@ func (g *GPU) Close() error {
 	return errors.Join(errs...)
 }
 
+// Crossed is how many bytes of text and of rows have crossed the link so far.
+func (g *GPU) Crossed() int64 { return g.crossed }
+
 // Trace calls fn when a stage of a job is over, with its name; the device is idle
 // then. It is for measurements: waiting for the device costs some time.
 func (g *GPU) Trace(fn func(stage string)) { g.trace = fn }
@@ -123,7 +129,10 @@ func (g *GPU) mark(ctx context.Context, stage string) error {
 	if g.trace == nil {
 		return nil
 	}
-	err := g.compute.Sync(ctx)
+	var err error
+	if !g.flow {
+		err = g.compute.Sync(ctx)
+	}
 	g.trace(stage)
 	return err
 }
@@ -171,6 +180,18 @@ func (g *GPU) budget() (int64, error) {
 	}
 	return min(g.memory, free+held/10*9), nil
 }
+
+// hostWords is memory of the host for so many words, of three kinds.
+func (g *GPU) hostWords(which, n int) []uint64 {
+	if cap(g.begins[which]) < n {
+		g.begins[which] = make([]uint64, n)
+	}
+	return g.begins[which][:n]
+}
+
+// atOnce is the context of a wait of milliseconds: one that can be cancelled looks
+// again and again, and comes late by a part of the time that it waited.
+func atOnce(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // Which arena is for what.
 const (

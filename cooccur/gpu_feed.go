@@ -85,7 +85,7 @@ type feed struct {
 
 	// full is called when the sequence has no room for the next text; it takes the
 	// items and leaves the sequence empty.
-	full func(ctx context.Context, items int) error
+	full func(ctx context.Context) error
 
 	free   chan *textSlot
 	filled chan *textSlot
@@ -164,6 +164,7 @@ func (f *feed) fly(ctx context.Context, s *textSlot) error {
 	}
 	f.flying = append(f.flying, s)
 	f.bytes += s.n
+	f.crossed += int64(s.n)
 	if len(f.flying) > flightSlots {
 		return f.land(ctx)
 	}
@@ -259,7 +260,7 @@ func (f *feed) checkGrowth() error {
 
 // take lets full have the sequence, and begins a new one.
 func (f *feed) take(ctx context.Context) error {
-	if err := f.full(ctx, int(f.length)); err != nil {
+	if err := f.full(ctx); err != nil {
 		return err
 	}
 	f.allItems += f.length

@@ -3,6 +3,7 @@ package cooccur
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
@@ -56,16 +57,16 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 	if f.seq, err = g.sequenceOf(l.sequence); err != nil {
 		return err
 	}
-	p, err := newGPUPairs(j, g, l.left(f), corpusBytes(corpus))
+	p, err := newGPUPairs(j, g, j.vocab.Len(), l.left(f), corpusBytes(corpus))
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	f.full = func(ctx context.Context, items int) error { return p.addSequence(ctx, f, items, ids) }
+	f.full = func(ctx context.Context) error { return p.addSequence(ctx, f, ids) }
 	if err := src.feed(ctx, f); err != nil {
 		return err
 	}
-	if err := p.addSequence(ctx, f, int(f.length), ids); err != nil {
+	if err := p.addSequence(ctx, f, ids); err != nil {
 		return err
 	}
 	if src.words != nil { // the sampler left words out
@@ -109,22 +110,26 @@ func (f *feed) idsOf(numbers gpu.Buffer[uint32]) (ids gpu.Buffer[uint32], err er
 	return ids, nil
 }
 
-// addSequence counts the pairs of the sequence.
-func (p *gpuPairs) addSequence(ctx context.Context, f *feed, items int, ids gpu.Buffer[uint32]) error {
-	left, ends, err := p.rename(ctx, f.seq.Items(0, items), ids)
+// addSequence counts the pairs of the feed's sequence, without the words that are not
+// in the vocabulary.
+func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint32]) error {
+	left, err := p.rename(ctx, f.seq.Items(0, int(f.length)), ids)
 	if err != nil {
 		return err
 	}
 	if err := p.mark(ctx, "word numbers to IDs"); err != nil {
 		return err
 	}
-	p.stats.Kept += int64(left - ends)
-	if p.stats.Kept > 0 { // a bound on how often any word occurs
-		if err := p.checkCount(0, uint64(p.stats.Kept)); err != nil {
-			return err
-		}
+	return p.addItems(ctx, f, left, gpu.Null())
+}
+
+// addItems counts the pairs of the first items of the feed's sequence.
+func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) error {
+	p.stats.Kept += int64(n) - f.documents
+	if kept := uint64(p.stats.Kept); kept > p.heaviest { // a bound on how often any word occurs
+		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use another engine", kept, p.Window, p.heaviest)
 	}
-	if err := p.add(ctx, f.seq.Items(0, left)); err != nil {
+	if err := p.add(ctx, f.seq.Items(0, n), ids); err != nil {
 		return err
 	}
 	return p.mark(ctx, "pairs counted")
@@ -191,8 +196,9 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	}
 	ahead := sorted.tied == 0 && vopt.MinCount <= 1 && vopt.MaxSize == 0 && sorted.n <= maxWords
 	var m made
+	size := sorted.n
 	ids := gpu.Buffer[uint32]{}
-	numberOf := new(Vocabulary) // of words; which they are does not matter yet
+	v := new(Vocabulary) // which words there are does not matter yet
 	if ahead {
 		go host()
 		defer func() { // whatever happens, it is over before memory is freed
@@ -200,21 +206,20 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 				<-coming
 			}
 		}()
-		numberOf.counts = make([]uint64, sorted.n)
 		ids, err = f.idsOf(sorted.numbers)
 	} else {
 		host()
 		if m = <-coming; m.err != nil {
 			return vs, stats, m.err
 		}
-		numberOf = m.v
+		v, size = m.v, m.v.Len()
 		ids, err = f.ids(m.numbers)
 	}
 	if err != nil {
 		return vs, stats, err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	j, err := newJob(numberOf, opt)
+	j, err := newJob(v, opt)
 	if err != nil {
 		return vs, stats, err
 	}
@@ -222,7 +227,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	if err != nil {
 		return vs, stats, err
 	}
-	p, err := newGPUPairs(j, f.GPU, room, f.length)
+	p, err := newGPUPairs(j, f.GPU, size, room, f.length)
 	if err != nil {
 		return vs, stats, err
 	}
@@ -230,7 +235,15 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	if err := f.mark(ctx, "memory taken"); err != nil {
 		return vs, stats, err
 	}
-	if err := p.addSequence(ctx, f, int(f.length), ids); err != nil {
+	if ahead { // no word is left out
+		err = p.addItems(ctx, f, int(f.length), ids.Arg())
+	} else {
+		err = p.addSequence(ctx, f, ids)
+	}
+	if err == nil {
+		err = p.reduce(ctx)
+	}
+	if err != nil {
 		return vs, stats, err
 	}
 	if ahead {

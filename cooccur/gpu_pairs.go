@@ -24,16 +24,19 @@ type gpuPairs struct {
 	*job
 	*GPU
 	tmp     *gpu.Arena
+	words   int // of the vocabulary, which may be on its way
 	planes  int
 	colBits int
 	disBits int // of the distance in the key of a listed pair
 	head    int // words of the dense matrix
-	dense   gpu.Buffer[uint64]
-	added   int64 // pairs since it was empty: counts there have 32 bits
-	moved   bool  // some of its sums are among the others
-	units   gpu.Buffer[uint64]
-	before  gpu.Buffer[uint32] // the last items of the sequence before
-	count   gpu.Buffer[uint64]
+	// The rows of the first words go to the host while the others are sorted.
+	frequent int
+	dense    gpu.Buffer[uint64]
+	added    int64 // pairs since it was empty: counts there have 32 bits
+	moved    bool  // some of its sums are among the others
+	units    gpu.Buffer[uint64]
+	before   gpu.Buffer[uint32] // the last items of the sequence before
+	count    gpu.Buffer[uint64]
 
 	// Pairs that are listed, and not yet sorted.
 	list   gpu.Buffer[uint64]
@@ -60,10 +63,10 @@ func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.pla
 // maxSums is how many can be sorted at once when each is there twice.
 const maxSums = 1<<29 - 1
 
-// newGPUPairs divides so many bytes of memory, for at most so many places (-1: nobody
-// knows).
-func newGPUPairs(j *job, g *GPU, memory, places int64) (_ *gpuPairs, err error) {
-	p := &gpuPairs{job: j, GPU: g, planes: 1, colBits: bits.Len(uint(j.vocab.Len()))}
+// newGPUPairs divides so many bytes of memory, for a vocabulary of so many words and at
+// most so many places (-1: nobody knows).
+func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, err error) {
+	p := &gpuPairs{job: j, GPU: g, words: words, planes: 1, colBits: bits.Len(uint(words))}
 	if j.wide {
 		p.planes = 2
 	}
@@ -71,15 +74,19 @@ func newGPUPairs(j *job, g *GPU, memory, places int64) (_ *gpuPairs, err error) 
 		p.disBits = bits.Len(uint(j.Window))
 	}
 	if 2*p.colBits+p.disBits > 64 {
-		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use another engine", j.vocab.Len(), j.Window)
+		return nil, fmt.Errorf("a vocabulary of %d words is too large for the GPU engine with window %d; use another engine", words, j.Window)
 	}
 	// The dense matrix and its part of the rows take up to a quarter.
 	p.head = 1
-	for p.head < gpuHead && int64(4*p.head*p.head)*p.cellBytes() <= memory/4 && p.head < j.vocab.Len() {
+	for p.head < gpuHead && int64(4*p.head*p.head)*p.cellBytes() <= memory/4 && p.head < words {
 		p.head *= 2
 	}
+	if j.Method == Paper { // which has no use for it
+		p.head = 1
+	}
+	p.frequent = min(gpuHead, words)
 	if j.gpuHead > 0 {
-		p.head = j.gpuHead
+		p.head, p.frequent = j.gpuHead, min(j.gpuHead, words)
 	}
 	cells := p.head * p.head
 	fixed := int64(cells)*p.cellBytes() + gpuSpare
@@ -144,49 +151,38 @@ func (p *gpuPairs) highArg(b gpu.Buffer[uint64]) gpu.Arg {
 // get waits for a count.
 func (p *gpuPairs) get(ctx context.Context) (int, error) {
 	var n [1]uint64
-	err := p.count.Download(ctx, p.compute, n[:])
-	return int(n[0]), err
+	err := p.count.Download(atOnce(ctx), p.compute, n[:])
+	return int(n[0]), errors.Join(err, ctx.Err())
 }
 
 // rename turns the word numbers of a sequence into IDs + 1, in place, and returns
-// how many are left and how many of them end documents.
-func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buffer[uint32]) (left, ends int, err error) {
+// how many are left: ends of documents all are.
+func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buffer[uint32]) (left int, err error) {
 	const tile = 256 * 16
 	n := items.Len()
 	if n == 0 {
-		return 0, 0, nil
+		return 0, nil
 	}
 	tiles := (n + tile - 1) / tile
-	states, err := gpu.Alloc[uint64](g.dev, tiles+2)
+	states, err := gpu.Alloc[uint64](g.dev, tiles+1)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, states.Free()) }()
-	k, err1 := g.dev.Kernel(renameSource, "cooccur_rename")
-	zeroes, err2 := g.dev.Kernel(renameSource, "cooccur_zeroes")
-	if err := errors.Join(err1, err2); err != nil {
-		return 0, 0, err
-	}
-	err = errors.Join(states.Zero(g.compute),
-		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(), states.Slice(tiles, tiles+1).Arg(), states.Arg()))
+	k, err := g.dev.Kernel(renameSource, "cooccur_rename")
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	var counts [2]uint64
-	if err := states.Slice(tiles, tiles+2).Download(ctx, g.compute, counts[:]); err != nil {
-		return 0, 0, err
-	}
-	left = int(counts[0])
-	if left > 0 {
-		err = g.compute.Launch(zeroes, gpu.Grid(min(tiles, 8*g.dev.Info().Multiprocessors), gpuThreads), items.Arg(), gpu.U64(counts[0]), states.Slice(tiles+1, tiles+2).Arg())
-		err = errors.Join(err, states.Slice(tiles, tiles+2).Download(ctx, g.compute, counts[:]))
-	}
-	return left, int(counts[1]), err
+	var count [1]uint64
+	err = errors.Join(states.Zero(g.compute),
+		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(), states.Slice(tiles, tiles+1).Arg(), states.Arg()),
+		states.Slice(tiles, tiles+1).Download(ctx, g.compute, count[:]))
+	return int(count[0]), err
 }
 
-// add counts all pairs of which the right word is among the IDs; the left one may be
-// in what was added before.
-func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
+// add counts all pairs of which the right word is among the items; the left one may be
+// in what was added before. Items are IDs + 1, or word numbers of which ids says those.
+func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Arg) error {
 	kernel := "pairs_counts"
 	if p.wide {
 		kernel = "pairs_wide"
@@ -201,7 +197,7 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 	if err != nil {
 		return err
 	}
-	n := ids.Len()
+	n := items.Len()
 	for at := 0; at < n; {
 		// Every pair of the next places may have to be listed.
 		places := min((p.list.Len()-p.listed)/p.Window, n-at)
@@ -222,7 +218,7 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 		if err := p.count.Upload(p.compute, []uint64{uint64(p.listed)}); err != nil {
 			return err
 		}
-		if err := p.compute.Launch(k, gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(), ids.Arg(),
+		if err := p.compute.Launch(k, gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(), items.Arg(), ids,
 			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)), gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
 			p.dense.Arg(), p.units.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(p.disBits)), p.list.Arg(), p.count.Arg()); err != nil {
 			return err
@@ -234,7 +230,7 @@ func (p *gpuPairs) add(ctx context.Context, ids gpu.Buffer[uint32]) error {
 		p.added += int64(places) * int64(p.Window)
 		p.progress("counting pairs", 4*int64(at), 4*int64(n))
 	}
-	return p.remember(ctx, ids)
+	return p.remember(ctx, items)
 }
 
 // takeDense moves the dense matrix to the sums, and clears it.
@@ -288,13 +284,13 @@ func (p *gpuPairs) listDense(ctx context.Context) error {
 const pairPlaces = gpuThreads * 4
 
 // remember keeps the last items for the pairs that reach over to what comes next.
-func (p *gpuPairs) remember(ctx context.Context, ids gpu.Buffer[uint32]) error {
-	n, w := ids.Len(), p.Window
+func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error {
+	n, w := items.Len(), p.Window
 	if n >= w {
-		return ids.Slice(n-w, n).CopyTo(p.compute, p.before)
+		return items.Slice(n-w, n).CopyTo(p.compute, p.before)
 	}
 	old, fresh := make([]uint32, w), make([]uint32, n)
-	if err := errors.Join(p.before.Download(ctx, p.compute, old), ids.Download(ctx, p.compute, fresh)); err != nil {
+	if err := errors.Join(p.before.Download(ctx, p.compute, old), items.Download(ctx, p.compute, fresh)); err != nil {
 		return err
 	}
 	return p.before.Upload(p.compute, append(old[n:], fresh...))
@@ -418,7 +414,7 @@ func (p *gpuPairs) compact(ctx context.Context) error {
 		return nil
 	}
 	err := p.scratch(func() error {
-		keys, sums, highs, err := p.sortSums(p.n, 0)
+		keys, sums, highs, err := p.sortSums(0, p.n, 0, 2*p.colBits)
 		if err != nil {
 			return err
 		}
@@ -455,16 +451,18 @@ func (p *gpuPairs) compact(ctx context.Context) error {
 	return err
 }
 
-// sortSums sorts the first n sums by key, from some bit on, within p.keys and its kin
-// or to temporary memory. Two planes are sorted one after the other, with the same keys.
-func (p *gpuPairs) sortSums(n, low int) (keys, sums, highs gpu.Buffer[uint64], err error) {
+// sortSums sorts the sums [from, to) by some bits of their keys, within p.keys and its
+// kin or to temporary memory. Two planes are sorted one after the other, with the same
+// keys.
+func (p *gpuPairs) sortSums(from, to, low, high int) (keys, sums, highs gpu.Buffer[uint64], err error) {
+	n := to - from
 	alt := func() (b gpu.Buffer[uint64]) {
 		if err == nil {
 			b, err = gpu.Take[uint64](p.tmp, n)
 		}
 		return b
 	}
-	keys, sums = p.keys.Slice(0, n), p.sums.Slice(0, n)
+	keys, sums = p.keys.Slice(from, to), p.sums.Slice(from, to)
 	altKeys, altSums := alt(), alt()
 	p.altKeys, p.altSums = altKeys, altSums
 	if p.planes > 1 {
@@ -475,19 +473,20 @@ func (p *gpuPairs) sortSums(n, low int) (keys, sums, highs gpu.Buffer[uint64], e
 		if err = keys.CopyTo(p.compute, again); err != nil {
 			return
 		}
-		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, p.highs.Slice(0, n), altSums, low, 2*p.colBits); err != nil {
+		here := p.highs.Slice(from, to)
+		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, here, altSums, low, high); err != nil {
 			return
 		}
-		if highs != p.highs.Slice(0, n) { // the other buffer is needed again
-			if err = highs.CopyTo(p.compute, p.highs); err != nil {
+		if highs != here { // the other buffer is needed again
+			if err = highs.CopyTo(p.compute, here); err != nil {
 				return
 			}
-			highs = p.highs.Slice(0, n)
+			highs = here
 		}
 	}
 	if err != nil {
 		return
 	}
-	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, low, 2*p.colBits)
+	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, low, high)
 	return
 }

@@ -26,7 +26,7 @@ const (
 // memory each. Ours are these, in slots.
 const (
 	paperWords     = 1 << 25 // σ
-	paperPairSlots = 1 << 29 // λ
+	paperPairSlots = 1 << 30 // λ
 	paperPairBytes = 16
 	paperText      = 512 << 20 // bytes of text a kernel takes
 )
@@ -117,11 +117,14 @@ func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	for slots/8*7 < minTextSlot/2*j.Window {
 		slots *= 2
 	}
-	return slots, min(int64(slots)/8*7, paperSums(budget)/sumBytes(1)*9/10)
+	return slots, min(int64(slots)/8*7, min(paperSums(budget)/sumBytes(1), maxSums)*9/10)
 }
 
-// paperSums is what the sums may take that pairs are moved to.
-func paperSums(budget int64) int64 { return budget / 3 }
+// paperSums is what the sums may take that pairs are moved to: what the tables and the
+// texts leave.
+func paperSums(budget int64) int64 {
+	return budget - budget/6 - min(budget/6, paperWords*dictionaryBytes) - 2*min(budget/16, paperText) - min(budget/16, 1<<30)
+}
 
 // paperTakes says what the paper's engine does not do.
 func paperTakes(j *job) error {
@@ -303,6 +306,13 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 	if err := g.takeSlots(l); err != nil {
 		return nil, l, err
 	}
+	if g.seq != nil { // of a job of ours: its memory is wanted
+		seq := g.seq
+		g.seq = nil
+		if err := seq.Free(); err != nil {
+			return nil, l, err
+		}
+	}
 	f = &feed{GPU: g, find: vocabulary >= 0, whole: true}
 	f.dict, err = g.dictionary(l.dict)
 	return f, l, err
@@ -332,7 +342,7 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 		return err
 	}
 	defer func() { err = errors.Join(err, p.free()) }()
-	to, err := newGPUPairs(j, g, paperSums(l.total), -1)
+	to, err := newGPUPairs(j, g, j.vocab.Len(), paperSums(l.total), -1)
 	if err != nil {
 		return err
 	}
@@ -403,7 +413,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return vs, stats, err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	to, err := newGPUPairs(j, g, paperSums(l.total), -1)
+	to, err := newGPUPairs(j, g, j.vocab.Len(), paperSums(l.total), -1)
 	if err != nil {
 		return vs, stats, err
 	}

@@ -47,7 +47,7 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, us
 	if f.seq, err = g.sequenceOf(l.sequence); err != nil {
 		return err
 	}
-	f.full = func(context.Context, int) error { return nil } // its words are counted
+	f.full = func(context.Context) error { return nil } // its words are counted
 	if err := g.mark(ctx, "begin"); err != nil {
 		return err
 	}

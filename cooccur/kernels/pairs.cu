@@ -18,7 +18,8 @@ constexpr u32 kStage = kPlaces * kStep;
 enum Side { kBoth, kLeft, kRight };
 
 // Places are those of the right word of each pair; its partners are up to window
-// places to the left. before has window items that precede the first.
+// places to the left. before has window items that precede the first. Items are IDs + 1,
+// or a dictionary's numbers + 1 of which ids says the same; 0 ends a document.
 //
 // Sums: kCounts adds 1, kUnits adds the distance's units, kWide adds their low and
 // high 31 bits to two matrices, one behind the other.
@@ -26,7 +27,8 @@ enum Sums { kCounts, kUnits, kWide };
 
 struct Pairs {
   const u32* before;
-  const u32* ids;
+  const u32* items;
+  const u32* ids;  // of items; null: they are IDs + 1 already
   u64 from, to;    // places
   u32 window;
   u32 side;
@@ -57,7 +59,8 @@ template <Sums Kind> INLINE void count_pairs(const Pairs& p) {
       if (at < 0)
         id = p.before[window + at];
       else if (at < (i64)p.to)
-        id = p.ids[at];
+        id = p.items[at];
+      if (p.ids && id) id = p.ids[id - 1];
       near[i] = id;
     }
     __syncthreads();
@@ -135,10 +138,10 @@ template <Sums Kind> INLINE void count_pairs(const Pairs& p) {
 }
 
 #define PAIRS(NAME, KIND)                                                                                             \
-  KERNEL __launch_bounds__(kThreads) NAME(const u32* __restrict__ before, const u32* __restrict__ ids, u64 from, u64 to, u32 window, u32 side, \
+  KERNEL __launch_bounds__(kThreads) NAME(const u32* __restrict__ before, const u32* __restrict__ items, const u32* __restrict__ ids, u64 from, u64 to, u32 window, u32 side, \
                                           u32 head, u64* dense, const u64* __restrict__ units, u32 col_bits,          \
                                           u32 distance_bits, u64* keys, u64* count) {                                 \
-    count_pairs<KIND>(Pairs{before, ids, from, to, window, side, head, dense, units, col_bits, distance_bits, keys, count}); \
+    count_pairs<KIND>(Pairs{before, items, ids, from, to, window, side, head, dense, units, col_bits, distance_bits, keys, count}); \
   }
 PAIRS(pairs_counts, kCounts)
 PAIRS(pairs_units, kUnits)

@@ -54,12 +54,3 @@ cooccur_rename(u32* items, u64 n, const u32* __restrict__ ids, u64* count, u64* 
   __syncthreads();
   for (u32 i = threadIdx.x; i < total; i += kThreads) items[prefix + i] = kept[i];
 }
-
-// Counts the zeroes of a sequence.
-KERNEL __launch_bounds__(kThreads) cooccur_zeroes(const u32* __restrict__ items, u64 n, u64* count) {
-  u64 step = (u64)gridDim.x * kThreads;
-  u32 sum = 0;
-  for (u64 i = (u64)blockIdx.x * kThreads + threadIdx.x; i < n; i += step) sum += items[i] == 0;
-  sum = warp_sum(sum);
-  if (lane_id() == 0 && sum) atomicAdd(count, (u64)sum);
-}

@@ -115,22 +115,47 @@ rows_place(const u64* __restrict__ keys, const u64* __restrict__ sums, const u64
   if (highs) out_highs[at] = highs[i];
 }
 
+// How many entries of each of the first rows have a column below so many: a thread a
+// row. counts has a word more, which is 0.
+KERNEL __launch_bounds__(kThreads)
+rows_near(const u64* __restrict__ keys, const u64* __restrict__ starts, u32 col_bits, u32 rows, u32* counts) {
+  u32 row = blockIdx.x * kThreads + threadIdx.x;
+  if (row == rows) counts[rows] = 0;
+  if (row >= rows) return;
+  u64 lo = starts[row], hi = starts[row + 1], border = (u64)row << col_bits | rows;
+  while (lo < hi) {
+    u64 mid = (lo + hi) / 2;
+    if (keys[mid] < border)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  counts[row] = (u32)(lo - starts[row]);
+}
+
 // With both sides a pair stands in two rows: every sum is written again, the other
 // way round. A word with itself meets itself twice, in one cell.
+//
+// Those of the first rows, which are the frequent words, come first, near[rows] of
+// them: near has how many there are in all rows before each. A launch makes those or,
+// if far is set, the others.
 KERNEL __launch_bounds__(kThreads)
-rows_mirror(const u64* __restrict__ keys, u64* sums, u64* highs, u64 n, u32 col_bits, u64* __restrict__ out_keys,
-            u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
+rows_mirror(const u64* __restrict__ keys, u64* sums, u64* highs, u64 n, u32 col_bits, u32 rows, u32 far,
+            const u64* __restrict__ starts, const u64* __restrict__ near, u64* __restrict__ out_keys, u64* __restrict__ out_sums, u64* __restrict__ out_highs) {
   u64 i = (u64)blockIdx.x * kThreads + threadIdx.x;
   if (i >= n) return;
-  u64 key = keys[i], sum = sums[i];
+  u64 key = keys[i];
   u64 row = key >> col_bits, col = key & ((1ull << col_bits) - 1);
+  if ((col >= rows) != (far != 0)) return;
+  u64 sum = sums[i];
+  u64 at = col < rows ? near[row] + (i - starts[row]) : i + near[rows] - near[row < rows ? row + 1 : rows];
   bool self = row == col;
-  out_keys[i] = self ? kNoKey : col << col_bits | row;
-  out_sums[i] = sum;
+  out_keys[at] = self ? kNoKey : col << col_bits | row;
+  out_sums[at] = sum;
   if (self) sums[i] = 2 * sum;
   if (highs) {
     u64 high = highs[i];
-    out_highs[i] = high;
+    out_highs[at] = high;
     if (self) highs[i] = 2 * high;
   }
 }

@@ -1,0 +1,451 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// outbox brings rows to the host. Whoever makes them, group after group, goes on to
+// the next while earlier ones cross the link, are divided by the host's cores, and
+// are consumed in order.
+type outbox struct {
+	p            *gpuPairs
+	ctx          context.Context // ends when delivery fails
+	cancel       context.CancelCauseFunc
+	units, small bool
+	shape
+	total int64 // entries, or a few more
+
+	// Pieces that are made, one behind the other: of each the columns, and then a word or
+	// two for each of the others.
+	room    gpu.Buffer[uint32]
+	entries int // that surely fit
+	used    int
+	under   sync.WaitGroup // pieces that are not on the host yet
+	events  []*gpu.Event
+
+	pieces chan rowPiece
+	ended  chan struct{}
+	err    error // of the delivery, once it has ended
+}
+
+// rowPiece is some rows as they are made on the device, for one batch.
+type rowPiece struct {
+	first  int      // row
+	begins []uint64 // where the rows begin, and where the last ends
+	at     int      // place in the room
+	made   *gpu.Event
+}
+
+func (r *rowPiece) entries() int { return int(r.begins[len(r.begins)-1] - r.begins[0]) }
+
+// shape is what an entry takes.
+type shape struct{ lows, highs int } // words of 32 bits
+
+// words is what so many entries take. Columns fill whole words of 64 bits.
+func (s shape) words(n int) int { return (n+1)&^1 + n*(s.lows+s.highs) }
+
+// parts divides the words of so many entries.
+func (s shape) parts(n int) (lows, highs, end int) {
+	lows = (n + 1) &^ 1
+	highs = lows + n*s.lows
+	return lows, highs, highs + n*s.highs
+}
+
+// Pieces are made in groups: a first small one, so that the link has something to do.
+const (
+	firstGroup = 1 << 20 // entries
+	nextGroups = 8 << 20
+)
+
+// newOutbox makes room for the rows of some sums, and starts the delivery.
+func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool, consume func(*rowBatch) error) (*outbox, error) {
+	o := &outbox{p: p, units: units, shape: shape{lows: 2}, pieces: make(chan rowPiece, 4096), ended: make(chan struct{})}
+	var err error
+	if o.small, err = p.smallSums(ctx, own.sums, own.n, units); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.small:
+		o.lows = 1
+	case units && p.wide:
+		o.highs = 2
+	}
+	// No row has more entries than there are sums.
+	o.entries = min(2*own.n, p.list.Len()+p.head*p.head)
+	if o.room, err = gpu.Take[uint32](p.tmp, o.words(o.entries)+2); err != nil {
+		return nil, err
+	}
+	if o.total = int64(own.n); p.Side == Both {
+		o.total *= 2
+	}
+	usual := batchEntries
+	if p.gpuSums > 0 {
+		usual = 64
+	}
+	if err := p.takeBatches(usual, min(p.words, own.n), o.highs > 0); err != nil {
+		return nil, err
+	}
+	o.ctx, o.cancel = context.WithCancelCause(ctx)
+	go func() {
+		defer close(o.ended)
+		if o.err = o.deliver(o.ctx, consume); o.err != nil {
+			o.cancel(o.err)
+			for range o.pieces { // whoever makes them finds out soon
+				o.under.Done()
+			}
+		}
+	}()
+	return o, nil
+}
+
+// close waits until all is delivered, unless making failed.
+func (o *outbox) close(err error) error {
+	if err != nil {
+		o.cancel(err)
+	}
+	close(o.pieces)
+	<-o.ended
+	if o.err != nil { // whatever else there is came of it
+		err = o.err
+	}
+	o.cancel(nil)
+	for _, e := range o.events {
+		err = errors.Join(err, e.Free())
+	}
+	return err
+}
+
+// make makes the rows [from, to) of one list, or of two of which the second comes first.
+func (o *outbox) make(from, to int, lists ...*sumsInOrder) error {
+	begins := lists[0].begins[from : to+1]
+	if len(lists) > 1 {
+		// Earlier rows are on their way: the end of their last stays, beside our first.
+		begins = o.p.hostWords(2, o.p.words+2)[from+min(from, 1):][:to+1-from]
+		for i := range begins {
+			begins[i] = lists[0].begins[from+i] + lists[1].begins[from+i]
+		}
+	}
+	usual := uint64(min(o.p.batches[0].size, o.entries))
+	var made []rowPiece // of a group
+	entries, limit := 0, firstGroup
+	for i := 0; i < to-from; {
+		j := i + 1
+		for j < to-from && j-i < batchRows && begins[j+1]-begins[i] <= usual {
+			j++
+		}
+		piece := rowPiece{first: from + i, begins: begins[i : j+1]}
+		n := piece.entries()
+		if o.used+o.words(n) > o.room.Len() {
+			if err := o.hand(made); err != nil {
+				return err
+			}
+			made, entries = made[:0], 0
+			o.under.Wait()
+			o.used = 0
+		}
+		piece.at = o.used
+		if err := o.p.compute.Do(func() error { return o.fill(&piece, lists) }); err != nil {
+			return err
+		}
+		o.used += (o.words(n) + 1) &^ 1
+		made = append(made, piece)
+		if entries += n; entries >= limit {
+			if err := o.hand(made); err != nil {
+				return err
+			}
+			made, entries, limit = made[:0], 0, nextGroups
+		}
+		i = j
+	}
+	return o.hand(made)
+}
+
+// hand hands pieces over that are made, or will be soon.
+func (o *outbox) hand(pieces []rowPiece) error {
+	if len(pieces) == 0 {
+		return nil
+	}
+	made, err := o.p.dev.NewEvent()
+	if err != nil {
+		return err
+	}
+	o.events = append(o.events, made)
+	if err := o.p.compute.Record(made); err != nil {
+		return err
+	}
+	for _, r := range pieces {
+		r.made = made
+		o.under.Add(1)
+		select {
+		case o.pieces <- r:
+		case <-o.ctx.Done():
+			o.under.Done()
+			return context.Cause(o.ctx)
+		}
+	}
+	return nil
+}
+
+// fill starts the kernels that make a piece.
+func (o *outbox) fill(r *rowPiece, lists []*sumsInOrder) error {
+	p, n := o.p, r.entries()
+	from, to := r.first, r.first+len(r.begins)-1
+	lowsAt, highsAt, _ := o.parts(n)
+	place := func(at int) gpu.Arg { return o.room.Slice(r.at+at, o.room.Len()).Arg() }
+	for i, l := range lists {
+		lo, hi := int(l.begins[from]), int(l.begins[to])
+		args := []gpu.Arg{l.keys.Slice(lo, hi).Arg(), l.sums.Slice(lo, hi).Arg()}
+		if !o.small {
+			high := gpu.Null()
+			if p.planes > 1 {
+				high = l.highs.Slice(lo, hi).Arg()
+			}
+			args = append(args, high)
+		}
+		// The mirrored sums of a row come first: its own have all of them before.
+		others := gpu.Null()
+		if len(lists) > 1 {
+			starts := lists[1-i].starts
+			others = starts.Slice(1-i, starts.Len()).Arg()
+		}
+		args = append(args, gpu.U64(uint64(hi-lo)), gpu.U32(uint32(p.colBits)), others, gpu.U64(uint64(lo)-r.begins[0]))
+		kernel := "rows_values"
+		switch {
+		case o.small:
+			kernel, args = "rows_small", append(args, place(0), place(lowsAt))
+		case o.highs > 0:
+			kernel, args = "rows_sums", append(args, place(0), place(lowsAt), place(highsAt))
+		case o.units:
+			kernel, args = "rows_sums", append(args, place(0), place(lowsAt), gpu.Null())
+		default:
+			args = append(args, gpu.F64(p.one), place(0), place(lowsAt))
+		}
+		if err := p.launch(rowsSource, kernel, hi-lo, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowBatch is some rows on their way to the host.
+type rowBatch struct {
+	size   int // entries
+	wide   bool
+	pinned gpu.Pinned[uint32] // as a piece is
+	done   *gpu.Event
+
+	outbox *outbox
+	piece  rowPiece
+	rows   Rows
+	lo, hi []uint64
+	values []float64      // room for what the host divides
+	under  sync.WaitGroup // while it does
+}
+
+func newRowBatch(dev *gpu.Device, entries int, wide bool) (*rowBatch, error) {
+	b := &rowBatch{size: entries, wide: wide}
+	s := shape{lows: 2}
+	if wide {
+		s.highs = 2
+	}
+	var err1, err2 error
+	b.pinned, err1 = gpu.AllocPinned[uint32](dev, s.words(entries))
+	b.done, err2 = dev.NewEvent()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, errors.Join(fmt.Errorf("buffers for rows: %w", err), b.free())
+	}
+	return b, nil
+}
+
+func (b *rowBatch) free() error {
+	err := b.pinned.Free()
+	if b.done != nil {
+		err = errors.Join(err, b.done.Free())
+	}
+	return err
+}
+
+// Rows come in batches of about so many entries, which stay in the host's caches;
+// half of them may be in the hands of the host's cores. On an H200 with 16 cores, twice
+// as large ones took 20% longer, and half as large ones 5%.
+const (
+	batchEntries = 1 << 19
+	batchCount   = 16
+	largeCount   = 4
+	batchRows    = 1 << 16
+	dividePart   = 1 << 16 // entries that a core divides at a time
+)
+
+// takeBatches makes batches, unless they are there: most of the usual size, and some
+// for rows that are longer, which the commonest words have.
+func (g *GPU) takeBatches(usual, longest int, wide bool) error {
+	take := func(batches *[]*rowBatch, count, entries int) error {
+		if have := *batches; len(have) > 0 {
+			if have[0].size >= entries && (have[0].wide || !wide) {
+				return nil
+			}
+			*batches = nil
+			for _, b := range have {
+				if err := b.free(); err != nil {
+					return err
+				}
+			}
+		}
+		for len(*batches) < count {
+			b, err := newRowBatch(g.dev, entries, wide)
+			if err != nil {
+				return err
+			}
+			*batches = append(*batches, b)
+		}
+		return nil
+	}
+	if err := take(&g.batches, batchCount, usual); err != nil || longest <= usual {
+		return err
+	}
+	return take(&g.large, largeCount, longest)
+}
+
+// deliver sends pieces in batches until there are no more. The batch that was free last
+// is taken first: it may still be in a cache.
+func (o *outbox) deliver(ctx context.Context, consume func(*rowBatch) error) (err error) {
+	free := [2][]*rowBatch{slices.Clone(o.p.batches), slices.Clone(o.p.large)}
+	kind := func(entries int) int { // of the two
+		if entries > o.p.batches[0].size {
+			return 1
+		}
+		return 0
+	}
+	var flying, dividing []*rowBatch
+	var next rowPiece
+	waiting, open := false, true // next is there; more may come
+	sent, done := 0, int64(0)
+	defer func() { // nothing may be under way any more
+		for _, b := range dividing {
+			b.under.Wait()
+		}
+		for range flying {
+			o.under.Done()
+		}
+		if waiting {
+			o.under.Done()
+		}
+		if err != nil {
+			err = errors.Join(err, o.p.copies[0].Sync(context.Background()), o.p.copies[1].Sync(context.Background()))
+		}
+	}()
+	for {
+		if !waiting && open {
+			if len(flying)+len(dividing) == 0 {
+				next, open = <-o.pieces
+				waiting = open
+			} else {
+				select {
+				case next, open = <-o.pieces:
+					waiting = open
+				default:
+				}
+			}
+		}
+		switch {
+		case waiting && len(free[kind(next.entries())]) > 0:
+			of := &free[kind(next.entries())]
+			b := (*of)[len(*of)-1]
+			*of = (*of)[:len(*of)-1]
+			flying = append(flying, b)
+			waiting = false
+			sent++
+			s := o.p.copies[sent%2]
+			if err := s.Do(func() error { return o.send(b, &next, s) }); err != nil {
+				return err
+			}
+		case len(flying) > 0 && len(dividing) < batchCount/2:
+			b := flying[0]
+			if err := b.done.Wait(); err != nil {
+				return err
+			}
+			flying = flying[1:]
+			dividing = append(dividing, b)
+			o.under.Done()
+			b.under.Go(b.finish)
+		case len(dividing) > 0:
+			b := dividing[0]
+			b.under.Wait()
+			dividing = dividing[1:]
+			done += int64(len(b.rows.Cols))
+			o.p.progress("rows", 8*done, 8*max(o.total, done))
+			if err := errors.Join(ctx.Err(), consume(b)); err != nil {
+				return err
+			}
+			free[kind(b.size)] = append(free[kind(b.size)], b)
+		case !open:
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// send starts the copy of a piece.
+func (o *outbox) send(b *rowBatch, r *rowPiece, s *gpu.Stream) error {
+	words := o.words(r.entries())
+	b.piece, b.outbox = *r, o
+	o.p.crossed += 4 * int64(words)
+	return errors.Join(s.WaitFor(r.made), o.room.Slice(r.at, r.at+words).CopyOut(s, b.pinned.Slice(0, words)), s.Record(b.done))
+}
+
+// finish makes rows of what came, on the host's cores.
+func (b *rowBatch) finish() {
+	r, o := &b.piece, b.outbox
+	n := r.entries()
+	lows, highs, end := o.parts(n)
+	w := b.pinned.Values()[:end]
+	b.rows.Cols, b.lo, b.hi = w[:n], nil, nil
+	switch {
+	case o.small:
+		b.divide(w[lows:highs], o.p.one)
+	case o.units:
+		b.lo, b.hi = pairedWords[uint64](w[lows:highs]), pairedWords[uint64](w[highs:end])
+	default:
+		b.rows.Values = pairedWords[float64](w[lows:highs])
+	}
+	b.rows.First, b.rows.Ends = r.first, b.rows.Ends[:0]
+	for _, end := range r.begins[1:] {
+		b.rows.Ends = append(b.rows.Ends, int(end-r.begins[0]))
+	}
+}
+
+// divide makes the values of small sums.
+func (b *rowBatch) divide(small []uint32, one float64) {
+	n := len(small)
+	b.values = slices.Grow(b.values[:0], n)[:n]
+	b.rows.Values = b.values
+	for from := 0; from < n; from += dividePart {
+		to := min(from+dividePart, n)
+		values, small := b.values[from:to], small[from:to]
+		b.under.Go(func() {
+			if one == 1 {
+				for i, c := range small {
+					values[i] = float64(c)
+				}
+				return
+			}
+			for i, c := range small {
+				values[i] = float64(c) / one
+			}
+		})
+	}
+}
+
+// pairedWords views two words each as one number, as the device wrote them.
+func pairedWords[T uint64 | float64](w []uint32) []T {
+	if len(w) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(w))), len(w)/2)
+}
