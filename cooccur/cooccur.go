@@ -89,7 +89,7 @@ type Options struct {
 
 	Engine  engine.Kind
 	Method  Method        // of the GPU engine
-	GPU     engine.Device // for engine.GPU
+	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0: GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0: 2 GB
 	TempDir string        // where sorted runs go that do not fit in memory; empty: the system's
@@ -101,7 +101,10 @@ type Options struct {
 	// Tests make chunks, blocks and tables of a few words to reach every seam.
 	chunkLimit, blockSize, tableLimit              int
 	gpuHead, gpuSums, gpuItems, gpuText, gpuCounts int
+	gpuAuto                                        bool // auto takes the GPU, even an emulated one
 }
+
+const defaultWindow = 15 // GloVe's
 
 // Stats say what was done.
 type Stats struct {
@@ -147,6 +150,8 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 		return Stats{}, err
 	}
 	switch opt.Engine {
+	case engine.Auto:
+		return autoMatrix(ctx, corpus, j, sink)
 	case engine.Sequential:
 		err = j.sequential(ctx, corpus, sink)
 	case engine.GPU:
@@ -167,7 +172,10 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 // engine that of opt.
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer, vocabulary.Engine, vocabulary.GPU = vocabulary.Analyzer, opt.Engine, opt.GPU
-	if opt.Engine == engine.GPU {
+	switch opt.Engine {
+	case engine.Auto:
+		return autoMake(ctx, corpus, vocabulary, opt, begin)
+	case engine.GPU:
 		err = withGPU(opt.GPU, func(g *GPU) (err error) {
 			vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, begin)
 			return err
@@ -197,7 +205,7 @@ type job struct {
 
 func newJob(v *Vocabulary, opt Options) (*job, error) {
 	if opt.Window == 0 {
-		opt.Window = 15
+		opt.Window = defaultWindow
 	}
 	switch {
 	case opt.Window < 1 || opt.Window > MaxWindow:

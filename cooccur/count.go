@@ -24,9 +24,11 @@ type VocabularyOptions struct {
 	KeepUnk bool
 
 	Engine  engine.Kind
-	GPU     engine.Device // for engine.GPU
+	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0: GOMAXPROCS
 	Memory  int64         // bound in bytes on the tables of words; 0: 2 GB
+
+	gpuAuto bool // tests: auto takes the GPU, even an emulated one
 }
 
 // VocabularyStats say what was read.
@@ -56,6 +58,8 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 		opt.Memory = defaultMemory
 	}
 	switch opt.Engine {
+	case engine.Auto:
+		return autoWords(ctx, corpus, opt)
 	case engine.Sequential:
 		threads = 1
 	case engine.GPU:

@@ -49,7 +49,10 @@ The format follows from the name of --out, or from --out-format:
 
 The vocabulary is read from --vocab, or counted first, with --min-count and
 --max-size. Words outside it are removed before windows are formed. The defaults
-are GloVe's, and so are the results; --side right is GloVe's -symmetric 0.`,
+are GloVe's, and so are the results; --side right is GloVe's -symmetric 0.
+
+--engine auto takes a GPU, if there is one, for plain text that would keep the CPU
+cores busy for more than two or three seconds, which opening a GPU costs at worst.`,
 		Example: `  collocate cooccur corpus.txt --min-count 5 --window 10 --out corpus.cooc
   collocate cooccur corpus.txt --vocab vocab.txt --window 15 --out cooccurrence.bin
   collocate cooccur --format jsonl --analyzer english articles.jsonl --weighting count --window 5 --out words.npz`,

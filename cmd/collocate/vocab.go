@@ -54,7 +54,8 @@ func newVocabCmd(a *app) *cobra.Command {
 		Long: `Write the vocabulary of a corpus: a line 'word count' for each distinct word, by
 falling count, as GloVe's vocab_count does. By default words are what stands
 between blanks, every line is a document, and ties are in GloVe's order. Without a
-corpus, or with -, read standard input.`,
+corpus, or with -, read standard input. --engine auto takes a GPU, if there is one,
+for plain text that would keep the CPU cores busy for more than two or three seconds.`,
 		Example: `  collocate vocab corpus.txt --min-count 5 --out vocab.txt
   collocate vocab --format jsonl --analyzer unicode --max-size 50000 articles.jsonl.zst --out vocab.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,0 +1,133 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/words"
+	"github.com/collocate/collocate/text"
+)
+
+// Auto takes the GPU where it wins, which is where the corpus is large: opening a
+// device, loading the kernels and making the buffers took 0.8 to 1.2 s on an H200 (and
+// 2 s more the first time ever, when the driver compiles the kernels), after which the
+// job itself is some forty times as fast as on 16 cores. So the cores' time is
+// estimated, from the size of the corpus. Where nobody knows it (standard input,
+// compressed files), or where the words are made on the CPU all the same (by most
+// analyzers, and by subsampling), auto stays with the cores.
+const gpuOpening = 1200 * time.Millisecond
+
+// coresTime is about how long so many bytes of text take the CPU cores: to count the
+// words, and the pairs of a window unless that is 0. Measured on one core, with 50
+// million words of generated text: 1.4 s for the words; 6.8 s for the pairs of window 2,
+// 15 s for those of window 10. Sixteen cores get in each other's way: with 719 million
+// words they took 10 s where this says 6.
+func coresTime(bytes int64, count bool, window, threads int) time.Duration {
+	const bytesOfWord = 5.6
+	each := 0.0
+	if count {
+		each += 0.028e-6
+	}
+	if window > 0 {
+		each += 0.095e-6 + 0.0205e-6*float64(window)
+	}
+	return time.Duration(float64(bytes) / bytesOfWord * each / float64(threads) * float64(time.Second))
+}
+
+// gpuPays tells whether the GPU is worth opening.
+func gpuPays(corpus *text.Corpus, a text.Analyzer, count bool, window, threads int) bool {
+	bytes := corpusBytes(corpus)
+	if _, ok := words.KindOf(analyzerOf(a).Name()); !ok || bytes < 0 {
+		return false
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	// Twice, as the estimate may be that far off.
+	return coresTime(bytes, count, window, threads) > 2*gpuOpening
+}
+
+// errEmulated keeps auto from the interpreter, which is for tests.
+var errEmulated = errors.New("the device is an interpreter")
+
+// autoGPU runs f on a GPU, for auto, and says whether that settles the job: if it does
+// not, and nothing was given away yet, the cores do it.
+func autoGPU(ctx context.Context, d engine.Device, emulated bool, given *bool, f func(*GPU) error) (settled bool, err error) {
+	err = withGPU(d, func(g *GPU) error {
+		if g.dev.Info().Emulated && !emulated {
+			return errEmulated
+		}
+		return f(g)
+	})
+	return err == nil || *given || ctx.Err() != nil, err
+}
+
+// watched is a sink that knows whether it was used.
+type watched struct {
+	Sink
+	given *bool
+}
+
+func (w watched) Rows(r *Rows) error {
+	*w.given = true
+	return w.Sink.Rows(r)
+}
+
+// autoWords is CountWords for auto.
+func autoWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (v *Vocabulary, stats VocabularyStats, err error) {
+	if opt.gpuAuto || gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) {
+		given := false
+		settled, err := autoGPU(ctx, opt.GPU, opt.gpuAuto, &given, func(g *GPU) (err error) {
+			v, stats, err = g.CountWords(ctx, corpus, opt)
+			return err
+		})
+		if settled {
+			return v, stats, err
+		}
+	}
+	opt.Engine = engine.Multicore
+	return CountWords(ctx, corpus, opt)
+}
+
+// autoMatrix is Matrix for auto.
+func autoMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink) (stats Stats, err error) {
+	if j.gpuAuto || j.Subsample == 0 && gpuPays(corpus, j.Analyzer, false, j.Window, j.Threads) {
+		given := false
+		settled, err := autoGPU(ctx, j.GPU, j.gpuAuto, &given, func(g *GPU) (err error) {
+			stats, err = g.Matrix(ctx, corpus, j.vocab, j.Options, watched{sink, &given})
+			return err
+		})
+		if settled {
+			return stats, err
+		}
+	}
+	opt := j.Options
+	opt.Engine = engine.Multicore
+	return Matrix(ctx, corpus, j.vocab, opt, sink)
+}
+
+// autoMake is Make for auto.
+func autoMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+	window := opt.Window
+	if window == 0 {
+		window = defaultWindow
+	}
+	if opt.gpuAuto || opt.Subsample == 0 && gpuPays(corpus, vopt.Analyzer, true, window, opt.Threads) {
+		given := false
+		settled, err := autoGPU(ctx, opt.GPU, opt.gpuAuto, &given, func(g *GPU) (err error) {
+			vs, stats, err = g.Make(ctx, corpus, vopt, opt, func(v *Vocabulary) (Sink, error) {
+				given = true
+				return begin(v)
+			})
+			return err
+		})
+		if settled {
+			return vs, stats, err
+		}
+	}
+	opt.Engine = engine.Multicore
+	return Make(ctx, corpus, vopt, opt, begin)
+}

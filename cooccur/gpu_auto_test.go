@@ -1,0 +1,110 @@
+package cooccur
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// Opening a device takes longer than most jobs do.
+func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
+	for _, c := range []struct {
+		bytes   int64
+		count   bool
+		window  int
+		threads int
+		pays    bool
+	}{
+		{1e6, true, 15, 1, false},
+		{100e6, true, 15, 16, false},
+		{100e6, true, 15, 1, true},
+		{1e9, true, 0, 16, false}, // counting words is quick
+		{1e9, true, 2, 16, false},
+		{2e9, true, 2, 16, true},
+		{1e9, true, 15, 16, true},
+		{4e9, true, 0, 16, false},
+		{20e9, true, 0, 16, true},
+	} {
+		took := coresTime(c.bytes, c.count, c.window, c.threads)
+		if (took > 2*gpuOpening) != c.pays {
+			t.Errorf("%+v: the cores take %v", c, took)
+		}
+	}
+}
+
+// Only where the size of the corpus is known, and the device finds the words, is the
+// GPU worth a thought.
+func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.txt")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
+		t.Fatal(err)
+	}
+	if !gpuPays(linesOf(path), nil, true, 2, 16) || !gpuPays(linesOf(path), analyzerNamed(t, "ascii"), false, 2, 16) {
+		t.Error("100 GB of lines are left to the cores")
+	}
+	if gpuPays(linesOf(path), analyzerNamed(t, "english"), true, 2, 16) {
+		t.Error("stems are made on the CPU, but auto takes the GPU")
+	}
+	if gpuPays(linesOf("-"), nil, true, 2, 16) {
+		t.Error("nobody knows how much there is on standard input, but auto takes the GPU")
+	}
+	documents := linesOf(path)
+	documents.Options.Format = text.Blank
+	if gpuPays(documents, nil, true, 2, 16) {
+		t.Error("documents are cut on the CPU, but auto takes the GPU")
+	}
+}
+
+// What auto began on a GPU that turns out to be too small, the cores bring to its end;
+// and it never takes the interpreter.
+func TestAutoFallsBackToTheCores(t *testing.T) {
+	t.Setenv("COLLOCATE_GPU", "emulator")
+	corpus := corpusOf(t, zipfText(500, 60, 4))
+	for name, c := range map[string]struct {
+		auto   bool
+		memory int64
+		want   engine.Kind
+	}{
+		"fits":        {true, 32 << 20, engine.GPU},
+		"too small":   {true, 1 << 10, engine.Multicore},
+		"interpreter": {false, 32 << 20, engine.Multicore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			device := engine.Device{Memory: c.memory}
+			vopt := VocabularyOptions{Threads: 1, GPU: device, gpuAuto: c.auto}
+			opt := Options{Window: 2, Threads: 1, GPU: device, gpuAuto: c.auto}
+			v, vs, err := CountWords(t.Context(), corpus, vopt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			definition := opt
+			definition.Engine = engine.Sequential
+			want, wantStats := matrixFile(t, v, definition, func(o Options, sink Sink) (Stats, error) {
+				return Matrix(t.Context(), corpus, v, o, sink)
+			})
+			got, stats := matrixFile(t, v, opt, func(o Options, sink Sink) (Stats, error) {
+				return Matrix(t.Context(), corpus, v, o, sink)
+			})
+			made, madeStats := matrixFile(t, v, opt, func(o Options, sink Sink) (Stats, error) {
+				_, stats, err := Make(t.Context(), corpus, vopt, o, func(*Vocabulary) (Sink, error) { return sink, nil })
+				return stats, err
+			})
+			if vs.Engine != c.want || stats.Engine != c.want || madeStats.Engine != c.want {
+				t.Errorf("auto took %v for words, %v for the matrix and %v for both, want %v", vs.Engine, stats.Engine, madeStats.Engine, c.want)
+			}
+			stats.Engine, madeStats.Engine = wantStats.Engine, wantStats.Engine
+			if !bytes.Equal(got, want) || !bytes.Equal(made, want) || stats != wantStats || madeStats != wantStats {
+				t.Errorf("%+v and %+v, want %+v; or the files differ", stats, madeStats, wantStats)
+			}
+		})
+	}
+}
