@@ -61,6 +61,7 @@ type Row struct {
 	Bytes    int64   `json:"bytes"`
 	Distinct int64   `json:"distinct"`
 	Entries  int64   `json:"entries"`
+	Crossed  int64   `json:"crossed,omitempty"` // bytes of text and of rows that crossed the link to the GPU
 	Seconds  float64 `json:"seconds"`          // the best round
 	First    float64 `json:"first_seconds"`    // the first one
 	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample, whose size Tokens is; Seconds is for all
@@ -195,6 +196,8 @@ func (m *measurement) once(ctx context.Context, stages bool) error {
 		}
 		vs, stats, err = cooccur.Make(ctx, corpus, vopt, opt, begin)
 	default:
+		before := m.g.Crossed()
+		defer func() { m.row.Crossed = m.g.Crossed() - before }()
 		if stages {
 			last := time.Now()
 			m.g.Trace(func(stage string) {
