@@ -18,7 +18,7 @@ func blockMaxAnd(q *query) error {
 	for _, l := range lists {
 		start = max(start, l.Doc()) // lists of a partition begin somewhere
 	}
-	lead := lists[0]
+	lead, chunk := lists[0], firstToMeet
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -49,7 +49,8 @@ func blockMaxAnd(q *query) error {
 			hi = firstAtLeast(docs, q.to)
 		}
 		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
-			n := min(hi-lo, m.enough)
+			n := min(hi-lo, chunk)
+			chunk = min(2*chunk, index.BlockSize)
 			q.meetDocs(lists, b, lo, lo+n, 0)
 			q.settle(lists)
 			lo += n
@@ -80,6 +81,8 @@ const (
 	maxMeeting = 2 * index.BlockSize
 	// manyLeft is the share of a block's postings, one in so many, that must not be left for scoring first to pay.
 	manyLeft = 3
+	// alikeRatio is how much longer the second list may be so that intersecting pays at all: each of its blocks is decoded then.
+	alikeRatio = 32
 )
 
 // meeting is documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
@@ -159,10 +162,12 @@ func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 		q.meetDocs(lists, b, lo, hi, others)
 		return
 	}
-	if left := q.meetScores(lists, b, lo, hi, others); left*manyLeft > hi-lo {
-		m.plain.more()
-	} else {
+	left := q.meetScores(lists, b, lo, hi, others)
+	switch {
+	case left*manyLeft <= hi-lo:
 		m.plain.again = 1
+	case uint64(lists[1].Term.DF) < alikeRatio*uint64(lists[0].Term.DF):
+		m.plain.more()
 	}
 }
 
@@ -252,7 +257,9 @@ func (q *query) settle(lists []*list) {
 	for _, l := range lists[1:] {
 		l.waitBound = 0
 	}
-	m.n, m.enough = 0, min(2*m.enough, enoughToMeet)
+	if m.n = 0; m.sifter.ready() {
+		m.enough = min(2*m.enough, enoughToMeet)
+	}
 }
 
 // pushMeeting pushes the n documents, which have scores of all lists.
