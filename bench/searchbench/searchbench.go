@@ -1,5 +1,6 @@
-// Package searchbench measures how fast an index answers queries: the latency of each, and how
-// many a second can come in before the slowest hundredth of them waits too long.
+// Package searchbench measures how fast an index answers queries: the latency of each, how
+// many a second can come in before the slowest hundredth of them waits too long, and how much faster many
+// are answered by many threads.
 //
 // A latency is the median of several rounds; in a round the queries are asked one after the other in random
 // order. For the load, queries arrive at random moments at a given mean rate (a Poisson process), whether
@@ -33,6 +34,8 @@ type Options struct {
 	Workers int
 	// Step is how long each rate is tried.
 	Step time.Duration
+	// Batch is the number of threads up to which all queries are also answered as a batch; 0 means that they are not.
+	Batch int
 	// Report is called with every row as soon as it is measured.
 	Report func(Row) error
 }
@@ -48,6 +51,8 @@ type Row struct {
 	// Rate is the most queries a second that keep the 99th percentile; 0 if it was not measured or
 	// none does.
 	Rate float64 `json:"queries_per_second,omitempty"`
+	// Batch is how fast many threads answered all queries, in the row of all.
+	Batch []Scaling `json:"batch,omitempty"`
 }
 
 // Latency is how long queries took, in microseconds.
@@ -115,7 +120,7 @@ func latencies(ctx context.Context, s *search.Searcher, queries []string, r sear
 var groups = []struct {
 	name        string
 	least, most int
-}{{"all", 0, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-10", 6, 10}, {"11+", 11, 1 << 30}}
+}{{"all", 0, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-10", 6, 10}, {"11-49", 11, 49}, {"50+", 50, 1 << 30}}
 
 // report reports a row for each group that has queries.
 func report(ctx context.Context, s *search.Searcher, queries []string, words []int, times []time.Duration, r search.Request, o *Options) error {
@@ -134,6 +139,12 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 		if o.P99 > 0 {
 			var err error
 			if row.Rate, err = highestRate(ctx, s, some, r, row.Mean, o); err != nil {
+				return err
+			}
+		}
+		if o.Batch > 0 && len(some) == len(queries) && g.name == "all" {
+			var err error
+			if row.Batch, err = scaling(ctx, s, some, r, row.Mean, o); err != nil {
 				return err
 			}
 		}

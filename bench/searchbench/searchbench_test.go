@@ -75,6 +75,33 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 	}
 }
 
+// A batch is answered by one thread, by two and so on, in two ways; the row of all queries says how fast.
+func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
+	s := small(t)
+	var rows []Row
+	o := Options{
+		Algorithms: []search.Algorithm{search.Auto}, Ks: []int{5}, Modes: []search.Mode{search.Or}, Rounds: 1, Batch: 3,
+		Report: func(r Row) error { rows = append(rows, r); return nil },
+	}
+	if err := Run(context.Background(), s, []string{"a", "a b", "c d e"}, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := rows[0].Batch; len(got) != 6 {
+		t.Fatalf("%+v", got)
+	}
+	for i, b := range rows[0].Batch {
+		want := Scaling{Strategy: []search.Strategy{search.Mixed, search.Asynchronous}[i/3], Threads: 1 + i%3, Rate: b.Rate, Times: b.Times}
+		if b != want || b.Rate <= 0 || b.Times <= 0 || b.Threads == 1 && b.Times != 1 {
+			t.Errorf("%+v", b)
+		}
+	}
+	for _, r := range rows[1:] {
+		if r.Batch != nil {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestPercentiles(t *testing.T) {
 	var times []time.Duration
 	for i := range 200 {

@@ -22,6 +22,7 @@ type benchSearchFlags struct {
 	ks                []int
 	rounds            int
 	p99, step         time.Duration
+	batch             bool
 }
 
 func newBenchSearchCmd(a *app) *cobra.Command {
@@ -34,10 +35,14 @@ every algorithm, mode and k, and by how many words they have. A query's time is 
 
 With --p99 it also finds the most queries a second, arriving at random, of which 99 in 100 are answered
 within that time, waiting included. --threads queries are answered side by side, one core each; with
---engine multicore one after the other, on all cores. With --json it prints an object a line.`,
+--engine multicore one after the other, on all cores.
+
+With --batch it also answers all queries at once with 1, 2, 4 and so on up to --threads threads, as 'search --topics'
+does: with --batch auto there, and with async. With --json it prints an object a line.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  collocate bench search news.index --topics topics.txt
   collocate bench search news.index --topics topics.txt --algorithms auto,wand,bmw -k 10,1000 --modes or
+  collocate bench search news.index --topics topics.txt --batch --threads 16
   collocate bench search news.index --topics topics.txt --p99 20ms --threads 8`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchSearch(cmd.Context(), args[0], &f) },
 	}
@@ -50,6 +55,7 @@ within that time, waiting included. --threads queries are answered side by side,
 	fl.IntVar(&f.rounds, "rounds", 3, "how often every query is asked")
 	fl.DurationVar(&f.p99, "p99", 0, "find the highest load at which 99 in 100 queries take no longer than this")
 	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
+	fl.BoolVar(&f.batch, "batch", false, "also say how much faster many threads answer all queries")
 	must(cmd.MarkFlagRequired("topics"))
 	return cmd
 }
@@ -81,6 +87,9 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers", f.rounds, f.most, f.p99, f.step)
 	}
 	o.Ks, o.Rounds, o.P99, o.Step, o.Workers = f.ks, f.rounds, f.p99, f.step, a.threads
+	if f.batch {
+		o.Batch = a.threads
+	}
 	if a.engine == engine.Multicore {
 		o.Parallel, o.Workers = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}, 1
 	}
@@ -126,5 +135,10 @@ func (a *app) printBenchRow(r searchbench.Row) error {
 	}
 	_, err := fmt.Fprintf(a.stdout, "%-10v %-4s %6d %6s %8d %10.1f %10.1f %10.1f %10.1f %10s\n",
 		r.Algorithm, r.Mode, r.K, r.Words, r.Queries, r.Mean, r.P50, r.P95, r.P99, rate)
+	for _, b := range r.Batch {
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "  batch %-5v %3d threads %10.0f queries/s %6.2fx\n", b.Strategy, b.Threads, b.Rate, b.Times)
+		}
+	}
 	return err
 }
