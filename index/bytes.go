@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -30,6 +31,21 @@ func (r *byteReader) longUvarint() uint64 {
 	}
 	r.b = r.b[n:]
 	return v
+}
+
+// quickUvarint reads a uvarint of up to 8 bytes from a slice that has so many, without a branch. The size is 16 if it is longer.
+func quickUvarint(b []byte) (v uint64, size int) {
+	const tops = 0x8080808080808080
+	x := binary.LittleEndian.Uint64(b)
+	end := ^x & tops // the lowest is the top bit of the last byte
+	if end == 0 {
+		return 0, 16
+	}
+	x &= (end ^ (end - 1)) &^ tops
+	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
+	x = x&0x00003fff00003fff | x&0x3fff00003fff0000>>2
+	x = x&0x000000000fffffff | x&0x0fffffff00000000>>4
+	return x, bits.TrailingZeros64(end)/8 + 1
 }
 
 func (r *byteReader) bytes(n uint64) []byte {

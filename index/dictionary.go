@@ -224,9 +224,8 @@ func (d *dictionary) term(id int) (t Term, err error) {
 func readRecord(records byteReader, b, id int) (t Term, err error) {
 	c := recordCursor{r: records, next: b * termsPerBlock}
 	c.start()
-	for c.next <= id {
-		t = c.read()
-	}
+	c.skipTo(id)
+	t = c.read()
 	if c.r.bad {
 		return Term{}, errDictionary
 	}
@@ -262,6 +261,37 @@ func (c *recordCursor) read() Term {
 	c.postings += t.postingsLen
 	c.skips += skipBytes(t.DF)
 	return t
+}
+
+// skipTo goes on to a record. It reads numbers without asking how long each is, which no processor foresees: that took half of
+// the time of a lookup.
+func (c *recordCursor) skipTo(id int) {
+	const room = 2*16 + 8 // two numbers that are too long, and what is loaded for the third
+	all := c.r.b[:cap(c.r.b)]
+	at := 0
+	for ; c.next < id && at+room <= len(all); c.next++ {
+		df, a := quickUvarint(all[at:])
+		_, b := quickUvarint(all[at+a:])
+		size, n := quickUvarint(all[at+a+b:])
+		if a|b|n > 8 || df == 0 || df > maxDocs {
+			break // read says what is wrong, or knows better
+		}
+		at += a + b + n
+		if df > 1 { // else it was a document
+			c.postings += size
+		}
+		if df > BlockSize {
+			c.skips += skipBytes(uint32(df))
+		}
+	}
+	if at > len(c.r.b) {
+		c.r.b, c.r.bad = nil, true
+		return
+	}
+	c.r.b = c.r.b[at:]
+	for c.next < id {
+		c.read()
+	}
 }
 
 // prefixOf is the first 8 bytes of a word as a number that orders like them.
