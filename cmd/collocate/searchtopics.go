@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
@@ -25,7 +26,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	r.Trace = false
 	start := time.Now()
-	w := topicWriter{s: s, r: r, f: f, topics: topics}
+	w := topicWriter{a: a, s: s, r: r, f: f, topics: topics}
 	if f.run == "-" {
 		err = w.write(ctx, a.stdout)
 	} else {
@@ -42,6 +43,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 
 // topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in the order of the topics.
 type topicWriter struct {
+	a      *app
 	s      *search.Searcher
 	r      search.Request
 	f      *searchFlags
@@ -64,7 +66,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	run := trec.NewRunWriter(out, w.f.tag)
 	next := 0
 	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
-	for t, err := range search.MapBatch(ctx, w.s, w.requests(), w.f.parallel.batch, describe) {
+	for t, err := range w.results(ctx, describe) {
 		if err == nil {
 			err = run.Lines(t.lines)
 		}
@@ -79,11 +81,23 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	return run.Flush()
 }
 
-// requests makes a request of every topic.
-func (w *topicWriter) requests() iter.Seq[search.Request] {
+// results answers all topics. Auto may take a GPU for many of them if nothing is said about how to answer.
+func (w *topicWriter) results(ctx context.Context, describe func(int, *search.Result) (*topicLines, error)) iter.Seq2[*topicLines, error] {
+	f := w.f
+	if w.a.engine != engine.Auto || w.r.Algorithm != search.Auto || w.r.Parallel != nil && w.r.Parallel.Engine != engine.Auto || f.set("batch") {
+		return search.MapBatch(ctx, w.s, w.requests(0, len(w.topics)), f.parallel.batch, describe)
+	}
+	pays := func(cores time.Duration, postings int64) bool {
+		return gpuPays(cores, postings) && realGPU(w.a.gpu.Ordinal)
+	}
+	return resultsOf(ctx, &manyTopics{a: w.a, s: w.s, n: len(w.topics), requests: w.requests, batch: f.parallel.batch, pays: pays}, describe)
+}
+
+// requests makes a request of each of some topics.
+func (w *topicWriter) requests(from, to int) iter.Seq[search.Request] {
 	return func(yield func(search.Request) bool) {
 		r := w.r
-		for _, t := range w.topics {
+		for _, t := range w.topics[from:to] {
 			if r.Text = t.Text; !yield(r) {
 				return
 			}
