@@ -32,10 +32,11 @@ func gpuModule(name string) *gpu.Source {
 // A job on the GPU goes like this. Text crosses the link in pieces, from pinned
 // memory and on two streams, while earlier pieces are tokenised (gpu_feed.go). On
 // the device it becomes one sequence of word numbers (package words). The
-// vocabulary is sorted there (gpu_vocab.go), the sequence is renamed to IDs, which
-// are ranks by frequency, and words outside the vocabulary leave it. Then all
+// vocabulary is sorted there (gpu_vocab.go), and gives each number its ID, which is
+// its rank by frequency; words outside the vocabulary leave the sequence. Then all
 // pairs are counted (gpu_pairs.go): those of frequent words in a dense matrix, the
-// others by sorting. The rows come back in order, with their values (gpu_rows.go).
+// others by sorting. Rows are made of the sums (gpu_rows.go) and brought to the host
+// in order, the first ones while later ones are still sorted (gpu_deliver.go).
 //
 // What does not fit the device is done in parts: parts of the sequence, whose
 // sorted sums are added up on the device while they fit there, and as spilled runs

@@ -53,7 +53,8 @@ type gpuPairs struct {
 }
 
 // What is taken for each pair that can be listed, or sum that can be held: the
-// list, the sums twice, the same again to sort them, and some more to add them up.
+// list, the sums twice, the same again to sort them, and some more to add them up or
+// to make rows of them.
 func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 32*int64(planes) }
 
 // cellBytes is what a cell of the dense matrix takes: itself, and its entry in the

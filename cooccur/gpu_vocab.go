@@ -254,7 +254,7 @@ func (l *wordList) count(w []byte) uint64 {
 	return 0
 }
 
-// vocabulary makes V of the words that the options keep.
+// vocabulary makes V of the words that the options keep. It may have the list's counts.
 func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
 	if n := l.count(unk); n > 0 && !opt.KeepUnk {
 		return nil, unkError(n)
@@ -274,7 +274,10 @@ func (l *wordList) vocabulary(opt VocabularyOptions) (*Vocabulary, error) {
 	if n > maxWords {
 		return nil, tooManyWords(n)
 	}
-	v := &Vocabulary{ends: make([]uint64, n), counts: slices.Clone(l.counts[:n])}
+	v := &Vocabulary{ends: make([]uint64, n), counts: l.counts}
+	if n < len(l.counts) {
+		v.counts = slices.Clone(l.counts[:n])
+	}
 	threads := opt.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
