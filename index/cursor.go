@@ -172,7 +172,8 @@ func (c *Cursor) TFs() []uint32 {
 	return c.tfs[:c.blockLen(c.block)]
 }
 
-// TFsAt finds the frequencies of the documents at some places of the last Load.
+// TFsAt finds the frequencies of the documents at some places of the last Load. All are decoded: to read a few of them where they lie
+// is slower, patches and all.
 func (c *Cursor) TFsAt(places, out []uint32) {
 	if !c.hasTFs {
 		c.loadTFs()

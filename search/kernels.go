@@ -190,6 +190,9 @@ func (w *window) room(n int) {
 // locate finds those of the rising docs, up to last, that a block holds: at says which, and places where, with room for one more than are found. It
 // says how many it found, and how many it looked for. The block is a decoded one, with
 // room for BlockSize documents and End behind its last.
+//
+// Tried twice and slower in queries: a table of the block's places by document, in which documents are looked up 16 at a time. On its own
+// it takes half the time, but what was just stored cannot be gathered at once, and it takes cache from the rest.
 func locate(block, docs []uint32, last uint32, at, places []uint32) (found, used int) {
 	if len(block) == 0 || len(docs) == 0 {
 		return 0, len(docs)
