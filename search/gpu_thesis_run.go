@@ -65,6 +65,22 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 // thesisStreams is how many queries of an asynchronous batch are on the device at a time.
 const thesisStreams = 32
 
+// streams is how many streams the batch has: fewer if what its blocks find would take more than half of the memory that is free.
+func (w *thesisWork) streams() (int, error) {
+	if w.strategy == Synchronous {
+		return 1, nil
+	}
+	n := min(len(w.plan), thesisStreams)
+	keys := &w.g.thesis.keys
+	if n*w.part <= keys[0].Len() {
+		return n, nil
+	}
+	free, _, err := w.g.dev.MemInfo()
+	for free += keys[0].Bytes() + keys[1].Bytes(); n > 1 && int64(n*w.part)*16 > free/2; n-- {
+	}
+	return n, err
+}
+
 // prepare makes memory and streams, and brings the plan to the device.
 func (w *thesisWork) prepare(ctx context.Context, streams int) error {
 	g, t := w.g, &w.g.thesis
@@ -95,9 +111,10 @@ func (w *thesisWork) run(ctx context.Context) error {
 	if len(w.plan) == 0 {
 		return nil
 	}
-	g, t, streams := w.g, &w.g.thesis, 1
-	if w.strategy == Asynchronous {
-		streams = min(len(w.plan), thesisStreams)
+	g, t := w.g, &w.g.thesis
+	streams, err := w.streams()
+	if err != nil {
+		return err
 	}
 	if err := w.prepare(ctx, streams); err != nil {
 		return err

@@ -13,7 +13,7 @@ func TestGPUThesis(t *testing.T) {
 	rng := rand.New(rand.NewPCG(99, 7))
 	root := scratch(t)
 	cut := 0
-	for i := range 12 {
+	for i := range 8 {
 		p := randomPlain(rng, 2500, 6)
 		s := p.write(t, indexDir(root, i))
 		use(t, s, GPUOptions{})
