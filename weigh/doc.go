@@ -31,15 +31,22 @@
 //
 // # On a GPU
 //
-// Options.Engine takes a GPU. The papers' three methods are there as they describe
-// them, step by step: mapreduce with a thread a document and a thread a word (MRM),
-// primitives and dictionary in their eight steps. Auto is our own. One kernel finds the
-// words, looks each up in a hash table of words and so writes the text as numbers
-// (internal/gpu/words), while the rest of the text is still being copied. The words in
-// use are sorted. A block counts each document in shared memory, and the pairs (word,
-// document, tf), packed into 64 bits each, are sorted by word, once and stably. Weights
-// are computed with the CPU's operations in the CPU's order, logarithm included, so all
-// bits are the same.
+// Options.Engine takes a GPU; engine.Auto takes one if the corpus is large enough to pay
+// for opening it. The papers' three methods are there as they describe them, step by
+// step: mapreduce with a thread a document and a thread a word (MRM), primitives and
+// dictionary in their eight steps. Auto is our own. One kernel finds the words, looks
+// each up in a hash table of words and so writes the text as numbers
+// (internal/gpu/words). A block counts each document in shared memory, and the pairs
+// (word, document, tf), packed into 64 bits each, are sorted by word, once and stably.
+// The words in use are sorted. Weights are computed with the CPU's operations in the
+// CPU's order, logarithm included, so all bits are the same.
+//
+// Our way and dictionary number words before they sort anything. So a text that is in
+// memory which the device can read, as measured by Weigher, is cut into pieces of
+// whole documents: the pairs of a piece are made, and sent back without their weights,
+// while the next ones are on their way to the device. What is left when the last one is there are
+// the weights, which need each word's df, and the order of the words. Primitives
+// compares words as strings and can do nothing of that before all text is there.
 //
 // Analyzers run on the CPU; the device gets words with a separator behind each. A
 // corpus that does not fit the device, or Options.Memory with its result, comes in chunks of

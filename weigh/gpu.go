@@ -60,6 +60,16 @@ func openGPURun(o *Options) (*gpuRun, error) {
 	return g, nil
 }
 
+// openFirst waits until the device is open, if it is not sure that there is one: nothing
+// must be read before.
+func (g *gpuRun) openFirst(unsure bool) error {
+	if !unsure {
+		return nil
+	}
+	<-g.ready
+	return g.failed
+}
+
 func newGPURun(o *Options) (*gpuRun, error) {
 	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir, ready: make(chan struct{}), warm: make(chan struct{})}
 	if g.method == Auto {
@@ -73,6 +83,9 @@ func newGPURun(o *Options) (*gpuRun, error) {
 
 // open makes what the run needs on the device.
 func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
+	if o.gpuAuto && dev.Info().Emulated && !autoEmulated {
+		return errEmulated
+	}
 	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
 		return err
 	}
@@ -297,8 +310,12 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 		err = errors.Join(err, g.close())
 		if err != nil && w != nil {
 			err = errors.Join(err, w.Close())
+			w = nil
 		}
 	}()
+	if err := g.openFirst(j.gpuAuto); err != nil {
+		return nil, err
+	}
 	v, err := g.gather(ctx, j.each, j.Analyzer, j.Threads, nil, func(d *documents, in *gpuChunk) error {
 		s, err := d.scorer(j.Params)
 		if err != nil {
@@ -324,7 +341,7 @@ func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
 // invertGPU is Invert on a device. The postings of a corpus that is one chunk stay
 // there until they are read.
 func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU})
+	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, GPU: o.GPU, gpuAuto: o.gpuAuto})
 	if err != nil {
 		return nil, err
 	}
@@ -339,6 +356,9 @@ func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversio
 			v = nil
 		}
 	}()
+	if err := g.openFirst(o.gpuAuto); err != nil {
+		return nil, err
+	}
 	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents, in *gpuChunk) error {
 		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true, keep: true})
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/text"
@@ -24,9 +25,12 @@ type InvertOptions struct {
 	// Visit, if set, sees every batch before its words are counted, from worker
 	// 0..Threads-1 concurrently and in any order.
 	Visit func(worker int, b *text.Batch) error
-	// Engine is engine.GPU for a GPU, which GPU names; all others are CPU cores.
+	// Engine is engine.GPU for a GPU, which GPU names; engine.Auto is one too if there is
+	// one and the corpus is large; all others are CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
+
+	gpuAuto bool // a GPU if there is one; auto's choice
 }
 
 const defaultMemory = 2e9
@@ -65,10 +69,26 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	}
 	corpus := *c
 	corpus.Options.Threads = o.Threads
-	if o.Engine == engine.GPU {
-		return invertGPU(ctx, corpus.Batches, &o)
+	o.gpuAuto = autoGPU(o.Engine, Auto, c, o.Threads)
+	return invertBy(ctx, corpus.Batches, &o)
+}
+
+func invertBy(ctx context.Context, each batches, o *InvertOptions) (*Inversion, error) {
+	if o.Engine != engine.GPU && !o.gpuAuto {
+		return invert(ctx, each, o)
 	}
-	return invert(ctx, corpus.Batches, &o)
+	var seen atomic.Bool
+	if visit := o.Visit; visit != nil {
+		o.Visit = func(worker int, b *text.Batch) error {
+			seen.Store(true)
+			return visit(worker, b)
+		}
+	}
+	v, err := invertGPU(ctx, each, o)
+	if err != nil && o.gpuAuto && ctx.Err() == nil && !seen.Load() {
+		return invert(ctx, each, o) // whatever it was, the cores will do
+	}
+	return v, err
 }
 
 // batches hands out a corpus as text.Corpus.Batches does.

@@ -90,11 +90,14 @@ type Options struct {
 	// Dict is a dictionary that decides which words are known; nil knows all.
 	Dict    dict.Dict
 	Unknown Unknown
-	// Engine is engine.GPU for a GPU, which GPU names; all others are CPU cores.
+	// Engine is engine.GPU for a GPU, which GPU names; engine.Auto, with the method Auto,
+	// is one too if there is one and the corpus is large; all others are CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
 	// Profile asks for the times of the steps on a GPU: see Weights.Steps.
 	Profile bool
+
+	gpuAuto bool // a GPU if there is one; auto's choice
 }
 
 // Weighted is a word with documents that hold it, ascending, how often each does,
@@ -108,6 +111,7 @@ type Weighted struct {
 // Weights are the weights of a corpus. Several goroutines may read them at once.
 type Weights struct {
 	method  Method
+	engine  engine.Kind
 	docs    *documents
 	scorer  *bm25.Scorer
 	source  source
@@ -150,6 +154,7 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 		o.Threads = 1
 	}
 	corpus.Options.Threads = o.Threads
+	o.gpuAuto = autoGPU(o.Engine, o.Method, c, o.Threads)
 	return weigh(ctx, corpus.Batches, o)
 }
 
@@ -171,16 +176,27 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 		Auto: weighInverting, Inverting: weighInverting, Sequential: weighSequential,
 		MapReduce: weighMapReduce, Primitives: weighPrimitives, Dictionary: weighDictionary,
 	}[o.Method]
+	used := engine.Multicore
 	if o.Engine == engine.GPU {
-		run = weighGPU
+		run, used = weighGPU, engine.GPU
 	}
 	if run == nil {
 		return nil, fmt.Errorf("weigh: no method %v", o.Method)
 	}
-	w, err := run(ctx, j)
-	if err != nil {
-		return nil, err
+	var w *Weights
+	var err error
+	if o.gpuAuto {
+		used = engine.GPU
+		if w, err = weighGPU(ctx, j); err != nil && ctx.Err() == nil {
+			w, used = nil, engine.Multicore // whatever it was, the cores will do
+		}
 	}
+	if w == nil {
+		if w, err = run(ctx, j); err != nil {
+			return nil, err
+		}
+	}
+	w.engine = used
 	w.method, w.dict, w.unknown = o.Method, o.Dict, o.Unknown
 	if o.Method == Auto {
 		w.method = Inverting
@@ -196,6 +212,9 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 
 // Method says how the weights were computed.
 func (w *Weights) Method() Method { return w.method }
+
+// Engine says what computed them: a GPU, or CPU cores.
+func (w *Weights) Engine() engine.Kind { return w.engine }
 
 // Steps are the steps on a GPU, if Options.Profile asked for their times.
 func (w *Weights) Steps() []Step { return w.steps }

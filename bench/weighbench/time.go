@@ -23,8 +23,8 @@ func timeOf(all []float64) Time {
 // Counts is what a corpus holds.
 type Counts struct{ Words, Docs, Pairs, Terms int }
 
-// OnCPU weighs a file on CPU cores and reads all weights, several times. The file is
-// in the cache of the operating system.
+// OnCPU weighs a file on CPU cores and reads all weights, several times: the cores make
+// them as they are read. The file is in the cache of the operating system.
 func OnCPU(ctx context.Context, path string, o weigh.Options, rounds int) (Time, error) {
 	var all []float64
 	for range rounds {
@@ -33,24 +33,43 @@ func OnCPU(ctx context.Context, path string, o weigh.Options, rounds int) (Time,
 		if err != nil {
 			return Time{}, err
 		}
-		parts := w.Parts(ctx, 4*max(1, o.Threads))
-		errs := make([]error, len(parts))
-		var wg sync.WaitGroup
-		for i, part := range parts {
-			wg.Go(func() {
-				for _, err := range part {
-					if err != nil {
-						errs[i] = err
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
+		err = readAll(ctx, w, o.Threads)
 		all = append(all, time.Since(start).Seconds())
-		if err := errors.Join(append(errs, w.Close())...); err != nil {
+		if err := errors.Join(err, w.Close()); err != nil {
 			return Time{}, err
 		}
+	}
+	return timeOf(all), nil
+}
+
+// readAll reads all weights by so many threads.
+func readAll(ctx context.Context, w *weigh.Weights, threads int) error {
+	parts := w.Parts(ctx, 4*max(1, threads))
+	errs := make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, part := range parts {
+		wg.Go(func() {
+			for _, err := range part {
+				if err != nil {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Reading is how long it takes to read all weights once more that are in memory.
+func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, error) {
+	var all []float64
+	for range rounds {
+		start := time.Now()
+		if err := readAll(ctx, w, threads); err != nil {
+			return Time{}, err
+		}
+		all = append(all, time.Since(start).Seconds())
 	}
 	return timeOf(all), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/weigh"
 )
@@ -119,6 +120,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 			}
 			t, m.steps, err = OnGPU(ctx, o.Device, corpus, run, o.Rounds, nil)
 		} else {
+			run.Engine = engine.Multicore
 			t, err = OnCPU(ctx, path, run, o.Rounds)
 		}
 		if err != nil {
@@ -137,7 +139,7 @@ func (o *Options) count(ctx context.Context, path string) (c Counts, words *dict
 	if err != nil {
 		return c, nil, err
 	}
-	w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Threads: o.Threads, Memory: o.Memory})
+	w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
 	if err != nil {
 		return c, nil, err
 	}

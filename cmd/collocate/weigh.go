@@ -37,7 +37,8 @@ word, then document. The name of FILE says the format: .tsv (- for standard outp
 All methods give the same weights to the bit: mapreduce, primitives and dictionary are those
 of the papers, auto is the fastest and, on CPU cores, the only one that keeps to --memory.
 With --engine gpu there are auto and the papers' three, all in chunks that fit --gpu-memory,
-and --profile says how long each step took on the device.
+and --profile says how long each step took on the device. --engine auto takes a GPU, where there
+is one, for corpora so large that opening it pays.
 
 With a dictionary, words that it lacks are added, dropped, or merged into one, the
 empty word. They count in the lengths of documents in any case, so that the weights of
@@ -100,8 +101,9 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 		}
 		o.Method = weigh.Sequential
 	}
+	o.Engine, o.GPU = a.engine, a.gpu
 	if a.engine == engine.GPU {
-		o.Engine, o.GPU, o.Profile = engine.GPU, a.gpu, w.profile
+		o.Profile = w.profile
 		if o.Method == weigh.Sequential {
 			usage(errors.New("--engine gpu has no method sequential"))
 		}
@@ -170,7 +172,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer weights.Close()
-	a.log.Info("weighed", "method", weights.Method())
+	a.log.Info("weighed", "method", weights.Method(), "engine", weights.Engine())
 	var counts weigh.Counts
 	if w.out == "-" {
 		counts, err = weights.Write(cmd.Context(), a.stdout, format, a.threads)

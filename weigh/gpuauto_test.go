@@ -1,0 +1,110 @@
+package weigh
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// Opening a device takes longer than most corpora do.
+func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
+	for _, c := range []struct {
+		bytes   int64
+		threads int
+		pays    bool
+	}{
+		{10e6, 1, false}, {80e6, 1, false}, {200e6, 1, true}, {100e6, 4, false}, {1e9, 4, true},
+		{500e6, 16, false}, {1e9, 16, false}, {5e9, 16, true}, {5e9, 64, false}, {500e9, 1, true},
+	} {
+		if got := gpuPays(c.bytes, c.threads); got != c.pays {
+			t.Errorf("%+v: the cores take %v, the GPU %v", c, coresTime(c.bytes, c.threads), gpuTime(c.bytes, c.threads))
+		}
+	}
+}
+
+// The estimate goes by the size of files, where there are any, and only if the user
+// left the choice open.
+func TestAutoKnowsTheCorpus(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "inner"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.txt", "inner/b.txt"} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		paths  []string
+		engine engine.Kind
+		method Method
+		want   bool
+	}{
+		{[]string{dir}, engine.Auto, Auto, true},
+		{[]string{filepath.Join(dir, "a.txt")}, engine.Auto, Auto, true},
+		{[]string{dir}, engine.Multicore, Auto, false},
+		{[]string{dir}, engine.Auto, MapReduce, false},
+		{[]string{dir, "-"}, engine.Auto, Auto, false},
+		{[]string{os.DevNull}, engine.Auto, Auto, false},
+		{nil, engine.Auto, Auto, false},
+	} {
+		if got := autoGPU(c.engine, c.method, &text.Corpus{Paths: c.paths}, 1); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if bytes, _ := corpusBytes(&text.Corpus{Paths: []string{dir}}); bytes != 200e9 {
+		t.Errorf("the folder has %d bytes", bytes)
+	}
+}
+
+// What a GPU cannot do for auto, the cores do; and auto never takes the interpreter.
+func TestAutoFallsBackToTheCores(t *testing.T) {
+	device := onGPU(t)
+	defer func() { autoEmulated = false }()
+	docs := documentsOf(21, 60, 20, 0, 7, 40)
+	want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
+	rows, _ := invertPlainly(t, docs, analyzer(t, "whitespace"))
+	for _, c := range []struct {
+		emulated bool
+		device   engine.Device
+		engine   engine.Kind
+	}{
+		{true, device, engine.GPU},
+		{false, device, engine.Multicore},
+		{true, engine.Device{Ordinal: 99}, engine.Multicore},
+		{true, engine.Device{Memory: 1 << 10}, engine.Multicore},
+	} {
+		if os.Getenv("COLLOCATE_TEST_GPU") != "" && !c.emulated {
+			continue // a real one is taken
+		}
+		autoEmulated = c.emulated
+		w := weighAll(t, docs, Options{GPU: c.device, gpuAuto: true}, 1)
+		same(t, weightsOf(t, w, 2), want)
+		if w.Engine() != c.engine {
+			t.Errorf("%+v: weighed by %v", c, w.Engine())
+		}
+		seen := 0
+		v, err := invertBy(t.Context(), shuffled(docs, 1, 2, 4), &InvertOptions{
+			Analyzer: analyzer(t, "whitespace"), Threads: 1, Memory: defaultMemory, GPU: c.device, gpuAuto: true,
+			Visit: func(int, *text.Batch) error { seen++; return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := collect(t, v, 2); !slices.Equal(got, rows) || seen == 0 || (v.device != nil) != (c.engine == engine.GPU) {
+			t.Errorf("%+v: %d rows, want %d; %d batches seen; on the device: %v", c, len(got), len(rows), seen, v.device != nil)
+		}
+		if err := errors.Join(v.Close(), w.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
