@@ -40,9 +40,9 @@ var methods = []method{
 	{name: "MRP", o: weigh.Options{Method: weigh.MapReduce}, slow: true},
 	{name: "CPU auto"},
 	{name: "MRM", o: weigh.Options{Method: weigh.MapReduce}, gpu: true, slow: true},
+	{name: "ours", gpu: true}, // which makes PPD's dictionary too
 	{name: "PP", o: weigh.Options{Method: weigh.Primitives}, gpu: true},
 	{name: "PPD", o: weigh.Options{Method: weigh.Dictionary}, gpu: true},
-	{name: "ours", gpu: true},
 }
 
 // measured is what one method took for all sizes.
@@ -99,16 +99,13 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		return c, err
 	}
 	var corpus *weigh.PinnedCorpus
-	var words *dict.File
 	if o.Device != nil {
 		if corpus, err = weigh.PinCorpus(ctx, o.Device, Corpus(path), an, o.Threads); err != nil {
 			return c, err
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()
 	}
-	if c, words, err = o.count(ctx, path); err != nil {
-		return c, err
-	}
+	var words *dict.File
 	for _, m := range list {
 		run := m.o
 		run.Analyzer, run.Threads, run.Memory = an, o.Threads, o.Memory
@@ -118,7 +115,12 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 			if run.Method == weigh.Dictionary {
 				run.Dict = words
 			}
-			t, m.steps, err = OnGPU(ctx, o.Device, corpus, run, o.Rounds, nil)
+			t, m.steps, err = OnGPU(ctx, o.Device, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
+				if m.o.Method == weigh.Auto {
+					c, words, err = o.count(ctx, w.Weights())
+				}
+				return err
+			})
 		} else {
 			run.Engine = engine.Multicore
 			t, err = OnCPU(ctx, path, run, o.Rounds)
@@ -129,33 +131,41 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		o.Log("%d MB, %s: %.4g s", size/1e6, m.name, t.Best)
 		m.times = append(m.times, t)
 	}
+	if o.Device == nil {
+		w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
+		if err != nil {
+			return c, err
+		}
+		c, _, err = o.count(ctx, w)
+		return c, errors.Join(err, w.Close())
+	}
 	return c, nil
 }
 
-// count counts what is in a file and makes a dictionary of its words, which the
-// papers have ready too.
-func (o *Options) count(ctx context.Context, path string) (c Counts, words *dict.File, err error) {
-	an, err := Analyzer()
-	if err != nil {
-		return c, nil, err
-	}
-	w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
-	if err != nil {
-		return c, nil, err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+// count counts what is in a corpus, and makes a dictionary of its words if there is a
+// device: the papers have it ready too.
+func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d *dict.File, err error) {
 	c.Words, c.Docs = int(w.Tokens()), w.Docs()
+	words := &dict.Words{}
+	left := 0
 	for x, err := range w.Terms(ctx) {
 		if err != nil {
 			return c, nil, err
 		}
+		if left == 0 {
+			left = x.DF
+			if err := words.Add(x.Word); err != nil {
+				return c, nil, err
+			}
+		}
+		left -= len(x.Docs)
 		c.Pairs += len(x.Docs)
 	}
-	if words, err = DictionaryOf(ctx, w, dict.XBW, 1); err != nil {
-		return c, nil, err
-	}
 	c.Terms = words.Len()
-	return c, words, nil
+	if o.Device != nil {
+		d, err = build(ctx, words, dict.XBW)
+	}
+	return c, d, err
 }
 
 func (o *Options) report(list []*measured, counts []Counts) *report.Report {
