@@ -241,7 +241,7 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 		err = p.addSequence(ctx, f, ids)
 	}
 	if err == nil {
-		err = p.reduce(ctx)
+		err = errors.Join(p.reduce(ctx), p.mark(ctx, "pairs sorted and added up"))
 	}
 	if err != nil {
 		return vs, stats, err

@@ -80,7 +80,7 @@ func (p *gpuPairs) rows(ctx context.Context, units bool, consume func(*rowBatch)
 	if err := p.compact(ctx); err != nil {
 		return err
 	}
-	if err := p.mark(ctx, "pairs sorted and added up"); err != nil {
+	if err := p.mark(ctx, "sums in order"); err != nil {
 		return err
 	}
 	err := p.scratch(func() (err error) {

@@ -103,7 +103,7 @@ func stages(rows []Row) report.Section {
 			t.Rows = append(t.Rows, []string{string(r.Engine), fmt.Sprint(r.Window), s.Name, fmt.Sprintf("%.1f", s.Seconds*1e3)})
 		}
 	}
-	s := report.Section{Title: "Where the GPU's time goes", Text: "Measured in a round of its own, in which stages do not overlap."}
+	s := report.Section{Title: "Where the GPU's time goes", Text: "Measured in a round of its own, in which the device waits after each stage. Rows that are made cross the link while others are sorted; the last stage is what is left of that."}
 	if len(t.Rows) > 0 {
 		s.Tables = []report.Table{t}
 	} else {
