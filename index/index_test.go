@@ -198,6 +198,7 @@ func TestBlocksHaveTheListsPostings(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, open := range []func(Term, *Cursor) error{r.OpenBlocks, r.OpenDocs} {
+			r.Prefetch(term)
 			if err := open(term, &c); err != nil {
 				t.Fatal(err)
 			}

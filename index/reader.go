@@ -338,6 +338,23 @@ func (r *Reader) ClassLengths() (low *[256]uint32, n int, exact bool) {
 // Lookup finds a word. An unknown word has the zero Term: DF 0, an empty list.
 func (r *Reader) Lookup(word []byte) (Term, error) { return r.dict.lookup(word) }
 
+// Prefetch asks memory for what opening the list of a term will look at.
+func (r *Reader) Prefetch(t Term) {
+	if t.DF > 1 && t.postings < uint64(len(r.postings)) {
+		prefetch(&r.postings[t.postings])
+	}
+	if t.DF <= BlockSize {
+		return
+	}
+	end := t.skips + skipBytes(t.DF)
+	if t.skips < end && end <= uint64(len(r.skips)) {
+		blocks := (uint64(t.DF) + BlockSize - 1) / BlockSize
+		prefetch(&r.skips[t.skips])
+		prefetch(&r.skips[t.skips+4*blocks])
+		prefetch(&r.skips[end-8])
+	}
+}
+
 // Term returns the term with that number.
 func (r *Reader) Term(id int) (Term, error) {
 	if uint(id) >= uint(r.dict.terms) {

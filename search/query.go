@@ -148,6 +148,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			unknown = true
 			return nil
 		}
+		s.index.Prefetch(info) // while the next word is looked up
 		q.terms = append(q.terms, queryTerm{text: word, weight: weight, info: info})
 		q.remember()
 		return nil
