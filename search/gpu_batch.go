@@ -82,6 +82,9 @@ func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
+		if most > 1 {
+			l.linger()
+		}
 		switch n := min(len(l.waiting), most); {
 		case l.stopped || l.ended && n == 0:
 			return nil
@@ -95,6 +98,18 @@ func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
 			return c
 		}
 		l.change.Wait()
+	}
+}
+
+// linger gives requests that come one right after the other some microseconds to become a chunk that is worth a launch. The lock is held.
+func (l *gpuLine) linger() {
+	for n := 0; len(l.waiting) > n && len(l.waiting) < manyQueries/4 && !l.ended && !l.stopped; {
+		n = len(l.waiting)
+		l.mu.Unlock()
+		for range 64 {
+			runtime.Gosched()
+		}
+		l.mu.Lock()
 	}
 }
 
@@ -300,9 +315,8 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 		return nil, err
 	}
 	defer g.land(f)
-	sober := false
-	for len(at) > 0 {
-		var wrong []int
+	for try := 0; len(at) > 0; try++ {
+		var wrong, many []int
 		for len(at) > 0 {
 			f.p.reset()
 			share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
@@ -313,7 +327,7 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 				left, at = append(left, at[0]), at[1:]
 				continue
 			}
-			f.p.write(m, w, share, sober, f.host.Values(), b.threads)
+			f.p.write(m, w, share, try > 0, f.host.Values(), b.threads)
 			b.line.plan(-1)
 			err := f.fly(ctx, m)
 			b.line.plan(1)
@@ -321,9 +335,12 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 				return nil, err
 			}
 			again, bad := f.handOut(at[:n], out, b.threads)
-			wrong, left, at = append(wrong, again...), append(left, bad...), at[n:]
+			wrong, many, at = append(wrong, again...), append(many, bad...), at[n:]
 		}
-		at, sober = wrong, true // what was guessed wrong is done again without guessing
+		// What was guessed wrong is done again without guessing, and what had too little room among others has more alone.
+		if at = append(wrong, many...); try == 2 {
+			return append(left, at...), nil
+		}
 	}
 	return left, nil
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long each step took: the best of some runs.
-func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int) ([]GPUStage, error) {
+// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long each step took: the best of some runs. With guess the
+// scores that answers will have are guessed beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
+func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
 		return nil, errors.New("search: the index is not on a GPU")
 	}
-	stages, err := s.gpu.profileBatch(ctx, requests, runs)
+	stages, err := s.gpu.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
 		return nil, fmt.Errorf("search: profile: %w", err)
 	}
 	return stages, nil
 }
 
-func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int) (stages []GPUStage, err error) {
+func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, guess bool) (stages []GPUStage, err error) {
 	asks, at := make([]gpuAsk, len(requests)), []int(nil)
 	var a asker
 	for i := range requests {
@@ -52,7 +53,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int) 
 			return nil, errors.New("more requests than one launch takes")
 		}
 	}
-	f.p.write(m, w, share, false, f.host.Values(), 1)
+	f.p.write(m, w, share, !guess, f.host.Values(), 1)
 	s, steps := f, f.steps(m)
 	var marks []*gpu.Event
 	defer func() {
@@ -68,7 +69,19 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int) 
 		marks = append(marks, e)
 	}
 	stages = make([]GPUStage, len(steps))
+	size := profileFill
+	if g.dev.Info().Emulated {
+		size = 1 << 10
+	}
+	busy, err := gpu.Alloc[byte](g.dev, size) // also takes the cache
+	if err != nil {
+		return nil, err
+	}
+	defer busy.Free()
 	for run := range runs {
+		if err := busy.Zero(s.stream); err != nil {
+			return nil, err
+		}
 		if err := s.stream.Record(marks[0]); err != nil {
 			return nil, err
 		}

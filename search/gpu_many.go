@@ -48,7 +48,7 @@ const (
 )
 
 // manyItem is how many postings an item has, about: less, and finding the item takes longer than the item; more, and cuts are known late.
-const manyItem = 2048
+const manyItem = 8192
 
 // manyPlan is a batch as the kernels read it, and what it takes.
 type manyPlan struct {
@@ -74,11 +74,11 @@ type manyLimits struct {
 }
 
 func limitsOfMany(tiles int, budget int64) manyLimits {
-	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 20, out: 1 << 20, keys: 1 << 23}
+	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 20, out: 1 << 20, keys: 1 << 25}
 	for l.queries > 64 && l.bytes() > budget>>5 {
 		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
-	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles))), max(l.out, outRoom(maxGPUK))
+	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, outRoom(maxGPUK))
 	return l
 }
 
@@ -112,19 +112,19 @@ func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, int
 
 // level is how many items there are, as a power of two.
 func (q *gpuAsk) level(tiles int) (level int) {
-	for level < manyLevels-1 && 2<<level <= tiles && q.postings>>level > manyItem {
+	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && q.postings>>level > manyItem {
 		level++
 	}
 	return level
 }
 
-// span is how many tiles are looked at together: enough for some hundred postings, which cost little more than one.
+// span is how many parts of tiles are looked at together: enough for some thousand postings, but of at most a warp of tiles.
 func (q *gpuAsk) span(tiles int) uint32 {
-	return uint32(min(max(manySpan*int64(tiles)/max(q.postings, 1), 1), 32))
+	return uint32(min(max(manySpan*gpuSubs*int64(tiles)/max(q.postings, 1), 1), 31*gpuSubs))
 }
 
 // manySpan is how many postings are looked at together.
-const manySpan = 1536
+const manySpan = 8192
 
 // write lays the plan out.
 func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, threads int) {
@@ -250,7 +250,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	return []gpuStep{
 		{"copy in", func() error { return f.plan.Slice(0, p.bytes).CopyIn(f.stream, f.host.Slice(0, p.bytes)) }},
 		{"plan", func() error {
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), m.counts.Arg(), f.states.Arg(), f.items.Arg())
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.items.Arg())
 		}},
 		{"score", func() error {
 			blocks := min(g.k.manyScoreResident, (p.items+3)/4)

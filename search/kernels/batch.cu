@@ -14,20 +14,15 @@ constexpr u32 kWrong = 0xfffffffeu;
 
 // A warp a query.
 KERNEL __launch_bounds__(kPlanThreads)
-batch_plan(const u8* __restrict__ plan, float docs, const u32* __restrict__ counts, State* states, u32* items) {
+batch_plan(const u8* __restrict__ plan, float docs, const u32* __restrict__ counts, const u8* __restrict__ codes, State* states, u32* items) {
   __shared__ Odds odds[kPlanThreads / kWarp];
   ManyPlan p(plan);
   u32 qi = blockIdx.x * (kPlanThreads / kWarp) + warp_id();
   if (qi >= p.head->queries) return;
   const Many& q = p.queries[qi];
   const Term* terms = p.terms + q.first;
-  // k documents have a word with at least this code, so their scores are at least that.
-  u32 cut = 0;
-  if (q.need == 0)
-    for (u32 i = 0; i < q.terms; i++)
-      if (terms[i].row != kSparse && terms[i].df >= q.k) cut = max_of(cut, reached(q.k, counts + (u64)terms[i].row * 256) * terms[i].mult);
+  u32 cut, guessed = guess(odds[warp_id()], q, terms, counts, codes, docs, &cut);
   cut = cut > q.slack ? cut - q.slack : 1;
-  u32 guessed = q.sober || q.terms == 1 ? 0 : guess(odds[warp_id()], q, terms, counts, docs);
   guessed = guessed > q.slack ? guessed - q.slack : 0;
   if (lane_id() == 0) states[qi].planned = guessed > cut, states[qi].cut = states[qi].live = max_of(cut, guessed);
   for (u32 i = lane_id(); i < 1u << q.level; i += kWarp) items[place_of(*p.head, q.rank, q.level, i)] = qi << kLevels | i;
@@ -51,15 +46,15 @@ batch_score(const u8* __restrict__ plan, u32 count, u32 tiles, const u16* __rest
     const Many& q = p.queries[qi];
     const Term* terms = p.terms + q.first;
     State* state = states + qi;
-    u32 to = (u32)((u64)tiles * (i + 1) >> q.level), scored = 0;
-    for (u32 tile = (u32)((u64)tiles * i >> q.level); tile < to; tile += q.span) {
-      u32 end = min_of(tile + q.span, to), cut = cut_now(state), all = 0;
+    u32 subs = tiles * kSubs, to = (u32)((u64)subs * (i + 1) >> q.level), scored = 0;
+    for (u32 sub = (u32)((u64)subs * i >> q.level); sub < to; sub += q.span) {
+      u32 end = min_of(sub + q.span, to), cut = cut_now(state), all = 0;
       Part part{0, 0, 0, 1, 0, 0, 256, false};
-      if (lane_id() < q.terms) part = part_of(l, terms[lane_id()], tile, end);
-      u32 best = best_of(l, q, terms, tile, end);
-      if (!settle(part, q, best, (end - tile) << kTileBits, cut, &all)) continue;
-      scored += end - tile;
-      scan_window(d, q, terms, l, part, all, tile, end, cut, state, hists + (u64)qi * kManyBins, keys + q.keys);
+      if (lane_id() < q.terms) part = part_of(l, terms[lane_id()], sub, end);
+      u32 best = best_of(l, q, terms, sub / kSubs, (end - 1) / kSubs + 1);
+      if (!settle(part, q, best, (end - sub) << kSubBits, cut, &all)) continue;
+      scored++;
+      scan_window(d, q, terms, l, part, all, sub, end, cut, state, hists + (u64)qi * kManyBins, keys + q.keys);
     }
     if (scored && lane_id() == 0) atomicAdd(&state->scored, scored);
   }

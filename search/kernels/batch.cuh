@@ -7,9 +7,10 @@
 #include "pick.cuh"
 
 constexpr u32 kManyThreads = 128;
-constexpr u32 kManyBins = 256;  // 2^8, of scores between the first cut and the best there can be
+constexpr u32 kManyBins = 256;  // of scores
 constexpr u32 kRaise = 32;      // scores after which the cut is looked at again
 constexpr u32 kUnroll = 4;      // times four postings of a lane, on their way at the same time
+constexpr u32 kCrowd = 5;       // of a lane's postings that pass: more, and all are gone through
 constexpr u32 kQueue = kWarp * 4 * kUnroll + kWarp;
 constexpr u32 kIndexBits = 24;  // of a posting in a window
 constexpr u32 kLevels = 16;     // items of a query are a power of two below this one of two
@@ -19,7 +20,7 @@ struct Many {
   u32 terms, first, k, model;
   u32 need, slack, level, rank;  // level: there are 2^level items; rank: place among the queries, most items first
   float scale;                   // units of a sum in a score
-  u32 cap, out, span;            // span: tiles that are looked at together
+  u32 cap, out, span;            // span: parts of tiles that are looked at together
   u64 keys;
   u32 sober, spare;              // sober: nothing is guessed
 };
@@ -43,11 +44,13 @@ struct ManyPlan {
   }
 };
 
-// Of State, base is the lowest score that is counted: it is in live.
-INLINE u32 bin_shift(u32 base) {
-  u32 bits = kWarp - __clz(~base);
-  return bits > 8 ? bits - 8 : 0;
+// Scores are counted by how far they are above the first cut, which is in State's live: sixteen bins for each power of two, since where rare words are worth
+// a thousand times as much as frequent ones, the latter may still decide.
+INLINE u32 bin_of(u32 above) {
+  u32 e = kWarp - 1 - __clz(above | 1);
+  return e < 16 ? 0 : (e - 16) * 16 + (above >> (e - 4) & 15);
 }
+INLINE u32 edge_of(u32 bin) { return bin ? (16 + bin % 16) << (bin / 16 + 12) : 0; }
 
 // Where the item of a query is among all items. Queries advance evenly: when a share of one's items is done, so is that of the others, and
 // their cuts are known. Items are in rounds, as many as the query with most has items.
@@ -60,13 +63,21 @@ INLINE u32 place_of(const Head& h, u32 rank, u32 level, u32 i) {
   return at;
 }
 
+// How many postings of a list have each code. One warp. The few of a sparse list are counted here.
+INLINE void count_codes(u32* to, const Term& t, const u32* __restrict__ counts, const u8* __restrict__ codes) {
+  __syncwarp();
+  for (u32 c = lane_id(); c < 256; c += kWarp) to[c] = t.row == kSparse ? 0 : counts[(u64)t.row * 256 + c];
+  __syncwarp();
+  if (t.row == kSparse)
+    for (u32 i = lane_id(); i < t.df; i += kWarp) atomicAdd(&to[codes[t.pos + i]], 1u);
+  __syncwarp();
+}
+
 // A code that k postings of a list reach; 0 if there are not so many. One warp.
-INLINE u32 reached(u32 k, const u32* __restrict__ counts) {
-  const uint4* from = (const uint4*)(counts + 256 - 8 * (lane_id() + 1));
-  uint4 b = from[0], a = from[1];
-  u32 c[8] = {a.w, a.z, a.y, a.x, b.w, b.z, b.y, b.x}, sum = 0, code = 0;
+INLINE u32 reached(u32 k, const u32* counts) {
+  u32 c[8], sum = 0, code = 0;
 #pragma unroll
-  for (u32 j = 0; j < 8; j++) sum += c[j];
+  for (u32 j = 0; j < 8; j++) c[j] = counts[255 - 8 * lane_id() - j], sum += c[j];
   u32 upto = warp_inclusive(sum), above = upto - sum;
   if (upto >= k && above < k) {
 #pragma unroll
@@ -82,21 +93,22 @@ INLINE u32 reached(u32 k, const u32* __restrict__ counts) {
 // How many documents may be expected to have which score, if words know nothing of each other: a bin is 2^24 units.
 struct Odds {
   float sum[256];
-  u32 word[257];
+  u32 codes[256], word[257];
 };
 
 // The highest cut that some three times k documents may be expected to reach; 0 if they are too few. One warp. What is guessed is proven when all is scored.
-INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restrict__ counts, float docs) {
+// In sure is a cut that k documents do reach by one word.
+INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
   for (u32 s = lane_id(); s < 256; s += kWarp) o.sum[s] = s == 0 ? docs : 0.0f;
+  *sure = 0;
   for (u32 i = 0; i < q.terms; i++) {
     const Term& t = terms[i];
-    if (t.row == kSparse) {
-      if (q.need) return 0;
-      continue;
-    }
+    count_codes(o.codes, t, counts, codes);
+    if (!q.need) *sure = max_of(*sure, reached(q.k, o.codes) * t.mult);
+    if (q.sober || q.terms == 1) continue;
     for (u32 s = lane_id(); s < 257; s += kWarp) o.word[s] = 0;
     __syncwarp();
-    for (u32 c = lane_id(); c < 256; c += kWarp) atomicAdd(&o.word[(u32)(((u64)(2 * c + 1) * t.mult) >> 25)], counts[(u64)t.row * 256 + c]);
+    for (u32 c = lane_id(); c < 256; c += kWarp) atomicAdd(&o.word[(u32)(((u64)(2 * c + 1) * t.mult) >> 25)], o.codes[c]);
     __syncwarp();
     float none = q.need ? 0.0f : 1.0f - (float)t.df / docs;
     u32 bins = min_of((t.mult >> 16) + 1, 256u);
@@ -117,6 +129,7 @@ INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restric
     for (u32 j = 0; j < 8; j++) o.sum[lane_id() + j * kWarp] = next[j];
     __syncwarp();
   }
+  if (q.sober || q.terms == 1) return 0;
   // From the top, a lane eight bins.
   float mine = 0, want = 3.0f * (float)q.k + 16.0f;
   u32 top = 255 - 8 * lane_id(), bin = 0;
@@ -153,7 +166,7 @@ INLINE u32 raise_many(const Many& q, State* state, const u32* hist) {
     }
   }
   for (u32 d = kWarp / 2; d > 0; d /= 2) bin = max_of(bin, __shfl_xor_sync(kFull, bin, d));
-  u32 edge = state->live + (bin << bin_shift(state->live));
+  u32 edge = state->live + edge_of(bin);
   u32 cut = edge > q.slack ? edge - q.slack : 1;
   if (bin && lane_id() == 0) atomicMax(&state->cut, cut);
   return bin ? cut : 1;
@@ -170,7 +183,7 @@ struct Desk {
   u32 spare[3];
 };
 
-// A list in a window, some neighbouring tiles, held by the lane of its number.
+// A list in a window, some neighbouring parts of tiles, held by the lane of its number.
 struct Part {
   u32 from, n;    // postings in the window
   u64 pos;        // of the list
@@ -199,22 +212,22 @@ INLINE u32 at_least(u32 x, u32 y) {
 }
 
 // Finds the list's part in a window. One lane a list.
-INLINE Part part_of(const Lists& l, const Term& t, u32 tile, u32 end) {
+INLINE Part part_of(const Lists& l, const Term& t, u32 sub, u32 end) {
   Part p;
   u32 to;
   if (t.row == kSparse) {
     const u32* docs = l.extra + t.extra;
-    p.from = lower_bound(docs, 0, t.df, tile << kTileBits);
-    to = lower_bound(docs, p.from, t.df, end << kTileBits);
+    p.from = lower_bound(docs, 0, t.df, sub << kSubBits);
+    to = lower_bound(docs, p.from, t.df, end << kSubBits);
   } else {
     const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
-    p.from = row[tile * kSubs], to = row[end * kSubs];
+    p.from = row[sub], to = row[end];
   }
   p.pos = t.pos, p.n = to - p.from, p.mult = t.mult, p.bound = 0, p.pass = 0, p.sure = 256, p.read = p.n > 0;
   return p;
 }
 
-// The highest code of each list in a window, plus 1, held by the list's lane. At most a warp of tiles.
+// The highest code of each list in a window's tiles, plus 1, held by the list's lane. At most a warp of tiles.
 INLINE u32 best_of(const Lists& l, const Many& q, const Term* terms, u32 tile, u32 end) {
   u32 best = 255;  // of a list without a row
   if (end - tile == 1) {
@@ -288,14 +301,14 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
 }
 
 // The number of a list's posting in a window.
-INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 tile, u32 end) {
+INLINE u32 doc_of(const Lists& l, const Term& t, u32 at, u32 sub, u32 end) {
   if (t.row == kSparse) return l.extra[t.extra + at];
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
-  while (end - tile > 1) {
-    u32 mid = (tile + end) / 2;
-    if (row[mid * kSubs] <= at) tile = mid; else end = mid;
+  while (end - sub > 1) {
+    u32 mid = (sub + end) / 2;
+    if (row[mid] <= at) sub = mid; else end = mid;
   }
-  return tile << kTileBits | l.offsets[t.pos + at];
+  return sub / kSubs << kTileBits | l.offsets[t.pos + at];
 }
 
 // Where a document is in a list; kFull if it is not.
@@ -313,7 +326,7 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
 
 // Scores documents of the queue exactly, one a lane. All lists are looked at, so that a document which came by several postings is taken once: by the first
 // that can have brought it.
-INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 tile, u32 end, u32& cut,
+INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 sub, u32 end, u32& cut,
                         State* state, u32* hist, u64* keys) {
   u32 at = d.held - count;  // the last ones
   bool busy = lane_id() < count;
@@ -323,7 +336,7 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
   __syncwarp();
   u32 by = e >> kIndexBits & (kWarp - 1);
   at = __shfl_sync(kFull, p.from, by) + (e & ((1u << kIndexBits) - 1));
-  u32 doc = busy ? doc_of(l, terms[by], at, tile, end) : 0, length = busy ? l.lengths[doc] : 0;
+  u32 doc = busy ? doc_of(l, terms[by], at, sub, end) : 0, length = busy ? l.lengths[doc] : 0;
   u32 reads = __ballot_sync(kFull, p.read), have = 0, brought = kWarp;
   // What it may be worth: first of the lists' bounds, then, list by list, what is found.
   u32 most = all;
@@ -358,8 +371,7 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
   u32 mine = base + __popc(votes & lanes_below());
   if (good) {
     if (mine < q.cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
-    u32 low = state->live;
-    atomicAdd(&hist[min_of((units - low) >> bin_shift(low), kManyBins - 1)], 1u);
+    atomicAdd(&hist[bin_of(units - state->live)], 1u);
   }
   if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {
     __syncwarp();
@@ -368,7 +380,7 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
 }
 
 // One window of a query.
-INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 tile, u32 end, u32& cut, State* state,
+INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 sub, u32 end, u32& cut, State* state,
                         u32* hist, u64* keys) {
   u32 todo = __ballot_sync(kFull, p.read), reads = __popc(todo), list = 0;
   bool first = true, meet = reads > 1;
@@ -385,41 +397,84 @@ INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& 
       __syncwarp();
     }
     if (at < total) {
-      u32 c[kUnroll], m[kUnroll];
-      ushort4 o[kUnroll];
-#pragma unroll
-      for (u32 u = 0; u < kUnroll; u++) {
-        u32 i = at + 4 * (u * kWarp + lane_id());
-        c[u] = i < total ? *(const u32*)(l.codes + base + i) : 0;
-      }
-#pragma unroll
-      for (u32 u = 0; u < kUnroll; u++) {
-        u32 i = at + 4 * (u * kWarp + lane_id());
-        m[u] = i < total ? at_least(c[u], pass) : 0;
-        if (i < skip) m[u] &= kHigh << (8 * (skip - i));
-        if (i + 4 > total && i < total) m[u] &= kHigh >> (8 * (i + 4 - total));
-      }
-#pragma unroll
-      for (u32 u = 0; u < kUnroll; u++)
-        if (m[u]) o[u] = *(const ushort4*)(l.offsets + base + (at + 4 * (u * kWarp + lane_id())));
+      u32 m[kUnroll], mine = 4 * lane_id(), some = 0, good = 0;  // bit 8j+u: the j-th of the u-th four
       bool last = todo == 0;
+      {
+        u32 c[kUnroll];
 #pragma unroll
-      for (u32 u = 0; u < kUnroll; u++)
-        if (m[u]) {
-          u32 offs[4] = {o[u].x, o[u].y, o[u].z, o[u].w};
-#pragma unroll
-          for (u32 j = 0; j < 4; j++)
-            if (m[u] >> (8 * j) & 0x80) {
-              u32 code = c[u] >> (8 * j) & 255, word = offs[j] >> 5, bit = 1u << (offs[j] & 31);
-              bool take = code >= sure;
-              if (meet) {
-                u32 old = 0;
-                if (last) old = d.bits[word]; else old = atomicOr(&d.bits[word], bit);
-                take = take || !first && (old & bit);
-              }
-              if (take) d.queue[atomicAdd(&d.held, 1u)] = list << kIndexBits | at + 4 * (u * kWarp + lane_id()) + j - skip;
-            }
+        for (u32 u = 0; u < kUnroll; u++) {
+          u32 i = at + 4 * u * kWarp + mine;
+          c[u] = i < total ? *(const u32*)(l.codes + base + i) : 0;
         }
+#pragma unroll
+        for (u32 u = 0; u < kUnroll; u++) m[u] = at_least(c[u], pass);
+        if (at == 0 || at + 4 * kUnroll * kWarp > total) {
+#pragma unroll
+          for (u32 u = 0; u < kUnroll; u++) {
+            u32 i = at + 4 * u * kWarp + mine;
+            if (i < skip) m[u] &= kHigh << (8 * (skip - i));
+            if (i + 4 > total) m[u] = i < total ? m[u] & kHigh >> (8 * (i + 4 - total)) : 0;
+          }
+        }
+#pragma unroll
+        for (u32 u = 0; u < kUnroll; u++) some |= m[u] >> (7 - u);
+        if (sure < 256) {
+#pragma unroll
+          for (u32 u = 0; u < kUnroll; u++) good |= (at_least(c[u], sure * 0x01010101u) & m[u]) >> (7 - u);
+        }
+      }
+      if (meet) {
+        // Only here it matters which documents they are.
+        if (__any_sync(kFull, __popc(some) > kCrowd)) {
+          ushort4 o[kUnroll];
+#pragma unroll
+          for (u32 u = 0; u < kUnroll; u++)
+            if (m[u]) o[u] = *(const ushort4*)(l.offsets + base + (at + 4 * u * kWarp + mine));
+#pragma unroll
+          for (u32 u = 0; u < kUnroll; u++) {
+            u32 offs[4] = {o[u].x, o[u].y, o[u].z, o[u].w};
+            if (first) {
+#pragma unroll
+              for (u32 j = 0; j < 4; j++)
+                if (m[u] >> (8 * j) & 0x80) atomicOr(&d.bits[offs[j] >> 5], 1u << (offs[j] & 31));
+            } else if (last) {
+#pragma unroll
+              for (u32 j = 0; j < 4; j++)
+                if (m[u] >> (8 * j) & 0x80) good |= (d.bits[offs[j] >> 5] >> (offs[j] & 31) & 1) << (8 * j + u);
+            } else {
+#pragma unroll
+              for (u32 j = 0; j < 4; j++)
+                if (m[u] >> (8 * j) & 0x80) good |= (atomicOr(&d.bits[offs[j] >> 5], 1u << (offs[j] & 31)) >> (offs[j] & 31) & 1) << (8 * j + u);
+            }
+          }
+        } else {
+          // Few passed: two of each lane at a time.
+          while (__any_sync(kFull, some != 0)) {
+            u32 b[2], off[2];
+#pragma unroll
+            for (u32 x = 0; x < 2; x++) {
+              b[x] = some ? __ffs(some) - 1 : kWarp, some &= some - 1;
+              if (b[x] < kWarp) off[x] = l.offsets[base + (at + 4 * kWarp * (b[x] & 7) + mine + (b[x] >> 3))];
+            }
+#pragma unroll
+            for (u32 x = 0; x < 2; x++)
+              if (b[x] < kWarp) {
+                u32 word = off[x] >> 5, bit = off[x] & 31;
+                if (first) {
+                  atomicOr(&d.bits[word], 1u << bit);
+                } else {
+                  u32 old = last ? d.bits[word] : atomicOr(&d.bits[word], 1u << bit);
+                  good |= (old >> bit & 1) << b[x];
+                }
+              }
+          }
+        }
+      }
+      while (__any_sync(kFull, good != 0)) {
+        u32 b = __ffs(good) - 1;
+        if (good) d.queue[atomicAdd(&d.held, 1u)] = list << kIndexBits | at + 4 * kWarp * (b & 7) + mine + (b >> 3) - skip;
+        good &= good - 1;
+      }
       at += 4 * kWarp * kUnroll;
       __syncwarp();
     }
@@ -429,7 +484,7 @@ INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& 
     if (held >= kWarp || !more && held) {
       while (held >= kWarp || !more && held) {
         u32 some = min_of(held, kWarp);
-        score_queue(d, some, q, terms, l, p, all, tile, end, cut, state, hist, keys);
+        score_queue(d, some, q, terms, l, p, all, sub, end, cut, state, hist, keys);
         held -= some;
       }
     }
