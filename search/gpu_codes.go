@@ -63,7 +63,7 @@ type gpuModel struct {
 	// counts says how many postings of a list have each code, by row: 256 each. The k-th best code
 	// of one word is reached by k documents.
 	counts gpu.Buffer[uint32]
-	tops   []uint32 // the same on the host
+	tops   []uint32 // how many have each code or more, on the host
 	coded  []bool   // by list
 }
 
@@ -132,7 +132,7 @@ func (st *gpuStore) model(m Model) (*gpuModel, error) {
 
 func (m *gpuModel) alloc() (err error) {
 	dev := m.st.g.dev
-	if m.codes, err = gpu.Alloc[uint8](dev, int(m.st.postings.size)+8); err != nil {
+	if m.codes, err = gpu.Alloc[uint8](dev, int(m.st.postings.size)+16); err != nil {
 		return err
 	}
 	if m.maxes, err = gpu.Alloc[uint8](dev, int(m.st.rows.size)*m.st.tiles); err != nil {
@@ -223,7 +223,16 @@ func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 		from, to = min(from, terms[i].Row), max(to, terms[i].Row)
 	}
 	part := m.counts.Slice(int(from)*256, int(to)*256+256)
-	return part.Download(context.Background(), m.st.stream, m.tops[from*256:to*256+256])
+	if err := part.Download(context.Background(), m.st.stream, m.tops[from*256:to*256+256]); err != nil {
+		return err
+	}
+	for i := range terms {
+		row := m.tops[terms[i].Row*256:][:256]
+		for c := 254; c >= 0; c-- {
+			row[c] += row[c+1]
+		}
+	}
+	return nil
 }
 
 // reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is not known.
@@ -231,13 +240,12 @@ func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	if l.sparse() || l.df < k {
 		return 0
 	}
-	sum := uint32(0)
-	for code := uint32(255); code > 0; code-- {
-		if sum += m.tops[l.row*256+code]; sum >= k {
-			return code
-		}
+	above := m.tops[l.row*256:][:256]
+	code := uint32(255)
+	for code > 0 && above[code] < k {
+		code--
 	}
-	return 0
+	return code
 }
 
 func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {

@@ -47,18 +47,33 @@ func (s *gpuSlot) finish() error {
 	if !s.alone() || s.back.Values()[0] != gpuUnfinished {
 		return nil
 	}
+	if s.paired != nil {
+		// The guess was wrong: now with a cut that is proven as it goes.
+		m := s.paired
+		s.paired = nil
+		if err := s.scoreOne(m); err != nil {
+			return err
+		}
+		if err := s.stream.Sync(context.Background()); err != nil || s.back.Values()[0] != gpuUnfinished {
+			return err
+		}
+	}
 	if err := s.pickOne(); err != nil {
 		return err
 	}
 	return s.stream.Sync(context.Background())
 }
 
-// withOne puts the words of the query before the other arguments.
-func (s *gpuSlot) withOne(rest ...gpu.Arg) []gpu.Arg {
+// with puts the words of the query before the other arguments.
+func (s *gpuSlot) with(words []uint64, rest ...gpu.Arg) []gpu.Arg {
 	s.args = s.args[:0]
-	for _, w := range unsafe.Slice((*uint64)(unsafe.Pointer(&s.one)), unsafe.Sizeof(s.one)/8) {
+	for _, w := range words {
 		s.args = append(s.args, gpu.U64(w))
 	}
 	s.args = append(s.args, rest...)
 	return s.args
+}
+
+func (s *gpuSlot) withOne(rest ...gpu.Arg) []gpu.Arg {
+	return s.with(unsafe.Slice((*uint64)(unsafe.Pointer(&s.one)), unsafe.Sizeof(s.one)/8), rest...)
 }

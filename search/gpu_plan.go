@@ -40,6 +40,7 @@ type gpuPlan struct {
 	byItem  [gpuKinds][]uint32 // by kind: items after the early ones, added up
 	kinds   [gpuKinds]int      // queries of each kind
 	sparse  bool               // some list has no table
+	scale   float64            // of the last query: the score that a unit of its sums stands for
 	bytes   int
 }
 
@@ -73,6 +74,7 @@ func (p *gpuPlan) add(m *gpuModel, q *query, cap int) {
 		sum += float64(l.scorer.bound(l.Bound))
 	}
 	most := float64((1<<32-1)/unit/256) - float64(n) - 1
+	p.scale = sum / (256 * most * float64(unit))
 	var gap uint64
 	cut := uint32(0)
 	for i, l := range q.lists {

@@ -80,7 +80,8 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 		{"copy out", func() error { return s.outs.CopyOut(s.stream, s.back.Slice(0, s.p.out)) }},
 	}
 	if s.alone() {
-		steps = []step{{"score", func() error { return s.scoreOne(m) }}}
+		s.readyAlone(m)
+		steps = []step{{"score", func() error { return s.scoreAlone(m) }}}
 	}
 	var marks []*gpu.Event
 	defer func() {

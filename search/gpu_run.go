@@ -88,6 +88,7 @@ func (s *gpuSlot) pick(queries int) error {
 // start puts a plan to work. A single query is one graph: its copies and kernels are started by one call.
 func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	p := &s.p
+	s.paired = nil
 	if !s.alone() {
 		p.write(s.host.Values())
 	}
@@ -95,7 +96,8 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
 	if s.alone() {
-		return s.timed(timed, func() error { return s.scoreOne(m) })
+		s.readyAlone(m)
+		return s.timed(timed, func() error { return s.scoreAlone(m) })
 	}
 	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.queries[0].Kind, len(p.terms) <= planTerms}
 	graph := s.graphs[shape]
@@ -203,7 +205,7 @@ func (g *onGPU) search(ctx context.Context, r Request) (*Result, error) {
 		if err := s.start(m, trace); err != nil {
 			return err
 		}
-		if err := s.stream.Sync(context.Background()); err != nil { // some microseconds: not worth looking at ctx
+		if err := s.await(trace); err != nil { // some microseconds: not worth looking at ctx
 			return err
 		}
 		return s.finish()

@@ -54,6 +54,8 @@ type gpuSlot struct {
 	back     gpu.Pinned[uint64]
 	mapped   gpu.Buffer[uint64] // back, as kernels see it
 	one      gpuOne
+	pair     gpuPair
+	paired   *gpuModel // set if the query under way has a guessed cut
 	args     []gpu.Arg
 	graphs   map[gpuShape]*gpu.Graph
 	p        gpuPlan

@@ -42,6 +42,7 @@ type gpuStore struct {
 	starts                gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
 	lengths               gpu.Buffer[uint32]
 	models                []*gpuModel
+	pair                  *gpu.Kernel
 	clock                 atomic.Int64
 	stream                *gpu.Stream
 }
@@ -162,6 +163,9 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 	st.postings.init(postings)
 	st.extra.init(extra)
 	st.rows.init(rows)
+	if st.pair, err = pairKernel(g.dev); err != nil {
+		return nil, err
+	}
 	if st.stream, err = g.dev.NewStream(); err != nil {
 		return nil, err
 	}
@@ -170,10 +174,10 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 			err = errors.Join(err, st.free())
 		}
 	}()
-	if st.offsets, err = gpu.Alloc[uint16](g.dev, int(postings)+8); err != nil {
+	if st.offsets, err = gpu.Alloc[uint16](g.dev, int(postings)+16); err != nil {
 		return nil, err
 	}
-	if st.tfs, err = gpu.Alloc[uint8](g.dev, int(postings)+8); err != nil {
+	if st.tfs, err = gpu.Alloc[uint8](g.dev, int(postings)+16); err != nil {
 		return nil, err
 	}
 	if st.more, err = gpu.Alloc[uint32](g.dev, int(extra)); err != nil {
