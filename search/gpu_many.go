@@ -47,8 +47,14 @@ const (
 	manyBytes     = int(unsafe.Sizeof(gpuMany{}))
 )
 
-// manyItem is how many postings an item has, about: less, and finding the item takes longer than the item; more, and cuts are known late.
-const manyItem = 8192
+// manyItem is how many postings an item has, about: less, and finding the item takes longer than the item; more, and cuts are known late, and in small
+// collections the device waits for the last items.
+func manyItem(tiles int) int64 {
+	if tiles < 512 {
+		return 4096
+	}
+	return 8192
+}
 
 // manyPlan is a batch as the kernels read it, and what it takes.
 type manyPlan struct {
@@ -112,7 +118,7 @@ func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, int
 
 // level is how many items there are, as a power of two.
 func (q *gpuAsk) level(tiles int) (level int) {
-	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && q.postings>>level > manyItem {
+	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && q.postings>>level > manyItem(tiles) {
 		level++
 	}
 	return level
@@ -120,11 +126,8 @@ func (q *gpuAsk) level(tiles int) (level int) {
 
 // span is how many parts of tiles are looked at together: enough for some thousand postings, but of at most a warp of tiles.
 func (q *gpuAsk) span(tiles int) uint32 {
-	return uint32(min(max(manySpan*gpuSubs*int64(tiles)/max(q.postings, 1), 1), 31*gpuSubs))
+	return uint32(min(max(manyItem(tiles)*gpuSubs*int64(tiles)/max(q.postings, 1), 1), 31*gpuSubs))
 }
-
-// manySpan is how many postings are looked at together.
-const manySpan = 8192
 
 // write lays the plan out.
 func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, threads int) {
@@ -273,9 +276,11 @@ func (f *gpuFlight) fly(ctx context.Context, m *gpuModel) error {
 				return err
 			}
 		}
-		// The memory may be used again only when the device has left it.
-		err := f.stream.Sync(ctx)
-		return errors.Join(err, f.stream.Sync(context.Background()))
+		// The memory may be used again only when the device has left it: some milliseconds, for which it is not worth looking at ctx.
+		if err := f.stream.Sync(context.Background()); err != nil {
+			return err
+		}
+		return ctx.Err()
 	})
 }
 
