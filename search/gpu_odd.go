@@ -1,0 +1,161 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// oddly answers requests that are not for flights: very large ones, those that have no room, and those that are not in order.
+func (g *onGPU) oddly(ctx context.Context, requests []Request, which []int, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
+	queries := make([]*query, len(requests))
+	defer func() {
+		for _, i := range which {
+			if queries[i] != nil {
+				g.s.release(queries[i])
+			}
+		}
+	}()
+	var good []int
+	for _, i := range which {
+		r := requests[i]
+		r.Parallel, r.Algorithm, r.Trace = nil, Auto, false
+		q, err := g.s.prepare(ctx, &r)
+		if err != nil {
+			out[i].err = fmt.Errorf("search: %w", err)
+			continue
+		}
+		q.stats.Algorithm = Tiles
+		queries[i] = q
+		if len(q.terms) == 0 {
+			out[i].result = &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}
+			continue
+		}
+		good = append(good, i)
+	}
+	return g.slotted(ctx, requests, queries, good, out)
+}
+
+// slotted answers queries by the kernels for any number of words and answers, or, if these cannot, on the CPU.
+func (g *onGPU) slotted(ctx context.Context, requests []Request, queries []*query, which []int, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
+	s, err := g.batchSlot()
+	if err != nil {
+		return err
+	}
+	defer g.giveBatchSlot(s)
+	for from := 0; from < len(which); {
+		model := codedAs(requests[which[from]].Model)
+		var some []*query
+		var at []int
+		var left []int // those for the CPU
+		terms, tables, room := 0, 0, 0
+		to := from
+		for ; to < len(which) && len(some) < maxGPUQueries && codedAs(requests[which[to]].Model) == model; to++ {
+			q := queries[which[to]]
+			if len(q.terms) > maxGPUTerms || q.heap.k > maxGPUK {
+				left = append(left, which[to])
+				continue
+			}
+			sparse := 0
+			for i := range q.terms {
+				if g.pack.lists[q.terms[i].info.ID].sparse() {
+					sparse++
+				}
+			}
+			t, b, o := terms+len(q.terms), tables+sparse*(g.pack.tiles+1), room+outRoom(q.heap.k)
+			if len(some) > 0 && (t > s.limits.terms || b > s.limits.tables || o > s.limits.out) {
+				break
+			}
+			terms, tables, room = t, b, o
+			some, at = append(some, q), append(at, which[to])
+		}
+		from = to
+		again, err := g.launch(ctx, s, model, some, at, out)
+		if err != nil {
+			return err
+		}
+		for i, j := range append(left, again...) {
+			why := tooManyWords
+			if i >= len(left) {
+				why = tooManyTies
+			}
+			out[j].result, out[j].err = g.onCPU(ctx, requests[j], why)
+		}
+	}
+	return nil
+}
+
+// launch answers queries of one model and returns those that it could not.
+func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*query, at []int, out []outcome) (again []int, err error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
+	m, unlock, err := g.enter(model, queries)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil { // all together find no room: one by one
+		if len(queries) == 1 {
+			return at, nil
+		}
+		for i := range queries {
+			more, err := g.launch(ctx, s, model, queries[i:i+1], at[i:i+1], out)
+			if err != nil {
+				return nil, err
+			}
+			again = append(again, more...)
+		}
+		return again, nil
+	}
+	defer unlock()
+	s.p.reset()
+	each := max(1024, min(s.limits.cap, int(s.limits.cands)/len(queries)))
+	for _, q := range queries {
+		s.p.add(m, q, each)
+	}
+	err = s.stream.Do(func() error {
+		if err := s.start(m, false); err != nil {
+			return err
+		}
+		// The slot may be used again only when the device has left it, and left it clean.
+		err := s.stream.Sync(ctx)
+		return errors.Join(err, s.stream.Sync(context.Background()), s.finish())
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range queries {
+		var stats GPUStats
+		hits, ok := s.result(i, &stats)
+		if !ok {
+			again = append(again, at[i])
+			continue
+		}
+		out[at[i]].result = &Result{Hits: hits, Stats: g.statsOf(q, stats)}
+	}
+	return again, nil
+}
+
+// batchSlot takes a slot for many queries, a new one if all are in use.
+func (g *onGPU) batchSlot() (*gpuSlot, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := len(g.batch); n > 0 {
+		s := g.batch[n-1]
+		g.batch = g.batch[:n-1]
+		return s, nil
+	}
+	return g.newSlot(batchLimits(g.pack.tiles, g.pack.budget))
+}
+
+func (g *onGPU) giveBatchSlot(s *gpuSlot) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.batch = append(g.batch, s)
+}
