@@ -18,12 +18,28 @@ func eachLine(r io.Reader, name string, fn func(n int, line string) error) error
 	n := 0
 	for s.Scan() {
 		n++
-		if err := fn(n, strings.TrimSuffix(s.Text(), "\r")); err != nil {
+		if err := fn(n, s.Text()); err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("%s:%d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+// eachLineOf is eachLine for a text that is in memory: lines are parts of it, and nothing is allocated.
+func eachLineOf(text, name string, fn func(n int, line string) error) error {
+	for n := 1; text != ""; n++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		err := error(bufio.ErrTooLong)
+		if len(line) < maxLine {
+			err = fn(n, strings.TrimSuffix(line, "\r"))
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
 	}
 	return nil
 }

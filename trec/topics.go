@@ -20,13 +20,19 @@ func ReadTopics(path string) ([]Topic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading topics: %w", err)
 	}
-	return ParseTopics(bytes.NewReader(b), path)
+	p := topicParser{seen: make(map[string]int, bytes.Count(b, []byte("\n"))/4)}
+	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
 // ParseTopics is ReadTopics for an open file; name is for error messages.
 func ParseTopics(r io.Reader, name string) ([]Topic, error) {
 	p := topicParser{seen: map[string]int{}}
-	if err := eachLine(r, name, p.line); err != nil {
+	return p.all(name, func(line func(int, string) error) error { return eachLine(r, name, line) })
+}
+
+// all parses the topics of all lines.
+func (p *topicParser) all(name string, lines func(func(n int, line string) error) error) ([]Topic, error) {
+	if err := lines(p.line); err != nil {
 		return nil, err
 	}
 	if err := p.end(); err != nil {
