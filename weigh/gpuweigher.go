@@ -67,6 +67,7 @@ type Weigher struct {
 	corpus *PinnedCorpus
 	pairs  *gpuPairs
 	task   gpuTask
+	watch  *stopwatch
 }
 
 // NewWeigher prepares for that. Options are as in Weigh; the corpus must fit the
@@ -87,7 +88,15 @@ func NewWeigher(dev *gpu.Device, c *PinnedCorpus, o Options) (*Weigher, error) {
 	}
 	close(g.ready)
 	g.card.pinned = &pinnedResult{}
-	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}}, nil
+	return &Weigher{run: g, corpus: c, task: gpuTask{total: len(c.docs.lengths), scorer: s}, watch: g.card.watch}, nil
+}
+
+// Profile says whether to time the steps, if Options.Profile asked for that: it takes
+// some time itself.
+func (w *Weigher) Profile(on bool) {
+	if w.run.card.watch = nil; on {
+		w.run.card.watch = w.watch
+	}
 }
 
 // Weigh weighs the corpus.
@@ -111,6 +120,9 @@ func (w *Weigher) Weights() *Weights {
 
 // Free gives all memory back but the corpus.
 func (w *Weigher) Free() error {
+	if w.run.card != nil {
+		w.run.card.watch = w.watch
+	}
 	err := w.run.close()
 	w.pairs = nil
 	return err

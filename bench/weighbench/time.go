@@ -75,25 +75,34 @@ func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, 
 }
 
 // OnGPU weighs a corpus several times from pinned memory to pinned memory, after a
-// first time that makes the buffers. With profile, the time of each step is the best
-// of its own. see, if not nil, gets the weigher at the end.
+// first time that makes the buffers. If options ask for a profile, it does so as many
+// times more, and the time of each step is the best of its own. see, if not nil, gets
+// the weigher at the end.
 func OnGPU(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, o weigh.Options, rounds int, see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
 	w, err := weigh.NewWeigher(dev, c, o)
 	if err != nil {
 		return Time{}, nil, err
 	}
 	defer func() { err = errors.Join(err, w.Free()) }()
+	w.Profile(false)
 	var all []float64
 	for i := range rounds + 1 {
 		start := time.Now()
 		if err := w.Weigh(ctx); err != nil {
 			return Time{}, nil, err
 		}
-		if i == 0 {
-			continue
+		if i > 0 {
+			all = append(all, time.Since(start).Seconds())
 		}
-		all = append(all, time.Since(start).Seconds())
-		steps = bestSteps(steps, w.Steps())
+	}
+	if o.Profile {
+		w.Profile(true)
+		for range rounds {
+			if err := w.Weigh(ctx); err != nil {
+				return Time{}, nil, err
+			}
+			steps = bestSteps(steps, w.Steps())
+		}
 	}
 	if see != nil {
 		err = see(w)
