@@ -56,6 +56,7 @@ type gpuAsk struct {
 	and      bool // all words are wanted
 	odd      bool // not for a flight: too large, or not in order
 	postings int64
+	level    int // of the items, see levelOf
 }
 
 type gpuAskTerm struct {
@@ -130,7 +131,7 @@ func (a *asker) ask(g *onGPU, r *Request) (q gpuAsk) {
 		a.terms, q.postings = a.terms[:from], 0
 	}
 	q.terms = a.terms[from:len(a.terms):len(a.terms)]
-	q.and = r.Mode == And && len(q.terms) > 1
+	q.and, q.level = r.Mode == And && len(q.terms) > 1, levelOf(q.postings, g.pack.tiles)
 	return q
 }
 

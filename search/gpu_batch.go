@@ -189,7 +189,7 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 	if err != nil { // which is what the others will say
 		return at, nil
 	}
-	m, unlock, err := g.enterLists(model, asks, at)
+	m, unlock, err := g.enterLists(model, asks, at, b.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 		for len(at) > 0 {
 			f.p.reset()
 			share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
-			for n < len(at) && f.p.add(&asks[at[n]], g.pack.tiles, share, &f.limits) {
+			for n < len(at) && f.p.add(&asks[at[n]], share, &f.limits) {
 				n++
 			}
 			if n == 0 {
@@ -264,16 +264,16 @@ func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (wrong, bad []
 
 // enterLists makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries
 // are answered; no codes if the lists find no room.
-func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int) (*gpuModel, func(), error) {
+func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int, threads int) (*gpuModel, func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()
-	if m := g.pack.find(key); m != nil && m.has(asks, at) {
+	if m := g.pack.find(key); m != nil && m.has(asks, at, threads) {
 		return m, g.gate.RUnlock, nil
 	}
 	g.gate.RUnlock()
 	g.gate.Lock()
 	m, err := g.pack.model(key)
-	if err == nil && !m.has(asks, at) {
+	if err == nil && !m.has(asks, at, threads) {
 		var ids []int
 		for _, i := range at {
 			for _, t := range asks[i].terms {
@@ -297,20 +297,24 @@ func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int) (*gpuModel, fun
 }
 
 // has says whether all lists of queries are there, with their codes.
-func (m *gpuModel) has(asks []gpuAsk, at []int) bool {
+func (m *gpuModel) has(asks []gpuAsk, at []int, threads int) bool {
 	now := int64(0)
 	if !m.st.whole {
 		now = m.st.clock.Add(1)
 	}
-	for _, i := range at {
-		for _, t := range asks[i].terms {
-			if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
-				return false
-			}
-			if now != 0 {
-				m.st.lists[t.info.ID].used.Store(now)
+	var missing atomic.Bool
+	spreadBlocks(len(at), threads, func(from, to int) {
+		for _, i := range at[from:to] {
+			for _, t := range asks[i].terms {
+				if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
+					missing.Store(true)
+					return
+				}
+				if now != 0 {
+					m.st.lists[t.info.ID].used.Store(now)
+				}
 			}
 		}
-	}
-	return true
+	})
+	return !missing.Load()
 }

@@ -38,7 +38,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 		return nil, err
 	}
 	defer g.land(f)
-	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
+	m, unlock, err := g.enterLists(requests[0].Model, asks, at, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 	f.p.reset()
 	share := f.limits.keys / int64(len(at))
 	for _, i := range at {
-		if !f.p.add(&asks[i], g.pack.tiles, share, &f.limits) {
+		if !f.p.add(&asks[i], share, &f.limits) {
 			return nil, errors.New("more requests than one launch takes")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // gpuChunk is some requests of a batch, and where their results go.
@@ -17,8 +18,10 @@ type gpuLine struct {
 	mu      sync.Mutex
 	change  sync.Cond
 	waiting []Request
-	order   []*gpuChunk // under way, or done and not yet handed out
-	ended   bool        // there are no more requests
+	come    atomic.Int64 // requests so far
+	room    int          // for as many requests as came together last time
+	order   []*gpuChunk  // under way, or done and not yet handed out
+	ended   bool         // there are no more requests
 	stopped bool
 
 	planning int // chunks that need the cores: they are not on the device
@@ -44,9 +47,13 @@ func (l *gpuLine) feed(requests iter.Seq[Request]) {
 			l.change.Wait()
 		}
 		stopped := l.stopped
+		if l.waiting == nil {
+			l.waiting = make([]Request, 0, max(l.room, 8))
+		}
 		if l.waiting = append(l.waiting, r); len(l.waiting) == 1 {
 			l.change.Broadcast()
 		}
+		l.come.Add(1)
 		l.mu.Unlock()
 		if stopped {
 			return
@@ -72,7 +79,7 @@ func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
 		case n > 0 && len(l.order) < maxChunks && (may == nil || may(l.waiting)):
 			c := &gpuChunk{requests: l.waiting[:n:n], done: make(chan []outcome, 1)}
 			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
-				l.waiting = nil
+				l.waiting, l.room = nil, n
 			}
 			l.order = append(l.order, c)
 			l.change.Broadcast()
@@ -82,16 +89,21 @@ func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
 	}
 }
 
-// linger gives requests that come one right after the other some microseconds to become a chunk that is worth a launch. The lock is held.
+// linger gives requests that come one right after the other some microseconds to become a chunk that is worth a launch. The lock is held,
+// but not meanwhile: who brings the requests needs it for each.
 func (l *gpuLine) linger() {
-	for n := 0; len(l.waiting) > n && len(l.waiting) < manyQueries/4 && !l.ended && !l.stopped; {
-		n = len(l.waiting)
-		l.mu.Unlock()
+	if len(l.waiting) == 0 || len(l.waiting) >= manyQueries/4 || l.ended || l.stopped {
+		return
+	}
+	l.mu.Unlock()
+	first := l.come.Load()
+	for n := first - 1; l.come.Load() > n && n-first < manyQueries/4; {
+		n = l.come.Load()
 		for range 64 {
 			runtime.Gosched()
 		}
-		l.mu.Lock()
 	}
+	l.mu.Lock()
 }
 
 // next waits for the next chunk in order; nil after the last.

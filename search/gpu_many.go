@@ -103,8 +103,8 @@ const manyQueries = 4096
 const manyFlights = 3
 
 // add appends a query if it finds room. Its share of the keys is what the others leave it.
-func (p *manyPlan) add(q *gpuAsk, tiles int, share int64, l *manyLimits) bool {
-	items, terms, out, keys := 1<<q.level(tiles), p.terms+len(q.terms), p.out+outRoom(q.k), p.keys+q.room(share)
+func (p *manyPlan) add(q *gpuAsk, share int64, l *manyLimits) bool {
+	items, terms, out, keys := 1<<q.level, p.terms+len(q.terms), p.out+outRoom(q.k), p.keys+q.room(share)
 	if len(p.asks) == l.queries || p.items+items > l.items || terms > l.terms || out > l.out || keys > l.keys {
 		return false
 	}
@@ -116,9 +116,9 @@ func (p *manyPlan) add(q *gpuAsk, tiles int, share int64, l *manyLimits) bool {
 // room is how many documents that could win are kept.
 func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, int64(8*q.k))) }
 
-// level is how many items there are, as a power of two.
-func (q *gpuAsk) level(tiles int) (level int) {
-	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && q.postings>>level > manyItem(tiles) {
+// levelOf is how many items there are, as a power of two.
+func levelOf(postings int64, tiles int) (level int) {
+	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && postings>>level > manyItem(tiles) {
 		level++
 	}
 	return level
@@ -141,13 +141,12 @@ func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []b
 	p.head = manyHead{Queries: uint32(n)}
 	first, out, keys := 0, 0, int64(0)
 	for i, a := range p.asks {
-		level := a.level(m.st.tiles)
-		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share)), Span: a.span(m.st.tiles)}
+		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(a.level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share)), Span: a.span(m.st.tiles)}
 		if sober {
 			p.queries[i].Sober = 1
 		}
 		first, out, keys = first+len(a.terms), out+outRoom(a.k), keys+a.room(share)
-		p.head.Level[level]++
+		p.head.Level[a.level]++
 	}
 	var before [manyLevels]uint32
 	sum := uint32(0)
