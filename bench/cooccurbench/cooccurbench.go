@@ -62,9 +62,9 @@ type Row struct {
 	Distinct int64   `json:"distinct"`
 	Entries  int64   `json:"entries"`
 	Crossed  int64   `json:"crossed,omitempty"` // bytes of text and of rows that crossed the link to the GPU
-	Seconds  float64 `json:"seconds"`          // the best round
-	First    float64 `json:"first_seconds"`    // the first one
-	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample, whose size Tokens is; Seconds is for all
+	Seconds  float64 `json:"seconds"`           // the best round
+	First    float64 `json:"first_seconds"`     // the first one
+	Scaled   bool    `json:"scaled,omitempty"`  // measured on a sample, whose size Tokens is; Seconds is for all
 	Stages   []Stage `json:"stages,omitempty"`
 }
 
