@@ -20,7 +20,7 @@ type gpuBatch struct {
 	g        *onGPU
 	threads  int
 	strategy Strategy
-	line     gpuLine
+	line     *gpuLine
 	pace     gpuPace
 }
 
@@ -31,14 +31,14 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy}
-	line := &w.line
-	line.change.L = &line.mu
+	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy, line: newLine()}
+	line := w.line
 	var wg sync.WaitGroup
 	defer func() {
 		cancel()
 		line.stop()
 		wg.Wait()
+		line.free()
 	}()
 	for range manyFlights {
 		wg.Go(func() {

@@ -13,18 +13,55 @@ type gpuChunk struct {
 	done     chan []outcome
 }
 
-// gpuLine is where requests wait.
+// gpuLine is where requests wait: a ring, into which only feed writes, without a lock.
 type gpuLine struct {
-	mu      sync.Mutex
-	change  sync.Cond
-	waiting []Request
-	come    atomic.Int64 // requests so far
-	room    int          // for as many requests as came together last time
-	order   []*gpuChunk  // under way, or done and not yet handed out
-	ended   bool         // there are no more requests
-	stopped bool
+	ring   *lineRing
+	come   atomic.Int64 // requests so far
+	taken  atomic.Int64 // of these; changes with the lock held
+	asleep atomic.Int32 // those who wait for requests
+	gone   atomic.Bool  // nobody wants more
 
-	planning int // chunks that need the cores: they are not on the device
+	mu       sync.Mutex
+	change   sync.Cond
+	order    []*gpuChunk // under way, or done and not yet handed out
+	ended    bool        // there are no more requests
+	planning int         // chunks that need the cores: they are not on the device
+}
+
+type lineRing [2 * manyQueries]Request
+
+// lineRings are rings that were used.
+var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
+
+func newLine() *gpuLine {
+	l := &gpuLine{ring: lineRings.Get().(*lineRing)}
+	l.change.L = &l.mu
+	return l
+}
+
+// free gives the ring back when nobody is there any more.
+func (l *gpuLine) free() {
+	clear(l.ring[:min(l.come.Load(), int64(len(l.ring)))])
+	lineRings.Put(l.ring)
+}
+
+// waiting is how many requests wait.
+func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
+
+// sleep waits for requests. The lock is held; who brings them looks whether anybody sleeps, after bringing them.
+func (l *gpuLine) sleep() {
+	l.asleep.Add(1)
+	if l.waiting() == 0 {
+		l.change.Wait()
+	}
+	l.asleep.Add(-1)
+}
+
+// wake tells those who wait that something changed.
+func (l *gpuLine) wake() {
+	l.mu.Lock()
+	l.change.Broadcast()
+	l.mu.Unlock()
 }
 
 // plan says that one more chunk needs the cores, or one less.
@@ -41,22 +78,22 @@ const maxChunks = 64
 
 // feed lets requests wait, but not too many of them.
 func (l *gpuLine) feed(requests iter.Seq[Request]) {
+	full := func() bool { return l.waiting() == len(l.ring) && !l.gone.Load() }
 	for r := range requests {
-		l.mu.Lock()
-		for len(l.waiting) >= 2*manyQueries && !l.stopped {
-			l.change.Wait()
+		if full() {
+			l.mu.Lock()
+			for full() {
+				l.change.Wait()
+			}
+			l.mu.Unlock()
 		}
-		stopped := l.stopped
-		if l.waiting == nil {
-			l.waiting = make([]Request, 0, max(l.room, 8))
-		}
-		if l.waiting = append(l.waiting, r); len(l.waiting) == 1 {
-			l.change.Broadcast()
-		}
-		l.come.Add(1)
-		l.mu.Unlock()
-		if stopped {
+		if l.gone.Load() {
 			return
+		}
+		l.ring[l.come.Load()%int64(len(l.ring))] = r
+		l.come.Add(1)
+		if l.asleep.Load() > 0 {
+			l.wake()
 		}
 	}
 	l.mu.Lock()
@@ -66,33 +103,38 @@ func (l *gpuLine) feed(requests iter.Seq[Request]) {
 }
 
 // take waits for requests and takes up to most of them; nil after the last. If may says no, they are left to others.
-func (l *gpuLine) take(most int, may func(waiting []Request) bool) *gpuChunk {
+func (l *gpuLine) take(most int, may func(first *Request, waiting int) bool) *gpuChunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
 		if most > 1 {
 			l.linger()
 		}
-		switch n := min(len(l.waiting), most); {
-		case l.stopped || l.ended && n == 0:
+		waiting := l.waiting()
+		switch n := min(waiting, most); {
+		case l.gone.Load() || l.ended && n == 0:
 			return nil
-		case n > 0 && len(l.order) < maxChunks && (may == nil || may(l.waiting)):
-			c := &gpuChunk{requests: l.waiting[:n:n], done: make(chan []outcome, 1)}
-			if l.waiting = l.waiting[n:]; len(l.waiting) == 0 {
-				l.waiting, l.room = nil, n
-			}
+		case n > 0 && len(l.order) < maxChunks && (may == nil || may(&l.ring[l.taken.Load()%int64(len(l.ring))], waiting)):
+			c := &gpuChunk{requests: make([]Request, n), done: make(chan []outcome, 1)}
+			from := int(l.taken.Load() % int64(len(l.ring)))
+			copy(c.requests[copy(c.requests, l.ring[from:]):], l.ring[:])
+			l.taken.Add(int64(n))
 			l.order = append(l.order, c)
 			l.change.Broadcast()
 			return c
 		}
-		l.change.Wait()
+		if waiting == 0 {
+			l.sleep()
+		} else {
+			l.change.Wait() // for others to make room, or to need the cores no more
+		}
 	}
 }
 
 // linger gives requests that come one right after the other some microseconds to become a chunk that is worth a launch. The lock is held,
-// but not meanwhile: who brings the requests needs it for each.
+// but not meanwhile.
 func (l *gpuLine) linger() {
-	if len(l.waiting) == 0 || len(l.waiting) >= manyQueries/4 || l.ended || l.stopped {
+	if n := l.waiting(); n == 0 || n >= manyQueries/4 || l.ended {
 		return
 	}
 	l.mu.Unlock()
@@ -111,7 +153,7 @@ func (l *gpuLine) next() *gpuChunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.order) == 0 {
-		if l.ended && len(l.waiting) == 0 {
+		if l.ended && l.waiting() == 0 {
 			return nil
 		}
 		l.change.Wait()
@@ -124,8 +166,6 @@ func (l *gpuLine) next() *gpuChunk {
 
 // stop lets everybody go.
 func (l *gpuLine) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = true
-	l.change.Broadcast()
+	l.gone.Store(true)
+	l.wake()
 }

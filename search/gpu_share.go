@@ -35,16 +35,16 @@ func (p *gpuPace) flew(requests int, d time.Duration) {
 }
 
 // coreFirst says whether a core would be done with the first request that waits before the device would.
-func (p *gpuPace) coreFirst(g *onGPU, waiting []Request) bool {
+func (p *gpuPace) coreFirst(g *onGPU, first *Request, waiting int) bool {
 	chunk, posting := load(&p.chunk), load(&p.posting)
-	if chunk == 0 || waiting[0].Algorithm > Auto && waiting[0].Algorithm != Tiles {
+	if chunk == 0 || first.Algorithm > Auto && first.Algorithm != Tiles {
 		return false
 	}
 	a := askers.Get().(*asker)
 	defer askers.Put(a)
 	a.terms = a.terms[:0]
-	q := a.ask(g, &waiting[0])
-	return !q.odd && float64(q.postings)*posting < chunk+float64(len(waiting))*load(&p.request)
+	q := a.ask(g, first)
+	return !q.odd && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }
 
 // onCore answers requests on the core that asks.
@@ -68,7 +68,9 @@ func (p *gpuPace) onCore(ctx context.Context, s *Searcher, requests []Request) [
 // shareWithCores lets cores take part in a batch.
 func (b *gpuBatch) shareWithCores(ctx context.Context, wg *sync.WaitGroup) {
 	take := func() *gpuChunk {
-		return b.line.take(1, func(waiting []Request) bool { return b.line.planning == 0 && b.pace.coreFirst(b.g, waiting) })
+		return b.line.take(1, func(first *Request, waiting int) bool {
+			return b.line.planning == 0 && b.pace.coreFirst(b.g, first, waiting)
+		})
 	}
 	for range max(1, b.threads-1) {
 		wg.Go(func() {
