@@ -110,6 +110,23 @@ func TestGPUBatchTies(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
+// Words that never meet: the cut, guessed for words that know nothing of each other, is too high. It is not proven, and all is done again without.
+func TestGPUBatchWrongGuess(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	p := &plain{words: []string{"a", "b", "c"}, docs: make([][]uint32, 3), tfs: make([][]uint32, 3)}
+	for d := range 2 * gpuTile {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+		p.docs[d%3], p.tfs[d%3] = append(p.docs[d%3], uint32(d)), append(p.tfs[d%3], uint32(rng.ExpFloat64()*3)+1)
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	var requests []Request
+	for i := range 6 {
+		requests = append(requests, Request{Words: []Word{{Text: "a"}, {Text: "b"}, {Text: "c"}}[:2+i%2], K: 1 + 30*i, Mode: Mode(i / 2 % 2)})
+	}
+	equalBatches(t, s, requests)
+}
+
 // A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.
 func TestGPUBatchStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 4))
