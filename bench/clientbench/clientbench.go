@@ -4,7 +4,7 @@
 //
 // Every so many'th result is compared with that of one core, to the bit. Clients draw from the same queries, each in its own
 // order, so that their mean times can be compared: fair is a slowest mean of at most twice the fastest. Memory is looked at
-// again and again, and its mean in the first minute is compared with that in the last one.
+// again and again, and its mean in the second minute is compared with that in the last one.
 package clientbench
 
 import (

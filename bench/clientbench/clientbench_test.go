@@ -105,3 +105,24 @@ func TestHistogram(t *testing.T) {
 		t.Errorf("%d later ones", late.n)
 	}
 }
+
+// The first minute, in which pools fill, is not judged; what grows later is.
+func TestGrowthBehindTheWarmUp(t *testing.T) {
+	at := func(own ...int64) (looks []Look) {
+		for i, mb := range own {
+			looks = append(looks, Look{At: float64(30 * (i + 1)), Memory: Memory{Own: mb << 20}})
+		}
+		return looks
+	}
+	settled := growthOf(at(100, 200, 300, 301, 299, 300, 302, 300, 298, 300), 5*time.Minute)
+	if p := settled.problems(); len(p) != 0 {
+		t.Errorf("a warm-up was called growth: %v", p)
+	}
+	growing := growthOf(at(100, 120, 140, 160, 180, 200, 220, 240, 260, 280), 5*time.Minute)
+	if p := growing.problems(); len(p) != 1 || !strings.Contains(p[0], "own memory grew") {
+		t.Errorf("growth was not seen: %+v, %v", growing, p)
+	}
+	if g := growthOf(at(100), time.Second); g.First != g.Last {
+		t.Errorf("one look: %+v", g)
+	}
+}

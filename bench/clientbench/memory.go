@@ -56,7 +56,8 @@ func processMemory() (resident, own int64) {
 	return resident, own
 }
 
-// Growth compares means of the first and the last minute, or fifth of a shorter run.
+// Growth compares means of the second and the last minute, or fifth of a shorter run. In the first one
+// pools fill and words are remembered, which on an H200 was over after a minute.
 type Growth struct {
 	First Memory `json:"first"`
 	Last  Memory `json:"last"`
@@ -85,8 +86,14 @@ func growthOf(looks []Look, whole time.Duration) (g Growth) {
 	if len(looks) == 0 {
 		return g
 	}
-	first := looks[0].At
-	g.First, g.Last = mean(first, max(first, window*1.05)), mean(end-window*0.95, end)
+	first := min(window, end)
+	for _, l := range looks { // the first look behind the warm-up, if looks are rare
+		if l.At >= first {
+			first = l.At
+			break
+		}
+	}
+	g.First, g.Last = mean(first, first+window*0.95), mean(end-window*0.95, end)
 	return g
 }
 

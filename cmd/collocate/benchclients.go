@@ -38,7 +38,7 @@ func newBenchClientsCmd(a *app) *cobra.Command {
 Every --check'th result is compared with that of one core, to the bit; every --batch'th request is a batch of 16.
 A line every --every says how fast answers came and how much memory was in use: of the process, of that without files
 behind, of Go's heap, and of the device. At the end it says what clients saw, how the slowest compares with the
-fastest, and whether memory grew between the first minute and the last. It fails if anything is wrong.
+fastest, and whether memory grew between the second minute and the last. It fails if anything is wrong.
 
 The queries are those in FILE; without an index, a collection of --documents is made and asked as people ask.
 --engine gpu puts the index on the device; multicore spreads each query over cores. With --json it prints one object.`,
@@ -170,6 +170,6 @@ func printClients(a *app, r *clientbench.Result) {
 	}
 	fmt.Fprintf(w, "clients: mean %.1f to %.1f us (%.2fx), p50 %.1f to %.1f, p99 %.1f to %.1f, max %.0f to %.0f\n", low.Mean, high.Mean, r.Fairness, low.P50, high.P50, low.P99, high.P99, low.Max, high.Max)
 	g := r.Growth
-	fmt.Fprintf(w, "memory, first and last minute: rss %d to %d MB, own %d to %d, Go's heap %d to %d, device %d to %d\n", g.First.Resident>>20, g.Last.Resident>>20, g.First.Own>>20, g.Last.Own>>20,
+	fmt.Fprintf(w, "memory, second and last minute: rss %d to %d MB, own %d to %d, Go's heap %d to %d, device %d to %d\n", g.First.Resident>>20, g.Last.Resident>>20, g.First.Own>>20, g.Last.Own>>20,
 		g.First.Heap>>20, g.Last.Heap>>20, g.First.Device>>20, g.Last.Device>>20)
 }
