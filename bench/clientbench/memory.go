@@ -86,9 +86,9 @@ func growthOf(looks []Look, whole time.Duration) (g Growth) {
 	if len(looks) == 0 {
 		return g
 	}
-	first := min(window, end)
-	for _, l := range looks { // the first look behind the warm-up, if looks are rare
-		if l.At >= first {
+	first := end // or the first look behind the warm-up
+	for _, l := range looks {
+		if l.At > window {
 			first = l.At
 			break
 		}
