@@ -19,7 +19,7 @@ type Bound uint64
 // block; that of a single pair, largest frequency and shortest length, 17.6%.
 const BoundPairs = 4
 
-// Pair returns the i-th pair: a code for Reader.TFs, a length class for
+// Pair returns the i-th pair: a code for TFOfCode, a length class for
 // Reader.ClassLengths.
 func (b Bound) Pair(i int) (tf, class uint8) {
 	p := b >> (16 * uint(i))

@@ -88,6 +88,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path/filepath"
 
@@ -217,6 +218,9 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 
 func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sections.File, fileStamp, error) {
 	data, err := load(name)
+	if name == metaFile && errors.Is(err, fs.ErrNotExist) {
+		return nil, fileStamp{}, fmt.Errorf("open index: %s is not an index: it has no file %q: %w", r.dir, name, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fileStamp{}, fmt.Errorf("open index: %w", err)
 	}

@@ -56,6 +56,9 @@ by wand or maxscore over partitions.`,
   collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.set = cmd.Flags().Changed
+			if len(args) > 1 && strings.TrimSpace(strings.Join(args[1:], "")) == "" {
+				return usagef("the query is empty")
+			}
 			return a.search(cmd.Context(), args[0], strings.Join(args[1:], " "), &f)
 		},
 	}
@@ -138,6 +141,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
+	}
+	if f.topics == "" && f.set("run") {
+		return usagef("--run is where the answers to --topics go: give --topics, too")
 	}
 	if r.Parallel, err = f.parallel.parallel(a, f); err != nil {
 		return err

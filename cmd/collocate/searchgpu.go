@@ -39,7 +39,7 @@ func printGPU(w io.Writer, g *search.GPUStats) {
 
 // Under auto, the cores answer the first topics, which tells how long they would take for the others. If that is much longer than it takes
 // to bring the index to a GPU, and there is one, the GPU answers them, with the same results. Opening a device takes 0.4 s, the first time
-// ever 2 s more; an H200 took 28 million postings and 50 million documents in less than 3 s.
+// ever 2 s more; an H200 took 28 million postings and 50 million documents in 1 to 5 s.
 const (
 	autoProbe   = 1000 // topics
 	gpuOpening  = time.Second
