@@ -262,38 +262,16 @@ func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (wrong, bad []
 	return wrong, bad
 }
 
-// enterLists makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries
-// are answered; no codes if the lists find no room.
+// enterLists enters with the lists that requests ask for.
 func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int, threads int) (*gpuModel, func(), error) {
-	key := codedAs(model)
-	g.gate.RLock()
-	if m := g.pack.find(key); m != nil && m.has(asks, at, threads) {
-		return m, g.gate.RUnlock, nil
-	}
-	g.gate.RUnlock()
-	g.gate.Lock()
-	m, err := g.pack.model(key)
-	if err == nil && !m.has(asks, at, threads) {
-		var ids []int
+	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at, threads) }, func() (ids []int) {
 		for _, i := range at {
 			for _, t := range asks[i].terms {
 				ids = append(ids, t.info.ID)
 			}
 		}
-		var fits bool
-		if fits, err = g.pack.bring(ids); err == nil && !fits {
-			g.gate.Unlock()
-			return nil, nil, nil
-		}
-		if err == nil {
-			err = m.encode(ids)
-		}
-	}
-	if err != nil {
-		g.gate.Unlock()
-		return nil, nil, err
-	}
-	return m, g.gate.Unlock, nil
+		return ids
+	})
 }
 
 // has says whether all lists of queries are there, with their codes.

@@ -96,7 +96,7 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 	if len(queries) == 0 {
 		return nil, nil
 	}
-	m, unlock, err := g.enter(model, queries)
+	m, unlock, err := g.enterQueries(model, queries)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// GPUStage is a step of a query on the device and how long it took there.
+// GPUStage is a step of a batch on the device and how long it took there.
 type GPUStage struct {
 	Name string
 	Time time.Duration
@@ -19,34 +19,37 @@ type GPUStage struct {
 // them is not that of starting them.
 const profileFill = 1 << 30
 
-// ProfileGPU answers a request on the device step by step and says how long each step took: the best of some runs.
-func (s *Searcher) ProfileGPU(ctx context.Context, r Request, runs int) ([]GPUStage, error) {
+// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long each step took: the best of some runs. With guess the
+// scores that answers will have are guessed beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
+func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
 		return nil, errors.New("search: the index is not on a GPU")
 	}
-	stages, err := s.gpu.profile(ctx, r, runs)
+	stages, err := s.gpu.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
 		return nil, fmt.Errorf("search: profile: %w", err)
 	}
 	return stages, nil
 }
 
-func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUStage, err error) {
-	r.Parallel, r.Algorithm = nil, Auto
-	q, err := g.s.prepare(ctx, &r)
+func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, guess bool) (stages []GPUStage, err error) {
+	asks, at := make([]gpuAsk, len(requests)), []int(nil)
+	var a asker
+	for i := range requests {
+		if asks[i] = a.ask(g, &requests[i]); !asks[i].odd && len(asks[i].terms) > 0 {
+			at = append(at, i)
+		}
+	}
+	w, err := g.s.weigher(requests[0].Model)
 	if err != nil {
 		return nil, err
 	}
-	defer g.s.release(q)
-	if len(q.terms) == 0 || len(q.terms) > maxGPUTerms || q.heap.k > maxGPUK {
-		return nil, errors.New("this query is not for the device")
-	}
-	s, err := g.slot(ctx)
+	f, err := g.flight()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { g.slots <- s }()
-	m, unlock, err := g.enter(r.Model, []*query{q})
+	defer g.land(f)
+	m, unlock, err := g.enterLists(requests[0].Model, asks, at, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -54,35 +57,15 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 		return nil, errors.New(tooLargeToHold)
 	}
 	defer unlock()
-	s.p.reset()
-	s.p.add(m, q, s.limits.cap)
-	s.p.write(s.host.Values())
-	size := profileFill
-	if g.dev.Info().Emulated {
-		size = 1 << 10
+	f.p.reset()
+	share := f.limits.keys / int64(len(at))
+	for _, i := range at {
+		if !f.p.add(&asks[i], share, &f.limits) {
+			return nil, errors.New("more requests than one launch takes")
+		}
 	}
-	busy, err := gpu.Alloc[byte](g.dev, size)
-	if err != nil {
-		return nil, err
-	}
-	defer busy.Free()
-	type step struct {
-		name string
-		do   func() error
-	}
-	steps := []step{
-		{"copy in", func() error { return s.plan.CopyIn(s.stream, s.host.Slice(0, s.p.bytes)) }},
-		{"plan", func() error {
-			return s.planItems(m, 1)
-		}},
-		{"score", func() error { return s.score(m, 1) }},
-		{"pick", func() error { return s.pick(1) }},
-		{"copy out", func() error { return s.outs.CopyOut(s.stream, s.back.Slice(0, s.p.out)) }},
-	}
-	if s.alone() {
-		s.readyAlone(m)
-		steps = []step{{"score", func() error { return s.scoreAlone(m) }}}
-	}
+	f.p.write(m, w, share, !guess, f.host.Values(), 1)
+	s, steps := f, f.steps(m)
 	var marks []*gpu.Event
 	defer func() {
 		for _, e := range marks {
@@ -95,9 +78,17 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 			return nil, err
 		}
 		marks = append(marks, e)
-		stages = append(stages, GPUStage{})
 	}
-	stages = stages[:len(steps)]
+	stages = make([]GPUStage, len(steps))
+	size := profileFill
+	if g.dev.Info().Emulated {
+		size = 1 << 10
+	}
+	busy, err := gpu.Alloc[byte](g.dev, size) // also takes the cache
+	if err != nil {
+		return nil, err
+	}
+	defer busy.Free()
 	for run := range runs {
 		if err := busy.Zero(s.stream); err != nil {
 			return nil, err
@@ -114,9 +105,6 @@ func (g *onGPU) profile(ctx context.Context, r Request, runs int) (stages []GPUS
 			}
 		}
 		if err := s.stream.Sync(context.Background()); err != nil {
-			return nil, err
-		}
-		if err := s.finish(); err != nil {
 			return nil, err
 		}
 		for i, step := range steps {

@@ -191,7 +191,7 @@ func (g *onGPU) search(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	defer func() { g.slots <- s }()
-	m, unlock, err := g.enter(r.Model, []*query{q})
+	m, unlock, err := g.enterQueries(r.Model, []*query{q})
 	if err != nil {
 		return nil, err
 	}
@@ -235,24 +235,19 @@ func (g *onGPU) statsOf(q *query, s GPUStats) Stats {
 	return out
 }
 
-// enter makes sure that the lists of queries are on the device with their codes. It returns these and what to call when the queries
-// are answered; no codes if the lists find no room.
-func (g *onGPU) enter(model Model, queries []*query) (*gpuModel, func(), error) {
+// enter makes sure that lists are on the device with their codes: it brings those that list names, unless ready says that nothing is missing. It
+// returns the codes and what to call when the queries are answered; no codes if the lists find no room.
+func (g *onGPU) enter(model Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel, func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()
-	if m := g.pack.find(key); m != nil && m.ready(queries) {
+	if m := g.pack.find(key); m != nil && ready(m) {
 		return m, g.gate.RUnlock, nil
 	}
 	g.gate.RUnlock()
 	g.gate.Lock()
 	m, err := g.pack.model(key)
-	if err == nil && !m.ready(queries) {
-		var ids []int
-		for _, q := range queries {
-			for i := range q.terms {
-				ids = append(ids, q.terms[i].info.ID)
-			}
-		}
+	if err == nil && !ready(m) {
+		ids := list()
 		var fits bool
 		if fits, err = g.pack.bring(ids); err == nil && !fits {
 			g.gate.Unlock()
@@ -267,6 +262,18 @@ func (g *onGPU) enter(model Model, queries []*query) (*gpuModel, func(), error) 
 		return nil, nil, err
 	}
 	return m, g.gate.Unlock, nil
+}
+
+// enterQueries enters with the lists of queries.
+func (g *onGPU) enterQueries(model Model, queries []*query) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.ready(queries) }, func() (ids []int) {
+		for _, q := range queries {
+			for i := range q.terms {
+				ids = append(ids, q.terms[i].info.ID)
+			}
+		}
+		return ids
+	})
 }
 
 // ready says whether all lists of the queries are there, with their codes.

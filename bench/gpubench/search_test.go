@@ -4,10 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
-	"github.com/collocate/collocate/search"
 )
 
 // The suites hold, and all figures can be measured: on the interpreter with little data, on a real GPU as for the receipt.
@@ -37,30 +35,5 @@ func TestSearchJob(t *testing.T) {
 			met = map[bool]string{true: "met", false: "not met"}[*b.Met]
 		}
 		t.Logf("%-45s %10.1f us, median %10.1f us, %6.0f GB/s; wanted %s %s", b.Name, b.Seconds*1e6, b.Median*1e6, b.GBs, b.Wanted, met)
-	}
-}
-
-// BenchmarkSearchStages prints where the time of a single query goes on a real GPU.
-func BenchmarkSearchStages(b *testing.B) {
-	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		b.Skip("COLLOCATE_TEST_GPU names no device")
-	}
-	dev, _ := gputest.Device(b)
-	shape := thesisbench.Thesis(1, 4)
-	err := withIndex(b.Context(), dev, shape, func(s *search.Searcher) error {
-		m := &searching{ctx: b.Context(), s: s, shape: shape}
-		for class := range shape.Classes {
-			for _, n := range []int{1, 2, 4} {
-				stages, err := s.ProfileGPU(b.Context(), search.Request{Words: m.words(class, n), K: 128}, 20)
-				if err != nil {
-					return err
-				}
-				b.Logf("%s, %d words: %v", shape.Classes[class].Name, n, stages)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ func newIndexCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Index the documents of files and folders ("-" for standard input) in the folder
 DIR. The index appears there when it is complete; an index that is there already is replaced.
-Memory beyond --memory is spilled to files beside DIR. With --engine gpu, words are found and
+Memory beyond --memory is spilled to files beside DIR. With --engine gpu, words are numbered and
 sorted on a GPU, and with auto where that pays; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --out news.index
   collocate index news.jsonl.zst --reorder --out news.index

@@ -46,7 +46,7 @@ Without a query it reads queries from standard input, one a line, with a prompt 
 eval' or trec_eval.
 
 With --engine gpu the index goes to the GPU first, then the queries are answered there: by tiles, or, as the thesis did it,
-by wand or maxscore over partitions.`,
+by wand or maxscore over partitions. With auto the cores begin with --topics, and a GPU goes on where bringing the index to it pays.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and --snippets

@@ -20,7 +20,7 @@ const receiptsDir = "internal/gpu/receipts"
 func TestPTXHasReceipt(t *testing.T) {
 	root, err := kernelsrc.Root()
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("the sources are not here: %v", err)
 	}
 	units, err := kernelsrc.Units(root)
 	if err != nil {
