@@ -3,8 +3,6 @@ package coloc
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // ReadOptions says where the columns are and what to do with bad rows.
@@ -62,6 +60,9 @@ func ReadFile(path string, opt ReadOptions) (*Input, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+	}
 	in, err := Read(f, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -72,10 +73,11 @@ func ReadFile(path string, opt ReadOptions) (*Input, error) {
 // Read is ReadFile from a stream. Parquet needs its end first: a stream that
 // is not a file is read into memory.
 func Read(r io.Reader, opt ReadOptions) (*Input, error) {
-	br, compressed, err := decompress(r)
+	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(r, 1<<16), false)
 	if err != nil {
 		return nil, err
 	}
+	defer free()
 	in := &Input{}
 	rows := &rowSink{opt: opt, in: in}
 	start, err := br.Peek(4)
@@ -83,7 +85,7 @@ func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 		return nil, err
 	}
 	if string(start) == "PAR1" {
-		if f, ok := r.(*os.File); ok && !compressed {
+		if f, ok := r.(*os.File); ok && codec == "" {
 			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 				return in, rows.finish(readParquet(f, info.Size(), rows))
 			}
@@ -99,40 +101,17 @@ func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 			return nil, err
 		}
 	}
-	head, err := br.Peek(512)
+	head, err := br.Peek(textfile.HeadSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	if what := textfile.WhyNotText(head); what != "" {
+		return nil, errors.New(what + "; want CSV, TSV, GeoJSON or Parquet")
 	}
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 && text[0] == '{' {
 		return in, rows.finish(readGeoJSON(br, rows))
 	}
 	return in, rows.finish(readTable(br, rows))
-}
-
-// decompress looks at the first bytes and undoes gzip, zstd and bzip2.
-func decompress(r io.Reader) (*bufio.Reader, bool, error) {
-	br := bufio.NewReaderSize(r, 1<<16)
-	start, err := br.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, err
-	}
-	switch {
-	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(br)
-		if err != nil {
-			return nil, false, fmt.Errorf("gzip: %w", err)
-		}
-		return bufio.NewReaderSize(z, 1<<16), true, nil
-	case bytes.HasPrefix(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, false, err
-		}
-		return bufio.NewReaderSize(z.IOReadCloser(), 1<<16), true, nil
-	case bytes.HasPrefix(start, []byte("BZh")):
-		return bufio.NewReaderSize(bzip2.NewReader(br), 1<<16), true, nil
-	}
-	return br, false, nil
 }
 
 // rowSink takes the rows of any format.

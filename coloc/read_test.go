@@ -181,7 +181,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}}, parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is no WKB point"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "no columns with positions"},
-		{"\x1f\x8bxx", "gzip"},
+		{"\x1f\x8b\x08x", "gzip"},
 		{"\x28\xb5\x2f\xfdxx", ""},
 	} {
 		_, err := Read(strings.NewReader(c.data), ReadOptions{})

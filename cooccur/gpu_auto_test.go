@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -45,7 +47,8 @@ func TestAutoKnowsWhatTheGPUCanDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
+	_, err = f.WriteString(strings.Repeat("words of text\n", textfile.HeadSize/8))
+	if err := errors.Join(err, f.Truncate(100e9), f.Close()); err != nil { // a hole: it takes no room
 		t.Fatal(err)
 	}
 	if !gpuPays(linesOf(path), nil, true, 2, 16) || !gpuPays(linesOf(path), analyzerNamed(t, "ascii"), false, 2, 16) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/internal/gpu/words"
+	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -32,7 +33,7 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	var files []plainFile
 	for _, path := range c.Paths {
 		info, err := os.Stat(path)
-		if path == "-" || err != nil || !info.Mode().IsRegular() || mayBeCompressed(path) {
+		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeText(path) {
 			return nil, false // package text knows how to read it, or what to say
 		}
 		files = append(files, plainFile{path, info.Size()})
@@ -40,21 +41,19 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	return files, true
 }
 
-// mayBeCompressed looks at a file's first bytes.
-func mayBeCompressed(path string) bool {
+// mayBeText looks at a file's first bytes: is it text, and not compressed?
+func mayBeText(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return true
+		return false
 	}
 	defer f.Close()
-	var head [4]byte
-	n, err := io.ReadFull(f, head[:])
+	head := make([]byte, textfile.HeadSize)
+	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return true
+		return false
 	}
-	b := head[:n]
-	return bytes.HasPrefix(b, []byte("\x1f\x8b")) || bytes.HasPrefix(b, []byte("BZh")) ||
-		bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")) || n == 4 && string(b[1:]) == "\x2a\x4d\x18"
+	return textfile.Codec(head[:n]) == "" && textfile.WhyNotText(head[:n]) == ""
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -62,6 +62,9 @@ func ReadCounts(r io.Reader, name string) ([]WordCount, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if len(counts) == 0 { // which would mean the words of a law
+		return nil, fmt.Errorf("%s: no words: want lines of a word and a count", name)
+	}
 	return counts, nil
 }
 

@@ -179,6 +179,7 @@ func TestMistakesByExample(t *testing.T) {
 		{Lines, "PAR1\x15\x04", "f: a Parquet table: export it as CSV or JSON lines"},
 		{Auto, "\xfd7zXZ\x00\x00", "f: text packed with xz: want it plain, or packed with gzip, zstd or bzip2"},
 		{Auto, strings.Repeat("x", 257) + "ustar\x0000", "f: a tar archive: unpack it and name the folder"},
+		{Auto, "\x89PNG" + strings.Repeat("word \x00", 100), "f: binary data, not text: it holds NUL bytes"},
 		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...", "f: a file that Collocate made, not a corpus"},
 		{Format(99), "x", "f: no format text.Format(99)"},
 	} {
@@ -435,24 +436,26 @@ func TestWaitingForInputCanBeStopped(t *testing.T) {
 // A document that never ends is read until somebody stops it.
 func TestEndlessDocumentsCanBeStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
-	zeros := &zeroReader{after: 3, stop: stop}
-	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, in: zeros}).All(ctx) {
+	letters := &letterReader{after: 3, stop: stop}
+	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, in: letters}).All(ctx) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	}
 }
 
-// zeroReader gives zeros for ever, and calls stop on the way.
-type zeroReader struct {
+// letterReader gives one word for ever, and calls stop on the way.
+type letterReader struct {
 	after int
 	stop  func()
 }
 
-func (z *zeroReader) Read(p []byte) (int, error) {
-	clear(p)
-	if z.after--; z.after <= 0 {
-		z.stop()
+func (l *letterReader) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	if l.after--; l.after <= 0 {
+		l.stop()
 	}
 	return len(p), nil
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // detect settles the file's format from the options, its first bytes and, for CSV
 // and TSV, its name. head is the whole file or its first detectSize bytes.
 func (s *source) detect(head []byte, whole bool) error {
-	if what := whyNotText(head); what != "" {
+	if what := textfile.WhyNotText(head); what != "" {
 		return fmt.Errorf("%s: %s", s.path, what)
 	}
 	head = bytes.TrimPrefix(head, bom)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // How a file is cut into pieces that can be parsed apart. The cuts are made at
@@ -22,7 +24,7 @@ var (
 	// windowSize is how much is looked at first when searching a border.
 	windowSize = 1 << 14
 	// detectSize is how much of a file its format is detected from.
-	detectSize = 1 << 16
+	detectSize = textfile.HeadSize
 )
 
 // piece is a run of whole documents of one file.

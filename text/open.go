@@ -2,8 +2,6 @@ package text
 
 import (
 	"bufio"
-	"bytes"
-	"compress/bzip2"
 	"context"
 	"fmt"
 	"io"
@@ -11,13 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/collocate/collocate/internal/textfile"
 )
-
-// maxWindow is how far back a zstd stream may refer: what `zstd --long=31` asks
-// for. Files made with --long=27 (128 MB) are common.
-const maxWindow = 1 << 31
 
 // source is one opened file: what reading and parsing need to know of it.
 type source struct {
@@ -69,44 +62,14 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	}
 	s.raw = &countReader{r: r, tell: tell}
 	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
-	head, err := s.stream.Peek(10)
-	if err != nil && err != io.EOF {
+	stream, codec, free, err := textfile.Decompress(s.stream, o.Threads != 1)
+	if err != nil {
 		s.release()
-		return nil, fmt.Errorf("reading %s: %w", in.path, err)
+		return nil, fmt.Errorf("%s: %w", in.path, err)
 	}
-	if err := s.decompress(head); err != nil {
-		s.release()
-		return nil, fmt.Errorf("%s: not the %s file it begins as: %w", in.path, s.codec, err)
-	}
+	s.stream, s.codec = stream, codec
+	s.close = append(s.close, free)
 	return s, nil
-}
-
-func (s *source) decompress(head []byte) error {
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
-		s.codec = "gzip"
-		z, err := gzip.NewReader(s.stream)
-		if err != nil {
-			return err
-		}
-		s.stream = bufio.NewReaderSize(z, 1<<16)
-	case len(head) >= 4 && (string(head[:4]) == "\x28\xb5\x2f\xfd" || head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"):
-		s.codec = "zstd"
-		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(maxWindow)}
-		if s.options.Threads == 1 {
-			opts = append(opts, zstd.WithDecoderConcurrency(1))
-		}
-		z, err := zstd.NewReader(s.stream, opts...)
-		if err != nil {
-			return err
-		}
-		s.close = append(s.close, z.Close)
-		s.stream = bufio.NewReaderSize(z, 1<<16)
-	case len(head) == 10 && string(head[:3]) == "BZh" && (string(head[4:]) == "1AY&SY" || string(head[4:]) == "\x17\x72\x45\x38\x50\x90"):
-		s.codec = "bzip2"
-		s.stream = bufio.NewReaderSize(bzip2.NewReader(s.stream), 1<<16)
-	}
-	return nil
 }
 
 // read appends the next n bytes of the stream's text to buf. With io.EOF it has
@@ -128,8 +91,7 @@ func (s *source) read(buf []byte, n int) ([]byte, error) {
 		case s.codec == "":
 			return buf, fmt.Errorf("reading %s at byte %d: %w", s.path, s.raw.n, err)
 		default:
-			return buf, fmt.Errorf("reading %s: the %s data is broken at about byte %d, after %d bytes of text: %w",
-				s.path, s.codec, s.raw.n, s.text, err)
+			return buf, fmt.Errorf("reading %s: at about byte %d, after %d bytes of text: %w", s.path, s.raw.n, s.text, err)
 		}
 	}
 	return buf, nil

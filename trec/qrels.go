@@ -3,9 +3,10 @@ package trec
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // Qrels holds the judgments: topic, document, grade. A grade below 0 means: in the
@@ -37,7 +38,7 @@ func ParseQrelsFormat(s string) (QrelsFormat, error) {
 
 // ReadQrels reads a file of judgments.
 func ReadQrels(path string, f QrelsFormat) (Qrels, error) {
-	file, err := os.Open(path)
+	file, err := textfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading judgments: %w", err)
 	}
@@ -61,7 +62,7 @@ func ParseQrels(r io.Reader, name string, f QrelsFormat) (Qrels, error) {
 			return nil
 		}
 		if len(c) < 3 {
-			return fmt.Errorf("%q: want topic, iteration, document, grade", line)
+			return fmt.Errorf("%.60q: want topic, iteration, document, grade", line)
 		}
 		q := qrelLine{number: n, n: min(len(c), 4)}
 		copy(q.cols[:], c)
@@ -110,7 +111,7 @@ func (q Qrels) add(l qrelLine, f QrelsFormat) error {
 	}
 	g, err := strconv.Atoi(grade)
 	if err != nil || g > 1<<20 {
-		return fmt.Errorf("grade %q: want a small whole number", grade)
+		return fmt.Errorf("grade %.60q: want a small whole number", grade)
 	}
 	if f == Cranfield {
 		if g == -1 {

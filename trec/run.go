@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
+
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // Result is one answer.
@@ -26,7 +27,7 @@ type Run struct {
 
 // ReadRun reads a run file.
 func ReadRun(path string) (*Run, error) {
-	file, err := os.Open(path)
+	file, err := textfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
@@ -43,11 +44,11 @@ func ParseRun(r io.Reader, name string) (*Run, error) {
 			return nil
 		}
 		if len(c) < 6 {
-			return fmt.Errorf("%q: want topic, Q0, document, rank, score, tag", line)
+			return fmt.Errorf("%.60q: want topic, Q0, document, rank, score, tag", line)
 		}
 		score, err := strconv.ParseFloat(c[4], 64)
 		if err != nil || math.IsNaN(score) {
-			return fmt.Errorf("score %q: want a number", c[4])
+			return fmt.Errorf("score %.60q: want a number", c[4])
 		}
 		run.Tag = c[5]
 		run.Topics[c[0]] = append(run.Topics[c[0]], Result{c[2], score})

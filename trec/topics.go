@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // Topic is a query with its name.
@@ -16,7 +17,7 @@ type Topic struct{ ID, Text string }
 // ReadTopics reads a file of topics in any of the formats of the package comment.
 // Topics without text are left out; two topics of one name are an error.
 func ReadTopics(path string) ([]Topic, error) {
-	b, err := os.ReadFile(path)
+	b, err := textfile.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading topics: %w", err)
 	}
@@ -85,7 +86,7 @@ func (p *topicParser) add(n int, id, text string) error {
 		return nil
 	}
 	if id == "" {
-		return fmt.Errorf("a topic without a name: %q", text)
+		return fmt.Errorf("a topic without a name: %.60q", text)
 	}
 	if before, ok := p.seen[id]; ok {
 		return fmt.Errorf("topic %s was on line %d already", id, before)
@@ -249,12 +250,12 @@ func (p *topicParser) separated(n int, line string) error {
 	id, text, ok := strings.Cut(line, "\t")
 	if !ok {
 		if id, text, ok = strings.Cut(line, ":"); !ok {
-			return fmt.Errorf("%q: want ID, tab or colon, and text", line)
+			return fmt.Errorf("%.60q: want ID, tab or colon, and text", line)
 		}
 	}
 	id = strings.TrimSpace(id)
 	if id == "" {
-		return fmt.Errorf("%q: no ID before the text", line)
+		return fmt.Errorf("%.60q: no ID before the text", line)
 	}
 	return p.add(n, id, text)
 }

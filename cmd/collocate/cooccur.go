@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -70,7 +71,7 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	f.Var(&c.opt.Method, "method", "how --engine gpu counts: auto, or paper (hash tables, as published)")
 	f.Float64Var(&c.opt.Subsample, "subsample", 0, "thin out words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
-	f.StringVarP(&c.out, "out", "o", "", "file to write")
+	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
 	must(cmd.MarkFlagRequired("out"))
 	must(cmd.RegisterFlagCompletionFunc("out-format", cobra.FixedCompletions(
@@ -163,6 +164,12 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 			}
 		}
 	}
+	if !(c.opt.Subsample >= 0 && c.opt.Subsample <= 1) {
+		return 0, usagef("--subsample %v: want 0 (off) up to 1", c.opt.Subsample)
+	}
+	if c.out == "-" {
+		return 0, usagef("--out -: a matrix goes to a file; to see it as lines, use --out /dev/stdout --out-format tsv")
+	}
 	format, err := cooccur.FormatOf(c.out)
 	if c.format != "" {
 		format, err = cooccur.ParseFormat(c.format)
@@ -183,7 +190,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args), opt, c.opt, begin)
 		return stats, err
 	}
-	f, err := os.Open(c.vocab)
+	f, err := textfile.Open(c.vocab)
 	if err != nil {
 		return cooccur.Stats{}, err
 	}
@@ -191,6 +198,9 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	v, err := cooccur.ReadVocabulary(f, c.vocab)
 	if err != nil {
 		return cooccur.Stats{}, err
+	}
+	if v.Len() == 0 {
+		return cooccur.Stats{}, fmt.Errorf("%s: no words: want lines of a word, a blank and its count", c.vocab)
 	}
 	sink, err := begin(v)
 	if err != nil {

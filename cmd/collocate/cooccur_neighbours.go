@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -9,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/sections"
 )
 
 func newNeighboursCmd(a *app) *cobra.Command {
@@ -63,11 +61,8 @@ type company struct {
 
 func neighboursOf(path string, words []string, top int, by cooccur.Measure, minValue float64) ([]company, error) {
 	r, err := cooccur.Open(path)
-	if _, ok := errors.AsType[*sections.KindError](err); ok {
-		return nil, fmt.Errorf("%w: want a .cooc file that 'collocate cooccur' wrote", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, wanting(err, "a .cooc file that 'collocate cooccur' wrote")
 	}
 	defer r.Close()
 	var list []company

@@ -45,8 +45,17 @@ func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
 	}}
 }
 
-// analyzer is the one that --analyzer names.
+// analyzer is the one that --analyzer names. It is asked for before anything is read,
+// and refuses flags that would have no effect.
 func (c *corpusFlags) analyzer() (text.Analyzer, error) {
+	if c.format == text.Lines || c.format == text.File || c.format == text.Blank {
+		if len(c.fields) > 0 {
+			return nil, usagef("--fields: documents of --format %v have none; name a format that does, such as jsonl or csv", c.format)
+		}
+		if c.idField != "" {
+			return nil, usagef("--id-field: documents of --format %v have no fields; name a format that does, such as jsonl or csv", c.format)
+		}
+	}
 	an, err := text.ParseAnalyzer(c.analyzerName)
 	if err != nil {
 		return nil, usageError{err}

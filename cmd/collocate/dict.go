@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -56,6 +58,11 @@ input), or with --corpus of all words of documents. The kinds:
 			if corpus {
 				words, err = corpusWords(cmd, a, &flags, args)
 			} else {
+				for _, name := range []string{"analyzer", "fields", "format", "id-field"} {
+					if cmd.Flags().Changed(name) {
+						return usagef("--%s is for documents: give --corpus, too", name)
+					}
+				}
 				words, err = readWordLists(a, args)
 			}
 			if err != nil {
@@ -85,6 +92,12 @@ input), or with --corpus of all words of documents. The kinds:
 	f.BoolVar(&corpus, "corpus", false, "the files are documents; take all their words")
 	must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(dict.Kinds(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
+}
+
+// openDict opens a dictionary, and says of another file where dictionaries come from.
+func openDict(path string) (*dict.File, error) {
+	d, err := dict.Open(path)
+	return d, wanting(err, "a dictionary that 'collocate dict build' wrote")
 }
 
 // corpusWords collects the words of documents.
@@ -119,20 +132,21 @@ func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string) 
 
 // readWordLists reads files with one word a line.
 func readWordLists(a *app, paths []string) (*dict.Words, error) {
-	var all wordReader
+	var all []io.Reader
+	newline := func() io.Reader { return strings.NewReader("\n") } // a list may end without one
 	for _, p := range paths {
 		if p == "-" {
-			all.add(a.stdin)
+			all = append(all, a.stdin, newline())
 			continue
 		}
-		f, err := os.Open(p)
+		f, err := textfile.Open(p)
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		all.add(f)
+		all = append(all, f, newline())
 	}
-	return dict.ReadWords(&all)
+	return dict.ReadWords(io.MultiReader(all...))
 }
 
 func newDictLookupCmd(a *app) *cobra.Command {
@@ -146,7 +160,7 @@ words, read them from standard input, one a line. With --id, print the words of 
   collocate dict lookup words.dict --id 0 1 2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := dict.Open(args[0])
+			d, err := openDict(args[0])
 			if err != nil {
 				return err
 			}
@@ -165,7 +179,7 @@ func newDictStatsCmd(a *app) *cobra.Command {
 		Example: `  collocate dict stats words.dict`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := dict.Open(args[0])
+			d, err := openDict(args[0])
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -17,26 +18,6 @@ import (
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
 )
-
-// wordReader reads lists of words one after the other, each on lines of its own.
-type wordReader struct{ parts []io.Reader }
-
-func (w *wordReader) add(r io.Reader) {
-	w.parts = append(w.parts, r, bytes.NewReader([]byte("\n")))
-}
-
-func (w *wordReader) Read(p []byte) (int, error) {
-	for len(w.parts) > 0 {
-		n, err := w.parts[0].Read(p)
-		if err == io.EOF {
-			w.parts, err = w.parts[1:], nil
-		}
-		if n > 0 || err != nil {
-			return n, err
-		}
-	}
-	return 0, io.EOF
-}
 
 // lookUp answers for arguments, or for the lines of standard input.
 func lookUp(a *app, d *dict.File, args []string, byID bool) error {
@@ -152,7 +133,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				return err
 			}
 			if words.Len() == 0 {
-				return fmt.Errorf("no words in %v", args)
+				return fmt.Errorf("%s: no words: want one a line", strings.Join(args, ", "))
 			}
 			if a.engine == engine.GPU {
 				if !cmd.Flags().Changed("kinds") {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/datagen"
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 func newGenerateQueriesCmd(a *app) *cobra.Command {
@@ -37,7 +37,7 @@ A mixed log has queries of 1 to 10 words, and popular ones come again.`,
 				return usagef("--docs goes with --vocab")
 			}
 			if vocab != "" {
-				f, err := os.Open(vocab)
+				f, err := textfile.Open(vocab)
 				if err != nil {
 					return err
 				}

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/index"
@@ -28,8 +31,11 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
   collocate index stats news.index`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return usagef("--out is missing: the folder for the index")
+			if _, err := os.Stat(args[0]); err != nil && didYouMean(cmd, args[0]) != "" {
+				return withHelp(cmd, unknownVerb(cmd, args[0]))
+			}
+			if err := indexFolder(out); err != nil {
+				return err
 			}
 			an, err := flags.analyzer()
 			if err != nil {
@@ -59,4 +65,15 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 	f.BoolVar(&reorder, "reorder", false, "number documents so that those with the same words are neighbours: smaller, faster to search")
 	cmd.AddCommand(newIndexReorderCmd(a), newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
 	return cmd
+}
+
+// indexFolder refuses what cannot be the folder of a new index, before anything is read.
+func indexFolder(out string) error {
+	if out == "" {
+		return usagef("--out is missing: the folder for the index")
+	}
+	if info, err := os.Stat(out); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: is a file; want a folder for the index", out)
+	}
+	return nil
 }

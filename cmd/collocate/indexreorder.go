@@ -21,8 +21,8 @@ The postings are held in memory, 4 bytes each, within --memory.`,
   collocate index reorder news.index --out small.index --memory 8GB`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return usagef("--out is missing: the folder for the index")
+			if err := indexFolder(out); err != nil {
+				return err
 			}
 			r, err := index.Open(args[0])
 			if err != nil {

@@ -125,8 +125,8 @@ gzip or zstd. CIFF does not say how text became words: name the analyzer that tr
 		Example: `  collocate index import robust04.ciff.gz --analyzer english --out robust.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return usagef("--out is missing: the folder for the index")
+			if err := indexFolder(out); err != nil {
+				return err
 			}
 			if analyzer != "" {
 				if _, err := (&corpusFlags{analyzerName: analyzer}).analyzer(); err != nil {

@@ -67,7 +67,7 @@ All engines give the same result to the bit.`,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{unknownVerb(cmd, args[0])}
+				return withHelp(cmd, unknownVerb(cmd, args[0]))
 			}
 			return cmd.Help()
 		},
@@ -117,7 +117,7 @@ func refineDefaults(root *cobra.Command) {
 			cmd.RunE = func(_ *cobra.Command, args []string) error {
 				about, rest, err := root.Find(args)
 				if err != nil || len(rest) > 0 {
-					return usageError{unknownVerb(root, strings.Join(args, " "))}
+					return withHelp(root, unknownVerb(root, strings.Join(args, " ")))
 				}
 				about.InitDefaultHelpFlag()
 				return about.Help()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 )
 
@@ -141,6 +142,14 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
+	}
+	for _, name := range []string{"explain", "snippets", "stats"} {
+		if f.topics != "" && f.set(name) {
+			return usagef("--%s is for a query; a run of --topics has no room for it", name)
+		}
+	}
+	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
+		return usagef("--algorithm %v is for --engine gpu", r.Algorithm)
 	}
 	if f.topics == "" && f.set("run") {
 		return usagef("--run is where the answers to --topics go: give --topics, too")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/collocate/collocate/internal/sections"
 )
 
 // usageError is a mistake in how the command was called: exit code 2.
@@ -22,8 +24,9 @@ func usagef(format string, args ...any) error {
 // flagError says what is wrong with a flag, and where to read about it.
 func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if _, ok := errors.AsType[*strconv.NumError](bad); ok { // it names a function of Go
-			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", bad.GetValue(), bad.GetFlag().Name, wanted(bad.GetFlag().Value.Type()))
+		_, number := errors.AsType[*strconv.NumError](bad)
+		if kind := bad.GetFlag().Value.Type(); number || kind == "duration" { // they name functions of Go
+			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", bad.GetValue(), bad.GetFlag().Name, wanted(kind))
 		}
 	}
 	return withHelp(cmd, err)
@@ -40,6 +43,8 @@ func wanted(kind string) string {
 		return "whole numbers, with commas between them"
 	case "float64Slice":
 		return "numbers, with commas between them"
+	case "duration":
+		return "a time with its unit, such as 20ms or 5s"
 	case "bool":
 		return "true or false"
 	}
@@ -54,6 +59,14 @@ func notNegative(flags *pflag.FlagSet, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// wanting adds to the error of a file that is of another kind what was expected.
+func wanting(err error, what string) error {
+	if _, ok := errors.AsType[*sections.KindError](err); ok {
+		return fmt.Errorf("%w: want %s", err, what)
+	}
+	return err
 }
 
 // withHelp makes an error one of usage that says where to read more.
@@ -72,11 +85,10 @@ func wrapArgs(cmd *cobra.Command) {
 		if check(cmd, args) != nil {
 			return withHelp(cmd, wrongArgs(cmd, args))
 		}
-		err := cmd.ValidateRequiredFlags()
-		if err == nil {
-			err = cmd.ValidateFlagGroups()
+		if err := missingFlag(cmd); err != nil {
+			return withHelp(cmd, err)
 		}
-		if err != nil {
+		if err := cmd.ValidateFlagGroups(); err != nil {
 			return withHelp(cmd, err)
 		}
 		return nil
@@ -84,6 +96,16 @@ func wrapArgs(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		wrapArgs(sub)
 	}
+}
+
+// missingFlag is the first flag that must be given and is not, with what it is for.
+func missingFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if must := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed && len(must) > 0 && must[0] == "true" {
+			err = fmt.Errorf("--%s is missing: %s", f.Name, f.Usage)
+		}
+	})
+	return err
 }
 
 // wrongArgs says how a verb is called.
@@ -106,11 +128,16 @@ func unknownVerb(parent *cobra.Command, name string) error {
 	if parent.HasParent() {
 		msg += fmt.Sprintf(" for %q", parent.CommandPath())
 	}
+	return errors.New(msg + didYouMean(parent, name))
+}
+
+// didYouMean names the commands that are spelt like this, in brackets.
+func didYouMean(parent *cobra.Command, name string) string {
 	parent.SuggestionsMinimumDistance = 2
 	if near := parent.SuggestionsFor(name); len(near) > 0 {
-		msg += " (did you mean " + strings.Join(near, " or ") + "?)"
+		return " (did you mean " + strings.Join(near, " or ") + "?)"
 	}
-	return errors.New(msg)
+	return ""
 }
 
 // verbPath is the command's name without the program's, and a blank: "index check ".

@@ -115,7 +115,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	}
 	if w.dict != "" && err == nil {
 		var d *dict.File
-		if d, err = dict.Open(w.dict); err == nil {
+		if d, err = openDict(w.dict); err == nil {
 			o.Dict, closeDict = d, d.Close
 		}
 	}

@@ -43,7 +43,7 @@ func Create(path string) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, path: path, direct: true}, nil
+		return &File{Writer: bufio.NewWriterSize(f, bufferSize), f: f, path: path, direct: true}, nil
 	default:
 		mode = info.Mode().Perm()
 		if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -58,12 +58,32 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, path: path}, nil
+	return &File{Writer: bufio.NewWriterSize(named{f, path}, bufferSize), f: f, path: path}, nil
+}
+
+const bufferSize = 1 << 20
+
+// named writes to a temporary file. Its errors are about path, the only name that the
+// caller knows.
+type named struct {
+	f    *os.File
+	path string
+}
+
+func (n named) Write(p []byte) (int, error) {
+	written, err := n.f.Write(p)
+	return written, about(n.path, "write", err)
+}
+
+func about(path, op string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: op, Path: path, Err: e.Err}
+	}
+	return err
 }
 
 // withFreshName calls create with hidden names beside path until one is not taken.
 // Unlike os.CreateTemp it leaves the permissions to the caller, and so to the umask.
-// Its errors are about path, the only name that the caller knows.
 func withFreshName(path string, create func(tmp string) error) error {
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
@@ -71,12 +91,18 @@ func withFreshName(path string, create func(tmp string) error) error {
 		if errors.Is(err, fs.ErrExist) && try < 100 {
 			continue
 		}
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			return &fs.PathError{Op: "create", Path: path, Err: e.Err}
+		if errors.Is(err, fs.ErrNotExist) {
+			return &fs.PathError{Op: "create", Path: path, Err: noFolder(filepath.Clean(dir))}
 		}
-		return err
+		return about(path, "create", err)
 	}
 }
+
+// noFolder is a folder that should be there: fs.ErrNotExist with its name.
+type noFolder string
+
+func (n noFolder) Error() string        { return "there is no folder " + string(n) }
+func (n noFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
 // OS is the file underneath, for callers that seek or write at offsets. Flush
 // before use.
@@ -93,7 +119,7 @@ func (f *File) Commit() error {
 		return f.f.Close()
 	}
 	if err == nil {
-		err = f.f.Sync()
+		err = about(f.path, "sync", f.f.Sync())
 	}
 	if err != nil {
 		f.Abort()

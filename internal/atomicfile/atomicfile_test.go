@@ -187,12 +187,28 @@ func TestAFolderIsNoFile(t *testing.T) {
 
 // Errors are about the name that the caller gave, not about a temporary one.
 func TestErrorsNameTheTarget(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "absent", "out")
-	want := "create " + path + ": no such file or directory"
+	dir := filepath.Join(t.TempDir(), "absent")
+	path := filepath.Join(dir, "out")
+	want := "create " + path + ": there is no folder " + dir
 	if _, err := Create(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
 		t.Errorf("file: %v, want %s", err, want)
 	}
 	if _, err := CreateDir(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
 		t.Errorf("folder: %v, want %s", err, want)
+	}
+}
+
+// So are errors of writing, such as that of a full disk.
+func TestErrorsOfWritingNameTheTarget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	f.OS().Close() // the next write fails
+	f.WriteString("lost")
+	if err := f.Commit(); !errors.Is(err, os.ErrClosed) || err.Error() != "write "+path+": file already closed" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -24,6 +24,9 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+	}
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file, cannot be mapped", path)
 	}

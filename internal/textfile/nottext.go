@@ -1,4 +1,4 @@
-package text
+package textfile
 
 import "bytes"
 
@@ -17,8 +17,8 @@ var notText = []struct {
 	{257, "ustar", "a tar archive: unpack it and name the folder"},
 }
 
-// whyNotText says what a file is that begins like this, or nothing if it may be text.
-func whyNotText(head []byte) string {
+// WhyNotText says what a file is that begins like this, or nothing if it may be text.
+func WhyNotText(head []byte) string {
 	for _, n := range notText {
 		if len(head) >= n.at && bytes.HasPrefix(head[n.at:], []byte(n.magic)) {
 			return n.what
@@ -28,5 +28,13 @@ func whyNotText(head []byte) string {
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus"
 	}
+	if nul := bytes.Count(head, []byte{0}); len(head) >= minBinary && nul*1000 > len(head) {
+		return "binary data, not text: it holds NUL bytes"
+	}
 	return ""
 }
+
+// minBinary is how long a file is at least that is judged by its NUL bytes: programs,
+// pictures, sound and databases have many, noise one in 256. A stray one in a text is a
+// byte like any other.
+const minBinary = 512

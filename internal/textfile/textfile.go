@@ -1,0 +1,147 @@
+// Package textfile tells by a file's first bytes whether it is compressed and whether
+// it is text at all, and opens the small files that stand beside a corpus: topics,
+// judgments, runs, vocabularies, lists of words.
+package textfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// HeadSize is how many bytes Codec and WhyNotText want to see, if there are so many.
+const HeadSize = 1 << 16
+
+// maxWindow is how far back a zstd stream may refer: what `zstd --long=31` asks
+// for. Files made with --long=27 (128 MB) are common.
+const maxWindow = 1 << 31
+
+// Codec names what a file that begins like this is compressed with: gzip, zstd or
+// bzip2, which have an end of their own, or "".
+func Codec(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
+		return "gzip"
+	case len(head) >= 4 && (string(head[:4]) == "\x28\xb5\x2f\xfd" || head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"):
+		return "zstd"
+	case len(head) >= 10 && string(head[:3]) == "BZh" && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
+		return "bzip2"
+	}
+	return ""
+}
+
+// Decompress undoes what Codec says of r. concurrent lets zstd read ahead on other
+// cores. The function it returns frees what the decoder holds; it does not close r.
+func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
+	head, err := r.Peek(10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, "", nil, err
+	}
+	free = func() {}
+	var z io.Reader
+	switch codec = Codec(head); codec {
+	case "gzip":
+		z, err = gzip.NewReader(r)
+	case "zstd":
+		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(maxWindow)}
+		if !concurrent {
+			opts = append(opts, zstd.WithDecoderConcurrency(1))
+		}
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(r, opts...); err == nil {
+			z, free = d, d.Close
+		}
+	case "bzip2":
+		z, err = bzip2.NewReader(r), nil
+	default:
+		return r, "", free, nil
+	}
+	if err != nil {
+		return nil, codec, nil, fmt.Errorf("not the %s file it begins as: %w", codec, err)
+	}
+	return bufio.NewReaderSize(&named{z, codec}, HeadSize), codec, free, nil
+}
+
+// File is an open file of text, as it is without compression.
+type File struct {
+	*bufio.Reader
+	file *os.File
+	free func()
+}
+
+// Open opens a file, plain or compressed, and refuses one that is no text. Errors
+// name the file.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := open(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+func open(f *os.File) (*File, error) {
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.New("is a folder, not a file")
+	}
+	r, _, free, err := Decompress(bufio.NewReaderSize(f, HeadSize), false)
+	if err != nil {
+		return nil, err
+	}
+	t := &File{r, f, free}
+	head, err := r.Peek(HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		free()
+		return nil, err
+	}
+	if what := WhyNotText(head); what != "" {
+		free()
+		return nil, errors.New(what)
+	}
+	return t, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	f.free()
+	return f.file.Close()
+}
+
+// ReadFile is all that Open gives.
+func ReadFile(path string) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+// named says of a decoder's errors whose they are: an unexpected end, of what?
+type named struct {
+	r     io.Reader
+	codec string
+}
+
+func (n *named) Read(p []byte) (int, error) {
+	got, err := n.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("the %s data is broken: %w", n.codec, err)
+	}
+	return got, err
+}
