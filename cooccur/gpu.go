@@ -18,13 +18,7 @@ import (
 var gpuModules embed.FS
 
 // gpuModule is one of our PTX files.
-func gpuModule(name string) *gpu.Source {
-	ptx, err := gpuModules.ReadFile("kernels/" + name + ".ptx")
-	if err != nil {
-		ptx = []byte("// " + err.Error()) // found by the test of kernel names
-	}
-	return gpu.NewSource("cooccur/"+name, string(ptx))
-}
+func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "cooccur/"+name) }
 
 // GPU is a device at work for this package: its streams, and the buffers through
 // which text and rows go, are made once and serve many jobs. One job at a time.

@@ -15,13 +15,7 @@ import (
 //go:embed kernels/*.ptx
 var gpuModules embed.FS
 
-func gpuModule(name string) *gpu.Source {
-	ptx, err := gpuModules.ReadFile("kernels/" + name + ".ptx")
-	if err != nil {
-		ptx = []byte("// " + err.Error()) // found by the test of kernel names
-	}
-	return gpu.NewSource("weigh/"+name, string(ptx))
-}
+func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "weigh/"+name) }
 
 // Block sizes as in the kernels that take one item a thread.
 var gpuKernels = map[string]struct {

@@ -1,9 +1,11 @@
 package gpu
 
 import (
+	"embed"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path"
 	"sync"
 	"sync/atomic"
 
@@ -16,19 +18,42 @@ import (
 //	//go:embed kernels/scan.ptx
 //	var scanPTX string
 //	var scanSource = gpu.NewSource("prim/scan", scanPTX)
+//
+// or, where there are many:
+//
+//	//go:embed kernels/*.ptx
+//	var kernels embed.FS
+//	var scanSource = gpu.SourceIn(kernels, "prim/scan")
 type Source struct {
 	Name string
-	PTX  string
 
-	once   sync.Once
-	module *ptx.Module
-	err    error
+	text   func() (string, error)
+	module func() (*ptx.Module, error)
 }
 
 // NewSource makes a source; it is read when a kernel is first asked for. Names
 // are those of the folder and the file: "prim/scan".
 func NewSource(name, text string) *Source {
-	s := &Source{Name: name, PTX: text}
+	return newSource(name, func() (string, error) { return text, nil })
+}
+
+// SourceIn makes a source of a file in a folder kernels. Getting at it copies it, and
+// all kernels together are megabytes, so that, too, waits until one is asked for.
+func SourceIn(files embed.FS, name string) *Source {
+	return newSource(name, sync.OnceValues(func() (string, error) {
+		b, err := files.ReadFile("kernels/" + path.Base(name) + ".ptx")
+		return string(b), err
+	}))
+}
+
+func newSource(name string, text func() (string, error)) *Source {
+	s := &Source{Name: name, text: text, module: sync.OnceValues(func() (*ptx.Module, error) {
+		t, err := text()
+		if err != nil {
+			return nil, err
+		}
+		return ptx.Parse(t)
+	})}
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
 	sources = append(sources, s)
@@ -36,10 +61,7 @@ func NewSource(name, text string) *Source {
 }
 
 // Module is the parsed text.
-func (s *Source) Module() (*ptx.Module, error) {
-	s.once.Do(func() { s.module, s.err = ptx.Parse(s.PTX) })
-	return s.module, s.err
-}
+func (s *Source) Module() (*ptx.Module, error) { return s.module() }
 
 type kernelKey struct {
 	source *Source
@@ -90,8 +112,11 @@ func (d *Device) resolve(k *Kernel, src *Source) error {
 	m, ok := d.modules[src]
 	d.mu.Unlock()
 	if !ok {
-		var err error
-		if m, err = d.d.LoadModule(src.PTX); err != nil {
+		text, err := src.text()
+		if err != nil {
+			return err
+		}
+		if m, err = d.d.LoadModule(text); err != nil {
 			return err
 		}
 		d.mu.Lock()

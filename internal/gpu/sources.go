@@ -23,8 +23,12 @@ func Sources() []*Source {
 	return list
 }
 
-// Sum is the hash of the PTX.
+// Sum is the hash of the PTX, or why there is none, which no receipt names.
 func (s *Source) Sum() string {
-	h := sha256.Sum256([]byte(s.PTX))
+	text, err := s.text()
+	if err != nil {
+		return err.Error()
+	}
+	h := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(h[:])
 }

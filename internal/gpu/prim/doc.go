@@ -25,13 +25,7 @@ var modules embed.FS
 // module is one of our PTX files. Large kernels have files of their own: a device
 // driver compiles a module when the first of its kernels is used, which takes
 // some tenths of a second for the large ones, and then keeps it.
-func module(name string) *gpu.Source {
-	ptx, err := modules.ReadFile("kernels/" + name + ".ptx")
-	if err != nil {
-		ptx = []byte("// " + err.Error()) // found by the test of kernel names
-	}
-	return gpu.NewSource("prim/"+name, string(ptx))
-}
+func module(name string) *gpu.Source { return gpu.SourceIn(modules, "prim/"+name) }
 
 // shape is the size of a kernel's blocks.
 type shape struct{ threads, items int }

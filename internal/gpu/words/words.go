@@ -11,13 +11,7 @@ import (
 var modules embed.FS
 
 // module is one of our PTX files.
-func module(name string) *gpu.Source {
-	ptx, err := modules.ReadFile("kernels/" + name + ".ptx")
-	if err != nil {
-		ptx = []byte("// " + err.Error()) // found by the test of kernel names
-	}
-	return gpu.NewSource("words/"+name, string(ptx))
-}
+func module(name string) *gpu.Source { return gpu.SourceIn(modules, "words/"+name) }
 
 var (
 	appendSource = module("append")
