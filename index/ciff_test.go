@@ -86,7 +86,7 @@ func TestImportOfForeignFiles(t *testing.T) {
 	doc := "06" + "12026431" + "1804"
 	cases := map[string]struct{ file, wrong string }{
 		"other order":    {"06" + header + bee + apple + doc, ""},
-		"empty":          {"", "the header"},
+		"empty":          {"", "not a CIFF file: it does not begin with a header"},
 		"no version":     {"04" + "10021801" + bee + apple + doc, "not a CIFF file"},
 		"same word":      {"06" + header + bee + bee + doc, "two lists"},
 		"cut":            {"06" + header + bee + apple + doc[:6], "document record 1 of 1"},

@@ -129,12 +129,14 @@ type ciffList struct {
 	at            int    // of the message in the file
 }
 
+var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want one that 'collocate index export', Anserini or PISA wrote")
+
 // scanCIFF reads all but the postings.
 func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	s := ciffScanner{data: data}
-	head, at, err := s.message("the header")
+	head, _, err := s.message("the header")
 	if err != nil {
-		return nil, err
+		return nil, errNotCIFF
 	}
 	var version, lists, docs uint64
 	c := &ciffFile{}
@@ -152,7 +154,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("byte %d: the header: %w", at, err)
+		return nil, errNotCIFF
 	}
 	if version != ciffVersion {
 		return nil, fmt.Errorf("not a CIFF file of version %d: the header says %d", ciffVersion, version)
@@ -237,11 +239,19 @@ type ciffScanner struct {
 func (s *ciffScanner) message(what string) (m []byte, at int, err error) {
 	m, n := protowire.ConsumeBytes(s.data[s.at:])
 	if n < 0 {
-		return nil, 0, fmt.Errorf("byte %d: %s: %w", s.at, what, protowire.ParseError(n))
+		return nil, 0, fmt.Errorf("byte %d: %s: %w", s.at, what, badMessage(n))
 	}
 	at = s.at
 	s.at += n
 	return m, at, nil
+}
+
+// badMessage says in plain words what is wrong with the bytes of a message.
+func badMessage(n int) error {
+	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
+		return errors.New("the file ends early")
+	}
+	return errors.New("corrupted: not a message of CIFF")
 }
 
 // eachField calls fn with the fields of a message: v of numbers, b of strings
@@ -250,7 +260,7 @@ func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) err
 	for len(m) > 0 {
 		field, kind, n := protowire.ConsumeTag(m)
 		if n < 0 {
-			return protowire.ParseError(n)
+			return badMessage(n)
 		}
 		m = m[n:]
 		var v uint64
@@ -264,7 +274,7 @@ func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) err
 			n = protowire.ConsumeFieldValue(field, kind, m)
 		}
 		if n < 0 {
-			return protowire.ParseError(n)
+			return badMessage(n)
 		}
 		if err := fn(field, v, b); err != nil {
 			return err

@@ -90,7 +90,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
@@ -218,8 +220,8 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 
 func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sections.File, fileStamp, error) {
 	data, err := load(name)
-	if name == metaFile && errors.Is(err, fs.ErrNotExist) {
-		return nil, fileStamp{}, fmt.Errorf("open index: %s is not an index: it has no file %q: %w", r.dir, name, fs.ErrNotExist)
+	if name == metaFile && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return nil, fileStamp{}, r.notIndex()
 	}
 	if err != nil {
 		return nil, fileStamp{}, fmt.Errorf("open index: %w", err)
@@ -234,6 +236,18 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	r.files[name] = f
 	r.bytes += int64(len(data))
 	return f, stampOf(name, data), nil
+}
+
+// notIndex says what there is instead of an index's folder.
+func (r *Reader) notIndex() error {
+	info, err := os.Stat(r.dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("open index: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("open index: %s is a file: want a folder that 'collocate index' made", r.dir)
+	}
+	return fmt.Errorf("open index: the folder %s is not an index: it has no file %q: %w", r.dir, metaFile, fs.ErrNotExist)
 }
 
 func (r *Reader) named(file string, err error) error {
