@@ -34,10 +34,10 @@ type Cursor struct {
 	BestX  float32
 	Ranked [numRanks]float32
 
-	doc     uint32 // where the cursor stands
-	pos     int    // in the decoded block
-	block   int    // the decoded block; -1 before the first
-	hasTFs  bool
+	doc     uint32                // where the cursor stands
+	pos     int                   // in the decoded block
+	block   int                   // the decoded block; -1 before the first
+	tfsOf   int                   // the block whose frequencies are decoded; -1: none
 	docs    [BlockSize + 1]uint32 // ends with End, so that Next needs only one comparison
 	tfs     [BlockSize]uint32
 	offsets []uint32 // of each block in data
@@ -63,8 +63,8 @@ func (c *Cursor) Doc() uint32 { return c.doc }
 
 // TF is the frequency in the document that the cursor stands on.
 func (c *Cursor) TF() uint32 {
-	if !c.hasTFs {
-		c.loadTFs()
+	if c.tfsOf != c.block {
+		c.loadTFs(c.block)
 	}
 	return c.tfs[c.pos&(BlockSize-1)]
 }
@@ -154,7 +154,7 @@ func (c *Cursor) Load(block int) []uint32 {
 		c.finish()
 		return nil
 	}
-	c.block, c.pos, c.hasTFs = block, 0, false
+	c.block, c.pos = block, 0
 	c.doc, c.docs[BlockSize] = c.docs[0], End
 	return c.docs[:n]
 }
@@ -166,36 +166,43 @@ func (c *Cursor) block128() *[BlockSize]uint32 { return (*[BlockSize]uint32)(c.d
 
 // TFs returns the frequencies that belong to the documents of the last Load.
 func (c *Cursor) TFs() []uint32 {
-	if !c.hasTFs {
-		c.loadTFs()
+	if c.tfsOf != c.block {
+		c.loadTFs(c.block)
 	}
 	return c.tfs[:c.blockLen(c.block)]
 }
 
-// TFsAt finds the frequencies of the documents at some places of the last Load. All are decoded: to read a few of them where they lie
-// is slower, patches and all.
-func (c *Cursor) TFsAt(places, out []uint32) {
-	if !c.hasTFs {
-		c.loadTFs()
+// TFsAt finds the frequencies of the documents at some places of a block, which need not be the one of the last Load.
+func (c *Cursor) TFsAt(block int, places, out []uint32) {
+	if c.tfsOf != block {
+		if c.fullAt(block) && readTFs(c.data[c.offsets[block]:], places, out) {
+			return
+		}
+		c.loadTFs(block)
 	}
 	for i, p := range places {
 		out[i] = c.tfs[p&(BlockSize-1)]
 	}
 }
 
+// fullAt says whether a block is one before the last of the list, and where it should be.
+func (c *Cursor) fullAt(block int) bool {
+	return uint(block) < uint(len(c.Last)-1) && uint64(c.offsets[block]) <= uint64(len(c.data))
+}
+
 // loadTFs decodes the frequencies. It is not inlined, so that TF is.
 //
 //go:noinline
-func (c *Cursor) loadTFs() {
-	c.hasTFs = true
-	if c.DecodeTFs(c.block, &c.tfs) == 0 {
+func (c *Cursor) loadTFs(block int) {
+	c.tfsOf = block
+	if c.DecodeTFs(block, &c.tfs) == 0 {
 		clear(c.tfs[:])
 	}
 }
 
 // finish ends the list.
 func (c *Cursor) finish() uint32 {
-	c.block, c.pos, c.doc, c.hasTFs = len(c.Last), BlockSize-1, End, true
+	c.block, c.pos, c.doc, c.tfsOf = len(c.Last), BlockSize-1, End, len(c.Last)
 	c.docs[BlockSize-1], c.docs[BlockSize] = End, End
 	c.tfs[BlockSize-1] = 0
 	return End

@@ -129,9 +129,13 @@ func (e *encoder) endBlock() error {
 	if at > math.MaxUint32 {
 		return fmt.Errorf("index: the list of %q is longer than 4 GiB", e.word)
 	}
+	before := ^uint32(0)
+	if len(e.last) > 0 {
+		before = e.last[len(e.last)-1]
+	}
 	e.last = append(e.last, e.prev)
 	e.offsets = append(e.offsets, uint32(at))
-	e.out.postings = appendBlock(e.out.postings, &e.gaps, &e.tfs, e.n)
+	e.out.postings = appendBlock(e.out.postings, before, &e.gaps, &e.tfs, e.n)
 	e.n = 0
 	e.lows, e.low = append(e.lows, e.low), noPosting
 	b := e.block.take()

@@ -18,7 +18,8 @@ const (
 	docsFile     = "documents"
 	textFile     = "text"
 
-	formatVersion = 2
+	formatVersion = 3
+	oldestVersion = 2 // that can be read: it has no dense blocks
 )
 
 var magics = map[string]string{

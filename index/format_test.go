@@ -73,7 +73,7 @@ func TestBytesArePinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const files = "7465726d730000000000000000000000" + "9801000000000000" + "d639de13" + "00000000"
+	const files = "7465726d730000000000000000000000" + "9801000000000000" + "de7f1722" + "00000000"
 	if got := hex.EncodeToString(data[:32]); got != files {
 		t.Errorf("stamp of the dictionary:\n got %s\nwant %s", got, files)
 	}
@@ -98,7 +98,7 @@ func TestSkipsOfALongList(t *testing.T) {
 	r := p.write(t)
 	got := hex.EncodeToString(r.skips)
 	const want = "fc010000" + "54020000" + // last documents 508 and 596
-		"00000000" + "25000000" + // blocks at 0 and 37
+		"00000000" + "46000000" + // blocks at 0 and 70
 		"a301" + "0000" + "0000" + "0000" + // frequency code 163 (up to 335), class 1; then (1, class 0)
 		"0000" + "0000" + "0000" + "0000" +
 		"a301" + "0000" + "0000" + "0000" +
@@ -108,12 +108,19 @@ func TestSkipsOfALongList(t *testing.T) {
 	if got != want {
 		t.Errorf("skips\n got %s\nwant %s", got, want)
 	}
-	// First block: gaps less 1 are 3 but the first, which is 0: 2 bits; frequencies less 1
+	// First block: a bitmap of 8 words with every fourth document; frequencies less 1
 	// are 0 but one patch of 299 = uvarint ab 02 at position 100.
-	if head := hex.EncodeToString(r.postings[:2]); head != "0220" {
+	if head := hex.EncodeToString(r.postings[:3]); head != "ff2008" {
 		t.Errorf("head %s", head)
 	}
-	if patch := hex.EncodeToString(r.postings[34:37]); patch != "64ab02" {
+	if words := hex.EncodeToString(r.postings[3:67]); words != strings.Repeat("11", 64) {
+		t.Errorf("words %s", words)
+	}
+	if patch := hex.EncodeToString(r.postings[67:70]); patch != "64ab02" {
 		t.Errorf("patch %s", patch)
+	}
+	// Second block: 22 gaps of 3, 2 bits each.
+	if tail := hex.EncodeToString(r.postings[70:78]); tail != "0200ffffffffff0f" {
+		t.Errorf("tail %s", tail)
 	}
 }

@@ -214,7 +214,7 @@ func TestBlocksHaveTheListsPostings(t *testing.T) {
 					}
 				}
 				out := make([]uint32, len(places))
-				c.TFsAt(places, out)
+				c.TFsAt(b, places, out)
 				if !slices.Equal(got, docs[:n]) || !slices.Equal(out, some) || !slices.Equal(c.TFs(), tfs[:n]) {
 					t.Fatalf("word %d, block %d: %v and %v, want %v and %v", id, b, got, c.TFs(), docs[:n], tfs[:n])
 				}

@@ -78,7 +78,7 @@ func (r *Reader) openLong(c *Cursor) error {
 	}
 	c.LowX, c.SuperX = xs[:blocks], xs[blocks:blocks+supers]
 	c.BestX, c.Ranked = xs[blocks+supers], [numRanks]float32(xs[blocks+supers+1:])
-	c.block, c.doc, c.pos, c.hasTFs = -1, 0, 0, false
+	c.block, c.doc, c.pos, c.tfsOf = -1, 0, 0, -1
 	return nil
 }
 
@@ -86,7 +86,10 @@ func (r *Reader) openLong(c *Cursor) error {
 // is computed here: decoding 128 postings takes less than fetching it would.
 func (r *Reader) openShort(c *Cursor, docsOnly bool) error {
 	n := int(c.Term.DF)
-	c.oneAt[0], c.hasTFs = 0, !docsOnly || n == 1
+	c.oneAt[0], c.tfsOf = 0, -1
+	if !docsOnly || n == 1 {
+		c.tfsOf = 0
+	}
 	if n == 1 {
 		if c.Term.CF > maxTF {
 			return r.badTerm(c)

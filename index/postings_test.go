@@ -47,7 +47,7 @@ func TestBlocksRoundTrip(t *testing.T) {
 			gaps[i], freqs[i] = d-prev-1, tfs[i]-1
 			prev = d
 		}
-		block := appendBlock([]byte("before"), &gaps, &freqs, n)
+		block := appendBlock([]byte("before"), at, &gaps, &freqs, n)
 		block = append(block, "12345678"...)[6:]
 		if block[0]>>5 > 0 {
 			patched++

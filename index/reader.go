@@ -3,7 +3,7 @@ package index
 // The format of an index
 //
 // An index is a folder of files, each a container of package sections: a magic,
-// a version (2), named sections with checksums. All numbers are little endian; a
+// a version (3), named sections with checksums. All numbers are little endian; a
 // uvarint is seven bits a byte, lowest first, as in encoding/binary. As an example
 // here is every section of the index of the package comment, "a rose is a rose" and "a daisy" with
 // the IDs d1 and d2; format_test.go holds it against the code.
@@ -29,7 +29,14 @@ package index
 //	00 01     gaps take 0 bits, frequencies 1 bit; no patches
 //	01        the bits 1, 0 from the lowest
 //
-// In a full block the numbers are in four lanes of 32 bits (see packBlock).
+// In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose documents are near each
+// other has a bitmap instead of gaps: 255, the widths of the frequencies, the number of words, then words of 64
+// documents each from a multiple of 64 on (see bitmap.go). Documents 0, 4, ..., 508 of frequency 1 are
+//
+//	ff 00 08  words, frequencies of 0 bits without patches, 8 words
+//	11 11 ... 64 bytes
+//
+// Version 2 knows no bitmaps and is otherwise the same; it can be read.
 //
 // File "skips" has one section of the same name: for each list of more than one
 // block, one after the other, for B blocks and S = B/32 rounded up:
@@ -230,8 +237,8 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 	if err != nil {
 		return nil, fileStamp{}, r.named(name, err)
 	}
-	if f.Version != formatVersion {
-		return nil, fileStamp{}, r.named(name, fmt.Errorf("format version %d, this program reads %d: make the index again", f.Version, formatVersion))
+	if f.Version < oldestVersion {
+		return nil, fileStamp{}, r.named(name, fmt.Errorf("format version %d, this program reads %d to %d: make the index again", f.Version, oldestVersion, formatVersion))
 	}
 	r.files[name] = f
 	r.bytes += int64(len(data))

@@ -37,6 +37,9 @@ func blockMaxAnd(q *query) error {
 		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
+		if q.meetWords(lists, b, from) {
+			continue
+		}
 		docs := lead.Load(b)
 		if docs == nil {
 			break // damaged: l.Err says so
@@ -89,7 +92,9 @@ const (
 type meeting struct {
 	n      int
 	enough int
-	both   bool    // the first two lists have them
+	kind   kind
+	words  wordsMeet
+	ranks  [index.MaxWords]uint8
 	plain  plainly // blocks whose documents are met before they are scored
 	sifter sifter  // of the first list
 	docs   meetingOf[uint32]
@@ -100,6 +105,15 @@ type meeting struct {
 	places meetingOf[uint32]    // where
 	visits []visit
 }
+
+// kind is what is known of the documents that wait.
+type kind uint8
+
+const (
+	scored kind = iota // the first list has them, and they can win
+	both               // the first two lists have them
+	bare               // dense lists have them
+)
 
 // meetingOf has room for what kernels make of a meeting.
 type meetingOf[T any] [maxMeeting + kernelSlack]T
@@ -112,9 +126,9 @@ func (m *meeting) reset(lists []*list) {
 		m.scores = append(m.scores, meetingOf[float32]{})
 	}
 	for _, l := range lists {
-		l.met, l.windowBound, l.waitBound = -1, 0, 0
+		l.met, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
 	}
-	m.n, m.enough, m.both, m.plain = 0, firstToMeet, true, plainly{}
+	m.n, m.enough, m.kind, m.plain = 0, firstToMeet, both, plainly{}
 	m.sifter.prepare(lists[0])
 }
 
@@ -151,14 +165,17 @@ func (q *query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 // meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
 func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.meeting
-	both := m.plain.next()
-	if m.both != both && m.n > 0 {
+	how := scored
+	if m.plain.next() {
+		how = both
+	}
+	if m.kind != how && m.n > 0 {
 		q.settle(lists)
 	}
 	for _, l := range lists[1:] {
 		l.waitBound = max(l.waitBound, l.windowBound)
 	}
-	if both {
+	if how == both {
 		q.meetDocs(lists, b, lo, hi, others)
 		return
 	}
@@ -198,10 +215,10 @@ func (q *query) meetDocs(lists []*list, b, lo, hi int, others float64) {
 		i += used
 	}
 	if n > m.n {
-		lead.TFsAt(m.places[m.n:n], m.tfs[0][m.n:n])
+		lead.TFsAt(b, m.places[m.n:n], m.tfs[0][m.n:n])
 		lead.count(b, n-m.n, m.docs[m.n])
 	}
-	m.n, m.both = n, true
+	m.n, m.kind = n, both
 }
 
 // meetScores adds what can win with the bounds of the others.
@@ -216,7 +233,7 @@ func (q *query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 	if n > 0 {
 		lead.count(b, n, m.docs[m.n])
 	}
-	m.n, m.both = m.n+n, false
+	m.n, m.kind = m.n+n, scored
 	return n
 }
 
@@ -231,7 +248,11 @@ func (q *query) settle(lists []*list) {
 		others += l.waitBound
 	}
 	j := 1
-	if m.both {
+	if m.kind == bare {
+		j = 0
+		clear(m.sums[:n])
+		others += lists[0].waitBound
+	} else if m.kind == both {
 		j = 2
 		others -= lists[1].waitBound
 		for i, l := range lists[:2] {
@@ -303,6 +324,9 @@ func (m *meeting) keep(j, n, kept int) {
 	for e := range m.scores[:j] {
 		compact((*[maxMeeting]float32)(m.scores[e][:]), at)
 	}
+	if m.kind == bare {
+		m.words.only(m.docs[:kept])
+	}
 }
 
 // compact moves what is at the rising places to the front.
@@ -317,17 +341,22 @@ func compact[T any](v *[maxMeeting]T, at []uint32) {
 func (q *query) meetNext(lists []*list, j, n int, others float64) int {
 	m, l := &q.meeting, lists[j]
 	kept := 0
-	for _, v := range q.visits(l, n, others) {
-		found, _ := l.find(v.block, m.docs[v.i:v.end], m, kept, m.tfs[0][:])
-		for f := kept; f < kept+found; f++ {
-			m.at[f] += uint32(v.i)
+	if m.kind == bare && l.dense {
+		kept = n
+		m.words.tfs(l, n, m.tfs[0][:])
+	} else {
+		for _, v := range q.visits(l, n, others) {
+			found, _ := l.find(v.block, m.docs[v.i:v.end], m, kept, m.tfs[0][:])
+			for f := kept; f < kept+found; f++ {
+				m.at[f] += uint32(v.i)
+			}
+			kept += found
 		}
-		kept += found
+		if kept == 0 {
+			return 0
+		}
+		m.keep(j, n, kept)
 	}
-	if kept == 0 {
-		return 0
-	}
-	m.keep(j, n, kept)
 	scores := m.scores[j][:kept]
 	l.batch(m.docs[:kept], m.tfs[0][:kept], scores)
 	for i, s := range scores {
@@ -370,15 +399,17 @@ func (q *query) visits(l *list, n int, others float64) []visit {
 // find looks for those of the rising docs that block b may hold, and says how many there are and how many these were. Which they are is put into the
 // meeting from place n on, and their frequencies into tfs.
 func (l *list) find(b int, docs []uint32, m *meeting, n int, tfs []uint32) (found, used int) {
-	if b != l.met {
-		if l.Load(b) == nil {
+	if words, base := l.Words(b); words != nil {
+		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])
+	} else {
+		if b != l.met && l.Load(b) == nil {
 			return 0, len(docs) // damaged: l.Err says so
 		}
-		l.met = b
+		found, used = locate(l.Loaded(), docs, l.Last[b], m.at[n:], m.places[n:])
 	}
-	found, used = locate(l.Loaded(), docs, l.Last[b], m.at[n:], m.places[n:])
+	l.met = b
 	if found > 0 {
-		l.TFsAt(m.places[n:n+found], tfs[n:n+found])
+		l.TFsAt(b, m.places[n:n+found], tfs[n:n+found])
 		l.count(b, found, docs[m.at[n]])
 	}
 	return found, used

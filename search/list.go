@@ -25,6 +25,8 @@ type list struct {
 	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
 	gridBlock   int                  // its first block
 	met         int                  // the block that is loaded (and)
+	dense       bool                 // whether its words did meet (and)
+	wordsAt     int                  // where its words are looked for (and)
 	waitBound   float64              // bound for the documents that wait (and)
 	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
 

@@ -1,0 +1,134 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Dense blocks. Where 128 postings are near each other, a bit for each document takes no more room than their gaps, and two lists meet by
+// the and of their words. The bits begin at a multiple of 64, so that the words of all lists lie on one grid: bit i of
+// word j is document base + 64*j + i, base being the document after the block before, rounded down.
+const (
+	// denseMark is the first byte of a dense block. Gaps of 31 bits have no patches, so it is none of another's.
+	denseMark = 0xff
+	denseHead = 3 // bytes before the words: the mark, the widths of the frequencies, the number of words
+
+	// denseSlack is how many bytes more the words may take than the gaps. On eLife paragraphs a quarter of the full blocks is dense with it, and
+	// the postings are 0.9% smaller than with gaps alone; with none it is a sixth and 1.6%. With 64 nothing would be saved.
+	denseSlack = 48
+)
+
+// denseBase is the first document of the words of a block after document at (^0: none).
+func denseBase(at uint32) uint32 { return (at + 1) &^ 63 }
+
+// denseWords is how many words hold the documents after at, up to last.
+func denseWords(at, last uint32) int { return int(last>>6) - int((at+1)>>6) + 1 }
+
+// isDense chooses between words, and gaps of w bits with d patches.
+func isDense(words int, w uint, d int) bool {
+	return 1+8*words <= BlockSize/8*int(w)+2*d+denseSlack
+}
+
+// appendWords appends the bitmap of documents after at, given as gaps less 1.
+func appendWords(dst []byte, at uint32, gaps *[BlockSize]uint32, words int) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, 8*words)...)
+	doc, base := at, denseBase(at)
+	for _, g := range gaps {
+		doc += g + 1
+		i := doc - base
+		dst[start+int(i>>3)] |= 1 << (i & 7)
+	}
+	return dst
+}
+
+// unpackWords decodes the documents of a dense block; false if they are not 128, all after at.
+func unpackWords(words []byte, at uint32, out *[BlockSize]uint32) bool {
+	return len(words) > 0 && unpackBits(words, denseBase(at), out) == BlockSize && out[0] >= at+1 // ^0 + 1 is 0
+}
+
+// plainUnpackBits finds the documents of a bitmap, and stops if they are more than a block has.
+func plainUnpackBits(words []byte, base uint32, out *[BlockSize]uint32) (n int) {
+	for ; len(words) >= 8; words = words[8:] {
+		for w := binary.LittleEndian.Uint64(words); w != 0; w &= w - 1 {
+			if n == BlockSize {
+				return n + 1
+			}
+			out[n] = base + uint32(bits.TrailingZeros64(w))
+			n++
+		}
+		base += 64
+	}
+	return n
+}
+
+// MaxWords is the most words that the bitmap of a block has: at most the room of gaps of 31 bits and of some patches.
+const MaxWords = 72
+
+// Words is the bitmap of a dense block: bit i of word j, of eight bytes with the lowest first, is document base + 64*j + i. Base is a
+// multiple of 64, the highest bit of the last word is the block's last document. It is nil if the block is
+// kept in another way, is the last of the list, or is damaged.
+func (c *Cursor) Words(block int) (words []byte, base uint32) {
+	if uint(block) >= uint(len(c.Last)-1) {
+		return nil, 0
+	}
+	start := c.offsets[block]
+	if uint64(start)+denseHead > uint64(len(c.data)) || c.data[start] != denseMark {
+		return nil, 0
+	}
+	at, last, data := ^uint32(0), c.Last[block], c.data[start:]
+	if block > 0 {
+		if at = c.Last[block-1]; at >= last {
+			return nil, 0
+		}
+	}
+	n := int(data[2])
+	if last >= c.limit || n != denseWords(at, last) || n > MaxWords || denseHead+8*n > len(data) {
+		return nil, 0
+	}
+	words = data[denseHead : denseHead+8*n : denseHead+8*n]
+	low := binary.LittleEndian.Uint64(words) & (1<<((at+1)&63) - 1)
+	high := binary.LittleEndian.Uint64(words[8*n-8:]) >> (last & 63)
+	if low != 0 || high != 1 {
+		return nil, 0
+	}
+	return words, denseBase(at)
+}
+
+// FindBits finds the documents of up to MaxWords words from base on, and returns how many there are; BlockSize + 1 if they are more than a block
+// has. What lies in out behind them is undefined.
+func FindBits(words []byte, base uint32, out *[BlockSize]uint32) int {
+	if len(words) < 8 {
+		return 0
+	}
+	return min(unpackBits(words, base, out), BlockSize+1)
+}
+
+// KeepSlack is how far beyond the last frequency KeepTFs may write.
+const KeepSlack = 16
+
+// KeepTFs finds the frequencies of those documents of a dense block that are in keep, too: as many words as Words has, from the same document on. It returns how
+// many these are. There must be room for BlockSize and KeepSlack of them.
+func (c *Cursor) KeepTFs(block int, words, keep []byte, out []uint32) int {
+	if len(words) < 8 || len(keep) < len(words) || len(out) < BlockSize+KeepSlack {
+		return 0
+	}
+	if c.tfsOf != block {
+		c.loadTFs(block)
+	}
+	return keepTFs(words, keep, &c.tfs, out)
+}
+
+func plainKeepTFs(words, keep []byte, tfs *[BlockSize]uint32, out []uint32) (n int) {
+	rank := 0
+	for ; len(words) >= 8 && rank < BlockSize; words, keep = words[8:], keep[8:] {
+		w := binary.LittleEndian.Uint64(words)
+		for k := w & binary.LittleEndian.Uint64(keep); k != 0; k &= k - 1 {
+			below := bits.OnesCount64(w & (k&-k - 1))
+			out[n] = tfs[(rank+below)&(BlockSize-1)]
+			n = min(n+1, BlockSize)
+		}
+		rank += bits.OnesCount64(w)
+	}
+	return n
+}
