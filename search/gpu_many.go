@@ -19,27 +19,31 @@ var batchSource = gpu.NewSource("search/batch", batchPTX)
 // As in batch.cuh.
 const (
 	scoreThreads = 128
+	addThreads   = 256
 	manyBins     = 256
 	manyLevels   = 16
 	manyTerms    = 32 // of a query: a lane a list
-	pickMany     = 128
+	manyTotals   = 4  // words before the levels
+	itemThreads  = 512
+	itemQueries  = 32 // of a block
 )
+
+// itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
+func itemColumns(queries int) int { return max(1, 16*itemQueries/queries) }
 
 // gpuMany is Many in batch.cuh: a query of a batch.
 type gpuMany struct {
-	Terms, First, K, Model   uint32
-	Need, Slack, Level, Rank uint32
-	Scale                    float32
-	Cap, Out, Span           uint32
-	Keys                     uint64
-	Sober, _                 uint32
+	Terms, First, K, Model uint32
+	Need, Slack, Level, _  uint32
+	Scale                  float32
+	Cap, Out, Sober        uint32
+	Keys, _                uint64
 }
 
 // manyHead is Head.
 type manyHead struct {
-	Queries, Top uint32
-	Level        [manyLevels]uint32
-	_            [6]uint32
+	Queries, Item, Window, Thick uint32
+	_                            [20]uint32
 }
 
 const (
@@ -47,14 +51,22 @@ const (
 	manyBytes     = int(unsafe.Sizeof(gpuMany{}))
 )
 
-// manyItem is how many postings an item has, about: less, and finding the item takes longer than the item; more, and cuts are known late, and in small
-// collections the device waits for the last items.
-func manyItem(tiles int) int64 {
+// manyWindow is how many postings are read together, about. In small collections the device waits for the last items, and cuts are known late.
+func manyWindow(tiles int) int64 {
 	if tiles < 512 {
-		return 4096
+		return 2048
 	}
 	return 8192
 }
+
+// manyItem is what an item costs, about, in the units of batch.cuh, of which reading a posting costs a quarter: less, and finding the item takes longer than the item.
+const manyItem = 1024
+
+// manyAnswers is how many answers of a query are picked by a small block.
+const manyAnswers = 256
+
+// manyThick is how many postings of a tile are worth adding up.
+const manyThick = 1024
 
 // manyPlan is a batch as the kernels read it, and what it takes.
 type manyPlan struct {
@@ -80,7 +92,7 @@ type manyLimits struct {
 }
 
 func limitsOfMany(tiles int, budget int64) manyLimits {
-	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 20, out: 1 << 20, keys: 1 << 25}
+	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 21, out: 1 << 20, keys: 1 << 25}
 	for l.queries > 64 && l.bytes() > budget>>5 {
 		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
@@ -89,7 +101,7 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 }
 
 func (l manyLimits) bytes() int64 {
-	return int64(manyPlanBytes(l.queries, l.terms)) + 4*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+32)
+	return int64(manyPlanBytes(l.queries, l.terms)) + 4*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
 }
 
 func manyPlanBytes(queries, terms int) int {
@@ -116,17 +128,13 @@ func (p *manyPlan) add(q *gpuAsk, share int64, l *manyLimits) bool {
 // room is how many documents that could win are kept.
 func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, int64(8*q.k))) }
 
-// levelOf is how many items there are, as a power of two.
+// levelOf is how many items there are at most, as a power of two. How many it is worth the device knows.
 func levelOf(postings int64, tiles int) (level int) {
-	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && postings>>level > manyItem(tiles) {
+	const fewest, some = 64, 256 // postings of an item; so many items need not have more
+	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && (2<<level <= some && postings>>level > fewest || postings>>level > manyWindow(tiles)) {
 		level++
 	}
 	return level
-}
-
-// span is how many parts of tiles are looked at together: enough for some thousand postings, but of at most a warp of tiles.
-func (q *gpuAsk) span(tiles int) uint32 {
-	return uint32(min(max(manyItem(tiles)*gpuSubs*int64(tiles)/max(q.postings, 1), 1), 31*gpuSubs))
 }
 
 // write lays the plan out.
@@ -138,29 +146,14 @@ func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []b
 	if p.terms > 0 {
 		p.words = unsafe.Slice((*gpuTerm)(unsafe.Pointer(&to[at])), p.terms)
 	}
-	p.head = manyHead{Queries: uint32(n)}
+	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: manyThick}
 	first, out, keys := 0, 0, int64(0)
 	for i, a := range p.asks {
-		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(a.level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share)), Span: a.span(m.st.tiles)}
+		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(a.level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share))}
 		if sober {
 			p.queries[i].Sober = 1
 		}
 		first, out, keys = first+len(a.terms), out+outRoom(a.k), keys+a.room(share)
-		p.head.Level[a.level]++
-	}
-	var before [manyLevels]uint32
-	sum := uint32(0)
-	for l := manyLevels - 1; l >= 0; l-- {
-		if p.head.Level[l] > 0 {
-			p.head.Top = max(p.head.Top, uint32(l))
-		}
-		before[l] = sum
-		sum += p.head.Level[l]
-	}
-	for i := range p.queries {
-		q := &p.queries[i]
-		q.Rank = before[q.Level]
-		before[q.Level]++
 	}
 	copy(to, asBytes([]manyHead{p.head}))
 	spreadBlocks(n, threads, func(from, to int) {
@@ -179,6 +172,7 @@ type gpuFlight struct {
 	host   gpu.Pinned[byte]
 	plan   gpu.Buffer[byte]
 	items  gpu.Buffer[uint32]
+	levels gpu.Buffer[uint32]
 	states gpu.Buffer[uint32]
 	hists  gpu.Buffer[uint32]
 	keys   gpu.Buffer[uint64]
@@ -208,7 +202,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 	for _, x := range []struct {
 		to *gpu.Buffer[uint32]
 		n  int
-	}{{&f.items, l.items}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
+	}{{&f.items, l.items}, {&f.levels, manyTotals + l.queries}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
 		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
 			return nil, err
 		}
@@ -232,7 +226,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 }
 
 func (f *gpuFlight) free() error {
-	errs := []error{f.host.Free(), f.plan.Free(), f.items.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free()}
+	errs := []error{f.host.Free(), f.plan.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
 	}
@@ -252,16 +246,29 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	return []gpuStep{
 		{"copy in", func() error { return f.plan.Slice(0, p.bytes).CopyIn(f.stream, f.host.Slice(0, p.bytes)) }},
 		{"plan", func() error {
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.items.Arg())
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.levels.Arg())
+		}},
+		{"items", func() error {
+			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(n + itemQueries - 1) / itemQueries, itemColumns(n), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
 		}},
 		{"score", func() error {
-			blocks := min(g.k.manyScoreResident, (p.items+3)/4)
-			return f.stream.Launch(g.k.manyScore, gpu.Grid(blocks, scoreThreads), f.plan.Arg(), gpu.U32(uint32(p.items)), gpu.U32(uint32(st.tiles)),
-				st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
-				f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg())
+			kind := 0
+			if p.queries[0].Model != gpuBM25 {
+				kind = 1
+			}
+			args := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
+				f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
+			if err := f.stream.Launch(g.k.manyAdd[kind], gpu.Grid(min(g.k.manyAddResident[kind], p.items), addThreads), args...); err != nil {
+				return err
+			}
+			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items+3)/4), scoreThreads), args...)
 		}},
 		{"pick", func() error {
-			return f.stream.Launch(g.k.manyPick, gpu.Grid(n, pickMany), f.plan.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
+			few, threads := 0, 128
+			if p.out > n*outRoom(manyAnswers) {
+				few, threads = 1, 512
+			}
+			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(n, threads), f.plan.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
 		}},
 		{"copy out", func() error { return f.outs.Slice(0, p.out).CopyOut(f.stream, f.back.Slice(0, p.out)) }},
 	}
@@ -298,7 +305,7 @@ func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) ([]Hit, uint32) {
 	}
 	*stats = GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
 	for _, key := range out[2 : 2+n] {
-		hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+		hits = append(hits, Hit{Doc: uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
 	}
 	return hits, n
 }

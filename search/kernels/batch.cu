@@ -1,20 +1,27 @@
 // Many queries at once: see batch.cuh.
 //
-//   batch_plan   what is known of each query beforehand, and the order of all items
-//   batch_score  scores that can win
-//   batch_pick   the k best of them in order
-#include "batch.cuh"
+//   batch_plan   what is known of each query beforehand
+//   batch_items  the order of all items
+//   batch_add    scores that can win, of queries that are added up
+//   batch_score  the same, of the others; batch_add and batch_score are for BM25, batch_add_any and batch_score_any for any model
+//   batch_pick   the k best of them in order; batch_pick_many if they are many
+#include "sums.cuh"
 
 constexpr u32 kPlanThreads = 128;
-constexpr u32 kChooseThreads = 128;
+constexpr u32 kTotals = 4;         // before the levels: how many items there are, of windows and of sums, and how many were taken of each
+constexpr u32 kAdded = kLevels;    // a level of queries that are added up
+constexpr u32 kNoLevel = 63;
+constexpr u32 kItemThreads = 512;
+constexpr u32 kItemQueries = 32;   // of a block that puts items in order
+constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window: a lane has a tile
 
 // Instead of a number of answers: too many documents could win; the guessed cut was too high. As in gpu_many.go.
 constexpr u32 kTooMany = 0xffffffffu;
 constexpr u32 kWrong = 0xfffffffeu;
 
-// A warp a query.
+// A warp a query. Its cut says which lists will be read, and so how many items it is worth, and how wide windows are.
 KERNEL __launch_bounds__(kPlanThreads)
-batch_plan(const u8* __restrict__ plan, float docs, const u32* __restrict__ counts, const u8* __restrict__ codes, State* states, u32* items) {
+batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __restrict__ counts, const u8* __restrict__ codes, State* states, u32* levels) {
   __shared__ Odds odds[kPlanThreads / kWarp];
   ManyPlan p(plan);
   u32 qi = blockIdx.x * (kPlanThreads / kWarp) + warp_id();
@@ -24,46 +31,150 @@ batch_plan(const u8* __restrict__ plan, float docs, const u32* __restrict__ coun
   u32 cut, guessed = guess(odds[warp_id()], q, terms, counts, codes, docs, &cut);
   cut = cut > q.slack ? cut - q.slack : 1;
   guessed = guessed > q.slack ? guessed - q.slack : 0;
-  if (lane_id() == 0) states[qi].planned = guessed > cut, states[qi].cut = states[qi].live = max_of(cut, guessed);
-  for (u32 i = lane_id(); i < 1u << q.level; i += kWarp) items[place_of(*p.head, q.rank, q.level, i)] = qi << kLevels | i;
+  u32 low = max_of(cut, guessed), all;
+  Part part{0, 0, 0, 1, 0, 0, 256, false};
+  if (lane_id() < q.terms) part.n = terms[lane_id()].df, part.mult = terms[lane_id()].mult;
+  Whole whole{0, 0, 0};
+  bool some = settle(part, q, 256, (u32)docs, low, &all, &whole);
+  u32 level = 0, read = warp_sum(part.read ? part.n : 0), subs = tiles * kSubs;
+  float cost = whole.cost;
+  while (level < q.level && cost > (float)p.head->item) level++, cost *= 0.5f;
+  u32 how = min_of(max_of((u32)((u64)p.head->window * subs / max_of(read, 1u)), 1u), kMostSpan);
+  // Adding up: a list at least that is read, and enough postings in a tile.
+  read = warp_sum(whole.sums_reads >> lane_id() & 1 ? part.n : 0);
+  if (some && !q.need && low > 1 && read >= p.head->thick * tiles && whole.sums_cost < whole.cost) {
+    level = min_of(31u - __clz(tiles), q.level), how = whole.sums_reads;
+    level |= kAdded;
+  }
+  if (lane_id() == 0) {
+    State& s = states[qi];
+    s.planned = guessed > cut, s.cut = s.live = low, s.picked = level & (kAdded - 1), s.spare = how;
+    levels[kTotals + qi] = level;
+  }
 }
 
-// A warp an item. More blocks to a multiprocessor leave too few registers: with 6 of them 500 queries take 2.0 ms, with 8 2.4, with 12 3.2.
-KERNEL __launch_bounds__(kManyThreads, 6)
-batch_score(const u8* __restrict__ plan, u32 count, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs,
-            const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
-            const u32* __restrict__ items, State* states, u32* hists, u64* keys) {
-  __shared__ Desk desks[kManyThreads / kWarp];
-  Desk& d = desks[warp_id()];
+// Items in their order: queries advance evenly. When a share of one's items is done, so is that of the others, and their cuts are known. Items are in
+// rounds, as many as the query with most has items; in a round, queries with more items come first.
+// The blocks of a column share the queries' items.
+KERNEL __launch_bounds__(kItemThreads)
+batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
+  __shared__ u32 having[2 * kLevels], before[2 * kLevels];  // queries of each level: all, and those before the block's
+  u32 n = ((const Head*)plan)->queries, first = blockIdx.x * kItemQueries;
+  if (threadIdx.x < 2 * kLevels) having[threadIdx.x] = before[threadIdx.x] = 0;
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < (n + kWarp - 1) / kWarp * kWarp; i += kItemThreads) {
+    u32 level = i < n ? levels[kTotals + i] : kNoLevel, same = warp_match<6>(level);
+    if (level != kNoLevel && (same & lanes_below()) == 0) {
+      atomicAdd(&having[level], (u32)__popc(same));
+      if (i < first) atomicAdd(&before[level], (u32)__popc(same));
+    }
+  }
+  __syncthreads();
+  // Those that are added up come behind the others.
+  u32 mine = first + lane_id() < n ? levels[kTotals + first + lane_id()] : kNoLevel, rank = __popc(warp_match<6>(mine) & lanes_below()), totals[2] = {0, 0};
+  if (mine != kNoLevel) rank += before[mine];
+#pragma unroll
+  for (u32 kind = 0; kind < 2; kind++)
+    for (u32 l = 0; l < kLevels; l++) {
+      totals[kind] += having[kind * kAdded + l] << l;
+      if (kind == mine / kAdded && l > mine % kAdded) rank += having[kind * kAdded + l];
+    }
+  if (mine / kAdded == 1) rank += totals[0];
+  if (blockIdx.x + blockIdx.y == 0 && threadIdx.x < kTotals) levels[threadIdx.x] = threadIdx.x < 2 ? totals[threadIdx.x] : 0;
+  u32 warps = kItemThreads / kWarp, share = max_of(warps * gridDim.y / kItemQueries, 1u);  // warps to a query
+  for (u32 x = warp_id() + warps * blockIdx.y; x < kItemQueries * share; x += warps * gridDim.y) {
+    u32 who = x % kItemQueries, level = __shfl_sync(kFull, mine, who), base = __shfl_sync(kFull, rank, who), each = 0;
+    if (first + who >= n) continue;
+    const u32* have = having + (level & kAdded);
+    level %= kAdded;
+    // Of queries with as many items or more, each item has so many before it.
+    for (u32 l = level; l < kLevels; l++) each += have[l] << (l - level);
+    for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << level; i += kWarp * share) {
+      u32 at = base + i * each;
+      for (u32 l = 0; l < level; l++) at += have[l] * ((i + (1u << (level - l)) - 1) >> (level - l));
+      items[at] = (first + who) << kLevels | i;
+    }
+  }
+}
+
+template <bool Usual>
+INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
   for (u32 i = lane_id(); i < kTile / 32; i += kWarp) d.bits[i] = 0;
   if (lane_id() == 0) d.held = 0;
   __syncwarp();
-  ManyPlan p(plan);
-  Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts};
-  u32 warps = gridDim.x * (kManyThreads / kWarp);
-  for (u32 at = blockIdx.x * (kManyThreads / kWarp) + warp_id(); at < count; at += warps) {
+  u32 count = levels[0], warps = gridDim.x * (kManyThreads / kWarp), next = 0;
+  for (u32 at = blockIdx.x * (kManyThreads / kWarp) + warp_id(); at < count; at = __shfl_sync(kFull, next, 0)) {
+    // The next item is whatever nobody has taken; the answer comes while this one is worked on.
+    if (lane_id() == 0) next = warps + atomicAdd(&levels[2], 1u);
     u32 item = items[at], qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
     const Many& q = p.queries[qi];
     const Term* terms = p.terms + q.first;
     State* state = states + qi;
-    u32 subs = tiles * kSubs, to = (u32)((u64)subs * (i + 1) >> q.level), scored = 0;
-    for (u32 sub = (u32)((u64)subs * i >> q.level); sub < to; sub += q.span) {
-      u32 end = min_of(sub + q.span, to), cut = cut_now(state), all = 0;
+    u32 level = state->picked, span = state->spare;
+    u32 subs = l.tiles * kSubs, to = (u32)((u64)subs * (i + 1) >> level), scored = 0;
+    for (u32 sub = (u32)((u64)subs * i >> level); sub < to; sub += span) {
+      u32 end = min_of(sub + span, to), cut = cut_now(state), all = 0;
       Part part{0, 0, 0, 1, 0, 0, 256, false};
       if (lane_id() < q.terms) part = part_of(l, terms[lane_id()], sub, end);
       u32 best = best_of(l, q, terms, sub / kSubs, (end - 1) / kSubs + 1);
       if (!settle(part, q, best, (end - sub) << kSubBits, cut, &all)) continue;
       scored++;
-      scan_window(d, q, terms, l, part, all, sub, end, cut, state, hists + (u64)qi * kManyBins, keys + q.keys);
+      u32* hist = hists + (u64)qi * kManyBins;
+      scan_window<Usual>(d, q, terms, l, part, all, sub, end, cut, state, hist, keys + q.keys);
     }
     if (scored && lane_id() == 0) atomicAdd(&state->scored, scored);
   }
 }
 
+// A warp an item. More blocks to a multiprocessor leave too few registers: with 6 of them 500 queries take 2.0 ms, with 8 2.4, with 12 3.2.
+#define SCORE(name, usual) \
+  KERNEL __launch_bounds__(kManyThreads, 6) \
+  name(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs, \
+       const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+       u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) { \
+    __shared__ Desk desks[kManyThreads / kWarp]; \
+    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
+    score_items<usual>(desks[warp_id()], ManyPlan(plan), l, levels, items, states, hists, keys); \
+  }
+SCORE(batch_score, true)
+SCORE(batch_score_any, false)
+
+template <bool Usual>
+INLINE void add_items(Sums& d, const ManyPlan& p, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
+  for (u32 i = threadIdx.x; i < kTile / 16; i += kSumThreads) ((uint4*)d.sums)[i] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x == 0) d.held = 0;
+  u32 count = levels[1];
+  items += levels[0];
+  u32 next = blockIdx.x < count ? items[blockIdx.x] : 0;
+  for (u32 at = blockIdx.x; at < count; at += gridDim.x) {
+    u32 item = next, qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
+    if (at + gridDim.x < count) next = items[at + gridDim.x];
+    const Many& q = p.queries[qi];
+    State* state = states + qi;
+    u32 level = state->picked;
+    add_tiles<Usual>(d, q, p.terms + q.first, l, state->spare, (u32)((u64)l.tiles * i >> level), (u32)((u64)l.tiles * (i + 1) >> level), state,
+                     hists + (u64)qi * kManyBins, keys + q.keys);
+  }
+}
+
+// A block an item.
+#define ADD(name, usual) \
+  KERNEL __launch_bounds__(kSumThreads, 6) \
+  name(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs, \
+       const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+       u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) { \
+    __shared__ __align__(16) Sums d; \
+    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
+    add_items<usual>(d, ManyPlan(plan), l, levels, items, states, hists, keys); \
+  }
+ADD(batch_add, true)
+ADD(batch_add_any, false)
+
+// A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
+INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
+
 // A block a query. What can no longer win is left out first: then few are left to sort.
-KERNEL __launch_bounds__(kChooseThreads)
-batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) {
-  __shared__ u64 sorted[kSmall];
+template <u32 Threads> INLINE void choose(u64* sorted, const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) {
   __shared__ u32 found, low;
   ManyPlan p(plan);
   const Many& q = p.queries[blockIdx.x];
@@ -80,7 +191,7 @@ batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* ke
       if (lane_id() == 0) low = cut, found = 0;
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < n; i += kChooseThreads) {
+    for (u32 i = threadIdx.x; i < n; i += Threads) {
       u64 x = mine[i];
       if (__uint_as_float((u32)(x >> 32)) * q.scale < (float)low && low > 1) continue;
       u32 to = atomicAdd(&found, 1u);
@@ -91,10 +202,10 @@ batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* ke
     if (some <= kSmall) {
       u32 size = kWarp, k = min_of(some, q.k);
       while (size < some) size *= 2;
-      for (u32 i = some + threadIdx.x; i < size; i += kChooseThreads) sorted[i] = 0;
+      for (u32 i = some + threadIdx.x; i < size; i += Threads) sorted[i] = 0;
       __syncthreads();
-      sort_keys<kChooseThreads>(sorted, size);
-      for (u32 i = threadIdx.x; i < k; i += kChooseThreads) out[2 + i] = sorted[i];
+      sort_keys<Threads>(sorted, size);
+      for (u32 i = threadIdx.x; i < k; i += Threads) out[2 + i] = hit_of(sorted[i]);
       // What was left out is below the cut that was guessed. So are some of these: then the guess was too high.
       bool proven = !state->planned || k == q.k && __uint_as_float((u32)(sorted[k - 1] >> 32)) * q.scale >= (float)state->live + 2.0f * (float)q.slack;
       if (threadIdx.x == 0) out[0] = (u64)state->cands << 32 | (proven ? k : kWrong), out[1] = (u64)state->scored << 32 | n;
@@ -102,11 +213,21 @@ batch_pick(const u8* __restrict__ plan, State* states, u32* hists, const u64* ke
       Query whole;
       whole.k = q.k, whole.out = q.out;
       __syncthreads();
-      pick_best<kChooseThreads>(whole, sorted, state, mine, outs);
+      pick_best<Threads>(whole, sorted, state, mine, outs);
+      for (u32 i = threadIdx.x; i < q.k; i += Threads) out[2 + i] = hit_of(sorted[i]);
       if (threadIdx.x == 0 && state->planned && low <= state->live) out[0] = kWrong;
     }
   }
   __syncthreads();
   if (threadIdx.x == 0) *state = State{};
-  for (u32 i = threadIdx.x; i < kManyBins; i += kChooseThreads) hist[i] = 0;
+  for (u32 i = threadIdx.x; i < kManyBins; i += Threads) hist[i] = 0;
 }
+
+#define PICK(name, threads) \
+  KERNEL __launch_bounds__(threads) \
+  name(const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) { \
+    __shared__ u64 sorted[kSmall]; \
+    choose<threads>(sorted, plan, states, hists, keys, outs); \
+  }
+PICK(batch_pick, 128)
+PICK(batch_pick_many, 512)

@@ -91,8 +91,8 @@ INLINE Part part_of(const Lists& l, const Term& t, u32 sub, u32 end) {
   u32 to;
   if (t.row == kSparse) {
     const u32* docs = l.extra + t.extra;
-    p.from = lower_bound(docs, 0, t.df, sub << kSubBits);
-    to = lower_bound(docs, p.from, t.df, end << kSubBits);
+    p.from = sub == 0 ? 0 : lower_bound(docs, 0, t.df, sub << kSubBits);
+    to = end == l.tiles * kSubs ? t.df : lower_bound(docs, p.from, t.df, end << kSubBits);
   } else {
     const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1);
     p.from = row[sub], to = row[end];
@@ -124,11 +124,21 @@ INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mu
 
 // What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, and the one that does.
 constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 2.0f;
+// What it costs to add a posting up; how many documents are looked up then, for one that is expected, with a guess and without; and which part of the cut the
+// lists may make up that are not added.
+constexpr float kAdding = 0.4f, kSumsLook = 2.0f, kSoberLook = 8.0f;
+constexpr u32 kLittle = 32;
 
 // Decides which lists of a window are read, and what passes. best is the list's best code plus 1. Says whether the window can hold a winner.
 // The longest lists may be left unread as long as these alone make no winner: winners are found by other words, and looked up there. Fewer lists
 // to read are more documents to look up; what is expected to cost least is done, if words are independent and codes evenly spread.
-INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all) {
+// For all documents together it also says what that costs.
+struct Whole {
+  float cost;
+  float sums_cost;   // of adding all up instead, see sums.cuh
+  u32 sums_reads;    // the lists that are read then
+};
+INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all, Whole* whole = nullptr) {
   bool mine = lane_id() < q.terms;
   u32 bound = mine && p.n ? best * p.mult : 0;
   if (q.need && __any_sync(kFull, mine && p.n == 0)) return false;
@@ -138,7 +148,7 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
   u32 others = sum - bound;
   p.pass = mine && cut > others ? code_for(cut - others, p.mult) : 0;
   u32 open = __ballot_sync(kFull, mine && p.n), reads = open, unread = 0, known = 0;
-  if (__popc(open) > 1) {
+  if (__popc(open) > 1 || whole) {
     float passing = mine ? (float)p.n * (float)(256 - p.pass) / 256.0f : 0, code = 256.0f * (float)p.mult, least = 0;
     float n = (float)warp_sum(mine ? p.n : 0), sums = passing, squares = passing * passing;
     for (u32 d = kWarp / 2; d > 0; d /= 2) sums += __shfl_xor_sync(kFull, sums, d), squares += __shfl_xor_sync(kFull, squares, d);
@@ -156,8 +166,12 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
           for (u32 d = kWarp / 2; d > 0; d /= 2) alone += __shfl_xor_sync(kFull, alone, d);
         }
       }
-      float cost = kReading * n + look * (alone + max_of(pairs, 0.0f));
-      if (first || cost < least) least = cost, reads = open, unread = known;
+      float now = kReading * n + look * (alone + max_of(pairs, 0.0f));
+      if (first || now < least) least = now, reads = open, unread = known;
+      if (whole && known <= cut / kLittle) {
+        float sums = kAdding * n + look * kSumsLook * (3.0f * (float)q.k + 16.0f) * (q.sober ? kSoberLook : 1.0f);
+        if (first || sums < whole->sums_cost) whole->sums_cost = sums, whole->sums_reads = open;
+      }
       if (__popc(open) == 1) break;
       u32 len = still ? p.n : 0, longest = len;
       for (u32 d = kWarp / 2; d > 0; d /= 2) longest = max_of(longest, __shfl_xor_sync(kFull, longest, d));
@@ -167,6 +181,7 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
       known += adds, open &= ~(1u << who);
       n -= (float)longest, sums -= gone, squares -= gone * gone;
     }
+    if (whole) whole->cost = least;
   }
   p.read = reads >> lane_id() & 1;
   // All words wanted: two lists that are read must both have the document.
@@ -192,15 +207,68 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
     u32 at = lower_bound(docs, from, from + n, doc);
     return at < from + n && docs[at] == doc ? at : kFull;
   }
+  // First where it would be if the list were even, then as far off as the document there is, eight postings at a time; in the end the middle.
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + (doc >> kSubBits);
   const u16* list = l.offsets + t.pos;
-  u32 off = doc & (kTile - 1), end = row[1], at = lower_bound(list, row[0], end, off);
-  return at < end && list[at] == off ? at : kFull;
+  u32 off = doc & (kTile - 1), lo = row[0], hi = row[1], number = hi - lo, at = lo + ((off & (kSub - 1)) * number >> kSubBits);
+  for (u32 tries = 0; lo < hi; tries++) {
+    u32 block = at & ~7u;
+    uint4 x = *(const uint4*)(list + block);
+    // A bit a posting that is not before the document: offsets have 14 bits, so two are compared by one subtraction.
+    constexpr u32 kTops = 0x80008000u;
+    u32 want = off * 0x10001u;
+    u32 some = ((x.x | kTops) - want & kTops) >> 15 | ((x.y | kTops) - want & kTops) >> 13 | ((x.z | kTops) - want & kTops) >> 11 |
+               ((x.w | kTops) - want & kTops) >> 9;
+    u32 behind = (some | some >> 15) & 0xff;
+    if (block < lo) behind &= 0xffu << (lo - block);
+    if (hi - block < 8) behind |= 0xffu << (hi - block);
+    u32 first = __ffs(behind | 0x100) - 1, is = block + first;
+    if (first == 8 && is < hi) {
+      lo = is;
+      at = min_of(tries < 2 ? lo + ((off - (x.w >> 16)) * number >> kSubBits) : (lo + hi) / 2, hi - 1);
+    } else if (first == 0 && block > lo && (x.x & 0xffff) != off) {
+      hi = block;
+      u32 back = ((x.x & 0xffff) - off) * number >> kSubBits;
+      at = tries < 2 ? max_of(hi - 1, lo + back) - back : (lo + hi) / 2;
+    } else {
+      return is < hi && list[is] == off ? is : kFull;
+    }
+  }
+  return kFull;
 }
 
+// All of the desk's bits are 0 again.
+INLINE void clear_bits(Desk& d) {
+  uint4* bits = (uint4*)d.bits;
+#pragma unroll
+  for (u32 i = 0; i < kTile / 128 / kWarp; i++) bits[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+  __syncwarp();
+}
+
+// Keeps the scores of those lanes that have good ones, and raises the cut by them.
+INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32& cut, State* state, u32* hist, u64* keys) {
+  u32 votes = __ballot_sync(kFull, good);
+  if (!votes) return;
+  u32 base = 0, n = __popc(votes);
+  if (lane_id() == 0) base = atomicAdd(&state->keys, n);
+  base = __shfl_sync(kFull, base, 0);
+  u32 mine = base + __popc(votes & lanes_below());
+  if (good) {
+    if (mine < q.cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    atomicAdd(&hist[bin_of(units - state->live)], 1u);
+  }
+  if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {
+    __syncwarp();
+    cut = max_of(cut, raise_many(q, state, hist));
+  }
+}
+
+// What a score is in units of sums.
+INLINE u32 units_of(float score, float scale) { return max_of((u32)min_of(score * scale, 4294967040.0f), 1u); }
+
 // Scores documents of the queue exactly, one a lane. All lists are looked at, so that a document which came by several postings is taken once: by the first
-// that can have brought it.
-INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 sub, u32 end, u32& cut,
+// that can have brought it. Usual: the model is BM25, and code for others is left out.
+template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, const Lists& l, const Part& p, u32 all, u32 sub, u32 end, u32& cut,
                         State* state, u32* hist, u64* keys) {
   u32 at = d.held - count;  // the last ones
   bool busy = lane_id() < count;
@@ -221,10 +289,10 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
     u32 pass = __shfl_sync(kFull, p.pass, i), sure = __shfl_sync(kFull, p.sure, i);
     const Term& t = terms[i];
     most -= bound;
-    u32 found = busy && n ? find_doc(l, t, doc, from, n) : kFull;
+    u32 found = !busy || !n ? kFull : i == by ? at : find_doc(l, t, doc, from, n);
     if (found != kFull) {
       u32 code = l.codes[t.pos + found];
-      score += score_of(q.model, t, frequency(t, l.tfs, l.extra, found), length);
+      score += score_of(Usual ? kBM25 : q.model, t, frequency(t, l.tfs, l.extra, found), length);
       most += (code + 1) * t.mult;
       have++;
       if ((reads >> i & 1) && code >= pass) {
@@ -235,26 +303,13 @@ INLINE void score_queue(Desk& d, u32 count, const Many& q, const Term* terms, co
     busy = busy && most >= cut;
     if (!__any_sync(kFull, busy)) return;
   }
-  u32 units = max_of((u32)min_of(score * q.scale, 4294967040.0f), 1u);
+  u32 units = units_of(score, q.scale);
   bool good = busy && brought == by && units >= cut && have >= max_of(q.need, 1u);
-  u32 votes = __ballot_sync(kFull, good);
-  if (!votes) return;
-  u32 base = 0, n = __popc(votes);
-  if (lane_id() == 0) base = atomicAdd(&state->keys, n);
-  base = __shfl_sync(kFull, base, 0);
-  u32 mine = base + __popc(votes & lanes_below());
-  if (good) {
-    if (mine < q.cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
-    atomicAdd(&hist[bin_of(units - state->live)], 1u);
-  }
-  if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {
-    __syncwarp();
-    cut = max_of(cut, raise_many(q, state, hist));
-  }
+  keep(good, score, units, doc, q, cut, state, hist, keys);
 }
 
 // One window of a query.
-INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 sub, u32 end, u32& cut, State* state,
+template <bool Usual> INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& l, Part& p, u32 all, u32 sub, u32 end, u32& cut, State* state,
                         u32* hist, u64* keys) {
   u32 todo = __ballot_sync(kFull, p.read), reads = __popc(todo), list = 0;
   bool first = true, meet = reads > 1;
@@ -358,7 +413,7 @@ INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& 
     if (held >= kWarp || !more && held) {
       while (held >= kWarp || !more && held) {
         u32 some = min_of(held, kWarp);
-        score_queue(d, some, q, terms, l, p, all, sub, end, cut, state, hist, keys);
+        score_queue<Usual>(d, some, q, terms, l, p, all, sub, end, cut, state, hist, keys);
         held -= some;
       }
     }
@@ -366,9 +421,6 @@ INLINE void scan_window(Desk& d, const Many& q, const Term* terms, const Lists& 
   }
   if (meet) {
     __syncwarp();
-    uint4* bits = (uint4*)d.bits;
-#pragma unroll
-    for (u32 i = 0; i < kTile / 128 / kWarp; i++) bits[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
-    __syncwarp();
+    clear_bits(d);
   }
 }

@@ -7,18 +7,19 @@ constexpr u32 kLevels = 16;  // items of a query are a power of two, below this 
 // As gpuMany in gpu_many.go.
 struct Many {
   u32 terms, first, k, model;
-  u32 need, slack, level, rank;  // level: there are 2^level items; rank: place among the queries, most items first
-  float scale;                   // units of a sum in a score
-  u32 cap, out, span;            // span: parts of tiles that are looked at together
+  u32 need, slack, level, spare;  // level: there are at most 2^level items
+  float scale;                    // units of a sum in a score
+  u32 cap, out, sober;            // sober: nothing is guessed
   u64 keys;
-  u32 sober, spare;              // sober: nothing is guessed
+  u64 spare2;
 };
 
-// How many queries have each number of items; as gpuMany's head.
+// As manyHead.
 struct Head {
-  u32 queries, top;  // top: the highest level
-  u32 level[kLevels];
-  u32 spare[6];
+  u32 queries;
+  u32 item, window;  // what an item costs, and how many postings are read together, about
+  u32 thick;         // postings in a tile that are worth adding up
+  u32 spare[20];
 };
 
 // The plan of a batch is one piece of memory.
@@ -33,98 +34,140 @@ struct ManyPlan {
   }
 };
 
-// Where the item of a query is among all items. Queries advance evenly: when a share of one's items is done, so is that of the others, and
-// their cuts are known. Items are in rounds, as many as the query with most has items.
-INLINE u32 place_of(const Head& h, u32 rank, u32 level, u32 i) {
-  u32 round = i << (h.top - level), at = rank;
-  for (u32 l = 0; l <= h.top; l++) {
-    u32 step = h.top - l;
-    at += h.level[l] * ((round + (1u << step) - 1) >> step);
-  }
-  return at;
+// How many postings of a list have each code: a lane has eight neighbouring codes.
+struct Counts {
+  u32 c[8];
+};
+
+// One warp. What it takes for a list with a row is on its way, and nobody waits yet.
+INLINE Counts counts_of(u32 row, const u32* __restrict__ counts) {
+  const uint4* from = (const uint4*)(counts + (u64)row * 256 + 8 * lane_id());
+  uint4 x = from[0], y = from[1];
+  return Counts{x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
 }
 
-// How many postings of a list have each code. One warp. The few of a sparse list are counted here.
-INLINE void count_codes(u32* to, const Term& t, const u32* __restrict__ counts, const u8* __restrict__ codes) {
+// The few postings of a sparse list are counted here.
+INLINE Counts count_codes(u32* bins, const u8* __restrict__ codes, u32 df) {
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) bins[lane_id() + j * kWarp] = 0;
   __syncwarp();
-  for (u32 c = lane_id(); c < 256; c += kWarp) to[c] = t.row == kSparse ? 0 : counts[(u64)t.row * 256 + c];
+  for (u32 i = lane_id(); i < df; i += kWarp) atomicAdd(&bins[codes[i]], 1u);
   __syncwarp();
-  if (t.row == kSparse)
-    for (u32 i = lane_id(); i < t.df; i += kWarp) atomicAdd(&to[codes[t.pos + i]], 1u);
+  Counts x;
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) x.c[j] = bins[8 * lane_id() + j];
   __syncwarp();
+  return x;
 }
 
 // A code that k postings of a list reach; 0 if there are not so many. One warp.
-INLINE u32 reached(u32 k, const u32* counts) {
-  u32 c[8], sum = 0, code = 0;
+INLINE u32 reached(u32 k, const Counts& x) {
+  u32 sum = 0, code = 0;
 #pragma unroll
-  for (u32 j = 0; j < 8; j++) c[j] = counts[255 - 8 * lane_id() - j], sum += c[j];
-  u32 upto = warp_inclusive(sum), above = upto - sum;
+  for (u32 j = 0; j < 8; j++) sum += x.c[j];
+  u32 upto = sum;
+#pragma unroll
+  for (u32 d = 1; d < kWarp; d *= 2) {
+    u32 more = __shfl_down_sync(kFull, upto, d);
+    if (lane_id() + d < kWarp) upto += more;
+  }
+  u32 above = upto - sum;
   if (upto >= k && above < k) {
 #pragma unroll
     for (u32 j = 0; j < 8; j++) {
-      if (above < k) code = 255 - 8 * lane_id() - j;
-      above += c[j];
+      if (above < k) code = 8 * lane_id() + 7 - j;
+      above += x.c[7 - j];
     }
   }
-  for (u32 d = kWarp / 2; d > 0; d /= 2) code = max_of(code, __shfl_xor_sync(kFull, code, d));
-  return code;
+  // Only one lane found it.
+  u32 votes = __ballot_sync(kFull, upto >= k && above >= k && upto - sum < k);
+  return votes ? __shfl_sync(kFull, code, __ffs(votes) - 1) : 0;
 }
 
-// How many documents may be expected to have which score, if words know nothing of each other: a bin is 2^24 units.
+// How many documents may be expected to have which score, if words know nothing of each other: a bin is 2^24 units. A lane has eight neighbouring ones,
+// which are nine words apart so that lanes do not meet in a bank. Below the first there is nothing.
 struct Odds {
-  float sum[256];
-  u32 codes[256], word[257];
+  float below[9 * kWarp], sum[9 * kWarp];
+  u32 word[264];  // postings of a word, by what they are worth
 };
 
 // The highest cut that some three times k documents may be expected to reach; 0 if they are too few. One warp. What is guessed is proven when all is scored.
 // In sure is a cut that k documents do reach by one word.
 INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
-  for (u32 s = lane_id(); s < 256; s += kWarp) o.sum[s] = s == 0 ? docs : 0.0f;
+  bool sober = q.sober || q.terms == 1;
+  // The words, one a lane, and of the first one what is needed.
+  const Term& t = terms[min_of(lane_id(), q.terms - 1)];
+  u32 row = t.row, mult = t.mult, df = t.df, now = __shfl_sync(kFull, row, 0);
+  u64 pos = t.pos;
+  Counts ahead;
+  if (now != kSparse) ahead = counts_of(now, counts);
+  float* mine = o.sum + 9 * lane_id();  // its bins
+  float each = 1.0f / docs;
+  float sum[8];
+#pragma unroll
+  for (u32 j = 0; j < 8; j++) sum[j] = lane_id() == 0 && j == 0 ? docs : 0.0f, o.below[lane_id() + j * kWarp] = 0, mine[j] = sum[j];
+  o.below[lane_id() + 8 * kWarp] = 0;
   *sure = 0;
   for (u32 i = 0; i < q.terms; i++) {
-    const Term& t = terms[i];
-    count_codes(o.codes, t, counts, codes);
-    if (!q.need) *sure = max_of(*sure, reached(q.k, o.codes) * t.mult);
-    if (q.sober || q.terms == 1) continue;
-    for (u32 s = lane_id(); s < 257; s += kWarp) o.word[s] = 0;
+    Counts have = ahead;
+    u32 step = __shfl_sync(kFull, mult, i), n = __shfl_sync(kFull, df, i);
+    if (now == kSparse) have = count_codes(o.word, codes + __shfl_sync(kFull, pos, i), n);
+    now = __shfl_sync(kFull, row, min_of(i + 1, q.terms - 1));
+    if (i + 1 < q.terms && now != kSparse) ahead = counts_of(now, counts);
+    if (!q.need) *sure = max_of(*sure, reached(q.k, have) * step);
+    if (sober) continue;
+    for (u32 s = lane_id(); s < 264; s += kWarp) o.word[s] = 0;
     __syncwarp();
-    for (u32 c = lane_id(); c < 256; c += kWarp) atomicAdd(&o.word[(u32)(((u64)(2 * c + 1) * t.mult) >> 25)], o.codes[c]);
-    __syncwarp();
-    float none = q.need ? 0.0f : 1.0f - (float)t.df / docs;
-    u32 bins = min_of((t.mult >> 16) + 1, 256u);
-    float next[8];
 #pragma unroll
-    for (u32 j = 0; j < 8; j++) next[j] = o.sum[lane_id() + j * kWarp] * none;
-    for (u32 b = 0; b < bins; b++) {
-      float w = (float)o.word[b] / docs;
-      if (w == 0) continue;
+    for (u32 j = 0; j < 8; j++)
+      if (have.c[j]) atomicAdd(&o.word[(u32)(((u64)(2 * (8 * lane_id() + j) + 1) * step) >> 25)], have.c[j]);
+    __syncwarp();
+    float none = q.need ? 0.0f : 1.0f - (float)n * each;
+    u32 bins = min_of((step >> 16) + 1, 256u);
+    // Eight bins of the word at a time. In v are the lane's own bins so far below, and the eight below these.
+    float v[16], next[8];
+#pragma unroll
+    for (u32 j = 0; j < 8; j++) v[8 + j] = sum[j], next[j] = sum[j] * none;
+    for (u32 b = 0; b < bins; b += 8) {
+      const float* from = mine - 9 * (b / 8 + 1);
+      bool any = false;
+      float w[8];
 #pragma unroll
       for (u32 j = 0; j < 8; j++) {
-        u32 s = lane_id() + j * kWarp;
-        if (s >= b) next[j] += o.sum[s - b] * w;
+        u32 x = o.word[b + j];
+        any = any || x;
+        w[j] = (float)x * each, v[j] = from[j];
       }
+      if (any) {
+#pragma unroll
+        for (u32 x = 0; x < 8; x++)
+#pragma unroll
+          for (u32 j = 0; j < 8; j++) next[j] += v[8 + j - x] * w[x];
+      }
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) v[8 + j] = v[j];
     }
     __syncwarp();
 #pragma unroll
-    for (u32 j = 0; j < 8; j++) o.sum[lane_id() + j * kWarp] = next[j];
+    for (u32 j = 0; j < 8; j++) mine[j] = sum[j] = next[j];
     __syncwarp();
   }
-  if (q.sober || q.terms == 1) return 0;
+  if (sober) return 0;
   // From the top, a lane eight bins.
-  float mine = 0, want = 3.0f * (float)q.k + 16.0f;
-  u32 top = 255 - 8 * lane_id(), bin = 0;
+  float have = 0, want = 3.0f * (float)q.k + 16.0f;
 #pragma unroll
-  for (u32 j = 0; j < 8; j++) mine += o.sum[top - j];
-  float upto = mine;
+  for (u32 j = 0; j < 8; j++) have += sum[j];
+  float upto = have;
   for (u32 d = 1; d < kWarp; d *= 2) {
-    float below = __shfl_up_sync(kFull, upto, d);
-    if (lane_id() >= d) upto += below;
+    float more = __shfl_down_sync(kFull, upto, d);
+    if (lane_id() + d < kWarp) upto += more;
   }
-  float above = upto - mine;
+  float above = upto - have;
+  u32 bin = 0;
+#pragma unroll
   for (u32 j = 0; j < 8; j++) {
-    above += o.sum[top - j];
-    if (above >= want && bin == 0) bin = top - j;
+    above += sum[7 - j];
+    if (above >= want && bin == 0) bin = 8 * lane_id() + 7 - j;
   }
   for (u32 d = kWarp / 2; d > 0; d /= 2) bin = max_of(bin, __shfl_xor_sync(kFull, bin, d));
   return bin << 24;
