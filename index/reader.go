@@ -31,10 +31,10 @@ package index
 //
 // In a full block the numbers are in four lanes of 32 bits (see packBlock). A full block whose documents are near each
 // other has a bitmap instead of gaps: 255, the widths of the frequencies, the number of words, then words of 64
-// documents each from a multiple of 64 on (see bitmap.go). Documents 0, 4, ..., 508 of frequency 1 are
+// documents each from a multiple of 64 on (see bitmap.go). Documents 0, 3, ..., 381 of frequency 1 are
 //
-//	ff 00 08  words, frequencies of 0 bits without patches, 8 words
-//	11 11 ... 64 bytes
+//	ff 00 06  words, frequencies of 0 bits without patches, 6 words
+//	49 92 24  and so on, 48 bytes
 //
 // Version 2 knows no bitmaps and is otherwise the same; it can be read.
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// densePlain has words that half, a third, a fourth ... of the documents have, with gaps here and there that leave blocks which are not dense.
+// densePlain has words that a half to a sixth of the documents have, with gaps here and there that leave blocks which are not dense.
 func densePlain(rng *rand.Rand, docs, words int) *plain {
 	p := &plain{}
 	for range docs {
@@ -21,7 +21,7 @@ func densePlain(rng *rand.Rand, docs, words int) *plain {
 		for d := 0; d < docs; d++ {
 			if rng.IntN(3000) == 0 {
 				d += rng.IntN(3000)
-			} else if rng.IntN(w+2) == 0 {
+			} else if rng.IntN(w/2+2) == 0 {
 				list, tfs = append(list, uint32(d)), append(tfs, uint32(rng.ExpFloat64()*3)+1)
 			}
 		}
