@@ -50,8 +50,8 @@ const (
 	patternMemory
 )
 
-// OpenGPU opens a device for co-location. Its error wraps gpu.ErrUnavailable
-// when there is none.
+// OpenGPU opens a device for co-location. Its error wraps engine.ErrNoGPU when there
+// is none.
 func OpenGPU(which engine.Device) (*GPU, error) {
 	dev, err := gpu.Open(which.Ordinal)
 	if err != nil {
@@ -65,8 +65,8 @@ func OpenGPU(which engine.Device) (*GPU, error) {
 	return d, nil
 }
 
-// NewGPU makes an open device ready. memory bounds what jobs take of it; 0 is
-// most of what is free.
+// NewGPU is OpenGPU for a device that is open already, as those of this module's
+// measurements are. memory bounds what jobs take of it; 0 is most of what is free.
 func NewGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 	budget, err := dev.Budget(memory)
 	if err != nil {

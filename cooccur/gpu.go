@@ -55,7 +55,7 @@ type GPU struct {
 	items   int                // tests: room of a sequence
 }
 
-// OpenGPU opens a device. Its error wraps gpu.ErrUnavailable if there is none.
+// OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
 func OpenGPU(d engine.Device) (*GPU, error) {
 	dev, err := gpu.Open(d.Ordinal)
 	if err != nil {
@@ -69,8 +69,8 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 	return g, nil
 }
 
-// UseGPU works on a device that is open already; memory bounds what is taken of
-// it, 0 means most of what is free.
+// UseGPU is OpenGPU for a device that is open already, as those of this module's
+// measurements are. memory bounds what is taken of it, 0 means most of what is free.
 func UseGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 	g := &GPU{dev: dev, memory: memory}
 	for _, s := range []**gpu.Stream{&g.compute, &g.copies[0], &g.copies[1]} {

@@ -254,7 +254,7 @@ func TestGPUErrors(t *testing.T) {
 	if err := try(t.Context(), Options{GPU: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
 		t.Errorf("words with blanks: %v", err)
 	}
-	if err := try(t.Context(), Options{GPU: engine.Device{Ordinal: 99}}); !errors.Is(err, gpu.ErrUnavailable) {
+	if err := try(t.Context(), Options{GPU: engine.Device{Ordinal: 99}}); !errors.Is(err, engine.ErrNoGPU) {
 		t.Errorf("no such device: %v", err)
 	}
 	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"), GPU: device}); err == nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/collocate/collocate/bench/placesbench"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
 )
 
 func newBenchPlacesCmd(a *app) *cobra.Command {
@@ -36,7 +35,7 @@ there is one. Prints Markdown; --out also writes CSV tables and SVG plots. --eng
 				switch {
 				case err == nil:
 					defer func() { err = errors.Join(err, o.Device.Close()) }()
-				case a.engine == engine.GPU || !errors.Is(err, gpu.ErrUnavailable):
+				case a.engine == engine.GPU || !errors.Is(err, engine.ErrNoGPU):
 					return err
 				}
 			}

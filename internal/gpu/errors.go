@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
 // ErrUnavailable is wrapped by Open's errors: there is no GPU that can be used,
 // and the rest of the message says why.
-var ErrUnavailable = errors.New("no GPU")
+var ErrUnavailable = engine.ErrNoGPU
 
 // ErrDead is wrapped by every error after one that killed the device's context.
 var ErrDead = errors.New("the GPU stopped working")
