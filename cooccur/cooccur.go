@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/text"
 )
 
@@ -18,25 +19,12 @@ const (
 	Right             // words that stand after it: what GloVe writes with -symmetric 0
 )
 
-var sideNames = []string{"both", "left", "right"}
+var sideNames = choice.New[Side]("side", "both", "left", "right")
 
-func (s Side) String() string {
-	if s < 0 || int(s) >= len(sideNames) {
-		return fmt.Sprintf("cooccur.Side(%d)", int(s))
-	}
-	return sideNames[s]
-}
+func (s Side) String() string { return sideNames.Of(s) }
 
 // Set and Type make *Side a command-line flag.
-func (s *Side) Set(name string) error {
-	for i, n := range sideNames {
-		if n == name {
-			*s = Side(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown side %q: want both, left or right", name)
-}
+func (s *Side) Set(name string) error { return sideNames.Set(s, name) }
 
 // Type names the flag's value in help texts.
 func (s *Side) Type() string { return "side" }
@@ -49,25 +37,12 @@ const (
 	Paper               // the paper's: hash tables, one thread a segment
 )
 
-var methodNames = []string{"auto", "paper"}
+var methodNames = choice.New[Method]("method", "auto", "paper")
 
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("cooccur.Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return methodNames.Of(m) }
 
 // Set and Type make *Method a command-line flag.
-func (m *Method) Set(name string) error {
-	for i, n := range methodNames {
-		if n == name {
-			*m = Method(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown method %q: want auto or paper", name)
-}
+func (m *Method) Set(name string) error { return methodNames.Set(m, name) }
 
 // Type names the flag's value in help texts.
 func (m *Method) Type() string { return "method" }

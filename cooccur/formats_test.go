@@ -321,7 +321,7 @@ func TestFormatsByName(t *testing.T) {
 // A file that is not committed leaves nothing behind, in any format.
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	for format := range Format(len(formats)) {
+	for format := range Format(len(endings)) {
 		f, err := Create(filepath.Join(dir, "x"), format, vocabularyOf("a"), Options{})
 		if err != nil {
 			t.Fatal(err)

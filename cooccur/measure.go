@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Measure says how strongly two words are associated. With m the value of their
@@ -20,24 +22,12 @@ const (
 	Dice                         // 2m/(r+c)
 )
 
-var measureNames = []string{"value", "pmi", "npmi", "ll", "dice"}
+var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", "dice")
 
-func (m Measure) String() string {
-	if m < 0 || int(m) >= len(measureNames) {
-		return fmt.Sprintf("cooccur.Measure(%d)", int(m))
-	}
-	return measureNames[m]
-}
+func (m Measure) String() string { return measureNames.Of(m) }
 
 // Set and Type make *Measure a command-line flag.
-func (m *Measure) Set(name string) error {
-	i := slices.Index(measureNames, name)
-	if i < 0 {
-		return fmt.Errorf("unknown measure %q: want value, pmi, npmi, ll or dice", name)
-	}
-	*m = Measure(i)
-	return nil
-}
+func (m *Measure) Set(name string) error { return measureNames.Set(m, name) }
 
 // Type names the flag's value in help texts.
 func (m *Measure) Type() string { return "measure" }

@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Format is a file format for matrices.
@@ -22,34 +24,20 @@ const (
 	TSV                        // lines of word, word and value
 )
 
-var formats = []struct{ name, ext string }{
-	{"csr", ".cooc"}, {"glove", ".bin"}, {"mtx", ".mtx"}, {"npz", ".npz"}, {"parquet", ".parquet"}, {"tsv", ".tsv"},
-}
+var formatNames = choice.New[Format]("format", "csr", "glove", "mtx", "npz", "parquet", "tsv")
 
-func (f Format) String() string {
-	if f < 0 || int(f) >= len(formats) {
-		return fmt.Sprintf("cooccur.Format(%d)", int(f))
-	}
-	return formats[f].name
-}
+// endings are those of the formats' files.
+var endings = []string{".cooc", ".bin", ".mtx", ".npz", ".parquet", ".tsv"}
+
+func (f Format) String() string { return formatNames.Of(f) }
 
 // ParseFormat returns the format of that name.
-func ParseFormat(name string) (Format, error) {
-	for i, f := range formats {
-		if f.name == name {
-			return Format(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown format %q: want csr, glove, mtx, npz, parquet or tsv", name)
-}
+func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
 // FormatOf tells the format from a file's name.
 func FormatOf(path string) (Format, error) {
-	ext := strings.ToLower(filepath.Ext(path))
-	for i, f := range formats {
-		if f.ext == ext {
-			return Format(i), nil
-		}
+	if i := slices.Index(endings, strings.ToLower(filepath.Ext(path))); i >= 0 {
+		return Format(i), nil
 	}
 	return 0, fmt.Errorf("%s: the name does not tell the format: want one that ends in .cooc, .bin, .mtx, .npz, .parquet or .tsv", path)
 }

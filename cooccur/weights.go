@@ -1,9 +1,10 @@
 package cooccur
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Weighting says how much one meeting of two words adds to their cell.
@@ -16,25 +17,12 @@ const (
 	Count
 )
 
-var weightingNames = []string{"distance", "count"}
+var weightingNames = choice.New[Weighting]("weighting", "distance", "count")
 
-func (w Weighting) String() string {
-	if w < 0 || int(w) >= len(weightingNames) {
-		return fmt.Sprintf("cooccur.Weighting(%d)", int(w))
-	}
-	return weightingNames[w]
-}
+func (w Weighting) String() string { return weightingNames.Of(w) }
 
 // Set and Type make *Weighting a command-line flag.
-func (w *Weighting) Set(name string) error {
-	for i, n := range weightingNames {
-		if n == name {
-			*w = Weighting(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown weighting %q: want count or distance", name)
-}
+func (w *Weighting) Set(name string) error { return weightingNames.Set(w, name) }
 
 // Type names the flag's value in help texts.
 func (w *Weighting) Type() string { return "weighting" }

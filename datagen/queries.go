@@ -10,7 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // QueryClass says which words a query is made of.
@@ -29,7 +30,7 @@ const (
 	Extra
 )
 
-var classNames = [...]string{"mixed", "short", "medium", "long", "extra"}
+var classNames = choice.New[QueryClass]("class of queries", "mixed", "short", "medium", "long", "extra")
 
 // Average postings per list in the thesis, over its number of documents.
 var classShares = [...]float64{0, 89_615 / 50.2e6, 476_771 / 50.2e6, 1_032_795 / 50.2e6, 5_494_285 / 50.2e6}
@@ -40,22 +41,10 @@ const classSpread = 1.5
 
 var spreadMean = (classSpread - 1/classSpread) / (2 * math.Log(classSpread))
 
-func (c QueryClass) String() string {
-	if c < 0 || int(c) >= len(classNames) {
-		return "QueryClass(" + strconv.Itoa(int(c)) + ")"
-	}
-	return classNames[c]
-}
+func (c QueryClass) String() string { return classNames.Of(c) }
 
 // Set and Type make *QueryClass a command-line flag.
-func (c *QueryClass) Set(s string) error {
-	i := slices.Index(classNames[:], s)
-	if i < 0 {
-		return fmt.Errorf("%q is not a class of queries: want %s", s, strings.Join(classNames[:], ", "))
-	}
-	*c = QueryClass(i)
-	return nil
-}
+func (c *QueryClass) Set(name string) error { return classNames.Set(c, name) }
 
 // Type names the flag's value in help texts.
 func (c *QueryClass) Type() string { return "class" }
@@ -139,7 +128,7 @@ type queries struct {
 }
 
 func newQueries(o QueryOptions) (*queries, error) {
-	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classNames) {
+	if o.Count < 0 || o.Terms < 0 || o.Terms > 100 || o.Class < 0 || int(o.Class) >= len(classShares) {
 		return nil, &OptionError{fmt.Errorf("%d queries of class %v with %d words: want no negative number and at most 100 words", o.Count, o.Class, o.Terms)}
 	}
 	q := &queries{count: o.Count, threads: o.Threads, seed: o.Seed, terms: o.Terms, class: o.Class}

@@ -1,10 +1,6 @@
 package dict
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/collocate/collocate/internal/choice"
 
 // Dict is a dictionary. Several goroutines may use one.
 type Dict interface {
@@ -29,31 +25,18 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"xbw", "xbw-plain", "xbw-paper", "stt", "hash", "double"}
+var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt", "hash", "double")
 
 // Kinds lists the names that ParseKind takes.
-func Kinds() []string { return slices.Clone(kindNames[:]) }
+func Kinds() []string { return kindNames.List() }
 
-func (k Kind) String() string {
-	if k < 0 || k >= kinds {
-		return fmt.Sprintf("dict.Kind(%d)", int(k))
-	}
-	return kindNames[k]
-}
+func (k Kind) String() string { return kindNames.Of(k) }
 
 // ParseKind returns the kind of that name.
-func ParseKind(name string) (Kind, error) {
-	if i := slices.Index(kindNames[:], name); i >= 0 {
-		return Kind(i), nil
-	}
-	return XBW, fmt.Errorf("unknown kind of dictionary %q: want %s", name, strings.Join(kindNames[:], ", "))
-}
+func ParseKind(name string) (Kind, error) { return kindNames.Parse(name) }
 
 // Set and Type make *Kind a command-line flag.
-func (k *Kind) Set(name string) (err error) {
-	*k, err = ParseKind(name)
-	return err
-}
+func (k *Kind) Set(name string) error { return kindNames.Set(k, name) }
 
 // Type names the flag's value in help texts.
 func (k *Kind) Type() string { return "kind" }

@@ -2,7 +2,7 @@
 // result, to the bit, on every engine; only the time differs.
 package engine
 
-import "fmt"
+import "github.com/collocate/collocate/internal/choice"
 
 // Kind is the engine a job runs on. The zero value is Auto.
 type Kind int
@@ -14,30 +14,15 @@ const (
 	GPU                    // an NVIDIA GPU
 )
 
-var names = [...]string{"auto", "sequential", "multicore", "gpu"}
+var names = choice.New[Kind]("engine", "auto", "sequential", "multicore", "gpu")
 
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(names) {
-		return fmt.Sprintf("engine.Kind(%d)", int(k))
-	}
-	return names[k]
-}
+func (k Kind) String() string { return names.Of(k) }
 
 // Parse returns the engine of that name.
-func Parse(name string) (Kind, error) {
-	for i, n := range names {
-		if n == name {
-			return Kind(i), nil
-		}
-	}
-	return Auto, fmt.Errorf("unknown engine %q: want auto, sequential, multicore or gpu", name)
-}
+func Parse(name string) (Kind, error) { return names.Parse(name) }
 
 // Set and Type make *Kind a command-line flag.
-func (k *Kind) Set(name string) (err error) {
-	*k, err = Parse(name)
-	return err
-}
+func (k *Kind) Set(name string) error { return names.Set(k, name) }
 
 // MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

@@ -1,10 +1,6 @@
 package text
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "github.com/collocate/collocate/internal/choice"
 
 // Format says how the bytes of a file become documents. The zero value is Auto.
 type Format int
@@ -21,31 +17,18 @@ const (
 	CSV                 // comma-separated with a header that names the columns
 )
 
-var formatNames = []string{"auto", "lines", "file", "blank", "jsonl", "trec", "smart", "tsv", "csv"}
+var formatNames = choice.New[Format]("format", "auto", "lines", "file", "blank", "jsonl", "trec", "smart", "tsv", "csv")
 
-func (f Format) String() string {
-	if f < 0 || int(f) >= len(formatNames) {
-		return fmt.Sprintf("text.Format(%d)", int(f))
-	}
-	return formatNames[f]
-}
+func (f Format) String() string { return formatNames.Of(f) }
 
 // Formats returns the names that ParseFormat knows.
-func Formats() []string { return slices.Clone(formatNames) }
+func Formats() []string { return formatNames.List() }
 
 // ParseFormat returns the format of that name.
-func ParseFormat(name string) (Format, error) {
-	if i := slices.Index(formatNames, name); i >= 0 {
-		return Format(i), nil
-	}
-	return Auto, fmt.Errorf("unknown format %q: want %s", name, strings.Join(formatNames, ", "))
-}
+func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
 // Set and Type make *Format a command-line flag.
-func (f *Format) Set(name string) (err error) {
-	*f, err = ParseFormat(name)
-	return err
-}
+func (f *Format) Set(name string) error { return formatNames.Set(f, name) }
 
 // Type names the flag's value in help texts.
 func (f *Format) Type() string { return "format" }

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/text"
 )
 
@@ -30,25 +29,15 @@ const (
 	methods
 )
 
-var methodNames = [methods]string{"auto", "sequential", "mapreduce", "primitives", "dictionary", "invert"}
+var methodNames = choice.New[Method]("method", "auto", "sequential", "mapreduce", "primitives", "dictionary", "invert")
 
 // Methods lists the names that ParseMethod takes.
-func Methods() []string { return slices.Clone(methodNames[:]) }
+func Methods() []string { return methodNames.List() }
 
-func (m Method) String() string {
-	if m < 0 || m >= methods {
-		return fmt.Sprintf("weigh.Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return methodNames.Of(m) }
 
 // ParseMethod returns the method of that name.
-func ParseMethod(name string) (Method, error) {
-	if i := slices.Index(methodNames[:], name); i >= 0 {
-		return Method(i), nil
-	}
-	return Auto, fmt.Errorf("unknown method %q: want %s", name, strings.Join(methodNames[:], ", "))
-}
+func ParseMethod(name string) (Method, error) { return methodNames.Parse(name) }
 
 // Unknown is what becomes of words that a given dictionary lacks.
 type Unknown int
@@ -60,22 +49,12 @@ const (
 	Drop
 )
 
-var unknownNames = [...]string{"add", "merge", "drop"}
+var unknownNames = choice.New[Unknown]("fate of unknown words", "add", "merge", "drop")
 
-func (u Unknown) String() string {
-	if u < 0 || int(u) >= len(unknownNames) {
-		return fmt.Sprintf("weigh.Unknown(%d)", int(u))
-	}
-	return unknownNames[u]
-}
+func (u Unknown) String() string { return unknownNames.Of(u) }
 
 // ParseUnknown returns the value of that name.
-func ParseUnknown(name string) (Unknown, error) {
-	if i := slices.Index(unknownNames[:], name); i >= 0 {
-		return Unknown(i), nil
-	}
-	return Add, fmt.Errorf("unknown words cannot be %q: want add, merge or drop", name)
-}
+func ParseUnknown(name string) (Unknown, error) { return unknownNames.Parse(name) }
 
 // Options say how to weigh. The zero value of each but Analyzer is useful.
 type Options struct {

@@ -7,12 +7,12 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Format is a way to write weights.
@@ -26,28 +26,17 @@ const (
 	NPZ
 	Binary
 	None // count, write nothing
-	formats
 )
 
-var formatNames = [formats]string{"auto", "tsv", "parquet", "npz", "binary", "none"}
+var formatNames = choice.New[Format]("format of weights", "auto", "tsv", "parquet", "npz", "binary", "none")
 
 // Formats lists the names that ParseFormat takes.
-func Formats() []string { return slices.Clone(formatNames[:]) }
+func Formats() []string { return formatNames.List() }
 
-func (f Format) String() string {
-	if f < 0 || f >= formats {
-		return fmt.Sprintf("weigh.Format(%d)", int(f))
-	}
-	return formatNames[f]
-}
+func (f Format) String() string { return formatNames.Of(f) }
 
 // ParseFormat returns the format of that name.
-func ParseFormat(name string) (Format, error) {
-	if i := slices.Index(formatNames[:], name); i >= 0 {
-		return Format(i), nil
-	}
-	return FormatAuto, fmt.Errorf("unknown format of weights %q: want %s", name, strings.Join(formatNames[:], ", "))
-}
+func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 
 // FormatOf is the format that a file's name asks for.
 func FormatOf(path string) (Format, error) {

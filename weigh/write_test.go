@@ -188,7 +188,7 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%v on a full disk: %v", f, err)
 		}
 	}
-	if _, err := w.Write(t.Context(), io.Discard, formats, 1); err == nil {
+	if _, err := w.Write(t.Context(), io.Discard, None+1, 1); err == nil {
 		t.Error("an unknown format is written")
 	}
 	for _, name := range Formats() {

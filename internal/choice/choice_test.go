@@ -1,0 +1,47 @@
+package choice
+
+import (
+	"slices"
+	"testing"
+)
+
+type colour int
+
+var colours = New[colour]("colour", "red", "green", "blue")
+
+func TestNamesAndBack(t *testing.T) {
+	for i, name := range colours.List() {
+		if v, err := colours.Parse(name); v != colour(i) || err != nil || colours.Of(v) != name {
+			t.Errorf("%s: %d, %v, and back %s", name, v, err, colours.Of(v))
+		}
+	}
+	if got := colours.Of(7); got != "choice.colour(7)" {
+		t.Errorf("a value without a name is %s", got)
+	}
+	if got := colours.Of(-1); got != "choice.colour(-1)" {
+		t.Errorf("a negative value is %s", got)
+	}
+}
+
+// An unknown name says what was expected, and leaves a flag as it was.
+func TestUnknownNames(t *testing.T) {
+	v := colour(2)
+	err := colours.Set(&v, "mauve")
+	if err == nil || err.Error() != `unknown colour "mauve": want red, green or blue` || v != 2 {
+		t.Errorf("%v, value %d", err, v)
+	}
+	if err := colours.Set(&v, "green"); err != nil || v != 1 {
+		t.Errorf("%v, value %d", err, v)
+	}
+	if _, err := New[colour]("tint", "grey").Parse(""); err == nil || err.Error() != `unknown tint "": want grey` {
+		t.Errorf("%v", err)
+	}
+}
+
+// What List gives may be changed.
+func TestListIsACopy(t *testing.T) {
+	colours.List()[0] = "black"
+	if !slices.Equal(colours.List(), []string{"red", "green", "blue"}) {
+		t.Errorf("%v", colours.List())
+	}
+}
