@@ -45,11 +45,7 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 	if f.dict, err = g.dictionary(l.dict); err != nil {
 		return err
 	}
-	numbers, err := f.dict.Put(ctx, g.compute, j.vocab.arena, j.vocab.ends)
-	if err != nil {
-		return err
-	}
-	ids, err := f.ids(numbers)
+	ids, err := f.putWords(ctx, j.vocab)
 	if err != nil {
 		return err
 	}
@@ -83,6 +79,15 @@ func (g *GPU) matrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink
 // left is what the matrix may take.
 func (l layout) left(f *feed) int64 {
 	return l.total - int64(l.slots*l.slotSize) - 4*int64(f.seq.Capacity()) - int64(f.dict.Numbers())*(25+4)
+}
+
+// putWords puts the vocabulary into the dictionary and maps its numbers to IDs + 1.
+func (f *feed) putWords(ctx context.Context, v *Vocabulary) (ids gpu.Buffer[uint32], err error) {
+	numbers, err := f.dict.Put(ctx, f.compute, v.arena, v.ends)
+	if err != nil {
+		return ids, err
+	}
+	return f.ids(numbers)
 }
 
 // ids maps the dictionary's numbers, those of the vocabulary's words in order, to IDs + 1.
@@ -176,44 +181,19 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	if err := f.mark(ctx, "vocabulary sorted"); err != nil {
 		return vs, stats, err
 	}
-	type made struct {
-		v       *Vocabulary
-		numbers []uint32
-		err     error
-	}
-	coming := make(chan made, 1)
-	host := func() {
-		list, err := sorted.download(ctx, f.copies[0])
-		var v *Vocabulary
-		if err == nil {
-			v, err = list.vocabulary(vopt)
-		}
-		if err != nil {
-			coming <- made{err: err}
-			return
-		}
-		coming <- made{v, list.numbers[:v.Len()], nil}
-	}
+	coming := sorted.bring(ctx, f.copies[0], vopt)
+	defer coming.wait() // whatever happens, it is over before memory is freed
 	ahead := sorted.tied == 0 && vopt.MinCount <= 1 && vopt.MaxSize == 0 && sorted.n <= maxWords
-	var m made
-	size := sorted.n
-	ids := gpu.Buffer[uint32]{}
-	v := new(Vocabulary) // which words there are does not matter yet
+	v, size := new(Vocabulary), sorted.n // which words there are does not matter yet
+	var ids gpu.Buffer[uint32]
 	if ahead {
-		go host()
-		defer func() { // whatever happens, it is over before memory is freed
-			if m.v == nil && m.err == nil {
-				<-coming
-			}
-		}()
 		ids, err = f.idsOf(sorted.numbers)
 	} else {
-		host()
-		if m = <-coming; m.err != nil {
-			return vs, stats, m.err
+		if v, err = coming.wait(); err != nil {
+			return vs, stats, err
 		}
-		v, size = m.v, m.v.Len()
-		ids, err = f.ids(m.numbers)
+		size = v.Len()
+		ids, err = f.ids(coming.numbers)
 	}
 	if err != nil {
 		return vs, stats, err
@@ -246,23 +226,50 @@ func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Option
 	if err != nil {
 		return vs, stats, err
 	}
-	if ahead {
-		if m = <-coming; m.err != nil {
-			return vs, stats, m.err
-		}
-		j.vocab = m.v
+	if j.vocab, err = coming.wait(); err != nil {
+		return vs, stats, err
 	}
-	vs.Kept = m.v.Len()
+	vs.Kept = j.vocab.Len()
 	if err := f.mark(ctx, "vocabulary on the host"); err != nil {
 		return vs, stats, err
 	}
-	sink, err := begin(m.v)
+	sink, err := begin(j.vocab)
 	if err != nil {
 		return vs, stats, err
 	}
 	j.stats.Words, j.stats.Documents = f.totals()
 	err = p.finish(ctx, sink)
 	return vs, j.stats, err
+}
+
+// arrival is a vocabulary on its way to the host.
+type arrival struct {
+	v       *Vocabulary
+	numbers []uint32 // those of its words in the dictionary
+	err     error
+	over    chan struct{}
+}
+
+// bring sends for the vocabulary.
+func (s *sortedWords) bring(ctx context.Context, stream *gpu.Stream, opt VocabularyOptions) *arrival {
+	a := &arrival{over: make(chan struct{})}
+	go func() {
+		defer close(a.over)
+		list, err := s.download(ctx, stream)
+		if err == nil {
+			a.v, err = list.vocabulary(opt)
+		}
+		if a.err = err; err == nil {
+			a.numbers = list.numbers[:a.v.Len()]
+		}
+	}()
+	return a
+}
+
+// wait may be called more than once.
+func (a *arrival) wait() (*Vocabulary, error) {
+	<-a.over
+	return a.v, a.err
 }
 
 // roomForPairs is what is left of the device's memory beside the text.

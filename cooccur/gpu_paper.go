@@ -328,11 +328,7 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 	if err != nil {
 		return err
 	}
-	numbers, err := f.dict.Put(ctx, g.compute, j.vocab.arena, j.vocab.ends)
-	if err != nil {
-		return err
-	}
-	ids, err := f.ids(numbers)
+	ids, err := f.putWords(ctx, j.vocab)
 	if err != nil {
 		return err
 	}

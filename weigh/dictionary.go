@@ -22,23 +22,10 @@ func weighDictionary(ctx context.Context, j *job) (*Weights, error) {
 	}
 	n := j.Threads
 
-	// 1: the words, and which of them begin a document.
-	starts := par.Where[uint32](n, len(c.text), c.begins)
-	if int64(len(starts)) != c.docs.tokens {
-		return nil, errSeparators
+	starts, docs, lengths, err := c.locate(n)
+	if err != nil {
+		return nil, err
 	}
-	docs := make([]uint32, len(starts))
-	par.For(n, len(starts), grain, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if c.text[starts[i]-1] == '\n' {
-				docs[i] = 1
-			}
-		}
-	})
-	// 2: the document of each word, from 1.
-	par.InclusiveScan(n, docs, docs)
-	// 3: the length of each document.
-	_, lengths := par.CountRuns[uint32](n, docs)
 	// The dictionary: words become numbers, in byte order of the words.
 	vocabulary, keys, err := c.convert(ctx, j, starts)
 	if err != nil {

@@ -28,24 +28,10 @@ func weighPrimitives(ctx context.Context, j *job) (*Weights, error) {
 	}
 	n := j.Threads
 
-	// 1: the words, and which of them begin a document.
-	starts := par.Where[uint32](n, len(c.text), c.begins)
-	if int64(len(starts)) != c.docs.tokens {
-		return nil, errSeparators
+	starts, docs, lengths, err := c.locate(n)
+	if err != nil {
+		return nil, err
 	}
-	firsts := make([]uint32, len(starts))
-	par.For(n, len(starts), grain, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if c.text[starts[i]-1] == '\n' {
-				firsts[i] = 1
-			}
-		}
-	})
-	// 2: the document of each word, from 1.
-	docs := firsts
-	par.InclusiveScan(n, docs, firsts)
-	// 3: the length of each document.
-	_, lengths := par.CountRuns[uint32](n, docs)
 	// 4: sort by word.
 	words := make([]occurrence, len(starts))
 	par.For(n, len(starts), grain, func(_, lo, hi int) {
@@ -82,6 +68,29 @@ func weighPrimitives(ctx context.Context, j *job) (*Weights, error) {
 		return c.filled[d], lengths[d]
 	})
 	return &Weights{docs: c.docs, scorer: scorer, source: a}, ctx.Err()
+}
+
+// locate is steps 1 to 3: where words start, the document of each, from 1, and the
+// length of each document.
+func (c *collection) locate(threads int) (starts, docs, lengths []uint32, err error) {
+	// 1: the words, and which of them begin a document.
+	starts = par.Where[uint32](threads, len(c.text), c.begins)
+	if int64(len(starts)) != c.docs.tokens {
+		return nil, nil, nil, errSeparators
+	}
+	docs = make([]uint32, len(starts))
+	par.For(threads, len(starts), grain, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if c.text[starts[i]-1] == '\n' {
+				docs[i] = 1
+			}
+		}
+	})
+	// 2: the document of each word.
+	par.InclusiveScan(threads, docs, docs)
+	// 3: the length of each document.
+	_, lengths = par.CountRuns[uint32](threads, docs)
+	return starts, docs, lengths, nil
 }
 
 // grain is the number of items a worker takes at a time.

@@ -79,96 +79,123 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
+	b := dictBench{DictOptions: o, dev: dev, series: make([]dictSeries, len(o.Kinds))}
 	sizes := steps(o.Words.Len(), 100, 4)
-	memory := report.Plot{Name: "memory", Title: "Dictionary on the device", X: "words in the vocabulary", Y: "megabytes", LogX: true, LogY: true}
-	total := report.Plot{Name: "total-memory", Title: "Memory in all", X: memory.X, Y: memory.Y, LogX: true}
-	byWords := report.Table{Name: "by-vocabulary", Title: fmt.Sprintf("Look-ups of %d words, by words in the vocabulary", o.Lookups),
-		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms", "ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char", "with cache ns/char"}}
-	byLength := report.Table{Name: "by-length", Title: "Look-ups of frequent words, by length of the text", Header: []string{"kind", "vocabulary", "words", "ms", "with cache ms"}}
-	perChar := map[bool]*report.Plot{
-		true:  {Name: "frequent", Title: "Words by frequency", X: memory.X, Y: "nanoseconds a character", LogX: true},
-		false: {Name: "uniform", Title: "Words equally often", X: memory.X, Y: "nanoseconds a character", LogX: true},
-	}
-	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words", Y: "milliseconds"}
-	series := make([]dictSeries, len(o.Kinds))
 	for i, n := range sizes {
 		w, err := sample(o.Words, n)
 		if err != nil {
 			return nil, err
 		}
-		texts := map[bool]*dict.Text{true: dict.DrawText(w, o.Lookups, 1, true), false: dict.DrawText(w, o.Lookups, 1, false)}
+		frequent, uniform := dict.DrawText(w, o.Lookups, 1, true), dict.DrawText(w, o.Lookups, 1, false)
 		for ki, k := range o.Kinds {
-			s := &series[ki]
-			if k == dict.STT {
-				need, err := dict.TableBytes(ctx, w)
-				if err != nil {
-					return nil, err
-				}
-				if need > o.Memory {
-					s.memory.add(float64(n), float64(need)/1e6)
-					s.rows = append(s.rows, []string{k.String(), strconv.Itoa(n), fmt.Sprintf("%.2f", float64(need)/1e6), "more than --memory", "", "", "", "", "", "", "", ""})
-					continue
+			d, err := b.build(ctx, w, k, &b.series[ki])
+			if err == nil && d != nil {
+				err = b.bySize(ctx, d, k, n, frequent, uniform, &b.series[ki])
+				if err == nil && (i == 0 || i == len(sizes)-1) {
+					err = b.byLength(ctx, d, k, n, frequent)
 				}
 			}
-			d, err := build(ctx, w, k)
 			if err != nil {
 				return nil, err
 			}
-			row := []string{k.String(), strconv.Itoa(n)}
-			for _, frequent := range []bool{true, false} {
-				t := texts[frequent]
-				l, err := TimeLookUps(ctx, dev, d, t, o.Lookups)
-				if err != nil {
-					return nil, err
-				}
-				if frequent {
-					row = append(row, fmt.Sprintf("%.2f", float64(l.Bytes)/1e6), fmt.Sprintf("%.2f", float64(l.Total)/1e6))
-					s.memory.add(float64(n), float64(l.Bytes)/1e6)
-					s.total.add(float64(n), float64(l.Total)/1e6)
-				}
-				ns := func(s float64) float64 { return s * 1e9 / float64(max(1, t.Chars())) }
-				row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
-				if frequent {
-					s.frequent.add(float64(n), ns(l.Plain))
-				} else {
-					s.uniform.add(float64(n), ns(l.Plain))
-				}
-				o.Log("%v of %d words, frequent %v: %.3f ms, with cache %.3f ms", k, n, frequent, l.Plain*1e3, l.Cached*1e3)
-			}
-			s.rows = append(s.rows, row)
-			if i != 0 && i != len(sizes)-1 {
-				continue
-			}
-			line := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
-			for _, m := range []int{o.Lookups / 4, o.Lookups / 2, o.Lookups * 3 / 4, o.Lookups} {
-				m = max(1, m)
-				l, err := TimeLookUps(ctx, dev, d, texts[true], m)
-				if err != nil {
-					return nil, err
-				}
-				line.X, line.Y = append(line.X, float64(m)), append(line.Y, l.Plain*1e3)
-				byLength.Rows = append(byLength.Rows, []string{k.String(), strconv.Itoa(n), strconv.Itoa(m), ms(l.Plain), ms(l.Cached)})
-			}
-			length.Series = append(length.Series, line)
 		}
 	}
-	for ki, k := range o.Kinds {
-		s := &series[ki]
+	return b.report(), nil
+}
+
+// dictBench is a measurement under way.
+type dictBench struct {
+	DictOptions
+	dev     *gpu.Device
+	series  []dictSeries // by kind
+	lengths []report.Series
+	lines   [][]string
+}
+
+// build makes a dictionary, but no table of next nodes that does not fit: of that only the size is noted.
+func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *dictSeries) (*dict.File, error) {
+	if k == dict.STT {
+		need, err := dict.TableBytes(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		if need > b.Memory {
+			s.memory.add(float64(w.Len()), float64(need)/1e6)
+			s.rows = append(s.rows, []string{k.String(), strconv.Itoa(w.Len()), inMB(need), "more than --memory", "", "", "", "", "", "", "", ""})
+			return nil, nil
+		}
+	}
+	return build(ctx, w, k)
+}
+
+// bySize measures words by frequency and all equally often.
+func (b *dictBench) bySize(ctx context.Context, d *dict.File, k dict.Kind, n int, frequent, uniform *dict.Text, s *dictSeries) error {
+	row := []string{k.String(), strconv.Itoa(n)}
+	for _, c := range []struct {
+		text *dict.Text
+		name string
+		time *points
+	}{{frequent, "frequent", &s.frequent}, {uniform, "uniform", &s.uniform}} {
+		l, err := TimeLookUps(ctx, b.dev, d, c.text, b.Lookups)
+		if err != nil {
+			return err
+		}
+		if c.text == frequent {
+			row = append(row, inMB(l.Bytes), inMB(l.Total))
+			s.memory.add(float64(n), float64(l.Bytes)/1e6)
+			s.total.add(float64(n), float64(l.Total)/1e6)
+		}
+		ns := func(s float64) float64 { return s * 1e9 / float64(max(1, c.text.Chars())) }
+		row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
+		c.time.add(float64(n), ns(l.Plain))
+		b.Log("%v of %d words, %s: %.3f ms, with cache %.3f ms", k, n, c.name, l.Plain*1e3, l.Cached*1e3)
+	}
+	s.rows = append(s.rows, row)
+	return nil
+}
+
+// byLength measures a quarter of the text, half of it, and so on.
+func (b *dictBench) byLength(ctx context.Context, d *dict.File, k dict.Kind, n int, text *dict.Text) error {
+	line := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
+	for quarters := 1; quarters <= 4; quarters++ {
+		m := max(1, b.Lookups*quarters/4)
+		l, err := TimeLookUps(ctx, b.dev, d, text, m)
+		if err != nil {
+			return err
+		}
+		line.X, line.Y = append(line.X, float64(m)), append(line.Y, l.Plain*1e3)
+		b.lines = append(b.lines, []string{k.String(), strconv.Itoa(n), strconv.Itoa(m), ms(l.Plain), ms(l.Cached)})
+	}
+	b.lengths = append(b.lengths, line)
+	return nil
+}
+
+func (b *dictBench) report() *report.Report {
+	memory := report.Plot{Name: "memory", Title: "Dictionary on the device", X: "words in the vocabulary", Y: "megabytes", LogX: true, LogY: true}
+	total := report.Plot{Name: "total-memory", Title: "Memory in all", X: memory.X, Y: memory.Y, LogX: true}
+	frequent := report.Plot{Name: "frequent", Title: "Words by frequency", X: memory.X, Y: "nanoseconds a character", LogX: true}
+	uniform := report.Plot{Name: "uniform", Title: "Words equally often", X: memory.X, Y: "nanoseconds a character", LogX: true}
+	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words", Y: "milliseconds", Series: b.lengths}
+	byWords := report.Table{Name: "by-vocabulary", Title: fmt.Sprintf("Look-ups of %d words, by words in the vocabulary", b.Lookups),
+		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms", "ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char", "with cache ns/char"}}
+	byLength := report.Table{Name: "by-length", Title: "Look-ups of frequent words, by length of the text", Header: []string{"kind", "vocabulary", "words", "ms", "with cache ms"}, Rows: b.lines}
+	for ki, k := range b.Kinds {
+		s := &b.series[ki]
 		byWords.Rows = append(byWords.Rows, s.rows...)
 		memory.Series = append(memory.Series, s.memory.named(k))
 		if len(s.total.x) > 0 {
 			total.Series = append(total.Series, s.total.named(k))
-			perChar[true].Series = append(perChar[true].Series, s.frequent.named(k))
-			perChar[false].Series = append(perChar[false].Series, s.uniform.named(k))
+			frequent.Series = append(frequent.Series, s.frequent.named(k))
+			uniform.Series = append(uniform.Series, s.uniform.named(k))
 		}
 	}
-	i := dev.Info()
+	i := b.dev.Info()
 	r := &report.Report{Name: "dict", Title: "Dictionaries on the GPU: the papers' figures again",
 		Intro: fmt.Sprintf("Look-ups of words in device memory on %s, driver %s; best of 4. With cache: one word in 32 is looked up first to fill it, which is in the time.", i.Name, i.Driver)}
 	r.Add(report.Section{Title: "Memory", Text: "Figures 8 and 10: what the dictionary takes, and all of it with the text.", Tables: []report.Table{byWords}, Plots: []report.Plot{memory, total}})
 	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.", Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
-	r.Add(report.Section{Title: "Time by size of the vocabulary", Text: "Figures 11 and 12, without the cache.", Plots: []report.Plot{*perChar[true], *perChar[false]}})
-	return r, nil
+	r.Add(report.Section{Title: "Time by size of the vocabulary", Text: "Figures 11 and 12, without the cache.", Plots: []report.Plot{frequent, uniform}})
+	return r
 }
 
 // dictSeries is what is drawn and listed of one kind.
@@ -184,6 +211,8 @@ func (p *points) add(x, y float64) { p.x, p.y = append(p.x, x), append(p.y, y) }
 func (p *points) named(k dict.Kind) report.Series {
 	return report.Series{Name: k.String(), X: p.x, Y: p.y}
 }
+
+func inMB(bytes int64) string { return fmt.Sprintf("%.2f", float64(bytes)/1e6) }
 
 func ms(s float64) string { return fmt.Sprintf("%.3f", s*1e3) }
 
