@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -333,5 +335,22 @@ func TestAbortLeavesNothing(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("%v", left)
+	}
+}
+
+// A full disk is an error of every format, whenever it is noticed.
+func TestAFullDiskIsAnError(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	for format := range Format(len(endings)) {
+		f, err := Create("/dev/full", format, vocabularyOf("a"), Options{})
+		if err == nil {
+			err = errors.Join(f.Rows(&Rows{Ends: []int{1}, Cols: []uint32{0}, Values: []float64{1}}), f.Commit())
+			f.Abort()
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%v: %v, want that there is no space", format, err)
+		}
 	}
 }

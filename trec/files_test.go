@@ -1,7 +1,10 @@
 package trec
 
 import (
+	"bytes"
+	"compress/gzip"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -172,4 +175,42 @@ func FuzzParsers(f *testing.F) {
 			_, _ = Evaluate(q, run, measures, Options{Complete: true})
 		}
 	})
+}
+
+// Topics, judgments and runs may be compressed; errors name the file.
+func TestFilesMayBeCompressed(t *testing.T) {
+	pack := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(text))
+		z.Close()
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	topics, err := ReadTopics(pack("topics.gz", "7\tred fox\n"))
+	if err != nil || len(topics) != 1 || topics[0] != (Topic{"7", "red fox"}) {
+		t.Errorf("topics %v, %v", topics, err)
+	}
+	qrels, err := ReadQrels(pack("qrels.gz", "7 0 d 2\n"), Auto)
+	if err != nil || qrels["7"]["d"] != 2 {
+		t.Errorf("judgments %v, %v", qrels, err)
+	}
+	run, err := ReadRun(pack("run.gz", "7 Q0 d 1 0.5 me\n"))
+	if err != nil || run.Tag != "me" || len(run.Topics["7"]) != 1 {
+		t.Errorf("run %v, %v", run, err)
+	}
+	for name, read := range map[string]func(path string) error{
+		"topics":    func(path string) error { _, err := ReadTopics(path); return err },
+		"judgments": func(path string) error { _, err := ReadQrels(path, Auto); return err },
+		"run":       func(path string) error { _, err := ReadRun(path); return err },
+	} {
+		for _, path := range []string{filepath.Join(t.TempDir(), "absent"), t.TempDir(), pack("pdf", "%PDF-1.7")} {
+			if err := read(path); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s from %s: %v", name, path, err)
+			}
+		}
+	}
 }

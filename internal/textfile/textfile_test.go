@@ -98,3 +98,23 @@ func TestAStrayNULIsText(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file holds, it is text or an error that names the file.
+func FuzzOpen(f *testing.F) {
+	for _, seed := range []string{"", "text\n", gzipped("text"), zstded("text"), bzipped, "PK\x03\x04", "\x1f\x8b\x08\x00", "\x51\x2a\x4d\x18\x00\x00\x00\x00"} {
+		f.Add([]byte(seed))
+	}
+	path := filepath.Join(f.TempDir(), "file")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadFile(path)
+		if err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("an error that does not name the file: %v", err)
+		}
+		if err == nil && Codec(data) == "" && !bytes.Equal(got, data) {
+			t.Errorf("%q came back as %q", data, got)
+		}
+	})
+}
