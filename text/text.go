@@ -66,7 +66,10 @@ func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) erro
 }
 
 // Span is the byte range [Start, End).
-type Span struct{ Start, End uint32 }
+type Span struct {
+	Start uint32 `json:"start"`
+	End   uint32 `json:"end"`
+}
 
 // Tokens are the words of one document. Reuse one Tokens for many documents: the
 // slices keep their capacity.

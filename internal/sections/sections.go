@@ -231,8 +231,8 @@ func (f *File) Section(name string) ([]byte, error) {
 
 // Info describes one section.
 type Info struct {
-	Name  string
-	Bytes int64
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 // Sections lists the sections in file order.
