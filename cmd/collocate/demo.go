@@ -16,15 +16,15 @@ var demoSteps = []struct{ say, run string }{
 	{"Index 3,675 paragraphs of 51 life-science articles, with their text.",
 		"index elife.jsonl.zst --analyzer english --store-text --out elife.index"},
 	{"Which paragraphs are about this? Exact top 3, with snippets.",
-		`search elife.index "how do bacteria resist antibiotics" -k 3 --snippets`},
+		`search elife.index "lipid droplets kill bacteria" -k 3 --snippets`},
 	{"What did each word contribute?",
-		`search elife.index "lipid droplets kill bacteria" -k 2 --explain`},
+		`search elife.index "lipid droplets kill bacteria" -k 1 --explain`},
 	{"Which words keep company? Count pairs at most 5 words apart.",
 		"cooccur elife.jsonl.zst --format jsonl --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
 	{"The company of two words, by how much more often than chance they meet.",
 		"neighbours elife.cooc membrane neurons --by npmi --min-value 10 --top 6"},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
-		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.3 --min-points 20 --svg places.svg"},
+		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
 
 func newDemoCmd(a *app) *cobra.Command {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the README shows of the demo is what the demo prints and draws.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	dir := t.TempDir()
+	root := newRoot(newApp(strings.NewReader(""), &out, &errs))
+	root.SetArgs([]string{"demo", "--dir", dir})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	printed := strings.Split(out.String(), "\n")
+	shown, session := 0, false
+	for line := range strings.Lines(string(readme)) {
+		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
+		session = indented && (session || strings.HasPrefix(line, "$ "))
+		if !session {
+			continue
+		}
+		shown++
+		if !slices.Contains(printed, line) {
+			t.Errorf("the demo does not print %q", line)
+		}
+	}
+	if shown < 8 {
+		t.Errorf("the README shows %d lines of the demo", shown)
+	}
+	drawn, err := os.ReadFile(filepath.Join(dir, "places.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile("../../internal/sample/data/places.svg"); err != nil || !bytes.Equal(drawn, kept) {
+		t.Errorf("the README's map is not what the demo draws, %v", err)
+	}
+}
