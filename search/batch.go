@@ -85,14 +85,22 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 		w := worker[T]{s: s, reuse: reuse, do: do}
 		switch {
 		case b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil:
-			i, answer := 0, s.batchOnGPU
 			if b.Engine == engine.GPU && b.Strategy != Mixed && s.gpu != nil {
-				answer = s.thesisBatches
+				i := 0
+				s.thesisBatches(ctx, requests, b, func(found *Result, err error) bool {
+					made, err := w.make(i, found, err)
+					i++
+					return yield(made, err) && err == nil
+				})
+				return
 			}
-			answer(ctx, requests, b, func(found *Result, err error) bool {
-				made, err := w.make(i, found, err)
-				i++
-				return yield(made, err) && err == nil
+			part := func(first, n int) batchPart { return &madeBy[T]{first, do, make([]T, n)} }
+			s.batchOnGPU(ctx, requests, b, reuse, part, func(p batchPart, i int, err error) bool {
+				if err != nil {
+					yield(none, err)
+					return false
+				}
+				return yield(p.(*madeBy[T]).made[i], nil)
 			})
 		case b.Strategy == Asynchronous || b.Threads == 1:
 			w.oneByOne(ctx, requests, b.Threads, yield)
@@ -106,6 +114,19 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 type outcome struct {
 	result *Result
 	err    error
+	made   bool // the result was used already
+}
+
+// madeBy is what was made of some results of a batch.
+type madeBy[T any] struct {
+	first int
+	do    func(int, *Result) (T, error)
+	made  []T
+}
+
+func (m *madeBy[T]) make(i int, found *Result) (err error) {
+	m.made[i], err = m.do(m.first+i, found)
+	return err
 }
 
 // worker is one who answers requests and makes something of the results.

@@ -19,19 +19,41 @@ type gpuWord struct {
 	text  string
 	info  index.Term // DF is 0 if the index does not know it
 	bound index.Bound
+	ready atomic.Pointer[readyTerm]
 }
 
-// wordCache remembers words: one for each of so many hashes, the last that came.
-type wordCache struct {
-	seed  maphash.Seed
-	slots [1 << 17]atomic.Pointer[gpuWord]
+// readyTerm is a word that counts once, as the kernels read it.
+type readyTerm struct {
+	w     weigher // by which it counts
+	term  gpuTerm
+	bound float32
 }
+
+// wordCache remembers words: some for each hash. Those that come again stay in the cores' caches, with a line for each set.
+type wordCache struct {
+	seed maphash.Seed
+	sets [1 << 15]wordSet
+}
+
+type wordSet struct {
+	tags  [wordWays]atomic.Uint32 // of the hashes: other words are hardly ever looked at
+	_     [16]byte
+	words [wordWays]atomic.Pointer[gpuWord]
+}
+
+const wordWays = 4
 
 // find looks a word up.
 func (c *wordCache) find(r *index.Reader, word []byte) (*gpuWord, error) {
-	slot := &c.slots[maphash.Bytes(c.seed, word)%uint64(len(c.slots))]
-	if w := slot.Load(); w != nil && w.text == string(word) {
-		return w, nil
+	h := maphash.Bytes(c.seed, word)
+	set, tag := &c.sets[h%uint64(len(c.sets))], uint32(h>>32)
+	for i := range set.tags {
+		if set.tags[i].Load() != tag {
+			continue
+		}
+		if w := set.words[i].Load(); w != nil && w.text == string(word) {
+			return w, nil
+		}
 	}
 	info, err := r.Lookup(word)
 	if err != nil {
@@ -45,7 +67,16 @@ func (c *wordCache) find(r *index.Reader, word []byte) (*gpuWord, error) {
 		}
 		w.bound = cursor.Bound
 	}
-	slot.Store(w)
+	// It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.
+	at := int(tag % wordWays)
+	for i := range set.words {
+		if set.words[i].Load() == nil {
+			at = i
+			break
+		}
+	}
+	set.words[at].Store(w)
+	set.tags[at].Store(tag)
 	return w, nil
 }
 
@@ -56,7 +87,8 @@ type gpuAsk struct {
 	and      bool // all words are wanted
 	odd      bool // not for a flight: too large, or not in order
 	postings int64
-	level    int // of the items, see levelOf
+	blocks   int64 // that these are stored in
+	level    int   // of the items, see levelOf
 }
 
 type gpuAskTerm struct {
@@ -83,69 +115,79 @@ func (a *asker) ask(g *onGPU, r *Request) (q gpuAsk) {
 		return q
 	}
 	q.k = min(q.k, max(1, int(g.s.c.docs)))
-	from, unknown := len(a.terms), false
-	add := func(word []byte, weight float64) bool {
-		w, err := g.words.find(g.s.index, word)
-		if err != nil || !(weight > 0 && weight <= 1e9) {
-			return false
-		}
-		if w.info.DF == 0 {
-			unknown = true
-			return true
-		}
-		for i := from; i < len(a.terms); i++ {
-			if t := &a.terms[i]; t.gpuWord == w || t.info.ID == w.info.ID {
-				t.weight += weight
-				return true
-			}
-		}
-		if len(a.terms)-from == manyTerms {
-			return false
-		}
-		a.terms = append(a.terms, gpuAskTerm{w, weight})
-		q.postings += int64(w.info.DF)
-		return true
-	}
-	ok := true
+	from, known, ok := len(a.terms), true, true
 	if len(r.Words) > 0 {
 		for i := 0; i < len(r.Words) && ok; i++ {
-			weight := r.Words[i].Weight
+			w := &r.Words[i]
+			weight := w.Weight
 			if weight == 0 {
 				weight = 1
 			}
-			a.bytes = append(a.bytes[:0], r.Words[i].Text...)
-			ok = add(a.bytes, weight)
+			a.bytes = append(a.bytes[:0], w.Text...)
+			ok = a.add(g, from, a.bytes, weight, &known)
 		}
 	} else {
 		a.bytes = append(a.bytes[:0], r.Text...)
 		ok = g.s.analyzer.Analyze(a.bytes, &a.tokens) == nil
 		for i := 0; ok && i < len(a.tokens.Words); i++ {
-			ok = add(a.tokens.Word(i), 1)
+			ok = a.add(g, from, a.tokens.Word(i), 1, &known)
 		}
 	}
-	if q.odd = !ok; q.odd {
+	if q.odd = !ok; q.odd || r.Mode == And && !known {
 		a.terms = a.terms[:from]
-		return q
-	}
-	if r.Mode == And && unknown {
-		a.terms, q.postings = a.terms[:from], 0
 	}
 	q.terms = a.terms[from:len(a.terms):len(a.terms)]
+	for i := range q.terms {
+		df := int64(q.terms[i].info.DF)
+		q.postings += df
+		q.blocks += (df + index.BlockSize - 1) / index.BlockSize
+	}
 	q.and, q.level = r.Mode == And && len(q.terms) > 1, levelOf(q.postings, g.pack.tiles)
 	return q
 }
 
-// blocks that the words' lists are stored in.
-func (q *gpuAsk) blocks() (n int64) {
-	for i := range q.terms {
-		n += (int64(q.terms[i].info.DF) + index.BlockSize - 1) / index.BlockSize
+// add adds a word to those from a position on, and says whether it may be one. Words that the index does not know are only noted.
+func (a *asker) add(g *onGPU, from int, word []byte, weight float64, known *bool) bool {
+	w, err := g.words.find(g.s.index, word)
+	if err != nil || !(weight > 0 && weight <= 1e9) {
+		return false
 	}
-	return n
+	if w.info.DF == 0 {
+		*known = false
+		return true
+	}
+	for i := from; i < len(a.terms); i++ {
+		if t := &a.terms[i]; t.gpuWord == w || t.info.ID == w.info.ID {
+			t.weight += weight
+			return true
+		}
+	}
+	if len(a.terms)-from == manyTerms {
+		return false
+	}
+	a.terms = append(a.terms, gpuAskTerm{w, weight})
+	return true
 }
 
 // stats are those of the request.
 func (q *gpuAsk) stats(s *GPUStats) Stats {
-	return Stats{Algorithm: Tiles, Words: len(q.terms), Postings: q.postings, Blocks: q.blocks(), GPU: s}
+	return Stats{Algorithm: Tiles, Words: len(q.terms), Postings: q.postings, Blocks: q.blocks, GPU: s}
+}
+
+// fill writes a word as the kernels read it, and returns its bound.
+func (t *gpuAskTerm) fill(to *gpuTerm, st *gpuStore, w *bm25Weigher) float32 {
+	if r := t.ready.Load(); r != nil && t.weight == 1 && r.w == weigher(w) {
+		*to = r.term
+		return r.bound
+	}
+	s := bm25Scorer{Term: w.Term(uint64(t.info.DF), t.weight), w: w}
+	*to = gpuTerm{A: s.A, B: s.B, Weight: s.Weight, Plus: s.Plus}
+	to.locate(&st.lists[t.info.ID])
+	bound := s.bound(t.bound)
+	if t.weight == 1 && st.whole { // the list stays where it is
+		t.ready.Store(&readyTerm{w, *to, bound})
+	}
+	return bound
 }
 
 // fill writes a query's words as the kernels read them, and the rest of what depends on them.
@@ -158,10 +200,7 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 	}
 	if usual != nil {
 		for i := range q.terms {
-			t := &q.terms[i]
-			s := bm25Scorer{Term: usual.Term(uint64(t.info.DF), t.weight), w: usual}
-			terms[i] = gpuTerm{A: s.A, B: s.B, Weight: s.Weight, Plus: s.Plus}
-			bounds[i] = s.bound(t.bound)
+			bounds[i] = q.terms[i].fill(&terms[i], m.st, usual)
 		}
 		to.Model = gpuBM25
 	} else {
@@ -175,6 +214,7 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 			s := w.scorer(&all[i], norm)
 			terms[i] = gpuTerm{}
 			to.Model = terms[i].set(s)
+			terms[i].locate(&st.lists[all[i].info.ID])
 			bounds[i] = s.bound(q.terms[i].bound)
 		}
 	}
@@ -190,7 +230,6 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 	}
 	for i := range terms {
 		t := &terms[i]
-		t.locate(&st.lists[q.terms[i].info.ID])
 		t.Mult = 1
 		if sum > 0 {
 			t.Mult = uint32(1 + uint64(float64(bounds[i])/sum*most))

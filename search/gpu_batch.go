@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -20,181 +19,206 @@ type gpuBatch struct {
 	g        *onGPU
 	threads  int
 	strategy Strategy
+	reuse    bool // results are not kept
 	line     *gpuLine
+	crew     *gpuCrew
 	pace     gpuPace
 }
 
-// batchOnGPU yields the results of requests in order.
-func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b Batch, yield func(*Result, error) bool) {
+// batchPart is where what is made of a chunk's results is kept.
+type batchPart interface {
+	make(i int, found *Result) error
+}
+
+// batchOnGPU answers requests. For every chunk of them it asks for a part that makes something of the results, on all cores, and in the end yields
+// the parts' numbers in order.
+func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b Batch, reuse bool, part func(first, n int) batchPart, yield func(p batchPart, i int, err error) bool) {
 	if s.gpu == nil {
-		yield(nil, fmt.Errorf("search: engine gpu: the index is not on a GPU; call OpenGPU first"))
+		yield(nil, 0, fmt.Errorf("search: engine gpu: the index is not on a GPU; call OpenGPU first"))
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy, line: newLine()}
-	line := w.line
 	var wg sync.WaitGroup
+	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &wg)}
+	line := w.line
 	defer func() {
 		cancel()
 		line.stop()
+		w.crew.stop()
 		wg.Wait()
 		line.free()
 	}()
-	for range manyFlights {
+	if b.Engine == engine.Auto {
+		w.crew.spare = func() bool { return w.onCore(ctx) }
+	}
+	wg.Go(func() { line.feed(requests) })
+	for flight := range manyFlights {
 		wg.Go(func() {
-			for c := line.take(manyQueries, nil); c != nil; c = line.take(manyQueries, nil) {
+			for c := line.take(); c != nil; c = line.take() {
 				start := time.Now()
-				line.plan(1)
-				c.done <- w.answerChunk(ctx, c.requests)
-				line.plan(-1)
+				line.planning.Add(1)
+				w.answerChunk(ctx, flight, c)
+				line.planning.Add(-1)
 				w.pace.flew(len(c.requests), time.Since(start))
+				c.answered()
+				line.landed()
 			}
 		})
 	}
-	if b.Engine == engine.Auto {
-		w.shareWithCores(ctx, &wg)
-	}
-	wg.Go(func() { line.feed(requests) })
 	for c := line.next(); c != nil; c = line.next() {
-		for _, o := range <-c.done {
-			if !yield(o.result, o.err) || o.err != nil {
+		w.crew.helpUntil(func() bool { return len(c.done) > 0 })
+		<-c.done
+		for i := range c.out {
+			if err := c.out[i].err; !yield(c.made, i, err) || err != nil {
 				return
 			}
 		}
+		c.free()
 	}
 }
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms.
-func (b *gpuBatch) answerChunk(ctx context.Context, requests []Request) []outcome {
-	out := make([]outcome, 0, len(requests))
+func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
 	kind := func(a Algorithm) Algorithm {
 		if a == Tiles {
 			return Auto
 		}
 		return a
 	}
-	for from := 0; from < len(requests); {
+	for from := 0; from < len(c.requests); {
 		to := from + 1
-		for to < len(requests) && kind(requests[to].Algorithm) == kind(requests[from].Algorithm) {
+		for to < len(c.requests) && kind(c.requests[to].Algorithm) == kind(c.requests[from].Algorithm) {
 			to++
 		}
-		some := requests[from:to]
+		some := &gpuRun{b: b, flight: flight, c: c, from: from, requests: c.requests[from:to], out: c.out[from:to]}
+		if kind(c.requests[from].Algorithm) == Auto {
+			some.answer(ctx)
+		} else {
+			some.answerAsThesis(ctx)
+		}
 		from = to
-		if kind(some[0].Algorithm) == Auto {
-			out = append(out, b.answer(ctx, some)...)
-			continue
+	}
+}
+
+// gpuRun is requests of a chunk that are answered in the same way.
+type gpuRun struct {
+	b        *gpuBatch
+	flight   int
+	c        *gpuChunk
+	from     int // the first in the chunk
+	requests []Request
+	out      []outcome
+}
+
+// spread lets all cores work for the run.
+func (r *gpuRun) spread(n int, f func(from, to int)) {
+	r.b.crew.spread(r.flight, r.c.order, n, spreadBy, f)
+}
+
+// answerAsThesis answers the requests by one of the thesis' algorithms.
+func (r *gpuRun) answerAsThesis(ctx context.Context) {
+	strategy := r.b.strategy
+	if strategy == Mixed {
+		strategy = Asynchronous
+	}
+	found, err := r.b.g.thesisBatch(ctx, r.requests, strategy)
+	for i := range r.out {
+		if err != nil {
+			r.out[i].err = err
+		} else {
+			r.out[i].result = found[i]
 		}
-		strategy := b.strategy
-		if strategy == Mixed {
-			strategy = Asynchronous
-		}
-		found, err := b.g.thesisBatch(ctx, some, strategy)
-		for i := range some {
-			if err != nil {
-				out = append(out, outcome{err: err})
-			} else {
-				out = append(out, outcome{result: found[i]})
+	}
+}
+
+// answer answers the requests, each as good as Search does.
+func (r *gpuRun) answer(ctx context.Context) {
+	if err := r.launches(ctx); err != nil {
+		for i := range r.out {
+			if o := &r.out[i]; !o.made && o.result == nil && o.err == nil {
+				o.err = fmt.Errorf("search: %w", err)
 			}
 		}
 	}
-	return out
 }
 
-// answer answers some requests, each as good as Search does.
-func (b *gpuBatch) answer(ctx context.Context, requests []Request) []outcome {
-	out := make([]outcome, len(requests))
-	if err := b.launches(ctx, requests, out); err != nil {
-		for i := range out {
-			if out[i].result == nil && out[i].err == nil {
-				out[i].err = fmt.Errorf("search: %w", err)
-			}
-		}
-	}
-	return out
-}
-
-// spreadBy is how many requests a core takes at a time.
-const spreadBy = 64
-
-// spreadBlocks calls f for blocks of the numbers below n, on several cores if there are enough.
-func spreadBlocks(n, threads int, f func(from, to int)) {
-	blocks := (n + spreadBy - 1) / spreadBy
-	workers := min(blocks, max(threads, 1), runtime.GOMAXPROCS(0))
-	var next atomic.Int64
-	work := func() {
-		for {
-			from := (int(next.Add(1)) - 1) * spreadBy
-			if from >= n {
-				return
-			}
-			f(from, min(from+spreadBy, n))
-		}
-	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
-}
-
-// launches answers queries in as few launches as there is room for: those of few words by flights, and what these leave by slots.
-func (b *gpuBatch) launches(ctx context.Context, requests []Request, out []outcome) error {
-	g := b.g
+// launches answers requests in as few launches as there is room for: those of few words by flights, and what these leave by slots.
+func (r *gpuRun) launches(ctx context.Context) error {
+	g := r.b.g
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	asks := make([]gpuAsk, len(requests))
-	spreadBlocks(len(requests), b.threads, func(from, to int) {
-		a := askers.Get().(*asker)
-		a.terms = make([]gpuAskTerm, 0, 4*spreadBy)
-		for i := from; i < to; i++ {
-			asks[i] = a.ask(g, &requests[i])
-		}
-		a.terms = nil
-		askers.Put(a)
-	})
+	r.ask()
 	var odd []int
-	for from := 0; from < len(asks); {
-		model := requests[from].Model
-		var at []int
+	at := make([]int, 0, len(r.requests))
+	for from := 0; from < len(r.requests); {
+		model := r.requests[from].Model
+		at = at[:0]
 		to := from
-		for ; to < len(asks) && requests[to].Model == model; to++ {
-			switch a := &asks[to]; {
-			case a.odd:
+		for ; to < len(r.requests) && r.requests[to].Model == model; to++ {
+			if a := &r.c.asks[to]; a.odd {
 				odd = append(odd, to)
-			case len(a.terms) == 0:
-				out[to].result = &Result{Hits: []Hit{}, Stats: a.stats(&GPUStats{})}
-			default:
+			} else if len(a.terms) > 0 {
 				at = append(at, to)
 			}
 		}
-		left, err := b.fly(ctx, model, asks, at, out)
+		left, err := r.fly(ctx, model, at)
 		if err != nil {
 			return err
 		}
 		odd = append(odd, left...)
 		from = to
 	}
-	return g.oddly(ctx, requests, odd, out)
+	return g.oddly(ctx, r.requests, odd, r.out)
+}
+
+// ask looks up the words of all requests. Those without words that the index knows are answered.
+func (r *gpuRun) ask() {
+	c, n := r.c, len(r.requests)
+	c.asks = slices.Grow(c.asks[:0], n)[:n]
+	blocks := (n + spreadBy - 1) / spreadBy
+	c.terms = slices.Grow(c.terms[:0], blocks)[:blocks]
+	r.spread(n, func(from, to int) {
+		a := askers.Get().(*asker)
+		old := a.terms
+		a.terms = c.terms[from/spreadBy][:0]
+		empty := 0
+		for i := from; i < to; i++ {
+			if c.asks[i] = a.ask(r.b.g, &r.requests[i]); len(c.asks[i].terms) == 0 {
+				empty++
+			}
+		}
+		if empty > 0 {
+			some := make([]given, empty)
+			for i := from; i < to; i++ {
+				if q := &c.asks[i]; !q.odd && len(q.terms) == 0 {
+					x := &some[0]
+					x.result = Result{Hits: []Hit{}, Stats: q.stats(&x.stats)}
+					r.out[i].result, some = &x.result, some[1:]
+				}
+			}
+		}
+		c.terms[from/spreadBy], a.terms = a.terms, old
+		askers.Put(a)
+	})
 }
 
 // fly answers queries of one model and returns those that it could not.
-func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int, out []outcome) (left []int, err error) {
-	g := b.g
+func (r *gpuRun) fly(ctx context.Context, model Model, at []int) (left []int, err error) {
+	g := r.b.g
 	if len(at) == 0 {
 		return nil, nil
 	}
 	w, err := g.s.weigher(model)
 	if err != nil { // which is what the others will say
-		return at, nil
+		return slices.Clone(at), nil
 	}
-	m, unlock, err := g.enterLists(model, asks, at, b.threads)
+	m, unlock, err := g.enterLists(model, r.c.asks, at)
 	if err != nil {
 		return nil, err
 	}
 	if m == nil { // all together find no room
-		return at, nil
+		return slices.Clone(at), nil
 	}
 	defer unlock()
 	f, err := g.flight()
@@ -203,68 +227,119 @@ func (b *gpuBatch) fly(ctx context.Context, model Model, asks []gpuAsk, at []int
 	}
 	defer g.land(f)
 	for try := 0; len(at) > 0; try++ {
-		var wrong, many []int
+		var again []int
+		all := len(at)
 		for len(at) > 0 {
 			f.p.reset()
 			share, n := f.limits.keys/int64(min(len(at), f.limits.queries)), 0
-			for n < len(at) && f.p.add(&asks[at[n]], share, &f.limits) {
+			for n < len(at) && f.p.add(&r.c.asks[at[n]], share, &f.limits) {
 				n++
 			}
 			if n == 0 {
 				left, at = append(left, at[0]), at[1:]
 				continue
 			}
-			f.p.write(m, w, share, try > 0, f.host.Values(), b.threads)
-			b.line.plan(-1)
-			err := f.fly(ctx, m)
-			b.line.plan(1)
+			f.p.write(m, w, share, try > 0, f.host.Values(), r.spread)
+			if err := f.start(m); err != nil {
+				return nil, err
+			}
+			r.b.line.planning.Add(-1)
+			err := f.wait(ctx, r.b.crew)
+			r.b.line.planning.Add(1)
 			if err != nil {
 				return nil, err
 			}
-			again, bad := f.handOut(at[:n], out, b.threads)
-			wrong, many, at = append(wrong, again...), append(many, bad...), at[n:]
+			again, at = append(again, r.handOut(f, at[:n])...), at[n:]
+		}
+		if again = r.onCores(ctx, again, all/manyPerAgain); len(again) == 0 {
+			return left, nil
 		}
 		// What was guessed wrong is done again without guessing, and what had too little room among others has more alone.
-		if at = append(wrong, many...); try == 2 {
+		if at = again; try == 2 {
 			return append(left, at...), nil
 		}
 	}
 	return left, nil
 }
 
-// handOut makes results of what came back. It returns those whose cut was guessed too high, and those that had too many documents to keep.
-func (f *gpuFlight) handOut(at []int, out []outcome, threads int) (wrong, bad []int) {
-	var mu sync.Mutex
-	spreadBlocks(len(at), threads, func(from, to int) {
-		// The results of a block share their memory.
-		results, stats, room := make([]Result, to-from), make([]GPUStats, to-from), 0
-		for i := from; i < to; i++ {
-			room += int(min(uint32(f.back.Values()[f.p.queries[i].Out]), f.p.queries[i].K))
+// manyPerAgain is how many requests wait for one whose cut was guessed wrong if that is not worth another flight, and longAgain from how many postings
+// on it is, however many wait.
+const (
+	manyPerAgain = 64
+	longAgain    = 1 << 21
+)
+
+// onCores answers up to so many requests without the device, and returns those that it did not.
+func (r *gpuRun) onCores(ctx context.Context, at []int, most int) []int {
+	for _, i := range at {
+		if len(at) > most || r.c.asks[i].postings > longAgain {
+			return at
 		}
-		hits := make([]Hit, 0, room)
+	}
+	r.b.crew.spread(r.flight, r.c.order, len(at), 1, func(i, _ int) {
+		o := &r.out[at[i]]
+		o.result, o.err = r.b.g.onCPU(ctx, r.requests[at[i]], guessedWrong)
+	})
+	return nil
+}
+
+// given is a result with what belongs to it.
+type given struct {
+	result Result
+	stats  GPUStats
+}
+
+// lent is results whose memory is used again.
+type lent struct {
+	some [spreadBy]given
+	hits []Hit
+}
+
+var lents = sync.Pool{New: func() any { return &lent{} }}
+
+// handOut makes results of what came back, and of them what is wanted. It returns those whose cut was guessed too high, and those that had too many
+// documents to keep.
+func (r *gpuRun) handOut(f *gpuFlight, at []int) (again []int) {
+	var mu sync.Mutex
+	r.spread(len(at), func(from, to int) {
+		all := 0
 		for i := from; i < to; i++ {
-			r, s, n := &results[i-from], &stats[i-from], len(hits)
-			var count uint32
-			if hits, count = f.result(i, s, hits); count >= wrongGuess {
+			if n := f.count(i); n < wrongGuess {
+				all += int(n)
+			}
+		}
+		// The results of a block share their memory.
+		var some []given
+		var hits []Hit
+		if r.b.reuse {
+			l := lents.Get().(*lent)
+			defer lents.Put(l)
+			l.hits = slices.Grow(l.hits[:0], all)[:all]
+			some, hits = l.some[:], l.hits
+		} else {
+			some, hits = make([]given, to-from), make([]Hit, all)
+		}
+		for i := from; i < to; i++ {
+			n := f.count(i)
+			if n >= wrongGuess {
 				mu.Lock()
-				if count == wrongGuess {
-					wrong = append(wrong, at[i])
-				} else {
-					bad = append(bad, at[i])
-				}
+				again = append(again, at[i])
 				mu.Unlock()
 				continue
 			}
-			r.Hits, r.Stats = hits[n:len(hits):len(hits)], f.p.asks[i].stats(s)
-			out[at[i]].result = r
+			x, o := &some[i-from], &r.out[at[i]]
+			x.result.Hits, hits = hits[:n:n], hits[n:]
+			f.result(i, &x.stats, x.result.Hits)
+			x.result.Stats = f.p.asks[i].stats(&x.stats)
+			o.made, o.err = true, r.c.made.make(r.from+at[i], &x.result)
 		}
 	})
-	return wrong, bad
+	return again
 }
 
 // enterLists enters with the lists that requests ask for.
-func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int, threads int) (*gpuModel, func(), error) {
-	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at, threads) }, func() (ids []int) {
+func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at) }, func() (ids []int) {
 		for _, i := range at {
 			for _, t := range asks[i].terms {
 				ids = append(ids, t.info.ID)
@@ -275,24 +350,18 @@ func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int, threads int) (*
 }
 
 // has says whether all lists of queries are there, with their codes.
-func (m *gpuModel) has(asks []gpuAsk, at []int, threads int) bool {
-	now := int64(0)
-	if !m.st.whole {
-		now = m.st.clock.Add(1)
+func (m *gpuModel) has(asks []gpuAsk, at []int) bool {
+	if m.all {
+		return true
 	}
-	var missing atomic.Bool
-	spreadBlocks(len(at), threads, func(from, to int) {
-		for _, i := range at[from:to] {
-			for _, t := range asks[i].terms {
-				if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
-					missing.Store(true)
-					return
-				}
-				if now != 0 {
-					m.st.lists[t.info.ID].used.Store(now)
-				}
+	now := m.st.clock.Add(1)
+	for _, i := range at {
+		for _, t := range asks[i].terms {
+			if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
+				return false
 			}
+			m.st.lists[t.info.ID].used.Store(now)
 		}
-	})
-	return !missing.Load()
+	}
+	return true
 }

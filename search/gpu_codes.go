@@ -65,6 +65,7 @@ type gpuModel struct {
 	counts gpu.Buffer[uint32]
 	tops   []uint32 // how many have each code or more, on the host
 	coded  []bool   // by list
+	all    bool     // all lists are there, for good, and coded
 }
 
 // codedAs is the model whose codes a model shares.
@@ -171,6 +172,7 @@ func (m *gpuModel) encodeAll(ctx context.Context) error {
 			ids = ids[:0]
 		}
 	}
+	m.all = m.st.whole
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
@@ -43,7 +44,9 @@ type gpuMany struct {
 // manyHead is Head.
 type manyHead struct {
 	Queries, Item, Window, Thick uint32
-	_                            [20]uint32
+	_                            [14]uint32
+	Sign                         uint64 // of the plan, for the host: see gpuFlight.landed
+	_                            [4]uint32
 }
 
 const (
@@ -77,13 +80,14 @@ type manyPlan struct {
 	out   int
 	keys  int64
 	bytes int
+	sign  uint64
 
 	// In the memory that goes to the device.
 	queries []gpuMany
 	words   []gpuTerm
 }
 
-func (p *manyPlan) reset() { *p = manyPlan{asks: p.asks[:0]} }
+func (p *manyPlan) reset() { *p = manyPlan{asks: p.asks[:0], sign: p.sign + 1} }
 
 // manyLimits is what a flight has room for.
 type manyLimits struct {
@@ -92,8 +96,8 @@ type manyLimits struct {
 }
 
 func limitsOfMany(tiles int, budget int64) manyLimits {
-	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 21, out: 1 << 20, keys: 1 << 25}
-	for l.queries > 64 && l.bytes() > budget>>5 {
+	l := manyLimits{queries: manyQueries, terms: 1 << 14, items: 1 << 20, out: manyOut, keys: 1 << 24}
+	for l.queries > 32 && l.bytes() > budget>>6 {
 		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
 	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, outRoom(maxGPUK))
@@ -109,10 +113,14 @@ func manyPlanBytes(queries, terms int) int {
 }
 
 // manyQueries is the most queries of a launch.
-const manyQueries = 4096
+const manyQueries = 2048
+
+// manyOut is what there is room for in answers of a launch, which are 8 bytes each. With more at a time, their way back to the host and to the
+// caller is long beside the device's work.
+const manyOut = 1 << 20
 
 // manyFlights is how many chunks of a batch may be on their way.
-const manyFlights = 3
+const manyFlights = 6
 
 // add appends a query if it finds room. Its share of the keys is what the others leave it.
 func (p *manyPlan) add(q *gpuAsk, share int64, l *manyLimits) bool {
@@ -138,7 +146,7 @@ func levelOf(postings int64, tiles int) (level int) {
 }
 
 // write lays the plan out.
-func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, threads int) {
+func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, spread func(n int, f func(from, to int))) {
 	n := len(p.asks)
 	p.queries = unsafe.Slice((*gpuMany)(unsafe.Pointer(&to[manyHeadBytes])), n)
 	at := manyHeadBytes + n*manyBytes
@@ -146,20 +154,22 @@ func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []b
 	if p.terms > 0 {
 		p.words = unsafe.Slice((*gpuTerm)(unsafe.Pointer(&to[at])), p.terms)
 	}
-	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: manyThick}
-	first, out, keys := 0, 0, int64(0)
+	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: manyThick, Sign: p.sign}
+	mark := gpuMany{}
+	if sober {
+		mark.Sober = 1
+	}
 	for i, a := range p.asks {
-		p.queries[i] = gpuMany{First: uint32(first), Level: uint32(a.level), Out: uint32(out), Keys: uint64(keys), Cap: uint32(a.room(share))}
-		if sober {
-			p.queries[i].Sober = 1
-		}
-		first, out, keys = first+len(a.terms), out+outRoom(a.k), keys+a.room(share)
+		room := a.room(share)
+		mark.Level, mark.Cap = uint32(a.level), uint32(room)
+		p.queries[i] = mark
+		mark.First, mark.Out, mark.Keys = mark.First+uint32(len(a.terms)), mark.Out+uint32(outRoom(a.k)), mark.Keys+uint64(room)
 	}
 	copy(to, asBytes([]manyHead{p.head}))
-	spreadBlocks(n, threads, func(from, to int) {
+	spread(n, func(from, to int) {
 		for i := from; i < to; i++ {
-			q := &p.queries[i]
-			p.asks[i].fill(m, w, q, p.words[q.First:int(q.First)+len(p.asks[i].terms)])
+			q, a := &p.queries[i], p.asks[i]
+			a.fill(m, w, q, p.words[q.First:int(q.First)+len(a.terms)])
 		}
 	})
 }
@@ -178,6 +188,7 @@ type gpuFlight struct {
 	keys   gpu.Buffer[uint64]
 	outs   gpu.Buffer[uint64]
 	back   gpu.Pinned[uint64]
+	signed gpu.Pinned[uint64] // the last plan that landed
 	p      manyPlan
 }
 
@@ -216,6 +227,9 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 	if f.back, err = gpu.AllocPinned[uint64](g.dev, l.out); err != nil {
 		return nil, err
 	}
+	if f.signed, err = gpu.AllocPinned[uint64](g.dev, 1); err != nil {
+		return nil, err
+	}
 	if err = f.states.Zero(f.stream); err != nil {
 		return nil, err
 	}
@@ -226,7 +240,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 }
 
 func (f *gpuFlight) free() error {
-	errs := []error{f.host.Free(), f.plan.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free()}
+	errs := []error{f.host.Free(), f.plan.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
 	}
@@ -274,20 +288,31 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	}
 }
 
-// fly does what was planned, and waits.
-func (f *gpuFlight) fly(ctx context.Context, m *gpuModel) error {
+// start lets the device do what was planned.
+func (f *gpuFlight) start(m *gpuModel) error {
 	return f.stream.Do(func() error {
 		for _, s := range f.steps(m) {
 			if err := s.do(); err != nil {
 				return err
 			}
 		}
-		// The memory may be used again only when the device has left it: some milliseconds, for which it is not worth looking at ctx.
+		sign := gpu.As[uint64](f.plan.Slice(int(unsafe.Offsetof(f.p.head.Sign)), manyHeadBytes))
+		return sign.Slice(0, 1).CopyOut(f.stream, f.signed)
+	})
+}
+
+// landed says whether the answers are there: looking at memory is the fastest way to know, and keeps no thread.
+func (f *gpuFlight) landed() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
+
+// wait waits until the answers are there.
+func (f *gpuFlight) wait(ctx context.Context, crew *gpuCrew) error {
+	// The memory may be used again only when the device has left it: some milliseconds, for which it is not worth looking at ctx.
+	if !crew.helpUntil(f.landed) {
 		if err := f.stream.Sync(context.Background()); err != nil {
 			return err
 		}
-		return ctx.Err()
-	})
+	}
+	return ctx.Err()
 }
 
 // Instead of a number of answers, as in batch.cu.
@@ -296,18 +321,16 @@ const (
 	wrongGuess     = 1<<32 - 2
 )
 
-// result reads the result of query i, whose hits go behind others. It says how many there are, or why not.
-func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) ([]Hit, uint32) {
+// count says how many answers query i has, or why none.
+func (f *gpuFlight) count(i int) uint32 { return uint32(f.back.Values()[f.p.queries[i].Out]) }
+
+// result reads the result of query i into hits, which have room for them.
+func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) {
 	out := f.back.Values()[f.p.queries[i].Out:]
-	n := uint32(out[0])
-	if n >= wrongGuess {
-		return hits, n
-	}
 	*stats = GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
-	for _, key := range out[2 : 2+n] {
-		hits = append(hits, Hit{Doc: uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+	for j, key := range out[2 : 2+len(hits)] {
+		hits[j] = Hit{Doc: uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
 	}
-	return hits, n
 }
 
 // flight takes the memory of a flight, new if all are under way.

@@ -2,9 +2,13 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,6 +129,121 @@ func TestGPUBatchWrongGuess(t *testing.T) {
 		requests = append(requests, Request{Words: []Word{{Text: "a"}, {Text: "b"}, {Text: "c"}}[:2+i%2], K: 1 + 30*i, Mode: Mode(i / 2 % 2)})
 	}
 	equalBatches(t, s, requests)
+}
+
+// One request among many whose cut is guessed wrong does not keep the others waiting for another flight: a core answers it.
+func TestGPUBatchFewWrongGuesses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	p := &plain{words: []string{"a", "b", "c", "rare"}, docs: make([][]uint32, 4), tfs: make([][]uint32, 4)}
+	for d := range 2 * gpuTile {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+		p.docs[d%3], p.tfs[d%3] = append(p.docs[d%3], uint32(d)), append(p.tfs[d%3], uint32(rng.ExpFloat64()*3)+1)
+		if d%5000 == 0 {
+			p.docs[3], p.tfs[3] = append(p.docs[3], uint32(d)), append(p.tfs[3], 1)
+		}
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	wrong := Request{Words: []Word{{Text: "a"}, {Text: "b"}}, K: 100}
+	requests := slices.Repeat([]Request{{Words: []Word{{Text: "rare"}}}}, 2*manyPerAgain)
+	requests[50] = wrong
+	equalBatches(t, s, requests)
+	for i, found := range collect(t, s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: engine.GPU})) {
+		if why := found.Stats.GPU.Fallback; (why == guessedWrong) != (i == 50) {
+			t.Errorf("request %d: fallback %q", i, why)
+		}
+	}
+}
+
+func collect[T any](t *testing.T, all iter.Seq2[T, error]) (got []T) {
+	t.Helper()
+	for x, err := range all {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, x)
+	}
+	return got
+}
+
+// What is made of results on all cores comes in order, also of requests that are answered elsewhere; an error of the one who makes it ends the batch.
+func TestGPUMapBatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(113, 114))
+	p := randomPlain(rng, 2000, 8)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	requests := make([]Request, 5*spreadBy+7)
+	want := make([]string, len(requests))
+	for i := range requests {
+		requests[i] = Request{Words: randomWords(rng, p), K: 1 + rng.IntN(30), Mode: Mode(rng.IntN(2))}
+		if i%50 == 49 { // more words than a flight takes
+			for j := range 60 {
+				requests[i].Words = append(requests[i].Words, Word{Text: p.words[j%len(p.words)]})
+			}
+		}
+		if i%20 == 19 {
+			requests[i].Words = []Word{{Text: "unheard"}}
+		}
+		found, err := s.Search(t.Context(), requests[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[i] = fmt.Sprint(i, found.Hits)
+	}
+	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
+		got := collect(t, MapBatch(t.Context(), s, slices.Values(requests), Batch{Engine: e}, func(i int, found *Result) (string, error) {
+			return fmt.Sprint(i, found.Hits), nil
+		}))
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: other results, or in another order", e)
+		}
+		n, wrong := 0, errors.New("wrong")
+		for _, err := range MapBatch(t.Context(), s, slices.Values(requests), Batch{Engine: e}, func(i int, _ *Result) (int, error) {
+			if i == 100 {
+				return 0, wrong
+			}
+			return i, nil
+		}) {
+			if n++; (n == 101) != errors.Is(err, wrong) {
+				t.Errorf("%v: result %d: %v", e, n, err)
+			}
+		}
+		if n != 101 {
+			t.Errorf("%v: %d results", e, n)
+		}
+	}
+}
+
+// Whatever the flights want done at once, each number is taken once, and nobody goes on before all are done.
+func TestGPUCrewDoesEverythingOnce(t *testing.T) {
+	var helpers, flights sync.WaitGroup
+	c := newCrew(2*manyFlights, &helpers)
+	c.helpers = 3 // however few cores there are
+	for flight := range manyFlights {
+		flights.Go(func() {
+			for round := range 50 {
+				n := (flight*37 + round*101) % 1000
+				times := make([]int32, n)
+				c.spread(flight, int64(round), n, 1+round%spreadBy, func(from, to int) {
+					for i := from; i < to; i++ {
+						atomic.AddInt32(&times[i], 1)
+					}
+				})
+				for i := range times {
+					if times[i] != 1 {
+						t.Errorf("flight %d, round %d: number %d of %d was taken %d times", flight, round, i, n, times[i])
+						return
+					}
+				}
+				if round == 25 {
+					time.Sleep(2 * awake) // helpers go to sleep, and have to be woken
+				}
+			}
+		})
+	}
+	flights.Wait()
+	c.stop()
+	helpers.Wait()
 }
 
 // A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.

@@ -53,7 +53,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 		return nil, err
 	}
 	defer g.land(f)
-	m, unlock, err := g.enterLists(requests[0].Model, asks, at, 1)
+	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 			return nil, errors.New("more requests than one launch takes")
 		}
 	}
-	f.p.write(m, w, share, !guess, f.host.Values(), 1)
+	f.p.write(m, w, share, !guess, f.host.Values(), func(n int, f func(from, to int)) { f(0, n) })
 	s, steps := f, f.steps(m)
 	var marks []*gpu.Event
 	defer func() {

@@ -167,6 +167,7 @@ const (
 	tooManyWords   = "more words or answers than a query on the device can have"
 	tooManyTies    = "more documents could win than are kept on the device"
 	tooLargeToHold = "the lists find no room on the device"
+	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
 )
 
 // search answers one request.

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -47,36 +46,26 @@ func (p *gpuPace) coreFirst(g *onGPU, first *Request, waiting int) bool {
 	return !q.odd && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }
 
-// onCore answers requests on the core that asks.
-func (p *gpuPace) onCore(ctx context.Context, s *Searcher, requests []Request) []outcome {
-	out := make([]outcome, len(requests))
-	for i, r := range requests {
-		r.Parallel = nil
-		if r.Algorithm == Tiles {
-			r.Algorithm = Auto
-		}
-		start := time.Now()
-		found, err := s.searchUnlessCancelled(ctx, r)
-		if err == nil && found.Stats.Postings > 0 {
-			note(&p.posting, time.Since(start).Seconds()/float64(found.Stats.Postings))
-		}
-		out[i] = outcome{found, err}
+// onCore lets a core that has nothing to do answer the next request, if it should.
+func (b *gpuBatch) onCore(ctx context.Context) bool {
+	if b.line.planning.Load() > 0 {
+		return false
 	}
-	return out
-}
-
-// shareWithCores lets cores take part in a batch.
-func (b *gpuBatch) shareWithCores(ctx context.Context, wg *sync.WaitGroup) {
-	take := func() *gpuChunk {
-		return b.line.take(1, func(first *Request, waiting int) bool {
-			return b.line.planning == 0 && b.pace.coreFirst(b.g, first, waiting)
-		})
+	c := b.line.takeOne(func(first *Request, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
+	if c == nil {
+		return false
 	}
-	for range max(1, b.threads-1) {
-		wg.Go(func() {
-			for c := take(); c != nil; c = take() {
-				c.done <- b.pace.onCore(ctx, b.g.s, c.requests)
-			}
-		})
+	r := c.requests[0]
+	r.Parallel = nil
+	if r.Algorithm == Tiles {
+		r.Algorithm = Auto
 	}
+	start := time.Now()
+	found, err := b.g.s.searchUnlessCancelled(ctx, r)
+	if err == nil && found.Stats.Postings > 0 {
+		note(&b.pace.posting, time.Since(start).Seconds()/float64(found.Stats.Postings))
+	}
+	c.out[0] = outcome{result: found, err: err}
+	c.answered()
+	return true
 }
