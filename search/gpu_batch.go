@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -54,14 +55,14 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	wg.Go(func() { line.feed(requests) })
 	for flight := range manyFlights {
 		wg.Go(func() {
-			for c := line.take(); c != nil; c = line.take() {
+			for c := line.take(w.crew); c != nil; c = line.take(w.crew) {
 				start := time.Now()
 				line.planning.Add(1)
 				w.answerChunk(ctx, flight, c)
 				line.planning.Add(-1)
 				w.pace.flew(len(c.requests), time.Since(start))
 				c.answered()
-				line.landed()
+				line.flying.Add(-1)
 			}
 		})
 	}
@@ -77,21 +78,21 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	}
 }
 
-// answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms.
+// answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms. Mostly there is one run.
 func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
-	kind := func(a Algorithm) Algorithm {
-		if a == Tiles {
-			return Auto
-		}
-		return a
+	all := &gpuRun{b: b, flight: flight, c: c, requests: c.requests, out: c.out}
+	if all.fetch() {
+		all.answer(ctx)
+		return
 	}
 	for from := 0; from < len(c.requests); {
 		to := from + 1
-		for to < len(c.requests) && kind(c.requests[to].Algorithm) == kind(c.requests[from].Algorithm) {
+		for to < len(c.requests) && sameKind(&c.requests[from], &c.requests[to]) {
 			to++
 		}
 		some := &gpuRun{b: b, flight: flight, c: c, from: from, requests: c.requests[from:to], out: c.out[from:to]}
-		if kind(c.requests[from].Algorithm) == Auto {
+		if byTiles(c.requests[from].Algorithm) {
+			some.ask()
 			some.answer(ctx)
 		} else {
 			some.answerAsThesis(ctx)
@@ -99,6 +100,13 @@ func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
 		from = to
 	}
 }
+
+// sameKind says whether requests can be answered in one launch.
+func sameKind(a, b *Request) bool {
+	return a.Model == b.Model && (a.Algorithm == b.Algorithm || byTiles(a.Algorithm) && byTiles(b.Algorithm))
+}
+
+func byTiles(a Algorithm) bool { return a == Auto || a == Tiles }
 
 // gpuRun is requests of a chunk that are answered in the same way.
 type gpuRun struct {
@@ -142,65 +150,88 @@ func (r *gpuRun) answer(ctx context.Context) {
 	}
 }
 
-// launches answers requests in as few launches as there is room for: those of few words by flights, and what these leave by slots.
+// launches answers requests, whose words are looked up, in as few launches as there is room for: those of few words by flights, and what these leave by slots.
 func (r *gpuRun) launches(ctx context.Context) error {
-	g := r.b.g
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.ask()
 	var odd []int
 	at := make([]int, 0, len(r.requests))
-	for from := 0; from < len(r.requests); {
-		model := r.requests[from].Model
-		at = at[:0]
-		to := from
-		for ; to < len(r.requests) && r.requests[to].Model == model; to++ {
-			if a := &r.c.asks[to]; a.odd {
-				odd = append(odd, to)
-			} else if len(a.terms) > 0 {
-				at = append(at, to)
-			}
+	for i := range r.requests {
+		if a := &r.c.asks[i]; a.odd {
+			odd = append(odd, i)
+		} else if len(a.terms) > 0 {
+			at = append(at, i)
 		}
-		left, err := r.fly(ctx, model, at)
-		if err != nil {
-			return err
-		}
-		odd = append(odd, left...)
-		from = to
 	}
-	return g.oddly(ctx, r.requests, odd, r.out)
+	left, err := r.fly(ctx, r.requests[0].Model, at)
+	if err != nil {
+		return err
+	}
+	return r.b.g.oddly(ctx, r.requests, append(odd, left...), r.out)
 }
 
-// ask looks up the words of all requests. Those without words that the index knows are answered.
-func (r *gpuRun) ask() {
-	c, n := r.c, len(r.requests)
-	c.asks = slices.Grow(c.asks[:0], n)[:n]
-	blocks := (n + spreadBy - 1) / spreadBy
-	c.terms = slices.Grow(c.terms[:0], blocks)[:blocks]
-	r.spread(n, func(from, to int) {
-		a := askers.Get().(*asker)
-		old := a.terms
-		a.terms = c.terms[from/spreadBy][:0]
-		empty := 0
+// fetch takes the requests from the line, and looks up their words if all are of a kind. It says whether they are.
+func (r *gpuRun) fetch() bool {
+	c, line := r.c, r.b.line
+	first := line.ring[c.order%int64(len(line.ring))]
+	var mixed atomic.Bool
+	mixed.Store(!byTiles(first.Algorithm))
+	r.reserve()
+	r.spread(len(c.requests), func(from, to int) {
+		line.fetch(c, from, to)
 		for i := from; i < to; i++ {
-			if c.asks[i] = a.ask(r.b.g, &r.requests[i]); len(c.asks[i].terms) == 0 {
-				empty++
+			if !sameKind(&first, &c.requests[i]) {
+				mixed.Store(true)
 			}
 		}
-		if empty > 0 {
-			some := make([]given, empty)
-			for i := from; i < to; i++ {
-				if q := &c.asks[i]; !q.odd && len(q.terms) == 0 {
-					x := &some[0]
-					x.result = Result{Hits: []Hit{}, Stats: q.stats(&x.stats)}
-					r.out[i].result, some = &x.result, some[1:]
-				}
-			}
+		if !mixed.Load() {
+			r.askSome(from, to)
 		}
-		c.terms[from/spreadBy], a.terms = a.terms, old
-		askers.Put(a)
 	})
+	line.fetched(c)
+	return !mixed.Load()
+}
+
+// ask looks up the words of all requests.
+func (r *gpuRun) ask() {
+	r.reserve()
+	r.spread(len(r.requests), r.askSome)
+}
+
+// reserve makes room for what requests ask for.
+func (r *gpuRun) reserve() {
+	n := len(r.requests)
+	blocks := (n + spreadBy - 1) / spreadBy
+	r.c.asks = slices.Grow(r.c.asks[:0], n)[:n]
+	r.c.terms = slices.Grow(r.c.terms[:0], blocks)[:blocks]
+}
+
+// askSome looks up the words of a block. Requests without words that the index knows are answered.
+func (r *gpuRun) askSome(from, to int) {
+	c := r.c
+	a := askers.Get().(*asker)
+	old := a.terms
+	a.terms = c.terms[from/spreadBy][:0]
+	empty := 0
+	for i := from; i < to; i++ {
+		if c.asks[i] = a.ask(r.b.g, &r.requests[i]); len(c.asks[i].terms) == 0 {
+			empty++
+		}
+	}
+	c.terms[from/spreadBy], a.terms = a.terms, old
+	askers.Put(a)
+	if empty == 0 {
+		return
+	}
+	some := make([]given, empty)
+	for i := from; i < to; i++ {
+		if q := &c.asks[i]; !q.odd && len(q.terms) == 0 {
+			x := &some[0]
+			x.result = Result{Hits: []Hit{}, Stats: q.stats(&x.stats)}
+			r.out[i].result, some = &x.result, some[1:]
+		}
+	}
 }
 
 // fly answers queries of one model and returns those that it could not.

@@ -12,6 +12,7 @@ import (
 type gpuChunk struct {
 	order    int64 // the number of the first request
 	requests []Request
+	fetched  bool // the requests are not needed in the ring any more
 	asks     []gpuAsk
 	terms    [][]gpuAskTerm // of the asks, by block
 	out      []outcome
@@ -28,7 +29,6 @@ func (c *gpuChunk) answered() {
 			o.err = c.made.make(i, o.result)
 		}
 	}
-	clear(c.requests)
 	c.done <- struct{}{}
 }
 
@@ -45,7 +45,10 @@ type gpuLine struct {
 	part     func(first, n int) batchPart
 	come     atomic.Int64 // requests so far
 	taken    atomic.Int64 // of these; changes with the lock held
+	kept     atomic.Int64 // the first that is still needed in the ring; likewise
+	widest   atomic.Int64 // k so far
 	wanted   atomic.Int64 // who sleeps is woken when so many have come
+	flying   atomic.Int32 // chunks that were taken for the device
 	planning atomic.Int32 // chunks that need the cores: they are not on the device
 	ended    atomic.Bool  // there are no more requests
 	gone     atomic.Bool  // nobody wants more
@@ -55,13 +58,13 @@ type gpuLine struct {
 	room   sync.Cond   // for requests
 	turn   sync.Cond   // of the next chunk
 	asleep int         // those who wait for more
-	flying int         // chunks that were taken for the device
 	order  []*gpuChunk // under way, or done and not yet handed out
+	used   []*gpuChunk // whose requests may still be in the ring
 }
 
 type lineRing [8 * manyQueries]Request
 
-// lineRings are rings that were used.
+// lineRings are rings that were used. They are not cleared, which takes longer than many a batch; the garbage collector empties the pool.
 var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
 
 func newLine(part func(first, n int) batchPart) *gpuLine {
@@ -72,10 +75,7 @@ func newLine(part func(first, n int) batchPart) *gpuLine {
 }
 
 // free gives the ring back when nobody is there any more.
-func (l *gpuLine) free() {
-	clear(l.ring[:min(l.come.Load(), int64(len(l.ring)))])
-	lineRings.Put(l.ring)
-}
+func (l *gpuLine) free() { lineRings.Put(l.ring) }
 
 // waiting is how many requests wait.
 func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
@@ -88,7 +88,8 @@ const worthwhile = manyQueries / 4
 
 // feed lets requests wait, but not too many of them.
 func (l *gpuLine) feed(requests iter.Seq[Request]) {
-	full := func() bool { return l.waiting() == len(l.ring) && !l.gone.Load() }
+	full := func() bool { return l.come.Load()-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
+	widest := 0
 	for r := range requests {
 		if full() {
 			l.mu.Lock()
@@ -102,12 +103,13 @@ func (l *gpuLine) feed(requests iter.Seq[Request]) {
 		}
 		n := l.come.Load()
 		l.ring[n%int64(len(l.ring))] = r
+		if r.K > widest {
+			widest = r.K
+			l.widest.Store(int64(widest))
+		}
 		l.come.Store(n + 1)
-		if n+1 >= l.wanted.Load() {
-			l.mu.Lock()
-			l.wanted.Store(math.MaxInt64)
-			l.more.Signal()
-			l.mu.Unlock()
+		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
+		for n+1 >= l.wanted.Load() && !l.wake() {
 		}
 	}
 	l.ended.Store(true)
@@ -122,44 +124,59 @@ func (l *gpuLine) wakeAll() {
 	l.mu.Unlock()
 }
 
-// take waits for requests and takes some of them for the device; nil after the last. If it has nothing to do, whatever there is is worth a launch.
-func (l *gpuLine) take() *gpuChunk {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// wake wakes one of those who want requests, unless the lock is held.
+func (l *gpuLine) wake() bool {
+	if !l.mu.TryLock() {
+		return false
+	}
+	l.wanted.Store(math.MaxInt64)
+	l.more.Signal()
+	l.mu.Unlock()
+	return true
+}
+
+// enough is how many requests are worth a launch: if the device has nothing to do, whatever there is.
+func (l *gpuLine) enough() int {
+	if l.flying.Load() > 0 && !l.ended.Load() {
+		return worthwhile
+	}
+	return 1
+}
+
+// ready says whether take would not wait.
+func (l *gpuLine) ready() bool { return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load() }
+
+// take waits for requests and takes some of them for the device; nil after the last. While they come fast, it does something else meanwhile.
+func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 	for {
-		enough := int64(1)
-		if l.flying > 0 {
-			enough = worthwhile
-		}
-		n := l.waiting()
-		switch last := l.ended.Load(); {
-		case l.gone.Load() || last && n == 0 && l.waiting() == 0:
+		soon := crew.helpUntil(l.ready)
+		l.mu.Lock()
+		ended, n := l.ended.Load(), l.waiting() // in this order
+		switch {
+		case l.gone.Load() || ended && n == 0:
+			l.mu.Unlock()
 			return nil
-		case (n >= int(enough) || last && n > 0) && len(l.order) < maxChunks:
-			l.flying++
-			return l.cut(min(n, manyQueries))
+		case n >= l.enough() && len(l.order) < maxChunks:
+			l.flying.Add(1)
+			c := l.cut(min(n, manyQueries))
+			l.mu.Unlock()
+			return c
 		}
 		// Who brings requests looks how many are wanted after bringing them.
 		l.asleep++
-		if l.want(enough); l.come.Load() < l.wanted.Load() || len(l.order) == maxChunks {
+		if l.want(); len(l.order) == maxChunks || !soon && l.come.Load() < l.wanted.Load() {
 			l.more.Wait()
 		}
 		l.asleep--
+		l.mu.Unlock()
 	}
 }
 
 // want says how many requests somebody waits for. The lock is held.
-func (l *gpuLine) want(enough int64) {
+func (l *gpuLine) want() {
 	if l.asleep > 0 && len(l.order) < maxChunks {
-		l.wanted.Store(l.taken.Load() + enough)
+		l.wanted.Store(l.taken.Load() + int64(l.enough()))
 	}
-}
-
-// landed says that a chunk is not on the device any more.
-func (l *gpuLine) landed() {
-	l.mu.Lock()
-	l.flying--
-	l.mu.Unlock()
 }
 
 // takeOne takes the first request for a core, if there is one and may says so.
@@ -175,28 +192,38 @@ func (l *gpuLine) takeOne(may func(first *Request, waiting int) bool) *gpuChunk 
 	return l.cut(1)
 }
 
-// cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held.
+// cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held. They are still in the ring.
 func (l *gpuLine) cut(n int) *gpuChunk {
+	n = max(1, min(n, manyOut/outRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))))
 	c := gpuChunks.Get().(*gpuChunk)
-	c.order = l.taken.Load()
-	c.requests = c.requests[:0]
-	for out := 0; len(c.requests) < n; {
-		r := &l.ring[(c.order+int64(len(c.requests)))%int64(len(l.ring))]
-		if out += outRoom(min(max(r.K, 1), gpuSmallK)); out > manyOut && len(c.requests) > 0 {
-			break
-		}
-		c.requests = append(c.requests, *r)
-	}
-	n = len(c.requests)
-	c.made, c.out = l.part(int(c.order), n), slices.Grow(c.out[:0], n)[:n]
+	c.order, c.fetched = l.taken.Load(), false
+	c.requests, c.out = slices.Grow(c.requests[:0], n)[:n], slices.Grow(c.out[:0], n)[:n]
+	c.made = l.part(int(c.order), n)
 	l.taken.Add(int64(n))
-	l.order = append(l.order, c)
+	l.order, l.used = append(l.order, c), append(l.used, c)
 	l.turn.Signal()
-	l.room.Signal()
-	if l.want(worthwhile); l.waiting() >= worthwhile || l.ended.Load() {
+	if l.want(); l.asleep > 0 && l.waiting() >= l.enough() {
 		l.more.Signal()
 	}
 	return c
+}
+
+// fetch copies requests of a chunk out of the ring.
+func (l *gpuLine) fetch(c *gpuChunk, from, to int) {
+	at := (c.order + int64(from)) % int64(len(l.ring))
+	copy(c.requests[from+copy(c.requests[from:to], l.ring[at:]):to], l.ring[:])
+}
+
+// fetched says that a chunk needs the ring no more.
+func (l *gpuLine) fetched(c *gpuChunk) {
+	l.mu.Lock()
+	c.fetched = true
+	for len(l.used) > 0 && l.used[0].fetched {
+		l.kept.Store(l.used[0].order + int64(len(l.used[0].requests)))
+		l.used = l.used[1:]
+	}
+	l.room.Signal()
+	l.mu.Unlock()
 }
 
 // next waits for the next chunk in order; nil after the last.

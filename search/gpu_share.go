@@ -55,6 +55,8 @@ func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if c == nil {
 		return false
 	}
+	b.line.fetch(c, 0, 1)
+	b.line.fetched(c)
 	r := c.requests[0]
 	r.Parallel = nil
 	if r.Algorithm == Tiles {
