@@ -320,11 +320,8 @@ type given struct {
 	stats  GPUStats
 }
 
-// lent is results whose memory is used again.
-type lent struct {
-	some [spreadBy]given
-	hits []Hit
-}
+// lent is results whose memory is used again, with hits as the device left them.
+type lent struct{ some [spreadBy]given }
 
 var lents = sync.Pool{New: func() any { return &lent{} }}
 
@@ -339,17 +336,21 @@ func (r *gpuRun) handOut(f *gpuFlight, at []int) (again []int) {
 				all += int(n)
 			}
 		}
-		// The results of a block share their memory.
+		// The results of a block share their memory. If there are hardly any gaps between them it is copied as it is, for then make need not clear it.
 		var some []given
 		var hits []Hit
-		if r.b.reuse {
+		back, dense := f.hits(from, to), false
+		switch {
+		case r.b.reuse:
 			l := lents.Get().(*lent)
 			defer lents.Put(l)
-			l.hits = slices.Grow(l.hits[:0], all)[:all]
-			some, hits = l.some[:], l.hits
-		} else {
+			some, hits, dense = l.some[:], back, true
+		case all > len(back)*7/8:
+			some, hits, dense = make([]given, to-from), append([]Hit(nil), back...), true
+		default:
 			some, hits = make([]given, to-from), make([]Hit, all)
 		}
+		first := f.p.queries[from].Out
 		for i := from; i < to; i++ {
 			n := f.count(i)
 			if n >= wrongGuess {
@@ -358,9 +359,14 @@ func (r *gpuRun) handOut(f *gpuFlight, at []int) (again []int) {
 				mu.Unlock()
 				continue
 			}
-			x, o := &some[i-from], &r.out[at[i]]
-			x.result.Hits, hits = hits[:n:n], hits[n:]
-			f.result(i, &x.stats, x.result.Hits)
+			x, o, where := &some[i-from], &r.out[at[i]], f.p.queries[i].Out-first+2
+			if dense {
+				x.result.Hits = hits[where : where+n : where+n]
+			} else {
+				x.result.Hits, hits = hits[:n:n], hits[n:]
+				copy(x.result.Hits, back[where:])
+			}
+			x.stats = f.stats(i)
 			x.result.Stats = f.p.asks[i].stats(&x.stats)
 			o.made, o.err = true, r.c.made.make(r.from+at[i], &x.result)
 		}

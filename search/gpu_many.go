@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"math"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -324,13 +323,19 @@ const (
 // count says how many answers query i has, or why none.
 func (f *gpuFlight) count(i int) uint32 { return uint32(f.back.Values()[f.p.queries[i].Out]) }
 
-// result reads the result of query i into hits, which have room for them.
-func (f *gpuFlight) result(i int, stats *GPUStats, hits []Hit) {
-	out := f.back.Values()[f.p.queries[i].Out:]
-	*stats = GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
-	for j, key := range out[2 : 2+len(hits)] {
-		hits[j] = Hit{Doc: uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+// hits are the answers of queries [from, to) as they lie: behind two words for each of them.
+func (f *gpuFlight) hits(from, to int) []Hit {
+	first, last := int(f.p.queries[from].Out), f.p.out
+	if to < len(f.p.queries) {
+		last = int(f.p.queries[to].Out)
 	}
+	return unsafe.Slice((*Hit)(unsafe.Pointer(&f.back.Values()[first])), last-first)
+}
+
+// stats says what the device did for query i.
+func (f *gpuFlight) stats(i int) GPUStats {
+	out := f.back.Values()[f.p.queries[i].Out:]
+	return GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
 }
 
 // flight takes the memory of a flight, new if all are under way.

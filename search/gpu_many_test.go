@@ -252,7 +252,7 @@ func TestGPUBatchStream(t *testing.T) {
 	p := randomPlain(rng, 500, 5)
 	s := p.write(t, indexDir(scratch(t), 0))
 	use(t, s, GPUOptions{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	more := make(chan Request, 1)
 	more <- Request{Words: []Word{{Text: p.words[0]}}}
