@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/collocate/collocate/internal/sections"
 )
 
 // CheckOptions say how to check. The zero value is useful.
@@ -49,7 +51,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) error {
 
 // verify compares all checksums.
 func (r *Reader) verify(ctx context.Context) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile} {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
@@ -177,6 +179,7 @@ type listChecker struct {
 	cursor Cursor
 	last   []byte
 	rank   ranking
+	levels levelMaker
 
 	words                        int
 	postings, occurrences, bytes uint64
@@ -247,6 +250,7 @@ func (k *listChecker) list(t Term) error {
 	var cf uint64
 	used := uint64(0)
 	k.rank.reset()
+	k.levels.reset()
 	best := noPosting
 	for b := range c.Blocks() {
 		low := noPosting
@@ -275,6 +279,7 @@ func (k *listChecker) list(t Term) error {
 				x := xOf(r.coef, tf, r.lengths[d])
 				low = min(low, x)
 				k.rank.add(x)
+				k.levels.add(d, x)
 			}
 		}
 		if b%SuperBlocks == 0 {
@@ -292,6 +297,15 @@ func (k *listChecker) list(t Term) error {
 	}
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
 		return errors.New("corrupted: the ranked postings are others")
+	}
+	if hasLevels(t.DF, r.meta.docs) && r.meta.flags&flagLevels != 0 {
+		if c.Levels == nil {
+			return errors.New("corrupted: there is no map of levels")
+		}
+		want := k.levels.append(nil, r.meta.docs)
+		if !bytes.Equal(sections.Bytes(c.LevelX[:]), want[:4*NumLevels]) || !bytes.Equal(c.Levels, want[4*NumLevels:]) {
+			return errors.New("corrupted: the map of levels is another one")
+		}
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf

@@ -33,6 +33,9 @@ type Cursor struct {
 	SuperX []float32
 	BestX  float32
 	Ranked [numRanks]float32
+	// Levels is the map of levels of a long list that has many of the documents, and LevelX the lowest x of each level; nil if it has none.
+	Levels []uint8
+	LevelX *[NumLevels]float32
 
 	doc     uint32                // where the cursor stands
 	pos     int                   // in the decoded block

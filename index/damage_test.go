@@ -115,6 +115,7 @@ func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
 		for b := range c.Blocks() {
 			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
 		}
+		write(c.Levels)
 	}
 	r.Lookup([]byte("wwwz"))
 	r.Lookup([]byte("\x00"))
@@ -200,7 +201,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 		for name, data := range good {
 			files[name] = data
 		}
-		name := []string{termsFile, postingsFile, skipsFile, docsFile}[rng.IntN(4)]
+		name := []string{termsFile, postingsFile, skipsFile, docsFile, levelsFile}[rng.IntN(5)]
 		files[name] = bytes.Clone(good[name])
 		tables := len(files[name]) - 32 - 40*8
 		for range rng.IntN(20) + 1 {
@@ -235,6 +236,7 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 		}
 	}
 	other := readDir(t, build(t, firstOf(corpusFile(t, rand.New(rand.NewPCG(1, 2)), 10)), BuildOptions{StoreText: true}))
+	other[levelsFile] = readDir(t, randomIndex(rand.New(rand.NewPCG(3, 4)), 9000, 12).write(t).dir)[levelsFile]
 	for name := range good {
 		if name == metaFile {
 			continue

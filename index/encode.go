@@ -16,6 +16,8 @@ type chunk struct {
 	terms    []Term
 	postings []byte
 	skips    []byte
+	levels   []byte // maps, and
+	leveled  []int  // of which terms
 }
 
 // chunkSize is when a chunk is handed over. It may be larger by one list.
@@ -29,10 +31,10 @@ func (c *chunk) word(i int) []byte {
 	return c.words[start:c.ends[i]]
 }
 
-func (c *chunk) size() int { return len(c.words) + len(c.postings) + len(c.skips) }
+func (c *chunk) size() int { return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) }
 
 func (c *chunk) reset() {
-	*c = chunk{c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0]}
+	*c = chunk{c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0]}
 }
 
 // encoder turns postings into lists. It knows nothing of the files, so that
@@ -58,6 +60,7 @@ type encoder struct {
 	low       float32 // x of the block's best posting so far
 	lows      []float32
 	ranking   ranking
+	levels    levelMaker
 }
 
 func newEncoder(l *lengthTable, full func(*chunk) error) *encoder {
@@ -101,6 +104,7 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 		x := xOf(coef, tf, lengths[d])
 		e.low = min(e.low, x)
 		e.ranking.add(x)
+		e.levels.add(d, x)
 	}
 	return nil
 }
@@ -120,6 +124,7 @@ func (e *encoder) begin(word []byte) error {
 	e.last, e.offsets, e.bounds, e.supers, e.lows = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0], e.lows[:0]
 	e.low = noPosting
 	e.ranking.reset()
+	e.levels.reset()
 	return nil
 }
 
@@ -174,6 +179,10 @@ func (e *encoder) end() error {
 			s = append(s, sections.Bytes(e.supers)...)
 			s = append(s, sections.Bytes([]Bound{whole})...)
 			e.out.skips = e.appendBest(s)
+			if docs := uint64(len(e.lengths.lengths)); hasLevels(t.DF, docs) {
+				e.out.levels = e.levels.append(e.out.levels, docs)
+				e.out.leveled = append(e.out.leveled, len(e.out.terms))
+			}
 		}
 	}
 	e.out.words = append(e.out.words, e.word...)

@@ -17,6 +17,7 @@ const (
 	skipsFile    = "skips"
 	docsFile     = "documents"
 	textFile     = "text"
+	levelsFile   = "levels"
 
 	formatVersion = 3
 	oldestVersion = 2 // that can be read: it has no dense blocks
@@ -29,6 +30,7 @@ var magics = map[string]string{
 	skipsFile:    "COLOSKP\n",
 	docsFile:     "COLODOC\n",
 	textFile:     "COLOTXT\n",
+	levelsFile:   "COLOLVL\n",
 }
 
 // outFile is one file being written.

@@ -27,6 +27,7 @@ func (r *Reader) OpenDocs(t Term, c *Cursor) error { return r.openBlocks(t, c, t
 func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
+	c.Levels, c.LevelX = nil, nil
 	switch {
 	case t.DF == 0:
 		c.finish()
@@ -78,6 +79,9 @@ func (r *Reader) openLong(c *Cursor) error {
 	}
 	c.LowX, c.SuperX = xs[:blocks], xs[blocks:blocks+supers]
 	c.BestX, c.Ranked = xs[blocks+supers], [numRanks]float32(xs[blocks+supers+1:])
+	if err := r.levels.of(c, r.meta.docs); err != nil {
+		return err
+	}
 	c.block, c.doc, c.pos, c.tfsOf = -1, 0, 0, -1
 	return nil
 }

@@ -13,7 +13,7 @@ package index
 //	counts    eight uint64: documents 2, words 4, postings 5, sum of lengths 7,
 //	          sum of frequencies 7, flags 2, postings in a block 128, blocks under one
 //	          bound of the second level 32. Flag 1: text is stored; flag 2: each length
-//	          class is one length.
+//	          class is one length; flag 4: there are levels.
 //	analyzer  "ascii"
 //	files     for each other file 32 bytes: name (16), length uint64, the checksum in
 //	          its trailer uint32, 0. So files of two indexes cannot be mixed.
@@ -91,6 +91,12 @@ package index
 //	              uvarint, then the documents
 //	block-docs    uint32: the first document of each block, and the number of documents
 //	block-starts  uint64: where each block begins, and the end
+//
+// File "levels", if there is a list of at least 32,768 postings that has one in 48 documents or more (see levels.go):
+//
+//	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
+//	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.
+//	words   uint32: the numbers of the words that these lists belong to
 
 import (
 	"errors"
@@ -99,6 +105,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/collocate/collocate/bm25"
@@ -121,6 +128,7 @@ type Reader struct {
 	text     *textReader
 	postings []byte
 	skips    []byte
+	levels   levelMaps
 	lengths  []uint32
 	classes  []uint8
 	classLow [256]uint32
@@ -137,6 +145,7 @@ type meta struct {
 const (
 	flagText         = 1 << iota // the text is stored
 	flagExactClasses             // all documents of a length class have the same length
+	flagLevels                   // some lists have a map of levels
 )
 
 func (m *meta) counts() []uint64 {
@@ -151,7 +160,7 @@ func parseMeta(c []uint64) (m meta, err error) {
 	if c[6] != BlockSize || c[7] != SuperBlocks {
 		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks; this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
 	}
-	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags > flagText|flagExactClasses {
+	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags > flagText|flagExactClasses|flagLevels {
 		return m, fmt.Errorf("corrupted: counts %v", c)
 	}
 	return m, nil
@@ -203,9 +212,13 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 		{skipsFile, r.openSkips},
 		{docsFile, r.openDocs},
 		{textFile, r.openText},
+		{levelsFile, r.openLevels},
+	}
+	if r.meta.flags&flagLevels == 0 {
+		steps = steps[:5]
 	}
 	if r.meta.flags&flagText == 0 {
-		steps = steps[:len(steps)-1]
+		steps = slices.Delete(steps, 4, 5)
 	}
 	if len(stamps) != len(steps) {
 		return r.named(metaFile, fmt.Errorf("corrupted: %d files are listed, want %d", len(stamps), len(steps)))
@@ -315,6 +328,11 @@ func (r *Reader) openDocs(f *sections.File) (err error) {
 
 func (r *Reader) openText(f *sections.File) (err error) {
 	r.text, err = openText(f, int(r.meta.docs))
+	return err
+}
+
+func (r *Reader) openLevels(f *sections.File) (err error) {
+	r.levels, err = openLevels(f, r.meta.docs)
 	return err
 }
 

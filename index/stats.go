@@ -10,7 +10,7 @@ type Stats struct {
 	MeanLength float64 `json:"mean_length"`
 	StoredText bool    `json:"stored_text"`
 	Bytes      int64   `json:"bytes"`
-	// BytesPerPosting counts the blocks and the skip data.
+	// BytesPerPosting counts the blocks, the skip data and the levels.
 	BytesPerPosting float64 `json:"bytes_per_posting"`
 	Parts           []Part  `json:"parts"`
 }
@@ -28,6 +28,7 @@ var partOfSection = map[string]map[string]string{
 	skipsFile:    {"": "skips and bounds"},
 	docsFile:     {"": "document IDs", "lengths": "document lengths", "classes": "document lengths", "class-lengths": "document lengths"},
 	textFile:     {"": "stored text"},
+	levelsFile:   {"": "levels"},
 }
 
 // Stats counts and measures.
@@ -58,7 +59,7 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	known := int64(0)
-	for _, name := range []string{"postings", "skips and bounds", "dictionary", "document lengths", "document IDs", "stored text"} {
+	for _, name := range []string{"postings", "skips and bounds", "levels", "dictionary", "document lengths", "document IDs", "stored text"} {
 		if size, ok := sizes[name]; ok {
 			s.Parts = append(s.Parts, Part{name, size})
 			known += size
@@ -67,7 +68,7 @@ func (r *Reader) Stats() Stats {
 	s.Bytes = r.bytes
 	s.Parts = append(s.Parts, Part{"headers and padding", s.Bytes - known})
 	if s.Postings > 0 {
-		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]) / float64(s.Postings)
+		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]+sizes["levels"]) / float64(s.Postings)
 	}
 	return s
 }

@@ -34,6 +34,8 @@ type Writer struct {
 	postings *outFile
 	skips    *outFile
 	text     *textWriter
+	levels   *outFile // from the first map on
+	leveled  []uint32 // the words that have one
 	meta     meta
 	finished bool
 	err      error
@@ -125,6 +127,9 @@ func (w *Writer) write(c *chunk) error {
 	if _, err := w.skips.Write(c.skips); err != nil {
 		return err
 	}
+	if err := w.writeLevels(c); err != nil {
+		return err
+	}
 	for i, t := range c.terms {
 		if err := w.terms.add(c.word(i), t); err != nil {
 			return err
@@ -134,6 +139,28 @@ func (w *Writer) write(c *chunk) error {
 		w.meta.occurrences += t.CF
 	}
 	return nil
+}
+
+// writeLevels appends the maps of levels. Many indexes have none: then there is no file.
+func (w *Writer) writeLevels(c *chunk) error {
+	if len(c.leveled) == 0 {
+		return nil
+	}
+	if w.levels == nil {
+		f, err := createFile(w.dir, levelsFile)
+		if err != nil {
+			return err
+		}
+		w.levels = f
+		if err := f.Begin("levels"); err != nil {
+			return err
+		}
+	}
+	for _, i := range c.leveled {
+		w.leveled = append(w.leveled, uint32(w.meta.terms)+uint32(i))
+	}
+	_, err := w.levels.Write(c.levels)
+	return err
 }
 
 // Commit writes what is left and publishes the index.
@@ -184,6 +211,13 @@ func (w *Writer) finish() error {
 		}
 		w.meta.flags |= flagText
 		names = append(names, textFile)
+	}
+	if w.levels != nil {
+		if err := errors.Join(w.levels.Section("words", sections.Bytes(w.leveled)), w.levels.commit()); err != nil {
+			return err
+		}
+		w.meta.flags |= flagLevels
+		names = append(names, levelsFile)
 	}
 	if err := w.writeMeta(names); err != nil {
 		return err
@@ -241,7 +275,7 @@ func (w *Writer) writeMeta(names []string) error {
 
 // Abort removes what was written. After Commit it does nothing.
 func (w *Writer) Abort() {
-	for _, o := range []*outFile{w.postings, w.skips} {
+	for _, o := range []*outFile{w.postings, w.skips, w.levels} {
 		if o != nil {
 			o.f.Abort()
 		}

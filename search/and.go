@@ -18,7 +18,16 @@ func blockMaxAnd(q *query) error {
 	for _, l := range lists {
 		start = max(start, l.Doc()) // lists of a partition begin somewhere
 	}
-	lead, chunk := lists[0], firstToMeet
+	m.mapped = m.levels.prepare(lists, q.c.docs)
+	if done, err := q.meetAboveFloor(lists, start); done || err != nil {
+		return err
+	}
+	return q.meetAll(lists, start)
+}
+
+// meetAll goes through the blocks of the leading list from document start on.
+func (q *query) meetAll(lists []*list, start uint32) error {
+	m, lead, chunk := &q.meeting, lists[0], firstToMeet
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -30,6 +39,12 @@ func blockMaxAnd(q *query) error {
 		if from >= q.to {
 			break
 		}
+		if m.guessed && q.fallsShort(lead, b) {
+			return nil
+		}
+		if m.mapped && m.levels.lead && q.cut >= 0 && m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {
+			continue
+		}
 		others, ok := q.boundOthers(lists, from, lead.Last[b])
 		if !ok {
 			break
@@ -37,7 +52,7 @@ func blockMaxAnd(q *query) error {
 		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
-		if q.meetWords(lists, b, from) {
+		if !m.mapped && q.meetWords(lists, b, from) {
 			continue
 		}
 		docs := lead.Load(b)
@@ -54,7 +69,7 @@ func blockMaxAnd(q *query) error {
 		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
 			n := min(hi-lo, chunk)
 			chunk = min(2*chunk, index.BlockSize)
-			q.meetDocs(lists, b, lo, lo+n, 0)
+			q.meetDocs(lists, b, lead.Loaded()[lo:lo+n], placesOfBlock[lo:lo+n], 0)
 			q.settle(lists)
 			lo += n
 			if q.cut >= 0 {
@@ -90,20 +105,24 @@ const (
 
 // meeting is documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
 type meeting struct {
-	n      int
-	enough int
-	kind   kind
-	words  wordsMeet
-	ranks  [index.MaxWords]uint8
-	plain  plainly // blocks whose documents are met before they are scored
-	sifter sifter  // of the first list
-	docs   meetingOf[uint32]
-	tfs    [2]meetingOf[uint32] // of the first two lists
-	sums   meetingOf[float32]   // of their scores
-	scores []meetingOf[float32] // of each list
-	at     meetingOf[uint32]    // which documents were found in a block, and
-	places meetingOf[uint32]    // where
-	visits []visit
+	n       int
+	enough  int
+	kind    kind
+	words   wordsMeet
+	ranks   [index.MaxWords]uint8
+	plain   plainly // blocks whose documents are met before they are scored
+	sifter  sifter  // of the first list
+	mapped  bool    // the levels are used, and
+	guessed bool    // the floor is only a guess
+	levels  levels
+	kept    [2]meetingOf[uint32] // documents at places that can win, and where they are in the block
+	docs    meetingOf[uint32]
+	tfs     [2]meetingOf[uint32] // of the first two lists
+	sums    meetingOf[float32]   // of their scores
+	scores  []meetingOf[float32] // of each list
+	at      meetingOf[uint32]    // which documents were found in a block, and
+	places  meetingOf[uint32]    // where
+	visits  []visit
 }
 
 // kind is what is known of the documents that wait.
@@ -165,6 +184,10 @@ func (q *query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 // meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
 func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.meeting
+	if m.mapped && m.levels.lead {
+		q.meetPlaces(lists, b, lo, hi, others)
+		return
+	}
 	how := scored
 	if m.plain.next() {
 		how = both
@@ -176,7 +199,7 @@ func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 		l.waitBound = max(l.waitBound, l.windowBound)
 	}
 	if how == both {
-		q.meetDocs(lists, b, lo, hi, others)
+		q.meetDocs(lists, b, lists[0].Loaded()[lo:hi], placesOfBlock[lo:hi], others)
 		return
 	}
 	left := q.meetScores(lists, b, lo, hi, others)
@@ -188,14 +211,13 @@ func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 	}
 }
 
-// meetDocs adds what the first two lists both have.
-func (q *query) meetDocs(lists []*list, b, lo, hi int, others float64) {
+// meetDocs adds those of some documents of the leading list's block b, at some places of it, that the second list has, too.
+func (q *query) meetDocs(lists []*list, b int, docs, places []uint32, others float64) {
 	m, lead, l := &q.meeting, lists[0], lists[1]
 	need := -1.0
 	if q.cut >= 0 {
 		need = q.cut - (others - l.windowBound) - lead.boundOf(b)
 	}
-	docs := lead.Loaded()[lo:hi]
 	n := m.n
 	for i, at := 0, l.met; i < len(docs); {
 		at = l.FindBlock(at, docs[i])
@@ -209,7 +231,7 @@ func (q *query) meetDocs(lists []*list, b, lo, hi int, others float64) {
 		found, used := l.find(at, docs[i:], m, n, m.tfs[1][:])
 		for f := n; f < n+found; f++ {
 			p := i + int(m.at[f])
-			m.docs[f], m.places[f] = docs[p&(index.BlockSize-1)], uint32(lo+p)
+			m.docs[f], m.places[f] = docs[p], places[p]
 		}
 		n += found
 		i += used
@@ -225,7 +247,9 @@ func (q *query) meetDocs(lists []*list, b, lo, hi int, others float64) {
 func (q *query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.meeting, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
-	if m.sifter.ready() {
+	if m.mapped {
+		n = m.levels.choose(docs, tfs, q.cut, m.docs[m.n:], m.tfs[0][m.n:])
+	} else if m.sifter.ready() {
 		n = m.sifter.sift(lead, docs, tfs, q.cut-others, m.docs[m.n:], m.tfs[0][m.n:])
 	} else {
 		n = lead.pick(docs, tfs, q.cut-others, m.docs[m.n:], m.scores[0][m.n:])
@@ -265,7 +289,10 @@ func (q *query) settle(lists []*list) {
 			n = m.above(j, n, q.cut-others)
 		}
 	} else {
-		if m.sifter.ready() {
+		if m.mapped && m.levels.lead {
+			n = m.levels.choose(m.docs[:n], m.tfs[0][:n], q.cut, m.docs[:], m.tfs[0][:])
+		}
+		if m.mapped || m.sifter.ready() {
 			n = lists[0].pick(m.docs[:n], m.tfs[0][:n], q.cut-others, m.docs[:], m.scores[0][:])
 		}
 		copy(m.sums[:n], m.scores[0][:n])
@@ -278,7 +305,7 @@ func (q *query) settle(lists []*list) {
 	for _, l := range lists[1:] {
 		l.waitBound = 0
 	}
-	if m.n = 0; m.sifter.ready() {
+	if m.n = 0; m.sifter.ready() || m.mapped {
 		m.enough = min(2*m.enough, enoughToMeet)
 	}
 }

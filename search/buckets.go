@@ -67,10 +67,13 @@ var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
 
 // prepare makes the sifter of a list, if that pays.
 func (s *sifter) prepare(l *list) {
-	s.halves = nil
-	if l.bm25 == nil || l.Term.DF < worthBuckets {
-		return
+	if s.halves = nil; l.bm25 != nil && l.Term.DF >= worthBuckets {
+		s.make(l)
 	}
+}
+
+// make makes the sifter of a list.
+func (s *sifter) make(l *list) {
 	b := l.bm25.w.c.buckets.ready()
 	s.halves = b.halves
 	for i, low := range b.low {

@@ -581,3 +581,197 @@ meNext:
 meDone:
 	VZEROUPPER
 	RET
+
+// func findPlacesAVX512(maps **uint8, units *[numLevels]int8, lists, from, n int, need int8, out *uint64)
+// adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
+TEXT ·findPlacesAVX512(SB), NOSPLIT, $0-56
+	MOVQ maps+0(FP), SI
+	MOVQ units+8(FP), DI
+	MOVQ lists+16(FP), CX
+	MOVQ from+24(FP), R8
+	MOVQ n+32(FP), R9
+	VPBROADCASTB need+40(FP), Z7
+	MOVQ out+48(FP), R10
+	MOVL $15, AX
+	VPBROADCASTB AX, Z8
+	SHLQ $6, R8
+fpStretch:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ DX, DX
+	MOVQ DI, R11
+fpList:
+	MOVQ (SI)(DX*8), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VBROADCASTI32X4 (R11), Z4
+	VPSRLW $4, Z0, Z1
+	VPANDQ Z8, Z0, Z0
+	VPANDQ Z8, Z1, Z1
+	VPSHUFB Z0, Z4, Z0
+	VPSHUFB Z1, Z4, Z1
+	VPADDSB Z0, Z2, Z2
+	VPADDSB Z1, Z3, Z3
+	ADDQ $16, R11
+	INCQ DX
+	CMPQ DX, CX
+	JLT  fpList
+	VPCMPB $5, Z7, Z2, K1
+	VPCMPB $5, Z7, Z3, K2
+	KMOVQ K1, (R10)
+	KMOVQ K2, 8(R10)
+	ADDQ $16, R10
+	ADDQ $64, R8
+	DECQ R9
+	JNZ  fpStretch
+	VZEROUPPER
+	RET
+
+// func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+// keeps the documents whose place has its bit set, and what belongs to them.
+TEXT ·keepPlacesAVX512(SB), NOSPLIT, $0-56
+	MOVQ docs+0(FP), SI
+	MOVQ at+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ bits+24(FP), R8
+	MOVQ outDocs+32(FP), R10
+	MOVQ outAt+40(FP), R11
+	MOVL $1, AX
+	VPBROADCASTD AX, Z7
+	MOVL $31, AX
+	VPBROADCASTD AX, Z4
+	XORQ R12, R12
+kpLoop:
+	TESTQ CX, CX
+	JLE  kpDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z5
+	KMOVW K1, K2
+	VPSRLD $9, Z0, Z1                // 32 places of 16 documents
+	VPSRLD $4, Z0, Z3
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z1*4), K2, Z2
+	VPANDD Z4, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPTESTMD Z7, Z2, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z5, K4, Z1
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  kpLoop
+kpDone:
+	MOVQ R12, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32) int
+// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut.
+TEXT ·siftLevelsAVX512(SB), NOSPLIT, $0-56
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ s+24(FP), R9
+	MOVQ outDocs+32(FP), R10
+	MOVQ outTFs+40(FP), R11
+	MOVQ 24(R9), R8                  // halves
+	MOVQ 32(R9), AX
+	VMOVUPS (AX), Z20                // k of each bucket
+	MOVQ 40(R9), AX
+	VMOVUPS (AX), Z22                // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24          // 1
+	MOVQ 48(R9), AX
+	VMOVUPS (AX), Z16                // best score of each frequency
+	VMOVUPS 64(AX), Z17
+	VBROADCASTSS 56(R9), Z26         // weight
+	VBROADCASTSS 60(R9), Z27         // plus
+	VBROADCASTSS 64(R9), Z29         // cut
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVL $1, AX
+	VPBROADCASTD AX, Z30
+	MOVL $15, AX
+	VPBROADCASTD AX, Z31
+	MOVL $3, AX
+	VPBROADCASTD AX, Z19
+	XORQ R12, R12
+slLoop:
+	TESTQ CX, CX
+	JLE  slDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VPSRLD $11, Z0, Z2               // stretch
+	VPSLLD $4, Z2, Z2
+	VPSRLD $6, Z0, Z3
+	VPANDD Z31, Z3, Z3
+	VPORD Z3, Z2, Z2                 // four bytes of levels
+	VPSRLD $4, Z0, Z3
+	VPANDD Z19, Z3, Z3
+	VPSLLD $3, Z3, Z3                // which byte
+	VPSRLD $10, Z0, Z4
+	VPANDD Z30, Z4, Z4
+	VPSLLD $2, Z4, Z4                // which half
+	VPORD Z4, Z3, Z3
+	VPXORD Z5, Z5, Z5
+	MOVQ 0(R9), AX
+	MOVQ 8(R9), BX
+	MOVQ 16(R9), DX
+slList:
+	MOVQ (AX), R13
+	KMOVW K1, K2
+	VPXORD Z6, Z6, Z6
+	VPGATHERDD (R13)(Z2*4), K2, Z6
+	VPSRLVD Z3, Z6, Z6
+	VPERMPS (BX), Z6, Z6             // takes the lowest 4 bits
+	VADDPS Z6, Z5, Z5
+	ADDQ $8, AX
+	ADDQ $64, BX
+	DECQ DX
+	JNZ  slList
+	VPMINUD Z25, Z1, Z4
+	VMOVDQA32 Z4, Z6
+	VPERMI2PS Z17, Z16, Z6
+	VADDPS Z6, Z5, Z6
+	VCMPPS $14, Z29, Z6, K1, K1
+	KORTESTW K1, K1
+	JZ   slNext
+	VPSRLD $1, Z0, Z3
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z3*1), K2, Z2
+	VPANDD Z30, Z0, Z3
+	VPSLLD $2, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPCMPUD $5, Z25, Z1, K1, K3      // frequencies from 31 on pass
+	VPERMI2PS Z23, Z22, Z4
+	VMULPS Z4, Z2, Z2
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z26, Z2
+	VADDPS Z27, Z2, Z2
+	VADDPS Z2, Z5, Z2
+	VCMPPS $14, Z29, Z2, K1, K4
+	KORW K3, K4, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+slNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  slLoop
+slDone:
+	MOVQ R12, ret+48(FP)
+	VZEROUPPER
+	RET

@@ -29,3 +29,10 @@ func pickAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, need, limit f
 func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *kernelModel, k *float32, limit float32, outDocs, outTFs *uint32) int {
 	return 0
 }
+
+func findPlacesAVX512(maps **uint8, units *[numLevels]int8, lists, from, n int, need int8, out *uint64) {
+}
+
+func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int { return 0 }
+
+func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32) int { return 0 }

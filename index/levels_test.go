@@ -1,0 +1,104 @@
+package index
+
+import (
+	"context"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The lists of tests are short.
+func init() { levelsFrom = 200 }
+
+// Where a map says nothing there is no posting; elsewhere none is better than its level, and the best of a level is at one of its places.
+func TestLevelsBoundEveryPosting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(71, 72))
+	maps := 0
+	for range 40 {
+		p := randomIndex(rng, 9000, 12)
+		r := p.write(t)
+		if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for i, word := range p.words {
+			term, err := r.Lookup([]byte(word))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c Cursor
+			if err := r.Open(term, &c); err != nil {
+				t.Fatal(err)
+			}
+			if want := len(p.docs[i]) >= 200 && len(p.docs[i])*levelsShare >= len(p.lengths); want != (c.Levels != nil) {
+				t.Fatalf("%d of %d documents: map %v", len(p.docs[i]), len(p.lengths), !want)
+			} else if !want {
+				continue
+			}
+			maps++
+			best := make([]float32, (len(p.lengths)+LevelDocs-1)/LevelDocs)
+			for at := range best {
+				best[at] = noPosting
+			}
+			for j, d := range p.docs[i] {
+				best[d/LevelDocs] = min(best[d/LevelDocs], xOf(r.StoredModel(), p.tfs[i][j], p.lengths[d]))
+			}
+			lowest := [NumLevels]float32{}
+			for l := range lowest {
+				lowest[l] = noPosting
+			}
+			for at, x := range best {
+				two := c.Levels[at/128*StretchBytes+at%64]
+				level := two >> (at / 64 % 2 * 4) & 15
+				if (level == 0) != math.IsInf(float64(x), 1) || c.LevelX[level] > x {
+					t.Fatalf("place %d: level %d from %v on, but the best is %v", at, level, c.LevelX[level], x)
+				}
+				lowest[level] = min(lowest[level], x)
+			}
+			if lowest != *c.LevelX {
+				t.Fatalf("levels from %v, want %v", *c.LevelX, lowest)
+			}
+		}
+	}
+	if maps < 40 {
+		t.Errorf("only %d maps", maps)
+	}
+}
+
+// A map as bytes: 300 documents of one length with the word, some of them more often.
+func TestBytesOfLevelsArePinned(t *testing.T) {
+	p := &plainIndex{words: []string{"w"}, docs: make([][]uint32, 1), tfs: make([][]uint32, 1)}
+	for d := range 3000 {
+		p.lengths = append(p.lengths, 10)
+		p.ids = append(p.ids, "")
+		if d < 300 {
+			p.docs[0] = append(p.docs[0], uint32(d))
+			p.tfs[0] = append(p.tfs[0], 1)
+		}
+	}
+	p.docs[0] = append(p.docs[0], 1030, 2999)
+	p.tfs[0] = append(p.tfs[0], 4, 2)
+	p.tfs[0][20] = 3
+	r := p.write(t)
+	// x is 1.2/tf: 0.3 at place 64 (the best: level 15), 0.4 at place 1, 0.6 at place 187 = 128+59, and 1.2 at the others up to place 18.
+	inf := "0000807f"
+	// Of 21 places with postings the best one is 4.8%, so the next level is the 11th, and so on.
+	want := strings.Repeat(inf, 8) + "9a99993f" + "9a99193f" + "cecccc3e" + strings.Repeat(inf, 4) + "9a99993e" +
+		"f8" + "0a" + strings.Repeat("08", 17) + strings.Repeat("00", 45) +
+		strings.Repeat("00", 59) + "09" + strings.Repeat("00", 4)
+	if got := hex.EncodeToString(r.levels.maps); got != want {
+		t.Errorf("levels\n got %s\nwant %s", got, want)
+	}
+	if len(r.levels.words) != 1 || r.levels.words[0] != 0 {
+		t.Errorf("words %v", r.levels.words)
+	}
+}
+
+// An index whose lists are all short has no file of levels.
+func TestShortListsHaveNoLevels(t *testing.T) {
+	r := rose().write(t)
+	if r.files[levelsFile] != nil || r.meta.flags&flagLevels != 0 {
+		t.Error("there are levels")
+	}
+}

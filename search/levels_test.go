@@ -1,0 +1,165 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
+)
+
+// The lists of tests are short: levels are used wherever there are some.
+func init() { worthLevels, worthLead = 1, 1 }
+
+// leveled is an index with lists that are long enough to have maps of levels, and some shorter ones; words meet more often than by chance,
+// less often, or never.
+func leveled(t testing.TB) (*plain, *Searcher) {
+	rng := rand.New(rand.NewPCG(81, 82))
+	const docs = 150_000
+	p := &plain{}
+	for range docs {
+		p.lengths = append(p.lengths, 5+uint32(rng.ExpFloat64()*20))
+	}
+	for w, share := range []float64{0.9, 0.6, 0.4, 0.35, 0.3, 0.25, 0.25, 0.1, 0.02, 0.001} {
+		var list, tfs []uint32
+		for d := range uint32(docs) {
+			in := rng.Float64() < share
+			switch w {
+			case 4: // in the first half only
+				in = in && d < docs/2 || d < 2*docs/5
+			case 5: // where the sixth is not
+				in = d%4 == 0 && rng.IntN(100) > 0
+			case 6:
+				in = d%4 == 1 || d%20_000 == 0
+			}
+			if in {
+				list = append(list, d)
+				tf := 1 + uint32(rng.ExpFloat64())
+				if rng.IntN(2000) == 0 {
+					tf = 20 + rng.Uint32N(30)
+				}
+				tfs = append(tfs, tf)
+			}
+		}
+		p.words = append(p.words, fmt.Sprintf("w%03d", w))
+		p.docs, p.tfs = append(p.docs, list), append(p.tfs, tfs)
+	}
+	return p, p.write(t, indexDir(scratch(t), 0))
+}
+
+// All words together, by levels, on one core and on two, give what the definition gives.
+func TestLevelsChangeNoAnswer(t *testing.T) {
+	p, s := leveled(t)
+	rng := rand.New(rand.NewPCG(83, 84))
+	guessed := 0
+	for round := range 30 {
+		var words []Word
+		for _, w := range rng.Perm(len(p.words))[:2+rng.IntN(3)] {
+			words = append(words, Word{p.words[w], []float64{1, 1, 0.5, 3}[rng.IntN(4)]})
+		}
+		k := []int{1, 10, 100, 1000, 20_000}[rng.IntN(5)]
+		model := []Model{BM25{}, BM25{Variant: bm25.Lucene}, BM25{K1: 0.9, B: 0.4}, Dirichlet{}}[max(0, rng.IntN(8)-4)]
+		want := p.search(t, s, words, k, And, model)
+		ask := func(way string, parallel *Parallel) {
+			got, err := s.Search(context.Background(), Request{Words: words, K: k, Mode: And, Model: model, Parallel: parallel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want) {
+				t.Fatalf("round %d, %s, %v, k %d, %v: got %v, want %v", round, way, words, k, model, head(got.Hits), head(want))
+			}
+		}
+		ask("one core", nil)
+		ask("two cores", &Parallel{Engine: engine.Multicore, Threads: 2})
+		if len(words) == 2 && k < 1000 {
+			guessed++
+		}
+	}
+	if guessed < 3 {
+		t.Errorf("only %d queries with a guess", guessed)
+	}
+}
+
+// Kernels give what their definitions give, and nothing that can win is lost.
+func TestKernelsOfLevels(t *testing.T) {
+	p, s := leveled(t)
+	rng := rand.New(rand.NewPCG(85, 86))
+	for _, pair := range [][]int{{3, 1}, {5, 6}, {7, 0}, {8, 2}, {4, 3, 2}} {
+		q, err := s.prepare(context.Background(), &Request{Words: wordsOf(p, pair), Mode: And})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists := q.shortestFirst()
+		var v levels
+		if !v.prepare(lists, q.c.docs) {
+			t.Fatalf("%v: no levels", pair)
+		}
+		exact := map[uint32]float32{} // sums of documents that all have
+		for _, h := range p.search(t, s, wordsOf(p, pair), len(p.lengths), And, BM25{}) {
+			exact[h.Doc] = h.Score
+		}
+		for range 200 {
+			cut := rng.Float64() * float64(lists[0].max+lists[1].max)
+			from := rng.IntN(v.stretches)
+			n := 1 + rng.IntN(min(9, v.stretches-from))
+			got, want := make([]uint64, 2*n), make([]uint64, 2*n)
+			v.findPlaces(from, n, v.needOf(cut), got)
+			v.plainFindPlaces(from, n, v.needOf(cut), want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("places %x, want %x", got, want)
+			}
+
+			l := lists[0]
+			docs := l.Load(rng.IntN(l.Blocks()))
+			lo := rng.IntN(len(docs))
+			docs, tfs := docs[lo:], l.TFs()[lo:]
+			v.rewind()
+			skips := v.lead && v.skips(docs[0], docs[len(docs)-1], cut)
+			var gotDocs, gotTFs, wantDocs, wantTFs meetingOf[uint32]
+			if v.lead {
+				n := v.keep(docs, tfs, gotDocs[:], gotTFs[:])
+				m := v.plainKeep(docs, tfs, wantDocs[:], wantTFs[:])
+				if n != m || !slices.Equal(gotDocs[:n], wantDocs[:n]) || !slices.Equal(gotTFs[:n], wantTFs[:n]) {
+					t.Fatalf("kept %v, want %v", gotDocs[:n], wantDocs[:m])
+				}
+				for _, d := range docs {
+					if e, ok := exact[d]; ok && float64(e) > cut && (skips || !slices.Contains(gotDocs[:n], d)) {
+						t.Fatalf("document %d is lost", d)
+					}
+				}
+				if skips && n > 0 {
+					t.Fatal("documents are kept where all can be skipped")
+				}
+			}
+			kept := v.choose(docs, tfs, cut, gotDocs[:], gotTFs[:])
+			m := v.plainChoose(docs, tfs, wantDocs[:], wantTFs[:])
+			if kept != m || !slices.Equal(gotDocs[:kept], wantDocs[:kept]) || !slices.Equal(gotTFs[:kept], wantTFs[:kept]) {
+				t.Fatalf("chose %v, want %v", gotDocs[:kept], wantDocs[:m])
+			}
+			for _, d := range docs {
+				if e, ok := exact[d]; ok && float64(e) > cut && !slices.Contains(gotDocs[:kept], d) {
+					t.Fatalf("document %d is lost", d)
+				}
+			}
+		}
+		s.release(q)
+	}
+}
+
+func wordsOf(p *plain, places []int) (words []Word) {
+	for _, w := range places {
+		words = append(words, Word{Text: p.words[w]})
+	}
+	return words
+}
+
+// The places are those of the index.
+func TestPlacesAreLevelDocs(t *testing.T) {
+	if 1<<placeShift != index.LevelDocs || stretchPlaces*index.LevelDocs != index.StretchDocs {
+		t.Error("the kernels know another size")
+	}
+}
