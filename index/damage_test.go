@@ -114,6 +114,15 @@ func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
 		}
 		for b := range c.Blocks() {
 			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
+			var tfs [BlockSize + KeepSlack]uint32
+			if n := len(c.Load(b)); n > 0 {
+				c.TFsAt(b, []uint32{0, uint32(n - 1)}, tfs[:])
+			}
+			note(tfs[:2]...)
+			if words, base := c.Words(b); words != nil {
+				var docs [BlockSize]uint32
+				note(uint32(FindBits(words, base, &docs)), uint32(c.KeepTFs(b, words, words, tfs[:])), docs[7], tfs[7])
+			}
 		}
 		write(c.Levels)
 	}
@@ -280,6 +289,16 @@ func FuzzBlock(f *testing.F) {
 				}
 			}
 		}
-		unpackTFs(data, n, &out)
+		if !unpackTFs(data, n, &out) || n < BlockSize {
+			return
+		}
+		places, tfs := []uint32{uint32(len(data)) % BlockSize, at % BlockSize, 127}, make([]uint32, 3)
+		if readTFs(data, places, tfs) {
+			for i, p := range places {
+				if tfs[i] != out[p] {
+					t.Fatalf("frequency %d is read as %d and decoded as %d", p, tfs[i], out[p])
+				}
+			}
+		}
 	})
 }
