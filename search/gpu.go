@@ -85,17 +85,19 @@ type onGPU struct {
 }
 
 type gpuKernels struct {
-	plan, pick, pickOne                *gpu.Kernel
-	one                                [2]*gpu.Kernel
-	few                                [gpuKinds]*gpu.Kernel
-	dense, sparse                      *gpu.Kernel
-	count                              *gpu.Kernel
-	fewResident                        [2]int // blocks that the device holds
-	manyResident                       int
-	manyPlan, manyItems                *gpu.Kernel
-	manyPick                           [2]*gpu.Kernel // for few answers, and for many
-	manyScore, manyAdd                 [2]*gpu.Kernel // for BM25, and for any model
-	manyScoreResident, manyAddResident [2]int
+	plan, pick, pickOne *gpu.Kernel
+	one                 [2]*gpu.Kernel
+	few                 [gpuKinds]*gpu.Kernel
+	dense, sparse       *gpu.Kernel
+	count               *gpu.Kernel
+	fewResident         [2]int // blocks that the device holds
+	manyResident        int
+	manyPlan, manyItems *gpu.Kernel
+	manyPick            [2]*gpu.Kernel // for few answers, and for many
+	manyPairs           *gpu.Kernel
+	manyScore           [2]*gpu.Kernel // for BM25, and for any model
+	manyScoreResident   [2]int
+	manyPairsResident   int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -107,7 +109,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
 		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
-		{&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyAdd[0], batchSource, "batch_add"}, {&k.manyAdd[1], batchSource, "batch_add_any"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {
@@ -134,18 +136,16 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		}
 		*x.to = max(n, 1) * dev.Info().Multiprocessors
 	}
-	for i := range 2 {
-		for _, x := range []struct {
-			k       *gpu.Kernel
-			threads int
-			to      *int
-		}{{k.manyScore[i], scoreThreads, &k.manyScoreResident[i]}, {k.manyAdd[i], addThreads, &k.manyAddResident[i]}} {
-			n, err := x.k.Occupancy(x.threads, 0)
-			if err != nil {
-				return err
-			}
-			*x.to = max(n, 1) * dev.Info().Multiprocessors
+	for _, x := range []struct {
+		k       *gpu.Kernel
+		threads int
+		to      *int
+	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]}, {k.manyScore[1], scoreThreads, &k.manyScoreResident[1]}, {k.manyPairs, pairsThreads, &k.manyPairsResident}} {
+		n, err := x.k.Occupancy(x.threads, 0)
+		if err != nil {
+			return err
 		}
+		*x.to = max(n, 1) * dev.Info().Multiprocessors
 	}
 	return nil
 }

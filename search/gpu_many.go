@@ -19,7 +19,7 @@ var batchSource = gpu.NewSource("search/batch", batchPTX)
 // As in batch.cuh.
 const (
 	scoreThreads = 128
-	addThreads   = 256
+	pairsThreads = 256
 	manyBins     = 256
 	manyLevels   = 16
 	manyTerms    = 32 // of a query: a lane a list
@@ -67,7 +67,7 @@ const manyItem = 1024
 // manyAnswers is how many answers of a query are picked by a small block.
 const manyAnswers = 256
 
-// manyThick is how many postings of a tile are worth adding up.
+// manyThick is how many postings of two lists in a tile are read by a kernel of their own, if most of them are needed.
 const manyThick = 1024
 
 // manyPlan is a batch as the kernels read it, and what it takes.
@@ -271,7 +271,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 			}
 			args := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
 				f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
-			if err := f.stream.Launch(g.k.manyAdd[kind], gpu.Grid(min(g.k.manyAddResident[kind], p.items), addThreads), args...); err != nil {
+			if err := f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items+7)/8), pairsThreads), args...); err != nil {
 				return err
 			}
 			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items+3)/4), scoreThreads), args...)

@@ -2,15 +2,15 @@
 //
 //   batch_plan   what is known of each query beforehand
 //   batch_items  the order of all items
-//   batch_add    scores that can win, of queries that are added up
-//   batch_score  the same, of the others; batch_add and batch_score are for BM25, batch_add_any and batch_score_any for any model
+//   batch_pairs  documents that can win, of queries that read two long lists
+//   batch_score  scores that can win, for BM25; batch_score_any for any model
 //   batch_pick   the k best of them in order; batch_pick_many if they are many
-#include "sums.cuh"
+#include "pairs.cuh"
 
 constexpr u32 kPlanThreads = 128;
-constexpr u32 kTotals = 4;         // before the levels: how many items there are, of windows and of sums, and how many were taken of each
-constexpr u32 kAdded = kLevels;    // a level of queries that are added up
+constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; and how many were taken
 constexpr u32 kNoLevel = 63;
+constexpr u32 kFoundLevel = 4;     // items of a query whose documents are found by pairs, at most
 constexpr u32 kItemThreads = 512;
 constexpr u32 kItemQueries = 32;   // of a block that puts items in order
 constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window: a lane has a tile
@@ -35,21 +35,18 @@ batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __rest
   Part part{0, 0, 0, 1, 0, 0, 256, false};
   if (lane_id() < q.terms) part.n = terms[lane_id()].df, part.mult = terms[lane_id()].mult;
   Whole whole{0, 0, 0};
-  bool some = settle(part, q, 256, (u32)docs, low, &all, &whole);
-  u32 level = 0, read = warp_sum(part.read ? part.n : 0), subs = tiles * kSubs;
-  float cost = whole.cost;
-  while (level < q.level && cost > (float)p.head->item) level++, cost *= 0.5f;
-  u32 how = min_of(max_of((u32)((u64)p.head->window * subs / max_of(read, 1u)), 1u), kMostSpan);
-  // Adding up: a list at least that is read, and enough postings in a tile.
-  read = warp_sum(whole.sums_reads >> lane_id() & 1 ? part.n : 0);
-  if (some && !q.need && low > 1 && read >= p.head->thick * tiles && whole.sums_cost < whole.cost) {
-    level = min_of(31u - __clz(tiles), q.level), how = whole.sums_reads;
-    level |= kAdded;
-  }
+  settle(part, q, 256, (u32)docs, low, &all, &whole);
+  u32 level = 0, span = min_of(max_of((u32)((float)p.head->window * (float)(tiles * kSubs) / max_of(whole.read, 1.0f)), 1u), kMostSpan);
+  while (level < q.level && whole.cost > (float)p.head->item) level++, whole.cost *= 0.5f;
+  // Two long lists of which most is needed are read by themselves.
+  u32 reads = __ballot_sync(kFull, part.read), pairs = 0;
+  if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick * (float)tiles && whole.pass >= 0.5f * whole.read &&
+      !__any_sync(kFull, part.read && terms[lane_id()].row == kSparse))
+    pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(level, kFoundLevel);
   if (lane_id() == 0) {
     State& s = states[qi];
-    s.planned = guessed > cut, s.cut = s.live = low, s.picked = level & (kAdded - 1), s.spare = how;
-    levels[kTotals + qi] = level;
+    s.planned = guessed > cut, s.cut = s.live = low, s.picked = level | pairs & kPairs, s.spare = pairs ? reads : span;
+    levels[kTotals + qi] = level | pairs << 8;
   }
 }
 
@@ -58,42 +55,47 @@ batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __rest
 // The blocks of a column share the queries' items.
 KERNEL __launch_bounds__(kItemThreads)
 batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
-  __shared__ u32 having[2 * kLevels], before[2 * kLevels];  // queries of each level: all, and those before the block's
+  // Queries of each level: all, and those before the block's. The second half are those of pairs.
+  __shared__ u32 having[2 * kLevels], before[2 * kLevels];
   u32 n = ((const Head*)plan)->queries, first = blockIdx.x * kItemQueries;
   if (threadIdx.x < 2 * kLevels) having[threadIdx.x] = before[threadIdx.x] = 0;
   __syncthreads();
   for (u32 i = threadIdx.x; i < (n + kWarp - 1) / kWarp * kWarp; i += kItemThreads) {
-    u32 level = i < n ? levels[kTotals + i] : kNoLevel, same = warp_match<6>(level);
-    if (level != kNoLevel && (same & lanes_below()) == 0) {
-      atomicAdd(&having[level], (u32)__popc(same));
-      if (i < first) atomicAdd(&before[level], (u32)__popc(same));
+    u32 level = i < n ? levels[kTotals + i] : kNoLevel, same = warp_match<6>(level & 63), pairs = level >> 8;
+    if ((level & 63) != kNoLevel && (same & lanes_below()) == 0) {
+      atomicAdd(&having[level & 63], (u32)__popc(same));
+      if (i < first) atomicAdd(&before[level & 63], (u32)__popc(same));
+    }
+    if (pairs) {
+      atomicAdd(&having[kLevels + pairs % kPairs], 1u);
+      if (i < first) atomicAdd(&before[kLevels + pairs % kPairs], 1u);
     }
   }
   __syncthreads();
-  // Those that are added up come behind the others.
-  u32 mine = first + lane_id() < n ? levels[kTotals + first + lane_id()] : kNoLevel, rank = __popc(warp_match<6>(mine) & lanes_below()), totals[2] = {0, 0};
+  u32 known = first + lane_id() < n ? levels[kTotals + first + lane_id()] : kNoLevel, mine = known & 63, pairs = known >> 8, total = 0, more = 0;
+  u32 rank = __popc(warp_match<6>(mine) & lanes_below()), at_pairs = 0, same = warp_match<6>(pairs);
   if (mine != kNoLevel) rank += before[mine];
-#pragma unroll
-  for (u32 kind = 0; kind < 2; kind++)
-    for (u32 l = 0; l < kLevels; l++) {
-      totals[kind] += having[kind * kAdded + l] << l;
-      if (kind == mine / kAdded && l > mine % kAdded) rank += having[kind * kAdded + l];
-    }
-  if (mine / kAdded == 1) rank += totals[0];
-  if (blockIdx.x + blockIdx.y == 0 && threadIdx.x < kTotals) levels[threadIdx.x] = threadIdx.x < 2 ? totals[threadIdx.x] : 0;
+  if (pairs) at_pairs = (__popc(same & lanes_below()) + before[kLevels + pairs % kPairs]) << pairs % kPairs;
+  for (u32 l = 0; l < kLevels; l++) {
+    if (l > mine) rank += having[l];
+    if (l > pairs % kPairs) at_pairs += having[kLevels + l] << l;
+    total += having[l] << l, more += having[kLevels + l] << l;
+  }
+  if (blockIdx.x + blockIdx.y == 0 && threadIdx.x == 0) levels[0] = total, levels[1] = more, levels[2] = 0;
   u32 warps = kItemThreads / kWarp, share = max_of(warps * gridDim.y / kItemQueries, 1u);  // warps to a query
   for (u32 x = warp_id() + warps * blockIdx.y; x < kItemQueries * share; x += warps * gridDim.y) {
     u32 who = x % kItemQueries, level = __shfl_sync(kFull, mine, who), base = __shfl_sync(kFull, rank, who), each = 0;
+    u32 as_pairs = __shfl_sync(kFull, pairs, who), base_pairs = total + __shfl_sync(kFull, at_pairs, who);
     if (first + who >= n) continue;
-    const u32* have = having + (level & kAdded);
-    level %= kAdded;
     // Of queries with as many items or more, each item has so many before it.
-    for (u32 l = level; l < kLevels; l++) each += have[l] << (l - level);
+    for (u32 l = level; l < kLevels; l++) each += having[l] << (l - level);
     for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << level; i += kWarp * share) {
       u32 at = base + i * each;
-      for (u32 l = 0; l < level; l++) at += have[l] * ((i + (1u << (level - l)) - 1) >> (level - l));
+      for (u32 l = 0; l < level; l++) at += having[l] * ((i + (1u << (level - l)) - 1) >> (level - l));
       items[at] = (first + who) << kLevels | i;
     }
+    if (as_pairs)
+      for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << as_pairs % kPairs; i += kWarp * share) items[base_pairs + i] = (first + who) << kLevels | i;
   }
 }
 
@@ -111,6 +113,10 @@ INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels,
     const Term* terms = p.terms + q.first;
     State* state = states + qi;
     u32 level = state->picked, span = state->spare;
+    if (level & kPairs) {
+      score_found<Usual>(q, terms, l, i, level & kPairs - 1, cut_now(state), state, hists + (u64)qi * kManyBins, keys + q.keys);
+      continue;
+    }
     u32 subs = l.tiles * kSubs, to = (u32)((u64)subs * (i + 1) >> level), scored = 0;
     for (u32 sub = (u32)((u64)subs * i >> level); sub < to; sub += span) {
       u32 end = min_of(sub + span, to), cut = cut_now(state), all = 0;
@@ -139,36 +145,35 @@ INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels,
 SCORE(batch_score, true)
 SCORE(batch_score_any, false)
 
-template <bool Usual>
-INLINE void add_items(Sums& d, const ManyPlan& p, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
-  for (u32 i = threadIdx.x; i < kTile / 16; i += kSumThreads) ((uint4*)d.sums)[i] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x == 0) d.held = 0;
-  u32 count = levels[1];
+// A warp an item of pairs.
+KERNEL __launch_bounds__(kPairThreads, 5)
+batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs,
+            const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
+            u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) {
+  __shared__ uint4 shared[kPairThreads / kWarp][kPairDocs / 16];
+  u32 count = levels[1], warps = gridDim.x * (kPairThreads / kWarp), at = blockIdx.x * (kPairThreads / kWarp) + warp_id();
+  if (at >= count) return;
   items += levels[0];
-  u32 next = blockIdx.x < count ? items[blockIdx.x] : 0;
-  for (u32 at = blockIdx.x; at < count; at += gridDim.x) {
-    u32 item = next, qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
-    if (at + gridDim.x < count) next = items[at + gridDim.x];
+  uint4* bytes = shared[warp_id()];
+#pragma unroll
+  for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) bytes[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+  __syncwarp();
+  ManyPlan p(plan);
+  Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts};
+  for (; at < count; at += warps) {
+    u32 item = items[at], qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
     const Many& q = p.queries[qi];
+    const Term* terms = p.terms + q.first;
     State* state = states + qi;
-    u32 level = state->picked;
-    add_tiles<Usual>(d, q, p.terms + q.first, l, state->spare, (u32)((u64)l.tiles * i >> level), (u32)((u64)l.tiles * (i + 1) >> level), state,
-                     hists + (u64)qi * kManyBins, keys + q.keys);
+    u32 reads = state->spare, level = levels[kTotals + qi] >> 8 & kPairs - 1;
+    const Term &s = terms[__ffs(reads) - 1], &t = terms[31 - __clz(reads)];
+    Long a{s.pos, s.row, s.mult}, b{t.pos, t.row, t.mult};
+    u32 unread = warp_sum(lane_id() < q.terms && !(reads >> lane_id() & 1) ? terms[lane_id()].mult * 256 : 0);
+    u32 from = (u32)((u64)tiles * i >> level), to = (u32)((u64)tiles * (i + 1) >> level);
+    read_tiles((u8*)bytes, q, a, b, l, cut_now(state) - unread, from, to, state, keys + q.keys);
+    if (lane_id() == 0) atomicAdd(&state->scored, to - from);
   }
 }
-
-// A block an item.
-#define ADD(name, usual) \
-  KERNEL __launch_bounds__(kSumThreads, 6) \
-  name(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs, \
-       const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
-       u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) { \
-    __shared__ __align__(16) Sums d; \
-    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
-    add_items<usual>(d, ManyPlan(plan), l, levels, items, states, hists, keys); \
-  }
-ADD(batch_add, true)
-ADD(batch_add_any, false)
 
 // A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
 INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
@@ -183,7 +188,8 @@ template <u32 Threads> INLINE void choose(u64* sorted, const u8* __restrict__ pl
   const u64* mine = keys + q.keys;
   u64* out = outs + q.out;
   u32 n = state->keys;
-  if (n > q.cap) {
+  bool pairs = state->picked & kPairs;
+  if (n > room_of(q, state->picked) || pairs && state->cands > most_found(q)) {
     if (threadIdx.x == 0) out[0] = (u64)n << 32 | kTooMany;
   } else {
     if (warp_id() == 0) {

@@ -124,19 +124,12 @@ INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mu
 
 // What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, and the one that does.
 constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 2.0f;
-// What it costs to add a posting up; how many documents are looked up then, for one that is expected, with a guess and without; and which part of the cut the
-// lists may make up that are not added.
-constexpr float kAdding = 0.4f, kSumsLook = 2.0f, kSoberLook = 8.0f;
-constexpr u32 kLittle = 32;
-
 // Decides which lists of a window are read, and what passes. best is the list's best code plus 1. Says whether the window can hold a winner.
 // The longest lists may be left unread as long as these alone make no winner: winners are found by other words, and looked up there. Fewer lists
 // to read are more documents to look up; what is expected to cost least is done, if words are independent and codes evenly spread.
-// For all documents together it also says what that costs.
+// For all documents together it also says what that costs, and how many postings pass of how many that are read.
 struct Whole {
-  float cost;
-  float sums_cost;   // of adding all up instead, see sums.cuh
-  u32 sums_reads;    // the lists that are read then
+  float cost, pass, read;
 };
 INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all, Whole* whole = nullptr) {
   bool mine = lane_id() < q.terms;
@@ -167,10 +160,9 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
         }
       }
       float now = kReading * n + look * (alone + max_of(pairs, 0.0f));
-      if (first || now < least) least = now, reads = open, unread = known;
-      if (whole && known <= cut / kLittle) {
-        float sums = kAdding * n + look * kSumsLook * (3.0f * (float)q.k + 16.0f) * (q.sober ? kSoberLook : 1.0f);
-        if (first || sums < whole->sums_cost) whole->sums_cost = sums, whole->sums_reads = open;
+      if (first || now < least) {
+        least = now, reads = open, unread = known;
+        if (whole) *whole = Whole{now, sums, n};
       }
       if (__popc(open) == 1) break;
       u32 len = still ? p.n : 0, longest = len;
@@ -181,7 +173,6 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
       known += adds, open &= ~(1u << who);
       n -= (float)longest, sums -= gone, squares -= gone * gone;
     }
-    if (whole) whole->cost = least;
   }
   p.read = reads >> lane_id() & 1;
   // All words wanted: two lists that are read must both have the document.
@@ -246,7 +237,7 @@ INLINE void clear_bits(Desk& d) {
 }
 
 // Keeps the scores of those lanes that have good ones, and raises the cut by them.
-INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32& cut, State* state, u32* hist, u64* keys) {
+INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 cap, u32& cut, State* state, u32* hist, u64* keys) {
   u32 votes = __ballot_sync(kFull, good);
   if (!votes) return;
   u32 base = 0, n = __popc(votes);
@@ -254,7 +245,7 @@ INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32&
   base = __shfl_sync(kFull, base, 0);
   u32 mine = base + __popc(votes & lanes_below());
   if (good) {
-    if (mine < q.cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    if (mine < cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
     atomicAdd(&hist[bin_of(units - state->live)], 1u);
   }
   if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {
@@ -305,7 +296,7 @@ template <bool Usual> INLINE void score_queue(Desk& d, u32 count, const Many& q,
   }
   u32 units = units_of(score, q.scale);
   bool good = busy && brought == by && units >= cut && have >= max_of(q.need, 1u);
-  keep(good, score, units, doc, q, cut, state, hist, keys);
+  keep(good, score, units, doc, q, q.cap, cut, state, hist, keys);
 }
 
 // One window of a query.
