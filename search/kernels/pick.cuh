@@ -64,14 +64,15 @@ template <u32 Threads> INLINE void sort_keys(u64* keys, u32 size) {
 
 // The k best of all keys, in order. One block.
 template <u32 Threads> INLINE void pick_best(const Query& q, u64* sorted, State* state, const volatile u64* from, u64* outs) {
-  __shared__ u32 found, digit, above;
+  __shared__ u32 found, digit, above, same;
   __shared__ u32 warp_sums[Threads / kWarp];
   u32* bins = (u32*)sorted;
   u32 n = volatile_load(&state->keys), k = min_of(q.k, n);
   u64* out = outs + q.out;
-  u64 least = 0;  // keys that are at least this are the k best
+  u64 least = 0;  // keys that are at least this are the best
+  u32 most = n > kSmall ? k : n;  // so many
   if (n > kSmall && n > k) {
-    // Digit by digit from the top, the k-th largest key.
+    // Digit by digit from the top, the k-th largest key, until those that are as large find room.
     u32 want = k;
     u64 known = 0;
     for (i32 shift = 53; shift > -11; shift -= 11) {
@@ -95,7 +96,7 @@ template <u32 Threads> INLINE void pick_best(const Query& q, u64* sorted, State*
       if (over < want && upto >= want) {
         for (u32 j = 0; j < kEach; j++) {
           if (over + c[j] >= want) {
-            digit = kPickBins - 1 - (threadIdx.x * kEach + j), above = over;
+            digit = kPickBins - 1 - (threadIdx.x * kEach + j), above = over, same = c[j];
             break;
           }
           over += c[j];
@@ -105,12 +106,14 @@ template <u32 Threads> INLINE void pick_best(const Query& q, u64* sorted, State*
       want -= above;
       least |= (u64)digit << low;
       known |= (u64)((1u << bits) - 1) << low;
+      most = k - want + same;
       __syncthreads();
+      if (most <= kSmall) break;
     }
   }
   // Gather them, and sort: in shared memory if they find room, else where the result goes.
-  u64* to = n > kSmall && k > kSmall ? out + 2 : sorted;
-  u32 most = n > kSmall ? k : n, size = kWarp;
+  u64* to = most > kSmall ? out + 2 : sorted;
+  u32 size = kWarp;
   while (size < most) size *= 2;
   if (threadIdx.x == 0) found = 0;
   __syncthreads();
