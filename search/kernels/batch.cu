@@ -10,7 +10,7 @@
 constexpr u32 kPlanThreads = 128;
 constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; and how many were taken
 constexpr u32 kNoLevel = 63;
-constexpr u32 kFoundLevel = 4;     // items of a query whose documents are found by pairs, at most
+constexpr u32 kFoundLevel = 6;     // items of a query whose documents are found by pairs, at most
 constexpr u32 kItemThreads = 512;
 constexpr u32 kItemQueries = 32;   // of a block that puts items in order
 constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window: a lane has a tile
@@ -40,9 +40,9 @@ batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __rest
   while (level < q.level && whole.cost > (float)p.head->item) level++, whole.cost *= 0.5f;
   // Two long lists of which most is needed are read by themselves.
   u32 reads = __ballot_sync(kFull, part.read), pairs = 0;
-  if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick * (float)tiles && whole.pass >= 0.5f * whole.read &&
+  if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick && whole.pass >= 0.5f * whole.read &&
       !__any_sync(kFull, part.read && terms[lane_id()].row == kSparse))
-    pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(level, kFoundLevel);
+    pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(q.level, kFoundLevel);
   if (lane_id() == 0) {
     State& s = states[qi];
     s.planned = guessed > cut, s.cut = s.live = low, s.picked = level | pairs & kPairs, s.spare = pairs ? reads : span;
@@ -145,33 +145,34 @@ INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels,
 SCORE(batch_score, true)
 SCORE(batch_score_any, false)
 
-// A warp an item of pairs.
-KERNEL __launch_bounds__(kPairThreads, 5)
+// All warps have the same share of what there is to read: a quarter of an item is not shared.
+KERNEL __launch_bounds__(kPairThreads, 4)
 batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs,
             const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
             u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) {
-  __shared__ uint4 shared[kPairThreads / kWarp][kPairDocs / 16];
-  u32 count = levels[1], warps = gridDim.x * (kPairThreads / kWarp), at = blockIdx.x * (kPairThreads / kWarp) + warp_id();
-  if (at >= count) return;
+  __shared__ __align__(16) u8 bytes[kPairThreads / kWarp * kPairDocs];
+  u32 count = 4 * levels[1], warps = gridDim.x * (kPairThreads / kWarp), me = blockIdx.x * (kPairThreads / kWarp) + warp_id(), base = warp_id() * kPairDocs;
+  u32 at = (u32)((u64)count * me / warps), end = (u32)((u64)count * (me + 1) / warps);
+  if (at == end) return;
   items += levels[0];
-  uint4* bytes = shared[warp_id()];
 #pragma unroll
-  for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) bytes[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+  for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) ((uint4*)(bytes + base))[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
   __syncwarp();
   ManyPlan p(plan);
   Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts};
-  for (; at < count; at += warps) {
-    u32 item = items[at], qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
+  while (at < end) {
+    u32 item = items[at / 4], qi = item >> kLevels, i = 4 * (item & ((1u << kLevels) - 1)) + at % 4;
     const Many& q = p.queries[qi];
     const Term* terms = p.terms + q.first;
     State* state = states + qi;
-    u32 reads = state->spare, level = levels[kTotals + qi] >> 8 & kPairs - 1;
+    u32 reads = state->spare, level = (levels[kTotals + qi] >> 8 & kPairs - 1) + 2, n = min_of(end - at, (1u << level) - i);
     const Term &s = terms[__ffs(reads) - 1], &t = terms[31 - __clz(reads)];
     Long a{s.pos, s.row, s.mult}, b{t.pos, t.row, t.mult};
-    u32 unread = warp_sum(lane_id() < q.terms && !(reads >> lane_id() & 1) ? terms[lane_id()].mult * 256 : 0);
-    u32 from = (u32)((u64)tiles * i >> level), to = (u32)((u64)tiles * (i + 1) >> level);
-    read_tiles((u8*)bytes, q, a, b, l, cut_now(state) - unread, from, to, state, keys + q.keys);
-    if (lane_id() == 0) atomicAdd(&state->scored, to - from);
+    u32 unread = warp_sum(lane_id() < q.terms && !(reads >> lane_id() & 1) ? terms[lane_id()].mult * 256 : 0), parts = tiles * (kSubs / kPairSubs);
+    u32 from = (u32)((u64)parts * i >> level), to = (u32)((u64)parts * (i + n) >> level);
+    if (from < to) read_parts(bytes, base, q, a, b, l, cut_now(state) - unread, from, to, state, keys + q.keys);
+    if (lane_id() == 0) atomicAdd(&state->scored, n);
+    at += n;
   }
 }
 

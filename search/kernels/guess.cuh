@@ -18,7 +18,7 @@ struct Many {
 struct Head {
   u32 queries;
   u32 item, window;  // what an item costs, and how many postings are read together, about
-  u32 thick;         // postings of two lists in a tile that are worth a way of their own
+  u32 thick;         // postings of two lists that are worth a way of their own
   u32 spare[20];
 };
 

@@ -7,7 +7,7 @@
 
 constexpr u32 kPairThreads = 256;
 constexpr u32 kPairSubs = 2, kPairDocs = kPairSubs * kSub;  // of a tile that a warp looks at together
-constexpr u32 kPairUnroll = 3;                              // times four postings of a lane, on their way at the same time
+constexpr u32 kPairUnroll = 3;                              // times eight postings of a lane, on their way at the same time
 constexpr u32 kPairs = 32;                                  // in State's picked, beside the level: the query is read here; in spare are its two lists
 
 // Documents that can win are kept behind the room for keys, which then is half of what it was.
@@ -21,87 +21,94 @@ struct Long {
   u32 row, mult;
 };
 
-// The j-th of four offsets, within what a warp looks at.
-INLINE u32 offset_of(uint2 o, u32 j) {
-  u32 pair = j < 2 ? o.x : o.y;
-  return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1);
-}
+// Eight postings of a lane.
+struct Eight {
+  uint2 c;  // their codes
+  uint4 o;  // their offsets
 
-// Keeps those of four documents whose bits are set. They are few.
-INLINE void push_found(u32 good, u32 base, uint2 o, const Many& q, State* state, u64* keys) {
-#pragma unroll 1
-  for (; good; good &= good - 1) {
-    u32 to = atomicAdd(&state->cands, 1u);
-    if (to < most_found(q)) found_of(q, keys)[to] = base + offset_of(o, (__ffs(good) - 1) / 8);
+  INLINE u32 code(u32 j) const { return (j < 4 ? c.x : c.y) >> (8 * (j & 3)) & 0xff; }
+  // Where a document's byte is, of those from base on.
+  INLINE u32 place(u32 j, u32 base) const {
+    u32 pair = j < 2 ? o.x : j < 4 ? o.y : j < 6 ? o.z : o.w;
+    return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1) | base;
   }
+  // Whether a code is at least four times that one.
+  INLINE bool any(u32 codes) const { return at_least(c.x, codes) | at_least(c.y, codes); }
+};
+
+INLINE void push_found(u32 doc, const Many& q, State* state, u64* keys) {
+  u32 to = atomicAdd(&state->cands, 1u);
+  if (to < most_found(q)) found_of(q, keys)[to] = doc;
 }
 
-// Reads a list from one posting to another; what it does with four of them says what.
+// Reads a list from one posting to another, and calls what for each eight, with a bit for each that is between these.
 template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32 end, F what) {
-  u32 skip = begin & 3;
-  const u8* codes = l.codes + pos + (begin - skip);
-  const u16* offsets = l.offsets + pos + (begin - skip);
+  u32 skip = begin & 7;
+  const u8* codes = l.codes + pos + (begin - skip) + 8 * lane_id();
+  const u16* offsets = l.offsets + pos + (begin - skip) + 8 * lane_id();
   end -= begin - skip;
 #pragma unroll 1
-  for (u32 from = 4 * lane_id(); from < end; from += 4 * kWarp * kPairUnroll) {
-    u32 c[kPairUnroll];
-    uint2 o[kPairUnroll];
+  for (u32 from = 8 * lane_id(); from < end; from += 8 * kWarp * kPairUnroll, codes += 8 * kWarp * kPairUnroll, offsets += 8 * kWarp * kPairUnroll) {
+    Eight x[kPairUnroll];
+#pragma unroll
+    for (u32 u = 0; u < kPairUnroll; u++)
+      if (from + 8 * kWarp * u < end) x[u].c = *(const uint2*)(codes + 8 * kWarp * u), x[u].o = *(const uint4*)(offsets + 8 * kWarp * u);
 #pragma unroll
     for (u32 u = 0; u < kPairUnroll; u++) {
-      u32 i = from + 4 * kWarp * u;
-      if (i < end) c[u] = *(const u32*)(codes + i), o[u] = *(const uint2*)(offsets + i);
-    }
-#pragma unroll
-    for (u32 u = 0; u < kPairUnroll; u++) {
-      u32 i = from + 4 * kWarp * u, m = kHigh;
+      u32 i = from + 8 * kWarp * u, in = 0xff;
       if (i >= end) break;
-      if (i < skip) m <<= 8 * (skip - i);
-      if (i + 4 > end) m &= kHigh >> (8 * (i + 4 - end));
-      what(c[u], o[u], m);
+      if (i < skip) in = 0xff << (skip - i);
+      if (i + 8 > end) in &= 0xff >> (i + 8 - end);
+      what(x[u], in);
     }
   }
 }
 
-// Tiles of a query. One warp; bytes are all 0.
-INLINE void read_tiles(u8* bytes, const Many& q, const Long& a, const Long& b, const Lists& l, u32 cut, u32 tile, u32 end, State* state, u64* keys) {
-  // Codes with which a document of the first list wins alone; and what codes must be worth together, of which each may be a step more.
-  u32 sure = min_of(code_for(cut, a.mult), 256u);
+// Parts of tiles of a query. One warp. Its bytes, which are all 0, begin at base.
+INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const Long& b, const Lists& l, u32 cut, u32 part, u32 end, State* state, u64* keys) {
+  // Codes with which a document wins by one list alone; and what two codes must be worth together, of which each may be a step more.
+  u32 sure = min_of(code_for(cut, a.mult), 256u), sure_b = min_of(code_for(cut, b.mult), 256u);
   if (sure == 1) sure = 0;  // of which 0 is not told
-  u32 want = cut > a.mult + b.mult ? cut - a.mult - b.mult : 1, least = max_of(sure, 1u), sures = sure * 0x01010101u;
-  for (; tile < end; tile++) {
-    // Eight lanes have where the parts of a list begin.
-    const u32* row = l.starts + (u64)(lane_id() < 8 ? a.row : b.row) * (l.tiles * kSubs + 1) + tile * kSubs;
-    u32 start = row[min_of((lane_id() & 7) * kPairSubs, kSubs)];
+  u32 want = cut > a.mult + b.mult ? cut - a.mult - b.mult : 1, least = max_of(sure, 1u);
+  u32 sures = min_of(sure, 255u) * 0x01010101u, sures_b = min_of(sure_b, 255u) * 0x01010101u;
+  // Four lanes have where the lists begin and end in a part, and read it one part ahead.
+  const u32* row = l.starts + (u64)(lane_id() & 2 ? b.row : a.row) * (l.tiles * kSubs + 1) + (lane_id() & 1) * kPairSubs;
+  u32 next = row[part * kPairSubs];
 #pragma unroll 1
-    for (u32 part = 0; part < kSubs / kPairSubs; part++) {
-      u32 base = (tile * kSubs + part * kPairSubs) << kSubBits;
-      read_part(l, a.pos, __shfl_sync(kFull, start, part), __shfl_sync(kFull, start, part + 1), [&](u32 c, uint2 o, u32 m) {
-        // A code of 0 is told from no posting by being a little more.
-        u32 some = c | ((c - 0x01010101u) & ~c & kHigh) >> 7;
+  for (; part < end; part++) {
+    u32 start = next, first = (part * kPairSubs << kSubBits) - base;  // document of byte 0
+    if (part + 1 < end) next = row[(part + 1) * kPairSubs];
+    read_part(l, a.pos, __shfl_sync(kFull, start, 0), __shfl_sync(kFull, start, 1), [&](Eight x, u32 in) {
+      if (x.any(sures)) {
+#pragma unroll 1
+        for (u32 j = 0; j < 8; j++)
+          if ((in >> j & 1) && x.code(j) >= sure) push_found(first + x.place(j, base), q, state, keys);
+      }
+      // A code of 0 is told from no posting by being a little more.
+      x.c.x |= ((x.c.x - 0x01010101u) & ~x.c.x & kHigh) >> 7, x.c.y |= ((x.c.y - 0x01010101u) & ~x.c.y & kHigh) >> 7;
 #pragma unroll
-        for (u32 j = 0; j < 4; j++)
-          if (m >> (8 * j) & 0x80) bytes[offset_of(o, j)] = (u8)(some >> (8 * j));
-        u32 good = at_least(c, sures) & m;
-        if (good && sure < 256) push_found(good, base, o, q, state, keys);
-      });
-      __syncwarp();
-      read_part(l, b.pos, __shfl_sync(kFull, start, 8 + part), __shfl_sync(kFull, start, 9 + part), [&](u32 c, uint2 o, u32 m) {
-        // Those that win by the first list alone are there already.
-        u32 good = 0;
+      for (u32 j = 0; j < 8; j++)
+        if (in >> j & 1) bytes[x.place(j, base)] = (u8)x.code(j);
+    });
+    __syncwarp();
+    read_part(l, b.pos, __shfl_sync(kFull, start, 2), __shfl_sync(kFull, start, 3), [&](Eight x, u32 in) {
+      u32 met = 0;
 #pragma unroll
-        for (u32 j = 0; j < 4; j++) {
-          u32 x = bytes[offset_of(o, j)];
-          if (x * a.mult + (c >> (8 * j) & 0xff) * b.mult >= want && x < least) good |= 0x80u << (8 * j);
+      for (u32 j = 0; j < 8; j++) met |= bytes[x.place(j, base)];
+      if (met || x.any(sures_b)) {
+#pragma unroll 1
+        for (u32 j = 0; j < 8; j++) {
+          u32 with = bytes[x.place(j, base)], code = x.code(j);
+          // Those that win by the first list alone are there already.
+          if ((in >> j & 1) && (with ? with < least && with * a.mult + code * b.mult >= want : code >= sure_b)) push_found(first + x.place(j, base), q, state, keys);
         }
-        good &= m;
-        if (good) push_found(good, base, o, q, state, keys);
-      });
-      __syncwarp();
-      uint4* all = (uint4*)bytes;
+      }
+    });
+    __syncwarp();
+    uint4* all = (uint4*)(bytes + base);
 #pragma unroll
-      for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) all[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
-      __syncwarp();
-    }
+    for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) all[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+    __syncwarp();
   }
 }
 
