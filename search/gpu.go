@@ -71,6 +71,8 @@ type onGPU struct {
 	k    gpuKernels
 	pack *gpuStore
 
+	thick uint32 // see manyThick
+
 	// gate is held for reading while queries run, and for writing while lists come and go.
 	gate    sync.RWMutex
 	slots   chan *gpuSlot
@@ -151,6 +153,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 }
 
 func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
+	g.thick = manyThick
 	if err := g.k.load(g.dev); err != nil {
 		return err
 	}

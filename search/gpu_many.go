@@ -105,7 +105,7 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 }
 
 func (l manyLimits) bytes() int64 {
-	return int64(manyPlanBytes(l.queries, l.terms)) + 4*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
+	return int64(manyPlanBytes(l.queries, l.terms)) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
 }
 
 func manyPlanBytes(queries, terms int) int {
@@ -154,7 +154,7 @@ func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []b
 	if p.terms > 0 {
 		p.words = unsafe.Slice((*gpuTerm)(unsafe.Pointer(&to[at])), p.terms)
 	}
-	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: manyThick, Sign: p.sign}
+	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: m.st.g.thick, Sign: p.sign}
 	mark := gpuMany{}
 	if sober {
 		mark.Sober = 1
@@ -181,7 +181,7 @@ type gpuFlight struct {
 	stream *gpu.Stream
 	host   gpu.Pinned[byte]
 	plan   gpu.Buffer[byte]
-	items  gpu.Buffer[uint32]
+	items  gpu.Buffer[uint32] // twice as many as there are: queries may have some of pairs, too
 	levels gpu.Buffer[uint32]
 	states gpu.Buffer[uint32]
 	hists  gpu.Buffer[uint32]
@@ -213,7 +213,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 	for _, x := range []struct {
 		to *gpu.Buffer[uint32]
 		n  int
-	}{{&f.items, l.items}, {&f.levels, manyTotals + l.queries}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
+	}{{&f.items, 2 * l.items}, {&f.levels, manyTotals + l.queries}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
 		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
 			return nil, err
 		}
