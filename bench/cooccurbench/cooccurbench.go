@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/collocate/collocate/cooccur"
@@ -76,6 +77,13 @@ type Stage struct {
 
 // Run makes the corpus and measures.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
+	var g *cooccur.GPU
+	if slices.Contains(o.Engines, GPU) || slices.Contains(o.Engines, Paper) { // before minutes are spent on the corpus
+		if g, err = o.open(); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, g.Close()) }()
+	}
 	dir, err := os.MkdirTemp(o.Dir, "collocate-bench-*")
 	if err != nil {
 		return nil, err
@@ -86,19 +94,8 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the corpus: %w", err)
 	}
-	var g *cooccur.GPU
-	defer func() {
-		if g != nil {
-			err = errors.Join(err, g.Close())
-		}
-	}()
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
-			if g == nil && (e == GPU || e == Paper) {
-				if g, err = o.open(); err != nil {
-					return rows, err
-				}
-			}
 			m := measurement{Options: o, g: g, path: whole, row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
 			if e == Sequential && o.Sample > 0 && o.Sample < o.Tokens {
 				m.path = filepath.Join(dir, "sample.txt")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/bench/cooccurbench"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 )
 
 // benchCooccurFlags are the verb's flags.
@@ -55,6 +56,9 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 	o := cooccurbench.Options{
 		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds, Dir: f.dir, Stages: f.stages,
 		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting,
+	}
+	if a.engine != engine.Auto {
+		return usagef("--engine %v: this command compares several: name them with --engines", a.engine)
 	}
 	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential, "multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper}
 	for _, name := range f.engines {
