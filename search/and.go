@@ -52,7 +52,7 @@ func (q *query) meetAll(lists []*list, start uint32) error {
 		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
-		if !m.mapped && q.meetWords(lists, b, from) {
+		if q.meetWords(lists, b, from) {
 			continue
 		}
 		docs := lead.Load(b)
