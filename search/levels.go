@@ -44,7 +44,7 @@ const (
 )
 
 // worthLevels is how long the second list must be so that looking at levels pays, and worthLead the first.
-var worthLevels, worthLead uint32 = 1 << 17, 8 * index.BlockSize // tests lower them
+var worthLevels, worthLead uint32 = 1 << 15, 8 * index.BlockSize // tests lower them
 
 // levelSieve is what siftLevelsAVX512 knows. It knows where each field is.
 type levelSieve struct {
