@@ -177,7 +177,7 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if err != nil {
 		return 0, usageError{err}
 	}
-	return format, nil
+	return format, canWrite(c.out, c.saveVocab)
 }
 
 // matrix makes the matrix over the vocabulary of a file, or over one that it counts.

@@ -53,6 +53,9 @@ input), or with --corpus of all words of documents. The kinds:
 			if out == "" {
 				return usagef("--out is missing: the file for the dictionary")
 			}
+			if err := canWrite(out); err != nil {
+				return err
+			}
 			var words *dict.Words
 			var err error
 			if corpus {

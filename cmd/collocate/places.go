@@ -171,6 +171,9 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, path string) (err error) {
 	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
+	if err := canWrite(p.svg, p.geojson); err != nil {
+		return err
+	}
 	in, err := readPoints(a, path, p.read)
 	if err != nil {
 		return err

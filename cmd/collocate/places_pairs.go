@@ -65,6 +65,9 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 	if err := notNegative(cmd.Flags(), "knn", "permutations"); err != nil {
 		return err
 	}
+	if err := canWrite(p.local); err != nil {
+		return fmt.Errorf("writing local quotients: %w", err)
+	}
 	in, err := readPoints(a, path, p.read)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"github.com/collocate/collocate/internal/atomicfile"
 )
 
 // output is standard output into a pipe or a file. It remembers the first error, so
@@ -61,6 +63,19 @@ func (o *output) failed() error {
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return fmt.Errorf("standard output: %w", o.err)
+	}
+	return nil
+}
+
+// canWrite looks, before the work begins, whether the files of its results can be made.
+func canWrite(paths ...string) error {
+	for _, path := range paths {
+		if path == "" || path == "-" { // none, or standard output
+			continue
+		}
+		if err := atomicfile.Check(path); err != nil {
+			return err
+		}
 	}
 	return nil
 }

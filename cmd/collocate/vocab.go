@@ -68,6 +68,9 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			if err != nil {
 				return err
 			}
+			if err := canWrite(out); err != nil {
+				return err
+			}
 			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args), opt)
 			if err != nil {
 				return err

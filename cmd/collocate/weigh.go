@@ -166,6 +166,11 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer closeDict()
+	if format != weigh.None {
+		if err := canWrite(w.out); err != nil {
+			return err
+		}
+	}
 	start := time.Now()
 	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args), o)
 	if err != nil {

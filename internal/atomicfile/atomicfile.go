@@ -61,6 +61,20 @@ func Create(path string) (*File, error) {
 	return &File{Writer: bufio.NewWriterSize(named{f, path}, bufferSize), f: f, path: path}, nil
 }
 
+// Check says what would keep Create from working, such as a folder that is not there,
+// before the hours are spent that make what is to be written.
+func Check(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil // whoever reads from a pipe would see an end
+	}
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	f.Abort()
+	return nil
+}
+
 const bufferSize = 1 << 20
 
 // named writes to a temporary file. Its errors are about path, the only name that the

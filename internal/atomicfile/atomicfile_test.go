@@ -212,3 +212,29 @@ func TestErrorsOfWritingNameTheTarget(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Check finds what Create would, and leaves nothing behind.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "no", "out"), ""} {
+		if err := Check(path); err == nil {
+			t.Errorf("Check(%q) sees nothing wrong", path)
+		}
+	}
+	path := filepath.Join(dir, "out")
+	if err := Check(path); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Check(path), Check(os.DevNull)); err != nil {
+		t.Error(err)
+	}
+	if old, err := os.ReadFile(path); err != nil || string(old) != "old" {
+		t.Errorf("the file is now %q, %v", old, err)
+	}
+	if list := names(t, dir); len(list) != 1 {
+		t.Errorf("left behind: %v", list)
+	}
+}
