@@ -99,6 +99,9 @@ const (
 	maxMeeting = 2 * index.BlockSize
 	// manyLeft is the share of a block's postings, one in so many, that must not be left for scoring first to pay.
 	manyLeft = 3
+	// manyEach is how many documents a block of the second list may be asked for, on the average, for levels to pay: intersecting does
+	// not fetch the lengths.
+	manyEach = 4
 	// alikeRatio is how much longer the second list may be so that intersecting pays at all: each of its blocks is decoded then.
 	alikeRatio = 32
 )
@@ -204,7 +207,7 @@ func (q *query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 	}
 	left := q.meetScores(lists, b, lo, hi, others)
 	switch {
-	case left*manyLeft <= hi-lo:
+	case left*manyLeft <= hi-lo && (!m.mapped || left*int(lists[0].Term.DF) <= manyEach*int(lists[1].Term.DF)):
 		m.plain.again = 1
 	case uint64(lists[1].Term.DF) < alikeRatio*uint64(lists[0].Term.DF):
 		m.plain.more()
