@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
@@ -31,8 +32,8 @@ type readyTerm struct {
 
 // wordCache remembers words: some for each hash. Those that come again stay in the cores' caches, with a line for each set.
 type wordCache struct {
+	sets [1 << 15]wordSet // first, so that each is a line
 	seed maphash.Seed
-	sets [1 << 15]wordSet
 }
 
 type wordSet struct {
@@ -43,18 +44,24 @@ type wordSet struct {
 
 const wordWays = 4
 
-// find looks a word up.
-func (c *wordCache) find(r *index.Reader, word []byte) (*gpuWord, error) {
-	h := maphash.Bytes(c.seed, word)
-	set, tag := &c.sets[h%uint64(len(c.sets))], uint32(h>>32)
+func (c *wordCache) set(hash uint64) (set *wordSet, tag uint32) {
+	return &c.sets[hash%uint64(len(c.sets))], uint32(hash >> 32)
+}
+
+// likely is the word with that hash, or another, or nil.
+func (c *wordCache) likely(hash uint64) *gpuWord {
+	set, tag := c.set(hash)
 	for i := range set.tags {
-		if set.tags[i].Load() != tag {
-			continue
-		}
-		if w := set.words[i].Load(); w != nil && w.text == string(word) {
-			return w, nil
+		if set.tags[i].Load() == tag {
+			return set.words[i].Load()
 		}
 	}
+	return nil
+}
+
+// find looks a word up that likely did not find.
+func (c *wordCache) find(r *index.Reader, word []byte, hash uint64) (*gpuWord, error) {
+	set, tag := c.set(hash)
 	info, err := r.Lookup(word)
 	if err != nil {
 		return nil, err
@@ -83,6 +90,7 @@ func (c *wordCache) find(r *index.Reader, word []byte) (*gpuWord, error) {
 // gpuAsk is a request as the device wants it.
 type gpuAsk struct {
 	terms    []gpuAskTerm // in query order
+	words    int          // before the same are together and unknown ones left out
 	k        int
 	and      bool // all words are wanted
 	odd      bool // not for a flight: too large, or not in order
@@ -99,14 +107,58 @@ type gpuAskTerm struct {
 // asker turns requests into what the device wants. What it holds is used again.
 type asker struct {
 	tokens text.Tokens
-	bytes  []byte
+	text   []byte
+	bytes  []byte // of the words
+	words  []askedWord
 	terms  []gpuAskTerm // of several requests
+}
+
+// askedWord is a word of a request.
+type askedWord struct {
+	from, to int // in bytes
+	hash     uint64
+	weight   float64
+	found    *gpuWord
 }
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
 
 // ask looks at a request; what is odd about it is left to Searcher.prepare to say.
-func (a *asker) ask(g *onGPU, r *Request) (q gpuAsk) {
+func (a *asker) ask(g *onGPU, r *Request) gpuAsk {
+	var q [1]gpuAsk
+	a.askAll(g, unsafe.Slice(r, 1), q[:])
+	return q[0]
+}
+
+// askAll looks at some requests. All are taken apart before any word is looked up, and the words are touched before any is read: memory
+// is far away, but can be asked for many things at a time.
+func (a *asker) askAll(g *onGPU, requests []Request, out []gpuAsk) {
+	a.bytes, a.words = a.bytes[:0], a.words[:0]
+	for i := range requests {
+		out[i] = a.takeApart(g, &requests[i])
+	}
+	for i := range a.words {
+		w := &a.words[i]
+		w.found = g.words.likely(w.hash)
+	}
+	for i := range a.words {
+		w := &a.words[i]
+		if word := a.bytes[w.from:w.to]; w.found == nil || w.found.text != string(word) {
+			w.found, _ = g.words.find(g.s.index, word, w.hash) // an error makes the request odd
+		}
+	}
+	words := a.words
+	for i := range out {
+		q := &out[i]
+		if n := q.words; !q.odd {
+			a.putTogether(g, q, words[:n], requests[i].Mode)
+			words = words[n:]
+		}
+	}
+}
+
+// takeApart notes the words of a request.
+func (a *asker) takeApart(g *onGPU, r *Request) (q gpuAsk) {
 	q.k = r.K
 	if q.k == 0 {
 		q.k = 10
@@ -115,25 +167,52 @@ func (a *asker) ask(g *onGPU, r *Request) (q gpuAsk) {
 		return q
 	}
 	q.k = min(q.k, max(1, int(g.s.c.docs)))
-	from, known, ok := len(a.terms), true, true
+	from := len(a.words)
 	if len(r.Words) > 0 {
-		for i := 0; i < len(r.Words) && ok; i++ {
-			w := &r.Words[i]
-			weight := w.Weight
+		for i := range r.Words {
+			weight := r.Words[i].Weight
 			if weight == 0 {
 				weight = 1
 			}
-			a.bytes = append(a.bytes[:0], w.Text...)
-			ok = a.add(g, from, a.bytes, weight, &known)
+			a.note(g, append(a.bytes, r.Words[i].Text...), weight)
 		}
 	} else {
-		a.bytes = append(a.bytes[:0], r.Text...)
-		ok = g.s.analyzer.Analyze(a.bytes, &a.tokens) == nil
-		for i := 0; ok && i < len(a.tokens.Words); i++ {
-			ok = a.add(g, from, a.tokens.Word(i), 1, &known)
+		a.text = append(a.text[:0], r.Text...)
+		if q.odd = g.s.analyzer.Analyze(a.text, &a.tokens) != nil; q.odd {
+			return q
+		}
+		for i := range a.tokens.Words {
+			a.note(g, append(a.bytes, a.tokens.Word(i)...), 1)
 		}
 	}
-	if q.odd = !ok; q.odd || r.Mode == And && !known {
+	q.words = len(a.words) - from
+	return q
+}
+
+// note notes the word that was appended to the bytes.
+func (a *asker) note(g *onGPU, bytes []byte, weight float64) {
+	from := len(a.bytes)
+	a.bytes = bytes
+	a.words = append(a.words, askedWord{from: from, to: len(bytes), hash: maphash.Bytes(g.words.seed, bytes[from:]), weight: weight})
+}
+
+// putTogether fills a request from its words. Those that the index does not know are left out.
+func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, mode Mode) {
+	from, known := len(a.terms), true
+	for i := range words {
+		w := &words[i]
+		if q.odd = w.found == nil || !(w.weight > 0 && w.weight <= 1e9); q.odd {
+			break
+		}
+		if w.found.info.DF == 0 {
+			known = false
+			continue
+		}
+		if q.odd = !a.add(from, w); q.odd {
+			break
+		}
+	}
+	if q.odd || mode == And && !known {
 		a.terms = a.terms[:from]
 	}
 	q.terms = a.terms[from:len(a.terms):len(a.terms)]
@@ -142,30 +221,21 @@ func (a *asker) ask(g *onGPU, r *Request) (q gpuAsk) {
 		q.postings += df
 		q.blocks += (df + index.BlockSize - 1) / index.BlockSize
 	}
-	q.and, q.level = r.Mode == And && len(q.terms) > 1, levelOf(q.postings, g.pack.tiles)
-	return q
+	q.and, q.level = mode == And && len(q.terms) > 1, levelOf(q.postings, g.pack.tiles)
 }
 
-// add adds a word to those from a position on, and says whether it may be one. Words that the index does not know are only noted.
-func (a *asker) add(g *onGPU, from int, word []byte, weight float64, known *bool) bool {
-	w, err := g.words.find(g.s.index, word)
-	if err != nil || !(weight > 0 && weight <= 1e9) {
-		return false
-	}
-	if w.info.DF == 0 {
-		*known = false
-		return true
-	}
+// add adds a word to those from a position on, if there is room.
+func (a *asker) add(from int, w *askedWord) bool {
 	for i := from; i < len(a.terms); i++ {
-		if t := &a.terms[i]; t.gpuWord == w || t.info.ID == w.info.ID {
-			t.weight += weight
+		if t := &a.terms[i]; t.gpuWord == w.found || t.info.ID == w.found.info.ID {
+			t.weight += w.weight
 			return true
 		}
 	}
 	if len(a.terms)-from == manyTerms {
 		return false
 	}
-	a.terms = append(a.terms, gpuAskTerm{w, weight})
+	a.terms = append(a.terms, gpuAskTerm{w.found, w.weight})
 	return true
 }
 

@@ -213,9 +213,10 @@ func (r *gpuRun) askSome(from, to int) {
 	a := askers.Get().(*asker)
 	old := a.terms
 	a.terms = c.terms[from/spreadBy][:0]
+	a.askAll(r.b.g, r.requests[from:to], c.asks[from:to])
 	empty := 0
 	for i := from; i < to; i++ {
-		if c.asks[i] = a.ask(r.b.g, &r.requests[i]); len(c.asks[i].terms) == 0 {
+		if len(c.asks[i].terms) == 0 {
 			empty++
 		}
 	}

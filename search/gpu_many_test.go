@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -244,6 +246,32 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 	flights.Wait()
 	c.stop()
 	helpers.Wait()
+}
+
+// Words whose hashes are the same push each other out of the cache, but none is taken for another.
+func TestGPUWordsOfOneHash(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c")
+	g := &onGPU{s: s, words: &wordCache{seed: maphash.MakeSeed()}, pack: &gpuStore{tiles: 1}}
+	a := &asker{}
+	words := strings.Fields("a b c d e f g h unheard")
+	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0}
+	for range 3 {
+		for i, w := range words {
+			got, err := g.words.find(s.index, []byte(w), 7)
+			if err != nil || got.text != w || got.info.DF != df[i] {
+				t.Fatalf("%q: %+v, %v", w, got, err)
+			}
+			// Whatever lies where the word should be, the request is about the word.
+			hash := maphash.Bytes(g.words.seed, []byte(w))
+			set, tag := g.words.set(hash)
+			set.tags[0].Store(tag)
+			set.words[0].Store(g.words.likely(7))
+			q := a.ask(g, &Request{Words: []Word{{Text: w}}})
+			if q.odd || q.postings != int64(df[i]) || df[i] > 0 && q.terms[0].text != w {
+				t.Fatalf("%q: %+v", w, q)
+			}
+		}
+	}
 }
 
 // A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.
