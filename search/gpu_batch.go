@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,6 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	if b.Engine == engine.Auto {
 		w.crew.spare = func() bool { return w.onCore(ctx) }
 	}
-	wg.Go(func() { line.feed(requests) })
 	for flight := range manyFlights {
 		wg.Go(func() {
 			for c := line.take(w.crew); c != nil; c = line.take(w.crew) {
@@ -66,7 +66,9 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 			}
 		})
 	}
-	for c := line.next(); c != nil; c = line.next() {
+	wg.Go(func() { line.feed(requests, w.crew) }) // the last, for that is the first to run
+	runtime.Gosched()
+	for c := line.next(w.crew); c != nil; c = line.next(w.crew) {
 		w.crew.helpUntil(func() bool { return len(c.done) > 0 })
 		<-c.done
 		for i := range c.out {

@@ -11,7 +11,7 @@ import (
 // a tenth of that, less than it takes to wake one: so they stay awake for a while when there is nothing to do, and who waits for something helps the others.
 type gpuCrew struct {
 	jobs    [manyFlights]atomic.Pointer[crewJob]
-	spare   func() bool // does something else, if there is no job; nil: there is nothing else
+	spare   func() bool // what helpers do if there is no job; nil: nothing
 	helpers int
 	begin   sync.Once
 	wg      *sync.WaitGroup
@@ -51,7 +51,7 @@ func (j *crewJob) some() bool {
 
 // newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
 func newCrew(threads int, wg *sync.WaitGroup) *gpuCrew {
-	c := &gpuCrew{helpers: min(threads, runtime.GOMAXPROCS(0)) - manyFlights - 2, wg: wg}
+	c := &gpuCrew{helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-manyFlights-2), wg: wg}
 	c.work.L = &c.mu
 	return c
 }
@@ -120,7 +120,7 @@ const awake = time.Millisecond
 // help works until the batch is over.
 func (c *gpuCrew) help() {
 	for !c.gone.Load() {
-		if c.helpUntil(c.gone.Load) {
+		if c.helpOr(c.spare, c.gone.Load) {
 			return
 		}
 		c.mu.Lock()
@@ -134,7 +134,10 @@ func (c *gpuCrew) help() {
 }
 
 // helpUntil works until something is ready. It says no if that takes long, with nothing to do meanwhile.
-func (c *gpuCrew) helpUntil(ready func() bool) bool {
+func (c *gpuCrew) helpUntil(ready func() bool) bool { return c.helpOr(nil, ready) }
+
+// helpOr is helpUntil with something else to do if there is no job.
+func (c *gpuCrew) helpOr(spare, ready func() bool) bool {
 	last := time.Now()
 	for idle := 0; !ready(); idle++ {
 		if j := c.urgent(); j != nil && j.some() {
@@ -142,7 +145,7 @@ func (c *gpuCrew) helpUntil(ready func() bool) bool {
 			continue
 		}
 		if idle%restless == restless-1 {
-			if c.spare != nil && c.spare() {
+			if spare != nil && spare() {
 				last, idle = time.Now(), 0
 				continue
 			}

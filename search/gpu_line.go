@@ -45,6 +45,7 @@ type gpuLine struct {
 	part     func(first, n int) batchPart
 	come     atomic.Int64 // requests so far
 	taken    atomic.Int64 // of these; changes with the lock held
+	handed   atomic.Int64 // that were handed out, or are being
 	kept     atomic.Int64 // the first that is still needed in the ring; likewise
 	widest   atomic.Int64 // k so far
 	wanted   atomic.Int64 // who sleeps is woken when so many have come
@@ -87,11 +88,12 @@ const maxChunks = 256
 const worthwhile = manyQueries / 4
 
 // feed lets requests wait, but not too many of them.
-func (l *gpuLine) feed(requests iter.Seq[Request]) {
+func (l *gpuLine) feed(requests iter.Seq[Request], crew *gpuCrew) {
 	full := func() bool { return l.come.Load()-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
+	room := func() bool { return !full() }
 	widest := 0
 	for r := range requests {
-		if full() {
+		if full() && !crew.helpUntil(room) {
 			l.mu.Lock()
 			for full() {
 				l.room.Wait()
@@ -227,7 +229,8 @@ func (l *gpuLine) fetched(c *gpuChunk) {
 }
 
 // next waits for the next chunk in order; nil after the last.
-func (l *gpuLine) next() *gpuChunk {
+func (l *gpuLine) next(crew *gpuCrew) *gpuChunk {
+	crew.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.order) == 0 {
@@ -238,6 +241,7 @@ func (l *gpuLine) next() *gpuChunk {
 	}
 	c := l.order[0]
 	l.order = l.order[1:]
+	l.handed.Store(c.order + int64(len(c.requests)))
 	if len(l.order) == maxChunks-1 {
 		l.more.Broadcast()
 	}
