@@ -69,7 +69,9 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	wg.Go(func() { line.feed(requests, w.crew) }) // the last, for that is the first to run
 	runtime.Gosched()
 	for c := line.next(w.crew); c != nil; c = line.next(w.crew) {
-		w.crew.helpUntil(func() bool { return len(c.done) > 0 })
+		if len(c.requests) > spreadBy {
+			w.crew.helpUntil(func() bool { return len(c.done) > 0 })
+		}
 		<-c.done
 		for i := range c.out {
 			if err := c.out[i].err; !yield(c.made, i, err) || err != nil {

@@ -51,6 +51,7 @@ type gpuLine struct {
 	wanted   atomic.Int64 // who sleeps is woken when so many have come
 	flying   atomic.Int32 // chunks that were taken for the device
 	planning atomic.Int32 // chunks that need the cores: they are not on the device
+	slow     atomic.Bool  // requests come one by one: who waits for them sleeps
 	ended    atomic.Bool  // there are no more requests
 	gone     atomic.Bool  // nobody wants more
 
@@ -59,6 +60,7 @@ type gpuLine struct {
 	room   sync.Cond   // for requests
 	turn   sync.Cond   // of the next chunk
 	asleep int         // those who wait for more
+	small  int         // chunks in a row of only a few requests
 	order  []*gpuChunk // under way, or done and not yet handed out
 	used   []*gpuChunk // whose requests may still be in the ring
 }
@@ -151,7 +153,7 @@ func (l *gpuLine) ready() bool { return l.waiting() >= l.enough() || l.ended.Loa
 // take waits for requests and takes some of them for the device; nil after the last. While they come fast, it does something else meanwhile.
 func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 	for {
-		soon := crew.helpUntil(l.ready)
+		soon := !l.slow.Load() && crew.helpUntil(l.ready)
 		l.mu.Lock()
 		ended, n := l.ended.Load(), l.waiting() // in this order
 		switch {
@@ -202,6 +204,10 @@ func (l *gpuLine) cut(n int) *gpuChunk {
 	c.requests, c.out = slices.Grow(c.requests[:0], n)[:n], slices.Grow(c.out[:0], n)[:n]
 	c.made = l.part(int(c.order), n)
 	l.taken.Add(int64(n))
+	if l.small++; n >= spreadBy || l.waiting() > 0 {
+		l.small = 0
+	}
+	l.slow.Store(l.small > 2)
 	l.order, l.used = append(l.order, c), append(l.used, c)
 	l.turn.Signal()
 	if l.want(); l.asleep > 0 && l.waiting() >= l.enough() {
@@ -230,7 +236,9 @@ func (l *gpuLine) fetched(c *gpuChunk) {
 
 // next waits for the next chunk in order; nil after the last.
 func (l *gpuLine) next(crew *gpuCrew) *gpuChunk {
-	crew.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
+	if !l.slow.Load() {
+		crew.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.order) == 0 {
