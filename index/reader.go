@@ -92,7 +92,7 @@ package index
 //	block-docs    uint32: the first document of each block, and the number of documents
 //	block-starts  uint64: where each block begins, and the end
 //
-// File "levels", if there is a list of at least 32,768 postings that has one in 48 documents or more (see levels.go):
+// File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or more (see levels.go):
 //
 //	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
 //	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.

@@ -43,8 +43,8 @@ const (
 	placesAnAnswer = 30 // see guessFloor
 )
 
-// worthLevels is how long the second list must be so that looking at levels pays, and worthLead the first.
-var worthLevels, worthLead uint32 = 1 << 15, 8 * index.BlockSize // tests lower them
+// worthLead is how long the leading list must be so that looking at the levels of the others pays.
+var worthLead uint32 = 8 * index.BlockSize // tests lower it
 
 // levelSieve is what siftLevelsAVX512 knows. It knows where each field is.
 type levelSieve struct {
@@ -62,7 +62,7 @@ type levelSieve struct {
 // prepare finds the maps of the lists, and says whether they are worth a look.
 func (v *levels) prepare(lists []*list, docs uint64) bool {
 	lead := lists[0]
-	if len(lists) > maxLeveled || lists[1].Term.DF < worthLevels || lead.Term.DF < worthLead {
+	if len(lists) > maxLeveled || lists[1].Levels == nil || lead.Term.DF < worthLead {
 		return false
 	}
 	total := lead.max

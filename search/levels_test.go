@@ -13,7 +13,7 @@ import (
 )
 
 // The lists of tests are short: levels are used wherever there are some.
-func init() { worthLevels, worthLead = 1, 1 }
+func init() { worthLead = 1 }
 
 // leveled is an index with lists that are long enough to have maps of levels, and some shorter ones; words meet more often than by chance,
 // less often, or never.
