@@ -80,7 +80,9 @@ type manyPlan struct {
 	out   int
 	keys  int64
 	bytes int
-	sign  uint64
+
+	longest int64 // postings of a query
+	sign    uint64
 
 	// In the memory that goes to the device.
 	queries []gpuMany
@@ -129,7 +131,7 @@ func (p *manyPlan) add(q *gpuAsk, share int64, l *manyLimits) bool {
 		return false
 	}
 	p.items, p.terms, p.out, p.keys = p.items+items, terms, out, keys
-	p.asks = append(p.asks, q)
+	p.asks, p.longest = append(p.asks, q), max(p.longest, q.postings)
 	return true
 }
 
@@ -257,6 +259,8 @@ type gpuStep struct {
 func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	n := len(p.asks)
+	lists := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
+		f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
 	return []gpuStep{
 		{"copy in", func() error { return f.plan.Slice(0, p.bytes).CopyIn(f.stream, f.host.Slice(0, p.bytes)) }},
 		{"plan", func() error {
@@ -265,17 +269,18 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 		{"items", func() error {
 			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(n + itemQueries - 1) / itemQueries, itemColumns(n), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
 		}},
+		{"pairs", func() error {
+			if p.longest < int64(g.thick) {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items+7)/8), pairsThreads), lists...)
+		}},
 		{"score", func() error {
 			kind := 0
 			if p.queries[0].Model != gpuBM25 {
 				kind = 1
 			}
-			args := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
-				f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
-			if err := f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items+7)/8), pairsThreads), args...); err != nil {
-				return err
-			}
-			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items+3)/4), scoreThreads), args...)
+			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items+3)/4), scoreThreads), lists...)
 		}},
 		{"pick", func() error {
 			few, threads := 0, 128
