@@ -269,7 +269,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 		{"items", func() error {
 			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(n + itemQueries - 1) / itemQueries, itemColumns(n), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
 		}},
-		{"pairs", func() error {
+		{"read", func() error {
 			if p.longest < int64(g.thick) {
 				return nil
 			}

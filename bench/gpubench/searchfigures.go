@@ -58,7 +58,7 @@ func measureSearch(ctx context.Context, dev *gpu.Device, quick bool) ([]check.Be
 		return nil, err
 	}
 	b, err := readingSpeed(ctx, dev, quick)
-	return append(m.out, b), err
+	return append(m.out, b...), err
 }
 
 func (m *searching) words(class, n int) (out []search.Word) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
@@ -47,9 +48,9 @@ func apart(dir string, docs, words int) error {
 
 func apartWord(i int) string { return fmt.Sprintf("w%02d", i) }
 
-// readingSpeed is how fast the scoring kernel of batches reads when nothing can be pruned. Each list is read once, and all together
-// do not fit the device's cache.
-func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b check.Bench, err error) {
+// readingSpeed is how fast the kernel of batches that reads two long lists does that when nothing can be pruned: all codes are added up, and the few documents that
+// may win are left to be scored exactly, which is told beside. Each list is read once, and all together do not fit the device's cache.
+func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b []check.Bench, err error) {
 	docs, words, runs := 1<<25, 6, 20
 	if quick {
 		docs, runs = 3000, 1
@@ -78,14 +79,22 @@ func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b check.Ben
 	if err != nil {
 		return b, err
 	}
+	var read, score time.Duration
 	for _, x := range stages {
-		if x.Name == "score" {
-			bytes := 3 * int64(docs)
-			speed := float64(bytes) / x.Time.Seconds()
-			met := speed >= 0.6*readSpeed
-			b = check.Bench{Name: "search: scoring kernel of a batch, two long lists, every posting read", Seconds: x.Time.Seconds(), Bytes: bytes, GBs: math.Round(speed / 1e9),
-				Wanted: "60% of 4.47 TB/s", Met: &met}
+		switch x.Name {
+		case "read":
+			read = x.Time
+		case "score":
+			score = x.Time
 		}
 	}
-	return b, nil
+	bytes, speed := 3*int64(docs), 0.0
+	if read > 0 {
+		speed = float64(bytes) / read.Seconds()
+	}
+	met := speed >= 0.6*readSpeed
+	return []check.Bench{
+		{Name: "search: scoring kernel of a batch, two long lists, every posting read", Seconds: read.Seconds(), Bytes: bytes, GBs: math.Round(speed / 1e9), Wanted: "60% of 4.47 TB/s", Met: &met},
+		{Name: "search: behind it, exact scores of documents that may win", Seconds: score.Seconds()},
+	}, nil
 }
