@@ -29,7 +29,7 @@ const (
 )
 
 // itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
-func itemColumns(queries int) int { return max(1, 16*itemQueries/queries) }
+func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
 // gpuMany is Many in batch.cuh: a query of a batch.
 type gpuMany struct {

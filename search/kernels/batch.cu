@@ -146,7 +146,7 @@ SCORE(batch_score, true)
 SCORE(batch_score_any, false)
 
 // All warps have the same share of what there is to read: a quarter of an item is not shared.
-KERNEL __launch_bounds__(kPairThreads, 3)
+KERNEL __launch_bounds__(kPairThreads, 4)
 batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs,
             const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
             u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) {

@@ -27,13 +27,11 @@ struct Eight {
   uint4 o;  // their offsets
 
   INLINE u32 code(u32 j) const { return (j < 4 ? c.x : c.y) >> (8 * (j & 3)) & 0xff; }
-  // The document's offset in its part.
-  INLINE u32 offset(u32 j) const {
+  // Where a document's byte is, of those from base on.
+  INLINE u32 place(u32 j, u32 base) const {
     u32 pair = j < 2 ? o.x : j < 4 ? o.y : j < 6 ? o.z : o.w;
-    return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1);
+    return (j & 1 ? pair >> 16 : pair) & (kPairDocs - 1) | base;
   }
-  // Where its byte is, of those from base on. Lanes of an even list would meet in a few banks, if these were not exchanged.
-  INLINE u32 place(u32 j, u32 base) const { return (offset(j) ^ (offset(j) >> 5 & 0x7c)) | base; }
   // Whether a code is at least four times that one.
   INLINE bool any(u32 codes) const { return at_least(c.x, codes) | at_least(c.y, codes); }
 };
@@ -43,13 +41,28 @@ INLINE void push_found(u32 doc, const Many& q, State* state, u64* keys) {
   if (to < most_found(q)) found_of(q, keys)[to] = doc;
 }
 
-// A list in a part of a tile, or some of it: what a warp reads at a time.
-struct Step {
-  Eight x[kPairUnroll];
-  u32 from, skip, end;  // number of the lane's first posting; how many there are that are not the list's; where it ends
-  bool second;          // of the two lists
-  INLINE bool more() const { return from - 8 * lane_id() + 8 * kWarp * kPairUnroll < end; }
-};
+// Reads a list from one posting to another, and calls what for each eight, with a bit for each that is between these.
+template <class F> INLINE void read_part(const Lists& l, u64 pos, u32 begin, u32 end, F what) {
+  u32 skip = begin & 7;
+  const u8* codes = l.codes + pos + (begin - skip) + 8 * lane_id();
+  const u16* offsets = l.offsets + pos + (begin - skip) + 8 * lane_id();
+  end -= begin - skip;
+#pragma unroll 1
+  for (u32 from = 8 * lane_id(); from < end; from += 8 * kWarp * kPairUnroll, codes += 8 * kWarp * kPairUnroll, offsets += 8 * kWarp * kPairUnroll) {
+    Eight x[kPairUnroll];
+#pragma unroll
+    for (u32 u = 0; u < kPairUnroll; u++)
+      if (from + 8 * kWarp * u < end) x[u].c = *(const uint2*)(codes + 8 * kWarp * u), x[u].o = *(const uint4*)(offsets + 8 * kWarp * u);
+#pragma unroll
+    for (u32 u = 0; u < kPairUnroll; u++) {
+      u32 i = from + 8 * kWarp * u, in = 0xff;
+      if (i >= end) break;
+      if (i < skip) in = 0xff << (skip - i);
+      if (i + 8 > end) in &= 0xff >> (i + 8 - end);
+      what(x[u], in);
+    }
+  }
+}
 
 // Parts of tiles of a query. One warp. Its bytes, which are all 0, begin at base.
 INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const Long& b, const Lists& l, u32 cut, u32 part, u32 end, State* state, u64* keys) {
@@ -60,75 +73,42 @@ INLINE void read_parts(u8* bytes, u32 base, const Many& q, const Long& a, const 
   u32 sures = min_of(sure, 255u) * 0x01010101u, sures_b = min_of(sure_b, 255u) * 0x01010101u;
   // Four lanes have where the lists begin and end in a part, and read it one part ahead.
   const u32* row = l.starts + (u64)(lane_id() & 2 ? b.row : a.row) * (l.tiles * kSubs + 1) + (lane_id() & 1) * kPairSubs;
-  u32 start = row[part * kPairSubs], after = row[min_of(part + 1, end - 1) * kPairSubs];
-  Step next;
-  u64 at = 0;  // of the posting that a step counts from
-  auto open = [&](bool second) {
-    u32 begin = __shfl_sync(kFull, start, second ? 2 : 0);
-    next.second = second, next.skip = begin & 7, next.from = 8 * lane_id();
-    next.end = __shfl_sync(kFull, start, second ? 3 : 1) - begin + next.skip, at = (second ? b.pos : a.pos) + begin - next.skip;
-  };
-  auto load = [&] {
-#pragma unroll
-    for (u32 u = 0; u < kPairUnroll; u++) {
-      u32 i = next.from + 8 * kWarp * u;
-      if (i < next.end) next.x[u].c = *(const uint2*)(l.codes + at + i), next.x[u].o = *(const uint4*)(l.offsets + at + i);
-    }
-  };
-  open(false);
-  load();
+  u32 next = row[part * kPairSubs];
 #pragma unroll 1
-  while (part < end) {
-    // What comes after this one is on its way while this one is looked at.
-    Step now = next;
-    u32 first = part * kPairSubs << kSubBits;  // document
-    bool last = !now.more();
-    if (!last) next.from += 8 * kWarp * kPairUnroll;
-    else if (!now.second) open(true);
-    else if (++part < end) {
-      start = after, after = row[min_of(part + 1, end - 1) * kPairSubs];
-      open(false);
-    }
-    if (part < end) load();
-#pragma unroll
-    for (u32 u = 0; u < kPairUnroll; u++) {
-      u32 i = now.from + 8 * kWarp * u, in = 0xff;
-      if (i >= now.end) break;
-      if (i < now.skip) in = 0xff << (now.skip - i);
-      if (i + 8 > now.end) in &= 0xff >> (i + 8 - now.end);
-      Eight x = now.x[u];
-      if (!now.second) {
-        if (x.any(sures)) {
+  for (; part < end; part++) {
+    u32 start = next, first = (part * kPairSubs << kSubBits) - base;  // document of byte 0
+    if (part + 1 < end) next = row[(part + 1) * kPairSubs];
+    read_part(l, a.pos, __shfl_sync(kFull, start, 0), __shfl_sync(kFull, start, 1), [&](Eight x, u32 in) {
+      if (x.any(sures)) {
 #pragma unroll 1
-          for (u32 j = 0; j < 8; j++)
-            if ((in >> j & 1) && x.code(j) >= sure) push_found(first + x.offset(j), q, state, keys);
-        }
-        // A code of 0 is told from no posting by being a little more.
-        x.c.x |= ((x.c.x - 0x01010101u) & ~x.c.x & kHigh) >> 7, x.c.y |= ((x.c.y - 0x01010101u) & ~x.c.y & kHigh) >> 7;
-#pragma unroll
         for (u32 j = 0; j < 8; j++)
-          if (in >> j & 1) bytes[x.place(j, base)] = (u8)x.code(j);
-      } else {
-        u32 met = 0;
+          if ((in >> j & 1) && x.code(j) >= sure) push_found(first + x.place(j, base), q, state, keys);
+      }
+      // A code of 0 is told from no posting by being a little more.
+      x.c.x |= ((x.c.x - 0x01010101u) & ~x.c.x & kHigh) >> 7, x.c.y |= ((x.c.y - 0x01010101u) & ~x.c.y & kHigh) >> 7;
 #pragma unroll
-        for (u32 j = 0; j < 8; j++) met |= bytes[x.place(j, base)];
-        if (met || x.any(sures_b)) {
+      for (u32 j = 0; j < 8; j++)
+        if (in >> j & 1) bytes[x.place(j, base)] = (u8)x.code(j);
+    });
+    __syncwarp();
+    read_part(l, b.pos, __shfl_sync(kFull, start, 2), __shfl_sync(kFull, start, 3), [&](Eight x, u32 in) {
+      u32 met = 0;
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) met |= bytes[x.place(j, base)];
+      if (met || x.any(sures_b)) {
 #pragma unroll 1
-          for (u32 j = 0; j < 8; j++) {
-            u32 with = bytes[x.place(j, base)], code = x.code(j);
-            // Those that win by the first list alone are there already.
-            if ((in >> j & 1) && (with ? with < least && with * a.mult + code * b.mult >= want : code >= sure_b)) push_found(first + x.offset(j), q, state, keys);
-          }
+        for (u32 j = 0; j < 8; j++) {
+          u32 with = bytes[x.place(j, base)], code = x.code(j);
+          // Those that win by the first list alone are there already.
+          if ((in >> j & 1) && (with ? with < least && with * a.mult + code * b.mult >= want : code >= sure_b)) push_found(first + x.place(j, base), q, state, keys);
         }
       }
-    }
+    });
     __syncwarp();
-    if (last && now.second) {
-      uint4* all = (uint4*)(bytes + base);
+    uint4* all = (uint4*)(bytes + base);
 #pragma unroll
-      for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) all[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
-      __syncwarp();
-    }
+    for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) all[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
+    __syncwarp();
   }
 }
 
