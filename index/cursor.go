@@ -260,7 +260,7 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 	}
 	start := c.offsets[block]
 	if last >= c.limit || at >= c.limit && block > 0 || uint64(start) > uint64(len(c.data)) ||
-		!unpackDocs(c.data[start:], n, at, out) || out[n-1] != last {
+		!(n == BlockSize && quickDocs(c.data[start:], at, out) || unpackDocs(c.data[start:], n, at, out)) || out[n-1] != last {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}
@@ -287,8 +287,9 @@ func (c *Cursor) DecodeTFs(block int, out *[BlockSize]uint32) int {
 		out[0] = uint32(c.Term.CF)
 		return 1
 	}
-	start := c.offsets[block]
-	if uint64(start) > uint64(len(c.data)) || !unpackTFs(c.data[start:], c.stored(block), out) {
+	start, stored := c.offsets[block], c.stored(block)
+	if uint64(start) > uint64(len(c.data)) ||
+		!(stored == BlockSize && quickTFs(c.data[start:], out) || unpackTFs(c.data[start:], stored, out)) {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}

@@ -281,8 +281,11 @@ func FuzzBlock(f *testing.F) {
 		if at != ^uint32(0) {
 			at %= maxDocs
 		}
-		var out [BlockSize]uint32
+		var out, quick [BlockSize]uint32
 		if unpackDocs(data, n, at, &out) && out[n-1] < maxDocs {
+			if n == BlockSize && quickDocs(data, at, &quick) && quick != out {
+				t.Fatalf("documents are %v and %v", quick, out)
+			}
 			for i, d := range out[:n] {
 				if i > 0 && d <= out[i-1] || i == 0 && at != ^uint32(0) && d <= at {
 					t.Fatalf("document %d: %d is not after the one before", i, d)
@@ -291,6 +294,9 @@ func FuzzBlock(f *testing.F) {
 		}
 		if !unpackTFs(data, n, &out) || n < BlockSize {
 			return
+		}
+		if quickTFs(data, &quick) && quick != out {
+			t.Fatalf("frequencies are %v and %v", quick, out)
 		}
 		places, tfs := []uint32{uint32(len(data)) % BlockSize, at % BlockSize, 127}, make([]uint32, 3)
 		if readTFs(data, places, tfs) {

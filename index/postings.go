@@ -240,7 +240,7 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 		return true
 	}
 	p := data[h.patch:]
-	if h.d == 0 && n == BlockSize && len(p) >= 16 && patchShort(p, h, out) {
+	if h.d == 0 && n == BlockSize && len(p) >= 16 && patchShort(p, h.v, h.e, out) {
 		return true
 	}
 	for range h.d {
@@ -270,21 +270,21 @@ func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
 // patchShort patches the frequencies of a full block if each patch is two bytes, as most are. It does all seven that there
 // can be, those that are not there adding nothing: how many there are is hard to foresee, and a loop that ends where the processor does not
 // expect it costs more.
-func patchShort(p []byte, h blockHead, out *[BlockSize]uint32) bool {
+func patchShort(p []byte, v uint, e int, out *[BlockSize]uint32) bool {
 	low, high := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
 	// Shifts by 64 and more give 0.
-	low &= 1<<(16*uint(h.e)) - 1
-	high &= 1<<(16*uint(max(h.e-4, 0))) - 1
+	low &= 1<<(16*uint(e)) - 1
+	high &= 1<<(16*uint(max(e-4, 0))) - 1
 	if (low|high)&0x8080808080808080 != 0 {
 		return false
 	}
-	out[low&0x7f] += uint32(low>>8&0x7f) << h.v
-	out[low>>16&0x7f] += uint32(low>>24&0x7f) << h.v
-	out[low>>32&0x7f] += uint32(low>>40&0x7f) << h.v
-	out[low>>48&0x7f] += uint32(low>>56) << h.v
-	out[high&0x7f] += uint32(high>>8&0x7f) << h.v
-	out[high>>16&0x7f] += uint32(high>>24&0x7f) << h.v
-	out[high>>32&0x7f] += uint32(high>>40&0x7f) << h.v
+	out[low&0x7f] += uint32(low>>8&0x7f) << v
+	out[low>>16&0x7f] += uint32(low>>24&0x7f) << v
+	out[low>>32&0x7f] += uint32(low>>40&0x7f) << v
+	out[low>>48&0x7f] += uint32(low>>56) << v
+	out[high&0x7f] += uint32(high>>8&0x7f) << v
+	out[high>>16&0x7f] += uint32(high>>24&0x7f) << v
+	out[high>>32&0x7f] += uint32(high>>40&0x7f) << v
 	return true
 }
 
