@@ -153,6 +153,9 @@ test of the source tree wants one for every kernel.`,
 			if items < 1<<10 {
 				return usagef("--items %d: want at least 1024", items)
 			}
+			if err := canWrite(receipt); err != nil {
+				return fmt.Errorf("write the receipt: %w", err)
+			}
 			dev, err := gpu.Open(a.gpu.Ordinal)
 			if err != nil {
 				return err
