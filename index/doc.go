@@ -13,7 +13,7 @@
 //	rose   DF 1, CF 2: (0, 2)
 //
 // with lengths 5 and 2. Lists are stored in blocks of 128 postings, packed into
-// as few bits as the largest gap and frequency of the block need. Beside each
+// as few bits as the largest gap and frequency of the block need, or, where documents are near each other, as a bitmap of them. Beside each
 // block stands what a search needs in order to skip it: its last document, and a Bound on how
 // good its postings can be for any score that rises with the frequency and falls with
 // the length.

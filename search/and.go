@@ -8,7 +8,7 @@ import (
 // of all lists together cannot beat the threshold there. There are two ways to go on: to score a block first, and to look up only
 // documents that with their score and the bounds of the others can win; or, where those are many or there is no threshold
 // yet, to intersect its documents with the next list's, and to score what both have. What is left waits until it is
-// enough to be worth a look at the lists after, from short to long. A block of another list is decoded only if a document that it may hold can
+// enough to be worth a look at the lists after, from short to long. Where blocks are bitmaps all lists meet at once (dense.go). A block of another list is decoded only if a document that it may hold can
 // still win.
 func blockMaxAnd(q *query) error {
 	q.start()
