@@ -19,7 +19,6 @@ import (
 // gpuBatch is a batch at work.
 type gpuBatch struct {
 	g        *onGPU
-	threads  int
 	strategy Strategy
 	reuse    bool // results are not kept
 	line     *gpuLine
@@ -41,7 +40,7 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	w := &gpuBatch{g: s.gpu, threads: b.Threads, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &wg)}
+	w := &gpuBatch{g: s.gpu, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &wg)}
 	line := w.line
 	defer func() {
 		cancel()

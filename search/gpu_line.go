@@ -3,6 +3,7 @@ package search
 import (
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,7 +66,7 @@ type gpuLine struct {
 	used   []*gpuChunk // whose requests may still be in the ring
 }
 
-type lineRing [8 * manyQueries]Request
+type lineRing [4 * manyQueries]Request
 
 // lineRings are rings that were used. They are not cleared, which takes longer than many a batch; the garbage collector empties the pool.
 var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
@@ -87,7 +88,7 @@ func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
 const maxChunks = 256
 
 // worthwhile is how many requests are worth a launch while the device has something to do.
-const worthwhile = manyQueries / 4
+const worthwhile = manyQueries / 8
 
 // feed lets requests wait, but not too many of them.
 func (l *gpuLine) feed(requests iter.Seq[Request], crew *gpuCrew) {
@@ -114,6 +115,7 @@ func (l *gpuLine) feed(requests iter.Seq[Request], crew *gpuCrew) {
 		l.come.Store(n + 1)
 		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
 		for n+1 >= l.wanted.Load() && !l.wake() {
+			runtime.Gosched()
 		}
 	}
 	l.ended.Store(true)
