@@ -22,10 +22,9 @@ const (
 	// 7% of the bytes would be saved and most blocks be patched.
 	minPatchGain = 28 * 8
 
-	tailPad   = 8       // bytes after the last block, so that whole words can be loaded
-	maxDocs   = 1 << 31 // so that sums of 128 gaps below 2^24 cannot overflow
-	widestSum = 24      // bits of such gaps
-	maxTF     = 1 << 31
+	tailPad = 8       // bytes after the last block, so that whole words can be loaded
+	maxDocs = 1 << 31 // so that sums of 128 gaps below 2^24 cannot overflow
+	maxTF   = 1 << 31
 )
 
 // appendBlock appends one block of n <= 128 postings after document at (^0: none), given as gaps less 1 and
@@ -152,15 +151,6 @@ func readHead(data []byte, n int) (h blockHead, ok bool) {
 // documents before it ending at at (^0: none). It reports whether they are there
 // and ascending; the caller looks at the last one to know that all are in range.
 func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
-	if n == BlockSize && len(data) >= 2 && data[0] <= widestSum {
-		// Most blocks: full, gaps that cannot overflow, none patched. To read no more of the head than that takes 63 ns a block
-		// instead of 109.
-		if w, v := uint(data[0]), uint(data[1]&31); 2+BlockSize/8*int(w+v)+tailPad <= len(data) {
-			unpackFullGaps(data[2:], w, out, at)
-			return true
-		}
-		return false
-	}
 	h, ok := readHead(data, n)
 	if !ok {
 		return false
@@ -175,7 +165,7 @@ func unpackDocs(data []byte, n int, at uint32, out *[BlockSize]uint32) bool {
 	if h.d > 0 && !patchDocs(data[h.patch:], h, out) {
 		return false
 	}
-	if h.w > widestSum { // the sum may have gone round
+	if h.w > 24 { // the sum may have gone round
 		if at != ^uint32(0) && out[0] <= at {
 			return false
 		}
@@ -206,7 +196,7 @@ func patchDocs(p []byte, h blockHead, out *[BlockSize]uint32) bool {
 		from, p = at, p[size:]
 	}
 	// The sum must not go round: no document before the last is larger.
-	if h.w <= widestSum && uint64(out[BlockSize-1])+carry >= maxDocs {
+	if h.w <= 24 && uint64(out[BlockSize-1])+carry >= maxDocs {
 		return false
 	}
 	for i := from; i < BlockSize; i++ {
@@ -237,17 +227,6 @@ func unpackShortDocs(data []byte, h blockHead, n int, at uint32, out *[BlockSize
 
 // unpackTFs decodes the frequencies of the same block.
 func unpackTFs(data []byte, n int, out *[BlockSize]uint32) bool {
-	if n == BlockSize && len(data) >= 2 && data[0] < 1<<5 { // full, no gap patched: most blocks
-		w, v, e := int(data[0]), uint(data[1]&31), int(data[1]>>5)
-		patch := 2 + BlockSize/8*(w+int(v))
-		if patch+tailPad > len(data) {
-			return false
-		}
-		unpackFull(data[2+BlockSize/8*w:], v, out)
-		if p := data[patch:]; e == 0 || len(p) >= 16 && patchShort(p, v, e, out) {
-			return true
-		}
-	}
 	h, ok := readHead(data, n)
 	if !ok {
 		return false

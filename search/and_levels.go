@@ -14,8 +14,9 @@ var placesOfBlock = func() (p [index.BlockSize]uint32) {
 	return p
 }()
 
-// manyKept is the share of a block's documents, one in so many, from which on those at places that can win are intersected before they are scored.
-var manyKept = 8
+// manyKept is the share of a block's documents, one in so many, from which on those at places that can win are intersected before they are scored: then
+// nearly all blocks of the other list are decoded anyway, and few of these documents are in it.
+const manyKept = 8
 
 // meetAboveFloor looks for answers above a score that is guessed from the levels, and says whether there were enough to prove the guess
 // right. Where it was wrong a lower one is tried, and then none.

@@ -14,8 +14,8 @@ import (
 // are not decoded, and documents elsewhere are dropped. With a map of the others alone each of its postings is held against
 // what they have there.
 //
-// Two words of 330,000 and 510,000 of 5M documents take 110 microseconds for 10 answers, 600 for 100, 1,700 for 1,000; by the bounds of blocks and the lengths of documents
-// they took 1,130, 2,040 and 2,450, since nearly every block can win.
+// Two words of 330,000 and 510,000 of 5M documents take 160 microseconds for 10 answers, 690 for 100, 1,850 for 1,000; by the bounds of blocks and the lengths of documents
+// they took 1,100, 2,090 and 2,460, since nearly every block can win.
 type levels struct {
 	maps   [][]uint8            // of the lists that have one, the shortest first
 	starts []*uint8             // of the maps
@@ -40,7 +40,9 @@ const (
 	stretchPlaces  = 2 * index.StretchBytes
 	maxLeveled     = 16 // lists whose maps are added: sums are below 128
 	fewestSampled  = 64 // places that are counted to guess how many there are
-	placesAnAnswer = 30 // see guessFloor
+	// placesAnAnswer is how many places are counted for an answer and each word but one, see guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24
+	// some of them found 9 of 10 answers that were wanted, and had to be answered again.
+	placesAnAnswer = 30
 )
 
 // worthLead is how long the leading list must be so that looking at the levels of the others pays.
@@ -124,8 +126,8 @@ func (v *levels) prepareSieve(lead *list) {
 
 // guessFloor guesses a score that k documents will beat. A document that wins is in a place whose sum is high enough; such places are known without
 // decoding anything, but the sum is high, too, where the lists' best postings are those of different documents: with independent words one in LevelDocs
-// is an answer. So the floor is what about placesAnAnswer times k places can beat. Whether there are k answers above it shows
-// when it is done.
+// is an answer, for each word but the first. So the floor is what so many times k places can beat. Whether there are k answers above it shows
+// when it is done. (To visit the best places first, and then what their answers leave of the others, decodes most blocks twice.)
 func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool) {
 	places := times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
 	if places > float64(v.stretches*stretchPlaces/3) {
