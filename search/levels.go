@@ -35,11 +35,11 @@ type levels struct {
 }
 
 const (
-	numLevels      = index.NumLevels
-	placeShift     = 4 // documents to places; the kernels know it
-	stretchPlaces  = 2 * index.StretchBytes
-	maxLeveled     = 16 // lists whose maps are added: sums are below 128
-	fewestSampled  = 64 // places that are counted to guess how many there are
+	numLevels     = index.NumLevels
+	placeShift    = 4 // documents to places; the kernels know it
+	stretchPlaces = 2 * index.StretchBytes
+	maxLeveled    = 16 // lists whose maps are added: sums are below 128
+	fewestSampled = 64 // places that are counted to guess how many there are
 	// placesAnAnswer is how many places are counted for an answer and each word but one, see guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24
 	// some of them found 9 of 10 answers that were wanted, and had to be answered again.
 	placesAnAnswer = 30
@@ -129,7 +129,7 @@ func (v *levels) prepareSieve(lead *list) {
 // is an answer, for each word but the first. So the floor is what so many times k places can beat. Whether there are k answers above it shows
 // when it is done. (To visit the best places first, and then what their answers leave of the others, decodes most blocks twice.)
 func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool) {
-	places := times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
+	places := placesToGuess(k, lists, times)
 	if places > float64(v.stretches*stretchPlaces/3) {
 		return 0, false
 	}
@@ -151,6 +151,11 @@ func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool
 		}
 	}
 	return float32(float64(hi-1) / v.scale), hi > 1
+}
+
+// placesToGuess is how many places k answers of so many lists are expected to be among.
+func placesToGuess(k, lists int, times float64) float64 {
+	return times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
 }
 
 // reach finds the places for the documents from one to another, if that is not done yet. Calls come with rising documents.

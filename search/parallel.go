@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
 )
 
 // Parallel says how the work of one query is spread over cores. The zero value lets the search
@@ -202,11 +203,16 @@ func (q *query) effort() int64 {
 	if q.mode == Or || len(q.lists) == 0 {
 		return q.stats.Postings
 	}
-	shortest := q.lists[0].Term.DF
+	shortest := q.lists[0]
 	for _, l := range q.lists {
-		shortest = min(shortest, l.Term.DF)
+		if l.Term.DF < shortest.Term.DF {
+			shortest = l
+		}
 	}
-	return 4 * int64(shortest)
+	if shortest.Levels != nil && shortest.lowX != nil && placesToGuess(q.heap.k, len(q.lists), 1) < float64(q.c.docs/index.LevelDocs/3) {
+		return 0 // one core guesses a floor, which takes it less time than two without: 190 and 350 microseconds, 660 and 980
+	}
+	return 4 * int64(shortest.Term.DF)
 }
 
 // searchParallel answers a query that was prepared.
