@@ -80,11 +80,11 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 			return err
 		}
 	}
-	classes, lengths, coef := e.lengths.classes, e.lengths.lengths, e.lengths.coef
+	lengths, coef, known := e.lengths, e.lengths.coef, uint32(len(e.lengths.both))
 	for i, d := range docs {
 		tf := tfs[i]
-		if d >= uint32(len(classes)) || d <= e.prev && e.df > 0 {
-			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", word, d, e.before(), len(classes))
+		if d >= known || d <= e.prev && e.df > 0 {
+			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", word, d, e.before(), known)
 		}
 		if tf == 0 || tf > maxTF {
 			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", word, tf, d, uint32(maxTF))
@@ -100,8 +100,9 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 		e.df++
 		e.cf += uint64(tf)
 		e.prev = d
-		e.block.add(codeOfTF(tf), classes[d])
-		x := xOf(coef, tf, lengths[d])
+		length, class := lengths.of(d)
+		e.block.add(codeOfTF(tf), class)
+		x := xOf(coef, tf, length)
 		e.low = min(e.low, x)
 		e.ranking.add(x)
 		e.levels.add(d, x)
