@@ -120,7 +120,7 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 		defer func() { err = errors.Join(err, d.Close()) }()
 	}
 	if j.instead != engine.Auto && d.dev.Info().Emulated {
-		return errEmulated
+		return gpu.ErrEmulated
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,7 +1,6 @@
 package coloc
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -18,9 +17,6 @@ const (
 	gpuLeastPoints = 3000
 	gpuOpening     = 700 * time.Millisecond
 )
-
-// errEmulated keeps auto from the interpreter, which is for tests.
-var errEmulated = errors.New("the device is an interpreter")
 
 // gpuPays tells whether the GPU is worth trying.
 func gpuPays(pts *Points, opt Options, threads int) bool {

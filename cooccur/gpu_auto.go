@@ -2,11 +2,11 @@ package cooccur
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/words"
 	"github.com/collocate/collocate/text"
 )
@@ -50,15 +50,12 @@ func gpuPays(corpus *text.Corpus, a text.Analyzer, count bool, window, threads i
 	return coresTime(bytes, count, window, threads) > 2*gpuOpening
 }
 
-// errEmulated keeps auto from the interpreter, which is for tests.
-var errEmulated = errors.New("the device is an interpreter")
-
 // autoGPU runs f on a GPU, for auto, and says whether that settles the job: if it does
 // not, and nothing was given away yet, the cores do it.
 func autoGPU(ctx context.Context, d engine.Device, emulated bool, given *bool, f func(*GPU) error) (settled bool, err error) {
 	err = withGPU(d, func(g *GPU) error {
 		if g.dev.Info().Emulated && !emulated {
-			return errEmulated
+			return gpu.ErrEmulated
 		}
 		return f(g)
 	})

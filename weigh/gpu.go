@@ -84,7 +84,7 @@ func newGPURun(o *Options) (*gpuRun, error) {
 // open makes what the run needs on the device.
 func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if o.gpuAuto && dev.Info().Emulated && !autoEmulated {
-		return errEmulated
+		return gpu.ErrEmulated
 	}
 	if g.budget, err = dev.Budget(o.GPU.Memory); err != nil {
 		return err

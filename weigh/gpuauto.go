@@ -16,11 +16,8 @@ import (
 // that opening a device and loading the kernels is soon made up for. Documents are read
 // and their words found on the cores in any case.
 
-// errEmulated keeps auto from the interpreter, except in tests that set autoEmulated.
-var (
-	errEmulated  = errors.New("the device is an interpreter")
-	autoEmulated = false
-)
+// autoEmulated lets tests bring auto to the interpreter.
+var autoEmulated = false
 
 // autoGPU says whether the engine auto should try a GPU first. What a user named a
 // method for, and corpora of unknown size, are left to the cores.

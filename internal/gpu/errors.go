@@ -13,6 +13,9 @@ import (
 // and the rest of the message says why.
 var ErrUnavailable = engine.ErrNoGPU
 
+// ErrEmulated keeps engine auto from the interpreter, which is for tests.
+var ErrEmulated = errors.New("the device is an interpreter")
+
 // ErrDead is wrapped by every error after one that killed the device's context.
 var ErrDead = errors.New("the GPU stopped working")
 
