@@ -5,6 +5,9 @@ import "github.com/collocate/collocate/index"
 // oneWord is bmm for a query of one word. No sums are needed: blocks that can win are decoded, and the
 // documents that do are sifted out.
 func (q *query) oneWord(l *list) error {
+	if l.Levels != nil && l.lowX != nil && q.floor >= 0 {
+		return q.oneByLevels(l)
+	}
 	w, b := &q.window, &l.postings
 	var docs [index.BlockSize]uint32
 	for block := l.FindBlock(0, q.from); block < len(l.Last); block++ {

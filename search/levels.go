@@ -88,13 +88,18 @@ func (v *levels) prepare(lists []*list, docs uint64) bool {
 		v.maps, v.starts = append(v.maps, l.Levels), append(v.starts, &l.Levels[0])
 		v.scores, v.units = append(v.scores, scores), append(v.units, units)
 	}
+	v.makeRoom(docs)
+	v.rewind()
+	v.prepareSieve(lead)
+	return true
+}
+
+// makeRoom makes room for the bits of all places.
+func (v *levels) makeRoom(docs uint64) {
 	v.stretches = int((docs + index.StretchDocs - 1) / index.StretchDocs)
 	if len(v.bits) < 2*v.stretches {
 		v.bits = make([]uint64, 2*v.stretches)
 	}
-	v.rewind()
-	v.prepareSieve(lead)
-	return true
 }
 
 // rewind begins with the first document again.

@@ -51,6 +51,27 @@ func leveled(t testing.TB) (*plain, *Searcher) {
 	return p, p.write(t, indexDir(scratch(t), 0))
 }
 
+// A single word with a map of levels, dense or not, in the whole index or in a range of it, gives what the definition gives.
+func TestLevelsOfOneWord(t *testing.T) {
+	p, s := leveled(t)
+	for w, word := range p.words {
+		for _, k := range []int{1, 10, 100, 999, 1000, 1001} {
+			model := []Model{BM25{}, BM25{Variant: bm25.Lucene}}[k%2]
+			words := []Word{{word, 1 + float64(w)/8}}
+			want := p.search(t, s, words, k, Or, model)
+			for _, parallel := range []*Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
+				got, err := s.Search(context.Background(), Request{Words: words, K: k, Mode: And, Model: model, Parallel: parallel})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Hits, want) {
+					t.Fatalf("%v, k %d, %v: got %v, want %v", words, k, parallel, head(got.Hits), head(want))
+				}
+			}
+		}
+	}
+}
+
 // All words together, by levels, on one core and on two, give what the definition gives.
 func TestLevelsChangeNoAnswer(t *testing.T) {
 	p, s := leveled(t)
