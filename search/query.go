@@ -135,21 +135,21 @@ type knownModel struct {
 func (q *query) lookup(s *Searcher, r *Request) error {
 	q.terms = q.terms[:0]
 	unknown := false
-	add := func(word string, weight float64) error {
-		if i := q.position(word); i >= 0 {
-			q.terms[i].weight += weight
-			return nil
-		}
-		info, err := s.index.Lookup([]byte(word))
+	add := func(word []byte, weight float64) error {
+		w, err := s.known.find(s.index, word)
 		if err != nil {
 			return fmt.Errorf("looking up %q: %w", word, err)
 		}
-		if info.DF == 0 {
+		if i := q.position(w.text); i >= 0 {
+			q.terms[i].weight += weight
+			return nil
+		}
+		if w.info.DF == 0 {
 			unknown = true
 			return nil
 		}
-		s.index.Prefetch(info) // while the next word is looked up
-		q.terms = append(q.terms, queryTerm{text: word, weight: weight, info: info})
+		s.index.Prefetch(w.info) // while the next word is looked up
+		q.terms = append(q.terms, queryTerm{text: w.text, weight: weight, info: w.info})
 		q.remember()
 		return nil
 	}
@@ -162,7 +162,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			if !(weight > 0 && weight <= 1e9) {
 				return fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
 			}
-			if err := add(w.Text, weight); err != nil {
+			if err := add([]byte(w.Text), weight); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			return fmt.Errorf("analyzing the query: %w", err)
 		}
 		for i := range q.tokens.Words {
-			if err := add(string(q.tokens.Word(i)), 1); err != nil {
+			if err := add(q.tokens.Word(i), 1); err != nil {
 				return err
 			}
 		}

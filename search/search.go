@@ -23,6 +23,7 @@ type Searcher struct {
 	weighers map[Model]weigher
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
+	known    *knownWords
 
 	gpu *onGPU // the index on a device, if it is on one
 }
@@ -50,7 +51,7 @@ func New(r *index.Reader) (*Searcher, error) {
 	}
 	low, _, exact := r.ClassLengths()
 	s := &Searcher{
-		index: r, analyzer: a,
+		index: r, analyzer: a, known: newKnownWords(),
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
 			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, codeTF: index.TFOfCode(), stored: r.StoredModel(),
