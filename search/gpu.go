@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sync"
 	"time"
 
@@ -34,7 +33,7 @@ type GPUOptions struct {
 
 // OpenGPU puts the index on a GPU, where it stays until Close: all of it, or, if it does not fit, the
 // lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
-// are answered there, with the same results. Its error wraps gpu.ErrUnavailable if there is no GPU.
+// are answered there, with the same results. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) error {
 	dev, err := gpu.Open(o.Device.Ordinal)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) er
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
-	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), words: &wordCache{seed: maphash.MakeSeed()}}
+	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), words: newWordCache[deviceWord](gpuWordSets)}
 	if err := g.open(ctx, o); err != nil {
 		return errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.close())
 	}
@@ -81,7 +80,7 @@ type onGPU struct {
 	flights []*gpuFlight // the same for queries of up to 32 words
 	mu      sync.Mutex
 
-	words *wordCache
+	words *wordCache[deviceWord]
 
 	thesis thesisStore // used with the gate held for writing
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"hash/maphash"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -16,9 +15,10 @@ import (
 // lists, and remembering the words of other requests, is a tenth of the work that a search on a core begins with.
 
 // gpuWord is a word that was looked up.
-type gpuWord struct {
-	text  string
-	info  index.Term // DF is 0 if the index does not know it
+type gpuWord = knownWord[deviceWord]
+
+// deviceWord is what the device's part of a search knows of a word.
+type deviceWord struct {
 	bound index.Bound
 	ready atomic.Pointer[readyTerm]
 }
@@ -30,60 +30,24 @@ type readyTerm struct {
 	bound float32
 }
 
-// wordCache remembers words: some for each hash. Those that come again stay in the cores' caches, with a line for each set.
-type wordCache struct {
-	sets [1 << 15]wordSet // first, so that each is a line
-	seed maphash.Seed
-}
+// gpuWordSets is how many sets of words a device's searcher remembers: words of the web's queries in a collection of 400,000 documents find room.
+const gpuWordSets = 1 << 15
 
-type wordSet struct {
-	tags  [wordWays]atomic.Uint32 // of the hashes: other words are hardly ever looked at
-	_     [16]byte
-	words [wordWays]atomic.Pointer[gpuWord]
-}
-
-const wordWays = 4
-
-func (c *wordCache) set(hash uint64) (set *wordSet, tag uint32) {
-	return &c.sets[hash%uint64(len(c.sets))], uint32(hash >> 32)
-}
-
-// likely is the word with that hash, or another, or nil.
-func (c *wordCache) likely(hash uint64) *gpuWord {
-	set, tag := c.set(hash)
-	for i := range set.tags {
-		if set.tags[i].Load() == tag {
-			return set.words[i].Load()
-		}
-	}
-	return nil
-}
-
-// find looks a word up that likely did not find.
-func (c *wordCache) find(r *index.Reader, word []byte, hash uint64) (*gpuWord, error) {
-	set, tag := c.set(hash)
-	info, err := r.Lookup(word)
+// lookUp looks a word up that is not likely to be known.
+func (g *onGPU) lookUp(word []byte, hash uint64) (*gpuWord, error) {
+	info, err := g.s.index.Lookup(word)
 	if err != nil {
 		return nil, err
 	}
 	w := &gpuWord{text: string(word), info: info}
 	if info.DF > 0 {
 		var cursor index.Cursor
-		if err := r.OpenBlocks(info, &cursor); err != nil {
+		if err := g.s.index.OpenBlocks(info, &cursor); err != nil {
 			return nil, err
 		}
-		w.bound = cursor.Bound
+		w.more.bound = cursor.Bound
 	}
-	// It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.
-	at := int(tag % wordWays)
-	for i := range set.words {
-		if set.words[i].Load() == nil {
-			at = i
-			break
-		}
-	}
-	set.words[at].Store(w)
-	set.tags[at].Store(tag)
+	g.words.keep(w, hash)
 	return w, nil
 }
 
@@ -144,7 +108,7 @@ func (a *asker) askAll(g *onGPU, requests []Request, out []gpuAsk) {
 	for i := range a.words {
 		w := &a.words[i]
 		if word := a.bytes[w.from:w.to]; w.found == nil || w.found.text != string(word) {
-			w.found, _ = g.words.find(g.s.index, word, w.hash) // an error makes the request odd
+			w.found, _ = g.lookUp(word, w.hash) // an error makes the request odd
 		}
 	}
 	words := a.words
@@ -193,7 +157,7 @@ func (a *asker) takeApart(g *onGPU, r *Request) (q gpuAsk) {
 func (a *asker) note(g *onGPU, bytes []byte, weight float64) {
 	from := len(a.bytes)
 	a.bytes = bytes
-	a.words = append(a.words, askedWord{from: from, to: len(bytes), hash: maphash.Bytes(g.words.seed, bytes[from:]), weight: weight})
+	a.words = append(a.words, askedWord{from: from, to: len(bytes), hash: g.words.hash(bytes[from:]), weight: weight})
 }
 
 // putTogether fills a request from its words. Those that the index does not know are left out.
@@ -246,16 +210,16 @@ func (q *gpuAsk) stats(s *GPUStats) Stats {
 
 // fill writes a word as the kernels read it, and returns its bound.
 func (t *gpuAskTerm) fill(to *gpuTerm, st *gpuStore, w *bm25Weigher) float32 {
-	if r := t.ready.Load(); r != nil && t.weight == 1 && r.w == weigher(w) {
+	if r := t.more.ready.Load(); r != nil && t.weight == 1 && r.w == weigher(w) {
 		*to = r.term
 		return r.bound
 	}
 	s := bm25Scorer{Term: w.Term(uint64(t.info.DF), t.weight), w: w}
 	*to = gpuTerm{A: s.A, B: s.B, Weight: s.Weight, Plus: s.Plus}
 	to.locate(&st.lists[t.info.ID])
-	bound := s.bound(t.bound)
+	bound := s.bound(t.more.bound)
 	if t.weight == 1 && st.whole { // the list stays where it is
-		t.ready.Store(&readyTerm{w, *to, bound})
+		t.more.ready.Store(&readyTerm{w, *to, bound})
 	}
 	return bound
 }
@@ -285,7 +249,7 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 			terms[i] = gpuTerm{}
 			to.Model = terms[i].set(s)
 			terms[i].locate(&st.lists[all[i].info.ID])
-			bounds[i] = s.bound(q.terms[i].bound)
+			bounds[i] = s.bound(q.terms[i].more.bound)
 		}
 	}
 	// A step of a code is worth a whole number of units such that all sums stay below 2^32.

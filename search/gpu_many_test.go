@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -251,19 +250,18 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 // Words whose hashes are the same push each other out of the cache, but none is taken for another.
 func TestGPUWordsOfOneHash(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c")
-	g := &onGPU{s: s, words: &wordCache{seed: maphash.MakeSeed()}, pack: &gpuStore{tiles: 1}}
+	g := &onGPU{s: s, words: newWordCache[deviceWord](gpuWordSets), pack: &gpuStore{tiles: 1}}
 	a := &asker{}
 	words := strings.Fields("a b c d e f g h unheard")
 	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0}
 	for range 3 {
 		for i, w := range words {
-			got, err := g.words.find(s.index, []byte(w), 7)
+			got, err := g.lookUp([]byte(w), 7)
 			if err != nil || got.text != w || got.info.DF != df[i] {
 				t.Fatalf("%q: %+v, %v", w, got, err)
 			}
 			// Whatever lies where the word should be, the request is about the word.
-			hash := maphash.Bytes(g.words.seed, []byte(w))
-			set, tag := g.words.set(hash)
+			set, tag := g.words.set(g.words.hash([]byte(w)))
 			set.tags[0].Store(tag)
 			set.words[0].Store(g.words.likely(7))
 			q := a.ask(g, &Request{Words: []Word{{Text: w}}})

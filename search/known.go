@@ -7,36 +7,82 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// knownWords remembers what the index said of words. The words of one query come again in others, and looking them up in the dictionary is a
-// third of the time of a short AND query. A word takes the place of another that falls on it.
-type knownWords struct {
-	seed  maphash.Seed
-	words [1 << 14]atomic.Pointer[knownWord]
+// wordCache remembers what the index said of words, and what an engine knows besides. The words of one query come again in others, and looking them up
+// in the dictionary is a third of the time of a short AND query. There are some words for each hash, and a line of memory for each set of them.
+type wordCache[V any] struct {
+	sets []wordSet[V]
+	seed maphash.Seed
 }
 
-type knownWord struct {
+type wordSet[V any] struct {
+	tags  [wordWays]atomic.Uint32 // of the hashes: other words are hardly ever looked at
+	_     [16]byte
+	words [wordWays]atomic.Pointer[knownWord[V]]
+}
+
+// knownWord is a word that was looked up.
+type knownWord[V any] struct {
 	text string
-	info index.Term // DF is 0 if the index does not have it
+	info index.Term // DF is 0 if the index does not know it
+	more V
 }
 
-// longestKnown keeps what is remembered below some megabytes.
-const longestKnown = 64
+const (
+	wordWays = 4
+	// longestKnown keeps what is remembered below some megabytes.
+	longestKnown = 64
+)
 
-func newKnownWords() *knownWords { return &knownWords{seed: maphash.MakeSeed()} }
+// newWordCache has room for a number of sets that is a power of two.
+func newWordCache[V any](sets int) *wordCache[V] {
+	return &wordCache[V]{make([]wordSet[V], sets), maphash.MakeSeed()}
+}
+
+func (c *wordCache[V]) hash(word []byte) uint64 { return maphash.Bytes(c.seed, word) }
+
+func (c *wordCache[V]) set(hash uint64) (set *wordSet[V], tag uint32) {
+	return &c.sets[hash&uint64(len(c.sets)-1)], uint32(hash >> 32)
+}
+
+// likely is the word with that hash, or another, or nil.
+func (c *wordCache[V]) likely(hash uint64) *knownWord[V] {
+	set, tag := c.set(hash)
+	for i := range set.tags {
+		if set.tags[i].Load() == tag {
+			return set.words[i].Load()
+		}
+	}
+	return nil
+}
 
 // find looks a word up.
-func (k *knownWords) find(r *index.Reader, word []byte) (*knownWord, error) {
-	place := &k.words[maphash.Bytes(k.seed, word)%uint64(len(k.words))]
-	if w := place.Load(); w != nil && w.text == string(word) {
+func (c *wordCache[V]) find(r *index.Reader, word []byte) (*knownWord[V], error) {
+	hash := c.hash(word)
+	if w := c.likely(hash); w != nil && w.text == string(word) {
 		return w, nil
 	}
 	info, err := r.Lookup(word)
 	if err != nil {
 		return nil, err
 	}
-	w := &knownWord{string(word), info}
-	if len(word) <= longestKnown {
-		place.Store(w)
-	}
+	w := &knownWord[V]{text: string(word), info: info}
+	c.keep(w, hash)
 	return w, nil
+}
+
+// keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.
+func (c *wordCache[V]) keep(w *knownWord[V], hash uint64) {
+	if len(w.text) > longestKnown {
+		return
+	}
+	set, tag := c.set(hash)
+	at := int(tag % wordWays)
+	for i := range set.words {
+		if set.words[i].Load() == nil {
+			at = i
+			break
+		}
+	}
+	set.words[at].Store(w)
+	set.tags[at].Store(tag)
 }

@@ -23,10 +23,13 @@ type Searcher struct {
 	weighers map[Model]weigher
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
-	known    *knownWords
+	known    *wordCache[struct{}]
 
 	gpu *onGPU // the index on a device, if it is on one
 }
+
+// wordSets is how many sets of words a searcher remembers, in a quarter of a megabyte.
+const wordSets = 1 << 12
 
 // Open opens the index in a folder for searching.
 func Open(dir string) (*Searcher, error) {
@@ -51,7 +54,7 @@ func New(r *index.Reader) (*Searcher, error) {
 	}
 	low, _, exact := r.ClassLengths()
 	s := &Searcher{
-		index: r, analyzer: a, known: newKnownWords(),
+		index: r, analyzer: a, known: newWordCache[struct{}](wordSets),
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
 			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, codeTF: index.TFOfCode(), stored: r.StoredModel(),
