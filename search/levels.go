@@ -7,7 +7,7 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// levels is what mode And knows of every few documents, from the maps of levels that the index has of long lists. A place is the LevelDocs
+// levels is what mode And, and a query of one word (onelevels.go), know of every few documents, from the maps of levels that the index has of long lists. A place is the LevelDocs
 // documents that share a level, a stretch is what a kernel looks at in one step.
 //
 // If the leading list has a map, too, the sum of all maps tells at which places an answer can be: blocks that have no such place
