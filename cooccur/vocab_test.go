@@ -78,6 +78,11 @@ func TestCountsAgreeWithAMap(t *testing.T) {
 			return string(rapid.SliceOfN(letter, n, n).Draw(r, "word"))
 		})
 		words := rapid.SliceOfN(word, 0, 300).Draw(r, "words")
+		if len(strings.Join(words, " ")) > 500 { // long files with many NUL bytes are taken for binary data
+			for i, w := range words {
+				words[i] = strings.ReplaceAll(w, "\x00", "\x01")
+			}
+		}
 		want := map[string]uint64{}
 		for _, w := range words {
 			want[w]++
