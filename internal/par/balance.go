@@ -9,7 +9,7 @@ import "sort"
 // segments: it finds its first segment by bisection and then walks. Empty segments
 // hold nothing and are passed over. Without offsets there must be no items.
 func Segments[I Integer](threads int, dst, offsets []I) {
-	ForSegments(threads, len(dst), offsets, func(_, segment, lo, hi int) {
+	forSegments(threads, len(dst), offsets, func(_, segment, lo, hi int) {
 		part, s := dst[lo:hi], I(segment)
 		for i := range part {
 			part[i] = s
@@ -17,11 +17,11 @@ func Segments[I Integer](threads int, dst, offsets []I) {
 	})
 }
 
-// ForSegments walks n items lying in segments as in Segments: fn(worker,
+// forSegments walks n items lying in segments as in Segments: fn(worker,
 // segment, lo, hi) is called for every non-empty segment with its items
 // [lo, hi), in pieces where a segment spans workers. The workers' shares are
 // equal in items.
-func ForSegments[I Integer](threads, n int, offsets []I, fn func(worker, segment, lo, hi int)) {
+func forSegments[I Integer](threads, n int, offsets []I, fn func(worker, segment, lo, hi int)) {
 	p := workers(threads, n)
 	Do(p, func(w int) {
 		lo, hi := Block(n, p, w)

@@ -137,7 +137,7 @@ func BenchmarkSteps(b *testing.B) {
 		name := func(s string) string { return fmt.Sprintf("%s/threads=%d", s, threads) }
 		b.Run(name("scan"), func(b *testing.B) { perItem(b, func() { InclusiveScan(threads, dst, src.random) }) })
 		b.Run(name("compact"), func(b *testing.B) {
-			perItem(b, func() { CompactFlags(threads, dst, src.random, flags) })
+			perItem(b, func() { Compact(threads, dst, src.random, flags) })
 		})
 		b.Run(name("runs"), func(b *testing.B) { perItem(b, func() { RunStarts[uint32](threads, sorted) }) })
 		b.Run(name("segments"), func(b *testing.B) {

@@ -1,32 +1,10 @@
 package par
 
-// Compact copies the items for which keep holds to the front of dst, in order,
-// and returns that front. keep is asked twice for each item and must answer the
-// same. dst must not overlap src; nil allocates exactly what is needed.
-func Compact[T any](threads int, dst, src []T, keep func(T) bool) []T {
-	return compact(threads, dst, len(src),
-		func(lo, hi int) (n int) {
-			for _, v := range src[lo:hi] {
-				if keep(v) {
-					n++
-				}
-			}
-			return n
-		},
-		func(dst []T, lo, hi int) {
-			k := 0
-			for _, v := range src[lo:hi] {
-				if keep(v) {
-					dst[k] = v
-					k++
-				}
-			}
-		})
-}
-
-// CompactFlags is Compact with one flag an item. It has no branch an item, so
-// it costs the same for flags that no branch predictor can guess.
-func CompactFlags[T any](threads int, dst, src []T, flags []bool) []T {
+// Compact copies the items whose flag is set to the front of dst, in order, and
+// returns that front. dst must not overlap src; nil allocates exactly what is
+// needed. It has no branch an item, so it costs the same for flags that no branch
+// predictor can guess.
+func Compact[T any](threads int, dst, src []T, flags []bool) []T {
 	return compact(threads, dst, len(src),
 		func(lo, hi int) (n int) {
 			for _, f := range flags[lo:hi] {

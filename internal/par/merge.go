@@ -101,7 +101,7 @@ func mergeRound[T any](p int, dst, src []T, bounds []int, less func(a, b T) bool
 	for i := range middles {
 		middles[i] = bounds[min(2*i+1, len(bounds)-1)]
 	}
-	ForSegments(p, len(src), pairs[:len(pairs)-1], func(_, pair, lo, hi int) {
+	forSegments(p, len(src), pairs[:len(pairs)-1], func(_, pair, lo, hi int) {
 		start, mid, end := pairs[pair], middles[pair], pairs[pair+1]
 		x, y := src[start:mid], src[mid:end]
 		x0 := mergePath(x, y, lo-start, less)

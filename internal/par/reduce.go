@@ -1,27 +1,5 @@
 package par
 
-// ReduceByKey folds the values of each run of equal neighbouring keys with add,
-// strictly from left to right, so that even sums of floating-point numbers come
-// out the same whatever the threads. A run is folded by one worker.
-func ReduceByKey[K comparable, V any](threads int, keys []K, vals []V, add func(a, b V) V) (unique []K, totals []V) {
-	starts := RunStarts[int](threads, keys)
-	runs := len(starts) - 1
-	unique, totals = make([]K, runs), make([]V, runs)
-	p := workers(threads, len(keys))
-	// Chunks of runs, taken as workers come free: runs differ in length.
-	For(p, runs, max(1, runs/(16*p)), func(_, lo, hi int) {
-		for r := lo; r < hi; r++ {
-			run := vals[starts[r]:starts[r+1]]
-			acc := run[0]
-			for _, v := range run[1:] {
-				acc = add(acc, v)
-			}
-			unique[r], totals[r] = keys[starts[r]], acc
-		}
-	})
-	return unique, totals
-}
-
 // SumByKey adds the values of each run of equal neighbouring keys. Integers add
 // up the same in any order, so a long run is shared among workers.
 func SumByKey[K comparable, V Integer](threads int, keys []K, vals []V) (unique []K, totals []V) {

@@ -138,7 +138,7 @@ func selectIsPars[T Word](r *rig) {
 	f, count := upload(r, flags), alloc[uint64](r, 1)
 	out, index := alloc[T](r, n), alloc[uint32](r, n)
 	r.must(Select(r.s, r.tmp, upload(r, host), f, out, count))
-	want := par.CompactFlags(2, nil, host, keep)
+	want := par.Compact(2, nil, host, keep)
 	equal(r, "number of values", first(r, count, 1), []uint64{uint64(len(want))})
 	equal(r, "values", first(r, out, len(want)), want)
 	r.must(SelectIndex(r.s, r.tmp, f, index, count))
