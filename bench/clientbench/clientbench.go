@@ -97,11 +97,13 @@ type Result struct {
 	Growth   Growth   `json:"growth"`
 	Looks    []Look   `json:"looks"`
 	Clients  []Client `json:"clients"`
+
+	judged bool // for fairness and growth
 }
 
-// judgedAfter is how many seconds of load it takes until one pause of a core makes no client's mean, and all memory that is
-// kept for later was needed once.
-const judgedAfter = 10
+// judgedAfter is how long a load must be asked for until one pause of a core makes no client's mean, and all memory that is
+// kept for later was needed once. A shorter one stays unjudged also where a slow machine ends it late.
+const judgedAfter = 10 * time.Second
 
 // Problems are what is wrong with a run, for people.
 func (r *Result) Problems() (out []string) {
@@ -111,7 +113,7 @@ func (r *Result) Problems() (out []string) {
 	if r.Wrong > 0 {
 		out = append(out, fmt.Sprintf("%d of %d results are not those of one core", r.Wrong, r.Compared))
 	}
-	if r.Seconds < judgedAfter {
+	if !r.judged {
 		return out
 	}
 	if r.Fairness > 2 {
@@ -278,7 +280,7 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 }
 
 func (r *run) result(took time.Duration, looks []Look) *Result {
-	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(), Messages: r.messages, Looks: looks}
+	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(), Messages: r.messages, Looks: looks, judged: r.For >= judgedAfter}
 	var all, batches histogram
 	fastest, slowest := 0.0, 0.0
 	for _, c := range r.clients {
