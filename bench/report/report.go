@@ -21,26 +21,26 @@ import (
 
 // Report is one page.
 type Report struct {
-	Name     string // for people and programs: "places"
-	Title    string
-	Intro    string // Markdown: what was measured, on which machine
-	Sections []Section
+	Name     string    `json:"name"` // for people and programs: "places"
+	Title    string    `json:"title"`
+	Intro    string    `json:"intro"` // Markdown: what was measured, on which machine
+	Sections []Section `json:"sections"`
 }
 
 // Section is one figure or table of a paper again.
 type Section struct {
-	Title  string
-	Text   string // Markdown: what one should see
-	Tables []Table
-	Plots  []Plot
+	Title  string  `json:"title"`
+	Text   string  `json:"text,omitempty"` // Markdown: what one should see
+	Tables []Table `json:"tables,omitempty"`
+	Plots  []Plot  `json:"-"` // of what the tables say
 }
 
 // Table is rows under a header. Its name is also its CSV file's.
 type Table struct {
-	Name   string
-	Title  string
-	Header []string
-	Rows   [][]string
+	Name   string     `json:"name"`
+	Title  string     `json:"title"`
+	Header []string   `json:"header"`
+	Rows   [][]string `json:"rows"`
 }
 
 // Add puts a section at the end.

@@ -1,6 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+)
 
 func newBenchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
@@ -14,4 +23,44 @@ func newBenchCmd(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(newBenchThesisCmd(a), newBenchSearchCmd(a), newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
 	return cmd
+}
+
+// withGPU runs f with the device that --device names if --engine is gpu, else with
+// none.
+func (a *app) withGPU(f func(dev *gpu.Device) error) error {
+	if a.engine != engine.GPU {
+		return f(nil)
+	}
+	dev, err := gpu.Open(a.gpu.Ordinal)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(dev), dev.Close())
+}
+
+// printReport writes what run measures into a folder, which is made first, as
+// measuring takes minutes; without one, it prints the page. With --json it prints the
+// tables as JSON.
+func (a *app) printReport(dir string, run func() (*report.Report, error)) error {
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	r, err := run()
+	if err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := r.Write(dir); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.json:
+		return a.printJSON(r)
+	case dir == "":
+		return r.Markdown(a.stdout)
+	}
+	return nil
 }

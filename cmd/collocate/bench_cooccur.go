@@ -48,6 +48,7 @@ page in Markdown with tables and plots.`,
 	fl.Var(&f.weighting, "weighting", "what a meeting adds: count (as the paper has it) or distance")
 	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
 	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
+	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "gpu", "paper"}, "weighting": {"distance", "count"}})
 	fl.StringVarP(&f.out, "out", "o", "", "folder for the page (default: a table on standard output)")
 	return cmd
 }

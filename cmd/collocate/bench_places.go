@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/bench/placesbench"
+	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
 )
@@ -19,8 +20,9 @@ func newBenchPlacesCmd(a *app) *cobra.Command {
 		Short: "The figures of the thesis on co-location again, and up to 10 million points",
 		Long: `Measures co-location on points it draws: by number of points, distance and prevalence, sparse and
 dense, even and clustered, with SGCT and with our own search, on one core, on all cores and on the GPU if
-there is one. Prints Markdown; --out also writes CSV tables and SVG plots. --engine gpu insists on a GPU,
---engine multicore leaves it out. Takes some minutes; --quick takes a hundredth of the points.`,
+there is one. Prints a page of Markdown, or with --out writes it to a folder with CSV files and plots.
+--engine gpu insists on a GPU, --engine multicore leaves it out. SGCT needs memory: up to 8GB unless --memory
+says otherwise. Takes some minutes; --quick takes a hundredth of the points.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate bench places --out places-report
@@ -29,7 +31,10 @@ there is one. Prints Markdown; --out also writes CSV tables and SVG plots. --eng
 			if o.Rounds < 1 || o.Limit <= 0 {
 				return usagef("--rounds %d, --limit %v: want at least one round and some time", o.Rounds, o.Limit)
 			}
-			o.Threads, o.Memory = a.threads, max(int64(a.memory), 8e9)
+			o.Threads, o.Memory = a.threads, 8e9
+			if cmd.Flags().Changed("memory") {
+				o.Memory = int64(a.memory)
+			}
 			if a.engine == engine.Auto || a.engine == engine.GPU {
 				o.Device, err = coloc.OpenGPU(a.gpu)
 				switch {
@@ -40,21 +45,11 @@ there is one. Prints Markdown; --out also writes CSV tables and SVG plots. --eng
 				}
 			}
 			o.Note = func(s string) { a.log.Info(s) }
-			r, err := placesbench.Run(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
-			if out != "" {
-				if err := r.Write(out); err != nil {
-					return err
-				}
-				a.summary("%s: report written", out)
-			}
-			return r.Markdown(a.stdout)
+			return a.printReport(out, func() (*report.Report, error) { return placesbench.Run(cmd.Context(), o) })
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "out", "o", "", "folder for README.md, CSV tables and SVG plots")
+	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
 	f.IntVar(&o.Rounds, "rounds", 3, "how often each job is run; the best counts")
 	f.DurationVar(&o.Limit, "limit", 20*time.Second, "give up on a job that takes longer")
 	f.BoolVar(&o.Quick, "quick", false, "a hundredth of the points")

@@ -57,6 +57,7 @@ does: with --batch auto there, and with async. With --json it prints an object a
 	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
 	fl.BoolVar(&f.batch, "batch", false, "also say how much faster many threads answer all queries")
 	must(cmd.MarkFlagRequired("topics"))
+	choices(cmd, map[string][]string{"algorithms": search.Algorithms(), "modes": {"or", "and"}})
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -33,7 +34,7 @@ our own search by tiles. With --out it writes Markdown, CSV files and plots to a
 	fl.IntVar(&o.Batch, "batch", 500, "queries of a batch")
 	fl.IntVarP(&o.K, "k", "k", 128, "number of documents")
 	fl.StringVar(&o.Dir, "scratch", "", "folder for the collection while it is needed, some 2 GB")
-	fl.StringVar(&out, "out", "", "folder for the report; without it, the report is printed")
+	fl.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }
 
@@ -47,12 +48,5 @@ func (a *app) benchThesis(ctx context.Context, o thesisbench.Options, out string
 	}
 	defer func() { err = errors.Join(err, dev.Close()) }()
 	o.Say = func(format string, args ...any) { a.summary(format, args...) }
-	r, err := thesisbench.Run(ctx, dev, o)
-	if err != nil {
-		return err
-	}
-	if out != "" {
-		return r.Write(out)
-	}
-	return r.Markdown(a.stdout)
+	return a.printReport(out, func() (*report.Report, error) { return thesisbench.Run(ctx, dev, o) })
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/bench/weighbench"
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -56,34 +54,6 @@ own way; on the CPU our own and MRP (with --slow).`,
 	f.BoolVar(&slow, "slow", false, "MapReduce too, which the papers compare with")
 	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
-}
-
-// withGPU runs f with the device that --device names if --engine is gpu, else with
-// none.
-func (a *app) withGPU(f func(dev *gpu.Device) error) error {
-	if a.engine != engine.GPU {
-		return f(nil)
-	}
-	dev, err := gpu.Open(a.gpu.Ordinal)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(dev), dev.Close())
-}
-
-// printReport writes a report into a folder, or to standard output.
-func (a *app) printReport(dir string, run func() (*report.Report, error)) error {
-	r, err := run()
-	if err != nil {
-		return err
-	}
-	if a.json {
-		return a.printJSON(r)
-	}
-	if dir == "" {
-		return r.Markdown(a.stdout)
-	}
-	return r.Write(dir)
 }
 
 // benchDictsGPU is dict bench on a device.

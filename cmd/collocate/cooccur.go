@@ -74,8 +74,10 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
 	must(cmd.MarkFlagRequired("out"))
-	must(cmd.RegisterFlagCompletionFunc("out-format", cobra.FixedCompletions(
-		[]string{"csr", "glove", "mtx", "npz", "parquet", "tsv"}, cobra.ShellCompDirectiveNoFileComp)))
+	choices(cmd, map[string][]string{
+		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
+		"weighting": {"distance", "count"}, "method": {"auto", "paper"},
+	})
 	return cmd
 }
 

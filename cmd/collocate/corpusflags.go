@@ -26,8 +26,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text)")
 	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id or docid)")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
-	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(text.Formats(), cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("analyzer", cobra.FixedCompletions(text.Analyzers(), cobra.ShellCompDirectiveNoFileComp)))
+	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers()})
 }
 
 // corpus makes the corpus of these paths; no path means standard input.

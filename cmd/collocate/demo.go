@@ -40,6 +40,9 @@ it, so that you can go on from there with --dir.`,
 		Example: `  collocate demo
   collocate demo --dir trial     # keep the files`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.rawOutput("the demo is for people; each of its commands takes --json"); err != nil {
+				return err
+			}
 			if dir == "" {
 				tmp, err := os.MkdirTemp("", "collocate-demo-*")
 				if err != nil {
@@ -103,6 +106,8 @@ func (a *app) globalFlags() []string {
 		"--engine=" + a.engine.String(),
 		fmt.Sprintf("--threads=%d", a.threads),
 		fmt.Sprintf("--memory=%dB", int64(a.memory)),
+		fmt.Sprintf("--device=%d", a.gpu.Ordinal),
+		fmt.Sprintf("--gpu-memory=%dB", a.gpu.Memory),
 		fmt.Sprintf("--quiet=%t", a.quiet),
 		fmt.Sprintf("--verbose=%t", a.verbose),
 	}

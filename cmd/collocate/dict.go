@@ -93,7 +93,7 @@ input), or with --corpus of all words of documents. The kinds:
 	f.StringVarP(&out, "out", "o", "", "file for the dictionary")
 	f.Var(&kind, "kind", "xbw, xbw-plain, xbw-paper, stt, hash or double")
 	f.BoolVar(&corpus, "corpus", false, "the files are documents; take all their words")
-	must(cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(dict.Kinds(), cobra.ShellCompDirectiveNoFileComp)))
+	choices(cmd, map[string][]string{"kind": dict.Kinds()})
 	return cmd
 }
 

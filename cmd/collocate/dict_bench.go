@@ -26,7 +26,7 @@ func lookUp(a *app, d *dict.File, args []string, byID bool) error {
 		ID   *int64 `json:"id"`
 	}
 	out := bufio.NewWriter(a.stdout)
-	var all []answer
+	all := []answer{}
 	one := func(q []byte) error {
 		r := answer{Word: string(q)}
 		if byID {
@@ -158,6 +158,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")
 	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")
+	choices(cmd, map[string][]string{"kinds": dict.Kinds()})
 	return cmd
 }
 

@@ -35,6 +35,7 @@ QRELS may be in TREC's format or in those of the SMART and Cranfield collections
 	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, those without answers too")
 	f.IntVarP(&o.Depth, "depth", "M", 0, "look at this many answers of each topic only; 0 means all")
 	f.StringVar(&o.format, "qrels-format", "auto", "auto, trec, smart or cranfield")
+	choices(cmd, map[string][]string{"qrels-format": {"auto", "trec", "smart", "cranfield"}})
 	return cmd
 }
 

@@ -46,6 +46,11 @@ func (g *generateOutput) addFlags(cmd *cobra.Command) {
 // write sends what fill writes to the output, with progress towards total bytes
 // (0: unknown) and a summary.
 func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error) error {
+	if g.path == "-" {
+		if err := a.rawOutput("what is made has a form of its own; with --out FILE, --json tells about it"); err != nil {
+			return err
+		}
+	}
 	show := a.progress("generating")
 	start := time.Now()
 	counted := func(w io.Writer) *countingWriter {
@@ -68,6 +73,9 @@ func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error
 		return err
 	}
 	a.log.Info("generated", "bytes", w.n, "seconds", time.Since(start).Seconds(), "seed", g.seed, "threads", a.textThreads())
+	if a.json {
+		return a.printJSON(map[string]any{"file": g.path, "bytes": w.n})
+	}
 	if g.path != "-" {
 		a.summary("%s: %v", g.path, bytesize.Size(w.n))
 	}

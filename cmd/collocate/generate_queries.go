@@ -58,7 +58,6 @@ A mixed log has queries of 1 to 10 words, and popular ones come again.`,
 	f.StringVar(&vocab, "vocab", "", "word-count file to choose words from, lines of 'word count'")
 	f.Var(&docs, "docs", "counts of --vocab are documents out of so many; without it they are occurrences")
 	f.BoolVar(&lines, "lines", false, "for text made with --lines")
-	must(cmd.RegisterFlagCompletionFunc("class", cobra.FixedCompletions(
-		[]string{"mixed", "short", "medium", "long", "extra"}, cobra.ShellCompDirectiveNoFileComp)))
+	choices(cmd, map[string][]string{"class": {"mixed", "short", "medium", "long", "extra"}})
 	return cmd
 }

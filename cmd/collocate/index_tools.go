@@ -95,6 +95,14 @@ IDs and lengths, but no stored text.`,
 			if file == "" {
 				return usagef("--ciff is missing: the file to write, or - for standard output")
 			}
+			if file == "-" {
+				if err := a.rawOutput("CIFF has a form of its own; with --ciff FILE, --json tells about it"); err != nil {
+					return err
+				}
+			}
+			if err := canWrite(file); err != nil {
+				return err
+			}
 			r, err := index.Open(args[0])
 			if err != nil {
 				return err
@@ -107,11 +115,14 @@ IDs and lengths, but no stored text.`,
 			if err != nil {
 				return err
 			}
+			if a.json {
+				return a.printJSON(map[string]any{"file": file, "terms": r.Terms(), "documents": r.Docs()})
+			}
 			a.summary("%d words, %d documents in %s", r.Terms(), r.Docs(), file)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&file, "ciff", "", "file to write")
+	cmd.Flags().StringVar(&file, "ciff", "", "file to write, - for standard output")
 	return cmd
 }
 

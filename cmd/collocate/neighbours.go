@@ -48,6 +48,7 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
 	}
 	cmd.Flags().Var(&by, "by", "order: value, pmi, npmi, ll or dice")
 	cmd.Flags().IntVar(&top, "top", 10, "number of neighbours")
+	choices(cmd, map[string][]string{"by": {"value", "pmi", "npmi", "ll", "dice"}})
 	cmd.Flags().Float64Var(&minValue, "min-value", 0, "leave out neighbours with a smaller value")
 	return cmd
 }
@@ -74,6 +75,9 @@ func neighboursOf(path string, words []string, top int, by cooccur.Measure, minV
 		near, err := r.Neighbours(id, top, by, minValue)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if near == nil {
+			near = []cooccur.Neighbour{} // in JSON an empty list
 		}
 		list = append(list, company{word, r.Count(id), near})
 	}

@@ -77,8 +77,7 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances to `FILE`")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE`")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
-	must(cmd.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{"auto", "sgct", "joinless"}, cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "json"}, cobra.ShellCompDirectiveNoFileComp)))
+	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless"}, "format": {"table", "csv", "json"}})
 	cmd.AddCommand(newPlacesPairsCmd(a))
 	return cmd
 }

@@ -50,6 +50,7 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
+	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}})
 	return cmd
 }
 

@@ -85,8 +85,7 @@ All engines give the same result to the bit.`,
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no summaries")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done and chosen to standard error")
-	must(root.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(
-		[]string{"auto", "sequential", "multicore", "gpu"}, cobra.ShellCompDirectiveNoFileComp)))
+	choices(root, map[string][]string{"engine": {"auto", "sequential", "multicore", "gpu"}})
 
 	root.AddGroup(
 		&cobra.Group{ID: groupSearch, Title: "Words with documents:"},
@@ -184,6 +183,22 @@ func (a *app) printJSON(v any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// rawOutput refuses --json for output that has a form of its own, such as a run or
+// a corpus; where that goes to a file, --json tells about it instead.
+func (a *app) rawOutput(format string, args ...any) error {
+	if !a.json {
+		return nil
+	}
+	return usagef("--json: "+format, args...)
+}
+
+// choices lists the values of flags for the shell's completion.
+func choices(cmd *cobra.Command, of map[string][]string) {
+	for name, values := range of {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+	}
 }
 
 // summary writes a line about what was done to standard error, unless --quiet.

@@ -80,11 +80,9 @@ by wand or maxscore over partitions. With auto the cores begin with --topics, an
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	f.parallel.register(cmd)
-	for flag, values := range map[string][]string{
+	choices(cmd, map[string][]string{
 		"algorithm": search.Algorithms(), "model": search.Models(), "variant": bm25.Variants(), "mode": {"or", "and"},
-	} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
+	})
 	return cmd
 }
 
@@ -153,6 +151,14 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if f.topics == "" && f.set("run") {
 		return usagef("--run is where the answers to --topics go: give --topics, too")
+	}
+	if f.topics != "" && f.run == "-" {
+		if err := a.rawOutput("a run has a form of its own; with --run FILE, --json tells about it"); err != nil {
+			return err
+		}
+	}
+	if err := canWrite(f.run); err != nil {
+		return err
 	}
 	if r.Parallel, err = f.parallel.parallel(a, f); err != nil {
 		return err

@@ -30,11 +30,9 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 		"; the last is approximate")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
 	fl.StringVar(&f.strategy, "batch", "auto", "--topics: sync gives each core a topic, async each topic all cores, auto mixes both")
-	for flag, values := range map[string][]string{
+	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Strategies(),
-	} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
+	})
 }
 
 // parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even

@@ -36,9 +36,22 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		return err
 	}
 	took := time.Since(start)
+	if a.json {
+		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(), w.recall.approximate, w.recall.mean()})
+	}
 	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), w.answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
 	return nil
+}
+
+// runJSON is what --json says of a run that went to a file.
+type runJSON struct {
+	Run         string   `json:"run"`
+	Topics      int      `json:"topics"`
+	Answers     int      `json:"answers"`
+	Seconds     float64  `json:"seconds"`
+	Approximate bool     `json:"approximate,omitempty"`
+	Recall      *float64 `json:"recall,omitempty"`
 }
 
 // topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in the order of the topics.
@@ -139,10 +152,20 @@ func (m *meanRecall) add(t *topicLines) {
 	}
 }
 
+// mean is nil if nobody asked.
+func (m *meanRecall) mean() *float64 {
+	if m.asked == 0 {
+		return nil
+	}
+	mean := m.sum / float64(m.asked)
+	return &mean
+}
+
 func (m *meanRecall) summary(a *app) {
+	mean := m.mean()
 	switch {
-	case m.asked > 0:
-		a.summary("mean recall %.4f", m.sum/float64(m.asked))
+	case mean != nil:
+		a.summary("mean recall %.4f", *mean)
 	case m.approximate:
 		a.summary("these answers are approximate; --recall says how many of the best are among them")
 	}

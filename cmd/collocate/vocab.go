@@ -21,6 +21,7 @@ func (f *vocabFlags) register(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.opt.MinCount, "min-count", 1, "leave out words that occur less often")
 	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most so many words, the most frequent; 0 means all")
 	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove", "order of words with equal counts: glove (signed bytes) or bytes")
+	choices(cmd, map[string][]string{"ties": {"glove", "bytes"}})
 	cmd.Flags().BoolVar(&f.opt.KeepUnk, "keep-unk", false, "accept the word <unk> in the corpus, which GloVe does not")
 }
 
@@ -76,14 +77,11 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 				return err
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
+			if a.json {
+				return a.vocabularyJSON(v, stats, out)
+			}
 			if err := a.writeVocabulary(v, out); err != nil {
 				return err
-			}
-			if a.json && out != "" {
-				return a.printJSON(struct {
-					Engine string `json:"engine"`
-					cooccur.VocabularyStats
-				}{stats.Engine.String(), stats})
 			}
 			a.summary("%d words of %d documents, %d distinct; kept %d", stats.Words, stats.Documents, stats.Distinct, stats.Kept)
 			return nil
@@ -93,6 +91,29 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 	flags.register(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
 	return cmd
+}
+
+// vocabularyJSON tells about a vocabulary, and lists its words if no file is there for
+// them.
+func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStats, path string) error {
+	type word struct {
+		Word  string `json:"word"`
+		Count uint64 `json:"count"`
+	}
+	var list []word
+	if path == "" || path == "-" {
+		list = make([]word, v.Len())
+		for i := range list {
+			list[i] = word{string(v.Word(i)), v.Count(i)}
+		}
+	} else if err := a.writeVocabulary(v, path); err != nil {
+		return err
+	}
+	return a.printJSON(struct {
+		Engine string `json:"engine"`
+		cooccur.VocabularyStats
+		Vocabulary []word `json:"vocabulary,omitzero"`
+	}{stats.Engine.String(), stats, list})
 }
 
 // writeVocabulary writes to a file, or to standard output where no name is given.

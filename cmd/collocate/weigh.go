@@ -68,11 +68,9 @@ other words do not change.`,
 	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
 	f.BoolVar(&w.profile, "profile", false, "with --engine gpu: print the time of each step")
 	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
-	for name, values := range map[string][]string{
+	choices(cmd, map[string][]string{
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
-	} {
-		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
+	})
 	return cmd
 }
 
@@ -166,6 +164,11 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer closeDict()
+	if w.out == "-" {
+		if err := a.rawOutput("weights have a form of their own; with --out FILE, --json tells about them"); err != nil {
+			return err
+		}
+	}
 	if format != weigh.None {
 		if err := canWrite(w.out); err != nil {
 			return err
@@ -195,7 +198,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		MBPerSec:   float64(weights.TextBytes()) / 1e6 / seconds,
 		Steps:      weights.Steps(),
 	}
-	if a.json && w.out != "-" {
+	if a.json {
 		return a.printJSON(s)
 	}
 	a.summary("%d documents, %d terms, %d pairs, mean length %.1f, %.3g s, %.3g MB/s (%s)",

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// jsonCalls has a call of every verb, in an order in which files are there when they are
+// read. A verb whose output has a form of its own is called twice: once in vain.
+var jsonCalls = []struct{ args, refused string }{
+	{args: "version"},
+	{args: "tokens corpus.txt"},
+	{args: "vocab corpus.txt"},
+	{args: "vocab corpus.txt --out vocab.txt"},
+	{args: "cooccur corpus.txt --out corpus.cooc"},
+	{args: "neighbours corpus.cooc cat alone"},
+	{args: "index corpus.txt --out corpus.index"},
+	{args: "index stats corpus.index"},
+	{args: "index check corpus.index"},
+	{args: "index reorder corpus.index --out again.index"},
+	{args: "index export corpus.index --ciff corpus.ciff"},
+	{args: "index export corpus.index --ciff -", refused: "--ciff FILE"},
+	{args: "index import corpus.ciff --out third.index"},
+	{args: "search corpus.index cat --stats --explain"},
+	{args: "search corpus.index nothing"},
+	{args: "search corpus.index --topics topics.tsv --run run.txt --recall"},
+	{args: "search corpus.index --topics topics.tsv", refused: "--run FILE"},
+	{args: "eval qrels.txt run.txt --per-query"},
+	{args: "eval qrels.txt run.txt run.txt"},
+	{args: "weigh corpus.txt --out weights.tsv"},
+	{args: "weigh corpus.txt --index fourth.index"},
+	{args: "weigh corpus.txt --out -", refused: "--out FILE"},
+	{args: "dict build words.txt --out words.dict"},
+	{args: "dict stats words.dict"},
+	{args: "dict lookup words.dict cat owl"},
+	{args: "dict lookup words.dict"},
+	{args: "dict bench words.txt --lookups 10 --kinds hash,xbw"},
+	{args: "places points.csv -d 2 -p 0.1 --rules --instances 1"},
+	{args: "places points.csv -d 2,3 -p 0.1"},
+	{args: "places pairs points.csv -d 2 --permutations 9"},
+	{args: "generate text --docs 2 --out text.txt"},
+	{args: "generate text --docs 2", refused: "--out FILE"},
+	{args: "generate queries --count 2 --out queries.tsv"},
+	{args: "generate points --count 20 --out points.csv"},
+	{args: "demo", refused: "the demo is for people"},
+	{args: "gpu"},
+	{args: "bench search corpus.index --topics topics.tsv --rounds 1 -k 1"},
+	{args: "bench clients corpus.index --topics topics.tsv --clients 2 --for 50ms --every 20ms"},
+	{args: "bench weigh --sizes 10kB --rounds 1"},
+	{args: "bench cooccur --tokens 500 --engines multicore"},
+	{args: "bench places --quick --rounds 1 --limit 1ms --engine multicore"},
+}
+
+// noJSON are verbs without results, and those that need a GPU, which have scripts.
+var noJSON = map[string]bool{
+	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
+	"collocate bench": true, "collocate gpu test": true, "collocate bench thesis": true,
+}
+
+// With --json every verb prints JSON with keys in lower case and nothing else, or says why
+// it does not.
+func TestEveryVerbPrintsJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{
+		"corpus.txt": "the cat sat on the mat\nthe dog saw the cat\nalone\n",
+		"words.txt":  "cat\ndog\n",
+		"topics.tsv": "1\tcat mat\n2\tdog\n",
+		"qrels.txt":  "1 0 corpus.txt:1 1\n2 0 corpus.txt:2 1\n",
+		"points.csv": "x,y,kind\n0,0,cafe\n0,1,bar\n1,1,pub\n9,9,pub\n",
+	} {
+		if err := os.WriteFile(filepath.Join(".", name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range jsonCalls {
+		var out, errs bytes.Buffer
+		root := newRoot(newApp(strings.NewReader(""), &out, &errs))
+		root.SetArgs(append(strings.Fields(c.args), "--json"))
+		cmd, err := root.ExecuteContextC(t.Context())
+		seen[cmd.CommandPath()] = true
+		if c.refused != "" {
+			var usage usageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.refused) || out.Len() > 0 {
+				t.Errorf("%s: not refused, but %v; printed %q", c.args, err, out.String())
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		checkJSON(t, c.args, &out)
+	}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+		path := cmd.CommandPath()
+		if cmd.Runnable() && !seen[path] && !noJSON[path] && !strings.HasPrefix(path, "collocate completion ") {
+			t.Errorf("%s: --json was not tried", path)
+		}
+	}
+	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
+}
+
+// checkJSON looks at one value of JSON, or several in a row.
+func checkJSON(t *testing.T, what string, from io.Reader) {
+	t.Helper()
+	in := json.NewDecoder(from)
+	for n := 0; ; n++ {
+		var v any
+		err := in.Decode(&v)
+		if err == io.EOF && n > 0 {
+			return
+		}
+		if err != nil || v == nil {
+			t.Errorf("%s: value %d is %v, %v", what, n+1, v, err)
+			return
+		}
+		for _, key := range upperKeys(v) {
+			t.Errorf("%s: key %q is not in lower case", what, key)
+		}
+	}
+}
+
+// upperKeys lists names of fields that Go made up; measures such as P_10 and features of
+// places are data.
+func upperKeys(v any) (list []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if unicode.IsUpper(rune(key[0])) && strings.ToLower(key[1:]) == key[1:] && !strings.Contains(key, "_") && key != "Rprec" {
+				list = append(list, key)
+			}
+			list = append(list, upperKeys(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			list = append(list, upperKeys(inner)...)
+		}
+	}
+	return list
+}
