@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"slices"
 
 	"github.com/collocate/collocate/bm25"
 )
@@ -39,26 +40,32 @@ func xOf(c bm25.Length, tf, length uint32) float32 {
 // rank only: when they are too many, those beyond it are dropped.
 type ranking struct {
 	keep  []uint32 // bits of x, which order like x: none is negative
-	limit uint32   // what is not below cannot be among them
+	limit uint32   // what is not below cannot be among them; 0 before the first
 }
 
 const rankingSize = 4 * 1000
 
-func (r *ranking) reset() { r.keep, r.limit = r.keep[:0], math.MaxUint32 }
-
-func (r *ranking) add(x float32) {
-	b := math.Float32bits(x)
-	if b >= r.limit {
-		return
+// add adds the bits of up to BlockSize x.
+func (r *ranking) add(xs []uint32) {
+	if r.limit == 0 {
+		r.keep, r.limit = slices.Grow(r.keep[:0], rankingSize+BlockSize), math.MaxUint32
 	}
-	if r.keep = append(r.keep, b); len(r.keep) == rankingSize {
+	// What is to be kept is as good as random: writing all of it takes less time than guessing.
+	n, k, limit := len(r.keep), 0, r.limit
+	keep := (*[BlockSize]uint32)(r.keep[n : n+BlockSize])
+	for _, x := range xs {
+		keep[k&(BlockSize-1)] = x
+		k += below(x, limit)
+	}
+	if r.keep = r.keep[:n+k]; len(r.keep) >= rankingSize {
 		last := Ranks[numRanks-1]
 		selectLowest(r.keep, last)
-		r.keep, r.limit = r.keep[:last], highest(r.keep[:last])
+		r.keep = r.keep[:last]
+		r.limit = max(highest(r.keep), 1)
 	}
 }
 
-// take returns the x at each rank of what was added.
+// take returns the x at each rank of what was added since the last time.
 func (r *ranking) take() (ranked [numRanks]float32) {
 	for i := numRanks - 1; i >= 0; i-- {
 		ranked[i] = noPosting
@@ -68,9 +75,12 @@ func (r *ranking) take() (ranked [numRanks]float32) {
 			ranked[i] = math.Float32frombits(highest(r.keep))
 		}
 	}
-	r.reset()
+	r.limit = 0
 	return ranked
 }
+
+// below is 1 if x < limit, else 0, without a jump.
+func below(x, limit uint32) int { return int((uint64(x) - uint64(limit)) >> 63) }
 
 func highest(v []uint32) (top uint32) {
 	for _, x := range v {
@@ -85,12 +95,10 @@ func selectLowest(v []uint32, n int) {
 		// The middle of three places, so that rising and falling runs are cut in half.
 		a, b, c := v[0], v[len(v)/2], v[len(v)-1]
 		pivot := max(min(a, b), min(max(a, b), c))
-		low := 0 // v[:low] < pivot
+		low := 0 // v[:low] < pivot; all are moved, for nobody can guess which must be
 		for i, x := range v {
-			if x < pivot {
-				v[i], v[low] = v[low], x
-				low++
-			}
+			v[i], v[low] = v[low], x
+			low += below(x, pivot)
 		}
 		if n <= low {
 			v = v[:low]
@@ -98,10 +106,9 @@ func selectLowest(v []uint32, n int) {
 		}
 		same := low // v[low:same] == pivot
 		for i := low; i < len(v); i++ {
-			if x := v[i]; x == pivot {
-				v[i], v[same] = v[same], x
-				same++
-			}
+			x := v[i]
+			v[i], v[same] = v[same], x
+			same += below(x, pivot+1)
 		}
 		if n <= same {
 			return

@@ -34,10 +34,16 @@ func appendWords(dst []byte, at uint32, gaps *[BlockSize]uint32, words int) []by
 	start := len(dst)
 	dst = append(dst, make([]byte, 8*words)...)
 	doc, base := at, denseBase(at)
+	var word, of uint64 // the word's bits so far, and its place
 	for _, g := range gaps {
 		doc += g + 1
-		i := doc - base
-		dst[start+int(i>>3)] |= 1 << (i & 7)
+		i := uint64(doc - base)
+		if i>>6 != of {
+			word = 0
+		}
+		of = i >> 6
+		word |= 1 << (i & 63)
+		binary.LittleEndian.PutUint64(dst[start+int(8*of):], word)
 	}
 	return dst
 }

@@ -125,12 +125,15 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 		results[i] = make(chan partResult, 1)
 	}
 	tickets := make(chan struct{}, threads+1)
+	spare := &spareChunks{}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	for range min(threads, len(parts)) {
 		wg.Go(func() {
+			e := partEncoder{spare: spare}
+			e.encoder = newEncoder(w.lengths, e.full)
 			for {
 				select {
 				case tickets <- struct{}{}:
@@ -141,7 +144,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 				if i >= len(parts) {
 					return
 				}
-				results[i] <- w.encodePart(parts[i])
+				results[i] <- e.encode(parts[i])
 			}
 		})
 	}
@@ -159,6 +162,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 			if err := w.write(c); err != nil {
 				return err
 			}
+			spare.put(c)
 		}
 		if progress != nil {
 			progress(w.meta.occurrences)
@@ -173,26 +177,50 @@ type partResult struct {
 	err    error
 }
 
-func (w *Writer) encodePart(part iter.Seq2[weigh.Term, error]) (r partResult) {
-	e := newEncoder(w.lengths, func(c *chunk) error {
-		done := *c
-		r.chunks = append(r.chunks, &done)
-		*c = chunk{}
-		return nil
-	})
+// partEncoder encodes parts, one after the other.
+type partEncoder struct {
+	*encoder
+	spare  *spareChunks
+	chunks []*chunk // of the part
+}
+
+func (p *partEncoder) encode(part iter.Seq2[weigh.Term, error]) partResult {
+	p.chunks = nil
 	for t, err := range part {
+		if err == nil {
+			err = p.add(t.Word, t.Docs, t.TFs)
+		}
 		if err != nil {
 			return partResult{err: err}
 		}
-		if err := e.add(t.Word, t.Docs, t.TFs); err != nil {
-			return partResult{err: err}
-		}
 	}
-	if err := e.end(); err != nil {
+	if err := errors.Join(p.end(), p.flush()); err != nil {
 		return partResult{err: err}
 	}
-	if err := e.flush(); err != nil {
-		return partResult{err: err}
+	return partResult{chunks: p.chunks}
+}
+
+// full keeps a chunk and gives the encoder another one.
+func (p *partEncoder) full(c *chunk) error {
+	done := p.spare.get()
+	*done, *c = *c, *done
+	p.chunks = append(p.chunks, done)
+	return nil
+}
+
+// spareChunks are those that were written. New ones would have to grow first.
+type spareChunks struct{ sync.Pool }
+
+func (s *spareChunks) get() *chunk {
+	if c, ok := s.Get().(*chunk); ok {
+		return c
 	}
-	return r
+	return &chunk{}
+}
+
+func (s *spareChunks) put(c *chunk) {
+	if c.size() <= 2*chunkSize { // not those of very long lists
+		c.reset()
+		s.Put(c)
+	}
 }

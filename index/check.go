@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -141,7 +142,7 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 	var wg sync.WaitGroup
 	for range o.Threads {
 		wg.Go(func() {
-			c := listChecker{r: r, tfOf: TFOfCode()}
+			c := listChecker{r: r, tfOf: TFOfCode(), levels: levelMaker{docs: r.meta.docs}}
 			for ctx.Err() == nil {
 				from := int(next.Add(step)) - step
 				if from >= blocks {
@@ -180,6 +181,7 @@ type listChecker struct {
 	last   []byte
 	rank   ranking
 	levels levelMaker
+	xs     [BlockSize]uint32
 
 	words                        int
 	postings, occurrences, bytes uint64
@@ -249,8 +251,6 @@ func (k *listChecker) list(t Term) error {
 	var df int
 	var cf uint64
 	used := uint64(0)
-	k.rank.reset()
-	k.levels.reset()
 	best := noPosting
 	for b := range c.Blocks() {
 		low := noPosting
@@ -278,9 +278,12 @@ func (k *listChecker) list(t Term) error {
 			if c.LowX != nil {
 				x := xOf(r.coef, tf, r.lengths[d])
 				low = min(low, x)
-				k.rank.add(x)
-				k.levels.add(d, x)
+				k.xs[i] = math.Float32bits(x)
 			}
+		}
+		if c.LowX != nil {
+			k.rank.add(k.xs[:len(docs)])
+			k.levels.add(docs, k.xs[:len(docs)])
 		}
 		if b%SuperBlocks == 0 {
 			best = noPosting
@@ -298,11 +301,11 @@ func (k *listChecker) list(t Term) error {
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
 		return errors.New("corrupted: the ranked postings are others")
 	}
-	if hasLevels(t.DF, r.meta.docs) && r.meta.flags&flagLevels != 0 {
+	want, mapped := k.levels.take(nil)
+	if mapped && r.meta.flags&flagLevels != 0 {
 		if c.Levels == nil {
 			return errors.New("corrupted: there is no map of levels")
 		}
-		want := k.levels.append(nil, r.meta.docs)
 		if !bytes.Equal(sections.Bytes(c.LevelX[:]), want[:4*NumLevels]) || !bytes.Equal(c.Levels, want[4*NumLevels:]) {
 			return errors.New("corrupted: the map of levels is another one")
 		}

@@ -47,24 +47,26 @@ type encoder struct {
 	block, super, list *frontier // what the bounds are made from
 
 	// The list being encoded.
-	word      []byte
-	df, cf    uint64
-	prev      uint32 // the last document; ^0 before the first
-	n         int    // postings waiting for a full block
-	gaps, tfs [BlockSize]uint32
-	start     int // of its blocks in out.postings
-	last      []uint32
-	offsets   []uint32
-	bounds    []Bound
-	supers    []Bound
-	low       float32 // x of the block's best posting so far
-	lows      []float32
-	ranking   ranking
-	levels    levelMaker
+	word    []byte
+	df, cf  uint64
+	next    uint32 // the document after the last one
+	n       int    // postings waiting for a full block
+	docs    [BlockSize]uint32
+	gaps    [BlockSize]uint32 // documents between them
+	tfs     [BlockSize]uint32 // less 1
+	start   int               // of its blocks in out.postings
+	last    []uint32
+	offsets []uint32
+	bounds  []Bound
+	supers  []Bound
+	xs      [BlockSize]uint32 // bits of the x of a block, for
+	lows    []float32
+	ranking ranking
+	levels  levelMaker
 }
 
 func newEncoder(l *lengthTable, full func(*chunk) error) *encoder {
-	return &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l)}
+	return &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
 }
 
 // add appends postings of a word; see Writer.Add.
@@ -80,33 +82,44 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 			return err
 		}
 	}
-	lengths, coef, known := e.lengths, e.lengths.coef, uint32(len(e.lengths.both))
-	for i, d := range docs {
-		tf := tfs[i]
-		if d >= known || d <= e.prev && e.df > 0 {
-			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", word, d, e.before(), known)
-		}
-		if tf == 0 || tf > maxTF {
-			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", word, tf, d, uint32(maxTF))
-		}
+	for len(docs) > 0 {
 		if e.n == BlockSize {
-			if err := e.endBlock(); err != nil {
+			if err := e.endBlock(true); err != nil {
 				return err
 			}
 		}
-		e.gaps[e.n] = d - e.prev - 1
-		e.tfs[e.n] = tf - 1
-		e.n++
-		e.df++
-		e.cf += uint64(tf)
-		e.prev = d
-		length, class := lengths.of(d)
-		e.block.add(codeOfTF(tf), class)
-		x := xOf(coef, tf, length)
-		e.low = min(e.low, x)
-		e.ranking.add(x)
-		e.levels.add(d, x)
+		n := min(len(docs), BlockSize-e.n)
+		if err := e.take(docs[:n], tfs[:n]); err != nil {
+			return err
+		}
+		docs, tfs = docs[n:], tfs[n:]
 	}
+	return nil
+}
+
+// take puts postings to those that wait, for whom there is room.
+func (e *encoder) take(docs, tfs []uint32) error {
+	n, next, known := len(docs), e.next, uint32(len(e.lengths.both))
+	gaps, less := e.gaps[e.n:e.n+n], e.tfs[e.n:e.n+n]
+	tfs = tfs[:n]
+	sum := uint64(0)
+	for i, d := range docs {
+		if d < next || d >= known {
+			return fmt.Errorf("index: word %q: document %d after %s, of %d documents: not ascending, or too large", e.word, d, before(next), known)
+		}
+		tf := tfs[i]
+		if tf-1 >= maxTF {
+			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word, tf, d, uint32(maxTF))
+		}
+		gaps[i], less[i] = d-next, tf-1
+		next = d + 1
+		sum += uint64(tf)
+	}
+	copy(e.docs[e.n:], docs)
+	e.n += n
+	e.df += uint64(n)
+	e.cf += sum
+	e.next = next
 	return nil
 }
 
@@ -121,29 +134,41 @@ func (e *encoder) begin(word []byte) error {
 		return err
 	}
 	e.word = append(e.word[:0], word...)
-	e.df, e.cf, e.prev, e.n, e.start = 0, 0, ^uint32(0), 0, len(e.out.postings)
+	e.df, e.cf, e.next, e.n, e.start = 0, 0, 0, 0, len(e.out.postings)
 	e.last, e.offsets, e.bounds, e.supers, e.lows = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0], e.lows[:0]
-	e.low = noPosting
-	e.ranking.reset()
-	e.levels.reset()
 	return nil
 }
 
-// endBlock packs the postings that wait.
-func (e *encoder) endBlock() error {
+// endBlock packs the postings that wait. Skip data are for lists of several blocks only.
+func (e *encoder) endBlock(skip bool) error {
 	at := len(e.out.postings) - e.start
 	if at > math.MaxUint32 {
 		return fmt.Errorf("index: the list of %q is longer than 4 GiB", e.word)
 	}
-	before := ^uint32(0)
+	last := ^uint32(0)
 	if len(e.last) > 0 {
-		before = e.last[len(e.last)-1]
+		last = e.last[len(e.last)-1]
 	}
-	e.last = append(e.last, e.prev)
-	e.offsets = append(e.offsets, uint32(at))
-	e.out.postings = appendBlock(e.out.postings, before, &e.gaps, &e.tfs, e.n)
+	if skip {
+		e.judge()
+		e.last = append(e.last, e.next-1)
+		e.offsets = append(e.offsets, uint32(at))
+	}
+	e.out.postings = appendBlock(e.out.postings, last, &e.gaps, &e.tfs, e.n)
 	e.n = 0
-	e.lows, e.low = append(e.lows, e.low), noPosting
+	return nil
+}
+
+// judge makes the skip data that say how good the waiting postings are.
+func (e *encoder) judge() {
+	xs, low := e.xs[:e.n], uint32(math.MaxUint32)
+	e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
+	for _, x := range xs {
+		low = min(low, x)
+	}
+	e.lows = append(e.lows, math.Float32frombits(low))
+	e.ranking.add(xs)
+	e.levels.add(e.docs[:e.n], xs)
 	b := e.block.take()
 	e.bounds = append(e.bounds, b)
 	e.super.addBound(b)
@@ -151,7 +176,6 @@ func (e *encoder) endBlock() error {
 	if len(e.bounds)%SuperBlocks == 0 {
 		e.supers = append(e.supers, e.super.take())
 	}
-	return nil
 }
 
 // end finishes the list.
@@ -161,18 +185,17 @@ func (e *encoder) end() error {
 	}
 	t := Term{DF: uint32(e.df), CF: e.cf}
 	if e.df == 1 {
-		t.inlineDoc = e.prev
-		e.block.take()
+		t.inlineDoc = e.docs[0]
 	} else {
-		if err := e.endBlock(); err != nil {
+		if err := e.endBlock(e.df > BlockSize); err != nil {
 			return err
 		}
-		if len(e.bounds)%SuperBlocks != 0 {
-			e.supers = append(e.supers, e.super.take())
-		}
-		whole := e.list.take()
 		t.postingsLen = uint64(len(e.out.postings) - e.start)
 		if e.df > BlockSize {
+			if len(e.bounds)%SuperBlocks != 0 {
+				e.supers = append(e.supers, e.super.take())
+			}
+			whole := e.list.take()
 			s := e.out.skips
 			s = append(s, sections.Bytes(e.last)...)
 			s = append(s, sections.Bytes(e.offsets)...)
@@ -180,8 +203,8 @@ func (e *encoder) end() error {
 			s = append(s, sections.Bytes(e.supers)...)
 			s = append(s, sections.Bytes([]Bound{whole})...)
 			e.out.skips = e.appendBest(s)
-			if docs := uint64(len(e.lengths.lengths)); hasLevels(t.DF, docs) {
-				e.out.levels = e.levels.append(e.out.levels, docs)
+			var mapped bool
+			if e.out.levels, mapped = e.levels.take(e.out.levels); mapped {
 				e.out.leveled = append(e.out.leveled, len(e.out.terms))
 			}
 		}
@@ -219,9 +242,9 @@ func (e *encoder) flush() error {
 }
 
 // before is the last document in words, for error messages.
-func (e *encoder) before() string {
-	if e.df == 0 {
+func before(next uint32) string {
+	if next == 0 {
 		return "none"
 	}
-	return fmt.Sprint(e.prev)
+	return fmt.Sprint(next - 1)
 }

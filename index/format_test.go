@@ -2,6 +2,9 @@ package index
 
 import (
 	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -122,5 +125,49 @@ func TestSkipsOfALongList(t *testing.T) {
 	// Second block: 72 gaps less 1 of 2, 2 bits each.
 	if tail := hex.EncodeToString(r.postings[54:74]); tail != "0200"+strings.Repeat("aa", 18) {
 		t.Errorf("tail %s", tail)
+	}
+}
+
+// The files of lists of all sorts, by their checksums: whatever makes the encoder faster leaves every byte as it was.
+func TestBytesOfManyListsArePinned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 82)) // whole numbers only: the same on every machine
+	p := &plainIndex{}
+	for d := range 30_000 {
+		p.lengths = append(p.lengths, rng.Uint32N(1<<rng.Uint32N(14)))
+		p.ids = append(p.ids, strconv.Itoa(d))
+	}
+	p.lengths[17] = 1 << 25 // longer than what is kept beside the class
+	for i := range 120 {
+		p.words = append(p.words, fmt.Sprintf("w%03d", i))
+		every := rng.IntN(1<<rng.IntN(14)) + 1
+		var docs, tfs []uint32
+		for d := range p.lengths {
+			if rng.IntN(every) == 0 || d == 0 {
+				docs, tfs = append(docs, uint32(d)), append(tfs, rng.Uint32N(1<<rng.Uint32N(4))+1)
+				if rng.IntN(50) == 0 {
+					tfs[len(tfs)-1] = rng.Uint32N(1<<rng.Uint32N(32)) + 1
+				}
+			}
+		}
+		p.docs, p.tfs = append(p.docs, docs), append(p.tfs, tfs)
+	}
+	r := p.write(t)
+	data, err := r.files[metaFile].Section("files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamps, err := parseStamps(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint32{termsFile: 0x74dc7077, postingsFile: 0x7497115a, skipsFile: 0x7799c728, docsFile: 0x1e837474, levelsFile: 0x4db8c763}
+	for _, s := range stamps {
+		if want[s.name] != s.crc {
+			t.Errorf("%s, of %d bytes: checksum %#x, want %#x", s.name, s.size, s.crc, want[s.name])
+		}
+		delete(want, s.name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no files for %v", want)
 	}
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -22,13 +23,27 @@ type lengthTable struct {
 // longLength stands for lengths that find no room beside the class.
 const longLength = 1<<24 - 1
 
-// of is a document's length and its class. Documents come in no order that memory likes: looking for both in one place makes a build 7% shorter.
-func (t *lengthTable) of(doc uint32) (length uint32, class uint8) {
-	b := t.both[doc]
-	if length = b >> 8; length == longLength {
-		length = t.lengths[doc]
+// judge finds how good postings of up to BlockSize documents are, given with their frequencies less 1: the bits of their x, and for f their
+// pairs of frequency and class. Documents come in no order that memory likes: looking for length and class in one place makes a build 7% shorter.
+func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
+	tfs, xs = tfs[:len(docs)], xs[:len(docs)]
+	coef, top := t.coef, f.top
+	for i, d := range docs {
+		b, tf := t.both[d], tfs[i]
+		length, code := b>>8, tf
+		if length == longLength {
+			length = t.lengths[d]
+		}
+		if tf >= exactTFs {
+			code = uint32(codeOfTF(tf + 1))
+		}
+		xs[i] = math.Float32bits(xOf(coef, tf+1, length))
+		if class := uint16(uint8(b)); class < f.shortest[uint8(code)] {
+			f.shortest[uint8(code)] = class
+			top = max(top, int(code))
+		}
 	}
-	return length, uint8(b)
+	f.top = top
 }
 
 func newLengthTable(lengths []uint32) *lengthTable {

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/collocate/collocate/internal/sections"
@@ -43,57 +42,102 @@ func mapBytes(docs uint64) uint64 {
 	return 4*NumLevels + (docs+StretchDocs-1)/StretchDocs*StretchBytes
 }
 
-// levelMaker makes the map of a list from its postings in order.
+// levelMaker makes the map of a list from its postings in order. Most lists are too short to have one, so postings wait until there are enough for it.
 type levelMaker struct {
-	places []uint32 // those that have postings, in units of LevelDocs
-	lows   []float32
+	docs    uint64 // of the index
+	df      uint64
+	waiting []uint32 // documents, and
+	xs      []uint32 // bits of their x
+	lows    []uint32 // bits of the lowest x at each place, of LevelDocs documents; whole stretches
+	count   [1 << 15]uint32
+	levelOf [1 << 15]uint8
 }
 
-func (m *levelMaker) reset() { m.places, m.lows = m.places[:0], m.lows[:0] }
+// add adds documents with the bits of their x.
+func (m *levelMaker) add(docs, xs []uint32) {
+	m.df += uint64(len(docs))
+	if m.df < levelsFrom || m.df*levelsShare < m.docs {
+		m.waiting, m.xs = append(m.waiting, docs...), append(m.xs, xs...)
+		return
+	}
+	if len(m.waiting) > 0 {
+		m.put(m.waiting, m.xs)
+		m.waiting, m.xs = m.waiting[:0], m.xs[:0]
+	}
+	m.put(docs, xs)
+}
 
-func (m *levelMaker) add(doc uint32, x float32) {
-	p, n := doc/LevelDocs, len(m.places)
-	if n == 0 || m.places[n-1] != p {
-		m.places, m.lows = append(m.places, p), append(m.lows, x)
-	} else if x < m.lows[n-1] {
-		m.lows[n-1] = x
+func (m *levelMaker) put(docs, xs []uint32) {
+	if m.lows == nil {
+		m.lows = make([]uint32, mapPlaces(m.docs))
+		for i := range m.lows {
+			m.lows[i] = noPostingBits
+		}
+	}
+	xs = xs[:len(docs)]
+	for i, d := range docs {
+		m.lows[d/LevelDocs] = min(m.lows[d/LevelDocs], xs[i])
 	}
 }
 
-// append appends the map of what was added, for so many documents.
-func (m *levelMaker) append(dst []byte, docs uint64) []byte {
+// mapPlaces is how many places the stretches of a map have.
+func mapPlaces(docs uint64) uint64 {
+	return (docs + StretchDocs - 1) / StretchDocs * (StretchDocs / LevelDocs)
+}
+
+// take appends the map of what was added since the last time, if the list has one.
+func (m *levelMaker) take(dst []byte) (_ []byte, ok bool) {
+	waits := m.df < levelsFrom || m.df*levelsShare < m.docs
+	m.df, m.waiting, m.xs = 0, m.waiting[:0], m.xs[:0]
+	if waits {
+		return dst, false
+	}
 	// Levels end between numbers whose upper 16 bits differ, so that counting does for sorting.
-	var count [1 << 16]uint32
+	lowest, highest := uint32(noPostingBits), uint32(0)
 	for _, x := range m.lows {
-		count[math.Float32bits(x)>>16]++
+		m.count[x>>16]++
+		lowest = min(lowest, x)
+		if x != noPostingBits {
+			highest = max(highest, x)
+		}
 	}
-	var levelOf [1 << 16]uint8
+	there := len(m.lows) - int(m.count[noPostingBits>>16])
 	level, seen := 0, 0
-	for u, n := range &count {
-		for level < NumLevels-2 && seen*1000 >= levelEnds[level]*len(m.lows) {
+	for u := lowest >> 16; u <= highest>>16; u++ {
+		for level < NumLevels-2 && seen*1000 >= levelEnds[level]*there {
 			level++
 		}
-		levelOf[u] = uint8(NumLevels - 1 - level)
-		seen += int(n)
+		m.levelOf[u] = uint8(NumLevels - 1 - level)
+		seen += int(m.count[u])
+		m.count[u] = 0
 	}
-	var low [NumLevels]float32
+	m.count[noPostingBits>>16] = 0
+	m.levelOf[noPostingBits>>16] = 0
+	var low [NumLevels]uint32
 	for l := range low {
-		low[l] = noPosting
+		low[l] = noPostingBits
 	}
 	start := len(dst)
-	dst = slices.Grow(dst, int(mapBytes(docs)))[:start+int(mapBytes(docs))]
+	size := int(mapBytes(m.docs))
+	dst = slices.Grow(dst, size)[:start+size]
 	levels := dst[start+4*NumLevels:]
-	clear(levels)
-	for i, x := range m.lows {
-		l := levelOf[math.Float32bits(x)>>16]
-		low[l] = min(low[l], x)
-		p := m.places[i]
-		stretch, at := p/(2*StretchBytes), p%(2*StretchBytes)
-		levels[stretch*StretchBytes+at%StretchBytes] |= l << (at / StretchBytes * 4)
+	for lows := m.lows; len(lows) >= 2*StretchBytes; lows, levels = lows[2*StretchBytes:], levels[StretchBytes:] {
+		stretch, out := (*[2 * StretchBytes]uint32)(lows), (*[StretchBytes]byte)(levels)
+		for i := range out {
+			x, y := stretch[i], stretch[i+StretchBytes]
+			k, l := m.levelOf[x>>16&0x7fff], m.levelOf[y>>16&0x7fff]
+			low[k&(NumLevels-1)] = min(low[k&(NumLevels-1)], x)
+			low[l&(NumLevels-1)] = min(low[l&(NumLevels-1)], y)
+			out[i] = k | l<<4
+			stretch[i], stretch[i+StretchBytes] = noPostingBits, noPostingBits
+		}
 	}
 	copy(dst[start:], sections.Bytes(low[:]))
-	return dst
+	return dst, true
 }
+
+// noPostingBits are those of noPosting.
+const noPostingBits = 0x7f800000
 
 // levelMaps is the file of maps.
 type levelMaps struct {

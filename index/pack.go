@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // packBlock appends the 128 numbers at w bits each in the vertical layout: number
@@ -10,18 +11,29 @@ import (
 // words of the four lanes alternate. One load of a uint64 then gives two lanes, a
 // SIMD register all four, and all numbers of a row need the same shift.
 func packBlock(dst []byte, v *[BlockSize]uint32, w uint) []byte {
-	var words [4 * 32]uint32
-	for i, x := range v {
-		bit := uint(i/4) * w
-		at := bit/32*4 + uint(i%4)
-		wide := uint64(x) << (bit % 32)
-		words[at] |= uint32(wide)
-		if wide>>32 != 0 {
-			words[at+4] |= uint32(wide >> 32)
+	start := len(dst)
+	dst = slices.Grow(dst, BlockSize/8*int(w))[:start+BlockSize/8*int(w)]
+	out := dst[start:]
+	var lanes [4]uint64
+	have := uint(0)
+	for i := 0; i < BlockSize; i += 4 {
+		row := (*[4]uint32)(v[i:])
+		lanes[0] |= uint64(row[0]) << (have & 63)
+		lanes[1] |= uint64(row[1]) << (have & 63)
+		lanes[2] |= uint64(row[2]) << (have & 63)
+		lanes[3] |= uint64(row[3]) << (have & 63)
+		if have += w; have >= 32 {
+			words := (*[16]byte)(out)
+			binary.LittleEndian.PutUint32(words[0:], uint32(lanes[0]))
+			binary.LittleEndian.PutUint32(words[4:], uint32(lanes[1]))
+			binary.LittleEndian.PutUint32(words[8:], uint32(lanes[2]))
+			binary.LittleEndian.PutUint32(words[12:], uint32(lanes[3]))
+			lanes[0] >>= 32
+			lanes[1] >>= 32
+			lanes[2] >>= 32
+			lanes[3] >>= 32
+			out, have = out[16:], have-32
 		}
-	}
-	for _, x := range words[:4*w] {
-		dst = binary.LittleEndian.AppendUint32(dst, x)
 	}
 	return dst
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -47,8 +48,9 @@ func appendBlock(dst []byte, at uint32, gaps, tfs *[BlockSize]uint32, n int) []b
 	if n == BlockSize {
 		threshold = minPatchGain
 	}
-	w, d := patchedWidth(gaps[:n], threshold)
-	v, e := patchedWidth(tfs[:n], 0)
+	many := countWidths(gaps[:n], tfs[:n])
+	w, d := many.of(0).patched(n, threshold)
+	v, e := many.of(32).patched(n, 0)
 	if n == BlockSize {
 		last := at
 		for _, g := range gaps {
@@ -90,28 +92,42 @@ func takePatches(dst []byte, numbers []uint32, w uint, patches int) []byte {
 	return dst
 }
 
-// patchedWidth chooses the number of bits that makes the numbers smallest when up
+// widthCounts says how many numbers are wider than 0, 1, 2 and so on bits, of two blocks: of the first in the lower halves, of the second in
+// the upper ones. Bit w of ones, twos and fours makes the count for w; where it is more than that, bit w of more is set.
+type widthCounts struct{ ones, twos, fours, more uint64 }
+
+// countWidths adds up all counts at once, by the logic of an adder: a table of counts has to wait for its own entries, which are often the same, and
+// took twice the time.
+func countWidths(first, second []uint32) (c widthCounts) {
+	second = second[:len(first)]
+	for i, x := range first {
+		wider := uint64(1)<<bits.Len32(x) - 1 | (uint64(1)<<bits.Len32(second[i])-1)<<32
+		carry := c.ones & wider
+		c.ones ^= wider
+		wider = c.twos & carry
+		c.twos ^= carry
+		c.more |= c.fours & wider
+		c.fours ^= wider
+	}
+	return c
+}
+
+// of are the counts of the block whose bits begin at one.
+func (c widthCounts) of(bit uint) widthCounts {
+	half := func(x uint64) uint64 { return x >> bit & math.MaxUint32 }
+	return widthCounts{half(c.ones), half(c.twos), half(c.fours), half(c.more)}
+}
+
+// patched chooses the number of bits that makes n numbers smallest when up
 // to seven larger ones are patched in, if that gains more than so many bits.
-func patchedWidth(v []uint32, threshold int) (w uint, patches int) {
-	var ofWidth [33]int
-	for _, x := range v {
-		ofWidth[bits.Len32(x)]++
-	}
-	top := uint(31)
-	for top > 0 && ofWidth[top] == 0 {
-		top--
-	}
-	w, best := top, len(v)*int(top)-threshold
-	count := 0
-	for try := top; try > 0; {
-		count += ofWidth[try]
-		try--
-		if count > maxPatches {
-			break
-		}
+func (c widthCounts) patched(n, threshold int) (w uint, patches int) {
+	top := uint(bits.Len64(c.ones | c.twos | c.fours | c.more))
+	w, best := top, n*int(top)-threshold
+	for try := int(top) - 1; try >= 0 && c.more>>try&1 == 0; try-- {
+		count := int(c.ones>>try&1 | c.twos>>try&1<<1 | c.fours>>try&1<<2)
 		// A patch is a position and a byte; longer only where 7 bits are saved.
-		if cost := len(v)*int(try) + 16*count; cost < best {
-			w, patches, best = try, count, cost
+		if cost := n*try + 16*count; cost < best {
+			w, patches, best = uint(try), count, cost
 		}
 	}
 	return w, patches
