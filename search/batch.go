@@ -135,6 +135,7 @@ type worker[T any] struct {
 	do    func(int, *Result) (T, error)
 	reuse bool
 	own   Result // that is overwritten
+	hold  *hold  // in a crew
 }
 
 // make makes something of a result, unless there is none.

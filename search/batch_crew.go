@@ -4,59 +4,79 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/collocate/collocate/engine"
 )
 
 // ahead is how many requests for each worker may be fetched before the first result that is not
 // there yet. A slow request holds up the results behind it but, up to here, not the work.
-const ahead = 128
+const ahead = 512
+
+// stretch is how long the caller's worker answers requests before it looks for results to hand out. These lie in the caches of other
+// cores, and each look costs as much as a tenth of a small query.
+const stretch = 50 * time.Microsecond
 
 // crew is the workers of a batch and what they share: a ring of requests and of what was made of them. One goroutine fetches
-// requests; the workers take them in order; and one of the workers, the one on the caller's goroutine, also hands out what
+// requests; the workers take some at a time, in order; and one of the workers, the one on the caller's goroutine, also hands out what
 // was made, in order. So with as many workers as cores all are busy and none changes places with another, which
 // costs more than a small query. Requests are taken and handed out by atomic counters; the lock is for those who wait.
+//
+// What several cores write is read as seldom as can be, and lies apart: to get a line of memory that another core
+// has written takes 0.1 microseconds and more.
 type crew[T any] struct {
 	s       *Searcher
 	mixed   bool
 	threads int
-
 	slots   []slot[T]
+	holds   []hold // of each worker
+
+	_       apart
 	fetched atomic.Int64 // requests
-	ended   atomic.Bool  // there are no more
-	stopped atomic.Bool  // no more are wanted
+	_       apart
 	taken   atomic.Int64
+	_       apart
 	given   atomic.Int64 // results that were handed out
+	_       apart
+
+	// These hardly ever change.
+	ended   atomic.Bool  // there are no more requests
+	stopped atomic.Bool  // no more are wanted
+	full    atomic.Bool  // the one who fetches waits for room
+	idle    atomic.Int32 // workers that wait for work
+	calm    atomic.Bool  // the caller waits for its turn, or work
+	_       apart
 
 	mu   sync.Mutex
 	open []*team // requests at work in which others can help, oldest first
 	// Who waits has said so before it looks for the last time, and who brings something looks for those who wait
 	// afterwards: none is missed.
 	room, work, turn sync.Cond
-	full             atomic.Bool  // the one who fetches waits for room
-	idle             atomic.Int32 // workers that wait for work
-	calm             atomic.Bool  // the caller waits for its turn, or work
 }
+
+// apart keeps what is before it and what is behind it out of one line of memory, and out of two that are fetched as a pair.
+type apart [128]byte
 
 // slot is a request, and then what was made of it.
 type slot[T any] struct {
 	request Request
 	made    T
 	err     error
-	done    atomic.Bool
+	done    atomic.Int64 // how many requests had come when this one had, once something was made of it
 }
 
 // side is the synchronous and the mixed strategy: requests are answered side by side.
 func (w *worker[T]) side(ctx context.Context, requests iter.Seq[Request], b Batch, yield func(T, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := &crew[T]{s: w.s, mixed: b.Strategy == Mixed, threads: b.Threads, slots: make([]slot[T], ahead*b.Threads)}
+	c := &crew[T]{s: w.s, mixed: b.Strategy == Mixed, threads: b.Threads, slots: make([]slot[T], ahead*b.Threads), holds: make([]hold, b.Threads)}
 	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
 	var others sync.WaitGroup
 	others.Go(func() { c.fetch(requests) })
-	for range b.Threads - 1 {
-		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse}
+	for i := range b.Threads - 1 {
+		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse, hold: &c.holds[1+i]}
 		others.Go(func() { c.serve(ctx, w) })
 	}
 	defer func() {
@@ -65,6 +85,7 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[Request], b Batc
 		c.wakeAll()
 		others.Wait()
 	}()
+	w.hold = &c.holds[0]
 	c.lead(ctx, w, yield)
 }
 
@@ -95,32 +116,51 @@ func (c *crew[T]) fetch(requests iter.Seq[Request]) {
 
 // lead is serve for the caller, who hands out results as well.
 func (c *crew[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) bool) {
-	size := int64(len(c.slots))
-	for {
-		i := c.given.Load()
-		s := &c.slots[i%size]
-		switch {
-		case i < c.fetched.Load() && s.done.Load():
-			made, err := s.made, s.err
-			s.request, s.made, s.err = Request{}, *new(T), nil
-			s.done.Store(false)
-			c.given.Store(i + 1)
-			if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
-				c.wake(&c.room)
-			}
-			if !yield(made, err) || err != nil {
-				return
-			}
-		case c.ended.Load() && i == c.fetched.Load():
+	for c.handOut(yield) {
+		if c.over() {
 			return
-		case c.one(ctx, w) || c.help():
-		default:
-			c.wait(&c.turn, func() bool {
-				return i < c.fetched.Load() && s.done.Load() || c.ended.Load() && i == c.fetched.Load() || c.any()
-			}, func(on bool) { c.calm.Store(on) })
 		}
+		began, busy := time.Now(), false
+		for c.one(ctx, w) {
+			if busy = true; time.Since(began) >= stretch {
+				break
+			}
+		}
+		if busy || c.help() {
+			continue
+		}
+		c.wait(&c.turn, func() bool { return c.ready() || c.over() || c.any() }, func(on bool) { c.calm.Store(on) })
 	}
 }
+
+// handOut yields what is there; false means that no more is wanted.
+func (c *crew[T]) handOut(yield func(T, error) bool) bool {
+	size := int64(len(c.slots))
+	for c.ready() {
+		i := c.given.Load()
+		s := &c.slots[i%size]
+		made, err := s.made, s.err
+		s.made = *new(T)
+		c.given.Store(i + 1)
+		if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
+			c.wake(&c.room)
+			runtime.Gosched() // all cores may be busy for long: this one makes way
+		}
+		if !yield(made, err) || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// ready says whether there is a result to hand out.
+func (c *crew[T]) ready() bool {
+	i := c.given.Load()
+	return c.slots[i%int64(len(c.slots))].done.Load() == i+1
+}
+
+// over says whether all results were handed out.
+func (c *crew[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
 
 // serve answers requests, and helps where there are none, until the batch is over.
 func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
@@ -140,19 +180,15 @@ func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
 
 // one answers the next request, if there is one.
 func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
-	i := c.taken.Load()
-	for ; ; i = c.taken.Load() {
-		if i >= c.fetched.Load() {
-			return false
-		}
-		if c.taken.CompareAndSwap(i, i+1) {
-			break
-		}
+	i, ok := c.next(w.hold)
+	if !ok {
+		return false
 	}
 	s := &c.slots[i%int64(len(c.slots))]
 	found, err := c.answer(ctx, w, &s.request)
 	s.made, s.err = w.make(int(i), found, err)
-	s.done.Store(true)
+	s.request = Request{}
+	s.done.Store(i + 1)
 	if c.calm.Load() {
 		c.wake(&c.turn)
 	}
@@ -170,7 +206,7 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], r *Request) (*Result
 		return nil, err
 	}
 	defer c.s.release(q)
-	if !spread.spread(q) || spread.mayBeAlone() && q.effort() < longEffort && c.taken.Load() < c.fetched.Load() {
+	if !spread.spread(q) || spread.mayBeAlone() && q.effort() < longEffort && (w.hold.count() > 0 || c.more()) {
 		return w.alone(q)
 	}
 	t := c.s.newTeam(q, &spread)
@@ -225,7 +261,7 @@ func (c *crew[T]) close(t *team) {
 }
 
 // any says whether there is something to do; the lock is held.
-func (c *crew[T]) any() bool { return c.taken.Load() < c.fetched.Load() || len(c.open) > 0 }
+func (c *crew[T]) any() bool { return c.more() || c.heldBy() != nil || len(c.open) > 0 }
 
 // wait waits until something holds; say is told when it begins and when it ends.
 func (c *crew[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
