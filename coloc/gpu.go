@@ -57,7 +57,7 @@ func OpenGPU(which engine.Device) (*GPU, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := NewGPU(dev, which.Memory)
+	d, err := newGPU(dev, which.Memory)
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
@@ -65,9 +65,9 @@ func OpenGPU(which engine.Device) (*GPU, error) {
 	return d, nil
 }
 
-// NewGPU is OpenGPU for a device that is open already, as those of this module's
-// measurements are. memory bounds what jobs take of it; 0 is most of what is free.
-func NewGPU(dev *gpu.Device, memory int64) (*GPU, error) {
+// newGPU is OpenGPU for a device that is open already. memory bounds what jobs take of
+// it; 0 is most of what is free.
+func newGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 	budget, err := dev.Budget(memory)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func NewGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 // Name is the device's.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
-// Close gives the memory back, and the device if OpenGPU opened it.
+// Close gives the memory and the device back.
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
-	d, err := NewGPU(dev, memory)
+	d, err := newGPU(dev, memory)
 	if err != nil {
 		t.Fatal(err)
 	}

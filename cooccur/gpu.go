@@ -61,7 +61,7 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := UseGPU(dev, d.Memory)
+	g, err := useGPU(dev, d.Memory)
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
@@ -69,9 +69,9 @@ func OpenGPU(d engine.Device) (*GPU, error) {
 	return g, nil
 }
 
-// UseGPU is OpenGPU for a device that is open already, as those of this module's
-// measurements are. memory bounds what is taken of it, 0 means most of what is free.
-func UseGPU(dev *gpu.Device, memory int64) (*GPU, error) {
+// useGPU is OpenGPU for a device that is open already. memory bounds what is taken of
+// it, 0 means most of what is free.
+func useGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 	g := &GPU{dev: dev, memory: memory}
 	for _, s := range []**gpu.Stream{&g.compute, &g.copies[0], &g.copies[1]} {
 		var err error

@@ -22,7 +22,7 @@ import (
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
-	g, err := UseGPU(dev, memory)
+	g, err := useGPU(dev, memory)
 	if err != nil {
 		t.Fatal(err)
 	}

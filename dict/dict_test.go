@@ -428,26 +428,10 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// Texts to measure with are made of the words, all of which are found.
-func TestTexts(t *testing.T) {
+// The size of a table is known without building it.
+func TestTableBytes(t *testing.T) {
 	w := generated(2000, 4)
-	d := build(t, w, XBW)
-	for name, text := range map[string]*Text{"frequent": ByFrequency(w, 20000, 1), "uniform": Uniform(w, 20000, 1)} {
-		if found := text.LookUp(d); found != 20000 || text.Len() != 20000 {
-			t.Errorf("%s: %d of %d words found", name, found, text.Len())
-		}
-		var m Timing
-		m.Round(text, d)
-		first := m.Total()
-		if m.Round(text, d); first <= 0 || m.Total() > first {
-			t.Errorf("%s: %v, and then %v", name, first, m.Total())
-		}
-	}
-	if f, u := ByFrequency(w, 20000, 1).Chars(), Uniform(w, 20000, 1).Chars(); f >= u {
-		t.Errorf("frequent words have %d characters, all words %d", f, u)
-	}
-	size, err := TableBytes(t.Context(), w)
-	if err != nil || size != build(t, w, STT).Stats().STTBytes {
+	if size, err := TableBytes(t.Context(), w); err != nil || size != build(t, w, STT).Stats().STTBytes {
 		t.Errorf("the table takes %d bytes, %v", size, err)
 	}
 }

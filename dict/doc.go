@@ -44,8 +44,8 @@
 //
 // # On a GPU
 //
-// Tables and the xbw kinds can be brought to a device (File.Upload), where very many
-// words are looked up at once. RRR records are read there as one vector each and blocks
+// IDs looks many words up at once. Tables and the xbw kinds can be brought to a device
+// for that (File.OpenGPU). RRR records are read there as one vector each and blocks
 // decoded by a table in shared memory; the bits of xbw-plain, and all others but B_c, lie
 // as 96 bits beside the number of ones before them, so a rank takes one access. A
 // sample of the words fills a cache first, in which frequent words of up to eight bytes

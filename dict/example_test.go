@@ -1,6 +1,7 @@
 package dict_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -40,4 +41,39 @@ func Example() {
 	// Output:
 	// 1 true rose
 	// false
+}
+
+// Many words at once, on all cores; on a GPU with LookUpOptions{Engine: engine.GPU}.
+func ExampleFile_IDs() {
+	words := &dict.Words{}
+	for _, w := range []string{"ant", "bee", "cat"} {
+		if err := words.Add([]byte(w)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	var file bytes.Buffer
+	if err := dict.Build(context.Background(), words, dict.Options{Kind: dict.Hash}, &file); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := dict.Parse(file.Bytes())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text := &dict.Text{}
+	for _, w := range strings.Fields("cat and bee and cat") {
+		text.Add([]byte(w))
+	}
+	ids, err := d.IDs(context.Background(), text, dict.LookUpOptions{})
+	for i, id := range ids {
+		if id == dict.None {
+			fmt.Printf("%s? ", text.Word(i))
+			continue
+		}
+		fmt.Printf("%s %d ", text.Word(i), id)
+	}
+	fmt.Println(err)
+	// Output: cat 2 and? bee 1 and? cat 2 <nil>
 }

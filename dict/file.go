@@ -171,17 +171,23 @@ func (d *File) Close() error { return d.file.Close() }
 
 // Stats describes a dictionary.
 type Stats struct {
-	Kind       string          `json:"kind"`
-	Words      int             `json:"words"`
-	Characters int64           `json:"characters"` // of all words
-	Longest    int             `json:"longest"`
-	Alphabet   int             `json:"alphabet"`
-	Nodes      int             `json:"nodes,omitempty"`      // of the trie as kept
-	TrieNodes  int             `json:"trie_nodes,omitempty"` // of the whole trie
-	Bytes      int64           `json:"bytes"`
-	BitsPerKey float64         `json:"bits_per_key"`
-	STTBytes   int64           `json:"stt_bytes,omitempty"` // that the table of the whole trie takes
-	Sections   []sections.Info `json:"sections"`
+	Kind       string    `json:"kind"`
+	Words      int       `json:"words"`
+	Characters int64     `json:"characters"` // of all words
+	Longest    int       `json:"longest"`
+	Alphabet   int       `json:"alphabet"`
+	Nodes      int       `json:"nodes,omitempty"`      // of the trie as kept
+	TrieNodes  int       `json:"trie_nodes,omitempty"` // of the whole trie
+	Bytes      int64     `json:"bytes"`
+	BitsPerKey float64   `json:"bits_per_key"`
+	STTBytes   int64     `json:"stt_bytes,omitempty"` // that the table of the whole trie takes
+	Sections   []Section `json:"sections"`
+}
+
+// Section is a part of a dictionary's file.
+type Section struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 // Stats describes the dictionary.
@@ -189,10 +195,10 @@ func (d *File) Stats() Stats {
 	m := d.meta
 	s := Stats{
 		Kind: m.kind.String(), Words: m.words, Characters: m.bytes, Longest: m.longest, Alphabet: m.chars,
-		Nodes: m.nodes, TrieNodes: m.whole, Sections: d.file.Sections(),
-		STTBytes: sttBytes(m.whole, m.chars),
+		Nodes: m.nodes, TrieNodes: m.whole, STTBytes: sttBytes(m.whole, m.chars),
 	}
-	for _, i := range s.Sections {
+	for _, i := range d.file.Sections() {
+		s.Sections = append(s.Sections, Section{i.Name, i.Bytes})
 		s.Bytes += i.Bytes
 	}
 	if m.words > 0 {

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/lookup"
 )
 
 //go:embed kernels/stt.ptx
@@ -21,9 +22,6 @@ var (
 	xbwSource = gpu.NewSource("dict/xbw", xbwPTX)
 )
 
-// None is what OnDevice.LookUp gives for words that a dictionary does not have.
-const None = ^uint32(0)
-
 // As in kernels/lookup.cuh.
 const (
 	lookUpThreads = 512
@@ -32,7 +30,7 @@ const (
 	decodeBytes   = 2 << blockBits
 )
 
-// The cache of OnDevice.LookUp: how many words must come for each bucket of two
+// The cache of LookUp: how many words must come for each bucket of two
 // slots, how many buckets there are at most, and of how many tiles one fills it.
 const (
 	cacheWords   = 64
@@ -40,11 +38,10 @@ const (
 	cacheStride  = 32
 )
 
-// OnDevice is a dictionary in device memory: an stt as it is in the file; an xbw
+// onDevice is a dictionary in device memory: an stt as it is in the file; an xbw
 // with RRR records as they are, one vector load each, and all other bits with
 // interleaved ranks, 96 bits beside the number of ones before them in 16 bytes.
-type OnDevice struct {
-	kind   Kind
+type onDevice struct {
 	kernel *gpu.Kernel
 	args   []gpu.Arg // of the kernel, behind those of the words
 	shared int
@@ -53,9 +50,19 @@ type OnDevice struct {
 	free   []func() error
 }
 
-// Upload brings the dictionary to the device of a stream, when that gets there.
-func (d *File) Upload(s *gpu.Stream) (*OnDevice, error) {
-	o := &OnDevice{kind: d.meta.kind}
+func init() {
+	lookup.Upload = func(file any, s *gpu.Stream) (lookup.Dictionary, error) {
+		o, err := file.(*File).upload(s)
+		if err != nil {
+			return nil, err // not a pointer to nothing in an interface
+		}
+		return o, nil
+	}
+}
+
+// upload brings the dictionary to the device of a stream, when that gets there.
+func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
+	o := &onDevice{}
 	var err error
 	switch t := d.Dict.(type) {
 	case *stt:
@@ -63,7 +70,7 @@ func (d *File) Upload(s *gpu.Stream) (*OnDevice, error) {
 	case *xbw:
 		err = o.uploadXBW(s, t)
 	default:
-		return nil, fmt.Errorf("a dictionary of kind %v has no form for a GPU: want stt, xbw, xbw-plain or xbw-paper", o.kind)
+		return nil, fmt.Errorf("a dictionary of kind %v has no form for a GPU: want stt, xbw, xbw-plain or xbw-paper", d.Kind())
 	}
 	if err == nil {
 		err = o.fill()
@@ -75,7 +82,7 @@ func (d *File) Upload(s *gpu.Stream) (*OnDevice, error) {
 }
 
 // Free gives the device's memory back.
-func (o *OnDevice) Free() (err error) {
+func (o *onDevice) Free() (err error) {
 	for _, f := range o.free {
 		err = errors.Join(err, f())
 	}
@@ -83,12 +90,11 @@ func (o *OnDevice) Free() (err error) {
 	return err
 }
 
-// Kind is the kind of the dictionary, Bytes what it takes on the device.
-func (o *OnDevice) Kind() Kind   { return o.kind }
-func (o *OnDevice) Bytes() int64 { return o.bytes }
+// Bytes is what the dictionary takes on the device.
+func (o *onDevice) Bytes() int64 { return o.bytes }
 
 // fill asks how many blocks of the kernel run at a time.
-func (o *OnDevice) fill() error {
+func (o *onDevice) fill() error {
 	if o.shared > 0 {
 		if err := o.kernel.AllowShared(o.shared); err != nil {
 			return err
@@ -101,7 +107,7 @@ func (o *OnDevice) fill() error {
 
 // put uploads one array of a dictionary and makes it the next argument. Kernels
 // never see an empty one.
-func put[T any](o *OnDevice, s *gpu.Stream, values []T) error {
+func put[T any](o *onDevice, s *gpu.Stream, values []T) error {
 	b, err := gpu.Alloc[T](s.Device(), len(values))
 	if err != nil {
 		return err
@@ -112,9 +118,9 @@ func put[T any](o *OnDevice, s *gpu.Stream, values []T) error {
 	return b.Upload(s, values)
 }
 
-func (o *OnDevice) number(n int) { o.args = append(o.args, gpu.U32(uint32(n))) }
+func (o *onDevice) number(n int) { o.args = append(o.args, gpu.U32(uint32(n))) }
 
-func (o *OnDevice) uploadSTT(s *gpu.Stream, t *stt) (err error) {
+func (o *onDevice) uploadSTT(s *gpu.Stream, t *stt) (err error) {
 	if o.kernel, err = s.Device().Kernel(sttSource, "dict_stt"); err != nil {
 		return err
 	}
@@ -124,7 +130,7 @@ func (o *OnDevice) uploadSTT(s *gpu.Stream, t *stt) (err error) {
 	return err
 }
 
-func (o *OnDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
+func (o *onDevice) uploadXBW(s *gpu.Stream, t *xbw) (err error) {
 	name := "dict_xbw_plain"
 	if t.rrr != nil {
 		name, o.shared = "dict_xbw_rrr", decodeBytes
@@ -211,12 +217,8 @@ func halves(v []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*2)
 }
 
-// LookUp writes to ids the number of each word of a text on the device, None for
-// those that the dictionary does not have. Words are given as prim.StringRef gives
-// them. Many words are looked up with a cache: one in 32 fills it beforehand, so that
-// frequent words of up to 8 bytes take one access to memory. Needs temporary
-// memory of half a byte a word then, at most 16 MB.
-func (o *OnDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
+// LookUp is that of lookup.Dictionary.
+func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	buckets := 0
 	if n := min(words.Len()/cacheWords, cacheBuckets); n >= lookUpTile {
 		buckets = 1 << (bits.Len(uint(n)) - 1)
@@ -224,15 +226,10 @@ func (o *OnDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	return o.lookUp(s, tmp, text, words, ids, buckets)
 }
 
-// LookUpPlain is LookUp without the cache.
-func (o *OnDevice) LookUpPlain(s *gpu.Stream, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
-	return o.lookUp(s, nil, text, words, ids, 0)
-}
-
 // slot has the layout of the one in lookup.cuh.
 type slot [2]uint64
 
-func (o *OnDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
+func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
 	n := words.Len()
 	if ids.Len() < n {
 		return fmt.Errorf("look up %d words: room for %d numbers", n, ids.Len())

@@ -2,10 +2,15 @@ package dict
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
@@ -80,7 +85,7 @@ func TestDeviceFindsTheSameNumbers(t *testing.T) {
 		for _, k := range deviceKinds {
 			t.Run(fmt.Sprintf("%s/%v", name, k), func(t *testing.T) {
 				d := build(t, w, k)
-				on, err := d.Upload(s)
+				on, err := d.upload(s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,10 +116,116 @@ func TestDeviceFindsTheSameNumbers(t *testing.T) {
 	}
 }
 
+// Whole texts get the same numbers from one core, from several and from the device.
+func TestTextsGetTheSameNumbers(t *testing.T) {
+	dev, _ := gputest.Device(t)
+	rng := rand.New(rand.NewPCG(6, 6))
+	w := randomWords(rng, 800, 6, 12)
+	_, _, words := queries(t, w, 5000, rng)
+	text := &Text{}
+	for i, word := range words {
+		if text.Add(word); i == 2500 { // too long for the device
+			text.Add(bytes.Repeat([]byte("a"), longestOnGPU+1))
+		}
+	}
+	for _, k := range deviceKinds {
+		d := build(t, w, k)
+		want, err := d.IDs(t.Context(), text, LookUpOptions{Engine: engine.Sequential})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range want {
+			if n, ok := d.ID(text.Word(i)); id != n && (ok || id != None) {
+				t.Fatalf("%v: word %d has number %d, want %d, %v", k, i, id, n, ok)
+			}
+		}
+		got, err := d.IDs(t.Context(), text, LookUpOptions{Threads: 3})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: three threads differ, %v", k, err)
+		}
+		g, err := d.useGPU(dev, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // once more with the same device
+			if got, err = g.IDs(t.Context(), text); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v: the device differs, %v", k, err)
+			}
+		}
+		g.memory = 10_000 // in many chunks
+		if got, err = g.IDs(t.Context(), text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: chunks differ, %v", k, err)
+		}
+		if got, err = g.IDs(t.Context(), &Text{}); err != nil || len(got) != 0 {
+			t.Errorf("%v: no words have numbers %v, %v", k, got, err)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Chunks follow each other, fit, and leave out only what is too long.
+func TestChunks(t *testing.T) {
+	text := &Text{}
+	long := bytes.Repeat([]byte("x"), longestOnGPU+1)
+	for _, w := range [][]byte{long, []byte("one"), []byte("two"), long, long, []byte("three"), nil, []byte("five")} {
+		text.Add(w)
+	}
+	for memory, want := range map[int64]string{1 << 30: "[{1 3} {5 8}]", 30: "[{1 3} {5 7} {7 8}]", 20: "[{1 2} {2 3} {5 6} {6 7} {7 8}]"} {
+		if got := fmt.Sprint(text.chunks(memory)); got != want {
+			t.Errorf("%d bytes: %s, want %s", memory, got, want)
+		}
+	}
+}
+
+// The device is opened by its number, measured by its clock, and its memory is bounded.
+func TestOpenGPU(t *testing.T) {
+	gputest.Named(t)
+	w := randomWords(rand.New(rand.NewPCG(7, 7)), 300, 6, 9)
+	d := build(t, w, XBW)
+	text := &Text{}
+	for i := range w.Len() {
+		text.Add(w.At(i))
+	}
+	want, err := d.IDs(t.Context(), text, LookUpOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.IDs(t.Context(), text, LookUpOptions{Engine: engine.GPU}); err != nil || !slices.Equal(got, want) {
+		t.Errorf("the device differs, %v", err)
+	}
+	g, err := d.OpenGPU(engine.Device{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if m, err := g.Time(t.Context(), text, 200); err != nil || m.Plain <= 0 || m.Cached <= 0 || m.Total <= g.Bytes() {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if _, err := g.Time(t.Context(), &Text{}, 1); err == nil {
+		t.Error("nothing was measured, without an error")
+	}
+	if _, err := d.OpenGPU(engine.Device{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "want at least") {
+		t.Errorf("too little memory: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
+		if _, err := d.IDs(cancelled, text, LookUpOptions{Engine: e}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v goes on after it was cancelled: %v", e, err)
+		}
+	}
+}
+
 // Kinds without a form for the device say so.
 func TestHashHasNoDeviceForm(t *testing.T) {
 	_, s := gputest.Device(t)
-	if _, err := build(t, list(t, "a"), Hash).Upload(s); err == nil {
+	if _, err := build(t, list(t, "a"), Hash).upload(s); err == nil {
 		t.Error("a hash dictionary was uploaded")
 	}
 }
@@ -148,7 +259,7 @@ func TestDeviceSurvivesLies(t *testing.T) {
 			case *stt:
 				lie(rng, x.next)
 			}
-			on, err := d.Upload(s)
+			on, err := d.upload(s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -120,3 +120,18 @@ func openSTT(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 	}
 	return d, r.err
 }
+
+// TableBytes is what the table of an STT of the words takes, without building it.
+func TableBytes(ctx context.Context, w *Words) (int64, error) {
+	nodes := 1
+	before := []byte(nil)
+	for i := range w.Len() {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		word := w.At(i)
+		nodes += len(word) - common(before, word)
+		before = word
+	}
+	return sttBytes(nodes, len(w.alphabet().chars)), nil
+}

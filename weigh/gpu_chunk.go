@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/lookup"
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
@@ -59,10 +59,10 @@ type gpuTask struct {
 	listed  gpu.Buffer[uint32] // the same
 	total   int                // documents of the corpus, with words or without
 	scorer  *bm25.Scorer
-	dict    *dict.OnDevice // for the method dictionary, or nil
-	known   int            // words of dict
-	posts   bool           // no weights, only posts
-	keep    bool           // which stay on the device
+	dict    lookup.Dictionary // for the method dictionary, or nil
+	known   int               // words of dict
+	posts   bool              // no weights, only posts
+	keep    bool              // which stay on the device
 }
 
 // gpuMethod weighs a chunk.

@@ -13,18 +13,31 @@ import (
 // PinnedCorpus is the words of a corpus in host memory that a device reads at
 // full speed: what weighing on a GPU is measured with.
 type PinnedCorpus struct {
-	in   *gpuChunk
-	docs *documents
+	in    *gpuChunk
+	docs  *documents
+	dev   *gpu.Device
+	owned bool // the device
 }
 
-// PinCorpus reads a corpus.
-func PinCorpus(ctx context.Context, dev *gpu.Device, c *text.Corpus, an text.Analyzer, threads int) (*PinnedCorpus, error) {
+// PinCorpus reads a corpus for the device of the options, with their analyzer and
+// threads.
+func PinCorpus(ctx context.Context, c *text.Corpus, o Options) (*PinnedCorpus, error) {
+	dev, err := gpu.Open(o.GPU.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	threads := o.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	corpus := *c
 	corpus.Options.Threads = threads
-	return pinCorpus(ctx, dev, corpus.Batches, an, threads)
+	p, err := pinCorpus(ctx, dev, corpus.Batches, o.Analyzer, threads)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	p.owned = true
+	return p, nil
 }
 
 func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analyzer, threads int) (*PinnedCorpus, error) {
@@ -49,11 +62,17 @@ func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analy
 		return nil, err
 	}
 	copy(in.pinned.Values(), text)
-	return &PinnedCorpus{in, d}, nil
+	return &PinnedCorpus{in: in, docs: d, dev: dev}, nil
 }
 
-// Free gives the memory back.
-func (c *PinnedCorpus) Free() error { return c.in.pinned.Free() }
+// Free gives the memory and the device back.
+func (c *PinnedCorpus) Free() error {
+	err := c.in.pinned.Free()
+	if c.owned {
+		err = errors.Join(err, c.dev.Close())
+	}
+	return err
+}
 
 // Bytes, Words and Docs say how much it is.
 func (c *PinnedCorpus) Bytes() int { return c.in.bytes }
@@ -70,9 +89,9 @@ type Weigher struct {
 	watch  *stopwatch
 }
 
-// NewWeigher prepares for that. Options are as in Weigh; the corpus must fit the
-// device.
-func NewWeigher(dev *gpu.Device, c *PinnedCorpus, o Options) (*Weigher, error) {
+// NewWeigher prepares for that, on the corpus's device. Options are as in Weigh; the
+// corpus must fit the device.
+func NewWeigher(c *PinnedCorpus, o Options) (*Weigher, error) {
 	o.Memory = math.MaxInt64
 	s, err := c.docs.scorer(o.Params)
 	if err != nil {
@@ -83,7 +102,7 @@ func NewWeigher(dev *gpu.Device, c *PinnedCorpus, o Options) (*Weigher, error) {
 		return nil, err
 	}
 	close(g.warm) // as the first time is not measured
-	if err := g.open(dev, &o); err != nil {
+	if err := g.open(c.dev, &o); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
 	close(g.ready)

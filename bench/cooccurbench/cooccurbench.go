@@ -23,7 +23,6 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -38,7 +37,6 @@ type Options struct {
 	Threads   int
 	Memory    int64
 	GPU       engine.Device
-	Device    *gpu.Device // an open device, instead of the one that GPU names
 	Weighting cooccur.Weighting
 	Stages    bool // say where the GPU's time goes
 	Report    func(Row) error
@@ -79,7 +77,7 @@ type Stage struct {
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	var g *cooccur.GPU
 	if slices.Contains(o.Engines, GPU) || slices.Contains(o.Engines, Paper) { // before minutes are spent on the corpus
-		if g, err = o.open(); err != nil {
+		if g, err = cooccur.OpenGPU(o.GPU); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, g.Close()) }()
@@ -116,13 +114,6 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		}
 	}
 	return rows, nil
-}
-
-func (o *Options) open() (*cooccur.GPU, error) {
-	if o.Device != nil {
-		return cooccur.UseGPU(o.Device, o.GPU.Memory)
-	}
-	return cooccur.OpenGPU(o.GPU)
 }
 
 // Generate writes sentences of so many words, and returns their size.

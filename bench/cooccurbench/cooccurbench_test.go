@@ -10,12 +10,11 @@ import (
 
 // All engines measure the same matrix, and the page has a line for each.
 func TestAllEngines(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	o := Options{
 		Tokens: 1500, Sample: 500, Windows: []int{2}, Engines: []Engine{GPU, Paper, Multicore, Sequential}, Rounds: 2,
-		Dir: t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, Device: dev, Stages: true,
+		Dir: t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, GPU: dev.Which(32 << 20), Stages: true,
 	}
-	o.GPU.Memory = 32 << 20
 	rows, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

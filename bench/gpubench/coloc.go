@@ -33,7 +33,7 @@ func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.
 		if t.Dev.Info().Emulated {
 			most = 400
 		}
-		d, err := coloc.NewGPU(t.Dev, memory)
+		d, err := coloc.OpenGPU(t.Dev.Which(memory))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func patternNumbers(r *coloc.Result) (out []int64) {
 
 // measurePlaces measures the figures of co-location.
 func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
-	d, err := coloc.NewGPU(dev, 0)
+	d, err := coloc.OpenGPU(dev.Which(0))
 	if err != nil {
 		return nil, err
 	}

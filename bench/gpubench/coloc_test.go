@@ -17,7 +17,7 @@ import (
 // sizes, the figures, and where the time goes. COLLOCATE_PLACES_REPORT is a folder
 // for the report of `collocate bench places`.
 func TestPlaces(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	real := os.Getenv("COLLOCATE_TEST_GPU") != ""
 	sizes := []int{31}
 	if real {
@@ -47,7 +47,7 @@ func TestPlaces(t *testing.T) {
 		}
 		t.Logf("%-60s %9.3f ms  %s", b.Name, b.Seconds*1e3, met)
 	}
-	d, err := coloc.NewGPU(dev, 0)
+	d, err := coloc.OpenGPU(dev.Which(0))
 	if err != nil {
 		t.Fatal(err)
 	}

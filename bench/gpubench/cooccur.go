@@ -36,7 +36,7 @@ func tryCooccur(opt cooccur.Options) func(t *check.Trial) error {
 		if t.Dev.Info().Emulated { // clearing memory takes time there
 			memory = 32 << 20
 		}
-		g, err := cooccur.UseGPU(t.Dev, memory)
+		g, err := cooccur.OpenGPU(t.Dev.Which(memory))
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []che
 	// The best of many rounds: the host's part, reading pages and dividing rows, takes 20% more or less from round to round.
 	o := cooccurbench.Options{
 		Tokens: paperTokens, Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper, cooccurbench.Multicore},
-		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, Device: dev,
+		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, GPU: dev.Which(0),
 	}
 	if quick {
 		o.Tokens, o.Rounds, o.Memory, o.GPU.Memory = 2000, 1, 1e9, 32<<20

@@ -10,7 +10,7 @@ import (
 
 // The suites find no difference, and what is measured has names and times.
 func TestCooccur(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	results, err := check.Conform(t.Context(), dev, cooccurJob.Suites, []int{0, 31, 1000})
 	if err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func BenchmarkWeighSteps(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	corpus, err := weigh.PinCorpus(b.Context(), dev, weighbench.Corpus(path), an, 0)
+	corpus, err := weigh.PinCorpus(b.Context(), weighbench.Corpus(path), weigh.Options{Analyzer: an, GPU: dev.Which(0)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func BenchmarkWeighSteps(b *testing.B) {
 		if c.given {
 			c.o.Dict = words
 		}
-		best, steps, err := weighbench.OnGPU(b.Context(), dev, corpus, c.o, 3, func(w *weigh.Weigher) (err error) {
+		best, steps, err := weighbench.OnGPU(b.Context(), corpus, c.o, 3, func(w *weigh.Weigher) (err error) {
 			if words == nil {
 				words, err = weighbench.DictionaryOf(b.Context(), w.Weights(), dict.XBW, 1)
 			}
@@ -119,7 +119,7 @@ func BenchmarkLookUps(b *testing.B) {
 		b.Fatal(err)
 	}
 	lap("words")
-	freq, unif := dict.DrawText(w, lookups, 1, true), dict.DrawText(w, lookups, 1, false)
+	freq, unif := weighbench.DrawText(w, lookups, 1, true), weighbench.DrawText(w, lookups, 1, false)
 	lap("texts")
 	kinds := []dict.Kind{dict.XBW, dict.XBWPlain}
 	if n <= 1_000_000 {
@@ -132,12 +132,19 @@ func BenchmarkLookUps(b *testing.B) {
 			continue
 		}
 		lap("build")
+		g, err := d.OpenGPU(dev.Which(0))
+		if err != nil {
+			b.Fatal(err)
+		}
 		for name, text := range map[string]*dict.Text{"frequent": freq, "uniform": unif} {
-			l, err := weighbench.TimeLookUps(b.Context(), dev, d, text, lookups)
+			l, err := g.Time(b.Context(), text, lookups)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.Logf("%v %s: %.3f ms, with cache %.3f ms", k, name, l.Plain*1e3, l.Cached*1e3)
+			b.Logf("%v %s: %v, with cache %v", k, name, l.Plain, l.Cached)
+		}
+		if err := g.Close(); err != nil {
+			b.Fatal(err)
 		}
 		lap(k.String())
 	}

@@ -44,24 +44,18 @@ func tryDict(k dict.Kind) func(t *check.Trial) error {
 			if err != nil {
 				return err
 			}
-			text := dict.DrawText(w, n+1, uint64(n), true)
 			if w.Len() == 0 {
 				continue
 			}
-			data, refs := text.Refs()
-			for i := range data { // spoil some
-				if t.Rng.IntN(100) == 0 {
-					data[i] = "!aez"[t.Rng.IntN(4)]
+			drawn, text := weighbench.DrawText(w, n+1, uint64(n), true), &dict.Text{}
+			for i := range drawn.Len() {
+				word := drawn.Word(i)
+				if len(word) > 0 && t.Rng.IntN(20) == 0 { // spoil some
+					word[t.Rng.IntN(len(word))] = "!aez"[t.Rng.IntN(4)]
 				}
+				text.Add(word)
 			}
-			want := make([]uint32, len(refs))
-			for i, ref := range refs {
-				id, ok := d.ID(data[ref>>24 : ref>>24+ref&(1<<24-1)])
-				if want[i] = id; !ok {
-					want[i] = dict.None
-				}
-			}
-			if err := tryLookUps(t, d, data, refs, want); err != nil {
+			if err := tryLookUps(t, d, text); err != nil {
 				return fmt.Errorf("%d words: %w", w.Len(), err)
 			}
 		}
@@ -69,33 +63,28 @@ func tryDict(k dict.Kind) func(t *check.Trial) error {
 	}
 }
 
-func tryLookUps(t *check.Trial, d *dict.File, data []byte, refs []uint64, want []uint32) (err error) {
-	on, err := d.Upload(t.S)
+// tryLookUps compares the device with the cores: all words at once, which uses the cache
+// if there are many, and a few of them without.
+func tryLookUps(t *check.Trial, d *dict.File, text *dict.Text) (err error) {
+	g, err := d.OpenGPU(t.Dev.Which(0))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, on.Free()) }()
-	text, err1 := check.Put(t, data)
-	words, err2 := check.Put(t, refs)
-	ids, err3 := check.Put(t, make([]uint32, len(refs)))
-	defer func() { err = errors.Join(err, text.Free(), words.Free(), ids.Free()) }()
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
+	defer func() { err = errors.Join(err, g.Close()) }()
+	few := &dict.Text{}
+	for i := range min(text.Len(), 10_000) {
+		few.Add(text.Word(i))
 	}
-	for _, cached := range []bool{false, true} {
-		if cached {
-			err = on.LookUp(t.S, t.Tmp, text, words, ids)
-		} else {
-			err = on.LookUpPlain(t.S, text, words, ids)
-		}
+	for _, part := range []*dict.Text{few, text} {
+		want, err := d.IDs(t.Ctx, part, dict.LookUpOptions{})
 		if err != nil {
 			return err
 		}
-		got, err := check.Get(t, ids, len(refs))
+		got, err := g.IDs(t.Ctx, part)
 		if err != nil {
 			return err
 		}
-		if err := check.Same(t, fmt.Sprintf("%v, cache %v", d.Kind(), cached), got, want); err != nil {
+		if err := check.Same(t, fmt.Sprintf("%v, %d look-ups", d.Kind(), part.Len()), got, want); err != nil {
 			return err
 		}
 	}
@@ -113,26 +102,41 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 	if err != nil {
 		return nil, err
 	}
-	frequent, uniform := dict.DrawText(w, lookups, 1, true), dict.DrawText(w, lookups, 1, false)
+	frequent, uniform := weighbench.DrawText(w, lookups, 1, true), weighbench.DrawText(w, lookups, 1, false)
 	for _, k := range []dict.Kind{dict.XBW, dict.XBWPlain} {
-		d, err := built(ctx, w, k)
+		more, err := timeLookUps(ctx, dev, w, k, frequent, uniform)
+		out = append(out, more...)
 		if err != nil {
 			return out, err
 		}
-		for i, text := range []*dict.Text{frequent, uniform} {
-			name := []string{"frequent", "uniform"}[i]
-			l, err := weighbench.TimeLookUps(ctx, dev, d, text, lookups)
-			if err != nil {
-				return out, err
-			}
-			what := fmt.Sprintf("dict: %d M %s words in %v of %d M", lookups/1e6, name, k, n/1e6)
-			out = append(out, check.Bench{Name: what + ", no cache", Items: lookups, Seconds: l.Plain})
-			b := check.Bench{Name: what, Items: lookups, Seconds: l.Cached}
-			if text == frequent && k == dict.XBW {
-				b = wanted(what, lookups, l.Cached, 0, 0.015, "15 ms")
-			}
-			out = append(out, b)
+	}
+	return out, nil
+}
+
+// timeLookUps measures one kind.
+func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kind, frequent, uniform *dict.Text) (out []check.Bench, err error) {
+	d, err := built(ctx, w, k)
+	if err != nil {
+		return nil, err
+	}
+	g, err := d.OpenGPU(dev.Which(0))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	for i, text := range []*dict.Text{frequent, uniform} {
+		n := text.Len()
+		l, err := g.Time(ctx, text, n)
+		if err != nil {
+			return out, err
 		}
+		what := fmt.Sprintf("dict: %d M %s words in %v of %d M", n/1e6, []string{"frequent", "uniform"}[i], k, w.Len()/1e6)
+		out = append(out, check.Bench{Name: what + ", no cache", Items: n, Seconds: l.Plain.Seconds()})
+		b := check.Bench{Name: what, Items: n, Seconds: l.Cached.Seconds()}
+		if text == frequent && k == dict.XBW {
+			b = wanted(what, n, l.Cached.Seconds(), 0, 0.015, "15 ms")
+		}
+		out = append(out, b)
 	}
 	return out, nil
 }

@@ -70,12 +70,12 @@ func tryWeighOf(t *check.Trial, dir string, m weigh.Method, given bool, size int
 			return err
 		}
 	}
-	corpus, err := weigh.PinCorpus(t.Ctx, t.Dev, weighbench.Corpus(path), an, 2)
+	corpus, err := weigh.PinCorpus(t.Ctx, weighbench.Corpus(path), weigh.Options{Analyzer: an, Threads: 2, GPU: t.Dev.Which(0)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, corpus.Free()) }()
-	w, err := weigh.NewWeigher(t.Dev, corpus, o)
+	w, err := weigh.NewWeigher(corpus, o)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		corpus, err := weigh.PinCorpus(ctx, dev, weighbench.Corpus(path), an, 0)
+		corpus, err := weigh.PinCorpus(ctx, weighbench.Corpus(path), weigh.Options{Analyzer: an, GPU: dev.Which(0)})
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		var words *dict.File
 		var read weighbench.Time
 		threads := runtime.GOMAXPROCS(0)
-		ours, _, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{}, rounds, func(w *weigh.Weigher) (err error) {
+		ours, _, err := weighbench.OnGPU(ctx, corpus, weigh.Options{}, rounds, func(w *weigh.Weigher) (err error) {
 			if read, err = weighbench.Reading(ctx, w.Weights(), threads, rounds); err != nil {
 				return err
 			}
@@ -164,11 +164,11 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		ppd, ppdSteps, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Dictionary, Dict: words, Profile: true}, rounds, nil)
+		ppd, ppdSteps, err := weighbench.OnGPU(ctx, corpus, weigh.Options{Method: weigh.Dictionary, Dict: words, Profile: true}, rounds, nil)
 		if err != nil {
 			return err
 		}
-		pp, ppSteps, err := weighbench.OnGPU(ctx, dev, corpus, weigh.Options{Method: weigh.Primitives, Profile: true}, min(rounds, 3), nil)
+		pp, ppSteps, err := weighbench.OnGPU(ctx, corpus, weigh.Options{Method: weigh.Primitives, Profile: true}, min(rounds, 3), nil)
 		if err != nil {
 			return err
 		}

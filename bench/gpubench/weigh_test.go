@@ -1,11 +1,9 @@
 package gpubench
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
@@ -13,10 +11,7 @@ import (
 // Suites of weights and dictionaries find no difference, and what they measure has
 // names and times.
 func TestWeighAndDict(t *testing.T) {
-	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
-		t.Setenv(gpu.EmulateEnv, "emulator")
-	}
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	for _, job := range []Job{weighJob, dictJob} {
 		results, err := check.Conform(t.Context(), dev, job.Suites, []int{0, 31, 2000})
 		if err != nil {

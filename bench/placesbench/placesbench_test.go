@@ -39,8 +39,8 @@ func TestAllFiguresAreThere(t *testing.T) {
 
 // Every way finds as many neighbours, each in its own unit.
 func TestJoinsAgree(t *testing.T) {
-	dev, _ := gputest.Device(t)
-	d, err := coloc.NewGPU(dev, 0)
+	dev, _ := gputest.Named(t)
+	d, err := coloc.OpenGPU(dev.Which(0))
 	if err != nil {
 		t.Fatal(err)
 	}

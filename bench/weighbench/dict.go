@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/dict"
@@ -18,55 +19,6 @@ type DictOptions struct {
 	Lookups int // in the longest text
 	Memory  int64
 	Log     func(format string, args ...any)
-}
-
-// LookUps is what one dictionary took on the device.
-type LookUps struct {
-	Bytes         int64   // of the dictionary
-	Total         int64   // with the text, its words and their numbers
-	Plain, Cached float64 // seconds
-}
-
-// TimeLookUps looks the first n words of a text up on a device, without and with a
-// cache.
-func TimeLookUps(ctx context.Context, dev *gpu.Device, d *dict.File, t *dict.Text, n int) (l LookUps, err error) {
-	s, err := dev.NewStream()
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, s.Free()) }()
-	on, err := d.Upload(s)
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, on.Free()) }()
-	data, refs := t.Refs()
-	if n < len(refs) {
-		refs = refs[:n]
-		data = data[:refs[n-1]>>24+refs[n-1]&(1<<24-1)]
-	}
-	text, err1 := gpu.Alloc[uint8](dev, len(data))
-	words, err2 := gpu.Alloc[uint64](dev, len(refs))
-	ids, err3 := gpu.Alloc[uint32](dev, len(refs))
-	defer func() { err = errors.Join(err, text.Free(), words.Free(), ids.Free()) }()
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return l, err
-	}
-	tmp, err := gpu.NewArena(dev, 17<<20)
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, tmp.Free()) }()
-	if err := errors.Join(text.Upload(s, data), words.Upload(s, refs)); err != nil {
-		return l, err
-	}
-	l.Bytes = on.Bytes()
-	l.Total = l.Bytes + text.Bytes() + words.Bytes() + ids.Bytes()
-	if l.Plain, err = eventTimer(ctx, s, func() error { return on.LookUpPlain(s, text, words, ids) }); err != nil {
-		return l, err
-	}
-	l.Cached, err = eventTimer(ctx, s, func() error { return on.LookUp(s, tmp, text, words, ids) })
-	return l, err
 }
 
 // RunDict is the papers' figures 8 to 12 on a device: memory, time by length of
@@ -86,16 +38,9 @@ func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Repor
 		if err != nil {
 			return nil, err
 		}
-		frequent, uniform := dict.DrawText(w, o.Lookups, 1, true), dict.DrawText(w, o.Lookups, 1, false)
+		frequent, uniform := DrawText(w, o.Lookups, 1, true), DrawText(w, o.Lookups, 1, false)
 		for ki, k := range o.Kinds {
-			d, err := b.build(ctx, w, k, &b.series[ki])
-			if err == nil && d != nil {
-				err = b.bySize(ctx, d, k, n, frequent, uniform, &b.series[ki])
-				if err == nil && (i == 0 || i == len(sizes)-1) {
-					err = b.byLength(ctx, d, k, n, frequent)
-				}
-			}
-			if err != nil {
+			if err := b.kind(ctx, w, k, frequent, uniform, &b.series[ki], i == 0 || i == len(sizes)-1); err != nil {
 				return nil, err
 			}
 		}
@@ -110,6 +55,23 @@ type dictBench struct {
 	series  []dictSeries // by kind
 	lengths []report.Series
 	lines   [][]string
+}
+
+// kind measures a kind of dictionary of some words.
+func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, frequent, uniform *dict.Text, s *dictSeries, byLength bool) (err error) {
+	d, err := b.build(ctx, w, k, s)
+	if err != nil || d == nil {
+		return err
+	}
+	g, err := d.OpenGPU(b.dev.Which(0))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	if err := b.bySize(ctx, g, k, w.Len(), frequent, uniform, s); err != nil || !byLength {
+		return err
+	}
+	return b.byLength(ctx, g, k, w.Len(), frequent)
 }
 
 // build makes a dictionary, but no table of next nodes that does not fit: of that only the size is noted.
@@ -129,41 +91,41 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 }
 
 // bySize measures words by frequency and all equally often.
-func (b *dictBench) bySize(ctx context.Context, d *dict.File, k dict.Kind, n int, frequent, uniform *dict.Text, s *dictSeries) error {
+func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, frequent, uniform *dict.Text, s *dictSeries) error {
 	row := []string{k.String(), strconv.Itoa(n)}
 	for _, c := range []struct {
 		text *dict.Text
 		name string
 		time *points
 	}{{frequent, "frequent", &s.frequent}, {uniform, "uniform", &s.uniform}} {
-		l, err := TimeLookUps(ctx, b.dev, d, c.text, b.Lookups)
+		l, err := g.Time(ctx, c.text, b.Lookups)
 		if err != nil {
 			return err
 		}
 		if c.text == frequent {
-			row = append(row, inMB(l.Bytes), inMB(l.Total))
-			s.memory.add(float64(n), float64(l.Bytes)/1e6)
+			row = append(row, inMB(g.Bytes()), inMB(l.Total))
+			s.memory.add(float64(n), float64(g.Bytes())/1e6)
 			s.total.add(float64(n), float64(l.Total)/1e6)
 		}
-		ns := func(s float64) float64 { return s * 1e9 / float64(max(1, c.text.Chars())) }
+		ns := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(max(1, c.text.Chars())) }
 		row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
 		c.time.add(float64(n), ns(l.Plain))
-		b.Log("%v of %d words, %s: %.3f ms, with cache %.3f ms", k, n, c.name, l.Plain*1e3, l.Cached*1e3)
+		b.Log("%v of %d words, %s: %.3f ms, with cache %.3f ms", k, n, c.name, inMS(l.Plain), inMS(l.Cached))
 	}
 	s.rows = append(s.rows, row)
 	return nil
 }
 
 // byLength measures a quarter of the text, half of it, and so on.
-func (b *dictBench) byLength(ctx context.Context, d *dict.File, k dict.Kind, n int, text *dict.Text) error {
+func (b *dictBench) byLength(ctx context.Context, g *dict.GPU, k dict.Kind, n int, text *dict.Text) error {
 	line := report.Series{Name: fmt.Sprintf("%v, %d words", k, n)}
 	for quarters := 1; quarters <= 4; quarters++ {
 		m := max(1, b.Lookups*quarters/4)
-		l, err := TimeLookUps(ctx, b.dev, d, text, m)
+		l, err := g.Time(ctx, text, m)
 		if err != nil {
 			return err
 		}
-		line.X, line.Y = append(line.X, float64(m)), append(line.Y, l.Plain*1e3)
+		line.X, line.Y = append(line.X, float64(m)), append(line.Y, inMS(l.Plain))
 		b.lines = append(b.lines, []string{k.String(), strconv.Itoa(n), strconv.Itoa(m), ms(l.Plain), ms(l.Cached)})
 	}
 	b.lengths = append(b.lengths, line)
@@ -214,7 +176,9 @@ func (p *points) named(k dict.Kind) report.Series {
 
 func inMB(bytes int64) string { return fmt.Sprintf("%.2f", float64(bytes)/1e6) }
 
-func ms(s float64) string { return fmt.Sprintf("%.3f", s*1e3) }
+func inMS(d time.Duration) float64 { return d.Seconds() * 1e3 }
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.3f", inMS(d)) }
 
 // steps are sizes up to n, each ten times the one before, at most so many and none
 // below least.

@@ -3,12 +3,10 @@ package weighbench
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -78,8 +76,8 @@ func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, 
 // first time that makes the buffers. If options ask for a profile, it does so as many
 // times more, and the time of each step is the best of its own. see, if not nil, gets
 // the weigher at the end.
-func OnGPU(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, o weigh.Options, rounds int, see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
-	w, err := weigh.NewWeigher(dev, c, o)
+func OnGPU(ctx context.Context, c *weigh.PinnedCorpus, o weigh.Options, rounds int, see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
+	w, err := weigh.NewWeigher(c, o)
 	if err != nil {
 		return Time{}, nil, err
 	}
@@ -118,30 +116,4 @@ func bestSteps(best, steps []weigh.Step) []weigh.Step {
 		best[i].Time = min(best[i].Time, steps[i].Time)
 	}
 	return best
-}
-
-// eventTimer times work on a stream by events: the best of several.
-func eventTimer(ctx context.Context, s *gpu.Stream, work func() error) (best float64, err error) {
-	from, err := s.Device().NewEvent()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, from.Free()) }()
-	to, err := s.Device().NewEvent()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, to.Free()) }()
-	best = math.Inf(1)
-	for range 4 {
-		if err := errors.Join(s.Record(from), work(), s.Record(to), s.Sync(ctx)); err != nil {
-			return 0, err
-		}
-		d, err := to.Since(from)
-		if err != nil {
-			return 0, err
-		}
-		best = min(best, d.Seconds())
-	}
-	return best, nil
 }

@@ -100,7 +100,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 	}
 	var corpus *weigh.PinnedCorpus
 	if o.Device != nil {
-		if corpus, err = weigh.PinCorpus(ctx, o.Device, Corpus(path), an, o.Threads); err != nil {
+		if corpus, err = weigh.PinCorpus(ctx, Corpus(path), weigh.Options{Analyzer: an, Threads: o.Threads, GPU: o.Device.Which(0)}); err != nil {
 			return c, err
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()
@@ -115,7 +115,7 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 			if run.Method == weigh.Dictionary {
 				run.Dict = words
 			}
-			t, m.steps, err = OnGPU(ctx, o.Device, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
+			t, m.steps, err = OnGPU(ctx, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
 				if m.o.Method == weigh.Auto {
 					c, words, err = o.count(ctx, w.Weights())
 				}

@@ -152,29 +152,6 @@ func readWordLists(a *app, paths []string) (*dict.Words, error) {
 	return dict.ReadWords(io.MultiReader(all...))
 }
 
-func newDictLookupCmd(a *app) *cobra.Command {
-	var byID bool
-	cmd := &cobra.Command{
-		Use:   "lookup FILE [WORD...]",
-		Short: "Print the numbers of words, or the words of numbers",
-		Long: `Print each word with its number, or - if it is not in the dictionary. Without
-words, read them from standard input, one a line. With --id, print the words of numbers.`,
-		Example: `  collocate dict lookup words.dict house tree
-  collocate dict lookup words.dict --id 0 1 2`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := openDict(args[0])
-			if err != nil {
-				return err
-			}
-			defer d.Close()
-			return lookUp(a, d, args[1:], byID)
-		},
-	}
-	cmd.Flags().BoolVar(&byID, "id", false, "look up numbers")
-	return cmd
-}
-
 func newDictStatsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stats FILE",

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,61 +15,6 @@ import (
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
 )
-
-// lookUp answers for arguments, or for the lines of standard input.
-func lookUp(a *app, d *dict.File, args []string, byID bool) error {
-	type answer struct {
-		Word string `json:"word"`
-		ID   *int64 `json:"id"`
-	}
-	out := bufio.NewWriter(a.stdout)
-	all := []answer{}
-	one := func(q []byte) error {
-		r := answer{Word: string(q)}
-		if byID {
-			n, err := strconv.ParseUint(r.Word, 10, 31)
-			if err != nil || int(n) >= d.Len() {
-				return usagef("no word has the number %q: there are %d, from 0", q, d.Len())
-			}
-			id := int64(n)
-			r = answer{string(d.Word(nil, uint32(n))), &id}
-		} else if id, ok := d.ID(q); ok {
-			n := int64(id)
-			r.ID = &n
-		}
-		if a.json {
-			all = append(all, r)
-			return nil
-		}
-		id := "-"
-		if r.ID != nil {
-			id = strconv.FormatInt(*r.ID, 10)
-		}
-		_, err := fmt.Fprintf(out, "%s\t%s\n", r.Word, id)
-		return err
-	}
-	for _, q := range args {
-		if err := one([]byte(q)); err != nil {
-			return err
-		}
-	}
-	if len(args) == 0 {
-		in := bufio.NewScanner(a.stdin)
-		in.Buffer(nil, 1<<30)
-		for in.Scan() {
-			if err := one(bytes.TrimSuffix(in.Bytes(), []byte("\r"))); err != nil {
-				return err
-			}
-		}
-		if err := in.Err(); err != nil {
-			return err
-		}
-	}
-	if a.json {
-		return a.printJSON(all)
-	}
-	return out.Flush()
-}
 
 // benchRow is a line of the table of dict bench.
 type benchRow struct {
@@ -200,8 +142,8 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind
 		open[i] = d
 		rows[i].Bytes, rows[i].BitsPerKey = d.Stats().Bytes, d.Stats().BitsPerKey
 	}
-	freq, unif := dict.ByFrequency(words, lookups, 1), dict.Uniform(words, lookups, 1)
-	times := make([]struct{ freq, unif dict.Timing }, len(kinds))
+	freq, unif := weighbench.ByFrequency(words, lookups, 1), weighbench.Uniform(words, lookups, 1)
+	times := make([]struct{ freq, unif weighbench.Timing }, len(kinds))
 	for range benchRounds {
 		for i, d := range open {
 			if err := cmd.Context().Err(); err != nil {

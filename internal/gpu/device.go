@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
@@ -43,6 +44,12 @@ func New(d driver.Device) *Device {
 
 // Info describes the device.
 func (d *Device) Info() Info { return d.info }
+
+// Which names the device to jobs, which open it once more: there it is the same context
+// of the driver, whose memory all share.
+func (d *Device) Which(memory int64) engine.Device {
+	return engine.Device{Ordinal: d.info.Ordinal, Memory: memory}
+}
 
 // Acquire waits for a place among the operations on the device; call release at
 // the operation's end. An operation is a whole query or job step, not a call.

@@ -42,6 +42,16 @@ func Device(t testing.TB) (*gpu.Device, *gpu.Stream) {
 	return dev, s
 }
 
+// Named is Device for tests of code that opens devices by their number: they find the
+// same kind of device.
+func Named(t testing.TB) (*gpu.Device, *gpu.Stream) {
+	t.Helper()
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		t.Setenv(gpu.EmulateEnv, "emulator")
+	}
+	return Device(t)
+}
+
 // Upload makes a device buffer of values, freed at the test's end.
 func Upload[T any](t testing.TB, s *gpu.Stream, values []T) gpu.Buffer[T] {
 	t.Helper()

@@ -1,0 +1,210 @@
+package dict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+// GPU is a dictionary on a device, for texts of very many words. One text at a time is
+// looked up; others wait.
+type GPU struct {
+	file   *File
+	dev    *gpu.Device
+	owned  bool // the device
+	s      *gpu.Stream
+	on     *onDevice
+	memory int64 // for texts
+
+	mu sync.Mutex
+}
+
+// OpenGPU opens a device and brings the dictionary there, which must be an stt or one of
+// the xbw kinds. Its error wraps engine.ErrNoGPU if there is no device.
+func (d *File) OpenGPU(which engine.Device) (*GPU, error) {
+	dev, err := gpu.Open(which.Ordinal)
+	if err != nil {
+		return nil, err
+	}
+	g, err := d.useGPU(dev, which.Memory)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	g.owned = true
+	return g, nil
+}
+
+// useGPU is OpenGPU for a device that is open already.
+func (d *File) useGPU(dev *gpu.Device, memory int64) (*GPU, error) {
+	g := &GPU{file: d, dev: dev}
+	var err error
+	if g.memory, err = dev.Budget(memory); err != nil {
+		return nil, err
+	}
+	if g.s, err = dev.NewStream(); err != nil {
+		return nil, err
+	}
+	if g.on, err = d.upload(g.s); err != nil {
+		return nil, errors.Join(err, g.s.Free())
+	}
+	if g.memory -= g.on.Bytes() + cacheMemory; g.memory < leastChunk {
+		err = fmt.Errorf("dictionary on the GPU: it takes %v and leaves %v for words: want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.memory)), bytesize.Size(leastChunk))
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// Close gives the memory and the device back.
+func (g *GPU) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	err := errors.Join(g.on.Free(), g.s.Free())
+	if g.owned {
+		err = errors.Join(err, g.dev.Close())
+	}
+	return err
+}
+
+// Bytes is what the dictionary takes on the device.
+func (g *GPU) Bytes() int64 { return g.on.Bytes() }
+
+// Texts come in chunks that fit the device, at most mostChunk, which takes the link
+// milliseconds. A chunk of leastChunk holds the longest word that a reference can.
+const (
+	mostChunk    = 512 << 20
+	leastChunk   = 32 << 20
+	cacheMemory  = 17 << 20
+	longestOnGPU = 1<<24 - 1
+	wordMemory   = 8 + 4 // a reference, and a number
+)
+
+// IDs is File.IDs on the device.
+func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ids = make([]uint32, t.Len())
+	chunks := t.chunks(min(g.memory, mostChunk))
+	if len(chunks) == 0 {
+		return ids, nil
+	}
+	release, err := g.dev.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var chars, words int
+	for _, c := range chunks {
+		chars, words = max(chars, c.chars(t)), max(words, c.to-c.from)
+	}
+	b, err := g.alloc(chars, words)
+	defer func() { err = errors.Join(err, b.free()) }()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range chunks {
+		if err := b.put(g.s, t, c); err != nil {
+			return nil, err
+		}
+		if err := g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids); err != nil {
+			return nil, err
+		}
+		if err := b.ids.Download(ctx, g.s, ids[c.from:c.to]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range ids { // the device saw nothing of these
+		if t.long(i) {
+			ids[i] = g.file.number(t.Word(i))
+		}
+	}
+	return ids, nil
+}
+
+// long says whether a word is too long for a reference.
+func (t *Text) long(i int) bool { return t.ends[i]-t.start(i) > longestOnGPU }
+
+// chunk is words of a text that are on the device together.
+type chunk struct{ from, to int }
+
+func (c chunk) chars(t *Text) int { return int(t.ends[c.to-1] - t.start(c.from)) }
+
+// chunks cuts a text so that each fits so many bytes. A word too long for the device is
+// no part of any.
+func (t *Text) chunks(memory int64) (list []chunk) {
+	from, taken := 0, int64(0)
+	end := func(to int) {
+		if to > from {
+			list = append(list, chunk{from, to})
+		}
+		from, taken = to, 0
+	}
+	for i := range t.ends {
+		if t.long(i) {
+			end(i)
+			from = i + 1
+			continue
+		}
+		need := int64(t.ends[i]-t.start(i)) + wordMemory
+		if taken+need > memory {
+			end(i)
+		}
+		taken += need
+	}
+	end(t.Len())
+	return list
+}
+
+// batch is a chunk on the device.
+type batch struct {
+	tmp      *gpu.Arena
+	allChars gpu.Buffer[uint8]
+	allWords gpu.Buffer[uint64]
+	allIDs   gpu.Buffer[uint32]
+	refs     []uint64
+
+	// Of the chunk that is there now.
+	chars gpu.Buffer[uint8]
+	words gpu.Buffer[uint64]
+	ids   gpu.Buffer[uint32]
+}
+
+// alloc makes room for so many characters and words. What it returns is to be freed, also
+// with an error.
+func (g *GPU) alloc(chars, words int) (*batch, error) {
+	b := &batch{}
+	var errs [4]error
+	b.allChars, errs[0] = gpu.Alloc[uint8](g.dev, chars)
+	b.allWords, errs[1] = gpu.Alloc[uint64](g.dev, words)
+	b.allIDs, errs[2] = gpu.Alloc[uint32](g.dev, words)
+	b.tmp, errs[3] = gpu.NewArena(g.dev, cacheMemory)
+	return b, errors.Join(errs[:]...)
+}
+
+func (b *batch) free() error {
+	err := errors.Join(b.allChars.Free(), b.allWords.Free(), b.allIDs.Free())
+	if b.tmp != nil {
+		err = errors.Join(err, b.tmp.Free())
+	}
+	return err
+}
+
+// put brings a chunk to the device.
+func (b *batch) put(s *gpu.Stream, t *Text, c chunk) error {
+	start := t.start(c.from)
+	b.refs = b.refs[:0]
+	for i := c.from; i < c.to; i++ {
+		ref, err := prim.StringRef(t.start(i)-start, int(t.ends[i]-t.start(i)))
+		if err != nil {
+			return err
+		}
+		b.refs = append(b.refs, ref)
+	}
+	b.chars, b.words, b.ids = b.allChars.Slice(0, c.chars(t)), b.allWords.Slice(0, len(b.refs)), b.allIDs.Slice(0, len(b.refs))
+	return errors.Join(b.chars.Upload(s, t.data[start:t.ends[c.to-1]]), b.words.Upload(s, b.refs))
+}

@@ -1,0 +1,63 @@
+package dict
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/par"
+)
+
+// None is the number that IDs gives words that a dictionary does not have.
+const None = ^uint32(0)
+
+// LookUpOptions say how many words are looked up at once. The zero value takes all cores.
+type LookUpOptions struct {
+	// Engine is engine.GPU for a device, which GPU names and IDs opens and closes; all
+	// others are CPU cores, Sequential one of them.
+	Engine  engine.Kind
+	Threads int // 0 for GOMAXPROCS
+	GPU     engine.Device
+}
+
+// IDs lists the number of each word of a text, None for those that the dictionary does
+// not have.
+func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32, err error) {
+	if o.Engine == engine.GPU {
+		g, err := d.OpenGPU(o.GPU)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, g.Close()) }()
+		return g.IDs(ctx, t)
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Engine == engine.Sequential {
+		o.Threads = 1
+	}
+	const grain = 1 << 12 // about a millisecond
+	ids = make([]uint32, t.Len())
+	par.For(o.Threads, t.Len(), grain, func(_, lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		for i := lo; i < hi; i++ {
+			ids[i] = d.number(t.Word(i))
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// number is ID with None for a word that is not there.
+func (d *File) number(word []byte) uint32 {
+	if id, ok := d.ID(word); ok {
+		return id
+	}
+	return None
+}
