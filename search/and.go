@@ -251,7 +251,7 @@ func (q *query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.meeting, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
 	if m.mapped {
-		n = m.levels.choose(docs, tfs, q.cut, m.docs[m.n:], m.tfs[0][m.n:])
+		n = m.levels.choose(docs, tfs, q.cut, m.docs[m.n:], m.tfs[0][m.n:], m.sums[m.n:])
 	} else if m.sifter.ready() {
 		n = m.sifter.sift(lead, docs, tfs, q.cut-others, m.docs[m.n:], m.tfs[0][m.n:])
 	} else {
@@ -293,7 +293,7 @@ func (q *query) settle(lists []*list) {
 		}
 	} else {
 		if m.mapped && m.levels.lead {
-			n = m.levels.choose(m.docs[:n], m.tfs[0][:n], q.cut, m.docs[:], m.tfs[0][:])
+			n = m.levels.choose(m.docs[:n], m.tfs[0][:n], q.cut, m.docs[:], m.tfs[0][:], m.sums[:])
 		}
 		if m.mapped || m.sifter.ready() {
 			n = lists[0].pick(m.docs[:n], m.tfs[0][:n], q.cut-others, m.docs[:], m.scores[0][:])

@@ -42,4 +42,4 @@ func findPlacesAVX512(maps **uint8, units *[numLevels]int8, lists, from, n int, 
 func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 
 //go:noescape
-func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32) int
+func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32, outSums *float32) int

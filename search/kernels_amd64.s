@@ -670,27 +670,21 @@ kpDone:
 	VZEROUPPER
 	RET
 
-// func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32) int
-// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut.
-TEXT ·siftLevelsAVX512(SB), NOSPLIT, $0-56
+// func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32, outSums *float32) int
+// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut; and these sums. First it keeps
+// what would be in the shortest document of all, then it looks at the buckets of those: so there is no branch that depends on the postings, and few lanes are empty.
+TEXT ·siftLevelsAVX512(SB), NOSPLIT, $0-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ n+16(FP), CX
 	MOVQ s+24(FP), R9
 	MOVQ outDocs+32(FP), R10
 	MOVQ outTFs+40(FP), R11
-	MOVQ 24(R9), R8                  // halves
-	MOVQ 32(R9), AX
-	VMOVUPS (AX), Z20                // k of each bucket
-	MOVQ 40(R9), AX
-	VMOVUPS (AX), Z22                // 1/0 to 1/15
-	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
-	VBROADCASTSS 4(AX), Z24          // 1
+	MOVQ outSums+48(FP), R8
 	MOVQ 48(R9), AX
 	VMOVUPS (AX), Z16                // best score of each frequency
 	VMOVUPS 64(AX), Z17
-	VBROADCASTSS 56(R9), Z26         // weight
-	VBROADCASTSS 60(R9), Z27         // plus
+	VBROADCASTSS 124(AX), Z18        // of the highest
 	VBROADCASTSS 64(R9), Z29         // cut
 	MOVL $31, AX
 	VPBROADCASTD AX, Z25
@@ -702,8 +696,6 @@ TEXT ·siftLevelsAVX512(SB), NOSPLIT, $0-56
 	VPBROADCASTD AX, Z19
 	XORQ R12, R12
 slLoop:
-	TESTQ CX, CX
-	JLE  slDone
 	MASK
 	VMOVDQU32.Z (SI), K1, Z0
 	VMOVDQU32.Z (DI), K1, Z1
@@ -735,43 +727,78 @@ slList:
 	ADDQ $64, BX
 	DECQ DX
 	JNZ  slList
-	VPMINUD Z25, Z1, Z4
-	VMOVDQA32 Z4, Z6
+	VPMINUD Z25, Z1, Z6
 	VPERMI2PS Z17, Z16, Z6
 	VADDPS Z6, Z5, Z6
-	VCMPPS $14, Z29, Z6, K1, K1
-	KORTESTW K1, K1
-	JZ   slNext
+	VCMPPS $14, Z29, Z6, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VCOMPRESSPS.Z Z5, K4, Z5
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	VMOVUPS Z5, (R8)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JG   slLoop
+
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ R8, DX
+	MOVQ R12, CX
+	MOVQ 24(R9), R13                 // halves
+	MOVQ 32(R9), AX
+	VMOVUPS (AX), Z20                // k of each bucket
+	MOVQ 40(R9), AX
+	VMOVUPS (AX), Z22                // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24          // 1
+	VBROADCASTSS 56(R9), Z26         // weight
+	VBROADCASTSS 60(R9), Z27         // plus
+	XORQ R12, R12
+slBuckets:
+	TESTQ CX, CX
+	JLE  slDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VMOVUPS.Z (DX), K1, Z5
 	VPSRLD $1, Z0, Z3
 	KMOVW K1, K2
 	VPXORD Z2, Z2, Z2
-	VPGATHERDD (R8)(Z3*1), K2, Z2
+	VPGATHERDD (R13)(Z3*1), K2, Z2
 	VPANDD Z30, Z0, Z3
 	VPSLLD $2, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
 	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
-	VPCMPUD $5, Z25, Z1, K1, K3      // frequencies from 31 on pass
+	VPCMPUD $5, Z25, Z1, K1, K3      // frequencies from 31 on are not in the tables
+	VPMINUD Z25, Z1, Z4
 	VPERMI2PS Z23, Z22, Z4
 	VMULPS Z4, Z2, Z2
 	VADDPS Z24, Z2, Z2
 	VDIVPS Z2, Z26, Z2
 	VADDPS Z27, Z2, Z2
+	VMOVAPS Z18, K3, Z2
 	VADDPS Z2, Z5, Z2
 	VCMPPS $14, Z29, Z2, K1, K4
-	KORW K3, K4, K4
 	KMOVW K4, AX
 	VPCOMPRESSD.Z Z0, K4, Z0
 	VPCOMPRESSD.Z Z1, K4, Z1
+	VCOMPRESSPS.Z Z2, K4, Z2
 	VMOVDQU32 Z0, (R10)(R12*4)
 	VMOVDQU32 Z1, (R11)(R12*4)
+	VMOVUPS Z2, (R8)(R12*4)
 	POPCNTL AX, AX
 	ADDQ AX, R12
-slNext:
 	ADDQ $64, SI
 	ADDQ $64, DI
+	ADDQ $64, DX
 	SUBQ $16, CX
-	JMP  slLoop
+	JMP  slBuckets
 slDone:
-	MOVQ R12, ret+48(FP)
+	MOVQ R12, ret+56(FP)
 	VZEROUPPER
 	RET

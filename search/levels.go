@@ -246,20 +246,20 @@ func (v *levels) plainKeep(docs, at, outDocs, outAt []uint32) (n int) {
 }
 
 // choose keeps the postings of the leading list that can be above the cut: with the shortest length of the document's bucket, and the best that the other lists have at its
-// place. What it finds may take the place of docs and tfs. The outs have room for kernelSlack more.
-func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32) int {
+// place; and how much that is together. What it finds may take the place of docs and tfs. The outs have room for kernelSlack more.
+func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32, outSums []float32) int {
 	if len(docs) == 0 {
 		return 0
 	}
 	tfs = tfs[:len(docs)]
 	v.sieve.cut = float32(cut * (1 - 0x1p-20)) // sums are rounded
 	if hasAVX512 {
-		return siftLevelsAVX512(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0])
+		return siftLevelsAVX512(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0], &outSums[0])
 	}
-	return v.plainChoose(docs, tfs, outDocs, outTFs)
+	return v.plainChoose(docs, tfs, outDocs, outTFs, outSums)
 }
 
-func (v *levels) plainChoose(docs, tfs, outDocs, outTFs []uint32) (n int) {
+func (v *levels) plainChoose(docs, tfs, outDocs, outTFs []uint32, outSums []float32) (n int) {
 	s := &v.sieve
 	first := len(v.maps) - s.n
 	for i, d := range docs {
@@ -273,10 +273,14 @@ func (v *levels) plainChoose(docs, tfs, outDocs, outTFs []uint32) (n int) {
 		if !(others+v.best[tf] > s.cut) {
 			continue
 		}
-		k := v.sift.k[v.sift.halves[d/2]>>(d%2*4)%numBuckets]
-		x := float32(k * smallReciprocals[tf])
-		if score := s.weight/(1+x) + s.plus; others+score > s.cut || tf == 31 {
-			outDocs[n], outTFs[n] = d, tfs[i]
+		score := v.best[31]
+		if tf < 31 {
+			k := v.sift.k[v.sift.halves[d/2]>>(d%2*4)%numBuckets]
+			x := float32(k * smallReciprocals[tf])
+			score = s.weight/(1+x) + s.plus
+		}
+		if sum := others + score; sum > s.cut {
+			outDocs[n], outTFs[n], outSums[n] = d, tfs[i], sum
 			n++
 		}
 	}
