@@ -22,6 +22,9 @@ func blockMaxAnd(q *query) error {
 	if done, err := q.meetAboveFloor(lists, start); done || err != nil {
 		return err
 	}
+	if done, err := q.meetBest(lists); done || err != nil {
+		return err
+	}
 	return q.meetAll(lists, start)
 }
 
@@ -118,6 +121,7 @@ type meeting struct {
 	mapped  bool    // the levels are used, and
 	guessed bool    // the floor is only a guess
 	levels  levels
+	best    bestMeeting
 	kept    [2]meetingOf[uint32] // documents at places that can win, and where they are in the block
 	docs    meetingOf[uint32]
 	tfs     [2]meetingOf[uint32] // of the first two lists

@@ -44,13 +44,18 @@ func (q *query) meetAboveFloor(lists []*list, start uint32) (done bool, err erro
 		if err != nil || q.heap.full() {
 			return true, err
 		}
-		q.rewind()
-		q.heap.reset(k)
-		m.reset(lists)
-		m.levels.rewind()
-		for _, l := range lists {
-			l.block = -1
-		}
+		q.startAgain(lists)
+	}
+}
+
+// startAgain forgets all answers.
+func (q *query) startAgain(lists []*list) {
+	q.rewind()
+	q.heap.reset(q.heap.k)
+	q.meeting.reset(lists)
+	q.meeting.levels.rewind()
+	for _, l := range lists {
+		l.block = -1
 	}
 }
 

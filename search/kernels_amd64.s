@@ -802,3 +802,44 @@ slDone:
 	MOVQ R12, ret+56(FP)
 	VZEROUPPER
 	RET
+
+// func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+// keeps what has sums above low and not above high.
+TEXT ·betweenAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ sums+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS low+32(FP), Z20
+	VBROADCASTSS high+36(FP), Z21
+	MOVQ outDocs+40(FP), R10
+	MOVQ outTFs+48(FP), R11
+	MOVQ outSums+56(FP), R8
+	XORQ R12, R12
+beLoop:
+	TESTQ CX, CX
+	JLE  beDone
+	MASK
+	VMOVUPS.Z (DX), K1, Z2
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VCMPPS $14, Z20, Z2, K1, K1
+	VCMPPS $2, Z21, Z2, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VCOMPRESSPS.Z Z2, K4, Z2
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	VMOVUPS Z2, (R8)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $64, DX
+	SUBQ $16, CX
+	JMP  beLoop
+beDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET

@@ -38,3 +38,7 @@ func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uin
 func siftLevelsAVX512(docs, tfs *uint32, n int, s *levelSieve, outDocs, outTFs *uint32, outSums *float32) int {
 	return 0
 }
+
+func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int {
+	return 0
+}

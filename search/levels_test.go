@@ -175,7 +175,7 @@ func TestKernelsOfLevels(t *testing.T) {
 
 func wordsOf(p *plain, places []int) (words []Word) {
 	for _, w := range places {
-		words = append(words, Word{Text: p.words[w]})
+		words = append(words, Word{Text: p.words[w], Weight: 1})
 	}
 	return words
 }

@@ -22,6 +22,7 @@ type query struct {
 	floor    float32 // a score that k documents are known to beat before any was looked at; -1: none is
 	theta    float32 // the score to beat: the floor until there are k answers
 	cut      float64 // no document whose bounds add up to this or less can beat it
+	anyOrder bool    // one that only equals theta may win
 	hair     float64 // how much lower than theta cut is, relatively
 
 	byBound  []*list   // working copy for algorithms that order the lists
@@ -278,7 +279,7 @@ func (q *query) run(a Algorithm) error {
 	return nil
 }
 
-// push offers a document that was scored. Documents come in rising order, so that
+// push offers a document that was scored. Documents come in rising order, unless anyOrder says otherwise, so that
 // one whose score only equals the worst of the k best loses.
 func (q *query) push(doc uint32, score float32) {
 	if score <= q.theta {
@@ -296,6 +297,9 @@ func (q *query) push(doc uint32, score float32) {
 		return
 	}
 	q.theta = q.heap.worst()
+	if q.anyOrder {
+		q.theta = below(q.theta)
+	}
 	q.cut = float64(q.theta) * (1 - q.hair)
 	if q.trace && q.stats.Entered >= q.traceAt {
 		q.stats.Thresholds = append(q.stats.Thresholds, Threshold{q.stats.Entered, doc, q.theta})
