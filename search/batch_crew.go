@@ -31,8 +31,14 @@ type crew[T any] struct {
 	s       *Searcher
 	mixed   bool
 	threads int
-	slots   []slot[T]
 	holds   []hold // of each worker
+
+	// The ring: requests, what was made of them or why nothing was, and whether either is there. They lie side by side and not
+	// together since each is written by one core and read by another: whole lines of memory go from core to core.
+	requests []Request
+	made     []T
+	errs     []error
+	state    []atomic.Int64 // of the i-th request i+1 if something was made of it, -i-1 if not
 
 	_       apart
 	fetched atomic.Int64 // requests
@@ -60,18 +66,14 @@ type crew[T any] struct {
 // apart keeps what is before it and what is behind it out of one line of memory, and out of two that are fetched as a pair.
 type apart [128]byte
 
-// slot is a request, and then what was made of it.
-type slot[T any] struct {
-	request Request
-	made    T
-	err     error
-	done    atomic.Int64 // how many requests had come when this one had, once something was made of it
-}
-
 // side is the synchronous and the mixed strategy: requests are answered side by side.
 func (w *worker[T]) side(ctx context.Context, requests iter.Seq[Request], b Batch, yield func(T, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := &crew[T]{s: w.s, mixed: b.Strategy == Mixed, threads: b.Threads, slots: make([]slot[T], ahead*b.Threads), holds: make([]hold, b.Threads)}
+	size := ahead * b.Threads
+	c := &crew[T]{
+		s: w.s, mixed: b.Strategy == Mixed, threads: b.Threads, holds: make([]hold, b.Threads),
+		requests: make([]Request, size), made: make([]T, size), errs: make([]error, size), state: make([]atomic.Int64, size),
+	}
 	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
 	var others sync.WaitGroup
 	others.Go(func() { c.fetch(requests) })
@@ -92,7 +94,7 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[Request], b Batc
 // fetch fetches requests as long as there is room. From time to time it waits until there is room for many: it is woken
 // less often then.
 func (c *crew[T]) fetch(requests iter.Seq[Request]) {
-	size := int64(len(c.slots))
+	size := int64(len(c.requests))
 	for r := range requests {
 		i := c.fetched.Load()
 		if i-c.given.Load() >= size {
@@ -101,7 +103,7 @@ func (c *crew[T]) fetch(requests iter.Seq[Request]) {
 		if c.stopped.Load() {
 			return
 		}
-		c.slots[i%size].request = r
+		c.requests[i%size] = r
 		c.fetched.Store(i + 1)
 		if c.idle.Load() > 0 {
 			c.wake(&c.work)
@@ -135,28 +137,35 @@ func (c *crew[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) b
 
 // handOut yields what is there; false means that no more is wanted.
 func (c *crew[T]) handOut(yield func(T, error) bool) bool {
-	size := int64(len(c.slots))
-	for c.ready() {
-		i := c.given.Load()
-		s := &c.slots[i%size]
-		made, err := s.made, s.err
-		s.made = *new(T)
+	size := int64(len(c.requests))
+	for i := c.given.Load(); ; i++ {
+		at := i % size
+		switch c.state[at].Load() {
+		default:
+			return true
+		case -i - 1:
+			yield(*new(T), c.errs[at])
+			return false
+		case i + 1:
+		}
+		made := c.made[at]
+		c.made[at] = *new(T)
 		c.given.Store(i + 1)
 		if c.full.Load() && c.fetched.Load()-i-1 <= size/2 {
 			c.wake(&c.room)
 			runtime.Gosched() // all cores may be busy for long: this one makes way
 		}
-		if !yield(made, err) || err != nil {
+		if !yield(made, nil) {
 			return false
 		}
 	}
-	return true
 }
 
-// ready says whether there is a result to hand out.
+// ready says whether there is something to hand out.
 func (c *crew[T]) ready() bool {
 	i := c.given.Load()
-	return c.slots[i%int64(len(c.slots))].done.Load() == i+1
+	state := c.state[i%int64(len(c.state))].Load()
+	return state == i+1 || state == -i-1
 }
 
 // over says whether all results were handed out.
@@ -184,11 +193,17 @@ func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
 	if !ok {
 		return false
 	}
-	s := &c.slots[i%int64(len(c.slots))]
-	found, err := c.answer(ctx, w, &s.request)
-	s.made, s.err = w.make(int(i), found, err)
-	s.request = Request{}
-	s.done.Store(i + 1)
+	at := i % int64(len(c.requests))
+	found, err := c.answer(ctx, w, &c.requests[at])
+	made, err := w.make(int(i), found, err)
+	c.requests[at] = Request{}
+	if err != nil {
+		c.errs[at] = err
+		c.state[at].Store(-i - 1)
+	} else {
+		c.made[at] = made
+		c.state[at].Store(i + 1)
+	}
 	if c.calm.Load() {
 		c.wake(&c.turn)
 	}
