@@ -3,6 +3,7 @@ package search
 import (
 	"hash/maphash"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/collocate/collocate/index"
 )
@@ -23,12 +24,14 @@ type wordSet[V any] struct {
 // knownWord is a word that was looked up.
 type knownWord[V any] struct {
 	text string
-	info index.Term // DF is 0 if the index does not know it
+	near [nearBytes]byte // the text itself, if it is short: reading it asks memory for nothing more
+	info index.Term      // DF is 0 if the index does not know it
 	more V
 }
 
 const (
-	wordWays = 4
+	wordWays  = 4
+	nearBytes = 24
 	// longestKnown keeps what is remembered below some megabytes.
 	longestKnown = 64
 )
@@ -65,9 +68,25 @@ func (c *wordCache[V]) find(r *index.Reader, word []byte) (*knownWord[V], error)
 	if err != nil {
 		return nil, err
 	}
-	w := &knownWord[V]{text: string(word), info: info}
+	w := newKnownWord[V](word, info)
 	c.keep(w, hash)
 	return w, nil
+}
+
+func newKnownWord[V any](word []byte, info index.Term) *knownWord[V] {
+	w := &knownWord[V]{info: info}
+	if n := copy(w.near[:], word); n == len(word) && n > 0 {
+		w.text = unsafe.String(&w.near[0], n)
+	} else {
+		w.text = string(word)
+	}
+	return w
+}
+
+// ask asks memory for what is known of the words with that hash.
+func (c *wordCache[V]) ask(hash uint64) {
+	set, _ := c.set(hash)
+	prefetch(unsafe.Pointer(set))
 }
 
 // keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/text"
@@ -44,6 +45,8 @@ type query struct {
 	pool     []*list
 	tokens   text.Tokens
 	words    map[string]int
+	hashes   []uint64               // of the tokens
+	guesses  []*knownWord[struct{}] // what they are likely to be
 }
 
 // queryTerm is a word of the query that the index knows.
@@ -136,10 +139,12 @@ type knownModel struct {
 func (q *query) lookup(s *Searcher, r *Request) error {
 	q.terms = q.terms[:0]
 	unknown := false
-	add := func(word []byte, weight float64) error {
-		w, err := s.known.find(s.index, word)
-		if err != nil {
-			return fmt.Errorf("looking up %q: %w", word, err)
+	add := func(word []byte, weight float64, w *knownWord[struct{}]) error {
+		if w == nil || w.text != string(word) { // w is a guess
+			var err error
+			if w, err = s.known.find(s.index, word); err != nil {
+				return fmt.Errorf("looking up %q: %w", word, err)
+			}
 		}
 		if i := q.position(w.text); i >= 0 {
 			q.terms[i].weight += weight
@@ -163,7 +168,7 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 			if !(weight > 0 && weight <= 1e9) {
 				return fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
 			}
-			if err := add([]byte(w.Text), weight); err != nil {
+			if err := add([]byte(w.Text), weight, nil); err != nil {
 				return err
 			}
 		}
@@ -171,8 +176,9 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 		if err := s.analyzer.Analyze([]byte(r.Text), &q.tokens); err != nil {
 			return fmt.Errorf("analyzing the query: %w", err)
 		}
+		q.guess(s.known)
 		for i := range q.tokens.Words {
-			if err := add(q.tokens.Word(i), 1); err != nil {
+			if err := add(q.tokens.Word(i), 1, q.guesses[i]); err != nil {
 				return err
 			}
 		}
@@ -181,6 +187,25 @@ func (q *query) lookup(s *Searcher, r *Request) error {
 		q.terms = q.terms[:0]
 	}
 	return nil
+}
+
+// guess looks for the words of the query among the known ones. A word that is not in a cache of the core takes two reads of memory, one after the other;
+// so that those of one word do not wait for those of another, all are asked for first. It takes a twentieth off the time of
+// short AND queries.
+func (q *query) guess(known *wordCache[struct{}]) {
+	q.hashes, q.guesses = q.hashes[:0], q.guesses[:0]
+	for i := range q.tokens.Words {
+		hash := known.hash(q.tokens.Word(i))
+		known.ask(hash)
+		q.hashes = append(q.hashes, hash)
+	}
+	for _, hash := range q.hashes {
+		w := known.likely(hash)
+		if w != nil {
+			prefetch(unsafe.Pointer(w))
+		}
+		q.guesses = append(q.guesses, w)
+	}
 }
 
 // fewWords are looked for one by one; more are put into a map.

@@ -1,0 +1,10 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func prefetch(p unsafe.Pointer)
+TEXT ·prefetch(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), SI
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	RET

@@ -1,0 +1,8 @@
+//go:build !amd64 || purego
+
+package search
+
+import "unsafe"
+
+// prefetch changes nothing but the cache, so that a twin need not do anything.
+func prefetch(unsafe.Pointer) {}
