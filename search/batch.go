@@ -135,7 +135,10 @@ type worker[T any] struct {
 	do    func(int, *Result) (T, error)
 	reuse bool
 	own   Result // that is overwritten
-	hold  *hold  // in a crew
+
+	// In a crew.
+	hold     *hold
+	upcoming upcoming
 }
 
 // make makes something of a result, unless there is none.

@@ -189,12 +189,12 @@ func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
 
 // one answers the next request, if there is one.
 func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
-	i, ok := c.next(w.hold)
-	if !ok {
+	l := c.next(w)
+	if l == nil {
 		return false
 	}
-	at := i % int64(len(c.requests))
-	found, err := c.answer(ctx, w, &c.requests[at])
+	i, at := l.i, l.i%int64(len(c.requests))
+	found, err := c.answer(ctx, w, l, &c.requests[at])
 	made, err := w.make(int(i), found, err)
 	c.requests[at] = Request{}
 	if err != nil {
@@ -210,17 +210,31 @@ func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
 	return true
 }
 
-// answer answers a request, and lets others help if they have nothing else to do.
-func (c *crew[T]) answer(ctx context.Context, w *worker[T], r *Request) (*Result, error) {
-	spread := spreadOver(r.Parallel, c.threads)
-	if r.Parallel = spread.onOne(); !c.mixed {
-		return w.answer(ctx, r)
-	}
-	q, err := c.s.ready(ctx, r)
+// answer answers a request whose words were looked up, and lets others help if they have nothing else to do.
+func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *Request) (*Result, error) {
+	q, err := c.s.newQuery(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer c.s.release(q)
+	q.wording, l.wording = l.wording, q.wording
+	if err = ctx.Err(); err == nil {
+		err = l.err
+	}
+	if err == nil {
+		err = q.open(c.s, r.Algorithm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	q.begin(r.Algorithm)
+	spread := spreadOver(r.Parallel, c.threads)
+	if !c.mixed {
+		if alone := spread.onOne(); alone.spread(q) {
+			return c.s.searchParallel(q, alone)
+		}
+		return w.alone(q)
+	}
 	if !spread.spread(q) || spread.mayBeAlone() && q.effort() < longEffort && (w.hold.count() > 0 || c.more()) {
 		return w.alone(q)
 	}

@@ -15,8 +15,8 @@ const (
 	holdBits = 8
 )
 
-// next is the request that a worker is to answer now, if there is one.
-func (c *crew[T]) next(own *hold) (i int64, ok bool) {
+// takeOne takes requests, and is the first of them, if there are any.
+func (c *crew[T]) takeOne(own *hold) (i int64, ok bool) {
 	for {
 		if i, ok := own.pop(); ok {
 			return i, true

@@ -21,7 +21,7 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 		all.Go(func() {
 			for {
 				last := c.ended.Load() // before looking: afterwards nothing more comes
-				i, ok := c.next(&c.holds[w])
+				i, ok := c.takeOne(&c.holds[w])
 				if ok {
 					seen[w] = append(seen[w], i)
 				} else if last {
@@ -49,7 +49,7 @@ func TestTakingOver(t *testing.T) {
 	c := &crew[struct{}]{threads: 3, holds: make([]hold, 3)}
 	c.holds[0].put(40, 6)
 	c.holds[1].put(10, 5)
-	if i, ok := c.next(&c.holds[2]); !ok || i != 12 {
+	if i, ok := c.takeOne(&c.holds[2]); !ok || i != 12 {
 		t.Errorf("got %d, %v", i, ok)
 	}
 	for h, want := range []struct{ first, n int64 }{{40, 6}, {10, 2}, {13, 2}} {

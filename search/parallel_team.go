@@ -206,7 +206,7 @@ func (t *team) fork() (*query, error) {
 	s, m := t.s, t.main // m is at work: only what does not change may be read
 	q, _ := s.queries.Get().(*query)
 	if q == nil {
-		q = &query{words: map[string]int{}}
+		q = new(query)
 	}
 	q.ctx, q.mode, q.c, q.trace = m.ctx, m.mode, m.c, false
 	q.stats, q.used, q.ticks = Stats{}, 0, 0

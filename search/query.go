@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
-
-	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/text"
 )
 
 // query is a request being answered. Queries are reused: what they hold stays allocated.
 type query struct {
-	ctx   context.Context
-	mode  Mode
-	terms []queryTerm // that the index knows, in query order
-	lists []*list     // one for each of them
-	c     *collection
+	wording
+	ctx     context.Context
+	mode    Mode
+	lists   []*list // one for each term
+	c       *collection
+	weigher weigher
 
 	from, to uint32 // documents that are looked at
 	heap     topK
@@ -43,21 +40,29 @@ type query struct {
 	team     *team // those who answer it together, if several do
 	mate     mate  // what this one of them knows
 	pool     []*list
-	tokens   text.Tokens
-	words    map[string]int
-	hashes   []uint64               // of the tokens
-	guesses  []*knownWord[struct{}] // what they are likely to be
-}
-
-// queryTerm is a word of the query that the index knows.
-type queryTerm struct {
-	text   string
-	weight float64
-	info   index.Term
 }
 
 // prepare looks the words up and opens their lists. The query is given back by release.
 func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
+	q, err := s.newQuery(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err = q.read(s, r); err == nil {
+		q.guess(s.known)
+		if err = q.lookUp(s, r); err == nil {
+			err = q.open(s, r.Algorithm)
+		}
+	}
+	if err != nil {
+		s.release(q)
+		return nil, err
+	}
+	return q, nil
+}
+
+// newQuery is a query that knows nothing of its words yet.
+func (s *Searcher) newQuery(ctx context.Context, r *Request) (*query, error) {
 	k := r.K
 	if k == 0 {
 		k = 10
@@ -80,27 +85,18 @@ func (s *Searcher) prepare(ctx context.Context, r *Request) (*query, error) {
 	}
 	q, _ := s.queries.Get().(*query)
 	if q == nil {
-		q = &query{words: map[string]int{}}
+		q = new(query)
 	}
-	q.ctx, q.mode, q.c, q.trace = ctx, r.Mode, &s.c, r.Trace
+	q.ctx, q.mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.c, r.Trace, w
 	q.from, q.to = 0, uint32(s.c.docs)
 	q.stats, q.used, q.traceAt, q.ticks = Stats{}, 0, 0, 0
 	q.heap.reset(min(k, max(1, int(s.c.docs))))
-	err = q.lookup(s, r)
-	if err == nil {
-		err = q.open(s, w, r.Algorithm)
-	}
-	if err != nil {
-		s.release(q)
-		return nil, err
-	}
 	return q, nil
 }
 
 func (s *Searcher) release(q *query) {
 	q.ctx, q.team = nil, nil
 	q.terms = q.terms[:0]
-	clear(q.words)
 	s.queries.Put(q)
 }
 
@@ -134,114 +130,9 @@ type knownModel struct {
 	w weigher
 }
 
-// lookup fills q.terms. In mode And an unknown word means that nothing can be found: then
-// there are no terms at all.
-func (q *query) lookup(s *Searcher, r *Request) error {
-	q.terms = q.terms[:0]
-	unknown := false
-	add := func(word []byte, weight float64, w *knownWord[struct{}]) error {
-		if w == nil || w.text != string(word) { // w is a guess
-			var err error
-			if w, err = s.known.find(s.index, word); err != nil {
-				return fmt.Errorf("looking up %q: %w", word, err)
-			}
-		}
-		if i := q.position(w.text); i >= 0 {
-			q.terms[i].weight += weight
-			return nil
-		}
-		if w.info.DF == 0 {
-			unknown = true
-			return nil
-		}
-		s.index.Prefetch(w.info) // while the next word is looked up
-		q.terms = append(q.terms, queryTerm{text: w.text, weight: weight, info: w.info})
-		q.remember()
-		return nil
-	}
-	if len(r.Words) > 0 {
-		for _, w := range r.Words {
-			weight := w.Weight
-			if weight == 0 {
-				weight = 1
-			}
-			if !(weight > 0 && weight <= 1e9) {
-				return fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
-			}
-			if err := add([]byte(w.Text), weight, nil); err != nil {
-				return err
-			}
-		}
-	} else {
-		if err := s.analyzer.Analyze([]byte(r.Text), &q.tokens); err != nil {
-			return fmt.Errorf("analyzing the query: %w", err)
-		}
-		q.guess(s.known)
-		for i := range q.tokens.Words {
-			if err := add(q.tokens.Word(i), 1, q.guesses[i]); err != nil {
-				return err
-			}
-		}
-	}
-	if r.Mode == And && unknown {
-		q.terms = q.terms[:0]
-	}
-	return nil
-}
-
-// guess looks for the words of the query among the known ones. A word that is not in a cache of the core takes two reads of memory, one after the other;
-// so that those of one word do not wait for those of another, all are asked for first. It takes a twentieth off the time of
-// short AND queries.
-func (q *query) guess(known *wordCache[struct{}]) {
-	q.hashes, q.guesses = q.hashes[:0], q.guesses[:0]
-	for i := range q.tokens.Words {
-		hash := known.hash(q.tokens.Word(i))
-		known.ask(hash)
-		q.hashes = append(q.hashes, hash)
-	}
-	for _, hash := range q.hashes {
-		w := known.likely(hash)
-		if w != nil {
-			prefetch(unsafe.Pointer(w))
-		}
-		q.guesses = append(q.guesses, w)
-	}
-}
-
-// fewWords are looked for one by one; more are put into a map.
-const fewWords = 16
-
-// position is where a word is among the terms; -1 if it is not.
-func (q *query) position(word string) int {
-	if len(q.terms) > fewWords {
-		if i, ok := q.words[word]; ok {
-			return i
-		}
-		return -1
-	}
-	for i := range q.terms {
-		if q.terms[i].text == word {
-			return i
-		}
-	}
-	return -1
-}
-
-// remember puts the newest term into the map, if there is one.
-func (q *query) remember() {
-	n := len(q.terms)
-	switch {
-	case n == fewWords+1:
-		for i := range q.terms {
-			q.words[q.terms[i].text] = i
-		}
-	case n > fewWords:
-		q.words[q.terms[n-1].text] = n - 1
-	}
-}
-
 // open opens the lists of the terms.
-func (q *query) open(s *Searcher, w weigher, a Algorithm) error {
+func (q *query) open(s *Searcher, a Algorithm) error {
+	w := q.weigher
 	open := (*list).open
 	switch {
 	case q.mode == And && len(q.terms) > 1 && a != Exhaustive && a != TAAT && s.gpu == nil: // a GPU's plan asks for bounds
