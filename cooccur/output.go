@@ -2,7 +2,6 @@ package cooccur
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +45,6 @@ func FormatOf(path string) (Format, error) {
 type File struct {
 	file *atomicfile.File
 	encoder
-	started int64 // up to where the system was told to write to disk
 }
 
 // encoder writes rows in some format; close writes what comes after them.
@@ -90,22 +88,6 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 		return &tsvEncoder{w: f, vocab: v}, nil
 	}
 	return nil, fmt.Errorf("unknown format %v", format)
-}
-
-// writeBehind is how much is written before the disk is set to work on it. Left to
-// itself the system collects gigabytes, and Commit would wait for all of them.
-const writeBehind = 16 << 20
-
-// Rows implements Sink.
-func (f *File) Rows(r *Rows) error {
-	if err := f.encoder.Rows(r); err != nil {
-		return err
-	}
-	if at, err := f.file.OS().Seek(0, io.SeekCurrent); err == nil && at-f.started >= writeBehind {
-		startWriting(f.file.OS(), f.started, at-f.started)
-		f.started = at
-	}
-	return nil
 }
 
 // ScratchDir is where temporary files go while path is written: beside it, where

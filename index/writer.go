@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
@@ -39,6 +40,8 @@ type Writer struct {
 	meta     meta
 	finished bool
 	err      error
+
+	docsWritten bool
 }
 
 // Create starts an index in the folder dir, which must not exist yet, or be empty,
@@ -198,26 +201,39 @@ func (w *Writer) finish() error {
 	if err := w.encoder.flush(); err != nil {
 		return err
 	}
-	if _, err := w.postings.Write(make([]byte, tailPad)); err != nil {
-		return err
-	}
-	if err := errors.Join(w.terms.finish(), w.postings.commit(), w.skips.commit(), w.writeDocs()); err != nil {
-		return err
+	// Each file waits for the disk, and all of them at the same time.
+	files := []func() error{
+		w.terms.finish,
+		func() error {
+			_, err := w.postings.Write(make([]byte, tailPad))
+			return errors.Join(err, w.postings.commit())
+		},
+		w.skips.commit,
 	}
 	names := []string{termsFile, postingsFile, skipsFile, docsFile}
+	if !w.docsWritten {
+		files = append(files, w.writeDocs)
+	}
 	if w.text != nil {
-		if err := w.text.finish(int(w.meta.docs)); err != nil {
-			return err
-		}
+		files = append(files, func() error { return w.text.finish(int(w.meta.docs)) })
 		w.meta.flags |= flagText
 		names = append(names, textFile)
 	}
 	if w.levels != nil {
-		if err := errors.Join(w.levels.Section("words", sections.Bytes(w.leveled)), w.levels.commit()); err != nil {
-			return err
-		}
+		files = append(files, func() error {
+			return errors.Join(w.levels.Section("words", sections.Bytes(w.leveled)), w.levels.commit())
+		})
 		w.meta.flags |= flagLevels
 		names = append(names, levelsFile)
+	}
+	errs := make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, finish := range files {
+		wg.Go(func() { errs[i] = finish() })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	if err := w.writeMeta(names); err != nil {
 		return err

@@ -58,7 +58,7 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Writer: bufio.NewWriterSize(named{f, path}, bufferSize), f: f, path: path}, nil
+	return &File{Writer: bufio.NewWriterSize(&named{f: f, path: path}, bufferSize), f: f, path: path}, nil
 }
 
 // Check says what would keep Create from working, such as a folder that is not there,
@@ -77,15 +77,24 @@ func Check(path string) error {
 
 const bufferSize = 1 << 20
 
+// writeBehind is how much is written before the disk is set to work on it. Left to
+// itself the system collects gigabytes, and Commit would wait for all of them.
+const writeBehind = 16 << 20
+
 // named writes to a temporary file. Its errors are about path, the only name that the
 // caller knows.
 type named struct {
-	f    *os.File
-	path string
+	f           *os.File
+	path        string
+	at, started int64 // how much was written, and what of it the disk is at work on
 }
 
-func (n named) Write(p []byte) (int, error) {
+func (n *named) Write(p []byte) (int, error) {
 	written, err := n.f.Write(p)
+	if n.at += int64(written); n.at-n.started >= writeBehind {
+		startWriting(n.f, n.started, n.at-n.started)
+		n.started = n.at
+	}
 	return written, about(n.path, "write", err)
 }
 

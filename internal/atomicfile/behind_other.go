@@ -1,6 +1,6 @@
 //go:build !linux
 
-package cooccur
+package atomicfile
 
 import "os"
 
