@@ -30,6 +30,9 @@ type gatherer struct {
 	waiting       map[int]gpuPart // for ready, or for the batches before them
 	held          int64           // bytes of their text
 	next          int             // batch to be taken
+	taking        bool            // somebody is at it, without the lock
+	taken         *sync.Cond      // some were
+	err           error           // why nothing more is taken
 	spare         sync.Pool       // of *[]byte
 	batches       []docBatch
 	tokens, bytes int64
@@ -44,7 +47,8 @@ const mostWord = 1 << 24
 // gather reads a corpus.
 func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int, visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
-	g.waiting = map[int]gpuPart{}
+	g.waiting, g.taken = map[int]gpuPart{}, sync.NewCond(&g.mu)
+	plain := analyzer == plainAnalyzer
 	err := each(ctx, func(n int, b *text.Batch) error {
 		if visit != nil {
 			if err := visit(n, b); err != nil {
@@ -55,7 +59,7 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 		if memory == nil {
 			memory = new([]byte)
 		}
-		p, d, size, err := analyzePart(b, analyzer, &toks[n], *memory)
+		p, d, size, err := analyzePart(b, analyzer, plain, &toks[n], *memory)
 		if err != nil {
 			return err
 		}
@@ -76,8 +80,8 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 	return newDocuments(g.batches, g.tokens, g.bytes)
 }
 
-// analyzePart makes a batch's text for the device.
-func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory []byte) (p gpuPart, d docBatch, size int64, err error) {
+// analyzePart makes a batch's text for the device. Plain is for words between blanks.
+func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.Tokens, memory []byte) (p gpuPart, d docBatch, size int64, err error) {
 	d = newDocBatch(b.Seq, len(b.Docs))
 	p.seq = b.Seq
 	room := 0
@@ -87,10 +91,18 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory
 	p.text = slices.Grow(memory[:0], room) // words are rarely longer than the text they are from
 	for i := range b.Docs {
 		doc := &b.Docs[i]
+		size += int64(len(doc.Text))
+		if plain {
+			if out, words, ok := appendPlain(p.text, doc.Text); ok {
+				p.text = out
+				d.add(doc.ID, words)
+				p.count(i, words)
+				continue
+			}
+		}
 		if err := analyzer.Analyze(doc.Text, tok); err != nil {
 			return p, d, 0, fmt.Errorf("document %s: %w", doc.ID, err)
 		}
-		size += int64(len(doc.Text))
 		d.add(doc.ID, len(tok.Words))
 		if len(tok.Words) == 0 {
 			continue
@@ -104,9 +116,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory
 		}
 		p.text = appendWords(p.text, tok)
 		p.text[len(p.text)-1] = '\n'
-		p.words += len(tok.Words)
-		p.longest = max(p.longest, len(tok.Words))
-		p.filled = append(p.filled, uint32(i))
+		p.count(i, len(tok.Words))
 	}
 	// The device goes by separators alone, and trusts their number.
 	p.bytes = len(p.text)
@@ -115,6 +125,13 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, tok *text.Tokens, memory
 		return p, d, 0, errSeparators
 	}
 	return p, d, size, nil
+}
+
+// count notes a document with so many words.
+func (p *gpuPart) count(doc, words int) {
+	p.words += words
+	p.longest = max(p.longest, words)
+	p.filled = append(p.filled, uint32(doc))
 }
 
 // appendWords appends the words, each with a blank behind it. Words that are one byte
@@ -156,27 +173,39 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	}
 }
 
-// drain takes the parts whose turn it is.
+// drain takes the parts whose turn it is, unless somebody else is at it: the others have words to find meanwhile. It is called with the lock.
 func (g *gatherer) drain() error {
-	if err := g.failed(); err != nil {
-		return err
+	for g.taking && g.held > mostHeld {
+		g.taken.Wait()
 	}
-	for {
+	if g.err == nil {
+		g.err = g.failed()
+	}
+	if g.taking || g.err != nil {
+		return g.err
+	}
+	g.taking = true
+	for g.err == nil {
 		p, ok := g.waiting[g.next]
 		if !ok {
-			return nil
+			break
 		}
 		delete(g.waiting, g.next)
-		g.held -= int64(len(p.text))
 		g.next++
+		g.mu.Unlock()
 		memory := p.text
+		var err error
 		if p.words > 0 {
-			if err := g.take(&p); err != nil {
-				return err
-			}
+			err = g.take(&p)
 		}
 		g.spare.Put(&memory)
+		g.mu.Lock()
+		g.held -= int64(len(memory))
+		g.err = err
+		g.taken.Broadcast()
 	}
+	g.taking = false
+	return g.err
 }
 
 // gpuSize is what a chunk's memory depends on.

@@ -10,7 +10,7 @@ import (
 )
 
 // gpuPostings are the postings of an inverted corpus in device memory. They are copied
-// as they are read, a block at a time: host memory for all of them would cost more time
+// as they are read, a block at a time and one ahead: host memory for all of them would cost more time
 // than the copies.
 type gpuPostings struct {
 	run   *gpuRun
@@ -18,37 +18,62 @@ type gpuPostings struct {
 	docs  *documents
 
 	mu   sync.Mutex
-	idle []*gpu.Stream
+	idle []*postingLane
+}
+
+// postingLane is how postings come to a reader: two blocks of pinned memory, one to read from and one on its way.
+type postingLane struct {
+	s      *gpu.Stream
+	blocks [2]gpu.Pinned[uint64]
+}
+
+func (l *postingLane) free() error {
+	return errors.Join(l.blocks[0].Free(), l.blocks[1].Free(), l.s.Free())
 }
 
 // gpuBlock is how many postings are copied at a time. Tests set it lower.
-var gpuBlock uint64 = 1 << 19
+var gpuBlock uint64 = 1 << 17
 
 func (p *gpuPostings) close() error {
 	var err error
-	for _, s := range p.idle {
-		err = errors.Join(err, s.Free())
+	for _, l := range p.idle {
+		err = errors.Join(err, l.free())
 	}
 	p.idle = nil
 	return errors.Join(err, p.run.close())
 }
 
-// stream takes a stream for a reader; give it back when done.
-func (p *gpuPostings) stream() (*gpu.Stream, error) {
+// lane takes a lane for a reader; give it back when done.
+func (p *gpuPostings) lane() (*postingLane, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {
-		s := p.idle[n-1]
+		defer p.mu.Unlock()
+		l := p.idle[n-1]
 		p.idle = p.idle[:n-1]
-		return s, nil
+		return l, nil
 	}
-	return p.run.card.dev.NewStream()
+	p.mu.Unlock()
+	dev := p.run.card.dev
+	s, err := dev.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	l := &postingLane{s: s}
+	for i := range l.blocks {
+		if l.blocks[i], err = gpu.AllocPinned[uint64](dev, int(gpuBlock)); err != nil {
+			return nil, errors.Join(err, l.free())
+		}
+	}
+	return l, nil
 }
 
-func (p *gpuPostings) giveBack(s *gpu.Stream) {
+// giveBack keeps a lane for the next reader, when nothing is on its way any more.
+func (p *gpuPostings) giveBack(ctx context.Context, l *postingLane) error {
+	err := l.s.Sync(context.WithoutCancel(ctx))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.idle = append(p.idle, s)
+	p.idle = append(p.idle, l)
+	return err
 }
 
 func (p *gpuPostings) parts(ctx context.Context, n int) (parts []iter.Seq2[Term, error]) {
@@ -64,13 +89,17 @@ func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, e
 		if from == to {
 			return
 		}
-		s, err := p.stream()
+		lane, err := p.lane()
 		if err != nil {
 			yield(Term{}, err)
 			return
 		}
-		defer p.giveBack(s)
-		r := postingReader{postings: p, s: s, end: p.pairs.first[to]}
+		defer p.giveBack(ctx, lane) // an error was one of the reader's, too
+		r := postingReader{kept: p.pairs.kept, lane: lane, next: p.pairs.first[from], end: p.pairs.first[to]}
+		if err := r.fetch(); err != nil {
+			yield(Term{}, err)
+			return
+		}
 		for i := from; i < to; i++ {
 			lo, hi := p.pairs.first[i], p.pairs.first[i+1]
 			t := Term{Word: p.pairs.word(i), DF: int(hi - lo)}
@@ -90,26 +119,33 @@ func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, e
 
 // postingReader reads postings in order.
 type postingReader struct {
-	postings  *gpuPostings
-	s         *gpu.Stream
-	end       uint64 // of what will be read
+	kept      gpu.Buffer[uint64]
+	lane      *postingLane
+	turn      int    // which block is filled next
+	next, end uint64 // what will be fetched
+	coming    uint64 // postings on their way
 	block     []uint64
 	from      uint64 // of the block
 	docs, tfs []uint32
 }
 
+// fetch starts the copy of the next block, if there is one.
+func (r *postingReader) fetch() error {
+	r.coming = min(r.end-r.next, gpuBlock)
+	lo, hi := r.next, r.next+r.coming
+	r.next = hi
+	return r.kept.Slice(int(lo), int(hi)).CopyOut(r.lane.s, r.lane.blocks[r.turn].Slice(0, int(r.coming)))
+}
+
 // read returns the first of the postings [lo, hi), at least one.
 func (r *postingReader) read(ctx context.Context, lo, hi uint64) (docs, tfs []uint32, err error) {
 	if lo >= r.from+uint64(len(r.block)) {
-		if err := ctx.Err(); err != nil {
+		if err := r.lane.s.Sync(ctx); err != nil {
 			return nil, nil, err
 		}
-		n := min(r.end-lo, gpuBlock)
-		if uint64(cap(r.block)) < n {
-			r.block = make([]uint64, n)
-		}
-		r.block, r.from = r.block[:n], lo
-		if err := r.postings.pairs.kept.Slice(int(lo), int(lo+n)).Download(ctx, r.s, r.block); err != nil {
+		r.block, r.from = r.lane.blocks[r.turn].Values()[:r.coming], r.next-r.coming
+		r.turn ^= 1
+		if err := r.fetch(); err != nil {
 			return nil, nil, err
 		}
 	}
