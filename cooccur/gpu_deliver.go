@@ -3,10 +3,8 @@ package cooccur
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
@@ -234,87 +232,6 @@ func (o *outbox) fill(r *rowPiece, lists []*sumsInOrder) error {
 	return nil
 }
 
-// rowBatch is some rows on their way to the host.
-type rowBatch struct {
-	size   int // entries
-	wide   bool
-	pinned gpu.Pinned[uint32] // as a piece is
-	done   *gpu.Event
-
-	outbox *outbox
-	piece  rowPiece
-	rows   Rows
-	lo, hi []uint64
-	values []float64      // room for what the host divides
-	under  sync.WaitGroup // while it does
-}
-
-func newRowBatch(dev *gpu.Device, entries int, wide bool) (*rowBatch, error) {
-	b := &rowBatch{size: entries, wide: wide}
-	s := shape{lows: 2}
-	if wide {
-		s.highs = 2
-	}
-	var err1, err2 error
-	b.pinned, err1 = gpu.AllocPinned[uint32](dev, s.words(entries))
-	b.done, err2 = dev.NewEvent()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, errors.Join(fmt.Errorf("buffers for rows: %w", err), b.free())
-	}
-	return b, nil
-}
-
-func (b *rowBatch) free() error {
-	err := b.pinned.Free()
-	if b.done != nil {
-		err = errors.Join(err, b.done.Free())
-	}
-	return err
-}
-
-// Rows come in batches of about so many entries, which stay in the host's caches: beside
-// an H200 with 16 cores, batches of twice and half that size were slower in two trials.
-// Most of them may be in the hands of the host's cores: with a quarter of them the link
-// had to wait; between 8 and 12 the differences drowned in the host's noise. It brings 53 GB/s down in copies of 4 MB, and 49 in such of 1 MB.
-const (
-	batchEntries = 1 << 19
-	batchCount   = 16
-	divideCount  = 12
-	largeCount   = 4
-	batchRows    = 1 << 16
-	dividePart   = 1 << 20 // entries that a core divides at a time
-)
-
-// takeBatches makes batches, unless they are there: most of the usual size, and some
-// for rows that are longer, which the commonest words have.
-func (g *GPU) takeBatches(usual, longest int, wide bool) error {
-	take := func(batches *[]*rowBatch, count, entries int) error {
-		if have := *batches; len(have) > 0 {
-			if have[0].size >= entries && (have[0].wide || !wide) {
-				return nil
-			}
-			*batches = nil
-			for _, b := range have {
-				if err := b.free(); err != nil {
-					return err
-				}
-			}
-		}
-		for len(*batches) < count {
-			b, err := newRowBatch(g.dev, entries, wide)
-			if err != nil {
-				return err
-			}
-			*batches = append(*batches, b)
-		}
-		return nil
-	}
-	if err := take(&g.batches, batchCount, usual); err != nil || longest <= usual {
-		return err
-	}
-	return take(&g.large, largeCount, longest)
-}
-
 // deliver sends pieces in batches until there are no more.
 func (o *outbox) deliver(ctx context.Context, consume func(*rowBatch) error) (err error) {
 	free := [2][]*rowBatch{slices.Clone(o.p.batches), slices.Clone(o.p.large)}
@@ -398,55 +315,4 @@ func (o *outbox) send(b *rowBatch, r *rowPiece, s *gpu.Stream) error {
 	b.piece, b.outbox = *r, o
 	o.p.crossed += 4 * int64(words)
 	return errors.Join(s.WaitFor(r.made), o.room.Slice(r.at, r.at+words).CopyOut(s, b.pinned.Slice(0, words)), s.Record(b.done))
-}
-
-// finish makes rows of what came, on the host's cores.
-func (b *rowBatch) finish() {
-	r, o := &b.piece, b.outbox
-	n := r.entries()
-	lows, highs, end := o.parts(n)
-	w := b.pinned.Values()[:end]
-	b.rows.Cols, b.lo, b.hi = w[:n], nil, nil
-	switch {
-	case o.small:
-		b.divide(w[lows:highs], o.p.one)
-	case o.units:
-		b.lo, b.hi = pairedWords[uint64](w[lows:highs]), pairedWords[uint64](w[highs:end])
-	default:
-		b.rows.Values = pairedWords[float64](w[lows:highs])
-	}
-	b.rows.First, b.rows.Ends = r.first, b.rows.Ends[:0]
-	for _, end := range r.begins[1:] {
-		b.rows.Ends = append(b.rows.Ends, int(end-r.begins[0]))
-	}
-}
-
-// divide makes the values of small sums.
-func (b *rowBatch) divide(small []uint32, one float64) {
-	n := len(small)
-	b.values = slices.Grow(b.values[:0], n)[:n]
-	b.rows.Values = b.values
-	for from := 0; from < n; from += dividePart {
-		to := min(from+dividePart, n)
-		values, small := b.values[from:to], small[from:to]
-		b.under.Go(func() {
-			if one == 1 {
-				for i, c := range small {
-					values[i] = float64(c)
-				}
-				return
-			}
-			for i, c := range small {
-				values[i] = float64(c) / one
-			}
-		})
-	}
-}
-
-// pairedWords views two words each as one number, as the device wrote them.
-func pairedWords[T uint64 | float64](w []uint32) []T {
-	if len(w) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(w))), len(w)/2)
 }

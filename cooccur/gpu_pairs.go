@@ -9,7 +9,6 @@ import (
 
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
 var (
@@ -52,17 +51,9 @@ type gpuPairs struct {
 	spill *spill
 }
 
-// What is taken for each pair that can be listed, or sum that can be held: the
-// list, the sums twice, the same again to sort them, and some more to add them up or
-// to make rows of them.
-func sumBytes(planes int) int64 { return 8 + 2*2*8*int64(1+planes) + 32*int64(planes) }
-
 // cellBytes is what a cell of the dense matrix takes: itself, and its entry in the
 // rows.
 func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.planes) }
-
-// maxSums is how many can be sorted at once when each is there twice.
-const maxSums = 1<<29 - 1
 
 // newGPUPairs divides so many bytes of memory, for a vocabulary of so many words and at
 // most so many places (-1: nobody knows).
@@ -301,193 +292,4 @@ func (p *gpuPairs) remember(ctx context.Context, items gpu.Buffer[uint32]) error
 func (p *gpuPairs) scratch(f func() error) error {
 	mark := p.tmp.Mark()
 	return errors.Join(f(), p.tmp.Release(mark))
-}
-
-// reduce sorts the listed pairs and makes sums of them, behind the others. There is
-// room for twice as many sums as may stay.
-func (p *gpuPairs) reduce(ctx context.Context) error {
-	if p.listed == 0 {
-		return nil
-	}
-	n, err := p.sumList(ctx)
-	if err != nil {
-		return err
-	}
-	p.n += n
-	p.runs++
-	p.listed = 0
-	if p.n <= p.list.Len() {
-		return nil
-	}
-	if err := p.compact(ctx); err != nil || p.n <= p.list.Len() {
-		return err
-	}
-	return p.spillMost(ctx)
-}
-
-// sumList makes sums of the listed pairs, behind the others, and returns how many.
-func (p *gpuPairs) sumList(ctx context.Context) (int, error) {
-	err := p.scratch(func() error {
-		s, n := p.compute, p.listed
-		alt, err := gpu.Take[uint64](p.tmp, n)
-		if err != nil {
-			return err
-		}
-		keys, err := prim.SortKeys(s, p.tmp, p.list.Slice(0, n), alt, p.disBits, p.disBits+2*p.colBits)
-		if err != nil {
-			return err
-		}
-		outKeys, outSums := p.keys.Slice(p.n, p.n+n), p.sums.Slice(p.n, p.n+n)
-		if p.Weighting == Count {
-			return prim.RunLengths(s, p.tmp, keys, outKeys, outSums, p.count)
-		}
-		low, err := gpu.Take[uint32](p.tmp, n)
-		if err != nil {
-			return err
-		}
-		var high gpu.Buffer[uint32]
-		highArg := gpu.Null()
-		if p.planes > 1 {
-			if high, err = gpu.Take[uint32](p.tmp, n); err != nil {
-				return err
-			}
-			highArg = high.Arg()
-		}
-		if err := p.launch(pairsSource, "pairs_weigh", n, keys.Arg(), gpu.U64(uint64(n)), p.units.Arg(), gpu.U32(uint32(p.disBits)), low.Arg(), highArg); err != nil {
-			return err
-		}
-		if p.planes > 1 {
-			if err := prim.ReduceByKey(s, p.tmp, keys, high, outKeys, p.highs.Slice(p.n, p.n+n), p.count); err != nil {
-				return err
-			}
-		}
-		return prim.ReduceByKey(s, p.tmp, keys, low, outKeys, outSums, p.count)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return p.get(ctx)
-}
-
-// spillMost spills as many sums as rows can be made of at once, and keeps the rest.
-func (p *gpuPairs) spillMost(ctx context.Context) error {
-	most, rest := p.list.Len(), p.n-p.list.Len()
-	mark := p.tmp.Mark()
-	var kept [3]gpu.Buffer[uint64]
-	all := []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes]
-	for i, b := range all {
-		var err error
-		if kept[i], err = gpu.Take[uint64](p.tmp, rest); err != nil {
-			return err
-		}
-		if err := b.Slice(most, p.n).CopyTo(p.compute, kept[i]); err != nil {
-			return err
-		}
-	}
-	p.n = most
-	if err := p.spillRows(ctx); err != nil {
-		return err
-	}
-	for i, b := range all {
-		if err := kept[i].CopyTo(p.compute, b); err != nil {
-			return err
-		}
-	}
-	p.n, p.runs = rest, 1
-	return p.tmp.Release(mark)
-}
-
-// makeRoom adds up the runs of sums, and spills them if there is not room for so many
-// more even then.
-func (p *gpuPairs) makeRoom(ctx context.Context, more int) error {
-	if p.n+more <= p.list.Len() {
-		return nil
-	}
-	if err := p.compact(ctx); err != nil || p.n+more <= p.list.Len() {
-		return err
-	}
-	return p.spillRows(ctx)
-}
-
-// compact makes one run of all, in order.
-func (p *gpuPairs) compact(ctx context.Context) error {
-	if p.runs < 2 && !p.mixed {
-		return nil
-	}
-	err := p.scratch(func() error {
-		keys, sums, highs, err := p.sortSums(0, p.n, 0, 2*p.colBits)
-		if err != nil {
-			return err
-		}
-		// Sums of equal keys go where the sorted ones are not.
-		n := p.n
-		out := [3]gpu.Buffer[uint64]{p.keys, p.sums, p.highs}
-		if keys == p.keys.Slice(0, n) {
-			out[0], out[1] = p.altKeys, p.altSums
-		}
-		if p.planes > 1 {
-			if out[2], err = gpu.Take[uint64](p.tmp, n); err != nil {
-				return err
-			}
-			if err := prim.ReduceByKey(p.compute, p.tmp, keys, highs, out[0], out[2], p.count); err != nil {
-				return err
-			}
-		}
-		if err := prim.ReduceByKey(p.compute, p.tmp, keys, sums, out[0], out[1], p.count); err != nil {
-			return err
-		}
-		if p.n, err = p.get(ctx); err != nil {
-			return err
-		}
-		for i, to := range []gpu.Buffer[uint64]{p.keys, p.sums, p.highs}[:1+p.planes] {
-			if out[i] != to {
-				if err := out[i].Slice(0, p.n).CopyTo(p.compute, to); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	p.runs, p.mixed = 1, false
-	return err
-}
-
-// sortSums sorts the sums [from, to) by some bits of their keys, within p.keys and its
-// kin or to temporary memory. Two planes are sorted one after the other, with the same
-// keys.
-func (p *gpuPairs) sortSums(from, to, low, high int) (keys, sums, highs gpu.Buffer[uint64], err error) {
-	n := to - from
-	alt := func() (b gpu.Buffer[uint64]) {
-		if err == nil {
-			b, err = gpu.Take[uint64](p.tmp, n)
-		}
-		return b
-	}
-	keys, sums = p.keys.Slice(from, to), p.sums.Slice(from, to)
-	altKeys, altSums := alt(), alt()
-	p.altKeys, p.altSums = altKeys, altSums
-	if p.planes > 1 {
-		again := alt()
-		if err != nil {
-			return
-		}
-		if err = keys.CopyTo(p.compute, again); err != nil {
-			return
-		}
-		here := p.highs.Slice(from, to)
-		if _, highs, err = prim.SortPairs(p.compute, p.tmp, again, altKeys, here, altSums, low, high); err != nil {
-			return
-		}
-		if highs != here { // the other buffer is needed again
-			if err = highs.CopyTo(p.compute, here); err != nil {
-				return
-			}
-			highs = here
-		}
-	}
-	if err != nil {
-		return
-	}
-	keys, sums, err = prim.SortPairs(p.compute, p.tmp, keys, altKeys, sums, altSums, low, high)
-	return
 }

@@ -1,0 +1,138 @@
+package coloc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+// gpuTree is the instance trees of candidates of one length.
+type gpuTree struct {
+	g          *gpuSGCT
+	length     int
+	list       [][]int32
+	candidates gpu.Buffer[uint32]
+	instance   gpu.Buffer[uint32] // nodes of all levels, one behind the other
+	parent     gpu.Buffer[uint32]
+	candidate  gpu.Buffer[uint32]
+	mask       gpu.Buffer[uint8]
+	marks      gpu.Buffer[uint32]
+	counts     gpu.Buffer[uint32]
+}
+
+// part makes the trees of candidates lo up to hi from some of their pairs, or
+// of halves of them if there is not room for all.
+func (t *gpuTree) part(lo, hi, skip, limit int) error {
+	r := t.g.r
+	mark := r.arena.Mark()
+	fits, most, err := t.grow(lo, hi, skip, limit)
+	if e := r.arena.Release(mark); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil || fits:
+		return err
+	case hi-lo > 1:
+		mid := (lo + hi) / 2
+		if err := t.part(lo, mid, skip, limit); err != nil {
+			return err
+		}
+		return t.part(mid, hi, skip, limit)
+	case most > 1:
+		half := (most + 1) / 2
+		if err := t.part(lo, hi, skip, half); err != nil {
+			return err
+		}
+		return t.part(lo, hi, skip+half, min(limit, most)-half)
+	}
+	return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the GPU's memory bound: use --algorithm auto, which lists no instances, or raise --gpu-memory or --min-prevalence", t.length, strings.Join(t.g.pts.Names(t.list[lo]), ", "))
+}
+
+// grow builds all levels. fits is false when they do not fit; most is then the
+// largest number of pairs that a candidate starts with.
+func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error) {
+	g, r := t.g, t.g.r
+	n := hi - lo
+	list := t.candidates
+	if r.err == nil {
+		list = t.candidates.Slice(lo*t.length, hi*t.length)
+	}
+	first, counts, offsets := take[uint64](r, n), zeros[uint32](r, n+1), take[uint64](r, n+1)
+	r.launch(sgctKernels, "tree_roots", n, append(append([]gpu.Arg{list.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(t.length)), gpu.U32(g.typeBits), gpu.U32(g.bits)},
+		g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(), counts.Arg())...)
+	pairs, owner, err := t.balance(counts, offsets, n)
+	if err != nil {
+		return false, 0, err
+	}
+	for _, c := range get(r, counts, n) {
+		most = max(most, int(c))
+	}
+	if pairs == 0 {
+		return true, most, r.err
+	}
+	if 2*pairs > g.maxNodes {
+		return false, most, r.err
+	}
+	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
+		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg())
+	start, nodes := pairs, pairs // of the last level
+	for level := 1; level+1 < t.length; level++ {
+		mark := r.arena.Mark()
+		at := []gpu.Arg{list.Arg(), gpu.U32(uint32(t.length))}
+		packing := []gpu.Arg{gpu.U32(g.typeBits), gpu.U32(g.bits)}
+		first, counts, offsets := take[uint64](r, nodes), zeros[uint32](r, nodes+1), take[uint64](r, nodes+1)
+		r.launch(sgctKernels, "tree_count", nodes, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
+			t.instance.Arg(), t.candidate.Arg(), t.mask.Arg()}, packing, g.itnm.args(), []gpu.Arg{first.Arg(), counts.Arg()})...)
+		next := start + nodes
+		children, owner, err := t.balance(counts, offsets, nodes)
+		if err != nil {
+			return false, 0, err
+		}
+		if children == 0 {
+			return true, most, r.err
+		}
+		if next+children > g.maxNodes {
+			return false, most, r.err
+		}
+		r.launch(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(children)), gpu.U64(uint64(start)), gpu.U64(uint64(next)),
+			gpu.U32(g.bits), g.pairs.Arg(), t.instance.Arg(), t.parent.Arg(), t.candidate.Arg())
+		r.launch(sgctKernels, "tree_test", children, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level + 1)), gpu.U64(uint64(next)), gpu.U64(uint64(children)),
+			t.instance.Arg(), t.parent.Arg(), t.candidate.Arg()}, packing, g.itnm.args(), []gpu.Arg{g.pairs.Arg(), t.mask.Arg()})...)
+		if e := r.arena.Release(mark); e != nil {
+			r.fail(e)
+		}
+		start, nodes = next, children
+	}
+	if r.err != nil {
+		return false, 0, r.err
+	}
+	row := lo * t.length
+	marks, unique := t.marks.Slice(row*int(g.words), t.marks.Len()), t.counts.Slice(row, t.counts.Len())
+	r.launch(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
+		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg(), gpu.U32(g.words), marks.Arg(), unique.Arg())
+	return true, most, r.err
+}
+
+// balance turns counts into offsets and gives every child its parent. It gives
+// no owners where there are more than fit.
+func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int, owner gpu.Buffer[uint32], err error) {
+	r := t.g.r
+	if r.err == nil {
+		r.fail(prim.ExclusiveScan(r.s, r.arena, counts, offsets))
+	}
+	if r.err != nil {
+		return 0, owner, r.err
+	}
+	total = int(get(r, offsets.Slice(n, n+1), 1)[0])
+	if total == 0 || total > t.g.maxNodes {
+		return total, owner, r.err
+	}
+	owner = take[uint32](r, total)
+	if r.err == nil {
+		r.fail(prim.Balance(r.s, offsets.Slice(0, n), total, owner))
+	}
+	return total, owner, r.err
+}

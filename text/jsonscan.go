@@ -1,0 +1,371 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep JSON values may nest, the same as in encoding/json.
+const maxDepth = 10000
+
+// jsonValue is where a piece of text was found: between quotes, or a number as it stands.
+type jsonValue struct {
+	start, end int
+	escaped    bool // it holds backslashes
+}
+
+// jsonField is what was found for a wanted field: parts[first:last], more than one
+// if the value is a list.
+type jsonField struct {
+	found       bool
+	first, last int
+}
+
+// jsonScanner checks one line against the JSON grammar and notes the wanted fields.
+// It reads every byte once and copies nothing.
+type jsonScanner struct {
+	b      []byte
+	at     int
+	names  []string    // wanted fields
+	fields []jsonField // what was found for each
+	parts  []jsonValue // values of wanted fields that are not empty
+	key    []byte      // an unescaped name
+}
+
+// object reads a whole line: one object and nothing after it.
+func (s *jsonScanner) object() error {
+	s.blanks()
+	if s.at == len(s.b) || s.b[s.at] != '{' {
+		return s.unexpected("an object {...}")
+	}
+	s.at++
+	if s.blanks(); s.take('}') {
+		return s.finish()
+	}
+	for {
+		s.blanks()
+		name, err := s.string()
+		if err != nil {
+			return err
+		}
+		s.blanks()
+		if !s.take(':') {
+			return s.unexpected("a colon")
+		}
+		s.blanks()
+		if i := s.wanted(name); i >= 0 {
+			err = s.field(i)
+		} else {
+			err = s.skip(1)
+		}
+		if err != nil {
+			return err
+		}
+		s.blanks()
+		if s.take('}') {
+			return s.finish()
+		}
+		if !s.take(',') {
+			return s.unexpected("a comma or }")
+		}
+	}
+}
+
+func (s *jsonScanner) finish() error {
+	if s.blanks(); s.at < len(s.b) {
+		return s.unexpected("the end of the line")
+	}
+	return nil
+}
+
+// wanted returns the number of the wanted field of that name, or -1.
+func (s *jsonScanner) wanted(v jsonValue) int {
+	name := s.b[v.start:v.end]
+	if v.escaped {
+		s.key = appendUnescaped(s.key[:0], name)
+		name = s.key
+	}
+	for i, n := range s.names {
+		if n == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// field reads the value of a wanted field: a string, a number, null, which is as if
+// there were no field, or a list of these. The last field of a name counts. A name may be wanted
+// twice, as text and as ID.
+func (s *jsonScanner) field(i int) error {
+	f := jsonField{found: true, first: len(s.parts)}
+	err := error(nil)
+	switch {
+	case s.take('['):
+		if s.blanks(); s.take(']') {
+			break
+		}
+		for {
+			s.blanks()
+			if _, err = s.part(i); err != nil {
+				return err
+			}
+			s.blanks()
+			if s.take(']') {
+				break
+			}
+			if !s.take(',') {
+				return s.unexpected("a comma or ]")
+			}
+		}
+	default:
+		if f.found, err = s.part(i); err != nil {
+			return err
+		}
+	}
+	f.last = len(s.parts)
+	for j := i; j < len(s.names); j++ {
+		if s.names[j] == s.names[i] {
+			s.fields[j] = f
+		}
+	}
+	return nil
+}
+
+// part reads one string, number or null of a wanted field. It says false for null.
+func (s *jsonScanner) part(i int) (bool, error) {
+	start := s.at
+	v := jsonValue{start: start}
+	c := byte(0)
+	if s.at < len(s.b) {
+		c = s.b[s.at]
+	}
+	var err error
+	switch {
+	case c == '"':
+		v, err = s.string()
+	case c == '-' || c >= '0' && c <= '9':
+		err = s.number()
+		v.end = s.at
+	case c == 'n':
+		return false, s.literal("null")
+	case c == '{' || c == '[' || c == 't' || c == 'f':
+		if err = s.skip(2); err == nil {
+			s.at = start
+			err = fmt.Errorf("field %q: want a string or a list of strings", s.names[i])
+		}
+	default:
+		err = s.unexpected("a string")
+	}
+	if err == nil && v.end > v.start {
+		s.parts = append(s.parts, v)
+	}
+	return true, err
+}
+
+// skip reads any value.
+func (s *jsonScanner) skip(depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	if s.at == len(s.b) {
+		return s.unexpected("a value")
+	}
+	switch c := s.b[s.at]; {
+	case c == '"':
+		_, err := s.string()
+		return err
+	case c == '{' || c == '[':
+		s.at++
+		if s.blanks(); s.take(c + 2) { // } and ] are two above { and [
+			return nil
+		}
+		for {
+			s.blanks()
+			if c == '{' {
+				if _, err := s.string(); err != nil {
+					return err
+				}
+				s.blanks()
+				if !s.take(':') {
+					return s.unexpected("a colon")
+				}
+				s.blanks()
+			}
+			if err := s.skip(depth + 1); err != nil {
+				return err
+			}
+			s.blanks()
+			if s.take(c + 2) {
+				return nil
+			}
+			if !s.take(',') {
+				return s.unexpected("a comma or " + string(rune(c+2)))
+			}
+		}
+	case c == 't':
+		return s.literal("true")
+	case c == 'f':
+		return s.literal("false")
+	case c == 'n':
+		return s.literal("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *jsonScanner) literal(word string) error {
+	if !bytes.HasPrefix(s.b[s.at:], []byte(word)) {
+		return s.unexpected(word)
+	}
+	s.at += len(word)
+	return nil
+}
+
+func (s *jsonScanner) number() error {
+	s.take('-')
+	if !s.take('0') && !s.digits() {
+		return s.unexpected("a value")
+	}
+	if s.take('.') && !s.digits() {
+		return s.unexpected("a digit")
+	}
+	if s.take('e') || s.take('E') {
+		if !s.take('+') {
+			s.take('-')
+		}
+		if !s.digits() {
+			return s.unexpected("a digit")
+		}
+	}
+	return nil
+}
+
+func (s *jsonScanner) digits() bool {
+	start := s.at
+	for s.at < len(s.b) && s.b[s.at] >= '0' && s.b[s.at] <= '9' {
+		s.at++
+	}
+	return s.at > start
+}
+
+// string reads a string and returns where its inside is.
+func (s *jsonScanner) string() (jsonValue, error) {
+	if !s.take('"') {
+		return jsonValue{}, s.unexpected("a string")
+	}
+	v := jsonValue{start: s.at}
+	for {
+		s.at = skipPlain(s.b, s.at)
+		if s.at == len(s.b) {
+			return v, fmt.Errorf("a string that does not end")
+		}
+		switch c := s.b[s.at]; {
+		case c == '"':
+			v.end = s.at
+			s.at++
+			return v, nil
+		case c != '\\':
+			return v, s.unexpected("no control character in a string, but \\u00..")
+		}
+		v.escaped = true
+		if s.at++; s.at == len(s.b) {
+			return v, fmt.Errorf("a string that does not end")
+		}
+		switch s.b[s.at] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			s.at++
+		case 'u':
+			s.at++
+			if _, ok := hex4(s.b[s.at:]); !ok {
+				return v, s.unexpected("four hexadecimal digits after \\u")
+			}
+			s.at += 4
+		default:
+			return v, s.unexpected(`one of "\/bfnrtu after a backslash`)
+		}
+	}
+}
+
+func (s *jsonScanner) blanks() {
+	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\r') {
+		s.at++
+	}
+}
+
+func (s *jsonScanner) take(c byte) bool {
+	if s.at < len(s.b) && s.b[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+func (s *jsonScanner) unexpected(want string) error {
+	if s.at >= len(s.b) {
+		return fmt.Errorf("JSON ends early: want %s", want)
+	}
+	r, _ := utf8.DecodeRune(s.b[s.at:])
+	return fmt.Errorf("JSON has %q: want %s", r, want)
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// appendUnescaped appends a string's inside with its escapes replaced. Half a
+// surrogate pair becomes U+FFFD. The result is never longer than b.
+func appendUnescaped(dst, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			return append(dst, b...)
+		}
+		dst = append(dst, b[:i]...)
+		c := b[i+1]
+		b = b[i+2:]
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r, _ := hex4(b)
+			b = b[4:]
+			if utf16.IsSurrogate(r) {
+				low := rune(0)
+				if bytes.HasPrefix(b, []byte(`\u`)) {
+					low, _ = hex4(b[2:])
+				}
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					b = b[6:]
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+			continue
+		}
+		dst = append(dst, c)
+	}
+}
