@@ -80,6 +80,9 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		Intro: fmt.Sprintf("Times in milliseconds, the best of %d rounds, points in memory at the start and patterns at the end. "+
 			"%d threads; %s. A gap is a job that took longer than %v or refused: SGCT splits candidates from the top, which grows exponentially.", o.Rounds, o.Threads, b.deviceName(), o.Limit),
 	}
+	if o.Quick {
+		r.Intro += " **This was a trial:** each job had a hundredth of the points that its figure names, 200 at least."
+	}
 	for _, figure := range []func() (report.Section, error){b.bySize, b.joinBySize, b.preparation, b.byDistance, b.byPrevalence, b.beyond} {
 		s, err := figure()
 		if err != nil {

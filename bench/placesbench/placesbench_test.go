@@ -25,7 +25,7 @@ func TestAllFiguresAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Figure 4", "Figure 5", "Figure 6", "Figure 7", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Beyond"} {
+	for _, want := range []string{"Figure 4", "Figure 5", "Figure 6", "Figure 7", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Beyond", "This was a trial"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %s", want)
 		}

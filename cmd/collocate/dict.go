@@ -84,7 +84,7 @@ input), or with --corpus of all words of documents. The kinds:
 				return a.printJSON(d.Stats())
 			}
 			s := d.Stats()
-			a.summary("%d words, %d bytes, %.1f bits a word (%s)", s.Words, s.Bytes, s.BitsPerKey, s.Kind)
+			a.summary("%s, %d bytes, %.1f bits a word (%s)", counted(s.Words, "word"), s.Bytes, s.BitsPerKey, s.Kind)
 			return nil
 		},
 	}

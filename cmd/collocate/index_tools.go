@@ -33,7 +33,7 @@ of words and documents, counts, bounds, IDs, stored text.`,
 			if a.json {
 				return a.printJSON(map[string]any{"index": args[0], "ok": true})
 			}
-			a.summary("%s: all is well: %d documents, %d words, %d postings", args[0], r.Docs(), r.Terms(), r.Postings())
+			a.summary("%s: all is well: %s, %s, %s", args[0], counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"))
 			return nil
 		},
 	}
@@ -118,7 +118,7 @@ IDs and lengths, but no stored text.`,
 			if a.json {
 				return a.printJSON(map[string]any{"file": file, "terms": r.Terms(), "documents": r.Docs()})
 			}
-			a.summary("%d words, %d documents in %s", r.Terms(), r.Docs(), file)
+			a.summary("%s, %s in %s", counted(r.Terms(), "word"), counted(r.Docs(), "document"), file)
 			return nil
 		},
 	}
@@ -167,6 +167,6 @@ func (a *app) indexMade(dir string) error {
 	if a.json {
 		return a.printJSON(r.Stats())
 	}
-	a.summary("%d documents, %d words, %d postings in %s", r.Docs(), r.Terms(), r.Postings(), dir)
+	a.summary("%s, %s, %s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"), dir)
 	return nil
 }

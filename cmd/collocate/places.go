@@ -274,14 +274,6 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 	return r, nil
 }
 
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // what names a neighbourhood.
 func what(distance float64, knn int) string {
 	switch {

@@ -94,7 +94,7 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 	global = slices.DeleteFunc(global, func(g coloc.Quotient) bool {
 		return q.From != nil && !slices.Contains(q.From, g.From) || q.To != nil && !slices.Contains(q.To, g.To)
 	})
-	a.summary("%s: %d points of %d features, %d relabellings", what(opt.Distance, opt.KNN), in.Len(), len(in.Features), p.permutations)
+	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
 	if p.local != "" {
 		if err := writeLocal(p.local, in, local); err != nil {
 			return fmt.Errorf("writing local quotients: %w", err)

@@ -209,6 +209,14 @@ func (a *app) summary(format string, args ...any) {
 	}
 }
 
+// counted is a number with its noun.
+func counted[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func must(err error) {
 	if err != nil {
 		panic(err) // a mistake in the program's own tables, seen by every test

@@ -39,7 +39,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if a.json {
 		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(), w.recall.approximate, w.recall.mean()})
 	}
-	a.summary("%d topics, %d answers in %v, %.0f topics a second", len(topics), w.answers, took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
+	a.summary("%s, %s in %v, %.0f topics a second", counted(len(topics), "topic"), counted(w.answers, "answer"), took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
 	return nil
 }

@@ -83,7 +83,7 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			if err := a.writeVocabulary(v, out); err != nil {
 				return err
 			}
-			a.summary("%d words of %d documents, %d distinct; kept %d", stats.Words, stats.Documents, stats.Distinct, stats.Kept)
+			a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"), counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
 			return nil
 		},
 	}

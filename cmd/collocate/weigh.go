@@ -201,8 +201,8 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	if a.json {
 		return a.printJSON(s)
 	}
-	a.summary("%d documents, %d terms, %d pairs, mean length %.1f, %.3g s, %.3g MB/s (%s)",
-		s.Documents, s.Terms, s.Pairs, s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
+	a.summary("%s, %s, %s, mean length %.1f, %.3g s, %.3g MB/s (%s)",
+		counted(s.Documents, "document"), counted(s.Terms, "term"), counted(s.Pairs, "pair"), s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
 	return printSteps(a, s.Steps)
 }
 
