@@ -319,6 +319,21 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the wire is cut") }
 
+// What is to be left out of a folder is left out by whatever name, and read if it is
+// named itself.
+func TestExcept(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "out.txt", "sub/out.txt", "index/part"} {
+		write(t, filepath.Join(dir, name), []byte("x"))
+	}
+	except := []string{filepath.Join(dir, "sub", "..", "out.txt"), filepath.Join(dir, "index"), filepath.Join(dir, "not-there")}
+	for path, want := range map[string][]string{dir: {"a.txt=x", "sub/out.txt=x"}, except[0]: {"out.txt:1=x"}} {
+		if got, err := readAll(&Corpus{Paths: []string{path}, Options: Options{Except: except}}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
 // A caller may stop early, by leaving the loop, by an error of its own or by the context.
 func TestStoppingEarly(t *testing.T) {
 	defer setSizes(64, 8)()

@@ -28,7 +28,8 @@
 //
 //   - Bytes stay as they are: NUL, control characters and what is not UTF-8. Only a
 //     byte order mark (EF BB BF) at a file's begin is taken off. Refused is UTF-16,
-//     seen by its mark, and what is no text: PDFs, archives, Parquet, our own files.
+//     seen by its mark, and what is no text: PDFs, archives, Parquet, our own files, and
+//     what has more than one NUL in 1,000 of its first bytes.
 //   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
 //     elsewhere stays.
 //   - An empty line is an empty document in lines, a separator in blank (as is a line
@@ -45,7 +46,8 @@
 // that of the sections T and W.
 //
 // Folders are walked in byte order of the paths below them, links followed, names
-// that begin with a dot left out; a loop of links is an error.
+// that begin with a dot left out, and those of Options.Except; a loop of links is an
+// error.
 //
 // The format is detected for each file by its begin: {" is jsonl, <DOC> trec, ".I "
 // smart. The names .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2,

@@ -21,6 +21,7 @@ type input struct {
 // replaced by the files below it in byte order of their paths. Links are followed.
 func (c *Corpus) inputs() ([]input, error) {
 	var list []input
+	except := present(c.Options.Except)
 	stdin := false
 	for _, path := range c.Paths {
 		if path == "-" {
@@ -41,7 +42,7 @@ func (c *Corpus) inputs() ([]input, error) {
 			continue
 		}
 		below := len(list)
-		if list, err = walk(list, path, "", []os.FileInfo{info}); err != nil {
+		if list, err = walk(list, path, "", []os.FileInfo{info}, except); err != nil {
 			return nil, err
 		}
 		slices.SortFunc(list[below:], func(a, b input) int { return strings.Compare(a.name, b.name) })
@@ -49,9 +50,23 @@ func (c *Corpus) inputs() ([]input, error) {
 	return list, nil
 }
 
+// present describes those of the paths that are there.
+func present(paths []string) (list []os.FileInfo) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			list = append(list, info)
+		}
+	}
+	return list
+}
+
+func isOneOf(list []os.FileInfo, info os.FileInfo) bool {
+	return slices.ContainsFunc(list, func(other os.FileInfo) bool { return os.SameFile(other, info) })
+}
+
 // walk appends the files below folder. above holds the folders on the way down:
 // one that is met again is a loop of links.
-func walk(list []input, folder, prefix string, above []os.FileInfo) ([]input, error) {
+func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]input, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
@@ -66,13 +81,12 @@ func walk(list []input, folder, prefix string, above []os.FileInfo) ([]input, er
 		switch {
 		case err != nil:
 			return nil, err
+		case isOneOf(except, info):
 		case info.IsDir():
-			for _, up := range above {
-				if os.SameFile(up, info) {
-					return nil, fmt.Errorf("%s: a loop: this folder is one that contains it", path)
-				}
+			if isOneOf(above, info) {
+				return nil, fmt.Errorf("%s: a loop: this folder is one that contains it", path)
 			}
-			if list, err = walk(list, path, name+"/", append(above, info)); err != nil {
+			if list, err = walk(list, path, name+"/", append(above, info), except); err != nil {
 				return nil, err
 			}
 		case !info.Mode().IsRegular():

@@ -44,6 +44,9 @@ type Options struct {
 	Fields []string
 	// IDField holds the ID in JSONL and CSV. Empty: id, _id or docid.
 	IDField string
+	// Except names files and folders that are left out of the folders of Paths, such
+	// as one for results, whose last ones would be read as documents.
+	Except []string
 	// Threads that parse documents; 0 means GOMAXPROCS.
 	Threads int
 	// Progress is told how many bytes of how many (0: unknown) have been read.

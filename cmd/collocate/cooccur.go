@@ -189,7 +189,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 		if err != nil {
 			return cooccur.Stats{}, err
 		}
-		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args), opt, c.opt, begin)
+		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab), opt, c.opt, begin)
 		return stats, err
 	}
 	f, err := textfile.Open(c.vocab)
@@ -208,7 +208,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	if err != nil {
 		return cooccur.Stats{}, err
 	}
-	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args), v, c.opt, sink)
+	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab), v, c.opt, sink)
 }
 
 // spoolStdin copies standard input, if it is among the paths, to a temporary file

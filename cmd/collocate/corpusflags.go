@@ -29,8 +29,9 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers()})
 }
 
-// corpus makes the corpus of these paths; no path means standard input.
-func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
+// corpus makes the corpus of these paths; no path means standard input. Where results
+// go is no part of a folder that is read.
+func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Corpus {
 	if len(paths) == 0 {
 		paths = []string{"-"}
 	}
@@ -38,6 +39,7 @@ func (c *corpusFlags) corpus(a *app, paths []string) *text.Corpus {
 		Format:   c.format,
 		Fields:   c.fields,
 		IDField:  c.idField,
+		Except:   results,
 		Threads:  a.textThreads(),
 		Progress: a.progress("reading"),
 		Log:      a.log,

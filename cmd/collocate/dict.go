@@ -59,7 +59,7 @@ input), or with --corpus of all words of documents. The kinds:
 			var words *dict.Words
 			var err error
 			if corpus {
-				words, err = corpusWords(cmd, a, &flags, args)
+				words, err = corpusWords(cmd, a, &flags, args, out)
 			} else {
 				for _, name := range []string{"analyzer", "fields", "format", "id-field"} {
 					if cmd.Flags().Changed(name) {
@@ -104,12 +104,12 @@ func openDict(path string) (*dict.File, error) {
 }
 
 // corpusWords collects the words of documents.
-func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string) (*dict.Words, error) {
+func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string, out string) (*dict.Words, error) {
 	an, err := flags.analyzer()
 	if err != nil {
 		return nil, err
 	}
-	v, err := weigh.Invert(cmd.Context(), flags.corpus(a, args), weigh.InvertOptions{
+	v, err := weigh.Invert(cmd.Context(), flags.corpus(a, args, out), weigh.InvertOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory),
 	})
 	if err != nil {

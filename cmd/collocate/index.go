@@ -41,7 +41,7 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 			if err != nil {
 				return err
 			}
-			err = index.Build(cmd.Context(), out, flags.corpus(a, args), index.BuildOptions{
+			err = index.Build(cmd.Context(), out, flags.corpus(a, args, out), index.BuildOptions{
 				Analyzer:   an,
 				StoreText:  store,
 				Reorder:    reorder,

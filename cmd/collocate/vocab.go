@@ -72,7 +72,7 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			if err := canWrite(out); err != nil {
 				return err
 			}
-			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args), opt)
+			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args, out), opt)
 			if err != nil {
 				return err
 			}

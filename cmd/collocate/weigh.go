@@ -175,7 +175,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		}
 	}
 	start := time.Now()
-	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args), o)
+	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args, w.out), o)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = index.Build(cmd.Context(), w.index, w.corpus(a, args), index.BuildOptions{
+	err = index.Build(cmd.Context(), w.index, w.corpus(a, args, w.index), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
 		Engine: a.engine, GPU: a.gpu,
 	})
