@@ -207,9 +207,9 @@ func (s *Searcher) ready(ctx context.Context, r *Request) (*query, error) {
 
 // moveTo appends the answers to hits, best first, and empties the heap.
 func (t *topK) moveTo(hits []Hit) []Hit {
-	t.sort.sort(t.keys)
-	for i := len(t.keys) - 1; i >= 0; i-- {
-		key := t.keys[i]
+	keys := t.sorted()
+	for i := len(keys) - 1; i >= 0; i-- {
+		key := keys[i]
 		hits = append(hits, Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
 	}
 	t.keys = t.keys[:0]

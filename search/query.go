@@ -176,6 +176,7 @@ func (q *query) run(a Algorithm) error {
 	if len(q.lists) == 0 {
 		return nil
 	}
+	q.heap.many = q.heap.k >= collectFrom && (q.mode == And || len(q.lists) == 1) && q.team == nil && !q.trace
 	do := algorithms[a].or
 	if q.mode == And && len(q.lists) > 1 {
 		do = algorithms[a].and
