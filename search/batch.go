@@ -152,9 +152,14 @@ func (w *worker[T]) make(i int, found *Result, err error) (made T, _ error) {
 // oneByOne is the asynchronous strategy, and that of one thread.
 func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[Request], threads int, yield func(T, error) bool) {
 	i := 0
+	usual := spreadOver(nil, threads)
 	for r := range requests {
-		p := spreadOver(r.Parallel, threads)
-		r.Parallel = &p
+		if r.Parallel == nil {
+			r.Parallel = &usual
+		} else {
+			p := spreadOver(r.Parallel, threads)
+			r.Parallel = &p
+		}
 		found, err := w.answer(ctx, &r)
 		made, err := w.make(i, found, err)
 		if i++; !yield(made, err) || err != nil {

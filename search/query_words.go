@@ -34,7 +34,8 @@ func (w *wording) read(s *Searcher, r *Request) error {
 	if len(r.Words) > 0 {
 		return nil
 	}
-	if err := s.analyzer.Analyze([]byte(r.Text), &w.tokens); err != nil {
+	text := unsafe.Slice(unsafe.StringData(r.Text), len(r.Text)) // analyzers do not write to what they read
+	if err := s.analyzer.Analyze(text, &w.tokens); err != nil {
 		return fmt.Errorf("analyzing the query: %w", err)
 	}
 	for i := range w.tokens.Words {
