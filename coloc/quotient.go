@@ -22,15 +22,15 @@ import (
 type Quotient struct {
 	From, To int32
 	Points   int64   // of From with neighbours
-	Value    float64 // NaN when there are none
-	P        float64 // two-sided, by random relabelling; NaN without
+	Value    float64 // NaN when there are none, and of the only point of a feature with itself
+	P        float64 // two-sided, by random relabelling; NaN without, and where Value is
 }
 
 // LocalQuotient is the same ratio at one point of the input.
 type LocalQuotient struct {
 	Point int32
 	To    int32
-	Value float64 // NaN when the point has no neighbours
+	Value float64 // NaN when the point has no neighbours, or is the only one of To
 	P     float64
 }
 
@@ -95,15 +95,16 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	for a := range kinds {
 		for b := range kinds {
 			k := a*kinds + b
-			global = append(global, Quotient{int32(a), int32(b), observed.points[a],
-				observed.value(k) / q.chance(int32(a), int32(b)), twoSided(observed.value(k), above[k], below[k], opt.Rounds)})
+			value := observed.value(k) / q.chance(int32(a), int32(b))
+			global = append(global, Quotient{int32(a), int32(b), observed.points[a], value, twoSided(value, above[k], below[k], opt.Rounds)})
 		}
 	}
 	var at []LocalQuotient
 	for i, p := range q.points {
 		for j, b := range q.to {
 			k := i*len(q.to) + j
-			at = append(at, LocalQuotient{p, b, local[k] / q.chance(s.pts.Feature[p], b), twoSided(local[k], localAbove[k], localBelow[k], opt.Rounds)})
+			value := local[k] / q.chance(s.pts.Feature[p], b)
+			at = append(at, LocalQuotient{p, b, value, twoSided(value, localAbove[k], localBelow[k], opt.Rounds)})
 		}
 	}
 	return global, at, nil
@@ -120,8 +121,9 @@ func tally(value, observed float64, above, below *int32) {
 	}
 }
 
-func twoSided(observed float64, above, below int32, rounds int) float64 {
-	if rounds == 0 || math.IsNaN(observed) {
+// twoSided is the p-value of a quotient; without a quotient there is none.
+func twoSided(quotient float64, above, below int32, rounds int) float64 {
+	if rounds == 0 || math.IsNaN(quotient) {
 		return math.NaN()
 	}
 	return min(1, 2*float64(1+min(above, below))/float64(1+rounds))
