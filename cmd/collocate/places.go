@@ -219,6 +219,8 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *coloc.Input, opt col
 	}
 	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(len(res.Patterns), "pattern"), res.Engine)
 	switch {
+	case in.Len() == 0:
+		a.summary("there are no points in the file")
 	case len(in.Features) == 1:
 		a.summary("a pattern needs two features, and all points are of one: is --feature the right column?")
 	case len(res.Patterns) == 0:

@@ -40,6 +40,7 @@ func newSearchCmd(a *app) *cobra.Command {
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
 		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
+A query is words, which the index's analyzer finds as it does in documents: quotes, AND and OR mean nothing in it.
 All algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one a line, with a prompt on a terminal. With
