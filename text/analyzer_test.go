@@ -302,6 +302,26 @@ func TestUnicodeRulesForASCII(t *testing.T) {
 	}
 }
 
+// Short texts, as queries are, have a way of their own: all lengths up to beyond a block, with and without control characters.
+func TestShortTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(64, 1))
+	var tokens Tokens
+	an := analyzer(t, "whitespace")
+	for range 20000 {
+		doc := randomText(rng, 70)[:rng.IntN(70)]
+		if rng.IntN(2) == 0 {
+			for i, c := range doc {
+				if c < ' ' {
+					doc[i] = ' '
+				}
+			}
+		}
+		if err := checkTokens(an, doc, &tokens); err != nil {
+			t.Fatalf("%q: %v", doc, err)
+		}
+	}
+}
+
 // GloVe keeps 999 bytes of a word, and no half character.
 func TestLongWords(t *testing.T) {
 	var tokens Tokens

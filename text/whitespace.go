@@ -21,6 +21,14 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 		return err
 	}
 	t.Bytes = doc
+	if len(doc) <= block && !t.WantSource {
+		if m, ok := fewBlankBits(doc); ok {
+			b := newBorders(t.Words)
+			b.add(0, m)
+			t.Words, t.Source = b.words(len(doc)), t.Source[:0]
+			return nil
+		}
+	}
 	if bytes.IndexByte(doc, '\r') >= 0 {
 		t.scratch = withoutCR(t.scratch[:0], doc)
 		t.Bytes = t.scratch
@@ -55,6 +63,29 @@ func splitBlanks(doc []byte, b *borders) {
 		rest := tail(doc[at:])
 		b.add(at, ^blankBits(&rest))
 	}
+}
+
+// fewBlankBits has the bits of what is not blank in a short text, a query mostly, unless there are control characters in it.
+func fewBlankBits(doc []byte) (m uint64, ok bool) {
+	control := uint64(0)
+	for i := 0; i < len(doc); i += 8 {
+		w := uint64(0)
+		if n := len(doc) - i; n >= 8 {
+			w = binary.LittleEndian.Uint64(doc[i:])
+		} else {
+			if len(doc) >= 8 {
+				w = binary.LittleEndian.Uint64(doc[len(doc)-8:]) >> (64 - 8*n)
+			} else {
+				for j := n - 1; j >= 0; j-- {
+					w = w<<8 | uint64(doc[i+j])
+				}
+			}
+			w |= ' ' * ones << (8 * n)
+		}
+		m |= gather((atLeast(w, ' '+1)|w)&tops) << i
+		control |= ^(atLeast(w, ' ') | w)
+	}
+	return m, control&tops == 0
 }
 
 // blankBits has the bits of the blanks, tabs and line feeds. Most blocks have no
