@@ -93,6 +93,7 @@ type gpuKernels struct {
 	count               *gpu.Kernel
 	fewResident         [2]int // blocks that the device holds
 	manyResident        int
+	manyShort           *gpu.Kernel
 	manyPlan, manyItems *gpu.Kernel
 	manyPick            [2]*gpu.Kernel // for few answers, and for many
 	manyPairs           *gpu.Kernel
@@ -110,7 +111,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
 		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
-		{&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {

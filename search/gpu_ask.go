@@ -34,12 +34,13 @@ type readyTerm struct {
 const gpuWordSets = 1 << 15
 
 // lookUp looks a word up that is not likely to be known.
-func (g *onGPU) lookUp(word []byte, hash uint64) (*gpuWord, error) {
+func (g *onGPU) lookUp(text string, hash uint64) (*gpuWord, error) {
+	word := []byte(text)
 	info, err := g.s.index.Lookup(word)
 	if err != nil {
 		return nil, err
 	}
-	w := &gpuWord{text: string(word), info: info}
+	w := newKnownWord[deviceWord](word, info)
 	if info.DF > 0 {
 		var cursor index.Cursor
 		if err := g.s.index.OpenBlocks(info, &cursor); err != nil {
@@ -54,13 +55,16 @@ func (g *onGPU) lookUp(word []byte, hash uint64) (*gpuWord, error) {
 // gpuAsk is a request as the device wants it.
 type gpuAsk struct {
 	terms    []gpuAskTerm // in query order
-	words    int          // before the same are together and unknown ones left out
-	k        int
-	and      bool // all words are wanted
-	odd      bool // not for a flight: too large, or not in order
 	postings int64
 	blocks   int64 // that these are stored in
-	level    int   // of the items, see levelOf
+	words    int32 // before the same are together and unknown ones left out
+	k        int32
+	lead     int8   // 1 + the word that decides a short query, see gpu_short.go; 0: it is not short
+	few      bool   // that word is so rare that a warp looks at all of it
+	and      bool   // all words are wanted
+	odd      bool   // not for a flight: too large, or not in order
+	late     bool   // there was no room in the flight
+	out      uint32 // where its answers are
 }
 
 type gpuAskTerm struct {
@@ -68,21 +72,23 @@ type gpuAskTerm struct {
 	weight float64
 }
 
+// flies says whether there is something to do for a flight.
+func (q *gpuAsk) flies() bool { return !q.odd && len(q.terms) > 0 }
+
 // asker turns requests into what the device wants. What it holds is used again.
 type asker struct {
 	tokens text.Tokens
-	text   []byte
-	bytes  []byte // of the words
+	bytes  []byte // of words that are not as in the text
 	words  []askedWord
 	terms  []gpuAskTerm // of several requests
 }
 
 // askedWord is a word of a request.
 type askedWord struct {
-	from, to int // in bytes
-	hash     uint64
-	weight   float64
-	found    *gpuWord
+	text   string
+	hash   uint64
+	weight float64
+	found  *gpuWord
 }
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
@@ -94,21 +100,23 @@ func (a *asker) ask(g *onGPU, r *Request) gpuAsk {
 	return q[0]
 }
 
-// askAll looks at some requests. All are taken apart before any word is looked up, and the words are touched before any is read: memory
+// askAll looks at some requests. All are taken apart before any word is looked up, and what is known of the words is asked for before any of it is read: memory
 // is far away, but can be asked for many things at a time.
 func (a *asker) askAll(g *onGPU, requests []Request, out []gpuAsk) {
 	a.bytes, a.words = a.bytes[:0], a.words[:0]
 	for i := range requests {
-		out[i] = a.takeApart(g, &requests[i])
+		a.takeApart(g, &requests[i], &out[i])
 	}
 	for i := range a.words {
 		w := &a.words[i]
-		w.found = g.words.likely(w.hash)
+		if w.found = g.words.likely(w.hash); w.found != nil {
+			prefetch(unsafe.Pointer(w.found))
+		}
 	}
 	for i := range a.words {
 		w := &a.words[i]
-		if word := a.bytes[w.from:w.to]; w.found == nil || w.found.text != string(word) {
-			w.found, _ = g.lookUp(word, w.hash) // an error makes the request odd
+		if w.found == nil || w.found.text != w.text {
+			w.found, _ = g.lookUp(w.text, w.hash) // an error makes the request odd
 		}
 	}
 	words := a.words
@@ -122,15 +130,16 @@ func (a *asker) askAll(g *onGPU, requests []Request, out []gpuAsk) {
 }
 
 // takeApart notes the words of a request.
-func (a *asker) takeApart(g *onGPU, r *Request) (q gpuAsk) {
-	q.k = r.K
-	if q.k == 0 {
-		q.k = 10
+func (a *asker) takeApart(g *onGPU, r *Request, q *gpuAsk) {
+	k := r.K
+	if k == 0 {
+		k = 10
 	}
-	if q.odd = q.k < 1 || q.k > gpuSmallK || r.Mode > And; q.odd {
-		return q
+	*q = gpuAsk{odd: k < 1 || k > gpuSmallK || r.Mode > And}
+	if q.odd {
+		return
 	}
-	q.k = min(q.k, max(1, int(g.s.c.docs)))
+	q.k = int32(min(k, max(1, int(g.s.c.docs))))
 	from := len(a.words)
 	if len(r.Words) > 0 {
 		for i := range r.Words {
@@ -138,26 +147,32 @@ func (a *asker) takeApart(g *onGPU, r *Request) (q gpuAsk) {
 			if weight == 0 {
 				weight = 1
 			}
-			a.note(g, append(a.bytes, r.Words[i].Text...), weight)
+			a.note(g, r.Words[i].Text, weight)
 		}
 	} else {
-		a.text = append(a.text[:0], r.Text...)
-		if q.odd = g.s.analyzer.Analyze(a.text, &a.tokens) != nil; q.odd {
-			return q
+		t := &a.tokens
+		doc := unsafe.Slice(unsafe.StringData(r.Text), len(r.Text)) // which analyzers only read
+		if q.odd = g.s.analyzer.Analyze(doc, t) != nil; q.odd {
+			return
 		}
-		for i := range a.tokens.Words {
-			a.note(g, append(a.bytes, a.tokens.Word(i)...), 1)
+		bytes := t.Bytes
+		if unsafe.SliceData(bytes) != unsafe.SliceData(doc) { // it will be used again
+			a.bytes = append(a.bytes, bytes...)
+			bytes = a.bytes[len(a.bytes)-len(bytes):]
+		}
+		for _, w := range t.Words {
+			word := bytes[w.Start:w.End]
+			a.note(g, unsafe.String(unsafe.SliceData(word), len(word)), 1)
 		}
 	}
-	q.words = len(a.words) - from
-	return q
+	q.words = int32(len(a.words) - from)
 }
 
-// note notes the word that was appended to the bytes.
-func (a *asker) note(g *onGPU, bytes []byte, weight float64) {
-	from := len(a.bytes)
-	a.bytes = bytes
-	a.words = append(a.words, askedWord{from: from, to: len(bytes), hash: g.words.hash(bytes[from:]), weight: weight})
+// note notes a word.
+func (a *asker) note(g *onGPU, word string, weight float64) {
+	hash := g.words.hash(unsafe.Slice(unsafe.StringData(word), len(word)))
+	g.words.ask(hash)
+	a.words = append(a.words, askedWord{text: word, hash: hash, weight: weight})
 }
 
 // putTogether fills a request from its words. Those that the index does not know are left out.
@@ -178,14 +193,27 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, mode Mode) {
 	}
 	if q.odd || mode == And && !known {
 		a.terms = a.terms[:from]
+		return
 	}
 	q.terms = a.terms[from:len(a.terms):len(a.terms)]
+	least, plain := 0, true // the rarest word; all words count as short queries can have it
 	for i := range q.terms {
-		df := int64(q.terms[i].info.DF)
-		q.postings += df
-		q.blocks += (df + index.BlockSize - 1) / index.BlockSize
+		df := q.terms[i].info.DF
+		plain = plain && twice(q.terms[i].weight) >= 0
+		q.postings += int64(df)
+		q.blocks += int64((df + index.BlockSize - 1) / index.BlockSize)
+		if df < q.terms[least].info.DF {
+			least = i
+		}
 	}
-	q.and, q.level = mode == And && len(q.terms) > 1, levelOf(q.postings, g.pack.tiles)
+	q.k = int32(min(int64(q.k), q.postings)) // there are no more answers
+	if q.and = mode == And && len(q.terms) > 1; q.and || len(q.terms) == 1 {
+		df := int(q.terms[least].info.DF)
+		q.k = int32(min(int(q.k), df))
+		if plain && df <= someDF {
+			q.lead, q.few = int8(1+least), df <= fewDF && df < densePostings*g.pack.tiles
+		}
+	}
 }
 
 // add adds a word to those from a position on, if there is room.
@@ -201,11 +229,6 @@ func (a *asker) add(from int, w *askedWord) bool {
 	}
 	a.terms = append(a.terms, gpuAskTerm{w.found, w.weight})
 	return true
-}
-
-// stats are those of the request.
-func (q *gpuAsk) stats(s *GPUStats) Stats {
-	return Stats{Algorithm: Tiles, Words: len(q.terms), Postings: q.postings, Blocks: q.blocks, GPU: s}
 }
 
 // fill writes a word as the kernels read it, and returns its bound.
@@ -224,17 +247,22 @@ func (t *gpuAskTerm) fill(to *gpuTerm, st *gpuStore, w *bm25Weigher) float32 {
 	return bound
 }
 
-// fill writes a query's words as the kernels read them, and the rest of what depends on them.
-func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
-	st := m.st
-	var bounds [manyTerms]float32
+// usualBM25 is a weigher that the kernels for BM25 know, or nil.
+func usualBM25(w weigher) *bm25Weigher {
 	usual, _ := w.(*bm25Weigher)
 	if usual != nil && usual.Params().Variant == bm25.L {
-		usual = nil
+		return nil
 	}
-	if usual != nil {
+	return usual
+}
+
+// fill writes a query's words as the kernels read them, and the rest of what depends on them.
+func (q *gpuAsk) fill(p *manyPlan, to *gpuMany, terms []gpuTerm) {
+	st := p.m.st
+	var bounds [manyTerms]float32
+	if p.usual != nil {
 		for i := range q.terms {
-			bounds[i] = q.terms[i].fill(&terms[i], m.st, usual)
+			bounds[i] = q.terms[i].fill(&terms[i], st, p.usual)
 		}
 		to.Model = gpuBM25
 	} else {
@@ -243,17 +271,19 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 			t := &q.terms[i]
 			all[i] = queryTerm{text: t.text, weight: t.weight, info: t.info}
 		}
-		norm := w.queryNorm(all)
+		norm := p.w.queryNorm(all)
 		for i := range all {
-			s := w.scorer(&all[i], norm)
+			s := p.w.scorer(&all[i], norm)
 			terms[i] = gpuTerm{}
 			to.Model = terms[i].set(s)
 			terms[i].locate(&st.lists[all[i].info.ID])
 			bounds[i] = s.bound(q.terms[i].more.bound)
 		}
 	}
+	n := len(q.terms)
+	to.Terms, to.K = uint32(n), uint32(q.k)
 	// A step of a code is worth a whole number of units such that all sums stay below 2^32.
-	n, sum := len(q.terms), 0.0
+	sum := 0.0
 	for _, b := range bounds[:n] {
 		sum += float64(b)
 	}
@@ -269,7 +299,6 @@ func (q *gpuAsk) fill(m *gpuModel, w weigher, to *gpuMany, terms []gpuTerm) {
 			t.Mult = uint32(1 + uint64(float64(bounds[i])/sum*most))
 		}
 	}
-	to.Terms, to.K, to.Need = uint32(n), uint32(q.k), 0
 	if q.and {
 		to.Need = uint32(n)
 	}

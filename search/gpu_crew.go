@@ -10,7 +10,9 @@ import (
 // gpuCrew is the cores that work for a batch on the device. What there is to do for a chunk takes a core some hundred microseconds, but all of them
 // a tenth of that, less than it takes to wake one: so they stay awake for a while when there is nothing to do, and who waits for something helps the others.
 type gpuCrew struct {
+	_       [64]byte
 	jobs    [manyFlights]atomic.Pointer[crewJob]
+	_       [64]byte
 	spare   func() bool // what helpers do if there is no job; nil: nothing
 	helpers int
 	begin   sync.Once
@@ -27,7 +29,9 @@ type crewJob struct {
 	order int64 // that of the chunk: the first is the most urgent
 	n, by int
 	f     func(from, to int)
+	_     [64]byte
 	next  atomic.Int64 // the first number that nobody took
+	_     [64]byte
 	left  atomic.Int64 // numbers that are not done
 }
 
@@ -39,15 +43,25 @@ func (j *crewJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
 
 // some does a part of the job, if there is one.
 func (j *crewJob) some() bool {
-	from := int(j.next.Add(int64(j.by))) - j.by
-	if from >= j.n {
-		return false
+	for {
+		from := int(j.next.Load())
+		if from >= j.n {
+			return false
+		}
+		to := min(from+max(1, (j.n-from)/(j.by*fewTakes))*j.by, j.n)
+		if !j.next.CompareAndSwap(int64(from), int64(to)) {
+			continue
+		}
+		for at := from; at < to; at += j.by {
+			j.f(at, min(at+j.by, to))
+		}
+		j.left.Add(int64(from - to))
+		return true
 	}
-	to := min(from+j.by, j.n)
-	j.f(from, to)
-	j.left.Add(int64(from - to))
-	return true
 }
+
+// fewTakes is how many parts there would be if all were as large as the first. Numbers that all cores take from are far away for each.
+const fewTakes = 32
 
 // newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
 func newCrew(threads int, wg *sync.WaitGroup) *gpuCrew {

@@ -40,21 +40,32 @@ func (c *gpuChunk) free() {
 	gpuChunks.Put(c)
 }
 
-// gpuLine is where requests wait: a ring, into which only feed writes, without a lock.
+// gpuLine is where requests wait: a ring, into which only feed writes, without a lock. What changes with every request has a line of memory of its own, at which nobody
+// looks all the time: else it would go to and fro between cores, which takes longer than looking a request's words up.
 type gpuLine struct {
-	ring     *lineRing
-	part     func(first, n int) batchPart
-	come     atomic.Int64 // requests so far
-	taken    atomic.Int64 // of these; changes with the lock held
+	ring *lineRing
+	part func(first, n int) batchPart
+
+	_    [64]byte
+	here atomic.Int64 // requests so far
+	_    [64]byte
+	come atomic.Int64 // those of them that everybody knows of: see look
+	_    [64]byte
+
+	widest atomic.Int64 // k so far
+	lately atomic.Int64 // what a request of a chunk took lately in answers, on average; 0: not known yet
+	wanted atomic.Int64 // who sleeps is woken when so many are here
+	slow   atomic.Bool  // requests come one by one: who waits for them sleeps
+	ended  atomic.Bool  // there are no more requests
+	gone   atomic.Bool  // nobody wants more
+	_      [64]byte
+
+	taken    atomic.Int64 // of those that came; changes with the lock held
 	handed   atomic.Int64 // that were handed out, or are being
 	kept     atomic.Int64 // the first that is still needed in the ring; likewise
-	widest   atomic.Int64 // k so far
-	wanted   atomic.Int64 // who sleeps is woken when so many have come
 	flying   atomic.Int32 // chunks that were taken for the device
 	planning atomic.Int32 // chunks that need the cores: they are not on the device
-	slow     atomic.Bool  // requests come one by one: who waits for them sleeps
-	ended    atomic.Bool  // there are no more requests
-	gone     atomic.Bool  // nobody wants more
+	_        [64]byte
 
 	mu     sync.Mutex
 	more   sync.Cond   // requests, or reasons to take them
@@ -81,8 +92,18 @@ func newLine(part func(first, n int) batchPart) *gpuLine {
 // free gives the ring back when nobody is there any more.
 func (l *gpuLine) free() { lineRings.Put(l.ring) }
 
-// waiting is how many requests wait.
+// waiting is how many requests wait, that are known of.
 func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
+
+// look finds requests that are not known of yet.
+func (l *gpuLine) look() {
+	if come, here := l.come.Load(), l.here.Load(); here > come {
+		l.come.CompareAndSwap(come, here)
+	}
+}
+
+// told is how many requests come before others know of them, unless they look.
+const told = 32
 
 // maxChunks are under way at a time, or wait to be handed out.
 const maxChunks = 256
@@ -92,32 +113,40 @@ const worthwhile = manyQueries / 8
 
 // feed lets requests wait, but not too many of them.
 func (l *gpuLine) feed(requests iter.Seq[Request], crew *gpuCrew) {
-	full := func() bool { return l.come.Load()-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
+	n, end := int64(0), int64(len(l.ring)) // requests, and until where there is room
+	full := func() bool { return n-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
 	room := func() bool { return !full() }
 	widest := 0
 	for r := range requests {
-		if full() && !crew.helpUntil(room) {
-			l.mu.Lock()
-			for full() {
-				l.room.Wait()
+		if n == end {
+			if l.look(); full() && !crew.helpUntil(room) {
+				l.mu.Lock()
+				for full() {
+					l.room.Wait()
+				}
+				l.mu.Unlock()
 			}
-			l.mu.Unlock()
+			end = l.kept.Load() + int64(len(l.ring))
 		}
 		if l.gone.Load() {
 			return
 		}
-		n := l.come.Load()
 		l.ring[n%int64(len(l.ring))] = r
 		if r.K > widest {
 			widest = r.K
 			l.widest.Store(int64(widest))
 		}
-		l.come.Store(n + 1)
+		n++
+		l.here.Store(n)
+		if n%told == 0 {
+			l.come.Store(n)
+		}
 		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
-		for n+1 >= l.wanted.Load() && !l.wake() {
+		for n >= l.wanted.Load() && !l.wake() {
 			runtime.Gosched()
 		}
 	}
+	l.come.Store(n)
 	l.ended.Store(true)
 	l.wakeAll()
 }
@@ -155,8 +184,15 @@ func (l *gpuLine) ready() bool { return l.waiting() >= l.enough() || l.ended.Loa
 // take waits for requests and takes some of them for the device; nil after the last. While they come fast, it does something else meanwhile.
 func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 	for {
-		soon := !l.slow.Load() && crew.helpUntil(l.ready)
+		looked := 0
+		soon := !l.slow.Load() && crew.helpUntil(func() bool {
+			if looked++; looked%16 == 0 {
+				l.look()
+			}
+			return l.ready()
+		})
 		l.mu.Lock()
+		l.look()
 		ended, n := l.ended.Load(), l.waiting() // in this order
 		switch {
 		case l.gone.Load() || ended && n == 0:
@@ -170,7 +206,7 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 		}
 		// Who brings requests looks how many are wanted after bringing them.
 		l.asleep++
-		if l.want(); len(l.order) == maxChunks || !soon && l.come.Load() < l.wanted.Load() {
+		if l.want(); len(l.order) == maxChunks || !soon && l.here.Load() < l.wanted.Load() {
 			l.more.Wait()
 		}
 		l.asleep--
@@ -187,7 +223,7 @@ func (l *gpuLine) want() {
 
 // takeOne takes the first request for a core, if there is one and may says so.
 func (l *gpuLine) takeOne(may func(first *Request, waiting int) bool) *gpuChunk {
-	if l.waiting() == 0 || !l.mu.TryLock() {
+	if l.look(); l.waiting() == 0 || !l.mu.TryLock() {
 		return nil
 	}
 	defer l.mu.Unlock()
@@ -200,7 +236,7 @@ func (l *gpuLine) takeOne(may func(first *Request, waiting int) bool) *gpuChunk 
 
 // cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held. They are still in the ring.
 func (l *gpuLine) cut(n int) *gpuChunk {
-	n = max(1, min(n, manyOut/outRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))))
+	n = max(1, min(n, manyOut/l.share()))
 	c := gpuChunks.Get().(*gpuChunk)
 	c.order, c.fetched = l.taken.Load(), false
 	c.requests, c.out = slices.Grow(c.requests[:0], n)[:n], slices.Grow(c.out[:0], n)[:n]
@@ -216,6 +252,20 @@ func (l *gpuLine) cut(n int) *gpuChunk {
 		l.more.Signal()
 	}
 	return c
+}
+
+// share is what a request is expected to take in answers: all that it may want, but if others took less, somewhat more than these.
+func (l *gpuLine) share() int {
+	most := manyRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))
+	if lately := int(l.lately.Load()); lately > 0 {
+		most = min(most, lately+lately/2+manyRoom(10))
+	}
+	return most
+}
+
+// took notes how much so many requests took in answers.
+func (l *gpuLine) took(requests, answers int) {
+	l.lately.Store(max(1, int64(answers/requests), l.lately.Load()*7/8))
 }
 
 // fetch copies requests of a chunk out of the ring.

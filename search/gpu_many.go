@@ -42,10 +42,10 @@ type gpuMany struct {
 
 // manyHead is Head.
 type manyHead struct {
-	Queries, Item, Window, Thick uint32
-	_                            [14]uint32
-	Sign                         uint64 // of the plan, for the host: see gpuFlight.landed
-	_                            [4]uint32
+	Queries, Room, Item, Window, Thick uint32
+	_                                  [13]uint32
+	Sign                               uint64 // of the plan, for the host: see gpuFlight.landed
+	_                                  [4]uint32
 }
 
 const (
@@ -71,26 +71,6 @@ const manyAnswers = 256
 // the cache. With shorter ones the windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044 queries: 0.5 ms against 1.3).
 const manyThick = 1 << 22
 
-// manyPlan is a batch as the kernels read it, and what it takes.
-type manyPlan struct {
-	head  manyHead
-	asks  []*gpuAsk
-	items int
-	terms int
-	out   int
-	keys  int64
-	bytes int
-
-	longest int64 // postings of a query
-	sign    uint64
-
-	// In the memory that goes to the device.
-	queries []gpuMany
-	words   []gpuTerm
-}
-
-func (p *manyPlan) reset() { *p = manyPlan{asks: p.asks[:0], sign: p.sign + 1} }
-
 // manyLimits is what a flight has room for.
 type manyLimits struct {
 	queries, terms, items, out int
@@ -102,12 +82,12 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 	for l.queries > 32 && l.bytes() > budget>>6 {
 		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
-	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, outRoom(maxGPUK))
+	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, manyRoom(maxGPUK))
 	return l
 }
 
 func (l manyLimits) bytes() int64 {
-	return int64(manyPlanBytes(l.queries, l.terms)) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
+	return int64(manyPlanBytes(l.queries, l.terms)+shortBytes(l.queries, l.terms)) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
 }
 
 func manyPlanBytes(queries, terms int) int {
@@ -125,58 +105,6 @@ const manyOut = 1 << 20
 // device works on one flight's long lists while others are copied or planned. More do not help.
 const manyFlights = 6
 
-// add appends a query if it finds room. Its share of the keys is what the others leave it.
-func (p *manyPlan) add(q *gpuAsk, share int64, l *manyLimits) bool {
-	items, terms, out, keys := 1<<q.level, p.terms+len(q.terms), p.out+outRoom(q.k), p.keys+q.room(share)
-	if len(p.asks) == l.queries || p.items+items > l.items || terms > l.terms || out > l.out || keys > l.keys {
-		return false
-	}
-	p.items, p.terms, p.out, p.keys = p.items+items, terms, out, keys
-	p.asks, p.longest = append(p.asks, q), max(p.longest, q.postings)
-	return true
-}
-
-// room is how many documents that could win are kept.
-func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, int64(8*q.k))) }
-
-// levelOf is how many items there are at most, as a power of two. How many it is worth the device knows.
-func levelOf(postings int64, tiles int) (level int) {
-	const fewest, some = 64, 256 // postings of an item; so many items need not have more
-	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && (2<<level <= some && postings>>level > fewest || postings>>level > manyWindow(tiles)) {
-		level++
-	}
-	return level
-}
-
-// write lays the plan out.
-func (p *manyPlan) write(m *gpuModel, w weigher, share int64, sober bool, to []byte, spread func(n int, f func(from, to int))) {
-	n := len(p.asks)
-	p.queries = unsafe.Slice((*gpuMany)(unsafe.Pointer(&to[manyHeadBytes])), n)
-	at := manyHeadBytes + n*manyBytes
-	p.bytes = at + p.terms*gpuTermBytes
-	if p.terms > 0 {
-		p.words = unsafe.Slice((*gpuTerm)(unsafe.Pointer(&to[at])), p.terms)
-	}
-	p.head = manyHead{Queries: uint32(n), Item: manyItem, Window: uint32(manyWindow(m.st.tiles)), Thick: m.st.g.thick, Sign: p.sign}
-	mark := gpuMany{}
-	if sober {
-		mark.Sober = 1
-	}
-	for i, a := range p.asks {
-		room := a.room(share)
-		mark.Level, mark.Cap = uint32(a.level), uint32(room)
-		p.queries[i] = mark
-		mark.First, mark.Out, mark.Keys = mark.First+uint32(len(a.terms)), mark.Out+uint32(outRoom(a.k)), mark.Keys+uint64(room)
-	}
-	copy(to, asBytes([]manyHead{p.head}))
-	spread(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			q, a := &p.queries[i], p.asks[i]
-			a.fill(m, w, q, p.words[q.First:int(q.First)+len(a.terms)])
-		}
-	})
-}
-
 // gpuFlight is the memory that a launch for many queries works in.
 type gpuFlight struct {
 	g      *onGPU
@@ -184,6 +112,10 @@ type gpuFlight struct {
 	stream *gpu.Stream
 	host   gpu.Pinned[byte]
 	plan   gpu.Buffer[byte]
+
+	hostShorts gpu.Pinned[byte]
+	shorts     gpu.Buffer[byte]
+
 	items  gpu.Buffer[uint32] // twice as many as there are: queries may have some of pairs, too
 	levels gpu.Buffer[uint32]
 	states gpu.Buffer[uint32]
@@ -211,6 +143,13 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 		return nil, err
 	}
 	if f.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	bytes = shortBytes(l.queries, l.terms)
+	if f.hostShorts, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	if f.shorts, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
 		return nil, err
 	}
 	for _, x := range []struct {
@@ -243,7 +182,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 }
 
 func (f *gpuFlight) free() error {
-	errs := []error{f.host.Free(), f.plan.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
+	errs := []error{f.host.Free(), f.plan.Free(), f.hostShorts.Free(), f.shorts.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
 	}
@@ -259,50 +198,77 @@ type gpuStep struct {
 // steps are what the stream does once the plan is written.
 func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
-	n := len(p.asks)
+	longs := p.used.longs
 	lists := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
 		f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
+	short := []gpu.Arg{f.shorts.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), f.outs.Arg()}
+	kind := 0
+	if p.usual == nil {
+		kind = 1
+	}
 	return []gpuStep{
-		{"copy in", func() error { return f.plan.Slice(0, p.bytes).CopyIn(f.stream, f.host.Slice(0, p.bytes)) }},
-		{"plan", func() error {
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((n+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.levels.Arg())
+		{"copy in", func() error {
+			n, short := p.bytes(), p.short.bytes()
+			err := f.plan.Slice(0, n).CopyIn(f.stream, f.host.Slice(0, n))
+			if err == nil && short > 0 {
+				err = f.shorts.Slice(0, short).CopyIn(f.stream, f.hostShorts.Slice(0, short))
+			}
+			return err
 		}},
-		{"items", func() error {
-			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(n + itemQueries - 1) / itemQueries, itemColumns(n), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
-		}},
-		{"read", func() error {
-			if p.longest < int64(g.thick) {
+		{"short", func() error {
+			if p.used.few+p.used.some == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items+7)/8), pairsThreads), lists...)
+			return f.stream.Launch(g.k.manyShort, gpu.Grid(p.used.blocks(), shortThreads), short...)
+		}},
+		{"plan", func() error {
+			if longs == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.levels.Arg())
+		}},
+		{"items", func() error {
+			if longs == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(longs + itemQueries - 1) / itemQueries, itemColumns(longs), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
+		}},
+		{"read", func() error {
+			if p.used.longest < int64(g.thick) {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.used.items+7)/8), pairsThreads), lists...)
 		}},
 		{"score", func() error {
-			kind := 0
-			if p.queries[0].Model != gpuBM25 {
-				kind = 1
+			if longs == 0 {
+				return nil
 			}
-			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items+3)/4), scoreThreads), lists...)
+			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.used.items+3)/4), scoreThreads), lists...)
 		}},
 		{"pick", func() error {
+			if longs == 0 {
+				return nil
+			}
 			few, threads := 0, 128
-			if p.out > n*outRoom(manyAnswers) {
+			if p.used.answers > longs*manyAnswers {
 				few, threads = 1, 512
 			}
-			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(n, threads), f.plan.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
+			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.plan.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
 		}},
-		{"copy out", func() error { return f.outs.Slice(0, p.out).CopyOut(f.stream, f.back.Slice(0, p.out)) }},
+		{"copy out", func() error { return f.outs.Slice(0, p.used.out).CopyOut(f.stream, f.back.Slice(0, p.used.out)) }},
 	}
 }
 
 // start lets the device do what was planned.
 func (f *gpuFlight) start(m *gpuModel) error {
+	f.p.writeHead()
 	err := f.stream.Do(func() error {
 		for _, s := range f.steps(m) {
 			if err := s.do(); err != nil {
 				return err
 			}
 		}
-		sign := gpu.As[uint64](f.plan.Slice(int(unsafe.Offsetof(f.p.head.Sign)), manyHeadBytes))
+		sign := gpu.As[uint64](f.plan.Slice(int(unsafe.Offsetof(manyHead{}.Sign)), manyHeadBytes))
 		return sign.Slice(0, 1).CopyOut(f.stream, f.signed)
 	})
 	if err != nil { // the memory is used again
@@ -330,24 +296,6 @@ const (
 	tooManyWinners = 1<<32 - 1
 	wrongGuess     = 1<<32 - 2
 )
-
-// count says how many answers query i has, or why none.
-func (f *gpuFlight) count(i int) uint32 { return uint32(f.back.Values()[f.p.queries[i].Out]) }
-
-// hits are the answers of queries [from, to) as they lie: behind two words for each of them.
-func (f *gpuFlight) hits(from, to int) []Hit {
-	first, last := int(f.p.queries[from].Out), f.p.out
-	if to < len(f.p.queries) {
-		last = int(f.p.queries[to].Out)
-	}
-	return unsafe.Slice((*Hit)(unsafe.Pointer(&f.back.Values()[first])), last-first)
-}
-
-// stats says what the device did for query i.
-func (f *gpuFlight) stats(i int) GPUStats {
-	out := f.back.Values()[f.p.queries[i].Out:]
-	return GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
-}
 
 // flight takes the memory of a flight, new if all are under way.
 func (g *onGPU) flight() (*gpuFlight, error) {

@@ -63,6 +63,52 @@ func TestGPUBatchOfAll(t *testing.T) {
 	equalBatches(t, s, nil)
 }
 
+// Queries that one rare word decides: it alone, with frequent words, with others as rare, with words that it never meets; fewer answers wanted than
+// there are, and more; of all models, and among queries that are longer.
+func TestGPUBatchShort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 41))
+	p := severalTiles(rng, 12)
+	for len(p.lengths) < 20*gpuTile {
+		p.lengths = append(p.lengths, uint32(rng.IntN(300)+1))
+	}
+	for w, n := range []int{1, 2, 31, 33, 64, 150, 159, 160, 300} {
+		docs := map[uint32]bool{0: w%2 == 0}
+		for len(docs) < n+1 {
+			if docs[uint32(rng.IntN(len(p.lengths)))] = true; len(docs) > 1 { // half of them have the most frequent word, too
+				docs[p.docs[0][rng.IntN(len(p.docs[0]))]] = true
+			}
+		}
+		var all, tfs []uint32
+		for d, has := range docs {
+			if has {
+				all, tfs = append(all, d), append(tfs, []uint32{1, 2, 254, 255, 70000}[rng.IntN(5)])
+			}
+		}
+		slices.Sort(all)
+		p.words, p.docs, p.tfs = append(p.words, fmt.Sprintf("x%03d", w)), append(p.docs, all), append(p.tfs, tfs)
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	for m, model := range testModels[:2] {
+		var requests []Request
+		for i := range 45 {
+			r := Request{K: []int{1, 5, 100, 1000}[i%4], Mode: And, Model: model}
+			for range 1 + rng.IntN(3) {
+				r.Words = append(r.Words, Word{Text: p.words[rng.IntN(len(p.words))], Weight: float64(1 + rng.IntN(2))})
+			}
+			r.Words = append(r.Words, Word{Text: p.words[12+(i+m)%9]})
+			if i%5 == 0 {
+				r.Words = r.Words[len(r.Words)-1:]
+			}
+			if i%7 == 0 {
+				r.Mode = Or
+			}
+			requests = append(requests, r)
+		}
+		equalBatches(t, s, requests)
+	}
+}
+
 // equalBatches compares batches on the device, alone and together with cores, with one core.
 func equalBatches(t *testing.T, s *Searcher, requests []Request) {
 	t.Helper()
@@ -256,7 +302,7 @@ func TestGPUWordsOfOneHash(t *testing.T) {
 	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0}
 	for range 3 {
 		for i, w := range words {
-			got, err := g.lookUp([]byte(w), 7)
+			got, err := g.lookUp(w, 7)
 			if err != nil || got.text != w || got.info.DF != df[i] {
 				t.Fatalf("%q: %+v, %v", w, got, err)
 			}

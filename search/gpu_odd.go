@@ -7,7 +7,7 @@ import (
 )
 
 // oddly answers requests that are not for flights: very large ones, those that have no room, and those that are not in order.
-func (g *onGPU) oddly(ctx context.Context, requests []Request, which []int, out []outcome) error {
+func (g *onGPU) oddly(ctx context.Context, requests []Request, which []int32, out []outcome) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (g *onGPU) oddly(ctx context.Context, requests []Request, which []int, out 
 			out[i].result = &Result{Hits: []Hit{}, Stats: g.statsOf(q, GPUStats{})}
 			continue
 		}
-		good = append(good, i)
+		good = append(good, int(i))
 	}
 	return g.slotted(ctx, requests, queries, good, out)
 }

@@ -37,11 +37,11 @@ func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs
 }
 
 func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, guess bool) (stages []GPUStage, err error) {
-	asks, at := make([]gpuAsk, len(requests)), []int(nil)
+	asks, at := make([]gpuAsk, len(requests)), []int32(nil)
 	var a asker
 	for i := range requests {
-		if asks[i] = a.ask(g, &requests[i]); !asks[i].odd && len(asks[i].terms) > 0 {
-			at = append(at, i)
+		if asks[i] = a.ask(g, &requests[i]); asks[i].flies() {
+			at = append(at, int32(i))
 		}
 	}
 	w, err := g.s.weigher(requests[0].Model)
@@ -61,14 +61,11 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 		return nil, errors.New(tooLargeToHold)
 	}
 	defer unlock()
-	f.p.reset()
-	share := f.limits.keys / int64(len(at))
-	for _, i := range at {
-		if !f.p.add(&asks[i], share, &f.limits) {
-			return nil, errors.New("more requests than one launch takes")
-		}
+	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostShorts.Values(), &f.limits)
+	if !f.p.place(asks, at, &f.limits) {
+		return nil, errors.New("more requests than one launch takes")
 	}
-	f.p.write(m, w, share, !guess, f.host.Values(), func(n int, f func(from, to int)) { f(0, n) })
+	f.p.writeHead()
 	s, steps := f, f.steps(m)
 	var marks []*gpu.Event
 	defer func() {

@@ -265,6 +265,16 @@ func (g *onGPU) enter(model Model, ready func(*gpuModel) bool, list func() []int
 	return m, g.gate.Unlock, nil
 }
 
+// enterIf enters if that is possible at once; else there is no model.
+func (g *onGPU) enterIf(model Model, ready func(*gpuModel) bool) (*gpuModel, func()) {
+	g.gate.RLock()
+	if m := g.pack.find(codedAs(model)); m != nil && ready(m) {
+		return m, g.gate.RUnlock
+	}
+	g.gate.RUnlock()
+	return nil, nil
+}
+
 // enterQueries enters with the lists of queries.
 func (g *onGPU) enterQueries(model Model, queries []*query) (*gpuModel, func(), error) {
 	return g.enter(model, func(m *gpuModel) bool { return m.ready(queries) }, func() (ids []int) {

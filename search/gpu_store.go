@@ -33,6 +33,7 @@ type gpuStore struct {
 	tiles  int
 	budget int64
 	whole  bool // all lists are there, for good
+	roomy  bool // and there is room for what makes them faster
 	lists  []gpuList
 
 	postings, extra, rows space
@@ -44,6 +45,7 @@ type gpuStore struct {
 	models                []*gpuModel
 	pair                  *gpu.Kernel
 	clock                 atomic.Int64
+	known                 knownTerms
 	stream                *gpu.Stream
 }
 
@@ -152,7 +154,7 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 	fixed := int64(r.Docs())*4 + gpuWorkBytes(st.tiles, budget)
 	rowBytes := int64(st.rowLen())*4 + int64(st.tiles) + 256*4
 	need := postings*4 + extra*4 + rows*rowBytes + 1<<16
-	st.whole = fixed+need <= budget
+	st.whole, st.roomy = fixed+need <= budget, fixed+need+st.knownBytes() <= budget
 	if !st.whole {
 		share := float64(budget-fixed) / float64(need)
 		if share < 0.001 {
@@ -193,7 +195,7 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 }
 
 func (st *gpuStore) free() error {
-	errs := []error{st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free()}
+	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free()}
 	for _, m := range st.models {
 		errs = append(errs, m.free())
 	}
@@ -263,7 +265,17 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	if err != nil {
 		return err
 	}
-	return m.encodeAll(ctx)
+	if err := m.encodeAll(ctx); err != nil {
+		return err
+	}
+	if !st.roomy {
+		return nil
+	}
+	w, err := st.g.s.weigher(BM25{})
+	if err != nil {
+		return err
+	}
+	return st.know(usualBM25(w))
 }
 
 // carryPostings is how many postings are decoded before they are sent.

@@ -1,11 +1,13 @@
 // Many queries at once: see batch.cuh.
 //
-//   batch_plan   what is known of each query beforehand
+//   batch_short  queries that a rare word decides
+//   batch_plan   what is known of each other query beforehand
 //   batch_items  the order of all items
 //   batch_pairs  documents that can win, of queries that read two long lists
 //   batch_score  scores that can win, for BM25; batch_score_any for any model
 //   batch_pick   the k best of them in order; batch_pick_many if they are many
 #include "pairs.cuh"
+#include "short.cuh"
 
 constexpr u32 kPlanThreads = 128;
 constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; and how many were taken
@@ -18,6 +20,35 @@ constexpr u32 kMostSpan = 31 * kSubs;  // parts of tiles in a window: a lane has
 // Instead of a number of answers: too many documents could win; the guessed cut was too high. As in gpu_many.go.
 constexpr u32 kTooMany = 0xffffffffu;
 constexpr u32 kWrong = 0xfffffffeu;
+
+// A block a query, and behind these a warp a query.
+KERNEL __launch_bounds__(kShortThreads)
+batch_short(const u8* __restrict__ plan, const Term* __restrict__ known, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
+            const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, u64* outs) {
+  __shared__ ShortDesk desk;
+  ShortPlan p(plan);
+  Lists l{tiles, offsets, nullptr, tfs, nullptr, extra, lengths, starts};
+  u32 some = p.head->some;
+  if (blockIdx.x < some) {
+    const Short q = p.queries[p.head->room - 1 - blockIdx.x];
+    fetch_terms(desk.some.terms, known, p.words + q.first, q.terms, threadIdx.x, kShortThreads);
+    if (threadIdx.x == 0) desk.some.held = 0;
+    __syncthreads();
+    double_terms(desk.some.terms, p.words + q.first, q.terms, threadIdx.x);
+    __syncthreads();
+    answer_some(desk.some.terms, desk.some.keys, desk.some.docs, &desk.some.held, q, l, outs + q.out);
+    return;
+  }
+  u32 i = (blockIdx.x - some) * (kShortThreads / kWarp) + warp_id();
+  if (i >= p.head->few) return;
+  const Short q = p.queries[i];
+  auto& mine = desk.few[warp_id()];
+  fetch_terms(mine.terms, known, p.words + q.first, q.terms, lane_id(), kWarp);
+  __syncwarp();
+  double_terms(mine.terms, p.words + q.first, q.terms, lane_id());
+  __syncwarp();
+  answer_few(mine.terms, mine.keys, q, l, outs + q.out);
+}
 
 // A warp a query. Its cut says which lists will be read, and so how many items it is worth, and how wide windows are.
 KERNEL __launch_bounds__(kPlanThreads)
@@ -175,9 +206,6 @@ batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offs
     at += n;
   }
 }
-
-// A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
-INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
 
 // A block a query. What can no longer win is left out first: then few are left to sort.
 template <u32 Threads> INLINE void choose(u64* sorted, const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) {

@@ -16,10 +16,10 @@ struct Many {
 
 // As manyHead.
 struct Head {
-  u32 queries;
+  u32 queries, room; // how many, and for how many there is room
   u32 item, window;  // what an item costs, and how many postings are read together, about
   u32 thick;         // postings of two lists that are worth a way of their own
-  u32 spare[20];
+  u32 spare[19];
 };
 
 // The plan of a batch is one piece of memory.
@@ -30,7 +30,7 @@ struct ManyPlan {
   INLINE ManyPlan(const u8* p) {
     head = (const Head*)p;
     queries = (const Many*)(head + 1);
-    terms = (const Term*)(queries + head->queries);
+    terms = (const Term*)(queries + head->room);
   }
 };
 

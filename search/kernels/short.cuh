@@ -1,0 +1,137 @@
+// Queries of BM25 that one word decides: it is needed, since all are or there is no other, and has so few postings that all of them are looked at, one a
+// thread. The other words' postings of the same document are found, and the answers are in order at once: nothing is guessed, cut or kept for other
+// kernels. Up to a warp of postings are a warp's work, others a block's. Most queries of the web that want all words are such, in a collection of some hundred
+// thousand documents. Their words are only numbers: what is to be known of them is on the device.
+#pragma once
+#include "batch.cuh"
+
+constexpr u32 kShortThreads = 256;
+constexpr u32 kSome = 2048;       // postings at most
+constexpr u32 kTwiceBits = 30;    // of a word: the rest says how often what it counts is doubled
+
+// As gpuShort in gpu_short.go.
+struct Short {
+  u32 first;        // of its words
+  u16 terms, lead;  // how many; which one decides
+  u32 k, out;
+};
+
+// As shortHead.
+struct ShortHead {
+  u32 few, some, room, spare;  // queries of a warp, from the first place on, and of a block, from the last
+};
+
+// What a block works with: one query, or one a warp.
+union ShortDesk {
+  struct {
+    Term terms[kWarp];
+    u64 keys[kSome];
+    u32 docs[kSome];
+    u32 held;
+  } some;
+  struct {
+    Term terms[kWarp];
+    u64 keys[kWarp];
+  } few[kShortThreads / kWarp];
+};
+
+struct ShortPlan {
+  const ShortHead* head;
+  const Short* queries;
+  const u32* words;
+  INLINE ShortPlan(const u8* p) {
+    head = (const ShortHead*)p;
+    queries = (const Short*)(head + 1);
+    words = (const u32*)(queries + head->room);
+  }
+};
+
+// A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
+INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
+
+// Fetches a query's words, all at the same time.
+INLINE void fetch_terms(Term* to, const Term* __restrict__ known, const u32* __restrict__ words, u32 n, u32 me, u32 threads) {
+  constexpr u32 kWords = sizeof(Term) / 8, kIDs = (1u << kTwiceBits) - 1;
+  for (u32 i = me; i < n * kWords; i += threads) ((u64*)to)[i] = ((const u64*)(known + (words[i / kWords] & kIDs)))[i % kWords];
+}
+
+// Doubles what a word counts that is in the query more than once. One thread a word.
+INLINE void double_terms(Term* terms, const u32* __restrict__ words, u32 n, u32 me) {
+  if (me >= n) return;
+  for (u32 twice = words[me] >> kTwiceBits; twice; twice--) terms[me].weight += terms[me].weight, terms[me].plus += terms[me].plus;
+}
+
+// The score of a document that is at that place in the list of the word that decides. Says whether it has all words. All lanes of a warp.
+INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32 doc, const Lists& l, float* score) {
+  u32 length = busy ? l.lengths[doc] : 0;
+  float sum = 0;
+  for (u32 i = 0; i < n; i++) {
+    const Term& t = terms[i];
+    u32 found = i == lead ? at : busy ? find_doc(l, t, doc, 0, t.df) : kFull;
+    busy = busy && found != kFull;
+    if (!__any_sync(kFull, busy)) return false;
+    if (busy) sum += score_of(kBM25, t, frequency(t, l.tfs, l.extra, found), length);
+  }
+  *score = sum;
+  return busy;
+}
+
+INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 32 | (u32)~doc; }
+
+// Writes what the host wants to know of a query.
+INLINE void close_short(u64* out, u32 df, u32 held, u32 k) { out[0] = (u64)df << 32 | min_of(held, k), out[1] = 1ull << 32 | held; }
+
+// One warp. The documents of a word without a row lie in extra; so few have none.
+INLINE void answer_few(const Term* terms, u64* keys, const Short& q, const Lists& l, u64* out) {
+  const Term& first = terms[q.lead];
+  u32 at = lane_id(), df = first.df;
+  bool busy = at < df;
+  u32 doc = busy ? l.extra[first.extra + at] : 0;
+  float score = 0;
+  busy = score_doc(terms, q.terms, q.lead, busy, at, doc, l, &score);
+  u32 votes = __ballot_sync(kFull, busy), held = __popc(votes), place = 0;
+  u64 mine = key_of(score, doc);
+  if (busy) keys[__popc(votes & lanes_below())] = mine;
+  __syncwarp();
+  // A key's place is how many are larger.
+  for (u32 j = 0; j < held; j++) place += keys[j] > mine;
+  if (busy && place < q.k) out[2 + place] = hit_of(mine);
+  if (lane_id() == 0) close_short(out, df, held, q.k);
+}
+
+// One block.
+INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, const Short& q, const Lists& l, u64* out) {
+  const Term& first = terms[q.lead];
+  u32 df = first.df, me = threadIdx.x;
+  if (first.row == kSparse) {
+    for (u32 i = me; i < df; i += kShortThreads) docs[i] = l.extra[first.extra + i];
+  } else {
+    const u32* row = l.starts + (u64)first.row * (l.tiles * kSubs + 1);
+    for (u32 sub = me; sub < l.tiles * kSubs; sub += kShortThreads)
+      for (u32 i = row[sub], end = row[sub + 1]; i < end; i++) docs[i] = sub / kSubs << kTileBits | l.offsets[first.pos + i];
+  }
+  __syncthreads();
+  for (u32 base = 0; base < df; base += kShortThreads) {
+    u32 at = base + me;
+    bool busy = at < df;
+    u32 doc = busy ? docs[at] : 0;
+    float score = 0;
+    if (score_doc(terms, q.terms, q.lead, busy, at, doc, l, &score)) keys[atomicAdd(held, 1u)] = key_of(score, doc);
+  }
+  __syncthreads();
+  u32 n = *held;
+  if (n <= kShortThreads) {
+    u64 mine = me < n ? keys[me] : 0;
+    u32 place = 0;
+    for (u32 j = 0; j < n; j++) place += keys[j] > mine;
+    if (me < n && place < q.k) out[2 + place] = hit_of(mine);
+  } else {
+    u32 size = kWarp;
+    while (size < n) size *= 2;
+    for (u32 i = n + me; i < size; i += kShortThreads) keys[i] = 0;
+    __syncthreads();
+    sort_keys<kShortThreads>(keys, size);
+    for (u32 i = me; i < min_of(n, q.k); i += kShortThreads) out[2 + i] = hit_of(keys[i]);
+  }
+  if (me == 0) close_short(out, df, n, q.k);
+}

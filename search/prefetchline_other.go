@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package search
+
+import "unsafe"
+
+func prefetchLine(unsafe.Pointer) {}
