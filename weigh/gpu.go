@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
@@ -26,6 +27,7 @@ type gpuRun struct {
 	failed error         // why it is not; known when ready
 	warm   chan struct{} // closed when its kernels are compiled
 
+	feed  textFeed
 	parts []gpuPart // whose text is on the device
 	size  gpuSize   // of these
 	file  *spillFile
@@ -121,7 +123,7 @@ func (g *gpuRun) warmUp() {
 	if err != nil {
 		return
 	}
-	if err := c.text.append(c, []byte("a b\nb c\n")); err != nil {
+	if err := errors.Join(c.text.reserve(c, 8), c.text.put(c.copies, c.text.Slice(0, 8), []byte("a b\nb c\n"))); err != nil {
 		return
 	}
 	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2}, text: c.text.Slice(0, 8)}
@@ -137,6 +139,7 @@ func (g *gpuRun) close() (err error) {
 	if g.task.dict != nil {
 		err = g.task.dict.Free()
 	}
+	err = errors.Join(err, g.feed.free())
 	if g.card != nil {
 		err = errors.Join(err, g.card.free())
 	}
@@ -179,21 +182,32 @@ func (g *gpuRun) fits(s gpuSize) bool {
 	return s.bytes <= mostBytes && s.words+s.docs <= mostItems && g.need(s.bytes, s.words, s.docs) <= g.budget && hostPerWord*int64(s.words) <= g.host
 }
 
-// take puts a part into the chunk on the device, after weighing what is there if both
-// together are too much.
-func (g *gpuRun) take(ctx context.Context, p *gpuPart) error {
-	if len(g.parts) > 0 && !g.fits(g.size.plus(p)) {
-		if err := g.spill(ctx, g.parts, g.card.text.Slice(0, g.size.bytes)); err != nil {
-			return err
+// take finds a place for a part in the chunk on the device, after weighing what is there if both
+// together are too much. What it returns copies the text there, while others are taken.
+func (g *gpuRun) take(ctx context.Context, p gpuPart) (send func() error, err error) {
+	d := &g.card.text
+	if len(g.parts) > 0 && !g.fits(g.size.plus(&p)) {
+		if err := g.feed.settle(ctx); err != nil {
+			return nil, err
 		}
-		g.parts, g.size, g.card.text.filled = nil, gpuSize{}, 0
+		if err := g.spill(ctx, g.parts, d.Slice(0, g.size.bytes)); err != nil {
+			return nil, err
+		}
+		g.parts, g.size, d.filled = nil, gpuSize{}, 0
 	}
-	if err := g.card.text.append(g.card, p.text); err != nil {
-		return fmt.Errorf("copy text to the GPU: %w", err)
+	from, to := d.filled, d.filled+len(p.text)
+	if to > d.Len() { // it moves
+		if err := errors.Join(g.feed.settle(ctx), d.reserve(g.card, to)); err != nil {
+			return nil, fmt.Errorf("copy text to the GPU: %w", err)
+		}
 	}
-	p.text = nil
-	g.parts, g.size = append(g.parts, *p), g.size.plus(p)
-	return nil
+	send, err = g.feed.start(g.card, from, to, p.text)
+	if err != nil {
+		return nil, err
+	}
+	p.text, d.filled = nil, to
+	g.parts, g.size = append(g.parts, p), g.size.plus(&p)
+	return send, nil
 }
 
 // weigh weighs a chunk.
@@ -220,8 +234,7 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 	}
 	steps, err := g.card.watch.steps()
 	if len(steps) > 0 { // the text may have come before
-		steps[0].Time += g.card.text.took
-		g.card.text.took = 0
+		steps[0].Time += time.Duration(g.card.text.took.Swap(0))
 	}
 	g.steps = addSteps(g.steps, steps)
 	return out, err
@@ -275,8 +288,11 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 			err = errors.Join(err, g.file.f.Close())
 		}
 	}()
-	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, take: func(p *gpuPart) error { return g.take(ctx, p) }}
+	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, take: func(p gpuPart) (func() error, error) { return g.take(ctx, p) }}
 	d, err := all.gather(ctx, each, an, threads, visit)
+	if err == nil {
+		err = g.feed.settle(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

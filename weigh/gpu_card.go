@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/bm25"
@@ -129,7 +130,7 @@ func (a *arena) free() (err error) {
 type deviceText struct {
 	gpu.Buffer[uint8]
 	filled int
-	took   time.Duration // to copy it, on the host
+	took   atomic.Int64 // nanoseconds to copy it, on the host, added up over cores
 }
 
 // reserve makes room for n bytes in all.
@@ -146,15 +147,11 @@ func (d *deviceText) reserve(c *card, n int) error {
 	return errors.Join(old.Slice(0, min(d.filled, old.Len())).CopyTo(c.copies, larger), c.copies.Sync(context.Background()), old.Free())
 }
 
-// append puts more text behind what is there.
-func (d *deviceText) append(c *card, text []byte) error {
+// put copies text to a place that was reserved.
+func (d *deviceText) put(s *gpu.Stream, place gpu.Buffer[uint8], text []byte) error {
 	start := time.Now()
-	if err := d.reserve(c, d.filled+len(text)); err != nil {
-		return err
-	}
-	err := d.Slice(d.filled, d.filled+len(text)).Upload(c.copies, text)
-	d.filled += len(text)
-	d.took += time.Since(start)
+	err := place.Upload(s, text)
+	d.took.Add(int64(time.Since(start)))
 	return err
 }
 

@@ -22,16 +22,15 @@ type gpuPart struct {
 
 // gatherer hands out a corpus batch by batch, in order.
 type gatherer struct {
-	ready  <-chan struct{}        // closed when the others may be called
-	failed func() error           // why nothing can be done
-	take   func(p *gpuPart) error // one at a time; its text is used again afterwards
+	ready  <-chan struct{} // closed when the others may be called
+	failed func() error    // why nothing can be done
+	// take takes one part at a time. What it returns may run while others are taken; the text is used again afterwards.
+	take func(p gpuPart) (send func() error, err error)
 
 	mu            sync.Mutex
 	waiting       map[int]gpuPart // for ready, or for the batches before them
 	held          int64           // bytes of their text
 	next          int             // batch to be taken
-	taking        bool            // somebody is at it, without the lock
-	taken         *sync.Cond      // some were
 	err           error           // why nothing more is taken
 	spare         sync.Pool       // of *[]byte
 	batches       []docBatch
@@ -47,7 +46,7 @@ const mostWord = 1 << 24
 // gather reads a corpus.
 func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int, visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
-	g.waiting, g.taken = map[int]gpuPart{}, sync.NewCond(&g.mu)
+	g.waiting = map[int]gpuPart{}
 	plain := analyzer == plainAnalyzer
 	err := each(ctx, func(n int, b *text.Batch) error {
 		if visit != nil {
@@ -173,18 +172,12 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	}
 }
 
-// drain takes the parts whose turn it is, unless somebody else is at it: the others have words to find meanwhile. It is called with the lock.
+// drain takes the parts whose turn it is. It is called with the lock, and gives it away while their text is sent, so that several workers do
+// that at once and the others find words.
 func (g *gatherer) drain() error {
-	for g.taking && g.held > mostHeld {
-		g.taken.Wait()
-	}
 	if g.err == nil {
 		g.err = g.failed()
 	}
-	if g.taking || g.err != nil {
-		return g.err
-	}
-	g.taking = true
 	for g.err == nil {
 		p, ok := g.waiting[g.next]
 		if !ok {
@@ -192,19 +185,22 @@ func (g *gatherer) drain() error {
 		}
 		delete(g.waiting, g.next)
 		g.next++
-		g.mu.Unlock()
-		memory := p.text
-		var err error
+		send := func() error { return nil }
 		if p.words > 0 {
-			err = g.take(&p)
+			if send, g.err = g.take(p); g.err != nil {
+				break
+			}
 		}
-		g.spare.Put(&memory)
+		g.mu.Unlock()
+		size := int64(len(p.text))
+		err := send()
+		g.spare.Put(&p.text)
 		g.mu.Lock()
-		g.held -= int64(len(memory))
-		g.err = err
-		g.taken.Broadcast()
+		g.held -= size
+		if g.err == nil {
+			g.err = err
+		}
 	}
-	g.taking = false
 	return g.err
 }
 

@@ -1,0 +1,66 @@
+package weigh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// feedStreams is how many parts of the text are copied to the device at a time. One core alone copies 4 GB a second while
+// the others find words.
+const feedStreams = 4
+
+// textFeed copies text to the device on streams of its own, one for each who copies.
+type textFeed struct {
+	idle  chan *gpu.Stream
+	under sync.WaitGroup // copies that were started and not sent yet
+}
+
+// start returns what copies text to a place in the card's text.
+func (f *textFeed) start(c *card, from, to int, text []byte) (send func() error, err error) {
+	if f.idle == nil {
+		f.idle = make(chan *gpu.Stream, feedStreams)
+		for range feedStreams {
+			s, err := c.dev.NewStream()
+			if err != nil {
+				return nil, err
+			}
+			f.idle <- s
+		}
+	}
+	place := c.text.Slice(from, to)
+	f.under.Add(1)
+	return func() error {
+		defer f.under.Done()
+		s := <-f.idle
+		err := c.text.put(s, place, text)
+		f.idle <- s
+		if err != nil {
+			return fmt.Errorf("copy text to the GPU: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+// settle waits until all that was started has arrived. Nothing is started meanwhile.
+func (f *textFeed) settle(ctx context.Context) (err error) {
+	f.under.Wait()
+	for range len(f.idle) {
+		s := <-f.idle
+		err = errors.Join(err, s.Sync(ctx))
+		f.idle <- s
+	}
+	return err
+}
+
+func (f *textFeed) free() (err error) {
+	f.under.Wait()
+	for range len(f.idle) {
+		err = errors.Join(err, (<-f.idle).Free())
+	}
+	f.idle = nil
+	return err
+}
