@@ -44,8 +44,8 @@ func mapBytes(docs uint64) uint64 {
 
 // levelMaker makes the map of a list from its postings in order. Most lists are too short to have one, so postings wait until there are enough for it.
 type levelMaker struct {
-	docs    uint64 // of the index
-	df      uint64
+	docs    uint64   // of the index
+	df      uint32   // of the list so far
 	waiting []uint32 // documents, and
 	xs      []uint32 // bits of their x
 	lows    []uint32 // bits of the lowest x at each place, of LevelDocs documents; whole stretches
@@ -55,8 +55,7 @@ type levelMaker struct {
 
 // add adds documents with the bits of their x.
 func (m *levelMaker) add(docs, xs []uint32) {
-	m.df += uint64(len(docs))
-	if m.df < levelsFrom || m.df*levelsShare < m.docs {
+	if m.df += uint32(len(docs)); !hasLevels(m.df, m.docs) {
 		m.waiting, m.xs = append(m.waiting, docs...), append(m.xs, xs...)
 		return
 	}
@@ -87,9 +86,9 @@ func mapPlaces(docs uint64) uint64 {
 
 // take appends the map of what was added since the last time, if the list has one.
 func (m *levelMaker) take(dst []byte) (_ []byte, ok bool) {
-	waits := m.df < levelsFrom || m.df*levelsShare < m.docs
+	ok = hasLevels(m.df, m.docs)
 	m.df, m.waiting, m.xs = 0, m.waiting[:0], m.xs[:0]
-	if waits {
+	if !ok {
 		return dst, false
 	}
 	// Levels end between numbers whose upper 16 bits differ, so that counting does for sorting.
