@@ -33,27 +33,24 @@ var infinite = float32(math.Inf(1))
 //
 // With it "x type" and "interest only" take a third less time on eLife paragraphs for 10 answers: the latter looks into 110 blocks of the more frequent word, not into 230.
 func (q *query) meetBest(lists []*list) (done bool, err error) {
-	m, k := &q.meeting, q.heap.k
+	m := &q.meeting
 	if !m.mapped || m.levels.lead || q.team != nil || q.floor >= 0 || q.from > 0 || uint64(q.to) < q.c.docs {
 		return false, nil
 	}
-	want := float64(k) + 2*math.Sqrt(float64(k))
-	common, others := float64(lists[0].Term.DF), 0.0
-	for _, l := range lists[1:] {
-		share := float64(l.Term.DF) / float64(q.c.docs)
-		want *= 2 + 3/share
-		common *= share
-		others += l.max
-	}
-	if want > mostBest || want*fewestLead > float64(lists[0].Term.DF) || common < float64(2*k) {
+	want, ok := q.wantBest(lists[0])
+	if !ok {
 		return false, nil
 	}
-	m.best.reset(int(want))
-	if ok, err := q.gatherBest(lists, int(want), others); !ok || err != nil {
+	others := 0.0
+	for _, l := range lists[1:] {
+		others += l.max
+	}
+	m.best.reset(want)
+	if ok, err := q.gatherBest(lists, want, others); !ok || err != nil {
 		return false, err
 	}
 	q.anyOrder = true
-	first := m.best.highest(int(want)/firstBest, lists[0].max+others)
+	first := m.best.highest(want/firstBest, lists[0].max+others)
 	q.settleBest(lists, first, infinite)
 	for _, l := range lists[1:] {
 		l.met = -1
@@ -68,6 +65,20 @@ func (q *query) meetBest(lists []*list) (done bool, err error) {
 	}
 	q.startAgain(lists)
 	return false, nil
+}
+
+// wantBest is how many postings of the leading list will do, if these are few beside all, and the answers many enough.
+func (q *query) wantBest(lead *list) (want int, ok bool) {
+	k := float64(q.heap.k)
+	most, common := k+2*math.Sqrt(k), float64(lead.Term.DF)
+	for _, l := range q.lists {
+		if l != lead {
+			share := float64(l.Term.DF) / float64(q.c.docs)
+			most *= 2 + 3/share
+			common *= share
+		}
+	}
+	return int(most), most <= mostBest && most*fewestLead <= float64(lead.Term.DF) && common >= 2*k
 }
 
 // gatherBest sifts the leading list; false if too many can reach the same.
