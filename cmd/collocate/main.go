@@ -29,7 +29,7 @@ func run(args []string) int {
 	signal.Ignore(syscall.SIGPIPE)
 
 	stdout, output := newOutput(ctx, os.Stdout)
-	a := newApp(os.Stdin, stdout, os.Stderr)
+	a := newApp(newInput(ctx, os.Stdin), stdout, os.Stderr)
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

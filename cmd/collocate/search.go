@@ -192,7 +192,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 // searchLines answers the queries on standard input, one a line.
 func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
 	prompt := ""
-	if in, ok := a.stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+	if isTerminal(a.stdin) {
 		prompt = "> "
 		fmt.Fprintf(a.stderr, "%d documents, %d words; an empty line or Ctrl-D ends\n", s.Index().Docs(), s.Index().Terms())
 	}

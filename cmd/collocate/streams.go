@@ -12,6 +12,54 @@ import (
 	"github.com/collocate/collocate/internal/atomicfile"
 )
 
+// input is standard input that does not wait any longer once the command is
+// interrupted.
+type input struct {
+	ctx context.Context
+	f   *os.File
+	buf []byte
+}
+
+// newInput leaves a file as it is: reading it takes no time, and Parquet is read from its
+// end.
+func newInput(ctx context.Context, f *os.File) io.Reader {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return f
+	}
+	return &input{ctx: ctx, f: f}
+}
+
+func (in *input) Read(p []byte) (int, error) {
+	if err := in.ctx.Err(); err != nil {
+		return 0, err // somebody may still be reading into buf
+	}
+	if n := min(len(p), 1<<16); len(in.buf) < n {
+		in.buf = make([]byte, n)
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	buf := in.buf[:min(len(p), len(in.buf))]
+	go func() {
+		n, err := in.f.Read(buf)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, buf[:r.n]), r.err
+	case <-in.ctx.Done():
+		return 0, in.ctx.Err()
+	}
+}
+
+// isTerminal says whether somebody types there.
+func isTerminal(r io.Reader) bool {
+	in, ok := r.(*input)
+	return ok && term.IsTerminal(int(in.f.Fd()))
+}
+
 // output is standard output into a pipe or a file. It remembers the first error, so
 // that a full disk is noticed whoever wrote, and it does not wait for a reader that
 // has stopped reading once the command is interrupted.
