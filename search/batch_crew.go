@@ -13,7 +13,8 @@ import (
 )
 
 // ahead is how many requests for each worker may be fetched before the first result that is not
-// there yet. A slow request holds up the results behind it but, up to here, not the work.
+// there yet. A slow request holds up the results behind it but, up to here, not the work. With 128 two workers waited a twentieth of
+// their time when requests took 3 microseconds and some a millisecond, with 512 hardly ever, and 2,048 gained no more.
 const ahead = 512
 
 // stretch is how long the caller's worker answers requests before it looks for results to hand out. These lie in the caches of other
