@@ -60,10 +60,10 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "bench places --quick --rounds 1 --limit 1ms --engine multicore"},
 }
 
-// noJSON are verbs without results, and those that need a GPU, which have scripts.
+// noJSON are verbs without results, and those that need a GPU or do not end by themselves, which have scripts.
 var noJSON = map[string]bool{
 	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
-	"collocate bench": true, "collocate gpu test": true, "collocate bench thesis": true,
+	"collocate bench": true, "collocate gpu test": true, "collocate bench thesis": true, "collocate serve": true,
 }
 
 // With --json every verb prints JSON with keys in lower case and nothing else, or says why

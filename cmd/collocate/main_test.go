@@ -7,9 +7,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// In the scripts `collocate` is this test binary.
+// In the scripts `collocate` is this test binary, and so is `ask`, a client for servers.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"collocate": func() { os.Exit(run(os.Args[1:])) }})
+	testscript.Main(m, map[string]func(){"collocate": func() { os.Exit(run(os.Args[1:])) }, "ask": askServer})
 }
 
 // The command line as its users see it: testdata/script/*.txtar, one file a story.

@@ -12,22 +12,20 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/serve"
 )
 
 // searchFlags are what a user can say about a search.
 type searchFlags struct {
-	k                      int
-	algorithm, mode        string
-	model, variant         string
-	k1, b, mu              float64
+	k               int
+	algorithm, mode string
+	modelFlags
 	explain, stats         bool
 	snippets               bool
 	snippetSize            int
 	topics, run, tag       string
-	set                    func(flag string) bool
 	highlight, unhighlight string
 	parallel               parallelFlags
 }
@@ -57,7 +55,6 @@ by wand or maxscore over partitions. With auto the cores begin with --topics, an
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.set = cmd.Flags().Changed
 			if len(args) > 1 && strings.TrimSpace(strings.Join(args[1:], "")) == "" {
 				return usagef("the query is empty")
 			}
@@ -68,11 +65,7 @@ by wand or maxscore over partitions. With auto the cores begin with --topics, an
 	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
 	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", "))
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
-	fl.StringVar(&f.model, "model", "bm25", strings.Join(search.Models(), ", "))
-	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: how soon more of the same word stops to count")
-	fl.Float64Var(&f.b, "b", 0.75, "BM25: how much long documents are held back, 0 to 1")
-	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
-	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: words of the collection mixed into each document")
+	f.modelFlags.register(cmd)
 	fl.BoolVar(&f.explain, "explain", false, "show what each word gives to the score")
 	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
@@ -81,9 +74,7 @@ by wand or maxscore over partitions. With auto the cores begin with --topics, an
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	f.parallel.register(cmd)
-	choices(cmd, map[string][]string{
-		"algorithm": search.Algorithms(), "model": search.Models(), "variant": bm25.Variants(), "mode": {"or", "and"},
-	})
+	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"}})
 	return cmd
 }
 
@@ -99,34 +90,8 @@ func (f *searchFlags) request() (r search.Request, err error) {
 	if r.Mode, err = search.ParseMode(f.mode); err != nil {
 		return r, usageError{err}
 	}
-	if r.Model, err = search.ParseModel(f.model); err != nil {
-		return r, usageError{err}
-	}
-	variant, err := bm25.ParseVariant(f.variant)
-	if err != nil {
-		return r, usageError{err}
-	}
-	switch r.Model.(type) {
-	case search.BM25:
-		p := bm25.Params{K1: f.k1, B: f.b, Variant: variant}
-		if p.K1 == 0 { // b does not matter then, and both zero would mean the defaults
-			p.B = 1
-		}
-		if err := p.Check(); err != nil {
-			return r, usageError{err}
-		}
-		r.Model = search.BM25(p)
-	case search.Dirichlet:
-		if !(f.mu > 0 && f.mu <= 1e12) {
-			return r, usagef("--mu %v: want a positive number", f.mu)
-		}
-		r.Model = search.Dirichlet{Mu: f.mu}
-	}
-	if _, ok := r.Model.(search.BM25); !ok && (f.set("k1") || f.set("b") || f.set("variant")) {
-		return r, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)
-	}
-	if _, ok := r.Model.(search.Dirichlet); !ok && f.set("mu") {
-		return r, usagef("--mu belongs to --model dirichlet, not to %s", f.model)
+	if r.Model, err = f.parse(); err != nil {
+		return r, err
 	}
 	if f.snippetSize < 1 || f.snippetSize > 1<<20 {
 		return r, usagef("--snippet-size %d: want 1 to %d", f.snippetSize, 1<<20)
@@ -228,7 +193,11 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	took := time.Since(start)
-	answers, err := describe(ctx, s, r, found, f)
+	details := serve.Details{Stats: f.stats, Explain: f.explain}
+	if f.snippets {
+		details.SnippetSize = f.snippetSize
+	}
+	answer, err := serve.Describe(ctx, s, r, found, details)
 	if err != nil {
 		return err
 	}
@@ -237,21 +206,19 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	if a.json {
-		out := searchJSON{Query: words, Hits: answers, Approximate: !exact(found)}
 		if f.stats {
-			out.Stats, out.Micros = &found.Stats, took.Microseconds()
+			answer.Micros = took.Microseconds()
 		}
-		out.Recall = recall
-		return a.printJSON(out)
+		return a.printJSON(searchJSON{answer, !exact(found), recall})
 	}
-	for _, h := range answers {
-		h.print(a.stdout, f)
+	for _, h := range answer.Hits {
+		printHit(a.stdout, &h, f)
 	}
 	if f.stats {
 		printStats(a.stdout, &found.Stats, took)
 	}
 	a.printRecall(recall, found)
-	if len(answers) == 0 {
+	if len(answer.Hits) == 0 {
 		a.summary("nothing found")
 	}
 	return nil

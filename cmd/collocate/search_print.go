@@ -1,59 +1,24 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/serve"
 )
 
+// searchJSON is what --json says of a query.
 type searchJSON struct {
-	Query  string        `json:"query"`
-	Hits   []hitJSON     `json:"hits"`
-	Stats  *search.Stats `json:"stats,omitempty"`
-	Micros int64         `json:"micros,omitempty"`
+	*serve.Answer
 	// Approximate answers may not be the best; Recall is the share of the best that is among them.
 	Approximate bool     `json:"approximate,omitempty"`
 	Recall      *float64 `json:"recall,omitempty"`
 }
 
-type hitJSON struct {
-	Rank    int                 `json:"rank"`
-	ID      string              `json:"id"`
-	Doc     uint32              `json:"doc"`
-	Score   float32             `json:"score"`
-	Explain *search.Explanation `json:"explain,omitempty"`
-	Snippet *search.Snippet     `json:"snippet,omitempty"`
-}
-
-// describe adds to the hits what was asked for.
-func describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, f *searchFlags) ([]hitJSON, error) {
-	out := make([]hitJSON, 0, len(found.Hits))
-	for i, h := range found.Hits {
-		id, err := s.ID(h.Doc)
-		if err != nil {
-			return nil, err
-		}
-		hit := hitJSON{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score}
-		if f.explain {
-			if hit.Explain, err = s.Explain(ctx, r, h.Doc); err != nil {
-				return nil, err
-			}
-		}
-		if f.snippets {
-			if hit.Snippet, err = s.Snippet(ctx, r, h.Doc, f.snippetSize); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, hit)
-	}
-	return out, nil
-}
-
-func (h *hitJSON) print(w io.Writer, f *searchFlags) {
+func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	fmt.Fprintf(w, "%d\t%s\t%.6f\n", h.Rank, h.ID, h.Score)
 	if s := h.Snippet; s != nil {
 		fmt.Fprintf(w, "\t%s\n", marked(s, f.highlight, f.unhighlight))

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/search"
+)
+
+// modelFlags are what a user can say about how documents are scored.
+type modelFlags struct {
+	model, variant string
+	k1, b, mu      float64
+	set            func(flag string) bool
+}
+
+func (f *modelFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.set = fl.Changed
+	fl.StringVar(&f.model, "model", "bm25", strings.Join(search.Models(), ", "))
+	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: how soon more of the same word stops to count")
+	fl.Float64Var(&f.b, "b", 0.75, "BM25: how much long documents are held back, 0 to 1")
+	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
+	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: words of the collection mixed into each document")
+	choices(cmd, map[string][]string{"model": search.Models(), "variant": bm25.Variants()})
+}
+
+// parse turns the flags into a model.
+func (f *modelFlags) parse() (search.Model, error) {
+	m, err := search.ParseModel(f.model)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	variant, err := bm25.ParseVariant(f.variant)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	switch m.(type) {
+	case search.BM25:
+		p := bm25.Params{K1: f.k1, B: f.b, Variant: variant}
+		if p.K1 == 0 { // b does not matter then, and both zero would mean the defaults
+			p.B = 1
+		}
+		if err := p.Check(); err != nil {
+			return nil, usageError{err}
+		}
+		m = search.BM25(p)
+	case search.Dirichlet:
+		if !(f.mu > 0 && f.mu <= 1e12) {
+			return nil, usagef("--mu %v: want a positive number", f.mu)
+		}
+		m = search.Dirichlet{Mu: f.mu}
+	}
+	if _, ok := m.(search.BM25); !ok && (f.set("k1") || f.set("b") || f.set("variant")) {
+		return nil, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)
+	}
+	if _, ok := m.(search.Dirichlet); !ok && f.set("mu") {
+		return nil, usagef("--mu belongs to --model dirichlet, not to %s", f.model)
+	}
+	return m, nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// askServer is the scripts' client: `ask LOG PATH [BODY]` waits until the file LOG names a server, and prints the status and what the server
+// says, without the time that it took.
+func askServer() {
+	if err := ask(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func ask(log, path string, body []string) error {
+	var server []byte
+	for start := time.Now(); server == nil; time.Sleep(20 * time.Millisecond) {
+		said, _ := os.ReadFile(log)
+		if time.Since(start) > time.Minute {
+			return fmt.Errorf("no server in %s: %s", log, said)
+		}
+		if end := bytes.LastIndexByte(said, '\n'); end >= 0 { // the line is whole
+			server = regexp.MustCompile(`http://[0-9.:]+`).Find(said[:end])
+		}
+	}
+	client := http.Client{Timeout: time.Minute}
+	var resp *http.Response
+	var err error
+	if len(body) > 0 {
+		resp, err = client.Post(string(server)+path, "application/json", strings.NewReader(body[0]))
+	} else {
+		resp, err = client.Get(string(server) + path)
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	fmt.Printf("%d %s", resp.StatusCode, regexp.MustCompile(`,"micros":\d+`).ReplaceAll(text, nil))
+	return err
+}

@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/collocate/collocate/search"
+)
+
+// Answer is what is said of a query, here and by `collocate search --json`.
+type Answer struct {
+	Query  string        `json:"query"`
+	K      int           `json:"k"`
+	Mode   string        `json:"mode"`
+	Hits   []Hit         `json:"hits"` // best first
+	Stats  *search.Stats `json:"stats,omitempty"`
+	Micros int64         `json:"micros,omitempty"` // that the search took
+}
+
+// Hit is a document of an Answer.
+type Hit struct {
+	Rank    int                 `json:"rank"` // from 1 on
+	ID      string              `json:"id"`
+	Doc     uint32              `json:"doc"`
+	Score   float32             `json:"score"`
+	Explain *search.Explanation `json:"explain,omitempty"`
+	Snippet *search.Snippet     `json:"snippet,omitempty"`
+}
+
+// Details are what an Answer says beyond documents and scores.
+type Details struct {
+	Stats       bool
+	Explain     bool
+	SnippetSize int // in bytes; 0: no snippets
+}
+
+// Describe makes an Answer of what a request found.
+func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, d Details) (*Answer, error) {
+	a := &Answer{Query: r.Text, K: r.K, Mode: r.Mode.String(), Hits: make([]Hit, 0, len(found.Hits))}
+	if d.Stats {
+		a.Stats = &found.Stats
+	}
+	r.Parallel, r.Algorithm = nil, search.Auto // whoever found the documents, one core looks at each
+	for i, h := range found.Hits {
+		id, err := s.ID(h.Doc)
+		if err != nil {
+			return nil, err
+		}
+		hit := Hit{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score}
+		if d.Explain {
+			if hit.Explain, err = s.Explain(ctx, r, h.Doc); err != nil {
+				return nil, err
+			}
+		}
+		if d.SnippetSize > 0 {
+			if err := ctx.Err(); err != nil { // a snippet takes longer than many a search
+				return nil, err
+			}
+			if hit.Snippet, err = s.Snippet(ctx, r, h.Doc, d.SnippetSize); err != nil {
+				return nil, err
+			}
+		}
+		a.Hits = append(a.Hits, hit)
+	}
+	return a, nil
+}
+
+// line is a value as JSON on a line of its own.
+func line(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // as in the command's output: nobody reads this as HTML
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,43 @@
+// Package serve answers searches over HTTP from an index that stays open, on the cores or on a GPU.
+//
+// # Requests
+//
+//	GET /search?q=WORDS   the answer to one query, an object of JSON
+//	POST /search          the answers to many queries: an array of JSON in, a line of JSON for each out
+//	GET /healthz          {"status":"ok","docs":3,"terms":10}
+//	GET /                 a page with a search field, for people
+//
+// A query is given by these names, in a URL or as the fields of an object in an array; all but q may be left out:
+//
+//	q         the words
+//	k         number of documents, 10 unless said; at most [Options.MaxK]
+//	mode      or: any of the words; and: all of them
+//	model     bm25, cosine, dirichlet or dph with their usual parameters; unless said, [Options.Model]
+//	snippets  1 or true: show where the words are, if the index stores text
+//	stats     1 or true: tell what the search had to do
+//
+// A name that is not among these is an error, and so is one that is said twice.
+//
+// # Answers
+//
+// An [Answer] has the names and numbers that `collocate search --json` prints. Scores are float32, written with as many digits as it
+// takes to read the same bits again. For three documents, droplets "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria
+// "bacteria move", GET /search?q=lipid+move&k=2 gives, but on one line,
+//
+//	{"query":"lipid move","k":2,"mode":"or","hits":[
+//	  {"rank":1,"id":"bacteria","doc":2,"score":1.3811127},
+//	  {"rank":2,"id":"droplets","doc":0,"score":0.55751455}],"micros":12}
+//
+// micros is the time of the search alone. Many queries are answered in the order in which they were asked, a line each (NDJSON), as they are found; they share
+// the cores or the device, so there is no time for each.
+//
+// # Errors
+//
+// What cannot be answered is {"error":"..."} with status 400 for a request that says something wrong, 404 for another path, 405 for
+// another method, 413 for a body of more than 1 MB, 503 for a server that is about to stop, and 500 if the search failed. All queries of a
+// POST are looked at before the first is answered, so that a wrong one gives status 400 and nothing else; if the search itself fails later on,
+// the error is the last line.
+//
+// A client that goes away ends the search, and one that reads nothing for half a minute is left. There are no passwords and there is no encryption: a proxy in front can
+// have them.
+package serve

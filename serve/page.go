@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/collocate/collocate/search"
+)
+
+//go:embed page.html
+var pageHTML string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"pieces": pieces}).Parse(pageHTML))
+
+// pageData is what the page shows.
+type pageData struct {
+	Docs, Terms, MaxK int
+	Query, Mode       string
+	Answer            *Answer
+	Error             string
+}
+
+// page is a search field with what was found, without scripts.
+func (h *handler) page(w http.ResponseWriter, r *http.Request) {
+	data := pageData{Docs: h.s.Index().Docs(), Terms: h.s.Index().Terms(), MaxK: h.o.MaxK}
+	a, err := parseURL(r.URL.RawQuery)
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusBadRequest
+	} else if strings.TrimSpace(a.Q) != "" {
+		a.Snippets = h.s.Index().HasText()
+		data.Answer, status, err = h.find(r.Context(), a)
+	}
+	if data.Query, data.Mode = a.Q, a.Mode; err != nil {
+		data.Error = err.Error()
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, data); err != nil {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	begin(w, status, "text/html; charset=utf-8")
+	w.Write(b.Bytes())
+}
+
+// piece is a part of a snippet.
+type piece struct {
+	Text string
+	Mark bool
+}
+
+// pieces cuts a snippet where its marks begin and end.
+func pieces(s *search.Snippet) []piece {
+	var out []piece
+	at := uint32(0)
+	for _, m := range s.Marks {
+		out = append(out, piece{s.Text[at:m.Start], false}, piece{s.Text[m.Start:m.End], true})
+		at = m.End
+	}
+	return append(out, piece{s.Text[at:], false})
+}

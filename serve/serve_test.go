@@ -1,0 +1,487 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/internal/sample"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// elife is an index of real paragraphs, with their text or without it.
+func elife(t testing.TB, withText bool) *search.Searcher {
+	t.Helper()
+	dir := t.TempDir()
+	path, err := sample.Elife(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build(t, dir, path, index.BuildOptions{StoreText: withText})
+}
+
+func build(t testing.TB, dir, corpus string, o index.BuildOptions) *search.Searcher {
+	t.Helper()
+	var err error
+	if o.Analyzer, err = text.ParseAnalyzer("english"); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "index")
+	if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}}, o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// call sends a request to a handler; a body makes it a POST.
+func call(h http.Handler, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	if body != "" {
+		r = httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func decode[T any](t testing.TB, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+var questions = []string{"lipid droplets kill bacteria", "neurons", "the cell membrane", "membrane", "zebra fish embryos", "nosuchwordatall", "!?"}
+
+// sameAs compares an answer with what Search finds: documents, order, every bit of the scores.
+func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
+	t.Helper()
+	want, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Query != r.Text || got.K != r.K || got.Mode != r.Mode.String() || len(got.Hits) != len(want.Hits) {
+		t.Fatalf("%q, k %d, %v: got %+v, want %d hits", r.Text, r.K, r.Mode, got, len(want.Hits))
+	}
+	for i, h := range want.Hits {
+		id, err := s.ID(h.Doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := got.Hits[i]; g.Rank != i+1 || g.Doc != h.Doc || g.ID != id || math.Float32bits(g.Score) != math.Float32bits(h.Score) {
+			t.Fatalf("%q, k %d, %v: hit %d is %+v, want %v %v", r.Text, r.K, r.Mode, i, g, id, h)
+		}
+	}
+}
+
+// asked is a query as a client says it, and as Search takes it.
+type asked struct {
+	path   string
+	fields map[string]any
+	search.Request
+}
+
+// everything asks every question in both modes, with different models and numbers of documents.
+func everything(t testing.TB) (list []asked) {
+	t.Helper()
+	for i, q := range questions {
+		for _, mode := range []search.Mode{search.Or, search.And} {
+			name := search.Models()[i%4]
+			model, err := search.ParseModel(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := []int{1, 10, 100}[i%3]
+			list = append(list, asked{
+				"/search?" + url.Values{"q": {q}, "k": {fmt.Sprint(k)}, "mode": {mode.String()}, "model": {name}}.Encode(),
+				map[string]any{"q": q, "k": k, "mode": mode.String(), "model": name},
+				search.Request{Text: q, K: k, Mode: mode, Model: model},
+			})
+		}
+	}
+	return list
+}
+
+// compare asks a handler, one by one and all at once, and compares with Search.
+func compare(t *testing.T, s *search.Searcher, h http.Handler, list []asked) {
+	t.Helper()
+	var many []map[string]any
+	for _, a := range list {
+		w := call(h, a.path, "")
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
+			t.Fatalf("%s: %d, %v", a.path, w.Code, w.Body)
+		}
+		sameAs(t, s, decode[Answer](t, w.Body.String()), a.Request)
+		many = append(many, a.fields)
+	}
+	body, err := json.Marshal(many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := call(h, "/search", string(body))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/x-ndjson" {
+		t.Fatalf("%d, %v", w.Code, w.Body)
+	}
+	lines := slices.Collect(strings.Lines(w.Body.String()))
+	if len(lines) != len(list) {
+		t.Fatalf("%d lines for %d queries", len(lines), len(list))
+	}
+	for i, a := range list {
+		sameAs(t, s, decode[Answer](t, lines[i]), a.Request)
+	}
+}
+
+// One query or many, the answers are those of Search.
+func TestAnswersAreThoseOfSearch(t *testing.T) {
+	s := elife(t, false)
+	for _, kind := range []engine.Kind{engine.Auto, engine.Sequential, engine.Multicore} {
+		t.Run(kind.String(), func(t *testing.T) { compare(t, s, New(s, Options{Engine: kind, Threads: 2}), everything(t)) })
+	}
+}
+
+// The same on the device, and where the index is on one but the cores are to answer.
+func TestAnswersOnGPU(t *testing.T) {
+	s := elife(t, true)
+	dev, _ := gputest.Device(t)
+	if err := s.UseGPU(t.Context(), dev, search.GPUOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() }) // before the device is given back
+	some := everything(t)[:4]       // the interpreter takes its time
+	compare(t, s, New(s, Options{Engine: engine.GPU}), some)
+	compare(t, s, New(s, Options{}), some)
+
+	path := "/search?q=lipid+droplets&k=2&snippets=1"
+	onGPU, onCores := call(New(s, Options{Engine: engine.GPU}), path, ""), call(New(s, Options{}), path, "")
+	got, want := decode[Answer](t, onGPU.Body.String()), decode[Answer](t, onCores.Body.String())
+	if len(got.Hits) != 2 || got.Hits[0].Snippet == nil || !reflect.DeepEqual(got.Hits, want.Hits) {
+		t.Errorf("%d %s, want %s", onGPU.Code, onGPU.Body, onCores.Body)
+	}
+	if stats := call(New(s, Options{Engine: engine.GPU}), "/search?q=lipid&stats=1", "").Body.String(); !strings.Contains(stats, `"algorithm":"tiles"`) {
+		t.Errorf("the device did not answer: %s", stats)
+	}
+}
+
+// What is left out has a value: k is 10, any word will do, and the model is the server's.
+func TestDefaults(t *testing.T) {
+	s := elife(t, false)
+	model := search.BM25{K1: 0.9, B: 0.4}
+	h := New(s, Options{Model: model})
+	want := search.Request{Text: "cell membrane", K: 10, Model: model}
+	sameAs(t, s, decode[Answer](t, call(h, "/search?q=cell+membrane", "").Body.String()), want)
+	sameAs(t, s, decode[Answer](t, call(h, "/search", `[{"q":"cell membrane"}]`).Body.String()), want)
+	want.K = 3
+	sameAs(t, s, decode[Answer](t, call(New(s, Options{Model: model, MaxK: 3}), "/search?q=cell+membrane", "").Body.String()), want)
+	if w := call(h, "/search", "[]"); w.Code != http.StatusOK || w.Body.Len() > 0 {
+		t.Errorf("no query: %d, %q", w.Code, w.Body)
+	}
+}
+
+// Snippets and stats come if they are asked for, as Search gives them.
+func TestDetails(t *testing.T) {
+	s := elife(t, true)
+	h := New(s, Options{Engine: engine.Sequential})
+	r := search.Request{Text: "lipid droplets", K: 2}
+	found, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippet, err := s.Snippet(t.Context(), r, found.Hits[0].Doc, snippetSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*httptest.ResponseRecorder{
+		call(h, "/search?q=lipid+droplets&k=2&snippets=1&stats=true", ""),
+		call(h, "/search", `[{"q": "lipid droplets", "k": 2, "snippets": true, "stats": true}]`),
+	} {
+		var got struct {
+			Hits  []Hit
+			Stats struct {
+				Algorithm       string
+				Words, Postings int64
+			}
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatal(err, w.Body)
+		}
+		if len(got.Hits) != 2 || !reflect.DeepEqual(got.Hits[0].Snippet, snippet) {
+			t.Errorf("%+v, want the snippet %+v", got.Hits, snippet)
+		}
+		if got.Stats.Algorithm != "bmm" || got.Stats.Words != 2 || got.Stats.Postings != found.Stats.Postings {
+			t.Errorf("stats %+v, want %+v", got.Stats, found.Stats)
+		}
+	}
+	if plain := call(h, "/search?q=lipid&snippets=0", "").Body.String(); strings.Contains(plain, "snippet") || strings.Contains(plain, "stats") {
+		t.Errorf("nobody asked for this: %s", plain)
+	}
+}
+
+// Every mistake has a status and a sentence in JSON.
+func TestMistakesAreNamed(t *testing.T) {
+	h := New(elife(t, false), Options{MaxK: 50})
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"GET", "/search", "", 400, "q is empty"},
+		{"GET", "/search?q=+", "", 400, "q is empty"},
+		{"GET", "/search?q=a&k=0", "", 400, "k 0: want 1 to 50"},
+		{"GET", "/search?q=a&k=51", "", 400, "k 51: want 1 to 50"},
+		{"GET", "/search?q=a&k=ten", "", 400, `k "ten": want a number`},
+		{"GET", "/search?q=a&k=99999999999999999999", "", 400, "want a number"},
+		{"GET", "/search?q=a&mode=xor", "", 400, `unknown mode "xor": want or, and`},
+		{"GET", "/search?q=a&model=bm42", "", 400, `unknown model "bm42"`},
+		{"GET", "/search?q=a&snippets=1", "", 400, "stores no text"},
+		{"GET", "/search?q=a&stats=much", "", 400, `stats "much": want 1 or 0`},
+		{"GET", "/search?q=a&q=b", "", 400, "q is said 2 times"},
+		{"GET", "/search?q=a&kk=5", "", 400, `unknown name "kk"`},
+		{"GET", "/search?q=%zz", "", 400, "invalid URL escape"},
+		{"POST", "/search", " ", 400, "it is empty"},
+		{"POST", "/search", "null", 400, "not null"},
+		{"POST", "/search", `{"q": "a"}`, 400, "want an array"},
+		{"POST", "/search", `[{"q": "a"}`, 400, "unexpected EOF"},
+		{"POST", "/search", `[{"q": "a"}] [`, 400, "nothing behind the array"},
+		{"POST", "/search", `[{"q": "a", "kk": 1}]`, 400, `unknown field "kk"`},
+		{"POST", "/search", `[{"q": "a"}, {"q": "b", "k": 0}]`, 400, "query 2: k 0: want 1 to 50"},
+		{"POST", "/search", `[{"q": "a"}, null]`, 400, "query 2: q is empty"},
+		{"POST", "/search", `[{"q": "` + strings.Repeat("a", maxBody) + `"}]`, 413, "at most 1048576 bytes"},
+		{"GET", "/elsewhere", "", 404, `nothing at "/elsewhere"`},
+		{"GET", "/search/", "", 404, "nothing at"},
+		{"PUT", "/search", "", 405, "want GET, HEAD, POST"},
+		{"POST", "/", "", 405, "want GET, HEAD"},
+		{"DELETE", "/healthz", "", 405, "want GET, HEAD"},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
+		said := decode[failure](t, w.Body.String())
+		if w.Code != c.status || !strings.Contains(said.Error, c.says) || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s %.40s: %d %q, want %d %q", c.method, c.path, c.body, w.Code, said.Error, c.status, c.says)
+		}
+		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow != "") {
+			t.Errorf("%s %s: Allow is %q", c.method, c.path, allow)
+		}
+	}
+}
+
+// An engine that cannot answer is the server's fault.
+func TestFailedSearch(t *testing.T) {
+	h := New(elife(t, false), Options{Engine: engine.GPU})
+	for _, body := range []string{"", `[{"q": "a"}]`} {
+		w := call(h, "/search?q=a", body)
+		if said := decode[failure](t, w.Body.String()); w.Code != 500 || !strings.Contains(said.Error, "not on a GPU") {
+			t.Errorf("%d %q", w.Code, said.Error)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	s := elife(t, false)
+	w := call(New(s, Options{}), "/healthz", "")
+	want := fmt.Sprintf(`{"status":"ok","docs":%d,"terms":%d}`+"\n", s.Index().Docs(), s.Index().Terms())
+	if w.Code != 200 || w.Body.String() != want {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+	}
+}
+
+// The page shows what was found, and nothing that a document or a query says is taken for HTML.
+func TestPage(t *testing.T) {
+	dir := t.TempDir()
+	corpus := filepath.Join(dir, "corpus.jsonl")
+	if err := os.WriteFile(corpus, []byte(`{"id": "<i>1</i>", "text": "some <b>bold</b> bears"}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := New(build(t, dir, corpus, index.BuildOptions{StoreText: true}), Options{})
+	for _, c := range []struct {
+		path   string
+		status int
+		shows  []string
+	}{
+		{"/", 200, []string{"1 documents", "POST /search"}},
+		{"/?q=&mode=or", 200, []string{"POST /search"}},
+		{"/?q=bears+%22%3Cscript%3E&mode=or", 200, []string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>", `value="bears &#34;&lt;script&gt;"`}},
+		{"/?q=bears+zebras&mode=and", 200, []string{"Nothing found", `value="and" selected`}},
+		{"/?q=bears&mode=%3Cb%3E", 400, []string{"unknown mode &#34;&lt;b&gt;&#34;"}},
+		{"/?x=1", 400, []string{"unknown name"}},
+	} {
+		w := call(h, c.path, "")
+		if w.Code != c.status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %s", c.path, w.Code, w.Header())
+		}
+		for _, shown := range c.shows {
+			if !strings.Contains(w.Body.String(), shown) {
+				t.Errorf("%s does not show %q:\n%s", c.path, shown, w.Body)
+			}
+		}
+		if strings.Contains(w.Body.String(), "<script") || strings.Contains(w.Body.String(), "<b>bold") {
+			t.Errorf("%s: HTML came through:\n%s", c.path, w.Body)
+		}
+	}
+}
+
+// Many clients at once get the answers that one gets.
+func TestManyClients(t *testing.T) {
+	s := elife(t, true)
+	server := httptest.NewServer(New(s, Options{Threads: 2}))
+	defer server.Close()
+	path := func(i int) string {
+		return "/search?snippets=1&q=" + url.QueryEscape(questions[i%len(questions)])
+	}
+	get := func(path, body string) (string, error) {
+		send := func() (*http.Response, error) { return http.Get(server.URL + path) }
+		if body != "" {
+			send = func() (*http.Response, error) {
+				return http.Post(server.URL+path, "application/json", strings.NewReader(body))
+			}
+		}
+		resp, err := send()
+		if err != nil {
+			return "", err
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		return string(text), err
+	}
+	want := map[int][]Hit{}
+	for i := range questions {
+		text, err := get(path(i), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[i] = decode[Answer](t, text).Hits
+	}
+	var clients sync.WaitGroup
+	for c := range 8 {
+		clients.Go(func() {
+			for i := c; i < c+20; i++ {
+				body, n := "", 1
+				if c%3 == 0 {
+					body = fmt.Sprintf(`[{"q": %q, "snippets": true}, {"q": %[1]q, "snippets": true}]`, questions[i%len(questions)])
+					n = 2
+				}
+				at := path(i)
+				if body != "" {
+					at = "/search"
+				}
+				text, err := get(at, body)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				lines := 0
+				for line := range strings.Lines(text) {
+					lines++
+					var got Answer
+					if err := json.Unmarshal([]byte(line), &got); err != nil || !reflect.DeepEqual(got.Hits, want[i%len(questions)]) {
+						t.Errorf("%v: got %s", err, line)
+					}
+				}
+				if lines != n {
+					t.Errorf("%d lines, want %d", lines, n)
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// A request that nobody waits for any more is not answered.
+func TestCancelledRequest(t *testing.T) {
+	h := New(elife(t, false), Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, r := range []*http.Request{
+		httptest.NewRequestWithContext(ctx, "GET", "/search?q=neurons", nil),
+		httptest.NewRequestWithContext(ctx, "POST", "/search", strings.NewReader(`[{"q": "neurons"}]`)),
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if said := decode[failure](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "canceled") {
+			t.Errorf("%s: %d %q", r.Method, w.Code, said.Error)
+		}
+	}
+}
+
+// A client that goes away in the middle of a batch ends it, although there is more to send than any buffer holds.
+func TestClientGoesAway(t *testing.T) {
+	h := New(elife(t, true), Options{Threads: 2, MaxK: 1000})
+	ended := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		ended <- r.Context().Err()
+	}))
+	defer server.Close()
+	body := "[" + strings.Repeat(`{"q":"the cell and neurons","k":200,"snippets":true},`, 15000) + `{"q":"last"}]`
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/search", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first, err := bufio.NewReader(resp.Body).ReadString('\n')
+	if err != nil || len(decode[Answer](t, first).Hits) == 0 {
+		t.Fatal(err, first)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the batch went on to its end")
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the batch goes on without its client")
+	}
+}
+
+// Whatever is said in a URL or a body, there is an answer of JSON with a status that fits.
+func FuzzRequests(f *testing.F) {
+	h := New(elife(f, true), Options{Threads: 1, MaxK: 100})
+	f.Add("q=cell&k=3&mode=and", `[{"q": "cell", "k": 3, "mode": "and"}, {"q": "neurons"}]`)
+	f.Add("q=%ff&snippets=1", `[{"q": "\ud800", "snippets": true}]`)
+	f.Add("k=-1&q=a;b", `[[]]`)
+	f.Add("&&=", `[{"k": 1e9}]`)
+	f.Fuzz(func(t *testing.T, query, body string) {
+		get := httptest.NewRequest("GET", "/search", nil)
+		get.URL.RawQuery = query
+		for _, r := range []*http.Request{get, httptest.NewRequest("POST", "/search", strings.NewReader(body))} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != 200 && w.Code != 400 {
+				t.Errorf("%s %q %q: %d %s", r.Method, query, body, w.Code, w.Body)
+			}
+			for line := range strings.Lines(w.Body.String()) {
+				if !json.Valid([]byte(line)) || (w.Code == 400) != strings.HasPrefix(line, `{"error":`) {
+					t.Errorf("%s %q %q: %d %s", r.Method, query, body, w.Code, line)
+				}
+			}
+		}
+	})
+}
