@@ -51,7 +51,7 @@ func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) er
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
-	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), words: newWordCache[deviceWord](gpuWordSets)}
+	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, oddSlots), flights: make(chan *gpuFlight, manyFlights), words: newWordCache[deviceWord](gpuWordSets)}
 	if err := g.open(ctx, o); err != nil {
 		return errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.close())
 	}
@@ -74,10 +74,13 @@ type onGPU struct {
 
 	// gate is held for reading while queries run, and for writing while lists come and go.
 	gate    sync.RWMutex
-	slots   chan *gpuSlot
-	made    []*gpuSlot
-	batch   []*gpuSlot   // of batches, larger; nil while one uses it
-	flights []*gpuFlight // the same for queries of up to 32 words
+	slots   chan *gpuSlot   // for single queries, those that are free; there are
+	single  int             // so many
+	batch   chan *gpuSlot   // for many queries at a time, larger; there are
+	odd     int             // so many
+	made    []*gpuSlot      // all of both
+	flights chan *gpuFlight // for many queries of up to 32 words, those that are not under way
+	flown   []*gpuFlight    // all of them
 	mu      sync.Mutex
 
 	words *wordCache[deviceWord]
@@ -167,10 +170,10 @@ func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
 // close gives everything on the device back.
 func (g *onGPU) close() error {
 	var errs []error
-	for _, slot := range append(g.made, g.batch...) {
+	for _, slot := range g.made {
 		errs = append(errs, slot.free())
 	}
-	for _, f := range g.flights {
+	for _, f := range g.flown {
 		errs = append(errs, f.free())
 	}
 	errs = append(errs, g.thesis.free())

@@ -297,20 +297,33 @@ const (
 	wrongGuess     = 1<<32 - 2
 )
 
-// flight takes the memory of a flight, new if all are under way.
+// flight takes the memory of a flight, and waits for one if all are under way: they are for all batches, however many there are at a time. All are made when the
+// first is wanted, so that the device's memory is as full then as it will be; where it is too small for them, some must do.
 func (g *onGPU) flight() (*gpuFlight, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n := len(g.flights); n > 0 {
-		f := g.flights[n-1]
-		g.flights = g.flights[:n-1]
-		return f, nil
+	if err := g.makeFlights(); err != nil {
+		return nil, err
 	}
-	return g.newFlight()
+	return <-g.flights, nil
 }
 
-func (g *onGPU) land(f *gpuFlight) {
+func (g *onGPU) makeFlights() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.flights = append(g.flights, f)
+	if len(g.flown) > 0 {
+		return nil
+	}
+	for len(g.flown) < manyFlights {
+		f, err := g.newFlight()
+		if err != nil {
+			if len(g.flown) > 0 {
+				return nil
+			}
+			return err
+		}
+		g.flown = append(g.flown, f)
+		g.flights <- f
+	}
+	return nil
 }
+
+func (g *onGPU) land(f *gpuFlight) { g.flights <- f }

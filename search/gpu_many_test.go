@@ -35,6 +35,50 @@ func severalTiles(rng *rand.Rand, words int) *plain {
 	return p
 }
 
+// Many batches at a time share what memory there is for flights and for odd requests, and give the answers of one core.
+func TestGPUManyBatches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 4))
+	p := severalTiles(rng, manyTerms+1)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	var requests []Request
+	var want [][]Hit
+	for i := range 6 {
+		words := []string{p.words[rng.IntN(9)], p.words[rng.IntN(9)]}
+		if i == 4 {
+			words = p.words // too many for a flight
+		}
+		r := Request{K: 5, Mode: Mode(i % 2)}
+		for _, w := range words {
+			r.Words = append(r.Words, Word{Text: w})
+		}
+		found, err := s.Search(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, want = append(requests, r), append(want, found.Hits)
+	}
+	var all sync.WaitGroup
+	for range manyFlights + 3 {
+		all.Go(func() {
+			i := 0
+			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Engine: engine.GPU}) {
+				if err != nil || !slices.Equal(found.Hits, want[i]) {
+					t.Errorf("request %d: %v", i, err)
+				}
+				i++
+			}
+			if i != len(requests) {
+				t.Errorf("%d results", i)
+			}
+		})
+	}
+	all.Wait()
+	if g := s.gpu; len(g.flown) != manyFlights || len(g.flights) != manyFlights || g.odd < 1 || g.odd > oddSlots || len(g.batch) != g.odd {
+		t.Errorf("%d flights, %d of them free; %d slots for odd requests, %d of them free", len(g.flown), len(g.flights), g.odd, len(g.batch))
+	}
+}
+
 // One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one and beyond all answers, both modes, words that no document has.
 // Each answer is that of one core.
 func TestGPUBatchOfAll(t *testing.T) {

@@ -48,7 +48,7 @@ func (g *onGPU) slotted(ctx context.Context, requests []Request, queries []*quer
 	if err != nil {
 		return err
 	}
-	defer g.giveBatchSlot(s)
+	defer func() { g.batch <- s }()
 	for from := 0; from < len(which); {
 		model := codedAs(requests[which[from]].Model)
 		var some []*query
@@ -142,20 +142,34 @@ func (g *onGPU) launch(ctx context.Context, s *gpuSlot, model Model, queries []*
 	return again, nil
 }
 
-// batchSlot takes a slot for many queries, a new one if all are in use.
+// oddSlots is how many slots for many queries there are at most, for all batches: few requests are odd, and each slot has room for many.
+const oddSlots = 2
+
+// batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be free.
 func (g *onGPU) batchSlot() (*gpuSlot, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n := len(g.batch); n > 0 {
-		s := g.batch[n-1]
-		g.batch = g.batch[:n-1]
+	select {
+	case s := <-g.batch:
 		return s, nil
+	default:
 	}
-	return g.newSlot(batchLimits(g.pack.tiles, g.pack.budget))
+	if s, err := g.newBatchSlot(); s != nil || err != nil {
+		return s, err
+	}
+	return <-g.batch, nil
 }
 
-func (g *onGPU) giveBatchSlot(s *gpuSlot) {
+// newBatchSlot is nil if there are enough.
+func (g *onGPU) newBatchSlot() (*gpuSlot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.batch = append(g.batch, s)
+	if g.odd == oddSlots {
+		return nil, nil
+	}
+	s, err := g.newSlot(batchLimits(g.pack.tiles, g.pack.budget))
+	if err != nil {
+		return nil, err
+	}
+	g.made = append(g.made, s)
+	g.odd++
+	return s, nil
 }

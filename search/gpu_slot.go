@@ -151,10 +151,11 @@ func (g *onGPU) slot(ctx context.Context) (*gpuSlot, error) {
 	default:
 	}
 	g.mu.Lock()
-	if len(g.made) < gpuSlots {
+	if g.single < gpuSlots {
 		s, err := g.newSlot(singleLimits(g.pack.tiles, g.pack.budget))
 		if err == nil {
 			g.made = append(g.made, s)
+			g.single++
 		}
 		g.mu.Unlock()
 		return s, err
