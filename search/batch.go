@@ -53,9 +53,9 @@ func ParseStrategy(name string) (Strategy, error) {
 	return Strategy(i), err
 }
 
-// SearchBatch answers requests and yields their results in the same order, each as soon as it and all
-// before are there. Requests are fetched as they are needed, and a few ahead: a batch can be a stream. The first error
-// is yielded in place of its result and ends the batch.
+// SearchBatch answers requests and yields their results in the same order, as soon as they and all before are there and the
+// caller's own worker has a moment. Requests are fetched as they are needed, and some hundred for each worker ahead, as far as they have come:
+// a batch can be a stream. The first error is yielded in place of its result and ends the batch.
 //
 // How a request is cut into partitions is up to its field Parallel, but the number of threads is that of
 // the batch. In the same way as Search, all exact ways give the same result.

@@ -53,9 +53,6 @@ func (n *manyNeed) blocks() int {
 
 // twice is how often 1 is doubled to be a word's weight, which gives the same bits as counting with that weight; -1 if that is another number.
 func twice(weight float64) int {
-	if weight == 1 {
-		return 0
-	}
 	for n := range 4 {
 		if weight == float64(int(1)<<n) {
 			return n

@@ -20,6 +20,22 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	BZHIL CX, AX, AX; \
 	KMOVW AX, K1
 
+// KEEP appends the documents, frequencies and sums that K4 names to what was kept, and goes on to the next 16.
+#define KEEP \
+	KMOVW K4, AX; \
+	VPCOMPRESSD.Z Z0, K4, Z0; \
+	VPCOMPRESSD.Z Z1, K4, Z1; \
+	VCOMPRESSPS.Z Z2, K4, Z2; \
+	VMOVDQU32 Z0, (R10)(R12*4); \
+	VMOVDQU32 Z1, (R11)(R12*4); \
+	VMOVUPS Z2, (R8)(R12*4); \
+	POPCNTL AX, AX; \
+	ADDQ AX, R12; \
+	ADDQ $64, SI; \
+	ADDQ $64, DI; \
+	ADDQ $64, DX; \
+	SUBQ $16, CX
+
 // func xsAVX512(docs, tfs, lengths *uint32, n int, m *kernelModel, out *float32)
 // out[i] = (a + b*lengths[docs[i]]) * (1/tfs[i])
 TEXT ·xsAVX512(SB), NOSPLIT, $0-48
@@ -784,19 +800,7 @@ slBuckets:
 	VMOVAPS Z18, K3, Z2
 	VADDPS Z2, Z5, Z2
 	VCMPPS $14, Z29, Z2, K1, K4
-	KMOVW K4, AX
-	VPCOMPRESSD.Z Z0, K4, Z0
-	VPCOMPRESSD.Z Z1, K4, Z1
-	VCOMPRESSPS.Z Z2, K4, Z2
-	VMOVDQU32 Z0, (R10)(R12*4)
-	VMOVDQU32 Z1, (R11)(R12*4)
-	VMOVUPS Z2, (R8)(R12*4)
-	POPCNTL AX, AX
-	ADDQ AX, R12
-	ADDQ $64, SI
-	ADDQ $64, DI
-	ADDQ $64, DX
-	SUBQ $16, CX
+	KEEP
 	JMP  slBuckets
 slDone:
 	MOVQ R12, ret+56(FP)
@@ -825,19 +829,7 @@ beLoop:
 	VMOVDQU32.Z (DI), K1, Z1
 	VCMPPS $14, Z20, Z2, K1, K1
 	VCMPPS $2, Z21, Z2, K1, K4
-	KMOVW K4, AX
-	VPCOMPRESSD.Z Z0, K4, Z0
-	VPCOMPRESSD.Z Z1, K4, Z1
-	VCOMPRESSPS.Z Z2, K4, Z2
-	VMOVDQU32 Z0, (R10)(R12*4)
-	VMOVDQU32 Z1, (R11)(R12*4)
-	VMOVUPS Z2, (R8)(R12*4)
-	POPCNTL AX, AX
-	ADDQ AX, R12
-	ADDQ $64, SI
-	ADDQ $64, DI
-	ADDQ $64, DX
-	SUBQ $16, CX
+	KEEP
 	JMP  beLoop
 beDone:
 	MOVQ R12, ret+64(FP)

@@ -8,3 +8,8 @@ import "unsafe"
 //
 //go:noescape
 func prefetch(p unsafe.Pointer)
+
+// prefetchLine is prefetch for 64 bytes.
+//
+//go:noescape
+func prefetchLine(p unsafe.Pointer)

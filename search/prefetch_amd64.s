@@ -8,3 +8,9 @@ TEXT ·prefetch(SB), NOSPLIT, $0-8
 	PREFETCHT0 (SI)
 	PREFETCHT0 64(SI)
 	RET
+
+// func prefetchLine(p unsafe.Pointer)
+TEXT ·prefetchLine(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), SI
+	PREFETCHT0 (SI)
+	RET

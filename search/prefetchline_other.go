@@ -1,7 +1,0 @@
-//go:build !amd64 || purego
-
-package search
-
-import "unsafe"
-
-func prefetchLine(unsafe.Pointer) {}
