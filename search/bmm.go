@@ -241,11 +241,12 @@ func (q *query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// What things cost, in postings that can be decoded, scored and added in the same time.
+// What things cost, in postings that can be decoded, scored and added in the same time. If a document were kept at the cost of one posting,
+// queries of 50 words on eLife paragraphs would take a quarter longer at k = 10: too many windows would be added up as a whole.
 const (
 	askCost   = 12 // looking a document up in a list
 	scoreCost = 4  // finding a score of a list again, for the sum in query order
-	keepCost  = 1  // deciding whether a document stays, and merging it with a list
+	keptAtOne = 4  // documents for which is decided whether they stay, and that are merged with a list
 )
 
 // complete asks the lists that are not essential, one after the other, about the documents that were
@@ -265,12 +266,12 @@ func (q *query) complete(base, to uint32, essential, n int) {
 		if len(w.found) == 0 {
 			break
 		}
-		if cost+len(w.found)*(i+1)*keepCost > all {
+		if cost+len(w.found)*(i+1)/keptAtOne > all {
 			q.addAll(base, to)
 			return
 		}
 		l := q.byBound[i]
-		cost += len(w.found) * keepCost
+		cost += len(w.found) / keptAtOne
 		if postings := q.postingsIn(l, base, to); len(w.found)*askCost > postings {
 			q.fill(l, base, to, total-l.windowBound)
 			w.merge(&l.postings)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/collocate/collocate/index"
 )
 
 // query is a request being answered. Queries are reused: what they hold stays allocated.
@@ -32,6 +34,7 @@ type query struct {
 	fullSpan uint32    // what that grows to
 	plain    plainly   // of bmm
 	grid     grid      // of bmm
+	seeds    *seeds    // of many words; nil until it had any
 	ticks    int
 	stats    Stats
 	used     int64 // blocks in which a posting was scored
@@ -132,14 +135,7 @@ type knownModel struct {
 
 // open opens the lists of the terms.
 func (q *query) open(s *Searcher, a Algorithm) error {
-	w := q.weigher
-	open := (*list).open
-	switch {
-	case q.mode == And && len(q.terms) > 1 && a != Exhaustive && a != TAAT && s.gpu == nil: // a GPU's plan asks for bounds
-		open = (*list).openDocs
-	case a == Auto || a == BMM || a == TAAT:
-		open = (*list).openBlocks
-	}
+	w, open := q.weigher, q.opener(s, a)
 	for len(q.pool) < len(q.terms) {
 		q.pool = append(q.pool, &list{})
 	}
@@ -171,10 +167,24 @@ func (q *query) open(s *Searcher, a Algorithm) error {
 	return nil
 }
 
+// opener is how an algorithm wants the lists to be opened.
+func (q *query) opener(s *Searcher, a Algorithm) func(*list, *index.Reader, *queryTerm, scorer, int) error {
+	switch {
+	case q.mode == And && len(q.terms) > 1 && a != Exhaustive && a != TAAT && s.gpu == nil: // a GPU's plan asks for bounds
+		return (*list).openDocs
+	case a == Auto || a == BMM || a == TAAT:
+		return (*list).openBlocks
+	}
+	return (*list).open
+}
+
 // run answers the query with an algorithm.
 func (q *query) run(a Algorithm) error {
 	if len(q.lists) == 0 {
 		return nil
+	}
+	if q.team == nil {
+		q.sow()
 	}
 	q.heap.many = q.heap.k >= collectFrom && (q.mode == And || len(q.lists) == 1) && q.team == nil && !q.trace
 	do := algorithms[a].or
