@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"unsafe"
 
 	"github.com/collocate/collocate/engine"
 )
@@ -95,12 +96,14 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 				return
 			}
 			part := func(first, n int) batchPart { return &madeBy[T]{first, do, make([]T, n)} }
-			s.batchOnGPU(ctx, requests, b, reuse, part, func(p batchPart, i int, err error) bool {
-				if err != nil {
-					yield(none, err)
+			s.batchOnGPU(ctx, requests, b, reuse, part, func(p batchPart, n int, err error) bool {
+				if p != nil && !p.(*madeBy[T]).yield(n, yield) {
 					return false
 				}
-				return yield(p.(*madeBy[T]).made[i], nil)
+				if err != nil {
+					yield(none, err)
+				}
+				return err == nil
 			})
 		case b.Strategy == Asynchronous || b.Threads == 1:
 			w.oneByOne(ctx, requests, b.Threads, yield)
@@ -114,7 +117,6 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 type outcome struct {
 	result *Result
 	err    error
-	made   bool // the result was used already
 }
 
 // madeBy is what was made of some results of a batch.
@@ -127,6 +129,21 @@ type madeBy[T any] struct {
 func (m *madeBy[T]) make(i int, found *Result) (err error) {
 	m.made[i], err = m.do(m.first+i, found)
 	return err
+}
+
+// yield yields the first n. Results come from other cores, so those that follow are asked for while the caller looks at one.
+func (m *madeBy[T]) yield(n int, yield func(T, error) bool) bool {
+	const ahead = 8
+	results, _ := any(m.made).([]*Result)
+	for i, made := range m.made[:n] {
+		if i+ahead < len(results) {
+			prefetch(unsafe.Pointer(results[i+ahead]))
+		}
+		if !yield(made, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // worker is one who answers requests and makes something of the results.

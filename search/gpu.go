@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -51,7 +52,7 @@ func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) er
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
-	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, oddSlots), flights: make(chan *gpuFlight, manyFlights), words: newWordCache[deviceWord](gpuWordSets)}
+	g := &onGPU{s: s, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, oddSlots), flights: make(chan *gpuFlight, manyFlights), words: newWordTable()}
 	if err := g.open(ctx, o); err != nil {
 		return errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.close())
 	}
@@ -83,7 +84,9 @@ type onGPU struct {
 	flown   []*gpuFlight    // all of them
 	mu      sync.Mutex
 
-	words *wordCache[deviceWord]
+	words *wordTable
+
+	batches atomic.Int32 // at work
 
 	thesis thesisStore // used with the gate held for writing
 }

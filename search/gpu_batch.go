@@ -30,17 +30,19 @@ type batchPart interface {
 }
 
 // batchOnGPU answers requests. For every chunk of them it asks for a part that makes something of the results, on all cores, and in the end yields
-// the parts' numbers in order.
-func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b Batch, reuse bool, part func(first, n int) batchPart, yield func(p batchPart, i int, err error) bool) {
+// the parts in order, with how many results there are, and why there are no more.
+func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b Batch, reuse bool, part func(first, n int) batchPart, yield func(p batchPart, n int, err error) bool) {
 	if s.gpu == nil {
 		yield(nil, 0, fmt.Errorf("search: engine gpu: the index is not on a GPU; call OpenGPU first"))
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	w := &gpuBatch{g: s.gpu, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &wg)}
+	w := &gpuBatch{g: s.gpu, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &s.gpu.batches, &wg)}
 	line := w.line
+	s.gpu.batches.Add(1)
 	defer func() {
+		s.gpu.batches.Add(-1)
 		cancel()
 		line.stop()
 		w.crew.stop()
@@ -70,10 +72,8 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 			w.crew.helpUntil(func() bool { return len(c.done) > 0 })
 		}
 		<-c.done
-		for i := range c.out {
-			if err := c.out[i].err; !yield(c.made, i, err) || err != nil {
-				return
-			}
+		if !yield(c.made, c.bad, c.err) || c.err != nil {
+			return
 		}
 		c.free()
 	}
@@ -81,7 +81,7 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis' algorithms. Mostly there is one run.
 func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
-	all := &gpuRun{b: b, flight: flight, c: c, requests: c.requests, out: c.out}
+	all := &gpuRun{b: b, flight: flight, c: c, requests: c.requests}
 	alike, err := all.fetch()
 	if alike || err != nil {
 		all.answer(ctx, err)
@@ -92,8 +92,8 @@ func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
 		for to < len(c.requests) && sameKind(&c.requests[from], &c.requests[to]) {
 			to++
 		}
-		some := &gpuRun{b: b, flight: flight, c: c, from: from, requests: c.requests[from:to], out: c.out[from:to]}
-		if byTiles(c.requests[from].Algorithm) {
+		some := &gpuRun{b: b, flight: flight, c: c, from: from, requests: c.requests[from:to]}
+		if byTiles(c.requests[from].algorithm()) {
 			some.ask()
 			some.answer(ctx, nil)
 		} else {
@@ -104,8 +104,12 @@ func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
 }
 
 // sameKind says whether requests can be answered in one launch.
-func sameKind(a, b *Request) bool {
-	return a.Model == b.Model && (a.Algorithm == b.Algorithm || byTiles(a.Algorithm) && byTiles(b.Algorithm))
+func sameKind(a, b *lineRequest) bool {
+	if a.rare == nil && b.rare == nil {
+		return true
+	}
+	x, y := a.algorithm(), b.algorithm()
+	return a.model() == b.model() && (x == y || byTiles(x) && byTiles(y))
 }
 
 func byTiles(a Algorithm) bool { return a == Auto || a == Tiles }

@@ -13,8 +13,7 @@ type gpuRun struct {
 	flight   int
 	c        *gpuChunk
 	from     int // the first in the chunk
-	requests []Request
-	out      []outcome
+	requests []lineRequest
 
 	// From board to leave.
 	f      *gpuFlight
@@ -42,13 +41,13 @@ func (r *gpuRun) answerAsThesis(ctx context.Context) {
 	if strategy == Mixed {
 		strategy = Asynchronous
 	}
-	found, err := r.b.g.thesisBatch(ctx, r.requests, strategy)
-	for i := range r.out {
-		if err != nil {
-			r.out[i].err = err
-		} else {
-			r.out[i].result = found[i]
-		}
+	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), strategy)
+	if err != nil {
+		r.c.fail(r.from, err)
+		return
+	}
+	for i := range found {
+		r.c.use(r.from+i, found[i], nil)
 	}
 }
 
@@ -58,11 +57,7 @@ func (r *gpuRun) answer(ctx context.Context, err error) {
 		err = r.launches(ctx)
 	}
 	if err != nil {
-		for i := range r.out {
-			if o := &r.out[i]; !o.made && o.result == nil && o.err == nil {
-				o.err = fmt.Errorf("search: %w", err)
-			}
-		}
+		r.c.fail(r.from, fmt.Errorf("search: %w", err))
 	}
 }
 
@@ -70,10 +65,26 @@ func (r *gpuRun) answer(ctx context.Context, err error) {
 func (r *gpuRun) launches(ctx context.Context) error {
 	left, err := r.fly(ctx)
 	r.leave()
-	if err != nil {
+	if err != nil || len(left) == 0 {
 		return err
 	}
-	return r.b.g.oddly(ctx, r.requests, left, r.out)
+	out := make([]outcome, len(r.requests))
+	if err := r.b.g.oddly(ctx, wholes(r.requests), left, out); err != nil {
+		return err
+	}
+	for _, i := range left {
+		r.c.use(r.from+int(i), out[i].result, out[i].err)
+	}
+	return nil
+}
+
+// wholes are requests as they were.
+func wholes(some []lineRequest) []Request {
+	all := make([]Request, len(some))
+	for i := range some {
+		all[i] = some[i].whole()
+	}
+	return all
 }
 
 // fetch takes the requests from the line, and looks up their words if all are of a kind. It says whether they are.
@@ -81,10 +92,10 @@ func (r *gpuRun) fetch() (alike bool, err error) {
 	c, line := r.c, r.b.line
 	first := line.ring[c.order%int64(len(line.ring))]
 	var mixed atomic.Bool
-	mixed.Store(!byTiles(first.Algorithm))
+	mixed.Store(!byTiles(first.algorithm()))
 	r.c.reserve(len(c.requests))
 	if !mixed.Load() {
-		if err = r.board(first.Model, nil, (*gpuModel).hasAll); err != nil {
+		if err = r.board(first.model(), nil, (*gpuModel).hasAll); err != nil {
 			return false, err
 		}
 	}
@@ -195,7 +206,7 @@ func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
 			}
 		}
 		if len(flying) > 0 {
-			if err := r.board(r.requests[0].Model, func() []int { return listsOf(asks, flying) }, func(m *gpuModel) bool { return m.has(asks, flying) }); err != nil {
+			if err := r.board(r.requests[0].model(), func() []int { return listsOf(asks, flying) }, func(m *gpuModel) bool { return m.has(asks, flying) }); err != nil {
 				return nil, err
 			}
 		}
@@ -272,8 +283,8 @@ func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 		}
 	}
 	r.b.crew.spread(r.flight, r.c.order, len(at), 1, func(i, _ int) {
-		o := &r.out[at[i]]
-		o.result, o.err = r.b.g.onCPU(ctx, r.requests[at[i]], guessedWrong)
+		found, err := r.b.g.onCPU(ctx, r.requests[at[i]].whole(), guessedWrong)
+		r.c.use(r.from+int(at[i]), found, err)
 	})
 	return nil
 }
@@ -286,8 +297,8 @@ func (g *onGPU) enterLists(model Model, asks []gpuAsk, at []int32) (*gpuModel, f
 // listsOf are the lists that requests ask for.
 func listsOf(asks []gpuAsk, at []int32) (ids []int) {
 	for _, i := range at {
-		for _, t := range asks[i].terms {
-			ids = append(ids, t.info.ID)
+		for _, t := range asks[i].terms() {
+			ids = append(ids, int(t.id))
 		}
 	}
 	return ids
@@ -303,11 +314,11 @@ func (m *gpuModel) has(asks []gpuAsk, at []int32) bool {
 	}
 	now := m.st.clock.Add(1)
 	for _, i := range at {
-		for _, t := range asks[i].terms {
-			if !m.st.lists[t.info.ID].there || !m.coded[t.info.ID] {
+		for _, t := range asks[i].terms() {
+			if !m.st.lists[t.id].there || !m.coded[t.id] {
 				return false
 			}
-			m.st.lists[t.info.ID].used.Store(now)
+			m.st.lists[t.id].used.Store(now)
 		}
 	}
 	return true

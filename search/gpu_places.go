@@ -104,7 +104,7 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 			}
 			need.longs++
 			need.answers += int(a.k)
-			need.terms += len(a.terms)
+			need.terms += int(a.words)
 			need.items += 1 << levelOf(a.postings, p.m.st.tiles)
 			need.keys += a.room(p.share)
 			need.longest = max(need.longest, a.postings)
@@ -126,13 +126,14 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 			continue
 		}
 		room := a.room(p.share)
-		q := gpuMany{First: uint32(before.terms), Out: a.out, Level: uint32(levelOf(a.postings, p.m.st.tiles)), Cap: uint32(room), Keys: uint64(before.keys)}
+		q := &p.queries[before.longs]
+		*q = gpuMany{}
+		q.First, q.Out, q.Level, q.Cap, q.Keys = uint32(before.terms), a.out, uint32(levelOf(a.postings, p.m.st.tiles)), uint32(room), uint64(before.keys)
 		if p.sober {
 			q.Sober = 1
 		}
-		a.fill(p, &q, p.words[before.terms:before.terms+len(a.terms)])
-		p.queries[before.longs] = q
-		before.longs, before.terms, before.keys = before.longs+1, before.terms+len(a.terms), before.keys+room
+		a.fill(p, q, p.words[before.terms:before.terms+int(a.words)])
+		before.longs, before.terms, before.keys = before.longs+1, before.terms+int(a.words), before.keys+room
 	}
 	return true
 }

@@ -39,7 +39,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	for _, i := range at {
 		switch a := &asks[i]; {
 		case a.odd || a.late:
-		case len(a.terms) == 0:
+		case a.words == 0:
 			ready++
 		case r.f != nil:
 			if last = int(a.out) + manyRoom(int(a.k)); first < 0 {
@@ -80,15 +80,18 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 			continue
 		}
 		where := int(a.out) - first
-		if len(a.terms) > 0 && uint32(back[where]) >= wrongGuess {
+		if a.words > 0 && uint32(back[where]) >= wrongGuess {
 			rest.add(&rest.again, i)
 			continue
 		}
 		x := &some[0]
 		some = some[1:]
-		x.stats, x.result.Hits = GPUStats{}, []Hit{}
-		if len(a.terms) > 0 {
-			x.stats = GPUStats{Candidates: int(back[where] >> 32), Items: int(back[where+1] >> 32), Rescored: int(uint32(back[where+1]))}
+		if r.b.reuse { // whoever had it may have changed it
+			*x = given{}
+		}
+		x.result.Hits = []Hit{}
+		if a.words > 0 {
+			x.stats.Candidates, x.stats.Items, x.stats.Rescored = int(back[where]>>32), int(back[where+1]>>32), int(uint32(back[where+1]))
 			n := int(uint32(back[where]))
 			if where += 2; dense {
 				x.result.Hits = hits[where : where+n : where+n]
@@ -97,9 +100,10 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 				copy(x.result.Hits, asHits(back[where:where+n]))
 			}
 		}
-		x.result.Stats = Stats{Algorithm: Tiles, Words: len(a.terms), Postings: a.postings, Blocks: a.blocks, GPU: &x.stats}
-		o := &r.out[i]
-		o.made, o.err = true, r.c.made.make(r.from+int(i), &x.result)
+		// Field by field, for while garbage is collected whole values take far longer.
+		s := &x.result.Stats
+		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = Tiles, int(a.words), a.postings, int64(a.blocks), &x.stats
+		r.c.use(r.from+int(i), &x.result, nil)
 	}
 }
 

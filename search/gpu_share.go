@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Cores and device share a batch: who is free takes requests that wait. A core is free while no chunk needs it for looking words up or handing results out, which
@@ -34,15 +35,17 @@ func (p *gpuPace) flew(requests int, d time.Duration) {
 }
 
 // coreFirst says whether a core would be done with the first request that waits before the device would.
-func (p *gpuPace) coreFirst(g *onGPU, first *Request, waiting int) bool {
+func (p *gpuPace) coreFirst(g *onGPU, first *lineRequest, waiting int) bool {
 	chunk, posting := load(&p.chunk), load(&p.posting)
-	if chunk == 0 || first.Algorithm > Auto && first.Algorithm != Tiles {
+	if chunk == 0 || !byTiles(first.algorithm()) {
 		return false
 	}
 	a := askers.Get().(*asker)
 	defer askers.Put(a)
 	a.terms = a.terms[:0]
-	q := a.ask(g, first)
+	var asked [1]gpuAsk
+	a.askAll(g, unsafe.Slice(first, 1), asked[:])
+	q := &asked[0]
 	return !q.odd && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }
 
@@ -51,13 +54,13 @@ func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if b.line.planning.Load() > 0 {
 		return false
 	}
-	c := b.line.takeOne(func(first *Request, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
+	c := b.line.takeOne(func(first *lineRequest, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
 	if c == nil {
 		return false
 	}
 	b.line.fetch(c, 0, 1)
 	b.line.fetched(c)
-	r := c.requests[0]
+	r := c.requests[0].whole()
 	r.Parallel = nil
 	if r.Algorithm == Tiles {
 		r.Algorithm = Auto
@@ -67,7 +70,7 @@ func (b *gpuBatch) onCore(ctx context.Context) bool {
 	if err == nil && found.Stats.Postings > 0 {
 		note(&b.pace.posting, time.Since(start).Seconds()/float64(found.Stats.Postings))
 	}
-	c.out[0] = outcome{result: found, err: err}
+	c.use(0, found, err)
 	c.answered()
 	return true
 }

@@ -61,6 +61,16 @@ func twice(weight float64) int {
 	return -1
 }
 
+// doubled says whether all words count as the kernels can have it.
+func doubled(terms []gpuAskTerm) bool {
+	for i := range terms {
+		if twice(terms[i].weight) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // begin makes an empty plan with room for so many queries and their words.
 func (p *shortPlan) begin(n int, to []byte, words int) {
 	p.to = to
@@ -81,7 +91,7 @@ func (p *shortPlan) bytes() int { return p.used }
 
 // addShort adds what a short query takes.
 func (n *manyNeed) addShort(a *gpuAsk) {
-	if n.words += len(a.terms); a.few {
+	if n.words += int(a.words); a.few {
 		n.few++
 	} else {
 		n.some++
@@ -94,10 +104,11 @@ func (p *shortPlan) place(a *gpuAsk, there *manyNeed) {
 	if !a.few {
 		where = len(p.queries) - 1 - there.some
 	}
-	p.queries[where] = gpuShort{First: uint32(there.words), Terms: uint16(len(a.terms)), Lead: uint16(a.lead - 1), K: uint32(a.k), Out: a.out}
-	for i := range a.terms {
-		t := &a.terms[i]
-		p.words[there.words+i] = uint32(t.info.ID) | uint32(twice(t.weight))<<twiceBits
+	q := &p.queries[where]
+	q.First, q.Terms, q.Lead, q.K, q.Out = uint32(there.words), uint16(a.words), uint16(a.lead-1), uint32(a.k), a.out
+	words := p.words[there.words : there.words+int(a.words)]
+	for i, t := range a.terms() {
+		words[i] = t.id | uint32(twice(t.weight))<<twiceBits
 	}
 	there.addShort(a)
 }

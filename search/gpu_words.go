@@ -1,0 +1,193 @@
+package search
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/collocate/collocate/index"
+)
+
+// gpuWord is a word that was looked up. What long queries want to know of it comes first, in two lines of memory.
+type gpuWord struct {
+	ready atomic.Pointer[readyTerm] // nil: not yet
+	taken atomic.Bool               // room for the first one
+	room  readyTerm
+	text  string
+	info  index.Term // DF is 0 if the index does not know it
+	bound index.Bound
+}
+
+// readyTerm is a word that counts once, as the kernels read it.
+type readyTerm struct {
+	w     *bm25Weigher // by which it counts
+	term  gpuTerm
+	bound float32
+}
+
+// keep remembers a word for a weigher, instead of another.
+func (w *gpuWord) keep(r readyTerm) {
+	to := &w.room
+	if w.taken.Swap(true) {
+		to = &readyTerm{}
+	}
+	*to = r
+	w.ready.Store(to)
+}
+
+// wordTable remembers words that were looked up. One read of memory says whether a word is there, and all that short queries want to know of it. Words are only
+// added, so that nobody who reads waits; a table that is full is left for an empty one.
+type wordTable struct {
+	lines atomic.Pointer[[tableLines]wordLine]
+	mu    sync.Mutex // of who adds words
+	used  int
+}
+
+// wordLine is a line of memory.
+type wordLine [2]wordEntry
+
+// wordEntry is a word of the table. It does not change any more once its word is there.
+type wordEntry struct {
+	key    wordKey
+	word   atomic.Pointer[gpuWord]
+	id, df uint32 // df is 0 if the index does not know it
+}
+
+const (
+	// tableLines is how many lines there are, 4 MB of them: words of the web's queries in a collection of 400,000 documents find room.
+	tableLines = 1 << 16
+	tableWords = tableLines * 3 / 2
+	// tableProbes is in how many lines a word may be.
+	tableProbes = 4
+)
+
+func newWordTable() *wordTable {
+	t := &wordTable{}
+	t.lines.Store(&[tableLines]wordLine{})
+	return t
+}
+
+// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word only their hash.
+type wordKey struct{ a, b uint64 }
+
+const (
+	keyBytes = 15
+	longKey  = 255 // instead of how many
+)
+
+// keyText is a text whose words have keys. How long words are nobody can guess, so that there are no branches by it.
+type keyText struct {
+	text  []byte
+	short [16]byte // the text, if it is shorter than this
+	bytes []byte   // where words are read, 16 bytes at a time
+}
+
+func (t *keyText) set(text []byte) {
+	if t.text, t.bytes = text, text; len(text) < len(t.short) {
+		t.short = [16]byte{}
+		copy(t.short[:], text)
+		t.bytes = t.short[:]
+	}
+}
+
+// key is the key of a word.
+func (t *keyText) key(start, end int) wordKey {
+	n := end - start
+	if n > keyBytes {
+		return longKeyOf(t.text[start:end])
+	}
+	at := min(start, len(t.bytes)-16)
+	near := t.bytes[at : at+16]
+	low, high, skip := binary.LittleEndian.Uint64(near), binary.LittleEndian.Uint64(near[8:]), 8*uint(start-at)
+	low, high = low>>skip|high<<(64-skip)|high>>(skip-64), high>>skip
+	return wordKey{low & (1<<(8*uint(min(n, 8))) - 1), high&(1<<(8*uint(max(n, 8)-8))-1) | uint64(n)<<56}
+}
+
+func longKeyOf(word []byte) wordKey {
+	k := wordKey{a: uint64(len(word)), b: binary.LittleEndian.Uint64(word[len(word)-8:])}
+	for ; len(word) > 8; word = word[8:] {
+		k.a ^= binary.LittleEndian.Uint64(word)
+		k.a = k.hash()
+	}
+	return wordKey{k.a, longKey << 56}
+}
+
+// hash multiplies the halves, which for words takes a third of the time of hashes that are hard to meet on purpose. Of words that have the same, only some are remembered.
+func (k wordKey) hash() uint64 {
+	hi, lo := bits.Mul64(k.a^0x9e3779b97f4a7c15, k.b^0xd1342543de82ef95)
+	return hi ^ lo
+}
+
+// ask asks memory for the line in which a word with that hash is.
+func (t *wordTable) ask(hash uint64) {
+	prefetchLine(unsafe.Pointer(&t.lines.Load()[hash%tableLines]))
+}
+
+// find is a word, if it is there.
+func (t *wordTable) find(key wordKey, hash uint64, text string) *wordEntry {
+	lines := t.lines.Load()
+	for probe := range uint64(tableProbes) {
+		l := &lines[(hash+probe)%tableLines]
+		for i := range l {
+			e := &l[i]
+			w := e.word.Load()
+			if w == nil {
+				return nil
+			}
+			if e.key == key && (key.b>>56 != longKey || w.text == text) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// add remembers a word, if there is room, and returns what find would.
+func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
+	alone := &wordEntry{key: key, id: uint32(w.info.ID), df: w.info.DF}
+	alone.word.Store(w)
+	if len(w.text) > longestKnown {
+		return alone
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.find(key, hash, w.text); e != nil { // somebody was faster
+		return e
+	}
+	if t.used++; t.used > tableWords {
+		t.lines.Store(&[tableLines]wordLine{})
+		t.used = 1
+	}
+	lines := t.lines.Load()
+	for probe := range uint64(tableProbes) {
+		l := &lines[(hash+probe)%tableLines]
+		for i := range l {
+			if e := &l[i]; e.word.Load() == nil {
+				e.key, e.id, e.df = key, uint32(w.info.ID), w.info.DF
+				e.word.Store(w)
+				return e
+			}
+		}
+	}
+	return alone // which counts, too: a table in which some find no place will soon be left
+}
+
+// lookUp looks a word up that is not known.
+func (g *onGPU) lookUp(key wordKey, hash uint64, text string) (*wordEntry, error) {
+	word := []byte(text)
+	info, err := g.s.index.Lookup(word)
+	if err != nil {
+		return nil, err
+	}
+	w := &gpuWord{text: string(word), info: info}
+	if info.DF > 0 {
+		var cursor index.Cursor
+		if err := g.s.index.OpenBlocks(info, &cursor); err != nil {
+			return nil, err
+		}
+		w.bound = cursor.Bound
+	}
+	return g.words.add(key, hash, w), nil
+}
