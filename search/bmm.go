@@ -12,28 +12,50 @@ import (
 // the threshold are not essential there. Inside, windowSize documents at a time, the
 // essential lists are decoded, scored in batches and added up; what could still win is
 // completed from the other lists, in rising order of documents, and scored again in query order.
+// Where the score to beat is high enough from the start (guess.go) lists are not added up but marked (marks.go).
 func blockMaxMaxScore(q *query) error {
 	q.byBound = append(q.byBound[:0], q.lists...)
 	q.window.prepare()
 	if len(q.lists) == 1 {
 		return q.oneWord(q.lists[0])
 	}
+	if done, err := q.aboveGuess(); done || err != nil {
+		return err
+	}
+	return q.allWindows(false)
+}
+
+// allWindows goes through all windows. If the floor is a guess it gives up when that seems to be wrong.
+func (q *query) allWindows(guessed bool) error {
 	q.chooseSpan()
+	q.planMarks()
 	for base := q.from; base < q.to; {
-		end := q.outerWindow(base)
-		essential := q.divide()
-		if q.worthGrid(essential, base, end) {
-			q.gridWindow(base, end)
+		if q.marking.on {
+			base = q.markWindow(base)
 		} else {
-			q.outer(essential, base, end)
+			base = q.addWindow(base)
 		}
 		if err := q.pause(); err != nil {
 			return err
 		}
-		base = end
-		q.span = min(2*q.span, q.fullSpan)
+		if guessed && !q.heap.full() && q.fallsBehind(base) {
+			return nil
+		}
 	}
 	return nil
+}
+
+// addWindow goes through the outer window that begins with base, and returns its end.
+func (q *query) addWindow(base uint32) (end uint32) {
+	end = q.outerWindow(base)
+	essential := q.divide()
+	if q.worthGrid(essential, base, end) {
+		q.gridWindow(base, end)
+	} else {
+		q.outer(essential, base, end)
+	}
+	q.span = min(2*q.span, q.fullSpan)
+	return end
 }
 
 // outer goes through an outer window whose lists are divided.

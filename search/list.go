@@ -34,10 +34,13 @@ type list struct {
 	scored, used, decoded int64
 	usedUntil             int64 // last document of the last of these blocks; -1: none yet
 
+	cutOff bool // it begins with a later posting than its first, see restrict
+
 	postings buffer // decoded and scored postings of a window
 	asked    buffer // those of the documents that were looked up (bmm)
 	sparse   bool   // few postings a window: the best of them is the window's bound (bmm)
 	filled   bool   // which of the two holds the window's
+	marked   marked // what it has marked (bmm)
 }
 
 func (l *list) open(r *index.Reader, t *queryTerm, s scorer, pos int) error {
@@ -69,9 +72,14 @@ func (l *list) openDocs(r *index.Reader, t *queryTerm, s scorer, pos int) error 
 }
 
 func (l *list) begin(s scorer, pos int) {
-	l.pos, l.scorer = pos, s
+	l.pos, l.scorer, l.cutOff = pos, s, false
 	l.bm25, _ = s.(*bm25Scorer)
 	l.openBest()
+	l.restart()
+}
+
+// restart makes an open list one of which nothing was looked at yet.
+func (l *list) restart() {
 	l.block, l.blockBound, l.runEnd, l.gridBlock = -1, 0, index.End, 0
 	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
 	l.postings.reset()

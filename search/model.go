@@ -21,11 +21,12 @@ type Model interface {
 type collection struct {
 	docs, tokens uint64
 	lengths      []uint32
-	classes      []uint8      // length class of each document, if each class is one length; else nil
-	classLength  *[256]uint32 // shortest length of each length class
-	buckets      *buckets     // of documents by length
-	codeTF       *[256]uint32 // largest frequency of each code
-	stored       bm25.Length  // of the model for which the index has the best postings
+	classes      []uint8       // length class of each document, if each class is one length; else nil
+	classLength  *[256]uint32  // shortest length of each length class
+	buckets      *buckets      // of documents by length
+	groups       *lengthGroups // the same, for guesses
+	codeTF       *[256]uint32  // largest frequency of each code
+	stored       bm25.Length   // of the model for which the index has the best postings
 }
 
 // weigher makes the scorers of a query's words. It may be used by several goroutines.

@@ -176,6 +176,7 @@ func (l *list) restrict(at, n int) (from, to uint32, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	l.cutOff = at > 0
 	l.Limit(at + n)
 	l.Seek(from)
 	l.prime(at)

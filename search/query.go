@@ -35,6 +35,8 @@ type query struct {
 	plain    plainly   // of bmm
 	grid     grid      // of bmm
 	seeds    *seeds    // of many words; nil until it had any
+	expected expected  // of bmm
+	marking  marking   // of bmm
 	ticks    int
 	stats    Stats
 	used     int64 // blocks in which a posting was scored

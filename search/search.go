@@ -58,7 +58,7 @@ func New(r *index.Reader) (*Searcher, error) {
 		index: r, analyzer: a, known: newWordCache[struct{}](wordSets),
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
-			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, codeTF: index.TFOfCode(), stored: r.StoredModel(),
+			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, groups: &lengthGroups{}, codeTF: index.TFOfCode(), stored: r.StoredModel(),
 		},
 		weighers: map[Model]weigher{},
 	}
