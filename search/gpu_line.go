@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // gpuChunk is some requests of a batch, and what becomes of them. Chunks are used again.
@@ -225,15 +226,20 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 		}
 		l.asleep++
 		if l.want(); len(l.order) == maxChunks || !soon && !l.lastLook() {
+			again := time.AfterFunc(doze, l.wakeAll)
 			l.more.Wait()
+			again.Stop()
 		}
 		l.asleep--
 		l.mu.Unlock()
 	}
 }
 
-// lastLook says whether there are as many requests as are wanted. Who brings them looks how many are wanted after bringing them, but what it brought may be seen a moment
-// later: see publish.
+// doze is how long one who waits for requests sleeps before looking again. Who brings them wakes a sleeper nearly always: after bringing one it looks how many are
+// wanted, but what it brought may be seen a moment later (see publish), even after the last look.
+const doze = 10 * time.Millisecond
+
+// lastLook says whether there are as many requests as are wanted, after a moment in which what was brought before is nearly always seen.
 func (l *gpuLine) lastLook() bool {
 	for range restless {
 		if relax(); l.here.Load() >= l.wanted.Load() {
