@@ -246,7 +246,7 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *Requ
 	c.work.Broadcast()
 	c.turn.Signal()
 	c.mu.Unlock()
-	t.work(q)
+	t.work(q, 0)
 	c.close(t)
 	t.helpers.Wait()
 	result, err := t.result()

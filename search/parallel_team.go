@@ -20,6 +20,7 @@ type team struct {
 	threads   int
 	algorithm Algorithm
 	parts     partitions
+	shares    shares // if the partitions are
 	row       int
 	fresh     bool // a worker starts afresh after each row
 	policy    Policy
@@ -52,7 +53,10 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 		t.scorers = append(t.scorers, l.scorer)
 	}
 	t.threads = p.threads()
-	t.parts = newPartitions(q, p, t.parts.starts)
+	t.parts = newPartitions(q, p)
+	if t.parts.shared {
+		t.shares.reset(t.threads, uint32(t.parts.docs), minDocuments)
+	}
 	t.row, t.fresh = max(p.Row, 1), p.Row > 0
 	t.policy, t.exact = p.Policy, p.Exact()
 	if t.policy == Early && t.parts.kind.cutsDocuments() {
@@ -93,7 +97,7 @@ func (t *team) answer() (*Result, error) {
 		if worker > 0 {
 			t.help()
 		} else {
-			t.work(t.main)
+			t.work(t.main, 0)
 		}
 	})
 	return t.result()
@@ -103,11 +107,23 @@ func (t *team) answer() (*Result, error) {
 func (t *team) rows() int { return (t.parts.count + t.row - 1) / t.row }
 
 // left says whether there are partitions that nobody has taken.
-func (t *team) left() bool { return !t.failed.Load() && t.next.Load() < int64(t.parts.count) }
+func (t *team) left() bool {
+	switch {
+	case t.failed.Load():
+		return false
+	case t.parts.shared:
+		return t.shares.left()
+	}
+	return t.next.Load() < int64(t.parts.count)
+}
 
 // help joins the team until the work is done.
 func (t *team) help() {
-	if !t.left() {
+	own, ok := 0, t.left()
+	if ok && t.parts.shared {
+		own, ok = t.shares.join()
+	}
+	if !ok {
 		return
 	}
 	q, err := t.fork()
@@ -120,7 +136,7 @@ func (t *team) help() {
 	}
 	q.floor = t.floor
 	q.rewind()
-	t.work(q)
+	t.work(q, own)
 	t.s.release(q)
 }
 
@@ -134,8 +150,8 @@ func (t *team) sow() {
 	t.sown.Store(true)
 }
 
-// work takes partitions and answers the query on them.
-func (t *team) work(q *query) {
+// work takes partitions, or pieces of its own share, and answers the query on them.
+func (t *team) work(q *query, own int) {
 	q.team = t
 	if q == t.main {
 		t.sow()
@@ -143,7 +159,15 @@ func (t *team) work(q *query) {
 	q.mate = mate{low: math.MaxUint64, pending: q.mate.pending[:0]}
 	var best []uint64
 	distinct := t.parts.kind.cutsDocuments()
-	for t.left() {
+	for t.parts.shared {
+		if more, err := t.piece(q, own); err != nil {
+			t.fail(err)
+		} else if more {
+			continue
+		}
+		break
+	}
+	for !t.parts.shared && t.left() {
 		first := int(t.next.Add(int64(t.row))) - t.row
 		for i := first; i < min(first+t.row, t.parts.count); i++ {
 			if err := t.search(q, i); err != nil {
@@ -190,6 +214,33 @@ func (t *team) search(q *query, i int) error {
 	if err != nil || !ok {
 		return err
 	}
+	return t.run(q)
+}
+
+// piece answers the query on the next piece of a worker's share; false if nothing is left.
+func (t *team) piece(q *query, own int) (more bool, err error) {
+	if err := q.ctx.Err(); err != nil {
+		return false, err
+	}
+	if t.failed.Load() {
+		return false, nil
+	}
+	from, to, ok := t.shares.take(own)
+	if !ok {
+		return false, nil
+	}
+	if from < q.mate.end { // lists only go on
+		if err := t.open(q); err != nil {
+			return false, err
+		}
+		q.rewind()
+	}
+	q.from, q.to, q.mate.end = from, to, to
+	return true, t.run(q)
+}
+
+// run answers the query on the documents that were chosen.
+func (t *team) run(q *query) error {
 	q.mate.at = q.from
 	q.refresh()
 	return q.run(t.algorithm)
@@ -236,15 +287,23 @@ func (t *team) fork() (*query, error) {
 		q.pool = append(q.pool, &list{})
 	}
 	q.lists = q.pool[:len(q.terms)]
-	open := q.opener(s, t.algorithm)
-	for i := range q.terms {
-		if err := open(q.lists[i], s.index, &q.terms[i], t.scorers[i], i); err != nil {
-			s.release(q)
-			return nil, err
-		}
+	if err := t.open(q); err != nil {
+		s.release(q)
+		return nil, err
 	}
 	q.hair, q.floor, q.plain, q.grid.rest = m.hair, -1, plainly{}, plainly{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.terms))...)
 	return q, nil
+}
+
+// open opens the lists of a worker.
+func (t *team) open(q *query) error {
+	open := q.opener(t.s, t.algorithm)
+	for i := range q.terms {
+		if err := open(q.lists[i], t.s.index, &q.terms[i], t.scorers[i], i); err != nil {
+			return err
+		}
+	}
+	return nil
 }

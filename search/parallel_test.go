@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -88,7 +89,7 @@ func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 			r := Request{
 				Words: randomWords(rng, p), K: []int{1, 2, 10, 100}[rng.IntN(4)], Mode: Mode(rng.IntN(2)),
 				Model: testModels[rng.IntN(len(testModels))], Algorithm: Algorithm(rng.IntN(len(algorithms)-1) + 1),
-				Parallel: &Parallel{Partition: Partition(rng.IntN(2)), Policy: Policy(rng.IntN(3)), Size: 1 + rng.IntN(100)},
+				Parallel: &Parallel{Partition: Partition(rng.IntN(2)), Policy: Policy(rng.IntN(3)), Size: rng.IntN(2) * (1 + rng.IntN(100))},
 			}
 			q, err := s.prepare(context.Background(), &r)
 			if err != nil {
@@ -112,6 +113,9 @@ func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 // inAnyOrder deals the partitions to three workers, each of which takes its own in rising order.
 func inAnyOrder(t *testing.T, rng *rand.Rand, tm *team) []Hit {
 	t.Helper()
+	if tm.parts.shared {
+		return inAnyShare(t, rng, tm)
+	}
 	var workers [3]*query
 	var dealt [3][]int
 	for i := range tm.parts.count {
@@ -137,6 +141,43 @@ func inAnyOrder(t *testing.T, rng *rand.Rand, tm *team) []Hit {
 		}
 	}
 	tm.next.Store(int64(tm.parts.count))
+	return answerOf(t, tm, workers[:])
+}
+
+// inAnyShare lets three workers take small pieces of their shares, and of each other's, in any order.
+func inAnyShare(t *testing.T, rng *rand.Rand, tm *team) []Hit {
+	t.Helper()
+	tm.shares.reset(3, uint32(tm.parts.docs), uint32(1+rng.IntN(100)))
+	var workers, active []*query
+	own := map[*query]int{}
+	for w := range 3 {
+		if w > 0 {
+			if _, ok := tm.shares.join(); !ok {
+				break
+			}
+		}
+		q, err := tm.fork()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.team, q.mate = tm, mate{low: math.MaxUint64}
+		workers, own[q] = append(workers, q), w
+	}
+	for active = slices.Clone(workers); len(active) > 0; {
+		at := rng.IntN(len(active))
+		more, err := tm.piece(active[at], own[active[at]])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			active = slices.Delete(active, at, at+1)
+		}
+	}
+	return answerOf(t, tm, workers)
+}
+
+func answerOf(t *testing.T, tm *team, workers []*query) []Hit {
+	t.Helper()
 	for _, q := range workers {
 		tm.best = append(tm.best, q.heap.take(tm.safeBar()))
 	}
@@ -183,7 +224,7 @@ func (p *plain) searchPositions(t *testing.T, s *Searcher, r Request) []Hit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := newPartitions(q, r.Parallel, nil)
+	parts := newPartitions(q, r.Parallel)
 	empty := len(q.lists) == 0
 	s.release(q)
 	if empty {
@@ -266,7 +307,7 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(q.lists) > 0 {
-			parts := newPartitions(q, r.Parallel, nil)
+			parts := newPartitions(q, r.Parallel)
 			next := uint32(0)
 			for part := range parts.count {
 				if _, err := parts.enter(s, q, part); err != nil {
@@ -405,21 +446,45 @@ func TestParallelRequestsAreChecked(t *testing.T) {
 	}
 }
 
-// Ranges whose sizes fall cover all documents, whole windows each but for the last.
-func TestFallingRangesCoverAllDocuments(t *testing.T) {
-	for _, docs := range []int{1, windowSize, minDocuments, minDocuments + 1, 420_834, 50_000_000} {
-		for _, threads := range []int{1, 2, 3, 16, 200} {
-			p := partitions{kind: Documents, docs: docs}
-			p.fall(threads)
-			if len(p.starts) != p.count+1 || p.starts[0] != 0 || int(p.starts[p.count]) != docs {
-				t.Fatalf("%d documents, %d threads: %v", docs, threads, p.starts)
-			}
-			for i, at := range p.starts[:p.count] {
-				size := p.starts[i+1] - at
-				if at%windowSize != 0 || size == 0 || int(size) > p.size || i > 0 && size > at-p.starts[i-1] {
-					t.Fatalf("%d documents, %d threads: %v", docs, threads, p.starts)
+// Whoever takes when, all documents are taken, each once.
+func TestSharesCoverAllDocuments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(95, 96))
+	var s shares
+	for range 2000 {
+		docs, workers, least := uint32(1+rng.IntN(3000)), 1+rng.IntN(5), uint32(1+rng.IntN(300))
+		s.reset(workers, docs, least)
+		active := []int{0}
+		var taken [][2]uint32
+		for len(active) > 0 {
+			if rng.IntN(4) == 0 {
+				if own, ok := s.join(); ok {
+					active = append(active, own)
 				}
 			}
+			at := rng.IntN(len(active))
+			from, to, ok := s.take(active[at])
+			if !ok {
+				if s.left() {
+					t.Fatalf("%d documents, %d workers: nothing to take, but %d are left", docs, workers, s.each[0].left())
+				}
+				active = slices.Delete(active, at, at+1)
+				continue
+			}
+			if from >= to || to-from < least && from+least <= docs && len(active) == 1 && workers == 1 && to != docs {
+				t.Fatalf("%d documents, pieces of %d: %d to %d", docs, least, from, to)
+			}
+			taken = append(taken, [2]uint32{from, to})
+		}
+		slices.SortFunc(taken, func(a, b [2]uint32) int { return cmp.Compare(a[0], b[0]) })
+		next := uint32(0)
+		for _, piece := range taken {
+			if piece[0] != next {
+				t.Fatalf("%d documents, %d workers, pieces of %d: %v", docs, workers, least, taken)
+			}
+			next = piece[1]
+		}
+		if next != docs {
+			t.Fatalf("%d documents, %d workers, pieces of %d: %v", docs, workers, least, taken)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // there is no bar yet.
 type mate struct {
 	bar     uint64
-	at      uint32    // documents before this one will not come any more
+	at      uint32    // documents before this one will not come any more in this piece
+	end     uint32    // of the last piece
 	low     uint64    // the worst answer so far (sh-wr)
 	pending []float32 // scores that were kept and not yet counted (early)
 }

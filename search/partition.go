@@ -12,7 +12,7 @@ type partitions struct {
 	size   int
 	count  int
 	docs   int
-	starts []uint32 // of ranges of documents that are not all of the same size, and where the last ends
+	shared bool // workers take documents from each other: the partitions are only where they begin
 }
 
 // Default sizes. Ranges of documents are whole windows; those that lose answers must not depend
@@ -24,12 +24,8 @@ const (
 	lossyParts   = 16
 )
 
-func newPartitions(q *query, p *Parallel, starts []uint32) partitions {
-	out := partitions{kind: p.Partition, size: p.Size, docs: int(q.to), starts: starts[:0]}
-	if p.Partition == Documents && p.Size == 0 {
-		out.fall(p.threads())
-		return out
-	}
+func newPartitions(q *query, p *Parallel) partitions {
+	out := partitions{kind: p.Partition, size: p.Size, docs: int(q.to)}
 	longest := 0
 	for _, l := range q.lists {
 		longest = max(longest, int(l.Term.DF))
@@ -39,41 +35,26 @@ func newPartitions(q *query, p *Parallel, starts []uint32) partitions {
 		all = out.docs
 	}
 	if out.size == 0 {
-		switch p.Partition {
-		case Heterogeneous:
-			n := p.threads() * partsEach
-			out.size = max(minPostings, (all+n-1)/n)
-		default:
-			out.size = max(minPostings, (all+lossyParts-1)/lossyParts)
+		n, least := p.threads()*partsEach, minPostings
+		switch {
+		case p.Partition == Documents && p.Row == 0:
+			n, least, out.shared = p.threads(), minDocuments, true
+		case p.Partition == Documents:
+			least = minDocuments
+		case p.Partition.cutsDocuments():
+			n = lossyParts
 		}
+		out.size = max(least, (all+n-1)/n)
 	}
 	out.size = min(out.size, max(all, 1))
 	out.count = (all + out.size - 1) / out.size
 	return out
 }
 
-// fall makes ranges of documents whose sizes fall: a worker takes five sevenths of its share of what is left. So few are begun, which costs the
-// time of decoding again what lies across the border, in all lists, and none is long in the end, when others have nothing to do. With two cores queries of 50 and 100
-// words are 1.72 times as fast as with one; with half of the share 1.67 times, with five sixths 1.70 times.
-func (p *partitions) fall(threads int) {
-	for at := 0; at < p.docs; p.count++ {
-		p.starts = append(p.starts, uint32(at))
-		size := max(minDocuments, 5*(p.docs-at)/(7*threads))
-		size = (size + windowSize - 1) / windowSize * windowSize
-		p.size = max(p.size, min(size, p.docs-at))
-		at += size
-	}
-	p.starts = append(p.starts, uint32(p.docs))
-}
-
 // enter prepares a worker's query for partition i. It says whether there is anything in it.
 func (p *partitions) enter(s *Searcher, q *query, i int) (bool, error) {
 	switch p.kind {
 	case Documents:
-		if len(p.starts) > 0 {
-			q.from, q.to = p.starts[i], p.starts[i+1]
-			return true, nil
-		}
 		q.from = uint32(i * p.size)
 		q.to = uint32(min((i+1)*p.size, p.docs))
 		return true, nil
