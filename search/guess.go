@@ -30,7 +30,7 @@ var guessPostings int64 = 16_000 // tests lower it
 
 // aboveGuess looks for answers above a score that is guessed, and says whether there were enough to prove the guess right. If not, all is as it was.
 func (q *query) aboveGuess() (done bool, err error) {
-	if len(q.lists) > guessWords || q.team != nil || q.from > 0 || uint64(q.to) < q.c.docs || q.stats.Postings < guessPostings*int64(len(q.lists)) {
+	if !q.worthGuess() || q.team != nil || q.from > 0 || uint64(q.to) < q.c.docs {
 		return false, nil
 	}
 	known := q.floor
@@ -48,6 +48,11 @@ func (q *query) aboveGuess() (done bool, err error) {
 		q.beginAgain()
 	}
 	return false, nil
+}
+
+// worthGuess says that a guess pays.
+func (q *query) worthGuess() bool {
+	return len(q.lists) <= guessWords && q.stats.Postings >= guessPostings*int64(len(q.lists))
 }
 
 // beginAgain forgets all answers and what was done for them.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/engine"
 )
 
 // The lists of tests are short: guesses are made wherever they can be.
@@ -108,15 +110,18 @@ func TestWrongGuessIsMended(t *testing.T) {
 		if _, beat, ok := guess(t, p, s, words, k); !ok || beat >= k {
 			t.Errorf("k %d: %d documents beat the guess", k, beat)
 		}
-		got, err := s.Search(context.Background(), Request{Words: words, K: k, Trace: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := p.search(t, s, words, k, Or, BM25{}); !slices.Equal(got.Hits, want) {
-			t.Fatalf("k %d: got %v, want %v", k, head(got.Hits), head(want))
-		}
-		if st := got.Stats; st.Skipped < 0 || st.Decoded > st.Postings || len(st.Thresholds) == 0 {
-			t.Errorf("k %d: %+v", k, st)
+		want := p.search(t, s, words, k, Or, BM25{})
+		for _, parallel := range []*Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
+			got, err := s.Search(context.Background(), Request{Words: words, K: k, Trace: true, Parallel: parallel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want) {
+				t.Fatalf("k %d, %v: got %v, want %v", k, parallel, head(got.Hits), head(want))
+			}
+			if st := got.Stats; parallel == nil && (st.Skipped < 0 || st.Decoded > st.Postings || len(st.Thresholds) == 0) {
+				t.Errorf("k %d: %+v", k, st)
+			}
 		}
 	}
 }

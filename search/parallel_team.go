@@ -34,6 +34,9 @@ type team struct {
 	floor  float32
 	tally  tally
 
+	mayGuess, guessed bool    // the floor may be a guess (guess.go), and is one;
+	known             float32 // this is the one that is not
+
 	mu      sync.Mutex
 	best    [][]uint64 // of each worker that is done
 	used    int64
@@ -66,22 +69,28 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 		q.floor = -1
 		q.rewind()
 	}
+	t.blocks = q.finalStats().Blocks
+	t.mayGuess = false
+	t.begin()
+	return t
+}
+
+// begin makes a team one that has done nothing yet.
+func (t *team) begin() {
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
 	t.sown.Store(false)
 	t.best, t.err = t.best[:0], nil
-	t.used, t.stats = 0, Stats{}
-	t.blocks = q.finalStats().Blocks
+	t.used, t.stats, t.guessed = 0, Stats{}, false
 	if t.policy == Early {
 		most := 0.0
-		for _, l := range q.lists {
+		for _, l := range t.main.lists {
 			most += l.max
 		}
 		t.tally.reset(t.k, most)
 		t.pending = max(1, min(t.k/8, 32))
 	}
-	return t
 }
 
 func (t *team) dismiss() {
@@ -91,8 +100,23 @@ func (t *team) dismiss() {
 	teams.Put(t)
 }
 
-// answer answers the query with all threads.
+// answer answers the query with all threads; again if it began with a wrong guess.
 func (t *team) answer() (*Result, error) {
+	t.mayGuess = t.exact && t.algorithm == BMM && t.main.mode == Or && len(t.main.lists) > 1 && !t.parts.kind.cutsDocuments()
+	t.workAll()
+	if t.guessed && t.err == nil && t.found() < t.k {
+		q := t.main
+		q.floor = t.known
+		q.beginAgain()
+		q.stats.Scored, q.stats.Decoded, q.used = 0, 0, 0
+		t.mayGuess = false
+		t.begin()
+		t.workAll()
+	}
+	return t.result()
+}
+
+func (t *team) workAll() {
 	par.Do(min(t.threads, t.rows()), func(worker int) {
 		if worker > 0 {
 			t.help()
@@ -100,7 +124,14 @@ func (t *team) answer() (*Result, error) {
 			t.work(t.main, 0)
 		}
 	})
-	return t.result()
+}
+
+// found is the number of answers that the workers have.
+func (t *team) found() (n int) {
+	for _, best := range t.best {
+		n += len(best)
+	}
+	return n
 }
 
 // rows is how many times a worker can take partitions.
@@ -143,10 +174,17 @@ func (t *team) help() {
 // sow finds the floor, while the others wake up and open their lists: on the eLife paragraphs' machine that takes them 80 and 50 microseconds, as long as
 // seeds do with 50 words.
 func (t *team) sow() {
+	q := t.main
 	if !t.parts.kind.cutsDocuments() {
-		t.main.sow()
+		q.sow()
 	}
-	t.floor = t.main.floor
+	if t.mayGuess && q.worthGuess() {
+		if floor, ok := q.guessFloor(guessMargin); ok {
+			t.guessed, t.known, q.floor = true, q.floor, floor
+			q.rewind()
+		}
+	}
+	t.floor = q.floor
 	t.sown.Store(true)
 }
 
