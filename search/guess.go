@@ -25,8 +25,9 @@ const (
 	guessWords  = 16      // so many words have more
 )
 
-// guessPostings is how many postings a query must have for each word so that a guess pays, which takes a microsecond a word.
-var guessPostings int64 = 16_000 // tests lower it
+// guessPostings is how many postings a query must have for each word so that a guess pays, which takes a microsecond a word; and guessPlain how many of them will be looked at with the
+// floor that is known.
+var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
 
 // aboveGuess looks for answers above a score that is guessed, and says whether there were enough to prove the guess right. If not, all is as it was.
 func (q *query) aboveGuess() (done bool, err error) {
@@ -52,7 +53,8 @@ func (q *query) aboveGuess() (done bool, err error) {
 
 // worthGuess says that a guess pays.
 func (q *query) worthGuess() bool {
-	return len(q.lists) <= guessWords && q.stats.Postings >= guessPostings*int64(len(q.lists))
+	n := float64(len(q.lists))
+	return n <= guessWords && float64(q.stats.Postings) >= guessPostings*n && q.plainCost(q.shortestFirst()) >= guessPlain*n
 }
 
 // beginAgain forgets all answers and what was done for them.

@@ -11,7 +11,7 @@ import (
 )
 
 // The lists of tests are short: guesses are made wherever they can be.
-func init() { guessPostings = 10 }
+func init() { guessPostings, guessPlain = 10, 0 }
 
 // independent is an index whose words know nothing of each other: longer documents have more of them.
 func independent(t *testing.T, docs int) (*plain, *Searcher) {

@@ -59,6 +59,8 @@ const (
 	// plainAnswer is how many postings a query takes without marks, for each answer, so that marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers,
 	// where so many documents can win.
 	plainAnswer = 300
+	// plainLeast is how many it takes in any case: with less, what is done for each window costs as much as it spares.
+	plainLeast = 8000
 )
 
 var (
@@ -81,10 +83,7 @@ func (q *query) planMarks() {
 		}
 	}
 	m.plain, m.spent = plainWorth*q.plainCost(lists), 0
-	if len(q.c.lengths) < manyDocuments {
-		m.plain *= nearLengths
-	}
-	if m.plain < plainAnswer*float64(q.heap.k) {
+	if m.plain < plainLeast+plainAnswer*float64(q.heap.k) {
 		return
 	}
 	n := min(len(lists), maxMarked)
@@ -118,7 +117,7 @@ func (q *query) planMarks() {
 }
 
 // plainCost is about what the query takes without marks, if blocks are not skipped: the essential lists, which begin with the shortest, and then
-// each of the others is either decoded or asked.
+// each of the others is either decoded or asked. Lists are the shortest first.
 func (q *query) plainCost(lists []*list) float64 {
 	rest, essential := 0.0, len(lists)
 	for essential > 0 && rest+lists[essential-1].max <= q.cut {
@@ -137,6 +136,9 @@ func (q *query) plainCost(lists []*list) float64 {
 			cost += found
 			found /= 4
 		}
+	}
+	if len(q.c.lengths) < manyDocuments {
+		cost *= nearLengths
 	}
 	return cost
 }

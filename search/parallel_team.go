@@ -57,9 +57,6 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 	}
 	t.threads = p.threads()
 	t.parts = newPartitions(q, p)
-	if t.parts.shared {
-		t.shares.reset(t.threads, uint32(t.parts.docs), minDocuments)
-	}
 	t.row, t.fresh = max(p.Row, 1), p.Row > 0
 	t.policy, t.exact = p.Policy, p.Exact()
 	if t.policy == Early && t.parts.kind.cutsDocuments() {
@@ -77,6 +74,9 @@ func (s *Searcher) newTeam(q *query, p *Parallel) *team {
 
 // begin makes a team one that has done nothing yet.
 func (t *team) begin() {
+	if t.parts.shared {
+		t.shares.reset(t.threads, uint32(t.parts.docs), minDocuments)
+	}
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
