@@ -9,24 +9,23 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// wordCache remembers what the index said of words, and what an engine knows besides. The words of one query come again in others, and looking them up
+// wordCache remembers what the index said of words. The words of one query come again in others, and looking them up
 // in the dictionary is a third of the time of a short AND query. There are some words for each hash, and a line of memory for each set of them.
-type wordCache[V any] struct {
-	sets []wordSet[V]
+type wordCache struct {
+	sets []wordSet
 }
 
-type wordSet[V any] struct {
+type wordSet struct {
 	tags  [wordWays]atomic.Uint32 // of the hashes: other words are hardly ever looked at
 	_     [16]byte
-	words [wordWays]atomic.Pointer[knownWord[V]]
+	words [wordWays]atomic.Pointer[knownWord]
 }
 
 // knownWord is a word that was looked up.
-type knownWord[V any] struct {
+type knownWord struct {
 	text string
 	near [nearBytes]byte // the text itself, if it is short: reading it asks memory for nothing more
 	info index.Term      // DF is 0 if the index does not know it
-	more V
 }
 
 const (
@@ -37,13 +36,13 @@ const (
 )
 
 // newWordCache has room for a number of sets that is a power of two.
-func newWordCache[V any](sets int) *wordCache[V] {
-	return &wordCache[V]{make([]wordSet[V], sets)}
+func newWordCache(sets int) *wordCache {
+	return &wordCache{make([]wordSet, sets)}
 }
 
 // hash multiplies the bytes of a word, eight by eight, which for words takes a third of the time of hashes that are hard to
 // meet on purpose. Words that have the same push each other out, and are looked up again.
-func (c *wordCache[V]) hash(word []byte) uint64 {
+func (c *wordCache) hash(word []byte) uint64 {
 	n := len(word)
 	a, b := uint64(0x9e3779b97f4a7c15)^uint64(n)<<56, uint64(0xd1342543de82ef95)
 	switch {
@@ -65,12 +64,12 @@ func (c *wordCache[V]) hash(word []byte) uint64 {
 	return hi ^ lo
 }
 
-func (c *wordCache[V]) set(hash uint64) (set *wordSet[V], tag uint32) {
+func (c *wordCache) set(hash uint64) (set *wordSet, tag uint32) {
 	return &c.sets[hash&uint64(len(c.sets)-1)], uint32(hash >> 32)
 }
 
 // likely is the word with that hash, or another, or nil.
-func (c *wordCache[V]) likely(hash uint64) *knownWord[V] {
+func (c *wordCache) likely(hash uint64) *knownWord {
 	set, tag := c.set(hash)
 	for i := range set.tags {
 		if set.tags[i].Load() == tag {
@@ -81,7 +80,7 @@ func (c *wordCache[V]) likely(hash uint64) *knownWord[V] {
 }
 
 // find looks a word up.
-func (c *wordCache[V]) find(r *index.Reader, word []byte) (*knownWord[V], error) {
+func (c *wordCache) find(r *index.Reader, word []byte) (*knownWord, error) {
 	hash := c.hash(word)
 	if w := c.likely(hash); w != nil && w.text == string(word) {
 		return w, nil
@@ -90,13 +89,13 @@ func (c *wordCache[V]) find(r *index.Reader, word []byte) (*knownWord[V], error)
 	if err != nil {
 		return nil, err
 	}
-	w := newKnownWord[V](word, info)
+	w := newKnownWord(word, info)
 	c.keep(w, hash)
 	return w, nil
 }
 
-func newKnownWord[V any](word []byte, info index.Term) *knownWord[V] {
-	w := &knownWord[V]{info: info}
+func newKnownWord(word []byte, info index.Term) *knownWord {
+	w := &knownWord{info: info}
 	if n := copy(w.near[:], word); n == len(word) && n > 0 {
 		w.text = unsafe.String(&w.near[0], n)
 	} else {
@@ -106,13 +105,13 @@ func newKnownWord[V any](word []byte, info index.Term) *knownWord[V] {
 }
 
 // ask asks memory for what is known of the words with that hash.
-func (c *wordCache[V]) ask(hash uint64) {
+func (c *wordCache) ask(hash uint64) {
 	set, _ := c.set(hash)
 	prefetchLine(unsafe.Pointer(set))
 }
 
 // keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.
-func (c *wordCache[V]) keep(w *knownWord[V], hash uint64) {
+func (c *wordCache) keep(w *knownWord, hash uint64) {
 	if len(w.text) > longestKnown {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 func TestWordsArePushedOut(t *testing.T) {
 	long := strings.Repeat("z", longestKnown+1)
 	s := buildLines(t, "whitespace", "a b c "+long, "b c d e", "f g h c")
-	c := newWordCache[struct{}](1)
+	c := newWordCache(1)
 	for range 3 {
 		for word, df := range map[string]uint32{"a": 1, "b": 2, "c": 3, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "unheard": 0, long: 1} {
 			for range 2 {

@@ -10,11 +10,11 @@ import (
 
 // wording is the words of a query and what the index knows of them.
 type wording struct {
-	terms   []queryTerm            // that the index knows, in query order
-	words   map[string]int         // where each of many is
-	tokens  text.Tokens            // of the text
-	hashes  []uint64               // of the tokens
-	guesses []*knownWord[struct{}] // what they are likely to be
+	terms   []queryTerm    // that the index knows, in query order
+	words   map[string]int // where each of many is
+	tokens  text.Tokens    // of the text
+	hashes  []uint64       // of the tokens
+	guesses []*knownWord   // what they are likely to be
 }
 
 // queryTerm is a word of the query that the index knows.
@@ -47,7 +47,7 @@ func (w *wording) read(s *Searcher, r *Request) error {
 }
 
 // guess looks for the words among the known ones, by hash alone.
-func (w *wording) guess(known *wordCache[struct{}]) {
+func (w *wording) guess(known *wordCache) {
 	w.guesses = w.guesses[:0]
 	for _, hash := range w.hashes {
 		k := known.likely(hash)
@@ -95,7 +95,7 @@ func (w *wording) lookUp(s *Searcher, r *Request) error {
 }
 
 // add adds a word to the terms, unless the index does not know it. It is likely to be k.
-func (w *wording) add(s *Searcher, word []byte, weight float64, k *knownWord[struct{}]) (known bool, err error) {
+func (w *wording) add(s *Searcher, word []byte, weight float64, k *knownWord) (known bool, err error) {
 	if k == nil || k.text != string(word) {
 		if k, err = s.known.find(s.index, word); err != nil {
 			return false, fmt.Errorf("looking up %q: %w", word, err)

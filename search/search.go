@@ -23,7 +23,7 @@ type Searcher struct {
 	weighers map[Model]weigher
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
-	known    *wordCache[struct{}]
+	known    *wordCache
 
 	gpu *onGPU // the index on a device, if it is on one
 }
@@ -55,7 +55,7 @@ func New(r *index.Reader) (*Searcher, error) {
 	}
 	low, _, exact := r.ClassLengths()
 	s := &Searcher{
-		index: r, analyzer: a, known: newWordCache[struct{}](wordSets),
+		index: r, analyzer: a, known: newWordCache(wordSets),
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
 			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, groups: &lengthGroups{}, codeTF: index.TFOfCode(), stored: r.StoredModel(),

@@ -24,7 +24,7 @@ type Options struct {
 	Algorithms []search.Algorithm
 	Ks         []int
 	Modes      []search.Mode
-	// Parallel spreads each query over cores; nil means one core a query.
+	// Parallel spreads each query over cores; nil means one core a query. If it is not nil one core is asked in turn, for Row.Times.
 	Parallel *search.Parallel
 	// Rounds is how often every query is asked.
 	Rounds int
@@ -48,6 +48,8 @@ type Row struct {
 	Words     string           `json:"words"`
 	Queries   int              `json:"queries"`
 	Latency
+	// Times is how many times as long one core takes for the same queries, asked in turn; 0 if one core was measured.
+	Times float64 `json:"times,omitempty"`
 	// Rate is the most queries a second that keep the 99th percentile; 0 if it was not measured or
 	// none does.
 	Rate float64 `json:"queries_per_second,omitempty"`
@@ -81,11 +83,11 @@ func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) e
 		for _, k := range o.Ks {
 			for _, a := range o.Algorithms {
 				r := search.Request{K: k, Mode: mode, Algorithm: a, Parallel: o.Parallel}
-				times, err := latencies(ctx, s, queries, r, o.Rounds)
+				times, alone, err := latencies(ctx, s, queries, r, o.Rounds)
 				if err != nil {
 					return err
 				}
-				if err := report(ctx, s, queries, words, times, r, &o); err != nil {
+				if err := report(ctx, s, queries, words, times, alone, r, &o); err != nil {
 					return err
 				}
 			}
@@ -94,26 +96,36 @@ func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) e
 	return nil
 }
 
-// latencies is the median time of each query.
-func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request, rounds int) ([]time.Duration, error) {
-	all := make([][]time.Duration, len(queries))
+// latencies is the median time of each query, and that of one core if the request is for many. These take turns: the speed of a machine that others use changes.
+func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request, rounds int) (times, alone []time.Duration, err error) {
+	asked := []search.Request{r}
+	if r.Parallel != nil {
+		r.Parallel = nil
+		asked = append(asked, r)
+	}
+	var medians [2][]time.Duration
+	took := make([][2][]time.Duration, len(queries))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
 		for _, i := range rng.Perm(len(queries)) {
-			r.Text = queries[i]
-			start := time.Now()
-			if _, err := s.Search(ctx, r); err != nil {
-				return nil, fmt.Errorf("query %d: %w", i+1, err)
+			for way, r := range asked {
+				r.Text = queries[i]
+				start := time.Now()
+				if _, err := s.Search(ctx, r); err != nil {
+					return nil, nil, fmt.Errorf("query %d: %w", i+1, err)
+				}
+				took[i][way] = append(took[i][way], time.Since(start))
 			}
-			all[i] = append(all[i], time.Since(start))
 		}
 	}
-	out := make([]time.Duration, len(queries))
-	for i, times := range all {
-		slices.Sort(times)
-		out[i] = times[len(times)/2]
+	for way := range asked {
+		for i := range took {
+			t := took[i][way]
+			slices.Sort(t)
+			medians[way] = append(medians[way], t[len(t)/2])
+		}
 	}
-	return out, nil
+	return medians[0], medians[1], nil
 }
 
 // groups are numbers of words that are reported together.
@@ -123,19 +135,25 @@ var groups = []struct {
 }{{"all", 0, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-10", 6, 10}, {"11-49", 11, 49}, {"50+", 50, 1 << 30}}
 
 // report reports a row for each group that has queries.
-func report(ctx context.Context, s *search.Searcher, queries []string, words []int, times []time.Duration, r search.Request, o *Options) error {
+func report(ctx context.Context, s *search.Searcher, queries []string, words []int, times, alone []time.Duration, r search.Request, o *Options) error {
 	for _, g := range groups {
 		var some []string
-		var took []time.Duration
+		var took, one []time.Duration
 		for i, n := range words {
 			if n >= g.least && n <= g.most {
 				some, took = append(some, queries[i]), append(took, times[i])
+				if alone != nil {
+					one = append(one, alone[i])
+				}
 			}
 		}
 		if len(some) == 0 {
 			continue
 		}
 		row := Row{Algorithm: r.Algorithm, Mode: r.Mode.String(), K: r.K, Words: g.name, Queries: len(some), Latency: Summary(took)}
+		if alone != nil {
+			row.Times = Summary(one).Mean / max(row.Mean, 1e-3)
+		}
 		if o.P99 > 0 {
 			var err error
 			if row.Rate, err = highestRate(ctx, s, some, r, row.Mean, o); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -98,6 +99,24 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 	for _, r := range rows[1:] {
 		if r.Batch != nil {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Where cores share a query, one core is asked in turn, and every row says how many times as long it takes.
+func TestManyCoresBesideOne(t *testing.T) {
+	s := small(t)
+	o := Options{Algorithms: []search.Algorithm{search.Auto}, Ks: []int{5}, Modes: []search.Mode{search.Or}, Rounds: 3}
+	for _, p := range []*search.Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
+		rows := 0
+		o.Parallel, o.Report = p, func(r Row) error {
+			if rows++; (r.Times > 0) != (p != nil) {
+				t.Errorf("%+v", r)
+			}
+			return nil
+		}
+		if err := Run(context.Background(), s, []string{"a", "a b"}, o); err != nil || rows != 3 {
+			t.Errorf("%d rows, %v", rows, err)
 		}
 	}
 }

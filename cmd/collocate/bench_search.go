@@ -35,7 +35,8 @@ every algorithm, mode and k, and by how many words they have. A query's time is 
 
 With --p99 it also finds the most queries a second, arriving at random, of which 99 in 100 are answered
 within that time, waiting included. --threads queries are answered side by side, one core each; with
---engine multicore one after the other, on all cores.
+--engine multicore one after the other, on all cores. Then one core is asked, too, in turn, and the last column
+says how many times as long it takes.
 
 With --batch it also answers all queries at once with 1, 2, 4 and so on up to --threads threads, as 'search --topics'
 does: with --batch auto there, and with async. With --json it prints an object a line.`,
@@ -123,7 +124,11 @@ func (a *app) benchSearch(ctx context.Context, dir string, f *benchSearchFlags) 
 		e := json.NewEncoder(a.stdout)
 		o.Report = func(r searchbench.Row) error { return e.Encode(r) }
 	} else {
-		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s\n", "algorithm", "mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s")
+		times := ""
+		if o.Parallel != nil {
+			times = "   one core"
+		}
+		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s%s\n", "algorithm", "mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s", times)
 		o.Report = a.printBenchRow
 	}
 	return searchbench.Run(ctx, s, queries, o)
@@ -134,8 +139,12 @@ func (a *app) printBenchRow(r searchbench.Row) error {
 	if r.Rate > 0 {
 		rate = fmt.Sprintf("%.0f", r.Rate)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%-10v %-4s %6d %6s %8d %10.1f %10.1f %10.1f %10.1f %10s\n",
-		r.Algorithm, r.Mode, r.K, r.Words, r.Queries, r.Mean, r.P50, r.P95, r.P99, rate)
+	times := ""
+	if r.Times > 0 {
+		times = fmt.Sprintf("%10.2fx", r.Times)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%-10v %-4s %6d %6s %8d %10.1f %10.1f %10.1f %10.1f %10s%s\n",
+		r.Algorithm, r.Mode, r.K, r.Words, r.Queries, r.Mean, r.P50, r.P95, r.P99, rate, times)
 	for _, b := range r.Batch {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "  batch %-5v %3d threads %10.0f queries/s %6.2fx\n", b.Strategy, b.Threads, b.Rate, b.Times)
