@@ -25,12 +25,17 @@ func (g *grid) chooseCells(docs, longest uint64) {
 	g.shift = uint(min(bits.Len64(size)-1, 16))
 }
 
-// worthCell is the number of postings in a cell from which on it is worth a look of its own.
-const worthCell = 32
+const (
+	// worthCell is the number of postings in a cell from which on it is worth a look of its own.
+	worthCell = 32
+	// manyForGrid is how many words have something good in nearly every cell. Without it queries of 100 words take a twentieth longer, on two cores,
+	// which both find that out, a tenth; queries of 50 words are faster with cells.
+	manyForGrid = 64
+)
 
 // worthGrid says whether to go through a window by cells: if there is a threshold, and much to be skipped.
 func (q *query) worthGrid(essential int, base, end uint32) bool {
-	if q.cut < 0 || q.grid.rest.next() {
+	if q.cut < 0 || len(q.lists) >= manyForGrid || q.grid.rest.next() {
 		return false
 	}
 	n := 0

@@ -495,6 +495,35 @@ snDone:
 	VZEROUPPER
 	RET
 
+// func keepAVX512(found *candidate, n int, need float32) int
+// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
+TEXT ·keepAVX512(SB), NOSPLIT, $0-32
+	MOVQ found+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS need+16(FP), Z20
+	MOVQ SI, DI
+	MOVL $0xff, AX
+	KMOVW AX, K1
+kpLoop:
+	SUBQ $8, CX
+	JLT  kpDone
+	VMOVDQU64 (SI), Z0
+	VPMOVQD Z0, Y1                   // the sums
+	VCMPPS $14, Z20, Z1, K1, K2
+	VPCOMPRESSQ.Z Z0, K2, Z2
+	VMOVDQU64 Z2, (DI)
+	KMOVW K2, AX
+	POPCNTL AX, AX
+	LEAQ (DI)(AX*8), DI
+	ADDQ $64, SI
+	JMP  kpLoop
+kpDone:
+	SUBQ found+0(FP), DI
+	SHRQ $3, DI
+	MOVQ DI, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // 7, 15, ..., 127: the last of each eight.
 DATA eighths<>+0(SB)/8, $0x0000000f00000007
 DATA eighths<>+8(SB)/8, $0x0000001f00000017

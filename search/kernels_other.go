@@ -16,6 +16,8 @@ func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *candi
 
 func scanAVX512(sums *float32, n int, base uint32, need float32, out *candidate) int { return 0 }
 
+func keepAVX512(found *candidate, n int, need float32) int { return 0 }
+
 func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int) {
 	return 0, 0
 }

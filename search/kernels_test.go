@@ -126,6 +126,26 @@ func TestMergeIsItsTwin(t *testing.T) {
 	}
 }
 
+func TestKeepIsItsTwin(t *testing.T) {
+	rng := rand.New(rand.NewPCG(53, 54))
+	for range 3000 {
+		var fast, plain window
+		for _, d := range risingNumbers(rng, 1+rng.IntN(index.BlockSize), 20) {
+			plain.found = append(plain.found, makeCandidate(d, rng.Float32()-0.1))
+		}
+		need := rng.Float64()*1.2 - 0.2
+		if len(plain.found) > 0 && rng.IntN(2) == 0 {
+			need = float64(plain.found[rng.IntN(len(plain.found))].sum()) * []float64{1, 1 - 1e-9, 1 + 1e-9}[rng.IntN(3)]
+		}
+		fast.found = slices.Clip(slices.Clone(plain.found))
+		fast.keep(need)
+		plain.plainKeep(0, 0, need)
+		if !slices.Equal(fast.found, plain.found) {
+			t.Fatalf("kept %v, want %v", fast.found, plain.found)
+		}
+	}
+}
+
 func TestFoundIsSortedWithAndWithoutBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	var w window

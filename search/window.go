@@ -163,14 +163,3 @@ func (w *window) mergeFound(first int) {
 	}
 	copy(w.found[len(out):], a) // b's rest is in its place
 }
-
-// keep drops the candidates whose sum is not above need.
-func (w *window) keep(need float64) {
-	kept := w.found[:0]
-	for _, c := range w.found {
-		if float64(c.sum()) > need {
-			kept = append(kept, c)
-		}
-	}
-	w.found = kept
-}
