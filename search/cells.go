@@ -28,8 +28,8 @@ func (g *grid) chooseCells(docs, longest uint64) {
 const (
 	// worthCell is the number of postings in a cell from which on it is worth a look of its own.
 	worthCell = 32
-	// manyForGrid is how many words have something good in nearly every cell. Without it queries of 100 words take a twentieth longer, on two cores,
-	// which both find that out, a tenth; queries of 50 words are faster with cells.
+	// manyForGrid is how many words have something good in nearly every cell. Without it queries of 100 words take a tenth longer, while those of 50 words
+	// are a twentieth faster with cells.
 	manyForGrid = 64
 )
 
