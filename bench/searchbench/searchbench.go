@@ -1,6 +1,6 @@
 // Package searchbench measures how fast an index answers queries: the latency of each, how
-// many a second can come in before the slowest hundredth of them waits too long, and how much faster many
-// are answered by many threads.
+// many a second can come in before the slowest hundredth of them waits too long, how much faster many
+// are answered by many threads, and how much faster by a device.
 //
 // A latency is the median of several rounds; in a round the queries are asked one after the other in random
 // order. For the load, queries arrive at random moments at a given mean rate (a Poisson process), whether
@@ -11,6 +11,7 @@ package searchbench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,10 +67,12 @@ type Latency struct {
 	Max  float64 `json:"max_us"`
 }
 
+var errNoQueries = errors.New("benchmark of searches: there are no queries")
+
 // Run measures.
 func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) error {
 	if len(queries) == 0 {
-		return fmt.Errorf("benchmark of searches: there are no queries")
+		return errNoQueries
 	}
 	words := make([]int, len(queries))
 	for i, q := range queries {

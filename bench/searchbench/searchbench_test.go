@@ -15,11 +15,16 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-func small(t *testing.T) *search.Searcher {
+func small(t *testing.T) *search.Searcher { return opened(t, built(t)) }
+
+func built(t *testing.T) string { return indexOf(t, strings.Repeat("a b c\nb c d\nc d e f\n", 50)) }
+
+// indexOf makes an index of lines.
+func indexOf(t *testing.T, lines string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "corpus.txt")
-	if err := os.WriteFile(file, []byte(strings.Repeat("a b c\nb c d\nc d e f\n", 50)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	a, err := text.ParseAnalyzer("whitespace")
@@ -30,7 +35,12 @@ func small(t *testing.T) *search.Searcher {
 	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := search.Open(filepath.Join(dir, "ix"))
+	return filepath.Join(dir, "ix")
+}
+
+func opened(t *testing.T, dir string) *search.Searcher {
+	t.Helper()
+	s, err := search.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -28,24 +27,35 @@ type benchSearchFlags struct {
 func newBenchSearchCmd(a *app) *cobra.Command {
 	var f benchSearchFlags
 	cmd := &cobra.Command{
-		Use:   "search DIR --topics FILE",
-		Short: "Latency of queries, and the highest load that keeps a p99",
+		Use:         "search DIR --topics FILE",
+		Short:       "Latency of queries, the load that keeps a p99, and batches on cores and on a GPU",
+		Annotations: hasGPU,
 		Long: `Asks the queries in FILE of the index in DIR and prints how long they take, in microseconds, for
 every algorithm, mode and k, and by how many words they have. A query's time is the median of --rounds.
+Each query is answered by one core. With --engine multicore it is answered by all cores and, in turn, by one, and the
+last column says how many times as long the one takes.
 
 With --p99 it also finds the most queries a second, arriving at random, of which 99 in 100 are answered
-within that time, waiting included. --threads queries are answered side by side, one core each; with
---engine multicore one after the other, on all cores. Then one core is asked, too, in turn, and the last column
-says how many times as long it takes.
+within that time, waiting included. --threads queries are answered side by side; with --engine multicore one
+after the other.
 
 With --batch it also answers all queries at once with 1, 2, 4 and so on up to --threads threads, as 'search --topics'
-does: with --batch auto there, and with async. With --json it prints an object a line.`,
+does: with --batch auto there, and with async.
+
+With --engine gpu it answers all queries at once, for every mode and k: on the GPU and, in turn, on --threads cores. First every
+result is compared; one that differs is an error. Then come milliseconds for all queries, the median of --rounds and the least, of the
+library's two calls: SearchBatch, whose results may be kept, and MapBatch, which lends them. The last two columns
+say how many times as fast as the cores the GPU is with each; there the cores' time is the better of their two medians.
+The time of bringing the index to the GPU does not count.
+
+With --json it prints an object a line.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  collocate bench search news.index --topics topics.txt
   collocate bench search news.index --topics topics.txt --algorithms auto,wand,bmw -k 10,1000 --modes or
   collocate bench search news.index --topics topics.txt --batch --threads 16
-  collocate bench search news.index --topics topics.txt --p99 20ms --threads 8`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.benchSearch(cmd.Context(), args[0], &f) },
+  collocate bench search news.index --topics topics.txt --p99 20ms --threads 8
+  collocate bench search news.index --topics topics.txt --engine gpu -k 10,1000 --rounds 21`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchSearch(cmd, args[0], &f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
@@ -95,13 +105,21 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 	if a.engine == engine.Multicore {
 		o.Parallel, o.Workers = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}, 1
 	}
+	if a.engine == engine.GPU {
+		o.Batch = a.threads
+	}
 	return o, nil
 }
 
-func (a *app) benchSearch(ctx context.Context, dir string, f *benchSearchFlags) error {
+func (a *app) benchSearch(cmd *cobra.Command, dir string, f *benchSearchFlags) error {
 	o, err := f.options(a)
 	if err != nil {
 		return err
+	}
+	for _, name := range []string{"algorithms", "p99", "step", "batch"} {
+		if a.engine == engine.GPU && cmd.Flags().Changed(name) {
+			return usagef("--%s is not for --engine gpu, which answers all queries at once", name)
+		}
 	}
 	topics, err := trec.ReadTopics(f.topics)
 	if err != nil {
@@ -120,6 +138,9 @@ func (a *app) benchSearch(ctx context.Context, dir string, f *benchSearchFlags) 
 		return err
 	}
 	defer s.Close()
+	if a.engine == engine.GPU {
+		return a.benchDevice(cmd.Context(), s, dir, queries, o)
+	}
 	if a.json {
 		e := json.NewEncoder(a.stdout)
 		o.Report = func(r searchbench.Row) error { return e.Encode(r) }
@@ -131,7 +152,7 @@ func (a *app) benchSearch(ctx context.Context, dir string, f *benchSearchFlags) 
 		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s%s\n", "algorithm", "mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s", times)
 		o.Report = a.printBenchRow
 	}
-	return searchbench.Run(ctx, s, queries, o)
+	return searchbench.Run(cmd.Context(), s, queries, o)
 }
 
 func (a *app) printBenchRow(r searchbench.Row) error {
