@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 	"unsafe"
@@ -41,9 +42,10 @@ func (q *gpuAsk) flies() bool { return !q.odd && q.words > 0 }
 
 // asker turns requests into what the device wants. What it holds is used again.
 type asker struct {
+	room   text.ShortRoom
 	tokens text.Tokens
 	text   keyText
-	bytes  []byte // of words that are not as in the text
+	bytes  []byte // of words that are longer than a key
 	words  []askedWord
 	counts []int        // of the words of each request
 	terms  []gpuAskTerm // of several requests
@@ -51,10 +53,9 @@ type asker struct {
 
 // askedWord is a word of a request.
 type askedWord struct {
-	key    wordKey
-	hash   uint64
-	text   string
-	weight float64
+	key  wordKey
+	hash uint64
+	at   int // where in asker.bytes it is, if the key does not have it
 }
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
@@ -98,61 +99,103 @@ func (a *asker) takeApart(g *onGPU, r *lineRequest, q *gpuAsk) {
 	q.k = int16(min(int(k), max(1, int(g.s.c.docs))))
 	if r.rare != nil && len(r.rare.Words) > 0 {
 		for _, w := range r.rare.Words {
-			if w.Weight == 0 {
-				w.Weight = 1
-			}
 			a.text.set(unsafe.Slice(unsafe.StringData(w.Text), len(w.Text)))
-			a.note(g, 0, len(w.Text), w.Weight)
+			a.note(g, 0, len(w.Text))
 		}
 		return
 	}
-	t := &a.tokens
 	doc := unsafe.Slice(unsafe.StringData(r.text), len(r.text)) // which analyzers only read
+	if g.s.short != nil {
+		if borders, ok := g.s.short.AnalyzeShort(doc, &a.room); ok {
+			a.noteShort(g, borders)
+			return
+		}
+	}
+	t := &a.tokens
 	if q.odd = g.s.analyzer.Analyze(doc, t) != nil; q.odd {
 		return
 	}
-	bytes := t.Bytes
-	if unsafe.SliceData(bytes) != unsafe.SliceData(doc) { // it will be used again
-		a.bytes = append(a.bytes, bytes...)
-		bytes = a.bytes[len(a.bytes)-len(bytes):]
-	}
-	a.text.set(bytes)
+	a.text.set(t.Bytes)
 	for _, w := range t.Words {
-		a.note(g, int(w.Start), int(w.End), 1)
+		a.note(g, int(w.Start), int(w.End))
 	}
 }
 
 // note notes a word of the text.
-func (a *asker) note(g *onGPU, start, end int, weight float64) {
+func (a *asker) note(g *onGPU, start, end int) {
+	at := len(a.bytes)
+	if end-start > keyBytes {
+		a.bytes = append(a.bytes, a.text.text[start:end]...)
+	}
 	key := a.text.key(start, end)
 	hash := key.hash()
 	g.words.ask(hash)
-	// Field by field: a value that is put together first is written twice, and read before it is there.
+	a.words = append(a.words, askedWord{key, hash, at})
+}
+
+// shortTurn is how many words of a short text are looked at without asking whether they are there: most queries have no more, and how many
+// nobody can guess.
+const shortTurn = 4
+
+// noteShort notes the words of a short text.
+func (a *asker) noteShort(g *onGPU, borders uint64) {
+	const most = (text.MaxShort + 1) / 2
 	n := len(a.words)
-	a.words = slices.Grow(a.words, 1)[:n+1]
-	w := &a.words[n]
-	w.key.a, w.key.b, w.hash, w.weight = key.a, key.b, hash, weight
-	w.text = unsafe.String(unsafe.SliceData(a.text.text[start:]), end-start)
+	if cap(a.words) < n+most {
+		a.words = slices.Grow(a.words, most)
+	}
+	a.words = a.words[:n+bits.OnesCount64(borders)/2]
+	to := (*[most]askedWord)(a.words[n : n+most])
+	lines := g.words.lines.Load()
+	for i := 0; ; {
+		turn := to[i : i+shortTurn]
+		for j := range turn {
+			start := bits.TrailingZeros64(borders)
+			borders &= borders - 1
+			end := bits.TrailingZeros64(borders)
+			borders &= borders - 1
+			w := &turn[j]
+			if end-start > keyBytes {
+				w.at = len(a.bytes)
+				a.bytes = append(a.bytes, a.room[start:end]...)
+				w.key = longKeyOf(a.room[start:end])
+			} else {
+				w.key = shortKey((*[16]byte)(a.room[start:start+16]), end-start)
+			}
+			w.hash = w.key.hash()
+		}
+		prefetchWords(lines, &turn[0])
+		if i += shortTurn; borders == 0 {
+			return
+		}
+	}
 }
 
 // putTogether fills a request from its words. Those that the index does not know are left out.
 func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineRequest) {
+	var weighted []Word
+	if r.rare != nil {
+		weighted = r.rare.Words
+	}
 	from, known := len(a.terms), true
 	least, lead, plain := uint32(math.MaxUint32), 0, true // postings of the rarest word; which it is; each word is there once, with the usual weight
 	postings, blocks := int64(0), uint32(0)
 	for i := range words {
 		w := &words[i]
-		found := g.words.find(w.key, w.hash, w.text)
+		found := g.words.first(w.key, w.hash)
 		if found == nil {
 			var err error
-			if found, err = g.lookUp(w.key, w.hash, w.text); err != nil {
+			if found, err = a.lookUp(g, w); err != nil {
 				q.odd = true
 				break
 			}
 		}
-		if w.weight != 1 {
-			if plain, q.odd = false, !(w.weight > 0 && w.weight <= 1e9); q.odd {
-				break
+		weight := 1.0
+		if len(weighted) > 0 && weighted[i].Weight != 0 {
+			if weight = weighted[i].Weight; weight != 1 {
+				if plain, q.odd = false, !(weight > 0 && weight <= 1e9); q.odd {
+					break
+				}
 			}
 		}
 		if found.df == 0 {
@@ -162,7 +205,7 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 			continue
 		}
 		if same := a.sameAs(from, found); same != nil {
-			same.weight += w.weight
+			same.weight += weight
 			plain = false
 			continue
 		}
@@ -174,7 +217,7 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 		if found.df < least {
 			least, lead = found.df, len(a.terms)-from
 		}
-		a.terms = append(a.terms, gpuAskTerm{found, w.weight})
+		a.terms = append(a.terms, gpuAskTerm{found, weight})
 	}
 	if q.odd || r.mode == And && !known {
 		a.terms = a.terms[:from]
@@ -195,6 +238,16 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 	for i := range terms {
 		prefetch(unsafe.Pointer(terms[i].word.Load())) // see fill
 	}
+}
+
+// lookUp finds a word that is not where it was expected.
+func (a *asker) lookUp(g *onGPU, w *askedWord) (*wordEntry, error) {
+	var short [16]byte
+	text := w.key.appendTo(short[:0])
+	if w.key.long() {
+		text = a.bytes[w.at : w.at+w.key.size()]
+	}
+	return g.lookUp(w.key, w.hash, unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
 // sameAs is the word among those from a position on that is the same; nil: there is none.

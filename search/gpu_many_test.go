@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -393,10 +394,60 @@ func TestGPUWordKeys(t *testing.T) {
 		if old, ok := seen[key]; ok && old != word {
 			t.Fatalf("%q and %q have the same key", word, old)
 		}
-		if len(word) > keyBytes != (key.b>>56 == longKey) {
+		if len(word) > keyBytes != key.long() || len(word) != key.size() || !key.long() && string(key.appendTo(nil)) != word {
 			t.Fatalf("%q: key %x", word, key)
 		}
 		seen[key] = word
+	}
+}
+
+// A short text is taken apart as longer ones are, and words that are only in their key are looked up from there.
+func TestGPUAsksShortTexts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 11))
+	for _, analyzer := range []string{"whitespace", "unicode", "ascii"} {
+		s := buildLines(t, analyzer, "a b c", "b c it's", "as-long-as-no-key-can-be aslongasnokeycanbe")
+		g := &onGPU{s: s, words: newWordTable(), pack: &gpuStore{tiles: 1}}
+		requests := make([]lineRequest, spreadBy)
+		short, long := &asker{}, &asker{}
+		for range 300 {
+			for i := range requests {
+				text := make([]byte, rng.IntN(70))
+				alphabet := []string{"abc     ", "aB' ", "aslongno-", "a b \xc3\xa9_"}[rng.IntN(4)]
+				for j := range text {
+					text[j] = alphabet[rng.IntN(len(alphabet))]
+				}
+				requests[i].text = string(text)
+				if rng.IntN(8) == 0 {
+					requests[i].text = []string{"it's a b a", "as-long-as-no-key-can-be b", "aslongasnokeycanbe C", "unheard"}[rng.IntN(4)]
+				}
+			}
+			got, want := make([]gpuAsk, spreadBy), make([]gpuAsk, spreadBy)
+			short.terms, long.terms = nil, nil
+			short.askAll(g, requests, got)
+			keep := s.short
+			s.short = nil
+			long.askAll(g, requests, want)
+			s.short = keep
+			if !slices.Equal(short.counts, long.counts) || len(short.words) != len(long.words) {
+				t.Fatalf("%s: %d words, want %d", analyzer, len(short.words), len(long.words))
+			}
+			for i, w := range short.words {
+				l := long.words[i]
+				if w.key != l.key || w.hash != l.hash || w.key.long() && !bytes.Equal(short.bytes[w.at:w.at+w.key.size()], long.bytes[l.at:l.at+l.key.size()]) {
+					t.Fatalf("%s: word %d is %+v, want %+v", analyzer, i, w, l)
+				}
+			}
+			for i := range got {
+				if !slices.Equal(got[i].terms(), want[i].terms()) || got[i].postings != want[i].postings || got[i].odd != want[i].odd {
+					t.Fatalf("%s: %q: %+v, want %+v", analyzer, requests[i].text, got[i], want[i])
+				}
+				for _, e := range got[i].terms() {
+					if w := e.word.Load(); w.info.DF == 0 || !strings.Contains(requests[i].text, w.text) && analyzer == "whitespace" {
+						t.Fatalf("%q: word %q", requests[i].text, w.text)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -69,13 +69,45 @@ func newWordTable() *wordTable {
 	return t
 }
 
-// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word only their hash.
+// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word their hash, and how many they are in the lower bytes.
 type wordKey struct{ a, b uint64 }
 
 const (
 	keyBytes = 15
 	longKey  = 255 // instead of how many
 )
+
+func (k wordKey) long() bool { return k.b>>56 == longKey }
+
+// size is how many bytes a word has.
+func (k wordKey) size() int {
+	if k.long() {
+		return int(k.b & (1<<56 - 1))
+	}
+	return int(k.b >> 56)
+}
+
+// appendTo appends the bytes of a word, if it is not long.
+func (k wordKey) appendTo(b []byte) []byte {
+	n := len(b)
+	b = binary.LittleEndian.AppendUint64(b, k.a)
+	b = binary.LittleEndian.AppendUint64(b, k.b)
+	return b[:n+min(k.size(), keyBytes)]
+}
+
+// keyMasks have the bits of the bytes of a word, by how many there are.
+var keyMasks = func() (masks [keyBytes + 1]wordKey) {
+	for n := range masks {
+		masks[n] = wordKey{1<<(8*min(n, 8)) - 1, 1<<(8*(max(n, 8)-8)) - 1}
+	}
+	return masks
+}()
+
+// shortKey is the key of the first n of some bytes, keyBytes at most.
+func shortKey(near *[16]byte, n int) wordKey {
+	m := &keyMasks[n&keyBytes]
+	return wordKey{binary.LittleEndian.Uint64(near[:]) & m.a, binary.LittleEndian.Uint64(near[8:])&m.b | uint64(n)<<56}
+}
 
 // keyText is a text whose words have keys. How long words are nobody can guess, so that there are no branches by it.
 type keyText struct {
@@ -106,12 +138,13 @@ func (t *keyText) key(start, end int) wordKey {
 }
 
 func longKeyOf(word []byte) wordKey {
-	k := wordKey{a: uint64(len(word)), b: binary.LittleEndian.Uint64(word[len(word)-8:])}
+	size := len(word)
+	k := wordKey{a: uint64(size), b: binary.LittleEndian.Uint64(word[len(word)-8:])}
 	for ; len(word) > 8; word = word[8:] {
 		k.a ^= binary.LittleEndian.Uint64(word)
 		k.a = k.hash()
 	}
-	return wordKey{k.a, longKey << 56}
+	return wordKey{k.a, longKey<<56 | uint64(size)}
 }
 
 // hash multiplies the halves, which for words takes a third of the time of hashes that are hard to meet on purpose. Of words that have the same, only some are remembered.
@@ -125,6 +158,15 @@ func (t *wordTable) ask(hash uint64) {
 	prefetchLine(unsafe.Pointer(&t.lines.Load()[hash%tableLines]))
 }
 
+// first is a word, if it is the first one in its line and not long.
+func (t *wordTable) first(key wordKey, hash uint64) *wordEntry {
+	e := &t.lines.Load()[hash%tableLines][0]
+	if e.word.Load() == nil || e.key != key || key.long() {
+		return nil
+	}
+	return e
+}
+
 // find is a word, if it is there.
 func (t *wordTable) find(key wordKey, hash uint64, text string) *wordEntry {
 	lines := t.lines.Load()
@@ -136,7 +178,7 @@ func (t *wordTable) find(key wordKey, hash uint64, text string) *wordEntry {
 			if w == nil {
 				return nil
 			}
-			if e.key == key && (key.b>>56 != longKey || w.text == text) {
+			if e.key == key && (!key.long() || w.text == text) {
 				return e
 			}
 		}
@@ -174,8 +216,11 @@ func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
 	return alone // which counts, too: a table in which some find no place will soon be left
 }
 
-// lookUp looks a word up that is not known.
+// lookUp looks a word up, in the table or the index.
 func (g *onGPU) lookUp(key wordKey, hash uint64, text string) (*wordEntry, error) {
+	if e := g.words.find(key, hash, text); e != nil {
+		return e, nil
+	}
 	word := []byte(text)
 	info, err := g.s.index.Lookup(word)
 	if err != nil {

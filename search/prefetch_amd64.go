@@ -13,3 +13,8 @@ func prefetch(p unsafe.Pointer)
 //
 //go:noescape
 func prefetchLine(p unsafe.Pointer)
+
+// prefetchWords is wordTable.ask for shortTurn words.
+//
+//go:noescape
+func prefetchWords(lines *[tableLines]wordLine, first *askedWord)

@@ -1,5 +1,6 @@
 //go:build !purego
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // func prefetch(p unsafe.Pointer)
@@ -13,4 +14,20 @@ TEXT ·prefetch(SB), NOSPLIT, $0-8
 TEXT ·prefetchLine(SB), NOSPLIT, $0-8
 	MOVQ p+0(FP), SI
 	PREFETCHT0 (SI)
+	RET
+
+#define ASK(i) \
+	MOVQ (askedWord_hash+i*askedWord__size)(SI), AX; \
+	ANDQ $(const_tableLines-1), AX; \
+	SHLQ $6, AX; \
+	PREFETCHT0 (DI)(AX*1)
+
+// func prefetchWords(lines *[tableLines]wordLine, first *askedWord)
+TEXT ·prefetchWords(SB), NOSPLIT, $0-16
+	MOVQ lines+0(FP), DI
+	MOVQ first+8(FP), SI
+	ASK(0)
+	ASK(1)
+	ASK(2)
+	ASK(3)
 	RET

@@ -16,6 +16,7 @@ import (
 type Searcher struct {
 	index    *index.Reader
 	analyzer text.Analyzer
+	short    text.ShortAnalyzer // the same, or nil
 	c        collection
 	own      bool // Close closes the index
 
@@ -53,9 +54,10 @@ func New(r *index.Reader) (*Searcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
+	short, _ := a.(text.ShortAnalyzer)
 	low, _, exact := r.ClassLengths()
 	s := &Searcher{
-		index: r, analyzer: a, known: newWordCache(wordSets),
+		index: r, analyzer: a, short: short, known: newWordCache(wordSets),
 		c: collection{
 			docs: uint64(r.Docs()), tokens: uint64(r.Tokens()),
 			lengths: r.Lengths(), classLength: low, buckets: &buckets{classes: r.Classes(), lengths: low}, groups: &lengthGroups{}, codeTF: index.TFOfCode(), stored: r.StoredModel(),

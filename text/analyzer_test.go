@@ -191,8 +191,16 @@ var definitions = map[string]func([]byte) ([]string, []Span){
 	"unicode":    libraryWords,
 }
 
-// checkTokens holds for every analyzer and every text.
+// checkTokens holds for every analyzer and every text, with kernels and without.
 func checkTokens(an Analyzer, doc []byte, t *Tokens) error {
+	if err := checkThese(an, doc, t); err != nil || definitions[an.Name()] == nil {
+		return err
+	}
+	defer withoutKernels()()
+	return checkThese(an, doc, t)
+}
+
+func checkThese(an Analyzer, doc []byte, t *Tokens) error {
 	before := bytes.Clone(doc)
 	t.WantSource = true
 	if err := an.Analyze(doc, t); err != nil {
@@ -233,7 +241,7 @@ func checkTokens(an Analyzer, doc []byte, t *Tokens) error {
 	if !slices.Equal(list, wordList(t)) {
 		return errors.New("without sources the words are others")
 	}
-	return nil
+	return checkShort(an, doc, list)
 }
 
 // randomText mixes what is hard: white space, joiners, controls, combining marks,
@@ -298,26 +306,6 @@ func TestUnicodeRulesForASCII(t *testing.T) {
 					t.Fatalf("%q: %v", doc, err)
 				}
 			}
-		}
-	}
-}
-
-// Short texts, as queries are, have a way of their own: all lengths up to beyond a block, with and without control characters.
-func TestShortTexts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(64, 1))
-	var tokens Tokens
-	an := analyzer(t, "whitespace")
-	for range 20000 {
-		doc := randomText(rng, 70)[:rng.IntN(70)]
-		if rng.IntN(2) == 0 {
-			for i, c := range doc {
-				if c < ' ' {
-					doc[i] = ' '
-				}
-			}
-		}
-		if err := checkTokens(an, doc, &tokens); err != nil {
-			t.Fatalf("%q: %v", doc, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/clipperhouse/uax29/v2/words"
 )
@@ -36,8 +37,16 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 		return err
 	}
 	t.Source = t.Source[:0]
-	out := slices.Grow(t.scratch[:0], len(doc))
+	out := slices.Grow(t.scratch[:0], len(doc)+len(ShortRoom{}))
 	b := newBorders(t.Words)
+	if len(doc) <= MaxShort && !s.slow && !t.WantSource {
+		if word, ok := shortWords(doc, (*ShortRoom)(out[:len(ShortRoom{})])); ok {
+			b.add(0, word)
+			t.scratch, t.Bytes = out, out[:len(doc)]
+			t.Words = b.words(len(doc))
+			return nil
+		}
+	}
 	for at := 0; at < len(doc); {
 		if s.slow {
 			out = segmentOther(doc, 0, out, &b, t, s.fold)
@@ -130,22 +139,14 @@ func joins(doc []byte, i int) bool {
 // it in lower case to out, and its words to b and, if wanted, to t.Source.
 func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byte {
 	base := len(out)
-	out = slices.Grow(out, len(doc))[:base+len(doc)]
-	lower := out[base:]
+	out = slices.Grow(out, len(doc)+block)[:base+len(doc)]
+	lower := out[base : base+len(doc)+block] // whole blocks are written
 	first := len(b.list)
 	scores := uint64(0) // underscores seen
 	before := uint64(0) // whether the byte before the block belongs to a word
 	b.last = 0
 	for at := 0; at < len(doc); at += block {
-		var word, space, score uint64
-		if at+block <= len(doc) {
-			word, space, score = wordBits((*[block]byte)(lower[at:]), (*[block]byte)(doc[at:]))
-		} else {
-			rest := tail(doc[at:])
-			var low [block]byte
-			word, space, score = wordBits(&low, &rest)
-			copy(lower[at:], low[:])
-		}
+		word, space, score := wordBits((*[block]byte)(lower[at:]), doc[at:])
 		scores |= score
 		after := uint64(0)
 		if next := at + block; next < len(doc) && (kinds[doc[next]]&(letter|digit) != 0) {
@@ -174,18 +175,31 @@ func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byt
 }
 
 // wordBits has the bits of letters, digits and underscores, of white space and other
-// control characters, and whether there are underscores; and writes the bytes in lower case.
-func wordBits(lower, p *[block]byte) (word, space, scores uint64) {
+// control characters, and whether there are underscores, in the first block of a text of
+// ASCII; and writes the bytes in lower case.
+func wordBits(lower *[block]byte, p []byte) (word, space, scores uint64) {
+	if hasAVX512 {
+		word, space, scores, _ = wordBitsAVX512(&lower[0], unsafe.SliceData(p), min(len(p), block))
+		return word, space, scores
+	}
+	if len(p) < block {
+		rest := tail(p)
+		p = rest[:]
+	}
 	for i := 0; i < block; i += 8 {
-		w := binary.LittleEndian.Uint64(p[i : i+8])
-		letters := between(w|0x20*ones, 'a', 'z')
-		binary.LittleEndian.PutUint64(lower[i:i+8], w|letters>>2)
-		score := between(w, '_', '_')
-		scores |= score
-		word |= gather(letters|between(w, '0', '9')|score) << i
-		space |= gather(^atLeast(w, ' '+1)&tops) << i
+		low, wd, sp, sc := wordBits8(binary.LittleEndian.Uint64(p[i : i+8]))
+		binary.LittleEndian.PutUint64(lower[i:i+8], low)
+		word |= wd << i
+		space |= sp << i
+		scores |= sc
 	}
 	return word, space, scores
+}
+
+func wordBits8(w uint64) (lower, word, space, scores uint64) {
+	letters := between(w|0x20*ones, 'a', 'z')
+	scores = between(w, '_', '_')
+	return w | letters>>2, gather(letters | between(w, '0', '9') | scores), gather(^(atLeast(w, ' '+1) | w) & tops), scores
 }
 
 // dropScores removes the words from list[first:] that are underscores only.

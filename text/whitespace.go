@@ -21,10 +21,11 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 		return err
 	}
 	t.Bytes = doc
-	if len(doc) <= block && !t.WantSource {
-		if m, ok := fewBlankBits(doc); ok {
+	if len(doc) <= MaxShort && !t.WantSource {
+		var room ShortRoom
+		if word, ok := shortNotBlank(doc, &room); ok {
 			b := newBorders(t.Words)
-			b.add(0, m)
+			b.add(0, word)
 			t.Words, t.Source = b.words(len(doc)), t.Source[:0]
 			return nil
 		}
@@ -56,6 +57,13 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 // splitBlanks finds the words between blanks, tabs and line feeds.
 func splitBlanks(doc []byte, b *borders) {
 	at := 0
+	if hasAVX512 {
+		var copied [block]byte // which nobody wants
+		for ; at+block <= len(doc); at += block {
+			blank, _ := blankBitsAVX512(&copied[0], &doc[at], block)
+			b.add(at, ^blank)
+		}
+	}
 	for ; at+block <= len(doc); at += block {
 		b.add(at, ^blankBits((*[block]byte)(doc[at:])))
 	}
@@ -63,29 +71,6 @@ func splitBlanks(doc []byte, b *borders) {
 		rest := tail(doc[at:])
 		b.add(at, ^blankBits(&rest))
 	}
-}
-
-// fewBlankBits has the bits of what is not blank in a short text, a query mostly, unless there are control characters in it.
-func fewBlankBits(doc []byte) (m uint64, ok bool) {
-	control := uint64(0)
-	for i := 0; i < len(doc); i += 8 {
-		w := uint64(0)
-		if n := len(doc) - i; n >= 8 {
-			w = binary.LittleEndian.Uint64(doc[i:])
-		} else {
-			if len(doc) >= 8 {
-				w = binary.LittleEndian.Uint64(doc[len(doc)-8:]) >> (64 - 8*n)
-			} else {
-				for j := n - 1; j >= 0; j-- {
-					w = w<<8 | uint64(doc[i+j])
-				}
-			}
-			w |= ' ' * ones << (8 * n)
-		}
-		m |= gather((atLeast(w, ' '+1)|w)&tops) << i
-		control |= ^(atLeast(w, ' ') | w)
-	}
-	return m, control&tops == 0
 }
 
 // blankBits has the bits of the blanks, tabs and line feeds. Most blocks have no

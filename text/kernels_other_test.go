@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package text
+
+func withoutKernels() func() { return func() {} }

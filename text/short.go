@@ -1,0 +1,105 @@
+package text
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
+// ShortAnalyzer is an Analyzer that has a way of its own for short texts, as queries are: what Tokens and their lists take is more than finding
+// the words of 20 bytes.
+type ShortAnalyzer interface {
+	Analyzer
+	// AnalyzeShort writes the words that Analyze finds in doc to room, and returns the bits of the places where one starts or ends: the first word is from
+	// the lowest bit to the next, and so on. What stands between and behind words means nothing. It returns false for a text that is not short, of
+	// MaxShort bytes, and for some that are rare; they are for Analyze.
+	AnalyzeShort(doc []byte, room *ShortRoom) (borders uint64, ok bool)
+}
+
+// MaxShort is the most bytes of a short text: the end of a word has a bit, too.
+const MaxShort = 63
+
+// ShortRoom is where short texts are written. From each place up to MaxShort+1 on there are 16 bytes to read.
+type ShortRoom [80]byte
+
+func (unicodeWords) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
+	word, ok := shortWords(doc, room)
+	return word ^ word<<1, ok
+}
+
+// shortWords has the bits of the words' bytes of a short ASCII text without underscores, and writes it in lower case.
+func shortWords(doc []byte, room *ShortRoom) (uint64, bool) {
+	if len(doc) > MaxShort {
+		return 0, false
+	}
+	var word, space, score, high uint64
+	if hasAVX512 {
+		word, space, score, high = wordBitsAVX512(&room[0], unsafe.SliceData(doc), len(doc))
+	} else {
+		word, space, score, high = shortWordBits(doc, room)
+	}
+	for single := ^word &^ space & (word << 1) & (word >> 1); single != 0; single &= single - 1 {
+		if joins(room[:], bits.TrailingZeros64(single)) {
+			word |= single & -single
+		}
+	}
+	return word, score|high == 0
+}
+
+func shortWordBits(doc []byte, room *ShortRoom) (word, space, score, high uint64) {
+	space = ^uint64(0)
+	for i := 0; i < len(doc); i += 8 {
+		w := few(doc, i)
+		low, wd, sp, sc := wordBits8(w)
+		binary.LittleEndian.PutUint64(room[i:i+8], low)
+		word |= wd << i
+		space ^= (sp ^ 0xff) << i
+		score |= sc
+		high |= w & tops
+	}
+	return word, space, score, high
+}
+
+func (whitespace) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
+	word, ok := shortNotBlank(doc, room)
+	return word ^ word<<1, ok
+}
+
+// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and copies it.
+func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
+	if len(doc) > MaxShort {
+		return 0, false
+	}
+	all := uint64(1)<<len(doc) - 1
+	if hasAVX512 {
+		blank, cr := blankBitsAVX512(&room[0], unsafe.SliceData(doc), len(doc))
+		return all &^ blank, cr == 0
+	}
+	m, control := uint64(0), uint64(0)
+	for i := 0; i < len(doc); i += 8 {
+		w := few(doc, i)
+		binary.LittleEndian.PutUint64(room[i:i+8], w)
+		if n := len(doc) - i; n < 8 {
+			w |= ' ' * ones << (8 * n)
+		}
+		m |= gather((atLeast(w, ' '+1)|w)&tops) << i
+		control |= ^(atLeast(w, ' ') | w)
+	}
+	return m & all, control&tops == 0
+}
+
+// few has eight bytes of a text from a place on, or those that there are and zeros behind them.
+func few(doc []byte, i int) uint64 {
+	n := len(doc) - i
+	if n >= 8 {
+		return binary.LittleEndian.Uint64(doc[i:])
+	}
+	if len(doc) >= 8 {
+		return binary.LittleEndian.Uint64(doc[len(doc)-8:]) >> (64 - 8*n)
+	}
+	w := uint64(0)
+	for j := n - 1; j >= 0; j-- {
+		w = w<<8 | uint64(doc[i+j])
+	}
+	return w
+}

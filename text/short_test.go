@@ -1,0 +1,152 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// checkShort holds for every text: an analyzer that has a way for short ones finds the same words on it, or says that it does not.
+func checkShort(an Analyzer, doc []byte, want []string) error {
+	short, ok := an.(ShortAnalyzer)
+	if !ok {
+		return nil
+	}
+	room := ShortRoom{}
+	for i := range room {
+		room[i] = 'X' // what was there before does not matter
+	}
+	borders, ok := short.AnalyzeShort(doc, &room)
+	if !ok {
+		if plain := !bytes.ContainsFunc(doc, func(r rune) bool { return r < ' ' || r > '~' || r == '_' }); plain && len(doc) <= MaxShort {
+			return fmt.Errorf("the short text %q is not for AnalyzeShort", doc)
+		}
+		return nil
+	}
+	var list []string
+	for borders != 0 {
+		start := bits.TrailingZeros64(borders)
+		borders &= borders - 1
+		end := bits.TrailingZeros64(borders)
+		borders &= borders - 1
+		if end > len(doc) {
+			return fmt.Errorf("a word to %d", end)
+		}
+		list = append(list, string(room[start:end]))
+	}
+	if !slices.Equal(list, want) {
+		return fmt.Errorf("words by AnalyzeShort\n%q, want\n%q", list, want)
+	}
+	return nil
+}
+
+// Texts of every length up to beyond two blocks, of all bytes, of ASCII, and of what joins words, each at the end of a larger text and with one behind it.
+func TestTextsOfEveryLength(t *testing.T) {
+	rng := rand.New(rand.NewPCG(64, 1))
+	var tokens Tokens
+	alphabets := []string{"ab1 ", "aB9Z'.:,;_- ", "a.", "1,a'", " \t\n\r\v\x00\x1f\x7f~aA@[`{/:"}
+	for _, chars := range []int{128, 256} {
+		all := make([]byte, chars)
+		for c := range all {
+			all[c] = byte(c)
+		}
+		alphabets = append(alphabets, string(all))
+	}
+	for name := range definitions {
+		an := analyzer(t, name)
+		for n := range 131 {
+			for _, alphabet := range alphabets {
+				for range 6 {
+					around := make([]byte, n+80)
+					for i := range around {
+						around[i] = alphabet[rng.IntN(len(alphabet))]
+					}
+					from := rng.IntN(81)
+					doc := around[from : from+n]
+					if err := checkTokens(an, doc, &tokens); err != nil {
+						t.Fatalf("%s of %q: %v", name, doc, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Whatever byte stands anywhere in a text, alone between letters, digits or blanks, beside others or at its end.
+func TestEveryByteAtEveryPlace(t *testing.T) {
+	var tokens Tokens
+	for name := range definitions {
+		an := analyzer(t, name)
+		for _, n := range []int{1, 7, 8, 9, 20, 62, 63, 64, 65, 129} {
+			for _, around := range []string{"a", "7", " ", "Q-"} {
+				doc := []byte(strings.Repeat(around, n))[:n]
+				for at := range doc {
+					if n > 70 && (at+3)%block > 6 { // near borders only
+						continue
+					}
+					was := doc[at]
+					for c := range 256 {
+						doc[at] = byte(c)
+						if err := checkTokens(an, doc, &tokens); err != nil {
+							t.Fatalf("%s of %q: %v", name, doc, err)
+						}
+					}
+					doc[at] = was
+				}
+			}
+		}
+	}
+}
+
+// The kernels give the bits that plain Go gives, of each byte at each place and of any number of bytes.
+func TestKernelsHaveTheirTwins(t *testing.T) {
+	if !hasAVX512 {
+		t.Skip("this machine has none")
+	}
+	rng := rand.New(rand.NewPCG(3, 9))
+	for range 20000 {
+		doc := make([]byte, rng.IntN(block+1))
+		for i := range doc {
+			doc[i] = byte(rng.Uint32())
+			if rng.IntN(3) == 0 {
+				doc[i] = "\t\n\r _azAZ09@[`{/:\x80"[rng.IntN(18)]
+			}
+		}
+		var lower, plain [block]byte
+		word, space, score, high := wordBitsAVX512(&lower[0], bytesOf(doc), len(doc))
+		var blanks [block]byte
+		blank, cr := blankBitsAVX512(&blanks[0], bytesOf(doc), len(doc))
+		restore := withoutKernels()
+		wantWord, wantSpace, wantScore := wordBits(&plain, doc)
+		restore()
+		wantHigh, wantBlank, wantCR := uint64(0), uint64(0), uint64(0)
+		for i, c := range doc {
+			if c >= 0x80 {
+				wantHigh |= 1 << i
+			}
+			if c == ' ' || c == '\t' || c == '\n' {
+				wantBlank |= 1 << i
+			}
+			if c == '\r' {
+				wantCR |= 1 << i
+			}
+		}
+		if word != wantWord || space != wantSpace || (score != 0) != (wantScore != 0) || high != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
+			t.Fatalf("%q: words %x %x %x %x, want %x %x %x %x; %q, want %q", doc, word, space, score, high, wantWord, wantSpace, wantScore, wantHigh, lower, plain)
+		}
+		if blank != wantBlank || cr != wantCR || !bytes.Equal(blanks[:len(doc)], doc) {
+			t.Fatalf("%q: blanks %x, carriage returns %x, want %x, %x", doc, blank, cr, wantBlank, wantCR)
+		}
+	}
+}
+
+func bytesOf(doc []byte) *byte {
+	if len(doc) == 0 {
+		return nil
+	}
+	return &doc[0]
+}
