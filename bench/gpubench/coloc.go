@@ -30,8 +30,12 @@ var placesJob = Job{
 // the sphere. memory bounds the device's.
 func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {
-		if t.Dev.Info().Emulated {
+		most := most
+		if t.Dev.Info().Emulated { // where trees of candidates grow fastest
 			most = 400
+			if algorithm == coloc.SGCT {
+				most = 100
+			}
 		}
 		d, err := coloc.OpenGPU(t.Dev.Which(memory))
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -133,10 +134,15 @@ func printBenches(w io.Writer, list []check.Bench) {
 	}
 }
 
+// gpuTestFlags are what a user can say about a test.
+type gpuTestFlags struct {
+	receipt                  string
+	items                    int
+	quick, noBench, noFaults bool
+}
+
 func newGPUTestCmd(a *app) *cobra.Command {
-	var receipt string
-	var items int
-	var quick, noBench, noFaults bool
+	var f gpuTestFlags
 	cmd := &cobra.Command{
 		Use:   "test",
 		Short: "Compare all kernels with the CPU on a GPU, measure them, and write a receipt",
@@ -149,54 +155,56 @@ test of the source tree wants one for every kernel.`,
 		Example: `  collocate gpu test
   collocate gpu test --receipt internal/gpu/receipts/h200.json
   COLLOCATE_GPU=emulator collocate gpu test --items 4096`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if items < 1<<10 {
-				return usagef("--items %d: want at least 1024", items)
-			}
-			if err := canWrite(receipt); err != nil {
-				return fmt.Errorf("write the receipt: %w", err)
-			}
-			dev, err := gpu.Open(a.gpu.Ordinal)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, dev.Close()) }()
-			r, err := check.NewReceipt(dev)
-			if err != nil {
-				return err
-			}
-			sizes := []int{0, 1, 31, 4096, 4097, 100_003, 3_000_001}
-			if quick || dev.Info().Emulated {
-				sizes = []int{0, 1, 31, 4097}
-			}
-			if r.Results, err = check.Conform(cmd.Context(), dev, gpuSuites(), sizes); err != nil {
-				return err
-			}
-			if !noBench {
-				if r.Benches, err = check.Measure(cmd.Context(), dev, items); err != nil {
-					return err
-				}
-				for _, job := range gpubench.Jobs() {
-					more, err := job.Measure(cmd.Context(), dev, quick || dev.Info().Emulated)
-					r.Benches = append(r.Benches, more...)
-					if err != nil {
-						return fmt.Errorf("measure %s: %w", job.Name, err)
-					}
-				}
-			}
-			if !noFaults {
-				r.Results = append(r.Results, check.Faults(cmd.Context(), dev)...)
-			}
-			return a.finishGPUTest(r, receipt)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.testGPU(cmd.Context(), &f, gpuSuites()) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&receipt, "receipt", "", "write the receipt to this file")
-	f.IntVar(&items, "items", 1<<28, "number of items to measure with")
-	f.BoolVar(&quick, "quick", false, "compare small inputs only")
-	f.BoolVar(&noBench, "no-bench", false, "compare only, measure nothing")
-	f.BoolVar(&noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
+	fl := cmd.Flags()
+	fl.StringVar(&f.receipt, "receipt", "", "write the receipt to this file")
+	fl.IntVar(&f.items, "items", 1<<28, "number of items to measure with")
+	fl.BoolVar(&f.quick, "quick", false, "compare small inputs only")
+	fl.BoolVar(&f.noBench, "no-bench", false, "compare only, measure nothing")
+	fl.BoolVar(&f.noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
 	return cmd
+}
+
+func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite) (err error) {
+	if f.items < 1<<10 {
+		return usagef("--items %d: want at least 1024", f.items)
+	}
+	if err := canWrite(f.receipt); err != nil {
+		return fmt.Errorf("write the receipt: %w", err)
+	}
+	dev, err := gpu.Open(a.gpu.Ordinal)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	r, err := check.NewReceipt(dev)
+	if err != nil {
+		return err
+	}
+	sizes := []int{0, 1, 31, 4096, 4097, 100_003, 3_000_001}
+	if f.quick || dev.Info().Emulated {
+		sizes = []int{0, 1, 31, 4097}
+	}
+	if r.Results, err = check.Conform(ctx, dev, suites, sizes); err != nil {
+		return err
+	}
+	if !f.noBench {
+		if r.Benches, err = check.Measure(ctx, dev, f.items); err != nil {
+			return err
+		}
+		for _, job := range gpubench.Jobs() {
+			more, err := job.Measure(ctx, dev, f.quick || dev.Info().Emulated)
+			r.Benches = append(r.Benches, more...)
+			if err != nil {
+				return fmt.Errorf("measure %s: %w", job.Name, err)
+			}
+		}
+	}
+	if !f.noFaults {
+		r.Results = append(r.Results, check.Faults(ctx, dev)...)
+	}
+	return a.finishGPUTest(r, f.receipt)
 }
 
 // gpuSuites lists the comparisons of all jobs.

@@ -195,6 +195,19 @@ DONE: atom.global.add.u32 %r4, [%buf+4], 1;`
 	}
 }
 
+// TestOwnTime: of an hour in which the process was stopped, no more counts than a turn can take.
+func TestOwnTime(t *testing.T) {
+	at := time.Now()
+	ran := ownTime{last: at}
+	for _, step := range []time.Duration{3 * time.Millisecond, 5 * time.Millisecond, time.Hour, 2 * time.Millisecond} {
+		at = at.Add(step)
+		ran.tick(at)
+	}
+	if want := longestTurn + 10*time.Millisecond; ran.sum != want {
+		t.Errorf("ran for %v, want %v", ran.sum, want)
+	}
+}
+
 // TestLazyStreams: nothing happens before somebody waits, and events keep
 // streams in step.
 func TestLazyStreams(t *testing.T) {

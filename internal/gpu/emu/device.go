@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Memory  int64         // bytes; 0: 1 GB
 	Workers int           // goroutines that run blocks; 0: GOMAXPROCS, or 1 under Go's race detector
-	Timeout time.Duration // a launch that takes longer is stopped; 0: a minute
+	Timeout time.Duration // a launch that does not end is stopped once it ran for so long; 0: a minute
 }
 
 // Device is an emulated GPU.

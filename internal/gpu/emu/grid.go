@@ -22,7 +22,6 @@ type grid struct {
 	blocks int
 	next   atomic.Int64
 	stop   atomic.Bool
-	begun  time.Time
 	limit  time.Duration
 	lanes  atomic.Int64
 
@@ -55,7 +54,7 @@ func (d *Device) Launch(h driver.Kernel, dim driver.Dim, args []byte, s driver.S
 	args = slices.Clone(args)
 	return d.enqueue(s, func() error {
 		g := &grid{p: k.p, dim: dim, args: args, table: *d.table.Load(), sms: d.info.Multiprocessors,
-			blocks: blocks, begun: time.Now(), limit: d.timeout}
+			blocks: blocks, limit: d.timeout}
 		err := g.run(d.workers)
 		d.lanes.Add(g.lanes.Load())
 		return err
@@ -89,7 +88,7 @@ const spins = 4
 // blocks wait for each other goes on.
 func (g *grid) work() {
 	var running, spare []*block
-	turns := 0
+	turns, ran := 0, ownTime{last: time.Now()}
 	for !g.stop.Load() {
 		if len(running) == 0 || turns >= spins && len(running) < resident {
 			n := int(g.next.Add(1)) - 1
@@ -112,6 +111,7 @@ func (g *grid) work() {
 		for i := 0; i < len(running); i++ {
 			b := running[i]
 			finished, err := b.turn()
+			ran.tick(time.Now())
 			if err != nil {
 				g.fail(err)
 				return
@@ -124,7 +124,7 @@ func (g *grid) work() {
 		}
 		if turns >= spins {
 			runtime.Gosched() // whom it waits for may be another worker's
-			if len(running) > 0 && time.Since(g.begun) > g.limit {
+			if len(running) > 0 && ran.sum > g.limit {
 				g.fail(fail("launch", driver.LaunchTimeout, fmt.Sprintf("kernel %s ran for %v; blocks %v and others are not done", g.p.name, g.limit, running[0].at)))
 				return
 			}
@@ -135,6 +135,22 @@ func (g *grid) work() {
 			g.lanes.Add(w.lanes)
 		}
 	}
+}
+
+// ownTime is how long a worker ran, about. A process that is stopped for a minute, or finds no core on a machine that is
+// full, has not run for a minute.
+type ownTime struct {
+	last time.Time
+	sum  time.Duration
+}
+
+// longestTurn is more than a turn of a full block takes on an idle core.
+const longestTurn = 200 * time.Millisecond
+
+// tick ends a turn.
+func (t *ownTime) tick(now time.Time) {
+	t.sum += min(now.Sub(t.last), longestTurn)
+	t.last = now
 }
 
 // fail keeps the first error and stops all workers.
