@@ -71,6 +71,7 @@ func (a *asker) ask(g *onGPU, r *Request) gpuAsk {
 // is far away, but can be asked for many things at a time.
 func (a *asker) askAll(g *onGPU, requests []lineRequest, out []gpuAsk) {
 	a.bytes, a.words, a.counts = a.bytes[:0], a.words[:0], a.counts[:0]
+	prefetchTexts(unsafe.SliceData(requests), len(requests))
 	for i := range requests {
 		from := len(a.words)
 		a.takeApart(g, &requests[i], &out[i])
@@ -155,14 +156,15 @@ func (a *asker) noteShort(g *onGPU, borders uint64) {
 			end := bits.TrailingZeros64(borders)
 			borders &= borders - 1
 			w := &turn[j]
+			var key wordKey
 			if end-start > keyBytes {
 				w.at = len(a.bytes)
 				a.bytes = append(a.bytes, a.room[start:end]...)
-				w.key = longKeyOf(a.room[start:end])
+				key = longKeyOf(a.room[start:end])
 			} else {
-				w.key = shortKey((*[16]byte)(a.room[start:start+16]), end-start)
+				key = shortKey((*[16]byte)(a.room[start:start+16]), end-start)
 			}
-			w.hash = w.key.hash()
+			w.key.a, w.key.b, w.hash = key.a, key.b, key.hash()
 		}
 		prefetchWords(lines, &turn[0])
 		if i += shortTurn; borders == 0 {
@@ -177,8 +179,13 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 	if r.rare != nil {
 		weighted = r.rare.Words
 	}
-	from, known := len(a.terms), true
-	least, lead, plain := uint32(math.MaxUint32), 0, true // postings of the rarest word; which it is; each word is there once, with the usual weight
+	from := len(a.terms)
+	if cap(a.terms)-from < min(len(words), manyTerms) {
+		a.terms = slices.Grow(a.terms, manyTerms)
+	}
+	terms, n := a.terms[from:cap(a.terms)], 0
+	known, plain, seen := true, true, uint64(0) // plain: each word is there once, with the usual weight; seen: bits of numbers
+	least, lead := uint32(math.MaxUint32), 0    // postings of the rarest word; which it is
 	postings, blocks := int64(0), uint32(0)
 	for i := range words {
 		w := &words[i]
@@ -187,43 +194,48 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 			var err error
 			if found, err = a.lookUp(g, w); err != nil {
 				q.odd = true
-				break
+				return
 			}
 		}
 		weight := 1.0
 		if len(weighted) > 0 && weighted[i].Weight != 0 {
 			if weight = weighted[i].Weight; weight != 1 {
 				if plain, q.odd = false, !(weight > 0 && weight <= 1e9); q.odd {
-					break
+					return
 				}
 			}
 		}
-		if found.df == 0 {
+		df := found.df
+		if df == 0 {
 			if known = false; r.mode == And && r.rare == nil { // nothing else can be wrong with it
-				break
+				return
 			}
 			continue
 		}
-		if same := a.sameAs(from, found); same != nil {
+		if bit := uint64(1) << (found.id % 64); seen&bit == 0 {
+			seen |= bit
+		} else if same := sameAs(terms[:n], found); same != nil {
 			same.weight += weight
 			plain = false
 			continue
 		}
-		if q.odd = len(a.terms)-from == manyTerms; q.odd {
-			break
+		if n >= len(terms) || n == manyTerms {
+			q.odd = true
+			return
 		}
-		postings += int64(found.df)
-		blocks += (found.df + index.BlockSize - 1) / index.BlockSize
-		if found.df < least {
-			least, lead = found.df, len(a.terms)-from
+		postings += int64(df)
+		blocks += (df + index.BlockSize - 1) / index.BlockSize
+		if df < least {
+			least, lead = df, n
 		}
-		a.terms = append(a.terms, gpuAskTerm{found, weight})
+		terms[n] = gpuAskTerm{found, weight}
+		n++
 	}
-	if q.odd || r.mode == And && !known {
-		a.terms = a.terms[:from]
+	if r.mode == And && !known {
 		return
 	}
-	terms := a.terms[from:]
+	terms = terms[:n]
+	a.terms = a.terms[:from+n]
 	q.first, q.words, q.postings, q.blocks = unsafe.SliceData(terms), uint8(len(terms)), postings, blocks
 	q.and = r.mode == And && len(terms) > 1
 	decides := q.and || len(terms) == 1
@@ -250,10 +262,10 @@ func (a *asker) lookUp(g *onGPU, w *askedWord) (*wordEntry, error) {
 	return g.lookUp(w.key, w.hash, unsafe.String(unsafe.SliceData(text), len(text)))
 }
 
-// sameAs is the word among those from a position on that is the same; nil: there is none.
-func (a *asker) sameAs(from int, e *wordEntry) *gpuAskTerm {
-	for i := from; i < len(a.terms); i++ {
-		if t := &a.terms[i]; t.id == e.id {
+// sameAs is the word among some that is the same; nil: there is none.
+func sameAs(terms []gpuAskTerm, e *wordEntry) *gpuAskTerm {
+	for i := range terms {
+		if t := &terms[i]; t.id == e.id {
 			return t
 		}
 	}

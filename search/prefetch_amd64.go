@@ -14,6 +14,11 @@ func prefetch(p unsafe.Pointer)
 //go:noescape
 func prefetchLine(p unsafe.Pointer)
 
+// prefetchTexts asks for the texts of n requests.
+//
+//go:noescape
+func prefetchTexts(first *lineRequest, n int)
+
 // prefetchWords is wordTable.ask for shortTurn words.
 //
 //go:noescape

@@ -16,6 +16,20 @@ TEXT ·prefetchLine(SB), NOSPLIT, $0-8
 	PREFETCHT0 (SI)
 	RET
 
+// func prefetchTexts(first *lineRequest, n int)
+TEXT ·prefetchTexts(SB), NOSPLIT, $0-16
+	MOVQ first+0(FP), SI
+	MOVQ n+8(FP), CX
+texts:
+	DECQ CX
+	JLT  textsDone
+	MOVQ lineRequest_text(SI), AX
+	PREFETCHT0 (AX)
+	ADDQ $lineRequest__size, SI
+	JMP  texts
+textsDone:
+	RET
+
 #define ASK(i) \
 	MOVQ (askedWord_hash+i*askedWord__size)(SI), AX; \
 	ANDQ $(const_tableLines-1), AX; \

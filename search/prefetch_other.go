@@ -9,4 +9,6 @@ func prefetch(unsafe.Pointer) {}
 
 func prefetchLine(unsafe.Pointer) {}
 
+func prefetchTexts(*lineRequest, int) {}
+
 func prefetchWords(*[tableLines]wordLine, *askedWord) {}
