@@ -7,7 +7,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/text"
 )
@@ -23,7 +22,7 @@ type gpuAsk struct {
 	out      uint32 // where its answers are
 	k        int16
 	words    uint8
-	lead     int8 // 1 + the word that decides a short query, see gpu_short.go; 0: it is not short
+	lead     int8 // 1 + the word that decides a short query, see gpu_short.go; 0: it is not short; -1: nor does the device know words that count like that
 	few      bool // that word is so rare that a warp looks at all of it
 	and      bool // all words are wanted
 	odd      bool // not for a flight: too large, or not in order
@@ -243,12 +242,10 @@ func (a *asker) putTogether(g *onGPU, q *gpuAsk, words []askedWord, r *lineReque
 		postings = int64(least)
 	}
 	q.k = int16(min(int64(q.k), postings)) // there are no more answers
-	if decides && least <= someDF && (plain || doubled(terms)) {
+	if !plain && !doubled(terms) {
+		q.lead = -1
+	} else if decides && least <= someDF {
 		q.lead, q.few = int8(1+lead), least <= fewDF && int(least) < densePostings*g.pack.tiles
-		return
-	}
-	for i := range terms {
-		prefetch(unsafe.Pointer(terms[i].word.Load())) // see fill
 	}
 }
 
@@ -270,81 +267,4 @@ func sameAs(terms []gpuAskTerm, e *wordEntry) *gpuAskTerm {
 		}
 	}
 	return nil
-}
-
-// fill writes a word as the kernels read it, and returns its bound.
-func (t *gpuAskTerm) fill(to *gpuTerm, st *gpuStore, w *bm25Weigher) float32 {
-	word := t.word.Load()
-	if r := word.ready.Load(); r != nil && t.weight == 1 && r.w == w {
-		*to = r.term
-		return r.bound
-	}
-	s := bm25Scorer{Term: w.Term(uint64(t.df), t.weight), w: w}
-	*to = gpuTerm{A: s.A, B: s.B, Weight: s.Weight, Plus: s.Plus}
-	to.locate(&st.lists[t.id])
-	bound := s.bound(word.bound)
-	if t.weight == 1 && st.whole { // the list stays where it is
-		word.keep(readyTerm{w, *to, bound})
-	}
-	return bound
-}
-
-// usualBM25 is a weigher that the kernels for BM25 know, or nil.
-func usualBM25(w weigher) *bm25Weigher {
-	usual, _ := w.(*bm25Weigher)
-	if usual != nil && usual.Params().Variant == bm25.L {
-		return nil
-	}
-	return usual
-}
-
-// fill writes a query's words as the kernels read them, and the rest of what depends on them.
-func (q *gpuAsk) fill(p *manyPlan, to *gpuMany, terms []gpuTerm) {
-	st, words := p.m.st, q.terms()
-	var bounds [manyTerms]float32
-	if p.usual != nil {
-		for i := range words {
-			bounds[i] = words[i].fill(&terms[i], st, p.usual)
-		}
-		to.Model = gpuBM25
-	} else {
-		all := make([]queryTerm, len(words))
-		for i := range words {
-			w := words[i].word.Load()
-			all[i] = queryTerm{text: w.text, weight: words[i].weight, info: w.info}
-		}
-		norm := p.w.queryNorm(all)
-		for i := range all {
-			s := p.w.scorer(&all[i], norm)
-			terms[i] = gpuTerm{}
-			to.Model = terms[i].set(s)
-			terms[i].locate(&st.lists[all[i].info.ID])
-			bounds[i] = s.bound(words[i].word.Load().bound)
-		}
-	}
-	n := len(words)
-	to.Terms, to.K = uint32(n), uint32(q.k)
-	// A step of a code is worth a whole number of units such that all sums stay below 2^32.
-	sum := 0.0
-	for _, b := range bounds[:n] {
-		sum += float64(b)
-	}
-	most := float64((1<<32-1)/256) - float64(n) - 1
-	to.Scale = 0
-	if sum > 0 {
-		to.Scale = float32(256 * most / sum)
-	}
-	for i := range terms {
-		t := &terms[i]
-		t.Mult = 1
-		if sum > 0 {
-			t.Mult = uint32(1 + uint64(float64(bounds[i])/sum*most))
-		}
-	}
-	if q.and {
-		to.Need = uint32(n)
-	}
-	// What rounding the steps to whole units can cost, and the rounding of scores and codes, for which a relative error of 2^-21 a word
-	// is far too much.
-	to.Slack = uint32(min(256*uint64(n)+uint64(n+16)<<11, math.MaxUint32))
 }

@@ -179,7 +179,7 @@ func (r *gpuRun) board(model Model, lists func() []int, has func(*gpuModel) bool
 		r.unlock()
 		return err
 	}
-	r.f.p.begin(len(r.requests), r.m, r.w, false, r.f.host.Values(), r.f.hostShorts.Values(), &r.f.limits)
+	r.f.p.begin(len(r.requests), r.m, r.w, false, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
 	return nil
 }
 
@@ -229,7 +229,7 @@ func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
 	for try := 0; ; try++ {
 		for len(at) > 0 {
 			p := &r.f.p
-			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostShorts.Values(), &r.f.limits)
+			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
 			n := 0
 			for n < len(at) && p.place(asks, at[n:n+1], &r.f.limits) {
 				asks[at[n]].late = false

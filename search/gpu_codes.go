@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
 )
 
@@ -179,7 +178,6 @@ func (m *gpuModel) encodeAll(ctx context.Context) error {
 // encode makes the codes of lists that are there. The gate is held for writing.
 func (m *gpuModel) encode(ids []int) error {
 	var dense, sparse []gpuTerm
-	var cursor index.Cursor
 	kind := uint32(0)
 	for _, id := range ids {
 		if m.coded[id] {
@@ -189,14 +187,11 @@ func (m *gpuModel) encode(ids []int) error {
 		if err != nil {
 			return err
 		}
-		if err := m.st.g.s.index.Open(info, &cursor); err != nil {
-			return err
-		}
 		s := m.w.scorer(&queryTerm{weight: 1, info: info}, 1)
 		var t gpuTerm
 		kind = t.set(s)
 		t.locate(&m.st.lists[id])
-		if b := s.bound(cursor.Bound); b > 0 {
+		if b := s.bound(m.st.lists[id].bound); b > 0 {
 			t.Inverse = 256 / b
 		}
 		if t.Row == gpuSparse {

@@ -31,27 +31,8 @@ const (
 // itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
 func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
-// gpuMany is Many in batch.cuh: a query of a batch.
-type gpuMany struct {
-	Terms, First, K, Model uint32
-	Need, Slack, Level, _  uint32
-	Scale                  float32
-	Cap, Out, Sober        uint32
-	Keys, _                uint64
-}
-
-// manyHead is Head.
-type manyHead struct {
-	Queries, Room, Item, Window, Thick uint32
-	_                                  [13]uint32
-	Sign                               uint64 // of the plan, for the host: see gpuFlight.landed
-	_                                  [4]uint32
-}
-
-const (
-	manyHeadBytes = int(unsafe.Sizeof(manyHead{}))
-	manyBytes     = int(unsafe.Sizeof(gpuMany{}))
-)
+// manyBytes is the length of Many in guess.cuh, a query as the device makes it.
+const manyBytes = 64
 
 // manyWindow is how many postings are read together, about. In small collections the device waits for the last items, and cuts are known late.
 func manyWindow(tiles int) int64 {
@@ -87,11 +68,7 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 }
 
 func (l manyLimits) bytes() int64 {
-	return int64(manyPlanBytes(l.queries, l.terms)+shortBytes(l.queries, l.terms)) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(4*manyBins+36)
-}
-
-func manyPlanBytes(queries, terms int) int {
-	return manyHeadBytes + queries*manyBytes + terms*gpuTermBytes
+	return int64(manyPlanBytes(l.queries, l.terms)+2*l.terms*gpuTermBytes) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+36)
 }
 
 // manyQueries is the most queries of a launch: 50,000 queries of the web took 4.7 ms with 4,096 and 5.1 with 2,048.
@@ -113,8 +90,11 @@ type gpuFlight struct {
 	host   gpu.Pinned[byte]
 	plan   gpu.Buffer[byte]
 
-	hostShorts gpu.Pinned[byte]
-	shorts     gpu.Buffer[byte]
+	hostOwn gpu.Pinned[gpuTerm]
+	own     gpu.Buffer[gpuTerm]
+
+	queries gpu.Buffer[byte]    // as the device makes them
+	terms   gpu.Buffer[gpuTerm] // likewise
 
 	items  gpu.Buffer[uint32] // twice as many as there are: queries may have some of pairs, too
 	levels gpu.Buffer[uint32]
@@ -145,11 +125,16 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 	if f.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
 		return nil, err
 	}
-	bytes = shortBytes(l.queries, l.terms)
-	if f.hostShorts, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
+	if f.hostOwn, err = gpu.AllocPinned[gpuTerm](g.dev, l.terms); err != nil {
 		return nil, err
 	}
-	if f.shorts, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
+	if f.own, err = gpu.Alloc[gpuTerm](g.dev, l.terms); err != nil {
+		return nil, err
+	}
+	if f.queries, err = gpu.Alloc[byte](g.dev, l.queries*manyBytes); err != nil {
+		return nil, err
+	}
+	if f.terms, err = gpu.Alloc[gpuTerm](g.dev, l.terms); err != nil {
 		return nil, err
 	}
 	for _, x := range []struct {
@@ -182,7 +167,7 @@ func (g *onGPU) newFlight() (f *gpuFlight, err error) {
 }
 
 func (f *gpuFlight) free() error {
-	errs := []error{f.host.Free(), f.plan.Free(), f.hostShorts.Free(), f.shorts.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
+	errs := []error{f.host.Free(), f.plan.Free(), f.hostOwn.Free(), f.own.Free(), f.queries.Free(), f.terms.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
 	}
@@ -199,19 +184,19 @@ type gpuStep struct {
 func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	longs := p.used.longs
-	lists := []gpu.Arg{f.plan.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
+	lists := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
 		f.levels.Arg(), f.items.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
-	short := []gpu.Arg{f.shorts.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), f.outs.Arg()}
+	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), f.outs.Arg()}
 	kind := 0
 	if p.usual == nil {
 		kind = 1
 	}
 	return []gpuStep{
 		{"copy in", func() error {
-			n, short := p.bytes(), p.short.bytes()
+			n, own := p.bytes(), p.used.own
 			err := f.plan.Slice(0, n).CopyIn(f.stream, f.host.Slice(0, n))
-			if err == nil && short > 0 {
-				err = f.shorts.Slice(0, short).CopyIn(f.stream, f.hostShorts.Slice(0, short))
+			if err == nil && own > 0 {
+				err = f.own.Slice(0, own).CopyIn(f.stream, f.hostOwn.Slice(0, own))
 			}
 			return err
 		}},
@@ -225,7 +210,8 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 			if longs == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(), gpu.F32(float32(g.s.index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(), f.states.Arg(), f.levels.Arg())
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(), st.known.terms.Arg(), f.own.Arg(), gpu.F32(float32(g.s.index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
+				f.queries.Arg(), f.terms.Arg(), f.states.Arg(), f.levels.Arg())
 		}},
 		{"items", func() error {
 			if longs == 0 {
@@ -237,13 +223,13 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 			if p.used.longest < int64(g.thick) {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.used.items+7)/8), pairsThreads), lists...)
+			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items()+7)/8), pairsThreads), lists...)
 		}},
 		{"score", func() error {
 			if longs == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.used.items+3)/4), scoreThreads), lists...)
+			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items()+3)/4), scoreThreads), lists...)
 		}},
 		{"pick", func() error {
 			if longs == 0 {
@@ -253,7 +239,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 			if p.used.answers > longs*manyAnswers {
 				few, threads = 1, 512
 			}
-			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.plan.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
+			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.queries.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
 		}},
 		{"copy out", func() error { return f.outs.Slice(0, p.used.out).CopyOut(f.stream, f.back.Slice(0, p.used.out)) }},
 	}

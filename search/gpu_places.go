@@ -1,94 +1,148 @@
 package search
 
 import (
+	"math/bits"
 	"sync"
 	"unsafe"
 )
 
-// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to it by all cores at once. Short queries have a plan of their own.
+// A flight's queries are little more than numbers of words: of these the device knows the rest (see know), and what they are worth in a query it works out itself
+// (asked.cuh, guess.cuh). Writing all of it took a core 200 ns for an OR of the web, and writing the numbers takes 40.
+
+// gpuAsked is Asked in asked.cuh: a query.
+type gpuAsked struct {
+	First, Out  uint32
+	K           uint16
+	Terms, Kind uint8
+}
+
+// manyHead is Head.
+type manyHead struct {
+	Longs, Few, Some, Room     uint32
+	Item, Window, Thick, Level uint32
+	Share, Known, Sober, _     uint32
+	Sign, _                    uint64 // of the plan, for the host: see gpuFlight.landed
+}
+
+const (
+	manyHeadBytes = int(unsafe.Sizeof(manyHead{}))
+	askedBytes    = int(unsafe.Sizeof(gpuAsked{}))
+	twiceBits     = 30 // of a word's number, as in asked.cuh
+	allWanted     = 16 // in a query's kind
+	roomyKeys     = 4  // that a query has for each answer, as in guess.cuh
+)
+
+// manyPlanBytes is the length of a plan.
+func manyPlanBytes(room, words int) int { return manyHeadBytes + 2*room*askedBytes + 4*words }
+
+// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to it by all cores at once.
 type manyPlan struct {
 	m     *gpuModel
 	w     weigher
 	usual *bm25Weigher // w, if the kernels for BM25 do
-	share int64        // of the keys, that a query has when all have the same
+	known uint32       // words that the device knows as they count in this model; 0: none
+	share int64        // of the keys, that each query has
 	sober bool         // nothing is guessed
-	to    []byte
 	sign  uint64
 	room  int // for queries
+	level int // there is room for 2^level items a query
 
 	mu   sync.Mutex
 	used manyNeed
 
-	short shortPlan
-
 	// In the memory that goes to the device.
-	queries []gpuMany
-	words   []gpuTerm
+	to      []byte
+	queries []gpuAsked // long ones from the first place on, and behind the room for these short ones: those of a warp from the first place on, those of a block from the last
+	words   []uint32
+	own     []gpuTerm // of words that the device does not know
 }
 
 // manyNeed is what queries take.
 type manyNeed struct {
-	longs, items, terms int
-	answers             int // of these, at most
-	few, some, words    int // of short queries
-	out                 int
-	keys                int64
-	longest             int64 // postings of a query
+	longs, few, some int // queries: long ones, and short ones of a warp and of a block
+	words, own       int
+	out              int
+	answers          int   // of long queries, at most
+	longest          int64 // postings of one of them
 }
 
 func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
 
 // begin makes an empty plan with room for so many queries, at most.
-func (p *manyPlan) begin(n int, m *gpuModel, w weigher, sober bool, to, short []byte, l *manyLimits) {
+func (p *manyPlan) begin(n int, m *gpuModel, w weigher, sober bool, to []byte, own []gpuTerm, l *manyLimits) {
 	n = min(n, l.queries)
-	*p = manyPlan{m: m, w: w, share: l.keys / int64(n), sober: sober, to: to, sign: p.sign + 1, room: n}
+	*p = manyPlan{m: m, w: w, share: (l.keys - roomyKeys*int64(l.out)) / int64(n), sober: sober, sign: p.sign + 1, room: n, to: to, own: own}
 	if p.usual = usualBM25(w); p.usual != nil {
 		p.w = p.usual
 	}
-	p.queries = unsafe.Slice((*gpuMany)(unsafe.Pointer(&to[manyHeadBytes])), n)
-	p.words = unsafe.Slice((*gpuTerm)(unsafe.Pointer(&to[manyHeadBytes+n*manyBytes])), l.terms)
 	if m.st.known.has(p.usual) {
-		p.short.begin(n, short, l.terms)
+		p.known = uint32(len(m.st.lists))
 	}
+	p.level = min(manyLevels-1, bits.Len(uint(m.st.tiles*gpuSubs))-1, bits.Len(uint(l.items/n))-1)
+	p.queries = unsafe.Slice((*gpuAsked)(unsafe.Pointer(&to[manyHeadBytes])), 2*n)
+	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[manyPlanBytes(n, 0)])), l.terms)
 }
 
 // bytes is how much of the memory goes to the device.
-func (p *manyPlan) bytes() int {
-	if p.used.longs == 0 {
-		return manyHeadBytes
-	}
-	return manyPlanBytes(p.room, p.used.terms)
-}
+func (p *manyPlan) bytes() int { return manyPlanBytes(p.room, p.used.words) }
+
+// items is how many there are at most.
+func (p *manyPlan) items() int { return p.used.longs << p.level }
 
 // empty says whether there is nothing to do.
 func (p *manyPlan) empty() bool { return p.used.queries() == 0 }
 
-// isShort says whether a query is one of the short plan.
-func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.short.to != nil }
-
 // writeHead completes the plan.
 func (p *manyPlan) writeHead() {
-	copy(p.to, asBytes([]manyHead{{
-		Queries: uint32(p.used.longs), Room: uint32(p.room), Item: manyItem, Window: uint32(manyWindow(p.m.st.tiles)), Thick: p.m.st.g.thick, Sign: p.sign,
-	}}))
-	p.short.writeHead(&p.used)
+	h := manyHead{
+		Longs: uint32(p.used.longs), Few: uint32(p.used.few), Some: uint32(p.used.some), Room: uint32(p.room),
+		Item: manyItem, Window: uint32(manyWindow(p.m.st.tiles)), Thick: p.m.st.g.thick, Level: uint32(p.level),
+		Share: uint32(p.share), Known: p.known, Sign: p.sign,
+	}
+	if p.sober {
+		h.Sober = 1
+	}
+	copy(p.to, asBytes([]manyHead{h}))
 }
 
 // manyRoom is what a query's answers take: two words, and they.
 func manyRoom(k int) int { return 2 + k }
+
+// isShort says whether a query is one that a word decides, and that word is known.
+func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.known > 0 }
+
+// add adds what a query takes.
+func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
+	n.out += manyRoom(int(a.k))
+	n.words += int(a.words)
+	if p.isShort(a) {
+		if a.few {
+			n.few++
+		} else {
+			n.some++
+		}
+		return
+	}
+	n.longs++
+	n.answers += int(a.k)
+	n.longest = max(n.longest, a.postings)
+	if !p.knows(a) {
+		n.own += int(a.words)
+	}
+}
 
 // take finds room, all or none, and says what was taken before.
 func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u := &p.used
-	if u.queries()+n.queries() > p.room || u.items+n.items > l.items || u.terms+n.terms > l.terms || u.words+n.words > l.terms || u.out+n.out > l.out || u.keys+n.keys > l.keys {
+	if u.queries()+n.queries() > p.room || u.words+n.words > l.terms || u.out+n.out > l.out {
 		return before, false
 	}
 	before = *u
-	u.longs, u.items, u.terms, u.keys = u.longs+n.longs, u.items+n.items, u.terms+n.terms, u.keys+n.keys
-	u.few, u.some, u.words, u.out = u.few+n.few, u.some+n.some, u.words+n.words, u.out+n.out
-	u.longest, u.answers = max(u.longest, n.longest), u.answers+n.answers
+	u.longs, u.few, u.some = u.longs+n.longs, u.few+n.few, u.some+n.some
+	u.words, u.own, u.out = u.words+n.words, u.own+n.own, u.out+n.out
+	u.answers, u.longest = u.answers+n.answers, max(u.longest, n.longest)
 	return before, true
 }
 
@@ -97,55 +151,47 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 	var need manyNeed
 	for _, i := range at {
 		if a := &asks[i]; a.flies() {
-			need.out += manyRoom(int(a.k))
-			if p.isShort(a) {
-				need.addShort(a)
-				continue
-			}
-			need.longs++
-			need.answers += int(a.k)
-			need.terms += int(a.words)
-			need.items += 1 << levelOf(a.postings, p.m.st.tiles)
-			need.keys += a.room(p.share)
-			need.longest = max(need.longest, a.postings)
+			need.add(p, a)
 		}
 	}
-	before, ok := p.take(&need, l)
+	there, ok := p.take(&need, l)
 	if !ok {
 		return false
 	}
 	for _, i := range at {
-		a := &asks[i]
-		if !a.flies() {
-			continue
+		if a := &asks[i]; a.flies() {
+			p.write(a, &there)
+			there.add(p, a)
 		}
-		a.out = uint32(before.out)
-		before.out += manyRoom(int(a.k))
-		if p.isShort(a) {
-			p.short.place(a, &before)
-			continue
-		}
-		room := a.room(p.share)
-		q := &p.queries[before.longs]
-		*q = gpuMany{}
-		q.First, q.Out, q.Level, q.Cap, q.Keys = uint32(before.terms), a.out, uint32(levelOf(a.postings, p.m.st.tiles)), uint32(room), uint64(before.keys)
-		if p.sober {
-			q.Sober = 1
-		}
-		a.fill(p, q, p.words[before.terms:before.terms+int(a.words)])
-		before.longs, before.terms, before.keys = before.longs+1, before.terms+int(a.words), before.keys+room
 	}
 	return true
 }
 
-// room is how many documents that could win are kept.
-func (q *gpuAsk) room(share int64) int64 { return min(q.postings, max(share, 8*int64(q.k))) }
-
-// levelOf is how many items there are at most, as a power of two. How many it is worth the device knows.
-func levelOf(postings int64, tiles int) (level int) {
-	const fewest, some = 64, 256 // postings of an item; so many items need not have more
-	for level < manyLevels-1 && 2<<level <= tiles*gpuSubs && (2<<level <= some && postings>>level > fewest || postings>>level > manyWindow(tiles)) {
-		level++
+// write writes a query behind those that are there.
+func (p *manyPlan) write(a *gpuAsk, there *manyNeed) {
+	at, kind := there.longs, uint8(gpuBM25)
+	words := p.words[there.words : there.words+int(a.words)]
+	if p.knows(a) {
+		for i, t := range a.terms() {
+			words[i] = t.id | twice(t.weight)<<twiceBits
+		}
+	} else {
+		kind = a.writeOwn(p, p.own[there.own:there.own+len(words)])
+		for i := range words {
+			words[i] = p.known + uint32(there.own+i)
+		}
 	}
-	return level
+	switch {
+	case !p.isShort(a):
+		if a.and {
+			kind |= allWanted
+		}
+	case a.few:
+		at, kind = p.room+there.few, uint8(a.lead-1)
+	default:
+		at, kind = 2*p.room-1-there.some, uint8(a.lead-1)
+	}
+	a.out = uint32(there.out)
+	q := &p.queries[at]
+	q.First, q.Out, q.K, q.Terms, q.Kind = uint32(there.words), a.out, uint16(a.k), a.words, kind
 }

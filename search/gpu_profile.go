@@ -61,7 +61,7 @@ func (g *onGPU) profileBatch(ctx context.Context, requests []Request, runs int, 
 		return nil, errors.New(tooLargeToHold)
 	}
 	defer unlock()
-	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostShorts.Values(), &f.limits)
+	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostOwn.Values(), &f.limits)
 	if !f.p.place(asks, at, &f.limits) {
 		return nil, errors.New("more requests than one launch takes")
 	}

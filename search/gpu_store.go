@@ -56,6 +56,7 @@ type gpuList struct {
 	row           uint32
 	pos           uint64
 	extra         uint64
+	bound         index.Bound // how good its postings can be, known once it is there
 	used          atomic.Int64
 }
 
@@ -360,6 +361,7 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	if err := st.g.s.index.Open(t, &c.cursor); err != nil {
 		return err
 	}
+	l.bound = c.cursor.Bound
 	var bigs []uint32
 	sparse, at, sub := l.sparse(), uint32(0), 0
 	for b := range c.cursor.Blocks() {

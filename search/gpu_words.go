@@ -10,34 +10,13 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// gpuWord is a word that was looked up. What long queries want to know of it comes first, in two lines of memory.
+// gpuWord is a word that was looked up.
 type gpuWord struct {
-	ready atomic.Pointer[readyTerm] // nil: not yet
-	taken atomic.Bool               // room for the first one
-	room  readyTerm
-	text  string
-	info  index.Term // DF is 0 if the index does not know it
-	bound index.Bound
+	text string
+	info index.Term // DF is 0 if the index does not know it
 }
 
-// readyTerm is a word that counts once, as the kernels read it.
-type readyTerm struct {
-	w     *bm25Weigher // by which it counts
-	term  gpuTerm
-	bound float32
-}
-
-// keep remembers a word for a weigher, instead of another.
-func (w *gpuWord) keep(r readyTerm) {
-	to := &w.room
-	if w.taken.Swap(true) {
-		to = &readyTerm{}
-	}
-	*to = r
-	w.ready.Store(to)
-}
-
-// wordTable remembers words that were looked up. One read of memory says whether a word is there, and all that short queries want to know of it. Words are only
+// wordTable remembers words that were looked up. One read of memory says whether a word is there, and all that most queries want to know of it. Words are only
 // added, so that nobody who reads waits; a table that is full is left for an empty one.
 type wordTable struct {
 	lines atomic.Pointer[[tableLines]wordLine]
@@ -226,13 +205,5 @@ func (g *onGPU) lookUp(key wordKey, hash uint64, text string) (*wordEntry, error
 	if err != nil {
 		return nil, err
 	}
-	w := &gpuWord{text: string(word), info: info}
-	if info.DF > 0 {
-		var cursor index.Cursor
-		if err := g.s.index.OpenBlocks(info, &cursor); err != nil {
-			return nil, err
-		}
-		w.bound = cursor.Bound
-	}
-	return g.words.add(key, hash, w), nil
+	return g.words.add(key, hash, &gpuWord{text: string(word), info: info}), nil
 }

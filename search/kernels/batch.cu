@@ -26,45 +26,48 @@ KERNEL __launch_bounds__(kShortThreads)
 batch_short(const u8* __restrict__ plan, const Term* __restrict__ known, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
             const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, u64* outs) {
   __shared__ ShortDesk desk;
-  ShortPlan p(plan);
+  ManyPlan p(plan);
   Lists l{tiles, offsets, nullptr, tfs, nullptr, extra, lengths, starts};
   u32 some = p.head->some;
   if (blockIdx.x < some) {
-    const Short q = p.queries[p.head->room - 1 - blockIdx.x];
+    const Asked q = p.queries[2 * p.head->room - 1 - blockIdx.x];
     fetch_terms(desk.some.terms, known, p.words + q.first, q.terms, threadIdx.x, kShortThreads);
     if (threadIdx.x == 0) desk.some.held = 0;
     __syncthreads();
-    double_terms(desk.some.terms, p.words + q.first, q.terms, threadIdx.x);
+    if (threadIdx.x < q.terms) double_term(desk.some.terms[threadIdx.x], p.words[q.first + threadIdx.x]);
     __syncthreads();
     answer_some(desk.some.terms, desk.some.keys, desk.some.docs, &desk.some.held, q, l, outs + q.out);
     return;
   }
   u32 i = (blockIdx.x - some) * (kShortThreads / kWarp) + warp_id();
   if (i >= p.head->few) return;
-  const Short q = p.queries[i];
+  const Asked q = p.queries[p.head->room + i];
   auto& mine = desk.few[warp_id()];
   fetch_terms(mine.terms, known, p.words + q.first, q.terms, lane_id(), kWarp);
   __syncwarp();
-  double_terms(mine.terms, p.words + q.first, q.terms, lane_id());
+  if (lane_id() < q.terms) double_term(mine.terms[lane_id()], p.words[q.first + lane_id()]);
   __syncwarp();
   answer_few(mine.terms, mine.keys, q, l, outs + q.out);
 }
 
 // A warp a query. Its cut says which lists will be read, and so how many items it is worth, and how wide windows are.
 KERNEL __launch_bounds__(kPlanThreads)
-batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __restrict__ counts, const u8* __restrict__ codes, State* states, u32* levels) {
+batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Term* __restrict__ own, float docs, u32 tiles, const u32* __restrict__ counts,
+           const u8* __restrict__ codes, Many* queries, Term* terms, State* states, u32* levels) {
   __shared__ Odds odds[kPlanThreads / kWarp];
   ManyPlan p(plan);
   u32 qi = blockIdx.x * (kPlanThreads / kWarp) + warp_id();
-  if (qi >= p.head->queries) return;
-  const Many& q = p.queries[qi];
-  const Term* terms = p.terms + q.first;
-  u32 cut, guessed = guess(odds[warp_id()], q, terms, counts, codes, docs, &cut);
+  if (qi >= p.head->longs) return;
+  Term t;
+  const Many q = prepare(p, qi, known, own, t);
+  if (lane_id() == 0) queries[qi] = q;
+  if (lane_id() < q.terms) terms[q.first + lane_id()] = t;
+  u32 cut, guessed = guess(odds[warp_id()], q, t, counts, codes, docs, &cut);
   cut = cut > q.slack ? cut - q.slack : 1;
   guessed = guessed > q.slack ? guessed - q.slack : 0;
   u32 low = max_of(cut, guessed), all;
   Part part{0, 0, 0, 1, 0, 0, 256, false};
-  if (lane_id() < q.terms) part.n = terms[lane_id()].df, part.mult = terms[lane_id()].mult;
+  if (lane_id() < q.terms) part.n = t.df, part.mult = t.mult;
   Whole whole{0, 0, 0};
   settle(part, q, 256, (u32)docs, low, &all, &whole);
   u32 level = 0, span = min_of(max_of((u32)((float)p.head->window * (float)(tiles * kSubs) / max_of(whole.read, 1.0f)), 1u), kMostSpan);
@@ -72,7 +75,7 @@ batch_plan(const u8* __restrict__ plan, float docs, u32 tiles, const u32* __rest
   // Two long lists of which most is needed are read by themselves.
   u32 reads = __ballot_sync(kFull, part.read), pairs = 0;
   if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick && whole.pass >= 0.5f * whole.read &&
-      !__any_sync(kFull, part.read && terms[lane_id()].row == kSparse))
+      !__any_sync(kFull, part.read && t.row == kSparse))
     pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(q.level, kFoundLevel);
   if (lane_id() == 0) {
     State& s = states[qi];
@@ -88,7 +91,7 @@ KERNEL __launch_bounds__(kItemThreads)
 batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
   // Queries of each level: all, and those before the block's. The second half are those of pairs.
   __shared__ u32 having[2 * kLevels], before[2 * kLevels];
-  u32 n = ((const Head*)plan)->queries, first = blockIdx.x * kItemQueries;
+  u32 n = ((const Head*)plan)->longs, first = blockIdx.x * kItemQueries;
   if (threadIdx.x < 2 * kLevels) having[threadIdx.x] = before[threadIdx.x] = 0;
   __syncthreads();
   for (u32 i = threadIdx.x; i < (n + kWarp - 1) / kWarp * kWarp; i += kItemThreads) {
@@ -131,7 +134,7 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
 }
 
 template <bool Usual>
-INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
+INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* __restrict__ words, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
   for (u32 i = lane_id(); i < kTile / 32; i += kWarp) d.bits[i] = 0;
   if (lane_id() == 0) d.held = 0;
   __syncwarp();
@@ -140,8 +143,8 @@ INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels,
     // The next item is whatever nobody has taken; the answer comes while this one is worked on.
     if (lane_id() == 0) next = warps + atomicAdd(&levels[2], 1u);
     u32 item = items[at], qi = item >> kLevels, i = item & ((1u << kLevels) - 1);
-    const Many& q = p.queries[qi];
-    const Term* terms = p.terms + q.first;
+    const Many& q = queries[qi];
+    const Term* terms = words + q.first;
     State* state = states + qi;
     u32 level = state->picked, span = state->spare;
     if (level & kPairs) {
@@ -166,20 +169,20 @@ INLINE void score_items(Desk& d, const ManyPlan& p, const Lists& l, u32* levels,
 // A warp an item. More blocks to a multiprocessor leave too few registers: with 6 of them 500 queries take 2.0 ms, with 8 2.4, with 12 3.2.
 #define SCORE(name, usual) \
   KERNEL __launch_bounds__(kManyThreads, 6) \
-  name(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs, \
-       const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+  name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
+       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
        u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) { \
     __shared__ Desk desks[kManyThreads / kWarp]; \
     Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
-    score_items<usual>(desks[warp_id()], ManyPlan(plan), l, levels, items, states, hists, keys); \
+    score_items<usual>(desks[warp_id()], queries, words, l, levels, items, states, hists, keys); \
   }
 SCORE(batch_score, true)
 SCORE(batch_score_any, false)
 
 // All warps have the same share of what there is to read: a quarter of an item is not shared.
 KERNEL __launch_bounds__(kPairThreads, 4)
-batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, const u8* __restrict__ tfs,
-            const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
+batch_pairs(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes,
+            const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
             u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) {
   __shared__ __align__(16) u8 bytes[kPairThreads / kWarp * kPairDocs];
   u32 count = 4 * levels[1], warps = gridDim.x * (kPairThreads / kWarp), me = blockIdx.x * (kPairThreads / kWarp) + warp_id(), base = warp_id() * kPairDocs;
@@ -189,12 +192,11 @@ batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offs
 #pragma unroll
   for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) ((uint4*)(bytes + base))[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
   __syncwarp();
-  ManyPlan p(plan);
   Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts};
   while (at < end) {
     u32 item = items[at / 4], qi = item >> kLevels, i = 4 * (item & ((1u << kLevels) - 1)) + at % 4;
-    const Many& q = p.queries[qi];
-    const Term* terms = p.terms + q.first;
+    const Many& q = queries[qi];
+    const Term* terms = words + q.first;
     State* state = states + qi;
     u32 reads = state->spare, level = (levels[kTotals + qi] >> 8 & kPairs - 1) + 2, n = min_of(end - at, (1u << level) - i);
     const Term &s = terms[__ffs(reads) - 1], &t = terms[31 - __clz(reads)];
@@ -208,10 +210,9 @@ batch_pairs(const u8* __restrict__ plan, u32 tiles, const u16* __restrict__ offs
 }
 
 // A block a query. What can no longer win is left out first: then few are left to sort.
-template <u32 Threads> INLINE void choose(u64* sorted, const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) {
+template <u32 Threads> INLINE void choose(u64* sorted, const Many* __restrict__ queries, State* states, u32* hists, const u64* keys, u64* outs) {
   __shared__ u32 found, low;
-  ManyPlan p(plan);
-  const Many& q = p.queries[blockIdx.x];
+  const Many& q = queries[blockIdx.x];
   State* state = states + blockIdx.x;
   u32* hist = hists + (u64)blockIdx.x * kManyBins;
   const u64* mine = keys + q.keys;
@@ -260,9 +261,9 @@ template <u32 Threads> INLINE void choose(u64* sorted, const u8* __restrict__ pl
 
 #define PICK(name, threads) \
   KERNEL __launch_bounds__(threads) \
-  name(const u8* __restrict__ plan, State* states, u32* hists, const u64* keys, u64* outs) { \
+  name(const Many* __restrict__ queries, State* states, u32* hists, const u64* keys, u64* outs) { \
     __shared__ u64 sorted[kSmall]; \
-    choose<threads>(sorted, plan, states, hists, keys, outs); \
+    choose<threads>(sorted, queries, states, hists, keys, outs); \
   }
 PICK(batch_pick, 128)
 PICK(batch_pick_many, 512)

@@ -1,38 +1,45 @@
-// What is known of a batch's queries before anything is read: the plan as the host wrote it, the order of items, and scores that may be expected.
+// What is known of a batch's queries before anything is read: what their words are worth, and scores that may be expected.
 #pragma once
-#include "scoring.cuh"
+#include "asked.cuh"
 
 constexpr u32 kLevels = 16;  // items of a query are a power of two, below this one
+constexpr u32 kRoomy = 4;    // keys that a query has for each of its answers, beside its share, as in gpu_places.go
 
-// As gpuMany in gpu_many.go.
+// A query as the kernels want it. Its words lie together.
 struct Many {
   u32 terms, first, k, model;
-  u32 need, slack, level, spare;  // level: there are at most 2^level items
+  u32 need, slack, level, sober;  // level: there are at most 2^level items
   float scale;                    // units of a sum in a score
-  u32 cap, out, sober;            // sober: nothing is guessed
-  u64 keys;
-  u64 spare2;
+  u32 cap, out, spare;
+  u64 keys, spare2;
 };
 
-// As manyHead.
-struct Head {
-  u32 queries, room; // how many, and for how many there is room
-  u32 item, window;  // what an item costs, and how many postings are read together, about
-  u32 thick;         // postings of two lists that are worth a way of their own
-  u32 spare[19];
-};
-
-// The plan of a batch is one piece of memory.
-struct ManyPlan {
-  const Head* head;
-  const Many* queries;
-  const Term* terms;
-  INLINE ManyPlan(const u8* p) {
-    head = (const Head*)p;
-    queries = (const Many*)(head + 1);
-    terms = (const Term*)(queries + head->room);
+// Finds the words of a query, one a lane, and what they are worth. One warp.
+INLINE Many prepare(const ManyPlan& p, u32 qi, const Term* __restrict__ known, const Term* __restrict__ own, Term& t) {
+  const Head& h = *p.head;
+  Asked a = p.queries[qi];
+  u32 n = a.terms, room = 2 + a.k;
+  Many q{n, a.first, a.k, a.kind % kAll, a.kind / kAll * n, 0, 0, h.sober, 0.0f, h.share + kRoomy * room, a.out, 0, (u64)qi * h.share + (u64)kRoomy * a.out, 0};
+  t = Term{};
+  if (lane_id() < n) {
+    u32 word = p.words[a.first + lane_id()], id = id_of(word);
+    t = id < h.known ? known[id] : own[id - h.known];
+    double_term(t, word);
   }
-};
+  // A step of a code is worth a whole number of units such that all sums stay below 2^32.
+  double sum = 0, most = (double)(0xffffffffu / 256) - (double)n - 1;
+  for (u32 i = 0; i < n; i++) sum += (double)__shfl_sync(kFull, t.inverse, i);
+  t.mult = 1;
+  if (sum > 0) q.scale = (float)(256 * most / sum), t.mult = 1 + (u32)((double)t.inverse / sum * most);
+  // What rounding the steps to whole units can cost, and the rounding of scores and codes, for which a relative error of 2^-21 a word is far too much.
+  q.slack = 256 * n + ((n + 16) << 11);
+  // Items have some postings at least, unless they are so few that they need not.
+  constexpr u32 kFewest = 64, kSomeItems = 256;
+  float postings = (float)t.df;
+  for (u32 d = kWarp / 2; d > 0; d /= 2) postings += __shfl_xor_sync(kFull, postings, d);
+  for (; q.level < h.level && (2u << q.level <= kSomeItems && postings > (float)kFewest || postings > (float)h.window); postings *= 0.5f) q.level++;
+  return q;
+}
 
 // How many postings of a list have each code: a lane has eight neighbouring codes.
 struct Counts {
@@ -93,10 +100,9 @@ struct Odds {
 
 // The highest cut that some three times k documents may be expected to reach; 0 if they are too few. One warp. What is guessed is proven when all is scored.
 // In sure is a cut that k documents do reach by one word.
-INLINE u32 guess(Odds& o, const Many& q, const Term* terms, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
+INLINE u32 guess(Odds& o, const Many& q, const Term& t, const u32* __restrict__ counts, const u8* __restrict__ codes, float docs, u32* sure) {
   bool sober = q.sober || q.terms == 1;
   // The words, one a lane, and of the first one what is needed.
-  const Term& t = terms[min_of(lane_id(), q.terms - 1)];
   u32 row = t.row, mult = t.mult, df = t.df, now = __shfl_sync(kFull, row, 0);
   u64 pos = t.pos;
   Counts ahead;

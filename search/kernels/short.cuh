@@ -7,19 +7,6 @@
 
 constexpr u32 kShortThreads = 256;
 constexpr u32 kSome = 2048;       // postings at most
-constexpr u32 kTwiceBits = 30;    // of a word: the rest says how often what it counts is doubled
-
-// As gpuShort in gpu_short.go.
-struct Short {
-  u32 first;        // of its words
-  u16 terms, lead;  // how many; which one decides
-  u32 k, out;
-};
-
-// As shortHead.
-struct ShortHead {
-  u32 few, some, room, spare;  // queries of a warp, from the first place on, and of a block, from the last
-};
 
 // What a block works with: one query, or one a warp.
 union ShortDesk {
@@ -35,30 +22,13 @@ union ShortDesk {
   } few[kShortThreads / kWarp];
 };
 
-struct ShortPlan {
-  const ShortHead* head;
-  const Short* queries;
-  const u32* words;
-  INLINE ShortPlan(const u8* p) {
-    head = (const ShortHead*)p;
-    queries = (const Short*)(head + 1);
-    words = (const u32*)(queries + head->room);
-  }
-};
-
 // A key as the host has it, a Hit: the document as it is. Keys have what it lacks to 2^32, so that of equal scores the lowest document wins.
 INLINE u64 hit_of(u64 key) { return key ^ 0xffffffffull; }
 
 // Fetches a query's words, all at the same time.
 INLINE void fetch_terms(Term* to, const Term* __restrict__ known, const u32* __restrict__ words, u32 n, u32 me, u32 threads) {
-  constexpr u32 kWords = sizeof(Term) / 8, kIDs = (1u << kTwiceBits) - 1;
-  for (u32 i = me; i < n * kWords; i += threads) ((u64*)to)[i] = ((const u64*)(known + (words[i / kWords] & kIDs)))[i % kWords];
-}
-
-// Doubles what a word counts that is in the query more than once. One thread a word.
-INLINE void double_terms(Term* terms, const u32* __restrict__ words, u32 n, u32 me) {
-  if (me >= n) return;
-  for (u32 twice = words[me] >> kTwiceBits; twice; twice--) terms[me].weight += terms[me].weight, terms[me].plus += terms[me].plus;
+  constexpr u32 kWords = sizeof(Term) / 8;
+  for (u32 i = me; i < n * kWords; i += threads) ((u64*)to)[i] = ((const u64*)(known + id_of(words[i / kWords])))[i % kWords];
 }
 
 // The score of a document that is at that place in the list of the word that decides. Says whether it has all words. All lanes of a warp.
@@ -82,13 +52,13 @@ INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 
 INLINE void close_short(u64* out, u32 df, u32 held, u32 k) { out[0] = (u64)df << 32 | min_of(held, k), out[1] = 1ull << 32 | held; }
 
 // One warp. The documents of a word without a row lie in extra; so few have none.
-INLINE void answer_few(const Term* terms, u64* keys, const Short& q, const Lists& l, u64* out) {
-  const Term& first = terms[q.lead];
+INLINE void answer_few(const Term* terms, u64* keys, const Asked& q, const Lists& l, u64* out) {
+  const Term& first = terms[q.kind];
   u32 at = lane_id(), df = first.df;
   bool busy = at < df;
   u32 doc = busy ? l.extra[first.extra + at] : 0;
   float score = 0;
-  busy = score_doc(terms, q.terms, q.lead, busy, at, doc, l, &score);
+  busy = score_doc(terms, q.terms, q.kind, busy, at, doc, l, &score);
   u32 votes = __ballot_sync(kFull, busy), held = __popc(votes), place = 0;
   u64 mine = key_of(score, doc);
   if (busy) keys[__popc(votes & lanes_below())] = mine;
@@ -100,8 +70,8 @@ INLINE void answer_few(const Term* terms, u64* keys, const Short& q, const Lists
 }
 
 // One block.
-INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, const Short& q, const Lists& l, u64* out) {
-  const Term& first = terms[q.lead];
+INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, const Asked& q, const Lists& l, u64* out) {
+  const Term& first = terms[q.kind];
   u32 df = first.df, me = threadIdx.x;
   if (first.row == kSparse) {
     for (u32 i = me; i < df; i += kShortThreads) docs[i] = l.extra[first.extra + i];
@@ -116,7 +86,7 @@ INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, cons
     bool busy = at < df;
     u32 doc = busy ? docs[at] : 0;
     float score = 0;
-    if (score_doc(terms, q.terms, q.lead, busy, at, doc, l, &score)) keys[atomicAdd(held, 1u)] = key_of(score, doc);
+    if (score_doc(terms, q.terms, q.kind, busy, at, doc, l, &score)) keys[atomicAdd(held, 1u)] = key_of(score, doc);
   }
   __syncthreads();
   u32 n = *held;
@@ -131,7 +101,7 @@ INLINE void answer_some(const Term* terms, u64* keys, u32* docs, u32* held, cons
     for (u32 i = n + me; i < size; i += kShortThreads) keys[i] = 0;
     __syncthreads();
     sort_keys<kShortThreads>(keys, size);
-    for (u32 i = me; i < min_of(n, q.k); i += kShortThreads) out[2 + i] = hit_of(keys[i]);
+    for (u32 i = me; i < min_of(n, (u32)q.k); i += kShortThreads) out[2 + i] = hit_of(keys[i]);
   }
   if (me == 0) close_short(out, df, n, q.k);
 }
