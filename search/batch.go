@@ -19,7 +19,7 @@ type Batch struct {
 	// Strategy is how the workers share the requests.
 	Strategy Strategy
 	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores share the requests if the index
-	// is on a device: each goes where it is expected to be done first.
+	// is on a device: each goes where it is expected to be done first. MapAll says when Auto brings the index to one.
 	Engine engine.Kind
 }
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,11 +31,13 @@ type GPUOptions struct {
 	Device engine.Device
 	// Progress is told how many of the postings are there.
 	Progress func(done, total int64)
+	// Log is told what MapAll chooses.
+	Log *slog.Logger
 }
 
 // OpenGPU puts the index on a GPU, where it stays until Close: all of it, or, if it does not fit, the
 // lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
-// are answered there, with the same results. Its error wraps [engine.ErrNoGPU] if there is no GPU.
+// are answered there, with the same results. It must not be called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) error {
 	dev, err := gpu.Open(o.Device.Ordinal)
 	if err != nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
@@ -79,7 +77,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	run := trec.NewRunWriter(out, w.f.tag)
 	next := 0
 	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
-	for t, err := range w.results(ctx, describe) {
+	for t, err := range search.MapAll(ctx, w.s, w.requests(), w.f.parallel.batch, w.a.gpuOptions(), describe) {
 		if err == nil {
 			err = run.Lines(t.lines)
 		}
@@ -94,28 +92,14 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	return run.Flush()
 }
 
-// results answers all topics. Auto may take a GPU for many of them if nothing is said about how to answer.
-func (w *topicWriter) results(ctx context.Context, describe func(int, *search.Result) (*topicLines, error)) iter.Seq2[*topicLines, error] {
-	f := w.f
-	if w.a.engine != engine.Auto || w.r.Algorithm != search.Auto || w.r.Parallel != nil && w.r.Parallel.Engine != engine.Auto || f.set("batch") {
-		return search.MapBatch(ctx, w.s, w.requests(0, len(w.topics)), f.parallel.batch, describe)
+// requests makes a request of each topic.
+func (w *topicWriter) requests() []search.Request {
+	all := make([]search.Request, len(w.topics))
+	for i, t := range w.topics {
+		all[i] = w.r
+		all[i].Text = t.Text
 	}
-	pays := func(cores time.Duration, postings int64) bool {
-		return gpuPays(cores, postings) && realGPU(w.a.gpu.Ordinal)
-	}
-	return resultsOf(ctx, &manyTopics{a: w.a, s: w.s, n: len(w.topics), requests: w.requests, batch: f.parallel.batch, pays: pays}, describe)
-}
-
-// requests makes a request of each of some topics.
-func (w *topicWriter) requests(from, to int) iter.Seq[search.Request] {
-	return func(yield func(search.Request) bool) {
-		r := w.r
-		for _, t := range w.topics[from:to] {
-			if r.Text = t.Text; !yield(r) {
-				return
-			}
-		}
-	}
+	return all
 }
 
 // describe makes the lines of a topic.

@@ -1,0 +1,113 @@
+package search
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+)
+
+// Many requests under auto: the cores begin, the GPU goes on if that pays and there is one, and whoever answers, the results are those of one core. Here
+// the GPU may be the interpreter, which auto would never take.
+func TestAutoTakesTheGPU(t *testing.T) {
+	dev, _ := gputest.Named(t)
+	if dev.Info().Emulated && realGPU(0) {
+		t.Error("the interpreter is taken for a GPU")
+	}
+	rng := rand.New(rand.NewPCG(8, 1))
+	p := randomPlain(rng, 300, 20)
+	dir := indexDir(scratch(t), 0)
+	p.write(t, dir)
+	var requests []Request
+	for range autoProbe + 50 {
+		requests = append(requests, Request{K: 5, Words: randomWords(rng, p)})
+	}
+	// answers says what was found, how many requests the GPU answered, and what was logged.
+	answers := func(requests []Request, b Batch, which int, pays bool) (out []string, onGPU int, said string) {
+		s, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		var log bytes.Buffer
+		o := GPUOptions{Device: dev.Which(0), Log: slog.New(slog.NewTextHandler(&log, nil))}
+		o.Device.Ordinal += which
+		all := mapAll(t.Context(), s, requests, b, o, func(time.Duration, int64) bool { return pays }, func(i int, r *Result) (string, error) {
+			if r.Stats.GPU != nil {
+				return fmt.Sprint("g", i, r.Hits), nil
+			}
+			return fmt.Sprint("c", i, r.Hits), nil
+		})
+		for _, text := range collect(t, all) {
+			if text[0] == 'g' {
+				onGPU++
+			}
+			out = append(out, text[1:])
+		}
+		return out, onGPU, log.String()
+	}
+	want, none, _ := answers(requests, Batch{}, 0, false)
+	if none != 0 || len(want) != len(requests) {
+		t.Fatalf("%d results, %d by a GPU that does not pay", len(want), none)
+	}
+	itself := slices.Clone(requests)
+	itself[7].Algorithm = WAND
+	for _, c := range []struct {
+		name     string
+		requests []Request
+		batch    Batch
+		which    int
+		onGPU    int
+		said     string
+	}{
+		{"a GPU that pays", requests, Batch{}, 0, 50, "the GPU answers"},
+		{"a GPU that is not there", requests, Batch{}, 77, 0, "the cores go on without the GPU"},
+		{"few requests", requests[:autoProbe], Batch{}, 0, 0, ""},
+		{"an engine", requests, Batch{Engine: engine.Multicore}, 0, 0, ""},
+		{"a strategy", requests, Batch{Strategy: Asynchronous}, 0, 0, ""},
+		{"an algorithm", itself, Batch{}, 0, 0, ""},
+	} {
+		got, onGPU, said := answers(c.requests, c.batch, c.which, true)
+		if onGPU != c.onGPU || !slices.Equal(got, want[:len(c.requests)]) || !strings.Contains(said, c.said) || c.said == "" && said != "" {
+			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU, c.onGPU, len(got), said)
+		}
+	}
+	if gpuPays(3*time.Second, 1e9) || !gpuPays(3*time.Second, 1e6) {
+		t.Error("whether the GPU pays does not depend on the size of the index")
+	}
+}
+
+// Who has enough, or an error of what is made of a result, ends all of it.
+func TestMapAllEnds(t *testing.T) {
+	p := randomPlain(rand.New(rand.NewPCG(8, 2)), 100, 5)
+	s := p.write(t, indexDir(scratch(t), 0))
+	requests := slices.Repeat([]Request{{K: 1, Words: []Word{{Text: "w0"}}}}, 2*autoProbe)
+	wrong := errors.New("wrong")
+	for at, do := range map[int]error{3: wrong, autoProbe + 3: wrong, 4: nil, autoProbe + 4: nil} {
+		n := 0
+		for i, err := range MapAll(t.Context(), s, requests, Batch{Threads: 2}, GPUOptions{}, func(i int, _ *Result) (int, error) {
+			if i == at {
+				return i, do
+			}
+			return i, nil
+		}) {
+			if err == nil && i != n || (err != nil) != (n == at && do != nil) {
+				t.Fatalf("request %d: %d, %v", n, i, err)
+			}
+			if n++; n > at && err == nil {
+				break
+			}
+		}
+		if n != at+1 {
+			t.Errorf("%d results, want %d", n, at+1)
+		}
+	}
+}
