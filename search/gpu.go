@@ -43,15 +43,15 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) error {
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
-	if err := s.UseGPU(ctx, dev, o); err != nil {
+	if err := s.useGPU(ctx, dev, o); err != nil {
 		return errors.Join(err, dev.Close())
 	}
 	s.gpu.own = true
 	return nil
 }
 
-// UseGPU is OpenGPU on a device that is open. It must stay open until Close.
-func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) error {
+// useGPU is OpenGPU on a device that is open. It must stay open until Close.
+func (s *Searcher) useGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) error {
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
@@ -61,6 +61,17 @@ func (s *Searcher) UseGPU(ctx context.Context, dev *gpu.Device, o GPUOptions) er
 	}
 	s.gpu = g
 	return nil
+}
+
+// GPUMemory says how much memory of the GPU that the index is on is free, and how much there is, whoever uses the rest. Both are 0 if it is on none.
+func (s *Searcher) GPUMemory() (free, total int64, err error) {
+	if s.gpu == nil {
+		return 0, 0, nil
+	}
+	if free, total, err = s.gpu.dev.MemInfo(); err != nil {
+		return 0, 0, fmt.Errorf("search: %w", err)
+	}
+	return free, total, nil
 }
 
 // gpuSlots is how many single queries may be on the device at a time. More hardly help: three fill it.

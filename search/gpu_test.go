@@ -17,7 +17,7 @@ var onDevice = &Parallel{Engine: engine.GPU}
 func use(t testing.TB, s *Searcher, o GPUOptions) {
 	t.Helper()
 	dev, _ := gputest.Device(t)
-	if err := s.UseGPU(t.Context(), dev, o); err != nil {
+	if err := s.useGPU(t.Context(), dev, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -203,7 +203,7 @@ func TestGPUCache(t *testing.T) {
 	for gpuWorkBytes(2, int64(small))+4*int64(len(p.lengths))+whole.postings.size*4/3 < int64(small) {
 		small -= 1 << 12
 	}
-	if err := s.UseGPU(t.Context(), dev, GPUOptions{Device: engine.Device{Memory: int64(small)}}); err != nil {
+	if err := s.useGPU(t.Context(), dev, GPUOptions{Device: engine.Device{Memory: int64(small)}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.gpu.pack.whole {

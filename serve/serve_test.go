@@ -166,8 +166,8 @@ func TestAnswersAreThoseOfSearch(t *testing.T) {
 // The same on the device, and where the index is on one but the cores are to answer.
 func TestAnswersOnGPU(t *testing.T) {
 	s := elife(t, true)
-	dev, _ := gputest.Device(t)
-	if err := s.UseGPU(t.Context(), dev, search.GPUOptions{}); err != nil {
+	dev, _ := gputest.Named(t)
+	if err := s.OpenGPU(t.Context(), search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() }) // before the device is given back

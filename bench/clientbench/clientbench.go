@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search"
 )
 
@@ -34,8 +33,6 @@ type Options struct {
 	// Parallel and Engine are how requests and batches are answered.
 	Parallel *search.Parallel
 	Engine   engine.Kind
-	// Device, if there is one, is asked for its memory.
-	Device *gpu.Device
 	// Report is told each look, as soon as it is taken.
 	Report func(Look)
 }
@@ -271,7 +268,7 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 		}
 		now := time.Now()
 		since := sum.since(&before)
-		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(), Errors: r.errors.Load(), Memory: memoryNow(r.Device)}
+		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(), Errors: r.errors.Load(), Memory: memoryNow(r.s)}
 		l.Rate = float64(l.Queries) / now.Sub(last).Seconds()
 		looks = append(looks, l)
 		r.Report(l)

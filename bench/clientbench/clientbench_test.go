@@ -33,9 +33,9 @@ func open(t *testing.T) (*search.Searcher, *thesisbench.Shape) {
 // A short load on the CPU and on the device: all is answered, compared, and looked at. A machine that is busy with other
 // things gets more time until there is enough to see.
 func TestRun(t *testing.T) {
-	dev, _ := gputest.Device(t) // before the index, since it is to outlive it
+	dev, _ := gputest.Named(t) // before the index, since it is to outlive it
 	s, shape := open(t)
-	if err := s.UseGPU(t.Context(), dev, search.GPUOptions{}); err != nil {
+	if err := s.OpenGPU(t.Context(), search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 			looks = 0
 			var err error
 			r, err = Run(t.Context(), s, Options{Clients: 4, For: d, Every: d / 10, Check: 2, Batch: 3, Query: Generated(shape),
-				Parallel: &search.Parallel{Engine: e}, Engine: e, Device: dev, Report: func(Look) { looks++ }})
+				Parallel: &search.Parallel{Engine: e}, Engine: e, Report: func(Look) { looks++ }})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search"
 )
 
 // Memory is in bytes. 0 is what this machine does not tell.
@@ -21,17 +21,15 @@ type Memory struct {
 	Device   int64 `json:"device"`   // in use on the device, whoever uses it
 }
 
-func memoryNow(dev *gpu.Device) (m Memory) {
+func memoryNow(s *search.Searcher) (m Memory) {
 	m.Resident, m.Own = processMemory()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	if live[0].Value.Kind() == metrics.KindUint64 {
 		m.Heap = int64(live[0].Value.Uint64())
 	}
-	if dev != nil {
-		if free, total, err := dev.MemInfo(); err == nil {
-			m.Device = total - free
-		}
+	if free, total, err := s.GPUMemory(); err == nil {
+		m.Device = total - free
 	}
 	return m
 }

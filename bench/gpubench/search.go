@@ -51,7 +51,7 @@ func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape, f 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.UseGPU(ctx, dev, search.GPUOptions{}); err != nil {
+	if err := s.OpenGPU(ctx, search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		return err
 	}
 	return f(s)

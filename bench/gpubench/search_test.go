@@ -10,7 +10,7 @@ import (
 
 // The suites hold, and all figures can be measured: on the interpreter with little data, on a real GPU as for the receipt.
 func TestSearchJob(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	quick := os.Getenv("COLLOCATE_TEST_GPU") == ""
 	sizes := []int{1000}
 	if !quick {

@@ -69,7 +69,7 @@ func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b []check.B
 		return b, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.UseGPU(ctx, dev, search.GPUOptions{}); err != nil {
+	if err := s.OpenGPU(ctx, search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		return b, err
 	}
 	var requests []search.Request

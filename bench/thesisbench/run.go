@@ -82,7 +82,7 @@ func Run(ctx context.Context, dev *gpu.Device, o Options) (_ *report.Report, err
 			err = e
 		}
 	}()
-	if err := b.s.UseGPU(ctx, dev, search.GPUOptions{}); err != nil {
+	if err := b.s.OpenGPU(ctx, search.GPUOptions{Device: dev.Which(0)}); err != nil {
 		return nil, err
 	}
 	for i := range b.shape.Classes {

@@ -8,7 +8,7 @@ import (
 
 // All of it on a tiny collection: every exact way gives the exact result, else Run fails.
 func TestRun(t *testing.T) {
-	dev, _ := gputest.Device(t)
+	dev, _ := gputest.Named(t)
 	r, err := Run(t.Context(), dev, Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8})
 	if err != nil {
 		t.Fatal(err)

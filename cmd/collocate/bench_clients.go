@@ -14,7 +14,6 @@ import (
 	"github.com/collocate/collocate/bench/clientbench"
 	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
 )
@@ -106,12 +105,6 @@ func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFl
 		}
 		f.o.Query = clientbench.Generated(&shape)
 	}
-	if a.engine == engine.GPU {
-		if f.o.Device, err = gpu.Open(a.gpu.Ordinal); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, f.o.Device.Close()) }()
-	}
 	s, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -125,9 +118,7 @@ func (a *app) loadClients(ctx context.Context, s *search.Searcher, f *benchClien
 	f.o.Engine = a.engine
 	switch a.engine {
 	case engine.GPU:
-		err := s.UseGPU(ctx, f.o.Device, search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU")})
-		a.endProgress()
-		if err != nil {
+		if err := a.bringToGPU(ctx, s); err != nil {
 			return err
 		}
 		f.o.Parallel = &search.Parallel{Engine: engine.GPU}
