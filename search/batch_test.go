@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/collocate/collocate/engine"
 )
@@ -194,5 +195,13 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 				t.Errorf("%+v was taken", b)
 			}
 		}
+	}
+}
+
+// An iterator copies a request twice, 16 bytes at a time. If these did not divide its size, the last two steps would overlap, so that the second copy waited until
+// the first is in memory: bringing a request to a batch took 15 ns instead of 10.
+func TestRequestSize(t *testing.T) {
+	if n := unsafe.Sizeof(Request{}); n%16 != 0 {
+		t.Errorf("a request has %d bytes, which is no multiple of 16", n)
 	}
 }
