@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/binary"
 	"slices"
+	"unsafe"
 )
 
 // ascii makes words of the letters a-z and A-Z, in lower case; every other byte
@@ -17,18 +18,12 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	}
 	// The bytes between words do not matter, so all get the bit that makes letters
 	// small; words keep their places.
-	lower := slices.Grow(t.scratch[:0], len(doc))[:len(doc)]
+	lower := slices.Grow(t.scratch[:0], len(doc)+block)[:len(doc)+block] // whole blocks are written
 	b := newBorders(t.Words)
-	at := 0
-	for ; at+block <= len(doc); at += block {
-		b.add(at, letterBits((*[block]byte)(lower[at:]), (*[block]byte)(doc[at:])))
+	for at := 0; at < len(doc); at += block {
+		b.add(at, letterBits((*[block]byte)(lower[at:]), doc[at:]))
 	}
-	if at < len(doc) {
-		rest := tail(doc[at:])
-		var low [block]byte
-		b.add(at, letterBits(&low, &rest))
-		copy(lower[at:], low[:])
-	}
+	lower = lower[:len(doc)]
 	t.scratch, t.Bytes = lower, lower
 	t.Words = b.words(len(doc))
 	t.Source = t.Source[:0]
@@ -38,8 +33,15 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	return nil
 }
 
-// letterBits has the bits of the letters, and writes them in lower case.
-func letterBits(lower, p *[block]byte) (m uint64) {
+// letterBits has the bits of the letters in the first block of a text, and writes them in lower case.
+func letterBits(lower *[block]byte, p []byte) (m uint64) {
+	if hasAVX512 {
+		return letterBitsAVX512(&lower[0], unsafe.SliceData(p), min(len(p), block))
+	}
+	if len(p) < block {
+		rest := tail(p)
+		p = rest[:]
+	}
 	for i := 0; i < block; i += 8 {
 		w := binary.LittleEndian.Uint64(p[i:i+8]) | 0x20*ones
 		binary.LittleEndian.PutUint64(lower[i:i+8], w)

@@ -50,6 +50,19 @@ TEXT ·wordBitsAVX512(SB), NOSPLIT, $0-56
 	KMOVQ K6, high+48(FP)
 	RET
 
+// func letterBitsAVX512(to, p *byte, n int) (letter uint64)
+TEXT ·letterBitsAVX512(SB), NOSPLIT, $0-32
+	LOAD
+	VPBROADCASTD bytes<>+0(SB), Z17
+	VPBROADCASTD bytes<>+4(SB), Z18
+	VPBROADCASTD bytes<>+8(SB), Z19
+	VPORD Z17, Z16, Z23
+	VMOVDQU64 Z23, (DI)
+	VPSUBB Z18, Z23, Z24
+	VPCMPUB $1, Z19, Z24, K2
+	KMOVQ K2, letter+24(FP)
+	RET
+
 // func blankBitsAVX512(to, p *byte, n int) (blank, cr uint64)
 TEXT ·blankBitsAVX512(SB), NOSPLIT, $0-40
 	LOAD
@@ -57,6 +70,8 @@ TEXT ·blankBitsAVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTD bytes<>+24(SB), Z18
 	VPBROADCASTD bytes<>+16(SB), Z19
 	VPBROADCASTD bytes<>+28(SB), Z20
+	TESTQ DI, DI
+	JZ   2(PC)
 	VMOVDQU64 Z16, (DI)
 	VPCMPUB $0, Z17, Z16, K2
 	VPCMPUB $0, Z18, Z16, K3

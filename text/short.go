@@ -11,8 +11,8 @@ import (
 type ShortAnalyzer interface {
 	Analyzer
 	// AnalyzeShort writes the words that Analyze finds in doc to room, and returns the bits of the places where one starts or ends: the first word is from
-	// the lowest bit to the next, and so on. What stands between and behind words means nothing. It returns false for a text that is not short, of
-	// MaxShort bytes, and for some that are rare; they are for Analyze.
+	// the lowest bit to the next, and so on. What stands between and behind words means nothing. It returns false for a text of
+	// more than MaxShort bytes, and for some that are rare; these are for Analyze.
 	AnalyzeShort(doc []byte, room *ShortRoom) (borders uint64, ok bool)
 }
 
@@ -60,25 +60,35 @@ func shortWordBits(doc []byte, room *ShortRoom) (word, space, score, high uint64
 	return word, space, score, high
 }
 
+func (ascii) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
+	if len(doc) > MaxShort {
+		return 0, false
+	}
+	word := letterBits((*[block]byte)(room[:]), doc)
+	return word ^ word<<1, true
+}
+
 func (whitespace) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
 	word, ok := shortNotBlank(doc, room)
 	return word ^ word<<1, ok
 }
 
-// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and copies it.
+// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and copies it if there is room.
 func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
 	if len(doc) > MaxShort {
 		return 0, false
 	}
 	all := uint64(1)<<len(doc) - 1
 	if hasAVX512 {
-		blank, cr := blankBitsAVX512(&room[0], unsafe.SliceData(doc), len(doc))
+		blank, cr := blankBitsAVX512((*byte)(unsafe.Pointer(room)), unsafe.SliceData(doc), len(doc))
 		return all &^ blank, cr == 0
 	}
 	m, control := uint64(0), uint64(0)
 	for i := 0; i < len(doc); i += 8 {
 		w := few(doc, i)
-		binary.LittleEndian.PutUint64(room[i:i+8], w)
+		if room != nil {
+			binary.LittleEndian.PutUint64(room[i:i+8], w)
+		}
 		if n := len(doc) - i; n < 8 {
 			w |= ' ' * ones << (8 * n)
 		}

@@ -118,10 +118,12 @@ func TestKernelsHaveTheirTwins(t *testing.T) {
 		}
 		var lower, plain [block]byte
 		word, space, score, high := wordBitsAVX512(&lower[0], bytesOf(doc), len(doc))
-		var blanks [block]byte
+		var blanks, letters, plainLetters [block]byte
+		letter := letterBitsAVX512(&letters[0], bytesOf(doc), len(doc))
 		blank, cr := blankBitsAVX512(&blanks[0], bytesOf(doc), len(doc))
 		restore := withoutKernels()
 		wantWord, wantSpace, wantScore := wordBits(&plain, doc)
+		wantLetter := letterBits(&plainLetters, doc)
 		restore()
 		wantHigh, wantBlank, wantCR := uint64(0), uint64(0), uint64(0)
 		for i, c := range doc {
@@ -137,6 +139,9 @@ func TestKernelsHaveTheirTwins(t *testing.T) {
 		}
 		if word != wantWord || space != wantSpace || (score != 0) != (wantScore != 0) || high != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
 			t.Fatalf("%q: words %x %x %x %x, want %x %x %x %x; %q, want %q", doc, word, space, score, high, wantWord, wantSpace, wantScore, wantHigh, lower, plain)
+		}
+		if letter != wantLetter || !bytes.Equal(letters[:len(doc)], plainLetters[:len(doc)]) {
+			t.Fatalf("%q: letters %x, want %x; %q, want %q", doc, letter, wantLetter, letters, plainLetters)
 		}
 		if blank != wantBlank || cr != wantCR || !bytes.Equal(blanks[:len(doc)], doc) {
 			t.Fatalf("%q: blanks %x, carriage returns %x, want %x, %x", doc, blank, cr, wantBlank, wantCR)

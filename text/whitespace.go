@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
+	"unsafe"
 )
 
 // whitespace does what Stanford's GloVe does with a line: words are the bytes
@@ -22,8 +23,7 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 	}
 	t.Bytes = doc
 	if len(doc) <= MaxShort && !t.WantSource {
-		var room ShortRoom
-		if word, ok := shortNotBlank(doc, &room); ok {
+		if word, ok := shortNotBlank(doc, nil); ok {
 			b := newBorders(t.Words)
 			b.add(0, word)
 			t.Words, t.Source = b.words(len(doc)), t.Source[:0]
@@ -56,21 +56,23 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 
 // splitBlanks finds the words between blanks, tabs and line feeds.
 func splitBlanks(doc []byte, b *borders) {
-	at := 0
+	for at := 0; at < len(doc); at += block {
+		b.add(at, notBlank(doc[at:]))
+	}
+}
+
+// notBlank has the bits of what is not blank in the first block of a text.
+func notBlank(p []byte) uint64 {
 	if hasAVX512 {
-		var copied [block]byte // which nobody wants
-		for ; at+block <= len(doc); at += block {
-			blank, _ := blankBitsAVX512(&copied[0], &doc[at], block)
-			b.add(at, ^blank)
-		}
+		n := min(len(p), block)
+		blank, _ := blankBitsAVX512(nil, unsafe.SliceData(p), n)
+		return ^(blank | ^uint64(0)<<n)
 	}
-	for ; at+block <= len(doc); at += block {
-		b.add(at, ^blankBits((*[block]byte)(doc[at:])))
+	if len(p) < block {
+		rest := tail(p)
+		return ^blankBits(&rest)
 	}
-	if at < len(doc) {
-		rest := tail(doc[at:])
-		b.add(at, ^blankBits(&rest))
-	}
+	return ^blankBits((*[block]byte)(p))
 }
 
 // blankBits has the bits of the blanks, tabs and line feeds. Most blocks have no
