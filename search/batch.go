@@ -23,7 +23,7 @@ type Batch struct {
 	Engine engine.Kind
 }
 
-// Strategy is a way to spread many requests over cores.
+// Strategy is a way to spread many requests over cores, and on a GPU those by WAND and MaxScore over its blocks.
 type Strategy uint8
 
 const (

@@ -12,7 +12,7 @@
 // ordered by score, falling; equal scores by document number, rising. The first k of them
 // are the result.
 //
-// All algorithms give this result, to the last bit of the scores. They differ in how much they look at:
+// All algorithms give this result, to the last bit of the scores, on one core, on many and on a GPU. They differ in how much they look at:
 //
 //	exhaustive  document at a time, every posting: the definition made executable
 //	taat        term at a time into an array of sums
@@ -22,11 +22,21 @@
 //	vbmw        Mallia et al.: BMW where neighbouring blocks of no higher bound count as one
 //	bmm         block-max MaxScore in windows of documents, scores in batches, as Lucene does
 //
-// On a GPU, once [Searcher.OpenGPU] has put the index there, [Tiles] adds bounds of scores up in tiles of documents and scores exactly
-// what can still win; wand and maxscore are the thesis' parallel versions over partitions.
-//
 // In mode And the last five are one algorithm: the shortest list leads, blocks that cannot win
 // are jumped over.
+//
+// # Cores and a GPU
+//
+// [Searcher.Search] answers one request, on one core unless its field Parallel says otherwise: see [Parallel]. [Searcher.SearchBatch] and
+// [MapBatch] answer many on all cores: the first lets results be kept, the second makes something of each on the core that found it.
+//
+// Once [Searcher.OpenGPU] has brought the index to a GPU, requests and batches that name [engine.GPU] are answered there. [Tiles] is the algorithm of the device:
+// it adds bounds of scores up in tiles of documents and scores exactly what can still win. WAND and MaxScore run there as R. Gaioso made them parallel
+// ("Paralelização de algoritmos de busca de documentos mais relevantes na Web utilizando GPUs", thesis, UFSCar 2019), over partitions
+// of the lists; cores can cut lists in the same ways. Two of these partitions and one policy of sharing the score to beat are approximate: they must be asked for,
+// and Stats.Parallel says so.
+//
+// [MapAll] chooses between cores and a GPU.
 //
 // # Example
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// Parallel says how the work of one query is spread over cores. The zero value lets the search
+// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero value lets the search
 // choose, and is exact.
 //
 // The lists are cut into partitions. Workers take partitions, answer the query on each
@@ -19,7 +19,8 @@ import (
 type Parallel struct {
 	// Threads is the number of workers; 0 means one for each core.
 	Threads int
-	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential never.
+	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential never. GPU takes the device to which OpenGPU has brought the
+	// index; the fields below are there for WAND and MaxScore alone.
 	Engine engine.Kind
 	// Partition is how the lists are cut.
 	Partition Partition

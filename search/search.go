@@ -137,7 +137,7 @@ type Request struct {
 	Trace bool
 	// Model scores; nil means BM25{}.
 	Model Model
-	// Parallel spreads the work over cores; nil means one core.
+	// Parallel spreads the work over cores, or names the GPU; nil means one core.
 	Parallel *Parallel
 }
 

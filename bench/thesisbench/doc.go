@@ -1,4 +1,5 @@
-// Package thesisbench makes the tables and figures of the thesis on parallel retrieval again (chapters 5 and 7): parallel WAND
+// Package thesisbench makes the tables and figures of a thesis on parallel retrieval again (R. Gaioso, "Paralelização de algoritmos de busca de documentos mais
+// relevantes na Web utilizando GPUs", UFSCar 2019, chapters 5 and 7): parallel WAND
 // and MaxScore on a GPU, by partition, size, partitions in a row and policy, next to the sequential algorithms on one core of the
 // same machine, with the recall of the approximate ones; and our own search by tiles beside them.
 //

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,13 +41,13 @@ within that time, waiting included. --threads queries are answered side by side;
 after the other.
 
 With --batch it also answers all queries at once with 1, 2, 4 and so on up to --threads threads, as 'search --topics'
-does: with --batch auto there, and with async.
+does with --batch auto and with --batch async.
 
-With --engine gpu it answers all queries at once, for every mode and k: on the GPU and, in turn, on --threads cores. First every
-result is compared; one that differs is an error. Then come milliseconds for all queries, the median of --rounds and the least, of the
-library's two calls: SearchBatch, whose results may be kept, and MapBatch, which lends them. The last two columns
-say how many times as fast as the cores the GPU is with each; there the cores' time is the better of their two medians.
-The time of bringing the index to the GPU does not count.
+With --engine gpu it does another thing: it answers all queries at once, for every mode and k, on the GPU and, in turn, on the cores,
+with --threads threads each. First every result is compared; one that differs is an error. Then come milliseconds for all
+queries, the median and the least of --rounds, of the library's two calls: SearchBatch, whose results can be kept, and
+MapBatch, which lends them. The last two columns say how many times as fast as the cores the GPU is with each call;
+"cores" there is the better of their two medians. To bring the index to the GPU is not part of these times.
 
 With --json it prints an object a line.`,
 		Args: cobra.ExactArgs(1),
@@ -60,7 +61,7 @@ With --json it prints an object a line.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
 	fl.IntVar(&f.most, "most", 0, "use only so many of the queries, evenly chosen; 0 means all")
-	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"}, strings.Join(search.Algorithms(), ", "))
+	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"}, strings.Join(coreAlgorithms(), ", "))
 	fl.StringSliceVar(&f.modes, "modes", []string{"or", "and"}, "or, and")
 	fl.IntSliceVarP(&f.ks, "k", "k", []int{10, 100, 1000}, "numbers of documents")
 	fl.IntVar(&f.rounds, "rounds", 3, "how often every query is asked")
@@ -68,8 +69,13 @@ With --json it prints an object a line.`,
 	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
 	fl.BoolVar(&f.batch, "batch", false, "also say how much faster many threads answer all queries")
 	must(cmd.MarkFlagRequired("topics"))
-	choices(cmd, map[string][]string{"algorithms": search.Algorithms(), "modes": {"or", "and"}})
+	choices(cmd, map[string][]string{"algorithms": coreAlgorithms(), "modes": {"or", "and"}})
 	return cmd
+}
+
+// coreAlgorithms are those of the cores.
+func coreAlgorithms() []string {
+	return slices.DeleteFunc(search.Algorithms(), func(name string) bool { return name == search.Tiles.String() })
 }
 
 func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
@@ -77,6 +83,9 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 		algorithm, err := search.ParseAlgorithm(name)
 		if err != nil {
 			return o, usageError{err}
+		}
+		if algorithm == search.Tiles {
+			return o, usagef("--algorithms %s: that is the GPU's; want %s", name, strings.Join(coreAlgorithms(), ", "))
 		}
 		o.Algorithms = append(o.Algorithms, algorithm)
 	}

@@ -16,9 +16,10 @@ func newBenchThesisCmd(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:         "thesis",
-		Short:       "The tables and figures of the thesis on parallel retrieval, on this machine's GPU",
+		Short:       "The tables and figures of a thesis on parallel retrieval, on this machine's GPU",
 		Annotations: hasGPU,
-		Long: `Makes a collection of 50.2 million documents with lists of the thesis' four lengths, answers two-word queries with
+		Long: `The thesis is R. Gaioso, "Paralelização de algoritmos de busca de documentos mais relevantes na Web utilizando GPUs", UFSCar 2019.
+Makes a collection of 50.2 million documents with lists of the thesis' four lengths, answers two-word queries with
 parallel WAND and MaxScore on the GPU in all their variants, and prints times, speedups over one core, and recall, next to
 our own search by tiles. With --out it writes Markdown, CSV files and plots to a folder. It takes some minutes; a smaller
 --share of the collection takes less.`,

@@ -45,8 +45,10 @@ Without a query it reads queries from standard input, one a line, with a prompt 
 --topics it answers a file of topics (TREC, TSV, id:text, SMART or JSON lines) and writes a run for 'collocate
 eval' or trec_eval.
 
-With --engine gpu the index goes to the GPU first, then the queries are answered there: by tiles, or, as the thesis did it,
-by wand or maxscore over partitions. With auto the cores begin with --topics, and a GPU goes on where bringing the index to it pays.`,
+With --engine auto the cores answer. Of more than 1,000 topics they answer the first 1,000; if at that pace the others take
+more than twice as long as bringing the index to a GPU, and there is one, the GPU answers these. With --engine gpu the index is
+brought there at once, and everything is answered there: by tiles, or by wand or maxscore over partitions, as in the
+thesis that 'collocate bench thesis' is about.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and --snippets
@@ -63,7 +65,7 @@ by wand or maxscore over partitions. With auto the cores begin with --topics, an
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
-	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", "))
+	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
 	f.modelFlags.register(cmd)
 	fl.BoolVar(&f.explain, "explain", false, "show what each word gives to the score")

@@ -29,7 +29,7 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.policy, "policy", "early", "what cores tell each other about the score to beat: "+strings.Join(search.Policies(), ", ")+
 		"; the last is approximate")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
-	fl.StringVar(&f.strategy, "batch", "auto", "--topics: sync gives each core a topic, async each topic all cores, auto mixes both")
+	fl.StringVar(&f.strategy, "batch", "auto", "how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Strategies(),
 	})

@@ -20,15 +20,16 @@ func newServeCmd(a *app) *cobra.Command {
 		Short:       "Answer searches over HTTP",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Serve keeps the index in DIR open and answers searches over HTTP, with the names and scores of 'collocate search --json':
+		Long: `Serve keeps the index in DIR open and answers searches over HTTP, in the JSON of 'collocate search --json':
 
   GET /search?q=WORDS  one query; also k, mode, model, snippets=1, stats=1
   POST /search         many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out, in order
   GET /healthz         {"status":"ok","docs":3,"terms":10}
   GET /                a page with a search field
 
-Errors are {"error": "..."} with a status of HTTP. --model and its parameters are for queries that name no model.
-The cores answer, and with --engine gpu the GPU, to which the index goes first. auto means the cores.
+Errors are {"error": "..."} with an HTTP status. --model and its parameters are for queries that name no model.
+The cores answer: one query on as many as make it faster, or on one with --engine sequential, on all with multicore.
+With --engine gpu the index is brought to the GPU before the first query, and the GPU answers.
 
 Once it answers, the address goes to standard error, or with --json to standard output. Anybody who can reach the address can ask; other machines
 cannot unless --addr says so, as in :8080. Ctrl-C or SIGTERM end it after the searches under way, within five seconds, with exit code 0.`,
