@@ -95,7 +95,7 @@ func batch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], 
 				})
 				return
 			}
-			part := func(first, n int) batchPart { return &madeBy[T]{first, do, make([]T, n)} }
+			part := func(first, n int) batchPart { return &madeBy[T]{first, do, make([]T, n), reuse} }
 			s.batchOnGPU(ctx, requests, b, reuse, part, func(p batchPart, n int, err error) bool {
 				if p != nil && !p.(*madeBy[T]).yield(n, yield) {
 					return false
@@ -124,6 +124,15 @@ type madeBy[T any] struct {
 	first int
 	do    func(int, *Result) (T, error)
 	made  []T
+	reuse bool
+}
+
+func (m *madeBy[T]) kept() []*Result {
+	if m.reuse {
+		return nil
+	}
+	results, _ := any(m.made).([]*Result)
+	return results
 }
 
 func (m *madeBy[T]) make(i int, found *Result) (err error) {
@@ -134,7 +143,7 @@ func (m *madeBy[T]) make(i int, found *Result) (err error) {
 // yield yields the first n. Results come from other cores, so those that follow are asked for while the caller looks at one.
 func (m *madeBy[T]) yield(n int, yield func(T, error) bool) bool {
 	const ahead = 8
-	results, _ := any(m.made).([]*Result)
+	results := m.kept()
 	for i, made := range m.made[:n] {
 		if i+ahead < len(results) {
 			prefetch(unsafe.Pointer(results[i+ahead]))

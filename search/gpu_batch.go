@@ -27,6 +27,7 @@ type gpuBatch struct {
 // batchPart is where what is made of a chunk's results is kept.
 type batchPart interface {
 	make(i int, found *Result) error
+	kept() []*Result // where results go that are kept as they are; nil: something is made of them
 }
 
 // batchOnGPU answers requests. For every chunk of them it asks for a part that makes something of the results, on all cores, and in the end yields

@@ -18,6 +18,7 @@ type gpuChunk struct {
 	asks     []gpuAsk
 	terms    [][]gpuAskTerm // of the asks, by block
 	made     batchPart
+	kept     []*Result // see batchPart
 	done     chan struct{}
 
 	mu  sync.Mutex
@@ -27,8 +28,19 @@ type gpuChunk struct {
 
 var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
 
-// use makes something of a result, or notes why there is none.
+// makeBy says where results go.
+func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
+
+// use keeps a result or makes something of it, or notes why there is none.
 func (c *gpuChunk) use(i int, found *Result, err error) {
+	if c.kept != nil && err == nil {
+		c.kept[i] = found
+		return
+	}
+	c.make(i, found, err)
+}
+
+func (c *gpuChunk) make(i int, found *Result, err error) {
 	if err == nil {
 		err = c.made.make(i, found)
 	}
@@ -51,7 +63,7 @@ func (c *gpuChunk) answered() { c.done <- struct{}{} }
 
 // free lets the chunk be used again.
 func (c *gpuChunk) free() {
-	c.made, c.err = nil, nil
+	c.made, c.kept, c.err = nil, nil, nil
 	gpuChunks.Put(c)
 }
 
@@ -221,7 +233,7 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 			l.flying.Add(1)
 			c := l.cut(min(n, manyQueries))
 			l.mu.Unlock()
-			c.made = l.part(int(c.order), len(c.requests))
+			c.makeBy(l.part(int(c.order), len(c.requests)))
 			return c
 		}
 		l.asleep++
@@ -267,7 +279,7 @@ func (l *gpuLine) takeOne(may func(first *lineRequest, waiting int) bool) *gpuCh
 		return nil
 	}
 	c := l.cut(1)
-	c.made = l.part(int(c.order), 1)
+	c.makeBy(l.part(int(c.order), 1))
 	return c
 }
 

@@ -89,8 +89,9 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		if r.b.reuse { // whoever had it may have changed it
 			*x = given{}
 		}
-		x.result.Hits = []Hit{}
-		if a.words > 0 {
+		if a.words == 0 {
+			x.result.Hits = []Hit{}
+		} else {
 			x.stats.Candidates, x.stats.Items, x.stats.Rescored = int(back[where]>>32), int(back[where+1]>>32), int(uint32(back[where+1]))
 			n := int(uint32(back[where]))
 			if where += 2; dense {
