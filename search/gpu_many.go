@@ -79,8 +79,9 @@ const manyQueries = 4096
 const manyOut = 1 << 20
 
 // manyFlights is how many chunks of a batch may be on their way: the device works on one flight's long lists while others are planned, copied or handed out. With
-// six, 50,000 queries of the web took 15.4 ms with 1,000 answers each and 5.5 with 100; with eight 14.0 and 4.8.
-const manyFlights = 8
+// six, 50,000 queries of the web took 15.4 ms with 1,000 answers each, 5.5 with 100 and 3.3 with ten; with eight 13.5, 4.9 and 3.0; with ten 12.8, 4.8 and 2.8. More
+// hardly help.
+const manyFlights = 10
 
 // gpuFlight is the memory that a launch for many queries works in.
 type gpuFlight struct {
