@@ -96,6 +96,9 @@ type onGPU struct {
 	made    []*gpuSlot      // all of both
 	flights chan *gpuFlight // for many queries of up to 32 words, those that are not under way
 	flown   []*gpuFlight    // all of them
+	flies   bool            // the first was made
+	making  sync.WaitGroup  // of the others
+	closing atomic.Bool
 	mu      sync.Mutex
 
 	words *wordTable
@@ -187,6 +190,8 @@ func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
 
 // close gives everything on the device back.
 func (g *onGPU) close() error {
+	g.closing.Store(true)
+	g.making.Wait()
 	var errs []error
 	for _, slot := range g.made {
 		errs = append(errs, slot.free())

@@ -284,32 +284,33 @@ const (
 	wrongGuess     = 1<<32 - 2
 )
 
-// flight takes the memory of a flight, and waits for one if all are under way: they are for all batches, however many there are at a time. All are made when the
-// first is wanted, so that the device's memory is as full then as it will be; where it is too small for them, some must do.
+// flight takes the memory of a flight, and waits for one if all are under way: they are for all batches, however many there are at a time. When the first is wanted
+// all are made, the others while it flies, since that takes some milliseconds each; where the device's memory is too small for them, some must do.
 func (g *onGPU) flight() (*gpuFlight, error) {
-	if err := g.makeFlights(); err != nil {
-		return nil, err
+	g.mu.Lock()
+	if !g.flies {
+		if err := g.makeFlight(); err != nil {
+			g.mu.Unlock()
+			return nil, err
+		}
+		g.flies = true
+		g.making.Go(func() {
+			for !g.closing.Load() && len(g.flown) < manyFlights && g.makeFlight() == nil {
+			}
+		})
 	}
+	g.mu.Unlock()
 	return <-g.flights, nil
 }
 
-func (g *onGPU) makeFlights() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.flown) > 0 {
-		return nil
+// makeFlight makes another flight. Only one does so at a time.
+func (g *onGPU) makeFlight() error {
+	f, err := g.newFlight()
+	if err != nil {
+		return err
 	}
-	for len(g.flown) < manyFlights {
-		f, err := g.newFlight()
-		if err != nil {
-			if len(g.flown) > 0 {
-				return nil
-			}
-			return err
-		}
-		g.flown = append(g.flown, f)
-		g.flights <- f
-	}
+	g.flown = append(g.flown, f)
+	g.flights <- f
 	return nil
 }
 

@@ -73,6 +73,7 @@ func TestGPUManyBatches(t *testing.T) {
 		})
 	}
 	all.Wait()
+	s.gpu.making.Wait()
 	if g := s.gpu; len(g.flown) != manyFlights || len(g.flights) != manyFlights || g.odd < 1 || g.odd > oddSlots || len(g.batch) != g.odd {
 		t.Errorf("%d flights, %d of them free; %d slots for odd requests, %d of them free", len(g.flown), len(g.flights), g.odd, len(g.batch))
 	}
