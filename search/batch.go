@@ -58,6 +58,9 @@ func ParseStrategy(name string) (Strategy, error) {
 // caller's own worker has a moment. Requests are fetched as they are needed, and some hundred for each worker ahead, as far as they have come:
 // a batch can be a stream. The first error is yielded in place of its result and ends the batch.
 //
+// After a batch of some thousand requests on a device, 256 MB more garbage may pile up in the program before it is collected, unless its memory limit is below 8 GB.
+// MapBatch keeps no results, and needs none of that.
+//
 // How a request is cut into partitions is up to its field Parallel, but the number of threads is that of
 // the batch. In the same way as Search, all exact ways give the same result.
 func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], b Batch) iter.Seq2[*Result, error] {

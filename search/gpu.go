@@ -104,7 +104,7 @@ type onGPU struct {
 	words *wordTable
 
 	batches atomic.Int32 // at work
-	space   emptySpace   // once results of a batch were kept
+	space   emptySpace   // once many results of a batch were kept
 
 	thesis thesisStore // used with the gate held for writing
 }

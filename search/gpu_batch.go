@@ -37,9 +37,6 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 		yield(nil, 0, fmt.Errorf("search: engine gpu: the index is not on a GPU; call OpenGPU first"))
 		return
 	}
-	if !reuse {
-		s.gpu.space.take()
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	w := &gpuBatch{g: s.gpu, strategy: b.Strategy, reuse: reuse, line: newLine(part), crew: newCrew(b.Threads, &s.gpu.batches, &wg)}
@@ -76,6 +73,9 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 			w.crew.helpUntil(func() bool { return len(c.done) > 0 })
 		}
 		<-c.done
+		if !reuse && c.order >= fewKept {
+			s.gpu.space.take()
+		}
 		if !yield(c.made, c.bad, c.err) || c.err != nil {
 			return
 		}

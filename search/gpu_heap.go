@@ -20,7 +20,11 @@ type emptySpace struct {
 // a thousand answers for any word 21 to 22, 19.5 and 17 (16 cores, medians).
 const emptyBytes = 256 << 20
 
-// take takes the space, unless the program is to keep its memory small.
+// fewKept is how many results a batch may keep before it takes the space. Who asks for some at a time, as a server's clients do, leaves little behind at once, and
+// memory counts for more there.
+const fewKept = manyQueries
+
+// take takes the space for good, unless the program is to keep its memory small.
 func (e *emptySpace) take() {
 	e.once.Do(func() {
 		if debug.SetMemoryLimit(-1) >= 32*emptyBytes {
