@@ -78,6 +78,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	next := 0
 	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
 	for t, err := range search.MapAll(ctx, w.s, w.requests(), w.f.parallel.batch, w.a.gpuOptions(), describe) {
+		w.a.endProgress() // of bringing the index to a GPU, if that was chosen
 		if err == nil {
 			err = run.Lines(t.lines)
 		}
