@@ -58,8 +58,8 @@ func ParseStrategy(name string) (Strategy, error) {
 // caller's own worker has a moment. Requests are fetched as they are needed, and some hundred for each worker ahead, as far as they have come:
 // a batch can be a stream. The first error is yielded in place of its result and ends the batch.
 //
-// After a batch of some thousand requests on a device, 256 MB more garbage may pile up in the program before it is collected, unless its memory limit is below 8 GB.
-// MapBatch keeps no results, and needs none of that.
+// After a batch of some thousand requests on a device, 256 MB more garbage may pile up in the program before it is collected, and a gigabyte after one whose results take 64 MB;
+// at most that is a 64th of the machine's memory, or of the program's limit. MapBatch keeps no results, and needs none of that.
 //
 // How a request is cut into partitions is up to its field Parallel, but the number of threads is that of
 // the batch. In the same way as Search, all exact ways give the same result.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/engine"
@@ -22,6 +23,7 @@ type gpuBatch struct {
 	line     *gpuLine
 	crew     *gpuCrew
 	pace     gpuPace
+	kept     atomic.Int64 // bytes of answers
 }
 
 // batchPart is where what is made of a chunk's results is kept.
@@ -74,7 +76,7 @@ func (s *Searcher) batchOnGPU(ctx context.Context, requests iter.Seq[Request], b
 		}
 		<-c.done
 		if !reuse && c.order >= fewKept {
-			s.gpu.space.take()
+			s.gpu.space.take(w.kept.Load())
 		}
 		if !yield(c.made, c.bad, c.err) || c.err != nil {
 			return
