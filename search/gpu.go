@@ -85,7 +85,8 @@ type onGPU struct {
 	k    gpuKernels
 	pack *gpuStore
 
-	thick uint32 // see manyThick
+	thick  uint32 // see manyThick
+	adding uint32 // see manyAdding
 
 	// gate is held for reading while queries run, and for writing while lists come and go.
 	gate    sync.RWMutex
@@ -124,6 +125,8 @@ type gpuKernels struct {
 	manyScore           [2]*gpu.Kernel // for BM25, and for any model
 	manyScoreResident   [2]int
 	manyPairsResident   int
+	manySums            [2]*gpu.Kernel
+	manySumsResident    [2]int
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
@@ -135,7 +138,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
 		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
-		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"}, {&k.manySums[1], batchSource, "batch_sums_any"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"},
 	} {
@@ -166,7 +169,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		k       *gpu.Kernel
 		threads int
 		to      *int
-	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]}, {k.manyScore[1], scoreThreads, &k.manyScoreResident[1]}, {k.manyPairs, pairsThreads, &k.manyPairsResident}} {
+	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]}, {k.manyScore[1], scoreThreads, &k.manyScoreResident[1]}, {k.manyPairs, pairsThreads, &k.manyPairsResident}, {k.manySums[0], sumsThreads, &k.manySumsResident[0]}, {k.manySums[1], sumsThreads, &k.manySumsResident[1]}} {
 		n, err := x.k.Occupancy(x.threads, 0)
 		if err != nil {
 			return err
@@ -177,7 +180,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 }
 
 func (g *onGPU) open(ctx context.Context, o GPUOptions) error {
-	g.thick = manyThick
+	g.thick, g.adding = manyThick, manyAdding
 	if err := g.k.load(g.dev); err != nil {
 		return err
 	}

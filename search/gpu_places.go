@@ -18,10 +18,10 @@ type gpuAsked struct {
 
 // manyHead is Head.
 type manyHead struct {
-	Longs, Few, Some, Room     uint32
-	Item, Window, Thick, Level uint32
-	Share, Known, Sober, _     uint32
-	Sign, _                    uint64 // of the plan, for the host: see gpuFlight.landed
+	Longs, Few, Some, Room      uint32
+	Item, Window, Thick, Level  uint32
+	Share, Known, Sober, Adding uint32
+	Sign, _                     uint64 // of the plan, for the host: see gpuFlight.landed
 }
 
 const (
@@ -64,6 +64,7 @@ type manyNeed struct {
 	out              int
 	answers          int   // of long queries, at most
 	longest          int64 // postings of one of them
+	ors              int   // of them, that want any of several words
 }
 
 func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
@@ -97,7 +98,7 @@ func (p *manyPlan) writeHead() {
 	h := manyHead{
 		Longs: uint32(p.used.longs), Few: uint32(p.used.few), Some: uint32(p.used.some), Room: uint32(p.room),
 		Item: manyItem, Window: uint32(manyWindow(p.m.st.tiles)), Thick: p.m.st.g.thick, Level: uint32(p.level),
-		Share: uint32(p.share), Known: p.known, Sign: p.sign,
+		Share: uint32(p.share), Known: p.known, Adding: p.m.st.g.adding, Sign: p.sign,
 	}
 	if p.sober {
 		h.Sober = 1
@@ -126,6 +127,9 @@ func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
 	n.longs++
 	n.answers += int(a.k)
 	n.longest = max(n.longest, a.postings)
+	if !a.and && a.words > 1 {
+		n.ors++
+	}
 	if !p.knows(a) {
 		n.own += int(a.words)
 	}
@@ -142,7 +146,7 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 	before = *u
 	u.longs, u.few, u.some = u.longs+n.longs, u.few+n.few, u.some+n.some
 	u.words, u.own, u.out = u.words+n.words, u.own+n.own, u.out+n.out
-	u.answers, u.longest = u.answers+n.answers, max(u.longest, n.longest)
+	u.answers, u.longest, u.ors = u.answers+n.answers, max(u.longest, n.longest), u.ors+n.ors
 	return before, true
 }
 

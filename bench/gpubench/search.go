@@ -126,7 +126,7 @@ func trySearchBatch(t *check.Trial) error {
 	return withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
 		var requests []search.Request
 		for i := range some(t.Dev, 600) {
-			requests = append(requests, search.Request{Words: randomQuery(t.Rng, &shape, 1+i%7), K: 1 + i%200, Mode: search.Mode(i % 2), Model: searchModels[i%2]})
+			requests = append(requests, search.Request{Words: randomQuery(t.Rng, &shape, []int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2), Model: searchModels[i/8%2]})
 		}
 		i := 0
 		for got, err := range s.SearchBatch(t.Ctx, func(yield func(search.Request) bool) {

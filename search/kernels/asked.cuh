@@ -22,7 +22,8 @@ struct Head {
   u32 level;             // a query has at most 2^level items
   u32 share;             // of the keys, that each query has
   u32 known;             // words that the device knows: numbers from there on are of words that came along
-  u32 sober, spare;      // sober: nothing is guessed
+  u32 sober;             // nothing is guessed
+  u32 adding;            // what adding a posting up costs, in 64ths of the unit
   u64 sign, spare2;
 };
 

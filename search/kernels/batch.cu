@@ -3,14 +3,16 @@
 //   batch_short  queries that a rare word decides
 //   batch_plan   what is known of each other query beforehand
 //   batch_items  the order of all items
+//   batch_sums   scores that can win, of queries that add up all of their lists; batch_sums_any for any model
 //   batch_pairs  documents that can win, of queries that read two long lists
 //   batch_score  scores that can win, for BM25; batch_score_any for any model
 //   batch_pick   the k best of them in order; batch_pick_many if they are many
 #include "pairs.cuh"
 #include "short.cuh"
+#include "sums.cuh"
 
 constexpr u32 kPlanThreads = 128;
-constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; and how many were taken
+constexpr u32 kTotals = 4;         // before the levels: how many items there are, and those of pairs; how many were taken; and how many queries are added up
 constexpr u32 kNoLevel = 63;
 constexpr u32 kFoundLevel = 6;     // items of a query whose documents are found by pairs, at most
 constexpr u32 kItemThreads = 512;
@@ -71,16 +73,20 @@ batch_plan(const u8* __restrict__ plan, const Term* __restrict__ known, const Te
   Whole whole{0, 0, 0};
   settle(part, q, 256, (u32)docs, low, &all, &whole);
   u32 level = 0, span = min_of(max_of((u32)((float)p.head->window * (float)(tiles * kSubs) / max_of(whole.read, 1.0f)), 1u), kMostSpan);
+  float cost = whole.cost;
   while (level < q.level && whole.cost > (float)p.head->item) level++, whole.cost *= 0.5f;
   // Two long lists of which most is needed are read by themselves.
   u32 reads = __ballot_sync(kFull, part.read), pairs = 0;
   if (__popc(reads) == 2 && !q.need && low > 1 && whole.read >= (float)p.head->thick && whole.pass >= 0.5f * whole.read &&
       !__any_sync(kFull, part.read && t.row == kSparse))
     pairs = kPairs | min_of(31u - __clz(tiles), q.level), level = min_of(q.level, kFoundLevel);
+  // So much is to be looked up that adding all up is less.
+  bool sums = q.terms > 1 && !q.need && !pairs && cost > cost_of_sums(p, q, (float)warp_sum(part.n), tiles);
   if (lane_id() == 0) {
     State& s = states[qi];
     s.planned = guessed > cut, s.cut = s.live = low, s.picked = level | pairs & kPairs, s.spare = pairs ? reads : span;
-    levels[kTotals + qi] = level | pairs << 8;
+    levels[kTotals + qi] = sums ? kNoLevel : level | pairs << 8;
+    if (sums) levels[kTotals + p.head->longs + atomicAdd(&levels[kTotals - 1], 1u)] = qi;
   }
 }
 
@@ -120,7 +126,7 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
   for (u32 x = warp_id() + warps * blockIdx.y; x < kItemQueries * share; x += warps * gridDim.y) {
     u32 who = x % kItemQueries, level = __shfl_sync(kFull, mine, who), base = __shfl_sync(kFull, rank, who), each = 0;
     u32 as_pairs = __shfl_sync(kFull, pairs, who), base_pairs = total + __shfl_sync(kFull, at_pairs, who);
-    if (first + who >= n) continue;
+    if (first + who >= n || level == kNoLevel) continue;
     // Of queries with as many items or more, each item has so many before it.
     for (u32 l = level; l < kLevels; l++) each += having[l] << (l - level);
     for (u32 i = lane_id() + x / kItemQueries * kWarp; i < 1u << level; i += kWarp * share) {
@@ -133,10 +139,32 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
   }
 }
 
+// A block a part of a tile. Queries advance evenly.
+#define SUMS(name, usual) \
+  KERNEL __launch_bounds__(kSumThreads, 12) \
+  name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
+       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+       const u32* __restrict__ levels, u32 longs, State* states, u32* hists, u64* keys) { \
+    __shared__ SumDesk d; \
+    u32 n = levels[kTotals - 1]; \
+    u64 count = (u64)n * tiles * kSubs; \
+    if (blockIdx.x >= count) return; \
+    lay_out(d); \
+    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
+    for (u64 at = blockIdx.x; at < count; at += gridDim.x) { \
+      u32 qi = levels[kTotals + longs + (u32)(at % n)]; \
+      const Many& q = queries[qi]; \
+      add_part<usual>(d, q, words + q.first, l, (u32)(at / n), states + qi, hists + (u64)qi * kManyBins, keys + q.keys); \
+    } \
+  }
+SUMS(batch_sums, true)
+SUMS(batch_sums_any, false)
+
 template <bool Usual>
 INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* __restrict__ words, const Lists& l, u32* levels, const u32* items, State* states, u32* hists, u64* keys) {
   for (u32 i = lane_id(); i < kTile / 32; i += kWarp) d.bits[i] = 0;
   if (lane_id() == 0) d.held = 0;
+  if (blockIdx.x + threadIdx.x == 0) levels[kTotals - 1] = 0;  // for the next batch
   __syncwarp();
   u32 count = levels[0], warps = gridDim.x * (kManyThreads / kWarp), next = 0;
   for (u32 at = blockIdx.x * (kManyThreads / kWarp) + warp_id(); at < count; at = __shfl_sync(kFull, next, 0)) {

@@ -236,6 +236,9 @@ INLINE void clear_bits(Desk& d) {
   __syncwarp();
 }
 
+// Keys are in order of scores, and of equal ones the lowest document is first.
+INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 32 | (u32)~doc; }
+
 // Keeps the scores of those lanes that have good ones, and raises the cut by them.
 INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 cap, u32& cut, State* state, u32* hist, u64* keys) {
   u32 votes = __ballot_sync(kFull, good);
@@ -245,7 +248,7 @@ INLINE void keep(bool good, float score, u32 units, u32 doc, const Many& q, u32 
   base = __shfl_sync(kFull, base, 0);
   u32 mine = base + __popc(votes & lanes_below());
   if (good) {
-    if (mine < cap) keys[mine] = (u64)__float_as_uint(score) << 32 | (u32)~doc;
+    if (mine < cap) keys[mine] = key_of(score, doc);
     atomicAdd(&hist[bin_of(units - state->live)], 1u);
   }
   if (base / kRaise != (base + n) / kRaise && base + n >= q.k) {

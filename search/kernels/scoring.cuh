@@ -51,12 +51,15 @@ INLINE double log_of(double v) {
   return k * 6.93147180369123816490e-01 - ((half - low) - f);
 }
 
+// BM25, with 1 over the frequency.
+INLINE float bm25_of(const Term& t, float inverse, u32 length) {
+  float k = t.a + t.b * (float)length;
+  float x = k * inverse;
+  return t.weight / (1.0f + x) + t.plus;
+}
+
 INLINE float score_of(u32 model, const Term& t, u32 tf, u32 length) {
-  if (model == kBM25) {
-    float k = t.a + t.b * (float)length;
-    float x = k * (1.0f / (float)tf);
-    return t.weight / (1.0f + x) + t.plus;
-  }
+  if (model == kBM25) return bm25_of(t, 1.0f / (float)tf, length);
   if (model == kBM25L) {
     float c = (float)tf / (t.a + t.b * (float)length) + 0.5f;
     return t.weight / (1.0f + t.plus / c);

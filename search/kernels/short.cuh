@@ -46,8 +46,6 @@ INLINE bool score_doc(const Term* terms, u32 n, u32 lead, bool busy, u32 at, u32
   return busy;
 }
 
-INLINE u64 key_of(float score, u32 doc) { return (u64)__float_as_uint(score) << 32 | (u32)~doc; }
-
 // Writes what the host wants to know of a query.
 INLINE void close_short(u64* out, u32 df, u32 held, u32 k) { out[0] = (u64)df << 32 | min_of(held, k), out[1] = 1ull << 32 | held; }
 

@@ -1,0 +1,69 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// Queries whose lists are added up, as if that were always the shortest way: thin lists and thick, frequencies beyond a byte, both modes, words that count several times,
+// and models that give some documents nothing.
+func TestGPUBatchSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 9))
+	p := severalTiles(rng, 40)
+	for i := range p.tfs[7] {
+		p.tfs[7][i] = []uint32{1, 254, 255, 70000}[rng.IntN(4)]
+	}
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	s.gpu.adding = 0
+	for _, model := range testModels {
+		var requests []Request
+		for i := range 12 {
+			r := Request{K: []int{1, 10, 1500}[i%3], Mode: Mode(i / 3 % 2), Model: model}
+			for range []int{2, 3, 18, 31}[i%4] {
+				r.Words = append(r.Words, Word{Text: p.words[rng.IntN(len(p.words))], Weight: float64(1 + rng.IntN(3))})
+			}
+			r.Words = append(r.Words, Word{Text: p.words[7]})
+			requests = append(requests, r)
+		}
+		equalBatches(t, s, requests)
+	}
+}
+
+// Many frequent words are added up, and two rare ones are not.
+func TestGPUBatchSumsManyWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	p := severalTiles(rng, 60)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	many, few := Request{K: 10}, Request{K: 10}
+	for w := range p.words {
+		if len(p.docs[w]) > len(p.lengths)/30 {
+			many.Words = append(many.Words, Word{Text: p.words[w]})
+		}
+	}
+	few.Words = []Word{{Text: p.words[3]}, {Text: p.words[4]}}
+	requests := []Request{many, few, many}
+	equalBatches(t, s, requests)
+	docs := map[uint32]bool{}
+	for w := range p.words {
+		if len(p.docs[w]) > len(p.lengths)/30 {
+			for _, d := range p.docs[w] {
+				docs[d] = true
+			}
+		}
+	}
+	i := 0
+	for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: engine.GPU}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := got.Stats.GPU.Candidates == len(docs); all != (i != 1) {
+			t.Errorf("request %d: %d of %d documents were scored", i, got.Stats.GPU.Candidates, len(docs))
+		}
+		i++
+	}
+}
