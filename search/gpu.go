@@ -231,8 +231,8 @@ func (p *Parallel) wantsGPU() bool { return p != nil && p.Engine == engine.GPU }
 // GPUStats says what the device did for a query.
 type GPUStats struct {
 	Items      int           `json:"items"`              // pieces of work whose postings were added up
-	Candidates int           `json:"candidates"`         // documents that could have won at the time
-	Rescored   int           `json:"rescored"`           // of those, scored exactly
+	Candidates int           `json:"candidates"`         // documents that could have won at the time, or all if their scores were added up
+	Rescored   int           `json:"rescored"`           // of those, scored exactly, and in a batch still good enough then
 	Fallback   string        `json:"fallback,omitempty"` // why the CPU answered instead
 	Time       time.Duration `json:"time_ns,omitempty"`  // on the device, if it was measured
 }

@@ -270,7 +270,7 @@ func (r *gpuRun) launch(ctx context.Context) error {
 }
 
 // manyPerAgain is how many requests wait for one whose cut was guessed wrong if that is not worth another flight, and longAgain from how many postings
-// on it is, however many wait: a core takes longer. When that was two million, one in 300 queries with half a million each, which found no room, made a batch take 20 ms instead of 3.
+// on it is, however many wait: a core takes longer. When that was two million, one in 300 queries, with half a million, found no room and made a batch take 20 ms instead of 3.
 const (
 	manyPerAgain = 64
 	longAgain    = 1 << 17

@@ -140,6 +140,7 @@ func (d *device) turn(w *way, hits int) (took time.Duration, err error) {
 // hits answers all requests and counts what was found, with nothing between the library and the loop.
 func (d *device) hits(w *way) (n int, err error) {
 	if w.lends {
+		count := func(_ int, found *search.Result) (int, error) { return len(found.Hits), nil }
 		for found, err := range search.MapBatch(d.ctx, w.s, slices.Values(d.requests), w.batch, count) {
 			if err != nil {
 				return n, err
@@ -157,45 +158,42 @@ func (d *device) hits(w *way) (n int, err error) {
 	return n, nil
 }
 
-func count(_ int, found *search.Result) (int, error) { return len(found.Hits), nil }
-
-// resultsOf answers all requests in a way and makes something of the results: where they are lent, on all cores.
-func resultsOf[T any](d *device, w *way, do func(i int, found *search.Result) (T, error)) iter.Seq2[T, error] {
-	if w.lends {
-		return search.MapBatch(d.ctx, w.s, slices.Values(d.requests), w.batch, do)
-	}
-	return func(yield func(T, error) bool) {
-		i := 0
-		for found, err := range w.s.SearchBatch(d.ctx, slices.Values(d.requests), w.batch) {
-			var made T
-			if err == nil {
-				made, err = do(i, found)
-			}
-			if i++; !yield(made, err) {
-				return
-			}
-		}
-	}
-}
-
 // answer is a result to keep.
 type answer struct {
 	hits   []search.Hit
 	onCore bool // though a device was asked
 }
 
-func keep(_ int, found *search.Result) (answer, error) {
+func answerOf(_ int, found *search.Result) (answer, error) {
 	g := found.Stats.GPU
 	return answer{slices.Clone(found.Hits), g != nil && g.Fallback != ""}, nil
+}
+
+// answers answers all requests in a way.
+func (d *device) answers(w *way) iter.Seq2[answer, error] {
+	if w.lends {
+		return search.MapBatch(d.ctx, w.s, slices.Values(d.requests), w.batch, answerOf)
+	}
+	return func(yield func(answer, error) bool) {
+		for found, err := range w.s.SearchBatch(d.ctx, slices.Values(d.requests), w.batch) {
+			var one answer
+			if err == nil {
+				one, err = answerOf(0, found)
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
 }
 
 // compare compares two ways, result by result, and counts hits, and results that a core gave in place of the device. Both batches run at the same time, so that not
 // all results of one must be kept.
 func (d *device) compare(w, with *way) (hits, onCores int, err error) {
-	next, stop := iter.Pull2(resultsOf(d, with, keep))
+	next, stop := iter.Pull2(d.answers(with))
 	defer stop()
 	i := 0
-	for got, err := range resultsOf(d, w, keep) {
+	for got, err := range d.answers(w) {
 		if err != nil {
 			return 0, 0, fmt.Errorf("%s, query %d: %w", w.name, i+1, err)
 		}
