@@ -115,7 +115,7 @@ type gpuKernels struct {
 	one                 [2]*gpu.Kernel
 	few                 [gpuKinds]*gpu.Kernel
 	dense, sparse       *gpu.Kernel
-	count               *gpu.Kernel
+	count, drawMaps     *gpu.Kernel
 	fewResident         [2]int // blocks that the device holds
 	manyResident        int
 	manyShort           *gpu.Kernel
@@ -140,7 +140,7 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		{&k.pick, tilesSource, "tiles_pick"},
 		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"}, {&k.manySums[1], batchSource, "batch_sums_any"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
-		{&k.count, encodeSource, "encode_count"},
+		{&k.count, encodeSource, "encode_count"}, {&k.drawMaps, encodeSource, "encode_maps"},
 	} {
 		var err error
 		if *x.to, err = dev.Kernel(x.source, x.name); err != nil {

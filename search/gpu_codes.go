@@ -48,7 +48,7 @@ func (t *gpuTerm) set(s scorer) uint32 {
 
 // locate says where the list is.
 func (t *gpuTerm) locate(l *gpuList) {
-	t.Pos, t.Extra, t.DF, t.Bigs, t.Row = l.pos, l.extra, l.df, l.bigs, l.row
+	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.mapped
 }
 
 // gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor on its

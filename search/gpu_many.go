@@ -54,9 +54,9 @@ const manyAnswers = 256
 // the cache. With shorter ones the windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044 queries: 0.5 ms against 1.3).
 const manyThick = 1 << 22
 
-// manyAdding is what it costs to add a posting up, in 64ths of the units of batch.cuh (see sums.cuh). Where that is less than to search the lists it is done: 50,000 queries of
-// the web took 9.2 ms instead of 12.1 with 1,000 answers of 110,000 documents, and 15.7 instead of 16.9 of 420,000. With 67 it was 8.8 and 15.4, but a sentence of twenty words
-// was searched for again, which alone takes the device 0.5 to 2.8 ms instead of 0.05; with 19 it was 10.2 and 20.4.
+// manyAdding is what it costs to add a posting up, in 64ths of the units of batch.cuh (see sums.cuh). Where that is less than to search the lists it is done. 50,000 queries of
+// the web with 1,000 answers took 8.3, 7.6, 7.4 and 7.5 ms with 32, 40, 48 and 56 (110,000 documents), and 14.3, 13.3, 13.2 and 13.3 (420,000). With 56 a sentence of twenty
+// words was searched for again, for which 50,000 queries with ten answers waited: 4.5 ms instead of 3.8.
 const manyAdding = 48
 
 // manyLimits is what a flight has room for.
@@ -195,10 +195,10 @@ type gpuStep struct {
 func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	longs := p.used.longs
-	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), f.levels.Arg()}
+	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.levels.Arg()}
 	to := []gpu.Arg{f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
 	lists, sums := slices.Concat(from, []gpu.Arg{f.items.Arg()}, to), slices.Concat(from, []gpu.Arg{gpu.U32(uint32(longs))}, to)
-	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), f.outs.Arg()}
+	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.outs.Arg()}
 	kind := 0
 	if p.usual == nil {
 		kind = 1

@@ -45,7 +45,7 @@ type manyPlan struct {
 	sober bool         // nothing is guessed
 	sign  uint64
 	room  int // for queries
-	level int // there is room for 2^level items a query
+	level int // there is room for 2^level items a query: one for each part of a tile, unless that is too many
 
 	mu   sync.Mutex
 	used manyNeed
@@ -79,7 +79,7 @@ func (p *manyPlan) begin(n int, m *gpuModel, w weigher, sober bool, to []byte, o
 	if m.st.known.has(p.usual) {
 		p.known = uint32(len(m.st.lists))
 	}
-	p.level = min(manyLevels-1, bits.Len(uint(m.st.tiles*gpuSubs))-1, bits.Len(uint(l.items/n))-1)
+	p.level = min(manyLevels-1, bits.Len(uint(m.st.tiles*gpuSubs-1)), bits.Len(uint(l.items/n))-1)
 	p.queries = unsafe.Slice((*gpuAsked)(unsafe.Pointer(&to[manyHeadBytes])), 2*n)
 	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[manyPlanBytes(n, 0)])), l.terms)
 }

@@ -33,7 +33,8 @@ type gpuStore struct {
 	tiles  int
 	budget int64
 	whole  bool // all lists are there, for good
-	roomy  bool // and there is room for what makes them faster
+	roomy  bool // and there is room for what is known of all words
+	mapped bool // and for maps of frequent lists
 	lists  []gpuList
 
 	postings, extra, rows space
@@ -42,6 +43,7 @@ type gpuStore struct {
 	more                  gpu.Buffer[uint32] // documents of sparse lists; frequencies that fill no byte
 	starts                gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
 	lengths               gpu.Buffer[uint32]
+	maps                  gpu.Buffer[uint64] // see gpu_maps.go
 	models                []*gpuModel
 	pair                  *gpu.Kernel
 	clock                 atomic.Int64
@@ -54,6 +56,7 @@ type gpuList struct {
 	df, bigs, big uint32 // big is the room for pairs
 	there         bool
 	row           uint32
+	mapped        uint32 // 1 + the number of its map; 0: it has none
 	pos           uint64
 	extra         uint64
 	bound         index.Bound // how good its postings can be, known once it is there
@@ -155,7 +158,8 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 	fixed := int64(r.Docs())*4 + gpuWorkBytes(st.tiles, budget)
 	rowBytes := int64(st.rowLen())*4 + int64(st.tiles) + 256*4
 	need := postings*4 + extra*4 + rows*rowBytes + 1<<16
-	st.whole, st.roomy = fixed+need <= budget, fixed+need+st.knownBytes() <= budget
+	room := budget - fixed - need
+	st.whole, st.roomy, st.mapped = room >= 0, room >= st.knownBytes(), room >= st.knownBytes()+st.mapBytes()
 	if !st.whole {
 		share := float64(budget-fixed) / float64(need)
 		if share < 0.001 {
@@ -196,7 +200,7 @@ func newGPUStore(g *onGPU, o GPUOptions) (_ *gpuStore, err error) {
 }
 
 func (st *gpuStore) free() error {
-	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free()}
+	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free(), st.maps.Free()}
 	for _, m := range st.models {
 		errs = append(errs, m.free())
 	}
@@ -261,6 +265,11 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	wg.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
+	}
+	if st.mapped {
+		if err := st.drawMaps(); err != nil {
+			return err
+		}
 	}
 	m, err := st.model(BM25{})
 	if err != nil {

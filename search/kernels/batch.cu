@@ -26,10 +26,10 @@ constexpr u32 kWrong = 0xfffffffeu;
 // A block a query, and behind these a warp a query.
 KERNEL __launch_bounds__(kShortThreads)
 batch_short(const u8* __restrict__ plan, const Term* __restrict__ known, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ tfs,
-            const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, u64* outs) {
+            const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps, u64* outs) {
   __shared__ ShortDesk desk;
   ManyPlan p(plan);
-  Lists l{tiles, offsets, nullptr, tfs, nullptr, extra, lengths, starts};
+  Lists l{tiles, offsets, nullptr, tfs, nullptr, extra, lengths, starts, maps};
   u32 some = p.head->some;
   if (blockIdx.x < some) {
     const Asked q = p.queries[2 * p.head->room - 1 - blockIdx.x];
@@ -143,14 +143,14 @@ batch_items(const u8* __restrict__ plan, u32* levels, u32* items) {
 #define SUMS(name, usual) \
   KERNEL __launch_bounds__(kSumThreads, 12) \
   name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
-       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps, \
        const u32* __restrict__ levels, u32 longs, State* states, u32* hists, u64* keys) { \
     __shared__ SumDesk d; \
     u32 n = levels[kTotals - 1]; \
     u64 count = (u64)n * tiles * kSubs; \
     if (blockIdx.x >= count) return; \
     lay_out(d); \
-    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
+    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts, maps}; \
     for (u64 at = blockIdx.x; at < count; at += gridDim.x) { \
       u32 qi = levels[kTotals + longs + (u32)(at % n)]; \
       const Many& q = queries[qi]; \
@@ -199,10 +199,10 @@ INLINE void score_items(Desk& d, const Many* __restrict__ queries, const Term* _
 #define SCORE(name, usual) \
   KERNEL __launch_bounds__(kManyThreads, 6) \
   name(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes, \
-       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, \
+       const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps, \
        u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) { \
     __shared__ Desk desks[kManyThreads / kWarp]; \
-    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts}; \
+    Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts, maps}; \
     score_items<usual>(desks[warp_id()], queries, words, l, levels, items, states, hists, keys); \
   }
 SCORE(batch_score, true)
@@ -211,7 +211,7 @@ SCORE(batch_score_any, false)
 // All warps have the same share of what there is to read: a quarter of an item is not shared.
 KERNEL __launch_bounds__(kPairThreads, 4)
 batch_pairs(const Many* __restrict__ queries, const Term* __restrict__ words, u32 tiles, const u16* __restrict__ offsets, const u8* __restrict__ codes,
-            const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts,
+            const u8* __restrict__ tfs, const u8* __restrict__ maxes, const u32* __restrict__ extra, const u32* __restrict__ lengths, const u32* __restrict__ starts, const uint2* __restrict__ maps,
             u32* levels, const u32* __restrict__ items, State* states, u32* hists, u64* keys) {
   __shared__ __align__(16) u8 bytes[kPairThreads / kWarp * kPairDocs];
   u32 count = 4 * levels[1], warps = gridDim.x * (kPairThreads / kWarp), me = blockIdx.x * (kPairThreads / kWarp) + warp_id(), base = warp_id() * kPairDocs;
@@ -221,7 +221,7 @@ batch_pairs(const Many* __restrict__ queries, const Term* __restrict__ words, u3
 #pragma unroll
   for (u32 i = 0; i < kPairDocs / 16 / kWarp; i++) ((uint4*)(bytes + base))[i * kWarp + lane_id()] = make_uint4(0, 0, 0, 0);
   __syncwarp();
-  Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts};
+  Lists l{tiles, offsets, codes, tfs, maxes, extra, lengths, starts, maps};
   while (at < end) {
     u32 item = items[at / 4], qi = item >> kLevels, i = 4 * (item & ((1u << kLevels) - 1)) + at % 4;
     const Many& q = queries[qi];

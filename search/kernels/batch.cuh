@@ -76,6 +76,7 @@ struct Lists {
   const u32* extra;
   const u32* lengths;
   const u32* starts;
+  const uint2* maps;
 };
 
 // Bytes of x that are at least those of y, as their highest bits.
@@ -122,8 +123,9 @@ INLINE u32 best_of(const Lists& l, const Many& q, const Term* terms, u32 tile, u
 // The least code with which code+1 times mult is at least want.
 INLINE u32 code_for(u32 want, u32 mult) { return want == 0 ? 0 : (want - 1) / mult; }
 
-// What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, and the one that does.
-constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 2.0f;
+// What it costs to read a posting, and to look a document up: the part that does not depend on the number of lists, what each list adds, and what it adds for
+// each other: the more there are, the more are looked at before a document is out.
+constexpr float kReading = 0.25f, kLooking = 4.0f, kLookingUp = 0.7f, kLookingMore = 0.065f;
 // Decides which lists of a window are read, and what passes. best is the list's best code plus 1. Says whether the window can hold a winner.
 // The longest lists may be left unread as long as these alone make no winner: winners are found by other words, and looked up there. Fewer lists
 // to read are more documents to look up; what is expected to cost least is done, if words are independent and codes evenly spread.
@@ -145,7 +147,7 @@ INLINE bool settle(Part& p, const Many& q, u32 best, u32 docs, u32 cut, u32* all
     float passing = mine ? (float)p.n * (float)(256 - p.pass) / 256.0f : 0, code = 256.0f * (float)p.mult, least = 0;
     float n = (float)warp_sum(mine ? p.n : 0), sums = passing, squares = passing * passing;
     for (u32 d = kWarp / 2; d > 0; d /= 2) sums += __shfl_xor_sync(kFull, sums, d), squares += __shfl_xor_sync(kFull, squares, d);
-    float look = kLooking + kLookingUp * (float)q.terms;
+    float look = kLooking + (kLookingUp + kLookingMore * (float)q.terms) * (float)q.terms;
     for (bool first = true;; first = false) {
       // Documents that win by one of the lists that are read, and those that have two of them.
       bool still = open >> lane_id() & 1;
@@ -197,6 +199,11 @@ INLINE u32 find_doc(const Lists& l, const Term& t, u32 doc, u32 from, u32 n) {
     const u32* docs = l.extra + t.extra;
     u32 at = lower_bound(docs, from, from + n, doc);
     return at < from + n && docs[at] == doc ? at : kFull;
+  }
+  if (t.table) {
+    uint2 cell = l.maps[((u64)(t.table - 1) * l.tiles << (kTileBits - kMapBits)) + (doc >> kMapBits)];
+    u32 bit = 1u << (doc & 31);
+    return cell.x & bit ? cell.y + __popc(cell.x & (bit - 1)) : kFull;
   }
   // First where it would be if the list were even, then as far off as the document there is, eight postings at a time; in the end the middle.
   const u32* row = l.starts + (u64)t.row * (l.tiles * kSubs + 1) + (doc >> kSubBits);

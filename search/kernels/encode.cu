@@ -41,6 +41,27 @@ encode_sparse(const Term* __restrict__ terms, u32 count, u32 model, const u8* __
   }
 }
 
+// Maps of frequent lists: in each cell a bit for each of its documents, and the first posting of these. A warp a tile.
+KERNEL __launch_bounds__(kThreads)
+encode_maps(const Term* __restrict__ terms, u32 count, u32 tiles, const u16* __restrict__ offsets, const u32* __restrict__ starts, uint2* maps) {
+  u64 warps = (u64)gridDim.x * (kThreads / kWarp), all = (u64)count * tiles;
+  for (u64 w = (u64)blockIdx.x * (kThreads / kWarp) + warp_id(); w < all; w += warps) {
+    const Term& t = terms[w / tiles];
+    u32 tile = (u32)(w % tiles);
+    const u32* row = starts + (u64)t.row * (tiles * kSubs + 1) + tile * kSubs;
+    const u16* list = offsets + t.pos;
+    uint2* to = maps + (((u64)(t.table - 1) * tiles + tile) << (kTileBits - kMapBits));
+    u32 begin = row[0], end = row[kSubs];
+    // A lane fills the cell that its posting is the first of.
+    for (u32 i = begin + lane_id(); i < end; i += kWarp) {
+      u32 cell = list[i] >> kMapBits, bits = 0;
+      if (i > begin && list[i - 1] >> kMapBits == cell) continue;
+      for (u32 j = i; j < end && list[j] >> kMapBits == cell; j++) bits |= 1u << (list[j] & 31);
+      to[cell] = make_uint2(bits, i);
+    }
+  }
+}
+
 // How many postings of a list have each code: a block counts a part of a list. counts has 256 for each row.
 KERNEL __launch_bounds__(kThreads)
 encode_count(const Term* __restrict__ terms, u32 parts, const u8* __restrict__ codes, u32* counts) {

@@ -9,6 +9,7 @@ constexpr u32 kSubBits = 11;  // tables say where a list begins in every part of
 constexpr u32 kSub = 1u << kSubBits;
 constexpr u32 kSubs = kTile / kSub;
 constexpr u32 kSparse = 0xffffffffu;
+constexpr u32 kMapBits = 5;  // of a document in its cell of a map
 
 // As gpuTerm in gpu_plan.go.
 struct Term {
@@ -17,7 +18,7 @@ struct Term {
   u32 df, bigs;
   u32 row;    // in the tables of tiles; kSparse: the query makes one
   u32 mult;   // what a step of the code is worth
-  u32 table;  // sparse: where the query's own table is
+  u32 table;  // sparse: where the query's own table is; else 1 + the number of the list's map, or 0 if it has none
   float a, b, weight, plus;
   float inverse;  // codes per score
   double x, y, z;
