@@ -35,7 +35,7 @@ type Ways struct {
 	Map    Took `json:"map_batch"`
 }
 
-// Took is how long a batch took, in milliseconds.
+// Took is how long a batch took on average in a turn, in milliseconds.
 type Took struct {
 	Median float64 `json:"median_ms"`
 	Min    float64 `json:"min_ms"`
@@ -44,8 +44,7 @@ type Took struct {
 // Device answers all queries with the device that an index is on, and with all cores, for every mode and k of the options, and reports a row for each.
 // The cores have the index opened once more, on no device, since on one they prepare all queries as it wants them. Batch is the number of threads of both.
 //
-// First every result of every way is compared. Then the ways take turns: a turn is two batches, of which the second counts, for the first finds caches with another's
-// data and memory with another's garbage. Where that is nothing beside the time of the batch, one is enough.
+// First every result of every way is compared. Then the ways take turns, in each of which all queries are answered for a while, as often as they can be.
 func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []string, o Options, report func(DeviceRow) error) error {
 	if len(queries) == 0 {
 		return errNoQueries
@@ -119,22 +118,28 @@ func (d *device) measure(row DeviceRow) (DeviceRow, error) {
 	return row, nil
 }
 
-// longBatch is a hundred times what caches and garbage of others cost.
-const longBatch = 200 * time.Millisecond
+// turnTime is how long a turn lasts at least: a hundred times what caches and memory of others cost, and so long that the collection of a batch's garbage counts.
+const turnTime = 200 * time.Millisecond
 
-// turn answers all requests, twice unless that takes long, and says how long the last time took. Not one of so many hits may be missing.
-func (d *device) turn(w *way, hits int) (took time.Duration, err error) {
-	for again := 0; again < 2 && took < longBatch; again++ {
-		start := time.Now()
-		n, err := d.hits(w)
+// turn answers all requests again and again, and says how long that took on average. The first time, which finds caches with another's data, does not count unless that
+// is nothing beside it.
+func (d *device) turn(w *way, hits int) (time.Duration, error) {
+	start := time.Now()
+	for n := 0; ; n++ {
+		found, err := d.hits(w)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", w.name, err)
 		}
-		if took = time.Since(start); n != hits {
-			return 0, fmt.Errorf("%s: %d documents in all, and once %d", w.name, n, hits)
+		if found != hits {
+			return 0, fmt.Errorf("%s: %d documents in all, and once %d", w.name, found, hits)
+		}
+		if took := time.Since(start); took >= turnTime {
+			return took / time.Duration(max(1, n)), nil
+		}
+		if n == 0 {
+			start = time.Now()
 		}
 	}
-	return took, nil
 }
 
 // hits answers all requests and counts what was found, with nothing between the library and the loop.

@@ -45,9 +45,10 @@ does with --batch auto and with --batch async.
 
 With --engine gpu it does another thing: it answers all queries at once, for every mode and k, on the GPU and, in turn, on the cores,
 with --threads threads each. First every result is compared; one that differs is an error. Then come milliseconds for all
-queries, the median and the least of --rounds, of the library's two calls: SearchBatch, whose results can be kept, and
-MapBatch, which lends them. The last two columns say how many times as fast as the cores the GPU is with each call;
-"cores" there is the better of their two medians. To bring the index to the GPU is not part of these times.
+queries, on average while they are asked for a fifth of a second, the median and the least of --rounds, of the library's
+two calls: SearchBatch, whose results can be kept, and MapBatch, which lends them. The last two columns say how many times
+as fast as the cores the GPU is with each call; "cores" there is the better of their two medians. To bring the index to the
+GPU is not part of these times.
 
 With --json it prints an object a line.`,
 		Args: cobra.ExactArgs(1),
