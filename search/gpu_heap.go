@@ -41,8 +41,8 @@ func (e *emptySpace) bytes() int { return e.space[0].Cap() + e.space[1].Cap() }
 func mostEmpty() int { return emptyBytes(min(debug.SetMemoryLimit(-1), machineMemory())) }
 
 // The space is at most a 64th of the memory that there is, and a gigabyte; if it would be small there is none. To keep the results of 50,000 queries of the web with a thousand
-// answers each took 5 to 10 ms beside the 9 to 12 of all else with 256 MB, 2 to 6 with 512, and less than one with a gigabyte (16 cores, medians). The price beside the memory: until the heap has grown as large, results are written to pages
-// that the system has to give first. With ten answers each, the first 45 batches took 4 to 5 ms, and 2.5 from then on.
+// answers each took 5 to 10 ms beside the 9 to 12 of all else with 256 MB, 2 to 6 with 512, and less than one with a gigabyte (16 cores, medians). It has a price beside memory:
+// until the heap has grown as large, results are written to pages that the system has to give first. With ten answers each, the first 45 batches took 4 to 5 ms, later ones 2.5.
 const (
 	emptyShare = 64
 	emptySome  = 1 << 28

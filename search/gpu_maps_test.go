@@ -3,8 +3,10 @@ package search
 import (
 	"math/bits"
 	"math/rand/v2"
+	"sort"
 	"testing"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 )
 
@@ -46,6 +48,39 @@ func TestGPUMaps(t *testing.T) {
 	if mapped == 0 || mapped == len(st.lists) {
 		t.Errorf("%d of %d lists have a map", mapped, len(st.lists))
 	}
+}
+
+// Where there is room for the lists, but not for their maps, there are none, and results are the same.
+func TestGPUMapsFindNoRoom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 4))
+	p := severalTiles(rng, 20)
+	s := p.write(t, indexDir(scratch(t), 0))
+	use(t, s, GPUOptions{})
+	memory := func(bytes int) GPUOptions { return GPUOptions{Device: engine.Device{Memory: int64(bytes)}} }
+	least := sort.Search(1<<30, func(bytes int) bool {
+		st, err := newGPUStore(s.gpu, memory(bytes))
+		if err != nil { // too little for anything
+			return false
+		}
+		defer st.free()
+		return st.mapped
+	})
+	if err := s.closeGPU(); err != nil {
+		t.Fatal(err)
+	}
+	use(t, s, memory(least-1))
+	if st := s.gpu.pack; !st.whole || !st.roomy || st.mapped || st.maps.Len() > 0 {
+		t.Errorf("%d bytes: all lists %v, their words %v, maps %v of %d cells", least-1, st.whole, st.roomy, st.mapped, st.maps.Len())
+	}
+	var requests []Request
+	for i := range 40 {
+		r := Request{K: 1 + rng.IntN(50), Mode: Mode(i % 2)}
+		for _, w := range rng.Perm(len(p.words))[:2+i%4] {
+			r.Words = append(r.Words, Word{Text: p.words[w]})
+		}
+		requests = append(requests, r)
+	}
+	equalBatches(t, s, requests)
 }
 
 // docsOf are the documents of a list.
