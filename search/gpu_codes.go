@@ -48,7 +48,7 @@ func (t *gpuTerm) set(s scorer) uint32 {
 
 // locate says where the list is.
 func (t *gpuTerm) locate(l *gpuList) {
-	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.mapped
+	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.table
 }
 
 // gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor on its
@@ -245,12 +245,38 @@ func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	return code
 }
 
+// launch encodes lists.
 func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	if len(terms) == 0 {
 		return nil
 	}
 	st, g := m.st, m.st.g
-	buf, err := gpu.Alloc[gpuTerm](g.dev, len(terms))
+	most := 32 * g.dev.Info().Multiprocessors
+	return st.withTerms(terms, func(buf, n gpu.Arg) error {
+		if sparse {
+			return st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf, n, gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
+				st.lengths.Arg(), m.codes.Arg())
+		}
+		for i := range terms { // a row may have been another list's
+			row := int(terms[i].Row)
+			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
+				return err
+			}
+		}
+		blocks := (len(terms)*st.tiles + 7) / 8
+		err := st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf, n, gpu.U32(kind), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
+			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
+		if err != nil {
+			return err
+		}
+		const parts = 16
+		return st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf, gpu.U32(parts), m.codes.Arg(), m.counts.Arg())
+	})
+}
+
+// withTerms brings lists' words to the device for kernels that launch begins, with where they are and how many, and waits for these.
+func (st *gpuStore) withTerms(terms []gpuTerm, launch func(buf, n gpu.Arg) error) error {
+	buf, err := gpu.Alloc[gpuTerm](st.g.dev, len(terms))
 	if err != nil {
 		return err
 	}
@@ -258,27 +284,7 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	if err := buf.Upload(st.stream, terms); err != nil {
 		return err
 	}
-	most := 32 * g.dev.Info().Multiprocessors
-	n := gpu.U32(uint32(len(terms)))
-	if sparse {
-		err = st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf.Arg(), n, gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
-			st.lengths.Arg(), m.codes.Arg())
-	} else {
-		blocks := (len(terms)*st.tiles + 7) / 8
-		for i := range terms { // a row may have been another list's
-			row := int(terms[i].Row)
-			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
-				return err
-			}
-		}
-		err = st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf.Arg(), n, gpu.U32(kind), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
-			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
-		if err == nil {
-			const parts = 16
-			err = st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf.Arg(), gpu.U32(parts), m.codes.Arg(), m.counts.Arg())
-		}
-	}
-	if err != nil {
+	if err := launch(buf.Arg(), gpu.U32(uint32(len(terms)))); err != nil {
 		return err
 	}
 	return st.stream.Sync(context.Background())

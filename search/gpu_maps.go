@@ -1,13 +1,9 @@
 package search
 
-import (
-	"context"
-
-	"github.com/collocate/collocate/internal/gpu"
-)
+import "github.com/collocate/collocate/internal/gpu"
 
 // A frequent list has a map, too: for 32 documents at a time a bit each, and the first posting among them. So one read says whether the list has a document, and where, for
-// which otherwise one and some guesses are needed, each as far away. Most of what batches look up is in such lists, since these are not read if they need not.
+// which otherwise several guesses are needed, each as far away. Most of what batches look up is in such lists, since these are not read if they need not.
 
 // mapDocs is how many documents a cell of a map has, as in scoring.cuh.
 const mapDocs = 32
@@ -35,32 +31,25 @@ func (st *gpuStore) drawMaps() (err error) {
 	var terms []gpuTerm
 	for i := range st.lists {
 		if l := &st.lists[i]; st.wantsMap(l) {
-			l.mapped = uint32(len(terms) + 1)
+			l.table = uint32(len(terms) + 1)
 			var t gpuTerm
 			t.locate(l)
 			terms = append(terms, t)
 		}
 	}
+	if len(terms) == 0 {
+		return nil
+	}
 	g := st.g
-	if st.maps, err = gpu.Alloc[uint64](g.dev, max(1, len(terms)*st.tiles*gpuTile/mapDocs)); err != nil || len(terms) == 0 {
+	if st.maps, err = gpu.Alloc[uint64](g.dev, len(terms)*st.tiles*gpuTile/mapDocs); err != nil {
 		return err
 	}
 	if err := st.maps.Zero(st.stream); err != nil {
 		return err
 	}
-	buf, err := gpu.Alloc[gpuTerm](g.dev, len(terms))
-	if err != nil {
-		return err
-	}
-	defer buf.Free()
-	if err := buf.Upload(st.stream, terms); err != nil {
-		return err
-	}
-	blocks := (len(terms)*st.tiles + 7) / 8
-	err = st.stream.Launch(g.k.drawMaps, gpu.Grid(min(blocks, 32*g.dev.Info().Multiprocessors), 256), buf.Arg(), gpu.U32(uint32(len(terms))), gpu.U32(uint32(st.tiles)),
-		st.offsets.Arg(), st.starts.Arg(), st.maps.Arg())
-	if err != nil {
-		return err
-	}
-	return st.stream.Sync(context.Background())
+	return st.withTerms(terms, func(buf, n gpu.Arg) error {
+		blocks := (len(terms)*st.tiles + 7) / 8
+		return st.stream.Launch(g.k.drawMaps, gpu.Grid(min(blocks, 32*g.dev.Info().Multiprocessors), 256), buf, n, gpu.U32(uint32(st.tiles)),
+			st.offsets.Arg(), st.starts.Arg(), st.maps.Arg())
+	})
 }

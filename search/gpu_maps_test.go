@@ -23,10 +23,10 @@ func TestGPUMaps(t *testing.T) {
 	mapped := 0
 	for id := range st.lists {
 		l := &st.lists[id]
-		if frequent := int(l.df)*mapShare >= len(p.lengths); frequent != (l.mapped > 0) {
-			t.Errorf("list %d with %d postings: map %d", id, l.df, l.mapped)
+		if frequent := int(l.df)*mapShare >= len(p.lengths); frequent != (l.table > 0) {
+			t.Errorf("list %d with %d postings: map %d", id, l.df, l.table)
 		}
-		if l.mapped == 0 {
+		if l.table == 0 {
 			continue
 		}
 		mapped++
@@ -34,7 +34,7 @@ func TestGPUMaps(t *testing.T) {
 		for i, d := range docsOf(t, s, id) {
 			want[d] = uint32(i)
 		}
-		cells := maps[int(l.mapped-1)*st.tiles*gpuTile/mapDocs:]
+		cells := maps[int(l.table-1)*st.tiles*gpuTile/mapDocs:]
 		for d := range uint32(len(p.lengths)) {
 			cell := cells[d/mapDocs]
 			at, has := want[d]

@@ -56,7 +56,7 @@ type gpuList struct {
 	df, bigs, big uint32 // big is the room for pairs
 	there         bool
 	row           uint32
-	mapped        uint32 // 1 + the number of its map; 0: it has none
+	table         uint32 // 1 + the number of its map; 0: it has none
 	pos           uint64
 	extra         uint64
 	bound         index.Bound // how good its postings can be, known once it is there

@@ -127,7 +127,7 @@ func (m *searching) batch() error {
 	}
 	var found []*search.Result
 	var times []float64
-	for range m.runs { // the first meet the making of what later ones need
+	for range m.runs { // the first run while memory for later ones is made
 		found = found[:0]
 		start := time.Now()
 		for r, err := range m.s.SearchBatch(m.ctx, slices.Values(requests), search.Batch{Engine: engine.GPU}) {
