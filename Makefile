@@ -1,5 +1,24 @@
-# Rebuilds the PTX of every kernels/*.cu whose sources changed. Fetches the
-# pinned compiler (NVRTC 11.8, 23 MB) on first use; no CUDA toolkit needed.
-.PHONY: kernels
-kernels:
+# `make` alone lists the everyday tasks.
+.PHONY: help test quick race kernels bench docs
+.DEFAULT_GOAL := help
+
+help: ## list these tasks
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+test: ## everything that must hold before a change lands (.ci/run)
+	.ci/run
+
+quick: ## the short tests of every package
+	go test -short ./...
+
+race: ## the short tests of the concurrent packages under the race detector (needs a C compiler)
+	.ci/run race
+
+kernels: ## rebuild the PTX of kernels/*.cu whose sources changed; fetches the pinned NVRTC 11.8 (23 MB)
 	go run ./internal/gpu/cmd/kernels
+
+bench: ## the micro-benchmarks of every package, once each; `go test -bench` has the options
+	go test -run '^$$' -bench . -benchtime 1x ./...
+
+docs: ## the documentation of every package, as a web page on localhost
+	go doc -http
