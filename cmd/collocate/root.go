@@ -129,8 +129,8 @@ func refineDefaults(root *cobra.Command) {
 	}
 }
 
-// prepare runs before every verb: it checks the global flags.
-func (a *app) prepare(cmd *cobra.Command, _ []string) error {
+// prepare runs before every verb: it checks the global flags, and that no input is overwritten.
+func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	if a.threads < 1 || a.threads > maxThreads {
 		return usagef("--threads %d: want 1 to %d", a.threads, maxThreads)
 	}
@@ -149,7 +149,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if a.verbose {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
 	}
-	return nil
+	return a.keepInputs(cmd, args)
 }
 
 // hasGPU are the annotations of a verb whose job has a GPU engine; --engine gpu is

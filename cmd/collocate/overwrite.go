@@ -1,0 +1,173 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A flag of one name means the same in every verb, so these lists say for all of them which flags
+// name a file that is written and which one that is read. A test looks for flags that are in neither.
+var (
+	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "svg", "local", "receipt"}
+	inputFlags  = []string{"topics", "vocab", "dict"}
+)
+
+// leadingPaths is the number of arguments that are paths, where the rest are words.
+var leadingPaths = map[string]int{"search": 1, "neighbours": 1, "lookup": 1}
+
+// named is a file that the command line names.
+type named struct {
+	flag string // "" for an argument
+	path string
+	info fs.FileInfo // nil if it is not there yet
+}
+
+func (n named) String() string {
+	if n.flag == "" {
+		return n.path
+	}
+	return "--" + n.flag + " " + n.path
+}
+
+// keepInputs refuses to write over a file that the same command reads, whatever name or link it
+// goes by: files are compared by device and inode. It runs before every verb.
+//
+// A result inside a folder that is read is no input: corpora leave it out. But a link in such a
+// folder that leads to the result is refused, and so is any file of an index.
+func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
+	inputs, outputs := a.namedInputs(cmd, args), a.namedOutputs(cmd)
+	for i, out := range outputs {
+		for _, other := range outputs[:i] {
+			if samePath(out, other) {
+				return usagef("%v and %v are the same file: each needs one of its own", other, out)
+			}
+		}
+		if out.info == nil || !out.info.Mode().IsRegular() {
+			continue // a new file, a folder (which its writer protects) or a device
+		}
+		for _, in := range inputs {
+			if os.SameFile(in.info, out.info) {
+				return usagef("%v is the input %v, which would be lost: name another file", out, in)
+			}
+			if path := sameInFolder(in, out); path != "" {
+				return usagef("%v is %s, a file of the input %v, which would be lost: name another file", out, path, in)
+			}
+		}
+	}
+	return nil
+}
+
+// namedInputs are the files that are read and there.
+func (a *app) namedInputs(cmd *cobra.Command, args []string) (list []named) {
+	if n, ok := leadingPaths[cmd.Name()]; ok {
+		args = args[:min(n, len(args))]
+	}
+	add := func(flag, path string) {
+		if path == "" || path == "-" {
+			return
+		}
+		if info, err := os.Stat(path); err == nil {
+			list = append(list, named{flag, path, info})
+		}
+	}
+	for _, path := range args {
+		add("", path)
+	}
+	for _, name := range inputFlags {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			add(name, f.Value.String())
+		}
+	}
+	if f, ok := a.stdin.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			list = append(list, named{"", "on standard input", info})
+		}
+	}
+	return list
+}
+
+// namedOutputs are the files that are written.
+func (a *app) namedOutputs(cmd *cobra.Command) (list []named) {
+	for _, name := range outputFlags {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !isPath(f) {
+			continue
+		}
+		info, err := os.Stat(f.Value.String())
+		if err != nil {
+			info = nil
+		}
+		list = append(list, named{name, f.Value.String(), info})
+	}
+	if o, ok := a.stdout.(*output); ok {
+		if info, err := o.f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			list = append(list, named{"", "standard output", info})
+		}
+	}
+	return list
+}
+
+// isPath tells whether a flag names a file, not nothing and not a standard stream.
+func isPath(f *pflag.Flag) bool {
+	path := f.Value.String()
+	return f.Value.Type() == "string" && path != "" && path != "-"
+}
+
+func samePath(a, b named) bool {
+	if a.info != nil && b.info != nil {
+		return a.info.Mode().IsRegular() && os.SameFile(a.info, b.info)
+	}
+	x, err1 := filepath.Abs(a.path)
+	y, err2 := filepath.Abs(b.path)
+	return err1 == nil && err2 == nil && x == y && a.flag != "" && b.flag != ""
+}
+
+// sameInFolder finds the output in a folder that is read.
+func sameInFolder(in, out named) (found string) {
+	if !in.info.IsDir() {
+		return ""
+	}
+	_, err := os.Stat(filepath.Join(in.path, "postings"))
+	isIndex := err == nil
+	own, err := filepath.EvalSymlinks(out.path)
+	if err != nil {
+		own = out.path
+	}
+	if abs, err := filepath.Abs(own); err == nil {
+		own = abs
+	}
+	// What cannot be read is reported by those who read it.
+	_ = filepath.WalkDir(in.path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil
+		}
+		if !isIndex && strings.HasPrefix(e.Name(), ".") {
+			return nil // not read
+		}
+		info, err := os.Stat(path)
+		if err != nil || !os.SameFile(info, out.info) {
+			return nil
+		}
+		if abs, err := filepath.Abs(path); err != nil || isIndex || !sameName(abs, own) {
+			found = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// sameName tells whether two paths are the same entry of the same folder.
+func sameName(a, b string) bool {
+	if filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	x, err1 := os.Stat(filepath.Dir(a))
+	y, err2 := os.Stat(filepath.Dir(b))
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}

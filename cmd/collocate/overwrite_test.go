@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Every flag that names a file is known to be written or read, so that a new verb cannot forget to
+// protect its inputs.
+func TestFlagsThatNameFilesAreKnown(t *testing.T) {
+	// Folders that are made or filled, and never hold an input; weigh --index is protected by
+	// package index, which replaces nothing but an index.
+	harmless := []string{"dir", "scratch", "weigh --index"}
+	names := regexp.MustCompile(`(?i)\b(file|folder|write|dictionary that)\b`)
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() != "string" || !names.MatchString(f.Usage) {
+				return
+			}
+			known := slices.Concat(outputFlags, inputFlags, harmless)
+			if !slices.Contains(known, f.Name) && !slices.Contains(known, cmd.Name()+" --"+f.Name) {
+				t.Errorf("%s --%s (%s) is in none of the lists of overwrite.go", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
+}
