@@ -15,86 +15,65 @@ import (
 type batchKey struct {
 	algorithm search.Algorithm
 	strategy  search.Strategy
-	parallel  search.Parallel
+	cut       search.Parallel
 }
 
 type batchFigure struct{ seconds, recall float64 }
 
-var (
-	cutOrNot   = []search.Partition{search.Homogeneous, search.Adjusted, search.Heterogeneous}
-	batchRows  = []int{1, 10, 50, 100, 250}
-	algorithms = []search.Algorithm{search.WAND, search.MaxScore}
-)
+var algorithms = []search.Algorithm{search.WAND, search.MaxScore}
 
 // batches is chapter 7: many queries at once, in wall time.
 func (b *bench) batches() error {
-	queries := b.mixed()
-	b.Say("batches of %d", len(queries))
-	section := report.Section{Title: fmt.Sprintf("Batches of %d queries", len(queries)),
-		Text: "Wall time of the whole batch, looking words up and results included. Asynchronous: every query has a stream and is spread over the device. Synchronous: every query has " +
-			"one block of one warp, all in one launch, so that the batch takes as long as its longest query. One core's time is the sum of the queries' times above. The thesis' queries were people's, " +
-			"500 from a log; these are of the four classes above, three eighths short, two eighths medium, two eighths long and one eighth extra."}
-	base, err := b.sums(queries)
+	b.Say("7 Batches of %d", len(b.batch))
+	out := report.Section{Title: fmt.Sprintf("7 Batches of %d queries, OR", len(b.batch)),
+		Text: "Wall time of a whole batch, looking words up and results included. Asynchronous: every query is cut into partitions; on a GPU each has a stream. " +
+			"Synchronous: every query has one block, all in one launch, so that the batch takes as long as its longest query; on cores, every core answers a query alone. " +
+			"One core's time is the sum of the queries' times. The thesis' batches were 500 queries of the Yahoo log; " + b.aboutBatch()}
+	base, err := b.sums()
 	if err != nil {
 		return err
 	}
-	all := report.Table{Name: "batch-gpu", Title: "All variants on the GPU", Header: []string{"batch", "algorithm", "partition", "policy", "size", "in a row", "s", "speedup", "recall"}}
-	add := func(a search.Algorithm, st search.Strategy, p search.Parallel, names ...string) error {
-		f, err := b.batch(queries, a, st, p)
+	out.Tables = append(out.Tables, b.sumsTable(base))
+	for i, a := range algorithms {
+		t, err := b.asyncTable("table-7."+strconv.Itoa(2+i), a, base[a])
 		if err != nil {
 			return err
 		}
-		speedup := ""
-		if base[a] > 0 {
-			speedup = format(base[a] / f.seconds)
-		}
-		all.Rows = append(all.Rows, append(names, format(f.seconds), speedup, fmt.Sprintf("%.3f", f.recall)))
-		return nil
+		out.Tables = append(out.Tables, t)
 	}
-	for _, a := range algorithms {
-		for _, p := range cutOrNot {
-			for _, policy := range policies {
-				for _, size := range sizes {
-					for _, row := range []int{1, 10} {
-						if p == search.Adjusted && policy != search.SharedFull {
-							continue
-						}
-						err := add(a, search.Asynchronous, search.Parallel{Partition: p, Policy: policy, Size: size, Row: row},
-							"async", a.String(), p.String(), policy.String(), strconv.Itoa(size), strconv.Itoa(row))
-						if err != nil {
-							return err
-						}
-					}
-				}
-			}
-		}
-		if err := add(a, search.Synchronous, search.Parallel{}, "sync", a.String(), "", "", "", ""); err != nil {
-			return err
-		}
-	}
-	if err := add(search.Tiles, search.Mixed, search.Parallel{}, "ours", "tiles", "", "", "", ""); err != nil {
+	sync, err := b.syncTable(base)
+	if err != nil {
 		return err
 	}
-	for _, a := range algorithms {
-		for _, p := range []search.Partition{search.Homogeneous, search.Heterogeneous} {
-			plot, err := b.batchPlot(queries, a, p)
-			if err != nil {
-				return err
-			}
-			section.Plots = append(section.Plots, plot)
+	for _, c := range batchCurves {
+		plots, err := b.batchPlots(c, base[c.algorithm])
+		if err != nil {
+			return err
 		}
+		out.Plots = append(out.Plots, plots...)
 	}
-	section.Tables = []report.Table{b.bestBatches(base), all}
-	b.report.Sections = append(b.report.Sections, section)
+	best, err := b.bestBatches(base)
+	if err != nil {
+		return err
+	}
+	out.Tables = append(out.Tables, sync, best)
+	b.report.Add(out)
 	return nil
 }
 
+func (b *bench) aboutBatch() string {
+	if b.Index != "" {
+		return "these are the topics as they come."
+	}
+	return "these are of the four classes above, three eighths short, two medium, two long and one extra."
+}
+
 // sums are the seconds of a batch on one core, one query after the other.
-func (b *bench) sums(queries []asked) (map[search.Algorithm]float64, error) {
+func (b *bench) sums() (map[search.Algorithm]float64, error) {
 	base := map[search.Algorithm]float64{}
 	for _, a := range algorithms {
-		for _, q := range queries {
-			s, err := b.one(aloneKey{q, a, search.Or})
+		for _, r := range b.batch {
+			s, err := b.one(r, part{a, search.Or})
 			if err != nil {
 				return nil, err
 			}
@@ -104,103 +83,161 @@ func (b *bench) sums(queries []asked) (map[search.Algorithm]float64, error) {
 	return base, nil
 }
 
-// bestBatches sets the best of all variants beside what the thesis had.
-func (b *bench) bestBatches(base map[search.Algorithm]float64) report.Table {
-	t := report.Table{Name: "batch-best", Title: "The best of each, s", Header: []string{""}}
+func (b *bench) sumsTable(base map[search.Algorithm]float64) report.Table {
+	t := report.Table{Name: "table-7.1", Title: "Table 7.1: a batch on one core", Header: []string{"algorithm", "s", "thesis: s"}}
 	for _, a := range algorithms {
-		if b.Share == 1 && b.Batch == 500 {
-			t.Header = append(t.Header, a.String()+", thesis")
-		}
-		t.Header = append(t.Header, a.String()+", here")
+		t.Rows = append(t.Rows, []string{a.String(), format(base[a]), format(thesisBatch[a].sequential)})
 	}
-	best := func(a search.Algorithm, st search.Strategy, parts ...search.Partition) string {
-		best := math.Inf(1)
-		for key, f := range b.batched {
-			if key.algorithm == a && key.strategy == st && (st != search.Asynchronous || slices.Contains(parts, key.parallel.Partition)) && key.parallel.Policy != search.SharedHalf {
-				best = min(best, f.seconds)
-			}
-		}
-		return format(best)
-	}
-	line := func(name string, had func(publishedBatch) float64, here func(search.Algorithm) string) {
-		out := []string{name}
-		for _, a := range algorithms {
-			if b.Share == 1 && b.Batch == 500 {
-				v := ""
-				if had != nil {
-					v = format(had(thesisBatch[a]))
-				}
-				out = append(out, v)
-			}
-			out = append(out, here(a))
-		}
-		t.Rows = append(t.Rows, out)
-	}
-	line("one core", func(p publishedBatch) float64 { return p.core }, func(a search.Algorithm) string { return format(base[a]) })
-	line("async, homogeneous", func(p publishedBatch) float64 { return p.homogeneous }, func(a search.Algorithm) string { return best(a, search.Asynchronous, search.Homogeneous) })
-	line("async, adjusted", nil, func(a search.Algorithm) string { return best(a, search.Asynchronous, search.Adjusted) })
-	line("async, heterogeneous", func(p publishedBatch) float64 { return p.heterogeneous }, func(a search.Algorithm) string { return best(a, search.Asynchronous, search.Heterogeneous) })
-	line("sync", func(p publishedBatch) float64 { return p.sync }, func(a search.Algorithm) string { return best(a, search.Synchronous) })
-	line("tiles", nil, func(search.Algorithm) string { return best(search.Tiles, search.Mixed) })
 	return t
 }
 
-// batchPlot is how the number of partitions in a row matters.
-func (b *bench) batchPlot(queries []asked, a search.Algorithm, p search.Partition) (report.Plot, error) {
-	plot := report.Plot{Name: fmt.Sprintf("batch-%v-%v", a, p), Title: fmt.Sprintf("Batch, %v, %v, sh-r: time by partitions in a row", a, p), X: "partitions in a row", Y: "s", LogX: true, LogY: true}
-	for _, size := range sizes {
-		s := report.Series{Name: strconv.Itoa(size) + " a partition"}
-		for _, row := range batchRows {
-			f, err := b.batch(queries, a, search.Asynchronous, search.Parallel{Partition: p, Policy: search.SharedFull, Size: size, Row: row})
-			if err != nil {
-				return plot, err
-			}
-			s.X, s.Y = append(s.X, float64(row)), append(s.Y, f.seconds)
+// asyncTable is tables 7.2 and 7.3, cell for cell.
+func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (report.Table, error) {
+	t := report.Table{Name: name, Title: fmt.Sprintf("Table %s: asynchronous batch, %v", name[len("table-"):], a),
+		Header: []string{"partition", "policy", "size", "in a row", "s", "speedup", "recall", "thesis: s", "speedup"}}
+	had := thesisBatch[a]
+	for cut := range settings(batchSizes) {
+		f, err := b.batchOf(a, search.Asynchronous, cut)
+		if err != nil {
+			return t, err
 		}
-		plot.Series = append(plot.Series, s)
+		theirs, _ := had.at(cut)
+		t.Rows = append(t.Rows, []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row),
+			format(f.seconds), format(base / f.seconds), recall(f.recall), format(theirs), format(had.sequential / theirs)})
 	}
-	return plot, nil
+	return t, nil
 }
 
-// longBatch is how many seconds of batches are enough to know how long one takes.
-const longBatch = 0.2
+// syncTable is table 7.4.
+func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, error) {
+	t := report.Table{Name: "table-7.4", Title: "Table 7.4: synchronous batch", Header: []string{"algorithm", "threads a block", "s", "speedup", "thesis: s", "speedup"}}
+	for _, a := range algorithms {
+		had := thesisBatch[a]
+		for i, threads := range blockThreads {
+			line := []string{a.String(), strconv.Itoa(threads), "", "", format(had.sync[i]), format(had.sequential / had.sync[i])}
+			if threads == 32 {
+				f, err := b.batchOf(a, search.Synchronous, search.Parallel{})
+				if err != nil {
+					return t, err
+				}
+				line[2], line[3] = format(f.seconds), format(base[a]/f.seconds)
+			}
+			t.Rows = append(t.Rows, line)
+		}
+	}
+	return t, nil
+}
 
-// batch times a batch: the best of some runs, and its recall.
-func (b *bench) batch(queries []asked, a search.Algorithm, st search.Strategy, p search.Parallel) (batchFigure, error) {
-	key := batchKey{a, st, p}
+// blockThreads are those of table 7.4.
+var blockThreads = []int{32, 64, 128}
+
+// bestBatches sets the best of each beside the thesis', like with like: table against table, and the
+// best of up to 250 partitions in a row against what the thesis tells of its figures.
+func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, error) {
+	t := report.Table{Name: "batch-best", Title: "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
+		Header: []string{"", "settings"}}
+	for _, a := range algorithms {
+		t.Header = append(t.Header, a.String()+", thesis", a.String()+", here")
+	}
+	line := func(name, settings string, had func(*publishedBatch) float64, here func(search.Algorithm) float64) {
+		out := []string{name, settings}
+		for _, a := range algorithms {
+			p, theirs := thesisBatch[a], ""
+			if had != nil && had(&p) > 0 {
+				theirs = format(had(&p))
+			}
+			out = append(out, theirs, format(here(a)))
+		}
+		t.Rows = append(t.Rows, out)
+	}
+	line("one core", "", func(p *publishedBatch) float64 { return p.sequential }, func(a search.Algorithm) float64 { return base[a] })
+	for _, cut := range thesisCuts {
+		line("async, "+cut.String(), "1 and 10 in a row", func(p *publishedBatch) float64 { return p.bestOfTable(cut) }, func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, thesisRows) })
+		line("async, "+cut.String(), "1 to 250 in a row", func(p *publishedBatch) float64 { return p.bestOfAll(cut) }, func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, batchRows) })
+	}
+	line("sync", "", func(p *publishedBatch) float64 { return slices.Min(p.sync[:]) }, func(a search.Algorithm) float64 {
+		return b.bestBatch(a, search.Synchronous, search.Documents, []int{0})
+	})
+	ours := search.Auto
+	if b.Device != nil {
+		ours = search.Tiles
+	}
+	f, err := b.batchOf(ours, search.Mixed, search.Parallel{})
+	line("our own way", "", nil, func(search.Algorithm) float64 { return f.seconds })
+	return t, err
+}
+
+// bestBatch is the least time of what was measured with such numbers of partitions in a row.
+func (b *bench) bestBatch(a search.Algorithm, st search.Strategy, cut search.Partition, rows []int) float64 {
+	best := math.Inf(1)
+	for key, f := range b.batched {
+		if key.algorithm == a && key.strategy == st && key.cut.Partition == cut && slices.Contains(rows, key.cut.Row) {
+			best = min(best, f.seconds)
+		}
+	}
+	return best
+}
+
+// batchOf times a batch, the mean of some runs, and its recall.
+func (b *bench) batchOf(a search.Algorithm, st search.Strategy, cut search.Parallel) (batchFigure, error) {
+	key := batchKey{a, st, cut}
 	if f, ok := b.batched[key]; ok {
 		return f, nil
 	}
-	requests := make([]search.Request, len(queries))
-	for i, q := range queries {
-		requests[i] = b.request(b.queries[q.class][q.query], a, search.Or, p)
-		requests[i].Trace = false
+	requests := make([]search.Request, len(b.batch))
+	for i, r := range b.batch {
+		requests[i] = b.request(r, a, search.Or, cut)
+		if st != search.Asynchronous && b.Device == nil {
+			requests[i].Parallel = nil
+		}
 	}
-	f := batchFigure{seconds: math.Inf(1)}
+	how := search.Batch{Engine: engine.GPU, Strategy: st}
+	if b.Device == nil {
+		how = search.Batch{Engine: engine.Multicore, Strategy: st, Threads: b.Threads}
+	}
 	found := make([]*search.Result, 0, len(requests))
-	for run, all := 0, 0.0; run < b.Runs && all < longBatch; run++ {
+	seconds, _, err := b.timed(func() (time.Duration, error) {
 		found = found[:0]
-		start := time.Now()
-		for r, err := range b.s.SearchBatch(b.ctx, slices.Values(requests), search.Batch{Engine: engine.GPU, Strategy: st}) {
+		for r, err := range b.s.SearchBatch(b.ctx, slices.Values(requests), how) {
 			if err != nil {
-				return f, err
+				return 0, err
 			}
 			found = append(found, r)
 		}
-		took := time.Since(start).Seconds()
-		all += took
-		f.seconds = min(f.seconds, took)
+		return 0, nil
+	})
+	if err != nil {
+		return batchFigure{}, err
 	}
+	f := batchFigure{seconds: seconds}
 	for i, r := range found {
-		want, err := b.exactOf(requests[i].Words, search.Or)
+		want, err := b.exactOf(requests[i], search.Or)
 		if err != nil {
 			return f, err
 		}
-		if p.Exact() && !slices.Equal(r.Hits, want.Hits) {
+		if cut.Exact() && !slices.Equal(r.Hits, want.Hits) {
 			return f, fmt.Errorf("thesis: batch, %v: query %d has not the exact result", a, i)
 		}
 		f.recall += search.Recall(r.Hits, want.Hits) / float64(len(found))
 	}
 	b.batched[key] = f
 	return f, nil
+}
+
+// transfers says what crossing the link adds, which the thesis does not count for single queries.
+func (b *bench) transfers() error {
+	if b.Device == nil {
+		return nil
+	}
+	t := report.Table{Name: "transfers", Title: "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row", Header: []string{"queries", "on the device, ms", "the whole call, ms", "transfers, launches and looking up, ms"}}
+	for i, c := range b.classes {
+		f, err := b.parallel(i, sections[0].part, search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
+		if err != nil {
+			return err
+		}
+		t.Rows = append(t.Rows, []string{c.name, format(f.ms), format(f.wall), format(f.wall - f.ms)})
+	}
+	b.report.Add(report.Section{Title: "Transfers", Tables: []report.Table{t},
+		Text: fmt.Sprintf("Times of chapter 5 are those on the device. The index was on it before: bringing it there took %.2f s.", b.brought.Seconds())})
+	return nil
 }

@@ -28,12 +28,16 @@ type Shape struct {
 	Seed      uint64
 }
 
-// Thesis is the collection of the thesis: ClueWeb09-B has so many documents, and its queries of two words, by the average length of
-// their lists, are in four classes. A share below 1 makes a smaller collection with lists of the same density.
+// thesisClasses are the thesis' queries of two words by the mean length of their lists, table 5.2.
+var thesisClasses = []Class{{Name: "short", Length: 89_615}, {Name: "medium", Length: 476_771}, {Name: "long", Length: 1_032_795}, {Name: "extra", Length: 5_494_285}}
+
+// Thesis is the collection of the thesis: as many documents as ClueWeb09-B, and lists of the
+// lengths of its four classes of queries. A share below 1 makes a smaller collection with lists of
+// the same density.
 func Thesis(share float64, lists int) Shape {
 	s := Shape{Documents: int(50_220_423 * share), Seed: 1}
-	for _, c := range []Class{{"short", 89_615, lists}, {"medium", 476_771, lists}, {"long", 1_032_795, lists}, {"extra", 5_494_285, lists}} {
-		c.Length = max(int(float64(c.Length)*share), 2)
+	for _, c := range thesisClasses {
+		c.Length, c.Lists = max(int(float64(c.Length)*share), 2), lists
 		s.Classes = append(s.Classes, c)
 	}
 	return s

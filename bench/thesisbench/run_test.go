@@ -1,25 +1,138 @@
 package thesisbench
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/search"
 )
 
 // All of it on a tiny collection: every exact way gives the exact result, else Run fails.
 func TestRun(t *testing.T) {
 	dev, _ := gputest.Named(t)
-	r, err := Run(t.Context(), dev, Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8})
+	r, err := Run(t.Context(), Options{Device: dev, Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Sections) != 5 || len(r.Sections[0].Tables) != 3 || len(r.Sections[4].Plots) != 4 {
-		t.Errorf("%d sections", len(r.Sections))
+	complete(t, r)
+	if table(r, "transfers") == nil {
+		t.Error("nothing is said about transfers")
+	}
+}
+
+// The same on cores, and with an index and topics of one's own.
+func TestRunOnCores(t *testing.T) {
+	shape := Zipf(3000, 40, 5)
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := shape.Build(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	var topics []string
+	for i := range 8 {
+		topics = append(topics, shape.Classes[i].Word(0)+" "+shape.Classes[i+9].Word(0))
+	}
+	said := 0
+	r, err := Run(t.Context(), Options{Index: dir, Topics: append(topics, "nowhere"), Queries: 3, Runs: 2, Batch: 4, K: 8, Threads: 2,
+		Say: func(format string, _ ...any) {
+			if strings.HasPrefix(format, "left out") {
+				said++
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if complete(t, r); said != 1 {
+		t.Error("nobody was told of the topic that was left out")
+	}
+	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics}, {Index: dir, Topics: []string{"nowhere"}}} {
+		if _, err := Run(t.Context(), o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}
+
+// complete checks that every table and figure of chapters 5 and 7 is there.
+func complete(t *testing.T, r *report.Report) {
+	t.Helper()
+	for _, name := range []string{"5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11", "5.12", "5.13", "5.14", "7.1", "7.2", "7.3", "7.4"} {
+		if table(r, "table-"+name) == nil {
+			t.Errorf("there is no table %s", name)
+		}
+	}
+	plots := map[string]bool{}
+	for _, s := range r.Sections {
+		for _, p := range s.Plots {
+			plots[p.Name] = true
+		}
+	}
+	for _, s := range sections {
+		for _, n := range append(s.ten[:], s.one) {
+			if !plots["figure-"+n] {
+				t.Errorf("there is no figure %s", n)
+			}
+		}
+		for _, n := range s.curves {
+			for _, p := range thesisPolicies {
+				if !plots["figure-"+n+"-"+p.String()] {
+					t.Errorf("there is no figure %s for %v", n, p)
+				}
+			}
+		}
+	}
+	for _, c := range batchCurves {
+		if !plots["figure-"+c.speedup] || !plots["figure-"+c.times+"-local"] {
+			t.Errorf("there is no figure %s or %s", c.times, c.speedup)
+		}
+	}
+	if got := len(table(r, "table-5.4").Rows); got != 24 {
+		t.Errorf("table 5.4 has %d rows", got)
 	}
 	if err := r.Write(t.TempDir()); err != nil {
 		t.Error(err)
 	}
-	if _, err := Run(t.Context(), dev, Options{Share: 2}); err == nil {
-		t.Error("twice the collection was taken")
+}
+
+func table(r *report.Report, name string) *report.Table {
+	for _, s := range r.Sections {
+		for i := range s.Tables {
+			if s.Tables[i].Name == name {
+				return &s.Tables[i]
+			}
+		}
+	}
+	return nil
+}
+
+// The published numbers are found under the settings that they belong to. The thesis' text names these.
+func TestPublished(t *testing.T) {
+	wand, max := thesisSingle[part{search.WAND, search.Or}], thesisSingle[part{search.MaxScore, search.And}]
+	got, ok := wand.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
+	if !ok || got != [4]float64{6.02, 4.96, 4.36, 19.45} {
+		t.Errorf("heterogeneous, sh-r, 64, 10: %v", got)
+	}
+	if got, _ := max.at(search.Parallel{Partition: search.Adjusted, Policy: search.SharedHalf, Size: 32, Row: 10}); got[2] != 3.30 {
+		t.Errorf("MaxScore, AND, homogeneous, sh-wr, 32, 10: %v", got)
+	}
+	if _, ok := wand.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local, Size: 128, Row: 10}); ok {
+		t.Error("the thesis has no partitions of 128 for single queries")
+	}
+	for class, want := range [4]float64{0.51, 2.05, 3.11, 27.12} {
+		if got := wand.best(search.Adjusted, class); got != want {
+			t.Errorf("best of class %d: %v, want %v", class, got, want)
+		}
+	}
+	batch := thesisBatch[search.WAND]
+	if got, _ := batch.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 128, Row: 10}); got != 0.82 || batch.bestOfTable(search.Heterogeneous) != 0.82 {
+		t.Errorf("batch: %v", got)
+	}
+	if got := batch.bestOfAll(search.Adjusted); got < 0.42 || got > 0.44 {
+		t.Errorf("the best batch took %v s", got)
+	}
+	// The largest and the smallest value do not count.
+	if got := trimmed([]float64{100, 2, 1, 4}); got != 3 {
+		t.Errorf("trimmed: %v", got)
 	}
 }

@@ -3,274 +3,203 @@ package thesisbench
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/search"
 )
 
-// figure is the mean of a class's queries.
-type figure struct {
-	ms     float64
-	recall float64
-	spread float64 // standard deviation of the recall
+// section is a section of chapter 5 and the numbers of its tables and figures.
+type section struct {
+	part
+	title                     string
+	sequential, times, recall string    // tables
+	one                       string    // figure: speedup by class, one partition in a row
+	ten                       [2]string // ten in a row: adjusted, heterogeneous
+	curves                    [2]string // speedup by partitions in a row
+	policies                  string    // policies on the longest lists
 }
 
-type figureKey struct {
-	class     int
-	algorithm search.Algorithm
-	mode      search.Mode
-	parallel  search.Parallel
+var sections = []section{
+	{part{search.WAND, search.Or}, "5.2.1 WAND, queries with OR", "5.3", "5.4", "5.5", "5.1", [2]string{"5.2", "5.3"}, [2]string{"5.4", "5.5"}, ""},
+	{part{search.WAND, search.And}, "5.2.2 WAND, queries with AND", "5.6", "5.7", "5.8", "5.6", [2]string{"5.7", "5.8"}, [2]string{"5.9", "5.10"}, ""},
+	{part{search.MaxScore, search.Or}, "5.3.1 MaxScore, queries with OR", "5.9", "5.10", "5.11", "5.11", [2]string{"5.12", "5.12"}, [2]string{"5.13", "5.14"}, "5.15"},
+	{part{search.MaxScore, search.And}, "5.3.2 MaxScore, queries with AND", "5.12", "5.13", "5.14", "5.16", [2]string{"5.17", "5.17"}, [2]string{"5.18", "5.19"}, "5.20"},
 }
 
-type aloneKey struct {
-	asked
-	algorithm search.Algorithm
-	mode      search.Mode
-}
-
-// one is the seconds of a query on one core.
-func (b *bench) one(key aloneKey) (float64, error) {
-	if s, ok := b.alone[key]; ok {
-		return s, nil
-	}
-	best := time.Duration(math.MaxInt64)
-	for range b.Runs {
-		start := time.Now()
-		if _, err := b.s.Search(b.ctx, search.Request{Words: b.queries[key.class][key.query], K: b.K, Mode: key.mode, Algorithm: key.algorithm}); err != nil {
-			return 0, err
-		}
-		best = min(best, time.Since(start))
-	}
-	b.alone[key] = best.Seconds()
-	return best.Seconds(), nil
-}
-
-// sequential is the milliseconds of a class's queries on one core.
-func (b *bench) sequential(class int, a search.Algorithm, mode search.Mode) (float64, error) {
-	sum := 0.0
-	for q := range b.queries[class] {
-		s, err := b.one(aloneKey{asked{class, q}, a, mode})
-		if err != nil {
-			return 0, err
-		}
-		sum += s * 1e3
-	}
-	return sum / float64(len(b.queries[class])), nil
-}
-
-// parallel times an algorithm on the device. Exact ways must give the exact result.
-func (b *bench) parallel(class int, a search.Algorithm, mode search.Mode, p search.Parallel) (f figure, err error) {
-	key := figureKey{class, a, mode, p}
-	if f, ok := b.figures[key]; ok {
-		return f, nil
-	}
-	var recalls []float64
-	for _, words := range b.queries[class] {
-		want, err := b.exactOf(words, mode)
-		if err != nil {
-			return f, err
-		}
-		best := time.Duration(math.MaxInt64)
-		var got *search.Result
-		for range b.Runs {
-			if got, err = b.s.Search(b.ctx, b.request(words, a, mode, p)); err != nil {
-				return f, err
-			}
-			best = min(best, got.Stats.GPU.Time)
-		}
-		if p.Exact() && !slices.Equal(got.Hits, want.Hits) {
-			return f, fmt.Errorf("thesis: %v, %v, %v: not the exact result", a, mode, p.Partition)
-		}
-		f.ms += best.Seconds() * 1e3
-		recalls = append(recalls, search.Recall(got.Hits, want.Hits))
-	}
-	n := float64(len(recalls))
-	f.ms /= n
-	for _, r := range recalls {
-		f.recall += r / n
-	}
-	for _, r := range recalls {
-		f.spread += (r - f.recall) * (r - f.recall) / n
-	}
-	f.spread = math.Sqrt(f.spread)
-	b.figures[key] = f
-	return f, nil
-}
-
-var (
-	partitions = []search.Partition{search.Homogeneous, search.Adjusted, search.Heterogeneous}
-	policies   = []search.Policy{search.Local, search.SharedFull, search.SharedHalf}
-	sizes      = []int{32, 64, 128}
-	rows       = []int{1, 5, 10, 50, 100, 150, 200}
-)
-
-// single is a section of chapter 5: one algorithm, one mode.
-func (b *bench) single(a search.Algorithm, mode search.Mode) error {
-	name := fmt.Sprintf("%v-%v", a, mode)
-	b.Say("%v, mode %v", a, mode)
-	base := make([]float64, len(b.queries))
-	for i := range b.queries {
+// single measures a section of chapter 5.
+func (b *bench) single(s section) error {
+	b.Say("%s", s.title)
+	base := make([]float64, len(b.classes))
+	for i := range b.classes {
 		var err error
-		if base[i], err = b.sequential(i, a, mode); err != nil {
+		if base[i], err = b.sequential(i, s.part); err != nil {
 			return err
 		}
 	}
-	all, lost, err := b.variants(name, a, mode, base)
-	if err != nil {
-		return err
+	out := report.Section{Title: s.title, Tables: []report.Table{b.sequentialTable(s, base)}}
+	if s.mode == search.And {
+		out.Text = "With AND, one core and heterogeneous partitions intersect the lists, so that no answer is lost, and one core takes the same time whatever the algorithm. " +
+			"Adjusted partitions lose the documents whose postings they separate: see the recall. The thesis began with a score to beat that is the sum of the words' best."
 	}
-	best, err := b.bestOf(name, a, mode, base)
-	if err != nil {
-		return err
-	}
-	section := report.Section{Title: fmt.Sprintf("Parallel %v, queries with %v", a, mode), Tables: []report.Table{best, lost, all}}
-	if mode == search.And {
-		section.Text = "All words: here every algorithm intersects the lists first, so that nothing is lost, and one core takes the same time whatever it is asked for. The thesis began with a " +
-			"score to beat that is the sum of the words' best."
-	}
-	for _, p := range partitions {
-		plot, err := b.rowsPlot(name, a, mode, p, base)
+	for _, table := range []func(section, []float64) (report.Table, error){b.timesTable, b.recallTable, b.bestTable} {
+		t, err := table(s, base)
 		if err != nil {
 			return err
 		}
-		section.Plots = append(section.Plots, plot)
+		out.Tables = append(out.Tables, t)
 	}
-	plot, err := b.policyPlot(name, a, mode, base[len(base)-1])
-	if err != nil {
+	var err error
+	if out.Plots, err = b.singlePlots(s, base); err != nil {
 		return err
 	}
-	section.Plots = append(section.Plots, plot)
-	b.report.Sections = append(b.report.Sections, section)
+	b.report.Add(out)
 	return nil
 }
 
-// variants is the large table, and the recall of what is approximate.
-func (b *bench) variants(name string, a search.Algorithm, mode search.Mode, base []float64) (all, lost report.Table, err error) {
-	all = report.Table{Name: name + "-gpu", Title: "All variants on the GPU: ms, and speedup over one core", Header: []string{"partition", "policy", "size", "in a row"}}
-	lost = report.Table{Name: name + "-recall", Title: "Recall of the approximate ways, 10 partitions in a row, with its standard deviation", Header: []string{"partition", "policy", "size"}}
-	for _, c := range b.shape.Classes {
-		all.Header = append(all.Header, c.Name+" ms", c.Name+" speedup")
-		lost.Header = append(lost.Header, c.Name, "±")
+// sequentialTable is tables 5.3, 5.6, 5.9 and 5.12.
+func (b *bench) sequentialTable(s section, base []float64) report.Table {
+	had := thesisSingle[s.part]
+	t := report.Table{Name: "table-" + s.sequential, Title: fmt.Sprintf("Table %s: %v with %v on one core", s.sequential, s.algorithm, s.mode),
+		Header: []string{"queries", "postings a list", "ms", "thesis: postings a list", "thesis: ms"}}
+	for i, c := range b.classes {
+		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]), strconv.Itoa(thesisClasses[i].Length), format(had.sequential[i])})
 	}
-	for _, p := range partitions {
-		for _, policy := range policies {
-			for _, size := range sizes {
-				for _, row := range []int{1, 10} {
-					line := []string{p.String(), policy.String(), strconv.Itoa(size), strconv.Itoa(row)}
-					recall := line[:3:3]
-					for i := range b.queries {
-						f, err := b.parallel(i, a, mode, search.Parallel{Partition: p, Policy: policy, Size: size, Row: row})
-						if err != nil {
-							return all, lost, err
-						}
-						line = append(line, format(f.ms), format(base[i]/f.ms))
-						recall = append(recall, fmt.Sprintf("%.3f", f.recall), fmt.Sprintf("%.3f", f.spread))
-					}
-					all.Rows = append(all.Rows, line)
-					if row == 10 && (p != search.Heterogeneous || policy == search.SharedHalf) {
-						lost.Rows = append(lost.Rows, recall)
-					}
-				}
-			}
-		}
-	}
-	return all, lost, nil
+	return t
 }
 
-// bestOf sets the best of all variants beside what the thesis had.
-func (b *bench) bestOf(name string, a search.Algorithm, mode search.Mode, base []float64) (report.Table, error) {
-	t := report.Table{Name: name + "-best", Title: "The best of each, ms", Header: []string{"", ""}}
-	core, tiles := []string{"one core", "here"}, []string{"GPU, tiles", "here"}
-	ways := make([][]string, len(partitions))
-	for j, p := range partitions {
-		ways[j] = []string{"GPU, " + p.String(), "here"}
+// timesTable is tables 5.4, 5.7, 5.10 and 5.13, cell for cell.
+func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
+	had := thesisSingle[s.part]
+	t := report.Table{Name: "table-" + s.times, Title: fmt.Sprintf("Table %s: parallel %v with %v", s.times, s.algorithm, s.mode), Header: []string{"partition", "policy", "size", "in a row"}}
+	for _, c := range b.classes {
+		t.Header = append(t.Header, c.name+" ms", "speedup", "thesis: ms", "speedup")
 	}
-	for i, c := range b.shape.Classes {
-		t.Header = append(t.Header, c.Name)
-		core = append(core, format(base[i]))
-		for j, p := range partitions {
-			best := math.Inf(1)
-			for key, f := range b.figures {
-				if key.class == i && key.algorithm == a && key.mode == mode && key.parallel.Partition == p && key.parallel.Policy != search.SharedHalf {
-					best = min(best, f.ms)
-				}
+	for cut := range settings(thesisSizes) {
+		line := []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row)}
+		theirs, _ := had.at(cut)
+		for i := range b.classes {
+			f, err := b.parallel(i, s.part, cut)
+			if err != nil {
+				return t, err
 			}
-			ways[j] = append(ways[j], format(best))
-		}
-		f, err := b.parallel(i, search.Tiles, mode, search.Parallel{})
-		if err != nil {
-			return t, err
-		}
-		tiles = append(tiles, format(f.ms))
-	}
-	postings := []string{"postings a list", ""}
-	for _, c := range b.shape.Classes {
-		postings = append(postings, strconv.Itoa(c.Length))
-	}
-	t.Rows = append(t.Rows, postings)
-	had := thesis[a][mode]
-	add := func(of []float64, what string, here ...[]string) {
-		if b.Share == 1 && of != nil {
-			line := []string{what, "thesis"}
-			for _, ms := range of {
-				line = append(line, format(ms))
-			}
-			t.Rows = append(t.Rows, line)
-		}
-		t.Rows = append(t.Rows, here...)
-	}
-	add(had.core[:], "one core", core)
-	add(had.homogeneous[:], "GPU, homogeneous", ways[0], ways[1])
-	add(had.heterogeneous[:], "GPU, heterogeneous", ways[2])
-	add(nil, "", tiles)
-	if b.Share == 1 {
-		line := []string{"recall of homogeneous", "thesis"}
-		for _, r := range had.recall {
-			line = append(line, format(r))
+			line = append(line, format(f.ms), format(base[i]/f.ms), format(theirs[i]), format(had.sequential[i]/theirs[i]))
 		}
 		t.Rows = append(t.Rows, line)
 	}
 	return t, nil
 }
 
-// rowsPlot is how the number of partitions in a row matters.
-func (b *bench) rowsPlot(name string, a search.Algorithm, mode search.Mode, p search.Partition, base []float64) (report.Plot, error) {
-	plot := report.Plot{Name: name + "-" + p.String(), Title: fmt.Sprintf("%v, %v, %v: speedup by partitions in a row (size 32, sh-r)", a, mode, p),
-		X: "partitions in a row", Y: "speedup over one core", LogX: true, LogY: true}
-	for i, c := range b.shape.Classes {
-		s := report.Series{Name: c.Name}
-		for _, row := range rows {
-			f, err := b.parallel(i, a, mode, search.Parallel{Partition: p, Policy: search.SharedFull, Size: 32, Row: row})
-			if err != nil {
-				return plot, err
+// settings are the rows of the thesis' tables of times.
+func settings(sizes []int) func(yield func(search.Parallel) bool) {
+	return func(yield func(search.Parallel) bool) {
+		for _, p := range thesisCuts {
+			for _, policy := range thesisPolicies {
+				for _, size := range sizes {
+					for _, row := range thesisRows {
+						if !yield(search.Parallel{Partition: p, Policy: policy, Size: size, Row: row}) {
+							return
+						}
+					}
+				}
 			}
-			s.X, s.Y = append(s.X, float64(row)), append(s.Y, base[i]/f.ms)
 		}
-		plot.Series = append(plot.Series, s)
 	}
-	return plot, nil
 }
 
-// policyPlot compares the policies on the longest lists.
-func (b *bench) policyPlot(name string, a search.Algorithm, mode search.Mode, base float64) (report.Plot, error) {
-	class := len(b.queries) - 1
-	plot := report.Plot{Name: name + "-policies", Title: fmt.Sprintf("%v, %v, heterogeneous, %s: policies (size 32)", a, mode, b.shape.Classes[class].Name),
-		X: "partitions in a row", Y: "speedup over one core", LogX: true}
-	for _, policy := range policies {
-		s := report.Series{Name: policy.String()}
-		for _, row := range rows {
-			f, err := b.parallel(class, a, mode, search.Parallel{Partition: search.Heterogeneous, Policy: policy, Size: 32, Row: row})
-			if err != nil {
-				return plot, err
-			}
-			s.X, s.Y = append(s.X, float64(row)), append(s.Y, base/f.ms)
-		}
-		plot.Series = append(plot.Series, s)
+// recallTable is tables 5.5, 5.8, 5.11 and 5.14. The thesis does not say for which sizes they are.
+func (b *bench) recallTable(s section, _ []float64) (report.Table, error) {
+	had := thesisSingle[s.part]
+	t := report.Table{Name: "table-" + s.recall, Title: fmt.Sprintf("Table %s: recall of %v with %v, ten partitions in a row, and its standard deviation", s.recall, s.algorithm, s.mode),
+		Header: []string{"partition", "policy", "size"}}
+	for _, c := range b.classes {
+		t.Header = append(t.Header, c.name, "±", "thesis", "±")
 	}
-	return plot, nil
+	for _, p := range []search.Partition{search.Adjusted, search.Homogeneous} {
+		for j, policy := range thesisPolicies {
+			for _, size := range thesisSizes {
+				line := []string{p.String(), policy.String(), strconv.Itoa(size)}
+				for i := range b.classes {
+					f, err := b.parallel(i, s.part, search.Parallel{Partition: p, Policy: policy, Size: size, Row: 10})
+					if err != nil {
+						return t, err
+					}
+					line = append(line, recall(f.recall), recall(f.spread))
+					if p == search.Adjusted {
+						line = append(line, recall(had.recall[j][i][0]), recall(had.recall[j][i][1]))
+					} else {
+						line = append(line, "", "")
+					}
+				}
+				t.Rows = append(t.Rows, line)
+			}
+		}
+	}
+	return t, nil
 }
 
-func format(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+// bestTable sets the best of each beside the thesis': over the same settings first, then over all.
+func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
+	t := report.Table{Name: fmt.Sprintf("%v-%v-best", s.algorithm, s.mode), Title: "The best of each, ms. Partitions of 32 and 64, 1 and 10 in a row, are the thesis' settings.",
+		Header: []string{"", "settings", "whose"}}
+	for _, c := range b.classes {
+		t.Header = append(t.Header, c.name)
+	}
+	add := func(name, settings, whose string, of func(class int) (float64, error)) error {
+		line := []string{name, settings, whose}
+		for i := range b.classes {
+			ms, err := of(i)
+			if err != nil {
+				return err
+			}
+			line = append(line, format(ms))
+		}
+		t.Rows = append(t.Rows, line)
+		return nil
+	}
+	had := thesisSingle[s.part]
+	if err := add("one core", "", "thesis", func(i int) (float64, error) { return had.sequential[i], nil }); err != nil {
+		return t, err
+	}
+	if err := add("one core", "", "here", func(i int) (float64, error) { return base[i], nil }); err != nil {
+		return t, err
+	}
+	for _, p := range thesisCuts {
+		for _, x := range []struct {
+			settings, whose string
+			of              func(i int) (float64, error)
+		}{
+			{"the thesis'", "thesis", func(i int) (float64, error) { return had.best(p, i), nil }},
+			{"the thesis'", "here", func(i int) (float64, error) { return b.best(i, s.part, p, true), nil }},
+			{"all measured", "here", func(i int) (float64, error) { return b.best(i, s.part, p, false), nil }},
+		} {
+			if err := add(p.String(), x.settings, x.whose, x.of); err != nil {
+				return t, err
+			}
+		}
+	}
+	name, algorithm := "our own way on the cores", search.Auto
+	if b.Device != nil {
+		name, algorithm = "our own way on the GPU (tiles)", search.Tiles
+	}
+	return t, add(name, "", "here", func(i int) (float64, error) {
+		f, err := b.parallel(i, part{algorithm, s.mode}, search.Parallel{})
+		return f.ms, err
+	})
+}
+
+// best is the least time of a partition in a class: over the thesis' settings, or over all that were
+// measured so far.
+func (b *bench) best(class int, p part, cut search.Partition, thesis bool) float64 {
+	least := math.Inf(1)
+	had := thesisSingle[p]
+	for key, f := range b.figures {
+		if key.class != class || key.part != p || key.cut.Partition != cut {
+			continue
+		}
+		if _, same := had.at(key.cut); same || !thesis {
+			least = min(least, f.ms)
+		}
+	}
+	return least
+}

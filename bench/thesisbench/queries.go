@@ -1,0 +1,82 @@
+package thesisbench
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/collocate/collocate/search"
+)
+
+// class is queries whose lists are about equally long.
+type class struct {
+	name    string
+	length  int // postings of a list, on average
+	queries []search.Request
+}
+
+// classNames are the thesis'.
+var classNames = []string{"short", "medium", "long", "extra"}
+
+// generated asks a generated collection for two words at a time. A batch mixes the classes, the
+// short ones more often, as in a log.
+func (b *bench) generated(shape *Shape) {
+	for i := range shape.Classes {
+		from := &shape.Classes[i]
+		c := class{name: from.Name, length: from.Length}
+		for q := range b.Queries {
+			c.queries = append(c.queries, search.Request{Words: []search.Word{{Text: from.Word(2 * q)}, {Text: from.Word(2*q + 1)}}})
+		}
+		b.classes = append(b.classes, c)
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	weights := []int{0, 0, 0, 1, 1, 2, 2, 3}
+	for range b.Batch {
+		c := b.classes[weights[rng.IntN(len(weights))]]
+		b.batch = append(b.batch, c.queries[rng.IntN(len(c.queries))])
+	}
+}
+
+// mostWords is what the thesis' kernels take.
+const mostWords = 32
+
+// topics sorts the topics by the mean length of their lists into four classes, and takes some of
+// each, evenly. A batch is the topics as they come.
+func (b *bench) topics() error {
+	type topic struct {
+		request search.Request
+		length  int
+	}
+	var all []topic
+	for _, text := range b.Topics {
+		r := search.Request{Text: text, K: 1}
+		found, err := b.s.Search(b.ctx, r)
+		if err != nil {
+			return err
+		}
+		if n := found.Stats.Words; n > 0 && n <= mostWords {
+			all = append(all, topic{r, int(found.Stats.Postings) / n})
+			if len(b.batch) < b.Batch {
+				b.batch = append(b.batch, r)
+			}
+		}
+	}
+	if left := len(b.Topics) - len(all); left > 0 {
+		b.Say("left out %d of %d topics: no word that the index has, or more than %d", left, len(b.Topics), mostWords)
+	}
+	if len(all) < len(classNames) {
+		return errors.New("thesis: want at least four topics with words that the index has")
+	}
+	slices.SortStableFunc(all, func(x, y topic) int { return x.length - y.length })
+	for i, name := range classNames {
+		from, to := i*len(all)/len(classNames), (i+1)*len(all)/len(classNames)
+		c, n := class{name: name}, min(b.Queries, to-from)
+		for j := range n {
+			t := all[from+j*(to-from)/n]
+			c.queries = append(c.queries, t.request)
+			c.length += t.length / n
+		}
+		b.classes = append(b.classes, c)
+	}
+	return nil
+}
