@@ -41,6 +41,7 @@ type Table struct {
 	Title  string     `json:"title"`
 	Header []string   `json:"header"`
 	Rows   [][]string `json:"rows"`
+	Prose  bool       `json:"-"` // sentences rather than numbers: all to the left, without padding
 }
 
 // Add puts a section at the end.
@@ -160,15 +161,17 @@ func (t *Table) markdown(b *strings.Builder) {
 	rows := append([][]string{t.Header}, t.Rows...)
 	for _, row := range rows {
 		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(escapeCell(cell)), 3)
+			if width[i] = max(width[i], 3); !t.Prose {
+				width[i] = max(width[i], utf8.RuneCountInString(escapeCell(cell)))
+			}
 		}
 	}
 	b.WriteByte('\n')
 	for n, row := range rows {
 		for i, cell := range row {
 			cell = escapeCell(cell)
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
+			pad := strings.Repeat(" ", max(0, width[i]-utf8.RuneCountInString(cell)))
+			if i == 0 || t.Prose {
 				cell += pad
 			} else {
 				cell = pad + cell
@@ -181,7 +184,7 @@ func (t *Table) markdown(b *strings.Builder) {
 		}
 		for i, w := range width {
 			rule := strings.Repeat("-", w)
-			if i > 0 {
+			if i > 0 && !t.Prose {
 				rule = rule[1:] + ":"
 			}
 			b.WriteString("| " + rule + " ")

@@ -58,12 +58,13 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "bench weigh --sizes 10kB --rounds 1"},
 	{args: "bench cooccur --tokens 500 --engines multicore"},
 	{args: "bench places --quick --rounds 1 --limit 1ms --engine multicore"},
+	{args: "bench thesis --engine multicore --share 0.00001 --queries 1 --runs 1 --batch 2 -k 8"},
 }
 
 // noJSON are verbs without results, and those that need a GPU or do not end by themselves, which have scripts.
 var noJSON = map[string]bool{
 	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
-	"collocate bench": true, "collocate gpu test": true, "collocate bench thesis": true, "collocate serve": true,
+	"collocate bench": true, "collocate gpu test": true, "collocate bench papers": true, "collocate serve": true,
 }
 
 // With --json every verb prints JSON with keys in lower case and nothing else, or says why

@@ -1,0 +1,276 @@
+package papersbench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The tables and figures of the five documents, with what survives of their numbers. Decimal commas
+// are points here.
+
+// Paper is one of the five documents.
+type Paper struct {
+	ID      string // of its items: "thesis"
+	Title   string
+	Machine string // that its numbers come from
+	Differs string // between its setting and ours, whatever the item
+	Items   []Item
+}
+
+// Item is a table or a figure.
+type Item struct {
+	Number  string // "Table 5.4"
+	Shows   string
+	Paper   string // the paper's values, or what its text tells of a picture
+	Differs string // beyond what differs for all of the paper
+	kind    kind
+	gpu     bool // the paper's values are a GPU's
+	ours    func(*pages) (string, error)
+}
+
+// kind says whether there is anything to compare.
+type kind int
+
+const (
+	numbers kind = iota // the paper's numbers survive
+	told                // a picture without numbers, of which the text tells trends or ratios
+	setting             // what was measured with
+	drawing             // it explains, and measures nothing
+)
+
+// mark is what the page says of an item; err is why there is no value of ours.
+func (i *Item) mark(err error, device bool) string {
+	switch {
+	case i.kind == drawing:
+		return "cannot be compared: measures nothing"
+	case i.kind == setting:
+		return "cannot be compared: a setting"
+	case err != nil:
+		return "cannot be compared: " + err.Error()
+	case i.gpu && !device:
+		return "cores beside the paper's GPU: compare the recall, not the times"
+	case i.kind == told:
+		return "compared in words: drawn, no numbers in the text"
+	}
+	return "compared"
+}
+
+func drawings(numbers []string, shows ...string) (out []Item) {
+	for i, s := range shows {
+		out = append(out, Item{Number: "Figure " + numbers[i], Shows: s, kind: drawing})
+	}
+	return out
+}
+
+// Papers are the five documents.
+func Papers() []Paper {
+	return []Paper{thesisPaper(), cooccurPaper(), weighJapanese(), weighPaper(), placesPaper()}
+}
+
+// thesisPart is a section of chapter 5: its name in the tables' names, and what the thesis found.
+type thesisPart struct {
+	name                       string // "wand-or"
+	shows                      string // "WAND, OR"
+	sequential, times, recall  string // numbers of tables
+	base, speedups, recalls    string // the thesis' values
+	one, curves, curvesTold    string
+	oneTold, tenTold, policies string
+	ten                        []string
+}
+
+var thesisParts = []thesisPart{
+	{
+		name: "wand-or", shows: "WAND, OR", sequential: "5.3", times: "5.4", recall: "5.5",
+		base:     "14.01, 42.86, 45.52, 202.79 ms",
+		speedups: "homogeneous 0.51, 2.05, 3.11, 27.12 ms (27.6x, 20.9x, 14.6x, 7.5x); heterogeneous 1.76, 3.56, 4.22, 19.45 ms (7.9x, 12.0x, 10.8x, 10.4x)",
+		recalls:  "0.890, 0.897, 0.833, 0.905",
+		one:      "5.1", oneTold: "as table 5.4: homogeneous 25, 13, 4, 0.4x; heterogeneous 8, 11, 6, 0.9x",
+		ten: []string{"5.2", "5.3"}, tenTold: "as table 5.4: sharing a threshold pays for long and extra lists only",
+		curves: "5.4 5.5", curvesTold: "all but short gain up to 10 in a row; extra up to 100, beyond 10x",
+	},
+	{
+		name: "wand-and", shows: "WAND, AND", sequential: "5.6", times: "5.7", recall: "5.8",
+		base:     "13.83, 42.43, 45.44, 200.77 ms",
+		speedups: "homogeneous 0.34, 1.80, 3.12, 27.32 ms (40.7x, 23.6x, 14.6x, 7.3x); heterogeneous 0.77, 2.68, 5.68, 19.89 ms (18.0x, 15.9x, 8.0x, 10.1x)",
+		recalls:  "0.891, 0.887, 0.821, 0.812",
+		one:      "5.6", oneTold: "as table 5.7: homogeneous 40, 18, 5, 0.4x; heterogeneous 18, 15, 5.5, 0.9x",
+		ten: []string{"5.7", "5.8"}, tenTold: "as table 5.7: policies differ little, sh-r slightly ahead",
+		curves: "5.9 5.10", curvesTold: "extra gains up to 100 in a row; the others lose there",
+	},
+	{
+		name: "maxscore-or", shows: "MaxScore, OR", sequential: "5.9", times: "5.10", recall: "5.11",
+		base:     "6.26, 33.33, 69.18, 334.31 ms",
+		speedups: "homogeneous 0.45, 2.00, 3.54, 27.98 ms (13.9x, 16.7x, 19.6x, 12.0x); heterogeneous 2.23, 3.58, 6.02, 21.80 ms (2.8x, 9.3x, 11.5x, 15.3x)",
+		recalls:  "0.749, 0.781, 0.815, 0.855",
+		one:      "5.11", oneTold: "as table 5.10: alike for medium, long and extra",
+		ten: []string{"5.12"}, tenTold: "as table 5.10: sh-r 40% faster than local on extra",
+		curves: "5.13 5.14", curvesTold: "short best at 1 in a row, medium and long at 10, extra at 100",
+		policies: "5.15",
+	},
+	{
+		name: "maxscore-and", shows: "MaxScore, AND", sequential: "5.12", times: "5.13", recall: "5.14",
+		base:     "6.31, 33.43, 70.08, 331.06 ms",
+		speedups: "homogeneous 0.34, 1.74, 3.27, 27.62 ms (18.4x, 19.2x, 21.4x, 12.0x); heterogeneous 1.87, 2.90, 6.47, 22.19 ms (3.4x, 11.5x, 10.8x, 14.9x)",
+		recalls:  "0.777, 0.783, 0.781, 0.789",
+		one:      "5.16", oneTold: "as table 5.13: sharing gains nothing at 1 in a row",
+		ten: []string{"5.17"}, tenTold: "as table 5.13: about 12x heterogeneous on extra",
+		curves: "5.18 5.19", curvesTold: "short best at 1 in a row, medium at 5 or 1, long at 10",
+		policies: "5.20",
+	},
+}
+
+func thesisPaper() Paper {
+	p := Paper{
+		ID:      "thesis",
+		Title:   "R. Gaioso, Paralelização de algoritmos de busca de documentos mais relevantes na Web utilizando GPUs, UFSCar 2019",
+		Machine: "NVIDIA Titan Xp (30 multiprocessors, 547.7 GB/s, CUDA 9.1); sequential: one core of an Intel i7-5820K, Java 1.8 in Terrier 4.2",
+		Differs: "ClueWeb09-B cannot be shipped: lists of the same lengths are generated, whose documents are random. Values are short, medium, long, extra.",
+	}
+	p.Items = append(p.Items, drawings(strings.Fields("2.1 2.2 3.1 3.2 3.3 3.4 3.5 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 4.12 4.13"),
+		"an inverted index", "precision and recall", "architecture of a GPU", "threads on a GPU", "the PRAM", "the BSP model", "a BSP/CGM program",
+		"lists divided among processors", "homogeneous partitions", "first and last documents of partitions", "heterogeneous partitions",
+		"heap and threshold of each processor", "partitions and threads", "results kept from partition to partition", "slices of a partition in shared memory",
+		"insertion into a heap with room", "insertion into a full heap", "homogeneous partitions that cut documents", "adjusted partitions", "parallel WAND on multiprocessors")...)
+	p.Items = append(p.Items,
+		Item{Number: "Table 5.1", Shows: "hardware", Paper: "see the machine above", kind: setting},
+		Item{Number: "Table 5.2", Shows: "postings a list of the four classes", Paper: "89,615, 476,771, 1,032,795, 5,494,285", kind: setting,
+			ours: column("thesis-table-5.3", "queries", "postings a list", "")})
+	for _, s := range thesisParts {
+		p.Items = append(p.Items, s.items()...)
+	}
+	p.Items = append(p.Items, Item{Number: "Figure 6.1", Shows: "queries of a batch in streams", kind: drawing})
+	p.Items = append(p.Items, batchItems()...)
+	for i := range p.Items {
+		it := &p.Items[i]
+		it.gpu = !strings.HasSuffix(it.Shows, "one core")
+	}
+	return p
+}
+
+func (s *thesisPart) items() []Item {
+	out := []Item{
+		{Number: "Table " + s.sequential, Shows: s.shows + ", one core", Paper: s.base, Differs: "Go instead of Java", ours: column("thesis-table-"+s.sequential, "queries", "ms", " ms")},
+		{Number: "Table " + s.times, Shows: s.shows + ", parallel, 24 settings: the best of each class", Paper: s.speedups, ours: bestSingle(s.name)},
+		{Number: "Table " + s.recall, Shows: s.shows + ", recall of homogeneous partitions, sh-r", Paper: s.recalls, Differs: "the thesis does not say for which size", ours: recallOf("thesis-table-" + s.recall)},
+		{Number: "Figure " + s.one, Shows: s.shows + ", speedup by class, 1 partition in a row", Paper: s.oneTold, kind: told, ours: ends("thesis-figure-" + s.one)},
+	}
+	for _, n := range s.ten {
+		out = append(out, Item{Number: "Figure " + n, Shows: s.shows + ", speedup by class, 10 in a row", Paper: s.tenTold, kind: told, ours: ends("thesis-figure-" + n)})
+	}
+	cuts := []string{"homogeneous", "heterogeneous"}
+	for i, n := range strings.Fields(s.curves) {
+		out = append(out, Item{Number: "Figure " + n, Shows: s.shows + ", " + cuts[i] + ", speedup by partitions in a row", Paper: s.curvesTold, kind: told,
+			Differs: "partitions of 32 and policy sh-r here; the page has all policies", ours: peaks("thesis-figure-"+n+"-sh-r", "x", false)})
+	}
+	if s.policies != "" {
+		out = append(out, Item{Number: "Figure " + s.policies, Shows: s.shows + ", heterogeneous, extra: policies", Paper: "shared thresholds 60% faster than local at 100 in a row, sh-r best", kind: told,
+			ours: peaks("thesis-figure-"+s.policies, "x", false)})
+	}
+	return out
+}
+
+func batchItems() []Item {
+	out := []Item{
+		{Number: "Table 7.1", Shows: "a batch of 500 queries on one core", Paper: "WAND 17.106 s, MaxScore 22.763 s", Differs: "generated queries instead of the Yahoo log; fewer in a quick run", ours: column("thesis-table-7.1", "algorithm", "s", " s")},
+		{Number: "Table 7.2", Shows: "asynchronous batch, WAND: the best of 1 and 10 in a row", Paper: "homogeneous 1.33 s (12.9x), heterogeneous 0.82 s (20.8x)", ours: bestBatch("wand", "1 and 10 in a row")},
+		{Number: "Table 7.3", Shows: "asynchronous batch, MaxScore: the best of 1 and 10 in a row", Paper: "homogeneous 1.51 s (15.1x), heterogeneous 3.18 s (7.2x)", ours: bestBatch("maxscore", "1 and 10 in a row")},
+		{Number: "Table 7.4", Shows: "synchronous batch by threads in a block", Paper: "WAND 0.809, 0.799, 0.813 s (21x); MaxScore 3.072, 3.071, 3.079 s (7.4x)", ours: syncBatch},
+	}
+	for _, x := range []struct{ number, shows, paper, plot, unit string }{
+		{"7.1", "batch, WAND, homogeneous: seconds by partitions in a row", "partitions of 128 best up to 100 in a row, then alike", "7.1-sh-r", " s"},
+		{"7.2", "batch, WAND, homogeneous, partitions of 128: speedup", "about 40x (0.43 s) at 250 in a row; sharing 78% faster than local at 100", "7.2", "x"},
+		{"7.3", "batch, WAND, heterogeneous: seconds by partitions in a row", "best from 100 to 250 in a row", "7.3-sh-r", " s"},
+		{"7.4", "batch, WAND, heterogeneous, partitions of 32: speedup", "about 25x (0.68 s) shared, 22x local, at 250 in a row", "7.4", "x"},
+		{"7.5", "batch, MaxScore, homogeneous: seconds by partitions in a row", "below 1 s from 100 in a row on", "7.5-sh-r", " s"},
+		{"7.6", "batch, MaxScore, homogeneous, partitions of 32: speedup", "about 40x (0.57 s) above 100 in a row", "7.6", "x"},
+		{"7.7", "batch, MaxScore, heterogeneous: seconds by partitions in a row", "3 to 4 s from 5 in a row on", "7.7-sh-r", " s"},
+		{"7.8", "batch, MaxScore, heterogeneous, partitions of 32: speedup", "policies do not differ", "7.8", "x"},
+	} {
+		out = append(out, Item{Number: "Figure " + x.number, Shows: x.shows, Paper: x.paper, kind: told, ours: peaks("thesis-figure-"+x.plot, x.unit, x.unit == " s")})
+	}
+	return out
+}
+
+func cooccurPaper() Paper {
+	return Paper{
+		ID:      "cooccur",
+		Title:   "Parallel vocabulary and word co-occurrence on multicore and manycore (in Portuguese; its title does not survive)",
+		Machine: "AMD A10-7850K, 4 cores, 16 GB; NVIDIA GTX 1050 Ti; NVMe SSD",
+		Differs: "Generated text with the numbers of the 1 Billion Word Benchmark, which has 719 million words; a quick run has fewer.",
+		Items: append(drawings([]string{"1", "2"}, "architecture of a GPU", "a symmetric window of 2"),
+			Item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2", Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
+				ours: column("cooccur-table1-window-2", "engine", "seconds", " s")}),
+	}
+}
+
+// The two papers on term weighting share their machine and most of their measurements.
+const (
+	weighMachine = "Intel i7-6700K, 4 cores, 16 GB; NVIDIA GTX 970; Ubuntu 14.04, CUDA 7.5"
+	weighDiffers = "Words follow a law fitted to the paper's statistics instead of ClueWeb09-B's frequencies; a quick run has smaller texts."
+	weighTimes   = "PPD 5.0 to 5.1 times as fast as MRP and 3.8 to 4.5 as PP; MRM no faster than MRP, and not above 300 MB"
+	weighTexts   = "500 MB: 89,409,102 words, 122,178 documents, 55,165,752 pairs, 1,203,716 terms"
+)
+
+func weighJapanese() Paper {
+	return Paper{
+		ID: "weigh-2016", Title: "BM25 term weighting on GPUs with data-parallel primitives and a dictionary (in Japanese; its title does not survive)", Machine: weighMachine, Differs: weighDiffers,
+		Items: append(drawings([]string{"1", "2"}, "data-parallel primitives", "the eight steps"),
+			Item{Number: "Table 1", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB")},
+			Item{Number: "Figure 3", Shows: "time of the methods by size of the text", Paper: weighTimes, kind: told, ours: lastRow("weigh-times", "MB")},
+			Item{Number: "Figure 4", Shows: "steps of MapReduce, 300 MB", Paper: "MRM's reduce step takes much though it has no strings", kind: told, ours: steps("mrm")},
+			Item{Number: "Figure 5", Shows: "steps of PP and PPD, 300 MB", Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told, ours: steps("ppd")}),
+	}
+}
+
+func weighPaper() Paper {
+	return Paper{
+		ID: "weigh-2017", Title: "T. Wakatsuki, A. Keyaki, J. Miyazaki, A Case for Term Weighting using a Dictionary on GPUs", Machine: weighMachine, Differs: weighDiffers,
+		Items: append(drawings([]string{"1", "2", "3", "4"}, "a trie", "transitions by b", "data-parallel primitives", "the eight steps"),
+			Item{Number: "Table 1", Shows: "a state transition table", kind: drawing},
+			Item{Number: "Table 2", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB")},
+			Item{Number: "Figure 5", Shows: "time of the methods by size of the text", Paper: weighTimes, kind: told, ours: lastRow("weigh-times", "MB")},
+			Item{Number: "Figure 6", Shows: "steps of MRP and MRM", Paper: "MRM's reduce step takes much though it has no strings", kind: told, ours: steps("mrm")},
+			Item{Number: "Figure 7", Shows: "steps of PP and PPD", Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told, ours: steps("ppd")},
+			Item{Number: "Figure 8", Shows: "memory of the dictionary by vocabulary", Paper: "XBW takes 40 times less than STT", kind: told, ours: lastRow("dict-memory", "words")},
+			Item{Number: "Figure 9", Shows: "time of look-ups by length of the text", Paper: "in proportion to the text; STT depends on the vocabulary, XBW little", kind: told, ours: lastRow("dict-by-length", "words")},
+			Item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only", kind: told, ours: deviceOnly("dict-device-by-vocabulary")},
+			Item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary", Paper: "XBW faster than STT for a large vocabulary", kind: told, ours: lastRow("dict-frequent", "words")},
+			Item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary", Paper: "both rise with the vocabulary", kind: told, ours: lastRow("dict-uniform", "words")},
+			Item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); equally often 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
+				Differs: "the vocabulary sizes do not survive", ours: column("dict-lengths", "words", "mean by frequency", "")}),
+	}
+}
+
+func placesPaper() Paper {
+	p := Paper{
+		ID: "places", Title: "M. Jabłoński, Ł. Kosiak, P. Kurzawa, M. Rydlewski, Implementacja algorytmu eksploracji danych z użyciem CUDA API, Poznań 2017",
+		Machine: "Intel i7-930, 24 GB; two NVIDIA GTX Titan in SLI; Windows Server 2012 R2",
+		Differs: "The points are drawn by our generator, not by Boiński's; a quick run has a hundredth of them.",
+		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations", "warps over instances", "sorted tables of pairs"),
+			Item{Number: "Table 1", Shows: "parameters", Paper: "prevalence 0.2 and distance 3 by size; 0.1 to 0.5 and 5; 5 and 2 to 6", kind: setting}),
+	}
+	for i, x := range []struct{ shows, paper, table string }{
+		{"whole job by points", "GPU slowest on few points, fastest on many", "figure-4-by-points"},
+		{"finding neighbours by points", "one core fastest on few points", "figure-5-neighbours"},
+		{"finding neighbours on the GPU, with preparation", "preparation takes most of the time", "figure-6-preparation"},
+		{"whole job by distance, sparse", "GPU slower than the cores", "figure-7-by-distance"},
+		{"whole job by distance, dense", "GPU fastest from some distance on", "figure-8-by-distance"},
+		{"whole job by distance, sparse with two clusters", "GPU much slower than the cores", "figure-9-by-distance"},
+		{"whole job by distance, dense with two clusters", "as figure 8", "figure-10-by-distance"},
+		{"whole job by prevalence", "GPU between the cores and one core; slowest above 0.3", "figure-11-by-prevalence"},
+	} {
+		p.Items = append(p.Items, Item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows, Paper: x.paper, kind: told, ours: lastRow("places-"+x.table, "")})
+	}
+	return p
+}
+
+// Numbers are the tables and figures of a paper, as the page lists them.
+func (p *Paper) Numbers() []string {
+	var out []string
+	for _, i := range p.Items {
+		out = append(out, i.Number)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,158 @@
+// Package papersbench is `collocate bench papers`: every table and figure of the five documents that
+// Collocate began with, on one page, each with the paper's value beside ours. The numbers come from
+// the benches of the four jobs; what cannot be compared is marked, with the reason.
+package papersbench
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/collocate/collocate/bench/cooccurbench"
+	"github.com/collocate/collocate/bench/placesbench"
+	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/bench/thesisbench"
+	"github.com/collocate/collocate/bench/weighbench"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// Options say how much to measure.
+type Options struct {
+	Device  *gpu.Device // nil: CPU cores alone
+	Places  *coloc.GPU  // the same device for co-location
+	Threads int
+	Memory  int64
+	Quick   bool   // small data: 3 minutes on two cores
+	Tiny    bool   // smaller still, to see that everything is there
+	Dir     string // for data while it is needed; "" means the system's temporary folder
+	Say     func(format string, args ...any)
+}
+
+// amount is how much data each job gets.
+type amount struct {
+	thesis       thesisbench.Options
+	tokens       int64
+	texts        []int64
+	vocabularies []int
+	lookups      int
+	places       time.Duration // limit of a job
+	rounds       int
+	hundredth    bool // of the points
+}
+
+func (o *Options) amount() amount {
+	switch {
+	case o.Tiny:
+		return amount{thesisbench.Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8}, 2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, 1, true}
+	case o.Quick:
+		return amount{thesisbench.Options{Share: 0.0005, Queries: 4, Runs: 3, Batch: 20}, 5e6, []int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, 1, true}
+	case o.Device == nil:
+		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6, []int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, 3, false}
+	}
+	return amount{thesisbench.Options{}, 719e6, []int64{100e6, 200e6, 300e6, 400e6, 500e6}, []int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, 3, false}
+}
+
+// Run measures everything and makes the page.
+func Run(ctx context.Context, o Options) (*report.Report, error) {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = 8e9
+	}
+	if o.Say == nil {
+		o.Say = func(string, ...any) {}
+	}
+	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: o.Device != nil}
+	for _, job := range []struct {
+		prefix string
+		run    func(context.Context, amount) (*report.Report, error)
+	}{{"thesis", o.thesis}, {"cooccur", o.cooccur}, {"weigh", o.weigh}, {"dict", o.dictionaries}, {"dict-device", o.dictionariesGPU}, {"places", o.places}} {
+		start := time.Now()
+		r, err := job.run(ctx, o.amount())
+		if err != nil {
+			return nil, fmt.Errorf("papers: %s: %w", job.prefix, err)
+		}
+		if r != nil {
+			p.adopt(job.prefix, r)
+			o.Say("%s: %.0f s", job.prefix, time.Since(start).Seconds())
+		}
+	}
+	return o.page(p), nil
+}
+
+func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) {
+	t := a.thesis
+	t.Device, t.Threads, t.Dir, t.Say = o.Device, o.Threads, o.Dir, o.Say
+	return thesisbench.Run(ctx, t)
+}
+
+func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error) {
+	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.Sequential},
+		Rounds: a.rounds, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+	if o.Device != nil {
+		c.GPU = o.Device.Which(0)
+		c.Engines = append([]cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper}, c.Engines...)
+	}
+	rows, err := cooccurbench.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return cooccurbench.Page(c, rows), nil
+}
+
+func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
+	return weighbench.Run(ctx, weighbench.Options{Sizes: a.texts, Threads: o.Threads, Rounds: a.rounds, Device: o.Device, Memory: o.Memory, Slow: true, Log: o.Say})
+}
+
+func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
+	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads, Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth})
+}
+
+// page lists every table and figure first, then what was measured for them.
+func (o *Options) page(p *pages) *report.Report {
+	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
+		Intro: fmt.Sprintf("Every table and figure of five documents, the paper's values beside ours. Ours were measured on %s. Below the lists is all that was measured.", machine(o))}
+	if o.Quick || o.Tiny {
+		r.Intro += " **This was a quick run on small data:** compare speedups and recall, not times."
+	}
+	for _, paper := range Papers() {
+		t := report.Table{Name: paper.ID, Prose: true, Header: []string{"number", "shows", "the paper", "ours", "what differs", "compared?"}}
+		for _, i := range paper.Items {
+			ours, err := "", error(nil)
+			if i.ours != nil {
+				ours, err = i.ours(p)
+			}
+			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours, i.Differs, i.mark(err, p.device)})
+		}
+		r.Add(report.Section{Title: paper.Title, Text: fmt.Sprintf("The paper's machine: %s.\n\n%s", paper.Machine, paper.Differs), Tables: []report.Table{t}})
+	}
+	r.Sections = append(r.Sections, p.sections...)
+	return r
+}
+
+// machine names this one.
+func machine(o *Options) string {
+	name := runtime.GOARCH
+	if f, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer f.Close()
+		for s := bufio.NewScanner(f); s.Scan(); {
+			if key, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+				name = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	name = fmt.Sprintf("%s, %d of %d cores", name, o.Threads, runtime.NumCPU())
+	if o.Device != nil {
+		i := o.Device.Info()
+		return fmt.Sprintf("%s; %s, driver %s", name, i.Name, i.Driver)
+	}
+	return name + "; no GPU"
+}

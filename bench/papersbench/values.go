@@ -1,0 +1,264 @@
+package papersbench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/bench/report"
+)
+
+// pages are the reports of the benches, their tables and plots under new names.
+type pages struct {
+	tables   map[string]*report.Table
+	plots    map[string]*report.Plot
+	sections []report.Section
+	device   bool
+}
+
+// adopt takes a report in: its tables and plots get the prefix.
+func (p *pages) adopt(prefix string, r *report.Report) {
+	p.sections = append(p.sections, report.Section{Title: r.Title, Text: r.Intro})
+	for _, s := range r.Sections {
+		s.Tables, s.Plots = slices.Clone(s.Tables), slices.Clone(s.Plots)
+		for i := range s.Tables {
+			s.Tables[i].Name = prefix + "-" + s.Tables[i].Name
+			p.tables[s.Tables[i].Name] = &s.Tables[i]
+		}
+		for i := range s.Plots {
+			s.Plots[i].Name = prefix + "-" + s.Plots[i].Name
+			p.plots[s.Plots[i].Name] = &s.Plots[i]
+		}
+		p.sections = append(p.sections, s)
+	}
+}
+
+var errNoGPU = errors.New("needs a GPU")
+
+// table is one that every run has, or that only runs on a GPU have.
+func (p *pages) table(name string) (*report.Table, error) {
+	switch t := p.tables[name]; {
+	case t != nil && len(t.Rows) > 0:
+		return t, nil
+	case !p.device:
+		return nil, errNoGPU
+	}
+	return nil, fmt.Errorf("there is no table %s", name)
+}
+
+func at(t *report.Table, header string) (int, error) {
+	i := slices.Index(t.Header, header)
+	if i < 0 {
+		return 0, fmt.Errorf("table %s has no column %q", t.Name, header)
+	}
+	return i, nil
+}
+
+// column is a column of a table with what each row is about.
+func column(name, key, header, unit string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		k, err := at(t, key)
+		if err != nil {
+			return "", err
+		}
+		c, err := at(t, header)
+		if err != nil {
+			return "", err
+		}
+		var out []string
+		for _, row := range t.Rows {
+			if row[c] != "" {
+				out = append(out, row[k]+" "+row[c]+unit)
+			}
+		}
+		return strings.Join(out, ", "), nil
+	}
+}
+
+// lastRow is the last row of a table, each value with its heading.
+func lastRow(name, unit string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		row := t.Rows[len(t.Rows)-1]
+		head := row[0] + " " + unit
+		if unit == "" {
+			head = t.Header[0] + " " + row[0]
+		}
+		var out []string
+		for i, v := range row[1:] {
+			if v != "" {
+				out = append(out, t.Header[i+1]+" "+v)
+			}
+		}
+		return head + ": " + strings.Join(out, ", "), nil
+	}
+}
+
+// deviceOnly is the last row of a table that no CPU makes.
+func deviceOnly(name string) func(*pages) (string, error) { return lastRow(name, "") }
+
+// steps is the longest steps of a method on the GPU.
+func steps(method string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table("weigh-steps-" + method)
+		if err != nil {
+			return "", err
+		}
+		ms := func(row []string) float64 { x, _ := strconv.ParseFloat(row[1], 64); return x }
+		rows := slices.Clone(t.Rows)
+		slices.SortStableFunc(rows, func(a, b []string) int { return int(1e3 * (ms(b) - ms(a))) })
+		var out []string
+		for _, row := range rows[:min(3, len(rows))] {
+			out = append(out, fmt.Sprintf("%s %s ms", row[0], row[1]))
+		}
+		return strings.ToUpper(method) + ": " + strings.Join(out, ", "), nil
+	}
+}
+
+// line is the values of a row of one of the thesis' tables of the best, after its first cells.
+func line(t *report.Table, cells ...string) ([]string, error) {
+	for _, row := range t.Rows {
+		if slices.Equal(row[:len(cells)], cells) {
+			return row[len(cells):], nil
+		}
+	}
+	return nil, fmt.Errorf("table %s has no row %q", t.Name, cells)
+}
+
+// bestSingle is the best times of both partitions, and their speedups.
+func bestSingle(part string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table("thesis-" + part + "-best")
+		if err != nil {
+			return "", err
+		}
+		base, err := line(t, "one core", "", "here")
+		if err != nil {
+			return "", err
+		}
+		var out []string
+		for _, cut := range []string{"adjusted", "heterogeneous"} {
+			ms, err := line(t, cut, "the thesis'", "here")
+			if err != nil {
+				return "", err
+			}
+			out = append(out, fmt.Sprintf("%s %s ms (%s)", cut, strings.Join(ms, ", "), speedups(base, ms)))
+		}
+		return strings.Join(out, "; "), nil
+	}
+}
+
+func speedups(base, times []string) string {
+	var out []string
+	for i := range times {
+		b, _ := strconv.ParseFloat(base[i], 64)
+		x, _ := strconv.ParseFloat(times[i], 64)
+		out = append(out, fmt.Sprintf("%.3gx", b/x))
+	}
+	return strings.Join(out, ", ")
+}
+
+// recallOf is the recall of adjusted partitions of 64, sh-r.
+func recallOf(name string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		row, err := line(t, "adjusted", "sh-r", "64")
+		if err != nil {
+			return "", err
+		}
+		var out []string
+		for i := 0; i < len(row); i += 4 {
+			out = append(out, row[i])
+		}
+		return strings.Join(out, ", "), nil
+	}
+}
+
+// bestBatch is the best batches of an algorithm in both partitions.
+func bestBatch(algorithm, settings string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table("thesis-batch-best")
+		if err != nil {
+			return "", err
+		}
+		c, err := at(t, algorithm+", here")
+		if err != nil {
+			return "", err
+		}
+		base, err := line(t, "one core", "")
+		if err != nil {
+			return "", err
+		}
+		var out []string
+		for _, cut := range []string{"adjusted", "heterogeneous"} {
+			row, err := line(t, "async, "+cut, settings)
+			if err != nil {
+				return "", err
+			}
+			out = append(out, fmt.Sprintf("%s %s s (%s)", cut, row[c-2], speedups(base[c-2:c-1], row[c-2:c-1])))
+		}
+		return strings.Join(out, ", "), nil
+	}
+}
+
+func syncBatch(p *pages) (string, error) {
+	t, err := p.table("thesis-table-7.4")
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, row := range t.Rows {
+		if row[2] != "" {
+			out = append(out, fmt.Sprintf("%s, %s threads: %s s (%sx)", row[0], row[1], row[2], row[3]))
+		}
+	}
+	return strings.Join(out, "; "), nil
+}
+
+// peaks is the best point of each line of a plot.
+func peaks(name, unit string, least bool) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		plot := p.plots[name]
+		if plot == nil {
+			return "", fmt.Errorf("there is no plot %s", name)
+		}
+		var out []string
+		for _, s := range plot.Series {
+			best := 0
+			for i := range s.Y {
+				if s.Y[i] > s.Y[best] != least && s.Y[i] != s.Y[best] {
+					best = i
+				}
+			}
+			out = append(out, fmt.Sprintf("%s %.3g%s at %g", s.Name, s.Y[best], unit, s.X[best]))
+		}
+		return strings.Join(out, ", "), nil
+	}
+}
+
+// ends is the first and the last point of each line of a plot.
+func ends(name string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		plot := p.plots[name]
+		if plot == nil {
+			return "", fmt.Errorf("there is no plot %s", name)
+		}
+		var out []string
+		for _, s := range plot.Series {
+			out = append(out, fmt.Sprintf("%s %.3g to %.3gx", s.Name, s.Y[0], s.Y[len(s.Y)-1]))
+		}
+		return strings.Join(out, "; "), nil
+	}
+}
