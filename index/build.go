@@ -22,6 +22,8 @@ type BuildOptions struct {
 	StoreText bool
 	// Reorder brings the documents into a better order when all are known: see Reorder.
 	Reorder bool
+	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
+	AllowDuplicateIDs bool
 	// Threads, 0 for GOMAXPROCS. The index does not depend on it.
 	Threads int
 	// Memory bounds the working memory in bytes, 0 for 2 GB; see weigh.InvertOptions.
@@ -91,7 +93,9 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 }
 
 func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
-	err := w.SetDocuments(Documents{Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID})
+	err := w.SetDocuments(Documents{
+		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
+	})
 	if err != nil {
 		return err
 	}

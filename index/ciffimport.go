@@ -23,6 +23,8 @@ type ImportOptions struct {
 	// Analyzer is the name of what is to make words of queries. "": the one that
 	// the file was exported with if it is ours, else "whitespace".
 	Analyzer string
+	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
+	AllowDuplicateIDs bool
 	// Progress is told how many bytes of how many are done.
 	Progress func(done, total int64)
 }
@@ -95,7 +97,11 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 		return err
 	}
 	defer w.Abort()
-	if err := w.SetDocuments(Documents{Analyzer: o.Analyzer, Lengths: c.lengths, ID: func(d int) string { return string(c.ids[d]) }}); err != nil {
+	err = w.SetDocuments(Documents{
+		Analyzer: o.Analyzer, Lengths: c.lengths, UniqueIDs: !o.AllowDuplicateIDs,
+		ID: func(d int) string { return string(c.ids[d]) },
+	})
+	if err != nil {
 		return err
 	}
 	var done int64

@@ -100,6 +100,31 @@ func (s *idStore) find(id []byte) (doc int, found bool, err error) {
 	return 0, false, nil
 }
 
+// bad returns the first ID, in their order, that is empty or has white space in it. Most blocks
+// are passed by looking at their bytes only.
+func (s *idStore) bad() (id []byte, found bool, err error) {
+	for b := range len(s.starts) - 1 {
+		from, to := s.starts[b], s.starts[b+1]
+		if from > to || to > uint64(len(s.blob)) {
+			return nil, false, fmt.Errorf("corrupted: block %d of the IDs", b)
+		}
+		if b > 0 && !bytes.ContainsAny(s.blob[from:to], " \t\n\v\f\r") {
+			continue // and the empty ID is the first
+		}
+		w := idWalker{s: s, rank: b * idsPerBlock}
+		for end := min(s.docs, (b+1)*idsPerBlock); w.rank < end; {
+			w.skip(idsPerBlock) // a run goes on with numbers only
+			if !w.next() {
+				return nil, false, errIDs(s.byRankAt(w.rank))
+			}
+			if len(w.id) == 0 || bytes.ContainsAny(w.id, " \t\n\v\f\r") {
+				return w.id, true, nil
+			}
+		}
+	}
+	return nil, false, nil
+}
+
 func (s *idStore) rank(doc int) int      { return s.packed(s.ranks, doc) }
 func (s *idStore) byRankAt(rank int) int { return s.packed(s.byRank, rank) }
 
@@ -219,8 +244,8 @@ func (e *idEncoder) endRun(dst []byte) []byte {
 }
 
 // writeIDs writes the four sections of the ID store. The documents in the order of
-// their IDs are found if they are not given.
-func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32) error {
+// their IDs are found if they are not given. IDs that must be unique and are not are an error.
+func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32, unique bool) error {
 	if byRank == nil {
 		byRank = rankIDs(docs, id)
 	}
@@ -231,6 +256,7 @@ func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32
 	var e idEncoder
 	var at uint64
 	var buf []byte
+	last, lastDoc := "", -1
 	for i := range docs {
 		d := i
 		if len(byRank) > 0 {
@@ -245,7 +271,12 @@ func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32
 			buf = buf[:0]
 			starts = append(starts, at)
 		}
-		buf = e.add(buf, []byte(id(d)))
+		name := id(d)
+		if unique && lastDoc >= 0 && name == last {
+			return &DuplicateIDError{name, lastDoc, d}
+		}
+		last, lastDoc = name, d
+		buf = e.add(buf, []byte(name))
 	}
 	buf = e.endRun(buf)
 	if _, err := w.Write(buf); err != nil {
@@ -269,6 +300,17 @@ func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32
 		return err
 	}
 	return w.Section("id-docs", packed)
+}
+
+// DuplicateIDError says that two documents have one ID. Documents are numbered from 0.
+type DuplicateIDError struct {
+	ID            string
+	First, Second int
+}
+
+func (e *DuplicateIDError) Error() string {
+	return fmt.Sprintf("documents %d and %d of the corpus have the same ID %q: judgments and runs could not tell them apart; "+
+		"name another field (--id-field), or keep both (--allow-duplicate-ids)", e.First+1, e.Second+1, e.ID)
 }
 
 // rankIDs returns the documents in the order of their IDs; an empty slice, not nil, if that

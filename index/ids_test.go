@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,8 @@ func TestIDsOfAllKinds(t *testing.T) {
 		func(int) string { return fmt.Sprintf("%x", rng.Uint64()) },
 		func(int) string { return "the same" },
 		func(int) string { return "" },
+		func(d int) string { return fmt.Sprintf("my file.txt:%d", d) },
+		func(d int) string { return fmt.Sprintf("%09d\t", rng.IntN(40)) },
 		func(int) string { return []string{"", "0", "00", "000", "1", "01", "x9", "x09", "x10"}[rng.IntN(9)] },
 		func(d int) string { return fmt.Sprintf("%019d", d) },
 		func(d int) string { return fmt.Sprintf("9999999999999999%02d", d%100) },
@@ -62,6 +65,10 @@ func TestIDsOfAllKinds(t *testing.T) {
 			if got, ok, err := r.FindDoc(want); err != nil || !ok || got != slices.Index(p.ids, want) {
 				t.Fatalf("FindDoc(%q) = %d, %v, %v; want %d", want, got, ok, err, slices.Index(p.ids, want))
 			}
+		}
+		isBad := func(id string) bool { return id == "" || strings.ContainsAny(id, " \t\n\v\f\r") }
+		if id, bad, err := r.BadID(); err != nil || bad != slices.ContainsFunc(p.ids, isBad) || bad && !isBad(id) {
+			t.Fatalf("BadID() = %q, %v, %v of %q", id, bad, err, p.ids)
 		}
 		for range 50 {
 			id := kinds[rng.IntN(len(kinds))](rng.IntN(400))

@@ -443,6 +443,13 @@ func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids
 // have the same.
 func (r *Reader) FindDoc(id string) (doc int, found bool, err error) { return r.ids.find([]byte(id)) }
 
+// BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
+// there is one.
+func (r *Reader) BadID() (id string, found bool, err error) {
+	b, found, err := r.ids.bad()
+	return string(b), found, err
+}
+
 // HasText tells whether the text of the documents is stored.
 func (r *Reader) HasText() bool { return r.text != nil }
 

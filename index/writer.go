@@ -20,6 +20,8 @@ type Documents struct {
 	Lengths []uint32
 	// ID gives the external ID of a document.
 	ID func(doc int) string
+	// UniqueIDs makes an ID that two documents have a DuplicateIDError.
+	UniqueIDs bool
 
 	byRank []uint32 // the documents in the order of their IDs, if that is known
 }
@@ -254,7 +256,7 @@ func (w *Writer) writeDocs() error {
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID, w.docs.byRank)
+		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID, w.docs.byRank, w.docs.UniqueIDs)
 	}
 	if err != nil {
 		f.f.Abort()

@@ -31,7 +31,11 @@ func meanAveragePrecision(t *testing.T, docs, topics, qrels, analyzer string, m 
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged, err := trec.ReadQrels(qrels, trec.Auto)
+	format := trec.Auto
+	if filepath.Base(qrels) == "cranqrel" {
+		format = trec.Cranfield
+	}
+	judged, err := trec.ReadQrels(qrels, format)
 	if err != nil {
 		t.Fatal(err)
 	}

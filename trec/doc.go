@@ -6,17 +6,25 @@
 // Topics ([ReadTopics]) are recognised by their first line that is not blank:
 //
 //	<top> ... <num> Number: 301 ... <title> words ... </top>    TREC; the title is the query
+//	<topic number="101"> <query>words</query> ... </topic>      TREC's newer tracks
 //	.I 1 / .W / words ...                                       SMART; numbered by position
-//	{"id": "7", "query": "words"}                               JSON lines; id, qid or the line's number; query, text or title
+//	{"id": "7", "query": "words"}                               JSON: objects, or a list of them
+//	qid<TAB>query                                               a header names columns; or CSV
 //	301<TAB>words                                               TSV
 //	301:words                                                   as in TREC's efficiency tracks
+//	20001:1:words                                               Million Query 2009, with priorities
+//
+// In JSON and tables the ID is the first of id, _id, qid, query_id, topic_id, number and others
+// that is there, or else the position; the text is query, text, title or question.
 //
 // Judgments ([ReadQrels]) are lines of blank-separated columns, a line that begins
 // with # being a comment:
 //
-//	301 0 FT934-1 2        TREC: topic, iteration (ignored), document, grade
-//	1 17 0 0.000000        SMART: topic, document, two zeros; all listed are relevant
-//	1 184 2                Cranfield: topic, document, grade; 1 is best, 4 least, -1 (or 5) not relevant
+//	301 0 FT934-1 2             TREC: topic, iteration (ignored), document, grade
+//	query-id corpus-id score    BEIR: a header, then topic, document, grade; without it likewise
+//	1 17 0 0.000000             SMART: topic, document, two zeros; all listed are relevant
+//	1 184 2                     Cranfield: topic, document, grade; 1 is best, 4 least, -1 (or 5) not
+//	                            relevant; never guessed, since BEIR's look the same
 //
 // SMART numbers lose their leading zeros, so that topic 01 is topic 1. Cranfield's
 // grades g become 5-g, so that a larger grade is better as everywhere else.
@@ -38,6 +46,11 @@
 //	recip_rank     1 / rank of the first relevant answer
 //	bpref          mean over relevant answers of 1 - (judged nonrelevant before it, at most R) / min(R, judged nonrelevant)
 //	ndcg, ndcg_cut_k   sum of grade/log2(rank+1) over that of the best order
+//	ndcg_rel       mean of ndcg at the ranks of the relevant answers, the end for those missing
+//	Rndcg          mean of ndcg at the ranks where the best order goes on to a smaller grade
+//	G              sum of grade/log2(2 + grades missed so far) over the sum of all grades
+//	rbp            (1-p) * sum of grade/largest grade * p^(rank-1), p = 0.9
+//	rbp_resid      what rbp could gain by unjudged answers
 //	iprec_at_recall_x  largest precision at or after the rank where recall reaches x
 //	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k, num_nonrel_judged_ret: as trec_eval
 //

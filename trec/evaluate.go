@@ -2,8 +2,10 @@ package trec
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Options of an evaluation. The zero value is trec_eval's default.
@@ -12,6 +14,8 @@ type Options struct {
 	Level int
 	// Complete averages over all judged topics, also those the run does not answer.
 	Complete bool
+	// JudgedOnly leaves answers without a judgment out before anything is computed.
+	JudgedOnly bool
 	// Depth looks only at the first answers of each topic; 0 means all.
 	Depth int
 }
@@ -22,6 +26,12 @@ type Evaluation struct {
 	Topics   []string    // in byte order
 	Values   [][]float64 // [topic][measure]
 	All      []float64   // [measure]
+
+	// Of the topics: judged but without answers, and answered but without judgments.
+	Unanswered, Unjudged int
+	// Judged is how many answers have a judgment. If none has, documents are most likely named
+	// otherwise in the run than in the judgments.
+	Judged int
 }
 
 // Evaluate compares a run to judgments. A run that answers no judged topic is an error:
@@ -42,11 +52,14 @@ func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, er
 		}
 	}
 	if answered == 0 {
-		return nil, fmt.Errorf("no topic of the run %q is judged: are they numbered the same way?", run.Tag)
+		return nil, fmt.Errorf("no topic of the run %q is judged: it has %s, the judgments have %s; are they named the same way?",
+			run.Tag, fewNames(run.Topics), fewNames(q))
 	}
+	e.Unanswered, e.Unjudged = len(q)-answered, len(run.Topics)-answered
 	slices.Sort(e.Topics)
 	for _, topic := range e.Topics {
 		j := judge(q[topic], run.Topics[topic], o)
+		e.Judged += len(j.grades) - j.unjudged(len(j.grades))
 		values := make([]float64, len(measures))
 		for m, measure := range measures {
 			values[m] = measure.family.calc(j, measure.cut)
@@ -68,6 +81,15 @@ func Evaluate(q Qrels, run *Run, measures []Measure, o Options) (*Evaluation, er
 		}
 	}
 	return e, nil
+}
+
+// fewNames are the first names of topics, for an error.
+func fewNames[V any](topics map[string]V) string {
+	names := slices.Sorted(maps.Keys(topics))
+	if len(names) > 3 {
+		names = append(names[:3], "...")
+	}
+	return strings.Join(names, ", ")
 }
 
 // Value is the summary of the measure of that name.

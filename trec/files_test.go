@@ -21,6 +21,12 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 		"TSV":       "1\tblack bear attacks\n\n2\tsteel\n",
 		"colon":     "1:black bear attacks\n2:steel",
 		"JSON":      "{\"query\": \"black bear attacks\", \"tags\": [\"union\"]}\n{\"id\": 2, \"text\": \"steel\"}\n",
+		"JSON list": "[{\"query_id\": 1, \"query\": \"black bear attacks\"},\n {\"query_id\": \"2\", \"text\": \"steel\"}]\n",
+		"JSON long": "{\n  \"qid\": 1,\n  \"title\": \"black bear attacks\"\n}\n{\n  \"qid\": 2,\n  \"title\": \"steel\"\n}\n",
+		"header":    "qid\tquery\n1\tblack bear attacks\n2\tsteel\n",
+		"CSV":       "text,id\n\"black bear attacks\",1\nsteel,2\n",
+		"million":   "1:4:black bear attacks\n2:1:steel\n",
+		"XML":       "<topics task=\"adhoc\">\n<topic number=\"1\" type=\"faceted\">\n<query>black bear attacks</query>\n<narrative>no</narrative></topic>\n<topic number=\"2\"><query>steel</query></topic></topics>",
 		"BOM":       "\ufeff1\tblack bear attacks\n2\tsteel\n",
 	} {
 		got, err := ParseTopics(strings.NewReader(file), name)
@@ -31,6 +37,7 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	for name, file := range map[string]string{
 		"empty": "", "no separator": "hello world", "twice": "1:a\n1:b\n", "unnamed": "<top>\n<title> x\n</top>\n",
 		"nested": "<top>\n<top>\n", "JSON": "{\"id\":\"1\"}\n", "not JSON": "{hello\n", "no ID": "\tx\n", "tag": "<top\n", "not a tag": "<1>\n",
+		"blanks": "a b\tx\n", "JSON number": "[1]", "ragged": "qid\tquery\n1\tx\ty\n", "cut JSON": "[{\"id\":1,\n\"query\":\"x\"",
 	} {
 		if got, err := ParseTopics(strings.NewReader(file), "f"); err == nil {
 			t.Errorf("%s: took %q", name, got)
@@ -40,19 +47,44 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	}
 }
 
+// What was guessed or left out is said once, in a line that names the file.
+func TestTopicsTellWhatWasGuessed(t *testing.T) {
+	for file, want := range map[string]string{
+		"1:4:bear\n2:1:steel\n":                            "f: read as ID:priority:text, as in the Million Query track; the priorities are left out (2 of 2)",
+		"1:4:bear\n2:steel\n":                              "",
+		"{\"query\":\"bear\"}\n{\"id\":7,\"query\":\"x\"}": "f: topics without an ID are named by their position (1 of 2)",
+		".I 4\n.W\nbear\n":                                 "f: topics are numbered by position, as the judgments of the SMART collections do, not by what is behind .I (1 of 1)",
+		"1\tbear\n2\t\n":                                   "f: topics without text are left out (1 of 2)",
+	} {
+		got := ""
+		if _, err := ParseTopics(strings.NewReader(file), "f", func(line string) { got += line }); err != nil || got != want {
+			t.Errorf("%q: %q, %v", file, got, err)
+		}
+	}
+}
+
 func TestQrelsOfEveryFormat(t *testing.T) {
 	for name, c := range map[string]struct {
-		file string
-		want map[string]int
+		file   string
+		want   map[string]int
+		format QrelsFormat
+		note   bool
 	}{
-		"TREC":      {"# judged by NIST\n1 0 d7 2\n1 0 d8 0\n1 Q0 d9 -1\n", map[string]int{"d7": 2, "d8": 0, "d9": -1}},
-		"SMART":     {"01 7 0 0.000000\r\n  1  008\t0\t0.0\r\n", map[string]int{"7": 1, "8": 1}},
-		"Cranfield": {"1 7 1 \n1 8  -1\n1 9 4\n", map[string]int{"7": 4, "8": 0, "9": 1}},
+		"TREC":      {file: "# judged by NIST\n1 0 d7 2\n1 0 d8 0\n1 Q0 d9 -1\n", want: map[string]int{"d7": 2, "d8": 0, "d9": -1}},
+		"BEIR":      {file: "query-id\tcorpus-id\tscore\n1\td7\t2\n1\td8\t0\n", want: map[string]int{"d7": 2, "d8": 0}},
+		"no header": {file: "1\td7\t2\n1\td8\t1\n", want: map[string]int{"d7": 2, "d8": 1}, note: true},
+		"other way": {file: "docid qid iteration rel\nd7 1 0 2\n", want: map[string]int{"d7": 2}},
+		"SMART":     {file: "01 7 0 0.000000\r\n  1  008\t0\t0.0\r\n", want: map[string]int{"7": 1, "8": 1}, note: true},
+		"Cranfield": {file: "1 7 1 \n1 8  -1\n1 9 4\n", want: map[string]int{"7": 4, "8": 0, "9": 1}, format: Cranfield},
 	} {
-		q, err := ParseQrels(strings.NewReader(c.file), name, Auto)
+		note := ""
+		q, err := ParseQrels(strings.NewReader(c.file), name, c.format, func(line string) { note = line })
 		if err != nil || len(q) != 1 {
 			t.Errorf("%s: %v, %v", name, q, err)
 			continue
+		}
+		if c.note != (note != "") {
+			t.Errorf("%s: said %q", name, note)
 		}
 		for doc, grade := range c.want {
 			if g, ok := q["1"][doc]; !ok || g != grade {
@@ -61,13 +93,17 @@ func TestQrelsOfEveryFormat(t *testing.T) {
 		}
 	}
 	for name, file := range map[string]string{
-		"empty": "", "short": "1 2\n", "mixed": "1 0 a 1\n1 0 a\n", "grade": "1 0 a x\n", "twice": "1 0 a 1\n1 0 a 1\n", "cranfield grade": "1 2 7\n",
+		"empty": "", "short": "1 2\n", "mixed": "1 0 a 1\n1 0 a\n", "grade": "1 0 a x\n", "twice": "1 0 a 1\n1 0 a 1\n", "five": "1 0 a 1 x\n",
+		"Cranfield's?": "1 2 4\n1 3 -1\n", "ragged": "1 2 4\n1 0 3 1\n",
 	} {
 		if q, err := ParseQrels(strings.NewReader(file), "f", Auto); err == nil {
 			t.Errorf("%s: took %v", name, q)
 		} else if !strings.HasPrefix(err.Error(), "f:") {
 			t.Errorf("%s: %v does not name the file", name, err)
 		}
+	}
+	if q, err := ParseQrels(strings.NewReader("1 2 7\n"), "f", Cranfield); err == nil {
+		t.Errorf("grade 7 of Cranfield: took %v", q)
 	}
 	if _, err := ParseQrelsFormat("xml"); err == nil {
 		t.Error("xml was taken")
@@ -143,7 +179,11 @@ func TestSharedCollections(t *testing.T) {
 		if err != nil || len(topics) != c.nTopics {
 			t.Errorf("%s: %d topics, %v", c.topics, len(topics), err)
 		}
-		q, err := ReadQrels(filepath.Join(root, c.qrels), Auto)
+		format := Auto
+		if strings.HasPrefix(c.qrels, "cranfield") {
+			format = Cranfield
+		}
+		q, err := ReadQrels(filepath.Join(root, c.qrels), format)
 		if err != nil || len(q) != c.nJudged {
 			t.Errorf("%s: %d topics judged, %v", c.qrels, len(q), err)
 		}
@@ -161,7 +201,7 @@ func TestSharedCollections(t *testing.T) {
 
 // Whatever the bytes: an error or a value, no panic.
 func FuzzParsers(f *testing.F) {
-	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta", `{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I"} {
+	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta", `{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I", "[{\"id\":1,\n\"query\":\"x\"}]", "1:2:x", "qid\tquery\n1\tx", "<topic number=\"1\"><query>x</query></topic>", "query-id\tcorpus-id\tscore\n1\t2\t1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

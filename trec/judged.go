@@ -1,6 +1,9 @@
 package trec
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // What an answer's grade is when there is none.
 const (
@@ -37,6 +40,12 @@ func judge(docs map[string]int, results []Result, o Options) *judged {
 	}
 	if o.Depth > 0 && len(results) > o.Depth {
 		results = results[:o.Depth]
+	}
+	if o.JudgedOnly {
+		results = slices.DeleteFunc(slices.Clone(results), func(r Result) bool {
+			g, ok := docs[r.Doc]
+			return !ok || g < 0
+		})
 	}
 	for _, r := range results {
 		g, ok := docs[r.Doc]
@@ -208,4 +217,163 @@ func (j *judged) ndcg(cut float64) float64 {
 		return 0
 	}
 	return got / best
+}
+
+// ideal is the best order of the judged documents: their grades above 0, falling. Of a rank
+// beyond them the gain is 0.
+type ideal struct {
+	levels []int
+	grade  int
+	left   int // documents of that grade not met yet
+}
+
+func (j *judged) ideal() ideal {
+	return ideal{levels: j.levels, grade: len(j.levels)}
+}
+
+func (i *ideal) next() int {
+	for i.left == 0 {
+		if i.grade <= 1 {
+			i.grade = 0
+			return 0
+		}
+		i.grade--
+		i.left = i.levels[i.grade]
+	}
+	i.left--
+	return i.grade
+}
+
+// gains sums up the grades of the best order.
+func (j *judged) gains() (sum float64) {
+	for g, n := range j.levels {
+		sum += float64(g * n)
+	}
+	return sum
+}
+
+// gain is trec_eval's G: a document's grade counts the less, the more grades its predecessors miss.
+func (j *judged) gain(float64) float64 {
+	best := j.ideal()
+	got, cost, total := 0.0, 0.0, 0.0
+	for _, g := range j.grades {
+		gain := float64(max(g, 0))
+		got += gain
+		cost += float64(max(best.next(), 1))
+		if gain > 0 {
+			total += gain / math.Log2(2+cost-got)
+		}
+	}
+	if sum := j.gains(); sum > 0 {
+		return total / sum
+	}
+	return 0
+}
+
+// ndcgRel is the mean of nDCG at the rank of each document with a grade above 0, and at the
+// end of the answers for those that are not among them, relative to the whole best order.
+func (j *judged) ndcgRel(float64) float64 {
+	best := j.ideal()
+	got, most, total := 0.0, 0.0, 0.0
+	rel, seen := 0, 0
+	rank := 0
+	for ; rank < len(j.grades); rank++ {
+		if b := best.next(); b > 0 {
+			rel++
+			most += float64(b) / math.Log2(float64(rank+2))
+		}
+		if g := j.grades[rank]; g > 0 {
+			got += float64(g) / math.Log2(float64(rank+2))
+			total += got / most
+			seen++
+		}
+	}
+	for b := best.next(); b > 0; b = best.next() {
+		rel++
+		most += float64(b) / math.Log2(float64(rank+2))
+		rank++
+	}
+	if rel == 0 {
+		return 0
+	}
+	return (total + float64(rel-seen)*got/most) / float64(rel)
+}
+
+// ndcgLevels is trec_eval's Rndcg: the mean of nDCG at the ranks where the best order goes from
+// one grade to a smaller one, and at the end of the answers if that comes later.
+func (j *judged) ndcgLevels(float64) float64 {
+	if j.rel == 0 {
+		return 0
+	}
+	best := j.ideal()
+	got, most, total := 0.0, 0.0, 0.0
+	points, last := 0, len(j.levels)-1
+	point := func() {
+		if most > 0 {
+			total += got / most
+			points++
+		}
+	}
+	rank := 0
+	for more := true; more; rank++ {
+		b := best.next()
+		if b != last {
+			point()
+			last = b
+		}
+		more = b > 0
+		if rank < len(j.grades) {
+			if g := j.grades[rank]; g > 0 {
+				got += float64(g) / math.Log2(float64(rank+2))
+			}
+		}
+		if b > 0 {
+			most += float64(b) / math.Log2(float64(rank+2))
+		}
+	}
+	if rank < len(j.grades) {
+		for ; rank < len(j.grades); rank++ {
+			if g := j.grades[rank]; g > 0 {
+				got += float64(g) / math.Log2(float64(rank+2))
+			}
+		}
+		point()
+	}
+	return total / float64(points)
+}
+
+// persistence is the chance that a reader of RBP goes on to the next answer.
+const persistence = 0.9
+
+// rbp is rank-biased precision (Moffat and Zobel 2008), grades being divided by the largest one
+// that the topic has.
+func (j *judged) rbp(float64) float64 {
+	most, total, weight := 1.0, 0.0, 1.0
+	for g, n := range j.levels {
+		if n > 0 {
+			most = max(most, float64(g))
+		}
+	}
+	for _, g := range j.grades {
+		total += float64(max(g, 0)) / most * weight
+		weight *= persistence
+	}
+	return (1 - persistence) * total
+}
+
+// rbpResidual is what rbp could gain if all answers without a judgment were of the best grade.
+// As in trec_eval it is 0 if all answers are judged, although others could follow.
+func (j *judged) rbpResidual(float64) float64 {
+	total, weight, unjudged := 0.0, 1.0, false
+	for _, g := range j.grades {
+		if g < 0 {
+			unjudged = true
+			total += weight
+		}
+		weight *= persistence
+	}
+	if !unjudged {
+		return 0
+	}
+	return weight + (1-persistence)*total
 }

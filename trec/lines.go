@@ -44,10 +44,14 @@ func eachLineOf(text, name string, fn func(n int, line string) error) error {
 	return nil
 }
 
-// columns splits at blanks. A comment or an empty line has none.
+// columns splits at white space, which is that of ASCII as in trec_eval: a document's ID may have a
+// no-break space in it. A comment or an empty line has no columns.
 func columns(line string) []string {
 	if strings.HasPrefix(line, "#") {
 		return nil
 	}
-	return strings.Fields(line)
+	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' })
 }
+
+// blanks separate columns.
+const blanks = " \t\n\v\f\r"

@@ -1,6 +1,7 @@
 package trec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,12 @@ type Measure struct {
 }
 
 // PerTopic is false for the measures that exist only as a summary.
-func (m Measure) PerTopic() bool { return m.family.mean != geometric && m.family.mean != topics }
+func (m Measure) PerTopic() bool {
+	return m.family.mean != geometric && m.family.mean != topics && !m.IsRunID()
+}
+
+// IsRunID is true for runid, which trec_eval counts among the measures: its value is the run's tag.
+func (m Measure) IsRunID() bool { return m.family.mean == tag }
 
 // Whole is true for counts.
 func (m Measure) Whole() bool { return m.family.mean == sum || m.family.mean == topics }
@@ -28,6 +34,7 @@ const (
 	geometric
 	sum
 	topics
+	tag
 )
 
 type family struct {
@@ -46,6 +53,7 @@ var (
 
 // families in the order in which trec_eval prints them.
 var families = []family{
+	{name: "runid", mean: tag, calc: func(*judged, float64) float64 { return 0 }},
 	{name: "num_q", mean: topics, calc: func(*judged, float64) float64 { return 1 }},
 	{name: "num_ret", mean: sum, calc: func(j *judged, _ float64) float64 { return float64(len(j.grades)) }},
 	{name: "num_rel", mean: sum, calc: func(j *judged, _ float64) float64 { return float64(j.rel) }},
@@ -72,7 +80,10 @@ var families = []family{
 		return total / float64(len(recalls))
 	}},
 	{name: "binG", calc: (*judged).binG},
+	{name: "G", calc: (*judged).gain},
 	{name: "ndcg", calc: func(j *judged, _ float64) float64 { return j.ndcg(math.Inf(1)) }},
+	{name: "ndcg_rel", calc: (*judged).ndcgRel},
+	{name: "Rndcg", calc: (*judged).ndcgLevels},
 	{name: "ndcg_cut", cuts: ranks, calc: (*judged).ndcg},
 	{name: "map_cut", cuts: ranks, calc: (*judged).averagePrecision},
 	{name: "relative_P", cuts: ranks, calc: func(j *judged, cut float64) float64 {
@@ -95,13 +106,21 @@ var families = []family{
 	{name: "num_nonrel_judged_ret", mean: sum, calc: func(j *judged, _ float64) float64 {
 		return float64(len(j.grades) - j.unjudged(len(j.grades)) - j.relRet)
 	}},
+	{name: "rbp", calc: (*judged).rbp},
+	{name: "rbp_resid", calc: (*judged).rbpResidual},
 	{name: "unj", cuts: []float64{5, 10, 20}, calc: func(j *judged, cut float64) float64 {
 		return ratio(j.unjudged(int(cut)), int(cut))
 	}},
 }
 
 // official is what trec_eval prints unless told otherwise.
-var official = []string{"num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
+var official = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
+
+// unranked is what trec_eval calls set.
+var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"}
+
+// notHere are the measures of trec_eval that need other files, or are no numbers.
+var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "yaap"}
 
 // ParseMeasures turns names into measures. A name is "official", "all", a family ("P",
 // with its usual cuts), a family with cuts in trec_eval's way ("P.5,10"), or a single measure
@@ -136,6 +155,19 @@ func ParseMeasures(names ...string) ([]Measure, error) {
 	return out, nil
 }
 
+// SortMeasures brings measures into the order in which trec_eval prints them, whatever that of
+// their names on its command line.
+func SortMeasures(list []Measure) {
+	slices.SortStableFunc(list, func(a, b Measure) int {
+		return cmp.Or(cmp.Compare(a.family.place(), b.family.place()), cmp.Compare(a.cut, b.cut))
+	})
+}
+
+// place is where trec_eval prints a measure.
+func (f *family) place() int {
+	return slices.IndexFunc(families, func(g family) bool { return g.name == f.name })
+}
+
 func findFamily(name string) *family {
 	for i := range families {
 		if families[i].name == name {
@@ -149,6 +181,8 @@ func parseMeasure(spec string) ([]Measure, error) {
 	switch spec {
 	case "official":
 		return ParseMeasures(official...)
+	case "set":
+		return ParseMeasures(unranked...)
 	case "all", "all_trec":
 		var out []Measure
 		for i := range families {
@@ -187,6 +221,15 @@ func parseMeasure(spec string) ([]Measure, error) {
 }
 
 func unknownMeasure(spec string) error {
+	name, parameters, _ := strings.Cut(spec, ".")
+	if f := findFamily(name); f != nil && parameters != "" {
+		return fmt.Errorf("measure %q: %s takes no parameters here", spec, name)
+	}
+	for _, missing := range notHere {
+		if name == missing || strings.HasPrefix(name, "prefs") || name == "all_prefs" {
+			return fmt.Errorf("measure %q of trec_eval is not one of ours", spec)
+		}
+	}
 	var names []string
 	for _, f := range families {
 		if f.cuts != nil {

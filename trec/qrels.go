@@ -1,8 +1,10 @@
 package trec
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,34 +18,91 @@ type Qrels map[string]map[string]int
 // QrelsFormat is one of the formats of the package comment.
 type QrelsFormat string
 
-// The formats. Auto looks at the whole file: three columns are Cranfield's, four whose
-// last two are 0 on every line are SMART's, other four are TREC's.
+// The formats. Auto looks at the whole file: a header names its columns; three columns are BEIR's;
+// four whose last two are 0 on every line are SMART's, other four are TREC's. Cranfield's, in which
+// a smaller grade is better, must be named.
 const (
 	Auto      QrelsFormat = ""
 	TREC      QrelsFormat = "trec"
+	BEIR      QrelsFormat = "beir"
 	SMART     QrelsFormat = "smart"
 	Cranfield QrelsFormat = "cranfield"
 )
 
-// ParseQrelsFormat knows auto, trec, smart and cranfield.
+// QrelsFormats are the names that ParseQrelsFormat knows.
+func QrelsFormats() []string { return []string{"auto", "trec", "beir", "smart", "cranfield"} }
+
+// ParseQrelsFormat returns the format of that name.
 func ParseQrelsFormat(s string) (QrelsFormat, error) {
-	switch f := QrelsFormat(s); f {
-	case Auto, TREC, SMART, Cranfield:
-		return f, nil
-	case "auto":
+	switch {
+	case s == "auto":
 		return Auto, nil
+	case s == "" || slices.Contains(QrelsFormats(), s):
+		return QrelsFormat(s), nil
 	}
-	return "", fmt.Errorf("unknown format of judgments %q: want auto, trec, smart or cranfield", s)
+	return "", fmt.Errorf("unknown format of judgments %q: want one of %s", s, strings.Join(QrelsFormats(), ", "))
 }
 
-// ReadQrels reads a file of judgments.
-func ReadQrels(path string, f QrelsFormat) (Qrels, error) {
+// ReadQrels reads a file of judgments. Notes are told, in a line, which format was detected if
+// that is not TREC's.
+func ReadQrels(path string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
 	file, err := textfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading judgments: %w", err)
 	}
 	defer file.Close()
-	return ParseQrels(file, path, f)
+	return ParseQrels(file, path, f, notes...)
+}
+
+// ParseQrels is ReadQrels for an open file; name is for error messages.
+func ParseQrels(r io.Reader, name string, f QrelsFormat, notes ...func(string)) (Qrels, error) {
+	p := qrelParser{smart: true}
+	if err := eachLine(r, name, p.line); err != nil {
+		return nil, err
+	}
+	if len(p.lines) == 0 {
+		return nil, fmt.Errorf("%s: no judgments", name)
+	}
+	if f == Auto {
+		var why string
+		var err error
+		if f, why, err = p.detect(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if why != "" {
+			tell(notes, "%s: %s", name, why)
+		}
+	}
+	at, err := p.columnsOf(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	q := Qrels{}
+	for _, l := range p.lines {
+		if l.n != p.lines[0].n {
+			return nil, fmt.Errorf("%s:%d: %d columns: the lines before have %d", name, l.number, l.n, p.lines[0].n)
+		}
+		if err := q.add(l.cols[at.topic], l.cols[at.doc], l.cols[at.grade], f); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, l.number, err)
+		}
+	}
+	return q, nil
+}
+
+// tell tells all notes a line.
+func tell(notes []func(string), format string, args ...any) {
+	for _, note := range notes {
+		note(fmt.Sprintf(format, args...))
+	}
+}
+
+// qrelParser collects the lines of a file of judgments, and what tells its format.
+type qrelParser struct {
+	lines  []qrelLine
+	header []string // the names of the columns, if the file begins with them
+	smart  bool     // columns 3 and 4 are zero on every line
+	// Of three columns: is there a grade below zero, or zero itself?
+	negative, zero bool
 }
 
 type qrelLine struct {
@@ -52,58 +111,92 @@ type qrelLine struct {
 	n      int
 }
 
-// ParseQrels is ReadQrels for an open file; name is for error messages.
-func ParseQrels(r io.Reader, name string, f QrelsFormat) (Qrels, error) {
-	var lines []qrelLine
-	smart, three := true, true
-	err := eachLine(r, name, func(n int, line string) error {
-		c := columns(line)
-		if len(c) == 0 {
-			return nil
-		}
-		if len(c) < 3 {
-			return fmt.Errorf("%.60q: want topic, iteration, document, grade", line)
-		}
-		q := qrelLine{number: n, n: min(len(c), 4)}
-		copy(q.cols[:], c)
-		lines = append(lines, q)
-		three = three && q.n == 3
-		smart = smart && q.n == 4 && isZero(q.cols[2]) && isZero(q.cols[3])
+func (p *qrelParser) line(n int, line string) error {
+	line = strings.TrimPrefix(line, "\ufeff")
+	c := columns(line)
+	if len(c) == 0 {
 		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s: no judgments", name)
+	if len(c) < 3 || len(c) > 4 {
+		return fmt.Errorf("%.60q: %d columns: want topic, iteration, document, grade", line, len(c))
 	}
-	if f == Auto {
-		switch {
-		case three:
-			f = Cranfield
-		case smart:
-			f = SMART
-		default:
-			f = TREC
-		}
+	if len(p.lines) == 0 && p.header == nil && isHeader(c) {
+		p.header = c
+		return nil
 	}
-	q := Qrels{}
-	for _, l := range lines {
-		if err := q.add(l, f); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, l.number, err)
-		}
+	q := qrelLine{number: n, n: len(c)}
+	copy(q.cols[:], c)
+	p.lines = append(p.lines, q)
+	p.smart = p.smart && q.n == 4 && isZero(q.cols[2]) && isZero(q.cols[3])
+	if q.n == 3 {
+		p.negative = p.negative || strings.HasPrefix(q.cols[2], "-")
+		p.zero = p.zero || isZero(q.cols[2])
 	}
-	return q, nil
+	return nil
 }
 
-func (q Qrels) add(l qrelLine, f QrelsFormat) error {
-	topic, doc, grade := l.cols[0], l.cols[1], l.cols[2]
+// detect names the format, and says why if another one is easily taken for it.
+func (p *qrelParser) detect() (f QrelsFormat, why string, err error) {
+	switch {
+	case p.header != nil:
+		return BEIR, "", nil
+	case p.lines[0].n == 3 && p.negative && !p.zero:
+		return "", "", errors.New("judgments in three columns, with grades below 0 and none that is 0: Cranfield's, " +
+			"in which 1 is best? Say so with --qrels-format cranfield, or beir if a larger grade is better")
+	case p.lines[0].n == 3:
+		return BEIR, "three columns are read as BEIR's: topic, document, grade, a larger one being better " +
+			"(--qrels-format cranfield: 1 is best)", nil
+	case p.smart:
+		return SMART, "read as SMART's judgments: topic, document, two zeros (--qrels-format trec: all grades are 0)", nil
+	}
+	return TREC, "", nil
+}
+
+// qrelColumns says which column holds what.
+type qrelColumns struct{ topic, doc, grade int }
+
+// columnsOf finds the columns of a format, by the header if there is one.
+func (p *qrelParser) columnsOf(f QrelsFormat) (c qrelColumns, err error) {
+	want := 4
+	c = qrelColumns{0, 2, 3}
 	switch f {
-	case TREC:
-		if l.n < 4 {
-			return fmt.Errorf("%d columns: want topic, iteration, document, grade", l.n)
+	case SMART:
+		c = qrelColumns{0, 1, 2}
+	case BEIR, Cranfield:
+		c, want = qrelColumns{0, 1, 2}, 3
+	}
+	if p.header != nil {
+		if f == SMART || f == Cranfield {
+			return c, fmt.Errorf("the header %q: judgments of %s have none", strings.Join(p.header, " "), f)
 		}
-		doc, grade = l.cols[2], l.cols[3]
+		find := func(names []string) int {
+			return slices.IndexFunc(p.header, func(s string) bool { return slices.Contains(names, strings.ToLower(s)) })
+		}
+		c, want = qrelColumns{find(topicNames), find(docNames), find(gradeNames)}, len(p.header)
+	}
+	if n := p.lines[0].n; n != want {
+		return c, fmt.Errorf("line %d has %d columns: want %d", p.lines[0].number, n, want)
+	}
+	return c, nil
+}
+
+// The names that headers give to the columns.
+var (
+	topicNames = []string{"query-id", "query_id", "queryid", "qid", "query", "topic", "topic_id", "topic-id"}
+	docNames   = []string{"corpus-id", "corpus_id", "docid", "doc_id", "doc-id", "docno", "document", "document_id", "pid", "passage_id"}
+	gradeNames = []string{"score", "grade", "rel", "relevance", "label", "judgment", "judgement"}
+)
+
+// isHeader reports whether a line names a topic, a document and a grade.
+func isHeader(c []string) bool {
+	has := func(names []string) bool {
+		return slices.ContainsFunc(c, func(s string) bool { return slices.Contains(names, strings.ToLower(s)) })
+	}
+	return has(topicNames) && has(docNames) && has(gradeNames)
+}
+
+func (q Qrels) add(topic, doc, grade string, f QrelsFormat) error {
+	switch f {
 	case SMART:
 		topic, doc, grade = number(topic), number(doc), "1"
 	case Cranfield:
@@ -128,7 +221,7 @@ func (q Qrels) add(l qrelLine, f QrelsFormat) error {
 		q[topic] = docs
 	}
 	if before, ok := docs[doc]; ok {
-		if f == TREC {
+		if f == TREC || f == BEIR {
 			return fmt.Errorf("topic %s judges document %s twice", topic, doc)
 		}
 		g = max(g, before) // the old collections repeat a few

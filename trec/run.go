@@ -121,7 +121,7 @@ func AppendTopic(b []byte, topic, tag string, n int, answer func(b []byte, i int
 		if b, score, err = answer(b, i); err != nil {
 			return b, fmt.Errorf("writing a run: %w", err)
 		}
-		if doc := b[at:]; len(doc) == 0 || bytes.ContainsAny(doc, " \t\r\n") {
+		if doc := b[at:]; len(doc) == 0 || bytes.ContainsAny(doc, blanks) {
 			return b, fmt.Errorf("writing a run: document %q: an ID that is empty or has blanks cannot stand in a run", doc)
 		}
 		if score >= last {

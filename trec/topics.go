@@ -2,9 +2,14 @@ package trec
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"html"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,33 +19,53 @@ import (
 // Topic is a query with its name.
 type Topic struct{ ID, Text string }
 
-// ReadTopics reads a file of topics in any of the formats of the package comment.
-// Topics without text are left out; two topics of one name are an error.
-func ReadTopics(path string) ([]Topic, error) {
+// ReadTopics reads a file of topics in any of the formats of the package comment. Topics without
+// text are left out; two topics of one name are an error, as is a name with blanks, which no run
+// can hold. Notes are told, in a line each, what was guessed and left out.
+func ReadTopics(path string, notes ...func(string)) ([]Topic, error) {
 	b, err := textfile.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading topics: %w", err)
 	}
 	p := topicParser{seen: make(map[string]int, bytes.Count(b, []byte("\n"))/4)}
-	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
+	return p.all(path, notes, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
 // ParseTopics is ReadTopics for an open file; name is for error messages.
-func ParseTopics(r io.Reader, name string) ([]Topic, error) {
+func ParseTopics(r io.Reader, name string, notes ...func(string)) ([]Topic, error) {
 	p := topicParser{seen: map[string]int{}}
-	return p.all(name, func(line func(int, string) error) error { return eachLine(r, name, line) })
+	return p.all(name, notes, func(line func(int, string) error) error { return eachLine(r, name, line) })
 }
 
 // all parses the topics of all lines.
-func (p *topicParser) all(name string, lines func(func(n int, line string) error) error) ([]Topic, error) {
+func (p *topicParser) all(name string, notes []func(string), lines func(func(n int, line string) error) error) ([]Topic, error) {
 	if err := lines(p.line); err != nil {
 		return nil, err
+	}
+	if p.longJSON.Len() > 0 {
+		if n, err := p.jsonFile(p.longJSON.String()); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, p.jsonLine+n, err)
+		}
 	}
 	if err := p.end(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(p.topics) == 0 {
-		return nil, fmt.Errorf("%s: no topics: want <top>, .I, JSON lines, or lines of ID, tab or colon, and text", name)
+		return nil, fmt.Errorf("%s: no topics: want <top>, .I, JSON, or lines of ID, tab or colon, and text", name)
+	}
+	p.priorities()
+	for _, note := range []struct {
+		n    int
+		what string
+	}{
+		{p.prioritized, "read as ID:priority:text, as in the Million Query track; the priorities are left out"},
+		{p.numbered, "topics without an ID are named by their position"},
+		{p.renumbered, "topics are numbered by position, as the judgments of the SMART collections do, not by what is behind .I"},
+		{p.empty, "topics without text are left out"},
+	} {
+		if note.n > 0 {
+			tell(notes, "%s: %s (%d of %d)", name, note.what, note.n, len(p.topics)+p.empty)
+		}
 	}
 	return p.topics, nil
 }
@@ -57,6 +82,15 @@ type topicParser struct {
 	position  int    // SMART: topics so far
 	field     string // the field the line belongs to
 	text      strings.Builder
+
+	columns  []string // of a table with a header: their names
+	comma    bool     // that table is CSV
+	colons   int      // topics whose ID ends with a colon
+	jsonLine int      // JSON that is not one object a line: where it begins
+	longJSON strings.Builder
+
+	// How often something was guessed or left out.
+	prioritized, numbered, renumbered, empty int
 }
 
 func (p *topicParser) line(n int, line string) error {
@@ -67,9 +101,13 @@ func (p *topicParser) line(n int, line string) error {
 			return nil
 		case first[0] == '<':
 			p.format = p.trec
+		case isTopicHeader(first):
+			p.columns, p.comma = tableColumns(first)
+			p.format = p.table
+			return nil
 		case strings.HasPrefix(first, ".I"):
 			p.format = p.smart
-		case first[0] == '{':
+		case first[0] == '{' || first[0] == '[':
 			p.format = p.json
 		default:
 			p.format = p.separated
@@ -83,10 +121,14 @@ func (p *topicParser) line(n int, line string) error {
 func (p *topicParser) add(n int, id, text string) error {
 	text = tidy(text)
 	if text == "" {
+		p.empty++
 		return nil
 	}
 	if id == "" {
 		return fmt.Errorf("a topic without a name: %.60q", text)
+	}
+	if strings.ContainsAny(id, blanks) {
+		return fmt.Errorf("topic %q: a name with blanks cannot stand in a run", id)
 	}
 	if before, ok := p.seen[id]; ok {
 		return fmt.Errorf("topic %s was on line %d already", id, before)
@@ -131,9 +173,10 @@ func (p *topicParser) begin(n int) {
 func (p *topicParser) trec(n int, line string) error {
 	for line != "" {
 		at := strings.IndexByte(line, '<')
-		tag, after, isTag := "", "", false
+		tag, after, number, isTag := "", "", "", false
 		if at >= 0 {
 			if tag, after, isTag = strings.Cut(line[at+1:], ">"); isTag {
+				tag, number = topicNumber(tag)
 				isTag = isTagName(tag)
 			}
 		}
@@ -146,12 +189,14 @@ func (p *topicParser) trec(n int, line string) error {
 			break
 		}
 		switch tag = strings.ToLower(tag); {
-		case tag == "top":
+		case tag == "topics" || tag == "/topics":
+		case tag == "top" || tag == "topic":
 			if p.open {
-				return fmt.Errorf("<top> inside the topic of line %d", p.startLine)
+				return fmt.Errorf("<%s> inside the topic of line %d", tag, p.startLine)
 			}
 			p.begin(n)
-		case tag == "/top":
+			p.id = number
+		case tag == "/top" || tag == "/topic":
 			if err := p.end(); err != nil {
 				return err
 			}
@@ -174,8 +219,20 @@ func (p *topicParser) trecText(s string) {
 			p.id = s
 		}
 	case p.field == "title" || p.field == "query":
-		p.text.WriteString(strings.TrimPrefix(strings.TrimLeft(s, " \t"), "Topic:"))
+		p.text.WriteString(html.UnescapeString(strings.TrimPrefix(strings.TrimLeft(s, " \t"), "Topic:")))
 	}
+}
+
+// topicNumber takes the number off the tag of newer tracks: topic number="101" type="faceted".
+func topicNumber(tag string) (name, number string) {
+	name, attributes, ok := strings.Cut(tag, " ")
+	if !ok || !strings.EqualFold(name, "topic") {
+		return tag, ""
+	}
+	if _, after, ok := strings.Cut(attributes, `number="`); ok {
+		number, _, _ = strings.Cut(after, `"`)
+	}
+	return name, number
 }
 
 func isTagName(s string) bool {
@@ -199,6 +256,9 @@ func (p *topicParser) smart(n int, line string) error {
 			p.begin(n)
 			p.position++
 			p.id = strconv.Itoa(p.position)
+			if number(strings.TrimSpace(line[2:])) != p.id {
+				p.renumbered++
+			}
 		}
 		p.field = line[:2]
 		return nil
@@ -210,36 +270,138 @@ func (p *topicParser) smart(n int, line string) error {
 	return nil
 }
 
+// json: one object a line; or objects over several lines, or a list of them, which are
+// collected first.
 func (p *topicParser) json(n int, line string) error {
+	if p.longJSON.Len() > 0 {
+		p.longJSON.WriteString(line)
+		p.longJSON.WriteByte('\n')
+		return nil
+	}
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
-	var fields map[string]any
-	d := json.NewDecoder(strings.NewReader(line))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil {
-		return fmt.Errorf("want a JSON object: %w", err)
+	if !json.Valid([]byte(line)) || strings.TrimSpace(line)[0] == '[' {
+		if len(p.topics) == 0 {
+			p.jsonLine = n
+			p.longJSON.WriteString(line + "\n")
+			return nil
+		}
 	}
-	pick := func(names ...string) string {
+	_, err := p.jsonValues(line, func(int) int { return n })
+	return err
+}
+
+// jsonFile reads a whole file of JSON, and says after how many lines there is an error.
+func (p *topicParser) jsonFile(text string) (lines int, err error) {
+	at, err := p.jsonValues(text, func(at int) int { return p.jsonLine + strings.Count(text[:at], "\n") })
+	return strings.Count(text[:at], "\n"), err
+}
+
+// jsonValues adds the topics of a text of JSON; line is the line of a byte in it.
+func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	for d.More() {
+		at = int(d.InputOffset())
+		var v any
+		if err := d.Decode(&v); err != nil {
+			if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+				at = min(int(e.Offset), len(text))
+			}
+			return at, fmt.Errorf("want JSON objects: %w", err)
+		}
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		for _, v := range list {
+			fields, ok := v.(map[string]any)
+			if !ok {
+				return at, errors.New("want JSON objects")
+			}
+			if err := p.jsonTopic(line(at), fields); err != nil {
+				return at, err
+			}
+		}
+	}
+	return at, nil
+}
+
+// The usual names of topics' fields.
+var (
+	topicIDs   = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id", "topic-id", "number", "num", "topic"}
+	topicTexts = []string{"query", "text", "title", "question", "query_text"}
+)
+
+func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
+	pick := func(names []string) (value string, there bool) {
 		for _, name := range names {
 			switch v := fields[name].(type) {
 			case string:
-				return v
+				return v, true
 			case json.Number:
-				return v.String()
+				return v.String(), true
 			}
 		}
-		return ""
+		return "", false
 	}
-	text := pick("query", "text", "title")
-	if text == "" {
-		return fmt.Errorf(`no "query", "text" or "title" in the object`)
+	text, ok := pick(topicTexts)
+	if !ok {
+		return fmt.Errorf("no text: want one of the fields %s, have %s", strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
-	id := pick("id", "qid", "_id")
-	if id == "" {
-		id = strconv.Itoa(n)
+	id, ok := pick(topicIDs)
+	if !ok {
+		id = strconv.Itoa(len(p.topics) + p.empty + 1)
+		p.numbered++
 	}
 	return p.add(n, id, text)
+}
+
+// tableColumns splits a header at its tabs, or else its commas.
+func tableColumns(header string) (names []string, comma bool) {
+	comma = !strings.Contains(header, "\t")
+	separator := "\t"
+	if comma {
+		separator = ","
+	}
+	for name := range strings.SplitSeq(header, separator) {
+		names = append(names, strings.ToLower(strings.Trim(strings.TrimSpace(name), `"`)))
+	}
+	return names, comma
+}
+
+// isTopicHeader reports whether a line names columns: one for IDs, one for texts.
+func isTopicHeader(line string) bool {
+	names, _ := tableColumns(line)
+	return len(names) > 1 && columnOf(names, topicIDs) >= 0 && columnOf(names, topicTexts) >= 0
+}
+
+// columnOf finds the first of the wanted names that is there.
+func columnOf(names, wanted []string) int {
+	for _, w := range wanted {
+		if i := slices.Index(names, w); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// table: a record of a table whose header named the columns, CSV or TSV.
+func (p *topicParser) table(n int, line string) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	c := csv.NewReader(strings.NewReader(line))
+	c.FieldsPerRecord = len(p.columns)
+	if !p.comma {
+		c.Comma, c.LazyQuotes = '\t', true
+	}
+	fields, err := c.Read()
+	if err != nil {
+		return fmt.Errorf("want %d columns, as the header has: %w", len(p.columns), err)
+	}
+	return p.add(n, strings.TrimSpace(fields[columnOf(p.columns, topicIDs)]), fields[columnOf(p.columns, topicTexts)])
 }
 
 // separated: ID, then a tab or else a colon, then the text.
@@ -252,6 +414,7 @@ func (p *topicParser) separated(n int, line string) error {
 		if id, text, ok = strings.Cut(line, ":"); !ok {
 			return fmt.Errorf("%.60q: want ID, tab or colon, and text", line)
 		}
+		p.colons++
 	}
 	id = strings.TrimSpace(id)
 	if id == "" {
@@ -259,3 +422,24 @@ func (p *topicParser) separated(n int, line string) error {
 	}
 	return p.add(n, id, text)
 }
+
+// priorities takes the priorities off the topics of the Million Query track of 2009,
+// 20001:1:obama family tree: if every topic has one, it is no word of the query.
+func (p *topicParser) priorities() {
+	if p.colons < len(p.topics) {
+		return
+	}
+	for _, t := range p.topics {
+		if priority, text, ok := strings.Cut(t.Text, ":"); !ok || text == "" || !isNumber(priority) || !isNumber(t.ID) {
+			return
+		}
+	}
+	for i := range p.topics {
+		t := &p.topics[i]
+		_, text, _ := strings.Cut(t.Text, ":")
+		t.Text = tidy(text)
+	}
+	p.prioritized = len(p.topics)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

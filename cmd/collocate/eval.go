@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -17,33 +18,41 @@ func newEvalCmd(a *app) *cobra.Command {
 		Short:   "Measure how good a run is, or compare two",
 		GroupID: groupSearch,
 		Long: `Eval compares the answers in RUN to the judgments in QRELS and prints measures with
-the names, definitions and format of trec_eval. With RUN2 it prints both runs side by side, with the
-p-values of Student's paired t-test and of a randomisation test.
+the names, definitions, order and format of trec_eval, whose flags -q, -m, -c, -l, -n, -J and -M
+mean the same here. RUN may be - for standard input. With RUN2 it prints both runs side by side,
+with the p-values of Student's paired t-test and of a randomisation test.
 
-QRELS may be in TREC's format or in those of the SMART and Cranfield collections.`,
+QRELS may have TREC's four columns, BEIR's three (with a header or without; a larger grade is
+better), or those of the SMART collections. Cranfield's three columns, in which 1 is the best grade,
+are read with --qrels-format cranfield only.`,
 		Args: cobra.RangeArgs(2, 3),
 		Example: `  collocate eval qrels.txt run.txt
   collocate eval qrels.txt run.txt -m map,ndcg_cut_10,P_20
   collocate eval qrels.txt baseline.txt new.txt -m map -m recall.100,1000
-  collocate eval cranqrel run.txt --per-query --json`,
+  collocate eval cranqrel run.txt --qrels-format cranfield -q --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(args, o) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.measures, "measure", "m", nil, "measures: official (the default), all, names such as map,P_10, or P.5,10")
-	f.BoolVar(&o.perQuery, "per-query", false, "print the values of every topic too")
+	// As in trec_eval, -q is not --quiet here, which keeps its long name.
+	f.BoolVarP(&o.perQuery, "per-query", "q", false, "print the values of every topic too")
+	f.BoolVar(&a.quiet, "quiet", false, "no notes on what was guessed")
+	f.BoolVarP(&o.noSummary, "no-summary", "n", false, "print no values over all topics")
+	f.BoolVarP(&o.JudgedOnly, "judged-only", "J", false, "leave answers without a judgment out first")
 	f.IntVarP(&o.Level, "level", "l", 1, "smallest grade that counts as relevant")
 	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, those without answers too")
 	f.IntVarP(&o.Depth, "depth", "M", 0, "look at this many answers of each topic only; 0 means all")
-	f.StringVar(&o.format, "qrels-format", "auto", "auto, trec, smart or cranfield")
-	choices(cmd, map[string][]string{"qrels-format": {"auto", "trec", "smart", "cranfield"}})
+	f.StringVar(&o.format, "qrels-format", "auto", strings.Join(trec.QrelsFormats(), ", "))
+	choices(cmd, map[string][]string{"qrels-format": trec.QrelsFormats()})
 	return cmd
 }
 
 type evalOptions struct {
 	trec.Options
-	measures []string
-	perQuery bool
-	format   string
+	measures  []string
+	perQuery  bool
+	noSummary bool
+	format    string
 }
 
 func (a *app) eval(args []string, o evalOptions) error {
@@ -51,6 +60,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 	if err != nil {
 		return usageError{err}
 	}
+	trec.SortMeasures(measures)
 	format, err := trec.ParseQrelsFormat(o.format)
 	if err != nil {
 		return usageError{err}
@@ -58,14 +68,22 @@ func (a *app) eval(args []string, o evalOptions) error {
 	if o.Level < 1 || o.Depth < 0 {
 		return usagef("--level %d --depth %d: want a level of at least 1 and no negative depth", o.Level, o.Depth)
 	}
-	qrels, err := trec.ReadQrels(args[0], format)
+	if o.noSummary && (!o.perQuery || len(args) > 2) {
+		return usagef("--no-summary leaves nothing to print: it is for --per-query and one run")
+	}
+	qrels, err := trec.ReadQrels(args[0], format, a.note)
 	if err != nil {
 		return err
 	}
 	var runs []*trec.Run
 	var evals []*trec.Evaluation
 	for _, path := range args[1:] {
-		run, err := trec.ReadRun(path)
+		var run *trec.Run
+		if path == "-" {
+			run, err = trec.ParseRun(a.stdin, path)
+		} else {
+			run, err = trec.ReadRun(path)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,6 +91,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		a.noteMissing(path, e, o.Complete)
 		runs, evals = append(runs, run), append(evals, e)
 	}
 	if len(evals) == 2 {
@@ -84,11 +103,28 @@ func (a *app) eval(args []string, o evalOptions) error {
 	if a.json {
 		return a.printJSON(evaluationJSON(runs[0], evals[0], o.perQuery))
 	}
-	return printEvaluation(a.stdout, runs[0], evals[0], o.perQuery)
+	return printEvaluation(a.stdout, runs[0], evals[0], o)
+}
+
+// noteMissing tells what run and judgments do not share: it may be on purpose, or the values may
+// mean nothing.
+func (a *app) noteMissing(path string, e *trec.Evaluation, complete bool) {
+	if e.Judged == 0 {
+		a.note(path + ": none of its answers is judged; are documents named as in the judgments?")
+	}
+	switch {
+	case e.Unanswered > 0 && complete:
+		a.note(fmt.Sprintf("%s: of %s judged without answers every value is 0", path, counted(e.Unanswered, "topic")))
+	case e.Unanswered > 0:
+		a.note(fmt.Sprintf("%s: %s judged without answers, left out; --complete counts these", path, counted(e.Unanswered, "topic")))
+	}
+	if e.Unjudged > 0 {
+		a.note(fmt.Sprintf("%s: %s without judgments, left out", path, counted(e.Unjudged, "topic")))
+	}
 }
 
 // printEvaluation writes trec_eval's format: measure, topic, value.
-func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, perQuery bool) error {
+func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, o evalOptions) error {
 	line := func(m trec.Measure, topic string, v float64) error {
 		format := "%-22s\t%s\t%6.4f\n"
 		if m.Whole() {
@@ -97,7 +133,7 @@ func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, perQuery bo
 		_, err := fmt.Fprintf(w, format, m.Name, topic, v)
 		return err
 	}
-	if perQuery {
+	if o.perQuery {
 		for i, topic := range e.Topics {
 			for m, measure := range e.Measures {
 				if !measure.PerTopic() {
@@ -109,10 +145,16 @@ func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, perQuery bo
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(w, "%-22s\tall\t%s\n", "runid", run.Tag); err != nil {
-		return err
+	if o.noSummary {
+		return nil
 	}
 	for m, measure := range e.Measures {
+		if measure.IsRunID() {
+			if _, err := fmt.Fprintf(w, "%-22s\tall\t%s\n", measure.Name, run.Tag); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := line(measure, "all", e.All[m]); err != nil {
 			return err
 		}
@@ -129,7 +171,9 @@ type evalJSON struct {
 func evaluationJSON(run *trec.Run, e *trec.Evaluation, perQuery bool) evalJSON {
 	out := evalJSON{Run: run.Tag, All: map[string]float64{}}
 	for m, measure := range e.Measures {
-		out.All[measure.Name] = e.All[m]
+		if !measure.IsRunID() {
+			out.All[measure.Name] = e.All[m]
+		}
 	}
 	if perQuery {
 		out.Topics = map[string]map[string]float64{}

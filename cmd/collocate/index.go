@@ -15,6 +15,7 @@ func newIndexCmd(a *app) *cobra.Command {
 		out     string
 		store   bool
 		reorder bool
+		repeat  bool
 	)
 	cmd := &cobra.Command{
 		Use:         "index CORPUS... --out DIR",
@@ -42,9 +43,12 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 				return err
 			}
 			err = index.Build(cmd.Context(), out, flags.corpus(a, args, out), index.BuildOptions{
-				Analyzer:   an,
-				StoreText:  store,
-				Reorder:    reorder,
+				Analyzer:  an,
+				StoreText: store,
+				Reorder:   reorder,
+
+				AllowDuplicateIDs: repeat,
+
 				Threads:    a.threads,
 				Memory:     int64(a.memory),
 				Progress:   a.progress("writing"),
@@ -62,6 +66,7 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
+	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
 	f.BoolVar(&reorder, "reorder", false, "number documents so that those with the same words are neighbours: smaller, faster to search")
 	cmd.AddCommand(newIndexReorderCmd(a), newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
 	return cmd

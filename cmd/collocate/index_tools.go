@@ -128,6 +128,7 @@ IDs and lengths, but no stored text.`,
 
 func newIndexImportCmd(a *app) *cobra.Command {
 	var out, analyzer string
+	var repeat bool
 	cmd := &cobra.Command{
 		Use:   "import FILE --out DIR",
 		Short: "Make an index from a CIFF file",
@@ -144,7 +145,7 @@ gzip or zstd. CIFF does not say how text became words: name the analyzer that tr
 					return err
 				}
 			}
-			o := index.ImportOptions{Analyzer: analyzer, Progress: a.progress("importing")}
+			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Progress: a.progress("importing")}
 			if err := index.Import(cmd.Context(), args[0], out, o); err != nil {
 				return err
 			}
@@ -153,6 +154,7 @@ gzip or zstd. CIFF does not say how text became words: name the analyzer that tr
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
+	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
 	f.StringVar(&analyzer, "analyzer", "", "what makes words of queries (default whitespace, or what an export of ours says)")
 	return cmd
 }

@@ -209,6 +209,9 @@ func (a *app) summary(format string, args ...any) {
 	}
 }
 
+// note tells on standard error what was guessed or left out, in one line, unless --quiet.
+func (a *app) note(line string) { a.summary("note: %s", line) }
+
 // counted is a number with its noun.
 func counted[N int | int64](n N, noun string) string {
 	if n == 1 {

@@ -28,6 +28,7 @@ type searchFlags struct {
 	topics, run, tag       string
 	highlight, unhighlight string
 	parallel               parallelFlags
+	warned                 bool // of operators in queries
 }
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -38,12 +39,14 @@ func newSearchCmd(a *app) *cobra.Command {
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
 		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
-A query is words, which the index's analyzer finds as it does in documents: quotes, AND and OR mean nothing in it.
+A query is words, which the index's analyzer finds as it does in documents: quotes, +, -, AND, OR and
+NOT mean nothing in it.
 All algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one a line, with a prompt on a terminal. With
---topics it answers a file of topics (TREC, TSV, id:text, SMART or JSON lines) and writes a run for 'collocate
-eval' or trec_eval.
+--topics it answers a file of topics (TREC, TSV, CSV, id:text, SMART or JSON) and writes a run for
+'collocate eval' or trec_eval. These sort a run by its scores; so of equal scores each is written as
+the next smaller float32 than the one before, and the order stays the search's.
 
 With --engine auto the cores answer. Of more than 1,000 topics they answer the first 1,000; if at that pace the others take
 more than twice as long as bringing the index to a GPU, and there is one, the GPU answers these. With --engine gpu the index is
@@ -189,6 +192,7 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 
 func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
 	r.Text = words
+	f.notePlain(a, words)
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,8 +41,8 @@ func (f *modelFlags) parse() (search.Model, error) {
 	switch m.(type) {
 	case search.BM25:
 		p := bm25.Params{K1: f.k1, B: f.b, Variant: variant}
-		if p.K1 == 0 { // b does not matter then, and both zero would mean the defaults
-			p.B = 1
+		if p.K1 == 0 && p.B == 0 { // both zero would mean the defaults; b does not matter if k1 is 0
+			p.B = math.SmallestNonzeroFloat64
 		}
 		if err := p.Check(); err != nil {
 			return nil, usageError{err}

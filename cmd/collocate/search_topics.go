@@ -18,9 +18,19 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if f.tag == "" || strings.ContainsAny(f.tag, " \t\r\n") {
 		return usagef("--tag %q: want a name without blanks", f.tag)
 	}
-	topics, err := trec.ReadTopics(f.topics)
+	topics, err := trec.ReadTopics(f.topics, a.note)
 	if err != nil {
 		return err
+	}
+	texts := make([]string, len(topics))
+	for i, t := range topics {
+		texts[i] = t.Text
+	}
+	f.notePlain(a, texts...)
+	if id, found, err := s.Index().BadID(); err != nil {
+		return err
+	} else if found {
+		return fmt.Errorf("document %q: an ID that is empty or has blanks cannot stand in a run; give the documents other IDs (index --id-field)", id)
 	}
 	r.Trace = false
 	start := time.Now()

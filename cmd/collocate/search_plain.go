@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// queryOperators are the parts of a query that other engines take for operators and that here are
+// plain words, or nothing: AND, OR, NOT, + and - before a word, quotes.
+func queryOperators(query string) (found []string) {
+	add := func(s string) {
+		for _, f := range found {
+			if f == s {
+				return
+			}
+		}
+		found = append(found, s)
+	}
+	for word := range strings.FieldsSeq(query) {
+		switch word {
+		case "AND", "OR", "NOT":
+			add(word)
+		}
+		if after := word[1:]; word[0] == '+' || word[0] == '-' {
+			if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, `"(`)); unicode.IsLetter(r) {
+				add(word[:1])
+			}
+		}
+		if strings.ContainsRune(word, '"') {
+			add("quotes")
+		}
+	}
+	return found
+}
+
+// notePlain warns once that operators in queries have no effect.
+func (f *searchFlags) notePlain(a *app, queries ...string) {
+	if f.warned {
+		return
+	}
+	for _, q := range queries {
+		if found := queryOperators(q); len(found) > 0 {
+			f.warned = true
+			a.note(strings.Join(found, ", ") + " in a query: no operators, but plain words or nothing; --mode and asks for all words")
+			return
+		}
+	}
+}
