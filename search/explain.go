@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Explanation says where a document's score comes from.
@@ -25,9 +27,15 @@ type WordScore struct {
 // Explain tells how the score of a document comes about, in query order. Adding the
 // words' scores in this order in float32 gives the score.
 func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explanation, error) {
-	if uint64(doc) >= s.c.docs {
-		return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.c.docs)
+	found, err := s.Explanations(ctx, r, []uint32{doc})
+	if err != nil {
+		return nil, err
 	}
+	return found[0], nil
+}
+
+// Explanations is Explain for several documents of one query, whose lists are opened once.
+func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
 	r.Mode = Or // an unknown word must not hide the others
 	q, err := s.prepare(ctx, &r)
 	if err != nil {
@@ -38,19 +46,35 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 	if m == nil {
 		m = BM25{}
 	}
-	e := &Explanation{Model: m.String(), Length: s.c.lengths[doc]}
-	for i, l := range q.lists {
-		t := &q.terms[i]
-		w := WordScore{Text: t.text, Weight: t.weight, DF: t.info.DF}
-		if l.Seek(doc) == doc {
-			w.TF = l.TF()
-			w.Score = l.score(w.TF, e.Length)
-		}
-		if err := l.Err(); err != nil {
-			return nil, fmt.Errorf("explain: word %q: %w", t.text, err)
-		}
-		e.Score += w.Score
-		e.Words = append(e.Words, w)
+	order := make([]int, len(docs)) // lists are read forwards
+	for i := range order {
+		order[i] = i
 	}
-	return e, nil
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(docs[a], docs[b]) })
+	out := make([]*Explanation, len(docs))
+	for _, i := range order {
+		doc := docs[i]
+		if uint64(doc) >= s.c.docs {
+			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.c.docs)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		e := &Explanation{Model: m.String(), Length: s.c.lengths[doc]}
+		for i, l := range q.lists {
+			t := &q.terms[i]
+			w := WordScore{Text: t.text, Weight: t.weight, DF: t.info.DF}
+			if l.Seek(doc) == doc {
+				w.TF = l.TF()
+				w.Score = l.score(w.TF, e.Length)
+			}
+			if err := l.Err(); err != nil {
+				return nil, fmt.Errorf("explain: word %q: %w", t.text, err)
+			}
+			e.Score += w.Score
+			e.Words = append(e.Words, w)
+		}
+		out[i] = e
+	}
+	return out, nil
 }

@@ -1,8 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/text"
 )
@@ -16,38 +19,84 @@ type Snippet struct {
 	After  bool `json:"after"`
 }
 
+// snippetReach is how much of a document is read for a snippet, in bytes. Longer documents are cut
+// there, so that the cost of a snippet does not grow without bound.
+const snippetReach = 1 << 20
+
 // Snippet shows where a document has the query's words: of all pieces of about size bytes, the one
-// with the most different words of the query, then with the most of them in all, then the first. The
-// index must have been built with its text stored.
+// with the most different words of the query, then with the most of them in all, then the first. Only
+// the first megabyte of a document is looked at. The index must have been built with its text stored.
 func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
+	found, err := s.Snippets(ctx, r, []uint32{doc}, size)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// Snippets is Snippet for several documents of one query, whose words are looked up once.
+func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) ([]*Snippet, error) {
 	if !s.index.HasText() {
-		return nil, fmt.Errorf("snippet: the index does not store the text of its documents")
+		return nil, errors.New("snippet: the index does not store the text of its documents")
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
-	body, err := s.index.Text(int(doc))
-	if err != nil {
+	r.Mode = Or // a word that the index does not know must not hide the others
+	var query wording
+	if err := query.look(s, &r); err != nil {
 		return nil, fmt.Errorf("snippet: %w", err)
 	}
-	r.Mode = Or
-	q, err := s.prepare(ctx, &r)
-	if err != nil {
-		return nil, fmt.Errorf("snippet: %w", err)
-	}
-	defer s.release(q)
+	out := make([]*Snippet, len(docs))
 	tokens := text.Tokens{WantSource: true}
-	if err := s.analyzer.Analyze(body, &tokens); err != nil {
-		return nil, fmt.Errorf("snippet: %w", err)
-	}
-	var marks []mark
-	for i := range tokens.Words {
-		if w := q.position(string(tokens.Word(i))); w >= 0 {
-			marks = append(marks, mark{tokens.Source[i], w})
+	for i, doc := range docs {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
 		}
+		body, err := s.index.Text(int(doc))
+		if err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		body, more := cutText(body)
+		if err := s.analyzer.Analyze(body, &tokens); err != nil {
+			return nil, fmt.Errorf("snippet: document %d: %w", doc, err)
+		}
+		var marks []mark
+		for t := range tokens.Words {
+			if w := query.position(string(tokens.Word(t))); w >= 0 {
+				marks = append(marks, mark{tokens.Source[t], w})
+			}
+		}
+		from, to := bestPiece(marks, len(query.terms), uint32(size))
+		out[i] = cutSnippet(body, tokens.Source, marks, from, to, uint32(size))
+		out[i].After = out[i].After || more
 	}
-	from, to := bestPiece(marks, len(q.terms), uint32(size))
-	return cutSnippet(body, tokens.Source, marks, from, to, uint32(size)), nil
+	return out, nil
+}
+
+// look looks the words of a request up, without opening their lists.
+func (w *wording) look(s *Searcher, r *Request) error {
+	if err := w.read(s, r); err != nil {
+		return err
+	}
+	w.guess(s.known)
+	return w.lookUp(s, r)
+}
+
+// cutText is the part of a text that snippets are made from: all, or what ends at the last blank
+// before snippetReach, if there is one.
+func cutText(body []byte) (part []byte, cut bool) {
+	if len(body) <= snippetReach {
+		return body, false
+	}
+	if end := bytes.LastIndexAny(body[:snippetReach], " \t\n"); end > 0 {
+		return body[:end], true
+	}
+	end := snippetReach
+	for end > snippetReach-utf8.UTFMax && !utf8.RuneStart(body[end]) {
+		end--
+	}
+	return body[:end], true
 }
 
 // mark is a word of the query in a document.
@@ -105,6 +154,13 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 	if !s.After {
 		stop = end // the full stop too
 	}
+	if stop-start > 2*size { // a word without end
+		stop = start + 2*size
+		for stop > start+1 && !utf8.RuneStart(body[stop]) {
+			stop--
+		}
+		s.After = true
+	}
 	s.copy(body, marks, start, stop)
 	return s
 }
@@ -119,7 +175,7 @@ func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
 	var open uint32
 	inside := false
 	for i := start; i <= stop; i++ {
-		if inside && i == marks[next].End {
+		if inside && (i == marks[next].End || i == stop) {
 			s.Marks = append(s.Marks, text.Span{Start: open, End: uint32(len(out))})
 			inside = false
 			next++

@@ -42,26 +42,32 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		a.Stats = &found.Stats
 	}
 	r.Parallel, r.Algorithm = nil, search.Auto // whoever found the documents, one core looks at each
+	docs := make([]uint32, len(found.Hits))
 	for i, h := range found.Hits {
 		id, err := s.ID(h.Doc)
 		if err != nil {
 			return nil, err
 		}
-		hit := Hit{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score}
-		if d.Explain {
-			if hit.Explain, err = s.Explain(ctx, r, h.Doc); err != nil {
-				return nil, err
-			}
+		docs[i] = h.Doc
+		a.Hits = append(a.Hits, Hit{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score})
+	}
+	if d.Explain {
+		list, err := s.Explanations(ctx, r, docs)
+		if err != nil {
+			return nil, err
 		}
-		if d.SnippetSize > 0 {
-			if err := ctx.Err(); err != nil { // a snippet takes longer than many a search
-				return nil, err
-			}
-			if hit.Snippet, err = s.Snippet(ctx, r, h.Doc, d.SnippetSize); err != nil {
-				return nil, err
-			}
+		for i := range list {
+			a.Hits[i].Explain = list[i]
 		}
-		a.Hits = append(a.Hits, hit)
+	}
+	if d.SnippetSize > 0 {
+		list, err := s.Snippets(ctx, r, docs, d.SnippetSize)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			a.Hits[i].Snippet = list[i]
+		}
 	}
 	return a, nil
 }

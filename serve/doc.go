@@ -5,9 +5,11 @@
 //	GET /search?q=WORDS   the answer to one query, an object of JSON
 //	POST /search          the answers to many queries: an array of JSON in, a line of JSON for each out
 //	GET /healthz          {"status":"ok","docs":3,"terms":10}
+//	GET /readyz           {"status":"ready"}, or status 503 if the index cannot be read any more
 //	GET /                 a page with a search field, for people
 //
-// A query is given by these names, in a URL or as the fields of an object in an array; all but q may be left out:
+// A query is given by these names, in a URL or as the fields of an object in an array; all but q may be
+// left out:
 //
 //	q         the words
 //	k         number of documents, 10 unless said; at most [Options.MaxK]
@@ -16,28 +18,52 @@
 //	snippets  1 or true: show where the words are, if the index stores text
 //	stats     1 or true: tell what the search had to do
 //
-// A name that is not among these is an error, and so is one that is said twice.
+// A name that is not among these is an error, and so is one that is said twice, one in other letters
+// (Q for q), and null.
 //
 // # Answers
 //
-// An [Answer] has the names and numbers that `collocate search --json` prints. Scores are float32, written with as many digits as it
-// takes to read the same bits again. For three documents, droplets "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria
-// "bacteria move", GET /search?q=lipid+move&k=2 gives, but on one line,
+// An [Answer] has the names and numbers that `collocate search --json` prints. Scores are float32,
+// written with as many digits as it takes to read the same bits again. For three documents, droplets
+// "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria "bacteria move",
+// GET /search?q=lipid+move&k=2 gives, but on one line,
 //
 //	{"query":"lipid move","k":2,"mode":"or","hits":[
 //	  {"rank":1,"id":"bacteria","doc":2,"score":1.3811127},
 //	  {"rank":2,"id":"droplets","doc":0,"score":0.55751455}],"micros":12}
 //
-// micros is the time of the search alone. Many queries are answered in the order in which they were asked, a line each (NDJSON), as they are found; they share
-// the cores or the device, so there is no time for each.
+// micros is the time of the search alone. Many queries are answered in the order in which they were
+// asked, a line each (NDJSON), in parts; they share the cores or the device, so there is no time for
+// each.
 //
 // # Errors
 //
-// What cannot be answered is {"error":"..."} with status 400 for a request that says something wrong, 404 for another path, 405 for
-// another method, 413 for a body of more than 1 MB, 503 for a server that is about to stop, and 500 if the search failed. All queries of a
-// POST are looked at before the first is answered, so that a wrong one gives status 400 and nothing else; if the search itself fails later on,
-// the error is the last line.
+// What cannot be answered is {"error":"..."} with one of these statuses:
 //
-// A client that goes away ends the search, and one that reads nothing for half a minute is left. There are no passwords and there is no encryption: a proxy in front can
+//	400  the request says something wrong
+//	403  it comes from a page of another origin
+//	404  another path
+//	405  another method
+//	413  a body of more than 1 MB
+//	421  another host
+//	429  the server is busy, or the client has too many requests waiting
+//	500  the search failed
+//	503  the request took too long, the index cannot be read, or the server is about to stop
+//
+// With 429 and 503 comes Retry-After. All queries of a POST are looked at before the first is answered,
+// so that a wrong one gives status 400 and nothing else; if the search itself fails later on, the
+// error is the last line.
+//
+// # Limits
+//
+// [Limits] bound words, queries, time, waiting requests and connections. Requests wait in two lanes,
+// so that long ones do not delay short ones; in each, the client that used the least time lately goes
+// first. See gate.go. Clients are told apart by address.
+//
+// A client that goes away ends the search, and one that reads or sends nothing for half a minute is
+// left. When connections run out, those that wait for their clients are closed.
+//
+// Only requests for an address, for localhost or for one of [Options.Hosts] are answered, and pages of
+// other origins cannot ask. There are no passwords and there is no encryption: a proxy in front can
 // have them.
 package serve

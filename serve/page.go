@@ -24,25 +24,32 @@ type pageData struct {
 }
 
 // page is a search field with what was found, without scripts.
-func (h *handler) page(w http.ResponseWriter, r *http.Request) {
-	data := pageData{Docs: h.s.Index().Docs(), Terms: h.s.Index().Terms(), MaxK: h.o.MaxK}
-	a, err := parseURL(r.URL.RawQuery)
+func (v *Server) page(w http.ResponseWriter, r *http.Request) {
+	data := pageData{Docs: v.s.Index().Docs(), Terms: v.s.Index().Terms(), MaxK: v.o.MaxK}
 	status := http.StatusOK
-	if err != nil {
-		status = http.StatusBadRequest
-	} else if strings.TrimSpace(a.Q) != "" {
-		a.Snippets = h.s.Index().HasText()
-		data.Answer, status, err = h.find(r.Context(), a)
+	a, err := parseURL(r.URL.RawQuery)
+	if err == nil && strings.TrimSpace(a.Q) != "" {
+		a.Snippets = v.s.Index().HasText()
+		if err = v.check(&a); err == nil {
+			if data.Answer, err = v.find(r, a); err != nil {
+				status = statusOf(err)
+				v.note(r, status, err)
+			}
+		}
 	}
 	if data.Query, data.Mode = a.Q, a.Mode; err != nil {
 		data.Error = err.Error()
+		if status == http.StatusOK {
+			status = http.StatusBadRequest
+		}
 	}
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, data); err != nil {
-		fail(w, http.StatusInternalServerError, err)
+		v.failed(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	begin(w, status, "text/html; charset=utf-8")
 	w.Write(b.Bytes())
 }

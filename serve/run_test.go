@@ -21,7 +21,7 @@ func start(t *testing.T, h http.HandlerFunc, grace time.Duration) (url string, s
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	ended = make(chan error, 1)
-	go func() { ended <- run(ctx, l, h, slog.New(slog.DiscardHandler), grace) }()
+	go func() { ended <- run(ctx, l, h, Limits{}, slog.New(slog.DiscardHandler), grace) }()
 	return "http://" + l.Addr().String(), cancel, ended
 }
 
@@ -88,7 +88,7 @@ func TestBrokenListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := Run(t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler)); !errors.Is(err, net.ErrClosed) {
+	if err := run(t.Context(), l, http.NotFoundHandler(), Limits{}, slog.New(slog.DiscardHandler), grace); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("%v, want that the listener is closed", err)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package serve
+
+func maxFiles() int { return 0 }

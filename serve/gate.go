@@ -1,0 +1,275 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// gate decides which request is worked on next.
+//
+// Goals: a client that asks little is served at once, however much others ask; no more requests are
+// worked on than there are cores; what cannot be served soon is refused early, with 429.
+//
+// Requests take one of two lanes. Short queries have as many slots as there are cores. Long queries,
+// large results and batches have one slot fewer, so that a core stays free for short ones. A free
+// slot goes to the waiting client that used the least time lately. When all places in the queue are
+// taken, the client with the most waiting requests loses its newest.
+//
+// Not a goal: to defend the machine's network. Connections are the business of [keeper].
+type gate struct {
+	wait        time.Duration
+	maxWaiting  int
+	clientShare int
+	hold        time.Duration
+	now         func() time.Time
+
+	mu      sync.Mutex
+	lanes   [2]laneState
+	clients map[netip.Addr]*client
+	held    int       // refusals that are being held back
+	short   time.Time // when a request of the short lane last began or ended
+}
+
+// lane is one of the two queues.
+type lane uint8
+
+const (
+	shortLane lane = iota
+	longLane
+)
+
+func (l lane) String() string { return [...]string{"short", "long"}[l] }
+
+type laneState struct{ slots, running, waiting int }
+
+// client is what the gate remembers of an address.
+type client struct {
+	waiting [2][]*waiter // first come first
+	running int
+	holding int       // refusals
+	used    float64   // seconds of work, fading
+	strikes float64   // requests that were refused, fading
+	at      time.Time // when they were last brought up to date
+}
+
+// waiter is a request in the queue. Its channel says that its turn has come, or why it will not.
+type waiter struct{ turn chan error }
+
+// errBusy refuses a request because others are before it.
+var errBusy = errors.New("the server is busy: try again later")
+
+const (
+	fade        = 2 * time.Second // in which what is remembered of a client halves
+	freeStrikes = 20              // refusals that are not held back
+	maxHeld     = 2048            // refusals held back at once
+	maxClients  = 4096            // remembered at once, those with requests aside
+)
+
+func newGate(l Limits, shortSlots, longSlots int) *gate {
+	g := &gate{
+		wait: l.Wait, maxWaiting: l.Waiting, clientShare: max(1, l.Waiting/8), hold: l.Hold,
+		now: time.Now, clients: map[netip.Addr]*client{},
+	}
+	g.lanes[shortLane].slots, g.lanes[longLane].slots = shortSlots, longSlots
+	return g
+}
+
+// clientOf tells clients apart by address. A household of IPv6 addresses is one client.
+func clientOf(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	a := at.Addr().Unmap().WithZone("")
+	if a.Is6() {
+		p, _ := a.Prefix(64) // 64 fits
+		return p.Addr()
+	}
+	return a
+}
+
+// enter waits for a slot. What it returns gives the slot back.
+func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	c, l := g.client(who), &g.lanes[in]
+	if l.running < l.slots && l.waiting == 0 {
+		leave := g.begin(c, in)
+		g.mu.Unlock()
+		return leave, nil
+	}
+	if len(c.waiting[in]) >= g.clientShare || l.waiting >= g.maxWaiting && !g.makeRoom(c, in) {
+		g.mu.Unlock()
+		return nil, errBusy
+	}
+	w := &waiter{make(chan error, 1)}
+	c.waiting[in] = append(c.waiting[in], w)
+	l.waiting++
+	g.mu.Unlock()
+
+	timer := time.NewTimer(g.wait)
+	defer timer.Stop()
+	select {
+	case err = <-w.turn:
+	case <-timer.C:
+		err = errBusy
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err == nil {
+		return g.leaver(c, in), nil // grant counted it as running
+	}
+	select {
+	case turn := <-w.turn: // at the last moment
+		if turn == nil {
+			g.end(c, in, 0)
+		}
+	default:
+		g.remove(c, in, w)
+	}
+	return nil, err
+}
+
+// makeRoom drops the newest request of the client with the most waiting ones, unless that is c.
+func (g *gate) makeRoom(c *client, in lane) bool {
+	most := c
+	for _, other := range g.clients {
+		if len(other.waiting[in]) > len(most.waiting[in]) {
+			most = other
+		}
+	}
+	if most == c || len(most.waiting[in]) <= len(c.waiting[in])+1 {
+		return false
+	}
+	last := most.waiting[in][len(most.waiting[in])-1]
+	g.remove(most, in, last)
+	last.turn <- errBusy
+	return true
+}
+
+// remove takes a request out of the queue, if it is still there.
+func (g *gate) remove(c *client, in lane, w *waiter) {
+	for i, other := range c.waiting[in] {
+		if other == w {
+			c.waiting[in] = append(c.waiting[in][:i], c.waiting[in][i+1:]...)
+			g.lanes[in].waiting--
+			return
+		}
+	}
+}
+
+func (g *gate) begin(c *client, in lane) (leave func()) {
+	c.running++
+	g.lanes[in].running++
+	return g.leaver(c, in)
+}
+
+// leaver is how a request that has a slot gives it back.
+func (g *gate) leaver(c *client, in lane) func() {
+	start := g.now()
+	if in == shortLane {
+		g.short = start
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.end(c, in, g.now().Sub(start))
+	}
+}
+
+// end frees a slot and gives it to the next.
+func (g *gate) end(c *client, in lane, took time.Duration) {
+	now := g.now()
+	c.update(now)
+	c.used += took.Seconds()
+	c.running--
+	l := &g.lanes[in]
+	l.running--
+	if in == shortLane {
+		g.short = now
+	}
+	if l.waiting == 0 {
+		return
+	}
+	var next *client
+	for _, other := range g.clients {
+		if len(other.waiting[in]) == 0 {
+			continue
+		}
+		if other.update(now); next == nil || other.used < next.used {
+			next = other
+		}
+	}
+	w := next.waiting[in][0]
+	next.waiting[in] = next.waiting[in][1:]
+	next.running++
+	l.waiting--
+	l.running++
+	w.turn <- nil
+}
+
+// quiet says whether no short query was worked on for a while. Then long ones may take all cores.
+func (g *gate) quiet() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := &g.lanes[shortLane]
+	return l.running+l.waiting == 0 && g.now().Sub(g.short) > 200*time.Millisecond
+}
+
+// penalty counts a refusal and says how long to hold it back. A client that keeps sending what is
+// refused would otherwise take a core with refusals alone. The caller calls done when it was sent.
+func (g *gate) penalty(who netip.Addr) (wait time.Duration, done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.client(who)
+	c.update(g.now())
+	c.strikes++
+	if over := c.strikes - freeStrikes; over > 0 && g.hold > 0 {
+		wait = min(g.hold, time.Duration(over*float64(g.hold)/freeStrikes))
+	}
+	if wait == 0 || g.held >= maxHeld {
+		return 0, func() {}
+	}
+	g.held++
+	c.holding++
+	return wait, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.held--
+		c.holding--
+	}
+}
+
+// client finds what is known of a client, and forgets others if there are too many.
+func (g *gate) client(who netip.Addr) *client {
+	if c := g.clients[who]; c != nil {
+		return c
+	}
+	if len(g.clients) >= maxClients {
+		for name, c := range g.clients {
+			if c.running+c.holding+len(c.waiting[0])+len(c.waiting[1]) == 0 {
+				delete(g.clients, name)
+			}
+		}
+	}
+	c := &client{at: g.now()}
+	g.clients[who] = c
+	return c
+}
+
+// update lets what is remembered fade.
+func (c *client) update(now time.Time) {
+	if d := now.Sub(c.at); d > 0 {
+		f := math.Exp2(-d.Seconds() / fade.Seconds())
+		c.used, c.strikes, c.at = c.used*f, c.strikes*f, now
+	}
+}

@@ -1,0 +1,194 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	greedy = netip.MustParseAddr("192.0.2.1")
+	modest = netip.MustParseAddr("192.0.2.2")
+)
+
+// queued waits until the lane has a number of waiting requests.
+func queued(t *testing.T, g *gate, in lane, n int) {
+	t.Helper()
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		g.mu.Lock()
+		waiting := g.lanes[in].waiting
+		g.mu.Unlock()
+		if waiting == n {
+			return
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d requests wait, want %d", waiting, n)
+		}
+	}
+}
+
+func mustEnter(t *testing.T, g *gate, who netip.Addr, in lane) func() {
+	t.Helper()
+	leave, err := g.enter(t.Context(), who, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return leave
+}
+
+// Of two clients the one that used less time lately goes first, although the other came first.
+func TestModestClientGoesFirst(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 1, 1)
+	leave := mustEnter(t, g, greedy, shortLane)
+	var mu sync.Mutex
+	var order []netip.Addr
+	var all sync.WaitGroup
+	ask := func(who netip.Addr) {
+		all.Go(func() {
+			leave, err := g.enter(t.Context(), who, shortLane)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			order = append(order, who)
+			mu.Unlock()
+			leave()
+		})
+	}
+	for i := range 5 {
+		ask(greedy)
+		queued(t, g, shortLane, i+1)
+	}
+	ask(modest)
+	queued(t, g, shortLane, 6)
+	time.Sleep(10 * time.Millisecond) // that the greedy one has used
+	leave()
+	all.Wait()
+	if want := []netip.Addr{modest, greedy, greedy, greedy, greedy, greedy}; !slices.Equal(order, want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+}
+
+// A client can fill an eighth of the queue, and when the queue is full the client with the most
+// waiting requests makes room.
+func TestQueueIsShared(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 16}, 1, 1)
+	defer mustEnter(t, g, modest, longLane)()
+	refused := make(chan error, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait := func(who netip.Addr, n int) {
+		go func() {
+			leave, err := g.enter(ctx, who, longLane)
+			if err == nil {
+				leave()
+			} else if !errors.Is(err, context.Canceled) {
+				refused <- err
+			}
+		}()
+		queued(t, g, longLane, n)
+	}
+	n := 0
+	for i := range 8 { // eight clients with two each: the queue is full
+		for range 2 {
+			n++
+			wait(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), n)
+		}
+	}
+	if _, err := g.enter(ctx, netip.AddrFrom4([4]byte{10, 0, 0, 1}), longLane); !errors.Is(err, errBusy) {
+		t.Errorf("a third request of one client: %v, want that it is refused", err)
+	}
+	wait(modest, n) // one who had none: another loses one of two
+	if err := <-refused; !errors.Is(err, errBusy) {
+		t.Error(err)
+	}
+	if len(refused) > 0 {
+		t.Errorf("%d more were refused", len(refused))
+	}
+}
+
+// Who waits too long is refused; who goes away is forgotten; neither takes a slot with it.
+func TestWaitingEnds(t *testing.T) {
+	g := newGate(Limits{Wait: 20 * time.Millisecond, Waiting: 8}, 1, 1)
+	leave := mustEnter(t, g, greedy, shortLane)
+	if _, err := g.enter(t.Context(), modest, shortLane); !errors.Is(err, errBusy) {
+		t.Errorf("waited too long: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := g.enter(ctx, modest, shortLane); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("went away: %v", err)
+	}
+	queued(t, g, shortLane, 0)
+	leave()
+	mustEnter(t, g, modest, shortLane)()
+}
+
+// Long requests, however many, leave the short lane free.
+func TestLongRequestsLeaveShortOnesAlone(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 2, 1)
+	defer mustEnter(t, g, greedy, longLane)()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go g.enter(ctx, greedy, longLane)
+	queued(t, g, longLane, 1)
+	mustEnter(t, g, greedy, shortLane)()
+}
+
+// Refusals are held back from who keeps sending such, and that is forgotten after a while.
+func TestPenaltyGrowsAndFades(t *testing.T) {
+	g := newGate(Limits{Hold: time.Second, Wait: 1, Waiting: 8}, 1, 1)
+	now := time.Now()
+	g.now = func() time.Time { return now }
+	var waits []time.Duration
+	for range 100 {
+		wait, done := g.penalty(greedy)
+		waits = append(waits, wait)
+		done()
+	}
+	if waits[0] != 0 || waits[freeStrikes-1] != 0 || waits[freeStrikes+4] == 0 || waits[99] != time.Second {
+		t.Errorf("waits %v", waits)
+	}
+	if wait, _ := g.penalty(modest); wait != 0 {
+		t.Errorf("another client waits %v", wait)
+	}
+	now = now.Add(20 * time.Second)
+	if wait, _ := g.penalty(greedy); wait != 0 {
+		t.Errorf("after 20 s still %v", wait)
+	}
+}
+
+// Many clients at once: no slot is lost, and never more than there are are taken.
+func TestGateUnderLoad(t *testing.T) {
+	g := newGate(Limits{Wait: 2 * time.Millisecond, Waiting: 16}, 3, 2)
+	var all sync.WaitGroup
+	for c := range 40 {
+		all.Go(func() {
+			for i := range 200 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5)*time.Millisecond)
+				in := lane(i % 2)
+				leave, err := g.enter(ctx, netip.AddrFrom4([4]byte{10, 0, 0, byte(c)}), in)
+				if err == nil {
+					g.mu.Lock()
+					if l := g.lanes[in]; l.running > l.slots {
+						t.Errorf("%d running in %d slots", l.running, l.slots)
+					}
+					g.mu.Unlock()
+					leave()
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	for _, l := range g.lanes {
+		if l.running != 0 || l.waiting != 0 {
+			t.Errorf("%d running, %d waiting when all is over", l.running, l.waiting)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A page of another site must not read the index through its visitor's browser. There are two ways to
+// try. It can let its own name point to this machine (DNS rebinding): then the Host header has that
+// name. Or it can send requests from its own origin: then browsers say so in Sec-Fetch-Site and Origin.
+
+// checkHost says whether a request was meant for this server: for an address, for localhost, or for
+// one of the names that the options list.
+func (v *Server) checkHost(r *http.Request) error {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return nil
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return nil // no name, so no rebinding
+	}
+	for _, allowed := range v.o.Hosts {
+		if allowed == "*" || strings.EqualFold(allowed, host) {
+			return nil
+		}
+	}
+	return fmt.Errorf("host %q is not one of this server's names: see --host", r.Host)
+}
+
+// checkOrigin refuses what a page of another origin sends, unless that origin may, or a person
+// follows a link to the page.
+func (v *Server) checkOrigin(r *http.Request) error {
+	origin := r.Header.Get("Origin")
+	if origin != "" && slices.Contains(v.o.Origins, origin) {
+		return nil
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "same-origin", "none":
+		return nil
+	case "":
+		if origin == "" {
+			return nil // not a browser
+		}
+		if u, err := url.Parse(origin); err == nil && u.Host == r.Host {
+			return nil
+		}
+	default:
+		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Path == "/" && safe(r.Method) {
+			return nil
+		}
+	}
+	return fmt.Errorf("a page of %s may not ask this server", orUnknown(origin))
+}
+
+func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+func orUnknown(origin string) string {
+	if origin == "" {
+		return "another site"
+	}
+	return fmt.Sprintf("%q", origin)
+}
