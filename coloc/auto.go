@@ -140,7 +140,7 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, er
 	var one M
 	setSize := int64(8 * len(one))
 	perBlock := max(1, opt.budget/4/setSize/int64(len(parts)))
-	err = opt.crew.each(ctx, len(parts), func(w, b int) error {
+	err = opt.crew.at("profiling places").each(ctx, len(parts), func(w, b int) error {
 		if profilers[w] == nil {
 			profilers[w] = &profiler[M]{u: u, limit: opt.evaluation.steps}
 		}

@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"bytes"
 	"context"
 	"fmt"
@@ -26,11 +28,11 @@ var benchPoints = sync.OnceValue(func() map[string]*Points {
 		if err := datagen.Points(context.Background(), &b, o); err != nil {
 			panic(err)
 		}
-		in, err := Read(&b, ReadOptions{})
+		in, err := points.Read(&b, points.ReadOptions{})
 		if err != nil {
 			panic(err)
 		}
-		out[name] = in.Points
+		out[name] = in.Set
 	}
 	return out
 })
@@ -40,9 +42,9 @@ func BenchmarkJoin(b *testing.B) {
 	for _, d := range []float64{3, 6} {
 		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
 			for b.Loop() {
-				p := newPlaces(pts, false, d, crew{1})
+				p := newPlaces(pts, false, d, crew{workers: 1})
 				g := joinDistance(p, d*d)
-				if err := g.list(b.Context(), crew{1}, 1<<40); err != nil {
+				if err := g.list(b.Context(), crew{workers: 1}, 1<<40); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(g.edges/2), "pairs")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/points"
 )
 
 // Algorithm is how patterns are found. All give the same result.
@@ -24,14 +25,16 @@ const (
 // Options says what to mine. MinPrevalence and one of Distance and KNN must be set.
 type Options struct {
 	// Distance is the largest distance of neighbours: in the coordinates' unit
-	// or, with Geographic, in metres along the great circle.
+	// or, of longitudes and latitudes, in metres along the great circle.
 	Distance float64
 	// KNN > 0 makes two points neighbours when one is among the KNN nearest of
 	// the other; points equally far as the last one count too. With Distance
 	// they must also be that near.
 	KNN           int
 	MinPrevalence float64
-	Geographic    bool
+	// Geographic takes positions as longitude and latitude in degrees. Points whose
+	// CRS says so need no telling.
+	Geographic bool
 	// All gives every prevalent pattern instead of the maximal ones.
 	All bool
 
@@ -45,6 +48,9 @@ type Options struct {
 	// Device is one opened before, for several jobs, and comes first.
 	GPU    engine.Device
 	Device *GPU
+	// Progress is told how far a step of a long job is, from any core; total is 0
+	// when it is not known. May be nil.
+	Progress func(stage string, done, total int64)
 	// Trace is told how long each stage of a job on a GPU took. It costs waiting.
 	Trace func(stage string, took time.Duration)
 
@@ -93,14 +99,15 @@ const smallJob = 3000
 const bytesPerPoint = 96
 
 func newJob(pts *Points, opt Options) (*job, error) {
+	opt.Geographic = opt.Geographic || pts.CRS.Geographic()
 	j := &job{Options: opt, budget: opt.Memory, evaluation: evaluation{steps: profileSteps}}
 	switch {
 	case opt.KNN < 0:
 		return nil, fmt.Errorf("nearest neighbours %d: want at least 1", opt.KNN)
-	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > maxCoordinate:
-		return nil, fmt.Errorf("distance %v: want 0 or more, and at most %g", opt.Distance, maxCoordinate)
-	case opt.Distance > 0 && opt.Distance < 1/maxCoordinate:
-		return nil, fmt.Errorf("distance %v: want 0 or at least %g", opt.Distance, 1/maxCoordinate)
+	case math.IsNaN(opt.Distance) || opt.Distance < 0 || opt.Distance > points.MaxCoordinate:
+		return nil, fmt.Errorf("distance %v: want 0 or more, and at most %g", opt.Distance, points.MaxCoordinate)
+	case opt.Distance > 0 && opt.Distance < 1/points.MaxCoordinate:
+		return nil, fmt.Errorf("distance %v: want 0 or at least %g", opt.Distance, 1/points.MaxCoordinate)
 	}
 	switch opt.Algorithm {
 	case "":
@@ -134,12 +141,12 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			return nil, fmt.Errorf("joinless has no GPU engine: use --algorithm auto or sgct, or --engine multicore")
 		}
 	}
-	j.crew.workers = threads
+	j.crew = crew{workers: threads, progress: opt.Progress}
 	if j.engine == engine.Sequential {
 		j.crew.workers = 1
 	}
 	var err error
-	j.total, err = pts.check(opt.Geographic, j.crew)
+	j.total, err = checkPoints(pts, opt.Geographic, j.crew)
 	return j, err
 }
 

@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"bufio"
 	"encoding/json"
 	"fmt"
@@ -59,7 +61,7 @@ func TestPublishedExamplesComeOutAsPublished(t *testing.T) {
 		t.Fatalf("%d fixtures, want 13", len(fixtures))
 	}
 	for name, fix := range fixtures {
-		in, err := ReadFile("testdata/fixtures/"+name+".csv", ReadOptions{})
+		in, err := points.ReadFile("testdata/fixtures/"+name+".csv", points.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,7 @@ func TestPublishedExamplesComeOutAsPublished(t *testing.T) {
 			opt := Options{Distance: fix.D, MinPrevalence: 1e-9, All: true}
 			set(&opt)
 			got := map[string]string{}
-			res := mustMine(t, in.Points, opt)
+			res := mustMine(t, in.Set, opt)
 			for _, p := range res.Patterns {
 				least := big.NewRat(1, 1)
 				for i, f := range p.Features {
@@ -85,7 +87,7 @@ func TestPublishedExamplesComeOutAsPublished(t *testing.T) {
 				r, _ := new(big.Rat).SetString(threshold)
 				opt.MinPrevalence, _ = r.Float64()
 				var sets []string
-				for _, p := range mustMine(t, in.Points, opt).Patterns {
+				for _, p := range mustMine(t, in.Set, opt).Patterns {
 					sets = append(sets, strings.Join(in.Names(p.Features), ","))
 				}
 				slices.Sort(want)
@@ -115,7 +117,7 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 			if !c.local {
 				path = sharedFile(t, c.data)
 			}
-			in, err := ReadFile(path, ReadOptions{})
+			in, err := points.ReadFile(path, points.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +128,7 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 				if opt.Algorithm != "" && opt.Engine == engine.Multicore && in.Len() > 20000 {
 					continue // slow, and nothing new after one core
 				}
-				res := mustMine(t, in.Points, opt)
+				res := mustMine(t, in.Set, opt)
 				var got []string
 				for _, p := range res.Patterns {
 					var counts []string
@@ -156,7 +158,7 @@ func TestRealPlacesComeOutTheSameByEveryWay(t *testing.T) {
 		{"kent-crime.csv.zst", 20, 0.25},
 	} {
 		t.Run(c.data, func(t *testing.T) {
-			in, err := ReadFile(sharedFile(t, c.data), ReadOptions{Geographic: true, SkipBad: true})
+			in, err := points.ReadFile(sharedFile(t, c.data), points.ReadOptions{CRS: points.WGS84, SkipBad: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +169,7 @@ func TestRealPlacesComeOutTheSameByEveryWay(t *testing.T) {
 			for name, set := range engines() {
 				opt := Options{Distance: c.d, MinPrevalence: c.p, Geographic: true}
 				set(&opt)
-				got := show(in.Points, mustMine(t, in.Points, opt).Patterns)
+				got := show(in.Set, mustMine(t, in.Set, opt).Patterns)
 				if want == "" {
 					want = got
 				}

@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +17,12 @@ import (
 )
 
 func TestAMillionPointsAtOneSpotAreOnePlace(t *testing.T) {
-	b := &Builder{}
+	b := &points.Builder{}
 	for i := range 1_000_000 {
 		b.Add(7, 7, string(rune('A'+i%4)))
 	}
 	b.Add(8, 7, "E")
-	pts := b.Points()
+	pts := b.Set()
 	start := time.Now()
 	res := mustMine(t, pts, Options{Distance: 1, MinPrevalence: 1})
 	if took := time.Since(start); took > 20*time.Second {
@@ -38,7 +40,7 @@ func TestAMillionPointsAtOneSpotAreOnePlace(t *testing.T) {
 }
 
 func TestNothingAndLittle(t *testing.T) {
-	for name, b := range map[string]*Builder{"nothing": {}, "one point": {}, "one feature": {}} {
+	for name, b := range map[string]*points.Builder{"nothing": {}, "one point": {}, "one feature": {}} {
 		switch name {
 		case "one point":
 			b.Add(1, 1, "A")
@@ -52,7 +54,7 @@ func TestNothingAndLittle(t *testing.T) {
 				opt := Options{Distance: 1, KNN: knn, MinPrevalence: 0.1}
 				set(&opt)
 				pts := *b
-				if res := mustMine(t, pts.Points(), opt); len(res.Patterns) != 0 {
+				if res := mustMine(t, pts.Set(), opt); len(res.Patterns) != 0 {
 					t.Errorf("%s, %s: %v", name, engineName, res.Patterns)
 				}
 			}
@@ -62,10 +64,10 @@ func TestNothingAndLittle(t *testing.T) {
 
 func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 	good := func() *Points {
-		b := &Builder{}
+		b := &points.Builder{}
 		b.Add(1, 1, "A")
 		b.Add(1, 1, "B")
-		return b.Points()
+		return b.Set()
 	}
 	for want, c := range map[string]struct {
 		change func(*Points)
@@ -136,10 +138,10 @@ func TestGreatCirclesHaveNoSeam(t *testing.T) {
 		"the south pole by two longitudes": {0, -90, 77, -90, 0},
 		"antipodes":                        {0, 0, 180, 0, 180 * degree},
 	} {
-		b := &Builder{}
+		b := &points.Builder{}
 		b.Add(c.ax, c.ay, "A")
 		b.Add(c.bx, c.by, "B")
-		pts := b.Points()
+		pts := b.Set()
 		tolerance := 0.001
 		if c.metres > 100*degree {
 			tolerance = 1 // chords hardly change near the antipode
@@ -164,7 +166,7 @@ func TestGreatCirclesHaveNoSeam(t *testing.T) {
 
 // 150 features: those at one spot make a pattern of 70, wider than a word.
 func TestManyFeatures(t *testing.T) {
-	b := &Builder{}
+	b := &points.Builder{}
 	name := func(i int) string { return fmt.Sprintf("f%03d", i) }
 	for i := range 70 {
 		b.Add(0, 0, name(i))
@@ -173,7 +175,7 @@ func TestManyFeatures(t *testing.T) {
 		b.Add(10+3*float64(i), 0, name(80+i))
 		b.Add(11+3*float64(i), 0, name(81+i))
 	}
-	pts := b.Points()
+	pts := b.Set()
 	want := ""
 	for engineName, set := range engines() {
 		opt := Options{Distance: 1, MinPrevalence: 0.5}
@@ -195,13 +197,13 @@ func TestManyFeatures(t *testing.T) {
 
 // More features than a matrix of pairs is kept for.
 func TestThousandsOfFeatures(t *testing.T) {
-	b := &Builder{}
+	b := &points.Builder{}
 	for i := range 3000 {
 		x := 10 * float64(i/2)
 		b.Add(x, 0, fmt.Sprint("f", i))
 		b.Add(x+1, 0, fmt.Sprint("f", i))
 	}
-	res := mustMine(t, b.Points(), Options{Distance: 1, MinPrevalence: 1})
+	res := mustMine(t, b.Set(), Options{Distance: 1, MinPrevalence: 1})
 	if len(res.Patterns) != 1500 {
 		t.Errorf("%d patterns, want 1500", len(res.Patterns))
 	}
@@ -209,11 +211,11 @@ func TestThousandsOfFeatures(t *testing.T) {
 
 func crowd(n, features int) *Points {
 	r := rand.New(rand.NewPCG(4, 4))
-	b := &Builder{}
+	b := &points.Builder{}
 	for range n {
 		b.Add(r.Float64(), r.Float64(), string(rune('A'+r.IntN(features))))
 	}
-	return b.Points()
+	return b.Set()
 }
 
 // Where everything neighbours everything, listing instances is hopeless: auto
@@ -235,11 +237,11 @@ func TestCrowdsDoNotExplode(t *testing.T) {
 }
 
 func TestTooManyPatternsAreAnErrorThatSaysSo(t *testing.T) {
-	b := &Builder{}
+	b := &points.Builder{}
 	for i := range 40 {
 		b.Add(0, 0, fmt.Sprint(i))
 	}
-	_, err := Mine(t.Context(), b.Points(), Options{Distance: 1, MinPrevalence: 1, All: true, Memory: 16e6})
+	_, err := Mine(t.Context(), b.Set(), Options{Distance: 1, MinPrevalence: 1, All: true, Memory: 16e6})
 	if err == nil || !strings.Contains(err.Error(), "size") || !strings.Contains(err.Error(), "--min-prevalence") {
 		t.Errorf("got %v", err)
 	}

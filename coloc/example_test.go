@@ -7,11 +7,12 @@ import (
 	"os"
 
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/points"
 )
 
-// points are those of the package's example.
-func points() *coloc.Points {
-	var b coloc.Builder
+// examplePoints are those of the package's example.
+func examplePoints() *coloc.Points {
+	var b points.Builder
 	for feature, at := range map[string][][2]float64{
 		"A": {{1.75, 1.75}, {5.45, 3.75}, {8.5, 3.25}, {4.25, 5}},
 		"B": {{2.1, 0.5}, {10.65, 0.85}, {13.74, 3.9}, {6.25, 1.35}, {15.1, 6}},
@@ -21,12 +22,12 @@ func points() *coloc.Points {
 			b.Add(p[0], p[1], feature)
 		}
 	}
-	return b.Points()
+	return b.Set()
 }
 
 // The maximal patterns of the package's example.
 func ExampleMine() {
-	pts := points()
+	pts := examplePoints()
 	result, err := coloc.Mine(context.Background(), pts, coloc.Options{Distance: 2.95, MinPrevalence: 0.4})
 	if err != nil {
 		log.Fatal(err)
@@ -42,7 +43,7 @@ func ExampleMine() {
 
 // Rules say how often the one stands where the other does.
 func ExampleSurvey_Rules() {
-	pts := points()
+	pts := examplePoints()
 	survey, err := coloc.NewSurvey(pts, coloc.Options{Distance: 2.95, MinPrevalence: 0.5})
 	if err != nil {
 		log.Fatal(err)

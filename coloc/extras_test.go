@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
@@ -195,6 +197,10 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 				t.Fatalf("SVG: %v\n%s", err, describe(pts, opt))
 			}
 		}
+		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err == nil || !strings.Contains(err.Error(), "reference system is not known") {
+			t.Fatalf("an unknown reference system: %v", err)
+		}
+		pts.CRS = points.Plane
 		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err != nil {
 			t.Fatal(err)
 		}
@@ -202,23 +208,25 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 			Features []struct {
 				Geometry   struct{ Type string }
 				Properties struct {
-					Pattern int
-					Feature string
+					Patterns []int
+					Feature  string
 				}
 			}
 		}
 		if err := json.Unmarshal(geo.Bytes(), &fc); err != nil {
 			t.Fatal(err)
 		}
-		points := map[string]int64{}
+		shown := map[string]int64{}
 		for _, f := range fc.Features {
 			if f.Geometry.Type == "Point" {
-				points[fmt.Sprint(f.Properties.Pattern, f.Properties.Feature)]++
+				for _, p := range f.Properties.Patterns {
+					shown[fmt.Sprint(p, f.Properties.Feature)]++
+				}
 			}
 		}
 		for i, p := range res.Patterns {
 			for k, f := range p.Features {
-				if got := points[fmt.Sprint(i+1, pts.Features[f])]; got != p.Counts[k] {
+				if got := shown[fmt.Sprint(i+1, pts.Features[f])]; got != p.Counts[k] {
 					t.Fatalf("pattern %v shows %d points of %s, want %d", p.Features, got, pts.Features[f], p.Counts[k])
 				}
 			}
@@ -227,14 +235,14 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 }
 
 func TestReportsSayTheSameInEveryFormat(t *testing.T) {
-	in, err := ReadFile("testdata/fixtures/adnosi_huang2004.csv", ReadOptions{})
+	in, err := points.ReadFile("testdata/fixtures/adnosi_huang2004.csv", points.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := mustMine(t, in.Points, Options{Distance: 2.95, MinPrevalence: 0.4})
-	r := NewReport(in.Points, res)
+	res := mustMine(t, in.Set, Options{Distance: 2.95, MinPrevalence: 0.4})
+	r := NewReport(in.Set, res)
 	var table, csv strings.Builder
-	if err := errors.Join(r.WriteTable(&table), r.WriteCSV(&csv)); err != nil {
+	if err := errors.Join(r.WriteTable(&table), WriteCSV(&csv, r)); err != nil {
 		t.Fatal(err)
 	}
 	js, err := json.Marshal(r.Patterns[0])
@@ -248,7 +256,7 @@ func TestReportsSayTheSameInEveryFormat(t *testing.T) {
 	if !strings.Contains(table.String(), "2     0.4000  A, B     3/4  2/5") {
 		t.Errorf("table:\n%s", table.String())
 	}
-	if !strings.Contains(csv.String(), "1,2,0.4,A,3,4,0.75") {
+	if !strings.Contains(csv.String(), "0,1,2,0.4,A,3,4,0.75") {
 		t.Errorf("CSV:\n%s", csv.String())
 	}
 }

@@ -4,97 +4,185 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 
-	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/geojson"
+	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoJSON writes a FeatureCollection for a map. For each pattern (numbered
-// from 1 by "pattern") there is a MultiLineString with the edges of instances
-// that between them hold every participating point, and a Point for each
-// participating point, with its feature and row (from 1) in the input.
+// WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 says:
+// a Point for each participating point, once, with its feature, its row (from 1)
+// in the input and the numbers (from 1) of the patterns in which it takes part;
+// then for each pattern the edges of instances that between them hold all its
+// participating points, a MultiLineString an instance. Positions in a plane
+// (points.Plane) are written as they are; those of an unknown reference system
+// are refused.
 func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
-	b := bufio.NewWriter(w)
-	if _, err := b.WriteString(`{"type":"FeatureCollection","features":[`); err != nil {
-		return err
-	}
-	first := true
-	put := func(f *geojson.Feature) error {
-		sep := ",\n"
-		if first {
-			sep, first = "\n", false
-		}
-		if _, err := b.WriteString(sep); err != nil {
-			return err
-		}
-		data, err := json.Marshal(f)
-		if err != nil {
-			return fmt.Errorf("writing GeoJSON: %w", err)
-		}
-		_, err = b.Write(data)
-		return err
-	}
-	for i, p := range patterns {
-		if err := s.putPattern(ctx, i+1, p, put); err != nil {
-			return err
-		}
-	}
-	if _, err := b.WriteString("\n]}\n"); err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-func (s *Survey) putPattern(ctx context.Context, number int, p Pattern, put func(*geojson.Feature) error) error {
-	shown, err := s.show(ctx, p)
+	convert, err := toGeoJSON(s.pts.CRS)
 	if err != nil {
 		return err
 	}
-	edges := orb.MultiLineString{}
-	for _, clique := range shown.cliques {
-		for i, a := range clique {
-			for _, b := range clique[:i] {
-				edges = append(edges, orb.LineString{s.position(b), s.position(a)})
-			}
-		}
-	}
-	f := geojson.NewFeature(edges)
-	f.Properties["pattern"] = number
-	f.Properties["features"] = s.pts.Names(p.Features)
-	f.Properties["participation_index"] = p.Index
-	if err := put(f); err != nil {
+	l, err := s.layers(ctx, patterns)
+	if err != nil {
 		return err
 	}
-	in := make(map[int32]bool, len(p.Features))
-	for _, f := range p.Features {
-		in[f] = true
-	}
-	for place, part := range shown.part {
-		if !part {
-			continue
+	g := &geoWriter{w: bufio.NewWriter(w), s: s, convert: convert}
+	g.text(`{"type":"FeatureCollection","features":[`)
+	for row, numbers := range l.of {
+		if len(numbers) > 0 {
+			g.point(int32(row), numbers)
 		}
-		for k := s.g.first[place]; k < s.g.first[place+1]; k++ {
-			if !in[s.g.feat[k]] {
-				continue
-			}
-			for _, m := range s.g.pointsOf(k) {
-				f := geojson.NewFeature(orb.Point{s.pts.X[m], s.pts.Y[m]})
-				f.Properties["pattern"] = number
-				f.Properties["feature"] = s.pts.Features[s.g.feat[k]]
-				f.Properties["row"] = m + 1
-				if err := put(f); err != nil {
-					return err
+	}
+	for i, p := range patterns {
+		for _, clique := range l.cliques[i] {
+			g.instance(i+1, p, clique)
+		}
+	}
+	g.text("\n]}\n")
+	return g.w.Flush() // a bufio.Writer keeps its first error
+}
+
+// CanWriteGeoJSON says why points of a reference system cannot be written as
+// GeoJSON, or nothing.
+func CanWriteGeoJSON(crs *points.CRS) error {
+	_, err := toGeoJSON(crs)
+	return err
+}
+
+// toGeoJSON says how positions become longitudes and latitudes.
+func toGeoJSON(crs *points.CRS) (func(x, y float64) (float64, float64), error) {
+	switch {
+	case crs == points.Plane:
+		return func(x, y float64) (float64, float64) { return x, y }, nil
+	case crs == nil:
+		return nil, errors.New("GeoJSON is in WGS 84, and the points' reference system is not known: say it with --crs EPSG:n, or --planar to write the numbers as they are")
+	case !crs.Convertible():
+		return nil, fmt.Errorf("GeoJSON is in WGS 84, and %v cannot be converted to it: say a system that can with --crs EPSG:n, or --planar to write the numbers as they are", crs)
+	}
+	return func(x, y float64) (float64, float64) {
+		lon, lat := crs.ToWGS84(x, y)
+		return math.Round(lon*1e8) / 1e8, math.Round(lat*1e8) / 1e8 // a millimetre
+	}, nil
+}
+
+// layers are what a map shows of patterns.
+type layers struct {
+	of      [][]int32   // for each point the numbers of its patterns, from 1
+	cliques [][][]int32 // for each pattern instances, as places
+}
+
+func (s *Survey) layers(ctx context.Context, patterns []Pattern) (*layers, error) {
+	l := &layers{of: make([][]int32, s.pts.Len()), cliques: make([][][]int32, len(patterns))}
+	for i, p := range patterns {
+		shown, err := s.show(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		l.cliques[i] = shown.cliques
+		in := make(map[int32]bool, len(p.Features))
+		for _, f := range p.Features {
+			in[f] = true
+		}
+		for place, part := range shown.part {
+			for k := s.g.first[place]; part && k < s.g.first[place+1]; k++ {
+				if !in[s.g.feat[k]] {
+					continue
+				}
+				for _, m := range s.g.pointsOf(k) {
+					l.of[m] = append(l.of[m], int32(i+1))
 				}
 			}
 		}
 	}
-	return nil
+	return l, nil
 }
 
-// position is where a place's first point was put in the input.
-func (s *Survey) position(place int32) orb.Point {
-	m := s.g.membersOf(place)[0]
-	return orb.Point{s.pts.X[m], s.pts.Y[m]}
+// geoWriter writes the features of a FeatureCollection.
+type geoWriter struct {
+	w       *bufio.Writer
+	s       *Survey
+	convert func(x, y float64) (float64, float64)
+	more    bool
+	buf     []byte
+}
+
+func (g *geoWriter) text(s string) { g.w.WriteString(s) }
+
+// feature starts one, after the last.
+func (g *geoWriter) feature() {
+	if g.more {
+		g.text(",")
+	}
+	g.more = true
+	g.text("\n")
+}
+
+// position is [x,y].
+func (g *geoWriter) position(buf []byte, point int32) []byte {
+	x, y := g.convert(g.s.pts.X[point], g.s.pts.Y[point])
+	buf = strconv.AppendFloat(append(buf, '['), x, 'f', -1, 64)
+	return append(strconv.AppendFloat(append(buf, ','), y, 'f', -1, 64), ']')
+}
+
+func (g *geoWriter) point(row int32, patterns []int32) {
+	g.feature()
+	b := append(g.buf[:0], `{"type":"Feature","geometry":{"type":"Point","coordinates":`...)
+	b = g.position(b, row)
+	b = append(b, `},"properties":{"layer":"point","feature":`...)
+	b = append(b, quoted(g.s.pts.Features[g.s.pts.Feature[row]])...)
+	b = append(b, `,"row":`...)
+	b = strconv.AppendInt(b, int64(row)+1, 10)
+	b = append(b, `,"patterns":[`...)
+	for i, p := range patterns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(p), 10)
+	}
+	g.buf = append(b, "]}}"...)
+	g.w.Write(g.buf)
+}
+
+func (g *geoWriter) instance(number int, p Pattern, clique []int32) {
+	if len(clique) < 2 {
+		return // all its points are at one place
+	}
+	g.feature()
+	b := append(g.buf[:0], `{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[`...)
+	first := true
+	for i, a := range clique {
+		for _, o := range clique[:i] {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = append(g.position(append(b, '['), g.s.g.membersOf(o)[0]), ',')
+			b = append(g.position(b, g.s.g.membersOf(a)[0]), ']')
+		}
+	}
+	b = append(b, `]},"properties":{"layer":"instance","pattern":`...)
+	b = strconv.AppendInt(b, int64(number), 10)
+	b = append(b, `,"features":[`...)
+	for i, name := range g.s.pts.Names(p.Features) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, quoted(name)...)
+	}
+	b = append(b, `],"participation_index":`...)
+	b = strconv.AppendFloat(b, p.Index, 'g', -1, 64)
+	g.buf = append(b, "}}"...)
+	g.w.Write(g.buf)
+}
+
+// quoted is text as JSON.
+func quoted(s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil { // text always has a form
+		panic(err)
+	}
+	return b
 }

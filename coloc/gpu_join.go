@@ -88,7 +88,7 @@ type gpuInput struct {
 // distance are to be joined.
 func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuInput) {
 	n := pts.Len()
-	x, y, z := pts.positions(r.job.Geographic, r.job.crew)
+	x, y, z := positions(pts, r.job.Geographic, r.job.crew)
 	s := &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit, grid: newGPUGrid(x, y, z, side, r.job.crew)}
 	need := int64(gpuBytesPerPoint * n)
 	if z != nil {

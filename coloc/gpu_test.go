@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -112,12 +114,12 @@ func TestGPUOnPublishedExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, fix := range fixtures {
-		in, err := ReadFile("testdata/fixtures/"+name+".csv", ReadOptions{})
+		in, err := points.ReadFile("testdata/fixtures/"+name+".csv", points.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, algorithm := range []Algorithm{Auto, SGCT} {
-			sameAsCPU(t, in.Points, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d, Algorithm: algorithm})
+			sameAsCPU(t, in.Set, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d, Algorithm: algorithm})
 		}
 	}
 }

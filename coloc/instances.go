@@ -22,6 +22,7 @@ type walker struct {
 	buf      []int32
 	chosen   []int32
 	steps    int64 // left; below zero the walk is given up
+	ctx      context.Context
 }
 
 var errTooManySteps = errors.New("too many instances")
@@ -59,6 +60,9 @@ choices:
 		if w.steps--; w.steps < 0 {
 			return false, errTooManySteps
 		}
+		if w.steps&0xffff == 0 && w.ctx.Err() != nil {
+			return false, w.ctx.Err()
+		}
 		at := w.place(item)
 		for k := level + 1; k < len(w.features); k++ {
 			out := w.lists[level][k][:0]
@@ -93,7 +97,7 @@ func (s *Survey) Instances(ctx context.Context, p Pattern, n int) ([][]int32, er
 	}
 	placeOf := g.placeOf(s.pts.Len())
 	w := walker{
-		g: g, features: p.Features, steps: instanceSteps,
+		g: g, features: p.Features, steps: instanceSteps, ctx: ctx,
 		place: func(item int32) int32 { return placeOf[item] },
 		items: func(place, f int32, out []int32) []int32 {
 			if k, ok := g.entry(place, f); ok {

@@ -77,7 +77,7 @@ func (g *neighbours) list(ctx context.Context, crew crew, budget int64) error {
 	end := make([]uint32, g.len())
 	var edges atomic.Int64
 	scratch := make([][]int32, crew.workers)
-	err := crew.each(ctx, len(blocks), func(w, b int) error {
+	err := crew.at("listing neighbours").each(ctx, len(blocks), func(w, b int) error {
 		lists := scratch[w][:0]
 		err := g.eachCell(b, func(lo, hi int32, spans []span) error {
 			for i := lo; i < hi; i++ {

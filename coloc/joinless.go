@@ -1,7 +1,6 @@
 package coloc
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +17,10 @@ type joinless struct {
 	*job
 	pts    *Points
 	total  []int64
-	star   [][]int32 // by point: neighbours of later features, by feature, then number
+	stars  *stars
 	memory *meter
+	seen   [][]uint32 // of each worker: point -> stamp
+	stamp  []uint32
 }
 
 // rows are the clique instances of a set, each len(set) points, ascending.
@@ -48,13 +49,11 @@ func (r *rows) starting(p int32) (lo, hi int) {
 }
 
 func mineJoinless(ctx context.Context, pts *Points, job *job) ([]found, error) {
-	j := &joinless{job: job, pts: pts, total: pts.Totals(), star: make([][]int32, pts.Len()), memory: newMeter(job.budget)}
-	if err := j.fillStars(ctx); err != nil {
+	j := &joinless{job: job, pts: pts, total: pts.Totals(), memory: newMeter(job.budget)}
+	j.seen, j.stamp = make([][]uint32, job.crew.workers), make([]uint32, job.crew.workers)
+	var err error
+	if j.stars, err = newStars(ctx, pts, job, j.memory, "joinless"); err != nil {
 		return nil, err
-	}
-	points := make([][]int32, len(pts.Features))
-	for p, f := range pts.Feature {
-		points[f] = append(points[f], int32(p))
 	}
 	var out []found
 	level := make(map[string]*rows) // clique instances of the prevalent sets of one size
@@ -62,15 +61,20 @@ func mineJoinless(ctx context.Context, pts *Points, job *job) ([]found, error) {
 	for f := range pts.Features {
 		set := []int32{int32(f)}
 		sets = append(sets, set)
-		level[setKey(set)] = &rows{1, points[f]}
+		lo, hi := j.stars.points(int32(f))
+		own := &rows{1, make([]int32, 0, hi-lo)}
+		for p := lo; p < hi; p++ {
+			own.cells = append(own.cells, p)
+		}
+		level[setKey(set)] = own
 	}
 	for size := 2; len(sets) > 1; size++ {
-		candidates := apriori(sets, level)
+		candidates := apriori(sets, func(set []int32) bool { return level[setKey(set)] != nil })
 		tables := make([]*rows, len(candidates))
 		counts := make([][]int64, len(candidates))
-		err := j.crew.each(ctx, len(candidates), func(_, i int) error {
+		err := j.crew.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates), func(w, i int) error {
 			var err error
-			tables[i], counts[i], err = j.instances(candidates[i], points, level)
+			tables[i], counts[i], err = j.instances(ctx, w, candidates[i], level)
 			return err
 		})
 		if err != nil {
@@ -96,30 +100,9 @@ func mineJoinless(ctx context.Context, pts *Points, job *job) ([]found, error) {
 	return out, nil
 }
 
-func (j *joinless) fillStars(ctx context.Context) error {
-	one := *j.job
-	one.crew.workers = 1 // stars of one point come from several chunks of the sweep
-	err := one.sweepPairs(ctx, j.pts, func(_ int, a, b int32) error {
-		j.star[a] = append(j.star[a], b)
-		if !j.memory.take(8) {
-			return fmt.Errorf("joinless: the stars (patterns of size 2) need more than the memory bound: raise --memory, take a smaller --distance or --algorithm auto")
-		}
-		return nil
-	})
-	for _, star := range j.star {
-		slices.SortFunc(star, func(a, b int32) int {
-			if c := cmp.Compare(j.pts.Feature[a], j.pts.Feature[b]); c != 0 {
-				return c
-			}
-			return cmp.Compare(a, b)
-		})
-	}
-	return err
-}
-
 // apriori joins sets that differ in their last feature and keeps those whose
-// subsets are all there. sets are in ascending order.
-func apriori(sets [][]int32, known map[string]*rows) [][]int32 {
+// subsets are all known. sets are in ascending order.
+func apriori(sets [][]int32, known func(set []int32) bool) [][]int32 {
 	var out [][]int32
 	for i, a := range sets {
 		last := len(a) - 1
@@ -130,7 +113,7 @@ func apriori(sets [][]int32, known map[string]*rows) [][]int32 {
 			c := append(slices.Clone(a), b[last])
 			ok := true
 			for drop := 0; ok && drop < len(c); drop++ {
-				_, ok = known[setKey(slices.Delete(slices.Clone(c), drop, drop+1))]
+				ok = known(slices.Delete(slices.Clone(c), drop, drop+1))
 			}
 			if ok {
 				out = append(out, c)
@@ -140,55 +123,70 @@ func apriori(sets [][]int32, known map[string]*rows) [][]int32 {
 	return out
 }
 
-// instances lists the clique instances of c and counts its points; no counts
-// when c is not prevalent.
-func (j *joinless) instances(c []int32, points [][]int32, level map[string]*rows) (*rows, []int64, error) {
-	rest := level[setKey(c[1:])]
-	out := &rows{width: len(c)}
-	for _, p := range points[c[0]] {
-		star := j.star[p]
-		lo, _ := slices.BinarySearchFunc(star, c[1], func(q, f int32) int { return cmp.Compare(j.pts.Feature[q], f) })
-		for _, q := range star[lo:] {
-			if j.pts.Feature[q] != c[1] {
-				break
+// instances counts the points of c in its clique instances and, when c is
+// prevalent, lists these; no counts when it is not. The instances are found twice:
+// so none is kept of a set that is not prevalent, and the room for the others is
+// known before it is taken.
+func (j *joinless) instances(ctx context.Context, w int, c []int32, level map[string]*rows) (*rows, []int64, error) {
+	if j.seen[w] == nil {
+		j.seen[w] = make([]uint32, j.pts.Len())
+	}
+	j.stamp[w]++
+	seen, stamp := j.seen[w], j.stamp[w]
+	counts := make([]int64, len(c))
+	many := int64(0)
+	count := func(p int32, row []int32) {
+		many++
+		mark := func(k int, q int32) {
+			if at := &seen[q]; *at != stamp {
+				*at = stamp
+				counts[k]++
 			}
+		}
+		mark(0, p)
+		for k, q := range row {
+			mark(k+1, q)
+		}
+	}
+	if err := j.each(ctx, c, level, count); err != nil {
+		return nil, nil, err
+	}
+	for k, f := range c {
+		if !prevalent(counts[k], j.total[f], j.MinPrevalence) {
+			return nil, nil, nil
+		}
+	}
+	cells := many * int64(len(c))
+	if !j.memory.take(4 * cells) {
+		return nil, nil, fmt.Errorf("joinless: the %d instances of a pattern of size %d (%s) need more than the memory bound: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", many, len(c), strings.Join(j.pts.Names(c), ", "))
+	}
+	out := &rows{len(c), make([]int32, 0, cells)}
+	err := j.each(ctx, c, level, func(p int32, row []int32) { out.cells = append(append(out.cells, p), row...) })
+	return out, counts, err
+}
+
+// each calls do with every clique instance of c: its first point and a row of the
+// others.
+func (j *joinless) each(ctx context.Context, c []int32, level map[string]*rows, do func(p int32, row []int32)) error {
+	rest := level[setKey(c[1:])]
+	lo, hi := j.stars.points(c[0])
+	for p := lo; p < hi; p++ {
+		if p&255 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, q := range j.stars.ofFeature(p, c[1]) {
 			from, to := rest.starting(q)
 		rows:
 			for i := from; i < to; i++ {
 				row := rest.row(i)
 				for _, r := range row[1:] {
-					if !j.inStar(p, r) {
+					if !j.stars.joined(p, r) {
 						continue rows
 					}
 				}
-				out.cells = append(append(out.cells, p), row...)
-				if !j.memory.take(4 * int64(len(c))) {
-					return nil, nil, fmt.Errorf("joinless: the instances of a pattern of size %d (%s) need more than the memory bound: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", len(c), strings.Join(j.pts.Names(c), ", "))
-				}
+				do(p, row)
 			}
 		}
 	}
-	counts := make([]int64, len(c))
-	for k, f := range c {
-		distinct := make(map[int32]struct{})
-		for i := range out.len() {
-			distinct[out.row(i)[k]] = struct{}{}
-		}
-		counts[k] = int64(len(distinct))
-		if !prevalent(counts[k], j.total[f], j.MinPrevalence) {
-			j.memory.give(4 * int64(len(out.cells)))
-			return nil, nil, nil
-		}
-	}
-	return out, counts, nil
-}
-
-func (j *joinless) inStar(p, q int32) bool {
-	_, ok := slices.BinarySearchFunc(j.star[p], q, func(a, b int32) int {
-		if c := cmp.Compare(j.pts.Feature[a], j.pts.Feature[b]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	})
-	return ok
+	return nil
 }

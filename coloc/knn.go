@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // Nearest neighbours: the reach of a place is the squared distance of the k-th
@@ -24,12 +25,12 @@ type kdTree struct {
 
 const kdLeaf = 8
 
-func newKDTree(p *places) *kdTree {
+func newKDTree(ctx context.Context, p *places) *kdTree {
 	t := &kdTree{p: p, order: make([]int32, p.len()), axis: make([]int8, p.len())}
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
-	t.build(0, len(t.order))
+	t.build(ctx, 0, len(t.order))
 	return t
 }
 
@@ -43,8 +44,9 @@ func (p *places) coord(axis int8, i int32) float64 {
 	return p.z[i]
 }
 
-func (t *kdTree) build(lo, hi int) {
-	if hi-lo <= kdLeaf {
+// build sorts a range; a tree of which ctx has ended is not used.
+func (t *kdTree) build(ctx context.Context, lo, hi int) {
+	if hi-lo <= kdLeaf || hi-lo > 1<<12 && ctx.Err() != nil {
 		return
 	}
 	axes := int8(2)
@@ -67,8 +69,8 @@ func (t *kdTree) build(lo, hi int) {
 	})
 	mid := (lo + hi) / 2
 	t.axis[mid] = best
-	t.build(lo, mid)
-	t.build(mid+1, hi)
+	t.build(ctx, lo, mid)
+	t.build(ctx, mid+1, hi)
 }
 
 // visit calls do for every place whose squared distance is at most *limit,
@@ -131,56 +133,69 @@ func (n *nearest) add(d2 float64, points int64) float64 {
 // is, that are also within the squared distance limit.
 func joinNearest(ctx context.Context, p *places, k int, limit float64, crew crew, budget int64) (*neighbours, error) {
 	n := p.len()
+	points := make([]int64, n)
+	all := int64(0)
+	for i := range points {
+		for e := p.first[i]; e < p.first[i+1]; e++ {
+			points[i] += int64(p.weight[e])
+		}
+		all += points[i]
+	}
 	g := &neighbours{places: p, limit: limit, reach: make([]float64, n)}
-	tree := newKDTree(p)
+	tree := newKDTree(ctx, p)
 	within := make([][][]int32, blockCount(n)) // per block, per place: those in its reach
-	err := crew.each(ctx, len(within), func(_, b int) error {
+	var held atomic.Int64
+	err := crew.at("nearest neighbours").each(ctx, len(within), func(_, b int) error {
 		lo, hi := int32(b<<blockShift), int32(min(n, (b+1)<<blockShift))
 		within[b] = make([][]int32, hi-lo)
+		steps := 0
+		stopped := func() bool { // a place may have a million neighbours
+			steps++
+			return steps&4095 == 0 && ctx.Err() != nil
+		}
 		for i := lo; i < hi; i++ {
-			here := int64(0)
-			for e := p.first[i]; e < p.first[i+1]; e++ {
-				here += int64(p.weight[e])
-			}
-			reach := limit
-			if here-1 >= int64(k) {
-				reach = 0
-			} else {
-				best := nearest{k: int64(k) - (here - 1)}
-				bound := limit
+			bound := limit
+			switch {
+			case points[i]-1 >= int64(k):
+				bound = 0
+			case all-1 > int64(k): // else all are among the nearest
+				best := nearest{k: int64(k) - (points[i] - 1)}
 				tree.visit(i, 0, n, &bound, func(j int32, d2 float64) {
-					if j == i {
-						return
+					switch {
+					case stopped():
+						bound = -1
+					case j != i:
+						bound = min(limit, best.add(d2, points[j]))
 					}
-					points := int64(0)
-					for e := p.first[j]; e < p.first[j+1]; e++ {
-						points += int64(p.weight[e])
-					}
-					bound = min(limit, best.add(d2, points))
 				})
-				reach = bound
 			}
-			g.reach[i] = reach
-			tree.visit(i, 0, n, &reach, func(j int32, _ float64) {
-				if j != i {
-					within[b][i-lo] = append(within[b][i-lo], j)
+			g.reach[i] = bound
+			var list []int32
+			tree.visit(i, 0, n, &bound, func(j int32, _ float64) {
+				switch {
+				case stopped() || 8*int64(len(list)) > budget:
+					bound = -1
+				case j != i:
+					list = append(list, j)
 				}
 			})
+			within[b][i-lo] = list
+			if 28*int64(n)+8*held.Add(int64(len(list))) > budget {
+				return fmt.Errorf("the %d nearest neighbours of %d places need more than the memory bound for patterns of size 2: raise --memory or take fewer neighbours", k, n)
+			}
+			if bound < 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	var total int64
 	lists := make([][]int32, n)
 	for b := range within {
 		for o, list := range within[b] {
 			i := int32(b<<blockShift + o)
-			total += 2 * int64(len(list))
-			if 28*int64(n)+4*total > budget {
-				return nil, fmt.Errorf("the %d nearest neighbours of %d places need more than the memory bound for patterns of size 2: raise --memory or take fewer neighbours", k, n)
-			}
 			lists[i] = append(lists[i], list...)
 			for _, j := range list {
 				lists[j] = append(lists[j], i)

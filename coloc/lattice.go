@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // The lattice of feature sets is searched depth first from below. A node is a
@@ -24,6 +25,9 @@ type lattice[M words] struct {
 	root  table[M]
 	tasks *tasks // nil on one core
 	work  []*latticeWorker[M]
+
+	crew  crew
+	nodes atomic.Int64 // visited
 }
 
 // latticeWorker is one core's scratch.
@@ -72,6 +76,7 @@ func newLattice[M words](u *universe[M], s *store, c crew, all bool, budget int6
 // search mines the universe. order lists its bits in the order in which
 // patterns grow; with a root only the root starts one.
 func (l *lattice[M]) search(ctx context.Context, c crew, order []int) error {
+	l.crew = c.at("searching patterns")
 	var first []node[M]
 	var none, later M
 	for _, b := range slices.Backward(order) {
@@ -118,6 +123,9 @@ func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 	}
 	if err := l.store.failure(); err != nil {
 		return err
+	}
+	if n := l.nodes.Add(1); n&255 == 0 {
+		l.crew.tell(n, 0)
 	}
 	whole := or(n.head, n.tail)
 	if !l.all && l.store.holds(l.features(whole)) {

@@ -10,25 +10,47 @@ import (
 
 // crew is the cores a job may use. With one worker everything runs on the
 // calling goroutine, in order: the sequential engine.
-type crew struct{ workers int }
+type crew struct {
+	workers int
+	// progress is told how far a step with a name is; nil for nobody.
+	progress func(stage string, done, total int64)
+	stage    string
+}
+
+// at is the crew at work on a step that is worth a name.
+func (c crew) at(stage string) crew {
+	c.stage = stage
+	return c
+}
+
+func (c crew) tell(done, total int64) {
+	if c.progress != nil && c.stage != "" {
+		c.progress(c.stage, done, total)
+	}
+}
 
 // each calls do(worker, item) for every item, cores taking the next one as
 // they come free. It stops at the first error or when ctx ends.
 func (c crew) each(ctx context.Context, items int, do func(worker, item int) error) error {
+	var next atomic.Int64
 	var failed atomic.Bool
 	var once sync.Once
 	var first error
-	par.For(c.workers, items, 1, func(worker, item, _ int) {
-		if failed.Load() {
-			return
-		}
-		err := ctx.Err()
-		if err == nil {
-			err = do(worker, item)
-		}
-		if err != nil {
-			once.Do(func() { first = err })
-			failed.Store(true)
+	par.Do(min(c.workers, max(1, items)), func(worker int) {
+		for !failed.Load() {
+			item := int(next.Add(1) - 1)
+			if item >= items {
+				return
+			}
+			err := ctx.Err()
+			if err == nil {
+				c.tell(int64(item), int64(items))
+				err = do(worker, item)
+			}
+			if err != nil {
+				once.Do(func() { first = err })
+				failed.Store(true)
+			}
 		}
 	})
 	return first

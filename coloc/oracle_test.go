@@ -1,6 +1,8 @@
 package coloc
 
 import (
+	"github.com/collocate/collocate/points"
+
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -160,7 +162,7 @@ func showOracle(pts *Points, opt Options) string {
 // randomCase draws a small input with everything that is awkward: duplicates,
 // points on a lattice where distances tie, clusters, rare features.
 func randomCase(r *rand.Rand) (*Points, Options) {
-	b := &Builder{}
+	b := &points.Builder{}
 	features := 1 + r.IntN(7)
 	n := r.IntN(40)
 	opt := Options{
@@ -209,7 +211,7 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 		}
 		b.Add(x, y, string(rune('A'+f)))
 	}
-	return b.Points(), opt
+	return b.Set(), opt
 }
 
 func describe(pts *Points, opt Options) string {

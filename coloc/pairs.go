@@ -46,7 +46,7 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 	n := len(g.total)
 	counters := make([]*pairCounter, crew.workers)
 	var edges atomic.Int64
-	err := crew.each(ctx, blockCount(g.len()), func(w, b int) error {
+	err := crew.at("counting pairs").each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counters[w] == nil {
 			counters[w] = newPairCounter(g)
 		}

@@ -38,7 +38,7 @@ func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
 	n := pts.Len()
 	p := &places{}
 	d := dealer{places: p, fromFeature: pts.Feature, crew: c}
-	d.fromX, d.fromY, d.fromZ = pts.positions(geographic, c)
+	d.fromX, d.fromY, d.fromZ = positions(pts, geographic, c)
 	// Memory that was used before is cleared when it is made: on all cores, the
 	// largest piece first.
 	var b box
@@ -52,12 +52,12 @@ func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
 		func() { p.x = make([]float64, n) },
 		func() { p.y = make([]float64, n) },
 		func() { p.feat, p.members = make([]int32, n), make([]int32, n) },
-		func() { b.low[0], b.width[0] = extent(d.fromX, crew{1}) },
-		func() { b.low[1], b.width[1] = extent(d.fromY, crew{1}) },
+		func() { b.low[0], b.width[0] = extent(d.fromX, crew{workers: 1}) },
+		func() { b.low[1], b.width[1] = extent(d.fromY, crew{workers: 1}) },
 		func() {
 			if geographic {
 				p.z = make([]float64, n)
-				b.low[2], b.width[2] = extent(d.fromZ, crew{1})
+				b.low[2], b.width[2] = extent(d.fromZ, crew{workers: 1})
 			}
 		},
 	)

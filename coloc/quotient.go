@@ -67,7 +67,7 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	localAbove, localBelow := make([]int32, len(local)), make([]int32, len(local))
 	var mu sync.Mutex
 	labels := make([][]int32, s.job.crew.workers)
-	err = s.job.crew.each(ctx, opt.Rounds, func(w, round int) error {
+	err = s.job.crew.at("relabelling").each(ctx, opt.Rounds, func(w, round int) error {
 		if labels[w] == nil {
 			labels[w] = make([]int32, n)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +18,7 @@ import (
 // with p_value, instances and rules where they were asked for.
 type Report struct {
 	Distance float64         `json:"distance,omitempty"`
+	Unit     string          `json:"unit,omitempty"` // of the distance, as far as it is known
 	Patterns []ReportPattern `json:"patterns"`
 	Rules    []ReportRule    `json:"rules,omitempty"`
 }
@@ -68,15 +70,6 @@ func NewReport(pts *Points, res *Result) *Report {
 		r.Patterns[i] = rp
 	}
 	return r
-}
-
-// Names gives the features' names.
-func (p *Points) Names(features []int32) []string {
-	names := make([]string, len(features))
-	for i, f := range features {
-		names[i] = p.Features[f]
-	}
-	return names
 }
 
 // WriteTable prints the report for people.
@@ -145,37 +138,41 @@ func (r *Report) writeRules(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteCSV prints one line for every feature of every pattern; rules follow
-// as a table of their own after an empty line.
-func (r *Report) WriteCSV(w io.Writer) error {
+// WriteCSV writes reports as one table: a line for every feature of every
+// pattern. Patterns are numbered from 1 for each distance.
+func WriteCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
-	head := []string{"pattern", "size", "participation_index", "feature", "points", "total", "participation_ratio"}
-	tested := len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
+	head := []string{"distance", "pattern", "size", "participation_index"}
+	tested := false
+	for _, r := range reports {
+		tested = tested || len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
+	}
 	if tested {
 		head = append(head, "p_value")
 	}
-	if r.Distance > 0 {
-		head = append([]string{"distance"}, head...)
-	}
-	rows := [][]string{head}
-	for i, p := range r.Patterns {
-		for _, f := range p.Features {
-			s := p.Participation[f]
-			row := []string{strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index),
-				f, strconv.FormatInt(s.Points, 10), strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())}
+	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio")}
+	for _, r := range reports {
+		for i, p := range r.Patterns {
+			row := []string{ftoa(r.Distance), strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index)}
 			if tested {
 				row = append(row, ftoa(*p.PValue))
 			}
-			if r.Distance > 0 {
-				row = append([]string{ftoa(r.Distance)}, row...)
+			for _, f := range p.Features {
+				s := p.Participation[f]
+				rows = append(rows, append(slices.Clone(row), f, strconv.FormatInt(s.Points, 10), strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())))
 			}
-			rows = append(rows, row)
 		}
 	}
-	if len(r.Rules) > 0 {
-		rows = append(rows, nil, []string{"if", "then", "participation_index", "conditional_probability", "holding", "instances"})
+	return c.WriteAll(rows)
+}
+
+// WriteRulesCSV writes the rules of reports as one table.
+func WriteRulesCSV(w io.Writer, reports ...*Report) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"distance", "if", "then", "participation_index", "conditional_probability", "holding", "instances"}}
+	for _, r := range reports {
 		for _, u := range r.Rules {
-			rows = append(rows, []string{strings.Join(u.If, ";"), strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
+			rows = append(rows, []string{ftoa(r.Distance), strings.Join(u.If, ";"), strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
 				strconv.FormatUint(u.Holding, 10), strconv.FormatUint(u.Instances, 10)})
 		}
 	}

@@ -111,7 +111,7 @@ type ruleCounter struct {
 // standing for the product of its weights, and looks for one extension of each.
 func (c *ruleCounter) count(ctx context.Context, r *Rule) error {
 	w := walker{
-		g: c.g, features: r.If, steps: instanceSteps,
+		g: c.g, features: r.If, steps: instanceSteps, ctx: ctx,
 		place: func(item int32) int32 { return c.placeOf[item] },
 		items: func(place, f int32, out []int32) []int32 {
 			if k, ok := c.g.entry(place, f); ok {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -13,8 +12,8 @@ import (
 // candidates, (4) the candidates, longest first: each gets its condensed
 // instance tree, and a candidate that is not prevalent is split into its
 // subsets of one feature less, unless these lie in an accepted pattern or have
-// been seen. On several cores every worker has its own instance table, the
-// tables are merged, and cores take cliques and candidates as they come free;
+// been seen. On several cores every worker gathers pairs of its own, these
+// are merged, and cores take cliques and candidates as they come free;
 // the caches are shared.
 
 // sgctCandidates bounds the splitting. Starting from the top means rejecting
@@ -22,14 +21,11 @@ import (
 // pattern has 11 cost at least 263,950 rejections, 50 features some 10^15.
 const sgctCandidates = 1 << 20
 
-// insTable is the table of size-2 instances: pair of features, then point of
-// the lower feature, then its neighbours of the higher feature.
-type insTable map[[2]int32]map[int32][]int32
-
 func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
 	s := &sgct{job: j, pts: pts, total: pts.Totals(), memory: newMeter(j.budget)}
 	s.evaluate = s.growTrees
-	if err := s.fillTable(ctx); err != nil {
+	var err error
+	if s.stars, err = newStars(ctx, pts, j, s.memory, "sgct"); err != nil {
 		return nil, err
 	}
 	adj, err := s.prevalentPairs(ctx)
@@ -52,7 +48,7 @@ type sgct struct {
 	*job
 	pts    *Points
 	total  []int64
-	table  insTable
+	stars  *stars
 	pairs  map[[2]int32][2]int64 // participating points of prevalent pairs
 	memory *meter
 	trees  []*instanceTree // of each worker
@@ -67,96 +63,28 @@ func (s *sgct) growTrees(ctx context.Context, candidates [][]int32) ([][]int64, 
 		s.trees = make([]*instanceTree, s.crew.workers)
 	}
 	results := make([][]int64, len(candidates))
-	err := s.crew.each(ctx, len(candidates), func(w, i int) error {
+	err := s.crew.at("instance trees").each(ctx, len(candidates), func(w, i int) error {
 		if s.trees[w] == nil {
 			s.trees[w] = newInstanceTree(s)
 		}
 		var err error
-		results[i], err = s.trees[w].participation(candidates[i])
+		results[i], err = s.trees[w].participation(ctx, candidates[i])
 		return err
 	})
 	return results, err
 }
 
-// fillTable is step 1.
-func (s *sgct) fillTable(ctx context.Context) error {
-	tables := make([]insTable, s.crew.workers)
-	for w := range tables {
-		tables[w] = make(insTable)
-	}
-	err := s.sweepPairs(ctx, s.pts, func(w int, a, b int32) error {
-		key := [2]int32{s.pts.Feature[a], s.pts.Feature[b]}
-		of := tables[w][key]
-		if of == nil {
-			of = make(map[int32][]int32)
-			tables[w][key] = of
-		}
-		of[a] = append(of[a], b)
-		if !s.memory.take(24) {
-			return fmt.Errorf("sgct: the table of instances of size 2 needs more than the memory bound: raise --memory, take a smaller --distance or --algorithm auto, which lists no instances")
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	keys := make(map[[2]int32]struct{})
-	for _, t := range tables {
-		for key := range t {
-			keys[key] = struct{}{}
-		}
-	}
-	order := slices.Collect(maps.Keys(keys))
-	merged := make([]map[int32][]int32, len(order))
-	err = s.crew.each(ctx, len(order), func(_, i int) error {
-		for _, t := range tables {
-			of := t[order[i]]
-			if merged[i] == nil {
-				merged[i] = of
-				continue
-			}
-			for a, list := range of {
-				merged[i][a] = append(merged[i][a], list...)
-			}
-		}
-		for _, list := range merged[i] {
-			slices.Sort(list)
-		}
-		return nil
-	})
-	s.table = make(insTable, len(order))
-	for i, key := range order {
-		s.table[key] = merged[i]
-	}
-	return err
-}
-
-// prevalentPairs is step 2: it drops the other pairs from the table and
-// returns the graph of those left.
+// prevalentPairs is step 2: the graph of the pairs that are.
 func (s *sgct) prevalentPairs(ctx context.Context) ([][]int32, error) {
-	order := slices.Collect(maps.Keys(s.table))
-	counts := make([][2]int64, len(order))
-	err := s.crew.each(ctx, len(order), func(_, i int) error {
-		of := s.table[order[i]]
-		distinct := make(map[int32]struct{})
-		for _, list := range of {
-			for _, b := range list {
-				distinct[b] = struct{}{}
-			}
-		}
-		counts[i] = [2]int64{int64(len(of)), int64(len(distinct))}
-		return nil
-	})
+	counts, err := s.stars.pairCounts(ctx, s.job)
 	adj := make([][]int32, len(s.total))
 	s.pairs = make(map[[2]int32][2]int64)
-	for i, key := range order {
-		if !s.reaches(key[:], counts[i][:]) {
-			delete(s.table, key)
-			continue
+	for key, c := range counts {
+		if s.reaches(key[:], c[:]) {
+			s.pairs[key] = c
+			adj[key[0]] = append(adj[key[0]], key[1])
+			adj[key[1]] = append(adj[key[1]], key[0])
 		}
-		s.pairs[key] = counts[i]
-		adj[key[0]] = append(adj[key[0]], key[1])
-		adj[key[1]] = append(adj[key[1]], key[0])
 	}
 	for _, list := range adj {
 		slices.Sort(list)
@@ -204,6 +132,9 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 				sub := slices.Delete(slices.Clone(c), drop, drop+1)
 				k := setKey(sub)
 				if _, ok := seen[k]; !ok && !accepted.holds(sub) {
+					if s.memory != nil && !s.memory.take(candidateBytes+8*int64(len(sub))) {
+						return nil, tooManyCandidates(len(seen), length)
+					}
 					seen[k] = struct{}{}
 					push(sub)
 				}
@@ -213,6 +144,9 @@ func (s *sgct) split(ctx context.Context, cliques [][]int32) ([]found, error) {
 	}
 	return accepted.patterns, accepted.failure()
 }
+
+// candidateBytes is what a candidate seen takes beside its features, twice.
+const candidateBytes = 112
 
 func tooManyCandidates(n, length int) error {
 	return fmt.Errorf("sgct: %d candidates, now at patterns of size %d: splitting from the top grows exponentially with the features that are prevalent in pairs; use --algorithm auto, or raise --min-prevalence", n, length)

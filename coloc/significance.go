@@ -58,7 +58,7 @@ func relabel[M words](ctx context.Context, s *Survey, g *neighbours, patterns []
 		bit[f] = int16(b)
 	}
 	workers := make([]*relabeller[M], s.job.crew.workers)
-	return s.job.crew.each(ctx, rounds, func(w, round int) error {
+	return s.job.crew.at("relabelling").each(ctx, rounds, func(w, round int) error {
 		if workers[w] == nil {
 			r := &relabeller[M]{g: g, bit: bit, label: make([]int32, s.pts.Len()), mask: make([]M, g.len()), state: make([]int8, g.len())}
 			r.find = searcher[M]{g: g, mask: r.mask}

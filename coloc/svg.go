@@ -104,15 +104,21 @@ func px(v float64) string {
 
 func (d *drawing) subtitle(shown int) string {
 	opt := d.s.job
-	near := fmt.Sprintf("within %v", opt.Distance)
-	if opt.Geographic {
-		near += " m"
-	}
+	near := fmt.Sprintf("within %v %s", opt.Distance, d.distanceUnit())
+	near = strings.TrimSpace(near)
 	if opt.KNN > 0 {
 		near = fmt.Sprintf("among the %d nearest", opt.KNN)
 	}
 	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v. The best %d patterns, longest first.",
 		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence, shown)
+}
+
+// distanceUnit is that of distances, as far as it is known.
+func (d *drawing) distanceUnit() string {
+	if d.s.job.Geographic {
+		return "m"
+	}
+	return d.s.pts.CRS.DistanceUnit()
 }
 
 func thousands(n int64) string {

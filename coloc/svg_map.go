@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -15,8 +16,8 @@ func (d *drawing) project(width float64) {
 	n := d.g.len()
 	d.x, d.y = make([]float64, n), make([]float64, n)
 	for i := range int32(n) {
-		p := d.s.position(i)
-		d.x[i], d.y[i] = p[0], p[1]
+		m := d.g.membersOf(i)[0]
+		d.x[i], d.y[i] = d.s.pts.X[m], d.s.pts.Y[m]
 	}
 	perUnit := 1.0 // distance units per map unit
 	if d.s.job.Geographic {
@@ -89,7 +90,7 @@ func unwrap(lon []float64) {
 	}
 }
 
-// lens enlarges the spot where most participating places are together.
+// lens enlarges the spot where most participating points are together.
 func (d *drawing) lens(number int, p Pattern, shown *showing) {
 	reach := d.typicalEdge(shown) // in map pixels
 	if len(shown.cliques) == 0 || reach > 14 || d.panelW < 220 {
@@ -100,7 +101,7 @@ func (d *drawing) lens(number int, p Pattern, shown *showing) {
 		return
 	}
 	radius := math.Max(reach*1.6, 1e-6) // of the spot, in map pixels
-	cx, cy := d.busiest(shown, radius)
+	cx, cy := d.busiest(p, shown, radius)
 	zoom := lensRadius / radius
 	lx, ly := d.panelW-lensRadius-12, d.mapH-lensRadius-12
 	if cx > d.panelW/2 && cy > d.mapH/2 {
@@ -157,25 +158,75 @@ func (d *drawing) typicalEdge(shown *showing) float64 {
 	return longest[len(longest)/2]
 }
 
-// busiest is the middle of the participating places in the fullest square of
-// the map.
-func (d *drawing) busiest(shown *showing, side float64) (x, y float64) {
-	count := make(map[[2]int]int)
-	sum := make(map[[2]int][2]float64)
-	var best [2]int
-	for place, part := range shown.part {
-		px, py := d.x[place], d.y[place]
+// busiest is the place with most participating points, those at one position all
+// counted, within the radius. Squares are looked at in the order of what they and
+// those around them hold, until no other can hold more.
+func (d *drawing) busiest(p Pattern, shown *showing, radius float64) (x, y float64) {
+	type square struct {
+		key    [2]int
+		places []int32
+		points int64 // of it and the eight around it
+	}
+	squares := make(map[[2]int]*square)
+	weight := make(map[int32]int64)
+	for i, part := range shown.part {
+		px, py := d.x[i], d.y[i]
 		if !part || px < 0 || py < 0 || px > d.panelW || py > d.mapH {
 			continue
 		}
-		k := [2]int{int(px / side), int(py / side)}
-		sum[k] = [2]float64{sum[k][0] + px, sum[k][1] + py}
-		if count[k]++; count[k] > count[best] {
-			best = k
+		place := int32(i)
+		for _, f := range p.Features {
+			if k, ok := d.g.entry(place, f); ok {
+				weight[place] += int64(d.g.weight[k])
+			}
+		}
+		key := [2]int{int(px / radius), int(py / radius)}
+		if squares[key] == nil {
+			squares[key] = &square{key: key}
+		}
+		squares[key].places = append(squares[key].places, place)
+	}
+	around := func(key [2]int, do func(place int32)) {
+		for dx := -1; dx <= 1; dx++ {
+			for dy := -1; dy <= 1; dy++ {
+				if s := squares[[2]int{key[0] + dx, key[1] + dy}]; s != nil {
+					for _, place := range s.places {
+						do(place)
+					}
+				}
+			}
 		}
 	}
-	n := float64(max(1, count[best]))
-	return sum[best][0] / n, sum[best][1] / n
+	var order []*square
+	for _, s := range squares {
+		around(s.key, func(place int32) { s.points += weight[place] })
+		order = append(order, s)
+	}
+	slices.SortFunc(order, func(a, b *square) int {
+		if c := cmp.Compare(b.points, a.points); c != 0 {
+			return c
+		}
+		return slices.Compare(a.key[:], b.key[:])
+	})
+	best := int64(-1)
+	for _, s := range order {
+		if s.points <= best {
+			break
+		}
+		const some = 300 // places tried of a crowded square
+		for i := 0; i < len(s.places); i += 1 + len(s.places)/some {
+			place, sum := s.places[i], int64(0)
+			around(s.key, func(o int32) {
+				if math.Hypot(d.x[o]-d.x[place], d.y[o]-d.y[place]) <= radius {
+					sum += weight[o]
+				}
+			})
+			if sum > best {
+				best, x, y = sum, d.x[place], d.y[place]
+			}
+		}
+	}
+	return x, y
 }
 
 // edges draws the edges of cliques around (cx, cy), enlarged.
@@ -212,9 +263,9 @@ func (d *drawing) scaleBar() {
 		}
 	}
 	label := ftoa(step)
-	if d.s.job.Geographic {
-		label += " m"
-		if step >= 1000 {
+	if unit := d.distanceUnit(); unit != "" {
+		label += " " + unit
+		if unit == "m" && step >= 1000 {
 			label = ftoa(step/1000) + " km"
 		}
 	}

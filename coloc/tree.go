@@ -1,14 +1,15 @@
 package coloc
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // instanceTree is the condensed instance tree of one candidate: level i has a
 // node for every clique of points of the candidate's first i+1 features,
-// pointing to its parent on the level before. It is one worker's scratch.
+// pointing to its parent on the level before. It is one worker's scratch, whose
+// room counts against the memory bound until it is let go.
 type instanceTree struct {
 	s      *sgct
 	levels [][]treeNode
@@ -18,30 +19,27 @@ type instanceTree struct {
 
 type treeNode struct{ point, parent int32 }
 
+// treeNodeBytes is a node with its marks when paths are followed back.
+const treeNodeBytes = 10
+
 func newInstanceTree(s *sgct) *instanceTree {
 	return &instanceTree{s: s, seen: make([]uint32, s.pts.Len())}
 }
 
 // participation counts the points of each feature on paths of full length.
-func (t *instanceTree) participation(c []int32) ([]int64, error) {
+func (t *instanceTree) participation(ctx context.Context, c []int32) ([]int64, error) {
 	counts := make([]int64, len(c))
 	if len(c) == 2 {
 		p := t.s.pairs[[2]int32{c[0], c[1]}]
 		counts[0], counts[1] = p[0], p[1]
 		return counts, nil
 	}
-	held := int64(0)
-	defer func() { t.s.memory.give(held) }()
+	defer t.shrink()
 	for len(t.levels) < len(c) {
 		t.levels = append(t.levels, nil)
 	}
-	first := t.levels[0][:0]
-	for a := range t.s.table[[2]int32{c[0], c[1]}] {
-		first = append(first, treeNode{a, -1})
-	}
-	t.levels[0] = first
-	for i := 1; i < len(c); i++ {
-		if err := t.grow(c, i, &held); err != nil {
+	for i := range c {
+		if err := t.grow(ctx, c, i); err != nil {
 			return nil, err
 		}
 		if len(t.levels[i]) == 0 {
@@ -78,37 +76,71 @@ func (t *instanceTree) participation(c []int32) ([]int64, error) {
 	return counts, nil
 }
 
-// grow makes level i: the neighbours of a node of the level before, of the
-// next feature, that neighbour all its ancestors too.
-func (t *instanceTree) grow(c []int32, i int, held *int64) error {
-	level := t.levels[i][:0]
-	tables := make([]map[int32][]int32, i)
-	for k := range tables {
-		tables[k] = t.s.table[[2]int32{c[k], c[i]}]
+// grow makes level i: the points of the first feature, or the neighbours of a
+// node of the level before, of the next feature, that neighbour all its ancestors
+// too.
+func (t *instanceTree) grow(ctx context.Context, c []int32, i int) error {
+	stars := t.s.stars
+	t.levels[i] = t.levels[i][:0]
+	if i == 0 {
+		lo, hi := stars.points(c[0])
+		for a := lo; a < hi; a++ {
+			if len(stars.ofFeature(a, c[1])) > 0 {
+				if err := t.push(c, 0, treeNode{a, -1}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	}
 	for k, n := range t.levels[i-1] {
-		for _, e := range tables[i-1][n.point] {
-			if t.fits(tables, i-2, n.parent, e) {
-				level = append(level, treeNode{e, int32(k)})
-			}
+		if k&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if grown := 10 * int64(len(level)); grown-*held > 1<<20 {
-			ok := t.s.memory.take(grown - *held)
-			*held = grown
-			if !ok {
-				return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the memory bound at its level %d: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", len(c), strings.Join(t.s.pts.Names(c), ", "), i+1)
+		for _, e := range stars.ofFeature(n.point, c[i]) {
+			if !t.fits(i-2, n.parent, e) {
+				continue
+			}
+			if err := t.push(c, i, treeNode{e, int32(k)}); err != nil {
+				return err
 			}
 		}
 	}
-	t.levels[i] = level
 	return nil
 }
 
+// push adds a node to a level. Room that is taken is counted.
+func (t *instanceTree) push(c []int32, i int, n treeNode) error {
+	level := t.levels[i]
+	if len(level) == cap(level) {
+		room := max(1024, cap(level)+cap(level)/2)
+		if !t.s.memory.take(treeNodeBytes * int64(room)) {
+			return fmt.Errorf("sgct: the instance tree of a pattern of size %d (%s) needs more than the memory bound at its level %d: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", len(c), strings.Join(t.s.pts.Names(c), ", "), i+1)
+		}
+		t.s.memory.give(treeNodeBytes * int64(cap(level)))
+		level = append(make([]treeNode, 0, room), level...)
+	}
+	t.levels[i] = append(level, n)
+	return nil
+}
+
+// shrink lets go of large levels, so that one worker's past does not take the
+// room of the others.
+func (t *instanceTree) shrink() {
+	const keep = 1 << 16
+	for i, level := range t.levels {
+		if cap(level) > keep {
+			t.s.memory.give(treeNodeBytes * int64(cap(level)))
+			t.levels[i] = nil
+		}
+	}
+}
+
 // fits walks up from the ancestor on the given level.
-func (t *instanceTree) fits(tables []map[int32][]int32, level int, at int32, e int32) bool {
+func (t *instanceTree) fits(level int, at int32, e int32) bool {
 	for ; level >= 0; level-- {
 		n := t.levels[level][at]
-		if _, ok := slices.BinarySearch(tables[level][n.point], e); !ok {
+		if !t.s.stars.joined(n.point, e) {
 			return false
 		}
 		at = n.parent

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -11,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/coloc"
-	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/points"
 )
 
 // pairsFlags are the flags of `collocate places pairs`.
 type pairsFlags struct {
-	read         coloc.ReadOptions
+	points       pointFlags
 	opt          coloc.Options
 	permutations int
 	seed         uint64
@@ -28,25 +29,25 @@ type pairsFlags struct {
 func newPlacesPairsCmd(a *app) *cobra.Command {
 	var p pairsFlags
 	cmd := &cobra.Command{
-		Use:   "pairs POINTS",
+		Use:   "pairs POINTS...",
 		Short: "Print the colocation quotients of all pairs of features",
 		Long: `Prints, for every ordered pair of features A and B, how much more often than by
 chance the neighbours of points of A are of B: the global colocation quotient
 (1: chance, more: attraction, less: avoidance), with a two-sided p-value from
 random relabelling. --local FILE writes the quotient at every point, as CSV.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate places pairs shops.csv --knn 8
-  collocate places pairs poi.csv --geographic --distance 200 --permutations 999
+  collocate places pairs poi.csv --distance 200 --permutations 999
   collocate places pairs poi.csv --knn 8 --local local.csv --of cafe --near bar,pub`,
-		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
 	f := cmd.Flags()
-	readFlags(cmd, &p.read)
+	p.points.add(cmd)
 	f.Float64VarP(&p.opt.Distance, "distance", "d", 0, "neighbours are at most this far apart")
-	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
+	f.IntVar(&p.opt.KNN, "knn", 0, "a point's neighbours are its own `K` nearest (and within --distance if given)")
 	f.IntVar(&p.permutations, "permutations", 99, "random relabellings behind the p-values (0: none)")
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relabellings")
-	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE`")
+	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE` (-: standard output)")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
@@ -54,7 +55,7 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	return cmd
 }
 
-func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
+func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	switch {
 	case p.opt.Distance == 0 && p.opt.KNN == 0:
 		return usagef("say who is a neighbour with --distance or --knn")
@@ -69,7 +70,8 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 	if err := canWrite(p.local); err != nil {
 		return fmt.Errorf("writing local quotients: %w", err)
 	}
-	in, err := readPoints(a, path, p.read)
+	defer boundHeap(a.memory)()
+	in, err := p.points.read(cmd.Context(), a, paths)
 	if err != nil {
 		return err
 	}
@@ -81,9 +83,9 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 		return err
 	}
 	opt := p.opt
-	opt.Geographic = p.read.Geographic
 	opt.Engine, opt.Threads, opt.Memory, opt.Log = a.engine, a.threads, int64(a.memory), a.log
-	s, err := coloc.NewSurvey(in.Points, opt)
+	opt.Progress = a.stages()
+	s, err := coloc.NewSurvey(in.Set, opt)
 	if err != nil {
 		return err
 	}
@@ -94,16 +96,19 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, path string) error {
 	global = slices.DeleteFunc(global, func(g coloc.Quotient) bool {
 		return q.From != nil && !slices.Contains(q.From, g.From) || q.To != nil && !slices.Contains(q.To, g.To)
 	})
-	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
+	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
 	if p.local != "" {
-		if err := writeLocal(p.local, in, local); err != nil {
+		if err := writeLocal(a, p.local, in, local); err != nil {
 			return fmt.Errorf("writing local quotients: %w", err)
 		}
+	}
+	if p.local == "-" {
+		return nil // standard output is taken
 	}
 	return p.print(a, in, global)
 }
 
-func featureNumbers(in *coloc.Input, flag string, names []string) ([]int32, error) {
+func featureNumbers(in *points.Input, flag string, names []string) ([]int32, error) {
 	var out []int32
 	for _, n := range names {
 		f, ok := slices.BinarySearch(in.Features, n)
@@ -132,7 +137,7 @@ func jsonNumber(v float64) *float64 {
 	return &v
 }
 
-func (p *pairsFlags) print(a *app, in *coloc.Input, global []coloc.Quotient) error {
+func (p *pairsFlags) print(a *app, in *points.Input, global []coloc.Quotient) error {
 	if a.json || p.format == "json" {
 		type pair struct {
 			Of       string   `json:"of"`
@@ -172,8 +177,8 @@ func rounded(v float64) string {
 
 // writeLocal writes one line a point and second feature; kind says what the
 // quotient means at a p-value of at most 0.05.
-func writeLocal(path string, in *coloc.Input, local []coloc.LocalQuotient) error {
-	return atomicfile.WriteFile(path, func(f *atomicfile.File) error {
+func writeLocal(a *app, path string, in *points.Input, local []coloc.LocalQuotient) error {
+	return a.writeTo(path, func(f io.Writer) error {
 		c := csv.NewWriter(f)
 		if err := c.Write([]string{"row", "x", "y", "of", "near", "quotient", "p_value", "kind"}); err != nil {
 			return err

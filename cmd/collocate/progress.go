@@ -20,35 +20,49 @@ type progressBars struct {
 // (0: unknown), with rate and time left. It is safe for concurrent use, and nil
 // where there is nobody to watch.
 func (a *app) progress(stage string) func(done, total int64) {
-	f, ok := a.stderr.(*os.File)
-	if a.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+	if !a.watched() {
 		return nil
 	}
-	return func(done, total int64) {
-		b := &a.bars
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.bar == nil || b.stage != stage {
-			if b.bar != nil {
-				b.bar.Clear()
-			}
-			if total <= 0 {
-				total = -1
-			}
-			b.stage = stage
-			b.bar = progressbar.NewOptions64(total,
-				progressbar.OptionSetWriter(a.stderr),
-				progressbar.OptionSetDescription(stage),
-				progressbar.OptionShowBytes(true),
-				progressbar.OptionShowCount(),
-				progressbar.OptionThrottle(100*time.Millisecond),
-				progressbar.OptionSetPredictTime(true),
-				progressbar.OptionFullWidth(),
-				progressbar.OptionClearOnFinish(),
-			)
-		}
-		b.bar.Set64(done)
+	return func(done, total int64) { a.bars.show(a, stage, done, total, true) }
+}
+
+// stages is progress of steps that name themselves and count items, not bytes.
+func (a *app) stages() func(stage string, done, total int64) {
+	if !a.watched() {
+		return nil
 	}
+	return func(stage string, done, total int64) { a.bars.show(a, stage, done, total, false) }
+}
+
+// watched tells whether somebody sees bars.
+func (a *app) watched() bool {
+	f, ok := a.stderr.(*os.File)
+	return !a.quiet && ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (b *progressBars) show(a *app, stage string, done, total int64, bytes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bar == nil || b.stage != stage {
+		if b.bar != nil {
+			b.bar.Clear()
+		}
+		if total <= 0 {
+			total = -1
+		}
+		b.stage = stage
+		b.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(a.stderr),
+			progressbar.OptionSetDescription(stage),
+			progressbar.OptionShowBytes(bytes),
+			progressbar.OptionShowCount(),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	b.bar.Set64(done)
 }
 
 // endProgress wipes the bar, so that what follows starts on a clean line.

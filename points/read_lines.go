@@ -1,4 +1,4 @@
-package coloc
+package points
 
 import (
 	"bufio"
@@ -56,31 +56,36 @@ func (t *tableReader) lines() (rest *csv.Reader, err error) {
 
 // split takes one line in.
 func (t *tableReader) split(line []byte) error {
-	var x, y, feature []byte
-	fields := 0
-	for at := line; ; fields++ {
-		n := bytes.IndexByte(at, t.sep)
+	var f fields
+	at, n := line, 0
+	for ; ; n++ {
+		end := bytes.IndexByte(at, t.sep)
 		field := at
-		if n >= 0 {
-			field = at[:n]
+		if end >= 0 {
+			field = at[:end]
 		}
-		switch fields {
-		case t.x:
-			x = field
-		case t.y:
-			y = field
-		case t.feature:
-			feature = field
+		switch n {
+		case t.at.x:
+			f.x = field
+		case t.at.y:
+			f.y = field
+		case t.at.feature:
+			f.feature = field
+		case t.at.geometry:
+			f.geometry = field
+		case t.at.time:
+			f.time = field
 		}
-		if n < 0 {
+		if end < 0 {
 			break
 		}
-		at = at[n+1:]
+		at = at[end+1:]
 	}
-	if fields+1 != len(t.names) {
-		return fmt.Errorf("line %d: %w", t.line, csv.ErrFieldCount)
+	if n+1 != len(t.names) {
+		where := func() string { return fmt.Sprintf("line %d", t.line) }
+		return t.rows.bad(fmt.Errorf("%w: %d, and the header has %d", csv.ErrFieldCount, n+1, len(t.names)), where)
 	}
-	return t.row(x, y, feature, t.line)
+	return t.row(&f, t.line)
 }
 
 // parseCoordinate is strconv.ParseFloat without the space around, quick for up

@@ -1,4 +1,4 @@
-package coloc
+package points
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package coloc
+package points
 
 import (
 	"encoding/binary"
@@ -9,8 +9,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // readParquet reads columns x, y and feature, or GeoParquet: the file's "geo"
@@ -37,7 +39,8 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 		var geo struct {
 			Primary string `json:"primary_column"`
 			Columns map[string]struct {
-				Encoding string `json:"encoding"`
+				Encoding string          `json:"encoding"`
+				CRS      json.RawMessage `json:"crs"`
 			} `json:"columns"`
 		}
 		if err := json.Unmarshal([]byte(meta), &geo); err != nil {
@@ -55,16 +58,37 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 			return fmt.Errorf("parquet: geometry is encoded as %q: want WKB", e)
 		}
 		rows.in.Format = "geoparquet"
+		switch crs := geo.Columns[geo.Primary].CRS; {
+		case rows.opt.CRS != nil:
+		case crs == nil: // GeoParquet's default
+			rows.assume(WGS84, "GeoParquet without a reference system is in WGS 84")
+		case string(crs) == "null":
+			rows.crs = nil
+		default:
+			if err := rows.declare(string(crs)); err != nil {
+				return fmt.Errorf("parquet: %w", err)
+			}
+		}
 	}
-	x, y, feature, err := rows.opt.columns(names, geometry < 0)
+	l, err := rows.columns(names, geometry < 0)
+	if err == nil && l.geometry >= 0 {
+		err = errors.New("well-known text in Parquet is not read: want GeoParquet, or columns x and y")
+	}
 	if err != nil {
 		return fmt.Errorf("parquet: %w", err)
 	}
-	rows.in.Columns[2] = names[feature]
-	used := []int{geometry, feature}
+	used := []int{geometry}
 	if geometry < 0 {
-		used = []int{x, y, feature}
-		rows.in.Columns = [3]string{names[x], names[y], names[feature]}
+		used = []int{l.x, l.y}
+		rows.in.Columns[0], rows.in.Columns[1] = names[l.x], names[l.y]
+	}
+	positions := len(used)
+	if l.feature >= 0 {
+		rows.in.Columns[2] = names[l.feature]
+		used = append(used, l.feature)
+	}
+	if l.time >= 0 {
+		used = append(used, l.time)
 	}
 	for _, c := range used {
 		if col := columns[c]; !col.Leaf() || col.Repeated() {
@@ -73,7 +97,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 	}
 	row := int64(0)
 	for _, group := range f.RowGroups() {
-		if err := readRowGroup(group, columns, used, &row, rows); err != nil {
+		if err := readRowGroup(group, columns, used, positions, &row, rows); err != nil {
 			return err
 		}
 	}
@@ -81,7 +105,7 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 }
 
 // readRowGroup walks the used columns side by side.
-func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, row *int64, rows *rowSink) error {
+func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, positions int, row *int64, rows *rowSink) error {
 	cursors := make([]columnCursor, len(used))
 	for i, c := range used {
 		cursors[i].pages = group.ColumnChunks()[columns[c].Index()].Pages()
@@ -90,21 +114,29 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 	where := func() string { return fmt.Sprintf("parquet: row %d", *row) }
 	for range group.NumRows() {
 		*row++
-		var v [3]parquet.Value
+		var v [4]parquet.Value
 		for i := range cursors {
 			var err error
 			if v[i], err = cursors[i].next(); err != nil {
 				return fmt.Errorf("%s, column %q: %w", where(), columns[used[i]].Name(), noEOF(err))
 			}
 		}
-		x, y, err := position(v[:len(used)-1])
+		x, y, err := position(v[:positions])
 		if err != nil {
 			if err := rows.bad(err, where); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := rows.add(x, y, []byte(kindOf(v[len(used)-1])), where); err != nil {
+		rest := v[positions:len(used)]
+		kind := ""
+		if rows.fixed == nil {
+			kind, rest = kindOf(rest[0]), rest[1:]
+		}
+		if len(rest) > 0 {
+			rows.when = []byte(timeOf(rest[0], columns[used[len(used)-1]]))
+		}
+		if err := rows.add(x, y, []byte(kind), where); err != nil {
 			return err
 		}
 	}
@@ -168,6 +200,29 @@ func number(v parquet.Value) (float64, error) {
 		return float64(v.Int64()), nil
 	}
 	return 0, fmt.Errorf("coordinate of type %s: want a number", v.Kind())
+}
+
+// timeOf is a time as text that parseTime reads.
+func timeOf(v parquet.Value, c *parquet.Column) string {
+	if v.IsNull() {
+		return ""
+	}
+	if logical := c.Type().LogicalType(); logical != nil {
+		switch kind := logical.Value.(type) {
+		case *format.DateType:
+			return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
+		case *format.TimestampType:
+			perSecond := int64(1000)
+			switch kind.Unit.Value.(type) {
+			case *format.MicroSeconds:
+				perSecond = 1_000_000
+			case *format.NanoSeconds:
+				perSecond = 1_000_000_000
+			}
+			return time.Unix(v.Int64()/perSecond, 0).UTC().Format(time.RFC3339)
+		}
+	}
+	return kindOf(v)
 }
 
 func kindOf(v parquet.Value) string {

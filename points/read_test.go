@@ -1,4 +1,4 @@
-package coloc
+package points
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 )
 
 // listing writes points in input order.
-func listing(p *Points) string {
+func listing(p *Set) string {
 	var b strings.Builder
 	for i := range p.X {
 		fmt.Fprintf(&b, "%v %v %s\n", p.X[i], p.Y[i], p.Features[p.Feature[i]])
@@ -33,6 +33,8 @@ const threeTable = "name,X,Y,Type\none,1,2,cafe\n\"t,w\"\"o\",3.5,-4,bar\nthree,
 const threeGeoJSON = `{"type":"FeatureCollection","name":"x","features":[
  {"type":"Feature","properties":{"kind":"cafe"},"geometry":{"type":"Point","coordinates":[1,2]}},
  {"type":"Feature","properties":{"kind":"bar"},"geometry":{"type":"MultiPoint","coordinates":[[3.5,-4],[1,2]]}}]}`
+
+const seqRest = "\x1e{\"type\":\"Feature\",\"properties\":{\"kind\":\"bar\"},\"geometry\":{\"type\":\"MultiPoint\",\"coordinates\":[[3.5,-4],[1,2]]}}\n"
 
 func mustRead(t *testing.T, data []byte, opt ReadOptions) *Input {
 	t.Helper()
@@ -100,10 +102,15 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 		"semicolons":    []byte("Longitude;Latitude;fclass;more\n1;2;cafe;\n3.5;-4;bar;x\n1;2;bar;y\n"),
 		"three columns": []byte("what,lat,lon\ncafe,2,1\nbar,-4,3.5\nbar,2,1\n"),
 		"geojson":       []byte(threeGeoJSON),
+		"sequence":      []byte("\x1e{\"type\":\"Feature\",\"properties\":{\"kind\":\"cafe \"},\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}\n" + seqRest),
+		"lines":         []byte("{\"properties\":{\"kind\":\"cafe\"},\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}\n" + seqRest[1:]),
+		"WKT":           []byte("type,wkt\ncafe,POINT (1 2)\nbar,\"POINT Z(3.5 -4 7)\"\nbar,SRID=4326;POINT(1 2)\n"),
+		"commas":        []byte("x;y;type\n1;2;cafe\n3,5;-4,0;bar\n1;2;bar\n"),
+		"gpx":           []byte(`<?xml version="1.0"?><gpx><wpt lat="2" lon="1"><name>n</name><type>cafe</type></wpt><wpt lat="-4" lon="3.5"><type>bar</type></wpt><trk><trkseg><trkpt lat="1" lon="1"/></trkseg></trk><wpt lat="2" lon="1"><type>bar</type></wpt></gpx>`),
 		"parquet":       threeParquet(t),
 		"geoparquet":    threeGeoParquet(t),
 	} {
-		if got := listing(mustRead(t, data, ReadOptions{}).Points); got != threePoints {
+		if got := listing(mustRead(t, data, ReadOptions{}).Set); got != threePoints {
 			t.Errorf("%s: got\n%swant\n%s", name, got, threePoints)
 		}
 		var gz bytes.Buffer
@@ -119,7 +126,7 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		for how, packed := range map[string][]byte{"gzip": gz.Bytes(), "zstd": z.EncodeAll(data, nil)} {
-			if got := listing(mustRead(t, packed, ReadOptions{}).Points); got != threePoints {
+			if got := listing(mustRead(t, packed, ReadOptions{}).Set); got != threePoints {
 				t.Errorf("%s in %s: got\n%s", name, how, got)
 			}
 		}
@@ -131,7 +138,7 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := listing(in.Points); got != threePoints {
+		if got := listing(in.Set); got != threePoints {
 			t.Errorf("%s from a file: got\n%s", name, got)
 		}
 	}
@@ -140,15 +147,22 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := listing(mustRead(t, packed, ReadOptions{}).Points); got != "1 2 cafe\n" {
+	if got := listing(mustRead(t, packed, ReadOptions{}).Set); got != "1 2 cafe\n" {
 		t.Errorf("bzip2: got %q", got)
+	}
+}
+
+func TestTablesWithoutAHeader(t *testing.T) {
+	in := mustRead(t, []byte("cafe\t1\t2\t2024-05-31\nbar\t3.5\t-4\t1717113600\n"), ReadOptions{Columns: []string{"type", "x", "y", "when"}, Time: "when"})
+	if got := listing(in.Set); got != "1 2 cafe\n3.5 -4 bar\n" || in.Time[0] != 1717113600 || in.Time[1] != in.Time[0] {
+		t.Errorf("got %q, times %v", got, in.Time)
 	}
 }
 
 func TestColumnsMayBeNamedOrNumbered(t *testing.T) {
 	data := []byte("x,y,a,b,kind,other\n0,0,1,2,K,cafe\n0,0,3,4,K,bar\n")
 	for _, o := range []ReadOptions{{X: "a", Y: "b", Feature: "other"}, {X: "3", Y: "4", Feature: "6"}, {X: "A", Y: "B", Feature: "OTHER"}} {
-		if got, want := listing(mustRead(t, data, o).Points), "1 2 cafe\n3 4 bar\n"; got != want {
+		if got, want := listing(mustRead(t, data, o).Set), "1 2 cafe\n3 4 bar\n"; got != want {
 			t.Errorf("%+v: got %q", o, got)
 		}
 	}
@@ -166,7 +180,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{"x,y,type\n1,2,A\n\n\nNaN,2,A\n", "line 5: position (NaN, 2) is not finite"},
 		{"x,y,type\n1,-Inf,A\n", "line 2: position"},
 		{"x,y,type\n1,2,A\n1,2, \n", "line 3: the feature is missing"},
-		{"x,y,type\n1,2\n", "line 2: wrong number of fields"},
+		{"x,y,type\n1,2\n", "line 2: wrong number of fields: 2, and the header has 3 (--skip-bad"},
 		{"x,y,type\n1,2,\"A\n", "line 2: extraneous or missing"},
 		{`{"type":"FeatureCollection"}`, `no "features"`},
 		{`{"features":7}`, `"features" is not a list`},
@@ -180,7 +194,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{string(parquetOf(t, []geoRow{{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {null, wkbPoint(binary.LittleEndian, 1, 2)}}, parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 2: the feature is missing"},
 		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}}, parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is no WKB point"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
-		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "no columns with positions"},
+		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "well-known text in Parquet is not read"},
 		{"\x1f\x8b\x08x", "gzip"},
 		{"\x28\xb5\x2f\xfdxx", ""},
 	} {
@@ -189,7 +203,7 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 			t.Errorf("%.60q: got %v, want an error with %q", c.data, err, c.want)
 		}
 	}
-	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"), ReadOptions{Geographic: true}); err == nil || !strings.Contains(err.Error(), "line 2: latitude 99") {
+	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"), ReadOptions{CRS: WGS84}); err == nil || !strings.Contains(err.Error(), "line 2: latitude 99") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil || !strings.Contains(err.Error(), `no column "nix" for --x`) {
@@ -201,8 +215,8 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestBadRowsMayBeLeftOut(t *testing.T) {
-	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n3,4,B\n"), ReadOptions{SkipBad: true})
-	if got := listing(in.Points); got != "1 2 A\n3 4 B\n" || in.Skipped != 3 {
+	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n7\n1,2,A,B\n\"7\"\n3,4,B\n"), ReadOptions{SkipBad: true})
+	if got := listing(in.Set); got != "1 2 A\n3 4 B\n" || in.Skipped != 6 {
 		t.Errorf("got %q, %d skipped", got, in.Skipped)
 	}
 }
@@ -220,17 +234,64 @@ func TestRareFeaturesMayBeLeftOut(t *testing.T) {
 		4: {"", "[]", 6},
 	} {
 		in := mustRead(t, []byte(data), ReadOptions{MinPoints: least})
-		if got := listing(in.Points); got != want.points || fmt.Sprint(in.Features) != want.features || in.Rare != want.rare {
+		if got := listing(in.Set); got != want.points || fmt.Sprint(in.Features) != want.features || in.Rare != want.rare {
 			t.Errorf("at least %d: got %q of %v, %d left out", least, got, in.Features, in.Rare)
 		}
 	}
 }
 
-func TestLongitudesAreNoticed(t *testing.T) {
-	for data, want := range map[string]bool{threeTable: false, threeGeoJSON: true, "lat,lon,type\n1,2,A\n": true} {
-		if got := mustRead(t, []byte(data), ReadOptions{}).LooksGeographic(); got != want {
-			t.Errorf("%.30q: %v", data, got)
+func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
+	const old = `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::27700"}},"features":[
+ {"type":"Feature","properties":{"kind":"cafe"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`
+	for data, want := range map[string]*CRS{
+		threeTable: nil, threeGeoJSON: WGS84, "lat,lon,type\n1,2,A\n": WGS84, old: epsg(27700),
+		"wkt,type\nSRID=25832;POINT (500000 5500000),A\n": epsg(25832), string(threeGeoParquet(t)): nil,
+	} {
+		if got := mustRead(t, []byte(data), ReadOptions{}).CRS; !got.Same(want) {
+			t.Errorf("%.60q: %v, want %v", data, got, want)
 		}
+		if got := mustRead(t, []byte(data), ReadOptions{CRS: Plane}).CRS; got != Plane {
+			t.Errorf("%.60q as a plane: %v", data, got)
+		}
+	}
+	for data, want := range map[string]string{
+		`{"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`: "GeoJSON is in WGS 84: say what positions are with --crs EPSG:n, or --planar",
+		"lon,lat,type\n530000,180000,A\n":                            "the columns' names say longitude and latitude",
+		`{"features":[],"crs":{"properties":{"name":"EPSG:27700"}}}`: "comes after the features",
+		`{"crs":{"properties":{"name":"EPSG:99999"}},"features":[]}`: "EPSG:99999 is not one of the systems known here",
+	} {
+		if _, err := Read(strings.NewReader(data), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", data, err, want)
+		}
+	}
+}
+
+func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
+	var names strings.Builder
+	names.WriteString("x,y,name\n")
+	for i := range 150 {
+		fmt.Fprintf(&names, "%d,%d,place %d\n", i, i, i)
+	}
+	for data, want := range map[string]string{
+		"x,y,type,category\n1,2,A,B\n":  `the feature could be in any of the columns "type", "category": choose with --feature`,
+		"x,y,lon,lat,type\n1,2,3,4,A\n": "positions could be in columns x and y, or lon and lat: choose with --x and --y",
+		names.String():                  `column "name" was taken for the feature and has 150 different values for 150 points`,
+		`[{"type":"Feature"}]`:          "a JSON list is not GeoJSON",
+		"x,y,type\nfoo,1,A\nbar,1,A\n":  `line 2: column "x": "foo" is not a number`,
+	} {
+		if _, err := Read(strings.NewReader(data), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", data, err, want)
+		}
+	}
+	in := mustRead(t, []byte(names.String()), ReadOptions{Feature: "name"})
+	if len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "are these kinds of places?") {
+		t.Errorf("guesses %q", in.Guesses)
+	}
+	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil || !strings.Contains(err.Error(), "are for tables") {
+		t.Errorf("--x with GeoJSON: %v", err)
+	}
+	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"), ReadOptions{SkipBad: true}); err == nil || !strings.Contains(err.Error(), "none of 1 rows is good; line 2") {
+		t.Errorf("all bad: %v", err)
 	}
 }
 
@@ -243,17 +304,19 @@ func FuzzRead(f *testing.F) {
 	f.Add(threeParquet(f))
 	f.Add(threeGeoParquet(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, opt := range []ReadOptions{{}, {SkipBad: true, Geographic: true}} {
+		for _, opt := range []ReadOptions{{}, {SkipBad: true, CRS: WGS84}} {
 			start := time.Now()
 			in, err := Read(bytes.NewReader(data), opt)
 			if took := time.Since(start); took > 5*time.Second {
 				t.Fatalf("reading took %v", took)
 			}
-			if err != nil || in.Len() > 200 {
+			if err != nil {
 				continue
 			}
-			if _, err := Mine(t.Context(), in.Points, Options{Distance: 1, MinPrevalence: 0.5, Geographic: opt.Geographic, Threads: 1}); err != nil {
-				t.Fatalf("read, but not mined: %v", err)
+			for i := range in.X {
+				if err := CheckPosition(in.X[i], in.Y[i], in.CRS.Geographic()); err != nil || int(in.Feature[i]) >= len(in.Features) {
+					t.Fatalf("point %d: %v, feature %d of %d", i, err, in.Feature[i], len(in.Features))
+				}
 			}
 		}
 	})

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/points"
+)
+
+// pointFlags say how points are read.
+type pointFlags struct {
+	opt        points.ReadOptions
+	crs        string
+	geographic bool
+	planar     bool
+}
+
+func (p *pointFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	r := &p.opt
+	f.StringVar(&r.X, "x", "", "column of x or longitude, by name or number (guessed)")
+	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
+	f.StringVar(&r.Geometry, "geometry", "", "column of points as well-known text (guessed)")
+	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed); @file: each file's name")
+	f.StringSliceVar(&r.Columns, "columns", nil, "names of the columns of a table without a header, such as x,y,type")
+	f.StringVar(&r.Layer, "layer", "", "layer of a GeoPackage with several")
+	f.StringVar(&p.crs, "crs", "", "reference system of the positions, such as EPSG:25832, whatever the file says")
+	f.BoolVar(&p.geographic, "geographic", false, "positions are longitude and latitude: the same as --crs EPSG:4326")
+	f.BoolVar(&p.planar, "planar", false, "positions are plain numbers in a plane, whatever the file says")
+	f.IntVar(&r.MinPoints, "min-points", 1, "leave out features with fewer than `N` points")
+	f.BoolVar(&r.SkipBad, "skip-bad", false, "leave out rows without a valid position or feature, instead of stopping")
+	cmd.MarkFlagsMutuallyExclusive("crs", "geographic", "planar")
+}
+
+// read reads the files, or standard input for "-", and says what was guessed.
+func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.Input, error) {
+	opt := p.opt
+	if opt.MinPoints < 1 {
+		return nil, usagef("--min-points %d: want at least 1", opt.MinPoints)
+	}
+	switch {
+	case p.geographic:
+		opt.CRS = points.WGS84
+	case p.planar:
+		opt.CRS = points.Plane
+	case p.crs != "":
+		var err error
+		if opt.CRS, err = points.ParseCRS(p.crs); err != nil {
+			return nil, usagef("--crs: %w", err)
+		}
+	}
+	var in *points.Input
+	var err error
+	switch {
+	case len(paths) == 1 && paths[0] == "-":
+		if in, err = points.Read(a.stdin, opt); err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+	case strings.Contains(" "+strings.Join(paths, " ")+" ", " - "):
+		return nil, usagef("standard input (-) goes without other files")
+	default:
+		in, err = points.ReadFiles(ctx, paths, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range in.Guesses {
+		a.summary("%s", g)
+	}
+	if in.Skipped > 0 {
+		a.summary("%d bad rows left out", in.Skipped)
+	}
+	if in.Rare > 0 {
+		a.summary("%d points of features with fewer than %d left out", in.Rare, opt.MinPoints)
+	}
+	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format, "columns", strings.Join(in.Columns[:], ","), "crs", in.CRS)
+	return in, nil
+}
+
+// withUnit is a distance with its unit, as far as that is known.
+func withUnit(d float64, crs *points.CRS) string {
+	if u := crs.DistanceUnit(); u != "" {
+		return fmt.Sprintf("%v %s", d, u)
+	}
+	return fmt.Sprint(d)
+}
+
+// boundHeap has the garbage collector work harder near the memory bound, instead of
+// letting the heap grow to twice what is in use.
+func boundHeap(memory bytesize.Size) (restore func()) {
+	old := debug.SetMemoryLimit(-1)
+	if int64(memory) < old {
+		debug.SetMemoryLimit(int64(memory))
+	}
+	return func() { debug.SetMemoryLimit(old) }
+}

@@ -1,0 +1,279 @@
+package points
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// CRS is a coordinate reference system: what the numbers of a position mean. A
+// nil CRS is one that is not known.
+type CRS struct {
+	Name string // as EPSG or the file calls it
+	EPSG int    // 0: not one that EPSG numbers, or not known which
+	// Unit of the coordinates: "degree", "m", "ft", "US survey ft"; "" in a plane
+	// without one.
+	Unit   string
+	metres float64 // in one unit of a projected system
+
+	geographic bool
+	projection projection // nil in a geographic system, and where it is not known how
+	datum      *datum     // nil: not known, so positions cannot be converted
+}
+
+// WGS84 is longitude and latitude as GPS gives them.
+var WGS84 = &CRS{Name: "WGS 84", EPSG: 4326, Unit: "degree", geographic: true, datum: &datumWGS84}
+
+// Plane is a plane without a unit or a place on earth.
+var Plane = &CRS{Name: "plane"}
+
+// Geographic tells that positions are longitude and latitude in degrees.
+func (c *CRS) Geographic() bool { return c != nil && c.geographic }
+
+// DistanceUnit is the unit in which distances between points are: metres for
+// longitudes and latitudes, else that of the coordinates; "" when it is not known.
+func (c *CRS) DistanceUnit() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.geographic:
+		return "m"
+	}
+	return c.Unit
+}
+
+// Convertible tells that positions can be turned into WGS 84.
+func (c *CRS) Convertible() bool {
+	return c != nil && c.datum != nil && (c.geographic || c.projection != nil)
+}
+
+// String names the system with its number.
+func (c *CRS) String() string {
+	switch {
+	case c == nil:
+		return "unknown"
+	case c.EPSG > 0:
+		return fmt.Sprintf("EPSG:%d (%s)", c.EPSG, c.Name)
+	}
+	return c.Name
+}
+
+// ToWGS84 gives longitude and latitude in degrees of a position in a convertible
+// system.
+func (c *CRS) ToWGS84(x, y float64) (lon, lat float64) {
+	if c.geographic {
+		if c.datum.shift == [7]float64{} {
+			return x, y
+		}
+		lon, lat = c.datum.toWGS84(x*degree, y*degree)
+	} else {
+		lon, lat = c.projection.inverse(x*c.metres, y*c.metres)
+		lon, lat = c.datum.toWGS84(lon, lat)
+	}
+	return turn(lon) / degree, lat / degree
+}
+
+// FromWGS84 is the inverse of ToWGS84.
+func (c *CRS) FromWGS84(lon, lat float64) (x, y float64) {
+	if c.geographic && c.datum.shift == [7]float64{} {
+		return lon, lat
+	}
+	u, v := c.datum.fromWGS84(lon*degree, lat*degree)
+	if c.geographic {
+		return turn(u) / degree, v / degree
+	}
+	x, y = c.projection.forward(u, v)
+	return x / c.metres, y / c.metres
+}
+
+// Same tells whether two systems are one: positions of both may be mixed.
+func (c *CRS) Same(o *CRS) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c.EPSG == o.EPSG && (c.EPSG > 0 || c.Name == o.Name)
+}
+
+var (
+	datumWGS84  = datum{el: wgs84Ellipsoid}
+	datumGRS80  = datum{el: grs80Ellipsoid} // NAD83, ETRS89, GDA, RGF93: WGS 84 to a metre or two
+	datumOSGB36 = datum{airyEllipsoid, [7]float64{446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489}}
+	datumDHDN   = datum{besselEllipsoid, [7]float64{598.1, 73.7, 418.2, 0.202, 0.045, -2.455, 6.7}}
+	datumMGI    = datum{besselEllipsoid, [7]float64{577.326, 90.129, 463.919, 5.137, 1.474, 5.297, 2.4232}}
+)
+
+// Units of length.
+const (
+	foot   = 0.3048
+	footUS = 1200.0 / 3937
+)
+
+// epsg makes the system with a number of EPSG's, or nil.
+func epsg(code int) *CRS {
+	geo := func(name string, d *datum) *CRS {
+		return &CRS{Name: name, EPSG: code, Unit: "degree", geographic: true, datum: d}
+	}
+	projected := func(name string, d *datum, p projection) *CRS {
+		return &CRS{Name: name, EPSG: code, Unit: "m", metres: 1, projection: p, datum: d}
+	}
+	feet := func(name string, p projection) *CRS {
+		return &CRS{Name: name, EPSG: code, Unit: "US survey ft", metres: footUS, projection: p, datum: &datumGRS80}
+	}
+	utm := func(name string, d *datum, zone int, south bool) *CRS {
+		north, half := 0.0, "N"
+		if south {
+			north, half = 10_000_000, "S"
+		}
+		return projected(fmt.Sprintf("%s / UTM zone %d%s", name, zone, half), d,
+			newTransverseMercator(d.el, float64(6*zone-183), 0, 0.9996, 500_000, north))
+	}
+	grs := grs80Ellipsoid
+	switch {
+	case code > 32600 && code <= 32660:
+		return utm("WGS 84", &datumWGS84, code-32600, false)
+	case code > 32700 && code <= 32760:
+		return utm("WGS 84", &datumWGS84, code-32700, true)
+	case code >= 25828 && code <= 25838:
+		return utm("ETRS89", &datumGRS80, code-25800, false)
+	case code >= 26901 && code <= 26923:
+		return utm("NAD83", &datumGRS80, code-26900, false)
+	case code >= 28348 && code <= 28358:
+		c := utm("GDA94", &datumGRS80, code-28300, true)
+		c.Name = fmt.Sprintf("GDA94 / MGA zone %d", code-28300)
+		return c
+	case code >= 7846 && code <= 7859:
+		c := utm("GDA2020", &datumGRS80, code-7800, true)
+		c.Name = fmt.Sprintf("GDA2020 / MGA zone %d", code-7800)
+		return c
+	case code >= 31466 && code <= 31469:
+		zone := float64(code - 31464)
+		return projected(fmt.Sprintf("DHDN / Gauss-Krüger zone %v", zone), &datumDHDN,
+			newTransverseMercator(besselEllipsoid, 3*zone, 0, 1, zone*1e6+500_000, 0))
+	case code >= 3942 && code <= 3950:
+		lat := float64(code - 3900)
+		return projected(fmt.Sprintf("RGF93 / CC%v", lat), &datumGRS80,
+			newLambertConic(grs, 3, lat, lat-0.75, lat+0.75, 1, 1_700_000, (lat-41)*1e6+200_000))
+	}
+	switch code {
+	case 4326:
+		return WGS84
+	case 4258:
+		return geo("ETRS89", &datumGRS80)
+	case 4269:
+		return geo("NAD83", &datumGRS80)
+	case 4171:
+		return geo("RGF93", &datumGRS80)
+	case 4283:
+		return geo("GDA94", &datumGRS80)
+	case 7844:
+		return geo("GDA2020", &datumGRS80)
+	case 4277:
+		return geo("OSGB36", &datumOSGB36)
+	case 4314:
+		return geo("DHDN", &datumDHDN)
+	case 4312:
+		return geo("MGI", &datumMGI)
+	case 3857, 900913:
+		return projected("WGS 84 / Web Mercator", &datumWGS84, &mercator{0, wgs84Ellipsoid.a, 0, 1, 0, 0})
+	case 3395:
+		return projected("WGS 84 / World Mercator", &datumWGS84, &mercator{math.Sqrt(wgs84Ellipsoid.e2()), wgs84Ellipsoid.a, 0, 1, 0, 0})
+	case 27700:
+		return projected("OSGB36 / British National Grid", &datumOSGB36,
+			newTransverseMercator(airyEllipsoid, -2, 49, 0.9996012717, 400_000, -100_000))
+	case 2154:
+		return projected("RGF93 / Lambert-93", &datumGRS80, newLambertConic(grs, 3, 46.5, 49, 44, 1, 700_000, 6_600_000))
+	case 3035:
+		return projected("ETRS89 / LAEA Europe", &datumGRS80, newAzimuthal(grs, 10, 52, 4_321_000, 3_210_000))
+	case 3034:
+		return projected("ETRS89 / LCC Europe", &datumGRS80, newLambertConic(grs, 10, 52, 35, 65, 1, 4_000_000, 2_800_000))
+	case 2180:
+		return projected("ETRF2000-PL / CS92", &datumGRS80, newTransverseMercator(grs, 19, 0, 0.9993, 500_000, -5_300_000))
+	case 3067:
+		return projected("ETRS89 / TM35FIN(E,N)", &datumGRS80, newTransverseMercator(grs, 27, 0, 0.9996, 500_000, 0))
+	case 3006:
+		return projected("SWEREF99 TM", &datumGRS80, newTransverseMercator(grs, 15, 0, 0.9996, 500_000, 0))
+	case 2193:
+		return projected("NZGD2000 / New Zealand Transverse Mercator", &datumGRS80, newTransverseMercator(grs, 173, 0, 0.9996, 1_600_000, 10_000_000))
+	case 3416:
+		return projected("ETRS89 / Austria Lambert", &datumGRS80, newLambertConic(grs, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
+	case 31287:
+		return projected("MGI / Austria Lambert", &datumMGI, newLambertConic(besselEllipsoid, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
+	case 5070:
+		return projected("NAD83 / Conus Albers", &datumGRS80, newAlbers(grs, -96, 23, 29.5, 45.5, 0, 0))
+	case 3577:
+		return projected("GDA94 / Australian Albers", &datumGRS80, newAlbers(grs, 132, 0, -18, -36, 0, 0))
+	case 3005:
+		return projected("NAD83 / BC Albers", &datumGRS80, newAlbers(grs, -126, 45, 50, 58.5, 1_000_000, 0))
+	case 3310:
+		return projected("NAD83 / California Albers", &datumGRS80, newAlbers(grs, -120, 0, 34, 40.5, 0, -4_000_000))
+	case 3347:
+		return projected("NAD83 / Statistics Canada Lambert", &datumGRS80, newLambertConic(grs, -(91+52.0/60), 63.390675, 49, 77, 1, 6_200_000, 3_000_000))
+	case 2229:
+		return feet("NAD83 / California zone 5 (ftUS)", newLambertConic(grs, -118, 33.5, 35+28.0/60, 34+2.0/60, 1, 2_000_000.0001016, 500_000.0001016001))
+	case 2263:
+		return feet("NAD83 / New York Long Island (ftUS)", newLambertConic(grs, -74, 40+10.0/60, 41+2.0/60, 40+40.0/60, 1, 300_000, 0))
+	case 3435:
+		return feet("NAD83 / Illinois East (ftUS)", newTransverseMercator(grs, -(88+20.0/60), 36+40.0/60, 0.999975, 300_000.0000000001, 0))
+	}
+	return nil
+}
+
+// ParseCRS reads a system as files and people write it: EPSG:27700, a bare
+// number, a URN, CRS84, "planar", well-known text (the contents of a .prj file),
+// or PROJJSON.
+func ParseCRS(text string) (*CRS, error) {
+	text = strings.TrimSpace(text)
+	upper := strings.ToUpper(text)
+	switch {
+	case upper == "PLANAR" || upper == "PLANE" || upper == "NONE":
+		return Plane, nil
+	case strings.HasSuffix(upper, "CRS84") || upper == "WGS84" || upper == "WGS 84":
+		return WGS84, nil
+	case strings.HasPrefix(text, "{"):
+		return parsePROJJSON(text)
+	case strings.ContainsAny(text, "[("):
+		return parseWKTSystem(text)
+	}
+	digits := text
+	if i := strings.LastIndexAny(text, ":/"); i >= 0 {
+		if !strings.Contains(upper, "EPSG") {
+			return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326", text)
+		}
+		digits = text[i+1:]
+	}
+	code, err := strconv.Atoi(digits)
+	if err != nil {
+		return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326", text)
+	}
+	if c := epsg(code); c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("EPSG:%d is not one of the systems known here (WGS 84, NAD83 and ETRS89, their UTM zones, Web Mercator, national grids: see docs/places.md): give a file with its well-known text instead of the number, or --planar to take the numbers as they are", code)
+}
+
+// parsePROJJSON takes the number of EPSG that GeoParquet's metadata name.
+func parsePROJJSON(text string) (*CRS, error) {
+	var p struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+		ID   struct {
+			Authority string          `json:"authority"`
+			Code      json.RawMessage `json:"code"`
+		} `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return nil, fmt.Errorf("reference system in PROJJSON: %w", err)
+	}
+	code := strings.Trim(string(p.ID.Code), `"`)
+	switch strings.ToUpper(p.ID.Authority) {
+	case "OGC":
+		if code == "CRS84" {
+			return WGS84, nil
+		}
+	case "EPSG":
+		return ParseCRS("EPSG:" + code)
+	}
+	return nil, fmt.Errorf("reference system %q has no number of EPSG's: say which it is with --crs", p.Name)
+}

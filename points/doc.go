@@ -1,0 +1,23 @@
+// Package points answers where points are and how they lie: it reads them from
+// files with their reference systems, and describes them before they are mined
+// (see package coloc).
+//
+// # Files
+//
+// CSV and TSV with a header (or names given), columns x and y or points as
+// well-known text; GeoJSON and GeoJSONSeq; Parquet and GeoParquet; Shapefiles;
+// GeoPackages; GPX waypoints. What a file is, is seen from its first bytes. The
+// column of the feature and those of the position are guessed from common names;
+// where two would do, reading is an error that says how to choose.
+//
+// GeoPackages are SQLite databases. They are read by some 300 lines here
+// (sqlite.go) instead of a driver, which would be larger than all else here: what
+// is needed is a walk over trees of pages, read only.
+//
+// # Reference systems
+//
+// A CRS is read from the file or given, kept, and says the unit of distances:
+// metres for longitudes and latitudes, else that of the coordinates. The systems
+// of EPSG that are known by number are in crs.go; others are read from well-known
+// text. The projections agree with PROJ to a millimetre.
+package points

@@ -1,0 +1,547 @@
+package points
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+// ReadOptions says where the columns are and what to do with bad rows.
+type ReadOptions struct {
+	// X, Y and Feature name the columns (or, in a table, give their number
+	// from 1). Left empty they are guessed from common names. Feature "@file"
+	// takes each file's name, without its ending, as the feature of its points.
+	X, Y, Feature string
+	// Geometry names a column of a table that holds points as well-known text.
+	Geometry string
+	// Time names a column of times. Left empty, points have none.
+	Time string
+	// Columns are the names of a table's columns when it has no header.
+	Columns []string
+	// Layer is the one to read of a GeoPackage with several.
+	Layer string
+	// CRS says what positions are, whatever the file says. WGS84 checks that they
+	// are longitudes and latitudes; Plane takes any numbers.
+	CRS *CRS
+	// SkipBad leaves out rows without a position or a feature, and counts
+	// them, instead of stopping at the first.
+	SkipBad bool
+	// MinPoints leaves out features with fewer points. A feature with one or
+	// two is prevalent with whatever happens to be near. 0 and 1 keep all.
+	MinPoints int
+}
+
+// Input is what files held.
+type Input struct {
+	*Set
+	Format  string    // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage or gpx
+	Columns [3]string // those used for x, y and feature; "" for a geometry's
+	Skipped int64     // bad rows left out
+	Rare    int64     // points left out with features of fewer than MinPoints
+	Guesses []string  // what was not said and taken to be so, a line each
+}
+
+// ReadFiles reads points from files, or from all files of a folder. Files in
+// different reference systems are brought to that of the first.
+func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, error) {
+	var files []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			inside, err := filesIn(path)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, inside...)
+			continue
+		}
+		files = append(files, path)
+	}
+	if len(files) == 1 {
+		return readFile(ctx, files[0], opt)
+	}
+	least := opt.MinPoints
+	opt.MinPoints = 0
+	var all *Input
+	var b Builder
+	for i, path := range files {
+		in, err := readFile(ctx, path, opt)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all = &Input{Set: &Set{CRS: in.CRS}, Format: in.Format, Columns: in.Columns}
+		}
+		if err := all.bring(in, path); err != nil {
+			return nil, err
+		}
+		b.addSet(in.Set)
+		all.Skipped += in.Skipped
+		for _, g := range in.Guesses {
+			if !slices.Contains(all.Guesses, g) {
+				all.Guesses = append(all.Guesses, g)
+			}
+		}
+	}
+	crs := all.CRS
+	all.Set = b.Set()
+	all.CRS = crs
+	all.dropRare(least)
+	return all, nil
+}
+
+// bring converts what was read to the reference system of the files before.
+func (all *Input) bring(in *Input, path string) error {
+	if all.CRS.Same(in.CRS) {
+		return nil
+	}
+	if !all.CRS.Convertible() || !in.CRS.Convertible() {
+		return fmt.Errorf("%s: its reference system is %v and that of the files before %v: say which with --crs", path, in.CRS, all.CRS)
+	}
+	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", path, in.CRS, all.CRS))
+	for i := range in.X {
+		in.X[i], in.Y[i] = all.CRS.FromWGS84(in.CRS.ToWGS84(in.X[i], in.Y[i]))
+	}
+	return nil
+}
+
+// endings are those of files with points.
+var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons", ".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx"}
+
+// filesIn lists the files with points of a folder, by name.
+func filesIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		name := strings.ToLower(e.Name())
+		for _, packed := range []string{".gz", ".zst", ".bz2"} {
+			name = strings.TrimSuffix(name, packed)
+		}
+		if !e.IsDir() && slices.Contains(endings, filepath.Ext(name)) {
+			out = append(out, filepath.Join(folder, e.Name()))
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no files with points in this folder: want any of %s", folder, strings.Join(endings, " "))
+	}
+	return out, nil
+}
+
+// ReadFile reads points from a CSV or TSV table with a header, GeoJSON or
+// GeoJSONSeq, Parquet or GeoParquet, a Shapefile (with its .dbf and .prj beside
+// it), a GeoPackage or GPX waypoints; text and Parquet also compressed with gzip,
+// zstd or bzip2. What it is, is seen from its first bytes.
+func ReadFile(path string, opt ReadOptions) (*Input, error) {
+	return readFile(context.Background(), path, opt)
+}
+
+func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+	}
+	in, err := read(ctx, f, path, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return in, nil
+}
+
+// Read is ReadFile from a stream. Parquet and GeoPackage are not read in order: a
+// stream that is not a file is read into memory.
+func Read(r io.Reader, opt ReadOptions) (*Input, error) {
+	return read(context.Background(), r, "", opt)
+}
+
+func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Input, error) {
+	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(interruptible{ctx, r}, 1<<16), false)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	in := &Input{}
+	rows := &rowSink{opt: opt, in: in, crs: opt.CRS}
+	if opt.Feature == "@file" {
+		if path == "" {
+			return nil, errors.New("--feature @file: standard input has no name")
+		}
+		rows.fixed = []byte(baseName(path))
+	}
+	start, err := br.Peek(16)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	parquet, sqlite := bytes.HasPrefix(start, []byte("PAR1")), string(start) == sqliteMagic
+	if parquet || sqlite {
+		var at io.ReaderAt
+		var size int64
+		f, isFile := r.(*os.File)
+		if info, err := statOf(f, isFile && codec == ""); err == nil && info.Mode().IsRegular() {
+			at, size = f, info.Size()
+		} else {
+			data, err := io.ReadAll(br)
+			if err != nil {
+				return nil, err
+			}
+			at, size = bytes.NewReader(data), int64(len(data))
+		}
+		if parquet {
+			return in, rows.finish(readParquet(at, size, rows))
+		}
+		return in, rows.finish(readGeoPackage(at, size, path, rows))
+	}
+	if bytes.HasPrefix(start, shapefileMagic) {
+		if path == "" {
+			return nil, errors.New("a Shapefile has its features in a .dbf file beside it: give the file's name instead of standard input")
+		}
+		return in, rows.finish(readShapefile(br, path, rows))
+	}
+	if bom, _ := br.Peek(3); string(bom) == "\ufeff" {
+		if _, err := br.Discard(3); err != nil {
+			return nil, err
+		}
+	}
+	head, err := br.Peek(textfile.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	text := bytes.TrimLeft(head, " \t\r\n")
+	if !bytes.HasPrefix(text, []byte{recordSeparator}) {
+		if what := textfile.WhyNotText(head); what != "" {
+			return nil, errors.New(what + "; want CSV, TSV, GeoJSON, Parquet, a Shapefile, a GeoPackage or GPX")
+		}
+	}
+	switch {
+	case len(text) > 0 && (text[0] == '{' || text[0] == recordSeparator):
+		if isSequence(text) {
+			return in, rows.finish(readGeoJSONSeq(br, rows))
+		}
+		return in, rows.finish(readGeoJSON(br, rows))
+	case len(text) > 0 && text[0] == '<':
+		return in, rows.finish(readGPX(br, rows))
+	case len(text) > 0 && text[0] == '[':
+		return nil, errors.New("a JSON list is not GeoJSON: want a FeatureCollection, or one Feature a line")
+	}
+	return in, rows.finish(readTable(br, rows))
+}
+
+// interruptible ends when ctx does.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+func statOf(f *os.File, ok bool) (os.FileInfo, error) {
+	if !ok {
+		return nil, errors.New("no file")
+	}
+	return f.Stat()
+}
+
+// baseName is a file's name without folder and endings.
+func baseName(path string) string {
+	name := filepath.Base(path)
+	for _, packed := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// rowSink takes the rows of any format.
+type rowSink struct {
+	opt     ReadOptions
+	in      *Input
+	crs     *CRS // that of the positions, as far as it is known yet
+	reason  string
+	fixed   []byte // the feature of all rows
+	when    []byte // the time of the next row
+	builder Builder
+	first   error // of the bad rows left out
+}
+
+// declare takes the reference system that a file names, unless the caller has
+// said another.
+func (s *rowSink) declare(text string) error {
+	if s.opt.CRS != nil {
+		return nil
+	}
+	c, err := ParseCRS(text)
+	s.crs = c
+	return err
+}
+
+// assume takes a reference system that follows from the format or the columns;
+// reason says so when a position does not fit.
+func (s *rowSink) assume(c *CRS, reason string) {
+	if s.crs == nil {
+		s.crs, s.reason = c, reason
+	}
+}
+
+// add takes a row in; where says which row it is when it is bad.
+func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
+	if s.fixed != nil {
+		feature = s.fixed
+	}
+	feature = bytes.TrimSpace(feature)
+	err := CheckPosition(x, y, s.crs.Geographic())
+	if err != nil && s.reason != "" && CheckPosition(x, y, false) == nil {
+		err = fmt.Errorf("%w (%s: say what positions are with --crs EPSG:n, or --planar)", err, s.reason)
+	}
+	if err == nil && len(feature) == 0 {
+		err = errors.New("the feature is missing")
+	}
+	var at int64
+	if err == nil && s.opt.Time != "" {
+		at, err = parseTime(bytes.TrimSpace(s.when))
+	}
+	if err != nil {
+		return s.bad(err, where)
+	}
+	s.builder.add(x, y, feature)
+	if s.opt.Time != "" {
+		s.builder.time = append(s.builder.time, at)
+	}
+	return nil
+}
+
+// bad skips a row or stops at it.
+func (s *rowSink) bad(err error, where func() string) error {
+	if s.opt.SkipBad {
+		if s.first == nil {
+			s.first = fmt.Errorf("%s: %w", where(), err)
+		}
+		s.in.Skipped++
+		return nil
+	}
+	return fmt.Errorf("%s: %w (--skip-bad leaves such rows out)", where(), err)
+}
+
+func (s *rowSink) guess(format string, args ...any) {
+	s.in.Guesses = append(s.in.Guesses, fmt.Sprintf(format, args...))
+}
+
+func (s *rowSink) finish(err error) error {
+	if err != nil {
+		return err
+	}
+	s.in.Set = s.builder.Set()
+	s.in.CRS = s.crs
+	if s.in.Len() == 0 && s.in.Skipped > 0 {
+		return fmt.Errorf("none of %d rows is good; %w", s.in.Skipped, s.first)
+	}
+	if err := s.in.checkFeatures(s.opt.Feature != ""); err != nil {
+		return err
+	}
+	s.in.dropRare(s.opt.MinPoints)
+	return nil
+}
+
+// manyFeatures is the number from which on features that have hardly two points
+// each are taken to be names, not kinds.
+const manyFeatures = 100
+
+// checkFeatures refuses a guessed column that seems to hold names or numbers of
+// places instead of kinds, and says so of one that was chosen.
+func (in *Input) checkFeatures(chosen bool) error {
+	n := len(in.Features)
+	if n < manyFeatures || 2*n <= in.Len() {
+		return nil
+	}
+	if !chosen {
+		return fmt.Errorf("column %q was taken for the feature and has %d different values for %d points, as names have: choose the column of kinds with --feature", in.Columns[2], n, in.Len())
+	}
+	in.Guesses = append(in.Guesses, fmt.Sprintf("column %q has %d different values for %d points: are these kinds of places?", in.Columns[2], n, in.Len()))
+	return nil
+}
+
+func (in *Input) dropRare(least int) {
+	before := in.Len()
+	in.Set = in.Set.withoutRare(least)
+	in.Rare = int64(before - in.Len())
+}
+
+// The names by which columns are guessed, most telling first; x and y go
+// together.
+var (
+	positionNames = [][2]string{
+		{"x", "y"}, {"locx", "locy"}, {"loc_x", "loc_y"}, {"gx", "gy"}, {"px", "py"},
+		{"lon", "lat"}, {"lng", "lat"}, {"long", "lat"}, {"longitude", "latitude"},
+		{"easting", "northing"}, {"x_coord", "y_coord"}, {"xcoord", "ycoord"}, {"x_coordinate", "y_coordinate"},
+		{"coord_x", "coord_y"}, {"point_x", "point_y"}, {"pos_x", "pos_y"},
+	}
+	featureNames = []string{
+		"feature", "fclass", "feature_class", "featureclass", "type", "class", "kind", "category",
+		"species", "sp", "label", "primary type", "primary_type", "offense", "crime type", "amenity",
+	}
+	geometryNames = []string{"wkt", "geometry", "geom", "the_geom", "wkt_geom"}
+)
+
+// clearNames is how many of featureNames mean nothing else; others are a guess,
+// and two of them an ambiguity.
+const clearNames = 4
+
+// layout is where a row's values are; -1 is nowhere.
+type layout struct{ x, y, geometry, feature, time int }
+
+// columns finds the columns by name, by number in a table, or by guessing. A
+// format whose positions are in a geometry passes table false.
+func (s *rowSink) columns(names []string, table bool) (layout, error) {
+	o := s.opt
+	lower := make([]string, len(names))
+	for i, n := range names {
+		lower[i] = strings.ToLower(strings.TrimSpace(n))
+	}
+	l := layout{-1, -1, -1, -1, -1}
+	find := func(flag, name string, to *int) error {
+		if name == "" {
+			return nil
+		}
+		if i := slices.Index(names, name); i >= 0 {
+			*to = i
+		} else if i := slices.Index(lower, strings.ToLower(name)); i >= 0 {
+			*to = i
+		} else if n, err := strconv.Atoi(name); err == nil && table && n >= 1 && n <= len(names) {
+			*to = n - 1
+		} else {
+			return fmt.Errorf("no column %q for --%s: there are %s", name, flag, quoteAll(names))
+		}
+		return nil
+	}
+	if !table && (o.X != "" || o.Y != "" || o.Geometry != "") {
+		return l, errors.New("--x, --y and --geometry are for tables: this file has its own geometry")
+	}
+	feature := o.Feature
+	if s.fixed != nil {
+		feature = ""
+	}
+	if err := errors.Join(find("x", o.X, &l.x), find("y", o.Y, &l.y), find("geometry", o.Geometry, &l.geometry), find("feature", feature, &l.feature), find("time", o.Time, &l.time)); err != nil {
+		return l, err
+	}
+	if l.time >= 0 && !table {
+		s.opt.Time = names[l.time]
+	}
+	if table {
+		if err := s.findPosition(&l, names, lower); err != nil {
+			return l, err
+		}
+	}
+	if l.feature < 0 && s.fixed == nil {
+		if err := s.guessFeature(&l, names, lower, table); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+// findPosition guesses the columns of the position unless they were given.
+func (s *rowSink) findPosition(l *layout, names, lower []string) error {
+	switch {
+	case (l.x < 0) != (l.y < 0):
+		return errors.New("--x and --y go together: give both or none")
+	case l.x >= 0 && l.geometry >= 0:
+		return errors.New("--geometry goes without --x and --y")
+	}
+	if l.x < 0 && l.geometry < 0 {
+		var found []string
+		for _, p := range positionNames {
+			if i, j := slices.Index(lower, p[0]), slices.Index(lower, p[1]); i >= 0 && j >= 0 {
+				if l.x < 0 {
+					l.x, l.y = i, j
+				}
+				found = append(found, names[i]+" and "+names[j])
+			}
+		}
+		if len(found) > 1 {
+			return fmt.Errorf("positions could be in columns %s: choose with --x and --y", strings.Join(found, ", or "))
+		}
+	}
+	if l.x < 0 && l.geometry < 0 {
+		for _, g := range geometryNames {
+			if i := slices.Index(lower, g); i >= 0 && l.geometry < 0 {
+				l.geometry = i
+			}
+		}
+	}
+	if l.x < 0 && l.geometry < 0 {
+		return fmt.Errorf("no columns with positions found, such as x and y or lon and lat, among %s: name them with --x and --y, or one of well-known text with --geometry", quoteAll(names))
+	}
+	if l.x >= 0 && strings.HasPrefix(lower[l.x], "lon") || l.x >= 0 && strings.HasPrefix(lower[l.x], "lng") {
+		if s.crs == nil {
+			s.guess("columns %q and %q are taken as longitude and latitude in degrees, distances in metres (--planar: plain numbers)", names[l.x], names[l.y])
+		}
+		s.assume(WGS84, "the columns' names say longitude and latitude")
+	}
+	return nil
+}
+
+// guessFeature picks the column of kinds.
+func (s *rowSink) guessFeature(l *layout, names, lower []string, table bool) error {
+	var found []int
+	for k, n := range featureNames {
+		i := slices.Index(lower, n)
+		if i < 0 || i == l.x || i == l.y || i == l.geometry || i == l.time {
+			continue
+		}
+		if found = append(found, i); k < clearNames {
+			break
+		}
+	}
+	if table && len(found) == 0 && len(names) == 3 && l.x >= 0 {
+		found = append(found, 3-l.x-l.y)
+	}
+	switch len(found) {
+	case 0:
+		return fmt.Errorf("no column with features found, such as feature or type, among %s: name it with --feature", quoteAll(names))
+	case 1:
+		l.feature = found[0]
+		return nil
+	}
+	if slices.Index(featureNames, lower[found[0]]) < clearNames {
+		l.feature = found[0]
+		return nil
+	}
+	var candidates []string
+	for _, i := range found {
+		candidates = append(candidates, names[i])
+	}
+	return fmt.Errorf("the feature could be in any of the columns %s: choose with --feature", quoteAll(candidates))
+}
+
+func quoteAll(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i == 20 {
+			fmt.Fprintf(&b, " and %d more", len(names)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(n))
+	}
+	return b.String()
+}

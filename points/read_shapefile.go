@@ -1,0 +1,222 @@
+package points
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Shapefile is three files or more. The .shp file has a header of 100 bytes
+// (9994 big endian first) and records: number and length in 16-bit words, big
+// endian, then, little endian, a type (1 point, 8 several, 11 and 18 with height,
+// 21 and 28 with a measure, 0 nothing) and the coordinates. The .dbf file has a
+// row of attributes for each record, in order. The .prj file, if there, is the
+// reference system as well-known text, and .cpg names the attributes' encoding.
+
+var shapefileMagic = []byte{0, 0, 0x27, 0x0a, 0, 0, 0, 0}
+
+func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
+	rows.in.Format = "shapefile"
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	if prj, err := os.ReadFile(beside(base, ".prj")); err == nil {
+		if err := rows.declare(string(prj)); err != nil {
+			return fmt.Errorf("its .prj file: %w", err)
+		}
+	} else if rows.opt.CRS == nil {
+		rows.guess("%s: no .prj file says what the positions are; they are taken as numbers in a plane (--crs EPSG:n)", path)
+	}
+	f, err := os.Open(beside(base, ".dbf"))
+	if err != nil {
+		return fmt.Errorf("a Shapefile has its features in a .dbf file: %w", err)
+	}
+	defer f.Close()
+	encoding, _ := os.ReadFile(beside(base, ".cpg"))
+	table, err := openDBF(bufio.NewReaderSize(f, 1<<16), string(encoding))
+	if err != nil {
+		return fmt.Errorf("its .dbf file: %w", err)
+	}
+	l, err := rows.columns(table.names, false)
+	if err != nil {
+		return err
+	}
+	if l.feature >= 0 {
+		rows.in.Columns[2] = table.names[l.feature]
+	}
+	var head [100]byte
+	if _, err := io.ReadFull(shp, head[:]); err != nil {
+		return fmt.Errorf("Shapefile header: %w", noEOF(err))
+	}
+	for n := 1; ; n++ {
+		positions, err := readShape(shp)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		where := func() string { return fmt.Sprintf("record %d", n) }
+		if err != nil && positions == nil && !errors.Is(err, errShape) {
+			return fmt.Errorf("%s: %w", where(), err)
+		}
+		values, deleted, rowErr := table.next()
+		if rowErr != nil {
+			return fmt.Errorf("%s: its .dbf file: %w", where(), noEOF(rowErr))
+		}
+		if deleted {
+			continue
+		}
+		if err != nil {
+			if err := rows.bad(err, where); err != nil {
+				return err
+			}
+			continue
+		}
+		kind := ""
+		if l.feature >= 0 {
+			kind = values[l.feature]
+		}
+		if l.time >= 0 {
+			rows.when = []byte(values[l.time])
+		}
+		for _, p := range positions {
+			if err := rows.add(p[0], p[1], []byte(kind), where); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// beside is a file of the same name with another ending, in either case.
+func beside(base, ending string) string {
+	if _, err := os.Stat(base + ending); err != nil {
+		if _, err := os.Stat(base + strings.ToUpper(ending)); err == nil {
+			return base + strings.ToUpper(ending)
+		}
+	}
+	return base + ending
+}
+
+var errShape = errors.New("the shape is not a point")
+
+// largestShape bounds a record: a million points.
+const largestShape = 1 << 25
+
+// readShape reads the positions of one record.
+func readShape(r io.Reader) ([][2]float64, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	size := 2 * int64(binary.BigEndian.Uint32(head[4:]))
+	if size < 4 || size > largestShape {
+		return nil, fmt.Errorf("a record of %d bytes is not one of points", size)
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, noEOF(err)
+	}
+	order := binary.LittleEndian
+	position := func(at int) [2]float64 {
+		return [2]float64{math.Float64frombits(order.Uint64(data[at:])), math.Float64frombits(order.Uint64(data[at+8:]))}
+	}
+	switch kind := order.Uint32(data); kind {
+	case 0:
+		return nil, fmt.Errorf("%w: it is empty", errShape)
+	case 1, 11, 21:
+		if size < 20 {
+			return nil, errors.New("a point is cut off")
+		}
+		return [][2]float64{position(4)}, nil
+	case 8, 18, 28:
+		if size < 40 {
+			return nil, errors.New("points are cut off")
+		}
+		n := int64(order.Uint32(data[36:]))
+		if 40+16*n > size {
+			return nil, errors.New("points are cut off")
+		}
+		out := make([][2]float64, n)
+		for i := range out {
+			out[i] = position(40 + 16*i)
+		}
+		return out, nil
+	default:
+		return nil, fmt.Errorf("%w but of type %d", errShape, kind)
+	}
+}
+
+// dbf is a dBASE table: a header of 32 bytes (records at 4, length of the header
+// at 8, of a record at 10, little endian), 32 bytes a field (name, type at 11,
+// length at 16), 0x0d; then records of text of fixed widths, each after a byte that
+// is * when it is deleted.
+type dbf struct {
+	r      io.Reader
+	names  []string
+	widths []int
+	record []byte
+	left   uint32
+	utf8   bool
+}
+
+func openDBF(r io.Reader, encoding string) (*dbf, error) {
+	var head [32]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, noEOF(err)
+	}
+	length, record := int(binary.LittleEndian.Uint16(head[8:])), int(binary.LittleEndian.Uint16(head[10:]))
+	t := &dbf{r: r, left: binary.LittleEndian.Uint32(head[4:]), record: make([]byte, record)}
+	encoding = strings.ToUpper(strings.TrimSpace(encoding))
+	t.utf8 = encoding == "UTF-8" || encoding == "UTF8" || encoding == "65001"
+	if length < 33 {
+		return nil, fmt.Errorf("a header of %d bytes", length)
+	}
+	rest := make([]byte, length-32)
+	if _, err := io.ReadFull(r, rest); err != nil {
+		return nil, noEOF(err)
+	}
+	sum := 1
+	for ; len(rest) >= 32 && rest[0] != 0x0d; rest = rest[32:] {
+		name, _, _ := strings.Cut(string(rest[:11]), "\x00")
+		t.names = append(t.names, t.text([]byte(name)))
+		t.widths = append(t.widths, int(rest[16]))
+		sum += int(rest[16])
+	}
+	if sum > record {
+		return nil, fmt.Errorf("fields of %d bytes in records of %d", sum, record)
+	}
+	return t, nil
+}
+
+// next reads a row's values.
+func (t *dbf) next() (values []string, deleted bool, err error) {
+	if t.left == 0 {
+		return nil, false, io.ErrUnexpectedEOF
+	}
+	t.left--
+	if _, err := io.ReadFull(t.r, t.record); err != nil {
+		return nil, false, err
+	}
+	at := 1
+	for _, w := range t.widths {
+		values = append(values, strings.TrimSpace(t.text(t.record[at:at+w])))
+		at += w
+	}
+	return values, t.record[0] == '*', nil
+}
+
+// text is UTF-8 where it is valid, else Latin-1, which is what most others are.
+func (t *dbf) text(b []byte) string {
+	b = []byte(strings.TrimRight(string(b), "\x00"))
+	if t.utf8 || utf8.Valid(b) {
+		return string(b)
+	}
+	out := make([]rune, len(b))
+	for i, c := range b {
+		out[i] = rune(c)
+	}
+	return string(out)
+}

@@ -1,0 +1,137 @@
+package points
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Set is points: one row each. Feature[i] indexes Features, which is sorted and
+// without repetition. Coordinates are in any unit in the plane, or longitude (X)
+// and latitude (Y) in degrees; CRS says which, as far as it is known.
+type Set struct {
+	X, Y     []float64
+	Feature  []int32
+	Features []string
+	Time     []int64 // seconds since 1970 of each point; nil without times
+	CRS      *CRS    // nil: not known
+}
+
+// Len is the number of points.
+func (p *Set) Len() int { return len(p.X) }
+
+// Names are the features' names.
+func (p *Set) Names(features []int32) []string {
+	names := make([]string, len(features))
+	for i, f := range features {
+		names[i] = p.Features[f]
+	}
+	return names
+}
+
+// Totals counts the points of each feature.
+func (p *Set) Totals() []int64 {
+	total := make([]int64, len(p.Features))
+	for _, f := range p.Feature {
+		total[f]++
+	}
+	return total
+}
+
+// MaxCoordinate keeps squares and sums of squares far from overflow.
+const MaxCoordinate = 1e150
+
+// CheckPosition says what is wrong with one position, or nothing.
+func CheckPosition(x, y float64, geographic bool) error {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(y) || math.IsInf(y, 0):
+		return fmt.Errorf("position (%v, %v) is not finite", x, y)
+	case geographic && (y < -90 || y > 90):
+		return fmt.Errorf("latitude %v is not between -90 and 90", y)
+	case geographic && (x < -360 || x > 360):
+		return fmt.Errorf("longitude %v is not between -360 and 360", x)
+	case math.Abs(x) > MaxCoordinate || math.Abs(y) > MaxCoordinate:
+		return fmt.Errorf("position (%v, %v) is larger than %g", x, y, MaxCoordinate)
+	}
+	return nil
+}
+
+// Builder collects points whose features come as names.
+type Builder struct {
+	x, y    []float64
+	feature []int32
+	time    []int64
+	names   []string
+	id      map[string]int32
+	last    int32 // the number of the feature added last
+}
+
+// Add appends a point. Its position is checked when it is mined.
+func (b *Builder) Add(x, y float64, feature string) { b.add(x, y, []byte(feature)) }
+
+func (b *Builder) add(x, y float64, feature []byte) {
+	id := b.last // points often come feature by feature
+	ok := int(id) < len(b.names) && b.names[id] == string(feature)
+	if !ok {
+		id, ok = b.id[string(feature)]
+	}
+	if !ok {
+		if b.id == nil {
+			b.id = make(map[string]int32)
+		}
+		id = int32(len(b.names))
+		b.names = append(b.names, string(feature))
+		b.id[b.names[id]] = id
+	}
+	b.last = id
+	b.x, b.y, b.feature = append(b.x, x), append(b.y, y), append(b.feature, id)
+}
+
+// addSet appends the points of another set.
+func (b *Builder) addSet(p *Set) {
+	for i, f := range p.Feature {
+		b.Add(p.X[i], p.Y[i], p.Features[f])
+	}
+	b.time = append(b.time, p.Time...)
+}
+
+// Set gives what was added, in the order it was added, with the features
+// sorted by name. The builder must not be used afterwards.
+func (b *Builder) Set() *Set {
+	sorted := slices.Clone(b.names)
+	slices.Sort(sorted)
+	rank := make([]int32, len(sorted))
+	for i, name := range sorted {
+		rank[b.id[name]] = int32(i)
+	}
+	for i, f := range b.feature {
+		b.feature[i] = rank[f]
+	}
+	return &Set{X: b.x, Y: b.y, Feature: b.feature, Features: sorted, Time: b.time}
+}
+
+// withoutRare drops the features of fewer than least points, and their points.
+func (p *Set) withoutRare(least int) *Set {
+	id := make([]int32, len(p.Features))
+	kept := &Set{CRS: p.CRS}
+	for f, n := range p.Totals() {
+		id[f] = -1
+		if n >= int64(least) {
+			id[f] = int32(len(kept.Features))
+			kept.Features = append(kept.Features, p.Features[f])
+		}
+	}
+	if len(kept.Features) == len(p.Features) {
+		return p
+	}
+	for i, f := range p.Feature {
+		if id[f] >= 0 {
+			kept.X, kept.Y = append(kept.X, p.X[i]), append(kept.Y, p.Y[i])
+			kept.Feature = append(kept.Feature, id[f])
+			if p.Time != nil {
+				kept.Time = append(kept.Time, p.Time[i])
+			}
+		}
+	}
+	return kept
+}

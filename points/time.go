@@ -1,0 +1,31 @@
+package points
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// timeLayouts are the ways to write a time that have one meaning only.
+var timeLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04",
+	"2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04:05", "2006/01/02", "2006-01", "20060102",
+}
+
+// parseTime reads a time as seconds since 1970, in UTC unless it says a zone. A
+// plain number of more than eight digits is such seconds.
+func parseTime(text []byte) (int64, error) {
+	if len(text) == 0 {
+		return 0, errors.New("the time is missing")
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, string(text)); err == nil {
+			return t.Unix(), nil
+		}
+	}
+	if v, err := strconv.ParseFloat(string(text), 64); err == nil && (v > 99_999_999 || v < 0) && v > -1e15 && v < 1e15 {
+		return int64(v), nil
+	}
+	return 0, fmt.Errorf("time %q: want such as 2024-05-31, 2024-05-31 18:30:00, RFC 3339, or seconds since 1970", text)
+}
