@@ -20,6 +20,8 @@ const (
 	Auto     Algorithm = "auto"     // our search: profiles and witnesses, no instance tables
 	SGCT     Algorithm = "sgct"     // sparse graph and condensed trees, splitting from the top
 	Joinless Algorithm = "joinless" // star neighbourhoods, level by level (Yoo and Shekhar 2006)
+	ICPITree Algorithm = "icpi"     // a tree of neighbours, level by level (Wang, Bao and Lu 2009)
+	Miner    Algorithm = "miner"    // joins of instances, level by level (Shekhar and Huang 2001)
 )
 
 // Options says what to mine. MinPrevalence and one of Distance and KNN must be set.
@@ -112,9 +114,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	switch opt.Algorithm {
 	case "":
 		j.Algorithm = Auto
-	case Auto, SGCT, Joinless:
+	case Auto, SGCT, Joinless, ICPITree, Miner:
 	default:
-		return nil, fmt.Errorf("unknown algorithm %q: want auto, sgct or joinless", opt.Algorithm)
+		return nil, fmt.Errorf("unknown algorithm %q: want auto, sgct, joinless, icpi or miner", opt.Algorithm)
 	}
 	if opt.evaluation != nil {
 		j.evaluation = *opt.evaluation
@@ -137,8 +139,8 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			j.engine, j.instead = engine.GPU, j.engine
 		}
 	case engine.GPU:
-		if j.Algorithm == Joinless {
-			return nil, fmt.Errorf("joinless has no GPU engine: use --algorithm auto or sgct, or --engine multicore")
+		if j.Algorithm != Auto && j.Algorithm != SGCT {
+			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or sgct, or --engine multicore", j.Algorithm)
 		}
 	}
 	j.crew = crew{workers: threads, progress: opt.Progress}
@@ -198,8 +200,8 @@ func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
 		}
 		patterns, err := mine(ctx, pts, j)
 		return patterns, res, err
-	case Joinless:
-		patterns, err := mineJoinless(ctx, pts, j)
+	case Joinless, ICPITree, Miner:
+		patterns, err := mineLevelwise(ctx, pts, j)
 		return patterns, res, err
 	}
 	if j.engine == engine.GPU {

@@ -45,8 +45,10 @@
 // Instances are never listed.
 //
 // SGCT is the sparse-graph and condensed-tree algorithm (Yao, Peng, Yang and
-// Chi 2016) as the Poznań thesis of 2017 implements it, Joinless that of Yoo and
-// Shekhar (2006). Both list instances: they are there to compare with.
+// Chi 2016) as the Poznań thesis of 2017 implements it. Joinless (Yoo and Shekhar
+// 2006), iCPI-tree (Wang, Bao and Lu 2009) and Co-location Miner (Shekhar and Huang
+// 2001) are the older ones that the thesis describes. All list instances: they are
+// there to compare with.
 //
 // # On a GPU
 //

@@ -227,7 +227,7 @@ func TestCrowdsDoNotExplode(t *testing.T) {
 	if len(res.Patterns) != 1 || len(res.Patterns[0].Features) != 16 {
 		t.Fatalf("got %v", res.Patterns)
 	}
-	for algorithm, say := range map[Algorithm]string{SGCT: "size", Joinless: "size"} {
+	for algorithm, say := range map[Algorithm]string{SGCT: "size", Joinless: "size", ICPITree: "size", Miner: "size"} {
 		opt.Algorithm = algorithm
 		_, err := Mine(t.Context(), pts, opt)
 		if err == nil || !strings.Contains(err.Error(), say) || !strings.Contains(err.Error(), "--algorithm auto") {

@@ -1,174 +1,14 @@
 package coloc
 
-import (
-	"context"
-	"fmt"
-	"slices"
-	"strings"
-)
+import "context"
 
-// Joinless (Yoo and Shekhar 2006): every point has its star, the neighbours of
-// later features. Level by level, candidates are sets all of whose subsets are
-// prevalent; their star instances are rows of a point and one point of its star
-// for each other feature; a star instance is a clique when its row without the
-// first point is a known clique instance of the level before. It shares nothing
-// with the other algorithms but the neighbours, so it checks them.
-type joinless struct {
-	*job
-	pts    *Points
-	total  []int64
-	stars  *stars
-	memory *meter
-	seen   [][]uint32 // of each worker: point -> stamp
-	stamp  []uint32
-}
-
-// rows are the clique instances of a set, each len(set) points, ascending.
-type rows struct {
-	width int
-	cells []int32
-}
-
-func (r *rows) row(i int) []int32 { return r.cells[i*r.width : (i+1)*r.width] }
-func (r *rows) len() int          { return len(r.cells) / r.width }
-
-// starting is the range of rows whose first point is p.
-func (r *rows) starting(p int32) (lo, hi int) {
-	at := func(v int32) int {
-		lo, hi := 0, r.len()
-		for lo < hi {
-			if mid := (lo + hi) / 2; r.cells[mid*r.width] < v {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		return lo
-	}
-	return at(p), at(p + 1)
-}
-
-func mineJoinless(ctx context.Context, pts *Points, job *job) ([]found, error) {
-	j := &joinless{job: job, pts: pts, total: pts.Totals(), memory: newMeter(job.budget)}
-	j.seen, j.stamp = make([][]uint32, job.crew.workers), make([]uint32, job.crew.workers)
-	var err error
-	if j.stars, err = newStars(ctx, pts, job, j.memory, "joinless"); err != nil {
-		return nil, err
-	}
-	var out []found
-	level := make(map[string]*rows) // clique instances of the prevalent sets of one size
-	var sets [][]int32
-	for f := range pts.Features {
-		set := []int32{int32(f)}
-		sets = append(sets, set)
-		lo, hi := j.stars.points(int32(f))
-		own := &rows{1, make([]int32, 0, hi-lo)}
-		for p := lo; p < hi; p++ {
-			own.cells = append(own.cells, p)
-		}
-		level[setKey(set)] = own
-	}
-	for size := 2; len(sets) > 1; size++ {
-		candidates := apriori(sets, func(set []int32) bool { return level[setKey(set)] != nil })
-		tables := make([]*rows, len(candidates))
-		counts := make([][]int64, len(candidates))
-		err := j.crew.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates), func(w, i int) error {
-			var err error
-			tables[i], counts[i], err = j.instances(ctx, w, candidates[i], level)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		next := make(map[string]*rows)
-		sets = nil
-		for i, c := range candidates {
-			if counts[i] == nil {
-				continue
-			}
-			out = append(out, found{c, counts[i]})
-			sets = append(sets, c)
-			next[setKey(c)] = tables[i]
-		}
-		if size > 2 {
-			for _, r := range level {
-				j.memory.give(4 * int64(len(r.cells)))
-			}
-		}
-		level = next
-	}
-	return out, nil
-}
-
-// apriori joins sets that differ in their last feature and keeps those whose
-// subsets are all known. sets are in ascending order.
-func apriori(sets [][]int32, known func(set []int32) bool) [][]int32 {
-	var out [][]int32
-	for i, a := range sets {
-		last := len(a) - 1
-		for _, b := range sets[i+1:] {
-			if !slices.Equal(a[:last], b[:last]) {
-				break
-			}
-			c := append(slices.Clone(a), b[last])
-			ok := true
-			for drop := 0; ok && drop < len(c); drop++ {
-				ok = known(slices.Delete(slices.Clone(c), drop, drop+1))
-			}
-			if ok {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
-// instances counts the points of c in its clique instances and, when c is
-// prevalent, lists these; no counts when it is not. The instances are found twice:
-// so none is kept of a set that is not prevalent, and the room for the others is
-// known before it is taken.
-func (j *joinless) instances(ctx context.Context, w int, c []int32, level map[string]*rows) (*rows, []int64, error) {
-	if j.seen[w] == nil {
-		j.seen[w] = make([]uint32, j.pts.Len())
-	}
-	j.stamp[w]++
-	seen, stamp := j.seen[w], j.stamp[w]
-	counts := make([]int64, len(c))
-	many := int64(0)
-	count := func(p int32, row []int32) {
-		many++
-		mark := func(k int, q int32) {
-			if at := &seen[q]; *at != stamp {
-				*at = stamp
-				counts[k]++
-			}
-		}
-		mark(0, p)
-		for k, q := range row {
-			mark(k+1, q)
-		}
-	}
-	if err := j.each(ctx, c, level, count); err != nil {
-		return nil, nil, err
-	}
-	for k, f := range c {
-		if !prevalent(counts[k], j.total[f], j.MinPrevalence) {
-			return nil, nil, nil
-		}
-	}
-	cells := many * int64(len(c))
-	if !j.memory.take(4 * cells) {
-		return nil, nil, fmt.Errorf("joinless: the %d instances of a pattern of size %d (%s) need more than the memory bound: use --algorithm auto, which lists no instances, or raise --memory or --min-prevalence", many, len(c), strings.Join(j.pts.Names(c), ", "))
-	}
-	out := &rows{len(c), make([]int32, 0, cells)}
-	err := j.each(ctx, c, level, func(p int32, row []int32) { out.cells = append(append(out.cells, p), row...) })
-	return out, counts, err
-}
-
-// each calls do with every clique instance of c: its first point and a row of the
-// others.
-func (j *joinless) each(ctx context.Context, c []int32, level map[string]*rows, do func(p int32, row []int32)) error {
+// expandStars is joinless (Yoo and Shekhar 2006): every point has its star, the
+// neighbours of later features. A star instance of a candidate is a point and one
+// point of its star for each other feature; it is a clique when its row without the
+// first point is a known clique instance of the level before.
+func expandStars(ctx context.Context, j *levelwise, c []int32, level map[string]*rows, do func(row []int32)) error {
 	rest := level[setKey(c[1:])]
+	out := make([]int32, len(c))
 	lo, hi := j.stars.points(c[0])
 	for p := lo; p < hi; p++ {
 		if p&255 == 0 && ctx.Err() != nil {
@@ -184,7 +24,9 @@ func (j *joinless) each(ctx context.Context, c []int32, level map[string]*rows, 
 						continue rows
 					}
 				}
-				do(p, row)
+				out[0] = p
+				copy(out[1:], row)
+				do(out)
 			}
 		}
 	}

@@ -11,8 +11,9 @@
 // where two would do, reading is an error that says how to choose.
 //
 // GeoPackages are SQLite databases. They are read by some 300 lines here
-// (sqlite.go) instead of a driver, which would be larger than all else here: what
-// is needed is a walk over trees of pages, read only.
+// (sqlite.go) instead of a driver: a program of nothing but modernc.org/sqlite is
+// 6.4 MB and took seven minutes to build on two busy cores, and what is needed is a
+// walk over trees of pages.
 //
 // # Reference systems
 //

@@ -15,18 +15,18 @@ var sizes = []float64{3000, 10_000, 20_000, 40_000, 65_000, 100_000, 150_000, 20
 
 // bySize is figure 4.
 func (b *bench) bySize() (report.Section, error) {
-	t, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points", sizes, b.ways, func(w way, x float64) (float64, error) {
-		return b.mine(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2))
+	tables, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points", sizes, b.all(), func(w way, x float64) (cost, error) {
+		return b.mine(b.planted(int(x), false), b.options(w, 3, 0.2))
 	})
 	return report.Section{
-		Title: "Figure 4: time by number of points", Text: "Even points on 1000x1000, distance 3, prevalence 0.2.",
-		Tables: []report.Table{t}, Plots: []report.Plot{p},
+		Title: "Figure 4: time by number of points", Text: "Points on 1000x1000 with planted patterns, distance 3, prevalence 0.2.",
+		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
 
 // join measures finding neighbours; which says what of it counts.
-func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinStats) time.Duration) (float64, error) {
-	return b.best(o, func(ctx context.Context) (time.Duration, error) {
+func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinStats) time.Duration) (cost, error) {
+	return b.mean(o, func(ctx context.Context) (time.Duration, error) {
 		s, err := coloc.NewSurvey(pts, o)
 		if err != nil {
 			return 0, err
@@ -38,12 +38,12 @@ func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinSt
 
 // joinBySize is figure 5.
 func (b *bench) joinBySize() (report.Section, error) {
-	t, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points", "points", sizes, b.ways, func(w way, x float64) (float64, error) {
-		return b.join(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration { return s.Find })
+	tables, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points", "points", sizes, b.ways, func(w way, x float64) (cost, error) {
+		return b.join(b.planted(int(x), false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration { return s.Find })
 	})
 	return report.Section{
 		Title: "Figure 5: finding neighbours", Text: "The same points, without copying them to the GPU. SGCT sweeps along x, ours sorts points into cells.",
-		Tables: []report.Table{t}, Plots: []report.Plot{p},
+		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
 
@@ -66,15 +66,15 @@ func (b *bench) preparation() (report.Section, error) {
 	for i, w := range ways {
 		plain[w.name] = i%2 == 0
 	}
-	t, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points", sizes, ways, func(w way, x float64) (float64, error) {
-		return b.join(Even(b.size(int(x)), features, 1000), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
+	tables, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points", sizes, ways, func(w way, x float64) (cost, error) {
+		return b.join(b.planted(int(x), false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
 			if plain[w.name] {
 				return s.Find
 			}
 			return s.Find + s.Prepare
 		})
 	})
-	s.Tables, s.Plots = []report.Table{t}, []report.Plot{p}
+	s.Tables, s.Plots = tables, []report.Plot{p}
 	return s, err
 }
 
@@ -86,32 +86,44 @@ func (b *bench) byDistance() (report.Section, error) {
 		name   string
 		points *coloc.Points
 	}{
-		{7, "sparse, even", Even(b.size(30_000), features, 1000)},
-		{8, "dense, even", Even(b.size(65_000), features, 1000)},
-		{9, "sparse, two clusters", Clustered(b.size(30_000), features, 1000)},
-		{10, "dense, two clusters", Clustered(b.size(80_000), features, 1000)},
+		{7, "sparse, even", b.planted(30_000, false)},
+		{8, "dense, even", b.planted(65_000, false)},
+		{9, "sparse, two clusters", b.planted(30_000, true)},
+		{10, "dense, two clusters", b.planted(80_000, true)},
 	} {
-		t, p, err := b.lines(fmt.Sprintf("figure-%d-by-distance", f.number), fmt.Sprintf("Figure %d: %s", f.number, f.name), "distance", []float64{2, 3, 4, 5, 6}, b.ways, func(w way, x float64) (float64, error) {
+		tables, p, err := b.lines(fmt.Sprintf("figure-%d-by-distance", f.number), fmt.Sprintf("Figure %d: %s", f.number, f.name), "distance", []float64{2, 3, 4, 5, 6}, b.all(), func(w way, x float64) (cost, error) {
 			return b.mine(f.points, b.options(w, x, 0.2))
 		})
 		if err != nil {
 			return s, err
 		}
-		s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+		s.Tables, s.Plots = append(s.Tables, tables...), append(s.Plots, p)
 	}
 	return s, nil
 }
 
 // byPrevalence is figure 11.
 func (b *bench) byPrevalence() (report.Section, error) {
-	pts := Even(b.size(65_000), features, 1000)
-	t, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence", []float64{0.5, 0.4, 0.3, 0.2, 0.1}, b.ways, func(w way, x float64) (float64, error) {
+	pts := b.planted(65_000, false)
+	tables, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence", []float64{0.5, 0.4, 0.3, 0.2, 0.1}, b.all(), func(w way, x float64) (cost, error) {
 		return b.mine(pts, b.options(w, 5, x))
 	})
 	return report.Section{
-		Title: "Figure 11: time by prevalence", Text: "65,000 even points, distance 5.",
-		Tables: []report.Table{t}, Plots: []report.Plot{p},
+		Title: "Figure 11: time by prevalence", Text: "65,000 points with planted patterns, distance 5.",
+		Tables: tables, Plots: []report.Plot{p},
 	}, err
+}
+
+// Figures are the names of the tables that Run makes of the thesis' figures. Each
+// but the joins of 5 and 6 has a table of the same name and "-memory" beside it.
+var Figures = []string{
+	"figure-4-by-points", "figure-5-neighbours", "figure-6-preparation", "figure-7-by-distance",
+	"figure-8-by-distance", "figure-9-by-distance", "figure-10-by-distance", "figure-11-by-prevalence",
+}
+
+// planted are the points of a figure.
+func (b *bench) planted(n int, clustered bool) *coloc.Points {
+	return Planted(b.size(n), 1000, clustered)
 }
 
 // beyond is what the thesis did not reach.
@@ -123,18 +135,18 @@ func (b *bench) beyond() (report.Section, error) {
 		}
 	}
 	s := report.Section{Title: "Beyond: up to 10 million points, and many patterns"}
-	t, p, err := b.lines("beyond-by-points", "50 features, 10 neighbours a point, prevalence 0.1", "points", []float64{1e6, 2e6, 5e6, 1e7}, ways, func(w way, x float64) (float64, error) {
+	tables, p, err := b.lines("beyond-by-points", "50 features, 10 neighbours a point, prevalence 0.1", "points", []float64{1e6, 2e6, 5e6, 1e7}, ways, func(w way, x float64) (cost, error) {
 		n := b.size(int(x))
 		return b.mine(Even(n, 50, SideFor(n, 10, 1.785)), b.options(w, 1.785, 0.1))
 	})
 	if err != nil {
 		return s, err
 	}
-	s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+	s.Tables, s.Plots = append(s.Tables, tables...), append(s.Plots, p)
 	dense := Clustered(b.size(200_000), features, 1000)
-	t, p, err = b.lines("beyond-by-distance", "200,000 points, two clusters, prevalence 0.1", "distance", []float64{2, 3, 4, 5, 6}, ways, func(w way, x float64) (float64, error) {
+	tables, p, err = b.lines("beyond-by-distance", "200,000 points, two clusters, prevalence 0.1", "distance", []float64{2, 3, 4, 5, 6}, ways, func(w way, x float64) (cost, error) {
 		return b.mine(dense, b.options(w, x, 0.1))
 	})
-	s.Tables, s.Plots = append(s.Tables, t), append(s.Plots, p)
+	s.Tables, s.Plots = append(s.Tables, tables...), append(s.Plots, p)
 	return s, err
 }

@@ -6,7 +6,9 @@
 // neighbours with and without preparing the data for the GPU; against the
 // distance (2 to 6) on sparse and dense points, even and with two clusters; and
 // against the prevalence (0.1 to 0.5 at distance 5). It gives no numbers, so there
-// is nothing to compare with but the engines among themselves.
+// is nothing to compare with but the engines among themselves, and the older
+// algorithms that it describes: Co-location Miner, joinless and iCPI-tree, on one
+// core. Its generator, Boiński's, planted patterns; so does ours.
 package placesbench
 
 import (
@@ -15,7 +17,10 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/metrics"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/collocate/collocate/bench/report"
@@ -28,7 +33,7 @@ type Options struct {
 	Device  *coloc.GPU // nil: no GPU
 	Threads int        // zero: all cores
 	Memory  int64      // of the host; zero: 8 GB
-	Rounds  int        // the best of so many; zero: 3
+	Rounds  int        // times are means of so many, as the thesis' are; zero: 20
 	// Limit ends a job that takes longer, and leaves a gap in its line; zero: 20 s.
 	Limit time.Duration
 	Quick bool                  // a hundredth of the points, to see that it works
@@ -61,7 +66,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		o.Memory = 8e9
 	}
 	if o.Rounds <= 0 {
-		o.Rounds = 3
+		o.Rounds = 20
 	}
 	if o.Limit <= 0 {
 		o.Limit = 20 * time.Second
@@ -77,7 +82,8 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Name: "places", Title: "Co-location: the thesis' figures again",
-		Intro: fmt.Sprintf("Times in milliseconds, the best of %d rounds, points in memory at the start and patterns at the end. "+
+		Intro: fmt.Sprintf("Times in milliseconds, means of %d rounds (of one where it took a fifth of the limit), points in memory at the start and patterns at the end. "+
+			"Memory is the largest heap during a job, above the points, in megabytes. "+
 			"%d threads; %s. A gap is a job that took longer than %v or refused: SGCT splits candidates from the top, which grows exponentially.", o.Rounds, o.Threads, b.deviceName(), o.Limit),
 	}
 	if o.Quick {
@@ -130,79 +136,137 @@ func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
 	return o
 }
 
-// best is the least time of do over the rounds in milliseconds, or NaN if one
-// takes too long, or refuses, which SGCT may. A job that takes a fifth of the
-// limit is run once.
-func (b *bench) best(o coloc.Options, do func(ctx context.Context) (time.Duration, error)) (float64, error) {
-	least := time.Duration(math.MaxInt64)
+// all are the ways with the older algorithms.
+func (b *bench) all() []way {
+	ways := slices.Clone(b.ways)
+	for _, a := range []struct {
+		name      string
+		algorithm coloc.Algorithm
+	}{{"joinless", coloc.Joinless}, {"iCPI-tree", coloc.ICPITree}, {"co-location miner", coloc.Miner}} {
+		ways = append(ways, way{a.name + ", " + engine.Sequential.String(), a.algorithm, engine.Sequential})
+	}
+	return ways
+}
+
+// cost is what a job takes: milliseconds, and megabytes of heap above what was
+// held before; NaN where it was given up, or not measured.
+type cost struct{ ms, mb float64 }
+
+var gap = cost{math.NaN(), math.NaN()}
+
+// mean is the mean time of do over the rounds, or a gap if one takes too long, or
+// refuses, as those that list instances may. A job that takes a fifth of the limit
+// is run once.
+func (b *bench) mean(o coloc.Options, do func(ctx context.Context) (time.Duration, error)) (cost, error) {
+	sum, rounds := time.Duration(0), 0
 	for range b.Rounds {
 		ctx, cancel := context.WithTimeout(b.ctx, b.Limit)
 		took, err := do(ctx)
 		cancel()
 		switch {
 		case b.ctx.Err() != nil:
-			return 0, b.ctx.Err()
-		case errors.Is(err, context.DeadlineExceeded), err != nil && o.Algorithm == coloc.SGCT:
+			return gap, b.ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded), err != nil && o.Algorithm != coloc.Auto:
 			b.note("%v", err)
-			return math.NaN(), nil
+			return gap, nil
 		case err != nil:
-			return 0, err
+			return gap, err
 		}
-		least = min(least, took)
-		if took > b.Limit/5 {
+		sum += took
+		if rounds++; took > b.Limit/5 {
 			break
 		}
 	}
-	return least.Seconds() * 1e3, nil
+	return cost{sum.Seconds() * 1e3 / float64(rounds), math.NaN()}, nil
 }
 
-// mine measures a whole job.
-func (b *bench) mine(pts *coloc.Points, o coloc.Options) (float64, error) {
-	return b.best(o, func(ctx context.Context) (time.Duration, error) {
+// mine measures a whole job, and its memory in a round of its own.
+func (b *bench) mine(pts *coloc.Points, o coloc.Options) (cost, error) {
+	c, err := b.mean(o, func(ctx context.Context) (time.Duration, error) {
 		start := time.Now()
 		_, err := coloc.Mine(ctx, pts, o)
 		return time.Since(start), err
 	})
+	if err == nil && !math.IsNaN(c.ms) {
+		c.mb, err = peakHeap(func() error {
+			_, err := coloc.Mine(b.ctx, pts, o)
+			return err
+		})
+	}
+	return c, err
 }
 
-// lines measures every way at every x.
-func (b *bench) lines(name, title, axis string, xs []float64, ways []way, measure func(w way, x float64) (float64, error)) (report.Table, report.Plot, error) {
-	t := report.Table{Name: name, Title: title, Header: []string{axis}}
+// peakHeap is the largest heap while a job runs, above that before it, in
+// megabytes, looked at every millisecond.
+func peakHeap(job func() error) (float64, error) {
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	before := sample[0].Value.Uint64()
+	most := before
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			metrics.Read(sample)
+			most = max(most, sample[0].Value.Uint64())
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	err := job()
+	close(done)
+	watching.Wait()
+	return float64(most-before) / 1e6, err
+}
+
+// lines measures every way at every x: a table of times, one of memory where that
+// was measured, and a plot of times.
+func (b *bench) lines(name, title, axis string, xs []float64, ways []way, measure func(w way, x float64) (cost, error)) ([]report.Table, report.Plot, error) {
+	times := report.Table{Name: name, Title: title, Header: []string{axis}}
+	memory := report.Table{Name: name + "-memory", Title: title + ": megabytes", Header: []string{axis}}
 	p := report.Plot{Name: name, Title: title, X: axis, Y: "milliseconds", LogY: true}
-	rows := make([][]string, len(xs))
-	for i, x := range xs {
-		rows[i] = []string{strconv.FormatFloat(x, 'g', -1, 64)}
+	for _, x := range xs {
+		at := strconv.FormatFloat(x, 'g', -1, 64)
+		times.Rows, memory.Rows = append(times.Rows, []string{at}), append(memory.Rows, []string{at})
 	}
+	measured := false
 	for _, w := range ways {
-		t.Header = append(t.Header, w.name)
+		times.Header, memory.Header = append(times.Header, w.name), append(memory.Header, w.name)
 		line := report.Series{Name: w.name}
 		gaveUp := false
 		for i, x := range xs {
-			ms := math.NaN()
+			c := gap
 			if !gaveUp {
 				b.note("%s: %s, %s %v", title, w.name, axis, x)
 				var err error
-				if ms, err = measure(w, x); err != nil {
-					return t, p, fmt.Errorf("%s, %s, %s %v: %w", title, w.name, axis, x, err)
+				if c, err = measure(w, x); err != nil {
+					return nil, p, fmt.Errorf("%s, %s, %s %v: %w", title, w.name, axis, x, err)
 				}
 			}
 			// What is too much stays too much along a line that rises.
-			gaveUp = math.IsNaN(ms) && (len(xs) < 2 || xs[0] < xs[len(xs)-1])
-			rows[i] = append(rows[i], cell(ms))
-			line.X, line.Y = append(line.X, x), append(line.Y, ms)
+			gaveUp = math.IsNaN(c.ms) && (len(xs) < 2 || xs[0] < xs[len(xs)-1])
+			measured = measured || !math.IsNaN(c.mb)
+			times.Rows[i], memory.Rows[i] = append(times.Rows[i], cell(c.ms)), append(memory.Rows[i], cell(c.mb))
+			line.X, line.Y = append(line.X, x), append(line.Y, c.ms)
 		}
 		p.Series = append(p.Series, line)
 	}
-	t.Rows = rows
-	return t, p, nil
+	if !measured {
+		return []report.Table{times}, p, nil
+	}
+	return []report.Table{times, memory}, p, nil
 }
 
-func cell(ms float64) string {
+func cell(v float64) string {
 	switch {
-	case math.IsNaN(ms):
+	case math.IsNaN(v):
 		return "-"
-	case ms < 10:
-		return strconv.FormatFloat(ms, 'f', 2, 64)
+	case v < 10:
+		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	return strconv.FormatFloat(ms, 'f', 1, 64)
+	return strconv.FormatFloat(v, 'f', 1, 64)
 }

@@ -1,6 +1,7 @@
 package placesbench
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,9 +31,72 @@ func TestAllFiguresAreThere(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	for _, file := range []string{"figure-4-by-points.csv", "figure-11-by-prevalence.svg", "beyond-by-points.csv"} {
+	for _, name := range Figures {
+		if name == "figure-6-preparation" {
+			continue // needs a GPU
+		}
+		if _, err := os.Stat(filepath.Join(dir, name+".csv")); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, file := range []string{"figure-4-by-points-memory.csv", "figure-11-by-prevalence.svg", "beyond-by-points.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Every setting of the thesis' figures has patterns to be found, and few enough to
+// be told from noise.
+func TestEverySettingMinesSomething(t *testing.T) {
+	try := func(pts *coloc.Points, distance, prevalence float64) {
+		t.Helper()
+		res, err := coloc.Mine(t.Context(), pts, coloc.Options{Distance: distance, MinPrevalence: prevalence})
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest := 0
+		for _, p := range res.Patterns {
+			longest = max(longest, len(p.Features))
+		}
+		if longest < 3 {
+			t.Errorf("%d points, distance %v, prevalence %v: %d patterns, the longest of %d", pts.Len(), distance, prevalence, len(res.Patterns), longest)
+		}
+	}
+	for _, n := range sizes {
+		try(Planted(int(n), 1000, false), 3, 0.2)
+	}
+	for _, clustered := range []bool{false, true} {
+		for _, n := range []int{30_000, 65_000, 80_000} {
+			for d := 2.0; d <= 6; d++ {
+				try(Planted(n, 1000, clustered), d, 0.2)
+			}
+		}
+	}
+	for _, prevalence := range []float64{0.5, 0.4, 0.3, 0.2, 0.1} {
+		try(Planted(65_000, 1000, false), 5, prevalence)
+	}
+}
+
+// The older algorithms find what ours finds.
+func TestAllWaysMineTheSame(t *testing.T) {
+	b := &bench{Options: Options{Threads: 2}, ctx: t.Context()}
+	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
+		b.ways = append(b.ways, way{string(algorithm), algorithm, engine.Multicore})
+	}
+	pts := Planted(3000, 1000, true)
+	want := ""
+	for _, w := range b.all() {
+		res, err := coloc.Mine(t.Context(), pts, b.options(w, 4, 0.1))
+		if err != nil {
+			t.Fatal(w.name, err)
+		}
+		got := fmt.Sprint(res.Patterns)
+		if want == "" {
+			want = got
+		}
+		if got != want || len(res.Patterns) < 5 {
+			t.Errorf("%s: %s, want %s", w.name, got, want)
 		}
 	}
 }

@@ -42,6 +42,56 @@ func Clustered(n, features int, side float64) *coloc.Points {
 	return p
 }
 
+// plantedPatterns are sets of features whose points are put together, and the share
+// of each feature's points that is. Every prevalence that the thesis asks for has
+// some, at every distance.
+var plantedPatterns = []struct {
+	features []int32
+	share    float64
+}{
+	{[]int32{0, 1, 2}, 0.62}, {[]int32{3, 4, 5, 6}, 0.52}, {[]int32{7, 8, 9, 10, 11}, 0.42},
+	{[]int32{12, 13, 14}, 0.32}, {[]int32{15, 16}, 0.22},
+}
+
+// plantedWidth is the diameter within which an instance's points lie: the least
+// distance of the figures.
+const plantedWidth = 2
+
+// Planted are points of 20 features, even or with a fifth in two clusters, of which
+// patterns of two to five features were planted, as the thesis' generator did:
+// patterns of a known least prevalence above random noise.
+func Planted(n int, side float64, clustered bool) *coloc.Points {
+	p := Even(n, features, side)
+	if clustered {
+		p = Clustered(n, features, side)
+	}
+	of := make([][]int32, features)
+	for i, f := range p.Feature {
+		of[f] = append(of[f], int32(i))
+	}
+	rng := rand.New(rand.NewPCG(uint64(n), 1<<62))
+	for _, pattern := range plantedPatterns {
+		instances := 0
+		for _, f := range pattern.features {
+			instances = max(instances, int(math.Ceil(pattern.share*float64(len(of[f])))))
+		}
+		for _, f := range pattern.features {
+			instances = min(instances, len(of[f]))
+		}
+		for k := range instances {
+			// The instance is where its first point happens to be.
+			first := of[pattern.features[0]][k]
+			x, y := p.X[first], p.Y[first]
+			for _, f := range pattern.features[1:] {
+				radius, angle := plantedWidth/2.02*math.Sqrt(rng.Float64()), 2*math.Pi*rng.Float64()
+				i := of[f][k]
+				p.X[i], p.Y[i] = x+radius*math.Cos(angle), y+radius*math.Sin(angle)
+			}
+		}
+	}
+	return p
+}
+
 // SideFor is the side of a square on which n even points have so many neighbours
 // within the distance, on average.
 func SideFor(n int, neighbours, distance float64) float64 {

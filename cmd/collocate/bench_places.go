@@ -18,11 +18,11 @@ func newBenchPlacesCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "places",
 		Short: "The figures of the thesis on co-location again, and up to 10 million points",
-		Long: `Measures co-location on points it draws: by number of points, distance and prevalence, sparse and
-dense, even and clustered, with SGCT and with our own search, on one core, on all cores and on the GPU if
-there is one. Prints a page of Markdown, or with --out writes it to a folder with CSV files and plots.
+		Long: `Measures co-location on points with planted patterns: by number of points, distance and prevalence,
+sparse and dense, even and clustered, with SGCT and our own search on one core, on all cores and on the
+GPU if there is one, and with joinless, iCPI-tree and Co-location Miner on one core. Prints a page of Markdown, or with --out writes it to a folder with CSV files and plots.
 --engine gpu insists on a GPU, --engine multicore leaves it out. SGCT needs memory: up to 8GB unless --memory
-says otherwise. Takes some minutes; --quick takes a hundredth of the points.`,
+says otherwise. Takes many minutes; --quick takes a hundredth of the points.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate bench places --out places-report
@@ -50,7 +50,7 @@ says otherwise. Takes some minutes; --quick takes a hundredth of the points.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
-	f.IntVar(&o.Rounds, "rounds", 3, "how often each job is run; the best counts")
+	f.IntVar(&o.Rounds, "rounds", 20, "how often each job is run; the mean counts, as in the thesis")
 	f.DurationVar(&o.Limit, "limit", 20*time.Second, "give up on a job that takes longer")
 	f.BoolVar(&o.Quick, "quick", false, "a hundredth of the points")
 	return cmd

@@ -72,7 +72,7 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
-	f.StringVar(&p.algorithm, "algorithm", "auto", "auto, sgct or joinless; all give the same result")
+	f.StringVar(&p.algorithm, "algorithm", "auto", "auto, sgct, joinless, icpi (iCPI-tree) or miner (Co-location Miner); all give the same result")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
 	f.BoolVar(&p.rules, "rules", false, "also print co-location rules with their conditional probability")
 	f.StringVar(&p.rulesCSV, "rules-csv", "", "write co-location rules as CSV to `FILE`")
@@ -84,7 +84,7 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
-	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless"}, "format": {"table", "csv", "json"}})
+	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}})
 	cmd.AddCommand(newPlacesPairsCmd(a))
 	return cmd
 }
@@ -131,9 +131,9 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		}
 	}
 	switch p.algorithm {
-	case "auto", "sgct", "joinless":
+	case "auto", "sgct", "joinless", "icpi", "miner":
 	default:
-		return usagef("--algorithm %q: want auto, sgct or joinless", p.algorithm)
+		return usagef("--algorithm %q: want auto, sgct, joinless, icpi or miner", p.algorithm)
 	}
 	return nil
 }
