@@ -74,7 +74,7 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		some(autoProbe, b)
 		left := len(requests) - next
 		cores := (time.Since(start) - elsewhere) / autoProbe * time.Duration(left)
-		if left > 0 && pays(cores, s.index.Postings()) {
+		if left > 0 && pays(cores, s.e.Index.Postings()) {
 			err := s.OpenGPU(ctx, o)
 			if err == nil {
 				o.Log.Info("the GPU answers", "requests", left)

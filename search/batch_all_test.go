@@ -13,6 +13,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
 // Many requests under auto: the cores begin, the GPU goes on if that pays and there is one, and whoever answers, the results are those of one core. Here
@@ -23,12 +24,12 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		t.Error("the interpreter is taken for a GPU")
 	}
 	rng := rand.New(rand.NewPCG(8, 1))
-	p := randomPlain(rng, 300, 20)
-	dir := indexDir(scratch(t), 0)
-	p.write(t, dir)
+	p := searchtest.RandomPlain(rng, 300, 20)
+	dir := searchtest.IndexDir(searchtest.Scratch(t), 0)
+	write(t, p, dir)
 	var requests []Request
 	for range autoProbe + 50 {
-		requests = append(requests, Request{K: 5, Words: randomWords(rng, p)})
+		requests = append(requests, Request{K: 5, Words: searchtest.RandomWords(rng, p)})
 	}
 	// answers says what was found, how many requests the GPU answered, and what was logged.
 	answers := func(requests []Request, b Batch, which int, pays bool) (out []string, onGPU int, said string) {
@@ -65,7 +66,7 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		requests []Request
 		batch    Batch
 		which    int
-		onGPU    int
+		Index    int
 		said     string
 	}{
 		{"a GPU that pays", requests, Batch{}, 0, 50, "the GPU answers"},
@@ -76,8 +77,8 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		{"an algorithm", itself, Batch{}, 0, 0, ""},
 	} {
 		got, onGPU, said := answers(c.requests, c.batch, c.which, true)
-		if onGPU != c.onGPU || !slices.Equal(got, want[:len(c.requests)]) || !strings.Contains(said, c.said) || c.said == "" && said != "" {
-			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU, c.onGPU, len(got), said)
+		if onGPU != c.Index || !slices.Equal(got, want[:len(c.requests)]) || !strings.Contains(said, c.said) || c.said == "" && said != "" {
+			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU, c.Index, len(got), said)
 		}
 	}
 	if gpuPays(3*time.Second, 1e9) || !gpuPays(3*time.Second, 1e6) {
@@ -87,8 +88,8 @@ func TestAutoTakesTheGPU(t *testing.T) {
 
 // Who has enough, or an error of what is made of a result, ends all of it.
 func TestMapAllEnds(t *testing.T) {
-	p := randomPlain(rand.New(rand.NewPCG(8, 2)), 100, 5)
-	s := p.write(t, indexDir(scratch(t), 0))
+	p := searchtest.RandomPlain(rand.New(rand.NewPCG(8, 2)), 100, 5)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	requests := slices.Repeat([]Request{{K: 1, Words: []Word{{Text: "w0"}}}}, 2*autoProbe)
 	wrong := errors.New("wrong")
 	for at, do := range map[int]error{3: wrong, autoProbe + 3: wrong, 4: nil, autoProbe + 4: nil} {

@@ -11,13 +11,15 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/batch"
+	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
 // All strategies, any number of threads: the results of one search after the other, in order.
 func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(111, 112))
-	p := randomPlain(rng, 40000, 10)
-	s := p.write(t, indexDir(scratch(t), 0))
+	p := searchtest.RandomPlain(rng, 40000, 10)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	var requests []Request
 	var want [][]Hit
 	n := 1500
@@ -25,7 +27,7 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 		n = 300
 	}
 	for range n {
-		r := Request{Words: randomWords(rng, p), K: []int{1, 10, 500}[rng.IntN(3)], Mode: Mode(rng.IntN(2)), Model: testModels[rng.IntN(len(testModels))]}
+		r := Request{Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 500}[rng.IntN(3)], Mode: Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
 		found, err := s.Search(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +42,7 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 		requests = append(requests, r)
 	}
 	for _, threads := range []int{1, 2, 5} {
-		for strategy := range strategyNames {
+		for strategy := range Strategies() {
 			i := 0
 			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Threads: threads, Strategy: Strategy(strategy)}) {
 				if err != nil {
@@ -62,15 +64,15 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 // of the one who makes it ends the batch as well.
 func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 	rng := rand.New(rand.NewPCG(113, 114))
-	p := randomPlain(rng, 20000, 8)
-	s := p.write(t, indexDir(scratch(t), 0))
+	p := searchtest.RandomPlain(rng, 20000, 8)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	requests := make([]Request, 700)
 	if testing.Short() {
 		requests = requests[:310]
 	}
 	want := make([]string, len(requests))
 	for i := range requests {
-		requests[i] = Request{Words: randomWords(rng, p), K: 1 + rng.IntN(30), Mode: Mode(rng.IntN(2))}
+		requests[i] = Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(30), Mode: Mode(rng.IntN(2))}
 		found, err := s.Search(context.Background(), requests[i])
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +81,7 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 	}
 	describe := func(i int, found *Result) (string, error) { return fmt.Sprint(i, found.Hits), nil }
 	for _, threads := range []int{1, 2, 5} {
-		for strategy := range strategyNames {
+		for strategy := range Strategies() {
 			b := Batch{Threads: threads, Strategy: Strategy(strategy)}
 			var got []string
 			for made, err := range MapBatch(context.Background(), s, slices.Values(requests), b, describe) {
@@ -112,7 +114,7 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 // A request that comes alone is answered although the next does not come: nothing waits for the ring to fill.
 func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
-	for strategy := range strategyNames {
+	for strategy := range Strategies() {
 		for _, threads := range []int{1, 2, 4} {
 			more := make(chan bool, 1)
 			more <- true
@@ -144,7 +146,7 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 // A stream of requests need not have an end: results come while requests come, and who has enough stops.
 func TestBatchesAreStreams(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
-	for strategy := range strategyNames {
+	for strategy := range Strategies() {
 		asked, got := 0, 0
 		endless := func(yield func(Request) bool) {
 			for ; yield(Request{Text: strings.Fields("a b c d")[asked%4]}); asked++ {
@@ -158,7 +160,7 @@ func TestBatchesAreStreams(t *testing.T) {
 				break
 			}
 		}
-		if asked > 1000+3*ahead+1 {
+		if asked > 1000+3*batch.Ahead+1 {
 			t.Errorf("%v: %d requests were fetched for 1000 results", Strategy(strategy), asked)
 		}
 	}
@@ -170,7 +172,7 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 	requests := []Request{{Text: "a"}, {Text: "b"}, {Text: "c", K: -1}, {Text: "a"}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for strategy := range strategyNames {
+	for strategy := range Strategies() {
 		b := Batch{Threads: 2, Strategy: Strategy(strategy)}
 		n := 0
 		var last error

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
 )
@@ -77,7 +78,7 @@ func TestQualityOnOldCollections(t *testing.T) {
 		{"medline", "MED.ALL", "MED.QRY", "MED.REL", 0.493},
 		{"adi", "ADI.ALL", "ADI.QRY", "ADI.REL", 0.339},
 	} {
-		dir := shared(t, "ir", c.name)
+		dir := searchtest.Shared(t, "ir", c.name)
 		values := map[string]float64{}
 		for _, analyzer := range []string{"ascii", "english", "english+stop"} {
 			values[analyzer] = meanAveragePrecision(t, filepath.Join(dir, c.docs), filepath.Join(dir, c.topics), filepath.Join(dir, c.qrels), analyzer, BM25{})

@@ -37,11 +37,11 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 // Explanations is Explain for several documents of one query, whose lists are opened once.
 func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
 	r.Mode = Or // an unknown word must not hide the others
-	q, err := s.prepare(ctx, &r)
+	q, err := s.e.Prepare(ctx, &r)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	defer s.release(q)
+	defer s.e.Release(q)
 	m := r.Model
 	if m == nil {
 		m = BM25{}
@@ -54,22 +54,22 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	out := make([]*Explanation, len(docs))
 	for _, i := range order {
 		doc := docs[i]
-		if uint64(doc) >= s.c.docs {
-			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.c.docs)
+		if uint64(doc) >= s.e.Collection.Docs {
+			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Collection.Docs)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		e := &Explanation{Model: m.String(), Length: s.c.lengths[doc]}
-		for i, l := range q.lists {
-			t := &q.terms[i]
-			w := WordScore{Text: t.text, Weight: t.weight, DF: t.info.DF}
+		e := &Explanation{Model: m.String(), Length: s.e.Collection.Lengths[doc]}
+		for i, l := range q.Lists {
+			t := &q.Terms[i]
+			w := WordScore{Text: t.Text, Weight: t.Weight, DF: t.Info.DF}
 			if l.Seek(doc) == doc {
 				w.TF = l.TF()
-				w.Score = l.score(w.TF, e.Length)
+				w.Score = l.Score(w.TF, e.Length)
 			}
 			if err := l.Err(); err != nil {
-				return nil, fmt.Errorf("explain: word %q: %w", t.text, err)
+				return nil, fmt.Errorf("explain: word %q: %w", t.Text, err)
 			}
 			e.Score += w.Score
 			e.Words = append(e.Words, w)

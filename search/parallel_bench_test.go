@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
 // BenchmarkParallel answers each query in turn with one core and with two, and compares the best times
@@ -19,9 +20,9 @@ func BenchmarkParallel(b *testing.B) {
 		ks      []int
 	}{
 		{"frequent", []string{"the of and in to a is that for with", "the protein of cells in a mouse model with human data", "we show that the expression of genes is not changed"}, []int{10, 1000}},
-		{"long50", longQueries(b, s, 10, 50), []int{10, 1000}},
-		{"long400", longQueries(b, s, 4, 400), []int{10, 1000}},
-		{"web", terabyteQueries(b, 200), []int{10, 1000}},
+		{"long50", searchtest.LongQueries(b, s.e.Index, 10, 50), []int{10, 1000}},
+		{"long400", searchtest.LongQueries(b, s.e.Index, 4, 400), []int{10, 1000}},
+		{"web", searchtest.TerabyteQueries(b, 200), []int{10, 1000}},
 	}
 	for _, set := range sets {
 		for _, k := range set.ks {

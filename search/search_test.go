@@ -2,50 +2,96 @@ package search
 
 import (
 	"context"
-	"math/rand/v2"
-	"os"
-	"slices"
+	"fmt"
+	"strings"
 	"testing"
 )
 
-// Every algorithm, every model, both modes, all kinds of lists: the definition, to the bit.
-func TestAllAlgorithmsGiveTheDefinition(t *testing.T) {
-	indexes := 1500
-	if testing.Short() {
-		indexes = 150
+// The example of the package comment.
+func TestWorkedExample(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b", "a a c", "b c c")
+	r := Request{Text: "c b c"}
+	found, err := s.Search(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
 	}
-	root := scratch(t)
-	rng := rand.New(rand.NewPCG(7, 11))
-	for i := range indexes {
-		maxDocs := []int{1, 20, 300, 3000, 3000, 20000}[rng.IntN(6)]
-		if maxDocs == 20000 && rng.IntN(4) > 0 {
-			maxDocs = 500
-		}
-		p := randomPlain(rng, maxDocs, 1+rng.IntN(12))
-		dir := indexDir(root, i)
-		s := p.write(t, dir)
-		for range 3 {
-			words := randomWords(rng, p)
-			k := []int{1, 2, 10, 100, 10000}[rng.IntN(5)]
-			model := testModels[rng.IntN(len(testModels))]
-			for _, mode := range []Mode{Or, And} {
-				want := p.search(t, s, words, k, mode, model)
-				for a := range algorithms {
-					r := Request{Words: words, K: k, Mode: mode, Model: model, Algorithm: Algorithm(a)}
-					got, err := s.Search(context.Background(), r)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if !slices.Equal(got.Hits, want) {
-						t.Fatalf("index %d (%d documents), %v, %v, k %d, %v, %v:\n got %v\nwant %v",
-							i, len(p.lengths), words, model, k, mode, Algorithm(a), head(got.Hits), head(want))
-					}
-				}
-			}
-		}
-		s.Close()
-		os.RemoveAll(dir)
+	var got []string
+	for _, h := range found.Hits {
+		got = append(got, fmt.Sprintf("%d %.4f", h.Doc, h.Score))
+	}
+	if want := "[2 1.4629 1 0.7715 0 0.4517]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	e, err := s.Explain(context.Background(), r, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Score != found.Hits[0].Score || len(e.Words) != 2 || e.Words[0].Weight != 2 || e.Words[0].TF != 2 || e.Words[0].DF != 2 {
+		t.Errorf("%+v", e)
+	}
+	if _, err := s.Explain(context.Background(), r, 3); err == nil {
+		t.Error("explained a document that is not there")
 	}
 }
 
-func head(h []Hit) []Hit { return h[:min(len(h), 20)] }
+func TestBadRequestsAreRefused(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b", "c")
+	for name, r := range map[string]Request{
+		"k": {Text: "a", K: -1}, "large k": {Text: "a", K: MaxK + 1}, "algorithm": {Text: "a", Algorithm: 99},
+		"weight": {Words: []Word{{Text: "a", Weight: -1}}}, "model": {Text: "a", Model: Dirichlet{Mu: -5}},
+	} {
+		if _, err := s.Search(context.Background(), r); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	for _, words := range []string{"", "nowhere", "   "} {
+		found, err := s.Search(context.Background(), Request{Text: words})
+		if err != nil || len(found.Hits) != 0 {
+			t.Errorf("%q: %v, %v", words, found, err)
+		}
+	}
+	if _, err := Open(t.TempDir()); err == nil {
+		t.Error("an empty folder was opened")
+	}
+}
+
+func TestSnippets(t *testing.T) {
+	long := strings.Repeat("filler words stand here. ", 40)
+	s := buildLines(t, "english", "Black bears attack.", long+"The bear attacked a hiker in the   woods, and bears ran. "+long, "nothing")
+	show := func(doc uint32, words string, size int) string {
+		sn, err := s.Snippet(context.Background(), Request{Text: words}, doc, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		at := uint32(0)
+		if sn.Before {
+			b.WriteString("...")
+		}
+		for _, m := range sn.Marks {
+			b.WriteString(sn.Text[at:m.Start] + "[" + sn.Text[m.Start:m.End] + "]")
+			at = m.End
+		}
+		b.WriteString(sn.Text[at:])
+		if sn.After {
+			b.WriteString("...")
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		doc   uint32
+		words string
+		size  int
+		want  string
+	}{
+		{0, "bear attack", 100, "Black [bears] [attack]."},
+		{1, "bear attack hiker", 60, "...The [bear] [attacked] a [hiker] in the woods, and [bears] ran..."},
+		{1, "bear attack hiker", 10, "...[bear]..."},
+		{1, "zebra", 20, "filler words stand..."},
+		{2, "bear", 20, "nothing"},
+	} {
+		if got := show(c.doc, c.words, c.size); got != c.want {
+			t.Errorf("%q in %d bytes:\n got %s\nwant %s", c.words, c.size, got, c.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/text"
 )
 
@@ -36,15 +37,15 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 
 // Snippets is Snippet for several documents of one query, whose words are looked up once.
 func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) ([]*Snippet, error) {
-	if !s.index.HasText() {
+	if !s.e.Index.HasText() {
 		return nil, errors.New("snippet: the index does not store the text of its documents")
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
 	r.Mode = Or // a word that the index does not know must not hide the others
-	var query wording
-	if err := query.look(s, &r); err != nil {
+	var query lookup.Wording
+	if err := query.Find(&s.e.Lexicon, &r); err != nil {
 		return nil, fmt.Errorf("snippet: %w", err)
 	}
 	out := make([]*Snippet, len(docs))
@@ -53,34 +54,25 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
-		body, err := s.index.Text(int(doc))
+		body, err := s.e.Index.Text(int(doc))
 		if err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
 		body, more := cutText(body)
-		if err := s.analyzer.Analyze(body, &tokens); err != nil {
+		if err := s.e.Analyzer.Analyze(body, &tokens); err != nil {
 			return nil, fmt.Errorf("snippet: document %d: %w", doc, err)
 		}
 		var marks []mark
 		for t := range tokens.Words {
-			if w := query.position(string(tokens.Word(t))); w >= 0 {
+			if w := query.Position(string(tokens.Word(t))); w >= 0 {
 				marks = append(marks, mark{tokens.Source[t], w})
 			}
 		}
-		from, to := bestPiece(marks, len(query.terms), uint32(size))
+		from, to := bestPiece(marks, len(query.Terms), uint32(size))
 		out[i] = cutSnippet(body, tokens.Source, marks, from, to, uint32(size))
 		out[i].After = out[i].After || more
 	}
 	return out, nil
-}
-
-// look looks the words of a request up, without opening their lists.
-func (w *wording) look(s *Searcher, r *Request) error {
-	if err := w.read(s, r); err != nil {
-		return err
-	}
-	w.guess(s.known)
-	return w.lookUp(s, r)
 }
 
 // cutText is the part of a text that snippets are made from: all, or what ends at the last blank

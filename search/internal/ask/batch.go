@@ -1,0 +1,49 @@
+package ask
+
+import (
+	"slices"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// Batch says how many requests are answered.
+type Batch struct {
+	// Threads is the number of workers; 0 means one for each core.
+	Threads int
+	// Strategy is how the workers share the requests.
+	Strategy Strategy
+	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores share the requests if the index
+	// is on a device: each goes where it is expected to be done first. MapAll says when Auto brings the index to one.
+	Engine engine.Kind
+}
+
+// Strategy is a way to spread many requests over cores, and on a GPU those by WAND and MaxScore over its blocks.
+type Strategy uint8
+
+const (
+	// Mixed lets every worker answer a request alone as long as there are enough; those that find no more help
+	// with the ones that are still being answered: of these they take over partitions. No core is
+	// idle at the end of a batch, or behind a slow request.
+	Mixed Strategy = iota
+	// Synchronous lets every worker answer a request alone.
+	Synchronous
+	// Asynchronous spreads each request over all workers, one after the other: each is answered as soon as
+	// can be, but all together take longer.
+	Asynchronous
+)
+
+var StrategyNames = []string{"auto", "sync", "async"}
+
+func (s Strategy) String() string { return nameOf(StrategyNames, int(s)) }
+
+// MarshalText makes a Strategy its name in JSON.
+func (s Strategy) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Strategies lists the names that ParseStrategy takes.
+func Strategies() []string { return slices.Clone(StrategyNames) }
+
+// ParseStrategy is the inverse of String.
+func ParseStrategy(name string) (Strategy, error) {
+	i, err := parseName("strategy", StrategyNames, name)
+	return Strategy(i), err
+}

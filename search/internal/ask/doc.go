@@ -1,0 +1,12 @@
+// Package ask answers the question: what is asked, and what comes back?
+//
+// It defines a [Request] and a [Result] with everything in them: words, modes, algorithms, the ways
+// to spread work over cores ([Parallel], [Batch]), hits and statistics. Package search gives these
+// types their public names, so every exported name and field here is part of the public API. What
+// only the engines need is a function, such as [CheckParallel], not a method.
+//
+// Invariants:
+//   - Enumerations have names, which String, MarshalText and a Parse function share.
+//   - Nothing here evaluates anything: the package imports only models and package engine.
+//   - A Request is 16 bytes times a whole number long (see TestRequestSize in package search).
+package ask

@@ -1,0 +1,207 @@
+package ask
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero value lets the search
+// choose, and is exact.
+//
+// The lists are cut into partitions. Workers take partitions, answer the query on each
+// with the request's algorithm, keep their k best, and these are merged in pairs. What
+// a worker knows about the score to beat can help the others: that is the policy.
+type Parallel struct {
+	// Threads is the number of workers; 0 means one for each core.
+	Threads int
+	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential never. GPU takes the device to which OpenGPU has brought the
+	// index; the fields below are there for WAND and MaxScore alone.
+	Engine engine.Kind
+	// Partition is how the lists are cut.
+	Partition Partition
+	// Size of a partition: postings of the longest list, or documents for [Documents]; 0 chooses.
+	Size int
+	// Row is how many partitions a worker takes in a row, keeping its k best; then it
+	// starts afresh. 0 means that it keeps them to the end.
+	Row int
+	// Policy is what workers tell each other about the score to beat.
+	Policy Policy
+}
+
+// Exact says whether the result is that of one core, to the bit, whatever the threads.
+func (p *Parallel) Exact() bool { return !CutsDocuments(p.Partition) && p.Policy != SharedHalf }
+
+// Partition is a way to cut the lists of a query.
+type Partition uint8
+
+const (
+	// Documents cuts into ranges of equally many documents. Exact; it needs no look at the
+	// lists, and ranges that turn out to be more work are evened out by their number.
+	Documents Partition = iota
+	// Heterogeneous makes partition i begin behind the largest document that any list has
+	// just before position i*m, and end where the next begins: exact, but partitions
+	// differ in size, and much so if the lists do. (A list that is too short for position
+	// i*m counts with its last document.)
+	Heterogeneous
+	// Homogeneous takes positions i*m to (i+1)*m of every list. All partitions are of the
+	// same size, but the postings of a document may fall into different ones, so that scores are partial
+	// and answers get lost: approximate.
+	Homogeneous
+	// Adjusted is homogeneous, but every list begins at its first document that is not before
+	// the largest of the documents at positions i*m, and takes as many from there. More
+	// documents are complete, others are left out: approximate.
+	Adjusted
+)
+
+var partitionNames = []string{"documents", "heterogeneous", "homogeneous", "adjusted"}
+
+func (p Partition) String() string { return nameOf(partitionNames, int(p)) }
+
+// MarshalText makes a Partition its name in JSON.
+func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Partitions lists the names that ParsePartition takes.
+func Partitions() []string { return slices.Clone(partitionNames) }
+
+// ParsePartition is the inverse of String.
+func ParsePartition(name string) (Partition, error) {
+	i, err := parseName("partition", partitionNames, name)
+	return Partition(i), err
+}
+
+// Policy is what the workers of a query tell each other about the score to beat.
+type Policy uint8
+
+const (
+	// Early shares a score as soon as k answers reach it, whoever found them: a worker whose
+	// own k best are full tells the worst of them, and all scores that were good enough
+	// to be kept are counted in a common histogram, whose k-th largest is a
+	// bound long before any worker alone has k. Exact.
+	Early Policy = iota
+	// Local shares nothing: every worker has its own score to beat. Exact.
+	Local
+	// SharedFull is the thesis' safe-read shared, sh-r: a worker tells its score to beat once it has k
+	// answers; all read it at any time. Exact.
+	SharedFull
+	// SharedHalf is the thesis' safe-write-read shared, sh-wr: a worker tells the worst score of
+	// its answers, and listens to the others, once it has k/2 of them. That score need not be reached by k
+	// answers, so that some may be lost, and which may change from run to run: approximate.
+	SharedHalf
+)
+
+var policyNames = []string{"early", "local", "sh-r", "sh-wr"}
+
+func (p Policy) String() string { return nameOf(policyNames, int(p)) }
+
+// MarshalText makes a Policy its name in JSON.
+func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Policies lists the names that ParsePolicy takes.
+func Policies() []string { return slices.Clone(policyNames) }
+
+// ParsePolicy is the inverse of String.
+func ParsePolicy(name string) (Policy, error) {
+	i, err := parseName("policy", policyNames, name)
+	return Policy(i), err
+}
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprint(i)
+}
+
+func parseName(what string, names []string, name string) (int, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("unknown %s %q: want %s", what, name, strings.Join(names, ", "))
+}
+
+// ParallelStats says how a search was spread over cores.
+type ParallelStats struct {
+	Threads    int       `json:"threads"`
+	Partition  Partition `json:"partition"`
+	Size       int       `json:"size"`
+	Partitions int       `json:"partitions"`
+	Policy     Policy    `json:"policy"`
+	Exact      bool      `json:"exact"`
+}
+
+// Recall is the share of the exact answers that were found; 1 if there are none.
+func Recall(found, exact []Hit) float64 {
+	if len(exact) == 0 {
+		return 1
+	}
+	docs := make(map[uint32]bool, len(found))
+	for _, h := range found {
+		docs[h.Doc] = true
+	}
+	n := 0
+	for _, h := range exact {
+		if docs[h.Doc] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(exact))
+}
+
+// CheckParallel says what is wrong with p, which may be nil.
+func CheckParallel(p *Parallel) error {
+	switch {
+	case p == nil:
+		return nil
+	case p.Threads < 0:
+		return fmt.Errorf("threads = %d: want at least 1", p.Threads)
+	case p.Engine == engine.GPU:
+		return fmt.Errorf("engine gpu: a search over partitions runs on the CPU")
+	case int(p.Partition) >= len(partitionNames):
+		return fmt.Errorf("no partition %d", p.Partition)
+	case int(p.Policy) >= len(policyNames):
+		return fmt.Errorf("no policy %d", p.Policy)
+	case p.Size < 0 || p.Row < 0:
+		return fmt.Errorf("partition size %d, %d in a row: want no negative numbers", p.Size, p.Row)
+	}
+	return nil
+}
+
+// ThreadsOf is the number of workers.
+func ThreadsOf(p *Parallel) int {
+	if p.Threads > 0 {
+		return p.Threads
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// CutsDocuments says whether the postings of a document can fall into different partitions.
+func CutsDocuments(p Partition) bool { return p >= Homogeneous }
+
+// OnOne is how a worker answers a request alone: as asked for if the result depends on it.
+func OnOne(p Parallel) *Parallel {
+	if p.Exact() {
+		return nil
+	}
+	p.Threads, p.Engine = 1, engine.Multicore
+	return &p
+}
+
+// MayBeAlone says whether it is for the batch to decide if a request is cut.
+func MayBeAlone(p *Parallel) bool { return p.Exact() && p.Engine != engine.Multicore }
+
+// WantsGPU says whether a request is for the device.
+func WantsGPU(p *Parallel) bool { return p != nil && p.Engine == engine.GPU }
+
+// GPUStats says what the device did for a query.
+type GPUStats struct {
+	Items      int           `json:"items"`              // pieces of work whose postings were added up
+	Candidates int           `json:"candidates"`         // documents that could have won at the time, or all if their scores were added up
+	Rescored   int           `json:"rescored"`           // of those, scored exactly, and in a batch still good enough then
+	Fallback   string        `json:"fallback,omitempty"` // why the CPU answered instead
+	Time       time.Duration `json:"time_ns,omitempty"`  // on the device, if it was measured
+}

@@ -1,0 +1,107 @@
+package ask
+
+import (
+	"fmt"
+
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// Mode says which documents are answers.
+type Mode uint8
+
+// Or wants any of the words, And all of them.
+const (
+	Or Mode = iota
+	And
+)
+
+func (m Mode) String() string {
+	if m == And {
+		return "and"
+	}
+	return "or"
+}
+
+// ParseMode knows or and and.
+func ParseMode(s string) (Mode, error) {
+	switch s {
+	case "or":
+		return Or, nil
+	case "and":
+		return And, nil
+	}
+	return 0, fmt.Errorf("unknown mode %q: want or, and", s)
+}
+
+// Word is a word of a query, as the index has it, with its weight.
+type Word struct {
+	Text   string
+	Weight float64 // 1 for a word said once; 0 means 1
+}
+
+// MaxK is the largest number of answers that can be asked for.
+const MaxK = 1 << 20
+
+// Request is a query with how to answer it. Only Text or Words must be given.
+type Request struct {
+	// The order of the fields makes 80 bytes of them: see TestRequestSize.
+
+	// Text is cut into words by the analyzer that made the index.
+	Text string
+	// Words are used instead if there are any. The same word twice is one word with the sum of
+	// the weights.
+	Words []Word
+	// K is how many answers are wanted; 0 means 10.
+	K int
+	// Mode: any word or all words.
+	Mode Mode
+	// Algorithm does the work; all give the same result.
+	Algorithm Algorithm
+	// Trace keeps how the threshold rose, in Stats.Thresholds, if one core does the work.
+	Trace bool
+	// Model scores; nil means BM25{}.
+	Model model.Model
+	// Parallel spreads the work over cores, or names the GPU; nil means one core.
+	Parallel *Parallel
+}
+
+// Hit is an answer.
+type Hit struct {
+	Doc   uint32
+	Score float32
+}
+
+// Result is what a request found.
+type Result struct {
+	Hits  []Hit // best first
+	Stats Stats
+}
+
+// Stats is what a search had to do.
+type Stats struct {
+	Algorithm Algorithm `json:"algorithm"` // the one that Auto chose, or the one that was asked for
+	// Words that the index knows, the postings in their lists, and the blocks these are stored in.
+	Words    int   `json:"words"`
+	Postings int64 `json:"postings"`
+	Blocks   int64 `json:"blocks"`
+	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were Skipped.
+	Scored  int64 `json:"scored"`
+	Decoded int64 `json:"decoded"`
+	Skipped int64 `json:"skipped"`
+	// Entered counts documents that entered the k best, for good or not.
+	Entered int64 `json:"entered"`
+	// Thresholds is the score to beat over time, if asked for: some 20 to 100 points.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	// Parallel says how the work was spread over cores; nil if it was not.
+	Parallel *ParallelStats `json:"parallel,omitempty"`
+	// GPU says what the device did; nil if it did nothing.
+	GPU *GPUStats `json:"gpu,omitempty"`
+}
+
+// Threshold says that after so many documents had entered the k best, when the search had come
+// to that document, only higher scores could enter.
+type Threshold struct {
+	Entered int64   `json:"entered"`
+	Doc     uint32  `json:"doc"`
+	Score   float32 `json:"score"`
+}

@@ -1,0 +1,70 @@
+package batch
+
+import (
+	"unsafe"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/lookup"
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// lookAhead is how many requests a worker of a crew looks up the words of before it answers the first of them: while memory is asked for the words
+// and lists of one, the worker is busy with the others. 50,000 web queries as ANDs on eLife paragraphs, times as fast with two cores as with one, which
+// answers one request after the other: 1.60, 1.69 and 1.69 without, 1.92, 2.13 and 2.24 with it (three runs in turn; one core has become a tenth faster since); 4 gain less and 16 no more. Only half of what
+// a worker holds is looked up ahead, since others cannot take that over.
+const lookAhead = 8
+
+// lookedUp is a request and what its words are, or why they could not be looked up.
+type lookedUp struct {
+	i       int64
+	wording lookup.Wording
+	err     error
+}
+
+// upcoming is the requests that a worker will answer next.
+type upcoming struct {
+	some  [lookAhead]lookedUp
+	at, n int
+}
+
+// next is the request that a worker is to answer now; nil if there is none.
+func (c *crew[T]) next(w *worker[T]) *lookedUp {
+	u := &w.upcoming
+	if u.at == u.n && !c.lookUp(w) {
+		return nil
+	}
+	u.at++
+	return &u.some[u.at-1]
+}
+
+// lookUp looks up the words of some requests; false if there are none.
+func (c *crew[T]) lookUp(w *worker[T]) bool {
+	u := &w.upcoming
+	u.at, u.n = 0, 0
+	i, ok := c.takeOne(w.hold)
+	for most := min(lookAhead, 1+int(w.hold.count())/2); ok; i, ok = w.hold.pop() {
+		u.some[u.n].i = i
+		simd.PrefetchLine(unsafe.Pointer(unsafe.StringData(c.request(i).Text)))
+		if u.n++; u.n == most {
+			break
+		}
+	}
+	some := u.some[:u.n]
+	for j := range some {
+		l := &some[j]
+		l.err = l.wording.Read(&c.s.Lexicon, c.request(l.i))
+	}
+	for j := range some {
+		some[j].wording.Guess(&c.s.Lexicon)
+	}
+	for j := range some {
+		l := &some[j]
+		if l.err == nil {
+			l.err = l.wording.LookUp(&c.s.Lexicon, c.request(l.i))
+		}
+	}
+	return u.n > 0
+}
+
+// request is the i-th request.
+func (c *crew[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }

@@ -1,0 +1,116 @@
+package batch
+
+import (
+	"sync/atomic"
+
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// hold is the requests that a worker has taken and not begun: a worker takes some at a time, since cores that count
+// requests with one another all the time get little else done. Where there are no more to take, others take over half of them.
+type hold struct {
+	span atomic.Uint64 // the first one and, in the lowest bits, how many
+	_    simd.Apart
+}
+
+const (
+	// mostHeld is how many requests a worker takes at once at most.
+	mostHeld = 32
+	holdBits = 8
+)
+
+// takeOne takes requests, and is the first of them, if there are any.
+func (c *crew[T]) takeOne(own *hold) (i int64, ok bool) {
+	for {
+		if i, ok := own.pop(); ok {
+			return i, true
+		}
+		if !c.take(own) && !c.takeOver(own) {
+			return 0, false
+		}
+	}
+}
+
+// more says whether there are requests that nobody has taken.
+func (c *crew[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
+
+// take takes requests that were fetched. The fewer there are, the fewer are taken: some are left for others.
+func (c *crew[T]) take(own *hold) bool {
+	for {
+		i, fetched := c.taken.Load(), c.fetched.Load()
+		if i >= fetched {
+			return false
+		}
+		n := min(max((fetched-i)/int64(2*c.threads), 1), mostHeld)
+		if c.taken.CompareAndSwap(i, i+n) {
+			own.put(i, n)
+			return true
+		}
+	}
+}
+
+// takeOver takes half of what another worker holds.
+func (c *crew[T]) takeOver(own *hold) bool {
+	for {
+		from := c.heldBy()
+		if from == nil {
+			return false
+		}
+		if first, n := from.giveAway(); n > 0 {
+			own.put(first, n)
+			return true
+		}
+	}
+}
+
+// heldBy is who holds requests, the oldest if there are several: others wait for them.
+func (c *crew[T]) heldBy() *hold {
+	var found *hold
+	var oldest int64
+	for h := range c.holds {
+		first, n := unpack(c.holds[h].span.Load())
+		if n > 0 && (found == nil || first < oldest) {
+			found, oldest = &c.holds[h], first
+		}
+	}
+	return found
+}
+
+func unpack(span uint64) (first, n int64) {
+	return int64(span >> holdBits), int64(span & (1<<holdBits - 1))
+}
+
+func pack(first, n int64) uint64 { return uint64(first)<<holdBits | uint64(n) }
+
+func (h *hold) count() int64 {
+	_, n := unpack(h.span.Load())
+	return n
+}
+
+// put is for the worker itself, when it holds none.
+func (h *hold) put(first, n int64) { h.span.Store(pack(first, n)) }
+
+// pop is for the worker itself, too: it takes the first one.
+func (h *hold) pop() (int64, bool) {
+	for {
+		span := h.span.Load()
+		first, n := unpack(span)
+		if n == 0 {
+			return 0, false
+		}
+		if h.span.CompareAndSwap(span, pack(first+1, n-1)) {
+			return first, true
+		}
+	}
+}
+
+// giveAway lets another worker have the last half, and is told what it has got: nothing if somebody was faster.
+func (h *hold) giveAway() (first, n int64) {
+	span := h.span.Load()
+	first, all := unpack(span)
+	n = (all + 1) / 2
+	if n == 0 || !h.span.CompareAndSwap(span, pack(first, all-n)) {
+		return 0, 0
+	}
+	return first + all - n, n
+}

@@ -1,0 +1,100 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+)
+
+// OnCores answers a batch on the cores. do makes something of each result; reuse says whether a worker may overwrite its results; onGPU answers requests that
+// name a GPU, which come one after the other.
+func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error), do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
+	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
+	if b.Strategy == ask.Asynchronous || b.Threads == 1 {
+		w.oneByOne(ctx, requests, b.Threads, yield)
+	} else {
+		w.side(ctx, requests, b, yield)
+	}
+}
+
+// worker is one who answers requests and makes something of the results.
+type worker[T any] struct {
+	s     *eval.Engine
+	do    func(int, *ask.Result) (T, error)
+	reuse bool
+	own   ask.Result                                               // that is overwritten
+	onGPU func(context.Context, *ask.Request) (*ask.Result, error) // answers requests that name a GPU
+
+	// In a crew.
+	hold     *hold
+	upcoming upcoming
+}
+
+// make makes something of a result, unless there is none.
+func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, _ error) {
+	if err != nil {
+		return made, err
+	}
+	return w.do(i, found)
+}
+
+// oneByOne is the asynchronous strategy, and that of one thread.
+func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request], threads int, yield func(T, error) bool) {
+	i := 0
+	usual := spreadOver(nil, threads)
+	for r := range requests {
+		if r.Parallel == nil {
+			r.Parallel = &usual
+		} else {
+			p := spreadOver(r.Parallel, threads)
+			r.Parallel = &p
+		}
+		found, err := w.answer(ctx, &r)
+		made, err := w.make(i, found, err)
+		if i++; !yield(made, err) || err != nil {
+			return
+		}
+	}
+}
+
+// answer answers a request as Search does.
+func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	if ask.WantsGPU(r.Parallel) {
+		return w.onGPU(ctx, r)
+	}
+	q, err := w.s.Ready(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer w.s.Release(q)
+	if eval.WorthSpreading(r.Parallel, q) {
+		return w.s.SearchParallel(q, r.Parallel)
+	}
+	return w.alone(q)
+}
+
+// alone answers a query that is ready on this core.
+func (w *worker[T]) alone(q *eval.Query) (*ask.Result, error) {
+	if !w.reuse {
+		return q.Finish()
+	}
+	if err := q.Run(q.Stats.Algorithm); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	w.own.Hits = q.Heap.MoveTo(w.own.Hits[:0])
+	w.own.Stats = q.FinalStats()
+	return &w.own, nil
+}
+
+// spreadOver is how to spread a request over the threads of a batch.
+func spreadOver(p *ask.Parallel, threads int) ask.Parallel {
+	var out ask.Parallel
+	if p != nil {
+		out = *p
+	}
+	out.Threads = threads
+	return out
+}

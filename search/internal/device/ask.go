@@ -1,0 +1,271 @@
+package device
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/text"
+)
+
+// What the device wants to know of a request is little: its words' numbers and how good they can be. Looking that up without opening
+// lists, and remembering the words of other requests, is a tenth of the work that a search on a core begins with.
+
+// gpuAsk is a request as the device wants it. One core writes it and others read it, so it is small.
+type gpuAsk struct {
+	first    *gpuAskTerm // of its words, in query order
+	postings int64
+	blocks   uint32 // that these are stored in
+	out      uint32 // where its answers are
+	k        int16
+	words    uint8
+	lead     int8 // 1 + the word that decides a short query, see gpu_short.go; 0: it is not short; -1: nor does the device know words that count like that
+	few      bool // that word is so rare that a warp looks at all of it
+	and      bool // all words are wanted
+	odd      bool // not for a flight: too large, or not in order
+	late     bool // there was no room in the flight
+}
+
+type gpuAskTerm struct {
+	*wordEntry
+	weight float64
+}
+
+func (q *gpuAsk) terms() []gpuAskTerm { return unsafe.Slice(q.first, q.words) }
+
+// flies says whether there is something to do for a flight.
+func (q *gpuAsk) flies() bool { return !q.odd && q.words > 0 }
+
+// asker turns requests into what the device wants. What it holds is used again.
+type asker struct {
+	room   text.ShortRoom
+	tokens text.Tokens
+	text   keyText
+	bytes  []byte // of words that are longer than a key
+	words  []askedWord
+	counts []int        // of the words of each request
+	terms  []gpuAskTerm // of several requests
+}
+
+// askedWord is a word of a request.
+type askedWord struct {
+	key  wordKey
+	hash uint64
+	at   int // where in asker.bytes it is, if the key does not have it
+}
+
+var askers = sync.Pool{New: func() any { return &asker{} }}
+
+// ask looks at a request; what is odd about it is left to Engine.prepare to say.
+func (a *asker) ask(g *Index, r *ask.Request) gpuAsk {
+	var q [1]gpuAsk
+	a.askAll(g, []lineRequest{asLine(r)}, q[:])
+	return q[0]
+}
+
+// askAll looks at some requests. All are taken apart before any word is looked up, and what is known of the words is asked for before any of it is read: memory
+// is far away, but can be asked for many things at a time.
+func (a *asker) askAll(g *Index, requests []lineRequest, out []gpuAsk) {
+	a.bytes, a.words, a.counts = a.bytes[:0], a.words[:0], a.counts[:0]
+	prefetchTexts(unsafe.SliceData(requests), len(requests))
+	for i := range requests {
+		from := len(a.words)
+		a.takeApart(g, &requests[i], &out[i])
+		a.counts = append(a.counts, len(a.words)-from)
+	}
+	words := a.words
+	for i := range out {
+		n := a.counts[i]
+		if q := &out[i]; !q.odd {
+			a.putTogether(g, q, words[:n], &requests[i])
+		}
+		words = words[n:]
+	}
+}
+
+// takeApart notes the words of a request.
+func (a *asker) takeApart(g *Index, r *lineRequest, q *gpuAsk) {
+	k := r.k
+	if k == 0 {
+		k = 10
+	}
+	*q = gpuAsk{odd: k < 1 || k > gpuSmallK || r.mode > ask.And}
+	if q.odd {
+		return
+	}
+	q.k = int16(min(int(k), max(1, int(g.s.Collection.Docs))))
+	if r.rare != nil && len(r.rare.Words) > 0 {
+		for _, w := range r.rare.Words {
+			a.text.set(unsafe.Slice(unsafe.StringData(w.Text), len(w.Text)))
+			a.note(g, 0, len(w.Text))
+		}
+		return
+	}
+	doc := unsafe.Slice(unsafe.StringData(r.text), len(r.text)) // which analyzers only read
+	if g.short != nil {
+		if borders, ok := g.short.AnalyzeShort(doc, &a.room); ok {
+			a.noteShort(g, borders)
+			return
+		}
+	}
+	t := &a.tokens
+	if q.odd = g.s.Analyzer.Analyze(doc, t) != nil; q.odd {
+		return
+	}
+	a.text.set(t.Bytes)
+	for _, w := range t.Words {
+		a.note(g, int(w.Start), int(w.End))
+	}
+}
+
+// note notes a word of the text.
+func (a *asker) note(g *Index, start, end int) {
+	at := len(a.bytes)
+	if end-start > keyBytes {
+		a.bytes = append(a.bytes, a.text.text[start:end]...)
+	}
+	key := a.text.key(start, end)
+	hash := key.hash()
+	g.words.ask(hash)
+	a.words = append(a.words, askedWord{key, hash, at})
+}
+
+// shortTurn is how many words of a short text are looked at without asking whether they are there: most queries have no more, and how many
+// nobody can guess.
+const shortTurn = 4
+
+// noteShort notes the words of a short text.
+func (a *asker) noteShort(g *Index, borders uint64) {
+	const most = (text.MaxShort + 1) / 2
+	n := len(a.words)
+	if cap(a.words) < n+most {
+		a.words = slices.Grow(a.words, most)
+	}
+	a.words = a.words[:n+bits.OnesCount64(borders)/2]
+	to := (*[most]askedWord)(a.words[n : n+most])
+	lines := g.words.lines.Load()
+	for i := 0; ; {
+		turn := to[i : i+shortTurn]
+		for j := range turn {
+			start := bits.TrailingZeros64(borders)
+			borders &= borders - 1
+			end := bits.TrailingZeros64(borders)
+			borders &= borders - 1
+			w := &turn[j]
+			var key wordKey
+			if end-start > keyBytes {
+				w.at = len(a.bytes)
+				a.bytes = append(a.bytes, a.room[start:end]...)
+				key = longKeyOf(a.room[start:end])
+			} else {
+				key = shortKey((*[16]byte)(a.room[start:start+16]), end-start)
+			}
+			w.key.a, w.key.b, w.hash = key.a, key.b, key.hash()
+		}
+		prefetchWords(lines, &turn[0])
+		if i += shortTurn; borders == 0 {
+			return
+		}
+	}
+}
+
+// putTogether fills a request from its words. Those that the index does not know are left out.
+func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *lineRequest) {
+	var weighted []ask.Word
+	if r.rare != nil {
+		weighted = r.rare.Words
+	}
+	from := len(a.terms)
+	if cap(a.terms)-from < min(len(words), manyTerms) {
+		a.terms = slices.Grow(a.terms, manyTerms)
+	}
+	terms, n := a.terms[from:cap(a.terms)], 0
+	known, plain, seen := true, true, uint64(0) // plain: each word is there once, with the usual weight; seen: bits of numbers
+	least, lead := uint32(math.MaxUint32), 0    // postings of the rarest word; which it is
+	postings, blocks := int64(0), uint32(0)
+	for i := range words {
+		w := &words[i]
+		found := g.words.first(w.key, w.hash)
+		if found == nil {
+			var err error
+			if found, err = a.lookUp(g, w); err != nil {
+				q.odd = true
+				return
+			}
+		}
+		weight := 1.0
+		if len(weighted) > 0 && weighted[i].Weight != 0 {
+			if weight = weighted[i].Weight; weight != 1 {
+				if plain, q.odd = false, !(weight > 0 && weight <= 1e9); q.odd {
+					return
+				}
+			}
+		}
+		df := found.df
+		if df == 0 {
+			if known = false; r.mode == ask.And && r.rare == nil { // nothing else can be wrong with it
+				return
+			}
+			continue
+		}
+		if bit := uint64(1) << (found.id % 64); seen&bit == 0 {
+			seen |= bit
+		} else if same := sameAs(terms[:n], found); same != nil {
+			same.weight += weight
+			plain = false
+			continue
+		}
+		if n >= len(terms) || n == manyTerms {
+			q.odd = true
+			return
+		}
+		postings += int64(df)
+		blocks += (df + index.BlockSize - 1) / index.BlockSize
+		if df < least {
+			least, lead = df, n
+		}
+		terms[n] = gpuAskTerm{found, weight}
+		n++
+	}
+	if r.mode == ask.And && !known {
+		return
+	}
+	terms = terms[:n]
+	a.terms = a.terms[:from+n]
+	q.first, q.words, q.postings, q.blocks = unsafe.SliceData(terms), uint8(len(terms)), postings, blocks
+	q.and = r.mode == ask.And && len(terms) > 1
+	decides := q.and || len(terms) == 1
+	if decides {
+		postings = int64(least)
+	}
+	q.k = int16(min(int64(q.k), postings)) // there are no more answers
+	if !plain && !doubled(terms) {
+		q.lead = -1
+	} else if decides && least <= someDF {
+		q.lead, q.few = int8(1+lead), least <= fewDF && int(least) < densePostings*g.pack.tiles
+	}
+}
+
+// lookUp finds a word that is not where it was expected.
+func (a *asker) lookUp(g *Index, w *askedWord) (*wordEntry, error) {
+	var short [16]byte
+	text := w.key.appendTo(short[:0])
+	if w.key.long() {
+		text = a.bytes[w.at : w.at+w.key.size()]
+	}
+	return g.lookUp(w.key, w.hash, unsafe.String(unsafe.SliceData(text), len(text)))
+}
+
+// sameAs is the word among some that is the same; nil: there is none.
+func sameAs(terms []gpuAskTerm, e *wordEntry) *gpuAskTerm {
+	for i := range terms {
+		if t := &terms[i]; t.id == e.id {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// gpuRun is requests of a chunk that are answered in the same way: by a flight, and what that leaves by others. All cores take blocks of them, twice: once to look
+// their words up and to write them to the flight's plan, and once to make results of what came back.
+type gpuRun struct {
+	b        *gpuBatch
+	flight   int
+	c        *gpuChunk
+	from     int // the first in the chunk
+	requests []lineRequest
+
+	// From board to leave.
+	f      *gpuFlight
+	m      *gpuModel
+	w      model.Weigher
+	unlock func()
+}
+
+// counting is numbers of requests, in order.
+var counting = func() (all [manyQueries]int32) {
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}()
+
+// spread lets all cores work for the run.
+func (r *gpuRun) spread(f func(from, to int)) {
+	r.b.crew.spread(r.flight, r.c.order, len(r.requests), spreadBy, f)
+}
+
+// answerAsThesis answers the requests by one of the thesis' algorithms.
+func (r *gpuRun) answerAsThesis(ctx context.Context) {
+	strategy := r.b.strategy
+	if strategy == ask.Mixed {
+		strategy = ask.Asynchronous
+	}
+	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), strategy)
+	if err != nil {
+		r.c.fail(r.from, err)
+		return
+	}
+	for i := range found {
+		r.c.use(r.from+i, found[i], nil)
+	}
+}
+
+// answer answers the requests, each as good as Search does, unless something went wrong before.
+func (r *gpuRun) answer(ctx context.Context, err error) {
+	if err == nil {
+		err = r.launches(ctx)
+	}
+	if err != nil {
+		r.c.fail(r.from, fmt.Errorf("search: %w", err))
+	}
+}
+
+// launches answers requests, whose words are looked up, in as few launches as there is room for: those of few words by flights, and what these leave by slots.
+func (r *gpuRun) launches(ctx context.Context) error {
+	left, err := r.fly(ctx)
+	r.leave()
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	out := make([]outcome, len(r.requests))
+	if err := r.b.g.oddly(ctx, wholes(r.requests), left, out); err != nil {
+		return err
+	}
+	for _, i := range left {
+		r.c.use(r.from+int(i), out[i].result, out[i].err)
+	}
+	return nil
+}
+
+// wholes are requests as they were.
+func wholes(some []lineRequest) []ask.Request {
+	all := make([]ask.Request, len(some))
+	for i := range some {
+		all[i] = some[i].whole()
+	}
+	return all
+}
+
+// fetch takes the requests from the line, and looks up their words if all are of a kind. It says whether they are.
+func (r *gpuRun) fetch() (alike bool, err error) {
+	c, line := r.c, r.b.line
+	first := line.ring[c.order%int64(len(line.ring))]
+	var mixed atomic.Bool
+	mixed.Store(!byTiles(first.algorithm()))
+	r.c.reserve(len(c.requests))
+	if !mixed.Load() {
+		if err = r.board(first.model(), nil, (*gpuModel).hasAll); err != nil {
+			return false, err
+		}
+	}
+	r.spread(func(from, to int) {
+		line.fetch(c, from, to)
+		for i := from; i < to; i++ {
+			if !sameKind(&first, &c.requests[i]) {
+				mixed.Store(true)
+			}
+		}
+		if !mixed.Load() {
+			r.askSome(from, to)
+		}
+	})
+	line.fetched(c)
+	if mixed.Load() {
+		r.leave()
+	}
+	return !mixed.Load(), nil
+}
+
+// ask looks up the words of all requests.
+func (r *gpuRun) ask() {
+	r.c.reserve(len(r.requests))
+	r.spread(r.askSome)
+}
+
+// reserve makes room for what requests ask for.
+func (c *gpuChunk) reserve(n int) {
+	c.asks = resized(c.asks, n)
+	c.terms = resized(c.terms, (n+spreadBy-1)/spreadBy)
+}
+
+// resized is a slice of that length whose values do not matter.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// askSome looks up the words of a block, and writes them to the plan if there is one.
+func (r *gpuRun) askSome(from, to int) {
+	c := r.c
+	a := askers.Get().(*asker)
+	old := a.terms
+	a.terms = c.terms[from/spreadBy][:0]
+	a.askAll(r.b.g, r.requests[from:to], c.asks[from:to])
+	c.terms[from/spreadBy], a.terms = a.terms, old
+	askers.Put(a)
+	if r.f != nil {
+		r.placeSome(from, to)
+	}
+}
+
+// placeSome writes a block to the plan, or notes that there was no room.
+func (r *gpuRun) placeSome(from, to int) {
+	asks := r.c.asks
+	if !r.f.p.place(asks, counting[from:to], &r.f.limits) {
+		for i := from; i < to; i++ {
+			asks[i].late = asks[i].flies()
+		}
+	}
+}
+
+// board takes a flight, and enters with the lists that are wanted; without them there is none. If the model or lists find no room, there is none either.
+func (r *gpuRun) board(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
+	g := r.b.g
+	if r.w, err = g.s.Weigher(model); err != nil { // which is what the others will say
+		return nil
+	}
+	if lists == nil {
+		r.m, r.unlock = g.enterIf(model, has)
+	} else if r.m, r.unlock, err = g.enter(model, has, lists); err != nil {
+		return err
+	}
+	if r.m == nil {
+		return nil
+	}
+	if r.f, err = g.flight(); err != nil {
+		r.unlock()
+		return err
+	}
+	r.f.p.begin(len(r.requests), r.m, r.w, false, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
+	return nil
+}
+
+// leave gives back what board took.
+func (r *gpuRun) leave() {
+	if r.f != nil {
+		r.b.g.land(r.f)
+		r.unlock()
+		r.f = nil
+	}
+}
+
+// fly answers requests of one model and returns those that it could not.
+func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	asks := r.c.asks
+	if r.f == nil {
+		var flying []int32
+		for i := range r.requests {
+			if asks[i].flies() {
+				flying = append(flying, int32(i))
+			}
+		}
+		if len(flying) > 0 {
+			if err := r.board(r.requests[0].model(), func() []int { return listsOf(asks, flying) }, func(m *gpuModel) bool { return m.has(asks, flying) }); err != nil {
+				return nil, err
+			}
+		}
+		if r.f != nil {
+			r.spread(r.placeSome)
+		}
+	}
+	if r.f != nil && !r.f.p.empty() {
+		if err := r.launch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if r.f != nil {
+		r.b.line.took(len(r.requests), r.f.p.used.out)
+		r.b.kept.Add(8 * int64(r.f.p.used.out))
+	}
+	var all handed
+	r.spread(func(from, to int) { r.handOut(counting[from:to], &all) })
+	left, at, again := all.left, all.late, all.again
+	flew := len(r.requests)
+	for try := 0; ; try++ {
+		for len(at) > 0 {
+			p := &r.f.p
+			p.begin(len(at), r.m, r.w, try > 0, r.f.host.Values(), r.f.hostOwn.Values(), &r.f.limits)
+			n := 0
+			for n < len(at) && p.place(asks, at[n:n+1], &r.f.limits) {
+				asks[at[n]].late = false
+				n++
+			}
+			if n == 0 {
+				left, at = append(left, at[0]), at[1:]
+				continue
+			}
+			if err := r.launch(ctx); err != nil {
+				return nil, err
+			}
+			var some handed
+			r.handOut(at[:n], &some)
+			again, at = append(again, some.again...), at[n:]
+		}
+		if again = r.onCores(ctx, again, flew/manyPerAgain); len(again) == 0 {
+			return left, nil
+		}
+		// What was guessed wrong is done again without guessing, and what had too little room among others has more alone.
+		if try == 2 {
+			return append(left, again...), nil
+		}
+		at, again, flew = again, nil, len(again)
+	}
+}
+
+// launch lets the device do what was planned, and waits for it.
+func (r *gpuRun) launch(ctx context.Context) error {
+	if err := r.f.start(r.m); err != nil {
+		return err
+	}
+	r.b.line.planning.Add(-1)
+	err := r.f.wait(ctx, r.b.crew)
+	r.b.line.planning.Add(1)
+	return err
+}
+
+// manyPerAgain is how many requests wait for one whose cut was guessed wrong if that is not worth another flight, and longAgain from how many postings
+// on it is, however many wait: a core takes longer. When that was two million, one in 300 queries, with half a million, found no room and made a batch take 20 ms instead of 3.
+const (
+	manyPerAgain = 64
+	longAgain    = 1 << 17
+)
+
+// onCores answers up to so many requests without the device, and returns those that it did not.
+func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
+	for _, i := range at {
+		if len(at) > most || r.c.asks[i].postings > longAgain {
+			return at
+		}
+	}
+	r.b.crew.spread(r.flight, r.c.order, len(at), 1, func(i, _ int) {
+		found, err := r.b.g.onCPU(ctx, r.requests[at[i]].whole(), guessedWrong)
+		r.c.use(r.from+int(at[i]), found, err)
+	})
+	return nil
+}
+
+// enterLists enters with the lists that requests ask for.
+func (g *Index) enterLists(model model.Model, asks []gpuAsk, at []int32) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.has(asks, at) }, func() []int { return listsOf(asks, at) })
+}
+
+// listsOf are the lists that requests ask for.
+func listsOf(asks []gpuAsk, at []int32) (ids []int) {
+	for _, i := range at {
+		for _, t := range asks[i].terms() {
+			ids = append(ids, int(t.id))
+		}
+	}
+	return ids
+}
+
+// hasAll says whether all lists are there, for good, with their codes.
+func (m *gpuModel) hasAll() bool { return m.all }
+
+// has says whether all lists of queries are there, with their codes.
+func (m *gpuModel) has(asks []gpuAsk, at []int32) bool {
+	if m.all {
+		return true
+	}
+	now := m.st.clock.Add(1)
+	for _, i := range at {
+		for _, t := range asks[i].terms() {
+			if !m.st.lists[t.id].there || !m.coded[t.id] {
+				return false
+			}
+			m.st.lists[t.id].used.Store(now)
+		}
+	}
+	return true
+}

@@ -1,0 +1,292 @@
+package device
+
+import (
+	"context"
+	"errors"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// gpuTerm is Term in scoring.cuh.
+type gpuTerm struct {
+	Pos, Extra                  uint64
+	DF, Bigs, Row, Mult, Table  uint32
+	A, B, Weight, Plus, Inverse float32
+	X, Y, Z                     float64
+}
+
+// Numbers of the models, as in scoring.cuh.
+const (
+	gpuBM25 = iota
+	gpuBM25L
+	gpuCosine
+	gpuDirichlet
+	gpuDPH
+)
+
+// set puts a scorer's constants into the term, and returns the model's number.
+func (t *gpuTerm) set(s model.Scorer) uint32 {
+	switch s := s.(type) {
+	case *model.BM25Scorer:
+		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.Plus
+		return gpuBM25
+	case *model.BM25LScorer:
+		t.A, t.B, t.Weight, t.Plus = s.A, s.B, s.Weight, s.K1
+		return gpuBM25L
+	case *model.CosineScorer:
+		t.Weight = s.Weight
+		return gpuCosine
+	case *model.DirichletScorer:
+		t.Weight, t.X, t.Y = s.Weight, s.PerTF, s.W.Mu
+		return gpuDirichlet
+	case *model.DPHScorer:
+		t.X, t.Y, t.Z = s.Weight, s.LogRatio, model.HalfLog2Pi
+	}
+	return gpuDPH
+}
+
+// locate says where the list is.
+func (t *gpuTerm) locate(l *gpuList) {
+	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.table
+}
+
+// gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor on its
+// idf, since a list's codes are relative to its best score.
+type gpuModel struct {
+	st    *gpuStore
+	model model.Model
+	w     model.Weigher
+	codes gpu.Buffer[uint8]
+	maxes gpu.Buffer[uint8] // of the tiles, by row
+	// counts says how many postings of a list have each code, by row: 256 each. The k-th best code
+	// of one word is reached by k documents.
+	counts gpu.Buffer[uint32]
+	tops   []uint32 // how many have each code or more, on the host
+	coded  []bool   // by list
+	all    bool     // all lists are there, for good, and coded
+}
+
+// codedAs is the model whose codes a model shares.
+func codedAs(m model.Model) model.Model {
+	switch m := m.(type) {
+	case nil:
+		return codedAs(model.BM25{})
+	case model.BM25:
+		p := bm25.Params(m).WithDefaults()
+		if p.Variant != bm25.Plus && p.Variant != bm25.L {
+			p.Variant = bm25.Lucene // whose idf is never 0
+		}
+		return model.BM25(p)
+	case model.Dirichlet:
+		return model.Dirichlet{Mu: model.MuOf(m)}
+	}
+	return m
+}
+
+// maxGPUModels is how many models' codes are kept.
+const maxGPUModels = 4
+
+// find returns the codes of a model if there are any.
+func (st *gpuStore) find(m model.Model) *gpuModel {
+	for _, x := range st.models {
+		if x.model == m {
+			return x
+		}
+	}
+	return nil
+}
+
+// model returns the codes of a model, still to be filled if they are new. The gate is held for writing.
+func (st *gpuStore) model(m model.Model) (*gpuModel, error) {
+	m = codedAs(m)
+	if x := st.find(m); x != nil {
+		return x, nil
+	}
+	w, err := st.g.s.Weigher(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(st.models) >= maxGPUModels {
+		if err := st.drop(); err != nil {
+			return nil, err
+		}
+	}
+	x := &gpuModel{st: st, model: m, w: w, coded: make([]bool, len(st.lists))}
+	for {
+		err := x.alloc()
+		var full *gpu.OutOfMemory
+		if errors.As(err, &full) && len(st.models) > 0 {
+			if err := st.drop(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		st.models = append(st.models, x)
+		return x, nil
+	}
+}
+
+func (m *gpuModel) alloc() (err error) {
+	dev := m.st.g.dev
+	if m.codes, err = gpu.Alloc[uint8](dev, int(m.st.postings.size)+16); err != nil {
+		return err
+	}
+	if m.maxes, err = gpu.Alloc[uint8](dev, int(m.st.rows.size)*m.st.tiles); err != nil {
+		return errors.Join(err, m.codes.Free())
+	}
+	if m.counts, err = gpu.Alloc[uint32](dev, int(m.st.rows.size)*256); err != nil {
+		return errors.Join(err, m.codes.Free(), m.maxes.Free())
+	}
+	return nil
+}
+
+func (m *gpuModel) free() error { return errors.Join(m.codes.Free(), m.maxes.Free(), m.counts.Free()) }
+
+// drop forgets the oldest codes.
+func (st *gpuStore) drop() error {
+	err := st.models[0].free()
+	st.models = st.models[1:]
+	return err
+}
+
+// encodeAll makes the codes of all lists that are there.
+func (m *gpuModel) encodeAll(ctx context.Context) error {
+	const together = 1 << 15
+	ids := make([]int, 0, together)
+	for id := range m.st.lists {
+		if m.st.lists[id].there && !m.coded[id] {
+			ids = append(ids, id)
+		}
+		if len(ids) == together || id == len(m.st.lists)-1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := m.encode(ids); err != nil {
+				return err
+			}
+			ids = ids[:0]
+		}
+	}
+	m.all = m.st.whole
+	return nil
+}
+
+// encode makes the codes of lists that are there. The gate is held for writing.
+func (m *gpuModel) encode(ids []int) error {
+	var dense, sparse []gpuTerm
+	kind := uint32(0)
+	for _, id := range ids {
+		if m.coded[id] {
+			continue
+		}
+		info, err := m.st.g.s.Index.Term(id)
+		if err != nil {
+			return err
+		}
+		s := m.w.ScorerOf(&model.Term{Weight: 1, Info: info}, 1)
+		var t gpuTerm
+		kind = t.set(s)
+		t.locate(&m.st.lists[id])
+		if b := s.Bound(m.st.lists[id].bound); b > 0 {
+			t.Inverse = 256 / b
+		}
+		if t.Row == gpuSparse {
+			sparse = append(sparse, t)
+		} else {
+			dense = append(dense, t)
+		}
+		m.coded[id] = true
+	}
+	if err := errors.Join(m.launch(dense, kind, false), m.launch(sparse, kind, true)); err != nil {
+		return err
+	}
+	return m.fetchTops(dense)
+}
+
+// fetchTops gets the counts of lists.
+func (m *gpuModel) fetchTops(terms []gpuTerm) error {
+	if len(terms) == 0 {
+		return nil
+	}
+	if m.tops == nil {
+		m.tops = make([]uint32, m.counts.Len())
+	}
+	from, to := terms[0].Row, terms[0].Row
+	for i := range terms {
+		from, to = min(from, terms[i].Row), max(to, terms[i].Row)
+	}
+	part := m.counts.Slice(int(from)*256, int(to)*256+256)
+	if err := part.Download(context.Background(), m.st.stream, m.tops[from*256:to*256+256]); err != nil {
+		return err
+	}
+	for i := range terms {
+		row := m.tops[terms[i].Row*256:][:256]
+		for c := 254; c >= 0; c-- {
+			row[c] += row[c+1]
+		}
+	}
+	return nil
+}
+
+// reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is not known.
+func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
+	if l.sparse() || l.df < k {
+		return 0
+	}
+	above := m.tops[l.row*256:][:256]
+	code := uint32(255)
+	for code > 0 && above[code] < k {
+		code--
+	}
+	return code
+}
+
+// launch encodes lists.
+func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
+	if len(terms) == 0 {
+		return nil
+	}
+	st, g := m.st, m.st.g
+	most := 32 * g.dev.Info().Multiprocessors
+	return st.withTerms(terms, func(buf, n gpu.Arg) error {
+		if sparse {
+			return st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf, n, gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
+				st.lengths.Arg(), m.codes.Arg())
+		}
+		for i := range terms { // a row may have been another list's
+			row := int(terms[i].Row)
+			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
+				return err
+			}
+		}
+		blocks := (len(terms)*st.tiles + 7) / 8
+		err := st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf, n, gpu.U32(kind), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
+			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
+		if err != nil {
+			return err
+		}
+		const parts = 16
+		return st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf, gpu.U32(parts), m.codes.Arg(), m.counts.Arg())
+	})
+}
+
+// withTerms brings lists' words to the device for kernels that launch begins, with where they are and how many, and waits for these.
+func (st *gpuStore) withTerms(terms []gpuTerm, launch func(buf, n gpu.Arg) error) error {
+	buf, err := gpu.Alloc[gpuTerm](st.g.dev, len(terms))
+	if err != nil {
+		return err
+	}
+	defer buf.Free()
+	if err := buf.Upload(st.stream, terms); err != nil {
+		return err
+	}
+	if err := launch(buf.Arg(), gpu.U32(uint32(len(terms)))); err != nil {
+		return err
+	}
+	return st.stream.Sync(context.Background())
+}

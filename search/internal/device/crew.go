@@ -1,0 +1,186 @@
+package device
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// gpuCrew is the cores that work for a batch on the device. What there is to do for a chunk takes a core some hundred microseconds, but all of them
+// a tenth of that, less than it takes to wake one: so they stay awake for a while when there is nothing to do, and who waits for something helps the others.
+type gpuCrew struct {
+	_       [64]byte
+	jobs    [manyFlights]atomic.Pointer[crewJob]
+	_       [64]byte
+	spare   func() bool // what helpers do if there is no job; nil: nothing
+	helpers int
+	batches *atomic.Int32 // at work on the same device
+	begin   sync.Once
+	wg      *sync.WaitGroup
+	gone    atomic.Bool
+
+	asleep atomic.Int32
+	mu     sync.Mutex
+	work   sync.Cond
+}
+
+// crewJob is a function to be called for the numbers below n, so many at a time.
+type crewJob struct {
+	order int64 // that of the chunk: the first is the most urgent
+	n, by int
+	f     func(from, to int)
+	_     [64]byte
+	next  atomic.Int64 // the first number that nobody took
+	_     [64]byte
+	left  atomic.Int64 // numbers that are not done
+}
+
+// spreadBy is how many requests a core takes at a time. Their results share a piece of memory, which takes a sixth less time than for 32: of 53 results it is a
+// little less than 9,472 bytes, and the allocator has six pieces of that size when it looks for room, but only four of 6,144.
+const spreadBy = 53
+
+// open says whether there is something left to take.
+func (j *crewJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
+
+// some does a part of the job, if there is one.
+func (j *crewJob) some() bool {
+	for {
+		from := int(j.next.Load())
+		if from >= j.n {
+			return false
+		}
+		to := min(from+max(1, (j.n-from)/(j.by*fewTakes))*j.by, j.n)
+		if !j.next.CompareAndSwap(int64(from), int64(to)) {
+			continue
+		}
+		for at := from; at < to; at += j.by {
+			j.f(at, min(at+j.by, to))
+		}
+		j.left.Add(int64(from - to))
+		return true
+	}
+}
+
+// fewTakes is how many parts there would be if all were as large as the first. Numbers that all cores take from are far away for each.
+const fewTakes = 32
+
+// newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
+func newCrew(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *gpuCrew {
+	c := &gpuCrew{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-manyFlights-2), wg: wg}
+	c.work.L = &c.mu
+	return c
+}
+
+// spread calls f for the numbers below n, by so many at a time, on all cores if there are enough. It belongs to one of the flights.
+func (c *gpuCrew) spread(flight int, order int64, n, by int, f func(from, to int)) {
+	if n <= by {
+		if n > 0 {
+			f(0, n)
+		}
+		return
+	}
+	j := &crewJob{order: order, n: n, by: by, f: f}
+	j.left.Store(int64(n))
+	c.jobs[flight].Store(j)
+	if n > 4*by {
+		c.wake()
+	}
+	for j.some() {
+	}
+	c.jobs[flight].Store(nil)
+	for i := 0; j.left.Load() > 0; i++ {
+		c.rest(i)
+	}
+}
+
+// wake lets helpers begin, or go on.
+func (c *gpuCrew) wake() {
+	c.begin.Do(func() {
+		for range c.helpers {
+			c.wg.Go(c.help)
+		}
+	})
+	if c.asleep.Load() > 0 {
+		c.mu.Lock()
+		c.work.Broadcast()
+		c.mu.Unlock()
+	}
+}
+
+// urgent is the job of the first chunk that has one.
+func (c *gpuCrew) urgent() (first *crewJob) {
+	for i := range c.jobs {
+		if j := c.jobs[i].Load(); j.open() && (first == nil || j.order < first.order) {
+			first = j
+		}
+	}
+	return first
+}
+
+// restless is how often one looks for something to do before others may use the core. Asking the scheduler whether there are any takes a lock, for which
+// all who have nothing to do would queue: a batch that is alone asks less often by far, which takes a fifth off the time of 50,000 ANDs.
+const (
+	restless = 64
+	alone    = 4 * restless
+)
+
+// rest passes a moment, the i-th in a row.
+func (c *gpuCrew) rest(i int) {
+	relax()
+	if i%restless == restless-1 && (i%alone == alone-1 || c.batches.Load() > 1) {
+		runtime.Gosched()
+	}
+}
+
+// awake is how long a core without work stays awake. A flight takes less.
+const awake = time.Millisecond
+
+// help works until the batch is over.
+func (c *gpuCrew) help() {
+	for !c.gone.Load() {
+		if c.helpOr(c.spare, c.gone.Load) {
+			return
+		}
+		c.mu.Lock()
+		c.asleep.Add(1)
+		for !c.gone.Load() && c.urgent() == nil {
+			c.work.Wait()
+		}
+		c.asleep.Add(-1)
+		c.mu.Unlock()
+	}
+}
+
+// helpUntil works until something is ready. It says no if that takes long, with nothing to do meanwhile.
+func (c *gpuCrew) helpUntil(ready func() bool) bool { return c.helpOr(nil, ready) }
+
+// helpOr is helpUntil with something else to do if there is no job.
+func (c *gpuCrew) helpOr(spare, ready func() bool) bool {
+	last := time.Now()
+	for idle := 0; !ready(); idle++ {
+		if j := c.urgent(); j != nil && j.some() {
+			last, idle = time.Now(), 0
+			continue
+		}
+		if idle%restless == restless-1 {
+			if spare != nil && spare() {
+				last, idle = time.Now(), 0
+				continue
+			}
+			if time.Since(last) > awake {
+				return false
+			}
+		}
+		c.rest(idle)
+	}
+	return true
+}
+
+// stop sends all helpers home.
+func (c *gpuCrew) stop() {
+	c.gone.Store(true)
+	c.mu.Lock()
+	c.work.Broadcast()
+	c.mu.Unlock()
+}

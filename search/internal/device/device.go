@@ -1,0 +1,234 @@
+package device
+
+import (
+	"context"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/text"
+)
+
+//go:embed kernels/tiles.ptx
+var tilesPTX string
+
+//go:embed kernels/encode.ptx
+var encodePTX string
+
+var (
+	tilesSource  = gpu.NewSource("search/tiles", tilesPTX)
+	encodeSource = gpu.NewSource("search/encode", encodePTX)
+)
+
+// GPUOptions say how an index is put on a GPU. The zero value takes the first one and most of
+// its memory.
+type Options struct {
+	Device engine.Device
+	// Progress is told how many of the postings are there.
+	Progress func(done, total int64)
+	// Log is told what MapAll chooses.
+	Log *slog.Logger
+}
+
+// openGPU puts the index of an engine on a GPU.
+func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
+	dev, err := gpu.Open(o.Device.Ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	g, err := OpenOn(ctx, e, dev, o)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	g.own = true
+	return g, nil
+}
+
+// OpenOn is openGPU on a device that is open. It must stay open until the index is closed.
+func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
+	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, oddSlots), flights: make(chan *gpuFlight, manyFlights), words: newWordTable()}
+	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
+	if err := g.open(ctx, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.Close())
+	}
+	return g, nil
+}
+
+// Memory is how much memory of the device is free, and how much there is.
+func (g *Index) Memory() (free, total int64, err error) {
+	if free, total, err = g.dev.MemInfo(); err != nil {
+		return 0, 0, fmt.Errorf("search: %w", err)
+	}
+	return free, total, nil
+}
+
+// gpuSlots is how many single queries may be on the device at a time. More hardly help: three fill it.
+const gpuSlots = 8
+
+// Index is an index on a device.
+type Index struct {
+	s     *eval.Engine
+	short text.ShortAnalyzer // the analyzer of the index, or nil
+	dev   *gpu.Device
+	own   bool
+	k     gpuKernels
+	pack  *gpuStore
+
+	thick  uint32 // see manyThick
+	adding uint32 // see manyAdding
+
+	// gate is held for reading while queries run, and for writing while lists come and go.
+	gate    sync.RWMutex
+	slots   chan *gpuSlot   // for single queries, those that are free; there are
+	single  int             // so many
+	batch   chan *gpuSlot   // for many queries at a time, larger; there are
+	odd     int             // so many
+	made    []*gpuSlot      // all of both
+	flights chan *gpuFlight // for many queries of up to 32 words, those that are not under way
+	flown   []*gpuFlight    // all of them
+	flies   bool            // the first was made
+	making  sync.WaitGroup  // of the others
+	closing atomic.Bool
+	mu      sync.Mutex
+
+	words *wordTable
+
+	batches atomic.Int32 // at work
+	space   emptySpace   // once many results of a batch were kept
+
+	thesis thesisStore // used with the gate held for writing
+}
+
+type gpuKernels struct {
+	plan, pick, pickOne *gpu.Kernel
+	one                 [2]*gpu.Kernel
+	few                 [gpuKinds]*gpu.Kernel
+	dense, sparse       *gpu.Kernel
+	count, drawMaps     *gpu.Kernel
+	fewResident         [2]int // blocks that the device holds
+	manyResident        int
+	manyShort           *gpu.Kernel
+	manyPlan, manyItems *gpu.Kernel
+	manyPick            [2]*gpu.Kernel // for few answers, and for many
+	manyPairs           *gpu.Kernel
+	manyScore           [2]*gpu.Kernel // for BM25, and for any model
+	manyScoreResident   [2]int
+	manyPairsResident   int
+	manySums            [2]*gpu.Kernel
+	manySumsResident    [2]int
+}
+
+func (k *gpuKernels) load(dev *gpu.Device) error {
+	for _, x := range []struct {
+		to     **gpu.Kernel
+		source *gpu.Source
+		name   string
+	}{
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
+		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
+		{&k.pick, tilesSource, "tiles_pick"},
+		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"}, {&k.manySums[1], batchSource, "batch_sums_any"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
+		{&k.count, encodeSource, "encode_count"}, {&k.drawMaps, encodeSource, "encode_maps"},
+	} {
+		var err error
+		if *x.to, err = dev.Kernel(x.source, x.name); err != nil {
+			return err
+		}
+	}
+	for _, x := range []struct {
+		k               *gpu.Kernel
+		threads, shared int
+		to              *int
+	}{
+		{k.one[0], fewThreads, fewShared, &k.fewResident[0]}, {k.one[1], fewThreads, fewShared, &k.fewResident[1]},
+		{k.few[0], fewThreads, fewShared, &k.fewResident[0]}, {k.few[1], fewThreads, fewShared, &k.fewResident[1]},
+		{k.few[2], manyThreads, manyShared, &k.manyResident},
+	} {
+		if err := x.k.AllowShared(x.shared); err != nil {
+			return err
+		}
+		n, err := x.k.Occupancy(x.threads, x.shared)
+		if err != nil {
+			return err
+		}
+		*x.to = max(n, 1) * dev.Info().Multiprocessors
+	}
+	for _, x := range []struct {
+		k       *gpu.Kernel
+		threads int
+		to      *int
+	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]}, {k.manyScore[1], scoreThreads, &k.manyScoreResident[1]}, {k.manyPairs, pairsThreads, &k.manyPairsResident}, {k.manySums[0], sumsThreads, &k.manySumsResident[0]}, {k.manySums[1], sumsThreads, &k.manySumsResident[1]}} {
+		n, err := x.k.Occupancy(x.threads, 0)
+		if err != nil {
+			return err
+		}
+		*x.to = max(n, 1) * dev.Info().Multiprocessors
+	}
+	return nil
+}
+
+func (g *Index) open(ctx context.Context, o Options) error {
+	g.thick, g.adding = manyThick, manyAdding
+	if err := g.k.load(g.dev); err != nil {
+		return err
+	}
+	var err error
+	if g.pack, err = newGPUStore(g, o); err != nil {
+		return err
+	}
+	return g.pack.fill(ctx, o.Progress)
+}
+
+// Close gives everything on the device back.
+func (g *Index) Close() error {
+	g.closing.Store(true)
+	g.making.Wait()
+	var errs []error
+	for _, slot := range g.made {
+		errs = append(errs, slot.free())
+	}
+	for _, f := range g.flown {
+		errs = append(errs, f.free())
+	}
+	errs = append(errs, g.thesis.free())
+	if g.pack != nil {
+		errs = append(errs, g.pack.free())
+	}
+	if g.own {
+		errs = append(errs, g.dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Answer answers a request on the device.
+func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	if r.Algorithm != ask.Auto && r.Algorithm != ask.Tiles {
+		return g.searchThesis(ctx, r)
+	}
+	found, err := g.search(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// onCPU answers a request that the device cannot: with too many words or answers, lists that find no room, or more documents
+// of equal score than are kept.
+func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (*ask.Result, error) {
+	r.Parallel, r.Algorithm = nil, ask.Auto
+	found, err := g.s.Search(ctx, &r)
+	if err == nil {
+		found.Stats.GPU = &ask.GPUStats{Fallback: why}
+	}
+	return found, err
+}

@@ -1,0 +1,78 @@
+package device
+
+import "math"
+
+// A cut for the sums of codes of two words can be guessed from how many postings have each code: if words were independent,
+// so many documents were expected at or above it. The guess is proven or refuted by what is found. Words that like each other
+// make it lower than need be, which costs a little time.
+
+// guess returns a cut that rather more than k documents can be expected to reach; 0 if there is none.
+func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
+	a, b := &terms[0], &terms[1]
+	g := guesser{m.tops[a.Row*256:][:256], m.tops[b.Row*256:][:256], uint64(a.Mult), uint64(b.Mult), q.Need == 0, uint64(m.st.g.s.Index.Docs())}
+	k := float64(q.K)
+	want := uint64(k + 4*math.Sqrt(k) + 16)
+	lo, hi := uint64(0), 256*(g.m0+g.m1) // expected(lo) >= want
+	if !g.expects(0, want) {
+		return 0
+	}
+	for range 10 {
+		mid := (lo + hi) / 2
+		if g.expects(mid, want) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	// A sum is above the score by half a step of each code on average.
+	if half := (g.m0 + g.m1) / 2; lo > half {
+		return uint32(lo - half)
+	}
+	return 0
+}
+
+// guesser is two lists: how many postings have each code or more, and what a code is worth.
+type guesser struct {
+	above0, above1 []uint32
+	m0, m1         uint64
+	alone          bool // documents with one of the words count
+	docs           uint64
+}
+
+// expects says whether so many documents are expected to have a sum of at least s.
+func (g *guesser) expects(s, want uint64) bool {
+	if g.alone {
+		want -= min(want, aloneAbove(g.above0, g.m0, s)+aloneAbove(g.above1, g.m1, s))
+	}
+	want *= g.docs
+	pairs, c1 := uint64(0), 0
+	more := uint64(0) // postings of the first list with a larger code
+	for c0 := 255; c0 >= 0; c0-- {
+		worth := uint64(c0+1) * g.m0
+		for c1 < 256 && worth+uint64(c1+1)*g.m1 < s {
+			c1++
+		}
+		if c1 == 256 {
+			break
+		}
+		all := uint64(g.above0[c0])
+		pairs += (all - more) * uint64(g.above1[c1])
+		more = all
+		if pairs >= want {
+			return true
+		}
+	}
+	return pairs >= want
+}
+
+// aloneAbove is how many postings are worth at least s.
+func aloneAbove(above []uint32, mult, s uint64) uint64 {
+	c := uint64(0)
+	if s > mult {
+		c = (s - 1) / mult
+	}
+	if c > 255 {
+		return 0
+	}
+	return uint64(above[c])
+}

@@ -1,0 +1,105 @@
+package device
+
+import (
+	"context"
+	"math"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// knownTerms is all words, as the kernels read them, for one model.
+type knownTerms struct {
+	terms  gpu.Buffer[gpuTerm]
+	params bm25.Params
+	there  bool
+}
+
+// has says whether words are there as a weigher would have them.
+func (k *knownTerms) has(w *model.BM25Weigher) bool {
+	return k.there && w != nil && w.Params() == k.params
+}
+
+// knownBytes is what they take.
+func (st *gpuStore) knownBytes() int64 { return int64(len(st.lists)) * int64(gpuTermBytes) }
+
+// know puts all words on the device for a model, if all lists are there for good.
+func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
+	if w == nil || len(st.lists) == 0 || len(st.lists) > 1<<(twiceBits-1) {
+		return nil
+	}
+	if st.known.terms, err = gpu.Alloc[gpuTerm](st.g.dev, len(st.lists)); err != nil {
+		return err
+	}
+	const together = 1 << 14
+	var some []gpuTerm
+	for from := 0; from < len(st.lists); from += len(some) {
+		some = make([]gpuTerm, min(together, len(st.lists)-from))
+		for i := range some {
+			some[i].write(w, &st.lists[from+i], 1)
+		}
+		if err := st.known.terms.Slice(from, from+len(some)).Upload(st.stream, some); err != nil {
+			return err
+		}
+	}
+	st.known.params, st.known.there = w.Params(), true
+	return st.stream.Sync(context.Background())
+}
+
+// write writes a word of a batch as the kernels read it. What no score of the word exceeds is in Inverse.
+func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
+	s := w.BoundingScorer(uint64(l.df), weight)
+	*t = gpuTerm{}
+	t.A, t.B, t.Weight, t.Plus, t.Inverse = s.A, s.B, s.Weight, s.Plus, s.Bound(l.bound)
+	t.locate(l)
+}
+
+// knows says whether the device knows a query's words as they count.
+func (p *manyPlan) knows(a *gpuAsk) bool { return a.lead >= 0 && p.known > 0 }
+
+// writeOwn writes the words of another query as the kernels read them, and returns the model's number.
+func (q *gpuAsk) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
+	lists, words := p.m.st.lists, q.terms()
+	if p.usual != nil {
+		for i, t := range words {
+			to[i].write(p.usual, &lists[t.id], t.weight)
+		}
+		return gpuBM25
+	}
+	all := make([]model.Term, len(words))
+	for i := range words {
+		w := words[i].word.Load()
+		all[i] = model.Term{Text: w.text, Weight: words[i].weight, Info: w.info}
+	}
+	norm := p.w.QueryNorm(all)
+	for i := range all {
+		l, s := &lists[all[i].Info.ID], p.w.ScorerOf(&all[i], norm)
+		to[i] = gpuTerm{Inverse: s.Bound(l.bound)}
+		kind = uint8(to[i].set(s))
+		to[i].locate(l)
+	}
+	return kind
+}
+
+// usualBM25 is a weigher that the kernels for BM25 know, or nil.
+func usualBM25(w model.Weigher) *model.BM25Weigher {
+	usual, _ := w.(*model.BM25Weigher)
+	if usual != nil && usual.Params().Variant == bm25.L {
+		return nil
+	}
+	return usual
+}
+
+// doubled says whether all words count as the kernels can have it: 1, 2, 4 or 8 times.
+func doubled(terms []gpuAskTerm) bool {
+	for i := range terms {
+		if w := terms[i].weight; twice(w) > 3 || w != float64(int(1)<<twice(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+// twice is how often 1 is doubled to be a word's weight, which gives the same bits as counting with that weight.
+func twice(weight float64) uint32 { return uint32(math.Float64bits(weight)>>52) - 1023 }

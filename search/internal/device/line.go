@@ -1,0 +1,365 @@
+package device
+
+import (
+	"iter"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// gpuChunk is some requests of a batch, and what becomes of them. Chunks are used again.
+type gpuChunk struct {
+	order    int64 // the number of the first request
+	requests []lineRequest
+	fetched  bool // the requests are not needed in the ring any more
+	asks     []gpuAsk
+	terms    [][]gpuAskTerm // of the asks, by block
+	made     batchPart
+	kept     []*ask.Result // see batchPart
+	done     chan struct{}
+
+	mu  sync.Mutex
+	bad int // the first request that has no result
+	err error
+}
+
+var gpuChunks = sync.Pool{New: func() any { return &gpuChunk{done: make(chan struct{}, 1)} }}
+
+// makeBy says where results go.
+func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
+
+// use keeps a result or makes something of it, or notes why there is none.
+func (c *gpuChunk) use(i int, found *ask.Result, err error) {
+	if c.kept != nil && err == nil {
+		c.kept[i] = found
+		return
+	}
+	c.make(i, found, err)
+}
+
+func (c *gpuChunk) make(i int, found *ask.Result, err error) {
+	if err == nil {
+		err = c.made.make(i, found)
+	}
+	if err != nil {
+		c.fail(i, err)
+	}
+}
+
+// fail notes why there is no result. Only the first of them is looked at.
+func (c *gpuChunk) fail(i int, err error) {
+	c.mu.Lock()
+	if i < c.bad {
+		c.bad, c.err = i, err
+	}
+	c.mu.Unlock()
+}
+
+// answered tells the one who waits.
+func (c *gpuChunk) answered() { c.done <- struct{}{} }
+
+// free lets the chunk be used again.
+func (c *gpuChunk) free() {
+	c.made, c.kept, c.err = nil, nil, nil
+	gpuChunks.Put(c)
+}
+
+// gpuLine is where requests wait: a ring, into which only feed writes, without a lock. What changes with every request has a line of memory of its own, at which nobody
+// looks all the time: else it would go to and fro between cores, which takes longer than looking a request's words up.
+type gpuLine struct {
+	ring *lineRing
+	part func(first, n int) batchPart
+
+	_    [64]byte
+	here atomic.Int64 // requests so far
+	_    [64]byte
+	come atomic.Int64 // those of them that everybody knows of: see look
+	_    [64]byte
+
+	widest atomic.Int64 // k so far
+	lately atomic.Int64 // what a request of a chunk took lately in answers, on average; 0: not known yet
+	wanted atomic.Int64 // who sleeps is woken when so many are here
+	slow   atomic.Bool  // requests come one by one: who waits for them sleeps
+	ended  atomic.Bool  // there are no more requests
+	gone   atomic.Bool  // nobody wants more
+	_      [64]byte
+
+	taken    atomic.Int64 // of those that came; changes with the lock held
+	handed   atomic.Int64 // that were handed out, or are being
+	kept     atomic.Int64 // the first that is still needed in the ring; likewise
+	flying   atomic.Int32 // chunks that were taken for the device
+	planning atomic.Int32 // chunks that need the cores: they are not on the device
+	_        [64]byte
+
+	mu     sync.Mutex
+	more   sync.Cond   // requests, or reasons to take them
+	room   sync.Cond   // for requests
+	turn   sync.Cond   // of the next chunk
+	asleep int         // those who wait for more
+	small  int         // chunks in a row of only a few requests
+	order  []*gpuChunk // under way, or done and not yet handed out
+	used   []*gpuChunk // whose requests may still be in the ring
+}
+
+type lineRing [4 * manyQueries]lineRequest
+
+// lineRings are rings that were used. They are not cleared, which takes longer than many a batch; the garbage collector empties the pool.
+var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
+
+func newLine(part func(first, n int) batchPart) *gpuLine {
+	l := &gpuLine{ring: lineRings.Get().(*lineRing), part: part}
+	l.more.L, l.room.L, l.turn.L = &l.mu, &l.mu, &l.mu
+	l.wanted.Store(math.MaxInt64)
+	return l
+}
+
+// free gives the ring back when nobody is there any more.
+func (l *gpuLine) free() { lineRings.Put(l.ring) }
+
+// waiting is how many requests wait, that are known of.
+func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
+
+// look finds requests that are not known of yet.
+func (l *gpuLine) look() {
+	if come, here := l.come.Load(), l.here.Load(); here > come {
+		l.come.CompareAndSwap(come, here)
+	}
+}
+
+// told is how many requests come before others know of them, unless they look, which they do when they have waited for so many moments. Each look takes the number
+// away from the core that brings requests, which then waits for it ten times as long as for a request.
+const (
+	told    = 64
+	moments = 256
+)
+
+// maxChunks are under way at a time, or wait to be handed out.
+const maxChunks = 256
+
+// worthwhile is how many requests are worth a launch while the device has something to do.
+const worthwhile = manyQueries / 8
+
+// feed lets requests wait, but not too many of them.
+func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
+	n, end := int64(0), int64(len(l.ring)) // requests, and until where there is room
+	full := func() bool { return n-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
+	room := func() bool { return !full() }
+	widest := 0
+	for r := range requests {
+		if n == end {
+			if l.look(); full() && !crew.helpUntil(room) {
+				l.mu.Lock()
+				for full() {
+					l.room.Wait()
+				}
+				l.mu.Unlock()
+			}
+			end = l.kept.Load() + int64(len(l.ring))
+		}
+		if l.gone.Load() {
+			return
+		}
+		l.ring[n%int64(len(l.ring))] = asLine(&r)
+		if r.K > widest {
+			widest = r.K
+			l.widest.Store(int64(widest))
+		}
+		n++
+		publish(&l.here, n)
+		if n%told == 0 {
+			publish(&l.come, n)
+		}
+		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
+		for n >= l.wanted.Load() && !l.wake() {
+			runtime.Gosched()
+		}
+	}
+	l.come.Store(n)
+	l.ended.Store(true)
+	l.wakeAll()
+}
+
+func (l *gpuLine) wakeAll() {
+	l.mu.Lock()
+	l.more.Broadcast()
+	l.room.Broadcast()
+	l.turn.Broadcast()
+	l.mu.Unlock()
+}
+
+// wake wakes one of those who want requests, unless the lock is held.
+func (l *gpuLine) wake() bool {
+	if !l.mu.TryLock() {
+		return false
+	}
+	l.wanted.Store(math.MaxInt64)
+	l.more.Signal()
+	l.mu.Unlock()
+	return true
+}
+
+// enough is how many requests are worth a launch: if the device has nothing to do, whatever there is.
+func (l *gpuLine) enough() int {
+	if l.flying.Load() > 0 && !l.ended.Load() {
+		return worthwhile
+	}
+	return 1
+}
+
+// ready says whether take would not wait.
+func (l *gpuLine) ready() bool { return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load() }
+
+// take waits for requests and takes some of them for the device; nil after the last. While they come fast, it does something else meanwhile.
+func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
+	for {
+		looked := 0
+		soon := !l.slow.Load() && crew.helpUntil(func() bool {
+			if looked++; looked%moments == 0 {
+				l.look()
+			}
+			return l.ready()
+		})
+		l.mu.Lock()
+		l.look()
+		ended, n := l.ended.Load(), l.waiting() // in this order
+		switch {
+		case l.gone.Load() || ended && n == 0:
+			l.mu.Unlock()
+			return nil
+		case n >= l.enough() && len(l.order) < maxChunks:
+			l.flying.Add(1)
+			c := l.cut(min(n, manyQueries))
+			l.mu.Unlock()
+			c.makeBy(l.part(int(c.order), len(c.requests)))
+			return c
+		}
+		l.asleep++
+		if l.want(); len(l.order) == maxChunks || !soon && !l.lastLook() {
+			again := time.AfterFunc(doze, l.wakeAll)
+			l.more.Wait()
+			again.Stop()
+		}
+		l.asleep--
+		l.mu.Unlock()
+	}
+}
+
+// doze is how long one who waits for requests sleeps before looking again. Who brings them wakes a sleeper nearly always: after bringing one it looks how many are
+// wanted, but what it brought may be seen a moment later (see publish), even after the last look.
+const doze = 10 * time.Millisecond
+
+// lastLook says whether there are as many requests as are wanted, after a moment in which what was brought before is nearly always seen.
+func (l *gpuLine) lastLook() bool {
+	for range restless {
+		if relax(); l.here.Load() >= l.wanted.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// want says how many requests somebody waits for. The lock is held.
+func (l *gpuLine) want() {
+	if l.asleep > 0 && len(l.order) < maxChunks {
+		l.wanted.Store(l.taken.Load() + int64(l.enough()))
+	}
+}
+
+// takeOne takes the first request for a core, if there is one and may says so.
+func (l *gpuLine) takeOne(may func(first *lineRequest, waiting int) bool) *gpuChunk {
+	if l.look(); l.waiting() == 0 || !l.mu.TryLock() {
+		return nil
+	}
+	defer l.mu.Unlock()
+	n := l.waiting()
+	if n == 0 || l.gone.Load() || len(l.order) == maxChunks || !may(&l.ring[l.taken.Load()%int64(len(l.ring))], n) {
+		return nil
+	}
+	c := l.cut(1)
+	c.makeBy(l.part(int(c.order), 1))
+	return c
+}
+
+// cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held. They are still in the ring.
+func (l *gpuLine) cut(n int) *gpuChunk {
+	n = max(1, min(n, manyOut/l.share()))
+	c := gpuChunks.Get().(*gpuChunk)
+	c.order, c.fetched = l.taken.Load(), false
+	c.requests, c.bad = slices.Grow(c.requests[:0], n)[:n], n
+	l.taken.Add(int64(n))
+	if l.small++; n >= spreadBy || l.waiting() > 0 {
+		l.small = 0
+	}
+	l.slow.Store(l.small > 2)
+	l.order, l.used = append(l.order, c), append(l.used, c)
+	l.turn.Signal()
+	if l.want(); l.asleep > 0 && l.waiting() >= l.enough() {
+		l.more.Signal()
+	}
+	return c
+}
+
+// share is what a request is expected to take in answers: all that it may want, but if others took less, somewhat more than these.
+func (l *gpuLine) share() int {
+	most := manyRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))
+	if lately := int(l.lately.Load()); lately > 0 {
+		most = min(most, lately+lately/2+manyRoom(10))
+	}
+	return most
+}
+
+// took notes how much so many requests took in answers.
+func (l *gpuLine) took(requests, answers int) {
+	l.lately.Store(max(1, int64(answers/requests), l.lately.Load()*7/8))
+}
+
+// fetch copies requests of a chunk out of the ring.
+func (l *gpuLine) fetch(c *gpuChunk, from, to int) {
+	at := (c.order + int64(from)) % int64(len(l.ring))
+	copy(c.requests[from+copy(c.requests[from:to], l.ring[at:]):to], l.ring[:])
+}
+
+// fetched says that a chunk needs the ring no more.
+func (l *gpuLine) fetched(c *gpuChunk) {
+	l.mu.Lock()
+	c.fetched = true
+	for len(l.used) > 0 && l.used[0].fetched {
+		l.kept.Store(l.used[0].order + int64(len(l.used[0].requests)))
+		l.used = l.used[1:]
+	}
+	l.room.Signal()
+	l.mu.Unlock()
+}
+
+// next waits for the next chunk in order; nil after the last.
+func (l *gpuLine) next(crew *gpuCrew) *gpuChunk {
+	if !l.slow.Load() {
+		crew.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.order) == 0 {
+		if l.ended.Load() && l.waiting() == 0 {
+			return nil
+		}
+		l.turn.Wait()
+	}
+	c := l.order[0]
+	l.order = l.order[1:]
+	l.handed.Store(c.order + int64(len(c.requests)))
+	if len(l.order) == maxChunks-1 {
+		l.more.Broadcast()
+	}
+	return c
+}
+
+// stop lets everybody go.
+func (l *gpuLine) stop() {
+	l.gone.Store(true)
+	l.wakeAll()
+}

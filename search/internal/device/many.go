@@ -1,0 +1,334 @@
+package device
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/batch.ptx
+var batchPTX string
+
+var batchSource = gpu.NewSource("search/batch", batchPTX)
+
+// As in batch.cuh.
+const (
+	scoreThreads = 128
+	pairsThreads = 256
+	sumsThreads  = 128
+	manyBins     = 256
+	manyLevels   = 16
+	manyTerms    = 32 // of a query: a lane a list
+	manyTotals   = 4  // words before the levels
+	itemThreads  = 512
+	itemQueries  = 32 // of a block
+)
+
+// itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
+func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
+
+// manyBytes is the length of Many in guess.cuh, a query as the device makes it.
+const manyBytes = 64
+
+// manyWindow is how many postings are read together, about. In small collections the device waits for the last items, and cuts are known late.
+func manyWindow(tiles int) int64 {
+	if tiles < 512 {
+		return 1536
+	}
+	return 8192
+}
+
+// manyItem is what an item costs, about, in the units of batch.cuh, of which reading a posting costs a quarter: less, and finding the item takes longer than the item.
+const manyItem = 1536
+
+// manyAnswers is how many answers of a query are picked by a small block.
+const manyAnswers = 256
+
+// manyThick is how many postings two lists must have to be read by a kernel of their own, if most of them are needed: so many that they come from memory and not from
+// the cache. With shorter ones the windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044 queries: 0.5 ms against 1.3).
+const manyThick = 1 << 22
+
+// manyAdding is what it costs to add a posting up, in 64ths of the units of batch.cuh (see sums.cuh). Where that is less than to search the lists it is done. 50,000 queries of
+// the web with 1,000 answers took 8.3, 7.6, 7.4 and 7.5 ms with 32, 40, 48 and 56 (110,000 documents), and 14.3, 13.3, 13.2 and 13.3 (420,000). With 56 a sentence of twenty
+// words was searched for again, for which 50,000 queries with ten answers waited: 4.5 ms instead of 3.8.
+const manyAdding = 48
+
+// manyLimits is what a flight has room for.
+type manyLimits struct {
+	queries, terms, items, out int
+	keys                       int64
+}
+
+func limitsOfMany(tiles int, budget int64) manyLimits {
+	l := manyLimits{queries: manyQueries, terms: 1 << 15, items: 1 << 20, out: manyOut, keys: 1 << 24}
+	for l.queries > 32 && l.bytes() > budget>>6 {
+		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
+	}
+	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, manyRoom(maxGPUK))
+	return l
+}
+
+func (l manyLimits) bytes() int64 {
+	return int64(manyPlanBytes(l.queries, l.terms)+2*l.terms*gpuTermBytes) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+40)
+}
+
+// manyQueries is the most queries of a launch: 50,000 queries of the web took 4.7 ms with 4,096 and 5.1 with 2,048.
+const manyQueries = 4096
+
+// manyOut is what there is room for in answers of a launch, which are 8 bytes each. With more at a time, their way back to the host and to the
+// caller is long beside the device's work.
+const manyOut = 1 << 20
+
+// manyFlights is how many chunks of a batch may be on their way: the device works on one flight's long lists while others are planned, copied or handed out. With
+// six, 50,000 queries of the web took 15.4 ms with 1,000 answers each, 5.5 with 100 and 3.3 with ten; with eight 13.5, 4.9 and 3.0; with ten 12.8, 4.8 and 2.8. More
+// hardly help.
+const manyFlights = 10
+
+// gpuFlight is the memory that a launch for many queries works in.
+type gpuFlight struct {
+	g      *Index
+	limits manyLimits
+	stream *gpu.Stream
+	host   gpu.Pinned[byte]
+	plan   gpu.Buffer[byte]
+
+	hostOwn gpu.Pinned[gpuTerm]
+	own     gpu.Buffer[gpuTerm]
+
+	queries gpu.Buffer[byte]    // as the device makes them
+	terms   gpu.Buffer[gpuTerm] // likewise
+
+	items  gpu.Buffer[uint32] // twice as many as there are: queries may have some of pairs, too
+	levels gpu.Buffer[uint32]
+	states gpu.Buffer[uint32]
+	hists  gpu.Buffer[uint32]
+	keys   gpu.Buffer[uint64]
+	outs   gpu.Buffer[uint64]
+	back   gpu.Pinned[uint64]
+	signed gpu.Pinned[uint64] // the last plan that landed
+	p      manyPlan
+}
+
+func (g *Index) newFlight() (f *gpuFlight, err error) {
+	l := limitsOfMany(g.pack.tiles, g.pack.budget)
+	f = &gpuFlight{g: g, limits: l}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.free())
+		}
+	}()
+	if f.stream, err = g.dev.NewStream(); err != nil {
+		return nil, err
+	}
+	bytes := manyPlanBytes(l.queries, l.terms)
+	if f.host, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	if f.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
+		return nil, err
+	}
+	if f.hostOwn, err = gpu.AllocPinned[gpuTerm](g.dev, l.terms); err != nil {
+		return nil, err
+	}
+	if f.own, err = gpu.Alloc[gpuTerm](g.dev, l.terms); err != nil {
+		return nil, err
+	}
+	if f.queries, err = gpu.Alloc[byte](g.dev, l.queries*manyBytes); err != nil {
+		return nil, err
+	}
+	if f.terms, err = gpu.Alloc[gpuTerm](g.dev, l.terms); err != nil {
+		return nil, err
+	}
+	for _, x := range []struct {
+		to *gpu.Buffer[uint32]
+		n  int
+	}{{&f.items, 2 * l.items}, {&f.levels, manyTotals + 2*l.queries}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
+		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
+			return nil, err
+		}
+	}
+	if f.keys, err = gpu.Alloc[uint64](g.dev, int(l.keys)); err != nil {
+		return nil, err
+	}
+	if f.outs, err = gpu.Alloc[uint64](g.dev, l.out); err != nil {
+		return nil, err
+	}
+	if f.back, err = gpu.AllocPinned[uint64](g.dev, l.out); err != nil {
+		return nil, err
+	}
+	if f.signed, err = gpu.AllocPinned[uint64](g.dev, 1); err != nil {
+		return nil, err
+	}
+	if err = f.levels.Zero(f.stream); err != nil {
+		return nil, err
+	}
+	if err = f.states.Zero(f.stream); err != nil {
+		return nil, err
+	}
+	if err = f.hists.Zero(f.stream); err != nil {
+		return nil, err
+	}
+	return f, f.stream.Sync(context.Background())
+}
+
+func (f *gpuFlight) free() error {
+	errs := []error{f.host.Free(), f.plan.Free(), f.hostOwn.Free(), f.own.Free(), f.queries.Free(), f.terms.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
+	if f.stream != nil {
+		errs = append(errs, f.stream.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// gpuStep is one thing that the stream does for a batch.
+type gpuStep struct {
+	name string
+	do   func() error
+}
+
+// steps are what the stream does once the plan is written.
+func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
+	g, st, p := f.g, f.g.pack, &f.p
+	longs := p.used.longs
+	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.levels.Arg()}
+	to := []gpu.Arg{f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
+	lists, sums := slices.Concat(from, []gpu.Arg{f.items.Arg()}, to), slices.Concat(from, []gpu.Arg{gpu.U32(uint32(longs))}, to)
+	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.outs.Arg()}
+	kind := 0
+	if p.usual == nil {
+		kind = 1
+	}
+	return []gpuStep{
+		{"copy in", func() error {
+			n, own := p.bytes(), p.used.own
+			err := f.plan.Slice(0, n).CopyIn(f.stream, f.host.Slice(0, n))
+			if err == nil && own > 0 {
+				err = f.own.Slice(0, own).CopyIn(f.stream, f.hostOwn.Slice(0, own))
+			}
+			return err
+		}},
+		{"short", func() error {
+			if p.used.few+p.used.some == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyShort, gpu.Grid(p.used.blocks(), shortThreads), short...)
+		}},
+		{"plan", func() error {
+			if longs == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(), st.known.terms.Arg(), f.own.Arg(), gpu.F32(float32(g.s.Index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
+				f.queries.Arg(), f.terms.Arg(), f.states.Arg(), f.levels.Arg())
+		}},
+		{"items", func() error {
+			if longs == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(longs + itemQueries - 1) / itemQueries, itemColumns(longs), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
+		}},
+		{"sums", func() error {
+			if p.used.ors == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manySums[kind], gpu.Grid(min(g.k.manySumsResident[kind], p.used.ors*st.tiles*gpuSubs), sumsThreads), sums...)
+		}},
+		{"read", func() error {
+			if p.used.longest < int64(g.thick) {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items()+7)/8), pairsThreads), lists...)
+		}},
+		{"score", func() error {
+			if longs == 0 {
+				return nil
+			}
+			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items()+3)/4), scoreThreads), lists...)
+		}},
+		{"pick", func() error {
+			if longs == 0 {
+				return nil
+			}
+			few, threads := 0, 128
+			if p.used.answers > longs*manyAnswers {
+				few, threads = 1, 512
+			}
+			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.queries.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
+		}},
+		{"copy out", func() error { return f.outs.Slice(0, p.used.out).CopyOut(f.stream, f.back.Slice(0, p.used.out)) }},
+	}
+}
+
+// start lets the device do what was planned.
+func (f *gpuFlight) start(m *gpuModel) error {
+	f.p.writeHead()
+	err := f.stream.Do(func() error {
+		for _, s := range f.steps(m) {
+			if err := s.do(); err != nil {
+				return err
+			}
+		}
+		sign := gpu.As[uint64](f.plan.Slice(int(unsafe.Offsetof(manyHead{}.Sign)), manyHeadBytes))
+		return sign.Slice(0, 1).CopyOut(f.stream, f.signed)
+	})
+	if err != nil { // the memory is used again
+		err = errors.Join(err, f.stream.Sync(context.Background()))
+	}
+	return err
+}
+
+// landed says whether the answers are there: looking at memory is the fastest way to know, and keeps no thread.
+func (f *gpuFlight) landed() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
+
+// wait waits until the answers are there.
+func (f *gpuFlight) wait(ctx context.Context, crew *gpuCrew) error {
+	// The memory may be used again only when the device has left it: some milliseconds, for which it is not worth looking at ctx.
+	if !crew.helpUntil(f.landed) {
+		if err := f.stream.Sync(context.Background()); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Instead of a number of answers, as in batch.cu.
+const (
+	tooManyWinners = 1<<32 - 1
+	wrongGuess     = 1<<32 - 2
+)
+
+// flight takes the memory of a flight, and waits for one if all are under way: they are for all batches, however many there are at a time. When the first is wanted
+// all are made, the others while it flies, since that takes some milliseconds each; where the device's memory is too small for them, some must do.
+func (g *Index) flight() (*gpuFlight, error) {
+	g.mu.Lock()
+	if !g.flies {
+		if err := g.makeFlight(); err != nil {
+			g.mu.Unlock()
+			return nil, err
+		}
+		g.flies = true
+		g.making.Go(func() {
+			for !g.closing.Load() && len(g.flown) < manyFlights && g.makeFlight() == nil {
+			}
+		})
+	}
+	g.mu.Unlock()
+	return <-g.flights, nil
+}
+
+// makeFlight makes another flight. Only one does so at a time.
+func (g *Index) makeFlight() error {
+	f, err := g.newFlight()
+	if err != nil {
+		return err
+	}
+	g.flown = append(g.flown, f)
+	g.flights <- f
+	return nil
+}
+
+func (g *Index) land(f *gpuFlight) { g.flights <- f }

@@ -1,0 +1,368 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// severalTiles is a collection of five tiles with lists from every second document to a handful.
+func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
+	p := searchtest.RandomPlain(rng, 1, 0)
+	p.Lengths = nil
+	for range 5*gpuTile + 77 {
+		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
+	}
+	steps := []int{2, 9, 40, 300, 2000, 20000}
+	for w := range words {
+		var docs, tfs []uint32
+		step := steps[w%len(steps)] + w/len(steps)
+		for d := rng.IntN(step); d < len(p.Lengths); d += 1 + rng.IntN(2*step) {
+			docs, tfs = append(docs, uint32(d)), append(tfs, uint32(rng.ExpFloat64()*3)+1)
+		}
+		p.Words, p.Docs, p.TFs = append(p.Words, fmt.Sprintf("w%03d", w)), append(p.Docs, docs), append(p.TFs, tfs)
+	}
+	return p
+}
+
+// Many batches at a time share what memory there is for flights and for odd requests, and give the answers of one core.
+func TestGPUManyBatches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 4))
+	p := severalTiles(rng, manyTerms+1)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	var requests []ask.Request
+	var want [][]ask.Hit
+	for i := range 6 {
+		words := []string{p.Words[rng.IntN(9)], p.Words[rng.IntN(9)]}
+		if i == 4 {
+			words = p.Words // too many for a flight
+		}
+		r := ask.Request{K: 5, Mode: ask.Mode(i % 2)}
+		for _, w := range words {
+			r.Words = append(r.Words, ask.Word{Text: w})
+		}
+		found, err := s.Search(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, want = append(requests, r), append(want, found.Hits)
+	}
+	var all sync.WaitGroup
+	for range manyFlights + 3 {
+		all.Go(func() {
+			i := 0
+			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), ask.Batch{Engine: engine.GPU}) {
+				if err != nil || !slices.Equal(found.Hits, want[i]) {
+					t.Errorf("request %d: %v", i, err)
+				}
+				i++
+			}
+			if i != len(requests) {
+				t.Errorf("%d results", i)
+			}
+		})
+	}
+	all.Wait()
+	s.gpu.making.Wait()
+	if g := s.gpu; len(g.flown) != manyFlights || len(g.flights) != manyFlights || g.odd < 1 || g.odd > oddSlots || len(g.batch) != g.odd {
+		t.Errorf("%d flights, %d of them free; %d slots for odd requests, %d of them free", len(g.flown), len(g.flights), g.odd, len(g.batch))
+	}
+}
+
+// One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one and beyond all answers, both modes, words that no document has.
+// Each answer is that of one core.
+func TestGPUBatchOfAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 4))
+	p := severalTiles(rng, 60)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	var requests []ask.Request
+	for i := range 60 {
+		r := ask.Request{K: []int{1, 10, 128, 1500, 5000}[i%5], Mode: ask.Mode(i / 5 % 2), Model: searchtest.TestModels[i/20%2]}
+		n := []int{1, 2, 2, 3, 4, 7, 12, 31}[i%8]
+		if i%20 == 19 {
+			n = 55
+		}
+		for range n {
+			r.Words = append(r.Words, ask.Word{Text: p.Words[rng.IntN(len(p.Words))], Weight: float64(1 + rng.IntN(3))})
+		}
+		if i%9 == 8 {
+			r.Words = append(r.Words, ask.Word{Text: "unheard"})
+		}
+		requests = append(requests, r)
+	}
+	requests = append(requests, ask.Request{Words: []ask.Word{{Text: "unheard"}}}, ask.Request{Words: []ask.Word{{Text: p.Words[0]}, {Text: "unheard"}}, Mode: ask.And})
+	equalBatches(t, s, requests)
+	equalBatches(t, s, requests[:1])
+	equalBatches(t, s, nil)
+}
+
+// Queries that one rare word decides: it alone, with frequent words, with others as rare, with words that it never meets; fewer answers wanted than
+// there are, and more; of all models, and among queries that are longer.
+func TestGPUBatchShort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 41))
+	p := severalTiles(rng, 12)
+	for len(p.Lengths) < 20*gpuTile {
+		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
+	}
+	for w, n := range []int{1, 2, 31, 33, 64, 150, 159, 160, 300} {
+		docs := map[uint32]bool{0: w%2 == 0}
+		for len(docs) < n+1 {
+			if docs[uint32(rng.IntN(len(p.Lengths)))] = true; len(docs) > 1 { // half of them have the most frequent word, too
+				docs[p.Docs[0][rng.IntN(len(p.Docs[0]))]] = true
+			}
+		}
+		var all, tfs []uint32
+		for d, has := range docs {
+			if has {
+				all, tfs = append(all, d), append(tfs, []uint32{1, 2, 254, 255, 70000}[rng.IntN(5)])
+			}
+		}
+		slices.Sort(all)
+		p.Words, p.Docs, p.TFs = append(p.Words, fmt.Sprintf("x%03d", w)), append(p.Docs, all), append(p.TFs, tfs)
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	for m, model := range searchtest.TestModels[:2] {
+		var requests []ask.Request
+		for i := range 45 {
+			r := ask.Request{K: []int{1, 5, 100, 1000}[i%4], Mode: ask.And, Model: model}
+			for range 1 + rng.IntN(3) {
+				r.Words = append(r.Words, ask.Word{Text: p.Words[rng.IntN(len(p.Words))], Weight: float64(1 + rng.IntN(2))})
+			}
+			r.Words = append(r.Words, ask.Word{Text: p.Words[12+(i+m)%9]})
+			if i%5 == 0 {
+				r.Words = r.Words[len(r.Words)-1:]
+			}
+			if i%7 == 0 {
+				r.Mode = ask.Or
+			}
+			requests = append(requests, r)
+		}
+		equalBatches(t, s, requests)
+	}
+}
+
+// equalBatches compares batches on the device, alone and together with cores, with one core.
+func equalBatches(t *testing.T, s *Searcher, requests []ask.Request) {
+	t.Helper()
+	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
+		i := 0
+		for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: e}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := s.Search(t.Context(), requests[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want.Hits) {
+				j := 0
+				for j < min(len(got.Hits), len(want.Hits)) && got.Hits[j] == want.Hits[j] {
+					j++
+				}
+				t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e, i, len(requests[i].Words), requests[i].K, requests[i].Mode,
+					len(got.Hits), len(want.Hits), j, got.Stats.GPU)
+			}
+			if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings || got.Stats.Blocks != want.Stats.Blocks {
+				t.Errorf("%v, request %d: %+v, want %+v", e, i, got.Stats, want.Stats)
+			}
+			i++
+		}
+		if i != len(requests) {
+			t.Fatalf("%d results of %d", i, len(requests))
+		}
+	}
+}
+
+// Documents that all have the same score, far more than are kept: the flight gives up, and others answer.
+func TestGPUBatchTies(t *testing.T) {
+	p := &searchtest.Plain{Words: []string{"a", "b"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}
+	for d := range 3 * gpuTile {
+		p.Lengths = append(p.Lengths, 10)
+		for w, step := range []int{2, 3} {
+			if d%step == 0 {
+				p.Docs[w], p.TFs[w] = append(p.Docs[w], uint32(d)), append(p.TFs[w], 1)
+			}
+		}
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	var requests []ask.Request
+	for i := range 8 {
+		requests = append(requests, ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}}[:1+i%2], K: 1 + 40*i, Mode: ask.Mode(i / 2 % 2)})
+	}
+	equalBatches(t, s, requests)
+}
+
+// Words that never meet: the cut, guessed for words that know nothing of each other, is too high. It is not proven, and all is done again without.
+func TestGPUBatchWrongGuess(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	p := &searchtest.Plain{Words: []string{"a", "b", "c"}, Docs: make([][]uint32, 3), TFs: make([][]uint32, 3)}
+	for d := range 2 * gpuTile {
+		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
+		p.Docs[d%3], p.TFs[d%3] = append(p.Docs[d%3], uint32(d)), append(p.TFs[d%3], uint32(rng.ExpFloat64()*3)+1)
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	var requests []ask.Request
+	for i := range 6 {
+		requests = append(requests, ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}}[:2+i%2], K: 1 + 30*i, Mode: ask.Mode(i / 2 % 2)})
+	}
+	equalBatches(t, s, requests)
+}
+
+// One request among many whose cut is guessed wrong does not keep the others waiting for another flight: a core answers it.
+func TestGPUBatchFewWrongGuesses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	p := &searchtest.Plain{Words: []string{"a", "b", "c", "rare"}, Docs: make([][]uint32, 4), TFs: make([][]uint32, 4)}
+	for d := range 2 * gpuTile {
+		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))
+		p.Docs[d%3], p.TFs[d%3] = append(p.Docs[d%3], uint32(d)), append(p.TFs[d%3], uint32(rng.ExpFloat64()*3)+1)
+		if d%5000 == 0 {
+			p.Docs[3], p.TFs[3] = append(p.Docs[3], uint32(d)), append(p.TFs[3], 1)
+		}
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	wrong := ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}}, K: 100}
+	requests := slices.Repeat([]ask.Request{{Words: []ask.Word{{Text: "rare"}}}}, 2*manyPerAgain)
+	requests[50] = wrong
+	equalBatches(t, s, requests)
+	for i, found := range collect(t, s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
+		if why := found.Stats.GPU.Fallback; (why == guessedWrong) != (i == 50) {
+			t.Errorf("request %d: fallback %q", i, why)
+		}
+	}
+}
+
+// What is made of results on all cores comes in order, also of requests that are answered elsewhere; an error of the one who makes it ends the batch.
+func TestGPUMapBatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(113, 114))
+	p := searchtest.RandomPlain(rng, 2000, 8)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	requests := make([]ask.Request, 5*spreadBy+7)
+	want := make([]string, len(requests))
+	for i := range requests {
+		requests[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(30), Mode: ask.Mode(rng.IntN(2))}
+		if i%50 == 49 { // more words than a flight takes
+			for j := range 60 {
+				requests[i].Words = append(requests[i].Words, ask.Word{Text: p.Words[j%len(p.Words)]})
+			}
+		}
+		if i%20 == 19 {
+			requests[i].Words = []ask.Word{{Text: "unheard"}}
+		}
+		found, err := s.Search(t.Context(), requests[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[i] = fmt.Sprint(i, found.Hits)
+	}
+	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
+		got := collect(t, MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e}, func(i int, found *ask.Result) (string, error) {
+			return fmt.Sprint(i, found.Hits), nil
+		}))
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: other results, or in another order", e)
+		}
+		n, wrong := 0, errors.New("wrong")
+		for _, err := range MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e}, func(i int, _ *ask.Result) (int, error) {
+			if i == 100 {
+				return 0, wrong
+			}
+			return i, nil
+		}) {
+			if n++; (n == 101) != errors.Is(err, wrong) {
+				t.Errorf("%v: result %d: %v", e, n, err)
+			}
+		}
+		if n != 101 {
+			t.Errorf("%v: %d results", e, n)
+		}
+	}
+}
+
+// Whatever the flights want done at once, each number is taken once, and nobody goes on before all are done.
+func TestGPUCrewDoesEverythingOnce(t *testing.T) {
+	var helpers, flights sync.WaitGroup
+	c := newCrew(2*manyFlights, new(atomic.Int32), &helpers)
+	c.helpers = 3 // however few cores there are
+	for flight := range manyFlights {
+		flights.Go(func() {
+			for round := range 50 {
+				n := (flight*37 + round*101) % 1000
+				times := make([]int32, n)
+				c.spread(flight, int64(round), n, 1+round%spreadBy, func(from, to int) {
+					for i := from; i < to; i++ {
+						atomic.AddInt32(&times[i], 1)
+					}
+				})
+				for i := range times {
+					if times[i] != 1 {
+						t.Errorf("flight %d, round %d: number %d of %d was taken %d times", flight, round, i, n, times[i])
+						return
+					}
+				}
+				if round == 25 {
+					time.Sleep(2 * awake) // helpers go to sleep, and have to be woken
+				}
+			}
+		})
+	}
+	flights.Wait()
+	c.stop()
+	helpers.Wait()
+}
+
+// A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.
+func TestGPUBatchStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 4))
+	p := searchtest.RandomPlain(rng, 500, 5)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	more := make(chan ask.Request, 1)
+	more <- ask.Request{Words: []ask.Word{{Text: p.Words[0]}}}
+	got := 0
+	for _, err := range s.SearchBatch(ctx, func(yield func(ask.Request) bool) {
+		for r := range more {
+			if !yield(r) {
+				return
+			}
+		}
+	}, ask.Batch{Engine: engine.GPU}) {
+		got++
+		if got == 3 {
+			if err == nil {
+				t.Error("k of -1 was answered")
+			}
+			close(more)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := ask.Request{Words: []ask.Word{{Text: p.Words[got]}}}
+		if got == 2 {
+			next.K = -1
+		}
+		more <- next
+	}
+	if got != 3 {
+		t.Errorf("%d results, want 3", got)
+	}
+}

@@ -1,0 +1,55 @@
+package device
+
+import "github.com/collocate/collocate/internal/gpu"
+
+// A frequent list has a map, too: for 32 documents at a time a bit each, and the first posting among them. So one read says whether the list has a document, and where, for
+// which otherwise several guesses are needed, each as far away. Most of what batches look up is in such lists, since these are not read if they need not.
+
+// mapDocs is how many documents a cell of a map has, as in scoring.cuh.
+const mapDocs = 32
+
+// mapShare is how many documents there may be for each posting of a list that gets a map, which then takes up to 16 bytes a posting.
+const mapShare = 64
+
+// wantsMap says whether a list is frequent enough.
+func (st *gpuStore) wantsMap(l *gpuList) bool {
+	return !l.sparse() && int64(l.df)*mapShare >= int64(st.g.s.Index.Docs())
+}
+
+// mapBytes is what all maps take.
+func (st *gpuStore) mapBytes() (n int64) {
+	for i := range st.lists {
+		if st.wantsMap(&st.lists[i]) {
+			n += int64(st.tiles) * gpuTile / mapDocs * 8
+		}
+	}
+	return n
+}
+
+// drawMaps makes the maps of all lists, which are there for good.
+func (st *gpuStore) drawMaps() (err error) {
+	var terms []gpuTerm
+	for i := range st.lists {
+		if l := &st.lists[i]; st.wantsMap(l) {
+			l.table = uint32(len(terms) + 1)
+			var t gpuTerm
+			t.locate(l)
+			terms = append(terms, t)
+		}
+	}
+	if len(terms) == 0 {
+		return nil
+	}
+	g := st.g
+	if st.maps, err = gpu.Alloc[uint64](g.dev, len(terms)*st.tiles*gpuTile/mapDocs); err != nil {
+		return err
+	}
+	if err := st.maps.Zero(st.stream); err != nil {
+		return err
+	}
+	return st.withTerms(terms, func(buf, n gpu.Arg) error {
+		blocks := (len(terms)*st.tiles + 7) / 8
+		return st.stream.Launch(g.k.drawMaps, gpu.Grid(min(blocks, 32*g.dev.Info().Multiprocessors), 256), buf, n, gpu.U32(uint32(st.tiles)),
+			st.offsets.Arg(), st.starts.Arg(), st.maps.Arg())
+	})
+}

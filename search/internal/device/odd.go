@@ -1,0 +1,185 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// oddly answers requests that are not for flights: very large ones, those that have no room, and those that are not in order.
+func (g *Index) oddly(ctx context.Context, requests []ask.Request, which []int32, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
+	queries := make([]*eval.Query, len(requests))
+	defer func() {
+		for _, i := range which {
+			if queries[i] != nil {
+				g.s.Release(queries[i])
+			}
+		}
+	}()
+	var good []int
+	for _, i := range which {
+		r := requests[i]
+		r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
+		q, err := g.s.PrepareWithBounds(ctx, &r)
+		if err != nil {
+			out[i].err = fmt.Errorf("search: %w", err)
+			continue
+		}
+		q.Stats.Algorithm = ask.Tiles
+		queries[i] = q
+		if len(q.Terms) == 0 {
+			out[i].result = &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}
+			continue
+		}
+		good = append(good, int(i))
+	}
+	return g.slotted(ctx, requests, queries, good, out)
+}
+
+// slotted answers queries by the kernels for any number of words and answers, or, if these cannot, on the CPU.
+func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*eval.Query, which []int, out []outcome) error {
+	if len(which) == 0 {
+		return nil
+	}
+	s, err := g.batchSlot()
+	if err != nil {
+		return err
+	}
+	defer func() { g.batch <- s }()
+	for from := 0; from < len(which); {
+		model := codedAs(requests[which[from]].Model)
+		var some []*eval.Query
+		var at []int
+		var left []int // those for the CPU
+		terms, tables, room := 0, 0, 0
+		to := from
+		for ; to < len(which) && len(some) < maxGPUQueries && codedAs(requests[which[to]].Model) == model; to++ {
+			q := queries[which[to]]
+			if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
+				left = append(left, which[to])
+				continue
+			}
+			sparse := 0
+			for i := range q.Terms {
+				if g.pack.lists[q.Terms[i].Info.ID].sparse() {
+					sparse++
+				}
+			}
+			t, b, o := terms+len(q.Terms), tables+sparse*(g.pack.tiles+1), room+outRoom(q.Heap.K)
+			if len(some) > 0 && (t > s.limits.terms || b > s.limits.tables || o > s.limits.out) {
+				break
+			}
+			terms, tables, room = t, b, o
+			some, at = append(some, q), append(at, which[to])
+		}
+		from = to
+		again, err := g.launch(ctx, s, model, some, at, out)
+		if err != nil {
+			return err
+		}
+		for i, j := range append(left, again...) {
+			why := tooManyWords
+			if i >= len(left) {
+				why = tooManyTies
+			}
+			out[j].result, out[j].err = g.onCPU(ctx, requests[j], why)
+		}
+	}
+	return nil
+}
+
+// launch answers queries of one model and returns those that it could not.
+func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queries []*eval.Query, at []int, out []outcome) (again []int, err error) {
+	if len(queries) == 0 {
+		return nil, nil
+	}
+	m, unlock, err := g.enterQueries(model, queries)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil { // all together find no room: one by one
+		if len(queries) == 1 {
+			return at, nil
+		}
+		for i := range queries {
+			more, err := g.launch(ctx, s, model, queries[i:i+1], at[i:i+1], out)
+			if err != nil {
+				return nil, err
+			}
+			again = append(again, more...)
+		}
+		return again, nil
+	}
+	defer unlock()
+	s.p.reset()
+	each := max(1024, min(s.limits.cap, int(s.limits.cands)/len(queries)))
+	for _, q := range queries {
+		s.p.add(m, q, each)
+	}
+	err = s.stream.Do(func() error {
+		if err := s.start(m, false); err != nil {
+			return err
+		}
+		// The slot may be used again only when the device has left it, and left it clean.
+		err := s.stream.Sync(ctx)
+		return errors.Join(err, s.stream.Sync(context.Background()), s.finish())
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range queries {
+		var stats ask.GPUStats
+		hits, ok := s.result(i, &stats)
+		if !ok {
+			again = append(again, at[i])
+			continue
+		}
+		out[at[i]].result = &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}
+	}
+	return again, nil
+}
+
+// oddSlots is how many slots for many queries there are at most, for all batches: few requests are odd, and each slot has room for many.
+const oddSlots = 2
+
+// batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be free.
+func (g *Index) batchSlot() (*gpuSlot, error) {
+	select {
+	case s := <-g.batch:
+		return s, nil
+	default:
+	}
+	if s, err := g.newBatchSlot(); s != nil || err != nil {
+		return s, err
+	}
+	return <-g.batch, nil
+}
+
+// newBatchSlot is nil if there are enough.
+func (g *Index) newBatchSlot() (*gpuSlot, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.odd == oddSlots {
+		return nil, nil
+	}
+	s, err := g.newSlot(batchLimits(g.pack.tiles, g.pack.budget))
+	if err != nil {
+		return nil, err
+	}
+	g.made = append(g.made, s)
+	g.odd++
+	return s, nil
+}
+
+// outcome is a result, or why there is none.
+type outcome struct {
+	result *ask.Result
+	err    error
+}

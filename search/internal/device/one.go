@@ -1,0 +1,79 @@
+package device
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// alone says whether the query is one that travels with the launch: of few words, whose lists all have tables. Nearly all its tiles
+// run at the same time, so that there is nothing to order.
+func (s *gpuSlot) alone() bool {
+	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
+}
+
+// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to the host.
+const gpuSmallK = 2048
+
+// gpuOne is One in tiles.cu.
+type gpuOne struct {
+	q     gpuQuery
+	terms [gpuFew]gpuTerm
+}
+
+// scoreOne is a query that travels with the launch, pickOne what is left if its candidates were too many to be kept by their blocks.
+func (s *gpuSlot) scoreOne(m *gpuModel) error {
+	g, st := s.g, s.g.pack
+	s.one.q = s.p.queries[0]
+	copy(s.one.terms[:], s.p.terms)
+	k, blocks := g.k.one[s.one.q.Kind], g.k.fewResident[s.one.q.Kind]
+	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared), s.withOne(gpu.U32(uint32(st.tiles)),
+		m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(),
+		st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+}
+
+func (s *gpuSlot) pickOne() error {
+	g, st := s.g, s.g.pack
+	return s.stream.Launch(g.k.pickOne, gpu.Grid(s.pickers(1), pickThreads), s.withOne(gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+}
+
+// gpuUnfinished stands in place of a result, as in tiles.cu.
+const gpuUnfinished = 1<<64 - 1
+
+// finish waits for what is left of a single query, if anything is.
+func (s *gpuSlot) finish() error {
+	if !s.alone() || s.back.Values()[0] != gpuUnfinished {
+		return nil
+	}
+	if s.paired != nil {
+		// The guess was wrong: now with a cut that is proven as it goes.
+		m := s.paired
+		s.paired = nil
+		if err := s.scoreOne(m); err != nil {
+			return err
+		}
+		if err := s.stream.Sync(context.Background()); err != nil || s.back.Values()[0] != gpuUnfinished {
+			return err
+		}
+	}
+	if err := s.pickOne(); err != nil {
+		return err
+	}
+	return s.stream.Sync(context.Background())
+}
+
+// with puts the words of the query before the other arguments.
+func (s *gpuSlot) with(words []uint64, rest ...gpu.Arg) []gpu.Arg {
+	s.args = s.args[:0]
+	for _, w := range words {
+		s.args = append(s.args, gpu.U64(w))
+	}
+	s.args = append(s.args, rest...)
+	return s.args
+}
+
+func (s *gpuSlot) withOne(rest ...gpu.Arg) []gpu.Arg {
+	return s.with(unsafe.Slice((*uint64)(unsafe.Pointer(&s.one)), unsafe.Sizeof(s.one)/8), rest...)
+}

@@ -1,0 +1,143 @@
+package device
+
+import (
+	"context"
+	_ "embed"
+	"math"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/pair.ptx
+var pairPTX string
+
+var pairSource = gpu.NewSource("search/pair", pairPTX)
+
+// As in pair.cu.
+const (
+	pairWarps   = 24
+	pairThreads = 32 * pairWarps
+	pairShared  = pairWarps * (gpuTile/8 + (768+128)*2)
+	pairKeys    = 4096
+	// pairK is the most answers that are left to this kernel: with more, its last step takes longer than others do.
+	pairK = 512
+)
+
+// gpuPair is Pair in pair.cu.
+type gpuPair struct {
+	terms                 [2]gpuTerm
+	lists, k, model, need uint32
+	low, least, cap, most uint32
+	alone                 [2]uint32
+	inverse               [2]float32
+}
+
+func pairKernel(dev *gpu.Device) (*gpu.Kernel, error) {
+	k, err := dev.Kernel(pairSource, "tiles_pair")
+	if err != nil {
+		return nil, err
+	}
+	return k, k.AllowShared(pairShared)
+}
+
+// readyAlone prepares what scoreAlone starts, so that events around the launch do not measure it.
+func (s *gpuSlot) readyAlone(m *gpuModel) {
+	s.paired = nil
+	if len(s.p.terms) <= 2 && s.p.queries[0].K <= pairK {
+		s.paired = m
+		s.readyPair(m)
+	}
+}
+
+// scoreAlone is a query that travels with the launch.
+func (s *gpuSlot) scoreAlone(m *gpuModel) error {
+	if s.paired == nil {
+		return s.scoreOne(m)
+	}
+	st := s.g.pack
+	blocks := min(s.g.dev.Info().Multiprocessors, (st.tiles+pairWarps-1)/pairWarps)
+	return s.stream.Launch(st.pair, gpu.GridShared(blocks, pairThreads, pairShared), s.args...)
+}
+
+// readyPair prepares a query of one or two words, with a cut that is guessed.
+func (s *gpuSlot) readyPair(m *gpuModel) {
+	st, q, w := s.g.pack, &s.p.queries[0], &s.pair
+	*w = gpuPair{lists: q.Terms, k: q.K, model: q.Model, need: q.Need, low: max(q.Cut, 1), cap: min(q.Cap, pairKeys),
+		most: math.Float32bits(leastScore(math.MaxUint32, 0, s.p.scale))}
+	copy(w.terms[2-len(s.p.terms):], s.p.terms)
+	if len(s.p.terms) == 2 && s.p.scale > 0 {
+		if low := m.guess(q, s.p.terms); low > w.low {
+			w.low, w.least = low, math.Float32bits(leastScore(low, q.Slack, s.p.scale))
+		}
+	}
+	for i := range w.terms {
+		// Whether a code wins alone; and the inverse is rounded down so that no code is left out that could win.
+		w.alone[i] = 256
+		if mult := w.terms[i].Mult; mult > 0 {
+			w.inverse[i] = float32(1/float64(mult)) * (1 - 1.0/(1<<20))
+			if q.Need == 0 {
+				w.alone[i] = min((w.low-1)/mult, 256)
+			}
+		}
+	}
+	s.expect(int(q.K))
+	s.with(unsafe.Slice((*uint64)(unsafe.Pointer(w)), unsafe.Sizeof(*w)/8),
+		gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+		s.states.Arg(), s.keys.Arg(), s.mapped.Arg())
+}
+
+// gpuPending stands in the memory of a result until the kernel writes it: as a key it would be no number.
+const gpuPending = 1<<64 - 2
+
+// expect marks the memory of a result of k answers.
+func (s *gpuSlot) expect(k int) {
+	for i := range s.back.Values()[:2+k] {
+		s.back.Values()[i] = gpuPending
+	}
+}
+
+// arrived says whether all of a result is there. The kernel writes it word by word, in any order.
+func (s *gpuSlot) arrived() bool {
+	out := s.back.Values()
+	head := atomic.LoadUint64(&out[0])
+	if head == gpuPending || head == gpuUnfinished {
+		return head == gpuUnfinished
+	}
+	for i := 1 + int(uint32(head)); i > 0; i-- {
+		if atomic.LoadUint64(&out[i]) == gpuPending {
+			return false
+		}
+	}
+	return true
+}
+
+// await waits for a single query. Looking at the memory where the result comes is some microseconds faster than asking the driver; what
+// takes longer than a query should is left to it.
+func (s *gpuSlot) await(timed bool) error {
+	if s.paired != nil && !timed && !s.g.dev.Info().Emulated {
+		for start := time.Now(); time.Since(start) < pairPatience; {
+			for range 64 {
+				if s.arrived() {
+					return nil
+				}
+			}
+		}
+	}
+	return s.stream.Sync(context.Background())
+}
+
+// pairPatience is how long to look at the memory.
+const pairPatience = 500 * time.Microsecond
+
+// leastScore is a score that no document reaches whose sum is below low.
+func leastScore(low, slack uint32, scale float64) float32 {
+	least := (float64(low) + float64(slack)) * scale
+	f := float32(least)
+	if float64(f) < least {
+		f = math.Nextafter32(f, math.MaxFloat32)
+	}
+	return f
+}

@@ -1,0 +1,287 @@
+package device
+
+import (
+	"context"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+
+	_ "embed"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/thesis.ptx
+var thesisPTX string
+
+var thesisSource = gpu.NewSource("search/thesis", thesisPTX)
+
+// thesisQuery is Query in thesis.cu.
+type thesisQuery struct {
+	Terms, First, K, Model        uint32
+	All, Partition, Policy, Size  uint32
+	Partitions, Row, Block, Slice uint32
+	Hair                          float64
+	Out                           uint64
+}
+
+// The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared memory.
+const (
+	thesisTerms = 32
+	thesisK     = 1024
+	// What the thesis found to be good for most queries.
+	thesisSize = 64
+	thesisRow  = 10
+)
+
+// thesisStore is what its kernels need besides the index: whole document numbers of the lists that were asked for.
+type thesisStore struct {
+	docs     gpu.Buffer[uint32]
+	expanded map[int]bool
+	keys     [2]gpu.Buffer[uint64] // what blocks found, and merges made of it: a part for each stream
+	found    gpu.Buffer[uint64]    // the results of all queries
+	queries  gpu.Buffer[thesisQuery]
+	terms    gpu.Buffer[gpuTerm]
+	bars     gpu.Buffer[uint32]
+	streams  []*gpu.Stream
+}
+
+func (t *thesisStore) free() error {
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free()}
+	for _, s := range t.streams {
+		errs = append(errs, s.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// searchThesis answers a request by parallel WAND or MaxScore.
+func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	found, err := g.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// thesisBatch answers requests that name one of the thesis' algorithms, all the same one. Asynchronous cuts each query into partitions and
+// gives it a stream; Synchronous gives each query one block, in one launch.
+func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy) ([]*ask.Result, error) {
+	queries := make([]*eval.Query, len(requests))
+	defer func() {
+		for _, q := range queries {
+			if q != nil {
+				g.s.Release(q)
+			}
+		}
+	}()
+	for i, r := range requests {
+		if r.Algorithm != ask.WAND && r.Algorithm != ask.MaxScore || r.Algorithm != requests[0].Algorithm {
+			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand or maxscore", r.Algorithm)
+		}
+		r.Parallel = nil
+		q, err := g.s.PrepareWithBounds(ctx, &r)
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		queries[i] = q
+		if len(q.Terms) > thesisTerms || q.Heap.K > thesisK {
+			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d", r.Algorithm, thesisTerms, thesisK)
+		}
+	}
+	g.gate.Lock()
+	defer g.gate.Unlock()
+	w, err := g.newThesisWork(ctx, requests, queries, strategy)
+	if err != nil {
+		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
+	}
+	if err := w.run(ctx); err != nil {
+		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
+	}
+	return w.results, nil
+}
+
+// thesisMost is how many requests of a batch are planned together.
+const thesisMost = 4096
+
+// thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one of the thesis' algorithms.
+func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(*ask.Result, error) bool) {
+	var run []ask.Request
+	answer := func() bool {
+		some := run
+		run = nil
+		if len(some) == 0 {
+			return true
+		}
+		if a := some[0].Algorithm; a != ask.WAND && a != ask.MaxScore {
+			ok := true
+			keep := func(_ int, found *ask.Result) (*ask.Result, error) { return found, nil }
+			Batch(ctx, g, slices.Values(some), ask.Batch{Threads: b.Threads, Engine: b.Engine}, false, keep, func(r *ask.Result, err error) bool {
+				ok = yield(r, err) && err == nil
+				return ok
+			})
+			return ok
+		}
+		found, err := g.thesisBatch(ctx, some, b.Strategy)
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		for _, r := range found {
+			if !yield(r, nil) {
+				return false
+			}
+		}
+		return true
+	}
+	for r := range requests {
+		if len(run) > 0 && (run[0].Algorithm != r.Algorithm || len(run) == thesisMost) && !answer() {
+			return
+		}
+		run = append(run, r)
+	}
+	answer()
+}
+
+// thesisWork is a batch at work.
+type thesisWork struct {
+	g        *Index
+	requests []ask.Request
+	queries  []*eval.Query
+	at       []int // which request each query is of
+	plan     []thesisQuery
+	terms    []gpuTerm
+	lossy    []bool
+	blocks   []int
+	found    []int // where the results begin
+	kept     []int // answers of a merged list
+	shared   int
+	all      int // blocks
+	part     int // keys of a stream
+	results  []*ask.Result
+
+	kernel   *gpu.Kernel
+	merge    [len(mergers)]*gpu.Kernel
+	strategy ask.Strategy
+}
+
+func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query, strategy ask.Strategy) (w *thesisWork, err error) {
+	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*ask.Result, len(requests)), strategy: strategy}
+	name := "thesis_maxscore"
+	if requests[0].Algorithm == ask.WAND {
+		name = "thesis_wand"
+	}
+	if w.kernel, err = g.dev.Kernel(thesisSource, name); err != nil {
+		return nil, err
+	}
+	for i, m := range mergers {
+		if w.merge[i], err = g.dev.Kernel(thesisSource, m.kernel); err != nil {
+			return nil, err
+		}
+	}
+	var ids []int
+	for i, q := range queries {
+		q.Stats.Algorithm = requests[i].Algorithm
+		if len(q.Terms) == 0 {
+			w.results[i] = &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}
+			continue
+		}
+		for j := range q.Terms {
+			ids = append(ids, q.Terms[j].Info.ID)
+		}
+	}
+	fits, err := g.pack.bring(ids)
+	if err != nil {
+		return nil, err
+	}
+	if !fits {
+		return nil, errors.New(tooLargeToHold)
+	}
+	if err := g.expand(ids); err != nil {
+		return nil, err
+	}
+	for i := range queries {
+		if len(queries[i].Terms) > 0 {
+			w.add(i)
+		}
+	}
+	return w, nil
+}
+
+// add plans one query.
+func (w *thesisWork) add(i int) {
+	q, p := w.queries[i], w.requests[i].Parallel
+	if p == nil {
+		p = &ask.Parallel{}
+	}
+	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K), Block: uint32(w.all), Hair: q.Hair,
+		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size), Row: uint32(p.Row), Partitions: 1}
+	if p.Partition == ask.Documents {
+		t.Partition = uint32(ask.Heterogeneous)
+	}
+	if p.Policy == ask.Early {
+		t.Policy = uint32(ask.SharedFull)
+	}
+	if t.Size == 0 {
+		t.Size = thesisSize
+	}
+	if t.Row == 0 {
+		t.Row = thesisRow
+	}
+	if q.Mode == ask.And {
+		t.All = 1
+	}
+	longest := uint32(0)
+	for j, l := range q.Lists {
+		var x gpuTerm
+		t.Model = x.set(l.Scorer)
+		x.locate(&w.g.pack.lists[q.Terms[j].Info.ID])
+		x.Inverse = l.Scorer.Bound(l.Bound)
+		longest = max(longest, x.DF)
+		w.terms = append(w.terms, x)
+	}
+	if w.strategy == ask.Synchronous { // one block, all documents
+		t.Partition, t.Row = uint32(ask.Heterogeneous), 1
+	} else {
+		t.Partitions = (longest + t.Size - 1) / t.Size
+	}
+	blocks := int((t.Partitions + t.Row - 1) / t.Row)
+	t.Slice = min(128, max(1, t.Size)+31) &^ 31
+	if w.strategy == ask.Synchronous {
+		t.Slice = 128
+	}
+	for t.Slice*t.Terms > 2048 && t.Slice > 32 {
+		t.Slice -= 32
+	}
+	at := 0
+	if n := len(w.plan); n > 0 {
+		at = w.found[n-1] + int(w.plan[n-1].K)
+	}
+	w.shared = max(w.shared, (roomFor(q.Heap.K)+1)*8+int(t.Terms*(t.Slice*9+4)))
+	lossy, kept := ask.CutsDocuments(ask.Partition(t.Partition)), q.Heap.K
+	if lossy { // a document may be there once for each word, and counts once in the end
+		kept = min(kept*len(q.Terms), thesisK)
+	}
+	if blocks == 1 && !lossy {
+		t.Out = uint64(at) // there is nothing to merge
+	} else {
+		w.part = max(w.part, blocks*q.Heap.K, mergeLists(blocks)*kept)
+	}
+	w.plan, w.at, w.blocks, w.all = append(w.plan, t), append(w.at, i), append(w.blocks, blocks), w.all+blocks
+	w.found, w.lossy, w.kept = append(w.found, at), append(w.lossy, lossy), append(w.kept, kept)
+}
+
+// merges says whether query i needs any.
+func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] }
+
+// roomFor is the power of two, 32 at least, that n keys are sorted in.
+func roomFor(n int) int {
+	room := 32
+	for room < n {
+		room *= 2
+	}
+	return room
+}

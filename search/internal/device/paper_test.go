@@ -1,0 +1,56 @@
+package device
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// Parallel WAND and MaxScore: exact where they should be, else what the definition says.
+func TestGPUThesis(t *testing.T) {
+	rng := rand.New(rand.NewPCG(99, 7))
+	root := searchtest.Scratch(t)
+	cut := 0
+	for i := range 8 {
+		p := searchtest.RandomPlain(rng, 2500, 6)
+		s := write(t, p, searchtest.IndexDir(root, i))
+		use(t, s, Options{})
+		for range 10 {
+			r := ask.Request{
+				Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 100, 1000}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
+			}
+			want, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore}[rng.IntN(2)]
+			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 1, 5, 10}[rng.IntN(5)]}
+			got, err := s.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
+				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
+			}
+			// A block keeps no document twice if it has one partition: then the result is that of the definition.
+			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 && r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf && r.K*len(r.Words) <= thesisK {
+				asked := r
+				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition, Size: r.Parallel.Size}
+				if want := p.SearchPositions(t, s.e.Index, asked, asked.Parallel.Size); !slices.Equal(got.Hits, want) && len(got.Hits)+len(want) > 0 {
+					t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want)
+				}
+				cut++
+			}
+			if len(want.Hits) > 0 && testing.Verbose() {
+				t.Logf("%v %v %v: recall %.2f", r.Algorithm, r.Parallel.Partition, r.Parallel.Policy, ask.Recall(got.Hits, want.Hits))
+			}
+		}
+	}
+	if cut < 5 {
+		t.Errorf("only %d searches cut documents", cut)
+	}
+}

@@ -1,0 +1,203 @@
+package device
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// A flight's queries are little more than numbers of words: of these the device knows the rest (see know), and what they are worth in a query it works out itself
+// (asked.cuh, guess.cuh). Writing all of it took a core 200 ns for an OR of the web, and writing the numbers takes 40.
+
+// gpuAsked is Asked in asked.cuh: a query.
+type gpuAsked struct {
+	First, Out  uint32
+	K           uint16
+	Terms, Kind uint8
+}
+
+// manyHead is Head.
+type manyHead struct {
+	Longs, Few, Some, Room      uint32
+	Item, Window, Thick, Level  uint32
+	Share, Known, Sober, Adding uint32
+	Sign, _                     uint64 // of the plan, for the host: see gpuFlight.landed
+}
+
+const (
+	manyHeadBytes = int(unsafe.Sizeof(manyHead{}))
+	askedBytes    = int(unsafe.Sizeof(gpuAsked{}))
+	twiceBits     = 30 // of a word's number, as in asked.cuh
+	allWanted     = 16 // in a query's kind
+	roomyKeys     = 4  // that a query has for each answer, as in guess.cuh
+)
+
+// manyPlanBytes is the length of a plan.
+func manyPlanBytes(room, words int) int { return manyHeadBytes + 2*room*askedBytes + 4*words }
+
+// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to it by all cores at once.
+type manyPlan struct {
+	m     *gpuModel
+	w     model.Weigher
+	usual *model.BM25Weigher // w, if the kernels for BM25 do
+	known uint32             // words that the device knows as they count in this model; 0: none
+	share int64              // of the keys, that each query has
+	sober bool               // nothing is guessed
+	sign  uint64
+	room  int // for queries
+	level int // there is room for 2^level items a query: one for each part of a tile, unless that is too many
+
+	mu   sync.Mutex
+	used manyNeed
+
+	// In the memory that goes to the device.
+	to      []byte
+	queries []gpuAsked // long ones from the first place on, and behind the room for these short ones: those of a warp from the first place on, those of a block from the last
+	words   []uint32
+	own     []gpuTerm // of words that the device does not know
+}
+
+// manyNeed is what queries take.
+type manyNeed struct {
+	longs, few, some int // queries: long ones, and short ones of a warp and of a block
+	words, own       int
+	out              int
+	answers          int   // of long queries, at most
+	longest          int64 // postings of one of them
+	ors              int   // of them, that want any of several words
+}
+
+func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
+
+// begin makes an empty plan with room for so many queries, at most.
+func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []byte, own []gpuTerm, l *manyLimits) {
+	n = min(n, l.queries)
+	*p = manyPlan{m: m, w: w, share: (l.keys - roomyKeys*int64(l.out)) / int64(n), sober: sober, sign: p.sign + 1, room: n, to: to, own: own}
+	if p.usual = usualBM25(w); p.usual != nil {
+		p.w = p.usual
+	}
+	if m.st.known.has(p.usual) {
+		p.known = uint32(len(m.st.lists))
+	}
+	p.level = min(manyLevels-1, bits.Len(uint(m.st.tiles*gpuSubs-1)), bits.Len(uint(l.items/n))-1)
+	p.queries = unsafe.Slice((*gpuAsked)(unsafe.Pointer(&to[manyHeadBytes])), 2*n)
+	p.words = unsafe.Slice((*uint32)(unsafe.Pointer(&to[manyPlanBytes(n, 0)])), l.terms)
+}
+
+// bytes is how much of the memory goes to the device.
+func (p *manyPlan) bytes() int { return manyPlanBytes(p.room, p.used.words) }
+
+// items is how many there are at most.
+func (p *manyPlan) items() int { return p.used.longs << p.level }
+
+// empty says whether there is nothing to do.
+func (p *manyPlan) empty() bool { return p.used.queries() == 0 }
+
+// writeHead completes the plan.
+func (p *manyPlan) writeHead() {
+	h := manyHead{
+		Longs: uint32(p.used.longs), Few: uint32(p.used.few), Some: uint32(p.used.some), Room: uint32(p.room),
+		Item: manyItem, Window: uint32(manyWindow(p.m.st.tiles)), Thick: p.m.st.g.thick, Level: uint32(p.level),
+		Share: uint32(p.share), Known: p.known, Adding: p.m.st.g.adding, Sign: p.sign,
+	}
+	if p.sober {
+		h.Sober = 1
+	}
+	copy(p.to, asBytes([]manyHead{h}))
+}
+
+// manyRoom is what a query's answers take: two words, and they.
+func manyRoom(k int) int { return 2 + k }
+
+// isShort says whether a query is one that a word decides, and that word is known.
+func (p *manyPlan) isShort(a *gpuAsk) bool { return a.lead > 0 && p.known > 0 }
+
+// add adds what a query takes.
+func (n *manyNeed) add(p *manyPlan, a *gpuAsk) {
+	n.out += manyRoom(int(a.k))
+	n.words += int(a.words)
+	if p.isShort(a) {
+		if a.few {
+			n.few++
+		} else {
+			n.some++
+		}
+		return
+	}
+	n.longs++
+	n.answers += int(a.k)
+	n.longest = max(n.longest, a.postings)
+	if !a.and && a.words > 1 {
+		n.ors++
+	}
+	if !p.knows(a) {
+		n.own += int(a.words)
+	}
+}
+
+// take finds room, all or none, and says what was taken before.
+func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	u := &p.used
+	if u.queries()+n.queries() > p.room || u.words+n.words > l.terms || u.out+n.out > l.out {
+		return before, false
+	}
+	before = *u
+	u.longs, u.few, u.some = u.longs+n.longs, u.few+n.few, u.some+n.some
+	u.words, u.own, u.out = u.words+n.words, u.own+n.own, u.out+n.out
+	u.answers, u.longest, u.ors = u.answers+n.answers, max(u.longest, n.longest), u.ors+n.ors
+	return before, true
+}
+
+// place writes some of the requests to the plan, if there is room for all of them. Their answers will be beside each other.
+func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
+	var need manyNeed
+	for _, i := range at {
+		if a := &asks[i]; a.flies() {
+			need.add(p, a)
+		}
+	}
+	there, ok := p.take(&need, l)
+	if !ok {
+		return false
+	}
+	for _, i := range at {
+		if a := &asks[i]; a.flies() {
+			p.write(a, &there)
+			there.add(p, a)
+		}
+	}
+	return true
+}
+
+// write writes a query behind those that are there.
+func (p *manyPlan) write(a *gpuAsk, there *manyNeed) {
+	at, kind := there.longs, uint8(gpuBM25)
+	words := p.words[there.words : there.words+int(a.words)]
+	if p.knows(a) {
+		for i, t := range a.terms() {
+			words[i] = t.id | twice(t.weight)<<twiceBits
+		}
+	} else {
+		kind = a.writeOwn(p, p.own[there.own:there.own+len(words)])
+		for i := range words {
+			words[i] = p.known + uint32(there.own+i)
+		}
+	}
+	switch {
+	case !p.isShort(a):
+		if a.and {
+			kind |= allWanted
+		}
+	case a.few:
+		at, kind = p.room+there.few, uint8(a.lead-1)
+	default:
+		at, kind = 2*p.room-1-there.some, uint8(a.lead-1)
+	}
+	a.out = uint32(there.out)
+	q := &p.queries[at]
+	q.First, q.Out, q.K, q.Terms, q.Kind = uint32(there.words), a.out, uint16(a.k), a.words, kind
+}

@@ -1,0 +1,13 @@
+//go:build !purego
+
+package device
+
+// prefetchTexts asks for the texts of n requests.
+//
+//go:noescape
+func prefetchTexts(first *lineRequest, n int)
+
+// prefetchWords is wordTable.ask for shortTurn words.
+//
+//go:noescape
+func prefetchWords(lines *[tableLines]wordLine, first *askedWord)

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package device
+
+func prefetchTexts(*lineRequest, int) {}
+
+func prefetchWords(*[tableLines]wordLine, *askedWord) {}

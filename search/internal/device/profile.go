@@ -1,0 +1,137 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// GPUStage is a step of a batch on the device and how long it took there.
+type Stage struct {
+	Name string
+	Time time.Duration
+}
+
+// profileFill is what keeps the device busy while a profile's steps are queued, so that the time between two of
+// them is not that of starting them. Of it so much is read afterwards: then the cache has nothing of the batch, and nothing that must first be written back, which
+// would take a fifth of the time of reading 100 MB.
+const (
+	profileFill = 1 << 30
+	profileRead = 1 << 28
+)
+
+// Profile answers requests as one launch, step by step, and says how long each step took: the best of some runs.
+func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
+	stages, err := g.profileBatch(ctx, requests, runs, guess)
+	if err != nil {
+		return nil, fmt.Errorf("search: profile: %w", err)
+	}
+	return stages, nil
+}
+
+func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs int, guess bool) (stages []Stage, err error) {
+	asks, at := make([]gpuAsk, len(requests)), []int32(nil)
+	var a asker
+	for i := range requests {
+		if asks[i] = a.ask(g, &requests[i]); asks[i].flies() {
+			at = append(at, int32(i))
+		}
+	}
+	w, err := g.s.Weigher(requests[0].Model)
+	if err != nil {
+		return nil, err
+	}
+	f, err := g.flight()
+	if err != nil {
+		return nil, err
+	}
+	defer g.land(f)
+	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New(tooLargeToHold)
+	}
+	defer unlock()
+	f.p.begin(len(at), m, w, !guess, f.host.Values(), f.hostOwn.Values(), &f.limits)
+	if !f.p.place(asks, at, &f.limits) {
+		return nil, errors.New("more requests than one launch takes")
+	}
+	f.p.writeHead()
+	s, steps := f, f.steps(m)
+	var marks []*gpu.Event
+	defer func() {
+		for _, e := range marks {
+			err = errors.Join(err, e.Free())
+		}
+	}()
+	for range len(steps) + 1 {
+		e, err := g.dev.NewEvent()
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, e)
+	}
+	stages = make([]Stage, len(steps))
+	size, read := profileFill, profileRead
+	if g.dev.Info().Emulated {
+		size, read = 1<<10, 1<<10
+	}
+	busy, err := gpu.Alloc[byte](g.dev, size)
+	if err != nil {
+		return nil, err
+	}
+	defer busy.Free()
+	// Counting codes is a way of reading memory.
+	list, err := gpu.Alloc[gpuTerm](g.dev, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer list.Free()
+	if err := list.Upload(s.stream, []gpuTerm{{DF: uint32(read)}}); err != nil {
+		return nil, err
+	}
+	counts, err := gpu.Alloc[uint32](g.dev, 256)
+	if err != nil {
+		return nil, err
+	}
+	defer counts.Free()
+	for run := range runs {
+		if err := busy.Zero(s.stream); err != nil {
+			return nil, err
+		}
+		const parts = 2048
+		if err := s.stream.Launch(g.k.count, gpu.Grid(min(parts, read), 256), list.Arg(), gpu.U32(uint32(min(parts, read))), busy.Arg(), counts.Arg()); err != nil {
+			return nil, err
+		}
+		if err := s.stream.Record(marks[0]); err != nil {
+			return nil, err
+		}
+		for i, step := range steps {
+			if err := step.do(); err != nil {
+				return nil, err
+			}
+			if err := s.stream.Record(marks[i+1]); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.stream.Sync(context.Background()); err != nil {
+			return nil, err
+		}
+		for i, step := range steps {
+			d, err := marks[i+1].Since(marks[i])
+			if err != nil {
+				return nil, err
+			}
+			if run == 0 || d < stages[i].Time {
+				stages[i] = Stage{step.name, d}
+			}
+		}
+	}
+	return stages, nil
+}

@@ -1,0 +1,311 @@
+package device
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// As in tiles.cu.
+const (
+	planThreads = 1024
+	fewThreads  = 256
+	manyThreads = 512
+	planHold    = 4 // times planThreads tiles are left to one block
+	pickThreads = 512
+	gpuBins     = 1024
+)
+
+// planTerms is the most words a query, on average, for which one block a query orders the items.
+const planTerms = 16
+
+// Dynamic shared memory of the kernels that add: sums, and candidates that wait.
+const (
+	fewShared  = (gpuTile+fewThreads)*4 + 896*8
+	manyShared = gpuTile*4 + gpuBins*4
+)
+
+// kernels gives the kernels to the stream.
+func (s *gpuSlot) kernels(m *gpuModel, queries int) error {
+	if err := s.planItems(m, queries); err != nil {
+		return err
+	}
+	if err := s.score(m, queries); err != nil {
+		return err
+	}
+	return s.pick(queries)
+}
+
+// pickers is how many blocks score the candidates of a query.
+func (s *gpuSlot) pickers(queries int) int {
+	sms := s.g.dev.Info().Multiprocessors
+	switch {
+	case queries > 1:
+		return max(1, 2*sms/queries)
+	case s.p.queries[0].K > 256:
+		return max(1, sms/2)
+	}
+	return max(1, sms/8)
+}
+
+func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
+	g, st := s.g, s.g.pack
+	parts := st.tiles/planThreads + 1
+	if parts <= planHold && len(s.p.terms) <= planTerms*queries {
+		parts = 1
+	}
+	dim := gpu.Grid(queries*parts, planThreads)
+	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg())
+}
+
+func (s *gpuSlot) score(m *gpuModel, queries int) error {
+	g, st := s.g, s.g.pack
+	args := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(),
+		s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg()}
+	for kind, n := range s.p.kinds {
+		dim := gpu.GridShared(g.k.manyResident, manyThreads, manyShared)
+		if kind < len(g.k.one) {
+			dim = gpu.GridShared(g.k.fewResident[kind], fewThreads, fewShared)
+		}
+		if n > 0 {
+			if err := s.stream.Launch(g.k.few[kind], dim, args...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *gpuSlot) pick(queries int) error {
+	g, st := s.g, s.g.pack
+	dim := gpu.Grid(queries*s.pickers(queries), pickThreads)
+	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
+}
+
+// start puts a plan to work. A single query is one graph: its copies and kernels are started by one call.
+func (s *gpuSlot) start(m *gpuModel, timed bool) error {
+	p := &s.p
+	s.paired = nil
+	if !s.alone() {
+		p.write(s.host.Values())
+	}
+	if len(p.queries) > 1 {
+		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
+	}
+	if s.alone() {
+		s.readyAlone(m)
+		return s.timed(timed, func() error { return s.scoreAlone(m) })
+	}
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.queries[0].Kind, len(p.terms) <= planTerms}
+	graph := s.graphs[shape]
+	if graph == nil {
+		if len(s.graphs) >= maxGraphs {
+			for k, x := range s.graphs {
+				if err := x.Free(); err != nil {
+					return err
+				}
+				delete(s.graphs, k)
+			}
+		}
+		var err error
+		if graph, err = s.stream.Capture(func() error { return s.record(m, 1, shape.plan, shape.out) }); err != nil {
+			return err
+		}
+		s.graphs[shape] = graph
+	}
+	return s.timed(timed, func() error { return s.stream.Replay(graph) })
+}
+
+// maxGraphs is how many graphs a slot keeps: some for each model and k in use.
+const maxGraphs = 64
+
+// record gives copies and kernels to the stream.
+func (s *gpuSlot) record(m *gpuModel, queries, plan, out int) error {
+	if err := s.plan.CopyIn(s.stream, s.host.Slice(0, plan)); err != nil {
+		return err
+	}
+	if err := s.kernels(m, queries); err != nil {
+		return err
+	}
+	return s.outs.CopyOut(s.stream, s.back.Slice(0, out))
+}
+
+// timed runs f between two events.
+func (s *gpuSlot) timed(timed bool, f func() error) error {
+	if !timed {
+		return f()
+	}
+	if err := s.stream.Record(s.from); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return s.stream.Record(s.to)
+}
+
+// result reads the result of query i; false if it must be answered by the CPU.
+func (s *gpuSlot) result(i int, stats *ask.GPUStats) ([]ask.Hit, bool) {
+	q := &s.p.queries[i]
+	out := s.back.Values()[q.Out:]
+	n := uint32(out[0])
+	*stats = ask.GPUStats{Candidates: int(out[0] >> 32), Items: int(out[1] >> 32), Rescored: int(uint32(out[1]))}
+	if stats.Candidates > int(q.Cap) || n > q.K {
+		return nil, false
+	}
+	hits := make([]ask.Hit, n)
+	for i, key := range out[2 : 2+n] {
+		hits[i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+	}
+	return hits, true
+}
+
+const (
+	tooManyWords   = "more words or answers than a query on the device can have"
+	tooManyTies    = "more documents could win than are kept on the device"
+	tooLargeToHold = "the lists find no room on the device"
+	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
+)
+
+// search answers one request.
+func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	trace, parallel := r.Trace, r.Parallel
+	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
+	q, err := g.s.PrepareWithBounds(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	defer g.s.Release(q)
+	q.Stats.Algorithm = ask.Tiles
+	if len(q.Terms) == 0 {
+		return &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}, nil
+	}
+	r.Parallel = parallel
+	if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
+		return g.onCPU(ctx, r, tooManyWords)
+	}
+	s, err := g.slot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { g.slots <- s }()
+	m, unlock, err := g.enterQueries(r.Model, []*eval.Query{q})
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return g.onCPU(ctx, r, tooLargeToHold)
+	}
+	defer unlock()
+	s.p.reset()
+	s.p.add(m, q, s.limits.cap)
+	err = s.stream.Do(func() error {
+		if err := s.start(m, trace); err != nil {
+			return err
+		}
+		if err := s.await(trace); err != nil { // some microseconds: not worth looking at ctx
+			return err
+		}
+		return s.finish()
+	})
+	if err != nil {
+		return nil, err
+	}
+	var stats ask.GPUStats
+	hits, ok := s.result(0, &stats)
+	if !ok {
+		return g.onCPU(ctx, r, tooManyTies)
+	}
+	if trace {
+		if stats.Time, err = s.to.Since(s.from); err != nil {
+			return nil, err
+		}
+	}
+	return &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}, nil
+}
+
+func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
+	out := q.Stats
+	for _, l := range q.Lists {
+		out.Blocks += int64(l.Blocks())
+	}
+	out.GPU = &s
+	return out
+}
+
+// enter makes sure that lists are on the device with their codes: it brings those that list names, unless ready says that nothing is missing. It
+// returns the codes and what to call when the queries are answered; no codes if the lists find no room.
+func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel, func(), error) {
+	key := codedAs(model)
+	g.gate.RLock()
+	if m := g.pack.find(key); m != nil && ready(m) {
+		return m, g.gate.RUnlock, nil
+	}
+	g.gate.RUnlock()
+	g.gate.Lock()
+	m, err := g.pack.model(key)
+	if err == nil && !ready(m) {
+		ids := list()
+		var fits bool
+		if fits, err = g.pack.bring(ids); err == nil && !fits {
+			g.gate.Unlock()
+			return nil, nil, nil
+		}
+		if err == nil {
+			err = m.encode(ids)
+		}
+	}
+	if err != nil {
+		g.gate.Unlock()
+		return nil, nil, err
+	}
+	return m, g.gate.Unlock, nil
+}
+
+// enterIf enters if that is possible at once; else there is no model.
+func (g *Index) enterIf(model model.Model, ready func(*gpuModel) bool) (*gpuModel, func()) {
+	g.gate.RLock()
+	if m := g.pack.find(codedAs(model)); m != nil && ready(m) {
+		return m, g.gate.RUnlock
+	}
+	g.gate.RUnlock()
+	return nil, nil
+}
+
+// enterQueries enters with the lists of queries.
+func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuModel, func(), error) {
+	return g.enter(model, func(m *gpuModel) bool { return m.ready(queries) }, func() (ids []int) {
+		for _, q := range queries {
+			for i := range q.Terms {
+				ids = append(ids, q.Terms[i].Info.ID)
+			}
+		}
+		return ids
+	})
+}
+
+// ready says whether all lists of the queries are there, with their codes.
+func (m *gpuModel) ready(queries []*eval.Query) bool {
+	now := int64(0)
+	if !m.st.whole {
+		now = m.st.clock.Add(1)
+	}
+	for _, q := range queries {
+		for i := range q.Terms {
+			id := q.Terms[i].Info.ID
+			if !m.st.lists[id].there || !m.coded[id] {
+				return false
+			}
+			if now != 0 {
+				m.st.lists[id].used.Store(now)
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,469 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// As in scoring.cuh.
+const (
+	gpuTileBits = 14
+	gpuTile     = 1 << gpuTileBits
+	gpuSubBits  = 11
+	gpuSubs     = 1 << (gpuTileBits - gpuSubBits)
+	gpuSparse   = 1<<32 - 1
+)
+
+// densePostings a tile, on average, give a list a row in the tables of tiles: 33 bytes a tile. The others keep
+// whole document numbers, 4 bytes a posting, of which every query makes its own table.
+const densePostings = 8
+
+// gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within its tile, one for
+// the frequency, and, for each model in use, a code: how good it is (see encode.cu).
+type gpuStore struct {
+	g      *Index
+	tiles  int
+	budget int64
+	whole  bool // all lists are there, for good
+	roomy  bool // and there is room for what is known of all words
+	mapped bool // and for maps of frequent lists
+	lists  []gpuList
+
+	postings, extra, rows space
+	offsets               gpu.Buffer[uint16]
+	tfs                   gpu.Buffer[uint8]
+	more                  gpu.Buffer[uint32] // documents of sparse lists; frequencies that fill no byte
+	starts                gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
+	lengths               gpu.Buffer[uint32]
+	maps                  gpu.Buffer[uint64] // see gpu_maps.go
+	models                []*gpuModel
+	pair                  *gpu.Kernel
+	clock                 atomic.Int64
+	known                 knownTerms
+	stream                *gpu.Stream
+}
+
+// gpuList is where a list is.
+type gpuList struct {
+	df, bigs, big uint32 // big is the room for pairs
+	there         bool
+	row           uint32
+	table         uint32 // 1 + the number of its map; 0: it has none
+	pos           uint64
+	extra         uint64
+	bound         index.Bound // how good its postings can be, known once it is there
+	used          atomic.Int64
+}
+
+// rowLen is the length of a row.
+func (st *gpuStore) rowLen() int { return st.tiles*gpuSubs + 1 }
+
+func (l *gpuList) sparse() bool { return l.row == gpuSparse }
+
+// space hands out ranges of a buffer: first fit.
+type space struct {
+	size int64
+	free []struct{ from, to int64 }
+}
+
+func (s *space) init(size int64) {
+	s.size = size
+	s.free = append(s.free[:0], struct{ from, to int64 }{0, size})
+}
+
+func (s *space) take(n int64) (at int64, ok bool) {
+	if n == 0 {
+		return 0, true
+	}
+	for i := range s.free {
+		f := &s.free[i]
+		if f.to-f.from >= n {
+			at = f.from
+			if f.from += n; f.from == f.to {
+				s.free = append(s.free[:i], s.free[i+1:]...)
+			}
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func (s *space) give(from, n int64) {
+	if n == 0 {
+		return
+	}
+	to := from + n
+	i := 0
+	for i < len(s.free) && s.free[i].from < from {
+		i++
+	}
+	if i > 0 && s.free[i-1].to == from {
+		s.free[i-1].to = to
+		if i < len(s.free) && s.free[i].from == to {
+			s.free[i-1].to = s.free[i].to
+			s.free = append(s.free[:i], s.free[i+1:]...)
+		}
+		return
+	}
+	if i < len(s.free) && s.free[i].from == to {
+		s.free[i].from = from
+		return
+	}
+	s.free = append(s.free, struct{ from, to int64 }{})
+	copy(s.free[i+1:], s.free[i:])
+	s.free[i] = struct{ from, to int64 }{from, to}
+}
+
+// room is what a list takes in the three spaces.
+func (l *gpuList) room() (postings, extra, rows int64) {
+	postings = (int64(l.df) + 7) &^ 7 // four are read at a time, aligned
+	extra = 2 * int64(l.big)
+	if l.sparse() {
+		return postings, extra + int64(l.df), 0
+	}
+	return postings, extra, 1
+}
+
+// newGPUStore measures the lists and takes the memory.
+func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
+	r := g.s.Index
+	st := &gpuStore{g: g, tiles: (r.Docs() + gpuTile - 1) / gpuTile, lists: make([]gpuList, r.Terms())}
+	var postings, extra, rows int64
+	for w, err := range r.Words() {
+		if err != nil {
+			return nil, err
+		}
+		l := &st.lists[w.Term.ID]
+		l.df, l.row = w.Term.DF, gpuSparse
+		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // at most so many fill no byte
+		if int64(l.df) >= densePostings*int64(st.tiles) {
+			l.row = 0
+		}
+		p, e, n := l.room()
+		postings, extra, rows = postings+p, extra+e, rows+n
+	}
+	budget, err := g.dev.Budget(o.Device.Memory)
+	if err != nil {
+		return nil, err
+	}
+	st.budget = budget
+	fixed := int64(r.Docs())*4 + gpuWorkBytes(st.tiles, budget)
+	rowBytes := int64(st.rowLen())*4 + int64(st.tiles) + 256*4
+	need := postings*4 + extra*4 + rows*rowBytes + 1<<16
+	room := budget - fixed - need
+	st.whole, st.roomy, st.mapped = room >= 0, room >= st.knownBytes(), room >= st.knownBytes()+st.mapBytes()
+	if !st.whole {
+		share := float64(budget-fixed) / float64(need)
+		if share < 0.001 {
+			return nil, fmt.Errorf("%v are too little for %d documents: want at least %v", bytesize.Size(budget), r.Docs(), bytesize.Size(fixed+need/1000+1))
+		}
+		postings, extra, rows = int64(share*float64(postings))&^7, int64(share*float64(extra)), int64(share*float64(rows))
+	}
+	st.postings.init(postings)
+	st.extra.init(extra)
+	st.rows.init(rows)
+	if st.pair, err = pairKernel(g.dev); err != nil {
+		return nil, err
+	}
+	if st.stream, err = g.dev.NewStream(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, st.free())
+		}
+	}()
+	if st.offsets, err = gpu.Alloc[uint16](g.dev, int(postings)+16); err != nil {
+		return nil, err
+	}
+	if st.tfs, err = gpu.Alloc[uint8](g.dev, int(postings)+16); err != nil {
+		return nil, err
+	}
+	if st.more, err = gpu.Alloc[uint32](g.dev, int(extra)); err != nil {
+		return nil, err
+	}
+	if st.starts, err = gpu.Alloc[uint32](g.dev, int(rows)*st.rowLen()); err != nil {
+		return nil, err
+	}
+	if st.lengths, err = gpu.Alloc[uint32](g.dev, r.Docs()); err != nil {
+		return nil, err
+	}
+	return st, st.lengths.Upload(st.stream, r.Lengths())
+}
+
+func (st *gpuStore) free() error {
+	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free(), st.maps.Free()}
+	for _, m := range st.models {
+		errs = append(errs, m.free())
+	}
+	if st.stream != nil {
+		errs = append(errs, st.stream.Free())
+	}
+	return errors.Join(errs...)
+}
+
+// fill puts all lists on the device, if they fit, and makes their codes for the usual model.
+func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) error {
+	if !st.whole {
+		return nil
+	}
+	for i := range st.lists {
+		if !st.place(&st.lists[i]) {
+			return fmt.Errorf("list %d of %d: no room, though all were measured", i, len(st.lists))
+		}
+	}
+	// Neighbouring lists travel together.
+	type part struct{ from, to int }
+	parts := make(chan part)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	var done atomic.Int64
+	for range min(8, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			s, err := st.g.dev.NewStream()
+			if err != nil {
+				cancel(err)
+				for range parts {
+				}
+				return
+			}
+			defer s.Free()
+			var c gpuCarrier
+			for p := range parts {
+				if ctx.Err() != nil {
+					continue
+				}
+				n, err := c.carry(st, s, p.from, p.to)
+				if err != nil {
+					cancel(err)
+				} else if progress != nil {
+					progress(done.Add(n), st.g.s.Index.Postings())
+				}
+			}
+			if err := s.Sync(context.Background()); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	from, sum := 0, int64(0)
+	for i := range st.lists {
+		if sum += int64(st.lists[i].df); sum >= carryPostings || i == len(st.lists)-1 {
+			parts <- part{from, i + 1}
+			from, sum = i+1, 0
+		}
+	}
+	close(parts)
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if st.mapped {
+		if err := st.drawMaps(); err != nil {
+			return err
+		}
+	}
+	m, err := st.model(model.BM25{})
+	if err != nil {
+		return err
+	}
+	if err := m.encodeAll(ctx); err != nil {
+		return err
+	}
+	if !st.roomy {
+		return nil
+	}
+	w, err := st.g.s.Weigher(model.BM25{})
+	if err != nil {
+		return err
+	}
+	return st.know(usualBM25(w))
+}
+
+// carryPostings is how many postings are decoded before they are sent.
+const carryPostings = 1 << 20
+
+// place finds room for a list.
+func (st *gpuStore) place(l *gpuList) bool {
+	p, e, n := l.room()
+	pos, ok1 := st.postings.take(p)
+	extra, ok2 := st.extra.take(e)
+	row, ok3 := st.rows.take(n)
+	if !ok1 || !ok2 || !ok3 {
+		if ok1 {
+			st.postings.give(pos, p)
+		}
+		if ok2 {
+			st.extra.give(extra, e)
+		}
+		return false
+	}
+	l.pos, l.extra = uint64(pos), uint64(extra)
+	if n > 0 {
+		l.row = uint32(row)
+	}
+	return true
+}
+
+// gpuCarrier decodes lists and sends them. What it holds is used again.
+type gpuCarrier struct {
+	cursor  index.Cursor
+	docs    [index.BlockSize]uint32
+	freqs   [index.BlockSize]uint32
+	offsets []uint16
+	tfs     []uint8
+	more    []uint32
+	starts  []uint32
+}
+
+// carry sends lists [from, to), whose places follow each other in all three spaces.
+func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings int64, err error) {
+	c.offsets, c.tfs, c.more, c.starts = c.offsets[:0], c.tfs[:0], c.more[:0], c.starts[:0]
+	pos, extra, row := -1, -1, -1
+	for id := from; id < to; id++ {
+		l := &st.lists[id]
+		t, err := st.g.s.Index.Term(id)
+		if err != nil {
+			return 0, err
+		}
+		if pos < 0 {
+			pos = int(l.pos)
+		}
+		if _, e, _ := l.room(); e > 0 && extra < 0 {
+			extra = int(l.extra)
+		}
+		if !l.sparse() && row < 0 {
+			row = int(l.row)
+		}
+		if err := c.list(st, t, l); err != nil {
+			return 0, fmt.Errorf("list %d: %w", id, err)
+		}
+		postings += int64(l.df)
+		l.there = true
+	}
+	if len(c.offsets) == 0 {
+		return postings, nil
+	}
+	errs := []error{
+		st.offsets.Slice(pos, pos+len(c.offsets)).Upload(s, c.offsets),
+		st.tfs.Slice(pos, pos+len(c.tfs)).Upload(s, c.tfs),
+	}
+	if extra >= 0 {
+		errs = append(errs, st.more.Slice(extra, extra+len(c.more)).Upload(s, c.more))
+	}
+	if row >= 0 {
+		errs = append(errs, st.starts.Slice(row*st.rowLen(), row*st.rowLen()+len(c.starts)).Upload(s, c.starts))
+	}
+	return postings, errors.Join(errs...)
+}
+
+// list decodes one list behind the others.
+func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
+	if err := st.g.s.Index.Open(t, &c.cursor); err != nil {
+		return err
+	}
+	l.bound = c.cursor.Bound
+	var bigs []uint32
+	sparse, at, sub := l.sparse(), uint32(0), 0
+	for b := range c.cursor.Blocks() {
+		n := c.cursor.DecodeDocs(b, &c.docs)
+		if c.cursor.DecodeTFs(b, &c.freqs) != n {
+			n = 0
+		}
+		if n == 0 {
+			break
+		}
+		for i, d := range c.docs[:n] {
+			if sparse {
+				c.more = append(c.more, d)
+			} else {
+				for ; sub <= int(d>>gpuSubBits); sub++ {
+					c.starts = append(c.starts, at)
+				}
+			}
+			tf := c.freqs[i]
+			if tf >= 255 && len(bigs) < 2*int(l.big) {
+				bigs = append(bigs, at, tf)
+			}
+			c.offsets = append(c.offsets, uint16(d&(gpuTile-1)))
+			c.tfs = append(c.tfs, uint8(min(tf, 255)))
+			at++
+		}
+	}
+	if err := c.cursor.Err(); err != nil {
+		return err
+	}
+	if at != l.df {
+		return fmt.Errorf("%d postings, not %d", at, l.df)
+	}
+	for ; !sparse && sub < st.rowLen(); sub++ {
+		c.starts = append(c.starts, at)
+	}
+	l.bigs = uint32(len(bigs) / 2)
+	for len(bigs) < 2*int(l.big) {
+		bigs = append(bigs, 0)
+	}
+	c.more = append(c.more, bigs...)
+	for len(c.offsets)%8 != 0 {
+		c.offsets, c.tfs = append(c.offsets, 0), append(c.tfs, 0)
+	}
+	return nil
+}
+
+// bring makes lists resident, and lets go of those that were not used for longest. The gate is held for writing. It says
+// whether there was room.
+func (st *gpuStore) bring(ids []int) (bool, error) {
+	wanted := map[int]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	var c gpuCarrier
+	for _, id := range ids {
+		l := &st.lists[id]
+		if l.there {
+			continue
+		}
+		for !st.place(l) {
+			if !st.evict(wanted) {
+				return false, nil
+			}
+		}
+		if _, err := c.carry(st, st.stream, id, id+1); err != nil {
+			return false, err
+		}
+		for _, m := range st.models {
+			m.coded[id] = false
+		}
+	}
+	return true, st.stream.Sync(context.Background())
+}
+
+// evict removes the list that was not used for longest; false if there is none to remove.
+func (st *gpuStore) evict(keep map[int]bool) bool {
+	oldest, when := -1, int64(0)
+	for id := range st.lists {
+		l := &st.lists[id]
+		if u := l.used.Load(); l.there && !keep[id] && (oldest < 0 || u < when) {
+			oldest, when = id, u
+		}
+	}
+	if oldest < 0 {
+		return false
+	}
+	l := &st.lists[oldest]
+	p, e, n := l.room()
+	st.postings.give(int64(l.pos), p)
+	st.extra.give(int64(l.extra), e)
+	st.rows.give(int64(l.row)*n, n)
+	l.there = false
+	return true
+}

@@ -1,0 +1,66 @@
+package device
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// Queries whose lists are added up, as if that were always the shortest way: thin lists and thick, frequencies beyond a byte, words that count several times, and models
+// that give some documents nothing. Those that want all words are searched as ever, beside them.
+func TestGPUBatchSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 9))
+	p := severalTiles(rng, 40)
+	for i := range p.TFs[7] {
+		p.TFs[7][i] = []uint32{1, 254, 255, 70000}[rng.IntN(4)]
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	s.gpu.adding = 0
+	for _, model := range searchtest.TestModels {
+		var requests []ask.Request
+		for i := range 12 {
+			r := ask.Request{K: []int{1, 10, 1500}[i%3], Mode: ask.Mode(i / 3 % 2), Model: model}
+			for range []int{2, 3, 18, 31}[i%4] {
+				r.Words = append(r.Words, ask.Word{Text: p.Words[rng.IntN(len(p.Words))], Weight: float64(1 + rng.IntN(3))})
+			}
+			r.Words = append(r.Words, ask.Word{Text: p.Words[7]})
+			requests = append(requests, r)
+		}
+		equalBatches(t, s, requests)
+	}
+}
+
+// Many frequent words are added up, and two rare ones are not.
+func TestGPUBatchSumsManyWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	p := severalTiles(rng, 60)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	many, docs := ask.Request{K: 10}, map[uint32]bool{}
+	for w := range p.Words {
+		if len(p.Docs[w]) > len(p.Lengths)/30 {
+			many.Words = append(many.Words, ask.Word{Text: p.Words[w]})
+			for _, d := range p.Docs[w] {
+				docs[d] = true
+			}
+		}
+	}
+	few := ask.Request{K: 10, Words: []ask.Word{{Text: p.Words[3]}, {Text: p.Words[4]}}}
+	requests := []ask.Request{many, few, many}
+	equalBatches(t, s, requests)
+	i := 0
+	for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := got.Stats.GPU.Candidates == len(docs); all != (i != 1) {
+			t.Errorf("request %d: %d of %d documents were scored", i, got.Stats.GPU.Candidates, len(docs))
+		}
+		i++
+	}
+}

@@ -1,0 +1,461 @@
+package eval
+
+import (
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// blockMaxAnd finds documents that have all words. The shortest list leads, block by block, unless the bounds
+// of all lists together cannot beat the threshold there. There are two ways to go on: to score a block first, and to look up only
+// documents that with their score and the bounds of the others can win; or, where those are many or there is no threshold
+// yet, to intersect its documents with the next list's, and to score what both have. What is left waits until it is
+// enough to be worth a look at the lists after, from short to long. Where blocks are bitmaps all lists meet at once (dense.go). A block of another list is decoded only if a document that it may hold can
+// still win.
+func blockMaxAnd(q *Query) error {
+	q.start()
+	lists, m := q.shortestFirst(), &q.meeting
+	m.reset(lists)
+	start := q.from
+	for _, l := range lists {
+		start = max(start, l.Doc()) // lists of a partition begin somewhere
+	}
+	m.mapped = m.levels.prepare(lists, q.c.Docs)
+	if done, err := q.meetAboveFloor(lists, start); done || err != nil {
+		return err
+	}
+	if done, err := q.meetBest(lists); done || err != nil {
+		return err
+	}
+	return q.meetAll(lists, start)
+}
+
+// meetAll goes through the blocks of the leading list from document start on.
+func (q *Query) meetAll(lists []*list, start uint32) error {
+	m, lead, chunk := &q.meeting, lists[0], firstToMeet
+	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
+		if err := q.tick(); err != nil {
+			return err
+		}
+		from := start
+		if b > 0 {
+			from = max(from, lead.Last[b-1]+1)
+		}
+		if from >= q.to {
+			break
+		}
+		if m.guessed && q.fallsShort(lead, b) {
+			return nil
+		}
+		if m.mapped && m.levels.lead && q.cut >= 0 && m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {
+			continue
+		}
+		others, ok := q.boundOthers(lists, from, lead.Last[b])
+		if !ok {
+			break
+		}
+		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
+			continue
+		}
+		lead.Prefetch(b + 1) // with this, and the same for the second list, queries take 5% less when other work has filled the caches
+		if q.meetWords(lists, b, from) {
+			continue
+		}
+		docs := lead.Load(b)
+		if docs == nil {
+			break // damaged: l.Err says so
+		}
+		lo, hi := 0, len(docs)
+		if docs[0] < start {
+			lo = firstAtLeast(docs, start)
+		}
+		if lead.Last[b] >= q.to {
+			hi = firstAtLeast(docs, q.to)
+		}
+		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
+			n := min(hi-lo, chunk)
+			chunk = min(2*chunk, index.BlockSize)
+			q.meetDocs(lists, b, lead.Loaded()[lo:lo+n], placesOfBlock[lo:lo+n], 0)
+			q.settle(lists)
+			lo += n
+			if q.cut >= 0 {
+				if others, ok = q.boundOthers(lists, from, lead.Last[b]); !ok {
+					return nil
+				}
+			}
+		}
+		if lo >= hi {
+			continue
+		}
+		q.meetBlock(lists, b, lo, hi, others)
+		if m.n >= m.enough {
+			q.settle(lists)
+		}
+	}
+	q.settle(lists)
+	return nil
+}
+
+const (
+	// At first so many documents are looked up together, so that there is soon a threshold for the rest; then twice as many
+	// each time, up to enoughToMeet: then what is done once for all of them costs little, and memory is asked for many lengths and blocks at a time.
+	firstToMeet  = 16
+	enoughToMeet = 96
+	// maxMeeting is how many there can be: a block more than was not yet enough.
+	maxMeeting = 2 * index.BlockSize
+	// manyLeft is the share of a block's postings, one in so many, that must not be left for scoring first to pay.
+	manyLeft = 3
+	// manyEach is how many documents a block of the second list may be asked for, on the average, for levels to pay: intersecting does
+	// not fetch the lengths.
+	manyEach = 4
+	// alikeRatio is how much longer the second list may be so that intersecting pays at all: each of its blocks is decoded then.
+	alikeRatio = 32
+)
+
+// meeting is documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
+type meeting struct {
+	n       int
+	enough  int
+	kind    kind
+	words   wordsMeet
+	ranks   [index.MaxWords]uint8
+	plain   plainly // blocks whose documents are met before they are scored
+	sifter  sifter  // of the first list
+	mapped  bool    // the levels are used, and
+	guessed bool    // the floor is only a guess
+	levels  levels
+	best    bestMeeting
+	kept    [2]meetingOf[uint32] // documents at places that can win, and where they are in the block
+	docs    meetingOf[uint32]
+	tfs     [2]meetingOf[uint32] // of the first two lists
+	sums    meetingOf[float32]   // of their scores
+	scores  []meetingOf[float32] // of each list
+	at      meetingOf[uint32]    // which documents were found in a block, and
+	places  meetingOf[uint32]    // where
+	visits  []visit
+}
+
+// kind is what is known of the documents that wait.
+type kind uint8
+
+const (
+	scored kind = iota // the first list has them, and they can win
+	both               // the first two lists have them
+	bare               // dense lists have them
+)
+
+// meetingOf has room for what kernels make of a meeting.
+type meetingOf[T any] [maxMeeting + simd.KernelSlack]T
+
+// visit is a block that has to be decoded for documents from i to before end.
+type visit struct{ block, i, end int }
+
+func (m *meeting) reset(lists []*list) {
+	for len(m.scores) < len(lists) {
+		m.scores = append(m.scores, meetingOf[float32]{})
+	}
+	for _, l := range lists {
+		l.met, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
+	}
+	m.n, m.enough, m.kind, m.plain = 0, firstToMeet, both, plainly{}
+	m.sifter.prepare(lists[0])
+}
+
+// shortestFirst orders the lists by length.
+func (q *Query) shortestFirst() []*list {
+	lists := append(q.byBound[:0], q.Lists...)
+	for i := 1; i < len(lists); i++ {
+		l, j := lists[i], i
+		for ; j > 0 && lists[j-1].Term.DF > l.Term.DF; j-- {
+			lists[j] = lists[j-1]
+		}
+		lists[j] = l
+	}
+	q.byBound = lists
+	return lists
+}
+
+// boundOthers leaves the bound of each list but the first, for documents from one to another, in windowBound, and returns their
+// sum; false if a list ends before. Without a threshold there is nothing to bound.
+func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok bool) {
+	if q.cut < 0 {
+		return 0, true
+	}
+	for _, l := range lists[1:] {
+		if _, end := l.look(from); end == index.End {
+			return 0, false
+		}
+		l.windowBound = l.boundUntil(last+1, q.cut)
+		sum += l.windowBound
+	}
+	return sum, true
+}
+
+// meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
+func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
+	m := &q.meeting
+	if m.mapped && m.levels.lead {
+		q.meetPlaces(lists, b, lo, hi, others)
+		return
+	}
+	how := scored
+	if m.plain.next() {
+		how = both
+	}
+	if m.kind != how && m.n > 0 {
+		q.settle(lists)
+	}
+	for _, l := range lists[1:] {
+		l.waitBound = max(l.waitBound, l.windowBound)
+	}
+	if how == both {
+		q.meetDocs(lists, b, lists[0].Loaded()[lo:hi], placesOfBlock[lo:hi], others)
+		return
+	}
+	left := q.meetScores(lists, b, lo, hi, others)
+	switch {
+	case left*manyLeft <= hi-lo && (!m.mapped || left*int(lists[0].Term.DF) <= manyEach*int(lists[1].Term.DF)):
+		m.plain.again = 1
+	case uint64(lists[1].Term.DF) < alikeRatio*uint64(lists[0].Term.DF):
+		m.plain.more()
+	}
+}
+
+// meetDocs adds those of some documents of the leading list's block b, at some places of it, that the second list has, too.
+func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others float64) {
+	m, lead, l := &q.meeting, lists[0], lists[1]
+	need := -1.0
+	if q.cut >= 0 {
+		need = q.cut - (others - l.windowBound) - lead.boundOf(b)
+	}
+	n := m.n
+	for i, at := 0, l.met; i < len(docs); {
+		at = l.FindBlock(at, docs[i])
+		if at >= len(l.Last) {
+			break
+		}
+		if q.cut >= 0 && l.boundOf(at) <= need {
+			i += firstAtLeast(docs[i:], l.Last[at]+1)
+			continue
+		}
+		l.Prefetch(at + 1)
+		found, used := l.find(at, docs[i:], m, n, m.tfs[1][:])
+		for f := n; f < n+found; f++ {
+			p := i + int(m.at[f])
+			m.docs[f], m.places[f] = docs[p], places[p]
+		}
+		n += found
+		i += used
+	}
+	if n > m.n {
+		lead.TFsAt(b, m.places[m.n:n], m.tfs[0][m.n:n])
+		lead.count(b, n-m.n, m.docs[m.n])
+	}
+	m.n, m.kind = n, both
+}
+
+// meetScores adds what can win with the bounds of the others.
+func (q *Query) meetScores(lists []*list, b, lo, hi int, others float64) int {
+	m, lead := &q.meeting, lists[0]
+	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
+	if m.mapped {
+		n = m.levels.choose(docs, tfs, q.cut, m.docs[m.n:], m.tfs[0][m.n:], m.sums[m.n:])
+	} else if m.sifter.ready() {
+		n = m.sifter.sift(lead, docs, tfs, q.cut-others, m.docs[m.n:], m.tfs[0][m.n:])
+	} else {
+		n = lead.pick(docs, tfs, q.cut-others, m.docs[m.n:], m.scores[0][m.n:])
+	}
+	if n > 0 {
+		lead.count(b, n, m.docs[m.n])
+	}
+	m.n, m.kind = m.n+n, scored
+	return n
+}
+
+// settle scores what waits, looks it up in the other lists, and pushes what all have.
+func (q *Query) settle(lists []*list) {
+	m, n := &q.meeting, q.meeting.n
+	if n == 0 {
+		return
+	}
+	others := 0.0
+	for _, l := range lists[1:] {
+		others += l.waitBound
+	}
+	j := 1
+	if m.kind == bare {
+		j = 0
+		clear(m.sums[:n])
+		others += lists[0].waitBound
+	} else if m.kind == both {
+		j = 2
+		others -= lists[1].waitBound
+		for i, l := range lists[:2] {
+			l.batch(m.docs[:n], m.tfs[i][:n], m.scores[i][:n])
+		}
+		for i, s := range m.scores[1][:n] {
+			m.sums[i] = m.scores[0][i] + s
+		}
+		if len(lists) > 2 {
+			n = m.above(j, n, q.cut-others)
+		}
+	} else {
+		if m.mapped && m.levels.lead {
+			n = m.levels.choose(m.docs[:n], m.tfs[0][:n], q.cut, m.docs[:], m.tfs[0][:], m.sums[:])
+		}
+		if m.mapped || m.sifter.ready() {
+			n = lists[0].pick(m.docs[:n], m.tfs[0][:n], q.cut-others, m.docs[:], m.scores[0][:])
+		}
+		copy(m.sums[:n], m.scores[0][:n])
+	}
+	for ; j < len(lists) && n > 0; j++ {
+		others -= lists[j].waitBound
+		n = q.meetNext(lists, j, n, others)
+	}
+	q.pushMeeting(lists, n)
+	for _, l := range lists[1:] {
+		l.waitBound = 0
+	}
+	if m.n = 0; m.sifter.ready() || m.mapped {
+		m.enough = min(2*m.enough, enoughToMeet)
+	}
+}
+
+// pushMeeting pushes the n documents, which have scores of all lists.
+func (q *Query) pushMeeting(lists []*list, n int) {
+	m := &q.meeting
+	for i, sum := range m.sums[:n] {
+		if float64(sum) <= q.cut {
+			continue
+		}
+		if len(lists) > 2 { // the sum of two is the same in any order
+			for j, l := range lists {
+				q.scores[l.pos] = m.scores[j][i]
+			}
+			sum = q.noted()
+		}
+		q.push(m.docs[i], sum)
+	}
+}
+
+// above keeps those of the n documents whose sum, of j lists, is above need.
+func (m *meeting) above(j, n int, need float64) int {
+	kept := 0
+	for i, s := range m.sums[:n] {
+		m.at[kept] = uint32(i)
+		if float64(s) > need {
+			kept++
+		}
+	}
+	m.keep(j, n, kept)
+	return kept
+}
+
+// keep moves the documents at the kept places to the front; they have scores of j lists.
+func (m *meeting) keep(j, n, kept int) {
+	if kept == n {
+		return
+	}
+	at := m.at[:kept]
+	compact((*[maxMeeting]uint32)(m.docs[:]), at)
+	compact((*[maxMeeting]float32)(m.sums[:]), at)
+	for e := range m.scores[:j] {
+		compact((*[maxMeeting]float32)(m.scores[e][:]), at)
+	}
+	if m.kind == bare {
+		m.words.only(m.docs[:kept])
+	}
+}
+
+// compact moves what is at the rising places to the front.
+func compact[T any](v *[maxMeeting]T, at []uint32) {
+	for i, a := range at[:min(len(at), maxMeeting)] {
+		v[i] = v[a&(maxMeeting-1)]
+	}
+}
+
+// meetNext keeps those of the n documents that list j has too, and that can still win if the
+// lists after it give them others.
+func (q *Query) meetNext(lists []*list, j, n int, others float64) int {
+	m, l := &q.meeting, lists[j]
+	kept := 0
+	if m.kind == bare && l.dense {
+		kept = n
+		m.words.tfs(l, n, m.tfs[0][:])
+	} else {
+		for _, v := range q.visits(l, n, others) {
+			found, _ := l.find(v.block, m.docs[v.i:v.end], m, kept, m.tfs[0][:])
+			for f := kept; f < kept+found; f++ {
+				m.at[f] += uint32(v.i)
+			}
+			kept += found
+		}
+		if kept == 0 {
+			return 0
+		}
+		m.keep(j, n, kept)
+	}
+	scores := m.scores[j][:kept]
+	l.batch(m.docs[:kept], m.tfs[0][:kept], scores)
+	for i, s := range scores {
+		m.sums[i] += s
+	}
+	if j+1 < len(lists) {
+		return m.above(j+1, kept, q.cut-others)
+	}
+	return kept
+}
+
+// visits finds the blocks of a list that may hold some of the n documents, as far as their bounds let them win, and asks memory for them.
+func (q *Query) visits(l *list, n int, others float64) []visit {
+	m := &q.meeting
+	m.visits = m.visits[:0]
+	for i, b := 0, l.met; i < n; {
+		b = l.FindBlock(b, m.docs[i])
+		if b >= len(l.Last) {
+			break
+		}
+		need := -1.0
+		if q.cut >= 0 {
+			need = q.cut - l.boundOf(b) - others
+		}
+		end, last, wanted := i, l.Last[b], false
+		for ; end < n && m.docs[end] <= last; end++ {
+			wanted = wanted || float64(m.sums[end]) > need
+		}
+		if wanted {
+			if b != l.met {
+				l.Prefetch(b)
+			}
+			m.visits = append(m.visits, visit{b, i, end})
+		}
+		i = end
+	}
+	return m.visits
+}
+
+// find looks for those of the rising docs that block b may hold, and says how many there are and how many these were. Which they are is put into the
+// meeting from place n on, and their frequencies into tfs.
+func (l *list) find(b int, docs []uint32, m *meeting, n int, tfs []uint32) (found, used int) {
+	if words, base := l.Words(b); words != nil {
+		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])
+	} else {
+		if b != l.met && l.Load(b) == nil {
+			return 0, len(docs) // damaged: l.Err says so
+		}
+		found, used = simd.Locate(l.Loaded(), docs, l.Last[b], m.at[n:], m.places[n:])
+	}
+	l.met = b
+	if found > 0 {
+		l.TFsAt(b, m.places[n:n+found], tfs[n:n+found])
+		l.count(b, found, docs[m.at[n]])
+	}
+	return found, used
+}
+
+// count notes that n postings of a block were scored, of which the first was doc.
+func (l *list) count(b, n int, doc uint32) {
+	l.scored += int64(n)
+	if int64(doc) > l.usedUntil {
+		l.use(b)
+	}
+}

@@ -1,0 +1,98 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// checkAll compares every algorithm with the definition.
+func checkAll(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, k int) {
+	t.Helper()
+	for _, mode := range []ask.Mode{ask.Or, ask.And} {
+		want := p.Search(t, s.e.Index, words, k, mode, model.BM25{})
+		for a := range algorithms {
+			got, err := s.Search(context.Background(), ask.Request{Words: words, K: k, Mode: mode, Algorithm: ask.Algorithm(a)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Hits, want) {
+				t.Fatalf("%v, %v, k %d: got %v, want %v", ask.Algorithm(a), mode, k, searchtest.Head(got.Hits), searchtest.Head(want))
+			}
+		}
+	}
+}
+
+// The better documents are the first or the last of a block or a window, and everything else is
+// worthless: who jumps one document too far loses them.
+func TestWinnersAtBorders(t *testing.T) {
+	root := searchtest.Scratch(t)
+	const docs = 20_000
+	for i, step := range []uint32{127, 128, 129, 4095, 4096, 4097} {
+		p := &searchtest.Plain{Words: []string{"a", "b", "c"}}
+		for range docs {
+			p.Lengths = append(p.Lengths, 100)
+		}
+		for range p.Words {
+			var list, tfs []uint32
+			for d := range uint32(docs - 1) { // not in all, or idf would be 0
+				tf := uint32(1)
+				if d%step == 0 || d%step == step-1 {
+					tf = 2 + d/step // rising
+				}
+				list, tfs = append(list, d), append(tfs, tf)
+			}
+			p.Docs, p.TFs = append(p.Docs, list), append(p.TFs, tfs)
+		}
+		s := write(t, p, searchtest.IndexDir(root, i))
+		for _, k := range []int{1, 2, 50} {
+			for n := range p.Words {
+				var words []ask.Word
+				for _, w := range p.Words[:n+1] {
+					words = append(words, ask.Word{Text: w, Weight: 1})
+				}
+				checkAll(t, p, s, words, k)
+			}
+		}
+	}
+}
+
+// Two documents whose scores are the same numbers in another order: their exact sums are equal, their
+// float32 sums often are not, and the one that is larger by a rounding must win although
+// its bounds, added exactly, do not beat the other.
+func TestRoundingDecides(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	const n = 12
+	p := &searchtest.Plain{}
+	for range 1000 {
+		p.Lengths = append(p.Lengths, 100)
+	}
+	for w := range 2 * n { // the first n words are in document 10, the others in 500
+		p.Words = append(p.Words, fmt.Sprintf("w%02d", w))
+		p.Docs = append(p.Docs, []uint32{10 + uint32(w/n)*490})
+		p.TFs = append(p.TFs, []uint32{1})
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	later := 0
+	for range 3000 {
+		words := make([]ask.Word, 2*n)
+		for i, j := range rng.Perm(n) {
+			weight := rng.Float64() + 0.01
+			words[i] = ask.Word{Text: p.Words[i], Weight: weight}
+			words[n+j] = ask.Word{Text: p.Words[n+j], Weight: weight}
+		}
+		checkAll(t, p, s, words, 1)
+		if p.Search(t, s.e.Index, words, 1, ask.Or, model.BM25{})[0].Doc == 500 {
+			later++
+		}
+	}
+	if later < 500 {
+		t.Errorf("rounding decided only %d times", later)
+	}
+}

@@ -1,0 +1,204 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/lookup"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/text"
+)
+
+// Engine answers requests on the cores of a machine. Several goroutines may use it at once.
+type Engine struct {
+	lookup.Lexicon
+	Collection model.Collection
+
+	mu       sync.Mutex
+	weighers map[model.Model]model.Weigher
+	last     atomic.Pointer[knownModel] // that was used
+	queries  sync.Pool                  // of *query
+}
+
+// NewEngine answers requests on an open index.
+func NewEngine(r *index.Reader) (*Engine, error) {
+	a, err := text.ParseAnalyzer(r.Analyzer())
+	if err != nil {
+		return nil, fmt.Errorf("search: words of the index: %w", err)
+	}
+	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), weighers: map[model.Model]model.Weigher{}}, nil
+}
+
+// Search answers a request that is not for a GPU.
+func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	q, err := e.Prepare(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	defer e.Release(q)
+	q.Begin(r.Algorithm)
+	if WorthSpreading(r.Parallel, q) {
+		return e.SearchParallel(q, r.Parallel)
+	}
+	return q.Finish()
+}
+
+// SearchUnlessCancelled looks at the context even if the request is too small for the search to do so.
+func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return e.Search(ctx, r)
+}
+
+// Prepare looks the words up and opens their lists. The query is given back by release.
+func (s *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
+	return s.prepareAs(ctx, r, false)
+}
+
+// PrepareWithBounds is prepare for who wants the bounds of all lists, whatever the mode: the plan of a device.
+func (s *Engine) PrepareWithBounds(ctx context.Context, r *ask.Request) (*Query, error) {
+	return s.prepareAs(ctx, r, true)
+}
+
+func (s *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Query, error) {
+	q, err := s.NewQuery(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	q.bounds = bounds
+	if err = q.Read(&s.Lexicon, r); err == nil {
+		q.Guess(&s.Lexicon)
+		if err = q.LookUp(&s.Lexicon, r); err == nil {
+			err = q.Open(s, r.Algorithm)
+		}
+	}
+	if err != nil {
+		s.Release(q)
+		return nil, err
+	}
+	return q, nil
+}
+
+// NewQuery is a query that knows nothing of its words yet.
+func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	if k < 0 || k > ask.MaxK {
+		return nil, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
+	}
+	if r.Algorithm == ask.Tiles {
+		return nil, errors.New("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
+	}
+	if r.Algorithm > ask.Tiles {
+		return nil, fmt.Errorf("no algorithm %d", r.Algorithm)
+	}
+	if err := ask.CheckParallel(r.Parallel); err != nil {
+		return nil, err
+	}
+	w, err := s.Weigher(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	q, _ := s.queries.Get().(*Query)
+	if q == nil {
+		q = new(Query)
+	}
+	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
+	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
+	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{}, 0, 0, 0
+	q.Heap.Reset(min(k, max(1, int(s.Collection.Docs))))
+	return q, nil
+}
+
+func (s *Engine) Release(q *Query) {
+	q.ctx, q.team = nil, nil
+	q.Terms = q.Terms[:0]
+	s.queries.Put(q)
+}
+
+func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
+	if m == nil {
+		m = model.BM25{}
+	}
+	if last := s.last.Load(); last != nil && last.m == m {
+		return last.w, nil // most searches use one model: finding it in the map takes 100 ns
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.weighers[m]
+	if w == nil {
+		var err error
+		if w, err = model.WeigherOf(m, &s.Collection); err != nil {
+			return nil, err
+		}
+		if len(s.weighers) >= 32 { // a scan of parameters leaves no heap of tables behind
+			clear(s.weighers)
+		}
+		s.weighers[m] = w
+	}
+	s.last.Store(&knownModel{m, w})
+	return w, nil
+}
+
+// knownModel is a model with its weigher.
+type knownModel struct {
+	m model.Model
+	w model.Weigher
+}
+
+// NewTeam makes a team for a query. It is given back by dismiss.
+func (s *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
+	t := teams.Get().(*Team)
+	t.s, t.main, t.algorithm, t.k = s, q, q.Stats.Algorithm, q.Heap.K
+	t.scorers = t.scorers[:0]
+	for _, l := range q.Lists {
+		t.scorers = append(t.scorers, l.Scorer)
+	}
+	t.threads = ask.ThreadsOf(p)
+	t.parts = newPartitions(q, p)
+	t.row, t.fresh = max(p.Row, 1), p.Row > 0
+	t.policy, t.exact = p.Policy, p.Exact()
+	if t.policy == ask.Early && ask.CutsDocuments(t.parts.kind) {
+		t.policy = ask.SharedFull // the same document would be counted twice
+	}
+	if ask.CutsDocuments(t.parts.kind) { // scores are partial: the floor does not hold for them
+		q.floor = -1
+		q.rewind()
+	}
+	t.blocks = q.FinalStats().Blocks
+	t.mayGuess = false
+	t.begin()
+	return t
+}
+
+// SearchParallel answers a query that was prepared.
+func (s *Engine) SearchParallel(q *Query, p *ask.Parallel) (*ask.Result, error) {
+	t := s.NewTeam(q, p)
+	defer t.Dismiss()
+	r, err := t.answer()
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return r, nil
+}
+
+// Ready prepares a query, unless nobody wants the answer any more.
+func (s *Engine) Ready(ctx context.Context, r *ask.Request) (*Query, error) {
+	err := ctx.Err()
+	if err == nil {
+		var q *Query
+		if q, err = s.Prepare(ctx, r); err == nil {
+			q.Begin(r.Algorithm)
+			return q, nil
+		}
+	}
+	return nil, fmt.Errorf("search: %w", err)
+}

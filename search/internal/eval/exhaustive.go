@@ -1,0 +1,40 @@
+package eval
+
+import (
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// exhaustive is document at a time over every posting of every list: the definition made
+// executable, and the yardstick of the others.
+func exhaustive(q *Query) error {
+	q.start()
+	need := 1
+	if q.Mode == ask.And {
+		need = len(q.Lists)
+	}
+	for {
+		doc, has := uint32(index.End), 0
+		for _, l := range q.Lists {
+			if d := l.Doc(); d < doc {
+				doc, has = d, 1
+			} else if d == doc {
+				has++
+			}
+		}
+		if doc >= q.to {
+			return nil
+		}
+		if has >= need {
+			q.push(doc, q.scoreAt(doc))
+		}
+		for _, l := range q.Lists {
+			if l.Doc() == doc {
+				l.Next()
+			}
+		}
+		if err := q.tick(); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// Begin chooses the algorithm and the score to start from.
+func (q *Query) Begin(a ask.Algorithm) {
+	q.Stats.Algorithm = q.choose(a)
+	if q.Stats.Algorithm != ask.Exhaustive && (q.Mode == ask.Or || len(q.Lists) == 1) {
+		q.findFloor()
+	}
+}
+
+// findFloor finds a score that k documents reach without looking at more than the skip data: the
+// k-th best of a single list, as the index knows it for the usual model. A document that has the word has at least that
+// score, whatever the other words add. Documents that only equal it may still win by their number,
+// so the floor is the next lower number.
+func (q *Query) findFloor() {
+	best := float32(0)
+	for _, l := range q.Lists {
+		if l.lowX != nil && l.max > float64(best) {
+			best = max(best, l.scoreAtRank(q.Heap.K))
+		}
+	}
+	if best > 0 {
+		q.floor = below(best)
+		q.rewind()
+	}
+}
+
+// rewind makes the floor the score to beat.
+func (q *Query) rewind() {
+	q.theta = q.floor
+	q.cut = float64(q.floor) * (1 - q.Hair)
+	if q.floor < 0 {
+		q.cut = -1
+	}
+}
+
+// scoreAtRank is a score that at least k postings of the list reach; 0 if none is known.
+func (l *list) scoreAtRank(k int) float32 {
+	if int(l.Term.DF) < k {
+		return 0
+	}
+	if l.LowX == nil { // one block, which is decoded
+		var xs [index.BlockSize]float32
+		n := l.xOfBlock(&xs)
+		if n < k {
+			return 0
+		}
+		return l.bm25.OfX(kthLowest(xs[:n], k))
+	}
+	for i, rank := range index.Ranks {
+		if k <= rank {
+			if x := l.Ranked[i]; x < math.MaxFloat32 {
+				return l.bm25.OfX(x)
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// openBest sets the bound of the list, and finds the best posting of each block if the
+// index or a look at the only block tells.
+func (l *list) openBest() {
+	l.lowX, l.superX = nil, nil
+	if l.bm25 == nil || !l.bm25.W.Stored || l.Term.DF == 0 {
+		l.max = float64(l.bound(l.Bound))
+		return
+	}
+	if l.LowX != nil {
+		l.lowX, l.superX = l.LowX, l.SuperX
+		l.max = float64(l.bm25.OfX(l.BestX))
+		return
+	}
+	l.oneX[0] = 0 // no posting is better
+	if !l.lean {
+		var xs [index.BlockSize]float32
+		if n := l.xOfBlock(&xs); n > 0 {
+			l.oneX[0] = lowest(xs[:n])
+		}
+	}
+	l.lowX, l.superX = l.oneX[:], l.oneX[:]
+	l.max = float64(l.bm25.OfX(l.oneX[0]))
+}
+
+// xOfBlock computes the x of the postings of the decoded block.
+func (l *list) xOfBlock(xs *[index.BlockSize]float32) int {
+	docs := l.Loaded()
+	l.bm25.Xs(docs, l.TFs(), xs[:])
+	return len(docs)
+}
+
+// lowest is the lowest of some positive numbers.
+func lowest(xs []float32) float32 {
+	low := xs[0]
+	for _, x := range xs {
+		if x < low { // min would look for NaN as well
+			low = x
+		}
+	}
+	return low
+}
+
+// kthLowest is the k-th lowest of at most a block of numbers, which are reordered.
+func kthLowest(xs []float32, k int) float32 {
+	lo, hi := 0, len(xs) // the place k-1 is in there
+	for {
+		pivot := max(min(xs[lo], xs[(lo+hi)/2]), min(max(xs[lo], xs[(lo+hi)/2]), xs[hi-1]))
+		low, high := lo, lo
+		for i := lo; i < hi; i++ { // three parts: below, equal, above
+			if x := xs[i]; x < pivot {
+				xs[i], xs[high] = xs[high], xs[i]
+				xs[high], xs[low] = xs[low], xs[high]
+				low, high = low+1, high+1
+			} else if x == pivot {
+				xs[i], xs[high] = xs[high], x
+				high++
+			}
+		}
+		switch {
+		case k-1 < low:
+			hi = low
+		case k-1 >= high:
+			lo = high
+		default:
+			return pivot
+		}
+	}
+}
+
+// boundOf is a bound for the postings of a block.
+func (l *list) boundOf(block int) float64 {
+	if l.lowX != nil {
+		return float64(l.bm25.OfX(l.lowX[block]))
+	}
+	return float64(l.bound(l.Bounds[block]))
+}
+
+// boundOfBlocks is a bound for the blocks from first to before last.
+func (l *list) boundOfBlocks(first, last int) float64 {
+	if l.lowX != nil {
+		return float64(l.bm25.OfX(lowest(l.lowX[first:last])))
+	}
+	return l.highestOf(l.Bounds[first:last])
+}
+
+// boundOfRuns is a bound for the runs of blocks from first to before last.
+func (l *list) boundOfRuns(first, last int) float64 {
+	if l.superX != nil {
+		return float64(l.bm25.OfX(lowest(l.superX[first:last])))
+	}
+	return l.highestOf(l.Super[first:last])
+}
+
+func (l *list) highestOf(bounds []index.Bound) float64 {
+	best := 0.0
+	for _, b := range bounds {
+		best = max(best, float64(l.bound(b)))
+	}
+	return best
+}

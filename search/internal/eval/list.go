@@ -1,0 +1,138 @@
+package eval
+
+import (
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// list is a word of a query at work: the cursor over its postings, its scorer and
+// bounds.
+type list struct {
+	index.Cursor
+	pos    int               // in the query
+	bm25   *model.BM25Scorer // the usual scorer, called without an interface; else nil
+	Scorer model.Scorer
+	own    model.BM25Scorer // where it lies
+	max    float64          // bound of the whole list
+	lowX   []float32        // of each block the x of its best posting, if the index has that for the model; else nil
+	superX []float32        // and of each run of blocks
+	oneX   [1]float32
+	lean   bool // opened by openDocs: one block has no bound to speak of
+
+	// The block that was looked at last, without decoding it.
+	block       int
+	blockBound  float64
+	windowBound float64              // bound in the window (bmm)
+	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
+	gridBlock   int                  // its first block
+	met         int                  // the block that is loaded (and)
+	dense       bool                 // whether its words did meet (and)
+	wordsAt     int                  // where its words are looked for (and)
+	waitBound   float64              // bound for the documents that wait (and)
+	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
+
+	// What was done, for Stats: postings scored, blocks in which any was, their postings.
+	scored, used, decoded int64
+	usedUntil             int64 // last document of the last of these blocks; -1: none yet
+
+	cutOff bool // it begins with a later posting than its first, see restrict
+
+	postings buffer // decoded and scored postings of a window
+	asked    buffer // those of the documents that were looked up (bmm)
+	sparse   bool   // few postings a window: the best of them is the window's bound (bmm)
+	filled   bool   // which of the two holds the window's
+	marked   marked // what it has marked (bmm)
+}
+
+func (l *list) open(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
+	if err := r.Open(t.Info, &l.Cursor); err != nil {
+		return err
+	}
+	l.begin(s, pos)
+	return nil
+}
+
+// openBlocks is open for the algorithms that go by blocks.
+func (l *list) openBlocks(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
+	if err := r.OpenBlocks(t.Info, &l.Cursor); err != nil {
+		return err
+	}
+	l.begin(s, pos)
+	return nil
+}
+
+// openDocs is openBlocks for mode And, which looks at bounds only where there is much to be skipped.
+func (l *list) openDocs(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
+	if err := r.OpenDocs(t.Info, &l.Cursor); err != nil {
+		return err
+	}
+	l.lean = true
+	l.begin(s, pos)
+	l.lean = false
+	return nil
+}
+
+func (l *list) begin(s model.Scorer, pos int) {
+	l.pos, l.Scorer, l.cutOff = pos, s, false
+	l.bm25, _ = s.(*model.BM25Scorer)
+	l.openBest()
+	l.restart()
+}
+
+// restart makes an open list one of which nothing was looked at yet.
+func (l *list) restart() {
+	l.block, l.blockBound, l.runEnd, l.gridBlock = -1, 0, index.End, 0
+	l.scored, l.used, l.decoded, l.usedUntil = 0, 0, 0, -1
+	l.postings.reset()
+}
+
+func (l *list) Score(tf, length uint32) float32 {
+	if l.bm25 != nil {
+		return l.bm25.Score(tf, length)
+	}
+	return l.Scorer.Score(tf, length)
+}
+
+// scoreHere scores the posting that the list stands on.
+func (l *list) scoreHere(doc, length uint32) float32 {
+	l.scored++
+	if int64(doc) > l.usedUntil {
+		l.use(l.FindBlock(0, doc))
+	}
+	return l.Score(l.TF(), length)
+}
+
+// use counts a block as used.
+func (l *list) use(block int) {
+	if block >= len(l.Last) {
+		return
+	}
+	l.used++
+	l.usedUntil = int64(l.Last[block])
+	l.decoded += int64(min(index.BlockSize, int(l.Term.DF)-block*index.BlockSize))
+}
+
+func (l *list) bound(b index.Bound) float32 {
+	if l.bm25 != nil {
+		return l.bm25.Bound(b)
+	}
+	return l.Scorer.Bound(b)
+}
+
+// look moves, without decoding anything, to the block that would hold doc, and returns a bound for its
+// postings and its last document; 0 and End behind the last block. Calls must come
+// with rising documents.
+func (l *list) look(doc uint32) (bound float64, last uint32) {
+	b := l.block
+	if b < 0 || b < len(l.Last) && l.Last[b] < doc {
+		b = l.FindBlock(b, doc)
+		l.block = b
+		if b < len(l.Last) {
+			l.blockBound = l.boundOf(b)
+		}
+	}
+	if b >= len(l.Last) {
+		return 0, index.End
+	}
+	return l.blockBound, l.Last[b]
+}

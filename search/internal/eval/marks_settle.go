@@ -1,0 +1,95 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// settleMarked scores the documents that were found, in rising order, as long as they can win.
+func (q *Query) settleMarked(base uint32) {
+	m := &q.marking
+	slices.Sort(m.found)
+	m.found = slices.Compact(m.found)
+	for _, d := range m.found {
+		q.c.AskLength(d)
+	}
+	last := uint8(1) << (len(m.lists) - 1) // what it has was not marked
+	for _, d := range m.found {
+		q.settleDoc(d, m.masks[(d-base)&(maxWindow-1)]|last)
+	}
+}
+
+// settleDoc scores a document that has words of a mask, and may have those that are asked. Bounds are replaced by scores one after the other.
+func (q *Query) settleDoc(doc uint32, mask uint8) {
+	m := &q.marking
+	cut := q.cut * (1 - 0x1p-40) // sums are rounded
+	rest := m.sums[mask]
+	for _, l := range m.asked {
+		rest += l.boundAt(doc) - l.windowBound
+	}
+	if rest <= cut {
+		return
+	}
+	m.spent += lookCost * float64(len(m.lists)+2*len(m.asked))
+	clear(q.scores)
+	length := q.c.LengthOf(doc)
+	for i, l := range m.lists {
+		if mask>>i&1 == 0 {
+			continue
+		}
+		rest -= l.windowBound
+		if tf := l.markedTF(doc); tf > 0 {
+			l.scored++
+			q.scores[l.pos] = l.Score(tf, length)
+			rest += float64(q.scores[l.pos])
+		}
+		if rest <= cut {
+			return
+		}
+	}
+	for _, l := range m.asked {
+		rest -= l.boundAt(doc)
+		if bound, _ := l.look(doc); rest+bound <= cut {
+			return
+		}
+		if l.Seek(doc) == doc {
+			q.scores[l.pos] = l.scoreHere(doc, length)
+			rest += float64(q.scores[l.pos])
+		}
+		if rest <= cut {
+			return
+		}
+	}
+	q.push(doc, q.noted())
+}
+
+// boundAt bounds the score of a document by its level, if the list has levels, or by the window.
+func (l *list) boundAt(doc uint32) float64 {
+	if !l.hasLevels() {
+		return l.windowBound
+	}
+	p := int(doc >> placeShift)
+	two := l.Levels[p/stretchPlaces*index.StretchBytes+p%index.StretchBytes]
+	return float64(l.marked.scores[two>>(4*(p/index.StretchBytes%2))%simd.NumLevels])
+}
+
+// markedTF is the frequency in a document of the window; 0 if the list does not have it. Documents come in rising order.
+func (l *list) markedTF(doc uint32) uint32 {
+	s := &l.marked
+	for s.at < len(s.blocks) && l.Last[s.blocks[s.at]] < doc {
+		s.at++
+	}
+	if s.at == len(s.blocks) {
+		return 0
+	}
+	docs := (*[index.BlockSize]uint32)(s.docs[s.at*index.BlockSize:])
+	place := index.Find(docs, doc)
+	if docs[place&(index.BlockSize-1)] != doc {
+		return 0
+	}
+	at, tf := [1]uint32{uint32(place)}, [1]uint32{}
+	l.TFsAt(s.blocks[s.at], at[:], tf[:])
+	return tf[0]
+}

@@ -1,0 +1,153 @@
+package eval
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// alwaysMark makes queries mark their lists whatever it costs, until the test ends.
+func alwaysMark(t *testing.T) {
+	worth, dense := plainWorth, denseMark
+	plainWorth, denseMark = 1e15, 0
+	t.Cleanup(func() { plainWorth, denseMark = worth, dense })
+}
+
+// marks answers a request on one core, and says how many lists were marked, asked, and marked with the levels of those that are asked.
+func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, asked, leveled int) {
+	t.Helper()
+	q, err := s.e.Prepare(context.Background(), &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.e.Release(q)
+	q.marking.on = false
+	q.Begin(ask.BMM)
+	found, err := q.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, mask := range q.marking.masks {
+		if mask != 0 {
+			t.Fatalf("a mark of document %d of a window is left", i)
+		}
+	}
+	if !q.marking.on {
+		return found.Hits, 0, 0, 0
+	}
+	for _, l := range q.marking.lists {
+		if l.marked.mapped {
+			leveled++
+		}
+	}
+	return found.Hits, len(q.marking.lists), len(q.marking.asked), leveled
+}
+
+// Lists that are marked, of all kinds and for all models, give what the definition gives: on one core, and on two.
+func TestMarksGiveTheDefinition(t *testing.T) {
+	alwaysMark(t)
+	rng := rand.New(rand.NewPCG(91, 92))
+	root := searchtest.Scratch(t)
+	marked := 0
+	for i := range 120 {
+		p := searchtest.RandomPlain(rng, []int{300, 3000, 3000, 90_000}[rng.IntN(4)], 2+rng.IntN(10))
+		dir := searchtest.IndexDir(root, i)
+		s := write(t, p, dir)
+		for range 4 {
+			words := searchtest.RandomWords(rng, p)
+			k := []int{1, 2, 10, 100}[rng.IntN(4)]
+			model := searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]
+			r := ask.Request{Words: words, K: k, Model: model}
+			want := p.Search(t, s.e.Index, words, k, ask.Or, model)
+			got, n, _, _ := marks(t, s, r)
+			if !slices.Equal(got, want) {
+				t.Fatalf("index %d (%d documents), %v, %v, k %d:\n got %v\nwant %v", i, len(p.Lengths), words, model, k, searchtest.Head(got), searchtest.Head(want))
+			}
+			if n > 0 {
+				marked++
+			}
+			r.Parallel = &ask.Parallel{Engine: engine.Multicore, Threads: 2}
+			both, err := s.Search(context.Background(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(both.Hits, want) {
+				t.Fatalf("index %d, %v, %v, k %d, two cores:\n got %v\nwant %v", i, words, model, k, searchtest.Head(both.Hits), searchtest.Head(want))
+			}
+		}
+		s.Close()
+		os.RemoveAll(dir)
+	}
+	if marked < 100 {
+		t.Errorf("only %d queries with marks", marked)
+	}
+}
+
+// The same where some lists have levels, and are asked or marked.
+func TestMarksAndLevels(t *testing.T) {
+	p, s := leveled(t)
+	rng := rand.New(rand.NewPCG(93, 94))
+	marked, asked, leveledOnes := 0, 0, 0
+	for round := range 40 {
+		if round == 20 {
+			alwaysMark(t)
+		}
+		var words []ask.Word
+		for _, w := range rng.Perm(len(p.Words))[:2+rng.IntN(7)] {
+			words = append(words, ask.Word{Text: p.Words[w], Weight: []float64{1, 1, 0.5, 3}[rng.IntN(4)]})
+		}
+		k := []int{1, 10, 10, 100, 1000}[rng.IntN(5)]
+		model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene}, model.BM25{K1: 0.9, B: 0.4}, model.Dirichlet{}}[max(0, rng.IntN(8)-4)]
+		got, n, others, mapped := marks(t, s, ask.Request{Words: words, K: k, Model: model})
+		if want := p.Search(t, s.e.Index, words, k, ask.Or, model); !slices.Equal(got, want) {
+			t.Fatalf("round %d, %v, k %d, %v: got %v, want %v", round, words, k, model, searchtest.Head(got), searchtest.Head(want))
+		}
+		marked, asked, leveledOnes = marked+min(n, 1), asked+min(others, 1), leveledOnes+min(mapped, 1)
+	}
+	if marked < 12 || asked < 8 || leveledOnes < 5 {
+		t.Errorf("%d queries with marks, %d that asked, %d by levels", marked, asked, leveledOnes)
+	}
+}
+
+// Where more is found than was expected the rest of the query is answered without marks.
+func TestMarksAreGivenUp(t *testing.T) {
+	alwaysMark(t)
+	p, s := leveled(t)
+	words := []ask.Word{{Text: p.Words[7], Weight: 1}, {Text: p.Words[8], Weight: 1}}
+	r := ask.Request{Words: words, K: 10}
+	q, err := s.e.Prepare(context.Background(), &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.e.Release(q)
+	q.Begin(ask.BMM)
+	q.window.prepare()
+	q.byBound = append(q.byBound[:0], q.Lists...)
+	q.chooseSpan()
+	q.planMarks()
+	if !q.marking.on {
+		t.Fatal("there are no marks")
+	}
+	q.marking.plain = 1
+	base := uint32(0)
+	for q.marking.on && base < q.to {
+		base = q.markWindow(base)
+	}
+	if base == 0 || base >= q.to {
+		t.Fatalf("marks were given up at document %d of %d", base, q.to)
+	}
+	for base < q.to {
+		base = q.addWindow(base)
+	}
+	if got, want := q.Heap.Hits(), p.Search(t, s.e.Index, words, 10, ask.Or, model.BM25{}); !slices.Equal(got, want) {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,91 @@
+package eval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/collocate/collocate/index"
+)
+
+// maxScore is Turtle and Flood's algorithm. Lists are ordered by rising bound. Those at the
+// front whose bounds together cannot beat the threshold are not essential: a document
+// that only they hold cannot win. Candidates come from the essential lists; the others are asked
+// about a candidate from the highest bound down, as long as it can still win.
+func maxScore(q *Query) error {
+	q.start()
+	lists := append(q.byBound[:0], q.Lists...)
+	q.byBound = lists
+	slices.SortStableFunc(lists, func(a, b *list) int { return cmp.Compare(a.max, b.max) })
+	sums := q.sums[:0] // sums[i]: bounds of lists 0 to i
+	total := 0.0
+	for _, l := range lists {
+		total += l.max
+		sums = append(sums, total)
+	}
+	q.sums = sums
+
+	essential := 0
+	for {
+		for essential < len(lists) && sums[essential] <= q.cut {
+			essential++
+		}
+		if essential == len(lists) {
+			return nil
+		}
+		doc := nextCandidate(lists[essential:])
+		if doc >= q.to {
+			return nil
+		}
+		q.maxScoreCandidate(doc, lists, sums, essential)
+		if err := q.tick(); err != nil {
+			return err
+		}
+	}
+}
+
+// nextCandidate is the smallest document that the lists stand on.
+func nextCandidate(lists []*list) uint32 {
+	doc := uint32(index.End)
+	for _, l := range lists {
+		doc = min(doc, l.Doc())
+	}
+	return doc
+}
+
+// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it.
+func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, essential int) {
+	length := q.c.Lengths[doc]
+	clear(q.scores)
+	sum := 0.0
+	for _, l := range lists[essential:] {
+		if l.Doc() == doc {
+			sum += q.note(l, doc, length)
+			l.Next()
+		}
+	}
+	for i := essential - 1; i >= 0; i-- {
+		if sum+sums[i] <= q.cut {
+			return
+		}
+		if l := lists[i]; l.Seek(doc) == doc {
+			sum += q.note(l, doc, length)
+		}
+	}
+	q.push(doc, q.noted())
+}
+
+// note scores the posting that a list stands on and keeps it for noted.
+func (q *Query) note(l *list, doc, length uint32) float64 {
+	s := l.scoreHere(doc, length)
+	q.scores[l.pos] = s
+	return float64(s)
+}
+
+// noted is the sum of the noted scores in query order. The zeros between change nothing.
+func (q *Query) noted() float32 {
+	sum := float32(0)
+	for _, s := range q.scores {
+		sum += s
+	}
+	return sum
+}

@@ -1,0 +1,70 @@
+package eval
+
+import (
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// oneWord is bmm for a query of one word. No sums are needed: blocks that can win are decoded, and the
+// documents that do are sifted out, of long lists by their buckets first: most lengths are never fetched. With it "times", in 13,761 eLife paragraphs, takes
+// a fifth less for 100 and 1,000 answers.
+func (q *Query) oneWord(l *list) error {
+	if l.Levels != nil && l.lowX != nil && q.floor >= 0 {
+		return q.oneByLevels(l)
+	}
+	w, b, m := &q.window, &l.postings, &q.meeting
+	m.sifter.prepare(l)
+	var docs [index.BlockSize]uint32
+	for block := l.FindBlock(0, q.from); block < len(l.Last); block++ {
+		if block > 0 && l.Last[block-1] >= q.to-1 {
+			return nil
+		}
+		if block%index.SuperBlocks == 0 && l.boundOfRuns(block/index.SuperBlocks, block/index.SuperBlocks+1) <= q.cut {
+			block += index.SuperBlocks - 1
+			continue
+		}
+		if l.boundOf(block) <= q.cut {
+			continue
+		}
+		if err := q.tick(); err != nil {
+			return err
+		}
+		n := l.DecodeDocs(block, &docs)
+		if n == 0 || l.DecodeTFs(block, &b.tfs) != n {
+			return nil // damaged: l.Err says so
+		}
+		lo, hi := firstAtLeast(docs[:n], q.from), n
+		if docs[n-1] >= q.to {
+			hi = firstAtLeast(docs[:n], q.to)
+		}
+		l.use(block)
+		l.scored += int64(max(hi-lo, 0))
+		if lo >= hi {
+			continue
+		}
+		if m.sifter.ready() && q.cut >= 0 {
+			n = m.sifter.sift(l, docs[lo:hi], b.tfs[lo:hi], q.cut, m.docs[:], m.tfs[0][:])
+			l.sift(m.docs[:n], m.tfs[0][:n], q.cut, w)
+		} else {
+			l.sift(docs[lo:hi], b.tfs[lo:hi], q.cut, w)
+		}
+		q.pushFound()
+	}
+	return nil
+}
+
+// sift leaves the postings whose score is above need in window.found.
+func (l *list) sift(docs, tfs []uint32, need float64, w *window) {
+	w.found = w.found[:0]
+	if l.bm25 != nil {
+		w.sift(l.bm25, docs, tfs, need)
+		return
+	}
+	var scores [index.BlockSize]float32
+	l.batch(docs, tfs, scores[:len(docs)])
+	for i, s := range scores[:len(docs)] {
+		if float64(s) > need {
+			w.found = append(w.found, simd.MakeCandidate(docs[i], s))
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/lookup"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/topk"
+)
+
+// Query is a request being answered. Queries are reused: what they hold stays allocated.
+type Query struct {
+	lookup.Wording
+	ctx     context.Context
+	Mode    ask.Mode
+	bounds  bool    // the bounds of all lists are wanted
+	Lists   []*list // one for each term
+	c       *model.Collection
+	weigher model.Weigher
+
+	from, to uint32 // documents that are looked at
+	Heap     topk.Heap
+	floor    float32 // a score that k documents are known to beat before any was looked at; -1: none is
+	theta    float32 // the score to beat: the floor until there are k answers
+	cut      float64 // no document whose bounds add up to this or less can beat it
+	anyOrder bool    // one that only equals theta may win
+	Hair     float64 // how much lower than theta cut is, relatively
+
+	byBound  []*list   // working copy for algorithms that order the lists
+	sums     []float64 // of bounds, in that order
+	scores   []float32 // by query position, of the document being scored
+	window   window    // of taat and bmm
+	span     uint32    // documents in a window of bmm
+	meeting  meeting   // of the lists, mode And
+	fullSpan uint32    // what that grows to
+	plain    plainly   // of bmm
+	grid     grid      // of bmm
+	seeds    *seeds    // of many words; nil until it had any
+	expected expected  // of bmm
+	marking  marking   // of bmm
+	ticks    int
+	Stats    ask.Stats
+	used     int64 // blocks in which a posting was scored
+	trace    bool
+	traceAt  int64 // Entered of the next point of the trace
+	team     *Team // those who answer it together, if several do
+	mate     mate  // what this one of them knows
+	pool     []*list
+}
+
+// Open opens the lists of the terms.
+func (q *Query) Open(s *Engine, a ask.Algorithm) error {
+	w, open := q.weigher, q.opener(a)
+	for len(q.pool) < len(q.Terms) {
+		q.pool = append(q.pool, &list{})
+	}
+	q.Lists = q.pool[:len(q.Terms)]
+	norm := w.QueryNorm(q.Terms)
+	usual, _ := w.(*model.BM25Weigher)
+	var scorer model.Scorer
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		l := q.Lists[i]
+		if usual != nil {
+			scorer = usual.ScorerIn(&l.own, t)
+		} else {
+			scorer = w.ScorerOf(t, norm)
+		}
+		if err := open(l, s.Index, t, scorer, i); err != nil {
+			return fmt.Errorf("word %q: %w", t.Text, err)
+		}
+		q.Stats.Words++
+		q.Stats.Postings += int64(t.Info.DF)
+	}
+	q.Hair = 0
+	if n := len(q.Terms); n > 2 {
+		q.Hair = float64(n+4) * 0x1p-23
+	}
+	q.floor, q.plain, q.grid.rest = -1, plainly{}, plainly{}
+	q.rewind()
+	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
+	return nil
+}
+
+// opener is how an algorithm wants the lists to be opened.
+func (q *Query) opener(a ask.Algorithm) func(*list, *index.Reader, *model.Term, model.Scorer, int) error {
+	switch {
+	case q.Mode == ask.And && len(q.Terms) > 1 && a != ask.Exhaustive && a != ask.TAAT && !q.bounds:
+		return (*list).openDocs
+	case a == ask.Auto || a == ask.BMM || a == ask.TAAT:
+		return (*list).openBlocks
+	}
+	return (*list).open
+}
+
+// Run answers the query with an algorithm.
+func (q *Query) Run(a ask.Algorithm) error {
+	if len(q.Lists) == 0 {
+		return nil
+	}
+	if q.team == nil {
+		q.sow()
+	}
+	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || len(q.Lists) == 1) && q.team == nil && !q.trace
+	do := algorithms[a].or
+	if q.Mode == ask.And && len(q.Lists) > 1 {
+		do = algorithms[a].and
+	}
+	if err := do(q); err != nil {
+		return err
+	}
+	for i, l := range q.Lists {
+		q.Stats.Scored += l.scored
+		q.Stats.Decoded += l.decoded
+		q.used += l.used
+		l.scored, l.decoded, l.used = 0, 0, 0
+		if err := l.Err(); err != nil {
+			return fmt.Errorf("word %q: %w", q.Terms[i].Text, err)
+		}
+	}
+	return nil
+}
+
+// push offers a document that was scored. Documents come in rising order, unless anyOrder says otherwise, so that
+// one whose score only equals the worst of the k best loses.
+func (q *Query) push(doc uint32, score float32) {
+	if score <= q.theta {
+		return
+	}
+	if q.team != nil {
+		q.offer(doc, score)
+		return
+	}
+	if !q.Heap.Add(doc, score) {
+		return
+	}
+	q.Stats.Entered++
+	if !q.Heap.Full() {
+		return
+	}
+	q.theta = q.Heap.Worst()
+	if q.anyOrder {
+		q.theta = below(q.theta)
+	}
+	q.cut = float64(q.theta) * (1 - q.Hair)
+	if q.trace && q.Stats.Entered >= q.traceAt {
+		q.Stats.Thresholds = append(q.Stats.Thresholds, ask.Threshold{Entered: q.Stats.Entered, Doc: doc, Score: q.theta})
+		q.traceAt = q.Stats.Entered + q.Stats.Entered/8 + 1
+	}
+}
+
+// scoreAt scores a document from the lists that stand on it, in query order.
+func (q *Query) scoreAt(doc uint32) float32 {
+	length := q.c.Lengths[doc]
+	sum := float32(0)
+	for _, l := range q.Lists {
+		if l.Doc() == doc {
+			sum += l.scoreHere(doc, length)
+		}
+	}
+	return sum
+}
+
+// tick is called for every document or window of an algorithm's loop: now and then it looks whether the
+// search was given up.
+func (q *Query) tick() error {
+	if q.ticks++; q.ticks&0x7f == 0 {
+		return q.pause()
+	}
+	return nil
+}
+
+// pause looks at the world outside.
+func (q *Query) pause() error {
+	if q.team != nil {
+		q.refresh()
+	}
+	return q.ctx.Err()
+}
+
+// start moves all lists to the first document of the range.
+func (q *Query) start() {
+	if q.from > 0 {
+		for _, l := range q.Lists {
+			l.Seek(q.from)
+		}
+	}
+}
+
+// FinalStats completes the statistics.
+func (q *Query) FinalStats() ask.Stats {
+	s := q.Stats
+	for _, l := range q.Lists {
+		s.Blocks += int64(l.Blocks())
+	}
+	s.Skipped = s.Blocks - q.used
+	return s
+}
+
+// Finish answers a query that was prepared.
+func (q *Query) Finish() (*ask.Result, error) {
+	if err := q.Run(q.Stats.Algorithm); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return &ask.Result{Hits: q.Heap.Hits(), Stats: q.FinalStats()}, nil
+}

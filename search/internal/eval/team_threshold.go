@@ -1,0 +1,166 @@
+package eval
+
+import (
+	"math"
+	"sync"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/topk"
+)
+
+// mate is what a worker of a team knows about the answers to beat. An answer is a number that
+// orders like the result, see topK; only answers above the bar can be in the result. 0 means that
+// there is no bar yet.
+type mate struct {
+	bar     uint64
+	at      uint32    // documents before this one will not come any more in this piece
+	end     uint32    // of the last piece
+	low     uint64    // the worst answer so far (sh-wr)
+	pending []float32 // scores that were kept and not yet counted (early)
+}
+
+// offer is push for a worker of a team.
+func (q *Query) offer(doc uint32, score float32) {
+	t, m := q.team, &q.mate
+	m.at = doc
+	key := topk.KeyOf(doc, score)
+	if key <= m.bar || !q.Heap.Add(doc, score) {
+		return
+	}
+	q.Stats.Entered++
+	full := q.Heap.Full()
+	if full {
+		m.bar = max(m.bar, q.Heap.Keys[0])
+	}
+	switch t.policy {
+	case ask.SharedFull:
+		if full {
+			t.raise(m.bar)
+		}
+	case ask.SharedHalf:
+		m.low = min(m.low, key)
+		if full {
+			m.low = q.Heap.Keys[0]
+		}
+		if q.halfFull() {
+			t.raise(m.low)
+		}
+	case ask.Early:
+		if full {
+			t.raise(m.bar)
+		}
+		if m.pending = append(m.pending, score); len(m.pending) >= t.pending {
+			q.count()
+		}
+	}
+	q.refresh()
+}
+
+func (q *Query) halfFull() bool { return 2*len(q.Heap.Keys) >= q.Heap.K }
+
+// count adds the scores that are pending to the histogram.
+func (q *Query) count() {
+	if len(q.mate.pending) > 0 {
+		q.team.raise(q.team.tally.add(q.mate.pending))
+		q.mate.pending = q.mate.pending[:0]
+	}
+}
+
+// refresh looks at what the others have told, and sets the score to beat.
+//
+// A bar is a score with a document: of the answers with that score the ones with a lower
+// document win. Where such documents can still come, scores that equal it must not be skipped.
+func (q *Query) refresh() {
+	m := &q.mate
+	if p := q.team.policy; p != ask.Local && (p != ask.SharedHalf || q.halfFull()) {
+		m.bar = max(m.bar, q.team.bar.Load())
+	}
+	if m.bar == 0 {
+		return
+	}
+	score := math.Float32frombits(uint32(m.bar >> 32))
+	if ^uint32(m.bar) > m.at {
+		score = below(score)
+	}
+	if score > q.theta {
+		q.theta = score
+		q.cut = float64(score) * (1 - q.Hair)
+	}
+}
+
+// below is the next lower score; -1 below 0.
+func below(score float32) float32 {
+	if score == 0 {
+		return -1
+	}
+	return math.Float32frombits(math.Float32bits(score) - 1)
+}
+
+// raise raises the common bar.
+func (t *Team) raise(bar uint64) {
+	for {
+		old := t.bar.Load()
+		if bar <= old || t.bar.CompareAndSwap(old, bar) {
+			return
+		}
+	}
+}
+
+const (
+	tallyGroups = 64
+	tallySize   = tallyGroups * tallyGroups
+)
+
+// tally counts the scores of different documents in a histogram of two levels. As soon as there are k, the k-th
+// largest is bounded from below by the lowest score in its bin.
+type tally struct {
+	mu     sync.Mutex
+	k      int
+	scale  float32
+	total  int
+	groups [tallyGroups]int
+	bins   [tallySize]int32
+	lows   [tallySize]float32
+}
+
+// reset empties the histogram; no score is above most.
+func (h *tally) reset(k int, most float64) {
+	h.k, h.total = k, 0
+	h.scale = 0
+	if most > 0 {
+		h.scale = min(float32((tallySize-1)/most), math.MaxFloat32)
+	}
+	clear(h.groups[:])
+	clear(h.bins[:])
+}
+
+// add counts scores and returns a bar: there are k documents above it, or it is 0.
+func (h *tally) add(scores []float32) (bar uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range scores {
+		i := min(int(s*h.scale), tallySize-1)
+		if h.bins[i] == 0 || s < h.lows[i] {
+			h.lows[i] = s
+		}
+		h.bins[i]++
+		h.groups[i/tallyGroups]++
+	}
+	if h.total += len(scores); h.total < h.k {
+		return 0
+	}
+	group, above := tallyGroups-1, 0
+	for above+h.groups[group] < h.k {
+		above += h.groups[group]
+		group--
+	}
+	bin := group*tallyGroups + tallyGroups - 1
+	for above+int(h.bins[bin]) < h.k {
+		above += int(h.bins[bin])
+		bin--
+	}
+	if h.lows[bin] == 0 {
+		return 0
+	}
+	return uint64(math.Float32bits(h.lows[bin]))<<32 - 1
+}

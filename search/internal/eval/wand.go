@@ -1,0 +1,90 @@
+package eval
+
+import (
+	"slices"
+)
+
+// wand is Broder et al.'s algorithm. Lists are ordered by the document they stand on. The
+// pivot is the first list at which the bounds so far beat the threshold: no document before the
+// pivot's can win. If the first list stands on it too, it is scored, else a list before is moved there.
+func wand(q *Query) error {
+	lists := q.sortedByDoc()
+	for {
+		pivot, doc := q.pivot(lists)
+		if pivot < 0 {
+			return nil
+		}
+		if lists[0].Doc() == doc {
+			q.scorePivot(lists, pivot, doc)
+		} else {
+			moveTo(lists, behindPivot(lists, pivot, doc), doc)
+		}
+		if err := q.tick(); err != nil {
+			return err
+		}
+	}
+}
+
+func (q *Query) sortedByDoc() []*list {
+	q.start()
+	lists := append(q.byBound[:0], q.Lists...)
+	q.byBound = lists
+	slices.SortStableFunc(lists, func(a, b *list) int { return int(int64(a.Doc()) - int64(b.Doc())) })
+	return lists
+}
+
+// pivot returns the last list that stands on the pivot document, and that document; -1 if no
+// document can win any more.
+func (q *Query) pivot(lists []*list) (int, uint32) {
+	sum := 0.0
+	for i, l := range lists {
+		if l.Doc() >= q.to {
+			break
+		}
+		if sum += l.max; sum > q.cut {
+			doc := l.Doc()
+			for i+1 < len(lists) && lists[i+1].Doc() == doc {
+				i++
+			}
+			return i, doc
+		}
+	}
+	return -1, 0
+}
+
+// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it.
+func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) {
+	q.push(doc, q.scoreAt(doc))
+	for _, l := range lists[:pivot+1] {
+		l.Next()
+	}
+	for i := pivot; i >= 0; i-- {
+		sink(lists, i)
+	}
+}
+
+// behindPivot is the last list that does not stand on the pivot document yet: it has the most
+// to jump over.
+func behindPivot(lists []*list, pivot int, doc uint32) int {
+	for lists[pivot].Doc() == doc {
+		pivot--
+	}
+	return pivot
+}
+
+// moveTo moves a list forward and to its place in the order.
+func moveTo(lists []*list, i int, doc uint32) {
+	lists[i].Seek(doc)
+	sink(lists, i)
+}
+
+// sink restores the order after list i has moved forward.
+func sink(lists []*list, i int) {
+	l := lists[i]
+	doc := l.Doc()
+	for i+1 < len(lists) && lists[i+1].Doc() < doc {
+		lists[i] = lists[i+1]
+		i++
+	}
+	lists[i] = l
+}

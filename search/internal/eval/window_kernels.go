@@ -1,0 +1,155 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/simd"
+)
+
+// sift leaves the postings whose score is above need in found. Most are not, and that is
+// seen without a division. There are at most a block of them.
+func (w *window) sift(s *model.BM25Scorer, docs, tfs []uint32, need float64) {
+	if len(docs) == 0 {
+		return
+	}
+	tfs = tfs[:len(docs)]
+	limit := s.Limit(need)
+	if !simd.HasAVX512 {
+		w.plainSift(s, docs, tfs, need, limit)
+		return
+	}
+	n := simd.SiftAVX512(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0], &w.xs[0])
+	for i, x := range w.xs[:n] {
+		if score := s.OfX(x); float64(score) > need {
+			w.found = append(w.found, simd.MakeCandidate(w.docs[i], score))
+		}
+	}
+}
+
+func (w *window) plainSift(s *model.BM25Scorer, docs, tfs []uint32, need float64, limit float32) {
+	lengths, a, b := s.W.C.Lengths, s.A, s.B
+	found := w.found
+	for i, d := range docs {
+		k := a + float32(b*float32(lengths[d]))
+		x := float32(k * bm25.Reciprocal(tfs[i]))
+		if x > limit {
+			continue
+		}
+		if score := s.OfX(x); float64(score) > need {
+			found = append(found, simd.MakeCandidate(d, score))
+		}
+	}
+	w.found = found
+}
+
+// filter leaves the documents with scores above need in found.
+func (w *window) filter(docs []uint32, scores []float32, need float64) {
+	w.found = w.found[:0]
+	if len(docs) == 0 {
+		return
+	}
+	scores = scores[:len(docs)]
+	if simd.HasAVX512 {
+		w.room(len(docs))
+		n := simd.FilterAVX512(&docs[0], &scores[0], len(docs), simd.Floor32(need), &w.found[:1][0])
+		w.found = w.found[:n]
+		return
+	}
+	w.plainFilter(docs, scores, need)
+}
+
+func (w *window) plainFilter(docs []uint32, scores []float32, need float64) {
+	for i, s := range scores {
+		if float64(s) > need {
+			w.found = append(w.found, simd.MakeCandidate(docs[i], s))
+		}
+	}
+}
+
+// scan leaves in found the touched documents among the first n whose sum is above need, and makes all
+// untouched again.
+func (w *window) scan(base uint32, n int, need float64) {
+	w.found = w.found[:0]
+	if simd.HasAVX512 && n > 0 {
+		w.room(n)
+		got := simd.ScanAVX512(&w.sums[0], n, base, simd.Floor32(need), &w.found[:1][0])
+		w.found = w.found[:got]
+		return
+	}
+	w.plainScan(base, n, need)
+}
+
+func (w *window) plainScan(base uint32, n int, need float64) {
+	untouched := math.Float32frombits(simd.SignBit)
+	for i, sum := range w.sums[:n] {
+		if math.Float32bits(sum) == simd.SignBit {
+			continue
+		}
+		w.sums[i] = untouched
+		if float64(sum) > need {
+			w.found = append(w.found, simd.MakeCandidate(base+uint32(i), sum))
+		}
+	}
+}
+
+// keep drops the candidates whose sum is not above need. Which these are nobody can guess: with a branch for each, queries of 50 and 100 words take a third and a
+// half longer.
+func (w *window) keep(need float64) {
+	n, at := 0, 0
+	if simd.HasAVX512 && len(w.found) >= manyToKeep {
+		at = len(w.found) &^ 7
+		n = simd.KeepAVX512(&w.found[0], at, simd.Floor32(need))
+	}
+	w.plainKeep(n, at, need)
+}
+
+// manyToKeep is from how many candidates on the kernel, which looks at 8 at a time, is worth the call.
+const manyToKeep = 64
+
+// plainKeep is keep for the candidates from a position on; the first n stay.
+func (w *window) plainKeep(n, from int, need float64) {
+	kept := w.found[:n]
+	for _, c := range w.found[from:] {
+		if float64(c.Sum()) > need {
+			kept = append(kept, c)
+		}
+	}
+	w.found = kept
+}
+
+// room makes sure that n candidates fit into found.
+func (w *window) room(n int) {
+	if cap(w.found) < n+simd.KernelSlack {
+		w.found = make([]simd.Candidate, 0, max(2*cap(w.found), n+simd.KernelSlack))
+	}
+}
+
+// merge adds the scores of a list to the candidates.
+func (w *window) merge(b *buffer) {
+	if b.lo == b.hi || len(w.found) == 0 {
+		return
+	}
+	if simd.HasAVX512 {
+		simd.MergeAVX512(&b.docs[b.lo], &b.scores[b.lo], b.hi-b.lo, &w.found[0], len(w.found))
+		return
+	}
+	w.plainMerge(b)
+}
+
+func (w *window) plainMerge(b *buffer) {
+	docs, at := b.docs[:b.hi], b.lo
+	for i, c := range w.found {
+		doc := c.Doc()
+		for at < len(docs) && docs[at] < doc {
+			at++
+		}
+		if at == len(docs) {
+			return
+		}
+		if docs[at] == doc {
+			w.found[i] = simd.MakeCandidate(doc, c.Sum()+b.scores[at])
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package lookup answers the question: what does the index know of a query's words?
+//
+// A [Lexicon] is the index's dictionary and analyzer with a cache of words in front. A [Wording] is
+// the words of one query. Looking them up has three steps, Read, Guess and LookUp. Each asks memory
+// for what the next step needs, so that the steps of several queries can be interleaved.
+//
+// Invariants:
+//   - Terms are in the order in which words first appear in the query; a repeated word is one term
+//     with the sum of the weights.
+//   - In mode And a query with an unknown word has no terms.
+//   - The cache holds what the index said; a word that is pushed out is looked up again.
+package lookup

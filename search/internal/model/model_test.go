@@ -1,0 +1,59 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/collocate/collocate/index"
+)
+
+// The models against their formulas in plain float64.
+func TestModelsAreTheirFormulas(t *testing.T) {
+	c := &Collection{Docs: 1000, Tokens: 150_000}
+	term := Term{Weight: 2, Info: index.Term{DF: 40, CF: 90}}
+	other := Term{Weight: 1, Info: index.Term{DF: 7, CF: 7}}
+	rng := rand.New(rand.NewPCG(8, 9))
+	for range 2000 {
+		length := uint32(rng.IntN(100_000)) + 2
+		tf := min(uint32(rng.ExpFloat64()*5)+1, length-1)
+		f, l := float64(tf), float64(length)
+		norm := math.Hypot(2*math.Log(1+1000.0/40), math.Log(1+1000.0/7))
+		share := f / l
+		for _, m := range []struct {
+			model Model
+			want  float64
+		}{
+			{Cosine{}, 2 * math.Log(1+1000.0/40) / norm * math.Sqrt(f/l)},
+			{Dirichlet{Mu: 300}, 2 * max(0, math.Log((f+300*90/150_000.0)/(l+300))-math.Log(300*90/150_000.0/(l+300))+math.Log(300/(l+300)))},
+			{DPH{}, 2 * max(0, (1-share)*(1-share)/(f+1)*(f*math.Log2(f*150/l*1000/90)+0.5*math.Log2(2*math.Pi*f*(1-share))))},
+		} {
+			w, err := WeigherOf(m.model, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := float64(w.ScorerOf(&term, w.QueryNorm([]Term{term, other})).Score(tf, length))
+			if math.Abs(got-m.want) > 1e-5*(1+m.want) {
+				t.Fatalf("%v, tf %d, length %d: %v, want %v", m.model, tf, length, got, m.want)
+			}
+		}
+	}
+}
+
+func TestModelNames(t *testing.T) {
+	for _, name := range Models() {
+		m, err := ParseModel(name)
+		if err != nil || len(m.String()) < len(name) || m.String()[:len(name)] != name {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	if _, err := ParseModel("tfidf"); err == nil {
+		t.Error("tfidf was taken")
+	}
+	c := &Collection{}
+	for _, m := range []Model{BM25{K1: -1}, BM25{K1: 1, B: 2}, Dirichlet{Mu: -1}, Dirichlet{Mu: math.NaN()}} {
+		if _, err := WeigherOf(m, c); err == nil {
+			t.Errorf("%v was taken", m)
+		}
+	}
+}

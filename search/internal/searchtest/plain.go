@@ -1,0 +1,244 @@
+package searchtest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// Plain is an index as plain slices, and search by the definition: the oracle.
+type Plain struct {
+	Lengths []uint32
+	Words   []string
+	Docs    [][]uint32
+	TFs     [][]uint32
+}
+
+// RandomPlain makes an index of up to maxDocs documents whose lists are of all kinds: one
+// posting to every document, clustered, with huge frequencies, with many equal scores.
+func RandomPlain(rng *rand.Rand, maxDocs, words int) *Plain {
+	p := &Plain{}
+	n := rng.IntN(maxDocs) + 1
+	kinds := []int{1, 3, 60, 2000}[rng.IntN(4)] // few different lengths make ties
+	for range n {
+		p.Lengths = append(p.Lengths, uint32(rng.IntN(kinds)*(1+rng.IntN(3))+1))
+	}
+	for w := range words {
+		density := rng.Float64()
+		density *= density
+		switch rng.IntN(8) {
+		case 0:
+			density = 1
+		case 1:
+			density = 2 / float64(n)
+		}
+		maxTF := []int{1, 2, 8, 300}[rng.IntN(4)]
+		var docs, tfs []uint32
+		inside := true
+		for d := range n {
+			if rng.IntN(200) == 0 {
+				inside = !inside
+			}
+			if inside && rng.Float64() < density || d == n-1 && docs == nil {
+				docs = append(docs, uint32(d))
+				tf := uint32(rng.ExpFloat64()*float64(maxTF)/4) + 1
+				if rng.IntN(500) == 0 {
+					tf = rng.Uint32N(1<<uint(rng.IntN(30)+1)) + 1
+				}
+				tfs = append(tfs, tf)
+			}
+		}
+		p.Words = append(p.Words, fmt.Sprintf("w%03d", w))
+		p.Docs = append(p.Docs, docs)
+		p.TFs = append(p.TFs, tfs)
+	}
+	return p
+}
+
+// Scratch is a folder in memory where there is one: thousands of indexes are written there.
+func Scratch(t testing.TB) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "search"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
+}
+
+// Write writes the index into a folder.
+func (p *Plain) Write(t testing.TB, dir string) {
+	t.Helper()
+	w, err := index.Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	id := func(d int) string { return fmt.Sprintf("doc%d", d) }
+	if err := w.SetDocuments(index.Documents{Analyzer: "whitespace", Lengths: p.Lengths, ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range p.Words {
+		if err := w.Add([]byte(word), p.Docs[i], p.TFs[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Search is the definition: score everything, sort, cut. The index is the one that was written.
+func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, mode ask.Mode, m model.Model) []ask.Hit {
+	t.Helper()
+	return best(p.scores(t, ix, p, words, mode, m), k)
+}
+
+// scores scores the documents that have the words, with the weights that these have in the whole index.
+func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word, mode ask.Mode, m model.Model) map[uint32]float32 {
+	t.Helper()
+	type known struct {
+		ask.Word
+		list int
+	}
+	var query []known
+	var missing bool
+	for _, w := range words {
+		if i := slices.IndexFunc(query, func(o known) bool { return o.Text == w.Text }); i >= 0 {
+			query[i].Weight += w.Weight
+			continue
+		}
+		list := slices.Index(p.Words, w.Text)
+		if list < 0 {
+			missing = true
+			continue
+		}
+		query = append(query, known{w, list})
+	}
+	if mode == ask.And && missing {
+		return nil
+	}
+	if m == nil {
+		m = model.BM25{}
+	}
+	c := model.NewCollection(ix)
+	weigher, err := model.WeigherOf(m, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var terms []model.Term
+	for _, w := range query {
+		info := index.Term{DF: uint32(len(whole.Docs[w.list]))}
+		for _, tf := range whole.TFs[w.list] {
+			info.CF += uint64(tf)
+		}
+		terms = append(terms, model.Term{Weight: w.Weight, Info: info})
+	}
+	sums := map[uint32]float32{}
+	has := map[uint32]int{}
+	for i, w := range query {
+		sc := weigher.ScorerOf(&terms[i], weigher.QueryNorm(terms))
+		for j, d := range p.Docs[w.list] {
+			sums[d] += sc.Score(p.TFs[w.list][j], p.Lengths[d])
+			has[d]++
+		}
+	}
+	if mode == ask.And {
+		maps.DeleteFunc(sums, func(d uint32, _ float32) bool { return has[d] < len(query) })
+	}
+	return sums
+}
+
+// best is the k best of some documents.
+func best(sums map[uint32]float32, k int) []ask.Hit {
+	var hits []ask.Hit
+	for d, score := range sums {
+		hits = append(hits, ask.Hit{Doc: d, Score: score})
+	}
+	slices.SortFunc(hits, func(a, b ask.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	})
+	return hits[:min(k, len(hits))]
+}
+
+// SearchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches an index
+// that has only the partition's postings; the best of all partitions count.
+func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, size int) []ask.Hit {
+	t.Helper()
+	longest := 0
+	for i, w := range p.Words {
+		if slices.ContainsFunc(r.Words, func(o ask.Word) bool { return o.Text == w }) {
+			longest = max(longest, len(p.Docs[i]))
+		}
+	}
+	all := map[uint32]float32{}
+	for i := range (longest + size - 1) / size {
+		part := p.partition(r.Words, i, size, r.Parallel.Partition == ask.Adjusted)
+		for d, score := range part.scores(t, ix, p, r.Words, r.Mode, r.Model) {
+			if old, ok := all[d]; !ok || score > old {
+				all[d] = score
+			}
+		}
+	}
+	return best(all, r.K)
+}
+
+var TestModels = []model.Model{
+	model.BM25{}, model.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene}, model.BM25{K1: 1.2, B: 0, Variant: bm25.Lucene7},
+	model.BM25{K1: 2, B: 1, Variant: bm25.Plus}, model.BM25{K1: 1.5, B: 0.75, Variant: bm25.L}, model.BM25{K1: 0, B: 1},
+	model.Cosine{}, model.Dirichlet{}, model.Dirichlet{Mu: 50}, model.DPH{},
+}
+
+func RandomWords(rng *rand.Rand, p *Plain) []ask.Word {
+	n := 1 + rng.IntN(4)
+	if rng.IntN(6) == 0 {
+		n = 1 + rng.IntN(2*len(p.Words))
+	}
+	var words []ask.Word
+	for range n {
+		w := ask.Word{Weight: 1}
+		if rng.IntN(12) == 0 {
+			w.Text = "unknown"
+		} else {
+			w.Text = p.Words[rng.IntN(len(p.Words))]
+		}
+		if rng.IntN(10) == 0 {
+			w.Weight = float64(rng.IntN(5)) + 0.5
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+func IndexDir(root string, i int) string { return filepath.Join(root, fmt.Sprint(i)) }
+
+// partition has, of the lists of the words, only the postings of a partition.
+func (p *Plain) partition(words []ask.Word, i, size int, adjusted bool) *Plain {
+	part := &Plain{Lengths: p.Lengths, Words: p.Words, Docs: slices.Clone(p.Docs), TFs: slices.Clone(p.TFs)}
+	first := uint32(0)
+	for w, docs := range p.Docs {
+		if slices.ContainsFunc(words, func(o ask.Word) bool { return o.Text == p.Words[w] }) && i*size < len(docs) {
+			first = max(first, docs[i*size])
+		}
+	}
+	for w, docs := range p.Docs {
+		from := min(i*size, len(docs))
+		n := min(size, len(docs)-from)
+		if adjusted {
+			from, _ = slices.BinarySearch(docs, first)
+			n = min(n, len(docs)-from)
+		}
+		part.Docs[w], part.TFs[w] = docs[from:from+n], p.TFs[w][from:from+n]
+	}
+	return part
+}
+
+func Head(h []ask.Hit) []ask.Hit { return h[:min(len(h), 20)] }

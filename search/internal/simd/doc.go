@@ -1,0 +1,12 @@
+// Package simd answers the question: how does a loop over postings run on this processor?
+//
+// Its functions take blocks of postings 16 at a time with AVX-512. Callers test [HasAVX512] and
+// have a twin in plain Go, which defines the result; tests compare the two. The build tag purego,
+// and other processors, leave the assembly out. [Prefetch] and [Apart] are about caches.
+//
+// Invariants:
+//   - A kernel gives the bits of its twin: the same operations in the same order, never fused.
+//   - Kernels may write up to [KernelSlack] elements behind their last result, never more.
+//   - Documents are below the number of documents of the index; kernels do not check it.
+//   - The assembly knows the offsets of the fields of [Kernel] and [LevelSieve].
+package simd

@@ -1,0 +1,866 @@
+//go:build !purego
+
+#include "textflag.h"
+
+DATA lanes<>+0(SB)/8, $0x0000000100000000
+DATA lanes<>+8(SB)/8, $0x0000000300000002
+DATA lanes<>+16(SB)/8, $0x0000000500000004
+DATA lanes<>+24(SB)/8, $0x0000000700000006
+DATA lanes<>+32(SB)/8, $0x0000000900000008
+DATA lanes<>+40(SB)/8, $0x0000000b0000000a
+DATA lanes<>+48(SB)/8, $0x0000000d0000000c
+DATA lanes<>+56(SB)/8, $0x0000000f0000000e
+GLOBL lanes<>(SB), RODATA|NOPTR, $64
+
+// MASK leaves the lanes that are left of CX in K1: 16 or fewer.
+#define MASK \
+	MOVL $0xffff, AX; \
+	CMPQ CX, $16; \
+	JGE  2(PC); \
+	BZHIL CX, AX, AX; \
+	KMOVW AX, K1
+
+// KEEP appends the documents, frequencies and sums that K4 names to what was kept, and goes on to the next 16.
+#define KEEP \
+	KMOVW K4, AX; \
+	VPCOMPRESSD.Z Z0, K4, Z0; \
+	VPCOMPRESSD.Z Z1, K4, Z1; \
+	VCOMPRESSPS.Z Z2, K4, Z2; \
+	VMOVDQU32 Z0, (R10)(R12*4); \
+	VMOVDQU32 Z1, (R11)(R12*4); \
+	VMOVUPS Z2, (R8)(R12*4); \
+	POPCNTL AX, AX; \
+	ADDQ AX, R12; \
+	ADDQ $64, SI; \
+	ADDQ $64, DI; \
+	ADDQ $64, DX; \
+	SUBQ $16, CX
+
+// func XsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+// out[i] = (a + b*lengths[docs[i]]) * (1/tfs[i])
+TEXT ·XsAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ out+40(FP), R10
+	VBROADCASTSS 0(R9), Z20          // a
+	VBROADCASTSS 4(R9), Z21          // b
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22               // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24          // 1
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+xsLoop:
+	TESTQ CX, CX
+	JLE  xsDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  xsClasses
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+xsLength:
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  xsRare
+	VPERMI2PS Z23, Z22, Z1
+xsBack:
+	VMULPS Z1, Z2, Z2
+	VMOVUPS Z2, K1, (R10)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $64, R10
+	SUBQ $16, CX
+	JMP  xsLoop
+xsRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  xsBack
+xsClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  xsLength
+xsDone:
+	VZEROUPPER
+	RET
+
+// func ScoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+// out[i] = weight/(1+x) + plus
+TEXT ·ScoresAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ out+40(FP), R10
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS 8(R9), Z26          // weight
+	VBROADCASTSS 12(R9), Z27         // plus
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+scLoop:
+	TESTQ CX, CX
+	JLE  scDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  scClasses
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+scLength:
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  scRare
+	VPERMI2PS Z23, Z22, Z1
+scBack:
+	VMULPS Z1, Z2, Z2
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z26, Z2
+	VADDPS Z27, Z2, Z2
+	VMOVUPS Z2, K1, (R10)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	ADDQ $64, R10
+	SUBQ $16, CX
+	JMP  scLoop
+scRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  scBack
+scClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  scLength
+scDone:
+	VZEROUPPER
+	RET
+
+// func SiftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+// keeps the postings with x <= limit: documents and x.
+TEXT ·SiftAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ outDocs+48(FP), R10
+	MOVQ outX+56(FP), R11
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS limit+40(FP), Z26
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	XORQ R12, R12
+siLoop:
+	TESTQ CX, CX
+	JLE  siDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  siClasses
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+siLength:
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  siRare
+	VPERMI2PS Z23, Z22, Z1
+siBack:
+	VMULPS Z1, Z2, Z2
+	VCMPPS $2, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   siNext
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VCOMPRESSPS.Z Z2, K4, Z2
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVUPS Z2, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+siNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  siLoop
+siRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  siBack
+siClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  siLength
+siDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func PickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+// keeps the postings with scores above need: documents and scores.
+TEXT ·PickAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ lengths+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ outDocs+48(FP), R10
+	MOVQ outScores+56(FP), R11
+	VBROADCASTSS 0(R9), Z20
+	VBROADCASTSS 4(R9), Z21
+	VBROADCASTSS need+40(FP), Z26
+	VBROADCASTSS limit+44(FP), Z31
+	VBROADCASTSS 8(R9), Z30          // weight
+	VBROADCASTSS 12(R9), Z27         // plus
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22
+	VMOVUPS 64(AX), Z23
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
+	MOVQ 32(R9), BX                // a + b*length of each class
+	MOVL $255, AX
+	VPBROADCASTD AX, Z28
+	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	XORQ R12, R12
+piLoop:
+	TESTQ CX, CX
+	JLE  piDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	TESTQ R13, R13
+	JNZ  piClasses
+	VPGATHERDD (R8)(Z0*4), K2, Z2
+	VCVTUDQ2PS Z2, Z2
+	VMULPS Z21, Z2, Z2
+	VADDPS Z20, Z2, Z2
+piLength:
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  piRare
+	VPERMI2PS Z23, Z22, Z1
+piBack:
+	VMULPS Z1, Z2, Z2
+	VCMPPS $2, Z31, Z2, K1, K1     // the others need no division
+	KORTESTW K1, K1
+	JZ   piNext
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z30, Z2
+	VADDPS Z27, Z2, Z2
+	VCMPPS $14, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   piNext
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VCOMPRESSPS.Z Z2, K4, Z2
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVUPS Z2, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+piNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  piLoop
+piRare:
+	VCVTUDQ2PS Z1, Z1
+	VDIVPS Z1, Z24, Z1
+	JMP  piBack
+piClasses:
+	VPMINUD Z29, Z0, Z3
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPSUBD Z3, Z0, Z3
+	VPSLLD $3, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPANDD Z28, Z2, Z3
+	KMOVW K1, K2
+	VGATHERDPS (BX)(Z3*4), K2, Z2
+	JMP  piLength
+piDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func SiftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above it.
+TEXT ·SiftHalvesAVX512(SB), NOSPLIT, $0-80
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ halves+16(FP), R8
+	MOVQ n+24(FP), CX
+	MOVQ m+32(FP), R9
+	MOVQ k+40(FP), R10
+	VMOVUPS (R10), Z20
+	VBROADCASTSS limit+48(FP), Z26
+	MOVQ outDocs+56(FP), R10
+	MOVQ outTFs+64(FP), R11
+	MOVQ 16(R9), AX
+	VMOVUPS 0(AX), Z22               // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVL $1, AX
+	VPBROADCASTD AX, Z27
+	XORQ R12, R12
+shLoop:
+	TESTQ CX, CX
+	JLE  shDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	KMOVW K1, K2
+	VPSRLD $1, Z0, Z3
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z3*1), K2, Z2
+	VPANDD Z27, Z0, Z3
+	VPSLLD $2, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPCMPUD $6, Z25, Z1, K3
+	KORTESTW K3, K3
+	JNZ  shRare
+	VMOVDQA32 Z1, Z4
+	VPERMI2PS Z23, Z22, Z4
+shBack:
+	VMULPS Z4, Z2, Z2
+	VCMPPS $2, Z26, Z2, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  shLoop
+shRare:
+	VCVTUDQ2PS Z1, Z4
+	VDIVPS Z4, Z24, Z4
+	JMP  shBack
+shDone:
+	MOVQ R12, ret+72(FP)
+	VZEROUPPER
+	RET
+
+// EMIT writes the lanes K4 (AX too) of documents Z0 and sums Z1 as candidates to (R10)(R12*8).
+#define EMIT \
+	VPCOMPRESSD.Z Z0, K4, Z0; \
+	VCOMPRESSPS.Z Z1, K4, Z1; \
+	VPMOVZXDQ Y0, Z4; \
+	VPMOVZXDQ Y1, Z5; \
+	VPSLLQ $32, Z4, Z4; \
+	VPORQ Z5, Z4, Z4; \
+	VMOVDQU64 Z4, (R10)(R12*8); \
+	VEXTRACTI64X4 $1, Z0, Y0; \
+	VEXTRACTI64X4 $1, Z1, Y1; \
+	VPMOVZXDQ Y0, Z4; \
+	VPMOVZXDQ Y1, Z5; \
+	VPSLLQ $32, Z4, Z4; \
+	VPORQ Z5, Z4, Z4; \
+	VMOVDQU64 Z4, 64(R10)(R12*8); \
+	POPCNTL AX, AX; \
+	ADDQ AX, R12
+
+// func FilterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+// keeps the documents with scores above need.
+TEXT ·FilterAVX512(SB), NOSPLIT, $0-48
+	MOVQ docs+0(FP), SI
+	MOVQ scores+8(FP), DI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS need+24(FP), Z20
+	MOVQ out+32(FP), R10
+	XORQ R12, R12
+fiLoop:
+	TESTQ CX, CX
+	JLE  fiDone
+	MASK
+	VMOVUPS.Z (DI), K1, Z1
+	VCMPPS $14, Z20, Z1, K1, K4
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   fiNext
+	VMOVDQU32.Z (SI), K1, Z0
+	EMIT
+fiNext:
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  fiLoop
+fiDone:
+	MOVQ R12, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func ScanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
+// keeps the touched documents with sums above need, and makes all sums minus zero.
+TEXT ·ScanAVX512(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVL base+16(FP), AX
+	VPBROADCASTD AX, Z21
+	VBROADCASTSS need+20(FP), Z20
+	MOVQ out+24(FP), R10
+	VPADDD lanes<>(SB), Z21, Z21
+	MOVL $16, AX
+	VPBROADCASTD AX, Z22
+	MOVL $0x80000000, AX
+	VPBROADCASTD AX, Z23
+	XORQ R12, R12
+snLoop:
+	TESTQ CX, CX
+	JLE  snDone
+	MASK
+	VMOVUPS.Z (DI), K1, Z1
+	VPCMPUD $4, Z23, Z1, K1, K2
+	VCMPPS $14, Z20, Z1, K2, K4
+	VMOVDQU32 Z23, K1, (DI)
+	KMOVW K4, AX
+	TESTL AX, AX
+	JZ   snNext
+	VMOVDQA32 Z21, Z0
+	EMIT
+snNext:
+	VPADDD Z22, Z21, Z21
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  snLoop
+snDone:
+	MOVQ R12, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func KeepAVX512(found *Candidate, n int, need float32) int
+// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
+TEXT ·KeepAVX512(SB), NOSPLIT, $0-32
+	MOVQ found+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS need+16(FP), Z20
+	MOVQ SI, DI
+	MOVL $0xff, AX
+	KMOVW AX, K1
+kpLoop:
+	SUBQ $8, CX
+	JLT  kpDone
+	VMOVDQU64 (SI), Z0
+	VPMOVQD Z0, Y1                   // the sums
+	VCMPPS $14, Z20, Z1, K1, K2
+	VPCOMPRESSQ.Z Z0, K2, Z2
+	VMOVDQU64 Z2, (DI)
+	KMOVW K2, AX
+	POPCNTL AX, AX
+	LEAQ (DI)(AX*8), DI
+	ADDQ $64, SI
+	JMP  kpLoop
+kpDone:
+	SUBQ found+0(FP), DI
+	SHRQ $3, DI
+	MOVQ DI, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// 7, 15, ..., 127: the last of each eight.
+DATA eighths<>+0(SB)/8, $0x0000000f00000007
+DATA eighths<>+8(SB)/8, $0x0000001f00000017
+DATA eighths<>+16(SB)/8, $0x0000002f00000027
+DATA eighths<>+24(SB)/8, $0x0000003f00000037
+DATA eighths<>+32(SB)/8, $0x0000004f00000047
+DATA eighths<>+40(SB)/8, $0x0000005f00000057
+DATA eighths<>+48(SB)/8, $0x0000006f00000067
+DATA eighths<>+56(SB)/8, $0x0000007f00000077
+GLOBL eighths<>(SB), RODATA|NOPTR, $64
+
+// func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
+// counts for each document the eights of the block that end before it, then looks into the next.
+TEXT ·locateAVX512(SB), NOSPLIT, $0-64
+	MOVQ block+0(FP), SI
+	MOVQ docs+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVL last+24(FP), R9
+	MOVQ at+32(FP), R10
+	MOVQ places+40(FP), R11
+	VMOVDQU32 eighths<>(SB), Z2
+	KXNORW K2, K2, K2
+	VPXORD Z0, Z0, Z0
+	VPGATHERDD (SI)(Z2*4), K2, Z0
+	XORQ R8, R8
+	XORQ R12, R12
+loLoop:
+	CMPL (DI)(R8*4), R9
+	JHI  loDone
+	VPBROADCASTD (DI)(R8*4), Z1
+	VPCMPUD $1, Z1, Z0, K1
+	KMOVW K1, AX
+	POPCNTL AX, AX
+	SHLL $3, AX
+	ANDL $127, AX
+	VPCMPEQD (SI)(AX*4), Y1, K2
+	KMOVB K2, BX
+	TZCNTL BX, DX
+	ADDL AX, DX
+	MOVL R8, (R10)(R12*4)
+	MOVL DX, (R11)(R12*4)
+	CMPL BX, $1
+	SBBQ $-1, R12
+	INCQ R8
+	CMPQ R8, CX
+	JLT  loLoop
+loDone:
+	MOVQ R12, found+48(FP)
+	MOVQ R8, used+56(FP)
+	VZEROUPPER
+	RET
+
+// func MergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
+// adds the scores of a list to the candidates that it has.
+TEXT ·MergeAVX512(SB), NOSPLIT, $0-40
+	MOVQ docs+0(FP), SI
+	MOVQ scores+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ found+24(FP), R10
+	MOVQ m+32(FP), R11
+	TESTQ R11, R11
+	JLE  meDone
+	XORQ R8, R8                      // where the list stands
+meLoop:
+	MOVL 4(R10), DX
+meSkip:
+	LEAQ 16(R8), R9
+	CMPQ R9, CX
+	JGT  meTail
+	CMPL DX, -4(SI)(R9*4)
+	JLS  meFull
+	MOVQ R9, R8
+	JMP  meSkip
+meTail:
+	MOVQ CX, R9
+	SUBQ R8, R9
+	JLE  meDone
+	MOVL $0xffff, AX
+	BZHIL R9, AX, AX
+	KMOVW AX, K1
+	JMP  meLook
+meFull:
+	KXNORW K1, K1, K1
+meLook:
+	VPBROADCASTD DX, Z1
+	VMOVDQU32.Z (SI)(R8*4), K1, Z0
+	VPCMPEQD Z0, Z1, K1, K2
+	KMOVW K2, AX
+	TESTL AX, AX
+	JZ   meNext
+	TZCNTL AX, AX
+	ADDQ R8, AX
+	VMOVSS (R10), X2
+	VADDSS (DI)(AX*4), X2, X2
+	VMOVSS X2, (R10)
+meNext:
+	ADDQ $8, R10
+	DECQ R11
+	JNZ  meLoop
+meDone:
+	VZEROUPPER
+	RET
+
+// func FindPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+// adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
+TEXT ·FindPlacesAVX512(SB), NOSPLIT, $0-56
+	MOVQ maps+0(FP), SI
+	MOVQ units+8(FP), DI
+	MOVQ lists+16(FP), CX
+	MOVQ from+24(FP), R8
+	MOVQ n+32(FP), R9
+	VPBROADCASTB need+40(FP), Z7
+	MOVQ out+48(FP), R10
+	MOVL $15, AX
+	VPBROADCASTB AX, Z8
+	SHLQ $6, R8
+fpStretch:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ DX, DX
+	MOVQ DI, R11
+fpList:
+	MOVQ (SI)(DX*8), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VBROADCASTI32X4 (R11), Z4
+	VPSRLW $4, Z0, Z1
+	VPANDQ Z8, Z0, Z0
+	VPANDQ Z8, Z1, Z1
+	VPSHUFB Z0, Z4, Z0
+	VPSHUFB Z1, Z4, Z1
+	VPADDSB Z0, Z2, Z2
+	VPADDSB Z1, Z3, Z3
+	ADDQ $16, R11
+	INCQ DX
+	CMPQ DX, CX
+	JLT  fpList
+	VPCMPB $5, Z7, Z2, K1
+	VPCMPB $5, Z7, Z3, K2
+	KMOVQ K1, (R10)
+	KMOVQ K2, 8(R10)
+	ADDQ $16, R10
+	ADDQ $64, R8
+	DECQ R9
+	JNZ  fpStretch
+	VZEROUPPER
+	RET
+
+// func KeepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+// keeps the documents whose place has its bit set, and what belongs to them.
+TEXT ·KeepPlacesAVX512(SB), NOSPLIT, $0-56
+	MOVQ docs+0(FP), SI
+	MOVQ at+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ bits+24(FP), R8
+	MOVQ outDocs+32(FP), R10
+	MOVQ outAt+40(FP), R11
+	MOVL $1, AX
+	VPBROADCASTD AX, Z7
+	MOVL $31, AX
+	VPBROADCASTD AX, Z4
+	XORQ R12, R12
+kpLoop:
+	TESTQ CX, CX
+	JLE  kpDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z5
+	KMOVW K1, K2
+	VPSRLD $9, Z0, Z1                // 32 places of 16 documents
+	VPSRLD $4, Z0, Z3
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R8)(Z1*4), K2, Z2
+	VPANDD Z4, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPTESTMD Z7, Z2, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z5, K4, Z1
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JMP  kpLoop
+kpDone:
+	MOVQ R12, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func SiftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut; and these sums. First it keeps
+// what would be in the shortest document of all, then it looks at the buckets of those: so there is no branch that depends on the postings, and few lanes are empty.
+TEXT ·SiftLevelsAVX512(SB), NOSPLIT, $0-64
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ s+24(FP), R9
+	MOVQ outDocs+32(FP), R10
+	MOVQ outTFs+40(FP), R11
+	MOVQ outSums+48(FP), R8
+	MOVQ 48(R9), AX
+	VMOVUPS (AX), Z16                // best score of each frequency
+	VMOVUPS 64(AX), Z17
+	VBROADCASTSS 124(AX), Z18        // of the highest
+	VBROADCASTSS 64(R9), Z29         // cut
+	MOVL $31, AX
+	VPBROADCASTD AX, Z25
+	MOVL $1, AX
+	VPBROADCASTD AX, Z30
+	MOVL $15, AX
+	VPBROADCASTD AX, Z31
+	MOVL $3, AX
+	VPBROADCASTD AX, Z19
+	XORQ R12, R12
+slLoop:
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VPSRLD $11, Z0, Z2               // stretch
+	VPSLLD $4, Z2, Z2
+	VPSRLD $6, Z0, Z3
+	VPANDD Z31, Z3, Z3
+	VPORD Z3, Z2, Z2                 // four bytes of levels
+	VPSRLD $4, Z0, Z3
+	VPANDD Z19, Z3, Z3
+	VPSLLD $3, Z3, Z3                // which byte
+	VPSRLD $10, Z0, Z4
+	VPANDD Z30, Z4, Z4
+	VPSLLD $2, Z4, Z4                // which half
+	VPORD Z4, Z3, Z3
+	VPXORD Z5, Z5, Z5
+	MOVQ 0(R9), AX
+	MOVQ 8(R9), BX
+	MOVQ 16(R9), DX
+slList:
+	MOVQ (AX), R13
+	KMOVW K1, K2
+	VPXORD Z6, Z6, Z6
+	VPGATHERDD (R13)(Z2*4), K2, Z6
+	VPSRLVD Z3, Z6, Z6
+	VPERMPS (BX), Z6, Z6             // takes the lowest 4 bits
+	VADDPS Z6, Z5, Z5
+	ADDQ $8, AX
+	ADDQ $64, BX
+	DECQ DX
+	JNZ  slList
+	VPMINUD Z25, Z1, Z6
+	VPERMI2PS Z17, Z16, Z6
+	VADDPS Z6, Z5, Z6
+	VCMPPS $14, Z29, Z6, K1, K4
+	KMOVW K4, AX
+	VPCOMPRESSD.Z Z0, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VCOMPRESSPS.Z Z5, K4, Z5
+	VMOVDQU32 Z0, (R10)(R12*4)
+	VMOVDQU32 Z1, (R11)(R12*4)
+	VMOVUPS Z5, (R8)(R12*4)
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	ADDQ $64, SI
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JG   slLoop
+
+	MOVQ R10, SI
+	MOVQ R11, DI
+	MOVQ R8, DX
+	MOVQ R12, CX
+	MOVQ 24(R9), R13                 // halves
+	MOVQ 32(R9), AX
+	VMOVUPS (AX), Z20                // k of each bucket
+	MOVQ 40(R9), AX
+	VMOVUPS (AX), Z22                // 1/0 to 1/15
+	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
+	VBROADCASTSS 4(AX), Z24          // 1
+	VBROADCASTSS 56(R9), Z26         // weight
+	VBROADCASTSS 60(R9), Z27         // plus
+	XORQ R12, R12
+slBuckets:
+	TESTQ CX, CX
+	JLE  slDone
+	MASK
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VMOVUPS.Z (DX), K1, Z5
+	VPSRLD $1, Z0, Z3
+	KMOVW K1, K2
+	VPXORD Z2, Z2, Z2
+	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VPANDD Z30, Z0, Z3
+	VPSLLD $2, Z3, Z3
+	VPSRLVD Z3, Z2, Z2
+	VPERMPS Z20, Z2, Z2              // takes the lowest 4 bits
+	VPCMPUD $5, Z25, Z1, K1, K3      // frequencies from 31 on are not in the tables
+	VPMINUD Z25, Z1, Z4
+	VPERMI2PS Z23, Z22, Z4
+	VMULPS Z4, Z2, Z2
+	VADDPS Z24, Z2, Z2
+	VDIVPS Z2, Z26, Z2
+	VADDPS Z27, Z2, Z2
+	VMOVAPS Z18, K3, Z2
+	VADDPS Z2, Z5, Z2
+	VCMPPS $14, Z29, Z2, K1, K4
+	KEEP
+	JMP  slBuckets
+slDone:
+	MOVQ R12, ret+56(FP)
+	VZEROUPPER
+	RET
+
+// func BetweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+// keeps what has sums above low and not above high.
+TEXT ·BetweenAVX512(SB), NOSPLIT, $0-72
+	MOVQ docs+0(FP), SI
+	MOVQ tfs+8(FP), DI
+	MOVQ sums+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS low+32(FP), Z20
+	VBROADCASTSS high+36(FP), Z21
+	MOVQ outDocs+40(FP), R10
+	MOVQ outTFs+48(FP), R11
+	MOVQ outSums+56(FP), R8
+	XORQ R12, R12
+beLoop:
+	TESTQ CX, CX
+	JLE  beDone
+	MASK
+	VMOVUPS.Z (DX), K1, Z2
+	VMOVDQU32.Z (SI), K1, Z0
+	VMOVDQU32.Z (DI), K1, Z1
+	VCMPPS $14, Z20, Z2, K1, K1
+	VCMPPS $2, Z21, Z2, K1, K4
+	KEEP
+	JMP  beLoop
+beDone:
+	MOVQ R12, ret+64(FP)
+	VZEROUPPER
+	RET

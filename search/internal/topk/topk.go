@@ -1,0 +1,187 @@
+package topk
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// Heap keeps the k best answers. An answer is one number: the score's bits, which order
+// like the score since no score is negative, then the complement of the document number, so
+// that of two answers the better has the larger number, and no two are equal.
+//
+// Of many answers no heap is kept: each goes through ten levels of it, at 20 ns, and where it will stop nobody can foresee. They are collected until there are half more than are wanted;
+// then the worst are dropped (trim). So the threshold comes a little late. For 1,000 answers mode And and queries of one word take a tenth less with it; others, mode Or, which skip by the threshold only, up to a sixth more:
+// they keep a heap.
+type Heap struct {
+	K    int
+	Keys []uint64 // a heap with the smallest at the root, once there are k
+	Many bool     // or in any order, and some more than k
+	high uint64   // the best of many
+	bar  uint32   // the bits of a score that k of many reach
+	sort keySorter
+}
+
+// CollectFrom is how many answers no heap is kept of.
+const CollectFrom = 512
+
+func (t *Heap) Reset(k int) {
+	t.K = k
+	t.Keys = t.Keys[:0]
+	t.high, t.bar = 0, 0
+}
+
+func KeyOf(doc uint32, score float32) uint64 {
+	return uint64(math.Float32bits(score))<<32 | uint64(^doc)
+}
+
+// Full says whether there are k answers, so that the worst of them is a threshold.
+func (t *Heap) Full() bool { return len(t.Keys) >= t.K }
+
+// Worst is the score of the worst answer of a full heap, or one that is not above it.
+func (t *Heap) Worst() float32 {
+	if t.Many {
+		return math.Float32frombits(t.bar)
+	}
+	return math.Float32frombits(uint32(t.Keys[0] >> 32))
+}
+
+// Add takes an answer if it is one of the k best so far, and says whether it did.
+func (t *Heap) Add(doc uint32, score float32) bool {
+	key := KeyOf(doc, score)
+	if t.Many {
+		t.collect(key)
+		return true
+	}
+	if len(t.Keys) < t.K {
+		t.Keys = append(t.Keys, key)
+		if len(t.Keys) == t.K {
+			for i := t.K/2 - 1; i >= 0; i-- {
+				t.down(i, t.Keys[i])
+			}
+		}
+		return true
+	}
+	if key <= t.Keys[0] {
+		return false
+	}
+	t.down(0, key)
+	return true
+}
+
+// collect is add for many answers.
+func (t *Heap) collect(key uint64) {
+	t.Keys = append(t.Keys, key)
+	t.high = max(t.high, key)
+	switch len(t.Keys) {
+	case t.K:
+		low := key
+		for _, key := range t.Keys {
+			low = min(low, key)
+		}
+		t.bar = uint32(low >> 32)
+	case t.K + t.K/2:
+		t.trim()
+	}
+}
+
+// trim drops the worst of many answers. They are counted by ranges between the bar and the best; all of the range with the k-th are kept.
+func (t *Heap) trim() {
+	const ranges = 1 << 9
+	var count [ranges]uint32
+	low := uint64(t.bar) << 32
+	shift := max(bits.Len64(t.high-low)-bits.Len(ranges-1), 0)
+	for _, key := range t.Keys {
+		count[(key-low)>>shift&(ranges-1)]++
+	}
+	at := ranges
+	for n := 0; n < t.K && at > 0; n += int(count[at&(ranges-1)]) {
+		at--
+	}
+	edge, n := low+uint64(at)<<shift, 0
+	for _, key := range t.Keys {
+		t.Keys[n] = key
+		_, less := bits.Sub64(key, edge, 0)
+		n += 1 - int(less)
+	}
+	t.Keys, t.bar = t.Keys[:n], uint32(edge>>32)
+	if n > t.K+t.K/4 { // many in one range
+		kept := t.sorted()
+		t.Keys = t.Keys[:copy(t.Keys, kept)]
+		t.bar = uint32(t.Keys[0] >> 32)
+	}
+}
+
+// sorted is the answers, rising.
+func (t *Heap) sorted() []uint64 {
+	t.sort.sort(t.Keys)
+	return t.Keys[max(len(t.Keys)-t.K, 0):]
+}
+
+// down puts key at i or below, moving smaller children up.
+func (t *Heap) down(i int, key uint64) {
+	keys := t.Keys
+	for {
+		child := 2*i + 1
+		if child >= len(keys) {
+			break
+		}
+		if child+1 < len(keys) { // the smaller one, without a branch that nobody can predict
+			_, less := bits.Sub64(keys[child+1], keys[child], 0)
+			child += int(less)
+		}
+		if keys[child] >= key {
+			break
+		}
+		keys[i] = keys[child]
+		i = child
+	}
+	keys[i] = key
+}
+
+// Hits returns the answers, best first, and empties the heap.
+func (t *Heap) Hits() []ask.Hit {
+	keys := t.sorted()
+	out := make([]ask.Hit, len(keys))
+	for i, key := range keys {
+		out[len(out)-1-i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+	}
+	t.Keys = t.Keys[:0]
+	return out
+}
+
+// Take returns the answers of the heap that are not below the bar, falling, and empties the heap.
+func (t *Heap) Take(bar uint64) []uint64 {
+	var out []uint64
+	for _, key := range t.Keys {
+		if key >= bar {
+			out = append(out, key)
+		}
+	}
+	t.Keys = t.Keys[:0]
+	t.sort.sort(out)
+	slices.Reverse(out)
+	return out
+}
+
+// HitsOf turns answers into hits.
+func HitsOf(keys []uint64) []ask.Hit {
+	out := make([]ask.Hit, len(keys))
+	for i, key := range keys {
+		out[i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
+	}
+	return out
+}
+
+// MoveTo appends the answers to hits, best first, and empties the heap.
+func (t *Heap) MoveTo(hits []ask.Hit) []ask.Hit {
+	keys := t.sorted()
+	for i := len(keys) - 1; i >= 0; i-- {
+		key := keys[i]
+		hits = append(hits, ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})
+	}
+	t.Keys = t.Keys[:0]
+	return hits
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package search
-
-// raced: the race detector is at work. Pools drop things then, so that allocations cannot be counted.
-const raced = true

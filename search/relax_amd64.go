@@ -1,6 +1,0 @@
-//go:build !purego
-
-package search
-
-// relax passes some tens to hundreds of nanoseconds, and leaves the core to the other thread that runs on it, if one does.
-func relax()
