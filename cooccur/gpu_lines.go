@@ -22,7 +22,7 @@ type plainFile struct {
 // plainLines lists the corpus's files, if all of them are regular, not
 // compressed, and one document a line.
 func plainLines(c *text.Corpus) ([]plainFile, bool) {
-	if c.Options.Format != text.Lines {
+	if c.Options.Format != text.Lines || c.Options.Encoding != text.Bytes {
 		return nil, false
 	}
 	var files []plainFile

@@ -81,6 +81,7 @@ var fragments = map[Format][]string{
 	TREC:  {"<DOC><DOCNO>1</DOCNO>text</DOC>\n", "<DOC>\n<DOCNO> x </DOCNO>\n<P>a < b</P>\n</DOC>", "\n"},
 	SMART: {".I 1\n", ".T\ntitle\n", ".W\r\ntext\r\n.5\n", ".A\nme\n", "\n"},
 	TSV:   {"1\ttext\n", "\n", "2\tx\ty\r\n"},
+	JSON:  {`{"id":"a","text":"x"}`, "{\n  \"text\": \"}\\\"{\"\n}\n", "\n", "{\"id\":1,\"text\":[\"p\",\"q\"],\"x\":{\"y\":[{}]}}"},
 	CSV:   {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
 }
 
@@ -90,11 +91,23 @@ func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	for format, parts := range fragments {
 		for round := range 60 {
 			var text []byte
-			if format == CSV {
+			switch {
+			case format == CSV:
 				text = append(text, "id,text\n"...)
+			case format == TSV && round%2 == 1:
+				text = append(text, "id\ttext\n"...)
+				parts = []string{"1\ttext\n", "\n", "2\tx \"y\r\n", "3\t\"a\n\"\"\tb\"\n", "\"4\"\t\n"}
+			case format == JSON && round%2 == 1:
+				text = append(text, "[{\"text\":\"\"}"...)
 			}
 			for range r.IntN(40) {
+				if format == JSON && round%2 == 1 {
+					text = append(text, " ,\n"...)
+				}
 				text = append(text, parts[r.IntN(len(parts))]...)
+			}
+			if format == JSON && round%2 == 1 {
+				text = append(text, "]\n"...)
 			}
 			if round%4 == 3 && len(text) > 0 { // a mistake somewhere
 				text[r.IntN(len(text))] = byte(r.IntN(256))
@@ -202,6 +215,8 @@ func FuzzReading(f *testing.F) {
 	f.Add(uint8(Auto), zstded([]byte("one\ntwo\n")))
 	f.Add(uint8(Auto), bzipped)
 	f.Add(uint8(SMART), []byte("(\xb5/\xfd001\x00\x00000000000000")) // six bytes of text, or none, before the mistake is seen
+	f.Add(uint8(JSON), []byte("[{\"text\":\"a\"},\n{\"text\":\"b\"}]"))
+	f.Add(uint8(TSV), []byte("id\ttext\n1\t\"a\nb\"\n"))
 	f.Add(uint8(CSV), []byte("text,id\n\"a\"\"\n\",1\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, format uint8, text []byte) {
@@ -213,7 +228,7 @@ func FuzzReading(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		checkReading(t, dir, Options{Format: Format(format % 9)}, text)
+		checkReading(t, dir, Options{Format: Format(format % 10)}, text)
 	})
 }
 
@@ -310,7 +325,7 @@ func FuzzCSV(f *testing.F) {
 		}
 		records, wantErr := csv.NewReader(bytes.NewReader(data)).ReadAll()
 		var got [][]string
-		var r csvRecord
+		r := csvRecord{separator: ','}
 		var err error
 		for at := 0; at < len(data) && err == nil; {
 			if data[at] == '\n' {

@@ -113,6 +113,19 @@ func TestFormatsByExample(t *testing.T) {
 		{"jsonl, last one counts", JSONL, "", `{"id":"a","id":"b","text":"x","text":"y"}`, []string{"b=y"}},
 		{"jsonl, escapes", JSONL, "", `{"\u0069d":"\u00e9\ud83c\udf89\ud800x","text":"a\"\\\/\b\f\n\r\t\u0000"}`, []string{"é🎉\ufffdx=a\"\\/\b\f\n\r\t\x00"}},
 		{"jsonl, own fields", JSONL, "b,a", `{"a":"x","b":"y","id":"i"}`, []string{"i=y\nx"}},
+		{"jsonl, other names", JSONL, "", `{"DOCNO":"a","Title":"T","body":"b","url":"no"}` + "\n" + `{"body":"c","docno":"d"}`, []string{"a=T\nb", "d=c"}},
+		{"jsonl, passages", JSONL, "", `{"docid":"d","pid":"p","passage":"x"}`, []string{"p=x"}},
+		{"jsonl, own names in their case", JSONL, "Text", `{"id":1,"text":"x","Text":"y"}`, []string{"1=y"}},
+		{"json, a list", JSON, "", " [\n{\"id\":\"a\",\n\"text\":\"x}]\\\"{\"} , {\"id\":2,\"text\":[\"y\",\"z\"],\"more\":{\"a\":{}}}\n]\n", []string{"a=x}]\"{", "2=y\nz"}},
+		{"json, an empty list", JSON, "", "[ ]\n", nil},
+		{"json, objects", JSON, "", "{\n  \"id\": \"a\",\n  \"text\": \"x\"\n}\n{\"text\":\"y\"}{\n\"text\":\"\"}", []string{"a=x", "f:2=y", "f:3="}},
+		{"tsv, header", TSV, "", "id\ttext\ttitle\r\n1\t\"a \"\"q\"\"\n\tb\"\tT\n2\tno \"quote\t\n", []string{"1=T\na \"q\"\n\tb", "2=no \"quote"}},
+		{"tsv, no header", TSV, "", "text\tx\n1\t\"y\"\n", []string{"text=x", "1=\"y\""}},
+		{"tsv, own column", TSV, "b", "a\tb\n1\t2\n", []string{"f:1=2"}},
+		{"csv, semicolons", CSV, "", "ID;Text\n1;a, b\n", []string{"1=a, b"}},
+		{"csv, contents", CSV, "", "id,title,contents\n1,t,x\n", []string{"1=x"}},
+		{"trec, entities", TREC, "", "<DOC><DOCNO>A&amp;B</DOCNO>AT&T &lt;p&gt; caf&eacute; &#233;&#xe9; half&hyph;way &nosuch; &ampx; &</DOC>",
+			[]string{"A&amp;B=AT&T <p> café éé half-way &nosuch; &ampx; &"}},
 		{"tsv", TSV, "", "1\tone\ttab\r\n\nq2\t\n3\tx", []string{"1=one\ttab", "q2=", "3=x"}},
 		{"csv", CSV, "", "id,title,text\n1,T,\"a \"\"q\"\",\nb\"\r\n\n2,,x", []string{"1=T\na \"q\",\nb", "2=x"}},
 		{"csv, no ID", CSV, "", "text\n\"x\"\ny\n", []string{"f:1=x", "f:2=y"}},
@@ -124,7 +137,7 @@ func TestFormatsByExample(t *testing.T) {
 			[]string{"1=title\nmore\n.5 of", "2=", "3=x"}},
 		{"smart, other sections", SMART, "A,X", ".I 1\n.T\ntitle\n.A\nauthor\n.X\ny\n", []string{"1=author\ny"}},
 		{"trec", TREC, "", "<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEAD>Head</HEAD><TEXT>\na < b &amp; <P>c<!-- no -->\n</TEXT>\n</DOC>\n<doc><docno>2</docno></doc>\n",
-			[]string{"A-1=Head  \na < b &amp;  c", "2="}},
+			[]string{"A-1=Head  \na < b &  c", "2="}},
 		{"trec, web page", TREC, "", "<DOC><DOCNO>W</DOCNO><DOCHDR>http://x\n</DOCHDR><html>y</html></DOC>", []string{"W=y"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,7 +164,17 @@ func TestMistakesByExample(t *testing.T) {
 		text, want string
 	}{
 		{JSONL, "{\"text\":\"x\"}\n\n{\"text\":x}\n", `f: line 3: column 9: JSON has 'x': want a string`},
-		{JSONL, "{}\n", "f: line 1: none of the text fields contents, title, abstract, text"},
+		{JSONL, "{}\n", "f: line 1: no text field contents, title, text, body or the like"},
+		{JSONL, "{\"id\":1,\"lyrics\":\"la\"}\n", "f: line 1: no text field contents, title, text, body or the like: it has id, lyrics; name those that hold text (--fields)"},
+		{JSONL, "{\"id\":1,\"contents\":\"\",\"vector\":{\"a\":1}}\n{\"id\":2,\"contents\":\"\",\"vector\":{}}\n",
+			"f: the first 2 documents have no text in contents: their fields are id, contents, vector; name those that hold text (--fields)"},
+		{JSON, "[{\"text\":\"x\"},\n {\"text\":\"y\"}", "f: line 2: the list does not end: want ]"},
+		{JSON, "[{\"text\":\"x\"}\n {\"text\":\"y\"}]", "f: line 2: JSON has '{': want a comma or ]"},
+		{JSON, "[{\"text\":\"x\"}] x", "f: line 1: JSON has 'x': want nothing behind the list"},
+		{JSON, "{\n\"data\": [{\"text\":\"x\"}]\n}", "f: line 1: no text field contents, title, text, body or the like: it has data; name those that hold text (--fields)"},
+		{JSON, "{\n\"text\":\n", "f: line 3: JSON ends early: want a string"},
+		{TSV, "id\ttext\n1\t\"x\" y\n", "f: line 2: text behind a closing quote: want a tab or the line's end; in a file without the header that names the columns, quotes are plain text"},
+		{TSV, "id\ttext\n1\tx\ty\n", "f: line 2: 3 fields: the header has 2"},
 		{JSONL, "{\"text\":{}}\n", `f: line 1: column 9: field "text": want a string or a list of strings`},
 		{JSONL, "[1]\n", "f: line 1: column 1: JSON has '[': want an object {...}"},
 		{JSONL, "{\"text\":\"a\tb\"}", `f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
@@ -163,8 +186,8 @@ func TestMistakesByExample(t *testing.T) {
 		{CSV, "text\n\"x\n", "f: line 2: a quote that is not closed"},
 		{CSV, "text\n\"x\"y\n", "f: line 2: text behind a closing quote: want a comma or the line's end"},
 		{CSV, "text\nx\"y\n", "f: line 2: a quote inside a field that does not begin with one"},
-		{CSV, "\na,b\n1,2\n", "f: line 2: no text column contents, title, abstract, text: the columns are a, b"},
-		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, abstract, text: the columns are a, b"},
+		{CSV, "\na,b\n1,2\n", "f: line 2: no text column contents, title, text, body or the like: the columns are a, b; name those that hold text (--fields)"},
+		{CSV, "a,b\n1,2\n", "f: line 1: no text column contents, title, text, body or the like: the columns are a, b; name those that hold text (--fields)"},
 		{CSV, "a,\"b\n1,2\n", "f: line 1: the header that names the columns: a quote that is not closed"},
 		{SMART, "\nhello\n.I 1\n", "f: line 2: text before the first document: want .I and its ID"},
 		{SMART, ".I 1\n.W\nx\n.I \n", "f: line 4: no ID: want .I and the document's ID"},
@@ -173,7 +196,7 @@ func TestMistakesByExample(t *testing.T) {
 		{TREC, "<DOC>\n</DOC>", "f: line 1: a document without <DOCNO>"},
 		{TREC, "<DOC>\n<DOCNO>1</DOC>", "f: line 2: <DOCNO> without </DOCNO>"},
 		{TREC, "<DOC>\n<DOCNO>1</DOCNO><DOCNO>2</DOCNO></DOC>", "f: line 2: a second <DOCNO>"},
-		{Lines, "\xff\xfea\x00", "f: UTF-16 text: convert it to UTF-8"},
+		{Lines, "\xff\xfea\x00", "f: UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
 		{Auto, "%PDF-1.7\n", "f: a PDF document: convert it to text"},
 		{File, "PK\x03\x04\x14\x00", "f: a ZIP archive, which office documents are, too: unpack or convert it"},
 		{Lines, "PAR1\x15\x04", "f: a Parquet table: export it as CSV or JSON lines"},
@@ -207,7 +230,13 @@ func TestDetection(t *testing.T) {
 		{"a.txt", "one\ntwo\n", true, File},
 		{"a", "\n {\"id\":1}\n", true, JSONL},
 		{"a", "{ not json }\n", false, Lines},
-		{"a.jsonl.gz", "[]", false, JSONL},
+		{"a.jsonl.gz", "[1]", false, JSONL},
+		{"a", "[]", false, JSON},
+		{"a.json", "[\n {\"id\":1}]\n", true, JSON},
+		{"a.json", "{\n \"id\":1}\n", true, JSON},
+		{"a.json", "{\"id\":1,\n\"text\":\"x\"}\n", true, JSON},
+		{"a.json", "{\"id\":1}", true, JSONL},
+		{"a", "[see below]\n", false, Lines},
 		{"a", "<DOC>\n<DOCNO>", false, TREC},
 		{"a", "<doc id=1>\n", false, TREC},
 		{"a", "<DOCUMENT>", false, Lines},
@@ -277,11 +306,19 @@ func TestFolders(t *testing.T) {
 	if err := os.Symlink("../top/a/b", filepath.Join(dir, "top", "link")); err != nil {
 		t.Fatal(err)
 	}
-	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "top", "b"), "-"}, in: strings.NewReader("x\ny")}
+	write(t, filepath.Join(dir, "other", "x"), []byte("text of x"))
+	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "other", "x"), "-"}, in: strings.NewReader("x\ny")}
 	got, err := readAll(c)
 	want := []string{"B=text of B", "a.txt=text of a.txt", "a/b/c=text of a/b/c", "a/z=text of a/z", "b=text of b", "link/c=text of a/b/c", "é=text of é",
-		"b:1=text of b", "stdin:1=x", "stdin:2=y"}
+		"x:1=text of x", "stdin:1=x", "stdin:2=y"}
 	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v\nwant %q", got, err, want)
+	}
+
+	// Files that share a name are told apart by their paths.
+	b := filepath.Join(dir, "top", "b")
+	got, err = readAll(&Corpus{Paths: []string{b, write(t, filepath.Join(dir, "b"), []byte("x"))}})
+	if want := []string{filepath.ToSlash(b) + ":1=text of b", filepath.ToSlash(dir) + "/b:1=x"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
 
@@ -473,4 +510,68 @@ func (l *letterReader) Read(p []byte) (int, error) {
 		l.stop()
 	}
 	return len(p), nil
+}
+
+// What was guessed and left out is told once, whatever the number of files.
+func TestNotes(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  []string
+		docs  int
+	}{
+		{"nothing to say", map[string]string{"a": `{"_id":"1","title":"t","text":"x"}`, "b": `{"id":"2","contents":"x"}`}, nil, 2},
+		{"left out", map[string]string{"a": `{"id":"1","text":"x","url":"u"}`, "b": `{"id":"2","text":"x","url":"u"}`},
+			[]string{"a: text is text; left out: url (--fields chooses)"}, 2},
+		{"contents", map[string]string{"a": `{"id":"1","text":"x","contents":"u"}`}, []string{"a: text is contents; left out: text (--fields chooses)"}, 1},
+		{"no ID", map[string]string{"a": `{"key":"1","text":"x"}`},
+			[]string{"a: text is text; left out: key (--fields chooses); no field id, docid, docno or the like: documents are named by file and number (--id-field chooses)"}, 1},
+		{"two IDs", map[string]string{"a": `{"docid":"1","pid":"p1","text":"x"}`},
+			[]string{"a: text is text; left out: docid (--fields chooses); IDs are from pid (--id-field chooses)"}, 1},
+		{"table", map[string]string{"a.csv": "id,date,text\n1,2,3\n"}, []string{"a.csv: text is text; left out: date (--fields chooses)"}, 1},
+		{"BEIR", map[string]string{"x/corpus.jsonl": `{"_id":"1","text":"x"}`, "x/queries.jsonl": `{"_id":"1","text":"x"}`, "x/qrels/test.tsv": "1\t1\t1\n", "y.txt": "y"},
+			[]string{"x/corpus.jsonl: of a folder in BEIR's layout only this is read, not its queries and judgments"}, 2},
+		{"a corpus alone", map[string]string{"corpus.jsonl": `{"_id":"1","text":"x"}`, "more.jsonl": `{"_id":"2","text":"x"}`}, nil, 2},
+	} {
+		dir := t.TempDir()
+		for name, text := range tt.files {
+			write(t, filepath.Join(dir, name), []byte(text))
+		}
+		var notes []string
+		c := &Corpus{Paths: []string{dir}, Options: Options{Note: func(line string) { notes = append(notes, strings.TrimPrefix(line, dir+"/")) }}}
+		docs, err := readAll(c)
+		if err != nil || len(docs) != tt.docs || !slices.Equal(notes, tt.want) {
+			t.Errorf("%s: %d documents, notes %q, %v", tt.name, len(docs), notes, err)
+		}
+	}
+}
+
+// Latin-1 and others are refused, converted, or taken as bytes, as one says.
+func TestEncodings(t *testing.T) {
+	long := strings.Repeat("plain text\n", 200_000) // more than one piece
+	for _, tt := range []struct{ encoding, text, want string }{
+		{"bytes", "caf\xe9", "caf\xe9"},
+		{"latin1", "caf\xe9 \x80", "café €"},
+		{"iso-8859-5", "\xbc\xd8\xe0", "Мир"},
+		{"utf-16", "\xff\xfeM\x008\x04", "Mи"},
+		{"utf-16", "\xfe\xff\x00M\x048", "Mи"},
+		{"utf-16be", "\x00M\x048", "Mи"},
+		{"shift_jis", "\x93\xfa", "日"},
+		{"utf-8", "café", "café"},
+		{"utf-8", "caf\xe9", "line 1: byte 0xE9 is not UTF-8"},
+		{"utf-8", "one\ntwo \xfc\n", "line 2: byte 0xFC is not UTF-8"},
+		{"utf-8", long + "caf\xe9\n", "line 200001: byte 0xE9 is not UTF-8"},
+		{"", "x", `unknown encoding ""`},
+		{"klingon", "x", `unknown encoding "klingon"`},
+	} {
+		e, err := ParseEncoding(tt.encoding)
+		var got []string
+		if err == nil {
+			path := write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))
+			got, err = readAll(&Corpus{Paths: []string{path}, Options: Options{Encoding: e, Format: Lines}})
+		}
+		if err == nil && got[len(got)-1] != "f:"+fmt.Sprint(len(got))+"="+tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %.80q, %v, want %q", tt.encoding, got, err, tt.want)
+		}
+	}
 }

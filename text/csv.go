@@ -3,25 +3,49 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 )
 
-// csvColumns says which columns of a CSV file are wanted.
+// csvColumns says which columns of a table are wanted.
 type csvColumns struct {
-	count int
-	texts []int
-	id    int // -1: none
+	separator byte
+	count     int
+	texts     []int
+	id        int // -1: none
+	note      string
 }
 
-// csvHeader reads the first record, which names the columns.
+// csvHeader reads the first record, which names the columns. It is separated by commas, or by
+// whatever makes wanted columns of it.
 func csvHeader(head []byte, o *Options) (csvColumns, error) {
-	c := csvColumns{id: -1}
+	first, err := tableHeader(head, o, ',')
+	if err == nil || first.count != 1 {
+		return first, err
+	}
+	for _, separator := range []byte(";\t|") {
+		if c, err := tableHeader(head, o, separator); err == nil {
+			return c, nil
+		}
+	}
+	return first, err
+}
+
+// tsvHeader looks for a header in a file of tab-separated columns, which are an ID and text where
+// there is none. Fields that are named must stand in one.
+func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
+	c, err = tableHeader(head, o, '\t')
+	if len(o.Fields) > 0 || o.IDField != "" {
+		return c, err == nil && c.count > 0, err
+	}
+	return c, err == nil && c.count > 1 && c.id >= 0, nil
+}
+
+func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
+	c := csvColumns{separator: separator, id: -1}
 	start := emptyLines(head)
 	if start == len(head) {
 		return c, nil
 	}
-	var r csvRecord
+	r := csvRecord{separator: separator}
 	if _, err := r.read(head, start); err != nil {
 		return c, fmt.Errorf("the header that names the columns: %w", err)
 	}
@@ -30,46 +54,28 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 		names[i] = string(r.field(head, i, nil))
 	}
 	c.count = len(names)
-	wanted, ids := o.Fields, []string{o.IDField}
-	if len(wanted) == 0 {
-		wanted = defaultTexts
-		if slices.Contains(names, "contents") {
-			wanted = wanted[:1]
-		}
-	}
-	if o.IDField == "" {
-		ids = defaultIDs
-	}
-	for _, name := range wanted {
-		if i := slices.Index(names, name); i >= 0 {
+	w := o.wantedFields()
+	for n, name := range w.texts {
+		i := w.find([]string{name}, names)
+		switch {
+		case i >= 0:
 			c.texts = append(c.texts, i)
-		} else if len(o.Fields) > 0 {
+		case len(o.Fields) > 0:
 			return c, fmt.Errorf("no column %q: the columns are %s", name, shortList(names))
+		}
+		if n == 0 && w.usualTexts && i >= 0 {
+			break
 		}
 	}
 	if len(c.texts) == 0 {
-		return c, fmt.Errorf("no text column %s: the columns are %s", strings.Join(wanted, ", "), shortList(names))
+		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (--fields)",
+			w.textNames(), shortList(names))
 	}
-	for _, name := range ids {
-		if i := slices.Index(names, name); i >= 0 {
-			c.id = i
-			return c, nil
-		}
-	}
-	if o.IDField != "" {
+	if c.id = w.find(w.ids, names); c.id < 0 && o.IDField != "" {
 		return c, fmt.Errorf("no column %q: the columns are %s", o.IDField, shortList(names))
 	}
+	c.note = w.describe(names, o)
 	return c, nil
-}
-
-// shortList is a list for an error: not all of a thousand columns, or of a file that is
-// no CSV.
-func shortList(names []string) string {
-	if list := strings.Join(names, ", "); len(list) <= 200 {
-		return list
-	}
-	list := strings.ToValidUTF8(strings.Join(names, ", ")[:200], "\ufffd")
-	return fmt.Sprintf("%s... (%d in all)", list, len(names))
 }
 
 // emptyLines is how many bytes of empty lines b begins with.
@@ -86,13 +92,16 @@ func emptyLines(b []byte) (at int) {
 
 // csvRecord is one record: where its fields are in the text.
 type csvRecord struct {
-	fields []csvField
+	separator byte
+	fields    []csvField
 }
 
 type csvField struct {
 	start, end int
 	doubled    bool // it holds "" for "
 }
+
+const unclosed = "a quote that is not closed"
 
 // read finds the fields of the record that starts at a byte of b, and returns where
 // the next one starts.
@@ -106,7 +115,7 @@ func (r *csvRecord) read(b []byte, at int) (int, error) {
 			for at = f.start; ; at += 2 {
 				i := bytes.IndexByte(b[at:], '"')
 				if i < 0 {
-					return 0, wrong(open, "a quote that is not closed")
+					return 0, wrong(open, unclosed)
 				}
 				at += i
 				if at+1 == len(b) || b[at+1] != '"' {
@@ -116,13 +125,17 @@ func (r *csvRecord) read(b []byte, at int) (int, error) {
 			}
 			f.end = at
 			at++
-			if rest := b[at:]; len(rest) > 0 && rest[0] != ',' && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) && string(rest) != "\r" {
+			if rest := b[at:]; len(rest) > 0 && rest[0] != r.separator && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) && string(rest) != "\r" {
+				if r.separator == '\t' {
+					return 0, wrong(at, "text behind a closing quote: want a tab or the line's end; "+
+						"in a file without the header that names the columns, quotes are plain text")
+				}
 				return 0, wrong(at, "text behind a closing quote: want a comma or the line's end")
 			}
 		} else {
 			f.start = at
-			for at < len(b) && b[at] != ',' && b[at] != '\n' {
-				if b[at] == '"' {
+			for at < len(b) && b[at] != r.separator && b[at] != '\n' {
+				if b[at] == '"' && r.separator != '\t' {
 					return 0, wrong(at, "a quote inside a field that does not begin with one")
 				}
 				at++
@@ -164,7 +177,7 @@ func (r *csvRecord) field(b []byte, i int, dst []byte) []byte {
 // splitCSV makes a document of each record after the header (RFC 4180). Empty
 // lines are skipped.
 func (p *parser) splitCSV(s *source, data []byte, first bool) error {
-	var r csvRecord
+	r := csvRecord{separator: s.columns.separator}
 	for at := emptyLines(data); at < len(data); {
 		next, err := r.read(data, at)
 		if err != nil {
@@ -215,4 +228,35 @@ func cutCSV(b []byte, from int) int {
 			return from
 		}
 	}
+}
+
+// cutTSV finds the end of the first record that ends from a byte on. b starts where a record does.
+// Quotes inside a field mean nothing, so that these cannot just be counted.
+func cutTSV(b []byte, from int) int {
+	r := csvRecord{separator: '\t'}
+	for at := 0; at < len(b); {
+		end := bytes.IndexByte(b[at:], '\n')
+		if end < 0 {
+			return -1
+		}
+		next := at + end + 1
+		if line := b[at:next]; line[0] == '"' || bytes.Contains(line, []byte("\t\"")) {
+			var err error
+			if next, err = r.read(b, at); err != nil {
+				// The piece must show the mistake; a quote may be closed further on.
+				mistake := err.(*syntaxError)
+				end := bytes.IndexByte(b[mistake.at:], '\n')
+				if mistake.msg == unclosed || end < 0 {
+					return -1
+				}
+				next = mistake.at + end + 1
+			} else if b[next-1] != '\n' {
+				return -1
+			}
+		}
+		if at = next; at > from {
+			return at
+		}
+	}
+	return -1
 }

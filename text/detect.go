@@ -20,11 +20,31 @@ func (s *source) detect(head []byte, whole bool) error {
 	s.format = s.options.Format
 	if s.format == Auto {
 		s.format = guess(head, whole, s.name, s.inFolder)
+		if s.format == Blank {
+			s.note = "documents are what stands between blank lines (--format lines: one a line)"
+		}
 	}
 	switch s.format {
+	case JSON, JSONL:
+		_, s.list, _ = jsonShape(bytes.TrimLeft(head, " \t\r\n"))
+		s.list = s.list && s.format == JSON
+		var err error
+		if s.note, err = s.jsonHead(head); err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
+		}
+	case TSV:
+		columns, found, err := tsvHeader(head, s.options)
+		if err != nil {
+			return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:emptyLines(head)], newline), err)
+		}
+		if found {
+			s.columns, s.note = columns, columns.note
+		}
 	case CSV:
 		var err error
-		if s.columns, err = csvHeader(head, s.options); err != nil {
+		s.columns, err = csvHeader(head, s.options)
+		s.note = s.columns.note
+		if err != nil {
 			if e, ok := errors.AsType[*syntaxError](err); ok {
 				return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:e.at], newline), err)
 			}
@@ -36,7 +56,7 @@ func (s *source) detect(head []byte, whole bool) error {
 				return fmt.Errorf("%s: field %q: the sections of SMART files are named by one letter A-Z", s.path, f)
 			}
 		}
-	case Lines, File, Blank, JSONL, TREC, TSV:
+	case Lines, File, Blank, TREC:
 	default:
 		return fmt.Errorf("%s: no format %v", s.path, s.format)
 	}
@@ -46,9 +66,10 @@ func (s *source) detect(head []byte, whole bool) error {
 func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	first, _ := nextLine(text)
+	if format, _, ok := jsonShape(text); ok {
+		return format
+	}
 	switch {
-	case len(first) > 0 && first[0] == '{' && looksJSON(first):
-		return JSONL
 	case isTag(text, "DOC"):
 		return TREC
 	case smartField(first) == 'I':
@@ -77,12 +98,6 @@ func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	default:
 		return Lines
 	}
-}
-
-// looksJSON reports whether a line begins like an object: {" or {}.
-func looksJSON(line []byte) bool {
-	rest := bytes.TrimLeft(line[1:], " \t")
-	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
 // numberedLines reports whether every line is a number, one tab and text. The last

@@ -9,11 +9,18 @@
 //	lines  one document a line                        ID file:line
 //	file   one document a file                        ID file
 //	blank  documents with blank lines between them    ID file:number
-//	jsonl  one JSON object a line                     ID from id, _id or docid
+//	jsonl  one JSON object a line                     ID from a field
+//	json   JSON objects over several lines, or one list of objects
 //	trec   <DOC><DOCNO>ID</DOCNO> text </DOC>
 //	smart  .I ID, then sections .T, .W, ...
-//	tsv    ID<TAB>text a line
-//	csv    a header that names columns, then records  ID from id, _id or docid
+//	tsv    ID<TAB>text a line, or a header that names columns, then records
+//	csv    a header that names columns, then records  ID from a column
+//
+// In JSON and tables the text is that of the field contents, or else of all of title, headline,
+// headings, abstract, text, body, content, passage, paragraph, segment and article that are there,
+// in this order. The ID is the first of id, _id, pid, passage_id, docno, docid, doc_id and document_id that
+// is there, or else file:number. The names count in any case. Options.Fields and IDField name others,
+// which a table must have. Options.Note is told of fields that were left out.
 //
 // So a file news.txt with
 //
@@ -26,32 +33,36 @@
 //
 // Nothing is lost or changed on the way:
 //
-//   - Bytes stay as they are: NUL, control characters and what is not UTF-8. Only a
-//     byte order mark (EF BB BF) at a file's begin is taken off. Refused is UTF-16,
-//     seen by its mark, and what is no text: PDFs, archives, Parquet, our own files, and
-//     what has more than one NUL in 1,000 of its first bytes.
+//   - Bytes stay as they are, control characters and a stray NUL too, unless Options.Encoding says
+//     what else they mean. With UTF8 what is not UTF-8 is an error. Only a byte order mark (EF BB BF)
+//     at a file's begin is taken off. Refused is UTF-16, seen by its mark, if it is not named, and what
+//     is no text: PDFs, archives, Parquet, our own files, and what has two or more NULs, and more
+//     than one in 1,000 bytes, in its first 64 KB.
 //   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
 //     elsewhere stays.
 //   - An empty line is an empty document in lines, a separator in blank (as is a line
-//     of blanks and tabs), and skipped in jsonl, tsv and csv. An empty file is an
+//     of blanks and tabs), and skipped in JSON, tsv and csv. An empty file is an
 //     empty document in file and none in the others.
 //   - Documents may be of any length that fits memory; Analyzers take those below 4 GiB.
 //
 // JSON text fields may be strings, numbers, lists of these, or null, which is as if
 // the field were not there; a record without any text field is a mistake, one with
 // empty text is an empty document. Of fields with the same name the last one
-// counts. Half surrogate pairs become U+FFFD. CSV is that of RFC 4180, with commas.
+// counts. Half surrogate pairs become U+FFFD. CSV is that of RFC 4180, with commas, or with
+// semicolons, tabs or bars if the header makes sense with these only. TSV with a header is the same
+// with tabs, but quotes inside a field are plain; without one, quotes and further tabs are text.
 // In TREC text tags are known in any case and with attributes; each counts as one
-// blank, entities stay as they are, and DOCNO and DOCHDR are no text. SMART text is
-// that of the sections T and W.
+// blank. Entities (&amp; &#233;) become what they stand for. DOCNO and DOCHDR are no text. SMART text
+// is that of the sections T and W.
 //
 // Folders are walked in byte order of the paths below them, links followed, names
 // that begin with a dot left out, and those of Options.Except; a loop of links is an
-// error.
+// error. Of a folder in BEIR's layout (corpus.jsonl beside queries.jsonl or qrels) only the
+// corpus is read. Files that would share a name are told apart by their paths.
 //
-// The format is detected for each file by its begin: {" is jsonl, <DOC> trec, ".I "
-// smart. The names .csv, .tsv, .jsonl and .ndjson, also before .gz, .zst or .bz2,
-// count next. If every line is a number, a tab and text without tabs it is tsv. Else
+// The format is detected for each file by its begin: {" is jsonl, or json if the object does not
+// end with its line; [{ is json, <DOC> trec, ".I " smart. The names .csv, .tsv, .jsonl and .ndjson,
+// also before .gz, .zst or .bz2, count next. If every line is a number, a tab and text without tabs it is tsv. Else
 // it is plain text: one document a file inside a folder; blank if at least 2% of the
 // lines are blank lines between others; lines if not.
 //

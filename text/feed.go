@@ -31,6 +31,7 @@ var (
 type piece struct {
 	src   *source
 	first bool   // the file starts here
+	last  bool   // the file ends here; known of text that is read from front to back
 	data  []byte // the text, or nil where a worker is to read it:
 	off   int64  // where in the file
 	size  int    // and how much
@@ -61,6 +62,19 @@ type feeder struct {
 	buffer func() []byte     // a buffer for text, of any length
 	spare  []byte
 	task   *task
+	told   map[string]bool // notes
+}
+
+// tellNote passes on what is to be said of a file, but not the same of another one.
+func (f *feeder) tellNote(path, note string) {
+	if f.corpus.Options.Note == nil || note == "" || f.told[note] {
+		return
+	}
+	if f.told == nil {
+		f.told = map[string]bool{}
+	}
+	f.told[note] = true
+	f.corpus.Options.Note(path + ": " + note)
 }
 
 // take returns an empty buffer.
@@ -118,6 +132,7 @@ func (f *feeder) add(p piece) error {
 }
 
 func (f *feeder) feed(in input) error {
+	f.tellNote(in.path, in.note)
 	s, err := open(f.ctx, in, &f.corpus.Options, f.corpus.stdin(), f.tell)
 	if err != nil {
 		return err
@@ -130,10 +145,11 @@ func (f *feeder) feed(in input) error {
 	if err := s.detect(buf, err == io.EOF); err != nil {
 		return err
 	}
+	f.tellNote(s.path, s.note)
 	if log := s.options.Log; log != nil {
 		log.Info("reading", "file", s.path, "format", s.format, "compression", cmp.Or(s.codec, "none"), "bytes", s.size)
 	}
-	if s.codec == "" && s.regular && s.size > int64(max(chunkSize, len(buf))) && s.format != CSV {
+	if s.codec == "" && s.regular && s.size > int64(max(chunkSize, len(buf))) && !s.inOrder() {
 		f.spare = buf
 		return f.feedFile(s)
 	}
@@ -161,7 +177,7 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 				cut = len(buf)
 			}
 		}
-		if len(buf) == 0 && !first {
+		if len(buf) == 0 && !first && s.format != JSON {
 			f.spare = buf
 			return nil
 		}
@@ -172,7 +188,7 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 		} else {
 			data, buf = buf[:cut], append(f.take(), buf[cut:]...)
 		}
-		if err := f.add(piece{src: s, first: first, data: data, size: len(data)}); err != nil {
+		if err := f.add(piece{src: s, first: first, last: ended && len(buf) == 0, data: data, size: len(data)}); err != nil {
 			return err
 		}
 		if ended && len(buf) == 0 {
@@ -227,13 +243,15 @@ func (s *source) readAt(b []byte, off int64) error {
 
 // cut returns the first place from which the text may be parsed apart from what is
 // before it, searching from a byte on, or -1 if there is none in b. b starts
-// where a piece starts if that matters to the format (CSV).
+// where a piece starts if that matters to the format: see inOrder.
 func (s *source) cut(b []byte, from int) int {
 	switch s.format {
 	case File:
 		return -1
 	case CSV:
 		return cutCSV(b, from)
+	case JSON:
+		return cutJSON(b, from)
 	case TREC:
 		return cutTREC(b, from)
 	case SMART:
@@ -245,9 +263,18 @@ func (s *source) cut(b []byte, from int) int {
 			return -1
 		}
 		return at + bytes.IndexByte(b[at:], '\n') + 1
-	default:
-		return cutLine(b, from, nil)
+	case TSV:
+		if s.columns.count > 0 {
+			return cutTSV(b, from)
+		}
 	}
+	return cutLine(b, from, nil)
+}
+
+// inOrder reports whether borders are known only to who has read all text before them, or the
+// file's bytes are not its text.
+func (s *source) inOrder() bool {
+	return s.format == CSV || s.format == JSON || s.columns.count > 0 || s.converted
 }
 
 // cutLine returns where the first line starts that starts after from and is ok.

@@ -15,6 +15,7 @@ type input struct {
 	size     int64  // bytes on disk; 0 where it is not a regular file
 	regular  bool
 	inFolder bool
+	note     string // what is to be said before it is read
 }
 
 // inputs lists the corpus's files in order: the paths as given, each folder
@@ -47,7 +48,21 @@ func (c *Corpus) inputs() ([]input, error) {
 		}
 		slices.SortFunc(list[below:], func(a, b input) int { return strings.Compare(a.name, b.name) })
 	}
+	tellApart(list)
 	return list, nil
+}
+
+// tellApart names files by their paths that would share a name, and so the IDs of their documents.
+func tellApart(list []input) {
+	count := map[string]int{}
+	for _, in := range list {
+		count[in.name]++
+	}
+	for i := range list {
+		if in := &list[i]; count[in.name] > 1 && in.path != "-" {
+			in.name = filepath.ToSlash(filepath.Clean(in.path))
+		}
+	}
 }
 
 // present describes those of the paths that are there.
@@ -71,8 +86,9 @@ func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]i
 	if err != nil {
 		return nil, err
 	}
+	only := beirCorpus(entries)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || only != "" && e.Name() != only {
 			continue
 		}
 		path := filepath.Join(folder, e.Name())
@@ -92,10 +108,36 @@ func walk(list []input, folder, prefix string, above, except []os.FileInfo) ([]i
 		case !info.Mode().IsRegular():
 			return nil, fmt.Errorf("%s: not a file but a %s", path, kindOf(info.Mode()))
 		default:
-			list = append(list, input{path: path, name: name, size: info.Size(), regular: true, inFolder: true})
+			in := input{path: path, name: name, size: info.Size(), regular: true, inFolder: true}
+			if only != "" {
+				in.note = "of a folder in BEIR's layout only this is read, not its queries and judgments"
+			}
+			list = append(list, in)
 		}
 	}
 	return list, nil
+}
+
+// beirCorpus returns the name of the corpus in a folder in BEIR's layout, else nothing:
+//
+//	corpus.jsonl
+//	queries.jsonl
+//	qrels/test.tsv
+func beirCorpus(entries []os.DirEntry) string {
+	corpus, others := "", false
+	for _, e := range entries {
+		name, _, _ := strings.Cut(e.Name(), ".jsonl")
+		switch {
+		case name == "corpus" && !e.IsDir():
+			corpus = e.Name()
+		case name == "queries" && !e.IsDir() || e.Name() == "qrels" && e.IsDir():
+			others = true
+		}
+	}
+	if !others {
+		return ""
+	}
+	return corpus
 }
 
 func sizeOf(info os.FileInfo) int64 {

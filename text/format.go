@@ -15,9 +15,10 @@ const (
 	SMART               // .I number, .T title, .W abstract: the old test collections
 	TSV                 // id<TAB>text, as MS MARCO has it
 	CSV                 // comma-separated with a header that names the columns
+	JSON                // JSON objects over several lines, or one list of objects
 )
 
-var formatNames = choice.New[Format]("format", "auto", "lines", "file", "blank", "jsonl", "trec", "smart", "tsv", "csv")
+var formatNames = choice.New[Format]("format", "auto", "lines", "file", "blank", "jsonl", "trec", "smart", "tsv", "csv", "json")
 
 func (f Format) String() string { return formatNames.Of(f) }
 

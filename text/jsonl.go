@@ -1,39 +1,20 @@
 package text
 
-import "strings"
-
 // splitJSONL makes a document of each line that is not blank.
 func (p *parser) splitJSONL(s *source, data []byte) error {
-	texts, ids := s.options.Fields, []string{s.options.IDField}
-	if len(texts) == 0 {
-		texts = defaultTexts
-	}
-	if s.options.IDField == "" {
-		ids = defaultIDs
-	}
-	sc := jsonScanner{names: append(append([]string{}, texts...), ids...)}
-	sc.fields = make([]jsonField, len(sc.names))
+	sc := newJSONScanner(s.options)
 	for at := 0; at < len(data); {
 		line, size := nextLine(data[at:])
 		if !isBlank(line) {
-			sc.b, sc.at, sc.parts = line, 0, sc.parts[:0]
-			clear(sc.fields)
-			if err := sc.object(); err != nil {
+			err := sc.record(line, 0)
+			if err == nil {
+				err = sc.finish()
+			}
+			if err != nil {
 				return wrong(at, "column %d: %v", sc.at+1, err)
 			}
-			text, id := sc.fields[:len(texts)], sc.fields[len(texts):]
-			if len(s.options.Fields) == 0 && text[0].found {
-				text = text[:1] // contents: the other fields are parts of it
-			}
-			if !p.addJSON(&sc, text) {
-				return wrong(at, "none of the text fields %s", strings.Join(texts, ", "))
-			}
-			for _, f := range id {
-				if f.last > f.first {
-					p.ids = appendValue(p.ids, line, sc.parts[f.first])
-					p.named()
-					break
-				}
+			if !p.addJSON(sc) {
+				return wrong(at, "%s", noText(s.options, line))
 			}
 		}
 		at += size
@@ -41,13 +22,21 @@ func (p *parser) splitJSONL(s *source, data []byte) error {
 	return nil
 }
 
-var (
-	defaultTexts = []string{"contents", "title", "abstract", "text"}
-	defaultIDs   = []string{"id", "_id", "docid"}
-)
+// noText says that an object has no field with text, and which it has.
+func noText(o *Options, object []byte) string {
+	var names []string
+	sc := newJSONScanner(o)
+	sc.seen = func(name string) { names = append(names, name) }
+	sc.record(object, 0) // it was read before
+	if len(names) == 0 {
+		return "no text field " + sc.wants.textNames()
+	}
+	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) + "; name those that hold text (--fields)"
+}
 
-// addJSON adds the document made of these fields, joined by a newline, if any is there.
-func (p *parser) addJSON(sc *jsonScanner, fields []jsonField) bool {
+// addJSON adds the document of the object that was read, its fields joined by a newline, if any is there.
+func (p *parser) addJSON(sc *jsonScanner) bool {
+	fields := sc.text()
 	found, full := false, 0
 	var v jsonValue
 	for _, f := range fields {
@@ -73,6 +62,13 @@ func (p *parser) addJSON(sc *jsonScanner, fields []jsonField) bool {
 			}
 		}
 		p.add(p.arena[start:len(p.arena):len(p.arena)])
+	}
+	for _, f := range sc.fields[len(sc.wants.texts):] {
+		if f.last > f.first {
+			p.ids = appendValue(p.ids, sc.b, sc.parts[f.first])
+			p.named()
+			break
+		}
 	}
 	return true
 }

@@ -23,18 +23,51 @@ type jsonField struct {
 	first, last int
 }
 
-// jsonScanner checks one line against the JSON grammar and notes the wanted fields.
+// jsonScanner checks an object against the JSON grammar and notes the wanted fields.
 // It reads every byte once and copies nothing.
 type jsonScanner struct {
 	b      []byte
 	at     int
-	names  []string    // wanted fields
+	wants  wantedFields
+	names  []string    // wanted fields: texts, then IDs
 	fields []jsonField // what was found for each
 	parts  []jsonValue // values of wanted fields that are not empty
 	key    []byte      // an unescaped name
+	seen   func(name string)
+
+	// What the n-th field of the object before was. Objects of a file are mostly alike.
+	before []knownName
 }
 
-// object reads a whole line: one object and nothing after it.
+type knownName struct {
+	name  string
+	field int
+}
+
+func newJSONScanner(o *Options) *jsonScanner {
+	s := &jsonScanner{wants: o.wantedFields()}
+	s.names = append(append([]string{}, s.wants.texts...), s.wants.ids...)
+	s.fields = make([]jsonField, len(s.names))
+	return s
+}
+
+// record reads the object that begins at a byte of b, after blanks.
+func (s *jsonScanner) record(b []byte, at int) error {
+	s.b, s.at, s.parts = b, at, s.parts[:0]
+	clear(s.fields)
+	return s.object()
+}
+
+// text is what holds the text of the object.
+func (s *jsonScanner) text() []jsonField {
+	text := s.fields[:len(s.wants.texts)]
+	if s.wants.usualTexts && text[0].found {
+		text = text[:1]
+	}
+	return text
+}
+
+// object reads one object.
 func (s *jsonScanner) object() error {
 	s.blanks()
 	if s.at == len(s.b) || s.b[s.at] != '{' {
@@ -42,9 +75,9 @@ func (s *jsonScanner) object() error {
 	}
 	s.at++
 	if s.blanks(); s.take('}') {
-		return s.finish()
+		return nil
 	}
-	for {
+	for n := 0; ; n++ {
 		s.blanks()
 		name, err := s.string()
 		if err != nil {
@@ -55,7 +88,7 @@ func (s *jsonScanner) object() error {
 			return s.unexpected("a colon")
 		}
 		s.blanks()
-		if i := s.wanted(name); i >= 0 {
+		if i := s.wanted(name, n); i >= 0 {
 			err = s.field(i)
 		} else {
 			err = s.skip(1)
@@ -65,7 +98,7 @@ func (s *jsonScanner) object() error {
 		}
 		s.blanks()
 		if s.take('}') {
-			return s.finish()
+			return nil
 		}
 		if !s.take(',') {
 			return s.unexpected("a comma or }")
@@ -80,19 +113,32 @@ func (s *jsonScanner) finish() error {
 	return nil
 }
 
-// wanted returns the number of the wanted field of that name, or -1.
-func (s *jsonScanner) wanted(v jsonValue) int {
+// wanted returns the number of the wanted field of that name, the n-th of the object, or -1.
+func (s *jsonScanner) wanted(v jsonValue, n int) int {
 	name := s.b[v.start:v.end]
 	if v.escaped {
 		s.key = appendUnescaped(s.key[:0], name)
 		name = s.key
 	}
-	for i, n := range s.names {
-		if n == string(name) {
-			return i
+	if s.seen != nil {
+		s.seen(string(name))
+	}
+	if n < len(s.before) && s.before[n].name == string(name) {
+		return s.before[n].field
+	}
+	known := knownName{string(name), -1}
+	for i, want := range s.names {
+		if s.wants.matches(want, known.name) {
+			known.field = i
+			break
 		}
 	}
-	return -1
+	if n < len(s.before) {
+		s.before[n] = known
+	} else if n == len(s.before) && n < 64 {
+		s.before = append(s.before, known)
+	}
+	return known.field
 }
 
 // field reads the value of a wanted field: a string, a number, null, which is as if
@@ -289,7 +335,7 @@ func (s *jsonScanner) string() (jsonValue, error) {
 }
 
 func (s *jsonScanner) blanks() {
-	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\r') {
+	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\r' || s.b[s.at] == '\n') {
 		s.at++
 	}
 }

@@ -18,15 +18,19 @@ type source struct {
 	ctx     context.Context
 	options *Options
 	format  Format
-	columns csvColumns
+	columns csvColumns // of CSV, and of TSV with a header
+	list    bool       // JSON is one list of objects
+	note    string     // what was guessed or left out
 
 	file   *os.File // as a whole
 	stream *bufio.Reader
 	raw    *countReader
 	codec  string
-	text   int64 // bytes of text taken from a stream so far
-	close  []func()
-	users  atomic.Int32
+
+	converted bool  // the stream's bytes are not the file's
+	text      int64 // bytes of text taken from a stream so far
+	close     []func()
+	users     atomic.Int32
 }
 
 // countReader counts what is read, for progress and for the place of errors.
@@ -69,6 +73,14 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	}
 	s.stream, s.codec = stream, codec
 	s.close = append(s.close, free)
+	if o.Encoding.Converts() {
+		converted, err := o.Encoding.reader(stream)
+		if err != nil {
+			s.release()
+			return nil, fmt.Errorf("%s: %w", in.path, err)
+		}
+		s.stream, s.converted = bufio.NewReaderSize(converted, 1<<16), true
+	}
 	return s, nil
 }
 

@@ -63,7 +63,7 @@ func (p *parser) parse(t *task, tell func(n int64)) error {
 			toRead += pc.size
 		}
 		switch pc.src.format {
-		case JSONL, TREC, SMART, CSV:
+		case JSONL, JSON, TREC, SMART, CSV, TSV:
 			toCopy += pc.size
 		}
 	}
@@ -87,7 +87,10 @@ func (p *parser) parse(t *task, tell func(n int64)) error {
 			data = bytes.TrimPrefix(data, bom)
 		}
 		e := end{src: pc.src, first: pc.first}
-		if e.err = p.split(pc.src, data, pc.first); e.err != nil {
+		if e.err = p.split(pc.src, data, pc.first, pc.last); e.err == nil && pc.src.options.Encoding == UTF8 {
+			e.err = checkUTF8(data)
+		}
+		if e.err != nil {
 			if s, ok := e.err.(*syntaxError); ok {
 				e.at = int64(bytes.Count(data[:s.at], newline))
 			}
@@ -115,7 +118,7 @@ var (
 	newline = []byte("\n")
 )
 
-func (p *parser) split(s *source, data []byte, first bool) error {
+func (p *parser) split(s *source, data []byte, first, last bool) error {
 	switch s.format {
 	case Lines:
 		p.splitLines(data)
@@ -127,11 +130,16 @@ func (p *parser) split(s *source, data []byte, first bool) error {
 		p.splitBlank(data)
 	case JSONL:
 		return p.splitJSONL(s, data)
+	case JSON:
+		return p.splitJSON(s, data, first, last)
 	case TREC:
 		return p.splitTREC(data)
 	case SMART:
 		return p.splitSMART(s, data)
 	case TSV:
+		if s.columns.count > 0 {
+			return p.splitCSV(s, data, first)
+		}
 		return p.splitTSV(data)
 	case CSV:
 		return p.splitCSV(s, data, first)
@@ -162,7 +170,11 @@ func (p *parser) number(pos position) (position, error) {
 			pos.docs, pos.lines = 0, 0
 		}
 		if e.err != nil {
-			return pos, fmt.Errorf("%s: line %d: %w", e.src.path, pos.lines+e.at+1, e.err)
+			before := pos.lines
+			if e.src.format == Lines {
+				before = pos.docs // lines are not counted twice
+			}
+			return pos, fmt.Errorf("%s: line %d: %w", e.src.path, before+e.at+1, e.err)
 		}
 		for i := done; i < e.docs; i++ {
 			pos.docs++

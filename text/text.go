@@ -38,12 +38,14 @@ type Corpus struct {
 // Options say how files become documents. The zero value detects the format.
 type Options struct {
 	Format Format
-	// Fields that hold text in JSONL and CSV, in order; joined by a newline, empty
-	// ones left out. None: contents, or title, abstract and text, whichever are
-	// there. In SMART they are the letters of the sections; none: T and W.
+	// Fields that hold text in JSON and tables, in order; joined by a newline, empty
+	// ones left out. None: the usual names, see the package comment.
+	// In SMART they are the letters of the sections; none: T and W.
 	Fields []string
-	// IDField holds the ID in JSONL and CSV. Empty: id, _id or docid.
+	// IDField holds the ID in JSON and tables. Empty: the usual names.
 	IDField string
+	// Encoding says what the bytes of the files mean; see ParseEncoding.
+	Encoding Encoding
 	// Except names files and folders that are left out of the folders of Paths, such
 	// as one for results, whose last ones would be read as documents.
 	Except []string
@@ -52,6 +54,8 @@ type Options struct {
 	// Progress is told how many bytes of how many (0: unknown) have been read.
 	// It may be called from several goroutines.
 	Progress func(done, total int64)
+	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
+	Note func(line string)
 	// Log is told what each file was taken for; nil: nobody is.
 	Log *slog.Logger
 }

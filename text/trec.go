@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"html"
 	"strings"
 )
 
@@ -52,7 +53,8 @@ func cutTREC(b []byte, from int) int {
 //
 // The text is what is between <DOC> and </DOC> without the tags, each of which
 // counts as a blank, and without the inside of DOCNO and of DOCHDR, the headers
-// of web pages. Entities such as &amp; are left as they are.
+// of web pages. Entities such as &amp; and &#233; become what they stand for; names that HTML does
+// not know stay as they are.
 func (p *parser) splitTREC(data []byte) error {
 	for at := 0; ; {
 		start := findTag(data, at, "DOC")
@@ -118,6 +120,52 @@ func tagLength(b []byte) int {
 	return end + 1
 }
 
+// sgmlEntities are those of the TREC disks that HTML does not know.
+var sgmlEntities = map[string]string{"&hyph;": "-", "&blank;": " "}
+
+// maxEntity is the longest entity of HTML, &CounterClockwiseContourIntegral;.
+const maxEntity = 33
+
+// appendEntities appends text with its entities replaced. Without a semicolon at its end a name
+// is none: AT&T.
+func appendEntities(dst, text []byte) []byte {
+	for {
+		i := bytes.IndexByte(text, '&')
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		text = text[i:]
+		end := bytes.IndexByte(text[:min(len(text), maxEntity)], ';')
+		if end < 0 || !isEntity(text[1:end]) {
+			dst = append(dst, '&')
+			text = text[1:]
+			continue
+		}
+		entity := string(text[:end+1])
+		s, ok := sgmlEntities[entity]
+		if !ok {
+			s = html.UnescapeString(entity)
+		}
+		if strings.HasSuffix(s, ";") && s != ";" {
+			s = entity // not known, or only its begin is
+		}
+		dst = append(dst, s...)
+		text = text[end+1:]
+	}
+}
+
+// isEntity reports whether a name may be that of an entity: letters and digits, perhaps behind #.
+func isEntity(name []byte) bool {
+	name = bytes.TrimPrefix(name, []byte("#"))
+	for _, c := range name {
+		if kinds[c]&(letter|digit) == 0 {
+			return false
+		}
+	}
+	return len(name) > 0
+}
+
 // addTREC adds the document data[start:end], from <DOC> to before </DOC>.
 func (p *parser) addTREC(data []byte, start, end int) error {
 	doc := data[:end]
@@ -128,7 +176,7 @@ func (p *parser) addTREC(data []byte, start, end int) error {
 		if i < 0 {
 			i = end - at
 		}
-		p.arena = append(p.arena, doc[at:at+i]...)
+		p.arena = appendEntities(p.arena, doc[at:at+i])
 		if at += i; at == end {
 			break
 		}

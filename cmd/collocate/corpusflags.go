@@ -15,6 +15,7 @@ type corpusFlags struct {
 	fields       []string
 	idField      string
 	analyzerName string
+	encoding     string
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -23,10 +24,13 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	}
 	f := cmd.Flags()
 	f.Var(&c.format, "format", "what a file is: "+strings.Join(text.Formats(), ", "))
-	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text)")
-	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id or docid)")
+	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
+	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id, docno, docid or the like)")
+	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
+		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
-	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers()})
+	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
+		"encoding": {"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}})
 }
 
 // corpus makes the corpus of these paths; no path means standard input. Where results
@@ -39,11 +43,26 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		Format:   c.format,
 		Fields:   c.fields,
 		IDField:  c.idField,
+		Encoding: c.encodingOf(),
 		Except:   results,
 		Threads:  a.textThreads(),
 		Progress: a.progress("reading"),
+		Note:     a.note,
 		Log:      a.log,
 	}}
+}
+
+// encodingOf is what --encoding names, which analyzer has checked. Analyzers of bytes treat text in
+// any encoding alike; those of Unicode would take Latin-1's letters for separators.
+func (c *corpusFlags) encodingOf() text.Encoding {
+	if c.encoding == "" {
+		if c.analyzerName == "whitespace" || c.analyzerName == "ascii" {
+			return text.Bytes
+		}
+		return text.UTF8
+	}
+	e, _ := text.ParseEncoding(c.encoding)
+	return e
 }
 
 // analyzer is the one that --analyzer names. It is asked for before anything is read,
@@ -55,6 +74,11 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 		}
 		if c.idField != "" {
 			return nil, usagef("--id-field: documents of --format %v have no fields; name a format that does, such as jsonl or csv", c.format)
+		}
+	}
+	if c.encoding != "" {
+		if _, err := text.ParseEncoding(c.encoding); err != nil {
+			return nil, usageError{err}
 		}
 	}
 	an, err := text.ParseAnalyzer(c.analyzerName)

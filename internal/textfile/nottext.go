@@ -8,8 +8,8 @@ var notText = []struct {
 	at          int
 	magic, what string
 }{
-	{0, "\xff\xfe", "UTF-16 text: convert it to UTF-8"},
-	{0, "\xfe\xff", "UTF-16 text: convert it to UTF-8"},
+	{0, "\xff\xfe", "UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
+	{0, "\xfe\xff", "UTF-16 text: convert it to UTF-8, or read a corpus with --encoding utf-16"},
 	{0, "%PDF-", "a PDF document: convert it to text"},
 	{0, "PK\x03\x04", "a ZIP archive, which office documents are, too: unpack or convert it"},
 	{0, "PAR1\x15", "a Parquet table: export it as CSV or JSON lines"},
@@ -24,17 +24,20 @@ func WhyNotText(head []byte) string {
 			return n.what
 		}
 	}
+	// A CIFF file begins with the length of its header, the version, 1, and the number of words.
+	for at := 1; at <= 2; at++ {
+		if len(head) > at+3 && head[at] == 0x08 && head[at+1] == 1 && head[at+2] == 0x10 {
+			return "an index in the CIFF format, not text: 'collocate index import' makes an index of it"
+		}
+	}
 	// Our own files, see internal/sections: magic, then a version below 256 as 8 bytes.
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus"
 	}
-	if nul := bytes.Count(head, []byte{0}); len(head) >= minBinary && nul*1000 > len(head) {
+	// Programs, pictures, sound and databases have many NUL bytes, noise one in 256. A stray one in a
+	// text is a byte like any other.
+	if nul := bytes.Count(head, []byte{0}); nul > 1 && nul*1000 > len(head) {
 		return "binary data, not text: it holds NUL bytes"
 	}
 	return ""
 }
-
-// minBinary is how long a file is at least that is judged by its NUL bytes: programs,
-// pictures, sound and databases have many, noise one in 256. A stray one in a text is a
-// byte like any other.
-const minBinary = 512

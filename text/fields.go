@@ -1,0 +1,99 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The usual names of fields and columns, in any case. If there is a field contents, the others are
+// parts of it, as in Anserini; else all that are there are joined. The ID is the first that is there:
+// passages also have the ID of their document.
+var (
+	defaultTexts = []string{"contents", "title", "headline", "headings", "abstract", "text", "body", "content",
+		"passage", "paragraph", "segment", "article"}
+	defaultIDs = []string{"id", "_id", "pid", "passage_id", "docno", "docid", "doc_id", "document_id"}
+)
+
+// wantedFields are the names of fields that hold text and IDs.
+type wantedFields struct {
+	texts, ids []string
+	// The usual names are meant in any case; those that a user gives are taken as they are.
+	usualTexts, usualIDs bool
+}
+
+func (o *Options) wantedFields() wantedFields {
+	w := wantedFields{texts: o.Fields, ids: []string{o.IDField}}
+	if len(o.Fields) == 0 {
+		w.texts, w.usualTexts = defaultTexts, true
+	}
+	if o.IDField == "" {
+		w.ids, w.usualIDs = defaultIDs, true
+	}
+	return w
+}
+
+// matches reports whether a field has a wanted name.
+func (w *wantedFields) matches(wanted, name string) bool {
+	return wanted == name || strings.EqualFold(wanted, name) &&
+		(w.usualTexts && slices.Contains(defaultTexts, wanted) || w.usualIDs && slices.Contains(defaultIDs, wanted))
+}
+
+// textNames are the names of texts for an error.
+func (w *wantedFields) textNames() string {
+	if w.usualTexts {
+		return "contents, title, text, body or the like"
+	}
+	return strings.Join(w.texts, ", ")
+}
+
+// find returns the place of the first field that has one of the wanted names, by their order, or -1.
+func (w *wantedFields) find(wanted, names []string) int {
+	for _, want := range wanted {
+		if i := slices.IndexFunc(names, func(name string) bool { return w.matches(want, name) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// describe says what became of the fields of a file, if any was left out or IDs were made up.
+func (w *wantedFields) describe(names []string, o *Options) string {
+	var texts, others []string
+	id := w.find(w.ids, names)
+	whole := w.usualTexts && w.find(w.texts[:1], names) >= 0
+	for i, name := range names {
+		switch at := slices.IndexFunc(w.texts, func(want string) bool { return w.matches(want, name) }); {
+		case at == 0 || at > 0 && !whole:
+			texts = append(texts, name)
+		case i != id:
+			others = append(others, name)
+		}
+	}
+	var says []string
+	if len(texts) == 0 {
+		return "" // that is a mistake
+	}
+	if len(others) > 0 && w.usualTexts {
+		says = append(says, fmt.Sprintf("text is %s; left out: %s (--fields chooses)", strings.Join(texts, ", "), shortList(others)))
+	}
+	switch {
+	case id < 0 && o.IDField == "":
+		says = append(says, "no field id, docid, docno or the like: documents are named by file and number (--id-field chooses)")
+	case o.IDField == "" && slices.ContainsFunc(names, func(name string) bool {
+		return w.find(w.ids, []string{name}) == 0 && name != names[id]
+	}):
+		says = append(says, fmt.Sprintf("IDs are from %s (--id-field chooses)", names[id]))
+	}
+	return strings.Join(says, "; ")
+}
+
+// shortList is a list for an error: not all of a thousand columns, or of a file that is
+// no CSV.
+func shortList(names []string) string {
+	if list := strings.Join(names, ", "); len(list) <= 200 {
+		return list
+	}
+	list := strings.ToValidUTF8(strings.Join(names, ", ")[:200], "\ufffd")
+	return fmt.Sprintf("%s... (%d in all)", list, len(names))
+}
