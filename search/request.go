@@ -132,12 +132,15 @@ func ParseStrategy(name string) (Strategy, error) { return ask.ParseStrategy(nam
 
 // Models.
 type (
-	// Model says how much a word says about a document. The models are [BM25], [Cosine],
+	// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
 	// [Dirichlet] and [DPH].
 	Model = model.Model
 	// BM25 is the usual model. The zero value has k1 = 1.2 and b = 0.75; see package bm25 for
 	// the formula and its variants.
 	BM25 = model.BM25
+	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with the
+	// lowest document numbers are given.
+	Boolean = model.Boolean
 	// Cosine is TF-IDF in the vector space: the cosine of the angle between query and document.
 	Cosine = model.Cosine
 	// Dirichlet is query likelihood with Dirichlet smoothing; Mu is 1000 if it is 0.

@@ -33,7 +33,7 @@ var searchJob = Job{
 // searchModels are all there are.
 var searchModels = []search.Model{
 	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene}, search.BM25{K1: 2, B: 1, Variant: bm25.Plus}, search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
-	search.Cosine{}, search.Dirichlet{}, search.DPH{},
+	search.Boolean{}, search.Cosine{}, search.Dirichlet{}, search.DPH{},
 }
 
 // withIndex makes a collection, puts it on the device and calls f.

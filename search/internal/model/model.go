@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Model says how much a word says about a document. The models are [BM25], [Cosine],
+// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
 // [Dirichlet] and [DPH].
 type Model interface {
 	// String is the model's name and parameters.
@@ -65,12 +65,14 @@ type Scorer interface {
 	Batch(docs, tfs []uint32, out []float32)
 }
 
-// ParseModel makes a model from its name: bm25, cosine, dirichlet or dph, with the default
+// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, with the default
 // parameters.
 func ParseModel(name string) (Model, error) {
 	switch name {
 	case "bm25":
 		return BM25{}, nil
+	case "boolean":
+		return Boolean{}, nil
 	case "cosine":
 		return Cosine{}, nil
 	case "dirichlet":
@@ -82,7 +84,7 @@ func ParseModel(name string) (Model, error) {
 }
 
 // Models lists the names that ParseModel takes.
-func Models() []string { return []string{"bm25", "cosine", "dirichlet", "dph"} }
+func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph"} }
 
 // boundOfPairs is the bound of a model whose score never falls with tf and never rises with
 // the length, up to rounding in the last places: it is raised by a hair.
