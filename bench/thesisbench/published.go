@@ -26,6 +26,9 @@ var (
 	thesisCuts = []search.Partition{search.Adjusted, search.Heterogeneous}
 )
 
+// slack is by how many documents the thesis lets adjusted lists begin early (4.5.4).
+const slack = 5
+
 // publishedSingle is milliseconds by class of queries.
 type publishedSingle struct {
 	sequential [4]float64

@@ -158,7 +158,7 @@ const aboutRecall = `Homogeneous partitions cut all lists at the same positions.
 positions that differ by about the square root of the position, and soon by more than a partition's
 size: then hardly any document has all its postings in one partition. Lists of real text drift apart
 even more. The thesis shifted the ranges of its homogeneous partitions to begin at about the same
-document (its section 4.5.4), and its recall of 0.73 to 0.91 is that of shifted ranges. They are
+document (its section 4.5.4; at most 5 document numbers before the largest of them), and its recall of 0.73 to 0.91 is that of shifted ranges. They are
 called adjusted here, and are what stands beside the thesis' "homogeneous". Plain homogeneous
 partitions are only in the tables of recall.`
 
@@ -167,6 +167,9 @@ func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, 
 	p.Engine = engine.GPU
 	if b.Device == nil {
 		p.Engine, p.Threads = engine.Multicore, b.Threads
+		if p.Partition == search.Adjusted {
+			p.Slack = slack
+		}
 	}
 	r.K, r.Mode, r.Algorithm, r.Parallel = b.K, mode, a, &p
 	return r

@@ -15,7 +15,7 @@ import (
 // parallelFlags are what a user can say about how a search is spread over cores.
 type parallelFlags struct {
 	partition, policy, strategy string
-	size, row                   int
+	size, row, slack            int
 	recall                      bool
 	batch                       search.Batch
 }
@@ -28,6 +28,7 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl.IntVar(&f.row, "partitions", 0, "partitions that a core takes in a row, keeping its best; 0 means all it takes")
 	fl.StringVar(&f.policy, "policy", "early", "what cores tell each other about the score to beat: "+strings.Join(search.Policies(), ", ")+
 		"; the last is approximate")
+	fl.IntVar(&f.slack, "slack", 0, "documents by which the lists of an adjusted partition may begin early; the thesis has 5")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
 	fl.StringVar(&f.strategy, "batch", "auto", "how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
@@ -38,7 +39,7 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 // parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even
 // where one core is faster.
 func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, error) {
-	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row}
+	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row, Slack: f.slack}
 	var err error
 	if p.Partition, err = search.ParsePartition(f.partition); err != nil {
 		return nil, usageError{err}
@@ -50,8 +51,11 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 	if f.batch.Strategy, err = search.ParseStrategy(f.strategy); err != nil {
 		return nil, usageError{err}
 	}
-	if f.size < 0 || f.row < 0 {
-		return nil, usagef("--partition-size %d, --partitions %d: want no negative numbers", f.size, f.row)
+	if f.size < 0 || f.row < 0 || f.slack < 0 {
+		return nil, usagef("--partition-size %d, --partitions %d, --slack %d: want no negative numbers", f.size, f.row, f.slack)
+	}
+	if f.slack > 0 && p.Partition != search.Adjusted {
+		return nil, usagef("--slack belongs to --partition adjusted")
 	}
 	if s.set("batch") && s.topics == "" {
 		return nil, usagef("--batch belongs to --topics")

@@ -52,8 +52,10 @@ func marked(s *search.Snippet, on, off string) string {
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 	fmt.Fprintf(w, "\nalgorithm %v, %v\n", s.Algorithm, took.Round(time.Microsecond))
 	fmt.Fprintf(w, "%s known, %s in %s\n", counted(s.Words, "word"), counted(s.Postings, "posting"), counted(s.Blocks, "block"))
-	fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"), counted(s.Decoded, "posting"), s.Scored)
-	fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))
+	if s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0 { // by tiles a device does not count these
+		fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"), counted(s.Decoded, "posting"), s.Scored)
+		fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))
+	}
 	printParallel(w, s.Parallel)
 	printGPU(w, s.GPU)
 	for _, t := range s.Thresholds {

@@ -31,6 +31,9 @@ type Parallel struct {
 	Row int
 	// Policy is what workers tell each other about the score to beat.
 	Policy Policy
+	// Slack is by how many documents the lists of an [Adjusted] partition may begin before the
+	// largest of their first documents. The thesis has 5.
+	Slack int
 }
 
 // Exact says whether the result is that of one core, to the bit, whatever the threads.
@@ -53,7 +56,7 @@ const (
 	// and answers get lost: approximate.
 	Homogeneous
 	// Adjusted is homogeneous, but every list begins at its first document that is not before
-	// the largest of the documents at positions i*m, and takes as many from there. More
+	// the largest of the documents at positions i*m, less Slack, and takes as many from there. More
 	// documents are complete, others are left out: approximate.
 	Adjusted
 )
@@ -165,8 +168,8 @@ func CheckParallel(p *Parallel) error {
 		return fmt.Errorf("no partition %d", p.Partition)
 	case int(p.Policy) >= len(policyNames):
 		return fmt.Errorf("no policy %d", p.Policy)
-	case p.Size < 0 || p.Row < 0:
-		return fmt.Errorf("partition size %d, %d in a row: want no negative numbers", p.Size, p.Row)
+	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
+		return fmt.Errorf("partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)
 	}
 	return nil
 }

@@ -82,6 +82,9 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 		if r.Algorithm != ask.WAND && r.Algorithm != ask.MaxScore || r.Algorithm != requests[0].Algorithm {
 			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand or maxscore", r.Algorithm)
 		}
+		if r.Parallel != nil && r.Parallel.Slack != 0 {
+			return nil, fmt.Errorf("search: engine gpu: slack %d: adjusted partitions have none on a GPU", r.Parallel.Slack)
+		}
 		r.Parallel = nil
 		q, err := g.s.PrepareWithBounds(ctx, &r)
 		if err != nil {

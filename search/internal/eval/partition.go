@@ -13,6 +13,7 @@ type partitions struct {
 	size   int
 	count  int
 	docs   int
+	slack  int
 	shared bool // workers take documents from each other: the partitions are only where they begin
 }
 
@@ -26,7 +27,7 @@ const (
 )
 
 func newPartitions(q *Query, p *ask.Parallel) partitions {
-	out := partitions{kind: p.Partition, size: p.Size, docs: int(q.to)}
+	out := partitions{kind: p.Partition, size: p.Size, docs: int(q.to), slack: p.Slack}
 	longest := 0
 	for _, l := range q.Lists {
 		longest = max(longest, int(l.Term.DF))
@@ -107,11 +108,12 @@ func (p *partitions) enterPositions(s *Engine, q *Query, i int) (bool, error) {
 			first = max(first, d)
 		}
 	}
+	first -= min(first, uint32(p.slack))
 	q.from, q.to = index.End, 0
 	for t, l := range q.Lists {
 		at, n := i*p.size, min(p.size, int(l.Term.DF)-i*p.size)
 		if n > 0 && p.kind == ask.Adjusted {
-			at = l.position(first)
+			at = max(at, l.position(first)) // no list goes back
 		}
 		from, to, err := l.restrict(at, n)
 		if err != nil {

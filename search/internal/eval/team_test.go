@@ -22,7 +22,7 @@ import (
 func randomParallel(rng *rand.Rand) *ask.Parallel {
 	p := &ask.Parallel{
 		Engine: engine.Multicore, Threads: 1 + rng.IntN(4),
-		Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)),
+		Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)), Slack: rng.IntN(8),
 	}
 	if rng.IntN(4) > 0 {
 		p.Size = []int{1, 7, 32, 64, 128, 129, 1000, 5000}[rng.IntN(8)]
@@ -361,7 +361,7 @@ func TestParallelSearchesRunSideBySide(t *testing.T) {
 
 func TestParallelRequestsAreChecked(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
-	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}} {
+	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}} {
 		if _, err := s.Search(context.Background(), ask.Request{Text: "a", Parallel: &p}); err == nil {
 			t.Errorf("%+v was taken", p)
 		}

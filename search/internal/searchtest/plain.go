@@ -181,7 +181,7 @@ func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, s
 	}
 	all := map[uint32]float32{}
 	for i := range (longest + size - 1) / size {
-		part := p.partition(r.Words, i, size, r.Parallel.Partition == ask.Adjusted)
+		part := p.partition(r.Words, i, size, r.Parallel.Partition == ask.Adjusted, r.Parallel.Slack)
 		for d, score := range part.scores(t, ix, p, r.Words, r.Mode, r.Model) {
 			if old, ok := all[d]; !ok || score > old {
 				all[d] = score
@@ -221,7 +221,7 @@ func RandomWords(rng *rand.Rand, p *Plain) []ask.Word {
 func IndexDir(root string, i int) string { return filepath.Join(root, fmt.Sprint(i)) }
 
 // partition has, of the lists of the words, only the postings of a partition.
-func (p *Plain) partition(words []ask.Word, i, size int, adjusted bool) *Plain {
+func (p *Plain) partition(words []ask.Word, i, size int, adjusted bool, slack int) *Plain {
 	part := &Plain{Lengths: p.Lengths, Words: p.Words, Docs: slices.Clone(p.Docs), TFs: slices.Clone(p.TFs)}
 	first := uint32(0)
 	for w, docs := range p.Docs {
@@ -233,7 +233,8 @@ func (p *Plain) partition(words []ask.Word, i, size int, adjusted bool) *Plain {
 		from := min(i*size, len(docs))
 		n := min(size, len(docs)-from)
 		if adjusted {
-			from, _ = slices.BinarySearch(docs, first)
+			later, _ := slices.BinarySearch(docs, uint32(max(0, int(first)-slack)))
+			from = max(from, later)
 			n = min(n, len(docs)-from)
 		}
 		part.Docs[w], part.TFs[w] = docs[from:from+n], p.TFs[w][from:from+n]
