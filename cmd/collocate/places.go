@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,6 +20,7 @@ import (
 // placesFlags are the flags of `collocate places`.
 type placesFlags struct {
 	points    pointFlags
+	distance  string
 	distances []float64
 	opt       coloc.Options
 	algorithm string
@@ -34,6 +37,9 @@ type placesFlags struct {
 	svg           string
 	top           int
 }
+
+// autoDistance is the distance that a summary suggests.
+const autoDistance = "auto"
 
 func newPlacesCmd(a *app) *cobra.Command {
 	var p placesFlags
@@ -60,6 +66,7 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
   collocate places poi.csv --distance 100,200,400 --min-prevalence 0.2
   collocate places poi.geojson -d 100 -p 0.3 --min-points 20
+  collocate places poi.geojson --distance auto -p 0.3 --svg map.svg
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
   collocate places poi.gpkg -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,
@@ -67,8 +74,7 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	}
 	f := cmd.Flags()
 	p.points.add(cmd)
-	f.Float64SliceVarP(&p.distances, "distance", "d", nil, "neighbours are at most `D` apart; several, such as 50,100, are mined one after the other")
-	f.Lookup("distance").DefValue = "" // not "[]"
+	f.StringVarP(&p.distance, "distance", "d", "", "neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
 	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
@@ -85,11 +91,21 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
 	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}})
-	cmd.AddCommand(newPlacesPairsCmd(a))
+	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a))
 	return cmd
 }
 
 func (p *placesFlags) check(flags *pflag.FlagSet) error {
+	p.distances = nil
+	if p.distance != "" && p.distance != autoDistance {
+		for _, text := range strings.Split(p.distance, ",") {
+			d, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			if err != nil {
+				return usagef("--distance %q: want numbers, with commas between them, or auto", p.distance)
+			}
+			p.distances = append(p.distances, d)
+		}
+	}
 	switch {
 	case p.opt.MinPrevalence == 0:
 		return usagef("--min-prevalence is missing: the least participation index, such as 0.3")
@@ -97,7 +113,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--min-prevalence %v: want more than 0 and at most 1", p.opt.MinPrevalence)
 	case p.opt.KNN < 0:
 		return usagef("--knn %d: want at least 1", p.opt.KNN)
-	case len(p.distances) == 0 && p.opt.KNN == 0:
+	case p.distance == "" && p.opt.KNN == 0:
 		return usagef("say who is a neighbour with --distance or --knn")
 	case len(p.distances) > 1 && (p.geojson != "" || p.svg != ""):
 		return usagef("--geojson and --svg show one distance: give one")
@@ -166,6 +182,14 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 		defer func() { err = errors.Join(err, opt.Device.Close()) }()
 	}
 	distances := p.distances
+	if p.distance == autoDistance {
+		s, err := points.Summarise(cmd.Context(), in.Set, a.threads)
+		if err != nil {
+			return err
+		}
+		a.summary("distance %s: the median to the fourth nearest position; worth mining are %v to %v", withUnit(s.Suggested, in.CRS), s.Low, s.High)
+		distances = []float64{s.Suggested}
+	}
 	if len(distances) == 0 {
 		distances = []float64{0}
 	}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/points"
+)
+
+func newPlacesSummaryCmd(a *app) *cobra.Command {
+	var p pointFlags
+	cmd := &cobra.Command{
+		Use:   "summary POINTS...",
+		Short: "Describe points before they are mined",
+		Long: `Prints how many points and features there are, where they lie and in which unit,
+what is often wrong with positions, how far neighbours are, and which distances are
+worth mining: between the median distance to the nearest other position, below which
+most points have no neighbour, and to the eighth nearest, above which most points
+have many whatever their kind. --distance auto takes that to the fourth nearest.`,
+		Args: cobra.MinimumNArgs(1),
+		Example: `  collocate places summary poi.geojson
+  collocate places summary trees.shp --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := p.read(cmd.Context(), a, args)
+			if err != nil {
+				return err
+			}
+			s, err := points.Summarise(cmd.Context(), in.Set, a.threads)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(s)
+			}
+			return printSummary(a, in, s)
+		},
+	}
+	p.add(cmd)
+	return cmd
+}
+
+func printSummary(a *app, in *points.Input, s *points.Summary) error {
+	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	unit := s.Unit
+	if unit == "" {
+		unit = "units"
+	}
+	row("points", "%d at %d positions (%s)", s.Points, s.Positions, in.Format)
+	var names []string
+	for i, f := range s.Features {
+		if i == 5 {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, fmt.Sprintf("%s %d", f.Name, f.Points))
+	}
+	row("features", "%d: %s", len(s.Features), strings.Join(names, ", "))
+	row("reference system", "%s", s.CRS)
+	row("extent", "%v, %v to %v, %v", s.Extent[0], s.Extent[1], s.Extent[2], s.Extent[3])
+	row("size", "%.6g x %.6g %s", s.Width, s.Depth, unit)
+	if in.Time != nil {
+		row("time", "%s to %s", utc(s.TimeSpan[0]), utc(s.TimeSpan[1]))
+	}
+	if s.Nearest != nil {
+		row("nearest other position", "%.4g, %.4g, %.4g %s (quartiles)", s.Nearest[0], s.Nearest[1], s.Nearest[2], unit)
+		for _, n := range s.Near {
+			row("neighbours within "+fmt.Sprintf("%v %s", n.Distance, unit), "%.4g on average, %.4g at the median", n.Mean, n.Median)
+		}
+		row("distances worth mining", "%v to %v %s, such as %v: half of all points have a neighbour from %v on, and eight at %v",
+			s.Low, s.High, unit, s.Suggested, s.Low, s.High)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, w := range s.Warnings {
+		if i == 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		fmt.Fprintf(a.stdout, "look at: %s\n", w)
+	}
+	return nil
+}
+
+func utc(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.DateTime) }

@@ -1,0 +1,253 @@
+package points
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Null is a way to move or relabel points such that kinds do not depend on one
+// another. What it keeps is what a test does not find.
+type Null string
+
+const (
+	// Shift moves all points of each feature by one random vector, on a torus: each
+	// feature keeps its own clustering, exactly. Density that features share is lost,
+	// and counts as dependence.
+	Shift Null = "shift"
+	// Relabel deals the features out anew over the positions: what all points share
+	// is kept, the features' own clustering is lost. Answers "are labels mixed?".
+	Relabel Null = "relabel"
+	// Cluster draws each feature anew from a Thomas process fitted to it: as many
+	// clusters of the same size, elsewhere.
+	Cluster Null = "cluster"
+	// Inhomogeneous draws each feature anew from a smooth density fitted to it:
+	// where a feature is common is kept, its dependence at short distances is lost.
+	Inhomogeneous Null = "inhomogeneous"
+)
+
+// Nulls are all of them.
+var Nulls = []Null{Shift, Relabel, Cluster, Inhomogeneous}
+
+// NullModel draws points from a null.
+type NullModel struct {
+	null      Null
+	set       *Set
+	plane     *plane
+	thomas    []thomas  // by feature
+	bandwidth []float64 // by feature
+	members   [][]int32 // points by feature
+}
+
+// NewNullModel fits a null to points. bandwidth is that of the smooth density, in
+// the unit of distances; 0 takes Scott's rule for each feature.
+func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
+	if !slices.Contains(Nulls, null) {
+		return nil, fmt.Errorf("null %q: want shift, relabel, cluster or inhomogeneous", null)
+	}
+	l, err := newPlane(p)
+	if err != nil {
+		return nil, err
+	}
+	m := &NullModel{null: null, set: p, plane: l, members: make([][]int32, len(p.Features))}
+	if null != Relabel && (l.width == 0 || l.depth == 0) {
+		return nil, fmt.Errorf("all points lie on one line: --null %s needs an area", null)
+	}
+	for i, f := range p.Feature {
+		m.members[f] = append(m.members[f], int32(i))
+	}
+	for _, members := range m.members {
+		switch null {
+		case Cluster:
+			m.thomas = append(m.thomas, fitThomas(l, members))
+		case Inhomogeneous:
+			h := bandwidth
+			if h == 0 {
+				h = scott(l, members)
+			}
+			m.bandwidth = append(m.bandwidth, h)
+		}
+	}
+	return m, nil
+}
+
+// Draw gives the points of one round: a function of the seed and the round alone.
+// Points keep their numbers, and all but what the null changes.
+func (m *NullModel) Draw(seed uint64, round int) *Set {
+	l := m.draw(seed, round)
+	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time, CRS: m.set.CRS}
+	if m.null == Relabel {
+		out.X, out.Y = m.set.X, m.set.Y
+		return out
+	}
+	for i := range l.x {
+		out.X[i], out.Y[i] = l.back(l.x[i], l.y[i])
+	}
+	return out
+}
+
+func (m *NullModel) draw(seed uint64, round int) *plane {
+	rng := rand.New(rand.NewPCG(seed, uint64(round)))
+	l := m.plane
+	if m.null == Relabel {
+		feature := slices.Clone(l.feature)
+		rng.Shuffle(len(feature), func(i, j int) { feature[i], feature[j] = feature[j], feature[i] })
+		return l.moved(l.x, l.y, feature)
+	}
+	x, y := make([]float64, len(l.x)), make([]float64, len(l.y))
+	for f, members := range m.members {
+		switch m.null {
+		case Shift:
+			dx, dy := rng.Float64()*l.width, rng.Float64()*l.depth
+			for _, i := range members {
+				x[i] = l.minX + wrap(l.x[i]-l.minX+dx, l.width)
+				y[i] = l.minY + wrap(l.y[i]-l.minY+dy, l.depth)
+			}
+		case Cluster:
+			m.thomas[f].draw(l, members, rng, x, y)
+		case Inhomogeneous:
+			h := m.bandwidth[f]
+			for _, i := range members {
+				from := members[rng.IntN(len(members))]
+				x[i] = l.minX + reflect(l.x[from]-l.minX+float64(h*rng.NormFloat64()), l.width)
+				y[i] = l.minY + reflect(l.y[from]-l.minY+float64(h*rng.NormFloat64()), l.depth)
+			}
+		}
+	}
+	return l.moved(x, y, l.feature)
+}
+
+// wrap brings v into [0, size) on a circle.
+func wrap(v, size float64) float64 {
+	v = math.Mod(v, size)
+	if v < 0 {
+		v += size
+	}
+	return v
+}
+
+// reflect brings v into [0, size] by mirrors at both ends.
+func reflect(v, size float64) float64 {
+	v = wrap(v, 2*size)
+	return min(v, 2*size-v)
+}
+
+// scott is Scott's rule for the bandwidth in two dimensions.
+func scott(l *plane, members []int32) float64 {
+	n := float64(len(members))
+	spread := func(v []float64) float64 {
+		mean, sum := 0.0, 0.0
+		for _, i := range members {
+			mean += v[i] / n
+		}
+		for _, i := range members {
+			sum += float64((v[i] - mean) * (v[i] - mean))
+		}
+		return math.Sqrt(sum / n)
+	}
+	if n < 2 {
+		return min(l.width, l.depth) / 4
+	}
+	return math.Sqrt((spread(l.x)*spread(l.x)+spread(l.y)*spread(l.y))/2) * math.Pow(n, -1.0/6)
+}
+
+// thomas is a Thomas process: parents evenly over the area, children around them
+// in a normal distribution.
+type thomas struct {
+	sigma   float64
+	parents float64 // expected; 0: no clustering, children lie evenly
+}
+
+// fitThomas fits by minimum contrast: the K function of a Thomas process is
+// pi r² + (1 - exp(-r²/4σ²))/κ, with κ the density of parents. For each of some σ
+// the best 1/κ follows by least squares on K^½ made linear around the data's.
+func fitThomas(l *plane, members []int32) thomas {
+	const bins, enough = 64, 4000
+	if len(members) < 10 {
+		return thomas{}
+	}
+	if len(members) > enough { // thinning does not change K
+		var some []int32
+		for k := range enough {
+			some = append(some, members[k*len(members)/enough])
+		}
+		members = some
+	}
+	own := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth, feature: make([]int32, len(members))}
+	for _, i := range members {
+		own.x, own.y = append(own.x, l.x[i]), append(own.y, l.y[i])
+	}
+	most := min(l.width, l.depth) / 4
+	sums := newPairSums(1, bins, most)
+	sums.block(own, newCells(own, most), 0, len(own.x), most, true)
+	n := float64(len(members))
+	k := make([]float64, bins)
+	total := int64(0)
+	for b := range k {
+		total += sums.weighted[b]
+		k[b] = own.area() * 2 * float64(total) / weightUnit / (n * (n - 1))
+	}
+	best, fit := math.Inf(1), thomas{}
+	for step := range 40 {
+		sigma := most * math.Pow(0.01, float64(step)/39) / 2
+		var num, den float64
+		for b := range k {
+			r := float64(b+1) * sums.step
+			rise := 1 - math.Exp(-r*r/(4*sigma*sigma))
+			num += (k[b] - math.Pi*r*r) * rise / r
+			den += rise * rise / r
+		}
+		perParent := num / den // 1/κ
+		if perParent <= 0 {
+			continue
+		}
+		miss := 0.0
+		for b := range k {
+			r := float64(b+1) * sums.step
+			model := math.Pi*r*r + perParent*(1-math.Exp(-r*r/(4*sigma*sigma)))
+			d := math.Sqrt(model) - math.Sqrt(max(0, k[b]))
+			miss += d * d
+		}
+		if miss < best {
+			best, fit = miss, thomas{sigma, own.area() / perParent}
+		}
+	}
+	if fit.parents > 100*n { // as good as none
+		return thomas{}
+	}
+	return fit
+}
+
+// draw places as many children as there are members.
+func (t thomas) draw(l *plane, members []int32, rng *rand.Rand, x, y []float64) {
+	if t.parents == 0 {
+		for _, i := range members {
+			x[i], y[i] = l.minX+rng.Float64()*l.width, l.minY+rng.Float64()*l.depth
+		}
+		return
+	}
+	// As many parents as a Poisson number, at least one; children take one at random.
+	n := max(1, poisson(rng, t.parents))
+	at := make([][2]float64, n)
+	for k := range at {
+		at[k] = [2]float64{rng.Float64() * l.width, rng.Float64() * l.depth}
+	}
+	for _, i := range members {
+		p := at[rng.IntN(n)]
+		x[i] = l.minX + wrap(p[0]+float64(t.sigma*rng.NormFloat64()), l.width)
+		y[i] = l.minY + wrap(p[1]+float64(t.sigma*rng.NormFloat64()), l.depth)
+	}
+}
+
+// poisson draws a Poisson number; large means by the normal distribution.
+func poisson(rng *rand.Rand, mean float64) int {
+	if mean > 500 {
+		return max(0, int(math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
+	}
+	limit, n := math.Exp(-mean), 0
+	for p := rng.Float64(); p > limit; p *= rng.Float64() {
+		n++
+	}
+	return n
+}

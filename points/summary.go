@@ -1,0 +1,354 @@
+package points
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// Summary is what to know about points before they are mined.
+type Summary struct {
+	Points     int          `json:"points"`
+	Features   []FeatureSum `json:"features"` // most points first, then by name
+	CRS        string       `json:"crs"`
+	Unit       string       `json:"unit"`   // of distances
+	Extent     [4]float64   `json:"extent"` // least x, least y, largest x, largest y
+	Width      float64      `json:"width"`  // in the unit of distances
+	Depth      float64      `json:"depth"`
+	Positions  int          `json:"positions"`  // different ones
+	Repeated   int          `json:"duplicates"` // points that repeat an earlier one in position and feature
+	MostAtOne  int          `json:"most_at_one_position"`
+	Busiest    [2]float64   `json:"busiest_position"`
+	Nearest    []float64    `json:"nearest_quartiles"` // distance to the nearest other position: quartiles
+	Near       []NearCount  `json:"neighbours"`        // by distance
+	Low        float64      `json:"distance_low"`
+	High       float64      `json:"distance_high"`
+	Suggested  float64      `json:"distance_suggested"`
+	Sampled    int          `json:"sampled"` // points that distances and neighbours were taken of
+	Warnings   []string     `json:"warnings"`
+	TimeSpan   [2]int64     `json:"time_span,omitempty"`
+	onceInLife int
+}
+
+// FeatureSum is a feature and its points.
+type FeatureSum struct {
+	Name   string `json:"feature"`
+	Points int    `json:"points"`
+}
+
+// NearCount is how many neighbours points have within a distance.
+type NearCount struct {
+	Distance float64 `json:"distance"`
+	Mean     float64 `json:"mean"`
+	Median   float64 `json:"median"`
+}
+
+// summarySample is how many points, evenly taken, distances are measured of.
+const summarySample = 20_000
+
+// Neighbours whose median distances bound the range of distances worth mining.
+const (
+	lowNeighbour, middleNeighbour, highNeighbour = 1, 4, 8
+)
+
+// Summarise describes points. Distances suggested lie between the median distance
+// to the nearest other position, below which most points have no neighbour, and to
+// the eighth nearest, above which most have many whatever their kind; in the middle
+// is the median distance to the fourth.
+func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
+	l, err := layOut(p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Summary{
+		Points: p.Len(), CRS: p.CRS.String(), Unit: p.CRS.DistanceUnit(), Width: l.width, Depth: l.depth, Warnings: []string{},
+		Extent: [4]float64{slices.Min(p.X), slices.Min(p.Y), slices.Max(p.X), slices.Max(p.Y)},
+	}
+	for f, n := range p.Totals() {
+		s.Features = append(s.Features, FeatureSum{p.Features[f], int(n)})
+		if n == 1 {
+			s.onceInLife++
+		}
+	}
+	slices.SortStableFunc(s.Features, func(a, b FeatureSum) int { return b.Points - a.Points })
+	if p.Time != nil {
+		s.TimeSpan = [2]int64{slices.Min(p.Time), slices.Max(p.Time)}
+	}
+	one := s.positions(p, workers)
+	if err := s.distances(ctx, l, one, workers); err != nil {
+		return nil, err
+	}
+	s.warn(p)
+	return s, nil
+}
+
+// positions counts repetitions, and gives one point of each position.
+func (s *Summary) positions(p *Set, workers int) []int32 {
+	order := make([]int32, p.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	// Points at one position have the same key: after a radix sort only runs of equal
+	// keys, which are nearly always one position, are compared.
+	key := make([]uint64, p.Len())
+	for i := range key {
+		h := math.Float64bits(p.X[i]+0)*0x9e3779b97f4a7c15 ^ math.Float64bits(p.Y[i]+0)
+		h ^= h >> 29
+		key[i] = h * 0xbf58476d1ce4e5b9
+	}
+	par.RadixSortPairs(workers, key, order, nil, nil, 0, 64)
+	for lo := 0; lo < len(order); {
+		hi := lo + 1
+		for hi < len(order) && key[hi] == key[lo] {
+			hi++
+		}
+		slices.SortFunc(order[lo:hi], func(a, b int32) int {
+			return cmp.Or(cmp.Compare(p.X[a], p.X[b]), cmp.Compare(p.Y[a], p.Y[b]), cmp.Compare(p.Feature[a], p.Feature[b]), cmp.Compare(a, b))
+		})
+		lo = hi
+	}
+	var one []uint32
+	run := 0
+	for k, i := range order {
+		if k > 0 && p.X[i] == p.X[order[k-1]] && p.Y[i] == p.Y[order[k-1]] {
+			run++
+			if p.Feature[i] == p.Feature[order[k-1]] {
+				s.Repeated++
+			}
+		} else {
+			run = 1
+			one = append(one, uint32(i))
+		}
+		if run > s.MostAtOne {
+			s.MostAtOne, s.Busiest = run, [2]float64{p.X[i], p.Y[i]}
+		}
+	}
+	s.Positions = len(one)
+	par.RadixSort(workers, one, nil, 0, 32)
+	out := make([]int32, len(one))
+	for i, v := range one {
+		out[i] = int32(v)
+	}
+	return out
+}
+
+// distances measures nearest neighbours among positions, and neighbours among
+// points, of a sample.
+func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers int) error {
+	spots := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth}
+	spots.x, spots.y = make([]float64, len(one)), make([]float64, len(one))
+	for k, i := range one {
+		spots.x[k], spots.y[k] = l.x[i], l.y[i]
+	}
+	spots.feature = make([]int32, len(one))
+	if len(one) < 2 {
+		return nil
+	}
+	c := newCells(spots, 0)
+	stride := max(1, len(one)/summarySample)
+	n := (len(one) + stride - 1) / stride
+	s.Sampled = n
+	found := make([][highNeighbour]float64, n)
+	const part = 256
+	err := each(ctx, workers, (n+part-1)/part, func(_, b int) {
+		for i := b * part; i < min(n, (b+1)*part); i++ {
+			at := one[i*stride]
+			found[i] = c.nearest(l.x[at], l.y[at])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	quantile := func(neighbour int, q float64) float64 {
+		var v []float64
+		for _, f := range found {
+			v = append(v, f[neighbour-1])
+		}
+		slices.Sort(v)
+		return v[min(len(v)-1, int(q*float64(len(v))))]
+	}
+	s.Nearest = []float64{quantile(1, 0.25), quantile(1, 0.5), quantile(1, 0.75)}
+	neighbour := func(k int) float64 { return quantile(min(k, len(one)-1), 0.5) }
+	s.Low, s.High = roundUp(neighbour(lowNeighbour)), roundUp(neighbour(highNeighbour))
+	s.Suggested = roundUp(neighbour(middleNeighbour))
+	// Neighbours among all points: the suggested distances and twice the last.
+	all := newCells(l, 2*s.High)
+	for _, d := range []float64{s.Low, s.Suggested, s.High, 2 * s.High} {
+		counts := make([]float64, n)
+		limit := d * d
+		err := each(ctx, workers, (n+part-1)/part, func(_, b int) {
+			for i := b * part; i < min(n, (b+1)*part); i++ {
+				at := one[i*stride]
+				counts[i] = float64(all.within(l.x[at], l.y[at], limit) - 1)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		mean := 0.0
+		for _, v := range counts {
+			mean += v / float64(n)
+		}
+		slices.Sort(counts)
+		s.Near = append(s.Near, NearCount{d, mean, counts[n/2]})
+	}
+	return nil
+}
+
+// roundUp keeps two digits, so that a distance is easy to say.
+func roundUp(v float64) float64 {
+	if !(v > 0) {
+		return v
+	}
+	digits := 1 - int(math.Floor(math.Log10(v)))
+	if digits < 0 {
+		unit := math.Pow10(-digits)
+		return math.Ceil(v/unit) * unit
+	}
+	unit := math.Pow10(digits)
+	return math.Ceil(v*unit) / unit
+}
+
+// within counts the points within a squared distance of a position, which must be
+// at most a cell's side.
+func (c *cells) within(x, y, limit float64) int {
+	n := 0
+	for _, span := range c.around(c.key(x, y)) {
+		for j := span[0]; j < span[1]; j++ {
+			dx, dy := c.x[j]-x, c.y[j]-y
+			if float64(dx*dx)+float64(dy*dy) <= limit {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// nearest are the distances to the nearest other positions, ring after ring of
+// cells until none farther out can be nearer.
+func (c *cells) nearest(x, y float64) (out [highNeighbour]float64) {
+	best := [highNeighbour]float64{}
+	for k := range best {
+		best[k] = math.Inf(1)
+	}
+	col, row := c.place(x, y)
+	look := func(r, k int) {
+		if r < 1 || r >= c.rows-1 || k < 1 || k >= c.cols-1 {
+			return
+		}
+		cell := r*c.cols + k
+		for j := c.start[cell]; j < c.start[cell+1]; j++ {
+			dx, dy := c.x[j]-x, c.y[j]-y
+			d2 := float64(dx*dx) + float64(dy*dy)
+			if d2 == 0 || d2 >= best[highNeighbour-1] {
+				continue
+			}
+			at := highNeighbour - 1
+			for ; at > 0 && best[at-1] > d2; at-- {
+				best[at] = best[at-1]
+			}
+			best[at] = d2
+		}
+	}
+	for ring := 0; ring <= max(c.cols, c.rows); ring++ {
+		for k := col - ring; k <= col+ring; k++ {
+			look(row-ring, k)
+			if ring > 0 {
+				look(row+ring, k)
+			}
+		}
+		for r := row - ring + 1; r < row+ring; r++ {
+			look(r, col-ring)
+			look(r, col+ring)
+		}
+		if reach := float64(ring) * c.side; best[highNeighbour-1] <= reach*reach {
+			break
+		}
+	}
+	for k, d2 := range best {
+		out[k] = math.Sqrt(d2)
+	}
+	return out
+}
+
+// warn names what is often wrong with points.
+func (s *Summary) warn(p *Set) {
+	say := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
+	inDegrees := s.Extent[0] >= -180 && s.Extent[2] <= 180 && s.Extent[1] >= -90 && s.Extent[3] <= 90
+	switch {
+	case p.CRS == nil && inDegrees:
+		say("all positions are between -180 and 180, -90 and 90: if they are longitude and latitude, say --geographic; distances are then metres")
+	case p.CRS == nil:
+		say("the reference system is not known: distances are in the coordinates' own unit (--crs EPSG:n)")
+	case !p.CRS.Geographic() && p.CRS != Plane && inDegrees:
+		say("%v has coordinates in %s, but all positions look like degrees", p.CRS, p.CRS.Unit)
+	}
+	if s.MostAtOne >= 1000 || s.MostAtOne > 10 && 100*s.MostAtOne > s.Points {
+		say("%d points are at one position, (%v, %v): an address that stands for others?", s.MostAtOne, s.Busiest[0], s.Busiest[1])
+	}
+	if s.Repeated > 0 {
+		say("%d points repeat an earlier one's position and feature", s.Repeated)
+	}
+	zero := 0
+	for i := range p.X {
+		if p.X[i] == 0 && p.Y[i] == 0 {
+			zero++
+		}
+	}
+	if zero > 0 && (s.Extent[0] < 0 || s.Extent[1] < 0 || p.CRS.Geographic()) {
+		say("%d points are at (0, 0): positions that are missing?", zero)
+	}
+	if p.CRS.Geographic() {
+		if n := swapped(p); n > 0 {
+			say("%d points would be among the others with longitude and latitude swapped", n)
+		}
+	}
+	if n := outliers(p.X, p.Y); n > 0 {
+		say("%d points lie far from all others", n)
+	}
+	if s.onceInLife > 0 {
+		say("%d features have a single point, which easily reaches any prevalence: --min-points leaves them out", s.onceInLife)
+	}
+}
+
+// bulk is the range of the middle 98% of values.
+func bulk(v []float64) (low, high float64) {
+	sorted := slices.Sorted(slices.Values(v))
+	cut := len(v) / 100
+	return sorted[cut], sorted[len(v)-1-cut]
+}
+
+// far tells that a value lies farther outside a range than four times its width.
+func far(v, low, high float64) bool {
+	w := 4 * (high - low)
+	return v < low-w || v > high+w
+}
+
+// swapped counts the points that are far from the bulk, and within it when their
+// coordinates change places.
+func swapped(p *Set) (n int) {
+	lowX, highX := bulk(p.X)
+	lowY, highY := bulk(p.Y)
+	for i := range p.X {
+		x, y := p.X[i], p.Y[i]
+		if (far(x, lowX, highX) || far(y, lowY, highY)) && y >= lowX && y <= highX && x >= lowY && x <= highY {
+			n++
+		}
+	}
+	return n
+}
+
+func outliers(x, y []float64) (n int) {
+	lowX, highX := bulk(x)
+	lowY, highY := bulk(y)
+	for i := range x {
+		if far(x[i], lowX, highX) || far(y[i], lowY, highY) {
+			n++
+		}
+	}
+	return n
+}
