@@ -12,8 +12,10 @@ import (
 type Answer struct {
 	Query  string        `json:"query"`
 	K      int           `json:"k"`
+	Offset int           `json:"offset,omitempty"` // hits left out before the first
 	Mode   string        `json:"mode"`
-	Hits   []Hit         `json:"hits"` // best first
+	Hits   []Hit         `json:"hits"`           // best first
+	More   *bool         `json:"more,omitempty"` // whether there are hits behind the last
 	Stats  *search.Stats `json:"stats,omitempty"`
 	Micros int64         `json:"micros,omitempty"` // that the search took
 }
@@ -33,23 +35,36 @@ type Details struct {
 	Stats       bool
 	Explain     bool
 	SnippetSize int // in bytes; 0: no snippets
+	// Limit and Offset choose some of the hits, and More asks whether there are others behind them. A
+	// Limit of 0 means all.
+	Limit, Offset int
+	More          bool
 }
 
 // Describe makes an Answer of what a request found.
 func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, d Details) (*Answer, error) {
-	a := &Answer{Query: r.Text, K: r.K, Mode: r.Mode.String(), Hits: make([]Hit, 0, len(found.Hits))}
+	hits, limit := found.Hits[min(d.Offset, len(found.Hits)):], d.Limit
+	if limit == 0 {
+		limit = r.K
+	}
+	a := &Answer{Query: r.Text, K: limit, Offset: d.Offset, Mode: r.Mode.String(), Hits: make([]Hit, 0, len(hits))}
+	if d.More {
+		more := len(hits) > limit
+		a.More = &more
+	}
+	hits = hits[:min(limit, len(hits))]
 	if d.Stats {
 		a.Stats = &found.Stats
 	}
 	r.Parallel, r.Algorithm = nil, search.Auto // whoever found the documents, one core looks at each
-	docs := make([]uint32, len(found.Hits))
-	for i, h := range found.Hits {
+	docs := make([]uint32, len(hits))
+	for i, h := range hits {
 		id, err := s.ID(h.Doc)
 		if err != nil {
 			return nil, err
 		}
 		docs[i] = h.Doc
-		a.Hits = append(a.Hits, Hit{Rank: i + 1, ID: id, Doc: h.Doc, Score: h.Score})
+		a.Hits = append(a.Hits, Hit{Rank: d.Offset + i + 1, ID: id, Doc: h.Doc, Score: h.Score})
 	}
 	if d.Explain {
 		list, err := s.Explanations(ctx, r, docs)

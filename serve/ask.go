@@ -6,88 +6,99 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
 
 // ask is a query as a client says it, and what that means.
 type ask struct {
-	Q        string
-	K        *int
-	Mode     string
-	Model    string
-	Snippets bool
-	Stats    bool
+	Q         string
+	K         *int
+	Offset    int
+	Mode      string
+	Model     string
+	Algorithm string
+	Engine    string
+	Snippets  bool
+	Explain   bool
+	Stats     bool
 
+	paged   bool           // tell whether there are more
 	request search.Request // filled by check
+	engine  engine.Kind
 	details Details
 }
 
-const askNames = "q, k, mode, model, snippets, stats"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats"
 
-// parseURL reads the query of a URL.
-func parseURL(raw string) (a ask, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return a, fmt.Errorf("the query of the URL: %w", err)
+// ask reads the query of a URL.
+func (x *exchange) ask() (a ask, err error) {
+	p := x.params()
+	a.Q = p.text("q")
+	if _, said := p.get("k"); said {
+		k := p.whole("k", 0, math.MinInt, math.MaxInt)
+		a.K = &k
 	}
-	for name, said := range values {
-		if len(said) > 1 {
-			return a, fmt.Errorf("%s is said %d times: want it once", name, len(said))
-		}
-		switch value := said[0]; name {
-		case "q":
-			a.Q = value
-		case "k":
-			k, err := strconv.Atoi(value)
-			if err != nil {
-				return a, fmt.Errorf("k %q: want a number", value)
-			}
-			a.K = &k
-		case "mode":
-			a.Mode = value
-		case "model":
-			a.Model = value
-		case "snippets":
-			a.Snippets, err = parseBool(name, value)
-		case "stats":
-			a.Stats, err = parseBool(name, value)
-		default:
-			err = fmt.Errorf("unknown name %q: want %s", name, askNames)
-		}
-		if err != nil {
-			return a, err
-		}
-	}
-	return a, nil
-}
-
-func parseBool(name, value string) (bool, error) {
-	b, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, fmt.Errorf("%s %q: want 1 or 0", name, value)
-	}
-	return b, nil
+	a.Offset = p.whole("offset", 0, math.MinInt, math.MaxInt)
+	a.Mode, a.Model = p.text("mode"), p.text("model")
+	a.Algorithm, a.Engine = p.text("algorithm"), p.text("engine")
+	a.Snippets, a.Explain, a.Stats = p.flag("snippets"), p.flag("explain"), p.flag("stats")
+	return a, p.done()
 }
 
 // parseMany reads and checks the body of a POST: an array of objects.
-func (v *Server) parseMany(body []byte) ([]ask, error) {
+func (x *exchange) parseMany(body []byte) ([]ask, error) {
 	in := json.NewDecoder(bytes.NewReader(body))
-	many, err := readArray(in, v.o.Limits.Queries)
+	many, err := readArray(in, x.o.Limits.Queries)
 	if err != nil {
 		return nil, fmt.Errorf("body: want an array of objects with %s: %w", askNames, err)
 	}
+	return many, x.checkAll(many)
+}
+
+// parseLines reads and checks the body of a POST: an object a line.
+func (x *exchange) parseLines(body []byte) ([]ask, error) {
+	var many []ask
+	for row := range bytes.Lines(body) {
+		if len(bytes.TrimSpace(row)) == 0 {
+			continue
+		}
+		if len(many) == x.o.Limits.Queries {
+			return nil, fmt.Errorf("body: it has more than %d queries", len(many))
+		}
+		a := ask{paged: true}
+		in := json.NewDecoder(bytes.NewReader(row))
+		err := readObject(in, a.field)
+		if err == nil {
+			if _, more := in.Token(); !errors.Is(more, io.EOF) {
+				err = errors.New("want one object a line")
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("body: query %d: %w", len(many)+1, err)
+		}
+		many = append(many, a)
+	}
+	return many, x.checkAll(many)
+}
+
+func (x *exchange) checkAll(many []ask) error {
 	for i := range many {
-		if err := v.check(&many[i]); err != nil {
-			return nil, fmt.Errorf("query %d: %w", i+1, err)
+		err := x.check(&many[i])
+		if err == nil && many[i].Engine != "" {
+			err = errors.New("engine: a batch has the server's")
+		}
+		if err != nil {
+			return fmt.Errorf("query %d: %w", i+1, err)
 		}
 	}
-	return many, nil
+	return nil
 }
 
 func readArray(in *json.Decoder, most int) ([]ask, error) {
@@ -127,12 +138,20 @@ func (a *ask) field(name string) any {
 		return &a.Q
 	case "k":
 		return &a.K
+	case "offset":
+		return &a.Offset
 	case "mode":
 		return &a.Mode
 	case "model":
 		return &a.Model
+	case "algorithm":
+		return &a.Algorithm
+	case "engine":
+		return &a.Engine
 	case "snippets":
 		return &a.Snippets
+	case "explain":
+		return &a.Explain
 	case "stats":
 		return &a.Stats
 	}
@@ -208,38 +227,72 @@ func plainTypeError(err error) error {
 }
 
 // check fills in what is to be searched, and what to tell of it.
-func (v *Server) check(a *ask) (err error) {
+func (x *exchange) check(a *ask) (err error) {
 	r, d := &a.request, &a.details
 	if r.Text = a.Q; strings.TrimSpace(a.Q) == "" {
 		return errors.New("q is empty: want words")
 	}
-	if err := v.checkWords(a.Q); err != nil {
+	if err := x.checkWords(a.Q); err != nil {
 		return err
 	}
-	r.K = min(defaultK, v.o.MaxK)
+	d.Limit = min(defaultK, x.o.MaxK)
 	if a.K != nil {
-		if r.K = *a.K; r.K < 1 || r.K > v.o.MaxK {
-			return fmt.Errorf("k %d: want 1 to %d", r.K, v.o.MaxK)
+		if d.Limit = *a.K; d.Limit < 1 || d.Limit > x.o.MaxK {
+			return fmt.Errorf("k %d: want 1 to %d", d.Limit, x.o.MaxK)
 		}
+	}
+	if d.Offset = a.Offset; d.Offset < 0 || d.Offset > x.o.MaxK-d.Limit {
+		return fmt.Errorf("offset %d: want 0 to %d, so that offset and k are at most %d", d.Offset, x.o.MaxK-d.Limit, x.o.MaxK)
+	}
+	if r.K = d.Offset + d.Limit; a.paged {
+		d.More = true
+		r.K++
 	}
 	if a.Mode != "" {
 		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
 			return err
 		}
 	}
-	r.Model = v.o.Model
+	r.Model = x.o.Model
 	if a.Model != "" {
 		if r.Model, err = search.ParseModel(a.Model); err != nil {
 			return err
 		}
 	}
+	if err := x.checkEngine(a); err != nil {
+		return err
+	}
 	if a.Snippets {
-		if !v.s.Index().HasText() {
+		if !x.g.s.Index().HasText() {
 			return errors.New("snippets: the index stores no text: build it with 'collocate index --store-text'")
 		}
 		d.SnippetSize = snippetSize
 	}
-	d.Stats = a.Stats
+	d.Explain, d.Stats = a.Explain, a.Stats
+	return nil
+}
+
+// checkEngine reads who is to do the work. A query can ask for less than the server uses, not for a GPU
+// on which the index is not.
+func (x *exchange) checkEngine(a *ask) (err error) {
+	if a.engine = x.o.Engine; a.Engine != "" {
+		if err := a.engine.Set(a.Engine); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		if a.engine == engine.GPU && x.o.Engine != engine.GPU {
+			return errors.New("engine gpu: the index is not on a GPU")
+		}
+	}
+	if a.Algorithm == "" {
+		return nil
+	}
+	r := &a.request
+	if r.Algorithm, err = search.ParseAlgorithm(a.Algorithm); err != nil {
+		return err
+	}
+	if a.engine != engine.GPU && r.Algorithm == search.Tiles {
+		return errors.New("algorithm tiles: it runs on a GPU")
+	}
 	return nil
 }
 
@@ -247,8 +300,8 @@ func (v *Server) check(a *ask) (err error) {
 const maxWordSize = 32
 
 // checkWords counts the words of a query, if it is long enough to have too many.
-func (v *Server) checkWords(q string) error {
-	most := v.o.Limits.Words
+func (x *exchange) checkWords(q string) error {
+	most := x.o.Limits.Words
 	if len(q) <= most {
 		return nil
 	}
@@ -256,11 +309,24 @@ func (v *Server) checkWords(q string) error {
 		return fmt.Errorf("q has %d bytes: want at most %d words, and %d bytes", len(q), most, bytes)
 	}
 	var tokens text.Tokens
-	if err := v.analyzer.Analyze([]byte(q), &tokens); err != nil {
+	if err := x.g.analyzer.Analyze([]byte(q), &tokens); err != nil {
 		return err
 	}
 	if n := len(tokens.Words); n > most {
 		return fmt.Errorf("q has %d words: want at most %d", n, most)
 	}
 	return nil
+}
+
+// terms are the words that the index makes of a text.
+func (x *exchange) terms(of string) ([][]byte, error) {
+	var tokens text.Tokens
+	if err := x.g.analyzer.Analyze([]byte(of), &tokens); err != nil {
+		return nil, err
+	}
+	var list [][]byte
+	for i := range tokens.Words {
+		list = append(list, tokens.Word(i))
+	}
+	return list, nil
 }

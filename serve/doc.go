@@ -1,21 +1,38 @@
-// Package serve answers searches over HTTP from an index that stays open, on the cores or on a GPU.
+// Package serve answers over HTTP what Collocate knows: searches from an index that stays open, on the
+// cores or on a GPU, the company of words, and kinds of places that keep company.
 //
 // # Requests
 //
-//	GET /search?q=WORDS   the answer to one query, an object of JSON
-//	POST /search          the answers to many queries: an array of JSON in, a line of JSON for each out
-//	GET /healthz          {"status":"ok","docs":3,"terms":10}
-//	GET /readyz           {"status":"ready"}, or status 503 if the index cannot be read any more
-//	GET /                 a page with a search field, for people
+//	GET /                     a page, for people
+//	GET /v1/openapi.json      the description of all that programs can ask
+//	GET /v1/search?q=WORDS    the answer to one query, an object of JSON
+//	POST /v1/search           the answers to many queries, a line of JSON for each in and out
+//	GET /v1/documents/ID      a document with its stored text
+//	GET /v1/words?prefix=P    common words
+//	GET /v1/words/WORD        how often a word occurs; with /company, which words it is found with
+//	GET /v1/places            kinds of places; /points, /patterns, /instances and /quotients below it
+//	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE to
+//	                          cancel, GET /v1/jobs/ID/events to follow it
+//	GET /v1/status            about the server; /v1/health, /v1/ready and /v1/version tell less
+//	GET /metrics              counters, for Prometheus
+//
+// and, as it was before there was a /v1,
+//
+//	GET /search?q=WORDS       the same as /v1/search, but it does not tell whether there are more
+//	POST /search              the answers to many queries, but an array of JSON in
+//	GET /healthz, /readyz     the same as /v1/health and /v1/ready
 //
 // A query is given by these names, in a URL or as the fields of an object in an array; all but q may be
 // left out:
 //
 //	q         the words
 //	k         number of documents, 10 unless said; at most [Options.MaxK]
+//	offset    documents to leave out before the first
 //	mode      or: any of the words; and: all of them
 //	model     bm25, cosine, dirichlet or dph with their usual parameters; unless said, [Options.Model]
+//	algorithm, engine   who does the work; all give the same documents
 //	snippets  1 or true: show where the words are, if the index stores text
+//	explain   1 or true: show what each word gives to a score
 //	stats     1 or true: tell what the search had to do
 //
 // A name that is not among these is an error, and so is one that is said twice, one in other letters
@@ -41,8 +58,9 @@
 // What cannot be answered is {"error":"..."} with one of these statuses:
 //
 //	400  the request says something wrong
+//	401  the token is missing or wrong
 //	403  it comes from a page of another origin
-//	404  another path
+//	404  another path, or no such document, word, matrix, place or job
 //	405  another method
 //	413  a body of more than 1 MB
 //	421  another host
@@ -64,6 +82,11 @@
 // left. When connections run out, those that wait for their clients are closed.
 //
 // Only requests for an address, for localhost or for one of [Options.Hosts] are answered, and pages of
-// other origins cannot ask. There are no passwords and there is no encryption: a proxy in front can
-// have them.
+// other origins can ask only if [Options.Origins] has theirs. [Options.Token] is a password for
+// clients, [Options.TLSCert] makes it HTTPS.
+//
+// # Another index
+//
+// [Server.Reload] puts another index in the place of the one that is served. Each request is answered
+// from one of them; the old one is closed when its last request has ended.
 package serve

@@ -135,7 +135,8 @@ func TestFaultMakesNotReady(t *testing.T) {
 	broken := &os.PathError{Op: "read", Path: "index/text", Err: syscall.EIO}
 	for range 2 {
 		w := httptest.NewRecorder()
-		h.failed(w, httptest.NewRequest("GET", "/search?q=a", nil), broken)
+		x := &exchange{Server: h, w: w, r: httptest.NewRequest("GET", "/search?q=a", nil), g: h.current.Load()}
+		x.failed(broken)
 		if said := decode[failure](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "index/text") {
 			t.Errorf("%d %q", w.Code, said.Error)
 		}
@@ -160,7 +161,7 @@ func TestSlowClientsMakeRoom(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(t.Context(), l, h, Limits{Connections: 8}, slog.New(slog.DiscardHandler), time.Second)
+		ended <- run(t.Context(), l, h, Options{Limits: Limits{Connections: 8}, Log: silent}, time.Second)
 	}()
 	dial := func(from string) net.Conn {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}

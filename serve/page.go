@@ -24,16 +24,17 @@ type pageData struct {
 }
 
 // page is a search field with what was found, without scripts.
-func (v *Server) page(w http.ResponseWriter, r *http.Request) {
-	data := pageData{Docs: v.s.Index().Docs(), Terms: v.s.Index().Terms(), MaxK: v.o.MaxK}
+func (x *exchange) page() {
+	ix := x.g.s.Index()
+	data := pageData{Docs: ix.Docs(), Terms: ix.Terms(), MaxK: x.o.MaxK}
 	status := http.StatusOK
-	a, err := parseURL(r.URL.RawQuery)
+	a, err := x.ask()
 	if err == nil && strings.TrimSpace(a.Q) != "" {
-		a.Snippets = v.s.Index().HasText()
-		if err = v.check(&a); err == nil {
-			if data.Answer, err = v.find(r, a); err != nil {
+		a.Snippets = ix.HasText()
+		if err = x.check(&a); err == nil {
+			if data.Answer, err = x.find(a); err != nil {
 				status = statusOf(err)
-				v.note(r, status, err)
+				x.note(status, err)
 			}
 		}
 	}
@@ -45,13 +46,13 @@ func (v *Server) page(w http.ResponseWriter, r *http.Request) {
 	}
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, data); err != nil {
-		v.failed(w, r, err)
+		x.failed(err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
+	x.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	begin(w, status, "text/html; charset=utf-8")
-	w.Write(b.Bytes())
+	x.begin(status, "text/html; charset=utf-8")
+	x.w.Write(b.Bytes())
 }
 
 // piece is a part of a snippet.

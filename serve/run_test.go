@@ -2,14 +2,24 @@ package serve
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 )
+
+var silent = slog.New(slog.DiscardHandler)
 
 // start runs a server with a handler; stop tells it to stop, and ended has what Run returned.
 func start(t *testing.T, h http.HandlerFunc, grace time.Duration) (url string, stop func(), ended chan error) {
@@ -21,7 +31,7 @@ func start(t *testing.T, h http.HandlerFunc, grace time.Duration) (url string, s
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	ended = make(chan error, 1)
-	go func() { ended <- run(ctx, l, h, Limits{}, slog.New(slog.DiscardHandler), grace) }()
+	go func() { ended <- run(ctx, l, h, Options{Log: silent}, grace) }()
 	return "http://" + l.Addr().String(), cancel, ended
 }
 
@@ -88,7 +98,51 @@ func TestBrokenListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := run(t.Context(), l, http.NotFoundHandler(), Limits{}, slog.New(slog.DiscardHandler), grace); !errors.Is(err, net.ErrClosed) {
+	if err := run(t.Context(), l, http.NotFoundHandler(), Options{Log: silent}, grace); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("%v, want that the listener is closed", err)
+	}
+}
+
+// With a certificate the server speaks HTTPS.
+func TestTLS(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	o := Options{Log: silent, TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+	write(t, o.TLSCert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
+	write(t, o.TLSKey, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- New(elife(t, false), o).Run(ctx, l) }()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	resp, err := client.Get("https://" + l.Addr().String() + "/v1/search?q=cell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
+		t.Errorf("%s over %s", resp.Status, resp.Proto)
+	}
+	client.CloseIdleConnections()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -14,46 +14,42 @@ import (
 )
 
 // one answers a query in the URL.
-func (v *Server) one(w http.ResponseWriter, r *http.Request) {
-	a, err := parseURL(r.URL.RawQuery)
+func (x *exchange) one() {
+	a, err := x.ask()
+	a.paged = x.r.URL.Path != "/search"
 	if err == nil {
-		err = v.check(&a)
+		err = x.check(&a)
 	}
 	if err != nil {
-		v.refuse(w, r, http.StatusBadRequest, err)
+		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	found, err := v.find(r, a)
+	found, err := x.find(a)
 	if err != nil {
-		v.failed(w, r, err)
+		x.failed(err)
 		return
 	}
-	reply(w, http.StatusOK, found)
+	x.reply(http.StatusOK, found)
 }
 
 // find answers a query that was checked.
-func (v *Server) find(r *http.Request, a ask) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), v.o.Limits.Time)
-	defer cancel()
+func (x *exchange) find(a ask) (answer *Answer, err error) {
 	in := a.lane()
-	leave, err := v.gate.enter(ctx, clientOf(r), in)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	a.request.Parallel = &search.Parallel{Threads: v.mayUse(in), Engine: v.o.Engine}
-	start := time.Now()
-	found, err := v.s.Search(ctx, a.request)
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(start)
-	answer, err := Describe(ctx, v.s, a.request, found, a.details)
-	if err != nil {
-		return nil, err
-	}
-	answer.Micros = took.Microseconds()
-	return answer, nil
+	err = x.work(in, x.o.Limits.Time, func(ctx context.Context) error {
+		a.request.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: a.engine}
+		start := time.Now()
+		found, err := x.g.s.Search(ctx, a.request)
+		if err != nil {
+			return err
+		}
+		took := time.Since(start)
+		x.metrics.searched(a.engine, &found.Stats, took)
+		if answer, err = Describe(ctx, x.g.s, a.request, found, a.details); err == nil {
+			answer.Micros = took.Microseconds()
+		}
+		return err
+	})
+	return answer, err
 }
 
 // mayUse is the number of cores for a query or a part of a batch. Long ones leave one free as long
@@ -73,42 +69,48 @@ func (a *ask) lane() lane {
 	return shortLane
 }
 
-// many answers the queries in the body.
-func (v *Server) many(w http.ResponseWriter, r *http.Request) {
-	body, status, err := readBody(w, r)
-	if err != nil {
-		v.refuse(w, r, status, err)
+// many answers the queries in the body, an array.
+func (x *exchange) many() { x.batch(x.parseMany) }
+
+// manyLines answers the queries in the body, one a line.
+func (x *exchange) manyLines() { x.batch(x.parseLines) }
+
+func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
+	body, ok := x.readBody()
+	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), v.o.Limits.BatchTime)
+	ctx, cancel := context.WithTimeout(x.r.Context(), x.o.Limits.BatchTime)
 	defer cancel()
-	leave, err := v.gate.enter(ctx, clientOf(r), longLane) // a large body takes a while to parse
+	leave, err := x.gate.enter(ctx, x.client, longLane) // a large body takes a while to parse
 	if err != nil {
-		v.failed(w, r, err)
+		x.failed(err)
 		return
 	}
-	asked, err := v.parseMany(body)
+	asked, err := parse(body)
 	leave()
 	if err != nil {
-		v.refuse(w, r, http.StatusBadRequest, err)
+		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	v.answerMany(ctx, w, r, asked)
+	x.answerMany(ctx, asked)
 }
 
 // readBody reads a body to its end, within a time. From then on the server sees a client go away.
-func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
-	answering(r, false)
-	defer answering(r, true)
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("body: want at most %d bytes", maxBody)
-		}
-		return nil, http.StatusBadRequest, fmt.Errorf("body: %w", err)
+func (x *exchange) readBody() (body []byte, ok bool) {
+	answering(x.r, false)
+	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	answering(x.r, true)
+	if err == nil {
+		http.NewResponseController(x.w).SetReadDeadline(time.Time{})
+		return body, true
 	}
-	http.NewResponseController(w).SetReadDeadline(time.Time{})
-	return body, 0, nil
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		x.refuse(http.StatusRequestEntityTooLarge, fmt.Errorf("body: want at most %d bytes", maxBody))
+	} else {
+		x.refuse(http.StatusBadRequest, fmt.Errorf("body: %w", err))
+	}
+	return nil, false
 }
 
 // A batch is answered in parts, each with a slot of its own, so that other batches get their turn,
@@ -119,17 +121,17 @@ const (
 )
 
 // answerMany answers queries that were checked, a line each.
-func (v *Server) answerMany(ctx context.Context, w http.ResponseWriter, r *http.Request, asked []ask) {
-	out := lines{w: w, control: http.NewResponseController(w)}
+func (x *exchange) answerMany(ctx context.Context, asked []ask) {
+	out := lines{x: x, control: http.NewResponseController(x.w)}
 	for len(asked) > 0 {
-		n := v.partOf(asked)
-		text, err := v.answerPart(ctx, r, asked[:n])
+		n := x.partOf(asked)
+		text, err := x.answerPart(ctx, asked[:n])
 		switch {
 		case err != nil && !out.begun:
-			v.failed(w, r, err)
+			x.failed(err)
 			return
 		case err != nil:
-			v.note(r, statusOf(err), err)
+			x.note(statusOf(err), err)
 			said, _ := line(failure{err.Error()}) // a string can be written
 			text = append(text, said...)
 		}
@@ -161,14 +163,14 @@ func (v *Server) partOf(asked []ask) int {
 }
 
 // answerPart answers some queries of a batch.
-func (v *Server) answerPart(ctx context.Context, r *http.Request, asked []ask) ([]byte, error) {
-	leave, err := v.gate.enter(ctx, clientOf(r), longLane)
+func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) {
+	leave, err := x.gate.enter(ctx, x.client, longLane)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	batch := search.Batch{Threads: v.mayUse(longLane), Engine: v.o.Engine}
-	switch v.o.Engine {
+	batch := search.Batch{Threads: x.mayUse(longLane), Engine: x.o.Engine}
+	switch x.o.Engine {
 	case engine.Auto: // to a batch this would mean a device, too, if the index is on one
 		batch.Engine = engine.Multicore
 	case engine.Sequential:
@@ -179,14 +181,15 @@ func (v *Server) answerPart(ctx context.Context, r *http.Request, asked []ask) (
 		queries[i] = asked[i].request
 	}
 	describe := func(i int, found *search.Result) ([]byte, error) {
-		answer, err := Describe(ctx, v.s, queries[i], found, asked[i].details)
+		x.metrics.strategy(&found.Stats)
+		answer, err := Describe(ctx, x.g.s, queries[i], found, asked[i].details)
 		if err != nil {
 			return nil, err
 		}
 		return line(answer)
 	}
 	var all []byte
-	for text, err := range search.MapBatch(ctx, v.s, slices.Values(queries), batch, describe) {
+	for text, err := range search.MapBatch(ctx, x.g.s, slices.Values(queries), batch, describe) {
 		if err != nil {
 			return all, err
 		}
@@ -197,7 +200,7 @@ func (v *Server) answerPart(ctx context.Context, r *http.Request, asked []ask) (
 
 // lines sends parts of many values.
 type lines struct {
-	w       http.ResponseWriter
+	x       *exchange
 	control *http.ResponseController
 	begun   bool
 }
@@ -205,7 +208,7 @@ type lines struct {
 // begin sends what stands before the first line.
 func (l *lines) begin() {
 	if !l.begun {
-		begin(l.w, http.StatusOK, "application/x-ndjson")
+		l.x.begin(http.StatusOK, "application/x-ndjson")
 		l.begun = true
 	}
 }
@@ -213,7 +216,7 @@ func (l *lines) begin() {
 func (l *lines) write(text []byte) error {
 	l.begin()
 	mayTake(l.control) // anew for each: a batch may take long, a client that does not read may not
-	if _, err := l.w.Write(text); err != nil {
+	if _, err := l.x.w.Write(text); err != nil {
 		return err
 	}
 	if err := l.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {

@@ -499,3 +499,10 @@ func FuzzRequests(f *testing.F) {
 		}
 	})
 }
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

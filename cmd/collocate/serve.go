@@ -2,36 +2,58 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/serve"
 )
 
+// serveFlags are the flags of `collocate serve`.
+type serveFlags struct {
+	addr, debugAddr string
+	matrix, points  string
+	pointsFlags     string
+	read            pointFlags
+	tokenFile       string
+	tlsCert, tlsKey string
+	accessLog       string
+	hosts, origins  []string
+	maxK            int
+	limits          serve.Limits
+	model           modelFlags
+	reloadEvery     time.Duration // how often to look for a new index
+}
+
 func newServeCmd(a *app) *cobra.Command {
-	var addr, debugAddr string
-	var maxK int
-	var model modelFlags
-	var hosts []string
-	var limits serve.Limits
+	var f serveFlags
 	cmd := &cobra.Command{
 		Use:         "serve DIR",
 		Short:       "Answer searches over HTTP",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
-		Long: `Serve keeps the index in DIR open and answers searches over HTTP, in the JSON
-of 'collocate search --json':
+		Long: `Serve keeps the index in DIR open and answers over HTTP, in JSON:
 
-  GET /search?q=WORDS  one query; also k, mode, model, snippets=1, stats=1
-  POST /search         many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
-  GET /healthz         {"status":"ok","docs":3,"terms":10}
-  GET /readyz          {"status":"ready"}, or 503 when the index cannot be read
-  GET /                a page with a search field
+  GET /                 a page for people
+  GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with
+                        --matrix and --points, the company of words and co-located places
+  GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
+  POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
+  GET /healthz, /readyz is the server there, can the index be read
+  GET /metrics          for Prometheus
 
 Errors are {"error": "..."} with an HTTP status. --model and its parameters are for queries
 that name no model. The cores answer: one query on as many as make it faster, or on one with
@@ -39,55 +61,90 @@ that name no model. The cores answer: one query on as many as make it faster, or
 before the first query, and the GPU answers.
 
 Once it answers, the address goes to standard error, or with --json to standard output. Other
-machines cannot ask unless --addr says so, as in :8080; then anybody who can reach the address
-can. Requests that name another host than an address, localhost or one of --host are refused,
-and so are those of other sites' pages. When more is asked than the cores can answer, clients
-that ask little go first and others get status 429. Ctrl-C or SIGTERM end the server after the
-searches under way, within five seconds, with exit code 0.`,
+machines cannot ask unless --addr says so, as in :8080; then give a --token-file and --tls-cert,
+or anybody who can reach the address can ask. Requests that name another host than an address,
+localhost or one of --host are refused, and so are those of other sites' pages unless
+--cors-origin allows them. When more is asked than the cores can answer, clients that ask little
+go first and others get status 429.
+
+When another index is put in the place of DIR, or on SIGHUP, the server goes over to it without
+refusing a request. Ctrl-C or SIGTERM end it after the requests under way, within five seconds,
+with exit code 0.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  collocate serve news.index
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
   curl http://127.0.0.1:8080/search -d '[{"q": "solar eclipse"}, {"q": "moon", "mode": "and"}]'
-  collocate serve news.index --addr 127.0.0.1:0 --engine gpu --max-k 100`,
+  collocate serve news.index --matrix news.cooc --points shops.csv --geographic
+  collocate serve news.index --addr :8443 --tls-cert cert.pem --tls-key key.pem --token-file token`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if maxK < 1 || maxK > search.MaxK {
-				return usagef("--max-k %d: want 1 to %d", maxK, search.MaxK)
-			}
-			for _, n := range []struct {
-				flag  string
-				value int
-			}{
-				{"max-words", limits.Words}, {"max-queries", limits.Queries},
-				{"max-waiting", limits.Waiting}, {"max-connections", limits.Connections},
-			} {
-				if n.value < 1 {
-					return usagef("--%s %d: want at least 1", n.flag, n.value)
-				}
-			}
-			if limits.Time <= 0 {
-				return usagef("--timeout %v: want more than 0", limits.Time)
-			}
-			m, err := model.parse()
-			if err != nil {
+			if err := f.check(cmd); err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), args[0], addr, debugAddr, serve.Options{
-				Engine: a.engine, Threads: a.threads, MaxK: maxK, Model: m, Hosts: hosts, Limits: limits,
-			})
+			return f.run(a, cmd.Context(), args[0])
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
-	fl.StringVar(&debugAddr, "debug-addr", "", "where to serve Go's profiles (/debug/pprof/), as in 127.0.0.1:6060")
-	fl.IntVar(&maxK, "max-k", serve.DefaultMaxK, "most documents that a query may ask for")
-	fl.StringArrayVar(&hosts, "host", nil, "a name under which clients may ask, beside addresses and localhost; * is any")
-	fl.DurationVar(&limits.Time, "timeout", 10*time.Second, "longest time for a query")
-	fl.IntVar(&limits.Words, "max-words", 256, "most words of a query")
-	fl.IntVar(&limits.Queries, "max-queries", 10_000, "most queries of a batch")
-	fl.IntVar(&limits.Waiting, "max-waiting", 512, "most requests that wait for a core; others get status 429")
-	fl.IntVar(&limits.Connections, "max-connections", 16_384, "most open connections; beyond, idle ones are closed")
-	model.register(cmd)
+	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
+	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': answer what company words keep")
+	fl.StringVar(&f.points, "points", "", "a `FILE` of points, as for 'collocate places': answer which kinds of places keep company")
+	f.read.add(cmd)
+	fl.StringVar(&f.debugAddr, "debug-addr", "", "where to serve Go's profiles (/debug/pprof/), as in 127.0.0.1:6060")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
+	fl.StringVar(&f.tlsCert, "tls-cert", "", "certificate `FILE`, for HTTPS")
+	fl.StringVar(&f.tlsKey, "tls-key", "", "key `FILE` of the certificate")
+	fl.StringVar(&f.accessLog, "access-log", "", "append a line of JSON for each request to `FILE`; - is standard error")
+	fl.StringArrayVar(&f.hosts, "host", nil, "a name under which clients may ask, beside addresses and localhost; * is any")
+	fl.StringArrayVar(&f.origins, "cors-origin", nil, "an origin whose pages may ask, as in https://example.org")
+	fl.IntVar(&f.maxK, "max-k", serve.DefaultMaxK, "most documents that a query may ask for")
+	fl.DurationVar(&f.limits.Time, "timeout", 10*time.Second, "longest time for a query")
+	fl.IntVar(&f.limits.Words, "max-words", 256, "most words of a query")
+	fl.IntVar(&f.limits.Queries, "max-queries", 10_000, "most queries of a batch")
+	fl.IntVar(&f.limits.Waiting, "max-waiting", 512, "most requests that wait for a core; others get status 429")
+	fl.IntVar(&f.limits.Connections, "max-connections", 16_384, "most open connections; beyond, idle ones are closed")
+	f.reloadEvery = 2 * time.Second
+	f.model.register(cmd)
 	return cmd
+}
+
+// check finds wrong usage before anything is opened.
+func (f *serveFlags) check(cmd *cobra.Command) error {
+	if f.maxK < 1 || f.maxK > search.MaxK {
+		return usagef("--max-k %d: want 1 to %d", f.maxK, search.MaxK)
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{
+		{"max-words", f.limits.Words}, {"max-queries", f.limits.Queries},
+		{"max-waiting", f.limits.Waiting}, {"max-connections", f.limits.Connections},
+	} {
+		if n.value < 1 {
+			return usagef("--%s %d: want at least 1", n.flag, n.value)
+		}
+	}
+	if f.limits.Time <= 0 {
+		return usagef("--timeout %v: want more than 0", f.limits.Time)
+	}
+	if (f.tlsCert == "") != (f.tlsKey == "") {
+		return usagef("--tls-cert and --tls-key go together")
+	}
+	var reading []string // the flags with which 'collocate places' reads the same points
+	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs", "geographic", "planar", "min-points", "skip-bad"} {
+		flag := cmd.Flags().Lookup(name)
+		if !flag.Changed {
+			continue
+		}
+		if f.points == "" {
+			return usagef("--%s goes with --points", name)
+		}
+		if flag.Value.Type() == "bool" {
+			reading = append(reading, "--"+name)
+		} else {
+			reading = append(reading, fmt.Sprintf("--%s %s", name, strings.Trim(flag.Value.String(), "[]")))
+		}
+	}
+	f.pointsFlags = strings.Join(reading, " ")
+	return nil
 }
 
 // serveJSON is what --json says of a server that answers.
@@ -97,21 +154,45 @@ type serveJSON struct {
 	Terms int    `json:"terms"`
 }
 
-func (a *app) serve(ctx context.Context, dir, addr, debugAddr string, o serve.Options) error {
+func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
+	o := serve.Options{
+		Engine: a.engine, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
+		Name: filepath.Base(filepath.Clean(dir)), Version: versionName(), TLSCert: f.tlsCert, TLSKey: f.tlsKey, Log: a.serverLog(),
+	}
+	var err error
+	if o.Model, err = f.model.parse(); err != nil {
+		return err
+	}
+	// What was there when the index was opened, so that no replacement is missed.
+	was, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("open index: %w", err)
+	}
 	s, err := search.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr) // before the GPU, which takes longer than to say that the address is taken
+	// Before what takes longer than to say that the address is taken.
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
 	if err != nil {
-		return fmt.Errorf("--addr %q: %w", addr, err)
+		return fmt.Errorf("--addr %q: %w", f.addr, err)
 	}
 	defer l.Close()
+	closeAll, err := f.open(ctx, a, &o)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
 	if err := a.onGPU(ctx, s); err != nil {
 		return err
 	}
-	about := serveJSON{"http://" + l.Addr().String(), s.Index().Docs(), s.Index().Terms()}
+	stopDebug, err := f.debug(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopDebug()
+	about := serveJSON{scheme(f.tlsCert) + l.Addr().String(), s.Index().Docs(), s.Index().Terms()}
 	if a.json {
 		if err := a.printJSON(about); err != nil {
 			return err
@@ -119,21 +200,140 @@ func (a *app) serve(ctx context.Context, dir, addr, debugAddr string, o serve.Op
 	} else {
 		a.summary("%s and %s at %s", counted(about.Docs, "document"), counted(about.Terms, "word"), about.URL)
 	}
-	o.Log = a.serverLog()
-	if debugAddr != "" {
-		d, err := new(net.ListenConfig).Listen(ctx, "tcp", debugAddr)
-		if err != nil {
-			return fmt.Errorf("--debug-addr %q: %w", debugAddr, err)
-		}
-		debugging, stop := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- serve.RunDebug(debugging, d) }()
-		defer func() {
-			stop()
-			<-ended
-		}()
+	server := serve.New(s, o)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var follower sync.WaitGroup
+	follower.Go(func() {
+		f.follow(running, a, server, dir, was)
+		stop()
+	})
+	err = server.Run(running, l)
+	stop()
+	follower.Wait()
+	return errors.Join(err, server.Close())
+}
+
+func scheme(cert string) string {
+	if cert != "" {
+		return "https://"
 	}
-	return serve.New(s, o).Run(ctx, l)
+	return "http://"
+}
+
+// open opens what is served beside the index.
+func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeAll func(), err error) {
+	var closers []func() error
+	closeAll = func() {
+		for _, c := range closers {
+			c()
+		}
+	}
+	if f.tokenFile != "" {
+		text, err := os.ReadFile(f.tokenFile)
+		if err != nil {
+			return closeAll, fmt.Errorf("--token-file: %w", err)
+		}
+		if o.Token = strings.TrimSpace(string(text)); o.Token == "" {
+			return closeAll, fmt.Errorf("--token-file %s: it is empty", f.tokenFile)
+		}
+	}
+	if f.tlsCert != "" {
+		if _, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey); err != nil {
+			return closeAll, fmt.Errorf("--tls-cert: %w", err)
+		}
+	}
+	if f.accessLog != "" {
+		out := a.stderr
+		if f.accessLog != "-" {
+			file, err := os.OpenFile(f.accessLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+			if err != nil {
+				return closeAll, fmt.Errorf("--access-log: %w", err)
+			}
+			closers = append(closers, file.Close)
+			out = file
+		}
+		o.Access = slog.New(slog.NewJSONHandler(out, nil))
+	}
+	if f.matrix != "" {
+		m, err := cooccur.Open(f.matrix)
+		if err != nil {
+			return closeAll, wanting(err, "a .cooc file that 'collocate cooccur' wrote")
+		}
+		closers = append(closers, m.Close)
+		o.Matrix, o.MatrixName = m, filepath.Base(f.matrix)
+	}
+	if f.points != "" {
+		in, err := f.read.read(ctx, a, []string{f.points})
+		if err != nil {
+			return closeAll, err
+		}
+		o.Points, o.PointsName, o.PointsFlags = in.Set, filepath.Base(f.points), f.pointsFlags
+	}
+	return closeAll, nil
+}
+
+// debug serves profiles, if they are wanted; what it returns ends that.
+func (f *serveFlags) debug(ctx context.Context) (stop func(), err error) {
+	if f.debugAddr == "" {
+		return func() {}, nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.debugAddr)
+	if err != nil {
+		return nil, fmt.Errorf("--debug-addr %q: %w", f.debugAddr, err)
+	}
+	debugging, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- serve.RunDebug(debugging, l) }()
+	return func() {
+		cancel()
+		<-ended
+	}, nil
+}
+
+// follow goes over to another index when the folder was replaced, or when it is told to by SIGHUP. It
+// returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
+func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, dir string, was os.FileInfo) {
+	log := a.serverLog()
+	told := make(chan os.Signal, 1)
+	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
+	notifyReload(told)
+	defer signal.Stop(told)
+	look := time.NewTicker(f.reloadEvery)
+	defer look.Stop()
+	for {
+		forced := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-told:
+			if atTerminal && !term.IsTerminal(int(os.Stdin.Fd())) {
+				return
+			}
+			forced = true
+		case <-look.C:
+		}
+		is, err := os.Stat(dir)
+		if err != nil || !forced && os.SameFile(was, is) {
+			if err != nil && forced {
+				log.Error("the index cannot be opened again: the old one stays", "error", err)
+			}
+			continue // perhaps just now it is being replaced
+		}
+		s, err := search.Open(dir)
+		if err == nil {
+			if err = a.onGPU(ctx, s); err != nil {
+				s.Close()
+			}
+		}
+		if err != nil {
+			log.Error("the index cannot be opened again: the old one stays", "error", err)
+		} else {
+			server.Reload(s)
+			a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"), counted(s.Index().Terms(), "word"))
+		}
+		was = is
+	}
 }
 
 // serverLog tells what goes wrong even without --verbose: nobody waits for a server to end.

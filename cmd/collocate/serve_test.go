@@ -12,7 +12,7 @@ import (
 )
 
 // askServer is the scripts' client: `ask LOG PATH [BODY]` waits until the file LOG names a server, and prints the status and what the server
-// says, without the time that it took.
+// says, without the time that it took. TOKEN is the token to send, if any.
 func askServer() {
 	if err := ask(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -32,13 +32,18 @@ func ask(log, path string, body []string) error {
 		}
 	}
 	client := http.Client{Timeout: time.Minute}
-	var resp *http.Response
-	var err error
+	method, from := http.MethodGet, io.Reader(nil)
 	if len(body) > 0 {
-		resp, err = client.Post(string(server)+path, "application/json", strings.NewReader(body[0]))
-	} else {
-		resp, err = client.Get(string(server) + path)
+		method, from = http.MethodPost, strings.NewReader(body[0])
 	}
+	r, err := http.NewRequest(method, string(server)+path, from)
+	if err != nil {
+		return err
+	}
+	if token := os.Getenv("TOKEN"); token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := client.Do(r)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+func notifyReload(chan<- os.Signal) {}

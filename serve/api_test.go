@@ -1,0 +1,409 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// Pages of a result are parts of it, and the last says that there is no more.
+func TestPaging(t *testing.T) {
+	h := New(elife(t, true), Options{MaxK: 100})
+	all := decode[Answer](t, call(h, "/v1/search?q=lipid+droplets+bacteria&k=100&explain=1", "").Body.String())
+	if len(all.Hits) < 60 {
+		t.Fatalf("%d hits", len(all.Hits))
+	}
+	var paged []Hit
+	for offset := 0; offset < 100; offset += 20 {
+		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&offset=%d", offset)
+		page := decode[Answer](t, call(h, path, "").Body.String())
+		if page.More == nil || page.K != 20 || page.Offset != offset {
+			t.Fatalf("%+v", page)
+		}
+		if *page.More != (offset < 80 || *all.More) {
+			t.Errorf("offset %d: more %v", offset, *page.More)
+		}
+		paged = append(paged, page.Hits...)
+	}
+	if !reflect.DeepEqual(paged, all.Hits) {
+		t.Error("the pages are not the whole")
+	}
+	last := decode[Answer](t, call(h, "/v1/search?q=droplets+kill&mode=and&k=100", "").Body.String())
+	if len(last.Hits) == 0 || *last.More {
+		t.Errorf("%d hits, more %v", len(last.Hits), *last.More)
+	}
+	if w := call(h, "/v1/search?q=a&k=10&offset=91", ""); w.Code != 400 {
+		t.Errorf("beyond the most: %d", w.Code)
+	}
+}
+
+// Every algorithm and engine that a client may name gives the same hits, and explanations add up.
+func TestEnginesByName(t *testing.T) {
+	h := New(elife(t, false), Options{Threads: 2})
+	want := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1", "").Body.String())
+	for _, e := range want.Hits {
+		if e.Explain == nil || e.Explain.Score != e.Score {
+			t.Fatalf("%+v", e)
+		}
+	}
+	for _, how := range []string{"engine=sequential", "engine=multicore", "algorithm=exhaustive", "algorithm=wand", "algorithm=maxscore&engine=multicore"} {
+		got := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1&"+how, "").Body.String())
+		if !reflect.DeepEqual(got.Hits, want.Hits) {
+			t.Errorf("%s gives other hits", how)
+		}
+	}
+	for _, how := range []string{"engine=gpu", "engine=abacus", "algorithm=tiles", "algorithm=guess"} {
+		if w := call(h, "/v1/search?q=cell&"+how, ""); w.Code != 400 {
+			t.Errorf("%s: %d %s", how, w.Code, w.Body)
+		}
+	}
+}
+
+// A batch is lines in and lines out.
+func TestBatchOfLines(t *testing.T) {
+	s := elife(t, false)
+	h := New(s, Options{Limits: unheld})
+	w := call(h, "/v1/search", "{\"q\":\"cell\",\"k\":3}\n\n{\"q\":\"membrane\",\"mode\":\"and\"}")
+	lines := slices.Collect(strings.Lines(w.Body.String()))
+	if w.Code != 200 || len(lines) != 2 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	first := decode[Answer](t, lines[0])
+	sameAs(t, s, first, search.Request{Text: "cell", K: 3})
+	if first.More == nil || !*first.More {
+		t.Error("there are more")
+	}
+	for body, says := range map[string]string{
+		`{"q":"a"} {"q":"b"}`:         "query 1: want one object a line",
+		"{\"q\":\"a\"}\n[]":           "query 2: want an object",
+		`{"q":"a","engine":"gpu"}`:    "query 1: engine",
+		"{\"q\":\"a\"}\n{\"q\":\"\"}": "query 2: q is empty",
+	} {
+		w := call(h, "/v1/search", body)
+		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+			t.Errorf("%s: %d %q, want %q", body, w.Code, said.Error, says)
+		}
+	}
+}
+
+// A document is found by its ID, whatever letters that has.
+func TestDocuments(t *testing.T) {
+	dir := t.TempDir()
+	corpus := filepath.Join(dir, "c.jsonl")
+	write(t, corpus, `{"id": "a/b c%d", "text": "some bears"}`+"\n"+`{"id": "é", "text": "x"}`+"\n")
+	h := New(build(t, dir, corpus, index.BuildOptions{StoreText: true}), Options{})
+	for _, id := range []string{"a/b c%d", "é"} {
+		w := call(h, "/v1/documents/"+url.PathEscape(id), "")
+		if got := decode[documentAnswer](t, w.Body.String()); w.Code != 200 || got.ID != id || got.Text == nil {
+			t.Errorf("%q: %d %s", id, w.Code, w.Body)
+		}
+	}
+	if w := call(h, "/v1/documents/nothing", ""); w.Code != 404 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// The company of a word is what the library says, and links join words of the list.
+func TestWords(t *testing.T) {
+	h := everywhere(t, Options{})
+	m := h.o.Matrix
+	id, _ := m.Lookup("membrane")
+	near, err := m.Neighbours(id, 20, cooccur.NPMI, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decode[companyAnswer](t, call(h, "/v1/words/membrane/company?min_value=3&links=1", "").Body.String())
+	if !reflect.DeepEqual(got.Neighbours, near) || got.Count != m.Count(id) || got.Docs == 0 || len(got.Links) == 0 {
+		t.Errorf("%+v, want %v", got, near)
+	}
+	for _, l := range got.Links {
+		if l.From >= l.To || l.To >= len(near) {
+			t.Errorf("link %v", l)
+		}
+	}
+	list := decode[struct{ Words []wordAnswer }](t, call(h, "/v1/words?prefix=memb&limit=3", "").Body.String()).Words
+	if len(list) != 3 || list[0].Word != "membrane" || list[0].Count < list[1].Count {
+		t.Errorf("%+v", list)
+	}
+	if w := call(h, "/v1/words/zzzz", ""); w.Code != 404 {
+		t.Errorf("%d", w.Code)
+	}
+	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 || !strings.Contains(w.Body.String(), "--matrix") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// Patterns, quotients and instances are those of the library.
+func TestPlaces(t *testing.T) {
+	h := everywhere(t, Options{Limits: unheld})
+	o := coloc.Options{Distance: 1, MinPrevalence: 0.5}
+	want, err := coloc.Mine(t.Context(), h.o.Points, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // mined, and remembered
+		w := call(h, "/v1/places/patterns?distance=1&min_prevalence=0.5", "")
+		got := decode[patternsAnswer](t, w.Body.String())
+		if got.Total != len(want.Patterns) || got.Report == nil || !reflect.DeepEqual(got.Patterns, coloc.NewReport(h.o.Points, want).Patterns) {
+			t.Errorf("%s", w.Body)
+		}
+	}
+	w := call(h, "/v1/places/instances?distance=1&feature=bank&feature=caf%C3%A9", "")
+	instances := decode[instancesAnswer](t, w.Body.String())
+	if len(instances.Instances) < 100 || instances.More || len(instances.X) != len(instances.Row) {
+		t.Errorf("%d instances of %d points", len(instances.Instances), len(instances.X))
+	}
+	for _, i := range instances.Instances {
+		a, b := i[0], i[1]
+		if instances.Features[instances.Feature[a]] != "bank" || math.Hypot(instances.X[a]-instances.X[b], instances.Y[a]-instances.Y[b]) > 1 {
+			t.Fatalf("%v is no instance", i)
+		}
+	}
+	points := decode[pointsAnswer](t, call(h, "/v1/places/points?feature=park&limit=100", "").Body.String())
+	if points.Total != 300 || len(points.X) != 100 || len(points.Feature) != 100 {
+		t.Errorf("%d of %d", len(points.X), points.Total)
+	}
+	quotients := decode[struct{ Quotients []quotientAnswer }](t, call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
+	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
+		t.Errorf("%+v", quotients)
+	}
+	for path, says := range map[string]string{
+		"/v1/places/patterns":                                   "distance or knn",
+		"/v1/places/patterns?distance=-1":                       "distance -1",
+		"/v1/places/patterns?distance=NaN":                      "want a number",
+		"/v1/places/patterns?distance=1&min_prevalence=0":       "min_prevalence 0",
+		"/v1/places/instances?distance=1&feature=bank":          "2 to 64",
+		"/v1/places/instances?distance=1&feature=a&feature=b":   `no feature "a"`,
+		"/v1/places/points?feature=nothing":                     "no feature",
+		"/v1/places/quotients?distance=1&min_prevalence=0.5":    "unknown name",
+		"/v1/places/patterns?distance=1&distance=2&knn=1&all=1": "said 2 times",
+	} {
+		w := call(h, path, "")
+		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+			t.Errorf("%s: %d %q, want %q", path, w.Code, said.Error, says)
+		}
+	}
+}
+
+// A job is started, followed to its end, and fetched; another is cancelled.
+func TestJobs(t *testing.T) {
+	h := everywhere(t, Options{})
+	w := call(h, "/v1/jobs", `{"kind":"patterns","distances":[0.5,1,2],"min_prevalence":0.3}`)
+	started := decode[jobAnswer](t, w.Body.String())
+	if w.Code != 202 || w.Header().Get("Location") != "/v1/jobs/"+started.ID || started.Total != 3 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	events := call(h, "/v1/jobs/"+started.ID+"/events", "").Body.String() // ends with the job
+	if !strings.Contains(events, "event: done\ndata: {") || !strings.Contains(events, `"done":3`) {
+		t.Errorf("events: %s", events)
+	}
+	got := decode[jobAnswer](t, call(h, "/v1/jobs/"+started.ID, "").Body.String())
+	if got.State != "done" || got.Done != 3 || len(got.Runs) != 3 || got.Runs[1].Distance != 1 {
+		t.Errorf("%+v", got)
+	}
+	hold := mustEnter(t, h.gate, modest, longLane) // so that it waits
+	for range h.gate.lanes[longLane].slots - 1 {
+		defer mustEnter(t, h.gate, modest, longLane)()
+	}
+	second := decode[jobAnswer](t, call(h, "/v1/jobs", `{"kind":"patterns","distances":[3]}`).Body.String())
+	r := local(httptest.NewRequest("DELETE", "/v1/jobs/"+second.ID, nil))
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	if rec.Code != 202 {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+	if events := call(h, "/v1/jobs/"+second.ID+"/events", "").Body.String(); !strings.Contains(events, "event: cancelled") {
+		t.Errorf("events: %s", events)
+	}
+	hold()
+	list := decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs
+	if len(list) != 2 || list[0].State != "done" || list[1].State != "cancelled" || list[0].Runs != nil {
+		t.Errorf("%+v", list)
+	}
+}
+
+// One client cannot fill the server with jobs, and a server that closes ends them.
+func TestJobsAreBounded(t *testing.T) {
+	h := everywhere(t, Options{})
+	for range h.gate.lanes[longLane].slots {
+		defer mustEnter(t, h.gate, modest, longLane)()
+	}
+	for i := range maxClientJobs + 1 {
+		w := call(h, "/v1/jobs", `{"kind":"patterns","distances":[3]}`)
+		if want := 202; i == maxClientJobs {
+			want = 429
+			if w.Code != want {
+				t.Errorf("job %d: %d", i+1, w.Code)
+			}
+		} else if w.Code != want {
+			t.Errorf("job %d: %d %s", i+1, w.Code, w.Body)
+		}
+	}
+	h.Close()
+	for _, j := range decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs {
+		if j.State != "cancelled" {
+			t.Errorf("%+v", j)
+		}
+	}
+}
+
+// Without the token only health, readiness and the page are to be had.
+func TestToken(t *testing.T) {
+	h := New(elife(t, false), Options{Token: "sesame", Limits: unheld})
+	for _, c := range []struct {
+		path, header string
+		status       int
+	}{
+		{"/healthz", "", 200}, {"/readyz", "", 200}, {"/v1/ready", "", 200}, {"/v1/openapi.json", "", 200},
+		{"/search?q=cell", "", 401}, {"/v1/search?q=cell", "", 401}, {"/metrics", "", 401}, {"/v1/status", "Bearer sesam", 401},
+		{"/search?q=cell", "sesame", 401}, {"/search?q=cell", "Bearer sesame ", 401}, {"/search?q=cell", "Bearer ", 401},
+		{"/search?q=cell", "Bearer sesame", 200}, {"/metrics", "Bearer sesame", 200},
+	} {
+		r := local(httptest.NewRequest("GET", c.path, nil))
+		r.Header.Set("Authorization", c.header)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.status || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "Bearer") {
+			t.Errorf("%s %q: %d, want %d", c.path, c.header, w.Code, c.status)
+		}
+	}
+}
+
+// Other origins may ask and read only if the options name them.
+func TestCrossOrigin(t *testing.T) {
+	h := New(elife(t, false), Options{Origins: []string{"https://friend.example"}, Limits: unheld})
+	for origin, want := range map[string]string{"https://friend.example": "https://friend.example", "https://foe.example": ""} {
+		for _, method := range []string{"OPTIONS", "GET"} {
+			r := local(httptest.NewRequest(method, "/v1/search?q=cell", nil))
+			r.Header.Set("Origin", origin)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || (want == "") != (w.Code == 403) {
+				t.Errorf("%s from %s: %d, allowed %q", method, origin, w.Code, got)
+			}
+		}
+	}
+}
+
+// Metrics count requests, searches and algorithms; the access log has a line with the request's ID.
+func TestMetricsAndAccessLog(t *testing.T) {
+	var log bytes.Buffer
+	h := New(elife(t, false), Options{Access: slog.New(slog.NewJSONHandler(&log, nil)), Limits: unheld})
+	call(h, "/search?q=cell", "")
+	call(h, "/v1/search?q=", "")
+	r := local(httptest.NewRequest("GET", "/healthz", nil))
+	r.Header.Set("X-Request-Id", "from-proxy.1")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if id := w.Header().Get("X-Request-Id"); id != "from-proxy.1" {
+		t.Errorf("request ID %q", id)
+	}
+	text := call(h, "/metrics", "").Body.String()
+	for _, want := range []string{
+		`collocate_requests_total{verb="search",status="200"} 1`, `collocate_requests_total{verb="search",status="400"} 1`,
+		`collocate_request_seconds_bucket{verb="search",le="+Inf"} 2`, `collocate_search_seconds_count{engine="auto"} 1`,
+		`collocate_searches_total{algorithm="bmm"} 1`, `collocate_waiting{lane="short"} 0`, "collocate_ready 1",
+		fmt.Sprintf("collocate_index_documents %d\n", h.current.Load().s.Index().Docs()),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	var third struct {
+		ID, Method, Path string
+		Status           int
+	}
+	if err := json.Unmarshal([]byte(lines[2]), &third); err != nil || third.ID != "from-proxy.1" || third.Path != "/healthz" || third.Status != 200 {
+		t.Errorf("%v: %s", err, lines[2])
+	}
+}
+
+// An index is replaced while clients ask: none is refused, none gets a mixture, and the old one is
+// closed when the last of its requests has ended.
+func TestReload(t *testing.T) {
+	open := func(word string) *search.Searcher {
+		dir := t.TempDir()
+		corpus := filepath.Join(dir, "c.jsonl")
+		var lines strings.Builder
+		for i := range 50 {
+			fmt.Fprintf(&lines, `{"id": "%s-%d", "text": "bears %[1]s"}`+"\n", word, i)
+		}
+		write(t, corpus, lines.String())
+		analyzer, err := text.ParseAnalyzer("english")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(dir, "index")
+		if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}}, index.BuildOptions{Analyzer: analyzer, StoreText: true}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := search.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	h := New(open("zero"), Options{Threads: 2, Limits: Limits{Wait: time.Minute}})
+	done := make(chan bool)
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				w := call(h, "/search?q=bears&snippets=1&k=20", "")
+				a := decode[Answer](t, w.Body.String())
+				if w.Code != http.StatusOK || len(a.Hits) != 20 {
+					t.Errorf("%d %s", w.Code, w.Body)
+					return
+				}
+				for _, hit := range a.Hits {
+					word, _, _ := strings.Cut(a.Hits[0].ID, "-")
+					if !strings.HasPrefix(hit.ID, word+"-") || hit.Snippet.Text != "bears "+word {
+						t.Errorf("a mixture: %+v", a)
+						return
+					}
+				}
+			}
+		})
+	}
+	for i := range 20 {
+		old := h.current.Load()
+		h.Reload(open(fmt.Sprint("number", i)))
+		if n := h.current.Load().number; n != i+2 {
+			t.Errorf("generation %d", n)
+		}
+		for start := time.Now(); old.users.Load() > 0; time.Sleep(time.Millisecond) {
+			if time.Since(start) > 10*time.Second {
+				t.Fatal("the old index is never let go")
+			}
+		}
+	}
+	close(done)
+	clients.Wait()
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// documentAnswer is a document with its stored text.
+type documentAnswer struct {
+	ID     string  `json:"id"`
+	Doc    int     `json:"doc"`
+	Length uint32  `json:"length"`         // in words
+	Text   *string `json:"text,omitempty"` // if the index stores it
+}
+
+// document tells what the index has of a document, by its ID.
+func (x *exchange) document() {
+	id, err := url.PathUnescape(strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/documents/"))
+	if err == nil {
+		err = x.params().done()
+	}
+	if err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	var answer *documentAnswer
+	err = x.work(shortLane, x.o.Limits.Time, func(context.Context) error {
+		ix := x.g.s.Index()
+		doc, found, err := ix.FindDoc(id)
+		if err != nil || !found {
+			return err
+		}
+		answer = &documentAnswer{ID: id, Doc: doc, Length: ix.Lengths()[doc]}
+		if ix.HasText() {
+			body, err := ix.Text(doc)
+			if err != nil {
+				return err
+			}
+			text := string(body)
+			answer.Text = &text
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		x.failed(err)
+	case answer == nil:
+		x.refuse(http.StatusNotFound, fmt.Errorf("no document %q", id))
+	default:
+		x.reply(http.StatusOK, answer)
+	}
+}

@@ -1,0 +1,176 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// exchange is a request with what is needed to answer it.
+type exchange struct {
+	*Server
+	w      http.ResponseWriter // a recorder
+	r      *http.Request
+	g      *generation // the index, held until the answer is sent
+	client netip.Addr
+	id     string // of the request, in the log and the answer
+	verb   string // in metrics
+}
+
+// recorder remembers what was sent.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	size   int64
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.size += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Requests are numbered behind a random number, which tells processes apart.
+var (
+	requestPrefix = func() string {
+		b := make([]byte, 4)
+		rand.Read(b)
+		return hex.EncodeToString(b) + "-"
+	}()
+	requestCount atomic.Uint64
+)
+
+// requestID is the ID that a client or proxy gave, if it is a sound one, or a new one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 && strings.Trim(id, idLetters) == "" {
+		return id
+	}
+	return requestPrefix + strconv.FormatUint(requestCount.Add(1), 10)
+}
+
+const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+
+// failure is what is said instead of an answer.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// statusOf says what an error of the work on a request means to its client.
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, errBusy):
+		return http.StatusTooManyRequests
+	case errors.Is(err, context.Canceled): // if its client is still there, the server stops
+		return http.StatusServiceUnavailable
+	case errors.Is(err, context.DeadlineExceeded), isFault(err):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// failed answers a request on which work failed.
+func (x *exchange) failed(err error) {
+	status := statusOf(err)
+	x.note(status, err)
+	if status == http.StatusTooManyRequests {
+		x.refuse(status, err)
+		return
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("the request took too long")
+	}
+	if status == http.StatusServiceUnavailable {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	x.reply(status, failure{err.Error()})
+}
+
+// note logs what is the server's fault, and remembers that the index cannot be read.
+func (x *exchange) note(status int, err error) {
+	switch {
+	case isFault(err):
+		if x.g.fault.Swap(&err) == nil {
+			x.log.Error("the index cannot be read any more", "error", err)
+		}
+	case status == http.StatusInternalServerError:
+		x.log.Error("a request failed", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path, "error", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		x.log.Warn("a request took too long", "id", x.id, "method", x.r.Method, "path", x.r.URL.Path)
+	}
+}
+
+// refuse answers a request that cannot be answered, for which its client is to blame. From those
+// that keep sending such the refusal is held back.
+func (x *exchange) refuse(status int, err error) {
+	if status == http.StatusTooManyRequests {
+		x.w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Second, x.o.Limits.Wait).Seconds())))
+	}
+	wait, sent := x.gate.penalty(x.client)
+	defer sent()
+	if wait > 0 {
+		answering(x.r, false)
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-x.r.Context().Done():
+		}
+	}
+	x.reply(status, failure{err.Error()})
+}
+
+// reply sends a value. An error of sending it is the client's, who is no longer there.
+func (x *exchange) reply(status int, v any) {
+	text, err := line(v)
+	if err != nil {
+		status = http.StatusInternalServerError
+		text, _ = line(failure{err.Error()})
+	}
+	x.begin(status, "application/json")
+	x.w.Write(text)
+}
+
+// begin sends what stands before a body. A client must take what is sent within a time; what was
+// said of it for an earlier request would hold for the connection, so each says it anew.
+func (x *exchange) begin(status int, kind string) {
+	mayTake(http.NewResponseController(x.w))
+	x.w.Header().Set("Content-Type", kind)
+	x.w.WriteHeader(status)
+}
+
+// mayTake is for the next write. A writer that cannot do that, as in tests, does not wait either.
+func mayTake(control *http.ResponseController) {
+	control.SetWriteDeadline(time.Now().Add(patience))
+}
+
+// work gets a slot and a deadline for what is to be done, and does it.
+func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
+	defer cancel()
+	leave, err := x.gate.enter(ctx, x.client, in)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return do(ctx)
+}

@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// generation is an index that is served, until another takes its place. It is closed when the last
+// request that uses it has been answered.
+type generation struct {
+	number   int // from 1 on
+	s        *search.Searcher
+	analyzer text.Analyzer // counts the words of queries
+	own      bool          // close it
+	users    atomic.Int64  // and one for being the current one
+	fault    atomic.Pointer[error]
+}
+
+func newGeneration(number int, s *search.Searcher, own bool) *generation {
+	g := &generation{number: number, s: s, own: own}
+	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // the searcher has parsed it too
+	g.users.Store(1)
+	return g
+}
+
+// hold is the current generation. It must be let go.
+func (v *Server) hold() *generation {
+	for {
+		g := v.current.Load()
+		for {
+			n := g.users.Load()
+			if n == 0 {
+				break // another has taken its place
+			}
+			if g.users.CompareAndSwap(n, n+1) {
+				return g
+			}
+		}
+	}
+}
+
+func (v *Server) letGo(g *generation) {
+	if g.users.Add(-1) > 0 || !g.own {
+		return
+	}
+	if err := g.s.Close(); err != nil {
+		v.log.Error("closing an index that was replaced", "error", err)
+	}
+}
+
+// Reload puts an index in the place of the one that is served. Requests that are being answered end
+// with the old one, which is then closed if an earlier Reload brought it. The server closes s when it
+// is replaced in turn, or by Close.
+func (v *Server) Reload(s *search.Searcher) {
+	v.reloading.Lock()
+	defer v.reloading.Unlock()
+	old := v.current.Load()
+	v.current.Store(newGeneration(old.number+1, s, true))
+	v.log.Info("another index is served", "generation", old.number+1, "docs", s.Index().Docs())
+	v.letGo(old)
+}
+
+// Close cancels jobs, and closes the index that the last Reload brought. No request may be under way.
+func (v *Server) Close() error {
+	v.jobs.close()
+	v.reloading.Lock()
+	defer v.reloading.Unlock()
+	if g := v.current.Load(); g.own && g.users.Add(-1) == 0 {
+		if err := g.s.Close(); err != nil {
+			return fmt.Errorf("closing the index: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/coloc"
+)
+
+// jobs are questions that take longer than a client wants to wait on one connection: patterns at
+// several distances. They are asked for, watched, fetched and cancelled by their ID.
+type jobs struct {
+	mu   sync.Mutex
+	list []*job // oldest first
+	all  sync.WaitGroup
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+// job is one of them. Its answer is what GET /v1/jobs/ID says.
+type job struct {
+	client netip.Addr
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	answer  jobAnswer
+	changed chan struct{} // closed, and made anew, when the answer changes
+}
+
+type jobAnswer struct {
+	ID      string            `json:"id"`
+	Kind    string            `json:"kind"`
+	State   string            `json:"state"` // waiting, running, done, failed or cancelled
+	Done    int               `json:"done"`  // distances
+	Total   int               `json:"total"`
+	Stage   string            `json:"stage,omitempty"` // of the distance that is being mined
+	Created time.Time         `json:"created"`
+	Error   string            `json:"error,omitempty"`
+	Runs    []*patternsAnswer `json:"runs,omitempty"` // one for each distance that is done
+}
+
+const (
+	maxJobs       = 64 // kept, the oldest ended ones go
+	maxUnfinished = 16
+	maxClientJobs = 4
+	maxDistances  = 64
+	heartbeat     = 15 * time.Second
+	jobTime       = 10 * time.Minute
+)
+
+func newJobs() *jobs {
+	j := &jobs{}
+	j.ctx, j.stop = context.WithCancel(context.Background())
+	return j
+}
+
+// close cancels all jobs and waits for them.
+func (j *jobs) close() {
+	j.stop()
+	j.all.Wait()
+}
+
+func (a *jobAnswer) ended() bool { return a.State != "waiting" && a.State != "running" }
+
+// now is the answer, and a channel that is closed when there is another.
+func (b *job) now() (jobAnswer, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.answer
+	a.Runs = slices.Clone(a.Runs)
+	return a, b.changed
+}
+
+func (b *job) change(do func(*jobAnswer)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do(&b.answer)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// add keeps a new job, unless there are too many.
+func (j *jobs) add(b *job) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	unfinished, own := 0, 0
+	for _, other := range j.list {
+		if a, _ := other.now(); !a.ended() {
+			unfinished++
+			if other.client == b.client {
+				own++
+			}
+		}
+	}
+	if unfinished >= maxUnfinished || own >= maxClientJobs || j.ctx.Err() != nil {
+		return errBusy
+	}
+	for i := 0; i < len(j.list) && len(j.list) >= maxJobs; i++ {
+		if a, _ := j.list[i].now(); a.ended() {
+			j.list = slices.Delete(j.list, i, i+1)
+			i--
+		}
+	}
+	j.list = append(j.list, b)
+	return nil
+}
+
+func (j *jobs) find(id string) *job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, b := range j.list {
+		if b.answer.ID == id { // which never changes
+			return b
+		}
+	}
+	return nil
+}
+
+// listJobs lists jobs without their results.
+func (x *exchange) listJobs() {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	list := []jobAnswer{}
+	x.jobs.mu.Lock()
+	for _, b := range x.jobs.list {
+		a, _ := b.now()
+		a.Runs = nil
+		list = append(list, a)
+	}
+	x.jobs.mu.Unlock()
+	x.reply(http.StatusOK, struct {
+		Jobs []jobAnswer `json:"jobs"`
+	}{list})
+}
+
+// jobAsk is the body of POST /v1/jobs.
+type jobAsk struct {
+	Kind          string
+	Distances     []float64
+	MinPrevalence float64
+	All           bool
+	Limit         int
+}
+
+func (a *jobAsk) field(name string) any {
+	switch name {
+	case "kind":
+		return &a.Kind
+	case "distances":
+		return &a.Distances
+	case "min_prevalence":
+		return &a.MinPrevalence
+	case "all":
+		return &a.All
+	case "limit":
+		return &a.Limit
+	}
+	return nil
+}
+
+func (a *jobAsk) check() error {
+	switch {
+	case a.Kind != "patterns":
+		return fmt.Errorf("kind %q: want patterns", a.Kind)
+	case len(a.Distances) == 0 || len(a.Distances) > maxDistances:
+		return fmt.Errorf("%d distances: want 1 to %d", len(a.Distances), maxDistances)
+	case !(a.MinPrevalence > 0 && a.MinPrevalence <= 1):
+		return fmt.Errorf("min_prevalence %v: want more than 0 and at most 1", a.MinPrevalence)
+	case a.Limit < 1 || a.Limit > maxPatterns:
+		return fmt.Errorf("limit %d: want 1 to %d", a.Limit, maxPatterns)
+	}
+	for _, d := range a.Distances {
+		if !(d > 0) {
+			return fmt.Errorf("distance %v: want more than 0", d)
+		}
+	}
+	return nil
+}
+
+// startJob starts a job and tells its ID.
+func (x *exchange) startJob() {
+	body, ok := x.readBody()
+	if !ok {
+		return
+	}
+	ask := jobAsk{MinPrevalence: 0.2, Limit: 200}
+	in := json.NewDecoder(bytes.NewReader(body))
+	err := readObject(in, ask.field)
+	if err == nil {
+		if _, more := in.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("want nothing behind the object")
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("body: %w", err)
+	} else if err = ask.check(); err == nil {
+		err = x.params().done()
+	}
+	if !x.hasPoints(err) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.jobs.ctx, jobTime)
+	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{})}
+	b.answer = jobAnswer{ID: rand.Text(), Kind: ask.Kind, State: "waiting", Total: len(ask.Distances), Created: time.Now().UTC()}
+	if err := x.jobs.add(b); err != nil {
+		cancel()
+		x.failed(err)
+		return
+	}
+	v := x.Server
+	v.jobs.all.Go(func() {
+		defer cancel()
+		v.runJob(ctx, b, ask)
+	})
+	a, _ := b.now()
+	x.w.Header().Set("Location", "/v1/jobs/"+a.ID)
+	x.reply(http.StatusAccepted, a)
+}
+
+// runJob does a job, a distance at a time, each in a slot of its own.
+func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
+	var err error
+	for _, d := range ask.Distances {
+		var found *patternsAnswer
+		found, err = v.mineInTurn(ctx, b, coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All}, ask.Limit)
+		if err != nil {
+			break
+		}
+		b.change(func(a *jobAnswer) {
+			a.Runs = append(a.Runs, found)
+			a.Done++
+			a.Stage = ""
+		})
+	}
+	b.change(func(a *jobAnswer) {
+		switch {
+		case err == nil:
+			a.State = "done"
+		case errors.Is(err, context.Canceled):
+			a.State, a.Error = "cancelled", "the job was cancelled"
+		default:
+			a.State, a.Error = "failed", err.Error()
+			v.log.Error("a job failed", "id", a.ID, "error", err)
+		}
+	})
+}
+
+// mineInTurn waits for a slot as long as it takes: nobody holds a connection open meanwhile.
+func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, limit int) (*patternsAnswer, error) {
+	for {
+		leave, err := v.gate.enter(ctx, b.client, longLane)
+		if errors.Is(err, errBusy) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		b.change(func(a *jobAnswer) { a.State = "running" })
+		o.Progress = b.progress
+		return v.mine(ctx, o, limit)
+	}
+}
+
+// progress tells watchers of another stage, or of another percent of one.
+func (b *job) progress(stage string, done, total int64) {
+	if total > 0 {
+		stage = fmt.Sprintf("%s, %d%%", stage, 100*done/total)
+	}
+	b.mu.Lock()
+	same := b.answer.Stage == stage
+	b.mu.Unlock()
+	if !same {
+		b.change(func(a *jobAnswer) { a.Stage = stage })
+	}
+}
+
+// jobOf finds the job of a path, or says that there is none.
+func (x *exchange) jobOf() (b *job, events bool) {
+	id, events := strings.CutSuffix(strings.TrimPrefix(x.r.URL.Path, "/v1/jobs/"), "/events")
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return nil, false
+	}
+	if b = x.jobs.find(id); b == nil {
+		x.refuse(http.StatusNotFound, fmt.Errorf("no job %q", id))
+	}
+	return b, events
+}
+
+// showJob answers /v1/jobs/ID and /v1/jobs/ID/events.
+func (x *exchange) showJob() {
+	b, events := x.jobOf()
+	switch {
+	case b == nil:
+	case events:
+		x.watch(b)
+	default:
+		a, _ := b.now()
+		x.reply(http.StatusOK, a)
+	}
+}
+
+// cancelJob ends a job that is not wanted any more.
+func (x *exchange) cancelJob() {
+	b, events := x.jobOf()
+	if b == nil {
+		return
+	}
+	if events {
+		x.refuse(http.StatusNotFound, errors.New("events cannot be cancelled: want /v1/jobs/ID"))
+		return
+	}
+	b.cancel()
+	a, _ := b.now()
+	x.reply(http.StatusAccepted, a)
+}
+
+// watch sends an event whenever the job changes, until it ends. Events have no results in them.
+func (x *exchange) watch(b *job) {
+	x.w.Header().Set("Cache-Control", "no-store")
+	x.begin(http.StatusOK, "text/event-stream")
+	control := http.NewResponseController(x.w)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		a, changed := b.now()
+		a.Runs = nil
+		name := "progress"
+		if a.ended() {
+			name = a.State
+		}
+		text, _ := line(a) // which can be written
+		if !x.sendEvent(control, fmt.Sprintf("event: %s\ndata: %s\n", name, text)) || a.ended() {
+			return
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-changed:
+				waiting = false
+			case <-beat.C:
+				if !x.sendEvent(control, ": still there\n\n") {
+					return
+				}
+			case <-x.r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+func (x *exchange) sendEvent(control *http.ResponseController, text string) bool {
+	mayTake(control)
+	if _, err := io.WriteString(x.w, text); err != nil {
+		return false
+	}
+	err := control.Flush()
+	return err == nil || errors.Is(err, http.ErrNotSupported)
+}

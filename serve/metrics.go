@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search"
+)
+
+// metrics are counted in the form that Prometheus reads. The text is written by hand: Prometheus'
+// own package would make the command 2.9 MB larger and link eight modules more.
+type metrics struct {
+	mu         sync.Mutex
+	requests   map[requestKey]uint64
+	latency    map[string]*histogram // by verb
+	searches   map[string]*histogram // by engine
+	strategies map[string]uint64     // by algorithm
+	recent     []timing              // the last requests that were searches, a ring
+	next       int
+}
+
+type requestKey struct {
+	verb   string
+	status int
+}
+
+// timing is when a search ended and how long its request took.
+type timing struct {
+	at   time.Time
+	took time.Duration
+}
+
+// bounds of the histograms' buckets, in seconds.
+var bounds = []float64{0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
+
+type histogram struct {
+	buckets []uint64 // one more than bounds
+	sum     float64
+}
+
+func (h *histogram) add(took time.Duration) {
+	s := took.Seconds()
+	i, _ := slices.BinarySearch(bounds, s)
+	h.buckets[i]++
+	h.sum += s
+}
+
+const recentTimings = 8192
+
+func newMetrics() *metrics {
+	return &metrics{
+		requests: map[requestKey]uint64{}, latency: map[string]*histogram{}, searches: map[string]*histogram{},
+		strategies: map[string]uint64{}, recent: make([]timing, 0, recentTimings),
+	}
+}
+
+func histogramOf(of map[string]*histogram, name string) *histogram {
+	h := of[name]
+	if h == nil {
+		h = &histogram{buckets: make([]uint64, len(bounds)+1)}
+		of[name] = h
+	}
+	return h
+}
+
+// count counts a request that was answered.
+func (m *metrics) count(verb string, status int, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests[requestKey{verb, status}]++
+	histogramOf(m.latency, verb).add(took)
+	if verb != "search" || status != http.StatusOK {
+		return
+	}
+	t := timing{time.Now(), took}
+	if len(m.recent) < recentTimings {
+		m.recent = append(m.recent, t)
+		return
+	}
+	m.recent[m.next] = t
+	m.next = (m.next + 1) % recentTimings
+}
+
+// searched counts a search.
+func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.strategies[s.Algorithm.String()]++
+	histogramOf(m.searches, on.String()).add(took)
+}
+
+// strategy counts a search of a batch, which has no time of its own.
+func (m *metrics) strategy(s *search.Stats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.strategies[s.Algorithm.String()]++
+}
+
+// latencies are those of the last seconds, in microseconds.
+type latencies struct {
+	Seconds  int   `json:"seconds"`
+	Searches int   `json:"searches"`
+	P50      int64 `json:"p50_micros"`
+	P90      int64 `json:"p90_micros"`
+	P99      int64 `json:"p99_micros"`
+}
+
+func (m *metrics) lately(seconds int) latencies {
+	since := time.Now().Add(-time.Duration(seconds) * time.Second)
+	var took []time.Duration
+	m.mu.Lock()
+	for _, t := range m.recent {
+		if t.at.After(since) {
+			took = append(took, t.took)
+		}
+	}
+	m.mu.Unlock()
+	l := latencies{Seconds: seconds, Searches: len(took)}
+	if len(took) > 0 {
+		slices.Sort(took)
+		at := func(share float64) int64 { return took[int(share*float64(len(took)-1))].Microseconds() }
+		l.P50, l.P90, l.P99 = at(0.5), at(0.9), at(0.99)
+	}
+	return l
+}
+
+// showMetrics answers /metrics.
+func (x *exchange) showMetrics() {
+	var b bytes.Buffer
+	x.metrics.write(&b)
+	x.gate.write(&b)
+	gauge := func(name, help string, value any) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s gauge\n%[1]s %[3]v\n", name, help, value)
+	}
+	ix := x.g.s.Index()
+	gauge("collocate_index_documents", "Documents of the index.", ix.Docs())
+	gauge("collocate_index_generation", "How many indexes were served, this one included.", x.g.number)
+	ready := 1
+	if x.g.fault.Load() != nil {
+		ready = 0
+	}
+	gauge("collocate_ready", "1 if the index can be read.", ready)
+	if x.o.Engine == engine.GPU {
+		if free, total, err := x.g.s.GPUMemory(); err == nil {
+			gauge("collocate_device_memory_free_bytes", "Free memory of the GPU.", free)
+			gauge("collocate_device_memory_bytes", "Memory of the GPU.", total)
+		}
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	gauge("go_memstats_heap_inuse_bytes", "Heap in use.", mem.HeapInuse)
+	gauge("go_goroutines", "Goroutines.", runtime.NumGoroutine())
+	gauge("process_start_time_seconds", "When the server was made.", float64(x.started.UnixMilli())/1000)
+	x.begin(http.StatusOK, "text/plain; version=0.0.4; charset=utf-8")
+	x.w.Write(b.Bytes())
+}
+
+func (m *metrics) write(b *bytes.Buffer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Fprintln(b, "# HELP collocate_requests_total Requests that were answered.\n# TYPE collocate_requests_total counter")
+	keys := make([]requestKey, 0, len(m.requests))
+	for k := range m.requests {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b requestKey) int {
+		return slices.Compare([]string{a.verb, fmt.Sprint(a.status)}, []string{b.verb, fmt.Sprint(b.status)})
+	})
+	for _, k := range keys {
+		fmt.Fprintf(b, "collocate_requests_total{verb=%q,status=\"%d\"} %d\n", k.verb, k.status, m.requests[k])
+	}
+	writeHistograms(b, "collocate_request_seconds", "Time to answer a request, waiting included.", "verb", m.latency)
+	writeHistograms(b, "collocate_search_seconds", "Time of a search alone.", "engine", m.searches)
+	fmt.Fprintln(b, "# HELP collocate_searches_total Searches by the algorithm that was chosen.\n# TYPE collocate_searches_total counter")
+	for _, name := range sortedKeys(m.strategies) {
+		fmt.Fprintf(b, "collocate_searches_total{algorithm=%q} %d\n", name, m.strategies[name])
+	}
+}
+
+func writeHistograms(b *bytes.Buffer, name, help, label string, of map[string]*histogram) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %[1]s histogram\n", name, help)
+	for _, key := range sortedKeys(of) {
+		h, n := of[key], uint64(0)
+		for i, count := range h.buckets {
+			n += count
+			bound := "+Inf"
+			if i < len(bounds) {
+				bound = fmt.Sprint(bounds[i])
+			}
+			fmt.Fprintf(b, "%s_bucket{%s=%q,le=%q} %d\n", name, label, key, bound, n)
+		}
+		fmt.Fprintf(b, "%s_sum{%s=%q} %v\n%[1]s_count{%[2]s=%[3]q} %[5]d\n", name, label, key, h.sum, n)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// write tells how full the lanes are.
+func (g *gate) write(b *bytes.Buffer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range []struct {
+		name, help string
+		value      func(laneState) int
+	}{
+		{"collocate_slots", "Requests that may be worked on at once.", func(l laneState) int { return l.slots }},
+		{"collocate_running", "Requests that are being worked on.", func(l laneState) int { return l.running }},
+		{"collocate_waiting", "Requests that wait for a slot.", func(l laneState) int { return l.waiting }},
+	} {
+		fmt.Fprintf(b, "# HELP %s %s\n# TYPE %[1]s gauge\n", m.name, m.help)
+		for i, l := range g.lanes {
+			fmt.Fprintf(b, "%s{lane=%q} %d\n", m.name, lane(i), m.value(l))
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/sample"
+	"github.com/collocate/collocate/points"
+	"github.com/collocate/collocate/text"
+)
+
+// everywhere is a server with an index, a matrix and points.
+func everywhere(t testing.TB, o Options) *Server {
+	t.Helper()
+	dir := t.TempDir()
+	corpus, err := sample.Elife(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := build(t, dir, corpus, index.BuildOptions{StoreText: true})
+	matrix := filepath.Join(dir, "words.cooc")
+	opt := cooccur.Options{Window: 5}
+	var out *cooccur.File
+	begin := func(v *cooccur.Vocabulary) (cooccur.Sink, error) {
+		var err error
+		out, err = cooccur.Create(matrix, cooccur.CSR, v, opt)
+		return out, err
+	}
+	unicode, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := &text.Corpus{Paths: []string{corpus}}
+	if _, _, err := cooccur.Make(t.Context(), from, cooccur.VocabularyOptions{Analyzer: unicode, MinCount: 5}, opt, begin); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if o.Matrix, err = cooccur.Open(matrix); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Matrix.Close() })
+	var b points.Builder
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		x, y := 100*r.Float64(), 100*r.Float64()
+		b.Add(x, y, "café")
+		b.Add(x+r.Float64(), y, "bank")
+		b.Add(100*r.Float64(), 100*r.Float64(), "park")
+	}
+	o.Points = b.Set()
+	v := New(s, o)
+	t.Cleanup(func() { v.Close() })
+	return v
+}
+
+func readSpec(t testing.TB) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// Every path of the server's under /v1 is in the description, and the other way round.
+func TestSpecListsAllRoutes(t *testing.T) {
+	var described, served []string
+	for path, item := range readSpec(t).Paths.Map() {
+		if i := strings.IndexByte(path, '{'); i >= 0 {
+			path = path[:i] // as routes have them
+		}
+		for method := range item.Operations() {
+			described = append(described, method+" "+path)
+		}
+	}
+	for _, r := range new(Server).makeRoutes() {
+		if strings.HasPrefix(r.path, "/v1/") {
+			served = append(served, r.method+" "+r.path)
+		}
+	}
+	slices.Sort(described)
+	slices.Sort(served)
+	if described = slices.Compact(described); !slices.Equal(described, served) {
+		t.Errorf("described %q\nserved %q", described, served)
+	}
+}
+
+// operation is one of the description's.
+type operation struct {
+	path, method string
+	*openapi3.Operation
+}
+
+func operations(doc *openapi3.T) (list []operation) {
+	for _, path := range doc.Paths.InMatchingOrder() {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			if o := doc.Paths.Find(path).GetOperation(method); o != nil {
+				list = append(list, operation{path, method, o})
+			}
+		}
+	}
+	return list
+}
+
+// draw makes requests of a description at random.
+type draw struct{ *rand.Rand }
+
+var drawnWords = []string{"cell", "membrane", "the", "café", "bank", "park", "nosuchword", "a/b", "%", " ", "é", "or", "", "-1", "{}"}
+
+func (d draw) word() string { return drawnWords[d.IntN(len(drawnWords))] }
+
+// value is one that the schema allows, or now and then any.
+func (d draw) value(s *openapi3.Schema) any {
+	if d.IntN(12) == 0 {
+		return []any{d.word(), -1, 1e300, true, nil, []any{}, map[string]any{"q": 1}}[d.IntN(7)]
+	}
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[d.IntN(len(s.Enum))]
+	case s.Type.Is("boolean"):
+		return d.IntN(2) == 0
+	case s.Type.Is("integer"):
+		return d.IntN(30)
+	case s.Type.Is("number"):
+		return float64(d.IntN(40)) / 20
+	case s.Type.Is("array"):
+		list := []any{}
+		for range d.IntN(4) {
+			list = append(list, d.value(s.Items.Value))
+		}
+		return list
+	case s.Type.Is("object"):
+		o := map[string]any{}
+		for name, p := range s.Properties {
+			if slices.Contains(s.Required, name) || d.IntN(3) == 0 {
+				o[name] = d.value(p.Value)
+			}
+		}
+		return o
+	}
+	return d.word()
+}
+
+// request draws one for an operation. ok says that the description allows all that it says.
+func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
+	ok = true
+	path, query := o.path, url.Values{}
+	for _, p := range o.Parameters {
+		p, schema := p.Value, p.Value.Schema.Value
+		if !p.Required && d.IntN(3) > 0 || p.Required && p.In == "query" && d.IntN(20) == 0 {
+			ok = ok && !p.Required
+			continue
+		}
+		v := d.value(schema)
+		if p.Name == "feature" && d.IntN(2) == 0 {
+			v = []any{"café", "park"}
+		}
+		if list, isList := v.([]any); isList && len(list) == 0 && p.In == "query" {
+			ok = ok && !p.Required // nothing is said
+			continue
+		}
+		if !schema.Type.Is("string") || len(schema.Enum) > 0 { // any other text is a string
+			ok = ok && schema.VisitJSON(plain(v)) == nil
+		}
+		if p.In == "path" {
+			name := fmt.Sprint(v)
+			if name == "" {
+				name = "x"
+			}
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(name))
+			continue
+		}
+		if list, isList := v.([]any); isList {
+			for _, v := range list {
+				query.Add(p.Name, fmt.Sprint(v))
+			}
+		} else {
+			query.Set(p.Name, fmt.Sprint(v))
+		}
+	}
+	if d.IntN(20) == 0 {
+		query.Set("nonsense", "1")
+		ok = ok && o.Parameters == nil // health checks may say what they like
+	}
+	var body io.Reader
+	if o.RequestBody != nil {
+		schema := doc.Components.Schemas["Query"].Value
+		lines := d.IntN(4)
+		if m := o.RequestBody.Value.Content["application/json"]; m != nil {
+			schema, lines = m.Schema.Value, 1
+		}
+		var text strings.Builder
+		for range lines {
+			v := plain(d.value(schema))
+			ok = ok && schema.VisitJSON(v) == nil
+			json.NewEncoder(&text).Encode(v)
+		}
+		body = strings.NewReader(text.String())
+	}
+	r = httptest.NewRequest(o.method, path+"?"+query.Encode(), body)
+	return local(r), ok
+}
+
+// plain is a value as JSON reads it.
+func plain(v any) (out any) {
+	text, _ := json.Marshal(v)
+	json.Unmarshal(text, &out)
+	return out
+}
+
+// fits says whether an answer is one of those that the description promises.
+func fits(doc *openapi3.T, o operation, w *httptest.ResponseRecorder) error {
+	promised := o.Responses.Status(w.Code)
+	if promised == nil {
+		return fmt.Errorf("status %d is not described", w.Code)
+	}
+	kind := w.Header().Get("Content-Type")
+	media := promised.Value.Content[kind]
+	if media == nil {
+		return fmt.Errorf("content type %q is not described", kind)
+	}
+	check := func(s *openapi3.Schema, text string) error {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return err
+		}
+		return s.VisitJSON(v)
+	}
+	switch kind {
+	case "application/json":
+		return check(media.Schema.Value, w.Body.String())
+	case "application/x-ndjson":
+		for line := range strings.Lines(w.Body.String()) {
+			if err := check(doc.Components.Schemas["Answer"].Value, line); err != nil {
+				return err
+			}
+		}
+	case "text/event-stream":
+		for line := range strings.Lines(w.Body.String()) {
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				if err := check(doc.Components.Schemas["Job"].Value, data); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Whatever is asked, the answer is one that the description promises, and what it forbids is refused.
+func TestAnswersFitTheSpec(t *testing.T) {
+	doc := readSpec(t)
+	h := everywhere(t, Options{Threads: 2, MaxK: 50, Limits: Limits{Hold: -1, Words: 20, Queries: 3}})
+	d := draw{rand.New(rand.NewPCG(3, 4))}
+	seen := map[string]bool{}
+	ops := operations(doc)
+	// Real names for what no random path finds.
+	job := decode[jobAnswer](t, post(h, "/v1/jobs", `{"kind":"patterns","distances":[1,2]}`).Body.String())
+	hit := decode[Answer](t, call(h, "/v1/search?q=cell&k=1", "").Body.String()).Hits[0].ID
+	for _, o := range ops {
+		for i := range 60 {
+			r, ok := d.request(doc, o)
+			if i%3 == 0 {
+				for _, name := range []struct{ in, real string }{{"/v1/jobs/", job.ID}, {"/v1/documents/", hit}, {"/v1/words/", "membrane"}} {
+					if rest, found := strings.CutPrefix(o.path, name.in+"{"); found {
+						_, rest, _ = strings.Cut(rest, "}")
+						r.URL.Path, r.URL.RawPath = name.in+name.real+rest, name.in+url.PathEscape(name.real)+rest
+					}
+				}
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if err := fits(doc, o, w); err != nil {
+				t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, w.Body)
+			}
+			if !ok && w.Code < 300 {
+				t.Errorf("%s %s: %d, although the description does not allow it", r.Method, r.URL, w.Code)
+			}
+			seen[o.OperationID+" "+fmt.Sprint(w.Code/100)] = true
+		}
+	}
+	for _, o := range ops {
+		if !seen[o.OperationID+" 2"] {
+			t.Errorf("no request to %s was answered", o.OperationID)
+		}
+	}
+}
+
+func post(h http.Handler, path, body string) *httptest.ResponseRecorder { return call(h, path, body) }
+
+// Whatever comes to any path, an answer that the description promises goes out.
+func FuzzAPI(f *testing.F) {
+	doc := readSpec(f)
+	h := everywhere(f, Options{Threads: 1, MaxK: 50, Limits: Limits{Hold: -1, Words: 20, Queries: 3, Time: 5 * time.Second}})
+	ops := operations(doc)
+	for i := range ops {
+		f.Add(uint64(i), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, which, seed uint64) {
+		o := ops[which%uint64(len(ops))]
+		r, _ := draw{rand.New(rand.NewPCG(which, seed))}.request(doc, o)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if err := fits(doc, o, w); err != nil {
+			t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, w.Body)
+		}
+	})
+}

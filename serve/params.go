@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// params reads the names of a URL's query, each once, and keeps the first mistake.
+type params struct {
+	values url.Values
+	known  []string
+	err    error
+}
+
+func (x *exchange) params() *params {
+	p := &params{}
+	if p.values, p.err = url.ParseQuery(x.r.URL.RawQuery); p.err != nil {
+		p.err = fmt.Errorf("the query of the URL: %w", p.err)
+	}
+	return p
+}
+
+func (p *params) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (p *params) get(name string) (value string, said bool) {
+	p.known = append(p.known, name)
+	values := p.values[name]
+	if len(values) > 1 {
+		p.fail("%s is said %d times: want it once", name, len(values))
+	}
+	if len(values) == 0 {
+		return "", false
+	}
+	return values[0], true
+}
+
+// list is for names that may come several times.
+func (p *params) list(name string) []string {
+	p.known = append(p.known, name)
+	return p.values[name]
+}
+
+func (p *params) text(name string) string {
+	value, _ := p.get(name)
+	return value
+}
+
+func (p *params) whole(name string, unless, low, high int) int {
+	value, said := p.get(name)
+	if !said {
+		return unless
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		p.fail("%s %q: want a number", name, value)
+	} else if n < low || n > high {
+		p.fail("%s %d: want %d to %d", name, n, low, high)
+	}
+	return n
+}
+
+func (p *params) number(name string, unless, low, high float64) float64 {
+	value, said := p.get(name)
+	if !said {
+		return unless
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(n) {
+		p.fail("%s %q: want a number", name, value)
+	} else if n < low || n > high {
+		p.fail("%s %v: want %v to %v", name, n, low, high)
+	}
+	return n
+}
+
+func (p *params) flag(name string) bool {
+	value, said := p.get(name)
+	if !said {
+		return false
+	}
+	b, err := strconv.ParseBool(value)
+	if err != nil {
+		p.fail("%s %q: want 1 or 0", name, value)
+	}
+	return b
+}
+
+// done is the first mistake: a wrong value, or a name that nobody asked for.
+func (p *params) done() error {
+	if p.err != nil {
+		return p.err
+	}
+	for name := range p.values {
+		if !slices.Contains(p.known, name) {
+			return fmt.Errorf("unknown name %q: want %s", name, strings.Join(p.known, ", "))
+		}
+	}
+	return nil
+}

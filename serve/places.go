@@ -1,0 +1,359 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
+)
+
+var errNoPoints = errors.New("there are no places: start the server with --points FILE")
+
+const (
+	maxPatterns  = 5000
+	maxPoints    = 200_000
+	maxInstances = 50_000
+	miningMemory = 1 << 30 // bytes
+)
+
+// pointsSummary tells what places there are.
+type pointsSummary struct {
+	Name       string         `json:"name"`
+	Flags      string         `json:"flags"` // for `collocate places`, to read the same points
+	Points     int            `json:"points"`
+	Geographic bool           `json:"geographic"` // longitudes and latitudes
+	CRS        string         `json:"crs"`        // reference system, as far as it is known
+	Unit       string         `json:"unit"`       // of distances, as far as it is known
+	Bounds     [4]float64     `json:"bounds"`     // least x and y, greatest x and y
+	Features   []featureCount `json:"features"`
+}
+
+type featureCount struct {
+	Name   string `json:"name"`
+	Points int64  `json:"points"`
+}
+
+func (v *Server) pointsSummary() pointsSummary {
+	pts := v.o.Points
+	s := pointsSummary{
+		Name: v.o.PointsName, Flags: v.o.PointsFlags, Points: pts.Len(), Features: []featureCount{},
+		Geographic: pts.CRS.Geographic(), Unit: pts.CRS.DistanceUnit(),
+	}
+	if pts.CRS != nil {
+		s.CRS = pts.CRS.String()
+	}
+	for i, n := range pts.Totals() {
+		s.Features = append(s.Features, featureCount{pts.Features[i], n})
+	}
+	if pts.Len() > 0 {
+		s.Bounds = [4]float64{slices.Min(pts.X), slices.Min(pts.Y), slices.Max(pts.X), slices.Max(pts.Y)}
+	}
+	return s
+}
+
+// hasPoints refuses requests for places if there are none, or if what was asked is wrong.
+func (x *exchange) hasPoints(err error) bool {
+	switch {
+	case err != nil:
+		x.refuse(http.StatusBadRequest, err)
+	case x.o.Points == nil:
+		x.refuse(http.StatusNotFound, errNoPoints)
+	default:
+		return true
+	}
+	return false
+}
+
+func (x *exchange) places() {
+	if x.hasPoints(x.params().done()) {
+		x.reply(http.StatusOK, x.pointsSummary())
+	}
+}
+
+// pointsAnswer are points as columns. If there are more than were asked for, it is every n-th.
+type pointsAnswer struct {
+	Total    int       `json:"total"`
+	Features []string  `json:"features"`
+	Feature  []int32   `json:"feature"` // places in features
+	X        []float64 `json:"x"`
+	Y        []float64 `json:"y"`
+}
+
+// points lists points, of all features or of some.
+func (x *exchange) points() {
+	p := x.params()
+	limit := p.whole("limit", 20_000, 1, maxPoints)
+	names := p.list("feature")
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	pts := x.o.Points
+	wanted := make([]bool, len(pts.Features))
+	for _, name := range names {
+		i, ok := slices.BinarySearch(pts.Features, name)
+		if !ok {
+			x.refuse(http.StatusBadRequest, fmt.Errorf("no feature %q", name))
+			return
+		}
+		wanted[i] = true
+	}
+	a := pointsAnswer{Features: pts.Features, Feature: []int32{}, X: []float64{}, Y: []float64{}}
+	err := x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
+		for _, f := range pts.Feature {
+			if names == nil || wanted[f] {
+				a.Total++
+			}
+		}
+		step, at := max(1, (a.Total+limit-1)/limit), 0
+		for i, f := range pts.Feature {
+			if names != nil && !wanted[f] {
+				continue
+			}
+			if at%step == 0 {
+				a.Feature, a.X, a.Y = append(a.Feature, f), append(a.X, pts.X[i]), append(a.Y, pts.Y[i])
+			}
+			at++
+		}
+		return nil
+	})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	x.reply(http.StatusOK, a)
+}
+
+// neighbourhood reads what makes points neighbours.
+func neighbourhood(p *params, o *coloc.Options) {
+	o.Distance = p.number("distance", 0, 0, math.MaxFloat64)
+	o.KNN = p.whole("knn", 0, 0, 1000)
+	if o.Distance == 0 && o.KNN == 0 {
+		p.fail("distance or knn: want one of them")
+	}
+}
+
+// survey prepares points to be mined. Mining never takes all cores from short searches.
+func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
+	o.Memory, o.Threads = miningMemory, v.mayUse(longLane)
+	if o.Engine = engine.Multicore; v.o.Engine == engine.Sequential {
+		o.Engine = engine.Sequential
+	}
+	return coloc.NewSurvey(v.o.Points, o)
+}
+
+// patternsAnswer is a report with how it came about.
+type patternsAnswer struct {
+	*coloc.Report
+	Total  int    `json:"total"` // patterns that there are
+	Engine string `json:"engine"`
+	Micros int64  `json:"micros"`
+}
+
+// mine finds patterns, the best of them first.
+func (v *Server) mine(ctx context.Context, o coloc.Options, limit int) (*patternsAnswer, error) {
+	s, err := v.survey(o)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	found, err := s.Mine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	total := len(found.Patterns)
+	found.Patterns = found.Best(limit)
+	a := &patternsAnswer{coloc.NewReport(v.o.Points, found), total, found.Engine.String(), time.Since(start).Microseconds()}
+	a.Distance, a.Unit = o.Distance, v.o.Points.CRS.DistanceUnit()
+	if a.Patterns == nil {
+		a.Patterns = []coloc.ReportPattern{}
+	}
+	return a, nil
+}
+
+// patterns mines and answers.
+func (x *exchange) patterns() {
+	p := x.params()
+	var o coloc.Options
+	neighbourhood(p, &o)
+	o.MinPrevalence = p.number("min_prevalence", 0.2, math.SmallestNonzeroFloat64, 1)
+	o.All = p.flag("all")
+	limit := p.whole("limit", 200, 1, maxPatterns)
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, limit), func(ctx context.Context) ([]byte, error) {
+		found, err := x.mine(ctx, o, limit)
+		if err != nil {
+			return nil, err
+		}
+		return line(found)
+	})
+}
+
+// instancesAnswer is a pattern on a map: points that take part, as columns, and instances, as places
+// in the columns.
+type instancesAnswer struct {
+	Features  []string  `json:"features"` // of the pattern
+	Feature   []int32   `json:"feature"`  // places in features
+	Row       []int32   `json:"row"`      // of each point in the input, from 1 on
+	X         []float64 `json:"x"`
+	Y         []float64 `json:"y"`
+	Instances [][]int   `json:"instances"`
+	More      bool      `json:"more"` // there are more instances
+}
+
+// instances lists instances of a pattern.
+func (x *exchange) instances() {
+	p := x.params()
+	var o coloc.Options
+	neighbourhood(p, &o)
+	o.MinPrevalence = 1 // nothing is mined
+	limit := p.whole("limit", 5000, 1, maxInstances)
+	names := slices.Clone(p.list("feature"))
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) < 2 || len(names) > 64 {
+		p.fail("feature: want 2 to 64 of them")
+	}
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	var pattern coloc.Pattern
+	for _, name := range names {
+		i, ok := slices.BinarySearch(x.o.Points.Features, name)
+		if !ok {
+			x.refuse(http.StatusBadRequest, fmt.Errorf("no feature %q", name))
+			return
+		}
+		pattern.Features = append(pattern.Features, int32(i))
+	}
+	x.cached(fmt.Sprintf("instances %v %v %v %q", o.Distance, o.KNN, limit, names), func(ctx context.Context) ([]byte, error) {
+		s, err := x.survey(o)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.Instances(ctx, pattern, limit+1)
+		if err != nil {
+			return nil, err
+		}
+		return line(x.columns(names, found, limit))
+	})
+}
+
+// columns lists each point of the instances once.
+func (v *Server) columns(names []string, found [][]int32, limit int) *instancesAnswer {
+	a := &instancesAnswer{Features: names, Feature: []int32{}, Row: []int32{}, X: []float64{}, Y: []float64{}, Instances: [][]int{}}
+	a.More = len(found) > limit
+	place := map[int32]int{}
+	for _, instance := range found[:min(limit, len(found))] {
+		places := make([]int, len(instance))
+		for i, point := range instance {
+			at, ok := place[point]
+			if !ok {
+				at = len(a.X)
+				place[point] = at
+				a.Feature, a.Row = append(a.Feature, int32(i)), append(a.Row, point+1)
+				a.X, a.Y = append(a.X, v.o.Points.X[point]), append(a.Y, v.o.Points.Y[point])
+			}
+			places[i] = at
+		}
+		a.Instances = append(a.Instances, places)
+	}
+	return a
+}
+
+// quotientAnswer is a colocation quotient by name.
+type quotientAnswer struct {
+	From   string   `json:"from"`
+	To     string   `json:"to"`
+	Points int64    `json:"points"`          // of from that have neighbours
+	Value  *float64 `json:"value,omitempty"` // left out if there are no such points
+}
+
+// quotients tells which features attract one another.
+func (x *exchange) quotients() {
+	p := x.params()
+	var o coloc.Options
+	neighbourhood(p, &o)
+	o.MinPrevalence = 1 // nothing is mined
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	x.cached(fmt.Sprint("quotients ", o.Distance, o.KNN), func(ctx context.Context) ([]byte, error) {
+		s, err := x.survey(o)
+		if err != nil {
+			return nil, err
+		}
+		found, _, err := s.Quotients(ctx, coloc.QuotientOptions{})
+		if err != nil {
+			return nil, err
+		}
+		list := make([]quotientAnswer, len(found))
+		for i, q := range found {
+			list[i] = quotientAnswer{From: x.o.Points.Features[q.From], To: x.o.Points.Features[q.To], Points: q.Points}
+			if !math.IsNaN(q.Value) {
+				list[i].Value = &q.Value
+			}
+		}
+		return line(struct {
+			Quotients []quotientAnswer `json:"quotients"`
+		}{list})
+	})
+}
+
+// cached sends what was made before for the same question, or makes it. The points never change.
+func (x *exchange) cached(key string, do func(context.Context) ([]byte, error)) {
+	text := x.mined.get(key)
+	if text == nil {
+		err := x.work(longLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
+			text, err = do(ctx)
+			return err
+		})
+		if err != nil {
+			x.failed(err)
+			return
+		}
+		x.mined.put(key, text)
+	}
+	x.begin(http.StatusOK, "application/json")
+	x.w.Write(text)
+}
+
+// minedCache keeps the latest answers about places.
+type minedCache struct {
+	mu    sync.Mutex
+	text  map[string][]byte
+	order []string // oldest first
+	size  int
+}
+
+const maxMined = 32 << 20 // bytes
+
+func newMinedCache() *minedCache { return &minedCache{text: map[string][]byte{}} }
+
+func (c *minedCache) get(key string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text[key]
+}
+
+func (c *minedCache) put(key string, text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.text[key] != nil || len(text) > maxMined/4 {
+		return
+	}
+	c.text[key] = text
+	c.order = append(c.order, key)
+	for c.size += len(text); c.size > maxMined; {
+		c.size -= len(c.text[c.order[0]])
+		delete(c.text, c.order[0])
+		c.order = c.order[1:]
+	}
+}

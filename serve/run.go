@@ -1,0 +1,91 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// grace is how long requests may go on when the server is to stop.
+const grace = 5 * time.Second
+
+// Run serves on a listener until the context ends. Requests that are being answered then have five
+// seconds to end; those that need longer are cancelled. When Run returns none is being answered, so
+// that the index can be closed. A server that was told to stop returns nil.
+func (v *Server) Run(ctx context.Context, l net.Listener) error {
+	return run(ctx, l, v, v.o, grace)
+}
+
+func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace time.Duration) error {
+	log := o.Log
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	most := o.Limits.withDefaults().Connections
+	if files := maxFiles(); files > 0 {
+		most = min(most, max(1, files-files/8-32)) // the index and its like need some too
+	}
+	keeper := newKeeper(most)
+	var open sync.RWMutex // held for reading by requests, for writing once all must have ended
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !open.TryRLock() {
+				w.Header().Set("Connection", "close")
+				http.Error(w, `{"error":"the server stops"}`, http.StatusServiceUnavailable)
+				return
+			}
+			defer open.RUnlock()
+			h.ServeHTTP(w, r)
+		}),
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: keeper.context,
+		ConnState:   keeper.changed,
+		ErrorLog:    slog.NewLogLogger(serverErrors{log.Handler()}, slog.LevelInfo),
+		// Not ReadTimeout: it would cancel requests that take longer. The body has a time of its own.
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if o.TLSCert != "" {
+			ended <- server.ServeTLS(l, o.TLSCert, o.TLSKey)
+			return
+		}
+		ended <- server.Serve(l)
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		waiting, done := context.WithTimeout(requests, grace)
+		defer done()
+		if err = server.Shutdown(waiting); errors.Is(err, context.DeadlineExceeded) {
+			log.Info("requests were cancelled, for the server stops")
+			err = nil
+		}
+	}
+	cancel()
+	err = errors.Join(err, server.Close())
+	open.Lock()
+	return err
+}
+
+// serverErrors makes errors of what net/http logs about the server itself. The rest is about clients.
+type serverErrors struct{ slog.Handler }
+
+func (h serverErrors) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h serverErrors) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "http: panic") || strings.HasPrefix(r.Message, "http: Accept error") {
+		r.Level = slog.LevelError
+	}
+	if !h.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}

@@ -1,0 +1,136 @@
+package serve
+
+import (
+	_ "embed"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/collocate/collocate/index"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// openAPI serves the description of the API.
+func (x *exchange) openAPI() {
+	x.begin(http.StatusOK, "application/json")
+	x.w.Write(openAPI)
+}
+
+// health says that the server is there, and what it searches.
+func (x *exchange) health() {
+	ix := x.g.s.Index()
+	x.reply(http.StatusOK, struct {
+		Status string `json:"status"`
+		Docs   int    `json:"docs"`
+		Terms  int    `json:"terms"`
+	}{"ok", ix.Docs(), ix.Terms()})
+}
+
+// ready says whether searches can be answered.
+func (x *exchange) ready() {
+	if err := x.g.fault.Load(); err != nil {
+		x.reply(http.StatusServiceUnavailable, failure{(*err).Error()})
+		return
+	}
+	x.reply(http.StatusOK, struct {
+		Status string `json:"status"`
+	}{"ready"})
+}
+
+type versionAnswer struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func (v *Server) versionAnswer() versionAnswer {
+	return versionAnswer{v.o.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+}
+
+func (x *exchange) version() { x.reply(http.StatusOK, x.versionAnswer()) }
+
+// statusAnswer is what people want to know of a server.
+type statusAnswer struct {
+	versionAnswer
+	UptimeSeconds int64  `json:"uptime_seconds"`
+	Ready         bool   `json:"ready"`
+	Generation    int    `json:"generation"` // how many indexes were served, this one included
+	Name          string `json:"name"`
+	Engine        string `json:"engine"`
+	Threads       int    `json:"threads"`
+	Cores         int    `json:"cores"`
+	Model         string `json:"model"`
+
+	Index  index.Stats    `json:"index"`
+	Matrix *matrixAnswer  `json:"matrix,omitempty"`
+	Points *pointsSummary `json:"points,omitempty"`
+	Device *deviceAnswer  `json:"device,omitempty"`
+	Limits limitsAnswer   `json:"limits"`
+
+	Latency latencies `json:"latency"`
+	Running int       `json:"running"`
+	Waiting int       `json:"waiting"`
+	Heap    uint64    `json:"heap_bytes"`
+}
+
+type matrixAnswer struct {
+	Name    string `json:"name"`
+	Words   int    `json:"words"`
+	Entries uint64 `json:"entries"`
+}
+
+type deviceAnswer struct {
+	Free  int64 `json:"free_bytes"`
+	Total int64 `json:"total_bytes"`
+}
+
+type limitsAnswer struct {
+	K       int   `json:"k"`
+	Words   int   `json:"words"`
+	Queries int   `json:"queries"`
+	Millis  int64 `json:"millis"`
+}
+
+// status tells about the server, for people.
+func (x *exchange) status() {
+	a := statusAnswer{
+		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
+		Ready: x.g.fault.Load() == nil, Generation: x.g.number, Name: x.o.Name,
+		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(),
+		Index: x.g.s.Index().Stats(), Latency: x.metrics.lately(10),
+		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
+	}
+	if m := x.o.Matrix; m != nil {
+		a.Matrix = &matrixAnswer{x.o.MatrixName, m.Len(), m.Entries()}
+	}
+	if x.o.Points != nil {
+		s := x.pointsSummary()
+		a.Points = &s
+	}
+	if free, total, err := x.g.s.GPUMemory(); err == nil && total > 0 {
+		a.Device = &deviceAnswer{free, total}
+	}
+	for _, l := range x.gate.state() {
+		a.Running, a.Waiting = a.Running+l.running, a.Waiting+l.waiting
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	a.Heap = mem.HeapInuse
+	x.reply(http.StatusOK, a)
+}
+
+func (x *exchange) modelName() string {
+	if x.o.Model == nil {
+		return "bm25"
+	}
+	return x.o.Model.String()
+}
+
+func (g *gate) state() [2]laneState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.lanes
+}
