@@ -29,12 +29,12 @@ func (s *Side) Set(name string) error { return sideNames.Set(s, name) }
 // Type names the flag's value in help texts.
 func (s *Side) Type() string { return "side" }
 
-// Method is how the GPU engine counts.
+// Method is how the GPU and the multicore engine count.
 type Method int
 
 const (
-	Ours  Method = iota // dense sums for frequent words, sorting for the others
-	Paper               // the paper's: hash tables, one thread a segment
+	Ours  Method = iota // dense sums; on a GPU sorting for rare words
+	Paper               // the paper's: hash tables; on a GPU one thread a segment
 )
 
 var methodNames = choice.New[Method]("method", "auto", "paper")
@@ -50,7 +50,7 @@ func (m *Method) Type() string { return "method" }
 // Options say which words keep company. The zero value is GloVe's default: a
 // window of 15 words on both sides, weighted by distance.
 type Options struct {
-	Window    int // 1 to MaxWindow; 0: 15
+	Window    int // 1 to MaxWindow, or WholeDocument; 0: 15
 	Side      Side
 	Weighting Weighting
 	Analyzer  text.Analyzer // what is a word; nil: whitespace
@@ -63,11 +63,15 @@ type Options struct {
 	Seed      uint64
 
 	Engine  engine.Kind
-	Method  Method        // of the GPU engine
+	Method  Method        // of the GPU and the multicore engine
+	Tables  PaperTables   // of the GPU engine's paper method
 	GPU     engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0: GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0: 2 GB
 	TempDir string        // where sorted runs go that do not fit in memory; empty: the system's
+
+	// Values is what files hold that Create makes: sums, or a measure of association.
+	Values Measure
 
 	// Progress is told how many bytes of working data of how many a stage has done,
 	// after the corpus was read; nil: nobody is.
@@ -136,7 +140,11 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 		})
 	default:
 		j.stats.Engine = engine.Multicore
-		err = j.multicore(ctx, corpus, sink)
+		if opt.Method == Paper {
+			err = j.paperCoresMatrix(ctx, corpus, sink)
+		} else {
+			err = j.multicore(ctx, corpus, sink)
+		}
 	}
 	return j.stats, err
 }
@@ -156,6 +164,10 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 			return err
 		})
 		return vs, stats, err
+	case engine.Multicore:
+		if opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 && opt.Subsample == 0 {
+			return paperCoresMake(ctx, corpus, vocabulary, opt, begin)
+		}
 	}
 	v, vs, err := CountWords(ctx, corpus, vocabulary)
 	if err != nil {
@@ -175,6 +187,7 @@ type job struct {
 	units
 	vocab  *Vocabulary
 	sample *sampler
+	whole  bool // the window is the whole document
 	stats  Stats
 }
 
@@ -182,9 +195,15 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	if opt.Window == 0 {
 		opt.Window = defaultWindow
 	}
+	whole := opt.Window == WholeDocument
+	if whole {
+		opt.Window = MaxWindow
+	}
 	switch {
 	case opt.Window < 1 || opt.Window > MaxWindow:
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
+	case opt.Engine == engine.GPU && opt.Window > deviceWindow:
+		return nil, fmt.Errorf("window of %d words: the GPU engine takes up to %d; use the multicore engine", opt.Window, deviceWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)
 	case opt.Method < Ours || opt.Method > Paper:
@@ -194,17 +213,28 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	case opt.Subsample < 0 || opt.Subsample >= 1:
 		return nil, fmt.Errorf("subsampling threshold %v: want 0 (off) up to 1", opt.Subsample)
 	}
+	if err := opt.Tables.check(); err != nil {
+		return nil, err
+	}
 	if opt.Threads <= 0 {
 		opt.Threads = runtime.GOMAXPROCS(0)
 	}
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	j := &job{Options: opt, units: newUnits(opt.Weighting, opt.Window), vocab: v, stats: Stats{Engine: opt.Engine}}
+	j := &job{Options: opt, units: newUnits(opt.Weighting, opt.Window), vocab: v, whole: whole, stats: Stats{Engine: opt.Engine}}
 	if opt.Subsample > 0 {
 		j.sample = newSampler(v, opt.Subsample, opt.Seed)
 	}
 	return j, nil
+}
+
+// checkWhole makes sure that a document of so many words is within its own window.
+func (j *job) checkWhole(n int64) error {
+	if j.whole && n > MaxWindow+1 {
+		return fmt.Errorf("%d words: a window that is the whole document reaches %d words to each side; divide the document", n, MaxWindow)
+	}
+	return nil
 }
 
 func (j *job) progress(stage string, done, total int64) {

@@ -206,7 +206,7 @@ func TestNothingToCount(t *testing.T) {
 func TestWrongOptionsAreRefused(t *testing.T) {
 	corpus, v := corpusOf(t, "a"), vocabularyOf("a")
 	for _, opt := range []Options{
-		{Window: -1}, {Window: 1001}, {Side: 3}, {Weighting: 2}, {Subsample: 1}, {Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
+		{Window: -2}, {Window: MaxWindow + 1}, {Side: 3}, {Weighting: 2}, {Subsample: 1}, {Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
 	} {
 		if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); err == nil {
 			t.Errorf("%+v is not refused", opt)

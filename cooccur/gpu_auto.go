@@ -91,7 +91,7 @@ func autoWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) 
 
 // autoMatrix is Matrix for auto.
 func autoMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink) (stats Stats, err error) {
-	if j.gpuAuto || j.Subsample == 0 && gpuPays(corpus, j.Analyzer, false, j.Window, j.Threads) {
+	if j.gpuAuto || j.Subsample == 0 && j.Window <= deviceWindow && gpuPays(corpus, j.Analyzer, false, j.Window, j.Threads) {
 		given := false
 		settled, err := autoGPU(ctx, j.GPU, j.gpuAuto, &given, func(g *GPU) (err error) {
 			stats, err = g.Matrix(ctx, corpus, j.vocab, j.Options, watched{sink, &given})
@@ -112,7 +112,7 @@ func autoMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, 
 	if window == 0 {
 		window = defaultWindow
 	}
-	if opt.gpuAuto || opt.Subsample == 0 && gpuPays(corpus, vopt.Analyzer, true, window, opt.Threads) {
+	if opt.gpuAuto || opt.Subsample == 0 && window > 0 && window <= deviceWindow && gpuPays(corpus, vopt.Analyzer, true, window, opt.Threads) {
 		given := false
 		settled, err := autoGPU(ctx, opt.GPU, opt.gpuAuto, &given, func(g *GPU) (err error) {
 			vs, stats, err = g.Make(ctx, corpus, vopt, opt, func(v *Vocabulary) (Sink, error) {

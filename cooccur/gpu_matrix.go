@@ -148,6 +148,9 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 	if opt.Method == Paper {
 		return g.paperMake(ctx, corpus, vopt, opt, begin)
 	}
+	if _, err := newJob(new(Vocabulary), opt); err != nil { // before anything is read
+		return vs, stats, err
+	}
 	var v *Vocabulary
 	var sink Sink
 	whole := false

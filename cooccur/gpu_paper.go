@@ -1,6 +1,7 @@
 package cooccur
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,14 +23,39 @@ const (
 	paperPassed  = 5 // words outside the vocabulary
 )
 
-// The paper bounds its tables by numbers of its own and by a third of the device's
-// memory each. Ours are these, in slots.
-const (
-	paperWords     = 1 << 25 // σ
-	paperPairSlots = 1 << 30 // λ
-	paperPairBytes = 16
-	paperText      = 512 << 20 // bytes of text a kernel takes
-)
+const paperPairBytes = 16
+
+// PaperTables are the numbers by which the paper bounds what its GPU engine takes; besides, a table
+// takes no more than a sixth of the device's memory. The zero value is ours for a large device.
+type PaperTables struct {
+	Words   int   // σ: slots of the table of words, a power of two; 0: 2^25
+	Pairs   int   // λ: slots of the table of pairs, likewise; 0: 2^30
+	Text    int64 // bytes of text a kernel takes; 0: 512 MB. The paper's is 768 MB
+	Streams int   // kernels at work beside each other; 0: 2, the paper's
+}
+
+// maxPaperStreams is more than any device has use for: each has a text of its own.
+const maxPaperStreams = 32
+
+func (t PaperTables) check() error {
+	for _, n := range []int{t.Words, t.Pairs} {
+		if n != 0 && (n < 1<<10 || n&(n-1) != 0) {
+			return fmt.Errorf("a table of %d slots: want a power of two from 1024 on", n)
+		}
+	}
+	if t.Text != 0 && t.Text < paperSegment {
+		return fmt.Errorf("texts of %d bytes for a kernel: want at least %d", t.Text, paperSegment)
+	}
+	if t.Streams < 0 || t.Streams > maxPaperStreams {
+		return fmt.Errorf("%d streams: want 1 to %d", t.Streams, maxPaperStreams)
+	}
+	return nil
+}
+
+func (t PaperTables) words() int   { return cmp.Or(t.Words, 1<<25) }
+func (t PaperTables) pairs() int   { return cmp.Or(t.Pairs, 1<<30) }
+func (t PaperTables) streams() int { return cmp.Or(t.Streams, 2) }
+func (t PaperTables) text() int64  { return cmp.Or(t.Text, 512<<20) }
 
 // paper is the paper's engine: see paper.cu. One pass makes V and M, if V has all
 // words: the table of pairs has the words' numbers in the dictionary, which become
@@ -52,12 +78,15 @@ type paper struct {
 	// list takes the pairs out of the table.
 	list func(ctx context.Context) error
 
-	// A thread a kilobyte needs much text to fill a device: texts are gathered in one
-	// of two buffers, while a kernel reads the other.
-	gathered [2]gpu.Buffer[uint8]
-	done     [2]*gpu.Event
-	launched [2]bool
+	// A thread a kilobyte needs much text to fill a device: texts are gathered in one of
+	// several buffers, while kernels on streams of their own read the others.
+	gathered []gpu.Buffer[uint8]
+	streams  []*gpu.Stream
+	done     []*gpu.Event
+	launched []bool
 	full     *gpu.Event
+	ready    *gpu.Event         // behind what the device did to the tables
+	known    *gpu.Event         // behind a copy of the state
 	host     gpu.Pinned[uint64] // the state, and how full the dictionary is
 	cur, n   int                // the buffer that is filled, and how far
 	running  int                // bytes whose kernels' results are not read yet
@@ -69,21 +98,32 @@ type paper struct {
 }
 
 // newPaper makes the tables. The budget is that of the whole job.
-func newPaper(f *feed, j *job, budget int64) (_ *paper, err error) {
-	p := &paper{feed: f, job: j, counts: !f.find}
-	var errs [10]error
-	p.state, errs[0] = gpu.Alloc[uint64](f.dev, words.StateWords)
-	size := max(int(min(paperText, budget/16)), f.slots[0].text.Len())
-	for i := range p.gathered {
-		p.gathered[i], errs[4+i] = gpu.Alloc[uint8](f.dev, size)
-		p.done[i], errs[6+i] = f.dev.NewEvent()
-	}
-	p.full, errs[8] = f.dev.NewEvent()
-	p.host, errs[9] = gpu.AllocPinned[uint64](f.dev, words.StateWords+2)
+func newPaper(f *feed, j *job, t PaperTables, budget int64) (_ *paper, err error) {
 	if j != nil {
 		if err := paperTakes(j); err != nil {
 			return nil, err
 		}
+	}
+	p := &paper{feed: f, job: j, counts: !f.find}
+	var errs [8]error
+	p.state, errs[0] = gpu.Alloc[uint64](f.dev, words.StateWords)
+	size, n := max(int(t.size(budget)), f.slots[0].text.Len()), t.streams()
+	p.gathered, p.streams = make([]gpu.Buffer[uint8], n), make([]*gpu.Stream, n)
+	p.done, p.launched = make([]*gpu.Event, n), make([]bool, n)
+	var one [3]error
+	for i := range n {
+		p.gathered[i], one[0] = gpu.Alloc[uint8](f.dev, size)
+		p.done[i], one[1] = f.dev.NewEvent()
+		p.streams[i], one[2] = f.dev.NewStream()
+		if err := errors.Join(one[:]...); err != nil {
+			return nil, errors.Join(err, p.free())
+		}
+	}
+	p.full, errs[4] = f.dev.NewEvent()
+	p.ready, errs[5] = f.dev.NewEvent()
+	p.known, errs[7] = f.dev.NewEvent()
+	p.host, errs[6] = gpu.AllocPinned[uint64](f.dev, words.StateWords+2)
+	if j != nil {
 		slots, limit := j.paperSlots(budget)
 		p.limit = limit
 		p.units, errs[1] = gpu.Alloc[uint64](f.dev, len(j.of))
@@ -108,7 +148,7 @@ func newPaper(f *feed, j *job, budget int64) (_ *paper, err error) {
 // the sums that they are moved to, and with them those of a text.
 func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	slots = 1 << 10
-	for slots < paperPairSlots && int64(2*slots)*paperPairBytes <= budget/6 {
+	for slots < j.Tables.pairs() && int64(2*slots)*paperPairBytes <= budget/6 {
 		slots *= 2
 	}
 	if j.gpuSums > 0 {
@@ -117,13 +157,18 @@ func (j *job) paperSlots(budget int64) (slots int, limit int64) {
 	for slots/8*7 < minTextSlot/2*j.Window {
 		slots *= 2
 	}
-	return slots, min(int64(slots)/8*7, min(paperSums(budget)/sumBytes(1), maxSums)*9/10)
+	return slots, min(int64(slots)/8*7, min(j.Tables.sums(budget)/sumBytes(1), maxSums)*9/10)
 }
 
-// paperSums is what the sums may take that pairs are moved to: what the tables and the
+// size is that of a text: all of them together take an eighth of the memory at most.
+func (t PaperTables) size(budget int64) int64 {
+	return min(t.text(), budget/8/int64(t.streams()))
+}
+
+// sums is what the sums may take that pairs are moved to: what the tables and the
 // texts leave.
-func paperSums(budget int64) int64 {
-	return budget - budget/6 - min(budget/6, paperWords*dictionaryBytes) - 2*min(budget/16, paperText) - min(budget/16, 1<<30)
+func (t PaperTables) sums(budget int64) int64 {
+	return budget - budget/6 - min(budget/6, int64(t.words())*dictionaryBytes) - int64(t.streams())*t.size(budget) - min(budget/16, 1<<30)
 }
 
 // paperTakes says what the paper's engine does not do.
@@ -139,9 +184,14 @@ func (p *paper) free() error {
 	for i := range p.gathered {
 		errs = append(errs, p.gathered[i].Free())
 	}
-	for _, e := range []*gpu.Event{p.done[0], p.done[1], p.full} {
+	for _, e := range append(p.done, p.full, p.ready, p.known) {
 		if e != nil {
 			errs = append(errs, e.Free())
+		}
+	}
+	for _, s := range p.streams {
+		if s != nil {
+			errs = append(errs, s.Free())
 		}
 	}
 	return errors.Join(errs...)
@@ -224,13 +274,12 @@ func (p *paper) launchGathered() error {
 	}
 	segments := (p.n + paperSegment - 1) / paperSegment
 	blocks := (segments + paperThreads - 1) / paperThreads
-	err = errors.Join(p.copies[0].Record(p.full), p.compute.WaitFor(p.full),
-		p.compute.Launch(k, gpu.Grid(blocks, paperThreads), append(args, p.state.Arg())...),
-		p.state.CopyOut(p.compute, p.host.Slice(0, words.StateWords)), p.dict.CopyUsed(p.compute, p.host.Slice(words.StateWords, words.StateWords+2)),
-		p.compute.Record(p.done[p.cur]))
+	s := p.streams[p.cur]
+	err = errors.Join(p.copies[0].Record(p.full), s.WaitFor(p.full), p.compute.Record(p.ready), s.WaitFor(p.ready),
+		s.Launch(k, gpu.Grid(blocks, paperThreads), append(args, p.state.Arg())...), s.Record(p.done[p.cur]))
 	p.running += p.n
 	p.launched[p.cur] = true
-	p.cur, p.n = 1-p.cur, 0
+	p.cur, p.n = (p.cur+1)%len(p.gathered), 0
 	if err == nil && p.launched[p.cur] { // it is filled again
 		err = p.done[p.cur].Wait()
 	}
@@ -239,7 +288,16 @@ func (p *paper) launchGathered() error {
 
 // read waits for the kernels and reads what they say.
 func (p *paper) read() error {
-	if err := p.done[1-p.cur].Wait(); err != nil {
+	for i, d := range p.done {
+		if p.launched[i] {
+			if err := p.compute.WaitFor(d); err != nil {
+				return err
+			}
+		}
+	}
+	err := errors.Join(p.state.CopyOut(p.compute, p.host.Slice(0, words.StateWords)),
+		p.dict.CopyUsed(p.compute, p.host.Slice(words.StateWords, words.StateWords+2)), p.compute.Record(p.known), p.known.Wait())
+	if err != nil {
 		return err
 	}
 	w := p.host.Values()
@@ -297,7 +355,7 @@ func (g *GPU) paperFeed(corpus *text.Corpus, src *source, j *job, vocabulary int
 		return nil, l, err
 	}
 	if vocabulary < 0 {
-		for l.dict < paperWords && int64(2*l.dict)*dictionaryBytes <= l.total/6 {
+		for l.dict < j.Tables.words() && int64(2*l.dict)*dictionaryBytes <= l.total/6 {
 			l.dict *= 2
 		}
 	}
@@ -333,12 +391,12 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	p, err := newPaper(f, j, l.total)
+	p, err := newPaper(f, j, j.Tables, l.total)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.free()) }()
-	to, err := newGPUPairs(j, g, j.vocab.Len(), paperSums(l.total), -1)
+	to, err := newGPUPairs(j, g, j.vocab.Len(), j.Tables.sums(l.total), -1)
 	if err != nil {
 		return err
 	}
@@ -372,7 +430,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 	if vopt.MinCount > 1 || vopt.MaxSize > 0 || before.sample != nil {
 		once = nil
 	}
-	p, err := newPaper(f, once, l.total)
+	p, err := newPaper(f, once, opt.Tables, l.total)
 	if err != nil {
 		return vs, stats, err
 	}
@@ -409,7 +467,7 @@ func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt Vocabular
 		return vs, stats, err
 	}
 	defer func() { err = errors.Join(err, ids.Free()) }()
-	to, err := newGPUPairs(j, g, j.vocab.Len(), paperSums(l.total), -1)
+	to, err := newGPUPairs(j, g, j.vocab.Len(), j.Tables.sums(l.total), -1)
 	if err != nil {
 		return vs, stats, err
 	}

@@ -45,7 +45,7 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(outside), 0, 40).Draw(r, "doc"), " ")
 		}), 1, 8).Draw(r, "docs")
 		opt := Options{
-			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, 1000})).Draw(r, "window"),
+			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, deviceWindow})).Draw(r, "window"),
 			Side:      rapid.SampledFrom([]Side{Both, Left, Right}).Draw(r, "side"),
 			Weighting: rapid.SampledFrom([]Weighting{Distance, Count}).Draw(r, "weighting"),
 			Threads:   rapid.IntRange(1, 3).Draw(r, "threads"),
@@ -53,6 +53,7 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 		}
 		if rapid.Bool().Draw(r, "paper") && (opt.Window <= lcmWindow || opt.Weighting == Count && opt.Window <= paperWindow) {
 			opt.Method = Paper
+			opt.Tables = PaperTables{Streams: rapid.IntRange(0, 4).Draw(r, "streams"), Text: 1024 * int64(rapid.IntRange(0, 3).Draw(r, "batch")), Words: 1 << 10, Pairs: 1 << 12}
 		} else if rapid.Bool().Draw(r, "small") {
 			opt.gpuHead = rapid.SampledFrom([]int{1, 2, 4}).Draw(r, "head")
 			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))
@@ -379,5 +380,21 @@ func TestGPULongDocuments(t *testing.T) {
 				t.Errorf("%.20q: %+v, want %+v", doc, stats, wantStats)
 			}
 		}
+	}
+}
+
+// A window that the paper's method does not take is an error that leaves nothing on the device; the
+// device's end would tell.
+func TestPaperRefusesWideWindowsWithoutALeak(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	path := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(path, []byte("a b c\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	corpus := &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Lines}}
+	opt := Options{Window: paperWindow + 1, Weighting: Count, Method: Paper}
+	_, _, err := g.Make(t.Context(), corpus, VocabularyOptions{}, opt, func(*Vocabulary) (Sink, error) { return nil, nil })
+	if err == nil || !strings.Contains(err.Error(), "windows of up to") {
+		t.Errorf("a window of %d words gives %v", opt.Window, err)
 	}
 }

@@ -20,9 +20,10 @@ const (
 	NPMI                         // PMI / -log2(m/n): from -1 to 1
 	LogLikelihood                // Dunning's G², below 0 where m < e
 	Dice                         // 2m/(r+c)
+	PPMI                         // PMI where it is positive, else 0
 )
 
-var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", "dice")
+var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", "dice", "ppmi")
 
 func (m Measure) String() string { return measureNames.Of(m) }
 
@@ -37,6 +38,8 @@ func (m Measure) score(v, r, c, n float64) float64 {
 	switch m {
 	case PMI:
 		return math.Log2(v * n / (r * c))
+	case PPMI:
+		return max(0, math.Log2(v*n/(r*c)))
 	case NPMI:
 		if v == n { // the only cell: as associated as can be
 			return 1

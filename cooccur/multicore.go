@@ -122,7 +122,7 @@ func (m *multicore) plan() error {
 	// Small enough that the blocks the workers hold do not matter; large enough for
 	// the halos of the largest window.
 	m.blockSize = 1 << blockShift
-	for m.blockSize > 1<<16 && m.blockSize*m.Threads > m.chunk.limit/8 {
+	for m.blockSize > 1<<16 && m.blockSize >= 16*m.Window && m.blockSize*m.Threads > m.chunk.limit/8 {
 		m.blockSize /= 2
 	}
 	if m.Options.chunkLimit > 0 {
@@ -247,7 +247,7 @@ func (r *reader) batch(ctx context.Context, b *text.Batch) error {
 }
 
 func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
-	seen, start := 0, uint64(0)
+	seen, start, before := 0, uint64(0), r.kept
 	if r.sample != nil {
 		start = r.sample.document(b.Seq, i)
 	}
@@ -273,6 +273,9 @@ func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if err := r.checkWhole(r.kept - before); err != nil {
 		return err
 	}
 	if room, err := r.out.room(ctx, 1); err != nil {

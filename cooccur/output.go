@@ -2,7 +2,6 @@ package cooccur
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +44,11 @@ func FormatOf(path string) (Format, error) {
 type File struct {
 	file *atomicfile.File
 	encoder
+	cells int64 // that were written, of a matrix of a measure
 }
+
+// Scored is the number of cells of a matrix of a measure, after Commit: those that are not 0.
+func (f *File) Scored() int64 { return f.cells }
 
 // encoder writes rows in some format; close writes what comes after them.
 type encoder interface {
@@ -60,6 +63,9 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := scores(format, opt.Values); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
@@ -69,7 +75,17 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 		f.Abort()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	return &File{file: f, encoder: e}, nil
+	out := &File{file: f, encoder: e}
+	if opt.Values != ByValue {
+		s, err := newScored(e, v.Len(), opt.Values, ScratchDir(path), &out.cells)
+		if err != nil {
+			e.abort()
+			f.Abort()
+			return nil, err
+		}
+		out.encoder = s
+	}
+	return out, nil
 }
 
 func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (encoder, error) {
@@ -94,7 +110,7 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 // there is room for large files, unless it is a device or a pipe. Empty means the
 // system's own place.
 func ScratchDir(path string) string {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	if atomicfile.IsStream(path) {
 		return ""
 	}
 	return filepath.Dir(path)

@@ -46,14 +46,21 @@ func (e *parquetEncoder) Rows(r *Rows) error {
 			}
 		}
 	}
-	return e.flush()
+	return nil
 }
 
+// flush writes entries, the same number each time but the last: the bytes of the file depend on that,
+// and must not on how many rows an engine makes at once.
 func (e *parquetEncoder) flush() error {
 	_, err := e.w.Write(e.buf)
 	e.buf = e.buf[:0]
 	return err
 }
 
-func (e *parquetEncoder) close() error { return e.w.Close() }
-func (e *parquetEncoder) abort()       {}
+func (e *parquetEncoder) close() error {
+	if err := e.flush(); err != nil {
+		return err
+	}
+	return e.w.Close()
+}
+func (e *parquetEncoder) abort() {}

@@ -38,6 +38,9 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
 			ids = j.wordIDs(ids[:0], &tokens, b.Seq, i)
+			if err := j.checkWhole(int64(len(ids))); err != nil {
+				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+			}
 			for p, id := range ids {
 				occurrences[id]++
 				j.addWindow(t, ids, p)
@@ -102,7 +105,7 @@ func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, batch, doc int) []uint3
 
 // addWindow counts the window of the word at p.
 func (j *job) addWindow(t *pairTable, ids []uint32, p int) {
-	for d := 1; d <= j.Window; d++ {
+	for d := 1; d <= j.Window && (d <= p || d < len(ids)-p); d++ {
 		if q := p - d; q >= 0 && j.Side != Right {
 			t.add(ids[p], ids[q], j.of[d])
 		}

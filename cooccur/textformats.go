@@ -2,8 +2,10 @@ package cooccur
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"github.com/collocate/collocate/internal/atomicfile"
@@ -61,9 +63,12 @@ type mtxEncoder struct {
 }
 
 func newMTXEncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*mtxEncoder, error) {
+	if info, err := f.OS().Stat(); f.Streams() && (err != nil || info.Mode()&os.ModeDevice == 0 || info.Mode()&os.ModeCharDevice == 0) {
+		return nil, errors.New("format mtx has the number of entries at its begin, so it needs a file of its own, not a device or a pipe")
+	}
 	e := &mtxEncoder{file: f, words: v.Len(), lower: opt.Side == Both}
 	field, symmetry := "real", "general"
-	if opt.Weighting == Count {
+	if opt.Weighting == Count && opt.Values == ByValue {
 		field = "integer"
 	}
 	if e.lower {

@@ -37,8 +37,8 @@ func (w *Weighting) Type() string { return "weighting" }
 // lcm/d: exact.
 //
 // Distance with larger windows, whose lcm is too large: the unit is 2^-62, and a
-// weight is the float64 nearest to 1/d, which for d up to 1000 is a whole number
-// of such units. So the sum of the float64 weights, which GloVe computes with a
+// weight is the float64 nearest to 1/d, which for d up to 1024 is a whole number
+// of such units; beyond, it is the nearest whole number, which is off by 1e-13 of it at most. So the sum of the float64 weights, which GloVe computes with a
 // rounding at each addition, is found without any. Sums need two words: wide.
 type units struct {
 	of   []uint64 // by distance, from 1
@@ -52,8 +52,15 @@ type units struct {
 // words that occur up to 2e11 times: lcm(1..18) is 12,252,240.
 const lcmWindow = 18
 
-// MaxWindow is the largest window.
-const MaxWindow = 1000
+const (
+	// MaxWindow is the largest window, beyond which few documents reach.
+	MaxWindow = 1 << 17
+	// WholeDocument as a window means all other words of the document. One with more than
+	// MaxWindow+1 words is an error.
+	WholeDocument = -1
+	// deviceWindow is the largest window of the GPU engine.
+	deviceWindow = 1000
+)
 
 func newUnits(weighting Weighting, window int) units {
 	u := units{of: make([]uint64, window+1), one: 1}
@@ -74,7 +81,7 @@ func newUnits(weighting Weighting, window int) units {
 	default:
 		u.wide = true
 		for d := 1; d <= window; d++ {
-			u.of[d] = uint64(math.Ldexp(1/float64(d), 62))
+			u.of[d] = uint64(math.RoundToEven(math.Ldexp(1/float64(d), 62)))
 		}
 	}
 	if u.wide {

@@ -12,7 +12,7 @@ import (
 // Up to window 18 the units of a distance are exact; beyond, they are exactly the
 // float64 nearest to it.
 func TestUnitsAreExact(t *testing.T) {
-	for window := 1; window <= MaxWindow; window++ {
+	for window := 1; window <= deviceWindow; window++ {
 		u := newUnits(Distance, window)
 		if u.wide != (window > 18) {
 			t.Fatalf("window %d: wide %t", window, u.wide)

@@ -22,10 +22,11 @@ const (
 	STT
 	Hash
 	Double
+	Front
 	kinds
 )
 
-var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt", "hash", "double")
+var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt", "hash", "double", "front")
 
 // Kinds lists the names that ParseKind takes.
 func Kinds() []string { return kindNames.List() }

@@ -99,7 +99,7 @@ func check(t testing.TB, w *Words, d *File, strangers [][]byte) {
 			t.Fatalf("%v: %d is %q, want %q", d.Kind(), id, got, word)
 		}
 		switch d.Kind() {
-		case STT, Hash, Double:
+		case STT, Hash, Double, Front:
 			if int(id) != i {
 				t.Fatalf("%v: %q has number %d, but it is the %d-th word", d.Kind(), word, id, i)
 			}
@@ -240,7 +240,6 @@ func TestManyWords(t *testing.T) {
 	}
 }
 
-// The same words give the same bytes, whatever the threads.
 // With enough words, the first four characters are one step, and shorter words are
 // looked up in one step too.
 func TestHeadsSaveTheFirstSteps(t *testing.T) {
@@ -269,6 +268,7 @@ func TestHeadsSaveTheFirstSteps(t *testing.T) {
 	}
 }
 
+// The same words give the same bytes, whatever the threads.
 func TestBuildIsDeterministic(t *testing.T) {
 	w := generated(20000, 2)
 	for k := range kinds {
@@ -433,5 +433,20 @@ func TestTableBytes(t *testing.T) {
 	w := generated(2000, 4)
 	if size, err := TableBytes(t.Context(), w); err != nil || size != build(t, w, STT).Stats().STTBytes {
 		t.Errorf("the table takes %d bytes, %v", size, err)
+	}
+}
+
+// BenchmarkID compares the kinds on words that are all equally often looked up.
+func BenchmarkID(b *testing.B) {
+	w := generated(200000, 5)
+	for k := range kinds {
+		b.Run(k.String(), func(b *testing.B) {
+			d := build(b, w, k)
+			i := 0
+			for b.Loop() {
+				i = (i + 99991) % w.Len()
+				d.ID(w.At(i))
+			}
+		})
 	}
 }

@@ -85,6 +85,8 @@ func Build(ctx context.Context, w *Words, o Options, to io.Writer) error {
 		err = buildHash(ctx, w, m, out)
 	case Double:
 		err = buildDouble(ctx, w, m, out)
+	case Front:
+		err = buildFront(ctx, w, m, out)
 	default:
 		err = fmt.Errorf("dict: no kind %v", o.Kind)
 	}
@@ -162,6 +164,8 @@ func open(f *sections.File) (*File, error) {
 		d.Dict, err = openHash(f, m)
 	case Double:
 		d.Dict, err = openDouble(f, m, a)
+	case Front:
+		d.Dict, err = openFront(f, m, a)
 	}
 	return d, err
 }

@@ -92,6 +92,9 @@ func (f *feeder) run(inputs []input) error {
 	f.task = &task{}
 	for _, in := range inputs {
 		err := f.feed(in)
+		if f.skips(in, err) {
+			continue
+		}
 		if stop, ok := err.(stopped); ok {
 			return stop.error
 		}
@@ -135,15 +138,15 @@ func (f *feeder) feed(in input) error {
 	f.tellNote(in.path, in.note)
 	s, err := open(f.ctx, in, &f.corpus.Options, f.corpus.stdin(), f.tell)
 	if err != nil {
-		return err
+		return badFile{err}
 	}
 	defer s.release()
 	buf, err := s.read(f.take(), detectSize)
 	if err != nil && err != io.EOF {
-		return err
+		return badFile{err}
 	}
 	if err := s.detect(buf, err == io.EOF); err != nil {
-		return err
+		return badFile{err}
 	}
 	f.tellNote(s.path, s.note)
 	if log := s.options.Log; log != nil {

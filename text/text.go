@@ -56,6 +56,9 @@ type Options struct {
 	Progress func(done, total int64)
 	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
 	Note func(line string)
+	// SkipBad is told of files that cannot be opened or are no text, and the others are
+	// read; nil: the first such file is an error.
+	SkipBad func(path string, err error)
 	// Log is told what each file was taken for; nil: nobody is.
 	Log *slog.Logger
 }

@@ -37,13 +37,17 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 		}
 		for i, d := range t.Docs {
 			rows = append(rows, parquetRow{word, ids[d], int32(t.TFs[i]), t.Weights[i]})
+			if len(rows) < pieceLen {
+				continue
+			}
+			// The same number each time, however long the pieces are that a method makes: the
+			// bytes of the file depend on it.
+			if _, err := out.Write(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
 		}
-		if len(rows) < pieceLen {
-			return nil
-		}
-		_, err := out.Write(rows)
-		rows = rows[:0]
-		return err
+		return nil
 	})
 	if err != nil {
 		return counts, err

@@ -22,6 +22,7 @@ type cooccurCmd struct {
 	corpus    corpusFlags
 	words     vocabFlags
 	opt       cooccur.Options
+	tables    paperFlags
 	symmetric bool
 	vocab     string
 	saveVocab string
@@ -38,7 +39,8 @@ func newCooccurCmd(a *app) *cobra.Command {
 		Annotations: hasGPU,
 		Long: `Write the matrix of how often words occur near each other: for each word (row)
 the words (columns) up to --window places to its left and right in the same
-document, each meeting counted as 1/distance or as 1.
+document, each meeting counted as 1/distance or as 1. With --values the cells hold
+a measure of association instead, such as pmi or ppmi; see 'collocate neighbours'.
 
 The format follows from the name of --out, or from --out-format:
   .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours'
@@ -50,7 +52,10 @@ The format follows from the name of --out, or from --out-format:
 
 The vocabulary is read from --vocab, or counted first, with --min-count and
 --max-size. Words outside it are removed before windows are formed. The defaults
-are GloVe's, and so are the results; --side right is GloVe's -symmetric 0.
+are GloVe's, and so are the results; --side right is GloVe's -symmetric 0. GloVe
+rounds at each addition, so its sums are off by up to 1e-11 of the value where these
+are exact; and if nothing overflows its memory, as with small corpora, it writes
+its first record with twice the value.
 
 --engine auto takes a GPU, if there is one, for plain text that would keep the CPU
 cores busy for more than two or three seconds, which opening a GPU costs at worst.`,
@@ -64,11 +69,13 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	f := cmd.Flags()
 	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
 	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
-	f.IntVar(&c.opt.Window, "window", 15, fmt.Sprintf("number of words on each side, 1 to %d", cooccur.MaxWindow))
+	f.IntVar(&c.opt.Window, "window", 15, fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document", cooccur.MaxWindow))
 	f.Var(&c.opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
 	f.Var(&c.opt.Weighting, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
-	f.Var(&c.opt.Method, "method", "how --engine gpu counts: auto, or paper (hash tables, as published)")
+	f.Var(&c.opt.Values, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
+	f.Var(&c.opt.Method, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
+	c.tables.register(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0, "thin out words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
 	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
@@ -76,7 +83,7 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{
 		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
-		"weighting": {"distance", "count"}, "method": {"auto", "paper"},
+		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
 	})
 	return cmd
 }
@@ -91,7 +98,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.corpus.hintFormat(cmd, c.app, args)
+	c.corpus.hint(cmd, c.app, args)
 	if c.vocab == "" {
 		// The corpus is read twice, which standard input cannot be.
 		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.out))
@@ -112,6 +119,9 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	var file *cooccur.File
 	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		v = made
+		if v.Len() == 0 && c.words.opt.MinCount > 1 {
+			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs so often, so the matrix would be empty", c.words.opt.MinCount)
+		}
 		if c.saveVocab != "" {
 			if err := c.writeVocabulary(v, c.saveVocab); err != nil {
 				return nil, err
@@ -139,6 +149,9 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 			cooccur.Stats
 		}{stats.Engine.String(), stats})
 	}
+	if c.opt.Values != cooccur.ByValue {
+		c.summary("%d of %d entries have a %v that is not 0", file.Scored(), stats.Entries, c.opt.Values)
+	}
 	c.summary("%d words, %d in the vocabulary of %d; %d entries", stats.Words, stats.Kept, v.Len(), stats.Entries)
 	return nil
 }
@@ -153,11 +166,18 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 			return 0, usagef("--symmetric=%t contradicts --side %v", c.symmetric, side)
 		}
 	}
-	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU {
-		return 0, usagef("--method %v is for --engine gpu", c.opt.Method)
+	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU && c.engine != engine.Multicore {
+		return 0, usagef("--method %v is for --engine gpu and --engine multicore: name one of them", c.opt.Method)
 	}
-	if c.opt.Window < 1 || c.opt.Window > cooccur.MaxWindow {
-		return 0, usagef("--window %d: want 1 to %d", c.opt.Window, cooccur.MaxWindow)
+	var err error
+	if c.opt.Tables, err = c.tables.tables(cmd, c.opt.Method == cooccur.Paper && c.engine == engine.GPU); err != nil {
+		return 0, err
+	}
+	if c.opt.Window < 0 || c.opt.Window > cooccur.MaxWindow {
+		return 0, usagef("--window %d: want 1 to %d, or 0 for the whole document", c.opt.Window, cooccur.MaxWindow)
+	}
+	if c.opt.Window == 0 {
+		c.opt.Window = cooccur.WholeDocument
 	}
 	if c.vocab != "" {
 		for _, f := range []string{"min-count", "max-size", "ties", "save-vocab"} {
@@ -178,6 +198,9 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	}
 	if err != nil {
 		return 0, usageError{err}
+	}
+	if c.opt.Values != cooccur.ByValue && format == cooccur.CSR {
+		return 0, usagef("--values %v: a .cooc file holds sums, of which 'collocate neighbours --by' makes every measure; name another format", c.opt.Values)
 	}
 	return format, canWrite(c.out, c.saveVocab)
 }

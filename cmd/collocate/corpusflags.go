@@ -16,6 +16,7 @@ type corpusFlags struct {
 	idField      string
 	analyzerName string
 	encoding     string
+	skipBad      bool
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -31,6 +32,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
 		"encoding": {"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}})
+	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
 }
 
 // corpus makes the corpus of these paths; no path means standard input. Where results
@@ -38,6 +40,10 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Corpus {
 	if len(paths) == 0 {
 		paths = []string{"-"}
+	}
+	var skip func(path string, err error)
+	if c.skipBad {
+		skip = a.skip
 	}
 	return &text.Corpus{Paths: paths, Options: text.Options{
 		Format:   c.format,
@@ -48,6 +54,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		Threads:  a.textThreads(),
 		Progress: a.progress("reading"),
 		Note:     a.note,
+		SkipBad:  skip,
 		Log:      a.log,
 	}}
 }

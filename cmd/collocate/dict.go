@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/dict"
-	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -32,6 +30,7 @@ func newDictBuildCmd(a *app) *cobra.Command {
 		out    string
 		kind   dict.Kind
 		corpus bool
+		lists  wordLists
 		flags  corpusFlags
 	)
 	cmd := &cobra.Command{
@@ -40,12 +39,16 @@ func newDictBuildCmd(a *app) *cobra.Command {
 		Long: `Make a dictionary of files with one word a line, in any order ("-" for standard
 input), or with --corpus of all words of documents. The kinds:
 
-  xbw        succinct trie in compressed bit vectors: the smallest
-  xbw-plain  the same in plain bit vectors: a little larger, faster
+  xbw        succinct trie in compressed bit vectors: small for few characters, and on a GPU
+  xbw-plain  the same in plain bit vectors: larger, faster
   xbw-paper  xbw over the whole trie, as published
-  stt        trie as a table of next nodes: for small vocabularies
+  stt        trie as a table of next nodes: for small vocabularies, very large
   hash       hash table beside the words: the fastest
-  double     double-array trie`,
+  double     double-array trie
+  front      front-coded words in Huffman codes: the smallest, several times slower
+
+'collocate dict bench' compares them on your words. A file of lines 'word count', as 'collocate
+vocab' writes, is read with --vocab.`,
 		Example: `  collocate dict build words.txt --out words.dict
   collocate dict build --corpus news.jsonl --analyzer ascii --kind hash --out news.dict`,
 		Args: cobra.MinimumNArgs(1),
@@ -58,18 +61,26 @@ input), or with --corpus of all words of documents. The kinds:
 			}
 			var words *dict.Words
 			var err error
+			if corpus && lists.vocab {
+				return usagef("--vocab is for lists of words, --corpus for documents: give one of them")
+			}
 			if corpus {
 				words, err = corpusWords(cmd, a, &flags, args, out)
 			} else {
-				for _, name := range []string{"analyzer", "fields", "format", "id-field"} {
+				for _, name := range []string{"analyzer", "fields", "format", "id-field", "skip-bad"} {
 					if cmd.Flags().Changed(name) {
 						return usagef("--%s is for documents: give --corpus, too", name)
 					}
 				}
-				words, err = readWordLists(a, args)
+				words, err = lists.read(cmd, a, args)
 			}
 			if err != nil {
 				return err
+			}
+			if kind == dict.STT {
+				if err := a.tellTable(cmd.Context(), words); err != nil {
+					return err
+				}
 			}
 			o := dict.Options{Kind: kind, Threads: a.threads, Memory: int64(a.memory)}
 			if err := dict.BuildFile(cmd.Context(), words, o, out); err != nil {
@@ -91,7 +102,8 @@ input), or with --corpus of all words of documents. The kinds:
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "file for the dictionary")
-	f.Var(&kind, "kind", "xbw, xbw-plain, xbw-paper, stt, hash or double")
+	f.Var(&kind, "kind", strings.Join(dict.Kinds(), ", "))
+	lists.register(cmd)
 	f.BoolVar(&corpus, "corpus", false, "the files are documents; take all their words")
 	choices(cmd, map[string][]string{"kind": dict.Kinds()})
 	return cmd
@@ -109,6 +121,7 @@ func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string, 
 	if err != nil {
 		return nil, err
 	}
+	flags.hint(cmd, a, args)
 	v, err := weigh.Invert(cmd.Context(), flags.corpus(a, args, out), weigh.InvertOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory),
 	})
@@ -131,25 +144,6 @@ func corpusWords(cmd *cobra.Command, a *app, flags *corpusFlags, args []string, 
 		left -= len(t.Docs)
 	}
 	return words, nil
-}
-
-// readWordLists reads files with one word a line.
-func readWordLists(a *app, paths []string) (*dict.Words, error) {
-	var all []io.Reader
-	newline := func() io.Reader { return strings.NewReader("\n") } // a list may end without one
-	for _, p := range paths {
-		if p == "-" {
-			all = append(all, a.stdin, newline())
-			continue
-		}
-		f, err := textfile.Open(p)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		all = append(all, f, newline())
-	}
-	return dict.ReadWords(io.MultiReader(all...))
 }
 
 func newDictStatsCmd(a *app) *cobra.Command {

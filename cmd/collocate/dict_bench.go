@@ -34,6 +34,7 @@ func newDictBenchCmd(a *app) *cobra.Command {
 	var names []string
 	var out string
 	var generate countFlag
+	var lists wordLists
 	cmd := &cobra.Command{
 		Use:         "bench WORDS...",
 		Short:       "Compare the kinds of dictionaries: size and speed",
@@ -69,7 +70,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 			if generate > 0 {
 				words, err = weighbench.Words(int(generate))
 			} else {
-				words, err = readWordLists(a, args)
+				words, err = lists.read(cmd, a, args)
 			}
 			if err != nil {
 				return err
@@ -96,6 +97,7 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 			return printBench(a.stdout, words, rows)
 		},
 	}
+	lists.register(cmd)
 	cmd.Flags().Var(&generate, "generate", "make up so many words, such as 10M, as 'generate text' does, instead of reading files")
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")

@@ -21,7 +21,8 @@ func newDictLookupCmd(a *app) *cobra.Command {
 		Short:       "Print the numbers of words, or the words of numbers",
 		Annotations: hasGPU,
 		Long: `Print each word with its number, or - if it is not in the dictionary. Without
-words, read them from standard input, one a line. With --id, print the words of numbers.
+words, read them from standard input, one a line. With --id, print the words of numbers;
+where one has no word, that is an error, after all others were printed.
 
 With --engine gpu, words are looked up on a GPU, very many at a time: for dictionaries of the kinds
 xbw, xbw-plain, xbw-paper and stt.`,
@@ -60,6 +61,8 @@ type lookUp struct {
 	out  *bufio.Writer
 	list []wordID // with --json
 
+	unknown []string // numbers that no word has
+
 	gpu  *dict.GPU // nil on cores
 	text dict.Text // what waits for it
 }
@@ -97,10 +100,17 @@ func (l *lookUp) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if l.json {
-		return l.printJSON(l.list)
+	var err error
+	switch n := len(l.unknown); {
+	case n == 1:
+		err = fmt.Errorf("no word has the number %q: there are %d, from 0", l.unknown[0], l.d.Len())
+	case n > 1:
+		err = fmt.Errorf("no word has the number %q, nor %d others: there are %d, from 0", l.unknown[0], n-1, l.d.Len())
 	}
-	return l.out.Flush()
+	if l.json {
+		return errors.Join(l.printJSON(l.list), err)
+	}
+	return errors.Join(l.out.Flush(), err)
 }
 
 // ask answers one question, or lets it wait until there are many for the GPU.
@@ -109,7 +119,12 @@ func (l *lookUp) ask(ctx context.Context, q []byte) error {
 	case l.byID:
 		n, err := strconv.ParseUint(string(q), 10, 31)
 		if err != nil || int(n) >= l.d.Len() {
-			return usagef("no word has the number %q: there are %d, from 0", q, l.d.Len())
+			l.unknown = append(l.unknown, string(q))
+			if l.json {
+				return nil
+			}
+			_, err := fmt.Fprintf(l.out, "-\t%s\n", q)
+			return err
 		}
 		return l.answer(l.d.Word(nil, uint32(n)), uint32(n))
 	case l.gpu != nil:

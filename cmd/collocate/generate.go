@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,4 +114,18 @@ func (c *countFlag) Set(text string) error {
 	}
 	*c = countFlag(n)
 	return nil
+}
+
+// countOrZero is a countFlag for which 0 means something.
+type countOrZero int64
+
+func (c *countOrZero) String() string { return strconv.FormatInt(int64(*c), 10) }
+func (c *countOrZero) Type() string   { return "number" }
+
+func (c *countOrZero) Set(text string) error {
+	if strings.TrimSpace(text) == "0" {
+		*c = 0
+		return nil
+	}
+	return (*countFlag)(c).Set(text)
 }

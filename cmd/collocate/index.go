@@ -42,6 +42,7 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 			if err != nil {
 				return err
 			}
+			flags.hint(cmd, a, args)
 			err = index.Build(cmd.Context(), out, flags.corpus(a, args, out), index.BuildOptions{
 				Analyzer:  an,
 				StoreText: store,

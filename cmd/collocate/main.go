@@ -34,6 +34,7 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	a.endProgress()
+	a.tellSkipped()
 	if err == nil {
 		err = output.failed()
 	}

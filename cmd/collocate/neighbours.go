@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -28,7 +29,8 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
   pmi    pointwise mutual information, log2(m/e)
   npmi   the same between -1 and 1: pmi / -log2(m/n)
   ll     Dunning's log-likelihood ratio, below 0 where m < e
-  dice   2m/(r+c)`,
+  dice   2m/(r+c)
+  ppmi   pmi where it is positive, else 0`,
 		Example: `  collocate neighbours corpus.cooc cat dog
   collocate neighbours corpus.cooc whale --by npmi --min-value 5 --top 20`,
 		Args: cobra.MinimumNArgs(2),
@@ -37,18 +39,18 @@ With r and c the sums of row and column, n of the matrix, and e = rc/n:
 				return usagef("--top %d: want at least 1", top)
 			}
 			list, err := neighboursOf(args[0], args[1:], top, by, minValue)
-			if err != nil {
+			if list == nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(list)
+				return errors.Join(a.printJSON(list), err)
 			}
-			return printNeighbours(a.stdout, list, by)
+			return errors.Join(printNeighbours(a.stdout, list, by), err)
 		},
 	}
-	cmd.Flags().Var(&by, "by", "order: value, pmi, npmi, ll or dice")
+	cmd.Flags().Var(&by, "by", "order: value, pmi, npmi, ll, dice or ppmi")
 	cmd.Flags().IntVar(&top, "top", 10, "number of neighbours")
-	choices(cmd, map[string][]string{"by": {"value", "pmi", "npmi", "ll", "dice"}})
+	choices(cmd, map[string][]string{"by": {"value", "pmi", "npmi", "ll", "dice", "ppmi"}})
 	cmd.Flags().Float64Var(&minValue, "min-value", 0, "leave out neighbours with a smaller value")
 	return cmd
 }
@@ -60,17 +62,20 @@ type company struct {
 	Neighbours []cooccur.Neighbour `json:"neighbours"`
 }
 
+// neighboursOf finds the company of those words that are known, and an error that names the others.
 func neighboursOf(path string, words []string, top int, by cooccur.Measure, minValue float64) ([]company, error) {
 	r, err := cooccur.Open(path)
 	if err != nil {
 		return nil, wanting(err, "a .cooc file that 'collocate cooccur' wrote")
 	}
 	defer r.Close()
-	var list []company
+	list := []company{}
+	var unknown []error
 	for _, word := range words {
 		id, ok := r.Lookup(word)
 		if !ok {
-			return nil, fmt.Errorf("%s: the word %q is not in the vocabulary", path, word)
+			unknown = append(unknown, fmt.Errorf("%s: the word %q is not in the vocabulary", path, word))
+			continue
 		}
 		near, err := r.Neighbours(id, top, by, minValue)
 		if err != nil {
@@ -81,7 +86,7 @@ func neighboursOf(path string, words []string, top int, by cooccur.Measure, minV
 		}
 		list = append(list, company{word, r.Count(id), near})
 	}
-	return list, nil
+	return list, errors.Join(unknown...)
 }
 
 func printNeighbours(out io.Writer, list []company, by cooccur.Measure) error {

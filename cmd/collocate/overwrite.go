@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/collocate/collocate/internal/atomicfile"
 )
 
 // A flag of one name means the same in every verb, so these lists say for all of them which flags
@@ -43,7 +45,7 @@ func (a *app) keepInputs(cmd *cobra.Command, args []string) error {
 	inputs, outputs := a.namedInputs(cmd, args), a.namedOutputs(cmd)
 	for i, out := range outputs {
 		for _, other := range outputs[:i] {
-			if samePath(out, other) {
+			if samePath(out, other) && !atomicfile.IsStream(out.path) && !atomicfile.IsStream(other.path) {
 				return usagef("%v and %v are the same file: each needs one of its own", other, out)
 			}
 		}
@@ -79,7 +81,7 @@ func (a *app) namedInputs(cmd *cobra.Command, args []string) (list []named) {
 		add("", path)
 	}
 	for _, name := range inputFlags {
-		if f := cmd.Flags().Lookup(name); f != nil {
+		if f := cmd.Flags().Lookup(name); f != nil && isPath(f) {
 			add(name, f.Value.String())
 		}
 	}

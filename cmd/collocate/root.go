@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,8 @@ type app struct {
 	log    *slog.Logger
 
 	bars progressBars
+
+	skipped sync.Map // paths of files that --skip-bad left out
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -211,6 +214,29 @@ func (a *app) summary(format string, args ...any) {
 
 // note tells on standard error what was guessed or left out, in one line, unless --quiet.
 func (a *app) note(line string) { a.summary("note: %s", line) }
+
+// warn writes a line to standard error that also --quiet does not keep back: something was left out
+// or guessed.
+func (a *app) warn(format string, args ...any) {
+	a.endProgress()
+	fmt.Fprintf(a.stderr, format+"\n", args...)
+}
+
+// skip names a file that --skip-bad leaves out, once: some verbs read a corpus twice.
+func (a *app) skip(path string, err error) {
+	if _, told := a.skipped.LoadOrStore(path, true); !told {
+		a.warn("skipped %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// tellSkipped says how many files were left out.
+func (a *app) tellSkipped() {
+	n := 0
+	a.skipped.Range(func(any, any) bool { n++; return true })
+	if n > 0 {
+		a.warn("left out %s (--skip-bad)", counted(n, "file"))
+	}
+}
 
 // counted is a number with its noun.
 func counted[N int | int64](n N, noun string) string {

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"io"
-	"os"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +63,7 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			if err != nil {
 				return err
 			}
-			corpus.hintFormat(cmd, a, args)
+			corpus.hint(cmd, a, args)
 			opt, err := flags.options(a, an)
 			if err != nil {
 				return err
@@ -75,6 +74,9 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args, out), opt)
 			if err != nil {
 				return err
+			}
+			if v.Len() == 0 && stats.Distinct > 0 {
+				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs so often", opt.MinCount, counted(stats.Distinct, "distinct word"))
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
 			if a.json {
@@ -126,29 +128,4 @@ func (a *app) writeVocabulary(v *cooccur.Vocabulary, path string) error {
 		_, err := v.WriteTo(f)
 		return err
 	})
-}
-
-// hintFormat says so where a file looks like JSON and nobody chose to read it as
-// plain lines: its braces and field names would be counted as words.
-func (c *corpusFlags) hintFormat(cmd *cobra.Command, a *app, paths []string) {
-	if c.format != text.Lines || cmd.Flags().Changed("format") {
-		return
-	}
-	for _, path := range paths {
-		// Reading from a pipe would take the byte away from the corpus.
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			continue // whoever reads the corpus reports it
-		}
-		var first [1]byte
-		_, err = io.ReadFull(f, first[:])
-		f.Close()
-		if err == nil && first[0] == '{' {
-			a.summary("%s looks like JSON lines; if it is, use --format jsonl", path)
-			return
-		}
-	}
 }

@@ -174,6 +174,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 			return err
 		}
 	}
+	w.hint(cmd, a, args)
 	start := time.Now()
 	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args, w.out), o)
 	if err != nil {

@@ -19,7 +19,7 @@ type File struct {
 	*bufio.Writer
 	f      *os.File
 	path   string
-	direct bool // path is a device or a pipe, and f is it
+	direct bool // path is a device, a pipe or an open file, and f is it
 	done   bool
 }
 
@@ -27,10 +27,14 @@ type File struct {
 // Abort; `defer f.Abort()` right after Create is always right.
 //
 // If path is a link, the file it leads to is the one that is replaced. A device or
-// a pipe, such as /dev/null, cannot be replaced and is written to at once.
+// a pipe, such as /dev/null, cannot be replaced and is written to at once; so is what /dev/stdout
+// stands for, also where that is a file: it is the shell's, which may append to it.
 func Create(path string) (*File, error) {
 	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
 		return nil, fmt.Errorf("%s: names a folder, not a file", path)
+	}
+	if f, err := stream(path); f != nil || err != nil {
+		return f, err
 	}
 	mode := fs.FileMode(0o666) // less the umask
 	info, err := os.Stat(path)
@@ -61,10 +65,20 @@ func Create(path string) (*File, error) {
 	return &File{Writer: bufio.NewWriterSize(&named{f: f, path: path}, bufferSize), f: f, path: path}, nil
 }
 
+// IsStream reports whether a path is a device, a pipe or an open file such as /dev/stdout: what is
+// written there is there at once, and nothing can be put beside it.
+func IsStream(path string) bool {
+	if _, ok := descriptor(path); ok {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir() && !info.Mode().IsRegular()
+}
+
 // Check says what would keep Create from working, such as a folder that is not there,
 // before the hours are spent that make what is to be written.
 func Check(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+	if IsStream(path) {
 		return nil // whoever reads from a pipe would see an end
 	}
 	f, err := Create(path)
@@ -126,6 +140,9 @@ type noFolder string
 
 func (n noFolder) Error() string        { return "there is no folder " + string(n) }
 func (n noFolder) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Streams reports whether what is written is there at once, so that nothing can be written again.
+func (f *File) Streams() bool { return f.direct }
 
 // OS is the file underneath, for callers that seek or write at offsets. Flush
 // before use.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/text"
+)
+
+// hint says in one line how files are read that look as if another way were meant, and which flag
+// changes that. Only the first file of each kind is named, and of a folder only some are looked at.
+func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
+	told := map[string]bool{}
+	for _, path := range someFiles(paths, 16) {
+		head := headOf(path)
+		kind, advice := looksLike(path, head)
+		switch {
+		case kind == "HTML":
+			if c.format == text.JSONL || c.format == text.CSV || c.format == text.TREC {
+				continue
+			}
+		case c.format != text.Lines:
+			continue
+		case kind != "empty lines" && cmd.Flags().Changed("format"):
+			continue // somebody chose to read lines
+		}
+		if kind != "" && !told[kind] {
+			told[kind] = true
+			a.note(path + " " + advice)
+		}
+	}
+}
+
+// someFiles lists regular files, and those right below folders, up to a number of them. Reading
+// from a pipe would take its text away.
+func someFiles(paths []string, most int) (list []string) {
+	add := func(path string) (folder bool) {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && len(list) < most {
+			list = append(list, path)
+		}
+		return err == nil && info.IsDir()
+	}
+	for _, path := range paths {
+		if !add(path) {
+			continue
+		}
+		entries, _ := os.ReadDir(path) // whoever reads the corpus reports it
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") {
+				add(filepath.Join(path, e.Name()))
+			}
+		}
+	}
+	return list
+}
+
+// headOf is the begin of a file, without compression; nothing where it cannot be read as text.
+func headOf(path string) []byte {
+	f, err := textfile.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, _ := f.Peek(textfile.HeadSize)
+	return bytes.Clone(head)
+}
+
+var htmlBegin = regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)\b`)
+
+// looksLike names what a file seems to be, and what to say of it when it is read as lines.
+func looksLike(path string, head []byte) (kind, advice string) {
+	name := strings.ToLower(path)
+	for _, packed := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	begin := bytes.TrimLeft(head, " \t\r\n")
+	switch {
+	case len(begin) == 0:
+		return "", ""
+	case htmlBegin.Match(head):
+		return "HTML", "is HTML and read as plain text: its tags count as words; convert it to text first"
+	case begin[0] == '{':
+		return "JSON", "looks like JSON lines; if it is, use --format jsonl"
+	case begin[0] == '[' && strings.HasSuffix(name, ".json"):
+		return "JSON", "looks like a JSON array, read as lines of text; write one object a line and use --format jsonl"
+	case bytes.HasPrefix(begin, []byte("<DOC>")):
+		return "TREC", "looks like TREC documents, read as lines with their tags; if it is, use --format trec"
+	case bytes.HasPrefix(begin, []byte(".I ")):
+		return "SMART", "looks like a SMART collection, read as lines; if it is, use --format smart"
+	case strings.HasSuffix(name, ".csv"):
+		return "CSV", "is read as lines, header, commas and all; --format csv takes the text of its columns"
+	case strings.HasSuffix(name, ".tsv"):
+		return "TSV", "is read as lines, IDs and all; --format tsv takes the first column for the ID"
+	}
+	if wrapped(head) {
+		return "wrapped", "has lines that end in the middle of sentences, and each is read as a document, beyond which no window reaches; " +
+			"--format blank takes paragraphs for documents, --format file the whole file"
+	}
+	if bytes.Contains(head, []byte("\n\n")) || bytes.Contains(head, []byte("\n\r\n")) {
+		return "empty lines", "has empty lines, and each is read as a document without words; --format blank takes them for borders"
+	}
+	return "", ""
+}
+
+// wrapped reports whether text seems to be broken into lines of some width, as books are: most
+// lines are nearly as long as the longest, which is no longer than a page is wide, and few end a
+// sentence.
+func wrapped(head []byte) bool {
+	const fewest, widest = 12, 120
+	lines := bytes.Split(head, []byte("\n"))
+	lines = lines[:len(lines)-1] // the last one may be cut off
+	longest, full, n, ends := 0, 0, 0, 0
+	for _, line := range lines {
+		longest = max(longest, len(bytes.TrimRight(line, " \t\r")))
+	}
+	for _, line := range lines {
+		line = bytes.TrimRight(line, " \t\r")
+		if len(line) == 0 {
+			continue
+		}
+		n++
+		if 10*len(line) >= 7*longest {
+			full++
+		}
+		if bytes.IndexByte([]byte(`.!?:;"`), line[len(line)-1]) >= 0 {
+			ends++
+		}
+	}
+	return n >= fewest && longest >= 40 && longest <= widest && 10*full >= 6*n && 2*ends < n
+}

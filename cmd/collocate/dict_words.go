@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+// wordLists is how lists of words are read: one word a line, or vocabularies.
+type wordLists struct{ vocab bool }
+
+func (l *wordLists) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&l.vocab, "vocab", false, "the files are vocabularies: lines of a word and its count, of which the word is taken")
+}
+
+// read reads files with one word a line. A file that looks like a vocabulary is refused unless a flag
+// says what it is: its counts would become a part of its words.
+func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Words, error) {
+	var all []io.Reader
+	newline := func() io.Reader { return bytes.NewReader([]byte("\n")) } // a list may end without one
+	for _, p := range paths {
+		var in *bufio.Reader
+		if p == "-" {
+			in = bufio.NewReaderSize(a.stdin, textfile.HeadSize)
+		} else {
+			f, err := textfile.Open(p)
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			in = f.Reader
+		}
+		if !cmd.Flags().Changed("vocab") {
+			head, _ := in.Peek(textfile.HeadSize) // whoever reads on meets the error again
+			if line, ok := looksCounted(head); ok {
+				return nil, usagef("%s: every line is a word and a number, such as %q: give --vocab to take the words alone, or --vocab=false to take whole lines", p, line)
+			}
+		}
+		var words io.Reader = in
+		if l.vocab {
+			words = &countedWords{in: in, path: p}
+		}
+		all = append(all, words, newline())
+	}
+	return dict.ReadWords(io.MultiReader(all...))
+}
+
+// looksCounted reports whether all lines of a file's begin are a word, a blank or tab, and a number;
+// the last line may be cut off. It returns the first one.
+func looksCounted(head []byte) (first []byte, ok bool) {
+	n := 0
+	for len(head) > 0 {
+		line, rest, ended := bytes.Cut(head, []byte("\n"))
+		if !ended && n > 0 {
+			break
+		}
+		word, ok := beforeCount(line)
+		if !ok || bytes.ContainsAny(word, " \t") {
+			return nil, false
+		}
+		if n == 0 {
+			first = line
+		}
+		n++
+		head = rest
+	}
+	return first, n > 0
+}
+
+// beforeCount is a line without the number at its end.
+func beforeCount(line []byte) ([]byte, bool) {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	word := bytes.TrimRight(line, "0123456789")
+	if n := len(word); n > 1 && n < len(line) && (word[n-1] == ' ' || word[n-1] == '\t') {
+		return word[:n-1], true
+	}
+	return nil, false
+}
+
+// countedWords reads the words of a vocabulary, one a line.
+type countedWords struct {
+	in   *bufio.Reader
+	path string
+	line int
+	left []byte
+	err  error
+}
+
+func (c *countedWords) Read(p []byte) (int, error) {
+	for len(c.left) == 0 {
+		if c.err != nil {
+			return 0, c.err
+		}
+		var line []byte
+		line, c.err = c.in.ReadBytes('\n')
+		c.line++
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			continue
+		}
+		word, ok := beforeCount(line)
+		if !ok {
+			return 0, fmt.Errorf("%s: line %d: %.40q is not a word, a blank and its count", c.path, c.line, line)
+		}
+		c.left = append(append(c.left[:0], word...), '\n')
+	}
+	n := copy(p, c.left)
+	c.left = c.left[n:]
+	return n, nil
+}
+
+// largeTable is from when on the size of a table is worth a line.
+const largeTable = 64 << 20
+
+// tellTable says how large a table of next nodes will be, before it is made.
+func (a *app) tellTable(ctx context.Context, words *dict.Words) error {
+	size, err := dict.TableBytes(ctx, words)
+	if err == nil && size > largeTable {
+		a.summary("stt: the table of %s takes %v; the other kinds take a small part of that", counted(words.Len(), "word"), bytesize.Size(size))
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+// paperFlags bound the tables of the co-occurrence paper's GPU engine, under the paper's names.
+type paperFlags struct {
+	sigma, lambda countOrZero
+	text          bytesize.Size
+	streams       int
+}
+
+func (f *paperFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.Var(&f.sigma, "sigma", "the paper's method on a GPU: slots of the table of words, a power of two; 0 means 33554432")
+	fl.Var(&f.lambda, "lambda", "likewise: slots of the table of pairs; 0 means 1073741824")
+	fl.Var(&f.text, "block-text", "likewise: text that a kernel takes, such as 768MB; 0B means 512MB")
+	fl.IntVar(&f.streams, "streams", 2, "likewise: kernels at work beside each other, each on a text of its own")
+}
+
+// tables are what the flags say; where they have no effect they are refused.
+func (f *paperFlags) tables(cmd *cobra.Command, used bool) (cooccur.PaperTables, error) {
+	for _, name := range []string{"sigma", "lambda", "block-text", "streams"} {
+		if !used && cmd.Flags().Changed(name) {
+			return cooccur.PaperTables{}, usagef("--%s is for the paper's method on a GPU", name)
+		}
+	}
+	for name, n := range map[string]countOrZero{"sigma": f.sigma, "lambda": f.lambda} {
+		if n != 0 && (n < 1024 || n&(n-1) != 0) {
+			return cooccur.PaperTables{}, usagef("--%s %d: want a power of two from 1024 on", name, int64(n))
+		}
+	}
+	if f.streams < 1 || f.streams > 32 {
+		return cooccur.PaperTables{}, usagef("--streams %d: want 1 to 32", f.streams)
+	}
+	if f.text != 0 && f.text < 1024 {
+		return cooccur.PaperTables{}, usagef("--block-text %v: want at least 1kB", f.text)
+	}
+	return cooccur.PaperTables{Words: int(f.sigma), Pairs: int(f.lambda), Text: int64(f.text), Streams: f.streams}, nil
+}

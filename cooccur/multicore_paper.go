@@ -1,0 +1,275 @@
+package cooccur
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/bits"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/text"
+)
+
+// The paper's multicore engine, its Algorithm 3: documents are dealt to the cores, each of which has
+// a hash table for words and one for pairs of its own, so that none waits for another. At the end
+// the tables are added up. One pass makes V and M, if V has all words: pairs are counted by the
+// numbers that a core gives to words, which become IDs when tables are added up.
+//
+// The paper takes memory to be without end. Here tables that outgrow it are an error.
+
+// paperCore is a core with its tables.
+type paperCore struct {
+	*job
+	analyzer         text.Analyzer
+	words            *wordTable // nil: the vocabulary is known
+	pairs            *pairTable
+	tokens           text.Tokens
+	ids              []uint32
+	documents, total int64
+	kept             int64
+	_                [64]byte // cores count side by side
+}
+
+// paperCores reads the corpus. With find the vocabulary is known.
+func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([]*paperCore, error) {
+	cores := make([]*paperCore, j.Threads)
+	for i := range cores {
+		own := *j // words are counted in the job
+		cores[i] = &paperCore{job: &own, analyzer: analyzerOf(j.Analyzer), pairs: newPairTable()}
+		if !find {
+			cores[i].words = newWordTable()
+		}
+	}
+	withThreads := *corpus
+	withThreads.Options.Threads = j.Threads
+	// The table of all is made beside those of the cores; each takes twice its size while it grows.
+	share := j.Memory / 4 / int64(j.Threads)
+	err := withThreads.Batches(ctx, func(worker int, b *text.Batch) error {
+		c := cores[worker]
+		if err := c.batch(b); err != nil {
+			return err
+		}
+		if c.memory() > share {
+			return fmt.Errorf("the paper's method keeps all pairs in memory, and %d of them on one core do not fit its part of %v; "+
+				"allow more with --memory, or use --method auto", c.pairs.n, bytesize.Size(j.Memory))
+		}
+		return nil
+	})
+	for _, c := range cores {
+		j.stats.Documents += c.documents
+		j.stats.Words += c.stats.Words
+		j.stats.Kept += c.stats.Kept
+	}
+	return cores, err
+}
+
+func (c *paperCore) batch(b *text.Batch) error {
+	for i := range b.Docs {
+		if err := c.analyzer.Analyze(b.Docs[i].Text, &c.tokens); err != nil {
+			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+		}
+		c.ids = c.ids[:0]
+		if c.words == nil {
+			c.ids = c.wordIDs(c.ids, &c.tokens, b.Seq, i)
+		} else {
+			for k := range c.tokens.Words {
+				if w := c.tokens.Word(k); len(w) > 0 {
+					c.ids = append(c.ids, c.words.count(w))
+				}
+			}
+			c.stats.Words += int64(len(c.ids))
+			c.stats.Kept += int64(len(c.ids))
+		}
+		if err := c.checkWhole(int64(len(c.ids))); err != nil {
+			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+		}
+		for p := range c.ids {
+			c.addWindow(c.pairs, c.ids, p)
+		}
+	}
+	c.documents += int64(len(b.Docs))
+	return nil
+}
+
+func (c *paperCore) memory() int64 {
+	n := int64(len(c.pairs.slots)) * pairSlotBytes
+	if c.words != nil {
+		n += c.words.memory()
+	}
+	return n
+}
+
+// paperSums adds the cores' pairs up and emits the rows. ids are those of each core's words, or nil
+// where pairs have IDs.
+func (j *job) paperSums(cores []*paperCore, ids [][]uint32, sink Sink) error {
+	for id := range j.vocab.Len() {
+		if err := j.checkCount(id, j.vocab.Count(id)); err != nil {
+			return err
+		}
+	}
+	var all *pairTable
+	for i, c := range cores {
+		if all == nil && ids == nil {
+			all, c.pairs = c.pairs, nil
+			continue
+		}
+		if all == nil {
+			all = newPairTable()
+		}
+		for _, s := range c.pairs.slots {
+			if s.key == 0 {
+				continue
+			}
+			row, col := uint32(s.row()), s.col()
+			if ids != nil {
+				row, col = ids[i][row], ids[i][col]
+			}
+			all.addSum(row, col, s.lo, s.hi)
+		}
+		c.pairs = nil
+	}
+	b := new(sumRows)
+	return all.rows(j.vocab.Len(), b, func() error {
+		b.finish(&j.units)
+		return j.emit(b, sink)
+	})
+}
+
+// paperCoresMatrix is Matrix by Algorithm 3.
+func (j *job) paperCoresMatrix(ctx context.Context, corpus *text.Corpus, sink Sink) error {
+	defer boundHeap(j.Memory)()
+	cores, err := j.paperCores(ctx, corpus, true)
+	if err != nil {
+		return err
+	}
+	return j.paperSums(cores, nil, sink)
+}
+
+// paperCoresMake is Make by Algorithm 3, for a vocabulary of all words.
+func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+	first, err := newJob(new(Vocabulary), opt)
+	if err != nil {
+		return vs, stats, err
+	}
+	defer boundHeap(first.Memory)()
+	cores, err := first.paperCores(ctx, corpus, false)
+	if err != nil {
+		return vs, stats, err
+	}
+	all := newLexicon(0, 0)
+	for _, c := range cores {
+		for i := range c.words.counts {
+			w := c.words.word(i)
+			*all.at(keyOf(w, 0, len(w)), w) += c.words.counts[i]
+		}
+	}
+	vs = VocabularyStats{Engine: engine.Multicore, Documents: first.stats.Documents, Words: first.stats.Words, Distinct: int64(all.len())}
+	if n := all.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !vopt.KeepUnk {
+		return vs, stats, unkError(n)
+	}
+	v, err := newVocabulary(all, vopt, first.Threads)
+	if err != nil {
+		return vs, stats, err
+	}
+	vs.Kept = v.Len()
+	ids := make([][]uint32, len(cores))
+	par.Do(len(cores), func(k int) {
+		ids[k] = make([]uint32, len(cores[k].words.counts))
+		for i := range ids[k] {
+			id, _ := v.Lookup(cores[k].words.word(i)) // all words are there
+			ids[k][i] = uint32(id)
+		}
+	})
+	for _, c := range cores {
+		c.words = nil
+	}
+	sink, err := begin(v)
+	if err != nil {
+		return vs, stats, err
+	}
+	j, err := newJob(v, opt)
+	if err != nil {
+		return vs, stats, err
+	}
+	j.stats = first.stats
+	j.stats.Engine = engine.Multicore
+	err = j.paperSums(cores, ids, sink)
+	return vs, j.stats, err
+}
+
+// addSum is add for a sum of weights.
+func (t *pairTable) addSum(row, col uint32, lo, hi uint64) {
+	if 4*t.n >= 3*len(t.slots) {
+		t.grow()
+	}
+	key := uint64(row+1)<<32 | uint64(col+1)
+	s := t.find(key)
+	if s.key == 0 {
+		s.key = key
+		t.n++
+	}
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + carry
+}
+
+// wordTable is the paper's hash table of words: open addressing with linear probing. Words are
+// numbered as they come, and compared by their bytes.
+type wordTable struct {
+	slots  []uint32 // number + 1; 0 is free
+	data   []byte
+	ends   []int
+	counts []uint64
+}
+
+func newWordTable() *wordTable { return &wordTable{slots: make([]uint32, 1<<10)} }
+
+func (t *wordTable) word(i int) []byte {
+	start := 0
+	if i > 0 {
+		start = t.ends[i-1]
+	}
+	return t.data[start:t.ends[i]]
+}
+
+func (t *wordTable) memory() int64 {
+	return 4*int64(len(t.slots)) + int64(cap(t.data)) + 16*int64(cap(t.ends))
+}
+
+// count counts a word and returns its number.
+func (t *wordTable) count(w []byte) uint32 {
+	if 4*len(t.counts) >= 3*len(t.slots) {
+		t.grow()
+	}
+	s := t.find(w)
+	if *s == 0 {
+		t.data = append(t.data, w...)
+		t.ends = append(t.ends, len(t.data))
+		t.counts = append(t.counts, 0)
+		*s = uint32(len(t.counts))
+	}
+	t.counts[*s-1]++
+	return *s - 1
+}
+
+func (t *wordTable) find(w []byte) *uint32 {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, c := range w {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	mask := uint64(len(t.slots) - 1)
+	for i := mix(h) & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; *s == 0 || bytes.Equal(t.word(int(*s-1)), w) {
+			return s
+		}
+	}
+}
+
+func (t *wordTable) grow() {
+	t.slots = make([]uint32, 2*len(t.slots))
+	for i := range t.counts {
+		*t.find(t.word(i)) = uint32(i + 1)
+	}
+}
