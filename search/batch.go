@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/batch"
 	"github.com/collocate/collocate/search/internal/device"
 )
@@ -42,9 +42,11 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		case b.Engine == engine.GPU && s.gpu == nil:
 			yield(*new(T), errNotOnGPU)
 			return
-		case b.Threads == 0:
-			b.Threads = runtime.GOMAXPROCS(0)
+		case s.closed.Load():
+			yield(*new(T), errClosed)
+			return
 		}
+		b.Threads = ask.Threads(b.Threads)
 		if b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil {
 			device.Batch(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else {

@@ -36,6 +36,9 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 
 // Explanations is Explain for several documents of one query, whose lists are opened once.
 func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
 	r.Mode = Or // an unknown word must not hide the others
 	q, err := s.e.Prepare(ctx, &r)
 	if err != nil {

@@ -13,6 +13,9 @@ var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; cal
 // lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
 // are answered there, with the same results. It must not be called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
+	if s.closed.Load() {
+		return errClosed
+	}
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}

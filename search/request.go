@@ -135,8 +135,8 @@ type (
 	// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
 	// [Dirichlet] and [DPH].
 	Model = model.Model
-	// BM25 is the usual model. The zero value has k1 = 1.2 and b = 0.75; see package bm25 for
-	// the formula and its variants.
+	// BM25 is the usual model. Its fields are K1 (0 stands for 1.2), B (0 stands for 0.75) and
+	// Variant; see package bm25 for the formula.
 	BM25 = model.BM25
 	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with the
 	// lowest document numbers are given.
@@ -148,6 +148,10 @@ type (
 	// DPH is divergence from randomness without parameters.
 	DPH = model.DPH
 )
+
+// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default:
+// BM25{B: 0.4} has the usual k1, and BM25{B: Zero} ignores the lengths of documents.
+const Zero = model.Zero
 
 // Models lists the names that ParseModel takes.
 func Models() []string { return model.Models() }

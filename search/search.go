@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -15,7 +16,11 @@ type Searcher struct {
 	e   *eval.Engine
 	own bool          // Close closes the index
 	gpu *device.Index // the index on a device, if it is on one
+
+	closed atomic.Bool
 }
+
+var errClosed = errors.New("search: the searcher is closed")
 
 // Open opens the index in a folder for searching.
 func Open(dir string) (*Searcher, error) {
@@ -41,8 +46,10 @@ func New(r *index.Reader) (*Searcher, error) {
 	return &Searcher{e: e}, nil
 }
 
-// Close releases what Open opened.
+// Close releases what Open opened. Calls that come afterwards get an error; calls that are under way must
+// have ended before.
 func (s *Searcher) Close() error {
+	s.closed.Store(true)
 	err := s.closeGPU()
 	if s.own {
 		err = errors.Join(err, s.e.Index.Close())
@@ -50,11 +57,14 @@ func (s *Searcher) Close() error {
 	return err
 }
 
-// Index is the index that is searched.
+// Index is the index that is searched. After Close of a Searcher that Open made it must not be used.
 func (s *Searcher) Index() *index.Reader { return s.e.Index }
 
 // Search answers a request.
 func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)
 	}
@@ -62,4 +72,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
 }
 
 // ID is the external ID of a document.
-func (s *Searcher) ID(doc uint32) (string, error) { return s.e.Index.DocID(int(doc)) }
+func (s *Searcher) ID(doc uint32) (string, error) {
+	if s.closed.Load() {
+		return "", errClosed
+	}
+	return s.e.Index.DocID(int(doc))
+}

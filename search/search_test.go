@@ -2,9 +2,13 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/engine"
 )
 
 // The example of the package comment.
@@ -93,5 +97,56 @@ func TestSnippets(t *testing.T) {
 		if got := show(c.doc, c.words, c.size); got != c.want {
 			t.Errorf("%q in %d bytes:\n got %s\nwant %s", c.words, c.size, got, c.want)
 		}
+	}
+}
+
+// After Close there is an error, whatever is called; nothing reads what is no longer mapped.
+func TestCallsAfterClose(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b", "c")
+	ctx := context.Background()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, search := s.Search(ctx, Request{Text: "a"})
+	_, parallel := s.Search(ctx, Request{Text: "a", Parallel: &Parallel{Engine: engine.Multicore}})
+	_, explain := s.Explain(ctx, Request{Text: "a"}, 0)
+	_, snippet := s.Snippet(ctx, Request{Text: "a"}, 0, 10)
+	_, id := s.ID(0)
+	var batch error
+	for _, batch = range s.SearchBatch(ctx, slices.Values([]Request{{Text: "a"}}), Batch{}) {
+	}
+	for name, err := range map[string]error{
+		"Search": search, "parallel Search": parallel, "Explain": explain, "Snippet": snippet, "ID": id,
+		"SearchBatch": batch, "OpenGPU": s.OpenGPU(ctx, GPUOptions{}),
+	} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
+}
+
+// However many threads are asked for, no more work than can be of use.
+func TestManyThreads(t *testing.T) {
+	s := buildLines(t, "whitespace", "a b", "c a", "b")
+	want, err := s.Search(context.Background(), Request{Text: "a b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Parallel{Threads: 1 << 30, Engine: engine.Multicore, Size: 1}
+	got, err := s.Search(context.Background(), Request{Text: "a b", Parallel: p})
+	if err != nil || !slices.Equal(got.Hits, want.Hits) {
+		t.Fatalf("%v, %v", got, err)
+	}
+	n := 0
+	for got, err := range s.SearchBatch(context.Background(), slices.Values([]Request{{Text: "a b"}}), Batch{Threads: 1 << 30}) {
+		if n++; err != nil || !slices.Equal(got.Hits, want.Hits) {
+			t.Fatalf("%v, %v", got, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d results", n)
 	}
 }

@@ -37,6 +37,9 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 
 // Snippets is Snippet for several documents of one query, whose words are looked up once.
 func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) ([]*Snippet, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
 	if !s.e.Index.HasText() {
 		return nil, errors.New("snippet: the index does not store the text of its documents")
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +27,14 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	choices(cmd, map[string][]string{"model": search.Models(), "variant": bm25.Variants()})
 }
 
+// explicit is a parameter that was given: a field of 0 would stand for the default.
+func explicit(parameter float64) float64 {
+	if parameter == 0 {
+		return search.Zero
+	}
+	return parameter
+}
+
 // parse turns the flags into a model.
 func (f *modelFlags) parse() (search.Model, error) {
 	m, err := search.ParseModel(f.model)
@@ -40,14 +47,10 @@ func (f *modelFlags) parse() (search.Model, error) {
 	}
 	switch m.(type) {
 	case search.BM25:
-		p := bm25.Params{K1: f.k1, B: f.b, Variant: variant}
-		if p.K1 == 0 && p.B == 0 { // both zero would mean the defaults; b does not matter if k1 is 0
-			p.B = math.SmallestNonzeroFloat64
-		}
-		if err := p.Check(); err != nil {
+		if err := (bm25.Params{K1: f.k1, B: f.b, Variant: variant}).Check(); err != nil {
 			return nil, usageError{err}
 		}
-		m = search.BM25(p)
+		m = search.BM25{K1: explicit(f.k1), B: explicit(f.b), Variant: variant}
 	case search.Dirichlet:
 		if !(f.mu > 0 && f.mu <= 1e12) {
 			return nil, usagef("--mu %v: want a positive number", f.mu)

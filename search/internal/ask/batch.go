@@ -8,7 +8,7 @@ import (
 
 // Batch says how many requests are answered.
 type Batch struct {
-	// Threads is the number of workers; 0 means one for each core.
+	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each core, work.
 	Threads int
 	// Strategy is how the workers share the requests.
 	Strategy Strategy

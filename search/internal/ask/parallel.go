@@ -17,7 +17,7 @@ import (
 // with the request's algorithm, keep their k best, and these are merged in pairs. What
 // a worker knows about the score to beat can help the others: that is the policy.
 type Parallel struct {
-	// Threads is the number of workers; 0 means one for each core.
+	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each core, work.
 	Threads int
 	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential never. GPU takes the device to which OpenGPU has brought the
 	// index; the fields below are there for WAND and MaxScore alone.
@@ -176,10 +176,17 @@ func CheckParallel(p *Parallel) error {
 
 // ThreadsOf is the number of workers.
 func ThreadsOf(p *Parallel) int {
-	if p.Threads > 0 {
-		return p.Threads
+	return Threads(p.Threads)
+}
+
+// Threads is the number of workers where n are asked for: 0 means one for each core. More than there can be
+// use for are not made: each has memory of its own, and results do not depend on their number.
+func Threads(n int) int {
+	cores := runtime.GOMAXPROCS(0)
+	if n <= 0 {
+		return cores
 	}
-	return runtime.GOMAXPROCS(0)
+	return min(n, max(64, 4*cores))
 }
 
 // CutsDocuments says whether the postings of a document can fall into different partitions.

@@ -74,7 +74,7 @@ func codedAs(m model.Model) model.Model {
 	case nil:
 		return codedAs(model.BM25{})
 	case model.BM25:
-		p := bm25.Params(m).WithDefaults()
+		p := model.ParamsOf(m)
 		if p.Variant != bm25.Plus && p.Variant != bm25.L {
 			p.Variant = bm25.Lucene // whose idf is never 0
 		}

@@ -234,7 +234,7 @@ func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others flo
 			break
 		}
 		if q.cut >= 0 && l.boundOf(at) <= need {
-			i += firstAtLeast(docs[i:], l.Last[at]+1)
+			i += max(firstAtLeast(docs[i:], l.Last[at]+1), 1)
 			continue
 		}
 		l.Prefetch(at + 1)
@@ -244,7 +244,7 @@ func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others flo
 			m.docs[f], m.places[f] = docs[p], places[p]
 		}
 		n += found
-		i += used
+		i += max(used, 1) // which it is, unless the index changes under the search
 	}
 	if n > m.n {
 		lead.TFsAt(b, m.places[m.n:n], m.tfs[0][m.n:n])
@@ -428,7 +428,7 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 			}
 			m.visits = append(m.visits, visit{b, i, end})
 		}
-		i = end
+		i = max(end, i+1)
 	}
 	return m.visits
 }

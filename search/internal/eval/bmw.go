@@ -21,13 +21,17 @@ func (q *Query) blockMaxWand(look func(*list, uint32) (float64, uint32)) error {
 			bound += b
 			end = min(end, last)
 		}
+		var forward bool
 		switch {
 		case bound <= q.cut:
-			q.skipBlocks(lists, pivot, doc, end)
+			forward = q.skipBlocks(lists, pivot, doc, end)
 		case lists[0].Doc() == doc:
-			q.scorePivot(lists, pivot, doc)
+			forward = q.scorePivot(lists, pivot, doc)
 		default:
-			moveTo(lists, behindPivot(lists, pivot, doc), doc)
+			forward = moveTo(lists, behindPivot(lists, pivot, doc), doc)
+		}
+		if !forward {
+			return errChanged
 		}
 		if err := q.tick(); err != nil {
 			return err
@@ -38,7 +42,7 @@ func (q *Query) blockMaxWand(look func(*list, uint32) (float64, uint32)) error {
 // skipBlocks moves one list past the documents that were proved worthless: those up to
 // end, and before the next list's document. The list with the highest bound is the
 // one that is most likely to stop others from becoming pivots for nothing.
-func (q *Query) skipBlocks(lists []*list, pivot int, doc, end uint32) {
+func (q *Query) skipBlocks(lists []*list, pivot int, doc, end uint32) (forward bool) {
 	next := uint64(end) + 1
 	if pivot+1 < len(lists) {
 		next = min(next, uint64(lists[pivot+1].Doc()))
@@ -50,5 +54,5 @@ func (q *Query) skipBlocks(lists []*list, pivot int, doc, end uint32) {
 			best = i
 		}
 	}
-	moveTo(lists, best, uint32(next))
+	return moveTo(lists, best, uint32(next))
 }

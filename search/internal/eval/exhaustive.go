@@ -29,8 +29,8 @@ func exhaustive(q *Query) error {
 			q.push(doc, q.scoreAt(doc))
 		}
 		for _, l := range q.Lists {
-			if l.Doc() == doc {
-				l.Next()
+			if l.Doc() == doc && l.Next() <= doc {
+				return errChanged
 			}
 		}
 		if err := q.tick(); err != nil {

@@ -124,6 +124,8 @@ func kthLowest(xs []float32, k int) float32 {
 			}
 		}
 		switch {
+		case high == lo: // nothing equals the pivot: not a number
+			return pivot
 		case k-1 < low:
 			hi = low
 		case k-1 >= high:

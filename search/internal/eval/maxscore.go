@@ -36,7 +36,9 @@ func maxScore(q *Query) error {
 		if doc >= q.to {
 			return nil
 		}
-		q.maxScoreCandidate(doc, lists, sums, essential)
+		if !q.maxScoreCandidate(doc, lists, sums, essential) {
+			return errChanged
+		}
 		if err := q.tick(); err != nil {
 			return err
 		}
@@ -52,26 +54,30 @@ func nextCandidate(lists []*list) uint32 {
 	return doc
 }
 
-// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it.
-func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, essential int) {
+// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it; false if
+// one of them did not move forward.
+func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, essential int) (forward bool) {
 	length := q.c.Lengths[doc]
 	clear(q.scores)
 	sum := 0.0
 	for _, l := range lists[essential:] {
 		if l.Doc() == doc {
 			sum += q.note(l, doc, length)
-			l.Next()
+			if l.Next() <= doc {
+				return false
+			}
 		}
 	}
 	for i := essential - 1; i >= 0; i-- {
 		if sum+sums[i] <= q.cut {
-			return
+			return true
 		}
 		if l := lists[i]; l.Seek(doc) == doc {
 			sum += q.note(l, doc, length)
 		}
 	}
 	q.push(doc, q.noted())
+	return true
 }
 
 // note scores the posting that a list stands on and keeps it for noted.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/index"
@@ -10,6 +11,10 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/topk"
 )
+
+// errChanged says that a list went back, or stood still. Lists that were checked when they were opened do
+// so only if the file changes under the search; without an error the search might never end.
+var errChanged = errors.New("a list of the index does not move forward: the index changes while it is searched")
 
 // Query is a request being answered. Queries are reused: what they hold stays allocated.
 type Query struct {

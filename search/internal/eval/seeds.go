@@ -137,7 +137,7 @@ func (s *seeds) lookUp(l *list) {
 			end++
 		}
 		s.visits = append(s.visits, visit{b, i, end})
-		i = end
+		i = max(end, i+1)
 	}
 	n := 0
 	for _, v := range s.visits {

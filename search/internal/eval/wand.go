@@ -14,10 +14,14 @@ func wand(q *Query) error {
 		if pivot < 0 {
 			return nil
 		}
+		var forward bool
 		if lists[0].Doc() == doc {
-			q.scorePivot(lists, pivot, doc)
+			forward = q.scorePivot(lists, pivot, doc)
 		} else {
-			moveTo(lists, behindPivot(lists, pivot, doc), doc)
+			forward = moveTo(lists, behindPivot(lists, pivot, doc), doc)
+		}
+		if !forward {
+			return errChanged
 		}
 		if err := q.tick(); err != nil {
 			return err
@@ -52,15 +56,18 @@ func (q *Query) pivot(lists []*list) (int, uint32) {
 	return -1, 0
 }
 
-// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it.
-func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) {
+// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it; false if one of
+// them did not move forward.
+func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) (forward bool) {
 	q.push(doc, q.scoreAt(doc))
+	forward = true
 	for _, l := range lists[:pivot+1] {
-		l.Next()
+		forward = l.Next() > doc && forward
 	}
 	for i := pivot; i >= 0; i-- {
 		sink(lists, i)
 	}
+	return forward
 }
 
 // behindPivot is the last list that does not stand on the pivot document yet: it has the most
@@ -72,10 +79,11 @@ func behindPivot(lists []*list, pivot int, doc uint32) int {
 	return pivot
 }
 
-// moveTo moves a list forward and to its place in the order.
-func moveTo(lists []*list, i int, doc uint32) {
-	lists[i].Seek(doc)
+// moveTo moves a list to doc, or behind it, and to its place in the order; false if it did not get there.
+func moveTo(lists []*list, i int, doc uint32) (forward bool) {
+	forward = lists[i].Seek(doc) >= doc
 	sink(lists, i)
+	return forward
 }
 
 // sink restores the order after list i has moved forward.

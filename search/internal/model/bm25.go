@@ -10,12 +10,18 @@ import (
 )
 
 // BM25 is the usual choice; see package bm25 for the formula, its variants and why its
-// bounds hold to the bit. The zero value has k1 = 1.2 and b = 0.75.
+// bounds hold to the bit. A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; see [Zero].
 type BM25 bm25.Params
 
+// ParamsOf is what the fields stand for.
+func ParamsOf(m BM25) bm25.Params {
+	usual := bm25.Params{}.WithDefaults()
+	return bm25.Params{K1: parameter(m.K1, usual.K1), B: parameter(m.B, usual.B), Variant: m.Variant}
+}
+
 func (m BM25) String() string {
-	p := bm25.Params(m).WithDefaults()
-	return fmt.Sprintf("bm25(k1=%g, b=%g, %v)", p.K1, p.B, p.Variant)
+	p := ParamsOf(m)
+	return fmt.Sprintf("bm25(k1=%g, b=%g, %v)", shown(p.K1), shown(p.B), p.Variant)
 }
 
 type BM25Weigher struct {
@@ -27,7 +33,7 @@ type BM25Weigher struct {
 }
 
 func (m BM25) weigher(c *Collection) (Weigher, error) {
-	s, err := bm25.Params(m).Scorer(c.Docs, c.Tokens)
+	s, err := ParamsOf(m).Scorer(c.Docs, c.Tokens)
 	if err != nil {
 		return nil, err
 	}

@@ -17,15 +17,11 @@ import (
 // that of a document without the word, and 0 elsewhere. In steps: float32 of the first
 // logarithm, plus float32 of the second, then max, times float32 of q.
 type Dirichlet struct {
-	Mu float64 // 0 means 1000
+	Mu float64 // 0 stands for 1000
 }
 
-func MuOf(m Dirichlet) float64 {
-	if m.Mu == 0 {
-		return 1000
-	}
-	return m.Mu
-}
+// MuOf is what the field stands for.
+func MuOf(m Dirichlet) float64 { return parameter(m.Mu, 1000) }
 
 func (m Dirichlet) String() string { return fmt.Sprintf("dirichlet(mu=%g)", MuOf(m)) }
 
@@ -44,7 +40,7 @@ const (
 
 func (m Dirichlet) weigher(c *Collection) (Weigher, error) {
 	mu := MuOf(m)
-	if !(mu > 0 && mu <= 1e12) {
+	if !(mu > Zero && mu <= 1e12) {
 		return nil, fmt.Errorf("dirichlet: mu = %v: want a positive number", mu)
 	}
 	w := &dirichletWeigher{c: c, Mu: mu, length: make([]float32, dirichletLengths)}

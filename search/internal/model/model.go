@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unsafe"
 
@@ -17,6 +18,27 @@ type Model interface {
 	String() string
 	// weigher fixes the collection.
 	weigher(c *Collection) (Weigher, error)
+}
+
+// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default: BM25{B: 0.4}
+// has the usual k1, and BM25{B: Zero} does not look at lengths. It is the smallest positive number, which
+// gives scores the bits that 0 would.
+const Zero = math.SmallestNonzeroFloat64
+
+// parameter is what a field stands for.
+func parameter(field, usual float64) float64 {
+	if field == 0 {
+		return usual
+	}
+	return field
+}
+
+// shown is how a parameter is printed.
+func shown(parameter float64) float64 {
+	if parameter == Zero {
+		return 0
+	}
+	return parameter
 }
 
 // Collection is what models know of an index.
