@@ -26,7 +26,8 @@ type BuildOptions struct {
 	AllowDuplicateIDs bool
 	// Threads, 0 for GOMAXPROCS. The index does not depend on it.
 	Threads int
-	// Memory bounds the working memory in bytes, 0 for 2 GB; see weigh.InvertOptions.
+	// Memory bounds the working memory in bytes, 0 for 2 GB; see weigh.InvertOptions. What an
+	// index of very many documents takes beyond it is in files in TempDir.
 	Memory int64
 	// TempDir is where what does not fit into memory goes; "" for the folder that
 	// the index is made in.
@@ -58,6 +59,8 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		return err
 	}
 	defer w.Abort()
+	w.setMemory(o.Memory, o.TempDir)
+	o.Threads = weigh.BoundThreads(o.Threads, w.memory)
 	if err := w.addCorpus(ctx, c, o); err != nil {
 		return err
 	}
@@ -73,7 +76,7 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU,
 	}
 	if o.StoreText {
-		if w.text, err = newTextWriter(w.dir); err != nil {
+		if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
 			return err
 		}
 		invert.Visit = func(_ int, b *text.Batch) error { return w.text.add(b) }
@@ -95,6 +98,7 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
 	err := w.SetDocuments(Documents{
 		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
+		forget: v.Forget,
 	})
 	if err != nil {
 		return err
@@ -133,9 +137,11 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	defer cancel()
 
 	// A worker takes the part that nobody has; at most two a worker are finished or under way beyond the one being written.
+	// A part that has more chunks than its share of the memory waits for its turn to be written.
+	waiting := max(1, min(maxWaiting, int(w.memory/partShare)/((2*threads+1)*2*chunkSize)))
 	results := make([]chan partResult, len(parts))
 	for i := range results {
-		results[i] = make(chan partResult, 1)
+		results[i] = make(chan partResult, waiting)
 	}
 	tickets := make(chan struct{}, 2*threads+1)
 	spare := &spareChunks{}
@@ -147,7 +153,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	wg.Go(func() { documents <- w.writeDocs() })
 	for range min(threads, len(parts)) {
 		wg.Go(func() {
-			e := partEncoder{spare: spare}
+			e := partEncoder{ctx: ctx, spare: spare}
 			e.encoder = newEncoder(w.lengths, e.full)
 			for {
 				select {
@@ -159,25 +165,13 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 				if i >= len(parts) {
 					return
 				}
-				results[i] <- e.encode(parts[i])
+				e.encode(parts[i], results[i])
 			}
 		})
 	}
 	for i := range results {
-		var r partResult
-		select {
-		case r = <-results[i]:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if r.err != nil {
-			return r.err
-		}
-		for _, c := range r.chunks {
-			if err := w.write(c); err != nil {
-				return err
-			}
-			spare.put(c)
+		if err := w.writePart(ctx, results[i], spare); err != nil {
+			return err
 		}
 		if progress != nil {
 			progress(w.meta.occurrences)
@@ -188,40 +182,81 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	return <-documents
 }
 
+// Parts that are encoded before their turn hold one in partShare bytes of the memory, and at most
+// maxWaiting chunks each.
+const (
+	partShare  = 8
+	maxWaiting = 64
+)
+
+// writePart writes the chunks of a part as they come.
+func (w *Writer) writePart(ctx context.Context, results <-chan partResult, spare *spareChunks) error {
+	for {
+		select {
+		case r, more := <-results:
+			if !more {
+				return nil
+			}
+			if r.err != nil {
+				return r.err
+			}
+			if err := w.write(r.chunk); err != nil {
+				return err
+			}
+			spare.put(r.chunk)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 type partResult struct {
-	chunks []*chunk
-	err    error
+	chunk *chunk
+	err   error
 }
 
 // partEncoder encodes parts, one after the other.
 type partEncoder struct {
 	*encoder
-	spare  *spareChunks
-	chunks []*chunk // of the part
+	ctx   context.Context
+	spare *spareChunks
+	out   chan<- partResult // for the part at hand
 }
 
-func (p *partEncoder) encode(part iter.Seq2[weigh.Term, error]) partResult {
-	p.chunks = nil
+func (p *partEncoder) encode(part iter.Seq2[weigh.Term, error], out chan<- partResult) {
+	p.out = out
+	defer close(out)
+	if err := p.addAll(part); err != nil {
+		p.send(partResult{err: err})
+	}
+}
+
+func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) error {
 	for t, err := range part {
 		if err == nil {
 			err = p.add(t.Word, t.Docs, t.TFs)
 		}
 		if err != nil {
-			return partResult{err: err}
+			return err
 		}
 	}
-	if err := errors.Join(p.end(), p.flush()); err != nil {
-		return partResult{err: err}
-	}
-	return partResult{chunks: p.chunks}
+	return errors.Join(p.end(), p.flush())
 }
 
-// full keeps a chunk and gives the encoder another one.
+// full sends a chunk and gives the encoder another one.
 func (p *partEncoder) full(c *chunk) error {
 	done := p.spare.get()
 	*done, *c = *c, *done
-	p.chunks = append(p.chunks, done)
-	return nil
+	return p.send(partResult{chunk: done})
+}
+
+func (p *partEncoder) send(r partResult) error {
+	select {
+	case p.out <- r:
+		return nil
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	}
 }
 
 // spareChunks are those that were written. New ones would have to grow first.

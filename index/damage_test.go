@@ -51,7 +51,7 @@ func damageable(t testing.TB) map[string][]byte {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	if w.text, err = newTextWriter(w.dir); err != nil {
+	if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
 		t.Fatal(err)
 	}
 	b := &text.Batch{}

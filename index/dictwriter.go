@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/scratch"
 )
 
 // maxWord is the longest word in bytes.
@@ -18,14 +18,19 @@ type dictWriter struct {
 	previous        []byte
 	at              uint64 // bytes of blob so far
 	postings, skips uint64
-	starts, prefix  []uint64
+	starts, prefix  scratch.Numbers
 	buf             []byte
+}
+
+func newDictWriter(out *outFile, tempDir string) *dictWriter {
+	return &dictWriter{out: out, starts: scratch.Numbers{Dir: tempDir}, prefix: scratch.Numbers{Dir: tempDir}}
 }
 
 func (d *dictWriter) add(word []byte, t Term) error {
 	if d.n == 0 {
-		d.starts = append(d.starts, d.at)
-		d.prefix = append(d.prefix, prefixOf(word))
+		if err := errors.Join(d.starts.Add(d.at), d.prefix.Add(prefixOf(word))); err != nil {
+			return err
+		}
 		d.previous = d.previous[:0]
 		d.records = appendUvarints(d.records[:0], d.postings, d.skips)
 	}
@@ -61,11 +66,18 @@ func (d *dictWriter) finish() error {
 		}
 	}
 	err := errors.Join(
-		d.out.Section("starts", sections.Bytes(append(d.starts, d.at))),
-		d.out.Section("prefixes", sections.Bytes(d.prefix)),
+		d.starts.Add(d.at),
+		d.starts.Copy(d.out.Writer, "starts"),
+		d.prefix.Copy(d.out.Writer, "prefixes"),
 	)
 	if err != nil {
 		return err
 	}
 	return d.out.commit()
+}
+
+func (d *dictWriter) abort() {
+	d.starts.Close()
+	d.prefix.Close()
+	d.out.f.Abort()
 }

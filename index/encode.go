@@ -20,8 +20,9 @@ type chunk struct {
 	leveled  []int  // of which terms
 }
 
-// chunkSize is when a chunk is handed over. It may be larger by one list.
-const chunkSize = 1 << 20
+// chunkSize is when a chunk is handed over. It may be larger by one list, of which the
+// blocks of postings are handed over in between if they are many.
+var chunkSize = 1 << 20 // tests lower it
 
 func (c *chunk) word(i int) []byte {
 	start := 0
@@ -55,6 +56,7 @@ type encoder struct {
 	gaps    [BlockSize]uint32 // documents between them
 	tfs     [BlockSize]uint32 // less 1
 	start   int               // of its blocks in out.postings
+	before  int               // bytes of its blocks that were handed over
 	last    []uint32
 	offsets []uint32
 	bounds  []Bound
@@ -134,14 +136,14 @@ func (e *encoder) begin(word []byte) error {
 		return err
 	}
 	e.word = append(e.word[:0], word...)
-	e.df, e.cf, e.next, e.n, e.start = 0, 0, 0, 0, len(e.out.postings)
+	e.df, e.cf, e.next, e.n, e.start, e.before = 0, 0, 0, 0, len(e.out.postings), 0
 	e.last, e.offsets, e.bounds, e.supers, e.lows = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0], e.lows[:0]
 	return nil
 }
 
 // endBlock packs the postings that wait. Skip data are for lists of several blocks only.
 func (e *encoder) endBlock(skip bool) error {
-	at := len(e.out.postings) - e.start
+	at := e.listBytes()
 	if at > math.MaxUint32 {
 		return fmt.Errorf("index: the list of %q is longer than 4 GiB", e.word)
 	}
@@ -156,13 +158,22 @@ func (e *encoder) endBlock(skip bool) error {
 	}
 	e.out.postings = appendBlock(e.out.postings, last, &e.gaps, &e.tfs, e.n)
 	e.n = 0
-	return nil
+	if len(e.out.postings) < 2*chunkSize {
+		return nil
+	}
+	// What there is of a very long list goes ahead; its word and skip data follow.
+	e.before, e.start = e.listBytes(), 0
+	return e.flush()
 }
+
+// listBytes is how many bytes the blocks of the list take so far.
+func (e *encoder) listBytes() int { return e.before + len(e.out.postings) - e.start }
 
 // judge makes the skip data that say how good the waiting postings are.
 func (e *encoder) judge() {
 	xs, low := e.xs[:e.n], uint32(math.MaxUint32)
 	e.lengths.judge(e.docs[:e.n], e.tfs[:e.n], xs, e.block)
+	e.lengths.pages.TouchSorted(e.n, e.docs[0], e.docs[e.n-1], 4)
 	for _, x := range xs {
 		low = min(low, x)
 	}
@@ -190,7 +201,7 @@ func (e *encoder) end() error {
 		if err := e.endBlock(e.df > BlockSize); err != nil {
 			return err
 		}
-		t.postingsLen = uint64(len(e.out.postings) - e.start)
+		t.postingsLen = uint64(e.listBytes())
 		if e.df > BlockSize {
 			if len(e.bounds)%SuperBlocks != 0 {
 				e.supers = append(e.supers, e.super.take())

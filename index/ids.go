@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sort"
 
 	"github.com/collocate/collocate/internal/sections"
@@ -243,65 +242,6 @@ func (e *idEncoder) endRun(dst []byte) []byte {
 	return dst
 }
 
-// writeIDs writes the four sections of the ID store. The documents in the order of
-// their IDs are found if they are not given. IDs that must be unique and are not are an error.
-func writeIDs(w *sections.Writer, docs int, id func(int) string, byRank []uint32, unique bool) error {
-	if byRank == nil {
-		byRank = rankIDs(docs, id)
-	}
-	if err := w.Begin("ids"); err != nil {
-		return err
-	}
-	starts := make([]uint64, 0, docs/idsPerBlock+2)
-	var e idEncoder
-	var at uint64
-	var buf []byte
-	last, lastDoc := "", -1
-	for i := range docs {
-		d := i
-		if len(byRank) > 0 {
-			d = int(byRank[i])
-		}
-		if i%idsPerBlock == 0 {
-			buf = e.endRun(buf)
-			at += uint64(len(buf))
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			buf = buf[:0]
-			starts = append(starts, at)
-		}
-		name := id(d)
-		if unique && lastDoc >= 0 && name == last {
-			return &DuplicateIDError{name, lastDoc, d}
-		}
-		last, lastDoc = name, d
-		buf = e.add(buf, []byte(name))
-	}
-	buf = e.endRun(buf)
-	if _, err := w.Write(buf); err != nil {
-		return err
-	}
-	starts = append(starts, at+uint64(len(buf)))
-	if err := w.Section("id-starts", sections.Bytes(starts)); err != nil {
-		return err
-	}
-	var ranks, packed []byte
-	if len(byRank) > 0 {
-		rank := make([]uint32, docs)
-		for i, d := range byRank {
-			rank[d] = uint32(i)
-		}
-		pad := make([]byte, tailPad)
-		ranks = append(packTail(nil, rank, idBits(docs)), pad...)
-		packed = append(packTail(nil, byRank, idBits(docs)), pad...)
-	}
-	if err := w.Section("id-ranks", ranks); err != nil {
-		return err
-	}
-	return w.Section("id-docs", packed)
-}
-
 // DuplicateIDError says that two documents have one ID. Documents are numbered from 0.
 type DuplicateIDError struct {
 	ID            string
@@ -311,33 +251,6 @@ type DuplicateIDError struct {
 func (e *DuplicateIDError) Error() string {
 	return fmt.Sprintf("documents %d and %d of the corpus have the same ID %q: judgments and runs could not tell them apart; "+
 		"name another field (--id-field), or keep both (--allow-duplicate-ids)", e.First+1, e.Second+1, e.ID)
-}
-
-// rankIDs returns the documents in the order of their IDs; an empty slice, not nil, if that
-// is their own order.
-func rankIDs(docs int, id func(int) string) []uint32 {
-	sorted := true
-	var blob []byte
-	ends := make([]uint64, docs+1)
-	for d := range docs {
-		blob = append(blob, id(d)...)
-		ends[d+1] = uint64(len(blob))
-		sorted = sorted && (d == 0 || compareIDs(blob[ends[d-1]:ends[d]], blob[ends[d]:]) <= 0)
-	}
-	if sorted {
-		return []uint32{}
-	}
-	byRank := make([]uint32, docs)
-	for d := range byRank {
-		byRank[d] = uint32(d)
-	}
-	slices.SortFunc(byRank, func(a, b uint32) int {
-		if c := compareIDs(blob[ends[a]:ends[a+1]], blob[ends[b]:ends[b+1]]); c != 0 {
-			return c
-		}
-		return int(a) - int(b)
-	})
-	return byRank
 }
 
 // appendUvarints appends several uvarints.

@@ -91,11 +91,17 @@ func (p *plainIndex) write(t testing.TB) *Reader {
 
 func (p *plainIndex) writeTo(t testing.TB, dir string) {
 	t.Helper()
+	p.writeWithin(t, dir, 0)
+}
+
+func (p *plainIndex) writeWithin(t testing.TB, dir string, memory int64) {
+	t.Helper()
 	w, err := Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Abort()
+	w.setMemory(memory, "")
 	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths, ID: func(d int) string { return p.ids[d] }}); err != nil {
 		t.Fatal(err)
 	}

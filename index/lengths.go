@@ -6,6 +6,8 @@ import (
 	"sort"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
 )
 
 // lengthTable knows the documents' lengths and sorts them into classes.
@@ -15,9 +17,60 @@ type lengthTable struct {
 	coef    bm25.Length  // of the model whose x are stored
 	low     []uint32     // the shortest length of each class
 	exact   bool         // each class is one length
-	classes []uint8      // by document
-	both    []uint32     // the same again: the length, then 8 bits of the class
+	both    []uint32     // by document: the length, then 8 bits of the class
 	norm    [256]float64 // of each class, for the choice which pairs of a bound to merge
+
+	pages  *scratch.Pages // that both is in, if it has no room in memory
+	forget func()         // see Documents
+}
+
+// lengthShare is the part of the memory for both.
+const lengthShare = 16
+
+// lengthsAtATime is how many lengths are read before forget is called.
+const lengthsAtATime = 1 << 20
+
+// each calls fn with all lengths in parts, and with the number of the first of each.
+func (t *lengthTable) each(fn func(first int, lengths []uint32) error) error {
+	for at := 0; at < len(t.lengths); at += lengthsAtATime {
+		if err := fn(at, t.lengths[at:min(at+lengthsAtATime, len(t.lengths))]); err != nil {
+			return err
+		}
+		if t.forget != nil {
+			t.forget()
+		}
+	}
+	return nil
+}
+
+func (t *lengthTable) writeLengths(w *sections.Writer) error {
+	if err := w.Begin("lengths"); err != nil {
+		return err
+	}
+	return t.each(func(_ int, lengths []uint32) error { return sections.Put(w, lengths) })
+}
+
+func (t *lengthTable) writeClasses(w *sections.Writer) error {
+	if err := w.Begin("classes"); err != nil {
+		return err
+	}
+	classes := make([]uint8, min(len(t.both), lengthsAtATime))
+	for at := 0; at < len(t.both); at += lengthsAtATime {
+		part := t.both[at:min(at+lengthsAtATime, len(t.both))]
+		for i, b := range part {
+			classes[i] = uint8(b)
+		}
+		if err := sections.Put(w, classes[:len(part)]); err != nil {
+			return err
+		}
+		t.pages.Touch(4 * lengthsAtATime / scratch.PageBytes)
+	}
+	return nil
+}
+
+func (t *lengthTable) close() error {
+	t.both = nil
+	return t.pages.Close()
 }
 
 // longLength stands for lengths that find no room beside the class.
@@ -46,21 +99,17 @@ func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
 	f.top = top
 }
 
-func newLengthTable(lengths []uint32) *lengthTable {
-	t := &lengthTable{lengths: lengths, classes: make([]uint8, len(lengths)), both: make([]uint32, len(lengths))}
-	t.low, t.exact = lengthClasses(lengths)
-	var small [4096]uint8 // most lengths, so that few are searched for
-	for l := range small {
-		small[l] = classOf(t.low, uint32(l))
+// newLengthTable makes the table, with both in a file in tempDir if it takes more than room
+// bytes.
+func newLengthTable(lengths []uint32, room int64, tempDir string, forget func()) (*lengthTable, error) {
+	t := &lengthTable{lengths: lengths, forget: forget}
+	var distinct lengthSet
+	if err := t.each(func(_ int, lengths []uint32) error { distinct.add(lengths); return nil }); err != nil {
+		return nil, err
 	}
-	for d, l := range lengths {
-		t.tokens += uint64(l)
-		if l < uint32(len(small)) {
-			t.classes[d] = small[l]
-		} else {
-			t.classes[d] = classOf(t.low, l)
-		}
-		t.both[d] = min(l, longLength)<<8 | uint32(t.classes[d])
+	t.low, t.exact = lengthClasses(distinct.sorted())
+	if err := t.makeBoth(room, tempDir); err != nil {
+		return nil, err
 	}
 	t.coef = storedModel(uint64(len(lengths)), t.tokens)
 	mean := float64(t.tokens) / float64(max(len(lengths), 1))
@@ -69,7 +118,55 @@ func newLengthTable(lengths []uint32) *lengthTable {
 		// which would make the bytes depend on the machine.
 		t.norm[c] = 0.3 + float64(float64(0.9*float64(l))/max(mean, 1))
 	}
-	return t
+	return t, nil
+}
+
+// makeBoth finds the class of each length.
+func (t *lengthTable) makeBoth(room int64, tempDir string) error {
+	var file *scratch.File
+	if 4*int64(len(t.lengths)) > room {
+		f, err := scratch.Create(tempDir)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		file = f
+		t.both = make([]uint32, lengthsAtATime)
+	} else {
+		t.both = make([]uint32, len(t.lengths))
+	}
+	var small [4096]uint8 // most lengths, so that few are searched for
+	for l := range small {
+		small[l] = classOf(t.low, uint32(l))
+	}
+	err := t.each(func(first int, lengths []uint32) error {
+		both := t.both
+		if file == nil {
+			both = both[first:]
+		}
+		for i, l := range lengths {
+			t.tokens += uint64(l)
+			var class uint8
+			if l < uint32(len(small)) {
+				class = small[l]
+			} else {
+				class = classOf(t.low, l)
+			}
+			both[i] = min(l, longLength)<<8 | uint32(class)
+		}
+		if file == nil {
+			return nil
+		}
+		return sections.Put(file, both[:len(lengths)])
+	})
+	if err != nil || file == nil {
+		return err
+	}
+	if t.pages, err = file.Map(room); err != nil {
+		return err
+	}
+	t.both, err = sections.View[uint32](t.pages.Data)
+	return err
 }
 
 // classOf is the class of a length.
@@ -78,33 +175,39 @@ func classOf(low []uint32, length uint32) uint8 {
 	return uint8(max(i, 1) - 1)
 }
 
-// distinctLengths are ascending. Nearly all lengths are short ones, which are ticked off in a table: 50 million
-// of them took 4 seconds to sort.
-func distinctLengths(lengths []uint32) []uint32 {
-	var seen [1 << 16]bool
-	var out, long []uint32
+// lengthSet finds the distinct lengths. Nearly all lengths are short ones, which are ticked off in
+// a table: 50 million of them took 4 seconds to sort.
+type lengthSet struct {
+	seen [1 << 16]bool
+	long []uint32
+}
+
+func (s *lengthSet) add(lengths []uint32) {
 	for _, l := range lengths {
-		if l < uint32(len(seen)) {
-			seen[l] = true
+		if l < uint32(len(s.seen)) {
+			s.seen[l] = true
 		} else {
-			long = append(long, l)
+			s.long = append(s.long, l)
 		}
 	}
-	for l, there := range seen {
+}
+
+// sorted are the lengths, ascending.
+func (s *lengthSet) sorted() (out []uint32) {
+	for l, there := range s.seen {
 		if there {
 			out = append(out, uint32(l))
 		}
 	}
-	slices.Sort(long)
-	return append(out, slices.Compact(long)...)
+	slices.Sort(s.long)
+	return append(out, slices.Compact(s.long)...)
 }
 
 // lengthClasses chooses at most 256 classes of document lengths, given as the
-// shortest length of each, ascending: every length on its own if there are no
+// shortest length of each, ascending, from all lengths: every length on its own if there are no
 // more than 256 of them, else ranges whose ends differ by the smallest factor
 // that suffices. It tells whether each class is one length.
-func lengthClasses(lengths []uint32) (low []uint32, exact bool) {
-	distinct := distinctLengths(lengths)
+func lengthClasses(distinct []uint32) (low []uint32, exact bool) {
 	if len(distinct) <= 256 {
 		return slices.Clip(distinct), true
 	}

@@ -38,12 +38,13 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) error
 	if o.Memory <= 0 {
 		o.Memory = 2e9
 	}
-	o.textBucket = textBucket
+	o.textBucket = min(textBucket, max(1<<20, int(o.Memory/textBucketShare)))
 	w, err := Create(dir)
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
+	w.setMemory(o.Memory, "")
 	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
 		return err
 	}

@@ -15,15 +15,16 @@ import (
 // memory at once; it is some four times as large when decompressed. Beyond
 // maxTextBuckets the buckets grow: each is an open file with a buffer.
 const (
-	textBucket     = 32 << 20
-	maxTextBuckets = 256
+	textBucket      = 32 << 20
+	textBucketShare = 32 // and it is at most one in so many bytes of the memory
+	maxTextBuckets  = 256
 )
 
 // rewriteText stores the text of each document at its new place. Blocks are decompressed once,
 // in their order; each document goes to the file of its new neighbourhood, and the
 // files are sorted one by one.
 func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, bucket int) (err error) {
-	if w.text, err = newTextWriter(w.dir); err != nil {
+	if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
 		return err
 	}
 	if len(place) == 0 {

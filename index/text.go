@@ -21,7 +21,8 @@ const (
 	// maxPending bounds the compressed text that waits in memory for a batch before
 	// it. What is beyond goes to a temporary file: waiting for that batch instead
 	// would be waiting forever if it has an error.
-	maxPending = 64 << 20
+	maxPending   = 64 << 20
+	pendingShare = 16 // and it is at most one in so many bytes of the memory
 )
 
 // textWriter stores the documents' text in compressed blocks, in document order
@@ -53,7 +54,7 @@ type textBatch struct {
 
 type packedBlock struct{ docs, size int }
 
-func newTextWriter(dir *workFolder) (*textWriter, error) {
+func newTextWriter(dir *workFolder, memory int64) (*textWriter, error) {
 	out, err := createFile(dir, textFile)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func newTextWriter(dir *workFolder) (*textWriter, error) {
 		out.f.Abort()
 		return nil, err
 	}
-	return &textWriter{out: out, enc: enc, maxPending: maxPending, pending: map[int]textBatch{}}, nil
+	return &textWriter{out: out, enc: enc, maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
 }
 
 // add stores the documents of a batch. It may be called concurrently, but each

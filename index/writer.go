@@ -24,12 +24,15 @@ type Documents struct {
 	UniqueIDs bool
 
 	byRank []uint32 // the documents in the order of their IDs, if that is known
+	forget func()   // makes nothing resident of lengths and IDs that are in files, if not nil
 }
 
 // Writer writes an index from sorted words. The index appears under its name only
 // at Commit.
 type Writer struct {
 	dir      *workFolder
+	memory   int64  // bound in bytes
+	tempDir  string // for what is beyond it
 	docs     Documents
 	lengths  *lengthTable
 	encoder  *encoder // for Add
@@ -58,7 +61,20 @@ func Create(dir string) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{dir: d}, nil
+	w := &Writer{dir: d}
+	w.setMemory(0, "")
+	return w, nil
+}
+
+// setMemory bounds the working memory, 0 for 2 GB, and says where the rest goes, "" for the
+// folder of the index.
+func (w *Writer) setMemory(bytes int64, tempDir string) {
+	if w.memory = bytes; bytes <= 0 {
+		w.memory = 2e9
+	}
+	if w.tempDir = tempDir; tempDir == "" {
+		w.tempDir = w.dir.Path("")
+	}
 }
 
 // replaceable reports an error if dir is something else than an index.
@@ -88,7 +104,10 @@ func (w *Writer) SetDocuments(d Documents) error {
 		return fmt.Errorf("index: %d documents; the limit is %d", len(d.Lengths), maxDocs-1)
 	}
 	w.docs = d
-	w.lengths = newLengthTable(d.Lengths)
+	var err error
+	if w.lengths, err = newLengthTable(d.Lengths, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
+		return err
+	}
 	if w.lengths.exact {
 		w.meta.flags |= flagExactClasses
 	}
@@ -98,7 +117,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 	if err != nil {
 		return err
 	}
-	w.terms = &dictWriter{out: terms}
+	w.terms = newDictWriter(terms, w.tempDir)
 	if w.postings, err = createFile(w.dir, postingsFile); err != nil {
 		return err
 	}
@@ -240,8 +259,9 @@ func (w *Writer) finish() error {
 	if err := w.writeMeta(names); err != nil {
 		return err
 	}
+	err := w.lengths.close()
 	w.finished, w.docs, w.lengths, w.encoder = true, Documents{}, nil, nil
-	return nil
+	return err
 }
 
 // writeDocs writes lengths, classes and IDs.
@@ -251,12 +271,13 @@ func (w *Writer) writeDocs() error {
 		return err
 	}
 	err = errors.Join(
-		f.Section("lengths", sections.Bytes(w.docs.Lengths)),
-		f.Section("classes", w.lengths.classes),
+		w.lengths.writeLengths(f.Writer),
+		w.lengths.writeClasses(f.Writer),
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		err = writeIDs(f.Writer, len(w.docs.Lengths), w.docs.ID, w.docs.byRank, w.docs.UniqueIDs)
+		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ID, byRank: w.docs.byRank, room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
+		err = ids.write(f.Writer)
 	}
 	if err != nil {
 		f.f.Abort()
@@ -299,7 +320,10 @@ func (w *Writer) Abort() {
 		}
 	}
 	if w.terms != nil {
-		w.terms.out.f.Abort()
+		w.terms.abort()
+	}
+	if w.lengths != nil {
+		w.lengths.close()
 	}
 	if w.text != nil {
 		w.text.abort()

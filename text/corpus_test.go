@@ -448,9 +448,9 @@ func TestProgress(t *testing.T) {
 
 // setSizes cuts texts finer than in earnest; the returned function undoes it.
 func setSizes(chunk, window int) func() {
-	c, w := chunkSize, windowSize
-	chunkSize, windowSize = chunk, window
-	return func() { chunkSize, windowSize = c, w }
+	c, w, d := chunkSize, windowSize, maxBatchDocs
+	chunkSize, windowSize, maxBatchDocs = chunk, window, max(1, chunk/16)
+	return func() { chunkSize, windowSize, maxBatchDocs = c, w, d }
 }
 
 // endless never has anything to read, like a terminal at which nobody types.

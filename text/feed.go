@@ -43,6 +43,7 @@ type task struct {
 	pieces []piece
 	size   int
 	err    error
+	large  bool            // it has a large piece, the only one in work
 	in     <-chan position // where the documents before this task end
 	out    chan<- position
 }
@@ -63,6 +64,7 @@ type feeder struct {
 	spare  []byte
 	task   *task
 	told   map[string]bool // notes
+	large  chan struct{}   // holds one item while a large piece is in work
 }
 
 // tellNote passes on what is to be said of a file, but not the same of another one.
@@ -75,6 +77,23 @@ func (f *feeder) tellNote(path, note string) {
 	}
 	f.told[note] = true
 	f.corpus.Options.Note(path + ": " + note)
+}
+
+// enlarge is called before a large piece is read, and waits until no other is in work.
+func (f *feeder) enlarge() error {
+	if f.task.large {
+		return nil
+	}
+	if err := f.flush(); err != nil {
+		return stopped{err}
+	}
+	select {
+	case f.large <- struct{}{}:
+		f.task.large = true
+		return nil
+	case <-f.ctx.Done():
+		return stopped{f.ctx.Err()}
+	}
 }
 
 // take returns an empty buffer.
@@ -164,7 +183,13 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 	for start, first := int64(0), true; ; first = false {
 		border := chunkSize - int(start%int64(chunkSize))
 		cut := -1
-		for want := border + windowSize; cut < 0; want = 2 * len(buf) {
+		most := border + windowSize + int(s.options.documentLimit())
+		for want := border + windowSize; cut < 0; want = min(2*len(buf), most) {
+			if want > largePiece {
+				if err := f.enlarge(); err != nil {
+					return err
+				}
+			}
 			if len(buf) < want && !ended {
 				var err error
 				if buf, err = s.read(buf, want-len(buf)); err == io.EOF {
@@ -178,6 +203,9 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 			}
 			if cut < 0 && ended {
 				cut = len(buf)
+			}
+			if cut < 0 && len(buf) >= most {
+				return longIn(s, first, start, buf)
 			}
 		}
 		if len(buf) == 0 && !first && s.format != JSON {
@@ -208,11 +236,17 @@ func (f *feeder) feedFile(s *source) error {
 	window := f.take()
 	defer func() { f.spare = window }()
 	chunk := int64(chunkSize)
+	most := int64(windowSize) + s.options.documentLimit()
 	for start := int64(0); start < s.size; {
 		border := (start/chunk + 1) * chunk
 		end := s.size
-		for n := int64(windowSize); border < s.size; n *= 2 {
+		for n := int64(windowSize); border < s.size; n = min(2*n, most) {
 			n = min(n, s.size-border)
+			if n > largePiece {
+				if err := f.enlarge(); err != nil {
+					return err
+				}
+			}
 			window = slices.Grow(window[:0], int(n))[:n]
 			if err := s.readAt(window, border); err != nil {
 				return err
@@ -224,6 +258,16 @@ func (f *feeder) feedFile(s *source) error {
 			if border+n == s.size {
 				break
 			}
+			if n >= most {
+				window = slices.Grow(window[:0], int(border-start))[:border-start]
+				if err := s.readAt(window, start); err != nil {
+					return err
+				}
+				return longIn(s, start == 0, start, window)
+			}
+		}
+		if cap(window) > largePiece {
+			window = nil
 		}
 		if err := f.add(piece{src: s, first: start == 0, off: start, size: int(end - start)}); err != nil {
 			return err

@@ -66,7 +66,7 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	}
 	s.raw = &countReader{r: r, tell: tell}
 	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
-	stream, codec, free, err := textfile.Decompress(s.stream, o.Threads != 1)
+	stream, codec, free, err := textfile.DecompressWithin(s.stream, o.maxWindow(), o.TempDir, o.Threads != 1)
 	if err != nil {
 		s.release()
 		return nil, fmt.Errorf("%s: %w", in.path, err)

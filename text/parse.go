@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -19,6 +20,10 @@ type parser struct {
 	ends  []end  // one for each piece
 	raw   []byte // what this parser read itself
 	arena []byte // texts that are not to be found as they are in the piece
+
+	pieces []piece // of the task
+	limit  int     // bytes that a document may have
+	long   int     // the first document that has more, or -1
 }
 
 // mark says where in ids a document's ID is, or that it is yet to be numbered.
@@ -49,40 +54,135 @@ func wrong(at int, format string, args ...any) error {
 	return &syntaxError{at, fmt.Sprintf(format, args...)}
 }
 
-// parse reads the task's pieces where they are not read yet, and splits them into
-// documents. Mistakes in the text are kept until number knows their line.
-func (p *parser) parse(t *task, tell func(n int64)) error {
+// read reads the task's pieces where they are not read yet, and returns all of them in
+// groups, one for each batch.
+func (p *parser) read(t *task, tell func(n int64)) (groups [][]piece, err error) {
 	if t.err != nil {
 		p.docs, p.ends = p.docs[:0], p.ends[:0]
-		return t.err
+		return nil, t.err
 	}
-	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
-	toRead, toCopy := 0, 0
+	toRead := 0
 	for _, pc := range t.pieces {
 		if pc.data == nil {
 			toRead += pc.size
 		}
+	}
+	p.raw = room(p.raw, toRead)
+	lines := 0
+	p.pieces = append(p.pieces[:0], t.pieces...)
+	for i := range p.pieces {
+		pc := &p.pieces[i]
+		if pc.data == nil {
+			have := len(p.raw)
+			p.raw = p.raw[:have+pc.size]
+			pc.data = p.raw[have:]
+			if err := pc.src.readAt(pc.data, pc.off); err != nil {
+				return nil, err
+			}
+			tell(int64(pc.size))
+		}
+		lines += bytes.Count(pc.data, newline) + 1
+	}
+	if lines <= maxBatchDocs+len(p.pieces) {
+		return [][]piece{p.pieces}, nil
+	}
+	return groupPieces(p.pieces), nil
+}
+
+// groupPieces cuts pieces so that each group has at most maxBatchDocs documents, of which
+// each takes a line.
+func groupPieces(pieces []piece) (groups [][]piece) {
+	var group []piece
+	docs := 0
+	for _, pc := range pieces {
+		for rest := pc.data; ; {
+			size := sizeOfLines(rest, maxBatchDocs-docs)
+			if size < len(rest) {
+				// The document that the last line is of belongs to the group, too.
+				if cut := pc.src.cut(rest, size-1); cut >= 0 {
+					size = cut
+				} else {
+					size = len(rest)
+				}
+			}
+			part := pc
+			part.data, part.size, part.last = rest[:size:size], size, pc.last && size == len(rest)
+			group = append(group, part)
+			docs += bytes.Count(part.data, newline) + 1
+			if docs >= maxBatchDocs {
+				groups, group, docs = append(groups, group), nil, 0
+			}
+			if rest, pc.first = rest[size:], false; len(rest) == 0 {
+				break
+			}
+		}
+	}
+	if len(group) > 0 {
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// sizeOfLines is how many bytes the first n lines take, and at least one line.
+func sizeOfLines(b []byte, n int) int {
+	at := 0
+	for n = max(n, 1); n > 0 && at < len(b); n-- {
+		i := bytes.IndexByte(b[at:], '\n')
+		if i < 0 {
+			return len(b)
+		}
+		at += i + 1
+	}
+	return at
+}
+
+// afterLines is the position after groups of which each line is a document, and nothing is
+// wrong: it is known before these are parsed.
+func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
+	for _, pieces := range groups {
+		found := false
+		for _, pc := range pieces {
+			data, o := pc.data, pc.src.options
+			if pc.src.format != Lines || int64(len(data)) > o.documentLimit() ||
+				o.Encoding == UTF8 && checkUTF8(data) != nil {
+				return pos, false
+			}
+			if pc.first {
+				pos.docs, pos.lines = 0, 0
+				data = bytes.TrimPrefix(data, bom)
+			}
+			pos.docs += int64(bytes.Count(data, newline))
+			if n := len(data); n > 0 && data[n-1] != '\n' {
+				pos.docs++
+			}
+			found = found || len(data) > 0
+		}
+		if found {
+			pos.seq++
+		}
+	}
+	return pos, true
+}
+
+// parse splits pieces into documents. Mistakes in the text are kept until number knows their
+// line.
+func (p *parser) parse(pieces []piece) {
+	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
+	p.limit, p.long = math.MaxInt, -1
+	toCopy := 0
+	for _, pc := range pieces {
 		switch pc.src.format {
 		case JSONL, JSON, TREC, SMART, CSV, TSV:
 			toCopy += pc.size
 		}
+		p.limit = int(pc.src.options.documentLimit())
 	}
 	// The texts of a piece take at most as many bytes as the piece: with this room
 	// the arena does not move as it fills, and is not copied.
-	p.raw = room(p.raw, toRead)
 	p.arena = room(p.arena, toCopy)
-	for i := range t.pieces {
-		pc := &t.pieces[i]
+	for i := range pieces {
+		pc := &pieces[i]
 		data := pc.data
-		if data == nil {
-			have := len(p.raw)
-			p.raw = p.raw[:have+pc.size]
-			data = p.raw[have:]
-			if err := pc.src.readAt(data, pc.off); err != nil {
-				return err
-			}
-			tell(int64(pc.size))
-		}
 		if pc.first {
 			data = bytes.TrimPrefix(data, bom)
 		}
@@ -101,13 +201,12 @@ func (p *parser) parse(t *task, tell func(n int64)) error {
 		}
 		p.ends = append(p.ends, e)
 	}
-	return nil
 }
 
 // room returns an empty buffer for n bytes, the old one if it is large enough but not
 // left over from a document of exceptional size.
 func room(b []byte, n int) []byte {
-	if cap(b) > 16*chunkSize && n < chunkSize*2 {
+	if cap(b) > largePiece && n < chunkSize*2 {
 		b = nil
 	}
 	return slices.Grow(b[:0], n)
@@ -151,6 +250,9 @@ func (p *parser) split(s *source, data []byte, first, last bool) error {
 
 // add appends a document that has no ID of its own.
 func (p *parser) add(text []byte) {
+	if len(text) > p.limit && p.long < 0 {
+		p.long = len(p.docs)
+	}
 	p.docs = append(p.docs, Document{Text: text})
 	p.marks = append(p.marks, mark{start: len(p.ids), number: true})
 }
@@ -178,6 +280,9 @@ func (p *parser) number(pos position) (position, error) {
 		}
 		for i := done; i < e.docs; i++ {
 			pos.docs++
+			if i == p.long {
+				return pos, fmt.Errorf("%s: document %d: %w", e.src.path, pos.docs, e.src.options.errLong())
+			}
 			if m := &p.marks[i]; m.number {
 				m.start = len(p.ids)
 				p.ids = append(append(p.ids, e.src.name...), ':')

@@ -23,7 +23,7 @@ func (c *Corpus) start(ctx context.Context) (*feeder, []input, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &feeder{ctx: ctx, corpus: c, tell: func(int64) {}}
+	f := &feeder{ctx: ctx, corpus: c, tell: func(int64) {}, large: make(chan struct{}, 1)}
 	if progress := c.Options.Progress; progress != nil {
 		var total int64
 		for _, in := range inputs {
@@ -61,19 +61,23 @@ func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 		}
 		asked := true // the caller still wants documents
 		f.emit = func(t *task) error {
-			defer t.release(func(b []byte) { free = b })
+			defer f.release(t, func(b []byte) { free = b })
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := p.parse(t, f.tell); err != nil {
-				return err
+			groups, err := p.read(t, f.tell)
+			if err != nil {
+				return pos.place(err)
 			}
-			if pos, err = p.number(pos); err != nil {
-				return err
-			}
-			for _, d := range p.docs {
-				if asked = yield(d, nil); !asked {
-					return errStopped
+			for _, pieces := range groups {
+				p.parse(pieces)
+				if pos, err = p.number(pos); err != nil {
+					return err
+				}
+				for _, d := range p.docs {
+					if asked = yield(d, nil); !asked {
+						return errStopped
+					}
 				}
 			}
 			return nil
@@ -126,7 +130,7 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 		case tasks <- t:
 			return nil
 		case <-ctx.Done():
-			t.release(recycle)
+			f.release(t, recycle)
 			return ctx.Err()
 		}
 	}
@@ -147,7 +151,7 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 						fail(err)
 					}
 				}
-				t.release(recycle)
+				f.release(t, recycle)
 			}
 		})
 	}
@@ -158,11 +162,14 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	return context.Cause(ctx)
 }
 
-// batch turns a task into a batch and calls fn. An error in the text is returned
-// only after all tasks before have been found right, so that the first error in
-// the corpus is the one reported.
+// batch turns a task into a batch, or several if it has very many documents, and calls fn. An
+// error in the text is returned only after all tasks before have been found right, so
+// that the first error in the corpus is the one reported.
 func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64), fn func(int, *Batch) error) error {
-	err := p.parse(t, tell)
+	groups, err := p.read(t, tell)
+	if err == nil {
+		p.parse(groups[0])
+	}
 	var pos position
 	select {
 	case pos = <-t.in:
@@ -170,21 +177,41 @@ func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64
 		return ctx.Err()
 	}
 	if err != nil {
-		return err
+		return pos.place(err)
 	}
-	seq := pos.seq
-	if pos, err = p.number(pos); err != nil {
-		return err
+	told := false
+	if len(groups) > 1 {
+		if after, ok := pos.afterLines(groups); ok {
+			t.out <- after
+			told = true
+		}
 	}
-	t.out <- pos
-	if len(p.docs) == 0 {
-		return nil
+	for i, pieces := range groups {
+		if i > 0 {
+			p.parse(pieces)
+		}
+		seq := pos.seq
+		if pos, err = p.number(pos); err != nil {
+			return err
+		}
+		if i == len(groups)-1 && !told {
+			t.out <- pos
+		}
+		if len(p.docs) == 0 {
+			continue
+		}
+		if err := fn(worker, &Batch{Seq: seq, Docs: p.docs}); err != nil {
+			return err
+		}
 	}
-	return fn(worker, &Batch{Seq: seq, Docs: p.docs})
+	return nil
 }
 
 // release gives back what a task holds.
-func (t *task) release(recycle func([]byte)) {
+func (f *feeder) release(t *task, recycle func([]byte)) {
+	if t.large {
+		<-f.large
+	}
 	for _, p := range t.pieces {
 		if cap(p.data) >= chunkSize && cap(p.data) <= 4*chunkSize {
 			recycle(p.data)

@@ -49,6 +49,14 @@ type Options struct {
 	// Except names files and folders that are left out of the folders of Paths, such
 	// as one for results, whose last ones would be read as documents.
 	Except []string
+	// MaxDocument is how many bytes a document may have; 0 means 64 MB. A longer one is an error.
+	MaxDocument int64
+	// Memory bounds the working memory of who reads the corpus, in bytes; 0 means 2 GB. A
+	// document may take a 30th of it, since finding and counting its words takes many
+	// times its size.
+	Memory int64
+	// TempDir is where a decompressor puts what has no room in memory; "" for os.TempDir.
+	TempDir string
 	// Threads that parse documents; 0 means GOMAXPROCS.
 	Threads int
 	// Progress is told how many bytes of how many (0: unknown) have been read.

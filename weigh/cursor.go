@@ -20,13 +20,16 @@ type cursor struct {
 	i, end int    // in memory: the next word, and the first not to be read
 	at     uint32 // the next posting
 
-	in   spillReader
-	last uint64 // document before, in the spill file
+	piece int // postings are handed out in pieces of at most so many
+
+	in      spillReader
+	last    uint64 // document before, in the spill file
+	stretch int    // that it is in
 }
 
 // newCursor stands on the first word w of a run with from <= w < to.
-func newCursor(r *run, from, to []byte) (*cursor, error) {
-	c := &cursor{run: r, to: to}
+func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
+	c := &cursor{run: r, to: to, piece: v.piece}
 	if r.spilled == nil {
 		c.i, c.end = r.find(from), r.len()
 		if to != nil {
@@ -40,7 +43,7 @@ func newCursor(r *run, from, to []byte) (*cursor, error) {
 		c.done = true
 		return c, nil
 	}
-	c.in = spillReader{f: r.spilled.f, off: r.index[at].at, end: r.spilled.to}
+	c.in = spillReader{f: r.spilled.f, off: r.index[at].at, end: r.spilled.to, size: v.buffer}
 	err := c.next()
 	for err == nil && !c.done && bytes.Compare(c.word, from) < 0 {
 		err = c.next()
@@ -93,14 +96,14 @@ func (c *cursor) nextSpilled() error {
 		return nil
 	}
 	left, err := c.in.uvarint()
-	c.left, c.last = int(left), 0
+	c.left, c.last, c.stretch = int(left), 0, 0
 	return err
 }
 
 // fill decodes the next piece of the word's postings into docs and tfs, which
 // are empty afterwards if there are none left.
 func (c *cursor) fill() error {
-	n := min(c.left, pieceLen)
+	n := min(c.left, c.piece)
 	if n > cap(c.docsMem) {
 		c.docsMem, c.tfsMem = make([]uint32, max(64, n)), make([]uint32, max(64, n))
 	}
@@ -115,6 +118,12 @@ func (c *cursor) fill() error {
 }
 
 func (c *cursor) fillSpilled() error {
+	r := c.run
+	s := r.stretches[c.stretch]
+	next := uint64(r.count) // where the next stretch begins
+	if c.stretch+1 < len(r.stretches) {
+		next = uint64(r.stretches[c.stretch+1].first)
+	}
 	for i := range c.docs {
 		gap, err := c.in.uvarint()
 		if err != nil {
@@ -127,12 +136,25 @@ func (c *cursor) fillSpilled() error {
 			}
 		}
 		c.last += gap >> 1
-		if c.last >= uint64(len(c.run.docs)) {
-			return errSpill
+		if c.last >= next {
+			if c.last >= uint64(r.count) {
+				return errSpill
+			}
+			c.stretch = r.stretchOf(uint32(c.last), c.stretch)
+			s, next = r.stretches[c.stretch], uint64(r.count)
+			if c.stretch+1 < len(r.stretches) {
+				next = uint64(r.stretches[c.stretch+1].first)
+			}
 		}
-		c.docs[i], c.tfs[i] = c.run.docs[c.last], uint32(tf)
+		c.docs[i], c.tfs[i] = s.doc+uint32(c.last)-s.first, uint32(tf)
 	}
 	return nil
+}
+
+// stretchOf is the stretch that a document is in, which is behind the one given.
+func (r *run) stretchOf(doc uint32, after int) int {
+	behind := r.stretches[after+1:]
+	return after + sort.Search(len(behind), func(i int) bool { return behind[i].first > doc })
 }
 
 // yieldAll hands out the word's postings as they are.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/scratch"
 )
 
 // documents is what is kept of the documents of a corpus: lengths and IDs.
@@ -18,14 +19,21 @@ type documents struct {
 	k       []float32 // what the lengths come to in the formula, once there is a scorer
 	tokens  int64
 	bytes   int64
+
+	// Where lengths and IDs do not fit in memory: see docStore.
+	records, lengthPages *scratch.Pages
 }
 
-// docBatch is what is kept of the documents of a batch.
+// docBatch is what is kept of the documents of a batch. If it was spilled, there is only
+// the place of its record.
 type docBatch struct {
 	seq     int
+	docs    int
 	lengths []uint32
 	ids     []byte
 	idEnds  []uint32
+	at      int64 // of the record
+	idBytes int
 }
 
 func newDocBatch(seq, docs int) docBatch {
@@ -36,24 +44,37 @@ func (d *docBatch) add(id string, length int) {
 	d.lengths = append(d.lengths, uint32(length))
 	d.ids = append(d.ids, id...)
 	d.idEnds = append(d.idEnds, uint32(len(d.ids)))
+	d.docs++
 }
 
 // newDocuments numbers the documents of batches that came in any order.
 func newDocuments(batches []docBatch, tokens, bytes int64) (*documents, error) {
 	v := &documents{batches: batches, tokens: tokens, bytes: bytes}
+	docs, err := v.number()
+	if err != nil {
+		return nil, err
+	}
+	v.lengths = make([]uint32, 0, docs)
+	for i := range v.batches {
+		v.lengths = append(v.lengths, v.batches[i].lengths...)
+		v.batches[i].lengths = nil
+	}
+	return v, nil
+}
+
+// number brings the batches into order and counts their documents.
+func (v *documents) number() (docs int, err error) {
 	slices.SortFunc(v.batches, func(a, b docBatch) int { return cmp.Compare(a.seq, b.seq) })
 	for i, b := range v.batches {
 		if b.seq != i {
-			return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", i)
+			return 0, fmt.Errorf("weigh: batch %d of the corpus is missing", i)
 		}
-		v.base = append(v.base, uint32(len(v.lengths)))
-		v.lengths = append(v.lengths, b.lengths...)
-		v.batches[i].lengths = nil
-		if len(v.lengths) > math.MaxInt32 {
-			return nil, errors.New("weigh: more than 2147483647 documents")
+		v.base = append(v.base, uint32(docs))
+		if docs += b.docs; docs > math.MaxInt32 {
+			return 0, errors.New("weigh: more than 2147483647 documents")
 		}
 	}
-	return v, nil
+	return docs, nil
 }
 
 func (v *documents) id(i int) string {
@@ -61,21 +82,29 @@ func (v *documents) id(i int) string {
 	if !ok {
 		n--
 	}
-	for int(v.base[n])+len(v.batches[n].idEnds) <= i {
+	for int(v.base[n])+v.batches[n].docs <= i {
 		n++ // batches without documents share their base with the next
 	}
-	b, at := &v.batches[n], i-int(v.base[n])
+	b, at := v.batches[n], i-int(v.base[n])
+	if v.records != nil {
+		b = v.recordOf(b)
+	}
 	start := uint32(0)
 	if at > 0 {
 		start = b.idEnds[at-1]
 	}
-	return string(b.ids[start:b.idEnds[at]])
+	id := string(b.ids[start:b.idEnds[at]])
+	v.records.Touch(2)
+	return id
 }
 
 func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {
 	s, err := p.Scorer(uint64(len(v.lengths)), uint64(v.tokens))
 	if err != nil {
 		return nil, err
+	}
+	if v.records != nil {
+		return s, nil // no room
 	}
 	v.k = make([]float32, len(v.lengths))
 	for i, l := range v.lengths {
@@ -89,10 +118,11 @@ func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []floa
 	t := s.Term(uint64(df), 1)
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
 	tfs = tfs[:len(docs)]
-	if t.L {
+	if t.L || v.k == nil {
 		for i, d := range docs {
 			dst[i] = t.Score(tfs[i], v.lengths[d])
 		}
+		v.touch(docs)
 		return dst
 	}
 	// The steps of Score, with what the length comes to looked up.
@@ -102,4 +132,11 @@ func (v *documents) score(s *bm25.Scorer, df int, docs, tfs []uint32, dst []floa
 		dst[i] = weight/(1+x) + plus
 	}
 	return dst
+}
+
+// touch says that the lengths of documents were read.
+func (v *documents) touch(docs []uint32) {
+	if n := len(docs); n > 0 {
+		v.lengthPages.TouchSorted(n, docs[0], docs[n-1], 4)
+	}
 }

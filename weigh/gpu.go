@@ -308,12 +308,13 @@ func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, thr
 	}
 	v = &Inversion{docs: d, runs: g.runs, files: []*spillFile{g.file}}
 	for i, r := range v.runs {
-		if r.docs = numbersOf(g.ofRun[i], d); r.docs == nil {
-			for n := range sizeOf(g.ofRun[i]).docs {
-				r.docs = append(r.docs, uint32(n))
-			}
+		r.count = uint32(sizeOf(g.ofRun[i]).docs)
+		r.stretches = []stretch{{}}
+		if numbers := numbersOf(g.ofRun[i], d); numbers != nil {
+			r.stretches = stretchesOf(numbers)
 		}
 	}
+	v.planReading(g.host/readShare, threads)
 	return v, nil
 }
 

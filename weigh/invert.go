@@ -18,8 +18,8 @@ type InvertOptions struct {
 	// Threads, 0 for GOMAXPROCS. The result does not depend on it.
 	Threads int
 	// Memory bounds the working memory in bytes, 0 for 2 GB. What does not fit is
-	// sorted, put into TempDir and merged later. Outside the bound are the
-	// lengths and IDs of the documents and the text being read.
+	// sorted, put into TempDir and merged later. The bound is on what is in use: a
+	// program that sets debug.SetMemoryLimit to it as well keeps garbage within it, too.
 	Memory  int64
 	TempDir string // "" for os.TempDir
 	// Visit, if set, sees every batch before its words are counted, from worker
@@ -35,6 +35,24 @@ type InvertOptions struct {
 
 const defaultMemory = 2e9
 
+// How the memory is divided: the workers' tables have tableShare eighths of it, lengths and
+// IDs of documents and the buffers of merging one part in so many each. The rest is
+// for the text at hand, for what reads the words, and for the garbage collector.
+const (
+	tableShare    = 5
+	documentShare = 8
+	readShare     = 8
+
+	// threadMemory is about what a thread takes besides: a piece of text of 1 MB as it is,
+	// parsed and as words, another one that waits, and caches.
+	threadMemory = 12 << 20
+)
+
+// BoundThreads is how many of some threads may read text within so many bytes of memory.
+func BoundThreads(threads int, memory int64) int {
+	return int(max(1, min(int64(threads), memory/(2*threadMemory))))
+}
+
 // Inversion is a corpus turned around: for each word the documents that hold
 // it. Documents are numbered from 0 in corpus order. Several goroutines may
 // read it at once.
@@ -42,6 +60,8 @@ type Inversion struct {
 	runs  []*run
 	files []*spillFile
 	docs  *documents
+
+	buffer, piece int // of each cursor: bytes of a spilled run, postings
 
 	device *gpuPostings // instead of runs
 }
@@ -67,8 +87,9 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
+	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
-	corpus.Options.Threads = o.Threads
+	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
 	o.gpuAuto = autoGPU(o.Engine, Auto, c, o.Threads)
 	return invertBy(ctx, corpus.Batches, &o)
 }
@@ -96,9 +117,11 @@ type batches func(ctx context.Context, fn func(worker int, b *text.Batch) error)
 
 func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
 	workers := make([]*inverter, o.Threads)
+	store := &docStore{dir: o.TempDir, room: o.Memory / documentShare}
 	for i := range workers {
-		workers[i] = newInverter(o)
+		workers[i] = newInverter(o, store)
 	}
+	defer store.close()
 	defer func() {
 		if err != nil {
 			for _, w := range workers {
@@ -118,15 +141,12 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 		return nil, err
 	}
 
-	var list []docBatch
 	var tokens, bytes int64
 	for _, w := range workers {
-		list = append(list, w.docs...)
 		tokens += w.tokens
 		bytes += w.bytes
-		w.docs = nil
 	}
-	docs, err := newDocuments(list, tokens, bytes)
+	docs, err := store.documents(tokens, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +158,7 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
+		docs.close()
 		return nil, err
 	}
 	v = &Inversion{docs: docs}
@@ -147,6 +168,7 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 			v.files = append(v.files, w.file)
 		}
 	}
+	v.planReading(o.Memory/readShare, o.Threads)
 	return v, nil
 }
 
@@ -159,11 +181,15 @@ func (v *Inversion) Tokens() int64 { return v.docs.tokens }
 // TextBytes is the number of bytes of text in all documents.
 func (v *Inversion) TextBytes() int64 { return v.docs.bytes }
 
-// Lengths says how many words each document has.
+// Lengths says how many words each document has. It is valid until Close.
 func (v *Inversion) Lengths() []uint32 { return v.docs.lengths }
 
 // ID is the name of document i.
 func (v *Inversion) ID(i int) string { return v.docs.id(i) }
+
+// Forget lets go of lengths and IDs that are in memory although they are in files, too,
+// because there are more than memory is for. Those who read all of Lengths call it now and then.
+func (v *Inversion) Forget() { v.docs.forget() }
 
 // Close frees memory and temporary files.
 func (v *Inversion) Close() error {
@@ -172,6 +198,7 @@ func (v *Inversion) Close() error {
 		err = errors.Join(err, f.f.Close())
 	}
 	v.files, v.runs = nil, nil
+	err = errors.Join(err, v.docs.close())
 	if v.device != nil {
 		err = errors.Join(err, v.device.close())
 		v.device = nil

@@ -21,16 +21,17 @@ type inverter struct {
 	bytes  int64
 	tok    text.Tokens
 
-	docs []docBatch
+	docs *docStore
 	file *spillFile
 	runs []*run
 	post []uint32 // for the next run to be spilled
 }
 
-func newInverter(o *InvertOptions) *inverter {
+func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	return &inverter{
 		analyzer: o.Analyzer,
-		budget:   o.Memory / int64(o.Threads),
+		docs:     docs,
+		budget:   o.Memory / 8 * tableShare / int64(o.Threads),
 		tempDir:  o.TempDir,
 		table:    newTable(),
 	}
@@ -65,15 +66,15 @@ func (w *inverter) add(b *text.Batch) error {
 		}
 	}
 	w.end(&m)
-	w.docs = append(w.docs, d)
-	return nil
+	return w.docs.add(d)
 }
 
 // full says whether sorting what is held now would use up the worker's memory.
 func (w *inverter) full() bool {
 	const perWord = 48 // of sortRun, besides the table, the postings and the words
 	t := w.table
-	need := t.bytes() + w.log.bytes() + 4*int64(w.log.pairs) + int64(len(t.words)) + perWord*int64(t.len())
+	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
+		perWord*int64(t.len()) + 4*int64(t.stamp)
 	if t.len() > t.limit/8*7 { // about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
@@ -127,12 +128,7 @@ func (w *inverter) finish(base []uint32) {
 		w.runs = append(w.runs, r)
 	}
 	for _, r := range w.runs {
-		for _, m := range r.marks {
-			for i := range m.docs {
-				r.docs = append(r.docs, base[m.seq]+uint32(m.first+i))
-			}
-		}
-		r.marks = nil
+		r.number(base)
 	}
 	w.table, w.log, w.marks, w.post = nil, pairLog{}, nil, nil
 }

@@ -47,12 +47,29 @@ func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 // Postings are handed out and merged in pieces of at most so many.
 const pieceLen = 1 << 13
 
+// planReading divides memory among the cursors of all spilled runs for each of some threads:
+// two thirds for the bytes of the run, a third for postings, which take 8 bytes each.
+func (v *Inversion) planReading(memory int64, threads int) {
+	spilled := 0
+	for _, r := range v.runs {
+		if r.spilled != nil {
+			spilled++
+		}
+	}
+	v.buffer, v.piece = spillBuffer, pieceLen
+	if spilled > 0 {
+		each := memory / int64(spilled*threads)
+		v.buffer = int(max(minSpillBuffer, min(each/3*2, spillBuffer)))
+		v.piece = max(minSpillBuffer/16, min(v.buffer/16, pieceLen))
+	}
+}
+
 // terms yields the words w with from <= w < to; nil is no bound.
 func (v *Inversion) terms(ctx context.Context, from, to []byte) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		m := merger{docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
 		for _, r := range v.runs {
-			c, err := newCursor(r, from, to)
+			c, err := v.newCursor(r, from, to)
 			if err != nil {
 				yield(Term{}, err)
 				return

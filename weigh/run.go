@@ -22,11 +22,45 @@ type run struct {
 
 	spilled *spilled // in a spill file
 
-	marks []mark   // the documents that the run calls 0, 1, 2, ... and
-	docs  []uint32 // their numbers in the corpus
+	marks []mark // the documents that the run calls 0, 1, 2, ... and their numbers in the corpus:
+	docs  []uint32
+	// Of a spilled run, which is to take little memory, stretches of documents that follow
+	// each other, in both orders.
+	stretches []stretch
+	count     uint32 // of documents
 
 	// index holds every so many-th word, to begin reading in the middle.
 	index []sample
+}
+
+// stretch is documents from number first of a run, and number doc of the corpus, on.
+type stretch struct{ first, doc uint32 }
+
+// number is called when the number of each batch's first document is known.
+func (r *run) number(base []uint32) {
+	first := uint32(0)
+	for _, m := range r.marks {
+		doc := base[m.seq] + uint32(m.first)
+		if r.spilled != nil {
+			r.stretches = append(r.stretches, stretch{first, doc})
+		} else {
+			for i := range uint32(m.docs) {
+				r.docs = append(r.docs, doc+i)
+			}
+		}
+		first += uint32(m.docs)
+	}
+	r.count, r.marks = first, nil
+}
+
+// stretchesOf are the stretches of documents with these numbers in the corpus.
+func stretchesOf(docs []uint32) (list []stretch) {
+	for i, d := range docs {
+		if i == 0 || d != docs[i-1]+1 {
+			list = append(list, stretch{uint32(i), d})
+		}
+	}
+	return list
 }
 
 // sample is a place where reading a run may begin.

@@ -128,11 +128,16 @@ func (w *runWriter) finish() (*run, error) {
 type spillReader struct {
 	f        *os.File
 	off, end int64
+	size     int // of the buffer
 	buf      []byte
 	rest     []byte // not yet read part of buf
 }
 
-const spillBuffer = 1 << 17
+// Buffers of a cursor: as large as is of use, and as small as may be.
+const (
+	spillBuffer    = 1 << 17
+	minSpillBuffer = 1 << 12
+)
 
 var errSpill = errors.New("read temporary file: it has changed")
 
@@ -142,7 +147,7 @@ func (s *spillReader) need(n int) error {
 		return nil
 	}
 	if n > cap(s.buf) {
-		size := min(int64(max(spillBuffer, n)), int64(len(s.rest))+s.end-s.off)
+		size := min(int64(max(s.size, n)), int64(len(s.rest))+s.end-s.off)
 		s.buf = append(make([]byte, 0, size), s.rest...)
 		s.rest = s.buf
 	}

@@ -132,7 +132,11 @@ func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 	if o.Method == Sequential {
 		o.Threads = 1
 	}
-	corpus.Options.Threads = o.Threads
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	o.Threads = BoundThreads(o.Threads, o.Memory)
+	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
 	o.gpuAuto = autoGPU(o.Engine, o.Method, c, o.Threads)
 	return weigh(ctx, corpus.Batches, o)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/text"
 )
 
@@ -17,6 +18,7 @@ type corpusFlags struct {
 	analyzerName string
 	encoding     string
 	skipBad      bool
+	maxDocument  bytesize.Size
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -29,6 +31,8 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id, docno, docid or the like)")
 	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
+	c.maxDocument = 64 * bytesize.MB
+	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
 		"encoding": {"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}})
@@ -46,16 +50,18 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		skip = a.skip
 	}
 	return &text.Corpus{Paths: paths, Options: text.Options{
-		Format:   c.format,
-		Fields:   c.fields,
-		IDField:  c.idField,
-		Encoding: c.encodingOf(),
-		Except:   results,
-		Threads:  a.textThreads(),
-		Progress: a.progress("reading"),
-		Note:     a.note,
-		SkipBad:  skip,
-		Log:      a.log,
+		Format:      c.format,
+		Fields:      c.fields,
+		IDField:     c.idField,
+		Encoding:    c.encodingOf(),
+		Except:      results,
+		Memory:      int64(a.memory),
+		MaxDocument: int64(c.maxDocument),
+		Threads:     a.textThreads(),
+		Progress:    a.progress("reading"),
+		Note:        a.note,
+		SkipBad:     skip,
+		Log:         a.log,
 	}}
 }
 

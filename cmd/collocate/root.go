@@ -13,6 +13,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/weigh"
 )
 
 // app is what all verbs share: the global flags and the three streams.
@@ -149,6 +150,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	if a.engine == engine.GPU && cmd.Annotations[gpuAnnotation] == "" {
 		return usagef("--engine gpu: %shas no GPU engine; use auto, multicore or sequential", verbPath(cmd))
 	}
+	a.boundMemory(cmd)
 	if a.verbose {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, nil))
 	}
@@ -167,13 +169,9 @@ const minGPUMemory = 64 * bytesize.MB
 // maxThreads is more than any machine has cores; each thread costs memory.
 const maxThreads = 1024
 
-// threadMemory is about what a thread takes that reads or makes text: a chunk of some
-// 1 MB as it is, parsed, as words and as what is made of them, and another one waiting.
-const threadMemory = 16 * bytesize.MB
-
 // textThreads is --threads, or fewer if --memory has no room for so many.
 func (a *app) textThreads() int {
-	n := min(a.threads, int(a.memory/threadMemory))
+	n := weigh.BoundThreads(a.threads, int64(a.memory))
 	if n < a.threads {
 		a.log.Info("fewer threads, to stay within --memory", "threads", n, "wanted", a.threads, "memory", a.memory)
 	}

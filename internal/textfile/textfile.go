@@ -14,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/collocate/collocate/internal/zstdlong"
 )
 
 // HeadSize is how many bytes Codec and WhyNotText want to see, if there are so many.
@@ -40,7 +42,13 @@ func Codec(head []byte) string {
 // Decompress undoes what Codec says of r. concurrent lets zstd read ahead on other
 // cores. The function it returns frees what the decoder holds; it does not close r.
 func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
-	head, err := r.Peek(10)
+	return DecompressWithin(r, maxWindow, "", concurrent)
+}
+
+// DecompressWithin is Decompress with a bound on the memory for plain text that zstd refers
+// back to. Beyond, this is in a file in tempDir ("" for the system's place), and slower.
+func DecompressWithin(r *bufio.Reader, window int64, tempDir string, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
+	head, err := r.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, "", nil, err
 	}
@@ -50,7 +58,13 @@ func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec st
 	case "gzip":
 		z, err = gzip.NewReader(r)
 	case "zstd":
-		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(maxWindow)}
+		var h zstd.Header
+		if h.Decode(head) == nil && h.WindowSize > uint64(window) && h.WindowSize <= maxWindow {
+			long := zstdlong.NewReader(r, window, tempDir)
+			z, free = long, func() { long.Close() }
+			break
+		}
+		opts := []zstd.DOption{zstd.WithDecoderMaxWindow(uint64(min(window, maxWindow)))}
 		if !concurrent {
 			opts = append(opts, zstd.WithDecoderConcurrency(1))
 		}
@@ -140,6 +154,9 @@ type named struct {
 
 func (n *named) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		return got, errors.New("the zstd data refers further back than there is memory for; allow more, or decompress it first")
+	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("the %s data is broken: %w", n.codec, err)
 	}

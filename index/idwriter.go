@@ -1,0 +1,350 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// idWriter writes the four sections of the ID store.
+type idWriter struct {
+	docs   int
+	id     func(int) string
+	byRank []uint32 // the documents in the order of their IDs; found if it is nil
+
+	unique  bool   // IDs that are not are an error
+	room    int64  // bytes for sorting; what is beyond goes to files in
+	tempDir string // this folder
+
+	ranked *scratch.Pages // byRank, if it is in a file
+	runs   []idRun        // where it comes from, parts of
+	sorted *scratch.Pages // this file
+}
+
+// idShare is the part of the memory that sorting IDs may take.
+const idShare = 8
+
+func (w *idWriter) write(out *sections.Writer) error {
+	defer w.close()
+	if w.byRank == nil {
+		if err := w.rank(); err != nil {
+			return err
+		}
+	}
+	starts := scratch.Numbers{Dir: w.tempDir}
+	defer starts.Close()
+	if err := w.writeBlocks(out, &starts); err != nil {
+		return err
+	}
+	if err := starts.Copy(out, "id-starts"); err != nil {
+		return err
+	}
+	return errors.Join(w.writeRanks(out), w.writeDocs(out))
+}
+
+// writeBlocks writes the IDs in their order.
+func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) error {
+	if err := out.Begin("ids"); err != nil {
+		return err
+	}
+	var e idEncoder
+	var at uint64
+	var buf []byte
+	flush := func() error {
+		buf = e.endRun(buf)
+		at += uint64(len(buf))
+		_, err := out.Write(buf)
+		buf = buf[:0]
+		return errors.Join(err, starts.Add(at))
+	}
+	i, last, lastDoc := 0, []byte(nil), 0
+	err := w.each(func(doc int, id []byte) error {
+		if w.unique && i > 0 && bytes.Equal(id, last) {
+			return &DuplicateIDError{string(id), lastDoc, doc}
+		}
+		last, lastDoc = append(last[:0], id...), doc
+		if i%idsPerBlock == 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		i++
+		buf = e.add(buf, id)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// each calls fn with the IDs in their order.
+func (w *idWriter) each(fn func(doc int, id []byte) error) error {
+	if w.runs != nil {
+		return w.merge(fn)
+	}
+	for i := range w.docs {
+		d := i
+		if len(w.byRank) > 0 {
+			d = int(w.byRank[i])
+		}
+		if err := fn(d, []byte(w.id(d))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranksAtATime is a multiple of 8, so that what is packed ends with a whole byte.
+const ranksAtATime = 1 << 20
+
+// writeRanks writes the rank of each document. Of those that are in a file it finds, each time it
+// reads that, as many as there is room for.
+func (w *idWriter) writeRanks(out *sections.Writer) error {
+	if err := out.Begin("id-ranks"); err != nil || len(w.byRank) == 0 {
+		return err
+	}
+	room := w.docs
+	if w.ranked != nil {
+		room = max(int(w.room/4)&^7, ranksAtATime)
+	}
+	ranks := make([]uint32, min(room, w.docs))
+	var packed []byte
+	for from := 0; from < w.docs; from += room {
+		part := ranks[:min(room, w.docs-from)]
+		for i := 0; i < w.docs; i += ranksAtATime {
+			for k, d := range w.byRank[i:min(i+ranksAtATime, w.docs)] {
+				if at := int(d) - from; uint(at) < uint(len(part)) {
+					part[at] = uint32(i + k)
+				}
+			}
+			w.ranked.Touch(4 * ranksAtATime / scratch.PageBytes)
+		}
+		for len(part) > 0 {
+			n := min(len(part), ranksAtATime)
+			packed = packTail(packed[:0], part[:n], idBits(w.docs))
+			if _, err := out.Write(packed); err != nil {
+				return err
+			}
+			part = part[n:]
+		}
+	}
+	_, err := out.Write(make([]byte, tailPad))
+	return err
+}
+
+// writeDocs writes the document of each rank.
+func (w *idWriter) writeDocs(out *sections.Writer) error {
+	if err := out.Begin("id-docs"); err != nil || len(w.byRank) == 0 {
+		return err
+	}
+	var packed []byte
+	for i := 0; i < w.docs; i += ranksAtATime {
+		packed = packTail(packed[:0], w.byRank[i:min(i+ranksAtATime, w.docs)], idBits(w.docs))
+		if _, err := out.Write(packed); err != nil {
+			return err
+		}
+		w.ranked.Touch(4 * ranksAtATime / scratch.PageBytes)
+	}
+	_, err := out.Write(make([]byte, tailPad))
+	return err
+}
+
+// rank finds the documents in the order of their IDs: an empty slice, not nil, if that
+// is their own order.
+func (w *idWriter) rank() error {
+	w.byRank = []uint32{}
+	sorted := true
+	var before, id []byte
+	size := int64(0)
+	for d := 0; d < w.docs; d++ {
+		id = append(id[:0], w.id(d)...)
+		sorted = sorted && (d == 0 || compareIDs(before, id) <= 0)
+		before, id = id, before
+		size += int64(len(before)) + idBytes
+	}
+	switch {
+	case sorted:
+		return nil
+	case size <= w.room:
+		s := idSorter{}
+		for d := range w.docs {
+			s.add(uint32(d), w.id(d))
+		}
+		w.byRank = s.sort()
+		return nil
+	}
+	return w.sortRuns()
+}
+
+// idSorter sorts IDs in memory.
+type idSorter struct {
+	first uint32 // document
+	blob  []byte
+	ends  []uint64
+	docs  []uint32
+}
+
+// idBytes is what it takes for each besides the ID.
+const idBytes = 8 + 4
+
+func (s *idSorter) add(doc uint32, id string) {
+	if len(s.docs) == 0 {
+		s.first, s.ends = doc, append(s.ends[:0], 0)
+	}
+	s.blob = append(s.blob, id...)
+	s.ends = append(s.ends, uint64(len(s.blob)))
+	s.docs = append(s.docs, doc)
+}
+
+func (s *idSorter) bytes() int64 { return int64(len(s.blob)) + idBytes*int64(len(s.docs)) }
+
+func (s *idSorter) of(doc uint32) []byte {
+	return s.blob[s.ends[doc-s.first]:s.ends[doc-s.first+1]]
+}
+
+// sort returns the documents in the order of their IDs, equal ones by number.
+func (s *idSorter) sort() []uint32 {
+	slices.SortFunc(s.docs, func(a, b uint32) int {
+		return cmp.Or(compareIDs(s.of(a), s.of(b)), cmp.Compare(a, b))
+	})
+	return s.docs
+}
+
+func (s *idSorter) reset() { s.blob, s.docs = s.blob[:0], s.docs[:0] }
+
+// idRun is a sorted part of the IDs in a file: document and length as uvarints, then the ID.
+type idRun struct{ from, to int64 }
+
+// sortRuns sorts IDs that do not fit in memory: parts of them, each a run in a file. What the
+// merge of all runs gives is in the order of the IDs, and byRank is written beside.
+func (w *idWriter) sortRuns() error {
+	f, err := scratch.Create(w.tempDir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var s idSorter
+	var head []byte
+	spill := func() error {
+		run := idRun{from: f.Size()}
+		for _, d := range s.sort() {
+			id := s.of(d)
+			head = appendUvarints(head[:0], uint64(d), uint64(len(id)))
+			if _, err := f.Write(head); err != nil {
+				return err
+			}
+			if _, err := f.Write(id); err != nil {
+				return err
+			}
+		}
+		run.to = f.Size()
+		w.runs = append(w.runs, run)
+		s.reset()
+		return nil
+	}
+	for d := range w.docs {
+		s.add(uint32(d), w.id(d))
+		if s.bytes() > w.room/2 || d == w.docs-1 {
+			if err := spill(); err != nil {
+				return err
+			}
+		}
+	}
+	w.sorted, err = f.Map(w.room / 2)
+	return err
+}
+
+// merge calls fn with all IDs in order and writes byRank.
+func (w *idWriter) merge(fn func(doc int, id []byte) error) error {
+	ranked, err := scratch.Create(w.tempDir)
+	if err != nil {
+		return err
+	}
+	defer ranked.Close()
+	var heap idHeap
+	for _, r := range w.runs {
+		c := &idCursor{data: w.sorted.Data[r.from:r.to]}
+		if c.next() {
+			heap = append(heap, c)
+		}
+	}
+	for i := len(heap)/2 - 1; i >= 0; i-- {
+		heap.down(i)
+	}
+	read := 0
+	for len(heap) > 0 {
+		c := heap[0]
+		if err := errors.Join(fn(int(c.doc), c.id), sections.Put(ranked, []uint32{c.doc})); err != nil {
+			return err
+		}
+		if read += len(c.id) + 4; read >= scratch.PageBytes {
+			read = 0
+			w.sorted.Touch(1)
+		}
+		if !c.next() {
+			heap[0] = heap[len(heap)-1]
+			heap = heap[:len(heap)-1]
+		}
+		heap.down(0)
+	}
+	if w.ranked, err = ranked.Map(w.room / 4); err != nil {
+		return err
+	}
+	w.byRank, err = sections.View[uint32](w.ranked.Data)
+	return err
+}
+
+func (w *idWriter) close() {
+	w.ranked.Close()
+	w.sorted.Close()
+}
+
+// idCursor walks over a run.
+type idCursor struct {
+	data []byte
+	doc  uint32
+	id   []byte
+}
+
+// next goes to the next ID; false if there is none.
+func (c *idCursor) next() bool {
+	if len(c.data) == 0 {
+		return false
+	}
+	doc, n := binary.Uvarint(c.data)
+	size, m := binary.Uvarint(c.data[n:])
+	c.doc = uint32(doc)
+	c.id = c.data[n+m : n+m+int(size)]
+	c.data = c.data[n+m+int(size):]
+	return true
+}
+
+// idHeap has the cursor with the least ID first, of equal ones that with the lowest document.
+type idHeap []*idCursor
+
+func (h idHeap) less(i, j int) bool {
+	return cmp.Or(compareIDs(h[i].id, h[j].id), cmp.Compare(h[i].doc, h[j].doc)) < 0
+}
+
+// down puts cursor i where it belongs among those below it.
+func (h idHeap) down(i int) {
+	for {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(h) && h.less(child, least) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}

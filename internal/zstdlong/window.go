@@ -1,0 +1,140 @@
+package zstdlong
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxWindowSize is what `zstd --long=31` asks for.
+const maxWindowSize = 1 << 31
+
+// window stores up to size bytes of data: all of them in a file, as a circular buffer, and
+// the last ones in memory too. Most references are to those. The file is written
+// with plain writes and read through a map, whose pages are dropped when too many of them
+// are resident.
+type window struct {
+	memory int64 // bytes for recent, and for resident pages
+	dir    string
+
+	size   int
+	total  int    // bytes saved
+	recent []byte // the last ones
+	most   int    // length at which half of recent is cut off
+	file   *os.File
+	mapped []byte
+
+	touched  []uint64 // pages of the map that may be resident, a bit each
+	resident int      // so many of them
+}
+
+// pageShift is the size of what a page fault makes resident: the system maps what its cache
+// has around the place that was read.
+const pageShift = 16
+
+// reset clears stored data and configures window size.
+func (w *window) reset(size int) error {
+	w.total, w.recent = 0, w.recent[:0]
+	if size == w.size {
+		return nil
+	}
+	if err := w.close(); err != nil {
+		return err
+	}
+	w.size = size
+	w.most = int(min(int64(2*size), max(w.memory/2, 1<<19)))
+	w.recent = make([]byte, 0, w.most)
+	if w.size <= w.most/2 {
+		return nil // all of it is in memory
+	}
+	f, err := os.CreateTemp(w.dir, "collocate-window-*")
+	if err != nil {
+		return fmt.Errorf("create temporary file: %w", err)
+	}
+	w.file = f
+	if err := os.Remove(f.Name()); err != nil {
+		return fmt.Errorf("unlink temporary file: %w", err)
+	}
+	if err := f.Truncate(int64(size)); err != nil {
+		return fmt.Errorf("make temporary file: %w", err)
+	}
+	if w.mapped, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+		return fmt.Errorf("map temporary file: %w", err)
+	}
+	w.touched = make([]uint64, size>>(pageShift+6)+1)
+	return nil
+}
+
+func (w *window) close() error {
+	var err error
+	if w.mapped != nil {
+		err = unix.Munmap(w.mapped)
+	}
+	if w.file != nil {
+		w.file.Close()
+	}
+	w.mapped, w.file, w.size = nil, nil, 0
+	return err
+}
+
+// len returns the number of stored bytes.
+func (w *window) len() uint32 { return uint32(min(w.total, w.size)) }
+
+// save stores up to size last bytes from the buf.
+func (w *window) save(buf []byte) error {
+	if len(buf) > w.size { // the window of a short frame; nobody refers further back
+		w.total += len(buf) - w.size
+		buf = buf[len(buf)-w.size:]
+	}
+	if len(w.recent)+len(buf) > w.most {
+		keep := w.most / 2
+		w.recent = append(w.recent[:0], w.recent[max(0, len(w.recent)-keep):]...)
+	}
+	w.recent = append(w.recent, buf...)
+	if w.file != nil {
+		at := w.total % w.size
+		n := min(len(buf), w.size-at)
+		if _, err := w.file.WriteAt(buf[:n], int64(at)); err != nil {
+			return fmt.Errorf("write temporary file: %w", err)
+		}
+		if _, err := w.file.WriteAt(buf[n:], 0); err != nil {
+			return fmt.Errorf("write temporary file: %w", err)
+		}
+	}
+	w.total += len(buf)
+	return nil
+}
+
+// appendTo appends stored bytes between from and to indices to the buf.
+// Index from must be less or equal to index to and to must be less or equal to w.len().
+func (w *window) appendTo(buf []byte, from, to uint32) []byte {
+	n, back := int(to-from), int(w.len()-from) // bytes, and how far back they begin
+	if at := len(w.recent) - back; at >= 0 {
+		return append(buf, w.recent[at:at+n]...)
+	}
+	for n > 0 {
+		at := (w.total - back) % w.size
+		part := w.mapped[at:min(at+n, w.size)]
+		buf = append(buf, part...)
+		w.touch(at, at+len(part))
+		n, back = n-len(part), back-len(part)
+	}
+	return buf
+}
+
+// touch notes that a part of the map was read.
+func (w *window) touch(from, to int) {
+	for page := from >> pageShift; page <= (to-1)>>pageShift; page++ {
+		if bit := uint64(1) << (page & 63); w.touched[page>>6]&bit == 0 {
+			w.touched[page>>6] |= bit
+			w.resident++
+		}
+	}
+	if int64(w.resident)<<pageShift < w.memory/2 {
+		return
+	}
+	_ = unix.Madvise(w.mapped, unix.MADV_DONTNEED) // if not, the system takes pages when it must
+	clear(w.touched)
+	w.resident = 0
+}

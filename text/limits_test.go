@@ -1,0 +1,103 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A document over the bound ends the reading with its file and place, wherever it begins, in a
+// plain or a compressed file, and whatever the format. One of just the bound is read.
+func TestMaxDocument(t *testing.T) {
+	const limit = 3 << 20
+	short := strings.Repeat("some words in a line\n", 60000)
+	words := func(n int) string { return strings.Repeat("word ", n/5+1)[:n] }
+	for _, c := range []struct {
+		name   string
+		format Format
+		text   string
+		want   string // "" if it is right
+	}{
+		{"at the bound", Lines, "a\n" + words(limit) + "\nb\n", ""},
+		{"one byte more", Lines, "a\n" + words(limit+1) + "\nb\n", "f: document 2: a document of more than 3.15MB"},
+		{"no end", Lines, "a\n" + words(9<<20), "f: line 2, from byte 2 on: a document of more than"},
+		{"later", Lines, short + words(9<<20) + "\n" + short, "f: line 60001, from byte 1260000 on: a document"},
+		{"at a border", Lines, words(1<<20-1) + "\n" + words(9<<20), "f: line 2, from byte 1048576 on: a document"},
+		{"JSON", JSONL, "{\"text\":\"a\"}\n{\"text\":\"" + words(9<<20) + "\"}\n", "f: line 2, from byte 13 on: a document"},
+		{"JSON later", JSONL, strings.Repeat("{\"text\":\"some words\"}\n", 60000) + "{\"text\":\"" + words(9<<20) + "\"}\n", "f: line 60001, from byte 1320000 on: a document"},
+		{"a whole file", File, words(9 << 20), "f: line 1, from byte 0 on: a document"},
+		{"TREC", TREC, "<DOC>\n<DOCNO>1</DOCNO>\n" + strings.Repeat(words(99)+"\n", 90000), "f: line "},
+		{"CSV", CSV, "id,text\n1,\"" + strings.Repeat(words(99)+"\n", 90000), "f: line "},
+	} {
+		for codec, text := range map[string][]byte{"plain": []byte(c.text), "zstd": zstded([]byte(c.text))} {
+			path := write(t, filepath.Join(t.TempDir(), "f"), text)
+			for _, threads := range []int{1, 3} {
+				corpus := &Corpus{Paths: []string{path}, Options: Options{Format: c.format, MaxDocument: limit, Threads: threads}}
+				_, err := readBatches(corpus)
+				if got := strings.ReplaceAll(messageOf(err), path, "f"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+					t.Errorf("%s, %s, %d threads: %.200q, want %q", c.name, codec, threads, got, c.want)
+				}
+				var last error
+				for _, err := range corpus.All(context.Background()) {
+					last = err
+				}
+				if messageOf(last) != messageOf(err) {
+					t.Errorf("%s, %s: one by one %q, in batches %q", c.name, codec, messageOf(last), messageOf(err))
+				}
+			}
+		}
+	}
+}
+
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// A small file that holds one huge line ends in an error without growing.
+func TestBomb(t *testing.T) {
+	bomb := zstded(bytes.Repeat([]byte("a"), 300<<20))
+	path := write(t, filepath.Join(t.TempDir(), "f.zst"), bomb)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{MaxDocument: 4 << 20}})
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "f.zst: line 1, from byte 0 on: a document of more than 4.19MB; --max-document") {
+		t.Errorf("%d bytes of text in %d: %v", 300<<20, len(bomb), err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
+		t.Errorf("took %d bytes", got)
+	}
+}
+
+// A document may take a part of the memory only, and the error says so.
+func TestDocumentsWithinMemory(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("word "), 1<<20))
+	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 60_000_000}})
+	if err == nil || !strings.Contains(err.Error(), "more than 2MB, for which 60MB of memory are too little; --memory") {
+		t.Error(err)
+	}
+}
+
+// Lines of one byte come in batches of bounded size, and are numbered as ever.
+func TestManyShortLines(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("\n"), 3<<20))
+	want, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Threads: 1}})
+	if err != nil || len(want) != 3<<20 {
+		t.Fatalf("%d documents, %v", len(want), err)
+	}
+	err = (&Corpus{Paths: []string{path}, Options: Options{Threads: 3}}).Batches(context.Background(), func(_ int, b *Batch) error {
+		if len(b.Docs) > maxBatchDocs {
+			t.Errorf("batch %d has %d documents", b.Seq, len(b.Docs))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,129 @@
+package weigh
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// docStore collects what is kept of documents from several workers. Beyond its room it
+// writes the record of each batch to a temporary file: the IDs and zeros up to a multiple
+// of 4 bytes, the lengths, the ends of the IDs.
+type docStore struct {
+	dir  string
+	room int64 // bytes that may be held
+
+	mu   sync.Mutex
+	list []docBatch
+	held int64
+	file *scratch.File
+}
+
+// add takes a batch.
+func (s *docStore) add(d docBatch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, d)
+	s.held += int64(4*cap(d.lengths) + 4*cap(d.idEnds) + cap(d.ids))
+	if s.held <= s.room {
+		return nil
+	}
+	unspilled := s.list[len(s.list)-1:]
+	if s.file == nil {
+		f, err := scratch.Create(s.dir)
+		if err != nil {
+			return err
+		}
+		s.file, unspilled = f, s.list
+	}
+	for i := range unspilled {
+		if err := s.spill(&unspilled[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *docStore) spill(d *docBatch) error {
+	d.at, d.idBytes = s.file.Size(), len(d.ids)
+	_, err := s.file.Write(append(d.ids, make([]byte, -len(d.ids)&3)...))
+	if err := errors.Join(sections.Put(s.file, d.lengths), sections.Put(s.file, d.idEnds), err); err != nil {
+		return err
+	}
+	d.lengths, d.idEnds, d.ids = nil, nil, nil
+	return nil
+}
+
+// documents numbers all documents.
+func (s *docStore) documents(tokens, bytes int64) (*documents, error) {
+	list := s.list
+	s.list = nil
+	if s.file == nil {
+		return newDocuments(list, tokens, bytes)
+	}
+	v := &documents{batches: list, tokens: tokens, bytes: bytes}
+	err := s.mapRecords(v)
+	if err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// mapRecords brings the lengths together and makes the IDs readable.
+func (s *docStore) mapRecords(v *documents) (err error) {
+	if _, err := v.number(); err != nil {
+		return err
+	}
+	if v.records, err = s.file.Map(s.room / 2); err != nil {
+		return err
+	}
+	lengths, err := scratch.Create(s.dir)
+	if err != nil {
+		return err
+	}
+	defer lengths.Close()
+	for _, b := range v.batches {
+		record := v.recordOf(b)
+		if err := sections.Put(lengths, record.lengths); err != nil {
+			return err
+		}
+		v.records.Touch(4*b.docs/scratch.PageBytes + 1)
+	}
+	if v.lengthPages, err = lengths.Map(s.room / 2); err != nil {
+		return err
+	}
+	v.lengths, err = sections.View[uint32](v.lengthPages.Data)
+	return err
+}
+
+// close gives the file back, which what was mapped of it outlives.
+func (s *docStore) close() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}
+
+// recordOf is a spilled batch as it lies in the file.
+func (v *documents) recordOf(b docBatch) docBatch {
+	data := v.records.Data[b.at:]
+	b.ids = data[:b.idBytes]
+	data = data[(b.idBytes+3)&^3:]
+	b.lengths, _ = sections.View[uint32](data[:4*b.docs])
+	b.idEnds, _ = sections.View[uint32](data[4*b.docs : 8*b.docs])
+	return b
+}
+
+// forget makes nothing of the documents resident that is in files.
+func (v *documents) forget() {
+	v.records.Drop()
+	v.lengthPages.Drop()
+}
+
+func (v *documents) close() error {
+	v.lengths = nil
+	return errors.Join(v.records.Close(), v.lengthPages.Close())
+}
