@@ -70,50 +70,137 @@ func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	}
 }
 
-// The p-value of a pattern is found by relabelling and mining anew.
-func TestSignificanceCountsTheRelabellingsThatReachTheIndex(t *testing.T) {
+// What a null gives is found by drawing its points and mining by the definition.
+func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	const rounds = 9
-	for c := range 150 {
+	const rounds = 7
+	for c := range 120 {
 		pts, opt := randomCase(r)
+		null := points.Nulls[c%len(points.Nulls)]
+		if opt.Geographic { // all over the world, which only relabelling can do
+			null = points.Relabel
+			pts.CRS = points.WGS84
+		}
 		s := mustSurvey(t, pts, opt)
 		res, err := s.Mine(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Significance(t.Context(), res.Patterns, rounds, 42)
+		got, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: rounds, Null: null, Seed: 42})
+		if len(res.Patterns) == 0 || err != nil && strings.Contains(err.Error(), "needs an area") {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits := make([]int, len(res.Patterns))
+		model, err := points.NewNullModel(pts, null, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, sum := make([]int, len(res.Patterns)), make([]float64, len(res.Patterns))
 		for round := range rounds {
-			shuffled := *pts
-			shuffled.Feature = slices.Clone(pts.Feature)
-			source := rand.New(rand.NewPCG(42, uint64(round)))
-			source.Shuffle(pts.Len(), func(i, j int) {
-				shuffled.Feature[i], shuffled.Feature[j] = shuffled.Feature[j], shuffled.Feature[i]
-			})
-			near := oracleNear(&shuffled, opt)
+			moved := model.Draw(42, round)
+			near := oracleNear(moved, opt)
 			for i, p := range res.Patterns {
-				instances := oracleInstances(&shuffled, near, p.Features)
-				reached := true
+				instances := oracleInstances(moved, near, p.Features)
+				index := 1.0
 				for k, f := range p.Features {
 					distinct := map[int]bool{}
 					for _, inst := range instances {
 						distinct[inst[k]] = true
 					}
-					reached = reached && float64(len(distinct))/float64(res.Totals[f]) >= p.Index
+					index = min(index, float64(len(distinct))/float64(res.Totals[f]))
 				}
-				if reached {
+				sum[i] += index
+				if index >= p.Index {
 					hits[i]++
 				}
 			}
 		}
 		for i := range hits {
-			if want := float64(1+hits[i]) / (1 + rounds); got[i] != want {
-				t.Fatalf("case %d: pattern %v has p %v, want %v\n%s", c, res.Patterns[i].Features, got[i], want, describe(pts, opt))
+			if want := float64(1+hits[i]) / (1 + rounds); got[i].P != want || math.Abs(got[i].Expected-sum[i]/rounds) > 1e-12 || got[i].Q < got[i].P {
+				t.Fatalf("case %d, %s: pattern %v has %+v, want p %v, expected %v\n%s", c, null, res.Patterns[i].Features, got[i], want, sum[i]/rounds, describe(pts, opt))
 			}
 		}
+	}
+}
+
+// Independent features, clustered or not, are rarely found to belong together, and
+// attraction among clustered features nearly always.
+func TestSignificanceIsCalibrated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	draw := func(seed uint64, clustered bool, beside int) *Points {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		var b points.Builder
+		var first [][2]float64
+		for f := range 5 {
+			var centres [][2]float64
+			for range 6 {
+				centres = append(centres, [2]float64{100 * rng.Float64(), 100 * rng.Float64()})
+			}
+			for i := range 60 {
+				x, y := 100*rng.Float64(), 100*rng.Float64()
+				if clustered {
+					at := centres[rng.IntN(len(centres))]
+					x, y = math.Mod(at[0]+3*rng.NormFloat64()+100, 100), math.Mod(at[1]+3*rng.NormFloat64()+100, 100)
+				}
+				if f == 0 {
+					first = append(first, [2]float64{x, y})
+				}
+				if f == 1 && i < beside {
+					x, y = first[i][0]+0.5, first[i][1]
+				}
+				b.Add(x, y, string(rune('A'+f)))
+			}
+		}
+		p := b.Set()
+		p.CRS = points.Plane
+		return p
+	}
+	test := func(pts *Points, adjust Adjust) []string {
+		s := mustSurvey(t, pts, Options{Distance: 3, MinPrevalence: 0.1, Threads: 2})
+		res, err := s.Mine(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tested, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: 399, Seed: 1, Adjust: adjust})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for i, q := range tested {
+			if q.Q <= 0.05 {
+				found = append(found, strings.Join(pts.Names(res.Patterns[i].Features), ""))
+			}
+		}
+		return found
+	}
+	for _, clustered := range []bool{false, true} {
+		wrong := map[Adjust]int{}
+		for run := range 200 {
+			pts := draw(uint64(run), clustered, 0)
+			if len(test(pts, FDR)) > 0 {
+				wrong[FDR]++
+			}
+			if run < 40 && len(test(pts, MaxT)) > 0 {
+				wrong[MaxT]++
+			}
+		}
+		t.Logf("clustered %v: wrong in %d of 200 runs; %d of 40 by the largest index", clustered, wrong[FDR], wrong[MaxT])
+		if wrong[FDR] > 10 || wrong[MaxT] > 4 {
+			t.Errorf("clustered %v: wrong in %d of 200 runs; %d of 40 by the largest index", clustered, wrong[FDR], wrong[MaxT])
+		}
+	}
+	found := 0
+	for run := range 20 {
+		if slices.ContainsFunc(test(draw(uint64(run)+500, true, 30), FDR), func(s string) bool { return strings.HasPrefix(s, "AB") }) {
+			found++
+		}
+	}
+	if found < 19 {
+		t.Errorf("attraction found in %d of 20 runs", found)
 	}
 }
 

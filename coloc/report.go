@@ -15,7 +15,8 @@ import (
 //	{"patterns": [{"features": ["A", "B"], "participation_index": 0.4,
 //	  "participation": {"A": {"points": 2, "total": 4}, "B": {"points": 2, "total": 5}}}]}
 //
-// with p_value, instances and rules where they were asked for.
+// with expected_index, ratio, p_value and q_value, instances and rules where they
+// were asked for.
 type Report struct {
 	Distance float64         `json:"distance,omitempty"`
 	Unit     string          `json:"unit,omitempty"` // of the distance, as far as it is known
@@ -28,7 +29,10 @@ type ReportPattern struct {
 	Features      []string           `json:"features"`
 	Index         float64            `json:"participation_index"`
 	Participation map[string]Share   `json:"participation"`
+	Expected      *float64           `json:"expected_index,omitempty"` // under the null
+	Ratio         *float64           `json:"ratio,omitempty"`          // of index and expected
 	PValue        *float64           `json:"p_value,omitempty"`
+	QValue        *float64           `json:"q_value,omitempty"`
 	Instances     [][]ReportInstance `json:"instances,omitempty"`
 }
 
@@ -79,14 +83,18 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if len(r.Patterns) > 0 {
 		fmt.Fprint(t, "SIZE\tINDEX\t")
 		if tested {
-			fmt.Fprint(t, "P\t")
+			fmt.Fprint(t, "EXPECTED\tRATIO\tP\tQ\t")
 		}
 		fmt.Fprint(t, "PATTERN\tPARTICIPATING POINTS\n")
 	}
 	for _, p := range r.Patterns {
 		fmt.Fprintf(t, "%d\t%.4f\t", len(p.Features), p.Index)
 		if tested {
-			fmt.Fprintf(t, "%.4g\t", *p.PValue)
+			ratio := "-"
+			if p.Ratio != nil {
+				ratio = fmt.Sprintf("%.2f", *p.Ratio)
+			}
+			fmt.Fprintf(t, "%.4f\t%s\t%.4g\t%.4g\t", *p.Expected, ratio, *p.PValue, *p.QValue)
 		}
 		var shares []string
 		for _, f := range p.Features {
@@ -148,14 +156,14 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 		tested = tested || len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
 	}
 	if tested {
-		head = append(head, "p_value")
+		head = append(head, "expected_index", "ratio", "p_value", "q_value")
 	}
 	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio")}
 	for _, r := range reports {
 		for i, p := range r.Patterns {
 			row := []string{ftoa(r.Distance), strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index)}
 			if tested {
-				row = append(row, ftoa(*p.PValue))
+				row = append(row, ftoa(*p.Expected), optional(p.Ratio), ftoa(*p.PValue), ftoa(*p.QValue))
 			}
 			for _, f := range p.Features {
 				s := p.Participation[f]
@@ -177,6 +185,25 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 		}
 	}
 	return c.WriteAll(rows)
+}
+
+// AddSignificance puts tests beside the patterns, in their order.
+func (r *Report) AddSignificance(tests []Significance) {
+	for i := range tests {
+		p, t := &r.Patterns[i], &tests[i]
+		p.Expected, p.PValue, p.QValue = &t.Expected, &t.P, &t.Q
+		if t.Expected > 0 {
+			ratio := p.Index / t.Expected
+			p.Ratio = &ratio
+		}
+	}
+}
+
+func optional(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return ftoa(*v)
 }
 
 func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

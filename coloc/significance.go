@@ -3,158 +3,243 @@ package coloc
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
-	"sync/atomic"
+	"math"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/points"
 )
 
-// Significance tests each pattern against random relabelling: the features are
-// dealt out anew over all points, as many points of each as before, and the
-// pattern's index is compared with the one observed. The p-value is the share
-// of relabellings, the observed one included, that reach the observed index:
-// (1 + hits) / (1 + rounds). The neighbours are found once. Round r draws from
-// its own source, seeded by (seed, r): the same on any number of cores.
-func (s *Survey) Significance(ctx context.Context, patterns []Pattern, rounds int, seed uint64) ([]float64, error) {
-	if rounds < 1 {
-		return nil, fmt.Errorf("%d relabellings: want at least 1", rounds)
+// Adjust is how p-values of many patterns are made fit to be read together.
+type Adjust string
+
+const (
+	// FDR is the false discovery rate of Benjamini and Hochberg, over all sets of
+	// features of a pattern's size, whether they were found or not: those that were
+	// found were chosen for their index, so it would be wrong to count them alone.
+	// Sizes share the rate equally.
+	FDR Adjust = "fdr"
+	// MaxT is Westfall and Young's: the share of rounds in which the largest index of
+	// any set of the same size reaches the pattern's, times the number of sizes. It
+	// needs fewer rounds and mines every one.
+	MaxT Adjust = "max"
+)
+
+// SignificanceOptions say how patterns are tested.
+type SignificanceOptions struct {
+	Rounds    int         // of the null; at least 1
+	Null      points.Null // "": points.Shift, which keeps each feature's own clustering
+	Bandwidth float64     // of points.Inhomogeneous
+	Seed      uint64
+	Adjust    Adjust // "": FDR
+}
+
+// Significance is a pattern's index compared with that under a null.
+type Significance struct {
+	Expected float64 // mean index of the rounds
+	P        float64 // share of rounds, the observed one included, that reach the index
+	Q        float64 // P adjusted for all that could have been found
+}
+
+// Significance tests patterns against a null under which features do not depend
+// on one another. Round r is a function of the seed and r: the same on any number
+// of cores.
+func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o SignificanceOptions) ([]Significance, error) {
+	if o.Rounds < 1 {
+		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
 	}
-	g, err := s.graph(ctx)
+	if o.Null == "" {
+		o.Null = points.Shift
+	}
+	if o.Adjust != "" && o.Adjust != FDR && o.Adjust != MaxT {
+		return nil, fmt.Errorf("adjustment %q: want fdr or max", o.Adjust)
+	}
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	set := *s.pts
+	if s.job.Geographic && !set.CRS.Geographic() {
+		set.CRS = points.WGS84
+	}
+	model, err := points.NewNullModel(&set, o.Null, o.Bandwidth)
 	if err != nil {
 		return nil, err
 	}
-	var features []int32
+	index := make([][]float64, len(patterns)) // of each round
+	for i := range index {
+		index[i] = make([]float64, o.Rounds)
+	}
+	largest := make([]map[int]float64, o.Rounds) // by size, for MaxT
+	workers := s.job.crew.workers
+	one := s.job.Options
+	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
+	one.Algorithm, one.All = Auto, false
+	one.Memory = max(16e6, s.job.budget/int64(workers)-100*int64(s.pts.Len()))
+	err = s.job.crew.at("null rounds").each(ctx, o.Rounds, func(_, round int) error {
+		t, err := NewSurvey(model.Draw(o.Seed, round), one)
+		if err != nil {
+			return err
+		}
+		found, err := t.indices(ctx, patterns)
+		if err != nil {
+			return err
+		}
+		for i, v := range found {
+			index[i][round] = v
+		}
+		if o.Adjust == MaxT {
+			largest[round], err = t.largest(ctx, patterns)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Significance, len(patterns))
+	for i, p := range patterns {
+		hits, sum := 1, 0.0
+		for _, v := range index[i] {
+			sum += v
+			if v >= p.Index {
+				hits++
+			}
+		}
+		out[i] = Significance{Expected: sum / float64(o.Rounds), P: float64(hits) / float64(1+o.Rounds)}
+	}
+	if o.Adjust == MaxT {
+		for i, p := range patterns {
+			hits := 1
+			for _, l := range largest {
+				if l[len(p.Features)] >= p.Index {
+					hits++
+				}
+			}
+			out[i].Q = min(1, float64(sizesOf(patterns))*float64(hits)/float64(1+o.Rounds))
+		}
+		return out, nil
+	}
+	adjustBySize(out, patterns, s.job.total)
+	return out, nil
+}
+
+// adjustBySize makes q-values over all sets of features of each size.
+func adjustBySize(out []Significance, patterns []Pattern, total []int64) {
+	features := 0
+	for _, n := range total {
+		if n > 0 {
+			features++
+		}
+	}
+	bySize := make(map[int][]int)
+	for i, p := range patterns {
+		bySize[len(p.Features)] = append(bySize[len(p.Features)], i)
+	}
+	for size, list := range bySize {
+		ps := make([]float64, len(list))
+		for k, i := range list {
+			ps[k] = out[i].P
+		}
+		for k, q := range points.BenjaminiHochberg(ps, setsOf(features, size)) {
+			out[list[k]].Q = min(1, q*float64(sizesOf(patterns)))
+		}
+	}
+}
+
+// sizesOf is the number of sizes up to that of the longest pattern.
+func sizesOf(patterns []Pattern) int {
+	longest := 2
 	for _, p := range patterns {
-		features = append(features, p.Features...)
+		longest = max(longest, len(p.Features))
 	}
-	slices.Sort(features)
-	features = slices.Compact(features)
-	hits := make([]atomic.Int64, len(patterns))
-	switch n := len(features); {
-	case n <= 64:
-		err = relabel[[1]uint64](ctx, s, g, patterns, features, rounds, seed, hits)
-	case n <= 256:
-		err = relabel[[4]uint64](ctx, s, g, patterns, features, rounds, seed, hits)
-	case n <= 4096:
-		err = relabel[[64]uint64](ctx, s, g, patterns, features, rounds, seed, hits)
-	default:
-		err = fmt.Errorf("testing patterns of %d features: want at most 4096", n)
+	return longest - 1
+}
+
+// LeastQ is the smallest q that so many rounds can give the patterns of a size.
+func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
+	found := 0
+	for _, p := range patterns {
+		if len(p.Features) == size {
+			found++
+		}
 	}
+	features := 0
+	for _, n := range s.job.total {
+		if n > 0 {
+			features++
+		}
+	}
+	return min(1, float64(sizesOf(patterns))*float64(setsOf(features, size))/float64(found)/float64(1+rounds))
+}
+
+// setsOf is the number of sets of a size, at most 2^53.
+func setsOf(features, size int) int {
+	n := 1.0
+	for k := range size {
+		n = n * float64(features-k) / float64(k+1)
+	}
+	return int(min(math.Round(n), 1<<53))
+}
+
+// indices are the participation indices of patterns, whatever their size.
+func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, error) {
+	g, err := s.join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := countPairs(ctx, g, s.job.crew, s.job.budget/4)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(patterns))
-	for i := range hits {
-		out[i] = float64(1+hits[i].Load()) / float64(1+rounds)
+	for i, p := range patterns {
+		if len(p.Features) == 2 {
+			a, b := p.Features[0], p.Features[1]
+			out[i] = min(float64(counts.get(a, b))/float64(g.total[a]), float64(counts.get(b, a))/float64(g.total[b]))
+			continue
+		}
+		shown, err := s.show(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = shownIndex(g, p, shown)
 	}
 	return out, nil
 }
 
-func relabel[M words](ctx context.Context, s *Survey, g *neighbours, patterns []Pattern, features []int32, rounds int, seed uint64, hits []atomic.Int64) error {
-	bit := make([]int16, len(g.total))
-	for f := range bit {
-		bit[f] = -1
-	}
-	for b, f := range features {
-		bit[f] = int16(b)
-	}
-	workers := make([]*relabeller[M], s.job.crew.workers)
-	return s.job.crew.at("relabelling").each(ctx, rounds, func(w, round int) error {
-		if workers[w] == nil {
-			r := &relabeller[M]{g: g, bit: bit, label: make([]int32, s.pts.Len()), mask: make([]M, g.len()), state: make([]int8, g.len())}
-			r.find = searcher[M]{g: g, mask: r.mask}
-			workers[w] = r
-		}
-		r := workers[w]
-		r.deal(s.pts, rand.New(rand.NewPCG(seed, uint64(round))))
-		for i, p := range patterns {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if r.reaches(p.Features, p.Index) {
-				hits[i].Add(1)
-			}
-		}
-		return nil
-	})
-}
-
-// relabeller is one core's relabelled points.
-type relabeller[M words] struct {
-	g     *neighbours
-	bit   []int16
-	label []int32
-	mask  []M
-	state []int8 // of a place in the pattern at hand: 1 takes part, -1 does not
-	find  searcher[M]
-}
-
-// deal shuffles the features over the points.
-func (r *relabeller[M]) deal(pts *Points, source *rand.Rand) {
-	copy(r.label, pts.Feature)
-	source.Shuffle(len(r.label), func(i, j int) { r.label[i], r.label[j] = r.label[j], r.label[i] })
-	for i := range r.mask {
-		var m M
-		for _, p := range r.g.membersOf(int32(i)) {
-			if b := r.bit[r.label[p]]; b >= 0 {
-				m = with(m, int(b))
-			}
-		}
-		r.mask[i] = m
-	}
-}
-
-// reaches tells whether the set's index is at least the given one. It stops as
-// soon as that is decided: a feature has lost too many points, or all have
-// enough.
-func (r *relabeller[M]) reaches(set []int32, index float64) bool {
-	var want M
-	need := make(map[int32]int64, len(set))  // points that must still take part
-	spare := make(map[int32]int64, len(set)) // points that may still fail
-	for _, f := range set {
-		want = with(want, int(r.bit[f]))
-		need[f] = leastCount(r.g.total[f], index)
-		spare[f] = r.g.total[f] - need[f]
-	}
-	open := len(set)
-	clear(r.state)
-	settle := func(place int32, takesPart bool) (lost bool) {
-		for _, p := range r.g.membersOf(place) {
-			f := r.label[p]
-			if b := r.bit[f]; b < 0 || !has(want, int(b)) {
-				continue
-			}
-			if !takesPart {
-				if spare[f]--; spare[f] < 0 {
-					lost = true
-				}
-			} else if need[f]--; need[f] == 0 {
-				open--
-			}
-		}
-		return lost
-	}
-	for i := range r.mask {
-		if !overlap(r.mask[i], want) || r.state[i] != 0 {
+// shownIndex is the index of a pattern whose participating places are known.
+func shownIndex(g *neighbours, p Pattern, shown *showing) float64 {
+	part := make([]int64, len(p.Features))
+	for place, takes := range shown.part {
+		if !takes {
 			continue
 		}
-		place := int32(i)
-		if !r.find.find(place, want) {
-			if r.state[i] = -1; settle(place, false) {
-				return false
+		for k, f := range p.Features {
+			if e, ok := g.entry(int32(place), f); ok {
+				part[k] += int64(g.weight[e])
 			}
-			continue
-		}
-		r.state[i] = 1
-		settle(place, true)
-		for _, j := range r.find.clique {
-			if r.state[j] == 0 {
-				r.state[j] = 1
-				settle(j, true)
-			}
-		}
-		if open == 0 {
-			return true
 		}
 	}
-	return open == 0
+	index := math.Inf(1)
+	for k, f := range p.Features {
+		index = min(index, float64(part[k])/float64(g.total[f]))
+	}
+	return index
+}
+
+// largest mines and gives the largest index of any set of each size that reaches
+// the least of the patterns'.
+func (s *Survey) largest(ctx context.Context, patterns []Pattern) (map[int]float64, error) {
+	least := 1.0
+	for _, p := range patterns {
+		least = min(least, p.Index)
+	}
+	s.job.MinPrevalence, s.job.All = least, true
+	res, err := s.Mine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int]float64)
+	for _, p := range res.Patterns {
+		out[len(p.Features)] = max(out[len(p.Features)], p.Index)
+	}
+	return out, nil
 }

@@ -46,7 +46,11 @@ func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
 	if !slices.Contains(Nulls, null) {
 		return nil, fmt.Errorf("null %q: want shift, relabel, cluster or inhomogeneous", null)
 	}
-	l, err := newPlane(p)
+	lay := newPlane
+	if null == Relabel { // positions stay where they are
+		lay = layOut
+	}
+	l, err := lay(p)
 	if err != nil {
 		return nil, err
 	}

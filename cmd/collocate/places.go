@@ -33,6 +33,9 @@ type placesFlags struct {
 	instances     int
 	significance  int
 	seed          uint64
+	null          string
+	bandwidth     float64
+	adjust        string
 	geojson       string
 	svg           string
 	top           int
@@ -59,7 +62,12 @@ is one point of each of its features, all neighbours of one another. The
 participation index of a set is the least share, over its features, of points
 that occur in an instance. Sets that reach --min-prevalence and have no larger
 one that does are printed, ordered by length, then by names. A feature with one
-or two points easily reaches any share: --min-points leaves such features out.`,
+or two points easily reaches any share: --min-points leaves such features out.
+
+--significance compares each index with rounds of a null under which features do not
+depend on one another. --null shift (the default) moves each feature as a whole and
+keeps its own clustering; relabel, cluster and inhomogeneous as in places curve. q
+counts all sets of a pattern's size that could have been found.`,
 		GroupID:     groupPlaces,
 		Annotations: hasGPU,
 		Args:        cobra.MinimumNArgs(1),
@@ -85,12 +93,14 @@ or two points easily reaches any share: --min-points leaves such features out.`,
 	f.IntVar(&p.maxIf, "max-if", 0, "with --rules: at most so many features before the arrow (0: any number)")
 	f.Float64Var(&p.minConfidence, "min-confidence", 0, "with --rules: least conditional probability")
 	f.IntVar(&p.instances, "instances", 0, "also list the first `N` instances of each pattern")
-	f.IntVar(&p.significance, "significance", 0, "test each pattern against `R` random relabellings (a p-value)")
-	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the relabellings")
+	f.IntVar(&p.significance, "significance", 0, "compare each pattern with `R` rounds of a null: expected index, ratio, p and q")
+	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the null")
+	nullFlag(cmd, &p.null, &p.bandwidth)
+	f.StringVar(&p.adjust, "adjust", "fdr", "with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
 	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
-	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}})
+	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a))
 	return cmd
 }
@@ -134,7 +144,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		goes bool
 		with string
 	}{
-		{"max-if", p.rules || p.rulesCSV != "", "--rules"}, {"min-confidence", p.rules || p.rulesCSV != "", "--rules"}, {"seed", p.significance > 0, "--significance"},
+		{"max-if", p.rules || p.rulesCSV != "", "--rules"}, {"min-confidence", p.rules || p.rulesCSV != "", "--rules"}, {"seed", p.significance > 0, "--significance"}, {"null", p.significance > 0, "--significance"}, {"adjust", p.significance > 0, "--significance"}, {"bandwidth", p.significance > 0, "--significance"},
 		{"top", p.geojson != "" || p.svg != "", "--geojson or --svg"},
 	} {
 		if flags.Changed(n.flag) && !n.goes {
@@ -227,13 +237,13 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	}
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {
-		values, err := s.Significance(ctx, res.Patterns, p.significance, p.seed)
+		o := coloc.SignificanceOptions{Rounds: p.significance, Null: points.Null(p.null), Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust)}
+		tests, err := s.Significance(ctx, res.Patterns, o)
 		if err != nil {
 			return nil, err
 		}
-		for i := range values {
-			r.Patterns[i].PValue = &values[i]
-		}
+		r.AddSignificance(tests)
+		p.reach(a, s, res)
 	}
 	for i := range res.Patterns {
 		if p.instances == 0 {
@@ -273,6 +283,24 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		}
 	}
 	return r, nil
+}
+
+// reach says when there are too few rounds for any q to be small.
+func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
+	if p.adjust != string(coloc.FDR) {
+		return
+	}
+	found := make(map[int]int)
+	for _, q := range res.Patterns {
+		found[len(q.Features)]++
+	}
+	for size := range 64 {
+		if found[size] > 0 {
+			if least := s.LeastQ(p.significance, size, res.Patterns); least > 0.05 {
+				a.summary("with %d rounds, q of patterns of size %d cannot fall below %.2g: take more rounds, or --adjust max", p.significance, size, least)
+			}
+		}
+	}
 }
 
 // writeTo writes a file, or to standard output for "-".
