@@ -101,7 +101,8 @@ counts all sets of a pattern's size that could have been found.`,
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
 	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
-	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a))
+	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
+		newPlacesCoOccurrenceCmd(a), newPlacesEnrichmentCmd(a))
 	return cmd
 }
 

@@ -1,0 +1,298 @@
+package points
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+)
+
+// CoOccurrence is how much more often than by chance a point of B is found within
+// each distance of a point of A: the share of B among all points there, over its
+// share among those around any point. The same as squidpy's co_occurrence.
+type CoOccurrence struct {
+	Distances []float64
+	// Ratio is by A, B, distance; NaN where there is nothing.
+	Ratio [][][]float64
+	Pairs []int64 // unordered pairs of points within each distance
+}
+
+// CoOccurrences goes once over all pairs of points up to the largest distance.
+// rings counts each ring of distances on its own instead of all within.
+func CoOccurrences(ctx context.Context, p *Set, most float64, steps, threads int, rings bool) (*CoOccurrence, error) {
+	if !(most > 0) || steps < 1 {
+		return nil, fmt.Errorf("distance %v in %d steps: want more than 0 and at least 1", most, steps)
+	}
+	l, err := newPlane(p)
+	if err != nil {
+		return nil, err
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	sums, err := l.sumPairs(ctx, threads, steps, most, false)
+	if err != nil {
+		return nil, err
+	}
+	k := len(p.Features)
+	out := &CoOccurrence{Ratio: make([][][]float64, k), Pairs: make([]int64, steps)}
+	for a := range out.Ratio {
+		out.Ratio[a] = make([][]float64, k)
+		for b := range out.Ratio[a] {
+			out.Ratio[a][b] = make([]float64, steps)
+		}
+	}
+	ordered := make([]int64, k*k)
+	for bin := range steps {
+		if rings {
+			clear(ordered)
+		}
+		for a := range k {
+			for b := range k {
+				n := sums.count[sums.unordered(int32(a), int32(b))+bin]
+				if a == b {
+					n *= 2 // either may be the first
+				}
+				ordered[a*k+b] += n
+			}
+		}
+		column, all := make([]int64, k), int64(0)
+		for i, n := range ordered {
+			column[i%k] += n
+			all += n
+		}
+		out.Distances = append(out.Distances, sums.step*float64(bin+1))
+		out.Pairs[bin] = all / 2
+		for a := range k {
+			row := int64(0)
+			for b := range k {
+				row += ordered[a*k+b]
+			}
+			for b := range k {
+				out.Ratio[a][b][bin] = float64(ordered[a*k+b]) / float64(row) / (float64(column[b]) / float64(all))
+			}
+		}
+	}
+	return out, nil
+}
+
+// EnrichmentOptions say who is a neighbour of whom, and how that is tested.
+type EnrichmentOptions struct {
+	Distance float64 // neighbours are at most this far apart, or
+	KNN      int     // a point's neighbours are its so many nearest; equally near ones by their order
+	Rounds   int     // of relabelling; 0: 999
+	Seed     uint64
+	Threads  int
+	Memory   int64 // bound in bytes; 0: none
+	Progress func(stage string, done, total int64)
+}
+
+// Enrichment is how many neighbours of B points of A have, and by how many
+// standard deviations that is more than with labels dealt out anew: squidpy's
+// nhood_enrichment.
+type Enrichment struct {
+	Count [][]int64
+	Mean  [][]float64 // of the rounds
+	Z     [][]float64 // NaN where all rounds agree
+}
+
+// Enrich counts neighbours between features and compares with relabelling.
+func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (*Enrichment, error) {
+	l, err := newPlane(p)
+	if err != nil {
+		return nil, err
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 999
+	}
+	if (o.Distance > 0) == (o.KNN > 0) {
+		return nil, errors.New("say who is a neighbour: by a distance or by a number of nearest ones")
+	}
+	g, err := l.neighbours(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	k := len(p.Features)
+	observed := g.countEdges(p.Feature, k)
+	rounds := make([][]int64, o.Rounds)
+	var mu sync.Mutex
+	err = each(ctx, o.Threads, o.Rounds, func(_, round int) {
+		if o.Progress != nil {
+			o.Progress("relabelling", int64(round), int64(o.Rounds))
+		}
+		labels := make([]int32, len(p.Feature))
+		copy(labels, p.Feature)
+		rng := rand.New(rand.NewPCG(o.Seed, uint64(round)))
+		rng.Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+		counts := g.countEdges(labels, k)
+		mu.Lock()
+		rounds[round] = counts
+		mu.Unlock()
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Enrichment{}
+	for a := range k {
+		var count []int64
+		var means, zs []float64
+		for b := range k {
+			at := a*k + b
+			sum, square := int64(0), 0.0
+			for _, r := range rounds {
+				sum += r[at]
+			}
+			mean := float64(sum) / float64(o.Rounds)
+			for _, r := range rounds { // in the order of rounds, on any number of cores
+				d := float64(r[at]) - mean
+				square += float64(d * d)
+			}
+			z := (float64(observed[at]) - mean) / math.Sqrt(square/float64(o.Rounds))
+			if square == 0 {
+				z = math.NaN()
+			}
+			count, means, zs = append(count, observed[at]), append(means, mean), append(zs, z)
+		}
+		out.Count, out.Mean, out.Z = append(out.Count, count), append(out.Mean, means), append(out.Z, zs)
+	}
+	return out, nil
+}
+
+// edges are each point's neighbours: to[start[i]:start[i+1]].
+type edges struct {
+	start []int64
+	to    []int32
+}
+
+// countEdges counts edges from feature to feature.
+func (g *edges) countEdges(label []int32, k int) []int64 {
+	counts := make([]int64, k*k)
+	for i := range label {
+		row := counts[int(label[i])*k:][:k]
+		for _, j := range g.to[g.start[i]:g.start[i+1]] {
+			row[label[j]]++
+		}
+	}
+	return counts
+}
+
+// neighbours lists them for every point.
+func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, error) {
+	n := len(l.x)
+	lists := make([][]int32, n)
+	side := o.Distance
+	k := min(o.KNN, n-1)
+	var c *cells
+	if o.KNN > 0 {
+		c = newCells(l, 0)
+	} else {
+		c = newCells(l, side)
+	}
+	var held int64
+	var full bool
+	var mu sync.Mutex
+	err := each(ctx, o.Threads, (n+blockPoints-1)/blockPoints, func(_, b int) {
+		mine := int64(0)
+		for at := b * blockPoints; at < min(n, (b+1)*blockPoints) && ctx.Err() == nil; at++ {
+			i := c.point[at]
+			if o.KNN > 0 {
+				lists[i] = c.nearestPoints(c.x[at], c.y[at], int32(at), k)
+			} else {
+				lists[i] = c.pointsWithin(int32(at), side*side)
+			}
+			mine += int64(len(lists[i]))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		held += mine
+		full = full || o.Memory > 0 && 8*held+40*int64(n) > o.Memory
+	})
+	if err == nil && full {
+		err = errors.New("the neighbours of all points need more than the memory bound: raise --memory, or take fewer neighbours")
+	}
+	if err != nil {
+		return nil, err
+	}
+	g := &edges{start: make([]int64, n+1), to: make([]int32, 0, held)}
+	for i, list := range lists {
+		g.to = append(g.to, list...)
+		g.start[i+1] = int64(len(g.to))
+		lists[i] = nil
+	}
+	return g, nil
+}
+
+// pointsWithin are the points within a squared distance of one, which must be at
+// most a cell's side.
+func (c *cells) pointsWithin(at int32, limit float64) (out []int32) {
+	x, y := c.x[at], c.y[at]
+	for _, span := range c.around(c.key(x, y)) {
+		for j := span[0]; j < span[1]; j++ {
+			dx, dy := c.x[j]-x, c.y[j]-y
+			if j != at && float64(dx*dx)+float64(dy*dy) <= limit {
+				out = append(out, c.point[j])
+			}
+		}
+	}
+	return out
+}
+
+// nearestPoints are the k nearest points to one; equally near ones by number.
+func (c *cells) nearestPoints(x, y float64, self int32, k int) []int32 {
+	type reached struct {
+		d2    float64
+		point int32
+	}
+	best := make([]reached, 0, k+1)
+	less := func(a, b reached) bool { return a.d2 < b.d2 || a.d2 == b.d2 && a.point < b.point }
+	col, row := c.place(x, y)
+	look := func(r, q int) {
+		if r < 1 || r >= c.rows-1 || q < 1 || q >= c.cols-1 {
+			return
+		}
+		cell := r*c.cols + q
+		for j := c.start[cell]; j < c.start[cell+1]; j++ {
+			if j == self {
+				continue
+			}
+			dx, dy := c.x[j]-x, c.y[j]-y
+			v := reached{float64(dx*dx) + float64(dy*dy), c.point[j]}
+			if len(best) == k && !less(v, best[k-1]) {
+				continue
+			}
+			at := len(best)
+			best = append(best, v)
+			for ; at > 0 && less(v, best[at-1]); at-- {
+				best[at] = best[at-1]
+			}
+			best[at] = v
+			best = best[:min(len(best), k)]
+		}
+	}
+	for ring := 0; ring <= max(c.cols, c.rows); ring++ {
+		for q := col - ring; q <= col+ring; q++ {
+			look(row-ring, q)
+			if ring > 0 {
+				look(row+ring, q)
+			}
+		}
+		for r := row - ring + 1; r < row+ring; r++ {
+			look(r, col-ring)
+			look(r, col+ring)
+		}
+		if reach := float64(ring) * c.side; len(best) == k && best[k-1].d2 < reach*reach {
+			break
+		}
+	}
+	out := make([]int32, len(best))
+	for i, v := range best {
+		out[i] = v.point
+	}
+	return out
+}
