@@ -75,7 +75,7 @@ func (r *Reader) checkLengths() error {
 			return fmt.Errorf("corrupted: document %d of length %d is in the wrong class", d, l)
 		}
 	}
-	if tokens != r.meta.tokens {
+	if named := r.meta.flags&flagNamedMean != 0; (tokens != r.meta.tokens) != named {
 		return fmt.Errorf("corrupted: the documents have %d words, not %d", tokens, r.meta.tokens)
 	}
 	return nil

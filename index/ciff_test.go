@@ -3,7 +3,9 @@ package index
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -121,6 +123,49 @@ func TestImportOfForeignFiles(t *testing.T) {
 		}
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s: a folder was left", name)
+		}
+	}
+}
+
+// The header's mean length is kept, also when documents get another order and when the index goes
+// out again.
+func TestImportKeepsTheMeanLength(t *testing.T) {
+	p := rose()
+	var file bytes.Buffer
+	if err := p.write(t).Export(context.Background(), &file); err != nil {
+		t.Fatal(err)
+	}
+	mean := func(m float64) []byte { return binary.LittleEndian.AppendUint64([]byte{7<<3 | 1}, math.Float64bits(m)) }
+	for m, want := range map[float64]string{3.5: "", 4: "the mean length of documents is 4, as the header says; that of their records is 3.5", math.NaN(): "error", -1: "error"} {
+		data := bytes.Replace(file.Bytes(), mean(3.5), mean(m), 1)
+		dir := filepath.Join(t.TempDir(), "ix")
+		got := ""
+		err := importCIFF(context.Background(), data, dir, ImportOptions{Note: func(line string) { got += line }})
+		if want == "error" {
+			if err == nil {
+				t.Errorf("a mean of %v was taken", m)
+			}
+			continue
+		}
+		if err != nil || got != want {
+			t.Fatalf("mean %v: %q, %v", m, got, err)
+		}
+		r := open(t, dir)
+		if r.Tokens() != int64(2*m) || r.Stats().MeanLength != m {
+			t.Errorf("mean %v: %d words, mean %v", m, r.Tokens(), r.Stats().MeanLength)
+		}
+		other := filepath.Join(t.TempDir(), "other")
+		if err := Reorder(context.Background(), r, other, ReorderOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*Reader{r, open(t, other)} {
+			if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+				t.Error(err)
+			}
+			var again bytes.Buffer
+			if err := r.Export(context.Background(), &again); err != nil || !bytes.Contains(again.Bytes(), mean(m)) {
+				t.Errorf("mean %v: the export has another one, %v", m, err)
+			}
 		}
 	}
 }

@@ -25,12 +25,16 @@ type ImportOptions struct {
 	Analyzer string
 	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
 	AllowDuplicateIDs bool
+	// Note is told, in a line, if the file's mean length is not that of its documents; nil: nobody is.
+	Note func(line string)
 	// Progress is told how many bytes of how many are done.
 	Progress func(done, total int64)
 }
 
 // Import makes an index in the folder dir from a CIFF file, which may be
-// compressed with gzip or zstd. Words may come in any order.
+// compressed with gzip or zstd. Words may come in any order. The mean length of documents is the one
+// that the header says, as the exporter scored with: that of Lucene is not the mean of the
+// quantised lengths that it writes.
 func Import(ctx context.Context, path, dir string, o ImportOptions) error {
 	data, done, err := openPlain(path, filepath.Dir(filepath.Clean(dir)))
 	if err != nil {
@@ -98,7 +102,7 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 	}
 	defer w.Abort()
 	err = w.SetDocuments(Documents{
-		Analyzer: o.Analyzer, Lengths: c.lengths, UniqueIDs: !o.AllowDuplicateIDs,
+		Analyzer: o.Analyzer, Lengths: c.lengths, Tokens: c.tokens(o.Note), UniqueIDs: !o.AllowDuplicateIDs,
 		ID: func(d int) string { return string(c.ids[d]) },
 	})
 	if err != nil {
@@ -125,6 +129,7 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 // ciffFile is a CIFF file seen from above: where its lists are, and its documents.
 type ciffFile struct {
 	description string
+	mean        float64    // length, as the header says; 0: it does not
 	lists       []ciffList // by word
 	lengths     []uint32
 	ids         [][]byte
@@ -148,6 +153,8 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	c := &ciffFile{}
 	err = eachField(head, func(field protowire.Number, v uint64, b []byte) error {
 		switch field {
+		case 7:
+			c.mean = math.Float64frombits(v)
 		case 1:
 			version = v
 		case 2:
@@ -168,6 +175,9 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	// Every message takes a byte at least, so these cannot promise more than there is.
 	if lists > uint64(len(data)) || docs > uint64(len(data)) || docs >= maxDocs {
 		return nil, fmt.Errorf("the header promises %d words and %d documents in %d bytes", lists, docs, len(data))
+	}
+	if !(c.mean >= 0 && c.mean < math.MaxUint32) {
+		return nil, fmt.Errorf("the header's mean length of documents is %v", c.mean)
 	}
 	for i := range lists {
 		m, at, err := s.message(fmt.Sprintf("list %d of %d", i+1, lists))
@@ -193,6 +203,24 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		}
 	}
 	return c, s.documents(c, int(docs))
+}
+
+// tokens is how many words give the documents the header's mean length. A mean is a sum divided by
+// the number of documents, so this is a whole number but for rounding.
+func (c *ciffFile) tokens(note func(string)) uint64 {
+	if c.mean == 0 || len(c.lengths) == 0 {
+		return 0
+	}
+	var sum uint64
+	for _, l := range c.lengths {
+		sum += uint64(l)
+	}
+	tokens := max(1, uint64(math.Round(c.mean*float64(len(c.lengths)))))
+	if tokens != sum && note != nil {
+		note(fmt.Sprintf("the mean length of documents is %.6g, as the header says; that of their records is %.6g",
+			float64(tokens)/float64(len(c.lengths)), float64(sum)/float64(len(c.lengths))))
+	}
+	return tokens
 }
 
 func (s *ciffScanner) documents(c *ciffFile, docs int) error {
@@ -260,7 +288,7 @@ func badMessage(n int) error {
 	return errors.New("corrupted: not a message of CIFF")
 }
 
-// eachField calls fn with the fields of a message: v of numbers, b of strings
+// eachField calls fn with the fields of a message: v of numbers and the bits of doubles, b of strings
 // and messages.
 func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
 	for len(m) > 0 {
@@ -276,6 +304,8 @@ func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) err
 			v, n = protowire.ConsumeVarint(m)
 		case protowire.BytesType:
 			b, n = protowire.ConsumeBytes(m)
+		case protowire.Fixed64Type:
+			v, n = protowire.ConsumeFixed64(m)
 		default:
 			n = protowire.ConsumeFieldValue(field, kind, m)
 		}

@@ -321,3 +321,30 @@ func TestBoundsHold(t *testing.T) {
 		}
 	}
 }
+
+// An index made before words were brought into NFC is asked with the analyzer of that time.
+func TestAnalyzerOfAnOldIndex(t *testing.T) {
+	for name, want := range map[string]string{"unicode": "unicode@1", "english+stop": "english+stop@1", "ascii": "ascii", "my own": "my own"} {
+		for _, old := range []bool{true, false} {
+			dir := filepath.Join(t.TempDir(), "ix")
+			w, err := Create(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.SetDocuments(Documents{Analyzer: name}); err != nil {
+				t.Fatal(err)
+			}
+			if !old {
+				want = name
+			} else {
+				w.meta.flags &^= flagNormal
+			}
+			if err := w.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if got := open(t, dir).Analyzer(); got != want {
+				t.Errorf("old %v: %s is asked with %s, want %s", old, name, got, want)
+			}
+		}
+	}
+}

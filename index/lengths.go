@@ -17,6 +17,7 @@ type lengthTable struct {
 	coef    bm25.Length  // of the model whose x are stored
 	low     []uint32     // the shortest length of each class
 	exact   bool         // each class is one length
+	named   bool         // tokens is not the sum of lengths
 	both    []uint32     // by document: the length, then 8 bits of the class
 	norm    [256]float64 // of each class, for the choice which pairs of a bound to merge
 
@@ -99,9 +100,9 @@ func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
 	f.top = top
 }
 
-// newLengthTable makes the table, with both in a file in tempDir if it takes more than room
+// newLengthTable makes the table, for a collection of so many words, 0 for the sum of lengths, with both in a file in tempDir if it takes more than room
 // bytes.
-func newLengthTable(lengths []uint32, room int64, tempDir string, forget func()) (*lengthTable, error) {
+func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string, forget func()) (*lengthTable, error) {
 	t := &lengthTable{lengths: lengths, forget: forget}
 	var distinct lengthSet
 	if err := t.each(func(_ int, lengths []uint32) error { distinct.add(lengths); return nil }); err != nil {
@@ -110,6 +111,9 @@ func newLengthTable(lengths []uint32, room int64, tempDir string, forget func())
 	t.low, t.exact = lengthClasses(distinct.sorted())
 	if err := t.makeBoth(room, tempDir); err != nil {
 		return nil, err
+	}
+	if tokens != 0 && tokens != t.tokens {
+		t.tokens, t.named = tokens, true
 	}
 	t.coef = storedModel(uint64(len(lengths)), t.tokens)
 	mean := float64(t.tokens) / float64(max(len(lengths), 1))

@@ -11,9 +11,12 @@ package index
 // File "index" ties the others together:
 //
 //	counts    eight uint64: documents 2, words 4, postings 5, sum of lengths 7,
-//	          sum of frequencies 7, flags 2, postings in a block 128, blocks under one
+//	          sum of frequencies 7, flags 18, postings in a block 128, blocks under one
 //	          bound of the second level 32. Flag 1: text is stored; flag 2: each length
-//	          class is one length; flag 4: there are levels.
+//	          class is one length; flag 4: there are levels; flag 8: the sum of lengths is one from
+//	          which the mean length is to be computed, not that of the documents here, as an import
+//	          may say; flag 16: the analyzer brings words into NFC, where it is one of Unicode.
+//	          Without it an analyzer unicode is now called unicode@1.
 //	analyzer  "ascii"
 //	files     for each other file 32 bytes: name (16), length uint64, the checksum in
 //	          its trailer uint32, 0. So files of two indexes cannot be mixed.
@@ -111,6 +114,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // Reader is an open index. Its files are memory-mapped; it may be used by several
@@ -146,6 +150,10 @@ const (
 	flagText         = 1 << iota // the text is stored
 	flagExactClasses             // all documents of a length class have the same length
 	flagLevels                   // some lists have a map of levels
+	flagNamedMean                // tokens is not the sum of lengths
+	flagNormal                   // the analyzer brings words into NFC
+
+	allFlags = 1<<iota - 1
 )
 
 func (m *meta) counts() []uint64 {
@@ -160,7 +168,7 @@ func parseMeta(c []uint64) (m meta, err error) {
 	if c[6] != BlockSize || c[7] != SuperBlocks {
 		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks; this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
 	}
-	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags > flagText|flagExactClasses|flagLevels {
+	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags > allFlags {
 		return m, fmt.Errorf("corrupted: counts %v", c)
 	}
 	return m, nil
@@ -285,6 +293,11 @@ func (r *Reader) readMeta(f *sections.File) error {
 	r.coef = storedModel(r.meta.docs, r.meta.tokens)
 	name, err := f.Section("analyzer")
 	r.analyzer = string(name)
+	if r.meta.flags&flagNormal == 0 {
+		if _, err := text.ParseAnalyzer(r.analyzer + "@1"); err == nil {
+			r.analyzer += "@1"
+		}
+	}
 	return err
 }
 

@@ -84,7 +84,8 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, o Reord
 	for rank := range byRank {
 		byRank[rank] = place[r.ids.byRankAt(rank)]
 	}
-	if err := w.SetDocuments(Documents{Analyzer: r.analyzer, Lengths: lengths, ID: id, byRank: byRank}); err != nil {
+	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id, byRank: byRank}
+	if err := w.SetDocuments(documents); err != nil {
 		return err
 	}
 	if r.text != nil {

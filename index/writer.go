@@ -18,6 +18,9 @@ type Documents struct {
 	Analyzer string
 	// Lengths holds the length in words of each document, by document number.
 	Lengths []uint32
+	// Tokens is how many words the collection has, from which the mean length is computed; 0: the sum
+	// of Lengths.
+	Tokens uint64
 	// ID gives the external ID of a document.
 	ID func(doc int) string
 	// UniqueIDs makes an ID that two documents have a DuplicateIDError.
@@ -105,8 +108,12 @@ func (w *Writer) SetDocuments(d Documents) error {
 	}
 	w.docs = d
 	var err error
-	if w.lengths, err = newLengthTable(d.Lengths, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
+	if w.lengths, err = newLengthTable(d.Lengths, d.Tokens, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
 		return err
+	}
+	w.meta.flags |= flagNormal
+	if w.lengths.named {
+		w.meta.flags |= flagNamedMean
 	}
 	if w.lengths.exact {
 		w.meta.flags |= flagExactClasses

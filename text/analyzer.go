@@ -7,24 +7,36 @@ import (
 )
 
 // ParseAnalyzer returns the analyzer of that name: whitespace, ascii, unicode, or a
-// language such as english, with +stop behind it if stop words are to be dropped.
+// language such as english, with +stop behind it if stop words are to be dropped. With @1 behind
+// them, the analyzers of Unicode are those of indexes that were made before these brought words into
+// the normal form NFC, and porter took possessives off.
 func ParseAnalyzer(name string) (Analyzer, error) {
-	switch name {
-	case "whitespace":
+	now, old := strings.CutSuffix(name, firstVersion)
+	switch {
+	case name == "whitespace":
 		return whitespace{}, nil
-	case "ascii":
+	case name == "ascii":
 		return ascii{}, nil
-	case "unicode":
-		return unicodeWords{}, nil
+	case now == "unicode":
+		return unicodeWords{old}, nil
 	}
-	base, stop := strings.CutSuffix(name, "+stop")
-	if l := newLanguage(base, stop); l != nil {
+	base, stop := strings.CutSuffix(now, "+stop")
+	if l := newLanguage(base, stop, old); l != nil {
 		return l, nil
 	}
-	if newLanguage(base, false) != nil {
+	if newLanguage(base, false, old) != nil {
 		return nil, fmt.Errorf("analyzer %q: there are no stop words for %s", name, base)
 	}
 	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages also with +stop", name, strings.Join(Analyzers(), ", "))
+}
+
+const firstVersion = "@1"
+
+func versioned(name string, old bool) string {
+	if old {
+		name += firstVersion
+	}
+	return name
 }
 
 // Analyzers returns the names that ParseAnalyzer knows, without +stop.

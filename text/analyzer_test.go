@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/words"
+	"golang.org/x/text/unicode/norm"
 )
 
 func analyzer(tb testing.TB, name string) Analyzer {
@@ -56,7 +57,16 @@ func TestAnalyzersByExample(t *testing.T) {
 		{"unicode", "_ __ _a a_ a__b _1", "_a|a_|a__b|_1"},
 		{"unicode", "co-op don't 'quoted' can''t", "co|op|don't|quoted|can|t"},
 		{"unicode", "Straße ΟΔΟΣ ὁδός ΜÉ K ſ İstanbul", "straße|οδοσ|ὁδόσ|μé|k|s|istanbul"},
-		{"unicode", "e\u0301A a\u0301.b 東京 カタカナ 한국어", "e\u0301a|a\u0301.b|東|京|カタカナ|한국어"},
+		{"unicode", "e\u0301A a\u0301.b 東京 カタカナ 한국어", "éa|á.b|東|京|カタカナ|한국어"},
+		{"unicode", "Ame\u0301lie AMÉLIE J\u030c \u01f0 \u1112\u1161\u11ab 한 \u212b", "amélie|amélie|\u01f0|\u01f0|한|한|å"},
+		{"unicode@1", "Ame\u0301lie AMÉLIE", "ame\u0301lie|amélie"},
+		{"unicode", "q\u0307\u0323 q\u0323\u0307", "q\u0323\u0307|q\u0323\u0307"},
+		{"german", "Ha\u0308user Häuser", "haus|haus"},
+		{"german@1", "Ha\u0308user", "ha\u0308us"},
+		{"turkish", "I\u0307STANBUL", "istanbul"},
+		{"porter", "The dog's dogs' dog’s bosses' it's", "the|dog|dog|dog|boss|it"},
+		{"porter@1", "The dog's", "the|dog'"},
+		{"porter+stop", "The dog's it's", "dog"},
 		{"unicode", "a\xffb \xc3 caf\xc3\xa9\xc3", "a|b|café"},
 		{"unicode", "☃ 🎉 … — ½ Ⅷ", "½|ⅷ"},
 		{"english", "The running cats' hopes", "the|run|cat|hope"},
@@ -96,9 +106,28 @@ func TestAnalyzerNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", "klingon", "english+", "english+stop+stop", "+stop", "English"} {
+	for _, name := range []string{"unicode@1", "english@1", "english+stop@1"} {
+		if got := analyzer(t, name).Name(); got != name {
+			t.Errorf("analyzer %q calls itself %q", name, got)
+		}
+	}
+	for _, name := range []string{"", "ascii@1", "unicode@2", "english@1+stop", "klingon", "english+", "english+stop+stop", "+stop", "English"} {
 		if _, err := ParseAnalyzer(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
 			t.Errorf("analyzer %q: got error %v", name, err)
+		}
+	}
+}
+
+// The ranges of which no word must be looked at again hold no character that NFC changes.
+func TestComposedRanges(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !isComposed(r) || !utf8.ValidRune(r) {
+			continue
+		}
+		s := string(r)
+		p := norm.NFC.PropertiesString(s)
+		if !norm.NFC.IsNormalString(s) || p.CCC() != 0 || !p.BoundaryBefore() {
+			t.Fatalf("%U may change", r)
 		}
 	}
 }
@@ -176,7 +205,7 @@ func libraryWords(doc []byte) (list []string, source []Span) {
 		for it := words.FromBytes(doc[at:end]); it.Next(); {
 			word := string(it.Value())
 			if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-				list = append(list, strings.Map(foldRune, word))
+				list = append(list, norm.NFC.String(strings.Map(foldRune, norm.NFC.String(word))))
 				source = append(source, Span{uint32(at + it.Start()), uint32(at + it.End())})
 			}
 		}
@@ -248,7 +277,7 @@ func checkThese(an Analyzer, doc []byte, t *Tokens) error {
 // other scripts, bytes that are not UTF-8, and runs long enough to cross blocks.
 func randomText(r *rand.Rand, size int) []byte {
 	alphabets := []string{
-		"abcXYZ   ", "a.b':,;_-1 2\t\n", "\r\n \t\x00\v\f\x7f_", "aé\u0301\u200d’ñ ßΣ ",
+		"abcXYZ   ", "a.b':,;_-1 2\t\n", "\r\n \t\x00\v\f\x7f_", "aé\u0301\u200d’ñ ßΣ \u0323J\u030cI\u0307\u0345",
 		"東カ한ไא\"'אa ", "\xff\xc3\xe2\x82\xf0\x9f a", "🎉🇩🇪\u3000\u00a0 x", "word and then another one ",
 	}
 	var b []byte

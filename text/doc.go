@@ -36,8 +36,8 @@
 //   - Bytes stay as they are, control characters and a stray NUL too, unless Options.Encoding says
 //     what else they mean. With UTF8 what is not UTF-8 is an error. Only a byte order mark (EF BB BF)
 //     at a file's begin is taken off. Refused is UTF-16, seen by its mark, if it is not named, and what
-//     is no text: PDFs, archives, Parquet, our own files, and what has two or more NULs, and more
-//     than one in 1,000 bytes, in its first 64 KB.
+//     is no text: PDFs, archives, Parquet, our own files, CIFF, and, from 512 bytes on, what has two
+//     or more NULs, and more than one in 1,000 bytes, in its first 64 KB.
 //   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
 //     elsewhere stays.
 //   - An empty line is an empty document in lines, a separator in blank (as is a line
@@ -77,8 +77,8 @@
 //	            has them: CR is as if not there, words are cut to 999 bytes at a
 //	            character's border; nothing else changes
 //	ascii       letters a-z, lower-cased; all else separates
-//	unicode     words of UAX #29 that have a letter or a number, case folded;
-//	            bytes that are not UTF-8 separate
+//	unicode     words of UAX #29 that have a letter or a number, in the normal form NFC, case
+//	            folded; bytes that are not UTF-8 separate
 //	english     and the other Snowball languages: as unicode, then stemmed; with +stop
 //	            (english+stop) stop words are dropped before that
 //
@@ -93,7 +93,7 @@
 // Case is folded by Unicode's simple folding (ẞ and ß, Σ, σ and ς become one). The
 // languages take the typographic apostrophe for the plain one; French and Italian
 // lose elided words (l'avion is avion); Turkish has its own i. Words longer than 64
-// bytes are not stemmed. A NUL, unlike in GloVe, is a byte like any other to whitespace.
+// bytes are not stemmed. porter takes possessives off, as english does. A NUL, unlike in GloVe, is a byte like any other to whitespace.
 //
 // # Speed
 //

@@ -69,16 +69,19 @@ type language struct {
 	stops  map[string]bool // nil: all words are kept
 	elided string
 	words  segmenter
+	// Porter's first stemmer knows no apostrophes: dog's would become dog'.
+	possessives bool
 }
 
 // newLanguage returns nil if there is no such language, or no stop words for it.
-func newLanguage(name string, stop bool) *language {
-	l := &language{name: name, stem: stemmers[name], elided: elided[name], words: segmenter{fold: foldWithQuote}}
+func newLanguage(name string, stop, old bool) *language {
+	l := &language{name: name, stem: stemmers[name], elided: elided[name], words: segmenter{fold: foldWithQuote, raw: old}}
+	l.possessives = name == "porter" && !old
 	if l.stem == nil {
 		return nil
 	}
 	if name == "turkish" {
-		l.words = segmenter{fold: foldTurkish, slow: true}
+		l.words = segmenter{fold: foldTurkish, slow: true, raw: old}
 	}
 	if stop {
 		list := name
@@ -97,6 +100,7 @@ func newLanguage(name string, stop bool) *language {
 			}
 		}
 	}
+	l.name = versioned(l.name, old)
 	return l
 }
 
@@ -148,10 +152,23 @@ func (l *language) reduce(word string) string {
 	if l.stops[word] {
 		return ""
 	}
+	if l.possessives {
+		word = withoutPossessive(word)
+	}
 	env := snowballstem.NewEnv(word)
 	l.stem(env)
 	if stem := env.Current(); stem != "" {
 		return stem
+	}
+	return word
+}
+
+// withoutPossessive takes off what Snowball's English stemmer takes off first: 's', 's or '.
+func withoutPossessive(word string) string {
+	for _, end := range []string{"'s'", "'s", "'"} {
+		if stem, ok := strings.CutSuffix(word, end); ok && stem != "" {
+			return stem
+		}
 	}
 	return word
 }

@@ -9,23 +9,25 @@ import (
 	"unsafe"
 
 	"github.com/clipperhouse/uax29/v2/words"
+	"golang.org/x/text/unicode/norm"
 )
 
 // unicodeWords makes words by the rules of Unicode's UAX #29, keeps those that have
-// a letter or a number in them, and folds their case. Bytes that are not UTF-8
-// separate words.
-type unicodeWords struct{}
+// a letter or a number in them, brings them into the normal form NFC, and folds their case. Bytes
+// that are not UTF-8 separate words.
+type unicodeWords struct{ old bool }
 
-func (unicodeWords) Name() string { return "unicode" }
+func (u unicodeWords) Name() string { return versioned("unicode", u.old) }
 
-func (unicodeWords) Analyze(doc []byte, t *Tokens) error {
-	return segmenter{fold: foldRune}.segment(doc, t)
+func (u unicodeWords) Analyze(doc []byte, t *Tokens) error {
+	return segmenter{fold: foldRune, raw: u.old}.segment(doc, t)
 }
 
 // segmenter is what the analyzers differ in that use these rules.
 type segmenter struct {
 	fold func(rune) rune
 	slow bool // fold changes ASCII letters otherwise than the fast path does
+	raw  bool // words stay as they are composed, as in old indexes
 }
 
 // segment goes through doc in turns: a stretch of ASCII, which it splits by hand, and
@@ -49,7 +51,7 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 	}
 	for at := 0; at < len(doc); {
 		if s.slow {
-			out = segmentOther(doc, 0, out, &b, t, s.fold)
+			out = s.segmentOther(doc, 0, out, &b, t)
 			break
 		}
 		other := firstNonASCII(doc, at)
@@ -61,7 +63,7 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 		at = end
 		if other < len(doc) {
 			end = nextSpace(doc, other)
-			out = segmentOther(doc[at:end], at, out, &b, t, s.fold)
+			out = s.segmentOther(doc[at:end], at, out, &b, t)
 			at = end
 		}
 	}
@@ -217,13 +219,13 @@ func dropScores(list []uint32, first int, text []byte) []uint32 {
 }
 
 // segmentOther has the library split a stretch.
-func segmentOther(doc []byte, from int, out []byte, b *borders, t *Tokens, fold func(rune) rune) []byte {
+func (s segmenter) segmentOther(doc []byte, from int, out []byte, b *borders, t *Tokens) []byte {
 	for at := 0; at < len(doc); {
 		valid := doc[at : at+validLength(doc[at:])]
 		for len(valid) > 0 {
 			n, word, _ := words.SplitFunc(valid, true)
 			start := len(out)
-			if out = appendFolded(out, word, fold); len(out) > start {
+			if out = s.appendWord(out, word); len(out) > start {
 				b.word(start, len(out))
 				if t.WantSource {
 					t.Source = append(t.Source, Span{uint32(from + at), uint32(from + at + len(word))})
@@ -253,9 +255,29 @@ func validLength(b []byte) int {
 	return len(b)
 }
 
-// appendFolded appends a word with its case folded, if it has a letter or a number.
-func appendFolded(out, word []byte, fold func(rune) rune) []byte {
-	start, good := len(out), false
+// appendWord appends a word in NFC with its case folded, if it has a letter or a number.
+func (s segmenter) appendWord(out, word []byte) []byte {
+	start := len(out)
+	out, good, composed := appendFolded(out, word, s.fold)
+	if !good {
+		return out[:start]
+	}
+	if composed || s.raw {
+		return out
+	}
+	// Normal before folding, since some marks have a case; and after it, since a small letter may be
+	// composed with a mark with which the capital is not.
+	out, _, _ = appendFolded(out[:start], norm.NFC.Bytes(word), s.fold)
+	if !norm.NFC.IsNormal(out[start:]) {
+		out = append(out[:start], norm.NFC.Bytes(out[start:])...)
+	}
+	return out
+}
+
+// appendFolded appends a word with its case folded. It says whether there is a letter or a number
+// in it, and whether it is surely in NFC.
+func appendFolded(out, word []byte, fold func(rune) rune) (folded []byte, good, composed bool) {
+	composed = true
 	for at := 0; at < len(word); {
 		c := word[at]
 		if c < utf8.RuneSelf {
@@ -270,13 +292,19 @@ func appendFolded(out, word []byte, fold func(rune) rune) []byte {
 		}
 		r, n := utf8.DecodeRune(word[at:])
 		good = good || unicode.IsLetter(r) || unicode.IsNumber(r)
+		composed = composed && isComposed(r)
 		out = utf8.AppendRune(out, fold(r))
 		at += n
 	}
-	if !good {
-		return out[:start]
-	}
-	return out
+	return out, good, composed
+}
+
+// isComposed reports whether a character is one of the ranges, in which are most of the letters
+// in use, that are the same in NFC whatever stands before them: Latin, Cyrillic, general
+// punctuation, kana and Chinese characters, Hangul.
+func isComposed(r rune) bool {
+	return r < 0x300 || r >= 0x400 && r < 0x483 || r >= 0x2002 && r < 0x20d0 ||
+		r >= 0x3041 && r < 0x3099 || r >= 0x30a0 && r < 0x3100 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
 }
 
 // foldRune maps the letters that differ in case only to one: Unicode's simple case

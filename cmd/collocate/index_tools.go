@@ -2,10 +2,14 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/index"
@@ -88,8 +92,8 @@ func newIndexExportCmd(a *app) *cobra.Command {
 		Use:   "export DIR --ciff FILE",
 		Short: "Write an index as a CIFF file for Anserini, PISA, Terrier and others",
 		Long: `Write an index in the Common Index File Format. It holds words, postings, document
-IDs and lengths, but no stored text.`,
-		Example: `  collocate index export news.index --ciff news.ciff`,
+IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it so.`,
+		Example: `  collocate index export news.index --ciff news.ciff.gz`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -99,6 +103,10 @@ IDs and lengths, but no stored text.`,
 				if err := a.rawOutput("CIFF has a form of its own; with --ciff FILE, --json tells about it"); err != nil {
 					return err
 				}
+			}
+			switch ext := filepath.Ext(file); ext {
+			case ".bz2", ".xz", ".zip", ".lz4":
+				return usagef("--ciff %s: want a plain file, or one packed as .gz or .zst", file)
 			}
 			if err := canWrite(file); err != nil {
 				return err
@@ -111,7 +119,13 @@ IDs and lengths, but no stored text.`,
 			if file == "-" {
 				return r.Export(cmd.Context(), a.stdout)
 			}
-			err = atomicfile.WriteFile(file, func(f *atomicfile.File) error { return r.Export(cmd.Context(), f) })
+			err = atomicfile.WriteFile(file, func(f *atomicfile.File) error {
+				w, err := packed(file, f)
+				if err != nil {
+					return err
+				}
+				return errors.Join(r.Export(cmd.Context(), w), w.Close())
+			})
 			if err != nil {
 				return err
 			}
@@ -126,6 +140,21 @@ IDs and lengths, but no stored text.`,
 	return cmd
 }
 
+// packed compresses what goes to a file of that name.
+func packed(name string, w io.Writer) (io.WriteCloser, error) {
+	switch filepath.Ext(name) {
+	case ".gz":
+		return gzip.NewWriter(w), nil
+	case ".zst":
+		return zstd.NewWriter(w)
+	}
+	return plain{w}, nil
+}
+
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }
+
 func newIndexImportCmd(a *app) *cobra.Command {
 	var out, analyzer string
 	var repeat bool
@@ -133,7 +162,8 @@ func newIndexImportCmd(a *app) *cobra.Command {
 		Use:   "import FILE --out DIR",
 		Short: "Make an index from a CIFF file",
 		Long: `Make an index from a file in the Common Index File Format, plain or compressed with
-gzip or zstd. CIFF does not say how text became words: name the analyzer that treats queries the same way.`,
+gzip or zstd. CIFF does not say how text became words: name the analyzer that treats queries the
+same way. The mean length of documents is the one in its header.`,
 		Example: `  collocate index import robust04.ciff.gz --analyzer english --out robust.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -145,7 +175,7 @@ gzip or zstd. CIFF does not say how text became words: name the analyzer that tr
 					return err
 				}
 			}
-			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Progress: a.progress("importing")}
+			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Note: a.note, Progress: a.progress("importing")}
 			if err := index.Import(cmd.Context(), args[0], out, o); err != nil {
 				return err
 			}

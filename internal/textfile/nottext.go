@@ -34,10 +34,13 @@ func WhyNotText(head []byte) string {
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus"
 	}
-	// Programs, pictures, sound and databases have many NUL bytes, noise one in 256. A stray one in a
-	// text is a byte like any other.
-	if nul := bytes.Count(head, []byte{0}); nul > 1 && nul*1000 > len(head) {
+	if nul := bytes.Count(head, []byte{0}); len(head) >= minBinary && nul > 1 && nul*1000 > len(head) {
 		return "binary data, not text: it holds NUL bytes"
 	}
 	return ""
 }
+
+// minBinary is how long a file is at least that is judged by its NUL bytes: programs,
+// pictures, sound and databases have many, noise one in 256. A stray one in a text is a
+// byte like any other.
+const minBinary = 512
