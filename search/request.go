@@ -25,6 +25,8 @@ type (
 	Hit = ask.Hit
 	// Stats counts the work that a search had to do.
 	Stats = ask.Stats
+	// Method names the strategy that an algorithm took, for Stats.
+	Method = ask.Method
 	// Threshold is a point of Stats.Thresholds.
 	Threshold = ask.Threshold
 )

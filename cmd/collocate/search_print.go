@@ -50,7 +50,11 @@ func marked(s *search.Snippet, on, off string) string {
 }
 
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {
-	fmt.Fprintf(w, "\nalgorithm %v, %v\n", s.Algorithm, took.Round(time.Microsecond))
+	how := s.Algorithm.String()
+	if s.Method != 0 {
+		how += " (" + s.Method.String() + ")"
+	}
+	fmt.Fprintf(w, "\nalgorithm %s, %v\n", how, took.Round(time.Microsecond))
 	fmt.Fprintf(w, "%s known, %s in %s\n", counted(s.Words, "word"), counted(s.Postings, "posting"), counted(s.Blocks, "block"))
 	if s.GPU == nil || s.GPU.Fallback != "" || s.Scored > 0 { // by tiles a device does not count these
 		fmt.Fprintf(w, "%s skipped, %s decoded, %d scored\n", counted(s.Skipped, "block"), counted(s.Decoded, "posting"), s.Scored)

@@ -8,12 +8,6 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// lookAhead is how many requests a worker of a crew looks up the words of before it answers the first of them: while memory is asked for the words
-// and lists of one, the worker is busy with the others. 50,000 web queries as ANDs on eLife paragraphs, times as fast with two cores as with one, which
-// answers one request after the other: 1.60, 1.69 and 1.69 without, 1.92, 2.13 and 2.24 with it (three runs in turn; one core has become a tenth faster since); 4 gain less and 16 no more. Only half of what
-// a worker holds is looked up ahead, since others cannot take that over.
-const lookAhead = 8
-
 // lookedUp is a request and what its words are, or why they could not be looked up.
 type lookedUp struct {
 	i       int64

@@ -14,15 +14,6 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Ahead is how many requests for each worker may be fetched before the first result that is not
-// there yet. A slow request holds up the results behind it but, up to here, not the work. With 128 two workers waited a twentieth of
-// their time when requests took 3 microseconds and some a millisecond, with 512 hardly ever, and 2,048 gained no more.
-const Ahead = 512
-
-// stretch is how long the caller's worker answers requests before it looks for results to hand out. These lie in the caches of other
-// cores, and each look costs as much as a tenth of a small query.
-const stretch = 50 * time.Microsecond
-
 // crew is the workers of a batch and what they share: a ring of requests and of what was made of them. One goroutine fetches
 // requests; the workers take some at a time, in order; and one of the workers, the one on the caller's goroutine, also hands out what
 // was made, in order. So with as many workers as cores all are busy and none changes places with another, which
@@ -254,10 +245,6 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.
 	}
 	return result, nil
 }
-
-// longEffort is the effort from which on a request is always open to help: the results behind it would wait for long,
-// and then so would the work. Cutting one that nobody helps with costs 1 to 6% there.
-const longEffort = 1 << 21
 
 // help joins the team that was opened first, if there is one.
 func (c *crew[T]) help() bool {

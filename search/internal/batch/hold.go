@@ -13,12 +13,6 @@ type hold struct {
 	_    simd.Apart
 }
 
-const (
-	// mostHeld is how many requests a worker takes at once at most.
-	mostHeld = 32
-	holdBits = 8
-)
-
 // takeOne takes requests, and is the first of them, if there are any.
 func (c *crew[T]) takeOne(own *hold) (i int64, ok bool) {
 	for {

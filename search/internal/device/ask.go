@@ -134,10 +134,6 @@ func (a *asker) note(g *Index, start, end int) {
 	a.words = append(a.words, askedWord{key, hash, at})
 }
 
-// shortTurn is how many words of a short text are looked at without asking whether they are there: most queries have no more, and how many
-// nobody can guess.
-const shortTurn = 4
-
 // noteShort notes the words of a short text.
 func (a *asker) noteShort(g *Index, borders uint64) {
 	const most = (text.MaxShort + 1) / 2

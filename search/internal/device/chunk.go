@@ -272,13 +272,6 @@ func (r *gpuRun) launch(ctx context.Context) error {
 	return err
 }
 
-// manyPerAgain is how many requests wait for one whose cut was guessed wrong if that is not worth another flight, and longAgain from how many postings
-// on it is, however many wait: a core takes longer. When that was two million, one in 300 queries, with half a million, found no room and made a batch take 20 ms instead of 3.
-const (
-	manyPerAgain = 64
-	longAgain    = 1 << 17
-)
-
 // onCores answers up to so many requests without the device, and returns those that it did not.
 func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	for _, i := range at {

@@ -85,9 +85,6 @@ func codedAs(m model.Model) model.Model {
 	return m
 }
 
-// maxGPUModels is how many models' codes are kept.
-const maxGPUModels = 4
-
 // find returns the codes of a model if there are any.
 func (st *gpuStore) find(m model.Model) *gpuModel {
 	for _, x := range st.models {

@@ -36,10 +36,6 @@ type crewJob struct {
 	left  atomic.Int64 // numbers that are not done
 }
 
-// spreadBy is how many requests a core takes at a time. Their results share a piece of memory, which takes a sixth less time than for 32: of 53 results it is a
-// little less than 9,472 bytes, and the allocator has six pieces of that size when it looks for room, but only four of 6,144.
-const spreadBy = 53
-
 // open says whether there is something left to take.
 func (j *crewJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
 
@@ -61,9 +57,6 @@ func (j *crewJob) some() bool {
 		return true
 	}
 }
-
-// fewTakes is how many parts there would be if all were as large as the first. Numbers that all cores take from are far away for each.
-const fewTakes = 32
 
 // newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
 func newCrew(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *gpuCrew {
@@ -118,13 +111,6 @@ func (c *gpuCrew) urgent() (first *crewJob) {
 	return first
 }
 
-// restless is how often one looks for something to do before others may use the core. Asking the scheduler whether there are any takes a lock, for which
-// all who have nothing to do would queue: a batch that is alone asks less often by far, which takes a fifth off the time of 50,000 ANDs.
-const (
-	restless = 64
-	alone    = 4 * restless
-)
-
 // rest passes a moment, the i-th in a row.
 func (c *gpuCrew) rest(i int) {
 	relax()
@@ -132,9 +118,6 @@ func (c *gpuCrew) rest(i int) {
 		runtime.Gosched()
 	}
 }
-
-// awake is how long a core without work stays awake. A flight takes less.
-const awake = time.Millisecond
 
 // help works until the batch is over.
 func (c *gpuCrew) help() {

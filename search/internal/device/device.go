@@ -71,9 +71,6 @@ func (g *Index) Memory() (free, total int64, err error) {
 	return free, total, nil
 }
 
-// gpuSlots is how many single queries may be on the device at a time. More hardly help: three fill it.
-const gpuSlots = 8
-
 // Index is an index on a device.
 type Index struct {
 	s     *eval.Engine

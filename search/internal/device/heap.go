@@ -58,9 +58,6 @@ func emptyBytes(memory int64) int {
 	return 0
 }
 
-// usualMemory is what a machine is taken to have that does not say.
-const usualMemory = 16 << 30
-
 // machineMemory is the memory of the machine, or of the container.
 func machineMemory() int64 {
 	least := int64(math.MaxInt64)

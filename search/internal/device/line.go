@@ -131,19 +131,6 @@ func (l *gpuLine) look() {
 	}
 }
 
-// told is how many requests come before others know of them, unless they look, which they do when they have waited for so many moments. Each look takes the number
-// away from the core that brings requests, which then waits for it ten times as long as for a request.
-const (
-	told    = 64
-	moments = 256
-)
-
-// maxChunks are under way at a time, or wait to be handed out.
-const maxChunks = 256
-
-// worthwhile is how many requests are worth a launch while the device has something to do.
-const worthwhile = manyQueries / 8
-
 // feed lets requests wait, but not too many of them.
 func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
 	n, end := int64(0), int64(len(l.ring)) // requests, and until where there is room
@@ -248,10 +235,6 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 		l.mu.Unlock()
 	}
 }
-
-// doze is how long one who waits for requests sleeps before looking again. Who brings them wakes a sleeper nearly always: after bringing one it looks how many are
-// wanted, but what it brought may be seen a moment later (see publish), even after the last look.
-const doze = 10 * time.Millisecond
 
 // lastLook says whether there are as many requests as are wanted, after a moment in which what was brought before is nearly always seen.
 func (l *gpuLine) lastLook() bool {

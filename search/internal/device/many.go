@@ -33,9 +33,6 @@ const (
 // itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
 func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
-// manyBytes is the length of Many in guess.cuh, a query as the device makes it.
-const manyBytes = 64
-
 // manyWindow is how many postings are read together, about. In small collections the device waits for the last items, and cuts are known late.
 func manyWindow(tiles int) int64 {
 	if tiles < 512 {
@@ -43,21 +40,6 @@ func manyWindow(tiles int) int64 {
 	}
 	return 8192
 }
-
-// manyItem is what an item costs, about, in the units of batch.cuh, of which reading a posting costs a quarter: less, and finding the item takes longer than the item.
-const manyItem = 1536
-
-// manyAnswers is how many answers of a query are picked by a small block.
-const manyAnswers = 256
-
-// manyThick is how many postings two lists must have to be read by a kernel of their own, if most of them are needed: so many that they come from memory and not from
-// the cache. With shorter ones the windows' kernel, which learns what winners have, is faster by far (1,000 answers of 1,044 queries: 0.5 ms against 1.3).
-const manyThick = 1 << 22
-
-// manyAdding is what it costs to add a posting up, in 64ths of the units of batch.cuh (see sums.cuh). Where that is less than to search the lists it is done. 50,000 queries of
-// the web with 1,000 answers took 8.3, 7.6, 7.4 and 7.5 ms with 32, 40, 48 and 56 (110,000 documents), and 14.3, 13.3, 13.2 and 13.3 (420,000). With 56 a sentence of twenty
-// words was searched for again, for which 50,000 queries with ten answers waited: 4.5 ms instead of 3.8.
-const manyAdding = 48
 
 // manyLimits is what a flight has room for.
 type manyLimits struct {
@@ -77,18 +59,6 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 func (l manyLimits) bytes() int64 {
 	return int64(manyPlanBytes(l.queries, l.terms)+2*l.terms*gpuTermBytes) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+40)
 }
-
-// manyQueries is the most queries of a launch: 50,000 queries of the web took 4.7 ms with 4,096 and 5.1 with 2,048.
-const manyQueries = 4096
-
-// manyOut is what there is room for in answers of a launch, which are 8 bytes each. With more at a time, their way back to the host and to the
-// caller is long beside the device's work.
-const manyOut = 1 << 20
-
-// manyFlights is how many chunks of a batch may be on their way: the device works on one flight's long lists while others are planned, copied or handed out. With
-// six, 50,000 queries of the web took 15.4 ms with 1,000 answers each, 5.5 with 100 and 3.3 with ten; with eight 13.5, 4.9 and 3.0; with ten 12.8, 4.8 and 2.8. More
-// hardly help.
-const manyFlights = 10
 
 // gpuFlight is the memory that a launch for many queries works in.
 type gpuFlight struct {

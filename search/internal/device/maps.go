@@ -8,9 +8,6 @@ import "github.com/collocate/collocate/internal/gpu"
 // mapDocs is how many documents a cell of a map has, as in scoring.cuh.
 const mapDocs = 32
 
-// mapShare is how many documents there may be for each posting of a list that gets a map, which then takes up to 16 bytes a posting.
-const mapShare = 64
-
 // wantsMap says whether a list is frequent enough.
 func (st *gpuStore) wantsMap(l *gpuList) bool {
 	return !l.sparse() && int64(l.df)*mapShare >= int64(st.g.s.Index.Docs())

@@ -146,9 +146,6 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	return again, nil
 }
 
-// oddSlots is how many slots for many queries there are at most, for all batches: few requests are odd, and each slot has room for many.
-const oddSlots = 2
-
 // batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be free.
 func (g *Index) batchSlot() (*gpuSlot, error) {
 	select {

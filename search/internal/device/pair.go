@@ -129,9 +129,6 @@ func (s *gpuSlot) await(timed bool) error {
 	return s.stream.Sync(context.Background())
 }
 
-// pairPatience is how long to look at the memory.
-const pairPatience = 500 * time.Microsecond
-
 // leastScore is a score that no document reaches whose sum is below low.
 func leastScore(low, slack uint32, scale float64) float32 {
 	least := (float64(low) + float64(slack)) * scale

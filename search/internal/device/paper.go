@@ -107,9 +107,6 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	return w.results, nil
 }
 
-// thesisMost is how many requests of a batch are planned together.
-const thesisMost = 4096
-
 // thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one of the thesis' algorithms.
 func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(*ask.Result, error) bool) {
 	var run []ask.Request

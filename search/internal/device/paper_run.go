@@ -63,9 +63,6 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 	return err
 }
 
-// thesisStreams is how many queries of an asynchronous batch are on the device at a time.
-const thesisStreams = 32
-
 // streams is how many streams the batch has: fewer if what its blocks find would take more than half of the memory that is free.
 func (w *thesisWork) streams() (int, error) {
 	if w.strategy == ask.Synchronous {

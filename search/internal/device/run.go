@@ -122,9 +122,6 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	return s.timed(timed, func() error { return s.stream.Replay(graph) })
 }
 
-// maxGraphs is how many graphs a slot keeps: some for each model and k in use.
-const maxGraphs = 64
-
 // record gives copies and kernels to the stream.
 func (s *gpuSlot) record(m *gpuModel, queries, plan, out int) error {
 	if err := s.plan.CopyIn(s.stream, s.host.Slice(0, plan)); err != nil {

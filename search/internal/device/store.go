@@ -23,10 +23,6 @@ const (
 	gpuSparse   = 1<<32 - 1
 )
 
-// densePostings a tile, on average, give a list a row in the tables of tiles: 33 bytes a tile. The others keep
-// whole document numbers, 4 bytes a posting, of which every query makes its own table.
-const densePostings = 8
-
 // gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within its tile, one for
 // the frequency, and, for each model in use, a code: how good it is (see encode.cu).
 type gpuStore struct {
@@ -288,9 +284,6 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	}
 	return st.know(usualBM25(w))
 }
-
-// carryPostings is how many postings are decoded before they are sent.
-const carryPostings = 1 << 20
 
 // place finds room for a list.
 func (st *gpuStore) place(l *gpuList) bool {

@@ -13,25 +13,19 @@ import (
 // still win.
 func blockMaxAnd(q *Query) error {
 	q.start()
-	lists, m := q.shortestFirst(), &q.meeting
-	m.reset(lists)
-	start := q.from
-	for _, l := range lists {
-		start = max(start, l.Doc()) // lists of a partition begin somewhere
+	m := &q.and
+	m.lists, m.start = q.shortestFirst(), q.from
+	m.reset(m.lists)
+	for _, l := range m.lists {
+		m.start = max(m.start, l.Doc()) // lists of a partition begin somewhere
 	}
-	m.mapped = m.levels.prepare(lists, q.c.Docs)
-	if done, err := q.meetAboveFloor(lists, start); done || err != nil {
-		return err
-	}
-	if done, err := q.meetBest(lists); done || err != nil {
-		return err
-	}
-	return q.meetAll(lists, start)
+	m.mapped = m.levels.prepare(m.lists, q.c.Docs)
+	return q.follow(andPlan)
 }
 
 // meetAll goes through the blocks of the leading list from document start on.
 func (q *Query) meetAll(lists []*list, start uint32) error {
-	m, lead, chunk := &q.meeting, lists[0], firstToMeet
+	m, lead, chunk := &q.and, lists[0], firstToMeet
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -43,7 +37,7 @@ func (q *Query) meetAll(lists []*list, start uint32) error {
 		if from >= q.to {
 			break
 		}
-		if m.guessed && q.fallsShort(lead, b) {
+		if q.guessed && q.fallsShort(lead, b) {
 			return nil
 		}
 		if m.mapped && m.levels.lead && q.cut >= 0 && m.levels.skips(from, min(lead.Last[b], q.to-1), q.cut) {
@@ -95,43 +89,28 @@ func (q *Query) meetAll(lists []*list, start uint32) error {
 	return nil
 }
 
-const (
-	// At first so many documents are looked up together, so that there is soon a threshold for the rest; then twice as many
-	// each time, up to enoughToMeet: then what is done once for all of them costs little, and memory is asked for many lengths and blocks at a time.
-	firstToMeet  = 16
-	enoughToMeet = 96
-	// maxMeeting is how many there can be: a block more than was not yet enough.
-	maxMeeting = 2 * index.BlockSize
-	// manyLeft is the share of a block's postings, one in so many, that must not be left for scoring first to pay.
-	manyLeft = 3
-	// manyEach is how many documents a block of the second list may be asked for, on the average, for levels to pay: intersecting does
-	// not fetch the lengths.
-	manyEach = 4
-	// alikeRatio is how much longer the second list may be so that intersecting pays at all: each of its blocks is decoded then.
-	alikeRatio = 32
-)
-
-// meeting is documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
-type meeting struct {
-	n       int
-	enough  int
-	kind    kind
-	words   wordsMeet
-	ranks   [index.MaxWords]uint8
-	plain   plainly // blocks whose documents are met before they are scored
-	sifter  sifter  // of the first list
-	mapped  bool    // the levels are used, and
-	guessed bool    // the floor is only a guess
-	levels  levels
-	best    bestMeeting
-	kept    [2]meetingOf[uint32] // documents at places that can win, and where they are in the block
-	docs    meetingOf[uint32]
-	tfs     [2]meetingOf[uint32] // of the first two lists
-	sums    meetingOf[float32]   // of their scores
-	scores  []meetingOf[float32] // of each list
-	at      meetingOf[uint32]    // which documents were found in a block, and
-	places  meetingOf[uint32]    // where
-	visits  []visit
+// andState is what mode And knows: documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
+type andState struct {
+	lists  []*list // the shortest first
+	start  uint32  // the first document that all lists may have
+	n      int
+	enough int
+	kind   kind
+	words  bitmapAnd
+	ranks  [index.MaxWords]uint8
+	plain  plainly // blocks whose documents are met before they are scored
+	sifter sifter  // of the first list
+	mapped bool    // the levels are used
+	levels levels
+	best   bestFirst
+	kept   [2]andBuffer[uint32] // documents at places that can win, and where they are in the block
+	docs   andBuffer[uint32]
+	tfs    [2]andBuffer[uint32] // of the first two lists
+	sums   andBuffer[float32]   // of their scores
+	scores []andBuffer[float32] // of each list
+	at     andBuffer[uint32]    // which documents were found in a block, and
+	places andBuffer[uint32]    // where
+	visits []visit
 }
 
 // kind is what is known of the documents that wait.
@@ -143,15 +122,15 @@ const (
 	bare               // dense lists have them
 )
 
-// meetingOf has room for what kernels make of a meeting.
-type meetingOf[T any] [maxMeeting + simd.KernelSlack]T
+// andBuffer has room for what kernels make of a meeting.
+type andBuffer[T any] [maxWaiting + simd.KernelSlack]T
 
 // visit is a block that has to be decoded for documents from i to before end.
 type visit struct{ block, i, end int }
 
-func (m *meeting) reset(lists []*list) {
+func (m *andState) reset(lists []*list) {
 	for len(m.scores) < len(lists) {
-		m.scores = append(m.scores, meetingOf[float32]{})
+		m.scores = append(m.scores, andBuffer[float32]{})
 	}
 	for _, l := range lists {
 		l.met, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
@@ -192,7 +171,7 @@ func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 
 // meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
 func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
-	m := &q.meeting
+	m := &q.and
 	if m.mapped && m.levels.lead {
 		q.meetPlaces(lists, b, lo, hi, others)
 		return
@@ -222,7 +201,7 @@ func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 
 // meetDocs adds those of some documents of the leading list's block b, at some places of it, that the second list has, too.
 func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others float64) {
-	m, lead, l := &q.meeting, lists[0], lists[1]
+	m, lead, l := &q.and, lists[0], lists[1]
 	need := -1.0
 	if q.cut >= 0 {
 		need = q.cut - (others - l.windowBound) - lead.boundOf(b)
@@ -255,7 +234,7 @@ func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others flo
 
 // meetScores adds what can win with the bounds of the others.
 func (q *Query) meetScores(lists []*list, b, lo, hi int, others float64) int {
-	m, lead := &q.meeting, lists[0]
+	m, lead := &q.and, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
 	if m.mapped {
 		n = m.levels.choose(docs, tfs, q.cut, m.docs[m.n:], m.tfs[0][m.n:], m.sums[m.n:])
@@ -273,7 +252,7 @@ func (q *Query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 
 // settle scores what waits, looks it up in the other lists, and pushes what all have.
 func (q *Query) settle(lists []*list) {
-	m, n := &q.meeting, q.meeting.n
+	m, n := &q.and, q.and.n
 	if n == 0 {
 		return
 	}
@@ -322,7 +301,7 @@ func (q *Query) settle(lists []*list) {
 
 // pushMeeting pushes the n documents, which have scores of all lists.
 func (q *Query) pushMeeting(lists []*list, n int) {
-	m := &q.meeting
+	m := &q.and
 	for i, sum := range m.sums[:n] {
 		if float64(sum) <= q.cut {
 			continue
@@ -338,7 +317,7 @@ func (q *Query) pushMeeting(lists []*list, n int) {
 }
 
 // above keeps those of the n documents whose sum, of j lists, is above need.
-func (m *meeting) above(j, n int, need float64) int {
+func (m *andState) above(j, n int, need float64) int {
 	kept := 0
 	for i, s := range m.sums[:n] {
 		m.at[kept] = uint32(i)
@@ -351,15 +330,15 @@ func (m *meeting) above(j, n int, need float64) int {
 }
 
 // keep moves the documents at the kept places to the front; they have scores of j lists.
-func (m *meeting) keep(j, n, kept int) {
+func (m *andState) keep(j, n, kept int) {
 	if kept == n {
 		return
 	}
 	at := m.at[:kept]
-	compact((*[maxMeeting]uint32)(m.docs[:]), at)
-	compact((*[maxMeeting]float32)(m.sums[:]), at)
+	compact((*[maxWaiting]uint32)(m.docs[:]), at)
+	compact((*[maxWaiting]float32)(m.sums[:]), at)
 	for e := range m.scores[:j] {
-		compact((*[maxMeeting]float32)(m.scores[e][:]), at)
+		compact((*[maxWaiting]float32)(m.scores[e][:]), at)
 	}
 	if m.kind == bare {
 		m.words.only(m.docs[:kept])
@@ -367,16 +346,16 @@ func (m *meeting) keep(j, n, kept int) {
 }
 
 // compact moves what is at the rising places to the front.
-func compact[T any](v *[maxMeeting]T, at []uint32) {
-	for i, a := range at[:min(len(at), maxMeeting)] {
-		v[i] = v[a&(maxMeeting-1)]
+func compact[T any](v *[maxWaiting]T, at []uint32) {
+	for i, a := range at[:min(len(at), maxWaiting)] {
+		v[i] = v[a&(maxWaiting-1)]
 	}
 }
 
 // meetNext keeps those of the n documents that list j has too, and that can still win if the
 // lists after it give them others.
 func (q *Query) meetNext(lists []*list, j, n int, others float64) int {
-	m, l := &q.meeting, lists[j]
+	m, l := &q.and, lists[j]
 	kept := 0
 	if m.kind == bare && l.dense {
 		kept = n
@@ -407,7 +386,7 @@ func (q *Query) meetNext(lists []*list, j, n int, others float64) int {
 
 // visits finds the blocks of a list that may hold some of the n documents, as far as their bounds let them win, and asks memory for them.
 func (q *Query) visits(l *list, n int, others float64) []visit {
-	m := &q.meeting
+	m := &q.and
 	m.visits = m.visits[:0]
 	for i, b := 0, l.met; i < n; {
 		b = l.FindBlock(b, m.docs[i])
@@ -435,7 +414,7 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 
 // find looks for those of the rising docs that block b may hold, and says how many there are and how many these were. Which they are is put into the
 // meeting from place n on, and their frequencies into tfs.
-func (l *list) find(b int, docs []uint32, m *meeting, n int, tfs []uint32) (found, used int) {
+func (l *list) find(b int, docs []uint32, m *andState, n int, tfs []uint32) (found, used int) {
 	if words, base := l.Words(b); words != nil {
 		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])
 	} else {

@@ -7,23 +7,13 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// bestMeeting is the postings of the leading list that with what the levels say of the other lists' promise most, by rising document.
-type bestMeeting struct {
+// bestFirst is the postings of the leading list that with what the levels say of the other lists' promise most, by rising document.
+type bestFirst struct {
 	docs, tfs []uint32
 	sums      []float32 // what each can reach
 	n         int
 	floor     float32 // all that can reach more are there
 }
-
-const (
-	// mostBest is how many of them are kept at most: what they take is little beside the second-level cache, and for more answers
-	// nearly everything is looked up anyway.
-	mostBest = 4096
-	// fewestLead is how many times more postings the leading list must have for it to pay.
-	fewestLead = 4
-	// firstBest is the part of them, one in so many, that is looked up first.
-	firstBest = 4
-)
 
 var infinite = float32(math.Inf(1))
 
@@ -33,15 +23,9 @@ var infinite = float32(math.Inf(1))
 // not kept can win; if not, what is known of the threshold is kept.
 //
 // With it "x type" and "interest only" take a third less time on eLife paragraphs for 10 answers: the latter looks into 110 blocks of the more frequent word, not into 230.
-func (q *Query) meetBest(lists []*list) (done bool, err error) {
-	m := &q.meeting
-	if !m.mapped || m.levels.lead || q.team != nil || q.floor >= 0 || q.from > 0 || uint64(q.to) < q.c.Docs {
-		return false, nil
-	}
-	want, ok := q.wantBest(lists[0])
-	if !ok {
-		return false, nil
-	}
+func (q *Query) meetBest() (done bool, err error) {
+	m, lists := &q.and, q.and.lists
+	want, _ := q.wantBest(lists[0])
 	others := 0.0
 	for _, l := range lists[1:] {
 		others += l.max
@@ -68,6 +52,16 @@ func (q *Query) meetBest(lists []*list) (done bool, err error) {
 	return false, nil
 }
 
+// worthBest says that the other lists have levels, the leading one has not, and few of its postings will do.
+func (q *Query) worthBest() bool {
+	m := &q.and
+	if !m.mapped || m.levels.lead || !q.whole() || q.floor >= 0 {
+		return false
+	}
+	_, ok := q.wantBest(m.lists[0])
+	return ok
+}
+
 // wantBest is how many postings of the leading list will do, if these are few beside all, and the answers many enough.
 func (q *Query) wantBest(lead *list) (want int, ok bool) {
 	k := float64(q.Heap.K)
@@ -84,7 +78,7 @@ func (q *Query) wantBest(lead *list) (want int, ok bool) {
 
 // gatherBest sifts the leading list; false if too many can reach the same.
 func (q *Query) gatherBest(lists []*list, want int, others float64) (ok bool, err error) {
-	m, lead := &q.meeting, lists[0]
+	m, lead := &q.and, lists[0]
 	b := &m.best
 	for at := range lead.Last {
 		if err := q.tick(); err != nil {
@@ -115,12 +109,12 @@ func (q *Query) gatherBest(lists []*list, want int, others float64) (ok bool, er
 
 // settleBest looks up those that can reach more than low, and not more than high.
 func (q *Query) settleBest(lists []*list, low, high float32) {
-	m := &q.meeting
+	m := &q.and
 	b := &m.best
 	for from := 0; from < b.n; {
 		m.n, m.kind = 0, scored
 		low := max(low, float32(q.cut*(1-0x1p-20)))
-		for ; from < b.n && m.n <= maxMeeting-index.BlockSize; from += index.BlockSize {
+		for ; from < b.n && m.n <= maxWaiting-index.BlockSize; from += index.BlockSize {
 			m.n += b.between(from, min(from+index.BlockSize, b.n), low, high, m.docs[m.n:], m.tfs[0][m.n:], m.sums[m.n:])
 		}
 		for _, l := range lists[1:] {
@@ -130,15 +124,15 @@ func (q *Query) settleBest(lists []*list, low, high float32) {
 	}
 }
 
-func (b *bestMeeting) reset(want int) {
-	if room := 2*want + maxMeeting + simd.KernelSlack; len(b.docs) < room {
+func (b *bestFirst) reset(want int) {
+	if room := 2*want + maxWaiting + simd.KernelSlack; len(b.docs) < room {
 		b.docs, b.tfs, b.sums = make([]uint32, room), make([]uint32, room), make([]float32, room)
 	}
 	b.n, b.floor = 0, -1
 }
 
 // highest is a sum that about so many are above, as a few of them tell that are counted by steps up to the highest that there can be.
-func (b *bestMeeting) highest(want int, top float64) float32 {
+func (b *bestFirst) highest(want int, top float64) float32 {
 	const steps, few = 256, 256
 	var count [steps]int32
 	scale, skip := float32((steps-1)/top), b.n/few+1
@@ -154,7 +148,7 @@ func (b *bestMeeting) highest(want int, top float64) float32 {
 
 // between keeps those from one to before another that can reach more than low, and not more than high. What it keeps may take the place of the first. The outs have room for
 // kernelSlack more.
-func (b *bestMeeting) between(from, to int, low, high float32, docs, tfs []uint32, sums []float32) int {
+func (b *bestFirst) between(from, to int, low, high float32, docs, tfs []uint32, sums []float32) int {
 	if from >= to {
 		return 0
 	}
@@ -164,7 +158,7 @@ func (b *bestMeeting) between(from, to int, low, high float32, docs, tfs []uint3
 	return b.plainBetween(from, to, low, high, docs, tfs, sums)
 }
 
-func (b *bestMeeting) plainBetween(from, to int, low, high float32, docs, tfs []uint32, sums []float32) (n int) {
+func (b *bestFirst) plainBetween(from, to int, low, high float32, docs, tfs []uint32, sums []float32) (n int) {
 	for i := from; i < to; i++ {
 		if s := b.sums[i]; s > low && s <= high {
 			docs[n], tfs[n], sums[n] = b.docs[i], b.tfs[i], s

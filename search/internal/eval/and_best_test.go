@@ -76,7 +76,7 @@ func TestBestFirst(t *testing.T) {
 func TestBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(89, 90))
 	for range 200 {
-		var b, kept bestMeeting
+		var b, kept bestFirst
 		b.reset(200)
 		kept.reset(200)
 		b.n = rng.IntN(500)

@@ -14,46 +14,40 @@ var placesOfBlock = func() (p [index.BlockSize]uint32) {
 	return p
 }()
 
-// manyKept is the share of a block's documents, one in so many, from which on those at places that can win are intersected before they are scored: then
-// nearly all blocks of the other list are decoded anyway, and few of these documents are in it.
-const manyKept = 8
-
-// meetAboveFloor looks for answers above a score that is guessed from the levels, and says whether there were enough to prove the guess
-// right. Where it was wrong a lower one is tried, and then none.
-func (q *Query) meetAboveFloor(lists []*list, start uint32) (done bool, err error) {
-	m, k := &q.meeting, q.Heap.K
-	if !m.mapped || !m.levels.lead || q.team != nil || q.floor >= 0 || q.from > 0 || uint64(q.to) < q.c.Docs {
-		return false, nil
+// worthAndGuess says that the levels tell where answers are, and that there should be more than enough of
+// them if words are independent.
+func (q *Query) worthAndGuess() bool {
+	m := &q.and
+	if !m.mapped || !m.levels.lead || !q.whole() || q.floor >= 0 {
+		return false
 	}
-	common := float64(q.c.Docs) // that have all words, if words are independent
-	for _, l := range lists {
+	common := float64(q.c.Docs)
+	for _, l := range m.lists {
 		common *= float64(l.Term.DF) / float64(q.c.Docs)
 	}
-	if common < float64(2*k) {
-		return false, nil
-	}
-	for times := 1.0; ; times *= 2 {
-		floor, ok := m.levels.guessFloor(k, len(lists), times)
-		if !ok {
-			return false, nil
-		}
-		q.floor, m.guessed = floor, true
-		q.rewind()
-		err = q.meetAll(lists, start)
-		q.floor, m.guessed = -1, false
-		if err != nil || q.Heap.Full() {
-			return true, err
-		}
-		q.startAgain(lists)
-	}
+	return common >= float64(2*q.Heap.K)
+}
+
+// andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was wrong a
+// lower one is tried.
+func (q *Query) andAboveGuess() (proved bool, err error) {
+	m := &q.and
+	return q.prove(guessing{
+		guess: func(try int) (float32, bool) {
+			return m.levels.guessFloor(q.Heap.K, len(m.lists), float64(uint64(1)<<try))
+		},
+		search: func() error { return q.meetAll(m.lists, m.start) },
+		enough: q.Heap.Full,
+		again:  func() { q.startAgain(m.lists) },
+	})
 }
 
 // startAgain forgets all answers.
 func (q *Query) startAgain(lists []*list) {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
-	q.meeting.reset(lists)
-	q.meeting.levels.rewind()
+	q.and.reset(lists)
+	q.and.levels.rewind()
 	for _, l := range lists {
 		l.block = -1
 	}
@@ -70,7 +64,7 @@ func (q *Query) fallsShort(lead *list, b int) bool {
 
 // meetPlaces adds documents of the leading list's block b that are at places that can win.
 func (q *Query) meetPlaces(lists []*list, b, lo, hi int, others float64) {
-	m, lead := &q.meeting, lists[0]
+	m, lead := &q.and, lists[0]
 	docs, places := m.kept[0][:], m.kept[1][:]
 	block := lead.Loaded()[lo:hi]
 	m.levels.reach(block[0], block[len(block)-1], q.cut)

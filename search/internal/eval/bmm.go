@@ -18,28 +18,29 @@ func blockMaxMaxScore(q *Query) error {
 	q.byBound = append(q.byBound[:0], q.Lists...)
 	q.window.prepare()
 	if len(q.Lists) == 1 {
-		return q.oneWord(q.Lists[0])
+		return q.follow(onePlan)
 	}
-	if done, err := q.aboveGuess(); done || err != nil {
-		return err
-	}
-	return q.allWindows(false)
+	return q.follow(orPlan)
 }
 
 // allWindows goes through all windows. If the floor is a guess it gives up when that seems to be wrong.
-func (q *Query) allWindows(guessed bool) error {
+func (q *Query) allWindows() error {
 	q.chooseSpan()
-	q.planMarks()
+	if q.planMarks(); q.or.marks.on {
+		q.Stats.Method = markedMethod(q.Stats.Method)
+	}
 	for base := q.from; base < q.to; {
-		if q.marking.on {
+		before := base
+		if q.or.marks.on {
 			base = q.markWindow(base)
 		} else {
 			base = q.addWindow(base)
 		}
+		assert(base > before, "a window does not move forward")
 		if err := q.pause(); err != nil {
 			return err
 		}
-		if guessed && !q.Heap.Full() && q.fallsBehind(base) {
+		if q.guessed && q.team == nil && !q.Heap.Full() && q.fallsBehind(base) {
 			return nil
 		}
 	}
@@ -55,7 +56,7 @@ func (q *Query) addWindow(base uint32) (end uint32) {
 	} else {
 		q.outer(essential, base, end)
 	}
-	q.span = min(2*q.span, q.fullSpan)
+	q.or.span = min(2*q.or.span, q.or.fullSpan)
 	return end
 }
 
@@ -63,29 +64,13 @@ func (q *Query) addWindow(base uint32) (end uint32) {
 func (q *Query) outer(essential int, base, end uint32) {
 	switch {
 	case essential == len(q.Lists):
-	case q.plain.next():
+	case q.or.plain.next():
 		q.innerWindows(q.Lists, base, end, 0)
 	default:
 		slices.SortFunc(q.byBound[essential:], func(a, b *list) int { return a.pos - b.pos })
 		q.innerWindows(q.byBound[essential:], base, end, essential)
 	}
 }
-
-// Sizes of windows and runs, measured on the eLife paragraphs with queries of three and more words. With first windows of windowSize
-// the median at k = 10 is 94 instead of 84 microseconds (the mean, which a few queries make, is not better: 139 to 145).
-// With block bounds instead of those of runs the mean is 8% higher. The best score of a sparse list instead
-// of its block's bound takes a fifth off the slowest hundredth: a very frequent word with very rare ones. Windows of 32 blocks of the longest
-// list instead of one take a seventh off the mean at k = 10 on 5M short documents, and a tenth off the slowest hundredth on the paragraphs: what is
-// done once a window and list costs more than tighter bounds gain. 8 blocks gain half of that, 64 no more.
-const (
-	firstWindow    = 1 << 7
-	firstPostings  = 256 // in the first window, and
-	firstPerAnswer = 4   // so many for each of the k answers
-	manyBlocks     = 8   // for which runs are asked for their bounds
-	windowBlocks   = 32  // of the longest list, in a window that grew
-	sparseWindow   = 32  // postings of a sparse list in a window; and
-	sparseRatio    = 16  // the longest list has so many times more
-)
 
 // chooseSpan sets the size of windows. Where even the longest list has but a few blocks of postings in windowSize
 // documents, windows are larger. The first
@@ -96,7 +81,7 @@ func (q *Query) chooseSpan() {
 		longest = max(longest, uint64(l.Term.DF))
 	}
 	docs, full := q.c.Docs, uint64(windowSize)
-	q.grid.chooseCells(docs, longest)
+	q.or.grid.chooseCells(docs, longest)
 	for full < maxWindow && full*longest <= windowBlocks*index.BlockSize*docs {
 		full *= 2
 	}
@@ -111,7 +96,7 @@ func (q *Query) chooseSpan() {
 	if q.team != nil && q.mate.bar != 0 { // another partition: there is a threshold
 		first = full
 	}
-	q.span, q.fullSpan = uint32(first), uint32(full)
+	q.or.span, q.or.fullSpan = uint32(first), uint32(full)
 }
 
 // outerWindow chooses the window that begins with base: up to the first end of a block, but at least
@@ -122,7 +107,7 @@ func (q *Query) outerWindow(base uint32) (end uint32) {
 		_, last := l.look(base)
 		near = min(near, last)
 	}
-	end = uint32(min(max(uint64(base)+uint64(q.span), uint64(near)+1), uint64(q.to)))
+	end = uint32(min(max(uint64(base)+uint64(q.or.span), uint64(near)+1), uint64(q.to)))
 	for _, l := range q.Lists {
 		if l.sparse {
 			l.windowBound = l.highest(base, end)
@@ -193,7 +178,7 @@ func (q *Query) innerWindows(lists []*list, base, end uint32, essential int) {
 		rest = q.sums[essential-1]
 	}
 	for base < end && total > q.cut {
-		to := uint32(min(uint64(base)+uint64(q.span), uint64(end)))
+		to := uint32(min(uint64(base)+uint64(q.or.span), uint64(end)))
 		next, n := end, 0
 		for _, l := range lists {
 			q.fill(l, base, to, total-l.windowBound)
@@ -235,10 +220,6 @@ func (q *Query) fill(l *list, base, to uint32, others float64) {
 	l.filled = true
 }
 
-// sparse is the share of a window's documents, one in so many, below which going through the
-// postings again beats going through the window.
-const sparse = 8
-
 // collect adds up the postings of the essential lists in a window and leaves the documents that
 // could win in window.found, rising.
 func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
@@ -263,14 +244,6 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 		w.scan(base, int(to-base), need)
 	}
 }
-
-// What things cost, in postings that can be decoded, scored and added in the same time. If a document were kept at the cost of one posting,
-// queries of 50 words on eLife paragraphs would take a quarter longer at k = 10: too many windows would be added up as a whole. With 8 or 16 documents for one they take as long.
-const (
-	askCost   = 12 // looking a document up in a list
-	scoreCost = 4  // finding a score of a list again, for the sum in query order
-	keptAtOne = 4  // documents for which is decided whether they stay, and that are merged with a list
-)
 
 // complete asks the lists that are not essential, one after the other, about the documents that were
 // found and can still win; those that stay are scored in query order and pushed. n is the
@@ -309,7 +282,7 @@ func (q *Query) complete(base, to uint32, essential, n int) {
 		q.addAll(base, to)
 		return
 	}
-	q.plain.again = 1
+	q.or.plain.again = 1
 	for _, c := range w.found {
 		doc := c.Doc()
 		for _, l := range q.Lists {
@@ -339,7 +312,7 @@ func (q *Query) addAll(base, to uint32) {
 	}
 	q.collect(q.Lists, base, to, n, q.cut)
 	q.pushFound()
-	q.plain.more()
+	q.or.plain.more()
 }
 
 // pushFound pushes the documents that were found; their sums are their scores.

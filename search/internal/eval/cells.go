@@ -25,29 +25,21 @@ func (g *grid) chooseCells(docs, longest uint64) {
 	g.shift = uint(min(bits.Len64(size)-1, 16))
 }
 
-const (
-	// worthCell is the number of postings in a cell from which on it is worth a look of its own.
-	worthCell = 32
-	// manyForGrid is how many words have something good in nearly every cell. Without it queries of 100 words take a tenth longer, while those of 50 words
-	// are a twentieth faster with cells.
-	manyForGrid = 64
-)
-
 // worthGrid says whether to go through a window by cells: if there is a threshold, and much to be skipped.
 func (q *Query) worthGrid(essential int, base, end uint32) bool {
-	if q.cut < 0 || len(q.Lists) >= manyForGrid || q.grid.rest.next() {
+	if q.cut < 0 || len(q.Lists) >= manyForGrid || q.or.grid.rest.next() {
 		return false
 	}
 	n := 0
 	for _, l := range q.byBound[essential:] {
 		n += q.postingsIn(l, base, end)
 	}
-	return n >= worthCell*int((end-base)>>q.grid.shift)
+	return n >= worthCell*int((end-base)>>q.or.grid.shift)
 }
 
 // gridWindow goes through an outer window by runs of cells that can beat the threshold. For each the lists are divided again.
 func (q *Query) gridWindow(base, end uint32) {
-	g := &q.grid
+	g := &q.or.grid
 	all, live := 0, 0
 	for base < end {
 		q.layGrid(base, end)
@@ -85,7 +77,7 @@ func (q *Query) gridWindow(base, end uint32) {
 
 // layGrid computes the bounds of the cells from document base on, but not beyond end.
 func (q *Query) layGrid(base, end uint32) {
-	g := &q.grid
+	g := &q.or.grid
 	g.from = base
 	g.to = uint32(min(uint64(base)+cellsInGrid<<g.shift, uint64(end)))
 	clear(g.totals[:])

@@ -7,9 +7,9 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// wordsMeet is where the bitmaps of lists meet, if the blocks of the leading list and of others are dense (see index.Cursor.Words): words
+// bitmapAnd is where the bitmaps of lists meet, if the blocks of the leading list and of others are dense (see index.Cursor.Words): words
 // of 8 bytes on one grid. Nothing is decoded for documents that not all have.
-type wordsMeet struct {
+type bitmapAnd struct {
 	base   uint32 // first document of all
 	n      int    // words in use
 	padded [3 * 8 * index.MaxWords]byte
@@ -17,10 +17,10 @@ type wordsMeet struct {
 }
 
 // all is the words of the documents that all lists so far have. Before and behind them there are as many as a block may have, all zero.
-func (w *wordsMeet) all() []byte { return w.padded[8*index.MaxWords:][:8*w.n] }
+func (w *bitmapAnd) all() []byte { return w.padded[8*index.MaxWords:][:8*w.n] }
 
 // on is n bytes of words from a document on, or nil if it is not near base.
-func (w *wordsMeet) on(base uint32, n int) []byte {
+func (w *bitmapAnd) on(base uint32, n int) []byte {
 	at := 8*index.MaxWords + (int(base)-int(w.base))>>3
 	if at < 0 || at+n > len(w.padded) {
 		return nil
@@ -29,7 +29,7 @@ func (w *wordsMeet) on(base uint32, n int) []byte {
 }
 
 // begin makes the words those of a block that has documents from one to before another.
-func (w *wordsMeet) begin(words []byte, base, from, to uint32) {
+func (w *bitmapAnd) begin(words []byte, base, from, to uint32) {
 	w.base, w.n = base, len(words)/8
 	all := w.all()
 	copy(all, words)
@@ -47,7 +47,7 @@ func (w *wordsMeet) begin(words []byte, base, from, to uint32) {
 }
 
 // live keeps the documents at places whose bits are set, 16 documents each.
-func (w *wordsMeet) live(places []uint64) {
+func (w *bitmapAnd) live(places []uint64) {
 	all := w.all()
 	for p := w.base >> placeShift; len(all) >= 8; p += 4 {
 		four := places[p/64] >> (p % 64) & 15
@@ -58,7 +58,7 @@ func (w *wordsMeet) live(places []uint64) {
 }
 
 // and keeps the documents, up to last, that a list has as well, if all its blocks there are dense; else it keeps all and says no.
-func (w *wordsMeet) and(l *list, from, last uint32) bool {
+func (w *bitmapAnd) and(l *list, from, last uint32) bool {
 	l.wordsAt = l.FindBlock(l.wordsAt, from)
 	list := w.list[:8*w.n]
 	clear(list)
@@ -93,7 +93,7 @@ func (w *wordsMeet) and(l *list, from, last uint32) bool {
 }
 
 // only makes the words those of some documents.
-func (w *wordsMeet) only(docs []uint32) {
+func (w *bitmapAnd) only(docs []uint32) {
 	all := w.all()
 	clear(all)
 	for _, d := range docs {
@@ -103,7 +103,7 @@ func (w *wordsMeet) only(docs []uint32) {
 }
 
 // tfs finds the frequencies of all documents in a dense list that has them.
-func (w *wordsMeet) tfs(l *list, n int, out []uint32) {
+func (w *bitmapAnd) tfs(l *list, n int, out []uint32) {
 	for b, got := l.wordsAt, 0; got < n && b < len(l.Last); b++ {
 		words, base := l.Words(b)
 		keep := w.on(base, len(words))
@@ -121,7 +121,7 @@ func (w *wordsMeet) tfs(l *list, n int, out []uint32) {
 // meetWords finds the documents of the leading list's block b, from document from on, that all lists have and that can win, if it is dense and the next
 // list is, too; else it does nothing and says no. What waits is settled before.
 func (q *Query) meetWords(lists []*list, b int, from uint32) bool {
-	m, lead, second := &q.meeting, lists[0], lists[1]
+	m, lead, second := &q.and, lists[0], lists[1]
 	words, base := lead.Words(b)
 	if words == nil || from > lead.Last[b] {
 		return false
@@ -163,9 +163,6 @@ func (v *levels) mostly(from, last uint32, cut float64) bool {
 	}
 	return n > mostPlaces*int(end-p+1)
 }
-
-// mostPlaces is how many of 64 places are most: at 16 and 48 "to be or not" takes longer on eLife paragraphs, for 10 answers or for 1,000.
-const mostPlaces = 32
 
 // locateBits finds those of the rising docs, up to last, that a bitmap has, as locate does.
 func locateBits(words []byte, base uint32, docs []uint32, last uint32, ranks *[index.MaxWords]uint8, at, places []uint32) (found, used int) {

@@ -92,7 +92,7 @@ func TestDenseListsMeet(t *testing.T) {
 // Looking documents up in a bitmap finds what looking them up in the decoded block finds.
 func TestLocateBitsIsLocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(73, 74))
-	var gotAt, gotPlaces, at, places meetingOf[uint32]
+	var gotAt, gotPlaces, at, places andBuffer[uint32]
 	var ranks [index.MaxWords]uint8
 	for range 5000 {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(6))))

@@ -18,12 +18,6 @@ func WorthSpreading(p *ask.Parallel, q *Query) bool {
 	return ask.ThreadsOf(p) > 1 && q.Effort() >= worthEffort
 }
 
-// worthEffort is the effort of a query from which on a second core helps. On the eLife paragraphs, web queries, microseconds with one core and
-// with two: OR by postings at k = 100 and 1,000 from 2^15 on 161:145 and 278:240, from 2^17 on 251:215 and 655:456, from 2^19 on 580:423 and 1658:1064; AND by the
-// postings of its shortest list at k = 10 and 1,000 from 2^11 on 45:59 and 59:69, from 2^12 on 80:84 and 170:151, from 2^13 on 114:98 and 177:156. Whatever else it has, an AND with a
-// short list takes twice as long in partitions as in one piece. Waking another core costs 10 to 100 microseconds.
-const worthEffort = 1 << 15
-
 // Effort is about how many postings may have to be looked at. Mode And goes by its shortest list.
 func (q *Query) Effort() int64 {
 	switch n := len(q.Lists); {
@@ -49,10 +43,3 @@ func (q *Query) Effort() int64 {
 	}
 	return 4 * int64(shortest.Term.DF)
 }
-
-// With a guessed floor for few answers, or the levels of one word, few of the postings are looked at. In microseconds as above, at k = 10 from 2^15 postings on 101:102, from 2^17 on 125:122, from 2^18
-// on 110:110, from 2^19 on 240:204, but at k = 30 125:118, 166:152, 156:140 and 353:278; a word that half of the documents have 4:8 at k = 10 and 116:134 at k = 1,000.
-const (
-	effortSpared = 16
-	guessAnswers = 20
-)

@@ -174,7 +174,6 @@ func (s *Engine) NewTeam(q *Query, p *ask.Parallel) *Team {
 		q.rewind()
 	}
 	t.blocks = q.FinalStats().Blocks
-	t.mayGuess = false
 	t.begin()
 	return t
 }

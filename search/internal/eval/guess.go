@@ -2,6 +2,8 @@ package eval
 
 import (
 	"math"
+
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // Mode Or starts from a score that k documents are known to reach by one word alone (floor.go). The final threshold is far above it where words meet, and it
@@ -12,53 +14,62 @@ import (
 //
 // On 5M generated documents, whose words are independent, the score that 10 documents were expected to beat was beaten by 4 to 19, mostly 7 to 14.
 
-const (
-	// guessMargin is how many more documents than k and an eighth are expected above the guess, in standard deviations; guessAgain is it for the second try. With 2 and 3, and without the eighth,
-	// 13 and one of 250 guesses on 5M documents were wrong for 10 answers, with 4 none, but six for 1,000.
-	guessMargin = 4
-	guessAgain  = 16
-	guessSteps  = 256  // of scores that are told apart
-	guessSums   = 2048 // of words that are looked at, or nothing is guessed: many frequent words have too many, and
-	guessWords  = 16   // so many words have more
-)
+// orAboveGuess looks for answers above a score that is guessed. If the guess was wrong, all is as it was.
+func (q *Query) orAboveGuess() (proved bool, err error) {
+	return q.prove(guessing{guess: q.guessOr, search: q.allWindows, enough: q.Heap.Full, again: q.beginAgain})
+}
 
-// guessPostings is how many postings a query must have for each word so that a guess pays, which takes a microsecond a word; and guessPlain how many of them will be looked at with the
-// floor that is known.
-var guessPostings, guessPlain = 16_000.0, 2_000.0 // tests lower them
-
-// aboveGuess looks for answers above a score that is guessed, and says whether there were enough to prove the guess right. If not, all is as it was.
-func (q *Query) aboveGuess() (done bool, err error) {
-	if !q.worthGuess() || q.team != nil || q.from > 0 || uint64(q.to) < q.c.Docs {
-		return false, nil
+// guessOr is the floor to try: one that is likely, then one that is safer.
+func (q *Query) guessOr(try int) (floor float32, ok bool) {
+	margins := [...]float64{guessMargin, guessAgain}
+	if try >= len(margins) {
+		return 0, false
 	}
+	return q.guessFloor(margins[try])
+}
+
+// guessing is how a floor is guessed and proved.
+type guessing struct {
+	guess  func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
+	search func() error                           // looks for answers above the floor; it may give up
+	enough func() bool                            // k answers are above the floor, which proves it
+	again  func()                                 // forgets the answers of a wrong guess
+}
+
+// prove searches above guessed floors until one is proved. If none is, all is as it was before.
+//
+// Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the heap, or
+// with the workers of a team; if not, there are none, and the floor is the one that was known.
+func (q *Query) prove(g guessing) (proved bool, err error) {
 	known := q.floor
-	for _, margin := range [...]float64{guessMargin, guessAgain} {
-		floor, ok := q.guessFloor(margin)
+	for try := 0; ; try++ {
+		floor, ok := g.guess(try)
 		if !ok {
 			return false, nil
 		}
-		q.floor = floor
+		q.floor, q.guessed = floor, true
 		q.rewind()
-		if err = q.allWindows(true); err != nil || q.Heap.Full() {
+		err = g.search()
+		q.floor, q.guessed = known, false
+		if err != nil || g.enough() {
 			return true, err
 		}
-		q.floor = known
-		q.beginAgain()
+		g.again()
+		assert(len(q.Heap.Keys) == 0 && q.theta == known, "answers of a wrong guess are left")
 	}
-	return false, nil
 }
 
 // worthGuess says that a guess pays.
 func (q *Query) worthGuess() bool {
 	n := float64(len(q.Lists))
-	return n <= guessWords && float64(q.Stats.Postings) >= guessPostings*n && q.plainCost(q.shortestFirst()) >= guessPlain*n
+	return q.Mode == ask.Or && n > 1 && n <= guessWords && float64(q.Stats.Postings) >= guessPostings*n && q.plainCost(q.shortestFirst()) >= guessPlain*n
 }
 
 // beginAgain forgets all answers and what was done for them.
 func (q *Query) beginAgain() {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
-	q.plain, q.grid.rest = plainly{}, plainly{}
+	q.or.plain, q.or.grid.rest = plainly{}, plainly{}
 	q.Stats.Entered, q.Stats.Thresholds, q.traceAt = 0, nil, 0
 	for _, l := range q.Lists {
 		l.Load(0)
@@ -92,7 +103,7 @@ type expectedWord struct {
 
 // guessFloor is a score that rather more than k documents can be expected to beat, if there is one above the floor.
 func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
-	e, total := &q.expected, 0.0
+	e, total := &q.or.expected, 0.0
 	e.words = e.words[:0]
 	for _, l := range q.shortestFirst() {
 		total += l.max

@@ -89,8 +89,8 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 			t.Fatalf("sifted %v, want %v", fast.found, plain.found)
 		}
 		l := &list{bm25: s, Scorer: s}
-		var fastDocs, plainDocs meetingOf[uint32]
-		var fastScores, plainScores meetingOf[float32]
+		var fastDocs, plainDocs andBuffer[uint32]
+		var fastScores, plainScores andBuffer[float32]
 		n := l.pick(docs, tfs, need, fastDocs[:], fastScores[:])
 		if picked := l.plainPick(docs, tfs, need, plainDocs[:], plainScores[:]); picked != n || !slices.Equal(fastDocs[:n], plainDocs[:n]) {
 			t.Fatalf("picked %v, want %v", fastDocs[:n], plainDocs[:picked])
@@ -197,7 +197,7 @@ func TestScanIsItsTwin(t *testing.T) {
 
 func TestLocateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	var fastAt, fastPlaces, at, places meetingOf[uint32]
+	var fastAt, fastPlaces, at, places andBuffer[uint32]
 	for range 20000 {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))

@@ -45,9 +45,6 @@ const (
 	placesAnAnswer = 30
 )
 
-// worthLead is how long the leading list must be so that looking at the levels of the others pays.
-var worthLead uint32 = 8 * index.BlockSize // tests lower it
-
 // prepare finds the maps of the lists, and says whether they are worth a look.
 func (v *levels) prepare(lists []*list, docs uint64) bool {
 	lead := lists[0]

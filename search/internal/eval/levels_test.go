@@ -143,7 +143,7 @@ func TestKernelsOfLevels(t *testing.T) {
 			docs, tfs := docs[lo:], l.TFs()[lo:]
 			v.rewind()
 			skips := v.lead && v.skips(docs[0], docs[len(docs)-1], cut)
-			var gotDocs, gotTFs, wantDocs, wantTFs meetingOf[uint32]
+			var gotDocs, gotTFs, wantDocs, wantTFs andBuffer[uint32]
 			if v.lead {
 				n := v.keep(docs, tfs, gotDocs[:], gotTFs[:])
 				m := v.plainKeep(docs, tfs, wantDocs[:], wantTFs[:])
@@ -159,7 +159,7 @@ func TestKernelsOfLevels(t *testing.T) {
 					t.Fatal("documents are kept where all can be skipped")
 				}
 			}
-			var gotSums, wantSums meetingOf[float32]
+			var gotSums, wantSums andBuffer[float32]
 			kept := v.choose(docs, tfs, cut, gotDocs[:], gotTFs[:], gotSums[:])
 			m := v.plainChoose(docs, tfs, wantDocs[:], wantTFs[:], wantSums[:])
 			if kept != m || !slices.Equal(gotDocs[:kept], wantDocs[:kept]) || !slices.Equal(gotTFs[:kept], wantTFs[:kept]) || !slices.Equal(gotSums[:kept], wantSums[:kept]) {

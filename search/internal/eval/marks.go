@@ -26,6 +26,12 @@ type marking struct {
 	sums  [1 << maxMarked]float64 // of the bounds of the lists in each mask, and of those that are asked
 	cross [1 << maxMarked]uint8   // 1 for masks that can win with the list that is being marked
 	found []uint32                // documents
+
+	scratch struct { // of a block
+		docs andBuffer[uint32]
+		tfs  andBuffer[uint32]
+		sums andBuffer[float32]
+	}
 }
 
 // marked is what a list is for the marking.
@@ -42,42 +48,9 @@ type marked struct {
 	scores [simd.NumLevels]float32 // of its own levels, for a list that is asked
 }
 
-const (
-	maxMarked = 8 // lists, a bit each
-	// wipeAll is the share of a window's documents, one in so many, from which on all marks are wiped out instead of those that were made.
-	wipeAll = 32
-)
-
-// What things cost beside a posting that is decoded, scored and added up, which takes 6.5 ns where lengths are not in the second-level cache. With a lookCost of 4 or 8 queries of 5M documents
-// take as long.
-const (
-	markCost   = 0.3 // decoding and marking a posting
-	singleCost = 0.3 // bounding its score by levels, or
-	pickCost   = 3   // scoring it and asking about it
-	metCost    = 9   // a document that is expected to have enough words: most are dropped soon; and
-	metEach    = 3   // for each list
-	foundCost  = 5   // a document that was found, and
-	lookCost   = 6   // looking it up in a list
-	spentSlack = 800 // what may be spent more than expected
-	// nearLengths is what a posting costs where lengths are in that cache.
-	nearLengths = 0.4
-	// plainAnswer is how many postings a query takes without marks, for each answer, so that marks pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers,
-	// where so many documents can win.
-	plainAnswer = 300
-	// plainLeast is how many it takes in any case: with less, what is done for each window costs as much as it spares.
-	plainLeast = 8000
-)
-
-var (
-	// plainWorth is what a posting costs without marks.
-	plainWorth = 1.0 // tests raise it
-	// denseMark is the share of all documents, one in so many, from which on a list is not marked: such lists meet everywhere, and only levels and small windows skip anything.
-	denseMark uint64 = 8 // tests lower it
-)
-
 // planMarks chooses the lists to be marked, if that pays.
 func (q *Query) planMarks() {
-	m := &q.marking
+	m := &q.or.marks
 	if m.on = false; q.cut < 0 || len(q.Lists) > 2*maxMarked {
 		return
 	}

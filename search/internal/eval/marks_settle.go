@@ -9,7 +9,7 @@ import (
 
 // settleMarked scores the documents that were found, in rising order, as long as they can win.
 func (q *Query) settleMarked(base uint32) {
-	m := &q.marking
+	m := &q.or.marks
 	slices.Sort(m.found)
 	m.found = slices.Compact(m.found)
 	for _, d := range m.found {
@@ -23,7 +23,7 @@ func (q *Query) settleMarked(base uint32) {
 
 // settleDoc scores a document that has words of a mask, and may have those that are asked. Bounds are replaced by scores one after the other.
 func (q *Query) settleDoc(doc uint32, mask uint8) {
-	m := &q.marking
+	m := &q.or.marks
 	cut := q.cut * (1 - 0x1p-40) // sums are rounded
 	rest := m.sums[mask]
 	for _, l := range m.asked {

@@ -29,26 +29,26 @@ func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, as
 		t.Fatal(err)
 	}
 	defer s.e.Release(q)
-	q.marking.on = false
+	q.or.marks.on = false
 	q.Begin(ask.BMM)
 	found, err := q.Finish()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, mask := range q.marking.masks {
+	for i, mask := range q.or.marks.masks {
 		if mask != 0 {
 			t.Fatalf("a mark of document %d of a window is left", i)
 		}
 	}
-	if !q.marking.on {
+	if !q.or.marks.on {
 		return found.Hits, 0, 0, 0
 	}
-	for _, l := range q.marking.lists {
+	for _, l := range q.or.marks.lists {
 		if l.marked.mapped {
 			leveled++
 		}
 	}
-	return found.Hits, len(q.marking.lists), len(q.marking.asked), leveled
+	return found.Hits, len(q.or.marks.lists), len(q.or.marks.asked), leveled
 }
 
 // Lists that are marked, of all kinds and for all models, give what the definition gives: on one core, and on two.
@@ -133,12 +133,12 @@ func TestMarksAreGivenUp(t *testing.T) {
 	q.byBound = append(q.byBound[:0], q.Lists...)
 	q.chooseSpan()
 	q.planMarks()
-	if !q.marking.on {
+	if !q.or.marks.on {
 		t.Fatal("there are no marks")
 	}
-	q.marking.plain = 1
+	q.or.marks.plain = 1
 	base := uint32(0)
-	for q.marking.on && base < q.to {
+	for q.or.marks.on && base < q.to {
 		base = q.markWindow(base)
 	}
 	if base == 0 || base >= q.to {

@@ -8,7 +8,7 @@ import (
 
 // markWindow goes through the window that begins with base, and returns its end.
 func (q *Query) markWindow(base uint32) (end uint32) {
-	m := &q.marking
+	m := &q.or.marks
 	end = uint32(min(uint64(base)+maxWindow, uint64(q.to)))
 	total := 0.0
 	for _, l := range q.Lists {
@@ -168,14 +168,14 @@ func (q *Query) fillMarked(l *list, base, end uint32, need float64) {
 // findAlone finds the documents of a block that can win without the other marked lists. They are found a block at a time, not a window: a rare word has a
 // few postings in each of many windows.
 func (q *Query) findAlone(l *list, block int, docs []uint32) {
-	after := q.marking.after
+	after := q.or.marks.after
 	if l.boundOf(block)+after <= q.cut {
 		return
 	}
-	s, m := &l.marked, &q.meeting
+	s, m := &l.marked, &q.or.marks.scratch
 	n := l.DecodeTFs(block, &l.postings.tfs)
 	if docs, tfs := docs[:n], l.postings.tfs[:n]; s.mapped {
-		n = s.levels.choose(docs, tfs, q.cut, m.docs[:], m.tfs[0][:], m.sums[:])
+		n = s.levels.choose(docs, tfs, q.cut, m.docs[:], m.tfs[:], m.sums[:])
 	} else {
 		n = l.pick(docs, tfs, q.cut-after, m.docs[:], m.sums[:])
 		l.scored += int64(len(docs) - n) // the others when they are settled

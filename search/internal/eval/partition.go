@@ -17,15 +17,6 @@ type partitions struct {
 	shared bool // workers take documents from each other: the partitions are only where they begin
 }
 
-// Default sizes. Ranges of documents are whole windows; those that lose answers must not depend
-// on the number of threads; the larger they are the less is lost.
-const (
-	partsEach    = 8
-	minDocuments = 2 * windowSize
-	minPostings  = 1024
-	lossyParts   = 16
-)
-
 func newPartitions(q *Query, p *ask.Parallel) partitions {
 	out := partitions{kind: p.Partition, size: p.Size, docs: int(q.to), slack: p.Slack}
 	longest := 0

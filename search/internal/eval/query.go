@@ -34,26 +34,22 @@ type Query struct {
 	anyOrder bool    // one that only equals theta may win
 	Hair     float64 // how much lower than theta cut is, relatively
 
-	byBound  []*list   // working copy for algorithms that order the lists
-	sums     []float64 // of bounds, in that order
-	scores   []float32 // by query position, of the document being scored
-	window   window    // of taat and bmm
-	span     uint32    // documents in a window of bmm
-	meeting  meeting   // of the lists, mode And
-	fullSpan uint32    // what that grows to
-	plain    plainly   // of bmm
-	grid     grid      // of bmm
-	seeds    *seeds    // of many words; nil until it had any
-	expected expected  // of bmm
-	marking  marking   // of bmm
-	ticks    int
-	Stats    ask.Stats
-	used     int64 // blocks in which a posting was scored
-	trace    bool
-	traceAt  int64 // Entered of the next point of the trace
-	team     *Team // those who answer it together, if several do
-	mate     mate  // what this one of them knows
-	pool     []*list
+	byBound []*list   // working copy for algorithms that order the lists
+	sums    []float64 // of bounds, in that order
+	scores  []float32 // by query position, of the document being scored
+	window  window    // of taat and bmm
+	or      orState
+	and     andState
+	one     oneState
+	guessed bool // the floor is a guess that is not proved yet
+	ticks   int
+	Stats   ask.Stats
+	used    int64 // blocks in which a posting was scored
+	trace   bool
+	traceAt int64 // Entered of the next point of the trace
+	team    *Team // those who answer it together, if several do
+	mate    mate  // what this one of them knows
+	pool    []*list
 }
 
 // Open opens the lists of the terms.
@@ -84,7 +80,7 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	if n := len(q.Terms); n > 2 {
 		q.Hair = float64(n+4) * 0x1p-23
 	}
-	q.floor, q.plain, q.grid.rest = -1, plainly{}, plainly{}
+	q.floor, q.or.plain, q.or.grid.rest = -1, plainly{}, plainly{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return nil

@@ -32,21 +32,6 @@ type seeds struct {
 	has    [mostSeeds]float32
 }
 
-const (
-	seedBits  = 13
-	seedSlots = 1 << seedBits
-	mostSeeds = 512
-)
-
-// What seeds may cost, measured on eLife paragraphs with pieces of paragraphs and 10 answers. Queries of 20 words gain nothing, of 30 words 3%, of 50 words
-// 10% on one core, which takes 2.6 ms, of 100 words a fifth. 2 or 4 candidates for each answer, and half or twice the postings, are as good.
-const (
-	seedWords = 24
-	seedsEach = 3   // candidates for each of the k answers
-	seedAdds  = 512 // postings of the query for each that is added up
-	seedLooks = 128 // and for each time that a candidate is looked up in a list
-)
-
 // sow raises the floor of a query that is worth it.
 func (q *Query) sow() {
 	n := seedsEach * q.Heap.K
@@ -57,10 +42,10 @@ func (q *Query) sow() {
 
 // plant raises the floor to the k-th best of n candidates, for which lists of so many postings are added up.
 func (q *Query) plant(n, postings int) {
-	if q.seeds == nil {
-		q.seeds = new(seeds)
+	if q.or.seeds == nil {
+		q.or.seeds = new(seeds)
 	}
-	s := q.seeds
+	s := q.or.seeds
 	s.addRarest(q.Lists, min(postings, seedSlots))
 	s.pick(n)
 	if len(s.docs) < q.Heap.K {

@@ -20,12 +20,6 @@ type share struct {
 	_    simd.Apart
 }
 
-// pieceOf is the part of its share, one in so many, that a worker takes at once: the rest can be taken over. On eLife paragraphs two cores answered queries of 50
-// words 1.74 to 1.82 times as fast as one, three runs in turn with a quarter, which was 1.67 to 1.74 times and made short queries that are cut take up to a third longer, and with ranges
-// that fall in size and that all take from the same front, 1.54 to 1.77 times. On a busier machine all are lower, down to 1.58. Now that
-// such queries take a fifth less time, for which see window.keep, it is 1.54 to 1.68 times.
-const pieceOf = 2
-
 func makeSpan(from, to uint32) uint64              { return uint64(from)<<32 | uint64(to) }
 func spanOf(span uint64) (from, to uint32)         { return uint32(span >> 32), uint32(span) }
 func (s *share) left() uint32                      { from, to := spanOf(s.span.Load()); return to - from }

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -11,9 +10,6 @@ type sifter struct {
 	halves []uint8
 	k      [simd.NumBuckets]float32 // the least of each bucket
 }
-
-// worthBuckets is the length of lists from which on they are sifted.
-var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
 
 // prepare makes the sifter of a list, if that pays.
 func (s *sifter) prepare(l *list) {

@@ -37,9 +37,6 @@ type Team struct {
 	floor  float32
 	tally  tally
 
-	mayGuess, guessed bool    // the floor may be a guess (guess.go), and is one;
-	known             float32 // this is the one that is not
-
 	mu      sync.Mutex
 	best    [][]uint64 // of each worker that is done
 	used    int64
@@ -60,7 +57,7 @@ func (t *Team) begin() {
 	t.failed.Store(false)
 	t.sown.Store(false)
 	t.best, t.err = t.best[:0], nil
-	t.used, t.stats, t.guessed = 0, ask.Stats{}, false
+	t.used, t.stats = 0, ask.Stats{}
 	if t.policy == ask.Early {
 		most := 0.0
 		for _, l := range t.main.Lists {
@@ -78,20 +75,30 @@ func (t *Team) Dismiss() {
 	teams.Put(t)
 }
 
-// answer answers the query with all threads; again if it began with a wrong guess.
+// answer answers the query with all threads, above a guessed floor where that pays.
 func (t *Team) answer() (*ask.Result, error) {
-	t.mayGuess = t.exact && t.algorithm == ask.BMM && t.main.Mode == ask.Or && len(t.main.Lists) > 1 && !ask.CutsDocuments(t.parts.kind)
-	t.workAll()
-	if t.guessed && t.err == nil && t.found() < t.k {
-		q := t.main
-		q.floor = t.known
-		q.beginAgain()
-		q.Stats.Scored, q.Stats.Decoded, q.used = 0, 0, 0
-		t.mayGuess = false
-		t.begin()
-		t.workAll()
+	q := t.main
+	if t.exact && t.algorithm == ask.BMM && !ask.CutsDocuments(t.parts.kind) && q.worthGuess() {
+		proved, err := q.prove(guessing{
+			guess:  q.guessOr,
+			search: func() error { t.workAll(); return t.err },
+			enough: func() bool { return t.found() >= t.k },
+			again:  t.again,
+		})
+		if proved || err != nil {
+			return t.Result()
+		}
 	}
+	t.workAll()
 	return t.Result()
+}
+
+// again makes the team forget the answers of a wrong guess.
+func (t *Team) again() {
+	q := t.main
+	q.beginAgain()
+	q.Stats.Scored, q.Stats.Decoded, q.used = 0, 0, 0
+	t.begin()
 }
 
 func (t *Team) workAll() {
@@ -155,12 +162,6 @@ func (t *Team) sow() {
 	q := t.main
 	if !ask.CutsDocuments(t.parts.kind) {
 		q.sow()
-	}
-	if t.mayGuess && q.worthGuess() {
-		if floor, ok := q.guessFloor(guessMargin); ok {
-			t.guessed, t.known, q.floor = true, q.floor, floor
-			q.rewind()
-		}
 	}
 	t.floor = q.floor
 	t.sown.Store(true)
@@ -307,7 +308,7 @@ func (t *Team) fork() (*Query, error) {
 		s.Release(q)
 		return nil, err
 	}
-	q.Hair, q.floor, q.plain, q.grid.rest = m.Hair, -1, plainly{}, plainly{}
+	q.Hair, q.floor, q.or.plain, q.or.grid.rest = m.Hair, -1, plainly{}, plainly{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return q, nil

@@ -7,9 +7,6 @@ package eval
 // so that bounds are as tight as the stored ones and jumps are longer.
 func variableBlockMaxWand(q *Query) error { return q.blockMaxWand((*list).lookRun) }
 
-// maxRun ends runs, so that a look never costs much more than it can save.
-const maxRun = 8
-
 // lookRun is look for the run of blocks that begins with the one that would hold doc.
 func (l *list) lookRun(doc uint32) (bound float64, last uint32) {
 	before := l.block

@@ -9,13 +9,6 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// windowSize is the number of documents whose sums are kept at once by taat and bmm: 16 KB,
-// half of a first-level cache.
-const windowSize = 1 << 12
-
-// maxWindow is the size of bmm's windows for short lists, see query.chooseSpan.
-const maxWindow = 1 << 15
-
 // window holds the sums of a range of documents. A document that no list has touched holds
 // minus zero: adding a score, even 0, to it gives that score with a plus sign, so that
 // touched and untouched are told apart by the sign bit. Between uses all are untouched.
@@ -96,9 +89,6 @@ func (w *window) sortFound(base uint32) {
 		}
 	}
 }
-
-// fewFound are sorted by comparing: that is cheaper than to move them about.
-const fewFound = 12
 
 // gatherTwo is add and gather for two lists. The scores of the first are put into the window and taken out again by
 // those of the second; what is left has only the first. So each gives candidates in rising order,

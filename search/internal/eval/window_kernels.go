@@ -105,9 +105,6 @@ func (w *window) keep(need float64) {
 	w.plainKeep(n, at, need)
 }
 
-// manyToKeep is from how many candidates on the kernel, which looks at 8 at a time, is worth the call.
-const manyToKeep = 64
-
 // plainKeep is keep for the candidates from a position on; the first n stay.
 func (w *window) plainKeep(n, from int, need float64) {
 	kept := w.found[:n]

@@ -29,13 +29,6 @@ type knownWord struct {
 	info index.Term      // DF is 0 if the index does not know it
 }
 
-const (
-	wordWays  = 4
-	nearBytes = 24
-	// longestKnown keeps what is remembered below some megabytes.
-	LongestKnown = 64
-)
-
 // newWordCache has room for a number of sets that is a power of two.
 func newWordCache(sets int) *wordCache {
 	return &wordCache{make([]wordSet, sets)}

@@ -22,10 +22,6 @@ func NewLexicon(r *index.Reader, a text.Analyzer) Lexicon {
 	return Lexicon{Index: r, Analyzer: a, known: newWordCache(wordSets)}
 }
 
-// wordSets is the number of sets in the word cache: 1 MB, plus about 100 bytes for each word. The web queries of the
-// tests have 31,220 words: with a quarter of the sets ANDs take a fifth longer.
-const wordSets = 1 << 14
-
 // Wording is the words of a query and what the index knows of them.
 type Wording struct {
 	Terms   []model.Term   // that the index knows, in query order
@@ -133,9 +129,6 @@ func (w *Wording) add(s *Lexicon, word []byte, weight float64, k *knownWord) (kn
 	w.remember()
 	return true, nil
 }
-
-// fewWords are looked for one by one; more are put into a map.
-const fewWords = 16
 
 // Position is where a word is among the terms; -1 if it is not.
 func (w *Wording) Position(word string) int {

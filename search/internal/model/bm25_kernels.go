@@ -14,10 +14,6 @@ func newKernelModel(t *bm25.Term, w *BM25Weigher) (m simd.Kernel) {
 	return m
 }
 
-// ManyDocuments is from when on lengths do not stay in the second-level cache, so that their classes, of a quarter the size and
-// with a second table to ask, are faster.
-var ManyDocuments = 1 << 19 // tests lower it
-
 // Xs computes the x of postings.
 func (s *BM25Scorer) Xs(docs, tfs []uint32, out []float32) {
 	if len(docs) == 0 {

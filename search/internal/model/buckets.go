@@ -17,9 +17,6 @@ type Buckets struct {
 	Halves  []uint8 // document d is in the lower half of byte d/2 if d is even; a few bytes more may be fetched
 }
 
-// bucketEnds are the shares of documents, in thousandths, where buckets end: the shortest documents win, so they are told apart best.
-var bucketEnds = [simd.NumBuckets - 1]int{2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800}
-
 // Ready makes the buckets when they are asked for first: 1 ns a document.
 func (b *Buckets) Ready() *Buckets {
 	b.once.Do(b.fill)

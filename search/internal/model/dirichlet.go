@@ -31,13 +31,6 @@ type dirichletWeigher struct {
 	length []float32 // ln(Mu/(L+Mu)) for small L
 }
 
-// Lengths and frequencies below these have their logarithms in tables. Most documents
-// and nearly all frequencies are below; the others cost some 10 ns more.
-const (
-	dirichletLengths = 1 << 14
-	dirichletTFs     = 64
-)
-
 func (m Dirichlet) weigher(c *Collection) (Weigher, error) {
 	mu := MuOf(m)
 	if !(mu > Zero && mu <= 1e12) {

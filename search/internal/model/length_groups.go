@@ -7,9 +7,6 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// guessSample is how many documents' lengths are looked at.
-const guessSample = 1 << 14
-
 // lengthGroups is documents by length, as a sample of them tells.
 type lengthGroups struct {
 	once   sync.Once

@@ -13,13 +13,6 @@ type keySorter struct {
 	ends  [keyBuckets]uint16 // of each bucket
 }
 
-const (
-	keyBuckets = 1 << 11
-	fewKeys    = 64      // for which it is not worth the trouble
-	manyKeys   = 1 << 14 // for which there should be more buckets
-	fullBucket = 16      // more than so many are not sorted by insertion
-)
-
 func (s *keySorter) sort(keys []uint64) {
 	if len(keys) < fewKeys || len(keys) > manyKeys {
 		slices.Sort(keys)

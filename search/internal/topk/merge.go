@@ -36,9 +36,6 @@ func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
 	return out
 }
 
-// parallelMerge is the number of answers from which on merging is spread over cores too.
-const parallelMerge = 1 << 15
-
 // MergePairs merges the workers' answers two by two, in as many rounds as it takes.
 func MergePairs(threads int, lists [][]uint64, k int, distinct bool) []uint64 {
 	for len(lists) > 1 {

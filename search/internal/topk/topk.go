@@ -24,9 +24,6 @@ type Heap struct {
 	sort keySorter
 }
 
-// CollectFrom is how many answers no heap is kept of.
-const CollectFrom = 512
-
 func (t *Heap) Reset(k int) {
 	t.K = k
 	t.Keys = t.Keys[:0]

@@ -1,0 +1,42 @@
+package eval
+
+import "github.com/collocate/collocate/search/internal/ask"
+
+// orPlan is how algorithm bmm answers a query of several words, mode Or.
+var orPlan = []strategy{
+	{
+		method: ask.OrGuess,
+		why: "a high score to beat from the start skips most postings; guessing it from the frequencies " +
+			"of the words takes a microsecond a word, which pays if much would be looked at without",
+		worth: func(q *Query) bool { return q.whole() && q.worthGuess() },
+		run:   (*Query).orAboveGuess,
+	},
+	{
+		method: ask.OrWindows,
+		why:    "always possible: windows of documents, from the floor that the index knows",
+		worth:  func(*Query) bool { return true },
+		run:    func(q *Query) (bool, error) { return true, q.allWindows() },
+	},
+}
+
+// Either marks documents instead of adding scores up where planMarks expects that to be cheaper.
+func markedMethod(m ask.Method) ask.Method {
+	switch m {
+	case ask.OrGuess:
+		return ask.OrGuessMarks
+	case ask.OrWindows:
+		return ask.OrMarks
+	}
+	return m
+}
+
+// orState is what mode Or knows while windows go by.
+type orState struct {
+	span     uint32  // documents in a window
+	fullSpan uint32  // what that grows to
+	plain    plainly // whether dividing the lists pays
+	grid     grid
+	seeds    *seeds // of many words; nil until it had any
+	expected expected
+	marks    marking
+}

@@ -1,0 +1,34 @@
+package eval
+
+import "github.com/collocate/collocate/search/internal/ask"
+
+// strategy is a row of a plan: a way to answer queries of one mode. The plans are orPlan, andPlan and
+// onePlan; each ends with a strategy that is always possible.
+type strategy struct {
+	method ask.Method
+	why    string                                // when it is worth it, and what it spares
+	worth  func(q *Query) bool                   // whether it is worth trying
+	run    func(q *Query) (done bool, err error) // done: the heap holds the result
+}
+
+// follow tries the strategies of a plan that are worth it, in order, until one is done.
+//
+// Precondition: there are no answers yet. A strategy that is not done leaves none behind, but may have
+// raised the floor.
+func (q *Query) follow(plan []strategy) error {
+	for i := range plan {
+		s := &plan[i]
+		if !s.worth(q) {
+			continue
+		}
+		assert(q.team != nil || len(q.Heap.Keys) == 0, "a strategy begins with answers")
+		q.Stats.Method = s.method
+		if done, err := s.run(q); done || err != nil {
+			return err
+		}
+	}
+	panic("eval: a plan without an end")
+}
+
+// whole says that one worker looks at all documents: only then do answers prove a guess.
+func (q *Query) whole() bool { return q.team == nil && q.from == 0 && uint64(q.to) == q.c.Docs }

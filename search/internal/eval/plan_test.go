@@ -1,0 +1,79 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// Every strategy of every plan is taken by some query, is named in the statistics, and gives what the
+// definition gives.
+func TestEveryStrategyIsTaken(t *testing.T) {
+	seen := map[ask.Method]int{}
+	try := func(s *Searcher, p *searchtest.Plain, mode ask.Mode, k int, words ...string) {
+		t.Helper()
+		var all []ask.Word
+		for _, w := range words {
+			all = append(all, ask.Word{Text: w, Weight: 1})
+		}
+		found, err := s.Search(context.Background(), ask.Request{Words: all, K: k, Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := p.Search(t, s.e.Index, all, k, mode, nil); !slices.Equal(found.Hits, want) {
+			t.Errorf("%v, %v, k %d, %v: %v, want %v", words, mode, k, found.Stats.Method, found.Hits, want)
+		}
+		seen[found.Stats.Method]++
+	}
+	p, s := leveled(t)
+	for i, a := range p.Words {
+		try(s, p, ask.Or, 10, a)
+		for _, b := range p.Words[i+1:] {
+			try(s, p, ask.And, 10, a, b)
+			try(s, p, ask.Or, 10, a, b)
+		}
+	}
+	p, s = promising(t)
+	for _, w := range p.Words {
+		if w != "map" {
+			try(s, p, ask.And, 3, w, "map")
+		}
+	}
+	p, s = independent(t, 20_000)
+	for i, a := range p.Words {
+		for _, b := range p.Words[i+1:] {
+			try(s, p, ask.Or, 10, a, b)
+			try(s, p, ask.Or, 10_000, a, b)
+		}
+	}
+	alwaysMark(t)
+	for i, a := range p.Words {
+		for _, b := range p.Words[i+1:] {
+			try(s, p, ask.Or, 10, a, b)
+			try(s, p, ask.Or, 300, a, b)
+		}
+	}
+	postings, plain := guessPostings, guessPlain
+	guessPostings = 1e18
+	defer func() { guessPostings, guessPlain = postings, plain }()
+	for i, a := range p.Words {
+		for _, b := range p.Words[i+1:] {
+			try(s, p, ask.Or, 10, a, b)
+		}
+	}
+	for m := ask.NoMethod + 1; m <= ask.AndBlocks; m++ {
+		if seen[m] == 0 {
+			t.Errorf("no query was answered by %v; %v", m, seen)
+		}
+	}
+	for _, plan := range [][]strategy{orPlan, andPlan, onePlan} {
+		for _, s := range plan {
+			if s.why == "" || s.method == ask.NoMethod {
+				t.Errorf("%v: a strategy without a reason", s.method)
+			}
+		}
+	}
+}
