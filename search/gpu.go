@@ -9,7 +9,7 @@ import (
 
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 
-// OpenGPU puts the index on a GPU, where it stays until Close: all of it, or, if it does not fit, the
+// OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it does not fit, the
 // lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
 // are answered there, with the same results. It must not be called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
@@ -19,7 +19,10 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
 	}
-	s.gpu, err = device.Open(ctx, s.e, o)
+	g, err := device.OpenGroup(ctx, s.e, o)
+	if err == nil {
+		s.gpu = g
+	}
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 type Searcher struct {
 	e   *eval.Engine
 	own bool          // Close closes the index
-	gpu *device.Index // the index on a device, if it is on one
+	gpu *device.Group // the index on devices, if it is on any
 
 	closed atomic.Bool
 }

@@ -70,6 +70,7 @@ With --json it prints an object a line.`,
 	fl.DurationVar(&f.step, "step", time.Second, "how long each load is tried")
 	fl.BoolVar(&f.batch, "batch", false, "also say how much faster many threads answer all queries")
 	must(cmd.MarkFlagRequired("topics"))
+	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithms": coreAlgorithms(), "modes": {"or", "and"}})
 	return cmd
 }

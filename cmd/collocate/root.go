@@ -18,13 +18,14 @@ import (
 
 // app is what all verbs share: the global flags and the three streams.
 type app struct {
-	engine  engine.Kind
-	threads int
-	memory  bytesize.Size
-	gpu     engine.Device
-	json    bool
-	quiet   bool
-	verbose bool
+	engine      engine.Kind
+	threads     int
+	memory      bytesize.Size
+	gpu         engine.Device
+	moreDevices []int // for searches
+	json        bool
+	quiet       bool
+	verbose     bool
 
 	stdin  io.Reader
 	stdout io.Writer

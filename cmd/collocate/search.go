@@ -79,6 +79,7 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	f.parallel.register(cmd)
+	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"}})
 	return cmd
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 )
@@ -12,17 +14,34 @@ import (
 // onGPU puts the index on the device if the engine is the GPU.
 func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
 	if a.engine != engine.GPU {
+		if len(a.moreDevices) > 0 {
+			return usagef("--more-devices belongs to --engine gpu")
+		}
 		return nil
 	}
 	return a.bringToGPU(ctx, s)
 }
 
-// gpuOptions say how the index is brought to the device.
+// gpuOptions say how the index is brought to the device, and to those of --more-devices.
 func (a *app) gpuOptions() search.GPUOptions {
-	return search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU"), Log: a.log}
+	o := search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU"), Log: a.log}
+	for _, n := range a.moreDevices {
+		o.Also = append(o.Also, engine.Device{Ordinal: n, Memory: a.gpu.Memory})
+	}
+	return o
+}
+
+// registerMoreDevices is for verbs that search on several GPUs.
+func (a *app) registerMoreDevices(cmd *cobra.Command) {
+	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil, "with --engine gpu: numbers of further GPUs that share topics and partitions, each with a copy of the index")
 }
 
 func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {
+	for _, n := range a.moreDevices {
+		if n < 0 {
+			return usagef("--more-devices %d: want 0 or more", n)
+		}
+	}
 	err := s.OpenGPU(ctx, a.gpuOptions())
 	a.endProgress()
 	return err

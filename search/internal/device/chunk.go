@@ -44,7 +44,7 @@ func (r *gpuRun) answerAsThesis(ctx context.Context) {
 	if strategy == ask.Mixed {
 		strategy = ask.Asynchronous
 	}
-	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), strategy)
+	found, err := r.b.g.thesisBatch(ctx, wholes(r.requests), strategy, share{})
 	if err != nil {
 		r.c.fail(r.from, err)
 		return

@@ -33,6 +33,9 @@ var (
 // its memory.
 type Options struct {
 	Device engine.Device
+	// Also are further devices that get the index too, and share the work. The same one twice is
+	// two: each has memory and streams of its own.
+	Also []engine.Device
 	// Progress is told how many of the postings are there.
 	Progress func(done, total int64)
 	// Log is told what MapAll chooses.

@@ -60,7 +60,7 @@ func (t *thesisStore) free() error {
 
 // searchThesis answers a request by parallel WAND or MaxScore.
 func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, error) {
-	found, err := g.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous)
+	found, err := g.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous, share{})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 
 // thesisBatch answers requests that name one of the thesis' algorithms, all the same one. Asynchronous cuts each query into partitions and
 // gives it a stream; Synchronous gives each query one block, in one launch.
-func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy) ([]*ask.Result, error) {
+func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
 		for _, q := range queries {
@@ -97,7 +97,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	}
 	g.gate.Lock()
 	defer g.gate.Unlock()
-	w, err := g.newThesisWork(ctx, requests, queries, strategy)
+	w, err := g.newThesisWork(ctx, requests, queries, strategy, mine)
 	if err != nil {
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
@@ -125,7 +125,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 			})
 			return ok
 		}
-		found, err := g.thesisBatch(ctx, some, b.Strategy)
+		found, err := g.thesisBatch(ctx, some, b.Strategy, share{})
 		if err != nil {
 			yield(nil, err)
 			return false
@@ -166,10 +166,22 @@ type thesisWork struct {
 	kernel   *gpu.Kernel
 	merge    [len(mergers)]*gpu.Kernel
 	strategy ask.Strategy
+	share    share
 }
 
-func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query, strategy ask.Strategy) (w *thesisWork, err error) {
-	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*ask.Result, len(requests)), strategy: strategy}
+// share says which part of a query's blocks this device does: the zero value is all.
+type share struct{ part, of int }
+
+// span is the blocks of a query.
+func (s share) span(blocks int) (from, to int) {
+	if s.of <= 1 {
+		return 0, blocks
+	}
+	return s.part * blocks / s.of, (s.part + 1) * blocks / s.of
+}
+
+func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query, strategy ask.Strategy, mine share) (w *thesisWork, err error) {
+	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*ask.Result, len(requests)), strategy: strategy, share: mine}
 	name := "thesis_maxscore"
 	if requests[0].Algorithm == ask.WAND {
 		name = "thesis_wand"
@@ -265,7 +277,7 @@ func (w *thesisWork) add(i int) {
 	if lossy { // a document may be there once for each word, and counts once in the end
 		kept = min(kept*len(q.Terms), thesisK)
 	}
-	if blocks == 1 && !lossy {
+	if blocks == 1 && !lossy && w.share.of <= 1 {
 		t.Out = uint64(at) // there is nothing to merge
 	} else {
 		w.part = max(w.part, blocks*q.Heap.K, mergeLists(blocks)*kept)
@@ -275,7 +287,7 @@ func (w *thesisWork) add(i int) {
 }
 
 // merges says whether query i needs any.
-func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] }
+func (w *thesisWork) merges(i int) bool { return w.blocks[i] > 1 || w.lossy[i] || w.share.of > 1 }
 
 // roomFor is the power of two, 32 at least, that n keys are sorted in.
 func roomFor(n int) int {

@@ -164,6 +164,10 @@ func (w *thesisWork) one(s *gpu.Stream, i int) error {
 	if !w.merges(i) {
 		return w.match(s, i, i+1, w.g.thesis.found)
 	}
+	if from, to := w.share.span(w.blocks[i]); from == to {
+		found := w.g.thesis.found.Slice(w.found[i], w.found[i]+int(w.plan[i].K))
+		return found.Zero(s)
+	}
 	if err := w.match(s, i, i+1, w.g.thesis.keys[0]); err != nil {
 		return err
 	}
@@ -177,7 +181,12 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 	for _, b := range w.blocks[from:to] {
 		blocks += b
 	}
-	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(w.plan[from].Block), g.thesis.terms.Arg(),
+	first := w.plan[from].Block
+	if w.share.of > 1 { // of one query
+		begin, end := w.share.span(blocks)
+		first, blocks = first+uint32(begin), end-begin
+	}
+	return s.Launch(w.kernel, gpu.GridShared(blocks, 32, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(first), g.thesis.terms.Arg(),
 		gpu.U32(uint32(g.s.Index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), bars.Arg(), outs.Arg())
 }
 
@@ -204,7 +213,9 @@ func mergeLists(lists int) int { return (lists + mergeEach(lists) - 1) / mergeEa
 // mergeAll merges what the blocks of a query found, in pairs, many rounds in a launch.
 func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 	q, t := &w.plan[i], &w.g.thesis
-	lists, in, k := w.blocks[i], int(q.K), int(q.K)
+	k, at := int(q.K), int(q.Out)
+	first, last := w.share.span(w.blocks[i])
+	lists, in, begin := last-first, k, at+first*k
 	kernel := w.merge[0]
 	for j, m := range mergers {
 		if kernel = w.merge[j]; w.kept[i] <= m.most {
@@ -213,16 +224,16 @@ func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 	}
 	for where := 0; ; where = 1 - where {
 		n, out, distinct := mergeLists(lists), w.kept[i], uint32(0)
-		from := t.keys[where].Slice(int(q.Out), int(q.Out)+lists*in)
+		from := t.keys[where].Slice(begin, begin+lists*in)
 		to := t.found.Slice(w.found[i], w.found[i]+k)
 		if n > 1 {
-			to = t.keys[1-where].Slice(int(q.Out), int(q.Out)+n*out)
+			to = t.keys[1-where].Slice(at, at+n*out)
 		} else if out = k; w.lossy[i] {
 			distinct = 1
 		}
 		err := s.Launch(kernel, gpu.Grid(n, mergeThreads), from.Arg(), to.Arg(), gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists))),
 			gpu.U32(uint32(in)), gpu.U32(uint32(out)), gpu.U32(distinct))
-		if lists, in = n, w.kept[i]; err != nil || n == 1 {
+		if lists, in, begin = n, w.kept[i], at; err != nil || n == 1 {
 			return err
 		}
 	}

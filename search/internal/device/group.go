@@ -1,0 +1,242 @@
+package device
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+)
+
+// Group is one index on one device or several, each of which has all of it. The requests of a batch are
+// dealt out among them. A request that names one of the thesis' algorithms is cut into partitions, of
+// which each device gets an equal share; any other goes to one device, each in turn.
+type Group struct {
+	all  []*Index
+	turn atomic.Uint32
+}
+
+// OpenGroup puts the index of an engine on the devices that the options name.
+func OpenGroup(ctx context.Context, e *eval.Engine, o Options) (*Group, error) {
+	g := &Group{}
+	also := o.Also
+	for o.Also = nil; ; also = also[1:] {
+		x, err := Open(ctx, e, o)
+		if err != nil {
+			return nil, errors.Join(err, g.Close())
+		}
+		g.all = append(g.all, x)
+		if len(also) == 0 {
+			return g, nil
+		}
+		o.Device = also[0]
+	}
+}
+
+// GroupOf is a group of indexes that are open.
+func GroupOf(all ...*Index) *Group { return &Group{all: all} }
+
+// Close closes all indexes.
+func (g *Group) Close() error {
+	var errs []error
+	for _, x := range g.all {
+		errs = append(errs, x.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Memory is how much memory the devices have together, and how much of it is free.
+func (g *Group) Memory() (free, total int64, err error) {
+	for _, x := range g.all {
+		f, t, err := x.Memory()
+		if err != nil {
+			return 0, 0, err
+		}
+		free, total = free+f, total+t
+	}
+	return free, total, nil
+}
+
+// Profile is that of the first device.
+func (g *Group) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
+	return g.all[0].Profile(ctx, requests, runs, guess)
+}
+
+// Answer answers a request.
+func (g *Group) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	switch {
+	case len(g.all) == 1:
+		return g.all[0].Answer(ctx, r)
+	case byTiles(r.Algorithm):
+		return g.all[int(g.turn.Add(1))%len(g.all)].Answer(ctx, r)
+	}
+	found, errs := make([]*ask.Result, len(g.all)), make([]error, len(g.all))
+	var wg sync.WaitGroup
+	for i, x := range g.all {
+		wg.Go(func() {
+			var one []*ask.Result
+			if one, errs[i] = x.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous, share{i, len(g.all)}); errs[i] == nil {
+				found[i] = one[0]
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	return joined(found, k), nil
+}
+
+// joined makes one result of those of some partitions each. A document that was cut may be in several:
+// its best score counts.
+func joined(parts []*ask.Result, k int) *ask.Result {
+	out := parts[0]
+	for _, p := range parts[1:] {
+		out.Hits = append(out.Hits, p.Hits...)
+		out.Stats.Scored += p.Stats.Scored
+		out.Stats.Entered += p.Stats.Entered
+		if a, b := out.Stats.GPU, p.Stats.GPU; a != nil && b != nil {
+			a.Items, a.Time = a.Items+b.Items, max(a.Time, b.Time)
+		}
+	}
+	slices.SortFunc(out.Hits, func(a, b ask.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	seen := map[uint32]bool{}
+	out.Hits = slices.DeleteFunc(out.Hits, func(h ask.Hit) bool {
+		again := seen[h.Doc]
+		seen[h.Doc] = true
+		return again
+	})
+	out.Hits = out.Hits[:min(k, len(out.Hits))]
+	return out
+}
+
+// dealt is how many requests of a batch go to a device before the next one gets some.
+const dealt = 1024
+
+// BatchOver is Batch on all devices of a group.
+func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
+	n := len(g.all)
+	if n == 1 {
+		Batch(ctx, g.all[0], requests, b, reuse, do, yield)
+		return
+	}
+	type outcome struct {
+		made T
+		err  error
+	}
+	b.Threads = max(1, b.Threads/n)
+	in, out := make([]*mailbox[ask.Request], n), make([]*mailbox[outcome], n)
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer func() {
+		cancel()
+		for d := range n {
+			in[d].close()
+			out[d].close()
+		}
+		wg.Wait()
+	}()
+	for d := range n {
+		in[d], out[d] = newMailbox[ask.Request](), newMailbox[outcome]()
+	}
+	for d, x := range g.all {
+		wg.Go(func() {
+			defer out[d].close()
+			whole := func(i int, found *ask.Result) (T, error) { return do((i/dealt*n+d)*dealt+i%dealt, found) }
+			Batch(ctx, x, in[d].items(), b, reuse, whole, func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
+		})
+	}
+	wg.Go(func() {
+		i := 0
+		for r := range requests {
+			if !in[i/dealt%n].put(r) {
+				return
+			}
+			i++
+		}
+		for d := range n {
+			in[d].close()
+		}
+	})
+	take := make([]func() (outcome, bool), n)
+	for d := range n {
+		var stop func()
+		take[d], stop = iter.Pull(out[d].items())
+		defer stop()
+	}
+	for i := 0; ; i++ {
+		x, ok := take[i/dealt%n]()
+		if !ok || !yield(x.made, x.err) || x.err != nil {
+			return
+		}
+	}
+}
+
+// mailbox is a queue of any length between two goroutines. Who takes gets all that is there: a stream
+// whose sender waits for answers is never held up by a chunk that is not full.
+type mailbox[T any] struct {
+	mu     sync.Mutex
+	some   sync.Cond
+	full   []T
+	closed bool
+}
+
+func newMailbox[T any]() *mailbox[T] {
+	m := &mailbox[T]{}
+	m.some.L = &m.mu
+	return m
+}
+
+// put adds an item; false: nobody takes any more.
+func (m *mailbox[T]) put(x T) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	if m.full = append(m.full, x); len(m.full) == 1 {
+		m.some.Signal()
+	}
+	return true
+}
+
+// close lets what is there be taken, and nothing be added.
+func (m *mailbox[T]) close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.some.Broadcast()
+}
+
+// items are all that are put until the mailbox is closed.
+func (m *mailbox[T]) items() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		var have []T
+		for {
+			m.mu.Lock()
+			for len(m.full) == 0 && !m.closed {
+				m.some.Wait()
+			}
+			have, m.full = m.full, have[:0]
+			m.mu.Unlock()
+			if len(have) == 0 {
+				return
+			}
+			for _, x := range have {
+				if !yield(x) {
+					return
+				}
+			}
+			clear(have)
+		}
+	}
+}
