@@ -2,6 +2,8 @@ module github.com/collocate/collocate
 
 go 1.26.0
 
+ignore ./web/node_modules
+
 require (
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/clipperhouse/uax29/v2 v2.7.0

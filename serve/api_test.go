@@ -219,6 +219,12 @@ func TestJobs(t *testing.T) {
 	if got.State != "done" || got.Done != 3 || len(got.Runs) != 3 || got.Runs[1].Distance != 1 {
 		t.Errorf("%+v", got)
 	}
+	only := decode[jobAnswer](t, call(h, "/v1/jobs", `{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["café","park"],["bank","nothing"]]}`).Body.String())
+	call(h, "/v1/jobs/"+only.ID+"/events", "")
+	run := decode[jobAnswer](t, call(h, "/v1/jobs/"+only.ID, "").Body.String()).Runs[0]
+	if run.Total != 1 || strings.Join(run.Patterns[0].Features, "+") != "café+park" {
+		t.Errorf("%+v", run)
+	}
 	hold := mustEnter(t, h.gate, modest, longLane) // so that it waits
 	for range h.gate.lanes[longLane].slots - 1 {
 		defer mustEnter(t, h.gate, modest, longLane)()
@@ -235,7 +241,7 @@ func TestJobs(t *testing.T) {
 	}
 	hold()
 	list := decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs
-	if len(list) != 2 || list[0].State != "done" || list[1].State != "cancelled" || list[0].Runs != nil {
+	if len(list) != 3 || list[0].State != "done" || list[2].State != "cancelled" || list[0].Runs != nil {
 		t.Errorf("%+v", list)
 	}
 }

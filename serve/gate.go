@@ -114,7 +114,7 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 	l.waiting++
 	g.mu.Unlock()
 
-	timer := time.NewTimer(g.wait)
+	timer := time.NewTimer(g.patience(in))
 	defer timer.Stop()
 	select {
 	case err = <-w.turn:
@@ -137,6 +137,14 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 		g.remove(c, in, w)
 	}
 	return nil, err
+}
+
+// patience is how long a request waits in a lane. Those of the long lane take longer themselves.
+func (g *gate) patience(in lane) time.Duration {
+	if in == longLane {
+		return 3 * g.wait
+	}
+	return g.wait
 }
 
 // makeRoom drops the newest request of the client with the most waiting ones, unless that is c.

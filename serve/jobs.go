@@ -153,6 +153,7 @@ type jobAsk struct {
 	MinPrevalence float64
 	All           bool
 	Limit         int
+	Only          [][]string // sets of features; nothing means all patterns
 }
 
 func (a *jobAsk) field(name string) any {
@@ -167,6 +168,8 @@ func (a *jobAsk) field(name string) any {
 		return &a.All
 	case "limit":
 		return &a.Limit
+	case "only":
+		return &a.Only
 	}
 	return nil
 }
@@ -179,6 +182,8 @@ func (a *jobAsk) check() error {
 		return fmt.Errorf("%d distances: want 1 to %d", len(a.Distances), maxDistances)
 	case !(a.MinPrevalence > 0 && a.MinPrevalence <= 1):
 		return fmt.Errorf("min_prevalence %v: want more than 0 and at most 1", a.MinPrevalence)
+	case len(a.Only) > 100:
+		return fmt.Errorf("only: %d sets: want at most 100", len(a.Only))
 	case a.Limit < 1 || a.Limit > maxPatterns:
 		return fmt.Errorf("limit %d: want 1 to %d", a.Limit, maxPatterns)
 	}
@@ -235,7 +240,7 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 	var err error
 	for _, d := range ask.Distances {
 		var found *patternsAnswer
-		found, err = v.mineInTurn(ctx, b, coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All}, ask.Limit)
+		found, err = v.mineInTurn(ctx, b, coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All || ask.Only != nil}, ask)
 		if err != nil {
 			break
 		}
@@ -259,7 +264,7 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 }
 
 // mineInTurn waits for a slot as long as it takes: nobody holds a connection open meanwhile.
-func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, limit int) (*patternsAnswer, error) {
+func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jobAsk) (*patternsAnswer, error) {
 	for {
 		leave, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {
@@ -275,7 +280,7 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, limit 
 		defer leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
 		o.Progress = b.progress
-		return v.mine(ctx, o, limit)
+		return v.mine(ctx, o, ask.Limit, ask.Only)
 	}
 }
 

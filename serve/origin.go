@@ -54,7 +54,7 @@ func (v *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	default:
-		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Path == "/" && safe(r.Method) {
+		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && slices.Contains(views, r.URL.Path) && safe(r.Method) {
 			return nil
 		}
 	}

@@ -2,72 +2,90 @@ package serve
 
 import (
 	"bytes"
-	_ "embed"
-	"html/template"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"mime"
 	"net/http"
+	"path"
 	"strings"
+	"sync"
 
-	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/web"
 )
 
-//go:embed page.html
-var pageHTML string
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"pieces": pieces}).Parse(pageHTML))
-
-// pageData is what the page shows.
-type pageData struct {
-	Docs, Terms, MaxK int
-	Query, Mode       string
-	Answer            *Answer
-	Error             string
+// asset is a file of the page, as it is and compressed.
+type asset struct {
+	kind, tag     string
+	plain, packed []byte
 }
 
-// page is a search field with what was found, without scripts.
-func (x *exchange) page() {
-	ix := x.g.s.Index()
-	data := pageData{Docs: ix.Docs(), Terms: ix.Terms(), MaxK: x.o.MaxK}
-	status := http.StatusOK
-	a, err := x.ask()
-	if err == nil && strings.TrimSpace(a.Q) != "" {
-		a.Snippets = ix.HasText()
-		if err = x.check(&a); err == nil {
-			if data.Answer, err = x.find(a); err != nil {
-				status = statusOf(err)
-				x.note(status, err)
-			}
+// assets are the files of the page by their paths.
+var assets = sync.OnceValue(func() map[string]*asset {
+	files := map[string]*asset{}
+	err := fs.WalkDir(web.Files(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
-	}
-	if data.Query, data.Mode = a.Q, a.Mode; err != nil {
-		data.Error = err.Error()
-		if status == http.StatusOK {
-			status = http.StatusBadRequest
+		body, err := fs.ReadFile(web.Files(), name)
+		if err != nil {
+			return err
 		}
+		sum := sha256.Sum256(body)
+		a := &asset{kind: mime.TypeByExtension(path.Ext(name)), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, plain: body}
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		w.Write(body) // to memory
+		w.Close()
+		if packed.Len() < len(body)*9/10 {
+			a.packed = packed.Bytes()
+		}
+		files["/"+name] = a
+		return nil
+	})
+	if err != nil {
+		panic(err) // they are part of the program
 	}
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, data); err != nil {
-		x.failed(err)
+	return files
+})
+
+// views are the paths of the page; it looks at the address to know what to show.
+var views = []string{"/", "/words", "/places", "/about"}
+
+// contentPolicy lets the page load its own files and ask its own server, and nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// page sends the page.
+func (x *exchange) page() { x.file("/index.html") }
+
+// asset sends a file that the page loads.
+func (x *exchange) asset() { x.file(x.r.URL.Path) }
+
+func (x *exchange) file(name string) {
+	a := assets()[name]
+	if a == nil {
+		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
 		return
 	}
-	x.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
-		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	x.begin(status, "text/html; charset=utf-8")
-	x.w.Write(b.Bytes())
-}
-
-// piece is a part of a snippet.
-type piece struct {
-	Text string
-	Mark bool
-}
-
-// pieces cuts a snippet where its marks begin and end.
-func pieces(s *search.Snippet) []piece {
-	var out []piece
-	at := uint32(0)
-	for _, m := range s.Marks {
-		out = append(out, piece{s.Text[at:m.Start], false}, piece{s.Text[m.Start:m.End], true})
-		at = m.End
+	h := x.w.Header()
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("Cache-Control", "no-cache") // ask whether it is still the same
+	h.Set("ETag", a.tag)
+	h.Add("Vary", "Accept-Encoding")
+	if x.r.Header.Get("If-None-Match") == a.tag {
+		x.w.WriteHeader(http.StatusNotModified)
+		return
 	}
-	return append(out, piece{s.Text[at:], false})
+	body := a.plain
+	if a.packed != nil && strings.Contains(x.r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = a.packed
+	}
+	x.begin(http.StatusOK, a.kind)
+	x.w.Write(body)
 }

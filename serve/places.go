@@ -156,8 +156,8 @@ type patternsAnswer struct {
 	Micros int64  `json:"micros"`
 }
 
-// mine finds patterns, the best of them first.
-func (v *Server) mine(ctx context.Context, o coloc.Options, limit int) (*patternsAnswer, error) {
+// mine finds patterns, the best of them first. only are sets of features, if others are not wanted.
+func (v *Server) mine(ctx context.Context, o coloc.Options, limit int, only [][]string) (*patternsAnswer, error) {
 	s, err := v.survey(o)
 	if err != nil {
 		return nil, err
@@ -166,6 +166,12 @@ func (v *Server) mine(ctx context.Context, o coloc.Options, limit int) (*pattern
 	found, err := s.Mine(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if only != nil {
+		found.Patterns = slices.DeleteFunc(found.Patterns, func(p coloc.Pattern) bool {
+			names := v.o.Points.Names(p.Features)
+			return !slices.ContainsFunc(only, func(set []string) bool { return slices.Equal(set, names) })
+		})
 	}
 	total := len(found.Patterns)
 	found.Patterns = found.Best(limit)
@@ -189,7 +195,7 @@ func (x *exchange) patterns() {
 		return
 	}
 	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, limit), func(ctx context.Context) ([]byte, error) {
-		found, err := x.mine(ctx, o, limit)
+		found, err := x.mine(ctx, o, limit, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -322,8 +323,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// The page shows what was found, and nothing that a document or a query says is taken for HTML.
-func TestPage(t *testing.T) {
+// The page without scripts shows what was found, and nothing that a document or a query says is taken for HTML.
+func TestPlainPage(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "corpus.jsonl")
 	if err := os.WriteFile(corpus, []byte(`{"id": "<i>1</i>", "text": "some <b>bold</b> bears"}`+"\n"), 0o644); err != nil {
@@ -335,12 +336,12 @@ func TestPage(t *testing.T) {
 		status int
 		shows  []string
 	}{
-		{"/", 200, []string{"1 documents", "POST /search"}},
-		{"/?q=&mode=or", 200, []string{"POST /search"}},
-		{"/?q=bears+%22%3Cscript%3E&mode=or", 200, []string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>", `value="bears &#34;&lt;script&gt;"`}},
-		{"/?q=bears+zebras&mode=and", 200, []string{"Nothing found", `value="and" selected`}},
-		{"/?q=bears&mode=%3Cb%3E", 400, []string{"unknown mode &#34;&lt;b&gt;&#34;"}},
-		{"/?x=1", 400, []string{"unknown name"}},
+		{"/plain", 200, []string{"1 documents", "POST /search"}},
+		{"/plain?q=&mode=or", 200, []string{"POST /search"}},
+		{"/plain?q=bears+%22%3Cscript%3E&mode=or", 200, []string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>", `value="bears &#34;&lt;script&gt;"`}},
+		{"/plain?q=bears+zebras&mode=and", 200, []string{"Nothing found", `value="and" selected`}},
+		{"/plain?q=bears&mode=%3Cb%3E", 400, []string{"unknown mode &#34;&lt;b&gt;&#34;"}},
+		{"/plain?x=1", 400, []string{"unknown name"}},
 	} {
 		w := call(h, c.path, "")
 		if w.Code != c.status || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
@@ -354,6 +355,49 @@ func TestPage(t *testing.T) {
 		if strings.Contains(w.Body.String(), "<script") || strings.Contains(w.Body.String(), "<b>bold") {
 			t.Errorf("%s: HTML came through:\n%s", c.path, w.Body)
 		}
+	}
+}
+
+// The page and what it loads are sent with a policy that allows nothing else, compressed if the client
+// can, and not again if it has them.
+func TestPage(t *testing.T) {
+	h := New(elife(t, false), Options{Token: "sesame"}) // which the page asks for itself
+	get := func(path string, header ...string) *httptest.ResponseRecorder {
+		r := local(httptest.NewRequest("GET", path, nil))
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/", "/?q=cell", "/words?w=cell", "/places", "/about"} {
+		w := get(path)
+		policy := w.Header().Get("Content-Security-Policy")
+		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(policy, "default-src 'none'; ") ||
+			strings.Contains(policy, "unsafe") || !strings.Contains(w.Body.String(), `<div id="app">`) {
+			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+		}
+	}
+	total := 0
+	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(get("/").Body.String(), -1) {
+		if found[1] == "/plain" {
+			continue
+		}
+		w := get(found[1], "Accept-Encoding", "gzip, br")
+		if w.Code != 200 || w.Header().Get("Content-Type") == "" {
+			t.Errorf("%s: %d %v", found[1], w.Code, w.Header())
+		}
+		total += w.Body.Len()
+		if again := get(found[1], "If-None-Match", w.Header().Get("ETag")); again.Code != 304 || again.Body.Len() > 0 {
+			t.Errorf("%s again: %d", found[1], again.Code)
+		}
+	}
+	if total < 10_000 || total > 1_500_000 {
+		t.Errorf("the page is %d bytes", total)
+	}
+	if w := get("/assets/nothing.js"); w.Code != 404 {
+		t.Errorf("%d", w.Code)
 	}
 }
 

@@ -118,8 +118,11 @@ type route struct {
 
 func (v *Server) makeRoutes() []route {
 	get, post := http.MethodGet, http.MethodPost
-	return []route{
-		{get, "/", "page", true, (*exchange).page},
+	routes := []route{
+		{get, "/assets/", "page", true, (*exchange).asset},
+		{get, "/icon.svg", "page", true, (*exchange).asset},
+		{get, "/licences.txt", "page", true, (*exchange).asset},
+		{get, "/plain", "search", false, (*exchange).plain},
 		{get, "/search", "search", false, (*exchange).one},
 		{post, "/search", "batch", false, (*exchange).many},
 		{get, "/healthz", "health", true, (*exchange).health},
@@ -146,6 +149,10 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/version", "version", false, (*exchange).version},
 		{get, "/v1/openapi.json", "openapi", true, (*exchange).openAPI},
 	}
+	for _, view := range views {
+		routes = append(routes, route{get, view, "page", true, (*exchange).page})
+	}
+	return routes
 }
 
 // ServeHTTP answers a request.
@@ -212,7 +219,7 @@ func (x *exchange) dispatch() {
 		return
 	}
 	if methods == nil {
-		x.refuse(http.StatusNotFound, fmt.Errorf("nothing at %q: want /search, /healthz, /readyz, / or what /v1/openapi.json lists", x.r.URL.Path))
+		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
 		return
 	}
 	if slices.Contains(methods, http.MethodGet) {
@@ -222,6 +229,10 @@ func (x *exchange) dispatch() {
 	list := strings.Join(methods, ", ")
 	x.w.Header().Set("Allow", list)
 	x.refuse(http.StatusMethodNotAllowed, fmt.Errorf("method %s: want %s", x.r.Method, list))
+}
+
+func errNothing(path string) error {
+	return fmt.Errorf("nothing at %q: want /search, /healthz, /readyz, / or what /v1/openapi.json lists", path)
 }
 
 func (t *route) matches(path string) bool {

@@ -10,9 +10,12 @@ import (
 	"github.com/collocate/collocate/internal/sample"
 )
 
+// demoStep is a command with what it is for.
+type demoStep struct{ say, run string }
+
 // demoSteps are real commands on the data that ships with Collocate, in an
 // order that tells a story. A new job adds its steps here.
-var demoSteps = []struct{ say, run string }{
+var demoSteps = []demoStep{
 	{"Index 3,675 paragraphs of 51 life-science articles, with their text.",
 		"index elife.jsonl.zst --analyzer english --store-text --out elife.index"},
 	{"Which paragraphs are about this? Exact top 3, with snippets.",
@@ -27,21 +30,39 @@ var demoSteps = []struct{ say, run string }{
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
 
+// demoServer shows all of it in a browser. It needs what the steps that make files make.
+const demoServer = "serve elife.index --matrix elife.cooc --points places-dc.csv.zst --geographic --skip-bad --min-points 20"
+
 func newDemoCmd(a *app) *cobra.Command {
-	var dir string
+	var dir, addr string
+	var serve bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run every job on small real data",
 		Long: `Runs every job on small real data that ships with Collocate: paragraphs of
 eLife articles and OpenStreetMap places. It prints each command before it runs
-it, so that you can go on from there with --dir.`,
+it, so that you can go on from there with --dir. With --serve it makes the files
+and then serves them: open the address that it prints in a browser.`,
 		GroupID: groupTools,
 		Args:    cobra.NoArgs,
 		Example: `  collocate demo
-  collocate demo --dir trial     # keep the files`,
+  collocate demo --dir trial     # keep the files
+  collocate demo --serve         # look at it in a browser`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.rawOutput("the demo is for people; each of its commands takes --json"); err != nil {
 				return err
+			}
+			steps := demoSteps
+			if serve {
+				steps = nil
+				for _, step := range demoSteps {
+					if strings.Contains(step.run, " --out ") {
+						steps = append(steps, step)
+					}
+				}
+				steps = append(steps, demoStep{"Look at it in a browser. Ctrl-C ends the server.", demoServer + " --addr " + addr})
+			} else if cmd.Flags().Changed("addr") {
+				return usagef("--addr goes with --serve")
 			}
 			if dir == "" {
 				tmp, err := os.MkdirTemp("", "collocate-demo-*")
@@ -49,24 +70,26 @@ it, so that you can go on from there with --dir.`,
 					return err
 				}
 				defer os.RemoveAll(tmp)
-				return a.demo(cmd, tmp)
+				return a.demo(cmd, tmp, steps)
 			}
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err
 			}
-			if err := a.demo(cmd, dir); err != nil {
+			if err := a.demo(cmd, dir, steps); err != nil || serve {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "\nThe files are in %s.\n", dir)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&serve, "serve", false, "serve the data, to be looked at in a browser")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "with --serve: where to listen; port 0 is any that is free")
 	cmd.Flags().StringVar(&dir, "dir", "", "put the files there and keep them (default: a temporary folder)")
 	return cmd
 }
 
 // demo works inside dir, so that the commands it prints are the ones it runs.
-func (a *app) demo(cmd *cobra.Command, dir string) error {
+func (a *app) demo(cmd *cobra.Command, dir string, steps []demoStep) error {
 	for _, put := range []func(string) (string, error){sample.Elife, sample.PlacesDC} {
 		if _, err := put(dir); err != nil {
 			return err
@@ -80,7 +103,7 @@ func (a *app) demo(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	defer os.Chdir(home)
-	for i, step := range demoSteps {
+	for i, step := range steps {
 		space := ""
 		if i > 0 {
 			space = "\n"

@@ -1,0 +1,138 @@
+// The server's API, as /v1/openapi.json describes it.
+
+export interface Mark { start: number; end: number }
+export interface Snippet { text: string; marks: Mark[] | null; before: boolean; after: boolean }
+export interface WordScore { word: string; weight: number; df: number; tf: number; score: number }
+export interface Explanation { model: string; length: number; score: number; words: WordScore[] | null }
+export interface Hit { rank: number; id: string; doc: number; score: number; snippet?: Snippet; explain?: Explanation }
+export interface Stats {
+  algorithm: string; words: number; postings: number; blocks: number
+  scored: number; decoded: number; skipped: number; entered: number
+}
+export interface Answer {
+  query: string; k: number; offset?: number; mode: string
+  hits: Hit[]; more?: boolean; stats?: Stats; micros?: number
+}
+export interface Doc { id: string; doc: number; length: number; text?: string }
+export interface Word { word: string; count: number; rank: number; docs: number }
+export interface Neighbour { id: number; word: string; value: number; score: number }
+export interface Link { from: number; to: number; score: number }
+export interface Company extends Word { by: string; neighbours: Neighbour[]; links?: Link[] }
+export interface Places {
+  name: string; flags: string; points: number; geographic: boolean; crs: string; unit: string
+  bounds: [number, number, number, number]; features: { name: string; points: number }[]
+}
+export interface Points { total: number; features: string[]; feature: number[]; x: number[]; y: number[] }
+export interface Pattern {
+  features: string[]; participation_index: number
+  participation: Record<string, { points: number; total: number }>
+}
+export interface Patterns { distance?: number; patterns: Pattern[]; total: number; engine: string; micros: number }
+export interface Instances {
+  features: string[]; feature: number[]; row: number[]; x: number[]; y: number[]; instances: number[][]; more: boolean
+}
+export interface Quotient { from: string; to: string; points: number; value?: number }
+export interface Job {
+  id: string; state: string; done: number; total: number; stage?: string; error?: string; runs?: Patterns[]
+}
+export interface Status {
+  version: string; go: string; os: string; arch: string; uptime_seconds: number; ready: boolean; generation: number
+  name: string; engine: string; threads: number; cores: number; model: string
+  index: {
+    analyzer: string; documents: number; terms: number; postings: number; tokens: number
+    mean_length: number; stored_text: boolean; bytes: number; bytes_per_posting: number
+  }
+  matrix?: { name: string; words: number; entries: number }
+  points?: Places
+  device?: { free_bytes: number; total_bytes: number }
+  limits: { k: number; words: number; queries: number; millis: number }
+  latency: { seconds: number; searches: number; p50_micros: number; p90_micros: number; p99_micros: number }
+  running: number; waiting: number; heap_bytes: number
+}
+
+/** Failure is an error that the server explained. */
+export class Failure extends Error {
+  constructor(readonly status: number, message: string) { super(message) }
+}
+
+const tokenKey = 'collocate-token'
+let askForToken: () => void = () => {}
+
+/** onToken says what to do when the server wants a token. */
+export function onToken(ask: () => void) { askForToken = ask }
+export function setToken(token: string) { sessionStorage.setItem(tokenKey, token) }
+
+export type Params = Record<string, string | number | boolean | string[] | undefined>
+
+export function query(params: Params): string {
+  const q = new URLSearchParams()
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined || value === '' || value === false) continue
+    if (Array.isArray(value)) value.forEach((v) => q.append(name, v))
+    else q.set(name, value === true ? '1' : String(value))
+  }
+  return q.toString()
+}
+
+/**
+ * send asks the server. One that is busy says when to come back: a question is asked up to four times,
+ * unless its answer is no longer wanted.
+ */
+export async function send(path: string, init: RequestInit = {}, tries = 4): Promise<Response> {
+  const headers = new Headers(init.headers)
+  const token = sessionStorage.getItem(tokenKey)
+  if (token) headers.set('Authorization', 'Bearer ' + token)
+  let response: Response
+  try {
+    response = await fetch(path, { ...init, headers })
+  } catch (e) {
+    if (isAbort(e)) throw e
+    throw new Failure(0, 'The server does not answer.')
+  }
+  if (response.ok) return response
+  if (response.status === 429 && tries > 1) {
+    await new Promise((go) => setTimeout(go, 1000 * (Number(response.headers.get('Retry-After')) || 1)))
+    init.signal?.throwIfAborted()
+    return send(path, init, tries - 1)
+  }
+  if (response.status === 401) askForToken()
+  let message = response.statusText
+  try { message = (await response.json()).error ?? message } catch { /* not JSON */ }
+  throw new Failure(response.status, message)
+}
+
+export async function get<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+  const q = query(params)
+  return (await send(path + (q ? '?' + q : ''), { signal })).json()
+}
+
+/** Latest keeps only the newest of several questions: each cancels the one before. */
+export class Latest {
+  private controller?: AbortController
+  start(): AbortSignal {
+    this.controller?.abort()
+    this.controller = new AbortController()
+    return this.controller.signal
+  }
+  stop() { this.controller?.abort() }
+}
+
+export function isAbort(e: unknown): boolean { return e instanceof DOMException && e.name === 'AbortError' }
+export function said(e: unknown): string { return e instanceof Error ? e.message : String(e) }
+
+/** follow watches a job's events until it ends. */
+export async function follow(id: string, tell: (job: Job) => void, signal: AbortSignal): Promise<void> {
+  const response = await send(`/v1/jobs/${id}/events`, { signal })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const events = (rest + value).split('\n\n')
+    rest = events.pop()!
+    for (const event of events) {
+      const data = event.split('\n').find((line) => line.startsWith('data: '))
+      if (data) tell(JSON.parse(data.slice(6)))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+const whole = new Intl.NumberFormat('en')
+
+export function count(n: number): string { return whole.format(n) }
+
+export function micros(us: number): string {
+  if (us < 1000) return `${us} µs`
+  if (us < 1e6) return `${(us / 1000).toPrecision(3)} ms`
+  return `${(us / 1e6).toPrecision(3)} s`
+}
+
+export function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  let i = 0
+  while (n >= 1000 && i < units.length - 1) { n /= 1000; i++ }
+  return `${i === 0 ? n : n.toPrecision(3)} ${units[i]}`
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86400) return `${(seconds / 3600).toFixed(1)} h`
+  return `${(seconds / 86400).toFixed(1)} days`
+}
+
+export function short(n: number): string {
+  return Math.abs(n) >= 100 ? whole.format(Math.round(n)) : String(Number(n.toPrecision(3)))
+}
+
+export interface Piece { text: string; mark: boolean }
+
+/** pieces cuts a snippet where its marks begin and end. Marks count bytes of UTF-8. */
+export function pieces(text: string, marks: { start: number; end: number }[] | null): Piece[] {
+  const bytes = new TextEncoder().encode(text)
+  const decoder = new TextDecoder()
+  const out: Piece[] = []
+  let at = 0
+  for (const m of marks ?? []) {
+    if (m.start > at) out.push({ text: decoder.decode(bytes.subarray(at, m.start)), mark: false })
+    out.push({ text: decoder.decode(bytes.subarray(m.start, m.end)), mark: true })
+    at = m.end
+  }
+  if (at < bytes.length) out.push({ text: decoder.decode(bytes.subarray(at)), mark: false })
+  return out
+}

@@ -1,0 +1,47 @@
+// What is shown is in the address: it can be shared, and back and forward work.
+
+export const views = ['search', 'words', 'places', 'about'] as const
+export type View = (typeof views)[number]
+
+function read() {
+  const name = location.pathname.slice(1)
+  return {
+    view: (views.includes(name as View) ? name : 'search') as View,
+    params: Object.fromEntries(new URLSearchParams(location.search)) as Record<string, string>,
+  }
+}
+
+export const route = $state(read())
+
+addEventListener('popstate', () => Object.assign(route, read()))
+
+export function href(view: View, params: Record<string, string | number | undefined> = {}): string {
+  const q = new URLSearchParams()
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== '') q.set(name, String(value))
+  }
+  const text = q.toString()
+  return (view === 'search' ? '/' : '/' + view) + (text ? '?' + text : '')
+}
+
+/** go shows something. While one types, the address changes without a new entry in the history. */
+export function go(view: View, params: Record<string, string | number | undefined> = {}, replace = false) {
+  const address = href(view, params)
+  if (address !== location.pathname + location.search) {
+    if (replace) history.replaceState(null, '', address)
+    else history.pushState(null, '', address)
+  }
+  Object.assign(route, read())
+}
+
+/** follow lets a link to a view change the view without loading the page again. */
+export function follow(event: MouseEvent) {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  const link = (event.target as Element).closest('a')
+  if (!link || link.origin !== location.origin || link.target || link.hasAttribute('download')) return
+  const name = link.pathname.slice(1)
+  if (name !== '' && !views.includes(name as View)) return
+  event.preventDefault()
+  history.pushState(null, '', link.href)
+  Object.assign(route, read())
+}

@@ -1,0 +1,193 @@
+// Looks at the page in a real browser: every view, wide and narrow, light and dark, and the states that
+// are seldom seen. COLLOCATE names the command; CHROMIUM the browser. Without a browser the tests are
+// left out, saying so, except where CI is set. An argument picks those whose name has it.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+const command = process.env.COLLOCATE ?? 'collocate'
+const browserPath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+if (!browserPath) {
+  console.log('no chromium: the tests of the page are left out (Debian: apt-get install chromium)')
+  process.exit(process.env.CI ? 1 : 0)
+}
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** start runs a server until stop, and resolves to its address. */
+function start(args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'pipe'] })
+  const address = new Promise((resolve, reject) => {
+    let text = ''
+    child.stderr.on('data', (data) => {
+      text += data
+      const found = text.match(/at (http:\/\/[0-9.:]+)\n/)
+      if (found) resolve(found[1])
+    })
+    child.on('exit', (code) => reject(new Error(`${command} ${args.join(' ')}: exit ${code}: ${text}`)))
+    child.on('error', reject)
+  })
+  return { address, stop: () => child.kill('SIGTERM') }
+}
+
+let failures = 0
+function check(ok, what) {
+  if (!ok) {
+    failures++
+    console.error('FAIL ' + what)
+  }
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
+const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
+let bare
+let browser
+try {
+  const base = await full.address
+  bare = start(['serve', join(dir, 'elife.index'), '--addr', '127.0.0.1:0'])
+  const bareBase = await bare.address
+  browser = await chromium.launch({
+    executablePath: browserPath,
+    args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  })
+
+  /** look opens a page, does something with it, and checks what must hold of every page. */
+  async function look(name, address, does, { width = 1440, scheme = 'light', quiet = true, before } = {}) {
+    if (process.argv[2] && !name.includes(process.argv[2])) return
+    const began = Date.now()
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, bypassCSP: false })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    const errors = []
+    page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') errors.push(m.text()) })
+    page.on('pageerror', (e) => errors.push(e.message))
+    page.on('request', (r) => {
+      const at = new URL(r.url())
+      if (at.origin !== new URL(address).origin && at.protocol !== 'data:' && at.protocol !== 'blob:') errors.push('asks ' + r.url())
+    })
+    try {
+      if (before) await before(page)
+      await page.goto(address)
+      await does(page)
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      check(over <= 0, `${name}: ${over} pixels too wide`)
+      if (quiet) check(errors.length === 0, `${name}: ${errors.join('; ')}`)
+      // axe is put in through the debugging protocol: the page's policy would refuse a script.
+      const session = await context.newCDPSession(page)
+      await session.send('Runtime.evaluate', { expression: axe })
+      const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
+      for (const v of found.violations) check(false, `${name}: axe: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target).slice(0, 3).join(', ')}`)
+    } catch (e) {
+      check(false, `${name}: ${e.message.split('\n').slice(0, 4).join(' ')}`)
+    }
+    await context.close()
+    console.log(`${name} (${Date.now() - began} ms)`)
+  }
+
+  const views = {
+    search: ['/?q=lipid+droplets+kill+bacteria', async (page) => {
+      await page.locator('article').nth(9).waitFor()
+      check((await page.locator('article mark').count()) > 10, 'search: words are marked')
+    }],
+    words: ['/words?w=membrane', async (page) => {
+      await page.getByRole('link', { name: /^plasma/ }).first().waitFor()
+      await page.getByText('In the documents').waitFor()
+      check((await page.locator('.network circle').count()) === 25, 'words: the network has 25 words')
+    }],
+    places: ['/places', async (page) => {
+      await page.locator('.pattern').first().waitFor()
+      await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) > 1000)
+    }],
+    about: ['/about', async (page) => { await page.getByText('3,675').first().waitFor() }],
+  }
+  for (const [name, [path, does]] of Object.entries(views)) {
+    for (const [width, scheme] of [[320, 'light'], [320, 'dark'], [1440, 'light'], [1440, 'dark']]) {
+      await look(`${name} ${width} ${scheme}`, base + path, does, { width, scheme })
+    }
+  }
+
+  await look('empty search', base + '/', async (page) => {
+    await page.getByText('3,675 documents with').waitFor()
+    check((await page.locator('article').count()) === 0, 'empty: no results')
+  })
+  await look('typing, results, keyboard', base + '/', async (page) => {
+    await page.getByText('3,675 documents with').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('zebrafish embryos')
+    await page.locator('article').first().waitFor()
+    await page.waitForURL(/q=zebrafish\+embryos/)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    const second = await page.locator('.title').nth(1).innerText()
+    check((await page.evaluate(() => document.activeElement?.textContent)) === second, 'the arrow leads to the second result')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText(/words, document number/).waitFor()
+    check((await page.getByRole('dialog').getByRole('heading').innerText()) === second, 'the document is read')
+    await page.keyboard.press('Escape')
+    check((await page.getByRole('dialog').count()) === 0, 'Escape closes it')
+  })
+  await look('nothing found', base + '/?q=zzzz', async (page) => { await page.getByText('Nothing found for “zzzz”').waitFor() })
+  await look('many results', base + '/?q=cell', async (page) => {
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.waitForURL(/start=10/)
+    await page.getByText('11–20').waitFor()
+    await page.goBack()
+    await page.getByText('The best 10').waitFor()
+  })
+  await look('a wrong query', base + '/?q=cell&model=bm42', async (page) => { await page.getByRole('alert').getByText(/bm42/).waitFor() }, { quiet: false })
+  await look('a slow server', base + '/?q=cell', async (page) => {
+    await page.getByText('Searching…').waitFor()
+    await page.locator('article').first().waitFor()
+  }, { before: (page) => page.route('**/v1/search*', async (r) => { await new Promise((go) => setTimeout(go, 700)); await r.continue() }) })
+  await look('a server that fails', base + '/?q=cell', async (page) => { await page.getByRole('alert').getByText('it broke').waitFor() }, {
+    quiet: false, before: (page) => page.route('**/v1/search*', (r) => r.fulfill({ status: 500, json: { error: 'it broke' } })),
+  })
+  await look('a busy server', base + '/?q=cell', async (page) => { await page.locator('article').first().waitFor() }, {
+    quiet: false,
+    before: (page) => {
+      let times = 0
+      return page.route('**/v1/search*', (r) => (times++ ? r.continue() : r.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: 'busy' } })))
+    },
+  })
+  await look('no server', base + '/', async (page) => { await page.getByRole('button', { name: 'Try again' }).waitFor() }, {
+    quiet: false, before: (page) => page.route('**/v1/status', (r) => r.abort()),
+  })
+  await look('explanation and engines', base + '/?q=lipid+droplets', async (page) => {
+    await page.locator('details.explain summary').first().click()
+    await page.locator('details[open] th', { hasText: 'droplet' }).waitFor()
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText('Fastest of three runs').waitFor()
+    await page.waitForFunction(() => !document.querySelector('aside')?.textContent?.includes('…'))
+  })
+  await look('HTML in a query', base + '/?q=' + encodeURIComponent('<img src=x onerror=alert(1)>'), async (page) => {
+    await page.getByRole('status').filter({ hasText: /found/ }).waitFor()
+    check((await page.locator('main img').count()) === 0, 'a query is no HTML')
+  })
+  await look('two words', base + '/words?w=membrane&with=neurons', async (page) => { await page.getByRole('heading', { name: 'Only neurons' }).waitFor() })
+  await look('an unknown word', base + '/words?w=zzzz', async (page) => { await page.getByRole('alert').getByText(/zzzz/).waitFor() }, { quiet: false })
+  await look('common words', base + '/words', async (page) => { await page.locator('.cloud a').nth(10).waitFor() })
+  await look('a pattern, quotients, distances', base + '/places?d=150&p=0.3', async (page) => {
+    await page.locator('.pattern').first().click()
+    await page.locator('.shares li').first().waitFor()
+    await page.getByRole('button', { name: 'Show quotients' }).click()
+    await page.getByText('Attract', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Mine at other distances' }).click()
+    await page.locator('.plot canvas').waitFor({ timeout: 60_000 })
+    await page.getByLabel('Least participation index').fill('40')
+    await page.waitForURL(/p=0.4/)
+    await page.getByText(/--min-prevalence 0.4/).waitFor()
+  })
+  await look('no matrix', bareBase + '/words', async (page) => { await page.getByText('There is no matrix').waitFor() })
+  await look('no places', bareBase + '/places', async (page) => { await page.getByText('There are no places').waitFor() })
+} catch (e) {
+  check(false, e.stack)
+} finally {
+  await browser?.close()
+  bare?.stop()
+  full.stop()
+  rmSync(dir, { recursive: true, force: true })
+}
+console.log(failures ? `${failures} failed` : 'all passed')
+process.exit(failures ? 1 : 0)
