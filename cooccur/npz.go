@@ -2,12 +2,11 @@ package cooccur
 
 import (
 	"bufio"
-	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/npz"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -69,18 +68,14 @@ func (e *npzEncoder) abort() {
 
 // spool is a temporary file without a name: written first, then read.
 type spool struct {
-	f *os.File
+	f *disk.File
 	w *bufio.Writer
 }
 
 func newSpool(dir string) (*spool, error) {
-	f, err := os.CreateTemp(dir, ".collocate-spool-*")
+	f, err := disk.Temp(dir)
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("make a temporary file: %w", err)
+		return nil, err
 	}
 	return &spool{f: f, w: bufio.NewWriterSize(f, 1<<18)}, nil
 }

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/disk"
 )
 
 // spill holds sorted runs of rows in one temporary file that has no name any
@@ -19,7 +19,7 @@ import (
 // column 200 is the bytes 05 05 01 03 c8 01 07.
 type spill struct {
 	*job
-	file *os.File
+	file *disk.File
 	size int64
 	runs []run
 }
@@ -33,13 +33,9 @@ type part struct {
 }
 
 func newSpill(j *job) (*spill, error) {
-	f, err := os.CreateTemp(j.TempDir, "collocate-runs-*")
+	f, err := disk.Temp(j.TempDir)
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary file for sorted runs: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("make a temporary file for sorted runs: %w", err)
+		return nil, fmt.Errorf("sorted runs: %w", err)
 	}
 	return &spill{job: j, file: f}, nil
 }

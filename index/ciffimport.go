@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -70,16 +70,15 @@ func openPlain(path, temp string) (data []byte, done func(), err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
 	}
-	f, err := os.CreateTemp(temp, ".ciff*")
+	f, err := disk.Temp(temp)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer os.Remove(f.Name())
-	_, err = io.Copy(f, plain)
-	if err = errors.Join(err, f.Close()); err != nil {
+	defer f.Close()
+	if _, err = io.Copy(f, plain); err != nil {
 		return nil, nil, fmt.Errorf("unpack %s: %w", path, err)
 	}
-	u, err := mmap.Open(f.Name())
+	u, err := mmap.Map(f.File, path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,6 +33,9 @@ var magics = map[string]string{
 	levelsFile:   "COLOLVL\n",
 }
 
+// isOurs tells whether a file of that name in an index's folder is part of it.
+func isOurs(name string) bool { return magics[name] != "" }
+
 // outFile is one file being written.
 type outFile struct {
 	*sections.Writer
@@ -40,7 +43,7 @@ type outFile struct {
 	name string
 }
 
-func createFile(dir *workFolder, name string) (*outFile, error) {
+func createFile(dir *atomicfile.Dir, name string) (*outFile, error) {
 	f, err := atomicfile.Create(dir.Path(name))
 	if err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 const childEnv = "COLLOCATE_TEST_BUILD"
 
 // A process that builds an index over and over is killed at random moments. Under the
-// name of the index there is nothing or a whole index, never a part of one.
+// name of the index there is nothing or a whole index, never a part of one; and from the first
+// whole one on there always is one, also while it is being replaced.
 func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		buildForever(t, dir)
@@ -30,8 +32,12 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(33, 34))
-	absent, whole := 0, 0
-	for range 25 {
+	absent, whole, wasThere := 0, 0, false
+	kills := 25
+	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_KILLS")); err == nil {
+		kills = n
+	}
+	for range kills {
 		child := exec.Command(os.Args[0], "-test.run=^TestKilledBuildLeavesNoHalfIndex$")
 		child.Env = append(os.Environ(), childEnv+"="+dir)
 		if err := child.Start(); err != nil {
@@ -46,6 +52,9 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "ix")); err == nil {
 				t.Fatal("the folder is there but not the index")
 			}
+			if wasThere {
+				t.Fatal("there was an index, and now there is none")
+			}
 			absent++
 			continue
 		}
@@ -57,8 +66,10 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 		}
 		r.Close()
 		whole++
-		if rng.IntN(3) == 0 {
+		wasThere = true
+		if rng.IntN(8) == 0 {
 			os.RemoveAll(filepath.Join(dir, "ix"))
+			wasThere = false
 		}
 	}
 	t.Logf("absent %d times, whole %d times", absent, whole)
@@ -90,32 +101,6 @@ func hidden(t *testing.T, dir string) (names []string) {
 		}
 	}
 	return names
-}
-
-// Only what is surely a stale work folder is removed.
-func TestStaleFolders(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{".ix.tmp1", ".ix.tmp2.old", ".ix.tmpfoo", ".ix.tmp", ".other.tmp3", "ix.tmp4"} {
-		if err := os.MkdirAll(filepath.Join(dir, name, "sub"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".ix.tmp5"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	left := []string{".ix.tmp", ".ix.tmp2.old", ".ix.tmp5", ".ix.tmpfoo", ".other.tmp3"}
-	removeStale(filepath.Join(dir, "ix"))
-	if got := hidden(t, dir); !slices.Equal(got, left) {
-		t.Errorf("left: %v, want %v", got, left)
-	}
-	// With an index in place the one that it replaced is not needed any more.
-	if err := os.Mkdir(filepath.Join(dir, "ix"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	removeStale(filepath.Join(dir, "ix"))
-	if got := hidden(t, dir); !slices.Equal(got, slices.Delete(left, 1, 2)) {
-		t.Errorf("left: %v", got)
-	}
 }
 
 func buildForever(t *testing.T, dir string) {
@@ -168,5 +153,112 @@ func TestFailedBuildLeavesWhatWasThere(t *testing.T) {
 				t.Fatalf("%s changed", name)
 			}
 		}
+	}
+}
+
+// An index is opened while another process could be replacing it, over and over: it is always one
+// of the two, never a mixture and never missing.
+func TestOpenWhileReplaced(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "ix")
+	write := func(docs int) {
+		w, err := Create(dir)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer w.Abort()
+		lengths := make([]uint32, docs)
+		list, tfs := make([]uint32, docs), make([]uint32, docs)
+		for d := range lengths {
+			lengths[d], list[d], tfs[d] = uint32(docs), uint32(d), uint32(docs)
+		}
+		id := func(int) string { return "d" }
+		err = errors.Join(w.SetDocuments(Documents{Analyzer: "ascii", Lengths: lengths, ID: id}),
+			w.Add([]byte("w"), list, tfs), w.Commit())
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	write(1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 60 {
+			write(1 + i%7*300)
+		}
+	}()
+	for opened := 0; ; opened++ {
+		r, err := Open(dir)
+		if err != nil {
+			t.Fatalf("after %d: %v", opened, err)
+		}
+		if err := r.Check(context.Background(), CheckOptions{Threads: 1}); err != nil {
+			t.Fatalf("after %d: %v", opened, err)
+		}
+		r.Close()
+		select {
+		case <-done:
+			t.Logf("opened %d times", opened)
+			return
+		default:
+		}
+	}
+}
+
+// What somebody else put into the folder is never removed, and a link stays a link.
+func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
+	corpus, _ := corpusFile(t, rand.New(rand.NewPCG(41, 42)), 20)
+	dir := build(t, corpus, BuildOptions{})
+	note := filepath.Join(dir, "NOTES.txt")
+	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if w, err := Create(dir); err == nil || !strings.Contains(err.Error(), `holds "NOTES.txt"`) {
+		w.Abort()
+		t.Errorf("a folder with a foreign file: %v", err)
+	}
+	os.Remove(note)
+	w, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: []uint32{1}, ID: func(int) string { return "d" }}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil { // meanwhile
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err == nil {
+		t.Error("a folder that got a foreign file was replaced")
+	}
+	if got, err := os.ReadFile(note); err != nil || string(got) != "mine" {
+		t.Errorf("the foreign file is %q, %v", got, err)
+	}
+	os.Remove(note)
+
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	an, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: text.Lines}}
+	if err := Build(context.Background(), link, c, BuildOptions{Analyzer: an, StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link became %v, %v", info, err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if !r.HasText() {
+		t.Error("the folder behind the link was not replaced")
 	}
 }

@@ -176,22 +176,45 @@ func parseMeta(c []uint64) (m meta, err error) {
 
 // Open maps an index. It checks that the files belong together and are
 // whole, but does not read all of them: see Check.
+//
+// An index that is replaced meanwhile is opened as it was or as it is now: its files are those of
+// one folder, whatever name that has, and if they are being removed, Open begins again.
 func Open(dir string) (*Reader, error) {
-	r := &Reader{dir: dir, files: map[string]*sections.File{}}
-	if err := r.open(r.mapFile); err != nil {
+	for try := 0; ; try++ {
+		r := &Reader{dir: dir, files: map[string]*sections.File{}}
+		folder, err := os.Open(dir)
+		if err != nil {
+			return nil, r.notIndex()
+		}
+		err = mmap.Safely(func() error {
+			return r.open(func(name string) ([]byte, error) { return r.mapFile(folder, name) })
+		})
+		replaced := err != nil && wasReplaced(folder, dir)
+		folder.Close()
+		if err == nil {
+			return r, nil
+		}
 		r.Close()
-		return nil, err
+		if !replaced || try == 100 {
+			return nil, err
+		}
 	}
-	return r, nil
 }
 
-func (r *Reader) mapFile(name string) ([]byte, error) {
-	m, err := mmap.Open(filepath.Join(r.dir, name))
+func (r *Reader) mapFile(folder *os.File, name string) ([]byte, error) {
+	m, err := mmap.OpenAt(folder, name)
 	if err != nil {
 		return nil, err
 	}
 	r.maps = append(r.maps, m)
 	return m.Data, nil
+}
+
+// wasReplaced tells whether another folder has the name of an open one.
+func wasReplaced(folder *os.File, dir string) bool {
+	a, err1 := folder.Stat()
+	b, err2 := os.Stat(dir)
+	return err1 == nil && err2 == nil && !os.SameFile(a, b)
 }
 
 // open opens the index whose files load gives.

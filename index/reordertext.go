@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/text"
 )
 
@@ -76,19 +76,15 @@ func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, buc
 // textBucketFile holds the text of some documents: number and length as uint32,
 // then the text.
 type textBucketFile struct {
-	f    *os.File
+	f    *disk.File
 	w    *bufio.Writer
 	size int64
 }
 
 // newTextBucket makes a file without a name in a folder.
 func newTextBucket(dir string) (*textBucketFile, error) {
-	f, err := os.CreateTemp(dir, ".text-*")
+	f, err := disk.Temp(dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
 		return nil, err
 	}
 	return &textBucketFile{f: f, w: bufio.NewWriterSize(f, 1<<16)}, nil

@@ -4,12 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"sort"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -36,7 +38,7 @@ type textWriter struct {
 	pending    map[int]textBatch
 	waiting    int // bytes pending in memory
 	maxPending int
-	spill      *os.File // holds those that were too much
+	spill      *disk.File // holds those that were too much; it has no name
 	spilled    int64
 	docs       uint32
 	at         uint64
@@ -54,7 +56,7 @@ type textBatch struct {
 
 type packedBlock struct{ docs, size int }
 
-func newTextWriter(dir *workFolder, memory int64) (*textWriter, error) {
+func newTextWriter(dir *atomicfile.Dir, memory int64) (*textWriter, error) {
 	out, err := createFile(dir, textFile)
 	if err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func (t *textWriter) keep(seq int, p textBatch) (err error) {
 	size := len(p.data)
 	if t.waiting+size > t.maxPending {
 		if t.spill == nil {
-			if t.spill, err = os.Create(t.out.f.OS().Name() + ".spill"); err != nil {
+			if t.spill, err = disk.Temp(filepath.Dir(t.out.f.OS().Name())); err != nil {
 				return err
 			}
 		}
@@ -178,7 +180,6 @@ func (t *textWriter) abort() {
 func (t *textWriter) closeSpill() {
 	if t.spill != nil {
 		t.spill.Close()
-		os.Remove(t.spill.Name())
 		t.spill = nil
 	}
 }

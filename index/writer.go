@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -33,7 +34,7 @@ type Documents struct {
 // Writer writes an index from sorted words. The index appears under its name only
 // at Commit.
 type Writer struct {
-	dir      *workFolder
+	dir      *atomicfile.Dir
 	memory   int64  // bound in bytes
 	tempDir  string // for what is beyond it
 	docs     Documents
@@ -53,14 +54,15 @@ type Writer struct {
 }
 
 // Create starts an index in the folder dir, which must not exist yet, or be empty,
-// or be an index: then Commit replaces it. Every Writer ends with Commit or
+// or be an index: then Commit replaces it. A folder that also holds anything else is
+// refused. Every Writer ends with Commit or
 // Abort; `defer w.Abort()` right after Create is always right. Before the first word
 // comes SetDocuments.
 func Create(dir string) (*Writer, error) {
 	if err := replaceable(dir); err != nil {
 		return nil, err
 	}
-	d, err := createWorkFolder(dir)
+	d, err := atomicfile.CreateDir(dir, isOurs)
 	if err != nil {
 		return nil, err
 	}

@@ -7,24 +7,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/collocate/collocate/internal/disk"
 )
 
 // spillFile is a temporary file that holds the runs of one worker, one after
 // the other. It has no name from the start, so nothing is left of it however
 // the program ends.
 type spillFile struct {
-	f    *os.File
+	f    *disk.File
 	size int64
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
-	f, err := os.CreateTemp(dir, "collocate-run-*")
+	f, err := disk.Temp(dir)
 	if err != nil {
-		return nil, fmt.Errorf("create temporary file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("unlink temporary file: %w", err)
+		return nil, err
 	}
 	return &spillFile{f: f}, nil
 }
@@ -74,7 +72,7 @@ type runWriter struct {
 func (s *spillFile) newRun() *runWriter {
 	return &runWriter{
 		s: s, w: bufio.NewWriterSize(io.NewOffsetWriter(s.f, s.size), 1<<20),
-		out: &run{spilled: &spilled{f: s.f, from: s.size}}, weight: sampleEvery,
+		out: &run{spilled: &spilled{f: s.f.File, from: s.size}}, weight: sampleEvery,
 	}
 }
 

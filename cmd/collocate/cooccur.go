@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
@@ -244,17 +246,20 @@ func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), e
 	if i < 0 {
 		return func() {}, nil
 	}
-	f, err := os.CreateTemp(dir, ".collocate-stdin-*")
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	// It is never committed: a killed process leaves it to the next one to remove.
+	f, err := atomicfile.Create(filepath.Join(dir, "collocate-stdin"))
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)
 	}
 	*paths = slices.Clone(*paths)
-	(*paths)[i] = f.Name()
-	cleanup = func() { os.Remove(f.Name()) }
+	(*paths)[i] = f.OS().Name()
 	_, err = io.Copy(f, stdin)
-	if err = errors.Join(err, f.Close()); err != nil {
-		cleanup()
+	if err = errors.Join(err, f.Flush()); err != nil {
+		f.Abort()
 		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)
 	}
-	return cleanup, nil
+	return f.Abort, nil
 }

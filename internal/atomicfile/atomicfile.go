@@ -1,6 +1,9 @@
-// Package atomicfile publishes files whole or not at all. A file is written
-// under a temporary name beside its target; Commit syncs it and renames it into
-// place. After a crash, an error or Ctrl-C the old file is still there.
+// Package atomicfile publishes files and folders whole or not at all. They are written under a
+// temporary name beside their target; Commit syncs them and renames them into place. After a crash,
+// an error or Ctrl-C the old one is still there.
+//
+// What is being written is locked as long as the process lives. One that was killed cannot clean up:
+// the next that writes the same target finds what it left without a lock and removes it.
 package atomicfile
 
 import (
@@ -11,13 +14,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"github.com/collocate/collocate/internal/disk"
 )
 
 // File is a buffered writer to a file that does not exist under its own name
 // until Commit.
 type File struct {
 	*bufio.Writer
-	f      *os.File
+	f      *disk.File
 	path   string
 	direct bool // path is a device, a pipe or an open file, and f is it
 	done   bool
@@ -36,6 +41,10 @@ func Create(path string) (*File, error) {
 	if f, err := stream(path); f != nil || err != nil {
 		return f, err
 	}
+	path, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
 	mode := fs.FileMode(0o666) // less the umask
 	info, err := os.Stat(path)
 	switch {
@@ -43,21 +52,25 @@ func Create(path string) (*File, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: is a folder, not a file", path)
 	case !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		f, err := disk.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, err
 		}
 		return &File{Writer: bufio.NewWriterSize(f, bufferSize), f: f, path: path, direct: true}, nil
 	default:
 		mode = info.Mode().Perm()
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return nil, err
-		}
 	}
-	var f *os.File
+	removeStale(path, nil)
+	var f *disk.File
 	err = withFreshName(path, func(tmp string) (err error) {
-		f, err = os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-		return err
+		if f, err = disk.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode); err != nil {
+			return err
+		}
+		if err := lock(f.File); err != nil {
+			f.Close()
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -89,6 +102,32 @@ func Check(path string) error {
 	return nil
 }
 
+// resolve follows links, also to what is not there yet.
+func resolve(path string) (string, error) {
+	for range 40 {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
+		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return path, nil // such as /dev/stdout, whose own target has no name
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(folder, to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
 const bufferSize = 1 << 20
 
 // writeBehind is how much is written before the disk is set to work on it. Left to
@@ -98,7 +137,7 @@ const writeBehind = 16 << 20
 // named writes to a temporary file. Its errors are about path, the only name that the
 // caller knows.
 type named struct {
-	f           *os.File
+	f           *disk.File
 	path        string
 	at, started int64 // how much was written, and what of it the disk is at work on
 }
@@ -106,7 +145,7 @@ type named struct {
 func (n *named) Write(p []byte) (int, error) {
 	written, err := n.f.Write(p)
 	if n.at += int64(written); n.at-n.started >= writeBehind {
-		startWriting(n.f, n.started, n.at-n.started)
+		startWriting(n.f.File, n.started, n.at-n.started)
 		n.started = n.at
 	}
 	return written, about(n.path, "write", err)
@@ -125,7 +164,7 @@ func withFreshName(path string, create func(tmp string) error) error {
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
 		err := create(fmt.Sprintf("%s.%s.tmp%d", dir, base, rand.Uint32()))
-		if errors.Is(err, fs.ErrExist) && try < 100 {
+		if (errors.Is(err, fs.ErrExist) || errors.Is(err, errTaken)) && try < 100 {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -144,9 +183,8 @@ func (n noFolder) Is(target error) bool { return target == fs.ErrNotExist }
 // Streams reports whether what is written is there at once, so that nothing can be written again.
 func (f *File) Streams() bool { return f.direct }
 
-// OS is the file underneath, for callers that seek or write at offsets. Flush
-// before use.
-func (f *File) OS() *os.File { return f.f }
+// OS is the file underneath, for callers that write at offsets. Flush before use.
+func (f *File) OS() *disk.File { return f.f }
 
 // Commit flushes, syncs and renames the file into place.
 func (f *File) Commit() error {
@@ -161,20 +199,16 @@ func (f *File) Commit() error {
 	if err == nil {
 		err = about(f.path, "sync", f.f.Sync())
 	}
+	if err == nil {
+		err = disk.RenameFile(f.f.Name(), f.path)
+	}
 	if err != nil {
 		f.Abort()
 		return err
 	}
 	f.done = true
-	if err := f.f.Close(); err != nil {
-		os.Remove(f.f.Name())
-		return err
-	}
-	if err := os.Rename(f.f.Name(), f.path); err != nil {
-		os.Remove(f.f.Name())
-		return err
-	}
-	return syncDir(filepath.Dir(f.path))
+	// It is locked until now, so nobody took it for something that was left.
+	return errors.Join(f.f.Close(), disk.SyncFolder(filepath.Dir(f.path)))
 }
 
 // Abort removes the temporary file. After Commit it does nothing.
@@ -183,10 +217,10 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
-	f.f.Close()
 	if !f.direct {
 		os.Remove(f.f.Name())
 	}
+	f.f.Close()
 }
 
 // WriteFile writes a whole file through fill, atomically.
@@ -200,69 +234,4 @@ func WriteFile(path string, fill func(*File) error) error {
 		return err
 	}
 	return f.Commit()
-}
-
-// Dir is a folder that appears under its own name only at Commit.
-type Dir struct {
-	tmp, path string
-	done      bool
-}
-
-// CreateDir makes a temporary folder beside path, in which the files of the
-// future folder are written.
-func CreateDir(path string) (*Dir, error) {
-	path = filepath.Clean(path)
-	var tmp string
-	err := withFreshName(path, func(name string) error {
-		tmp = name
-		return os.Mkdir(name, 0o777) // less the umask
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Dir{tmp: tmp, path: path}, nil
-}
-
-// Path is where a file of that name is written before Commit.
-func (d *Dir) Path(name string) string { return filepath.Join(d.tmp, name) }
-
-// Commit renames the folder into place. A folder already there is replaced;
-// for an instant between two renames neither is there, and a crash in that
-// instant leaves both under temporary names.
-func (d *Dir) Commit() error {
-	if d.done {
-		return errors.New("atomicfile: Commit after Commit or Abort")
-	}
-	if err := syncDir(d.tmp); err != nil {
-		return err
-	}
-	old := d.tmp + ".old"
-	err := os.Rename(d.path, old)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.Rename(d.tmp, d.path); err != nil {
-		os.Rename(old, d.path)
-		return err
-	}
-	d.done = true
-	os.RemoveAll(old)
-	return syncDir(filepath.Dir(d.path))
-}
-
-// Abort removes the temporary folder. After Commit it does nothing.
-func (d *Dir) Abort() {
-	if !d.done {
-		d.done = true
-		os.RemoveAll(d.tmp)
-	}
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

@@ -6,8 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/collocate/collocate/internal/disk"
 )
+
+func isPart(name string) bool { return name == "part" }
 
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
@@ -69,7 +74,7 @@ func TestDirReplacesTheOldOne(t *testing.T) {
 	parent := t.TempDir()
 	path := filepath.Join(parent, "index")
 	for _, content := range []string{"first", "second"} {
-		d, err := CreateDir(path)
+		d, err := CreateDir(path, isPart)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +89,7 @@ func TestDirReplacesTheOldOne(t *testing.T) {
 			t.Errorf("%q, want %q", got, content)
 		}
 	}
-	d, err := CreateDir(path)
+	d, err := CreateDir(path, isPart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +198,7 @@ func TestErrorsNameTheTarget(t *testing.T) {
 	if _, err := Create(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
 		t.Errorf("file: %v, want %s", err, want)
 	}
-	if _, err := CreateDir(path); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
+	if _, err := CreateDir(path, isPart); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
 		t.Errorf("folder: %v, want %s", err, want)
 	}
 }
@@ -237,4 +242,105 @@ func TestCheck(t *testing.T) {
 	if list := names(t, dir); len(list) != 1 {
 		t.Errorf("left behind: %v", list)
 	}
+}
+
+// What killed processes left is removed by the next one that writes the same target, but neither what
+// a living one works on nor anything of another name.
+func TestStaleFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	alive, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alive.Abort()
+	living := filepath.Base(alive.OS().Name())
+	left := []string{living}
+	for _, name := range []string{".out.tmp1", ".out.tmp22", ".out.tmpfoo", ".out.tmp", ".other.tmp3", "out.tmp4", ".out.tmp5.old"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if name != ".out.tmp1" && name != ".out.tmp22" && name != ".out.tmp5.old" {
+			left = append(left, name)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".out.tmp6"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	left = append(left, ".out.tmp6", "out")
+	if err := WriteFile(path, func(f *File) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(left)
+	if got := names(t, dir); !slices.Equal(got, left) {
+		t.Errorf("left %v, want %v", got, left)
+	}
+	alive.WriteString("alive")
+	if err := alive.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "alive" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The same for folders: one that holds something else stays, and one that was being replaced when
+// the process was killed gets its name back.
+func TestStaleFolders(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ix")
+	for _, name := range []string{".ix.tmp1", ".ix.tmp2.old", ".ix.tmp3", ".ix.tmpfoo", ".other.tmp4"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"part", ".part.tmp7"} {
+			if err := os.WriteFile(filepath.Join(dir, name, file), []byte(name), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".ix.tmp3", "foreign"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	removeStale(path, isPart)
+	if got, want := names(t, dir), []string{".ix.tmp3", ".ix.tmpfoo", ".other.tmp4", "ix"}; !slices.Equal(got, want) {
+		t.Errorf("left %v, want %v", got, want)
+	}
+	if got, _ := os.ReadFile(filepath.Join(path, "part")); string(got) != ".ix.tmp2.old" {
+		t.Errorf("the folder that was being replaced is now %q", got)
+	}
+	if got := names(t, filepath.Join(dir, ".ix.tmp3")); !slices.Equal(got, []string{"foreign"}) {
+		t.Errorf("of the folder with a foreign file %v is left", got)
+	}
+}
+
+// A link to a file that is not there yet leads to the new one.
+func TestALinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("target", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteFile(filepath.Join(dir, "link"), func(f *File) error { _, err := f.WriteString("new"); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "target")); string(got) != "new" {
+		t.Errorf("the target is %q", got)
+	}
+}
+
+// withoutExchange is a system that cannot exchange folders.
+type withoutExchange struct{}
+
+func (withoutExchange) After(disk.Op, string) {}
+func (withoutExchange) Before(op disk.Op, _ string) error {
+	if op == disk.Exchange {
+		return errors.ErrUnsupported
+	}
+	return nil
+}
+
+func TestDirWithoutExchange(t *testing.T) {
+	defer disk.Use(withoutExchange{})()
+	TestDirReplacesTheOldOne(t)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/collocate/collocate/internal/disk"
 )
 
 // descriptor is the number of the open file that a path such as /dev/stdout or /dev/fd/3 stands for.
@@ -42,6 +44,6 @@ func stream(path string) (*File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("no open file: %w", err)}
 	}
-	f := os.NewFile(uintptr(fd), path)
+	f := &disk.File{File: os.NewFile(uintptr(fd), path)}
 	return &File{Writer: bufio.NewWriterSize(f, bufferSize), f: f, path: path, direct: true}, nil
 }

@@ -10,11 +10,11 @@ package scratch
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -22,19 +22,15 @@ import (
 // however the program ends.
 type File struct {
 	*bufio.Writer
-	f    *os.File
+	f    *disk.File
 	size int64
 }
 
 // Create makes a file in a folder; "" is the system's place for temporary files.
 func Create(dir string) (*File, error) {
-	f, err := os.CreateTemp(dir, "collocate-scratch-*")
+	f, err := disk.Temp(dir)
 	if err != nil {
-		return nil, fmt.Errorf("create temporary file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("unlink temporary file: %w", err)
+		return nil, err
 	}
 	s := &File{f: f}
 	s.Writer = bufio.NewWriterSize(toFile{s}, 1<<16)

@@ -1,0 +1,153 @@
+// Package disk holds every call by which results reach the disk: making, writing, syncing, renaming
+// and removing files and folders. They are those of package os, but a test can make any of them
+// fail, or note what was synced and what a crash would lose: see Use and package faultfs.
+package disk
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Op is a kind of call.
+type Op string
+
+const (
+	Create   Op = "create"
+	Write    Op = "write"
+	Sync     Op = "sync"
+	Rename   Op = "rename"
+	Exchange Op = "exchange"
+	Remove   Op = "remove"
+	Mkdir    Op = "mkdir"
+	SyncDir  Op = "syncdir"
+)
+
+// Hook watches the calls. It may be asked by several goroutines at once.
+type Hook interface {
+	// Before is asked before a call; its error becomes that of the call, which is not made.
+	Before(op Op, path string) error
+	// After is told what was done.
+	After(op Op, path string)
+}
+
+// hook is nil but in tests.
+var hook Hook
+
+// Use lets a test watch all calls until it calls restore.
+func Use(h Hook) (restore func()) {
+	old := hook
+	hook = h
+	return func() { hook = old }
+}
+
+func call(op Op, path string, do func() error) error {
+	if hook == nil {
+		return do()
+	}
+	if err := hook.Before(op, path); err != nil {
+		return &fs.PathError{Op: string(op), Path: path, Err: err}
+	}
+	err := do()
+	if err == nil {
+		hook.After(op, path)
+	}
+	return err
+}
+
+// File is an open file that is being written.
+type File struct{ *os.File }
+
+// OpenFile is os.OpenFile.
+func OpenFile(path string, flag int, perm fs.FileMode) (f *File, err error) {
+	err = call(Create, path, func() error {
+		o, err := os.OpenFile(path, flag, perm)
+		f = &File{o}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Temp makes a file without a name in a folder ("" for the system's own place). However the program
+// ends, nothing is left of it.
+func Temp(dir string) (*File, error) {
+	var f *os.File
+	err := call(Create, dir, func() (err error) {
+		if f, err = os.CreateTemp(dir, ".collocate-*"); err != nil {
+			return err
+		}
+		if err = os.Remove(f.Name()); err != nil {
+			f.Close()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	return &File{f}, nil
+}
+
+func (f *File) Write(p []byte) (n int, err error) {
+	if hook == nil {
+		return f.File.Write(p)
+	}
+	err = call(Write, f.Name(), func() (err error) { n, err = f.File.Write(p); return err })
+	return n, err
+}
+
+// ReadFrom writes all that r gives.
+func (f *File) ReadFrom(r io.Reader) (int64, error) {
+	if hook == nil {
+		return f.File.ReadFrom(r)
+	}
+	return io.Copy(struct{ io.Writer }{f}, r)
+}
+
+// WriteAt writes at an offset.
+func (f *File) WriteAt(p []byte, at int64) (n int, err error) {
+	if hook == nil {
+		return f.File.WriteAt(p, at)
+	}
+	err = call(Write, f.Name(), func() (err error) { n, err = f.File.WriteAt(p, at); return err })
+	return n, err
+}
+
+// Sync returns when the file's bytes are on the disk.
+func (f *File) Sync() error { return call(Sync, f.Name(), f.File.Sync) }
+
+// RenameFile is os.Rename.
+func RenameFile(from, to string) error {
+	return call(Rename, to, func() error { return os.Rename(from, to) })
+}
+
+// ExchangeFiles lets two files or folders change names, in one step. Where the system or the file
+// system cannot, the error is errors.ErrUnsupported.
+func ExchangeFiles(a, b string) error {
+	return call(Exchange, b, func() error { return exchange(a, b) })
+}
+
+// RemoveFile is os.Remove.
+func RemoveFile(path string) error {
+	return call(Remove, path, func() error { return os.Remove(path) })
+}
+
+// MakeDir is os.Mkdir.
+func MakeDir(path string, perm fs.FileMode) error {
+	return call(Mkdir, path, func() error { return os.Mkdir(path, perm) })
+}
+
+// SyncFolder returns when the names in a folder are on the disk.
+func SyncFolder(path string) error {
+	return call(SyncDir, path, func() error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Sync()
+	})
+}
