@@ -2,17 +2,19 @@ package cooccur
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
 // A .cooc file is a container of package internal/sections, kind "COLOCOO\n",
-// version 1, made to be mapped into memory and asked for single rows:
+// version 2, paged, made to be mapped into memory and asked for single rows:
 //
 //	entries  the rows one after the other; a row of k entries is k columns
 //	         (uint32, rising), 4 zero bytes if k is odd, and k values (float64)
@@ -31,9 +33,11 @@ import (
 // entries is 01000000 00000000 0000000000000040 00000000 00000000
 // 0000000000000040, rows is 0, 16, 32, both sums are 2 and 2, words is "ba",
 // wordends 1, 2, counts 2, 1, sorted 1, 0, and meta 2, 2, 1, 0, 1.
+//
+// Version 1 is the same in a container that is not paged; it can be read.
 const (
 	csrMagic   = "COLOCOO\n"
-	csrVersion = 1
+	csrVersion = 2
 )
 
 type csrEncoder struct {
@@ -47,7 +51,7 @@ type csrEncoder struct {
 }
 
 func newCSREncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*csrEncoder, error) {
-	s, err := sections.NewWriter(f, csrMagic, csrVersion)
+	s, err := sections.NewPaged(f, csrMagic, csrVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +121,8 @@ func (e *csrEncoder) close() error {
 
 func (e *csrEncoder) abort() {}
 
-// Reader looks rows up in a .cooc file. It is safe for concurrent use.
+// Reader looks rows up in a .cooc file. It is safe for concurrent use. What it reads is verified
+// when it is first read; files of version 1 have no checksums for that: see Verify.
 type Reader struct {
 	file             *sections.File
 	vocab            Vocabulary
@@ -135,7 +140,11 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(f)
+	var r *Reader
+	err = mmap.Safely(func() (err error) {
+		r, err = newReader(f)
+		return err
+	})
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -145,8 +154,12 @@ func Open(path string) (*Reader, error) {
 
 func newReader(f *sections.File) (*Reader, error) {
 	r := &Reader{file: f}
-	err := errors.Join(
-		view(f, "entries", &r.entries), view(f, "rows", &r.rows),
+	var err error
+	if r.entries, err = f.Section("entries"); err != nil { // verified row by row
+		return nil, err
+	}
+	err = errors.Join(
+		view(f, "rows", &r.rows),
 		view(f, "rowsums", &r.rowSums), view(f, "colsums", &r.colSums),
 		view(f, "words", &r.vocab.arena), view(f, "wordends", &r.vocab.ends), view(f, "counts", &r.vocab.counts),
 		view(f, "sorted", &r.sorted), view(f, "meta", &r.meta))
@@ -179,6 +192,9 @@ func newReader(f *sections.File) (*Reader, error) {
 func view[T sections.Number](f *sections.File, name string, to *[]T) error {
 	b, err := f.Section(name)
 	if err == nil {
+		err = f.Touch(b)
+	}
+	if err == nil {
 		*to, err = sections.View[T](b)
 	}
 	return err
@@ -188,7 +204,50 @@ func view[T sections.Number](f *sections.File, name string, to *[]T) error {
 func (r *Reader) Close() error { return r.file.Close() }
 
 // Verify reads the whole file and compares checksums.
-func (r *Reader) Verify() error { return r.file.Verify() }
+func (r *Reader) Verify() error { return Guarded(r.file.Verify) }
+
+// Guarded calls fn, in which a .cooc file that was truncated since it was opened is an error instead
+// of the end of the program. Methods of Reader that have no error need it for that.
+func Guarded(fn func() error) error { return mmap.Safely(fn) }
+
+// Check reads all of the file: its checksums, that words are found by their bytes, and that rows are
+// in order and add up to the sums that are kept.
+func (r *Reader) Check(ctx context.Context) error {
+	return Guarded(func() error {
+		if err := r.file.Verify(); err != nil {
+			return err
+		}
+		colSums, entries := make([]float64, r.Len()), uint64(0)
+		for id := range r.Len() {
+			if found, ok := r.Lookup(string(r.Word(id))); !ok || found != id {
+				return fmt.Errorf("corrupted: the word %q is not found by its bytes", r.Word(id))
+			}
+			cols, values, err := r.Row(id)
+			if err != nil {
+				return err
+			}
+			sum := 0.0
+			for i, c := range cols {
+				if i > 0 && c <= cols[i-1] {
+					return fmt.Errorf("corrupted: the columns of row %d do not rise", id)
+				}
+				sum += values[i]
+				colSums[c] += values[i]
+			}
+			if sum != r.rowSums[id] {
+				return fmt.Errorf("corrupted: row %d adds up to %g, not %g", id, sum, r.rowSums[id])
+			}
+			entries += uint64(len(cols))
+			if id%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if entries != r.Entries() || !slices.Equal(colSums, r.colSums) {
+			return errors.New("corrupted: the rows do not add up to the sums of the columns")
+		}
+		return nil
+	})
+}
 
 // Len is the number of words.
 func (r *Reader) Len() int { return len(r.rowSums) }
@@ -217,18 +276,22 @@ func (r *Reader) Lookup(word string) (id int, ok bool) {
 }
 
 // Row returns the columns and values of a row, without copying.
-func (r *Reader) Row(id int) ([]uint32, []float64, error) {
+func (r *Reader) Row(id int) (cols []uint32, values []float64, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	start, end := r.rows[id], r.rows[id+1]
 	if start > end || end > uint64(len(r.entries)) || start%8 != 0 || (end-start)%24 != 0 && (end-start)%24 != 16 {
 		return nil, nil, fmt.Errorf("corrupted: row %d lies at %d to %d of %d", id, start, end, len(r.entries))
 	}
 	row := r.entries[start:end]
+	if err := r.file.Touch(row); err != nil {
+		return nil, nil, err
+	}
 	k := len(row) / 12
-	cols, err := sections.View[uint32](row[:4*k])
+	cols, err = sections.View[uint32](row[:4*k])
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := sections.View[float64](row[len(row)-8*k:])
+	values, err = sections.View[float64](row[len(row)-8*k:])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/text"
 )
 
@@ -269,7 +270,7 @@ func TestFullDiskWhileSpilling(t *testing.T) {
 	if err != nil {
 		t.Skipf("this system has no /dev/full: %v", err)
 	}
-	s.file = full
+	s.file = &disk.File{File: full}
 	defer s.close()
 	b := &sumRows{ends: []int{1}, cols: []uint32{0}, lo: []uint64{1}}
 	s.begin()

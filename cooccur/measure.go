@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/choice"
+	"github.com/collocate/collocate/internal/mmap"
 )
 
 // Measure says how strongly two words are associated. With m the value of their
@@ -74,7 +75,8 @@ type Neighbour struct {
 
 // Neighbours returns the k strongest neighbours of a word, by falling score, ties
 // by rising ID. Cells below minValue are left out: rare meetings make PMI large.
-func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) ([]Neighbour, error) {
+func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) (list []Neighbour, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if id < 0 || id >= r.Len() {
 		return nil, fmt.Errorf("word %d of %d", id, r.Len())
 	}
@@ -82,7 +84,6 @@ func (r *Reader) Neighbours(id, k int, by Measure, minValue float64) ([]Neighbou
 	if err != nil {
 		return nil, err
 	}
-	var list []Neighbour
 	for i, c := range cols {
 		if values[i] >= minValue {
 			score := by.score(values[i], r.rowSums[id], r.colSums[c], r.total)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -117,11 +118,16 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = f.Verify(); err == nil {
-		var d *File
-		if d, err = open(f); err == nil {
-			return d, nil
+	var d *File
+	err = Guarded(func() (err error) {
+		if err := f.Verify(); err != nil {
+			return err
 		}
+		d, err = open(f)
+		return err
+	})
+	if err == nil {
+		return d, nil
 	}
 	f.Close()
 	return nil, fmt.Errorf("%s: %w", path, err)
@@ -168,6 +174,30 @@ func open(f *sections.File) (*File, error) {
 		d.Dict, err = openFront(f, m, a)
 	}
 	return d, err
+}
+
+// Guarded calls fn, in which a dictionary's file that was truncated since it was opened is an error
+// instead of the end of the program. ID and Word, which have no errors, need it for that.
+func Guarded(fn func() error) error { return mmap.Safely(fn) }
+
+// Check reads all of the dictionary: its checksums, and each word by its number and back.
+func (d *File) Check(ctx context.Context) error {
+	return Guarded(func() error {
+		if err := d.file.Verify(); err != nil {
+			return err
+		}
+		var word []byte
+		for id := range uint32(d.Len()) {
+			word = d.Word(word[:0], id)
+			if got, ok := d.ID(word); !ok || got != id {
+				return fmt.Errorf("corrupted: word %d, %q, is found as %d, %t", id, word, got, ok)
+			}
+			if id%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
 }
 
 // Close unmaps the file; the dictionary must not be used any more.

@@ -40,16 +40,23 @@ func (d *File) IDs(ctx context.Context, t *Text, o LookUpOptions) (ids []uint32,
 	}
 	const grain = 1 << 12 // about a millisecond
 	ids = make([]uint32, t.Len())
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	par.For(o.Threads, t.Len(), grain, func(_, lo, hi int) {
 		if ctx.Err() != nil {
 			return
 		}
-		for i := lo; i < hi; i++ {
-			ids[i] = d.number(t.Word(i))
+		if err := Guarded(func() error {
+			for i := lo; i < hi; i++ {
+				ids[i] = d.number(t.Word(i))
+			}
+			return nil
+		}); err != nil {
+			cancel(err)
 		}
 	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	return ids, nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
@@ -231,7 +232,8 @@ func (p *partEncoder) encode(part iter.Seq2[weigh.Term, error], out chan<- partR
 	}
 }
 
-func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) error {
+func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err) // a part may come from another index
 	for t, err := range part {
 		if err == nil {
 			err = p.add(t.Word, t.Docs, t.TFs)

@@ -99,9 +99,18 @@ func appendFrontCoded(dst []byte, previous, s []byte) []byte {
 	return append(dst, s[lcp:]...)
 }
 
-// view is a section as a slice of numbers.
-func view[T sections.Number](f *sections.File, name string) ([]T, error) {
+// whole is a section that is small, or read as a whole: all of it is verified.
+func whole(f *sections.File, name string) ([]byte, error) {
 	b, err := f.Section(name)
+	if err == nil {
+		err = f.Touch(b)
+	}
+	return b, err
+}
+
+// view is a whole section as a slice of numbers.
+func view[T sections.Number](f *sections.File, name string) ([]T, error) {
+	b, err := whole(f, name)
 	if err != nil {
 		return nil, err
 	}

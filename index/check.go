@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -24,7 +25,8 @@ type CheckOptions struct {
 // Check reads all of an index and reports the first thing that is wrong: a
 // checksum, or a promise of the format that is not kept. After Check returns nil,
 // every method of Reader gives what was written.
-func (r *Reader) Check(ctx context.Context, o CheckOptions) error {
+func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if err := r.verify(ctx); err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 				if from >= blocks {
 					break
 				}
-				if err := c.blocks(from, min(from+step, blocks)); err != nil {
+				if err := mmap.Safely(func() error { return c.blocks(from, min(from+step, blocks)) }); err != nil {
 					cancel(err)
 					return
 				}

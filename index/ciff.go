@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/collocate/collocate/internal/mmap"
 )
 
 // The Common Index File Format (CIFF) is how Anserini, PISA, Terrier, OldDog and
@@ -31,7 +33,11 @@ const ciffVersion = 1
 const ciffDescription = "Collocate index; analyzer "
 
 // Export writes the index as a CIFF file.
-func (r *Reader) Export(ctx context.Context, w io.Writer) error {
+func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if err := r.touchLengths(); err != nil {
+		return err
+	}
 	if r.meta.terms > math.MaxInt32 {
 		return fmt.Errorf("export: CIFF holds %d words at most, the index has %d", math.MaxInt32, r.meta.terms)
 	}

@@ -3,10 +3,13 @@ package index
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,10 +147,86 @@ func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
 	return h
 }
 
-// A hundred thousand random changes of bytes: each is refused at once, or found by
-// Check, or changes nothing; and an index that is used without Check gives at worst wrong
-// answers. (A panic or a read outside would end the test.)
-func TestDamageIsFoundOrHarmless(t *testing.T) {
+// answers uses an index in every way until the first error, and returns a hash of what came out. No
+// call of the pages' checksums comes first: an index is opened and asked.
+func answers(r *Reader, c *Cursor) (h uint64, err error) {
+	h = 1
+	note := func(n ...uint32) {
+		for _, x := range n {
+			h = (h ^ uint64(x)) * 0x9e3779b97f4a7c15
+		}
+	}
+	write := func(b []byte) {
+		for _, x := range b {
+			note(uint32(x))
+		}
+	}
+	for w, err := range r.Words() {
+		if err != nil {
+			return 0, err
+		}
+		write(w.Text)
+		t, err := r.Lookup(w.Text)
+		if err != nil {
+			return 0, err
+		}
+		note(uint32(t.ID), t.DF, uint32(t.CF))
+		if err := r.Open(w.Term, c); err != nil {
+			return 0, err
+		}
+		for d := c.Doc(); d != End; d = c.Next() {
+			note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
+		}
+		if c.err != nil {
+			return 0, c.err
+		}
+		for b := range c.Blocks() {
+			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]))
+		}
+		if c.LowX != nil {
+			write(sections.Bytes(c.LowX))
+			write(sections.Bytes(c.SuperX))
+			write(sections.Bytes(c.Ranked[:]))
+		}
+		write(c.Levels)
+		if c.LevelX != nil {
+			write(sections.Bytes(c.LevelX[:]))
+		}
+	}
+	for _, word := range []string{"wwwz", "\x00"} {
+		t, err := r.Lookup([]byte(word))
+		if err != nil {
+			return 0, err
+		}
+		note(t.DF)
+	}
+	for d := range r.Docs() {
+		id, err := r.DocID(d)
+		if err != nil {
+			return 0, err
+		}
+		found, ok, err := r.FindDoc(id)
+		if err != nil || !ok {
+			return 0, errors.Join(err, errors.New("an ID is not found"))
+		}
+		note(uint32(found))
+		write([]byte(id))
+	}
+	for d := 0; d < r.Docs(); d += 50 {
+		s, err := r.Text(d)
+		if err != nil {
+			return 0, err
+		}
+		write(s)
+	}
+	write([]byte(r.Analyzer()))
+	note(uint32(r.Docs()), uint32(r.Terms()), uint32(r.Postings()), uint32(r.Tokens()))
+	return h, nil
+}
+
+// Random changes of single bytes: each is refused when the index is opened, or an error when it is
+// asked, or changes no answer. COLLOCATE_TEST_CHANGES says how many.
+func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	good := damageable(t)
 	r, err := openMemory(good)
 	if err != nil {
@@ -156,12 +235,15 @@ func TestDamageIsFoundOrHarmless(t *testing.T) {
 	if err := r.Check(context.Background(), CheckOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := digest(r, new(Cursor), 3)
-	changes := 100_000
-	if testing.Short() {
-		changes = 10_000
+	want, err := answers(r, new(Cursor))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var refused, found, harmless atomic.Int64
+	changes := 2000
+	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_CHANGES")); err == nil {
+		changes = n
+	}
+	var refused, failed, equal atomic.Int64
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for worker := range workers {
@@ -183,24 +265,21 @@ func TestDamageIsFoundOrHarmless(t *testing.T) {
 				data[at] ^= byte(1 + rng.IntN(255))
 				if r, err := openMemory(files); err != nil {
 					refused.Add(1)
-				} else {
-					got := digest(r, &c, 3)
-					if err := r.Check(context.Background(), CheckOptions{Threads: 1}); err != nil {
-						found.Add(1)
-					} else if harmless.Add(1); got != want {
-						t.Errorf("byte %d of %s changed from %#x to %#x: not found, and the answers differ", at, name, old, data[at])
-					}
+				} else if got, err := answers(r, &c); err != nil {
+					failed.Add(1)
+				} else if equal.Add(1); got != want {
+					t.Errorf("byte %d of %s changed from %#x to %#x: the answers differ", at, name, old, data[at])
 				}
 				data[at] = old
 			}
 		})
 	}
 	wg.Wait()
-	t.Logf("%d refused, %d found by Check, %d harmless", refused.Load(), found.Load(), harmless.Load())
+	t.Logf("%d changes: %d refused, %d errors, %d equal", changes, refused.Load(), failed.Load(), equal.Load())
 }
 
-// The same without the help of checksums: many bytes of a section changed at
-// once. Nothing may panic, in use or in Check.
+// Many bytes of a section changed at once, with checksums that fit. Nothing may panic, in use or in
+// Check.
 func TestDamageWithoutChecksums(t *testing.T) {
 	good := damageable(t)
 	rng := rand.New(rand.NewPCG(25, 26))
@@ -217,6 +296,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 			at := 64 + rng.IntN(max(tables-64, 1))
 			files[name][at] = []byte{0, 1, 31, 127, 128, 255, byte(rng.Uint32())}[rng.IntN(7)]
 		}
+		repair(files)
 		r, err := openMemory(files)
 		if err != nil {
 			continue
@@ -227,6 +307,67 @@ func TestDamageWithoutChecksums(t *testing.T) {
 		r.checkLists(context.Background(), CheckOptions{Threads: 1})
 		r.checkText(context.Background())
 	}
+}
+
+// repair gives changed files checksums and stamps that fit.
+func repair(files map[string][]byte) {
+	meta := bytes.Clone(files[metaFile])
+	files[metaFile] = meta
+	f, err := sections.Parse(meta, magics[metaFile], formatVersion)
+	if err != nil {
+		return
+	}
+	stamps, err := f.Section("files")
+	if err != nil {
+		return
+	}
+	list, err := parseStamps(stamps)
+	if err != nil {
+		return
+	}
+	var fixed []byte
+	for _, s := range list {
+		if data := files[s.name]; sections.Repair(data) {
+			s = stampOf(s.name, data)
+		}
+		fixed = s.append(fixed)
+	}
+	copy(stamps, fixed)
+	sections.Repair(meta)
+}
+
+// FuzzDamage changes bytes of an index, with checksums that fit, and uses it in every way: words,
+// postings, skips, levels, IDs and stored text. Each change is 4 bytes: a file, a place in it (2), and
+// the new value.
+func FuzzDamage(f *testing.F) {
+	good := damageable(f)
+	f.Add([]byte{0, 1, 0, 255, 2, 0, 1, 3})
+	f.Add([]byte{5, 0, 0, 31, 1, 1, 44, 128, 4, 2, 10, 0})
+	f.Add([]byte{6, 0, 3, 200, 3, 0, 9, 77})
+	f.Fuzz(func(t *testing.T, changes []byte) {
+		files := map[string][]byte{}
+		for name, data := range good {
+			files[name] = bytes.Clone(data)
+		}
+		names := []string{termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile, metaFile}
+		for ; len(changes) >= 4; changes = changes[4:] {
+			data := files[names[int(changes[0])%len(names)]]
+			if len(data) < 64+32 {
+				continue
+			}
+			at := 64 + (int(changes[1])<<8+int(changes[2]))%(len(data)-64-32)
+			data[at] = changes[3]
+		}
+		repair(files)
+		r, err := openMemory(files)
+		if err != nil {
+			return
+		}
+		var c Cursor
+		answers(r, &c)
+		digest(r, &c, 3)
+		r.Check(context.Background(), CheckOptions{Threads: 1})
+	})
 }
 
 // Files cut short, missing or of another index are refused by name.

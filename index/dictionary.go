@@ -41,6 +41,7 @@ var errDictionary = errors.New("corrupted: the dictionary does not decode")
 
 // dictionary finds words. The format is described in reader.go.
 type dictionary struct {
+	file   *sections.File
 	terms  int
 	blob   []byte
 	starts []uint64 // of each block in blob, and the end
@@ -49,7 +50,7 @@ type dictionary struct {
 }
 
 func openDictionary(f *sections.File, terms int) (*dictionary, error) {
-	d := &dictionary{terms: terms}
+	d := &dictionary{file: f, terms: terms}
 	var err error
 	if d.blob, err = f.Section("blob"); err != nil {
 		return nil, err
@@ -91,6 +92,9 @@ func (d *dictionary) block(b int) (words, records byteReader, err error) {
 	from, to := d.starts[b], d.starts[b+1]
 	if from > to || to > uint64(len(d.blob)) {
 		return words, records, errDictionary
+	}
+	if err := d.file.Touch(d.blob[from:to]); err != nil {
+		return words, records, err
 	}
 	r := byteReader{b: d.blob[from:to]}
 	words.b = r.bytes(r.uvarint())

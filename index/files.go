@@ -19,8 +19,8 @@ const (
 	textFile     = "text"
 	levelsFile   = "levels"
 
-	formatVersion = 3
-	oldestVersion = 2 // that can be read: it has no dense blocks
+	formatVersion = 4
+	oldestVersion = 2 // that can be read: 2 has no dense blocks, 3 no checksums of pages
 )
 
 var magics = map[string]string{
@@ -48,7 +48,7 @@ func createFile(dir *atomicfile.Dir, name string) (*outFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := sections.NewWriter(f, magics[name], formatVersion)
+	w, err := sections.NewPaged(f, magics[name], formatVersion)
 	if err != nil {
 		f.Abort()
 		return nil, err

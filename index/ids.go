@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -18,6 +19,7 @@ const idsPerBlock = 32
 // compareIDs, equal ones by document; an ID's rank is its number in that order. The
 // format is described in reader.go.
 type idStore struct {
+	file   *sections.File
 	docs   int
 	blob   []byte
 	starts []uint64
@@ -28,7 +30,7 @@ type idStore struct {
 }
 
 func openIDs(f *sections.File, docs int) (*idStore, error) {
-	s := &idStore{docs: docs, bits: idBits(docs)}
+	s := &idStore{file: f, docs: docs, bits: idBits(docs)}
 	var err error
 	if s.blob, err = f.Section("ids"); err != nil {
 		return nil, err
@@ -55,6 +57,9 @@ func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 	if uint(doc) >= uint(s.docs) {
 		return dst, fmt.Errorf("document %d is not one of the index's %d", doc, s.docs)
 	}
+	if err := s.touch(s.ranks, doc); err != nil {
+		return dst, err
+	}
 	rank := s.rank(doc)
 	if rank >= s.docs {
 		return dst, errIDs(doc)
@@ -63,7 +68,7 @@ func (s *idStore) get(dst []byte, doc int) ([]byte, error) {
 	for w.rank <= rank {
 		w.skip(rank - w.rank)
 		if !w.next() {
-			return dst, errIDs(doc)
+			return dst, cmp.Or(w.err, errIDs(doc))
 		}
 	}
 	return append(dst, w.id...), nil
@@ -80,18 +85,28 @@ func (s *idStore) find(id []byte) (doc int, found bool, err error) {
 	b := sort.Search(len(s.starts)-1, func(b int) bool {
 		w := idWalker{s: s, rank: b * idsPerBlock}
 		bad = bad || !w.next()
+		err = cmp.Or(err, w.err)
 		return compareIDs(w.id, id) >= 0
 	})
 	w := idWalker{s: s, rank: max(b-1, 0) * idsPerBlock}
+	if err != nil {
+		return 0, false, err
+	}
 	for !bad && w.rank < s.docs && w.rank <= b*idsPerBlock {
 		if !w.next() {
 			bad = true
 			break
 		}
 		if bytes.Equal(w.id, id) {
+			if err := s.touch(s.byRank, w.rank-1); err != nil {
+				return 0, false, err
+			}
 			doc := s.byRankAt(w.rank - 1)
 			return doc, doc < s.docs, nil
 		}
+	}
+	if w.err != nil {
+		return 0, false, w.err
 	}
 	if bad {
 		return 0, false, fmt.Errorf("corrupted: IDs near %q do not decode", id)
@@ -106,6 +121,9 @@ func (s *idStore) bad() (id []byte, found bool, err error) {
 		from, to := s.starts[b], s.starts[b+1]
 		if from > to || to > uint64(len(s.blob)) {
 			return nil, false, fmt.Errorf("corrupted: block %d of the IDs", b)
+		}
+		if err := s.file.Touch(s.blob[from:to]); err != nil {
+			return nil, false, err
 		}
 		if b > 0 && !bytes.ContainsAny(s.blob[from:to], " \t\n\v\f\r") {
 			continue // and the empty ID is the first
@@ -122,6 +140,15 @@ func (s *idStore) bad() (id []byte, found bool, err error) {
 		}
 	}
 	return nil, false, nil
+}
+
+// touch verifies where a packed number lies.
+func (s *idStore) touch(b []byte, i int) error {
+	if len(b) == 0 {
+		return nil
+	}
+	at := uint64(i) * uint64(s.bits) / 8
+	return s.file.Touch(b[at : at+8])
 }
 
 func (s *idStore) rank(doc int) int      { return s.packed(s.ranks, doc) }
@@ -147,6 +174,7 @@ type idWalker struct {
 	run  uint64 // IDs of a run that are still to come
 	base numbered
 	nth  uint64 // the last ID is so many after base
+	err  error  // if bytes were damaged
 }
 
 // next steps to the next ID; false if there is none.
@@ -158,6 +186,9 @@ func (w *idWalker) next() bool {
 		b := w.rank / idsPerBlock
 		from, to := w.s.starts[b], w.s.starts[b+1]
 		if from > to || to > uint64(len(w.s.blob)) {
+			return false
+		}
+		if w.err = w.s.file.Touch(w.s.blob[from:to]); w.err != nil {
 			return false
 		}
 		w.r, w.run, w.id = byteReader{b: w.s.blob[from:to]}, 0, w.id[:0]

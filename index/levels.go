@@ -140,11 +140,13 @@ const noPostingBits = 0x7f800000
 
 // levelMaps is the file of maps.
 type levelMaps struct {
+	file  *sections.File
 	words []uint32 // the numbers of the words that have one, ascending
 	maps  []byte   // one after the other
 }
 
 func openLevels(f *sections.File, docs uint64) (m levelMaps, err error) {
+	m.file = f
 	if m.words, err = view[uint32](f, "words"); err != nil {
 		return m, err
 	}
@@ -169,6 +171,9 @@ func (m *levelMaps) of(c *Cursor, docs uint64) error {
 	}
 	size := int(mapBytes(docs))
 	data := m.maps[i*size : (i+1)*size]
+	if err := m.file.Touch(data); err != nil {
+		return err
+	}
 	low, err := sections.View[float32](data[:4*NumLevels])
 	if err != nil {
 		return err

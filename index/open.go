@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/internal/sections"
@@ -28,6 +29,11 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 	c.Term, c.err, c.limit, c.shown = t, nil, uint32(r.meta.docs), BlockSize
 	c.Last, c.offsets, c.Bounds, c.Super, c.data, c.Bound, c.LowX, c.SuperX = nil, nil, nil, nil, nil, 0, nil, nil
 	c.Levels, c.LevelX = nil, nil
+	if !r.lengthsGood.Load() {
+		if err := r.touchLengths(); err != nil {
+			return r.fail(c, err)
+		}
+	}
 	switch {
 	case t.DF == 0:
 		c.finish()
@@ -41,6 +47,9 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 			return r.badTerm(c)
 		}
 		c.data = r.postings[t.postings : t.postings+t.postingsLen+tailPad]
+		if err := r.postingsFile.Touch(c.data[:t.postingsLen]); err != nil {
+			return r.fail(c, err)
+		}
 	}
 	if t.DF > BlockSize {
 		return r.openLong(c)
@@ -55,6 +64,9 @@ func (r *Reader) openLong(c *Cursor) error {
 		return r.badTerm(c)
 	}
 	s := r.skips[at : at+need]
+	if err := r.skipsFile.Touch(s); err != nil {
+		return r.fail(c, err)
+	}
 	blocks := (int(c.Term.DF) + BlockSize - 1) / BlockSize
 	var err error
 	if c.Last, err = sections.View[uint32](s[:4*blocks]); err != nil {
@@ -80,7 +92,7 @@ func (r *Reader) openLong(c *Cursor) error {
 	c.LowX, c.SuperX = xs[:blocks], xs[blocks:blocks+supers]
 	c.BestX, c.Ranked = xs[blocks+supers], [numRanks]float32(xs[blocks+supers+1:])
 	if err := r.levels.of(c, r.meta.docs); err != nil {
-		return err
+		return r.fail(c, err)
 	}
 	c.block, c.doc, c.pos, c.tfsOf = -1, 0, 0, -1
 	return nil
@@ -157,7 +169,24 @@ func shortBound(docs, tfs []uint32, classes []uint8) Bound {
 }
 
 func (r *Reader) badTerm(c *Cursor) error {
+	return r.fail(c, fmt.Errorf("corrupted: the list of term %d does not fit the index", c.Term.ID))
+}
+
+// fail ends a list with an error.
+func (r *Reader) fail(c *Cursor, err error) error {
 	c.finish()
-	c.err = fmt.Errorf("corrupted: the list of term %d does not fit the index", c.Term.ID)
-	return c.err
+	c.err = err
+	return err
+}
+
+// touchLengths verifies the lengths of all documents, before the first list is opened: whoever
+// scores postings looks them up one by one, where nothing can be verified. That takes 0.5 ms for a
+// million documents.
+func (r *Reader) touchLengths() error {
+	f := r.files[docsFile]
+	if err := errors.Join(f.Touch(sections.Bytes(r.lengths)), f.Touch(r.classes)); err != nil {
+		return err
+	}
+	r.lengthsGood.Store(true)
+	return nil
 }

@@ -2,8 +2,8 @@ package index
 
 // The format of an index
 //
-// An index is a folder of files, each a container of package sections: a magic,
-// a version (3), named sections with checksums. All numbers are little endian; a
+// An index is a folder of files, each a paged container of package sections: a magic,
+// a version (4), named sections with checksums. All numbers are little endian; a
 // uvarint is seven bits a byte, lowest first, as in encoding/binary. As an example
 // here is every section of the index of the package comment, "a rose is a rose" and "a daisy" with
 // the IDs d1 and d2; format_test.go holds it against the code.
@@ -39,7 +39,8 @@ package index
 //	ff 00 06  words, frequencies of 0 bits without patches, 6 words
 //	49 92 24  and so on, 48 bytes
 //
-// Version 2 knows no bitmaps and is otherwise the same; it can be read.
+// Version 3 is the same in containers that are not paged, version 2 also knows no bitmaps. Both can
+// be read.
 //
 // File "skips" has one section of the same name: for each list of more than one
 // block, one after the other, for B blocks and S = B/32 rounded up:
@@ -109,6 +110,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/collocate/collocate/bm25"
@@ -118,8 +120,11 @@ import (
 )
 
 // Reader is an open index. Its files are memory-mapped; it may be used by several
-// goroutines at once. Whatever bytes the files hold, no method reads outside the
-// maps or panics: damage gives an error or wrong results. Check finds it.
+// goroutines at once. Whatever bytes the files hold, no method reads outside the maps or panics.
+// Pages are verified when they are first read, so damage gives an error; indexes of versions before
+// 4 have no checksums for that, and only Check finds it. A file that is truncated while it is open
+// is an error, too, in all methods but those of one word or list at a time, Lookup, Term, Open,
+// AppendDocID and those of Cursor: call these in Guarded.
 type Reader struct {
 	dir      string
 	maps     []*mmap.File
@@ -132,12 +137,16 @@ type Reader struct {
 	text     *textReader
 	postings []byte
 	skips    []byte
-	levels   levelMaps
-	lengths  []uint32
-	classes  []uint8
-	classLow [256]uint32
-	numLow   int
-	coef     bm25.Length
+	// The files of postings and skips, for Touch.
+	postingsFile, skipsFile *sections.File
+	// The lengths have been verified.
+	lengthsGood atomic.Bool
+	levels      levelMaps
+	lengths     []uint32
+	classes     []uint8
+	classLow    [256]uint32
+	numLow      int
+	coef        bm25.Length
 }
 
 // meta is the section "counts" of the file "index".
@@ -226,7 +235,7 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	if err := r.readMeta(m); err != nil {
 		return r.named(metaFile, err)
 	}
-	b, err := m.Section("files")
+	b, err := whole(m, "files")
 	if err != nil {
 		return r.named(metaFile, err)
 	}
@@ -265,6 +274,9 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 		if err := step.open(f); err != nil {
 			return r.named(step.name, err)
 		}
+	}
+	for name, f := range r.files {
+		f.Path = filepath.Join(r.dir, name)
 	}
 	return nil
 }
@@ -314,7 +326,7 @@ func (r *Reader) readMeta(f *sections.File) error {
 		return err
 	}
 	r.coef = storedModel(r.meta.docs, r.meta.tokens)
-	name, err := f.Section("analyzer")
+	name, err := whole(f, "analyzer")
 	r.analyzer = string(name)
 	if r.meta.flags&flagNormal == 0 {
 		if _, err := text.ParseAnalyzer(r.analyzer + "@1"); err == nil {
@@ -330,6 +342,7 @@ func (r *Reader) openTerms(f *sections.File) (err error) {
 }
 
 func (r *Reader) openPostings(f *sections.File) (err error) {
+	r.postingsFile = f
 	r.postings, err = f.Section("postings")
 	if err == nil && len(r.postings) < tailPad {
 		err = fmt.Errorf("corrupted: %d bytes of postings", len(r.postings))
@@ -338,12 +351,17 @@ func (r *Reader) openPostings(f *sections.File) (err error) {
 }
 
 func (r *Reader) openSkips(f *sections.File) (err error) {
+	r.skipsFile = f
 	r.skips, err = f.Section("skips")
 	return err
 }
 
 func (r *Reader) openDocs(f *sections.File) (err error) {
-	if r.lengths, err = view[uint32](f, "lengths"); err != nil {
+	lengths, err := f.Section("lengths")
+	if err != nil {
+		return err
+	}
+	if r.lengths, err = sections.View[uint32](lengths); err != nil {
 		return err
 	}
 	if r.classes, err = f.Section("classes"); err != nil {
@@ -453,7 +471,7 @@ func (r *Reader) Words() iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
 		w := termWalker{d: r.dict}
 		for {
-			word, t, ok, err := w.next()
+			word, t, ok, err := w.guardedNext()
 			if err != nil {
 				yield(Word{}, err)
 				return
@@ -466,7 +484,8 @@ func (r *Reader) Words() iter.Seq2[Word, error] {
 }
 
 // DocID is the external ID of a document.
-func (r *Reader) DocID(doc int) (string, error) {
+func (r *Reader) DocID(doc int) (s string, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	var buf [64]byte
 	id, err := r.ids.get(buf[:0], doc)
 	return string(id), err
@@ -477,7 +496,10 @@ func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids
 
 // FindDoc finds a document by its external ID; the first of them, if several
 // have the same.
-func (r *Reader) FindDoc(id string) (doc int, found bool, err error) { return r.ids.find([]byte(id)) }
+func (r *Reader) FindDoc(id string) (doc int, found bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	return r.ids.find([]byte(id))
+}
 
 // BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
 // there is one.
@@ -490,9 +512,19 @@ func (r *Reader) BadID() (id string, found bool, err error) {
 func (r *Reader) HasText() bool { return r.text != nil }
 
 // Text is the stored text of a document.
-func (r *Reader) Text(doc int) ([]byte, error) {
+func (r *Reader) Text(doc int) (s []byte, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if r.text == nil {
 		return nil, fmt.Errorf("%s: the text of the documents is not stored", r.dir)
 	}
 	return r.text.get(doc)
+}
+
+// Guarded calls fn, in which a file of an index that was truncated since it was opened is an error
+// instead of the end of the program.
+func Guarded(fn func() error) error { return mmap.Safely(fn) }
+
+func (w *termWalker) guardedNext() (word []byte, t Term, ok bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	return w.next()
 }

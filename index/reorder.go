@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -31,7 +32,8 @@ type ReorderOptions struct {
 //
 // Documents keep their IDs, lengths and text, and a search finds the same ones with the same
 // scores. But their numbers change, and so do the places of equal scores, of which the lower number comes first.
-func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) error {
+func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

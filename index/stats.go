@@ -66,7 +66,7 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	s.Bytes = r.bytes
-	s.Parts = append(s.Parts, Part{"headers and padding", s.Bytes - known})
+	s.Parts = append(s.Parts, Part{"headers and checksums", s.Bytes - known})
 	if s.Postings > 0 {
 		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]+sizes["levels"]) / float64(s.Postings)
 	}

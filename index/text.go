@@ -186,6 +186,7 @@ func (t *textWriter) closeSpill() {
 
 // textReader gives the stored text back.
 type textReader struct {
+	file   *sections.File
 	docs   int
 	blocks []byte
 	first  []uint32
@@ -193,7 +194,7 @@ type textReader struct {
 }
 
 func openText(f *sections.File, docs int) (*textReader, error) {
-	t := &textReader{docs: docs}
+	t := &textReader{file: f, docs: docs}
 	var err error
 	if t.blocks, err = f.Section("blocks"); err != nil {
 		return nil, err
@@ -239,6 +240,9 @@ func (t *textReader) block(b int, fn func(doc int, s []byte) error) error {
 	from, to := t.starts[b], t.starts[b+1]
 	if from > to || to > uint64(len(t.blocks)) {
 		return bad
+	}
+	if err := t.file.Touch(t.blocks[from:to]); err != nil {
+		return err
 	}
 	dec, err := unpacker()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -124,7 +125,11 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseFile(s)
+	var f *File
+	err = Guarded(func() (err error) {
+		f, err = parseFile(s)
+		return err
+	})
 	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -201,6 +206,50 @@ func ascending(name string, v []uint64, last uint64) error {
 	}
 	if len(v) > 0 && at != last {
 		return fmt.Errorf("corrupted: section %q ends at %d, want %d", name, at, last)
+	}
+	return nil
+}
+
+// Guarded calls fn, in which a file of weights that was truncated since it was opened is an error
+// instead of the end of the program. Methods of File, which have no errors, need it for that.
+func Guarded(fn func() error) error { return mmap.Safely(fn) }
+
+// Check reads all of the file: its checksums, the order of terms and documents, and each weight,
+// which it computes again.
+func (f *File) Check(ctx context.Context) error {
+	return Guarded(func() error {
+		if err := f.file.Verify(); err != nil {
+			return err
+		}
+		scorer, err := f.Params.Scorer(uint64(len(f.Lengths)), f.Tokens)
+		if err != nil {
+			return fmt.Errorf("corrupted: %w", err)
+		}
+		var last []byte
+		for i := range f.Len() {
+			if err := f.checkTerm(i, last, scorer); err != nil {
+				return err
+			}
+			last = slice(f.words, f.ends, i)
+			if i%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+}
+
+// checkTerm checks a term, which comes after last.
+func (f *File) checkTerm(i int, last []byte, scorer *bm25.Scorer) error {
+	t := f.At(i)
+	if i > 0 && bytes.Compare(t.Word, last) <= 0 {
+		return fmt.Errorf("corrupted: term %d, %q, is not after %q", i, t.Word, last)
+	}
+	score := scorer.Term(uint64(t.DF), 1)
+	for k, d := range t.Docs {
+		if k > 0 && d <= t.Docs[k-1] || t.TFs[k] == 0 || score.Score(t.TFs[k], f.Lengths[d]) != t.Weights[k] {
+			return fmt.Errorf("corrupted: term %q: pair %d, of document %d, is wrong", t.Word, k, d)
+		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func newDictCmd(a *app) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDictBuildCmd(a), newDictLookupCmd(a), newDictStatsCmd(a), newDictBenchCmd(a))
+	cmd.AddCommand(newDictBuildCmd(a), newDictLookupCmd(a), newDictStatsCmd(a), newDictCheckCmd(a), newDictBenchCmd(a))
 	return cmd
 }
 

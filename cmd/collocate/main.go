@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+
+	"github.com/collocate/collocate/internal/mmap"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -32,7 +34,8 @@ func run(args []string) int {
 	a := newApp(newInput(ctx, os.Stdin), stdout, os.Stderr)
 	root := newRoot(a)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	// Whatever map a verb reads, a file that is truncated meanwhile is an error.
+	err := mmap.Safely(func() error { return root.ExecuteContext(ctx) })
 	a.endProgress()
 	a.tellSkipped()
 	if err == nil {

@@ -71,6 +71,7 @@ other words do not change.`,
 	choices(cmd, map[string][]string{
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
 	})
+	cmd.AddCommand(newWeighCheckCmd(a))
 	return cmd
 }
 

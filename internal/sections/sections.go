@@ -14,6 +14,10 @@
 //	    CRC-32C of header, table and the 12 trailer bytes before it uint32,
 //	    8 zero bytes, magic again
 //
+// A paged file has one more section at its end, "checksums", which is not listed among the others:
+// the CRC-32C of each 4,096 bytes of the file before it, uint32 each, the last of what is left. So a
+// reader can verify what it reads when it first reads it: see Touch.
+//
 // A file that ends early has no trailer, so it is known to be truncated at once.
 // Example: one section "docs" holding the byte 'x', kind "TESTFILE", version 1,
 // is 64 bytes of header, 'x', 63 zero bytes, 40 bytes of table at T = 128, and
@@ -41,7 +45,10 @@ const (
 	maxName     = 16
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	order      = binary.LittleEndian
+)
 
 // Writer writes one file. Sections are written one after the other: Begin,
 // Write..., Begin, Write..., Close.
@@ -52,6 +59,7 @@ type Writer struct {
 	table  []entry
 	at     uint64
 	open   bool
+	pages  *pageWriter // nil if the file is not paged
 }
 
 type entry struct {
@@ -62,14 +70,34 @@ type entry struct {
 
 // NewWriter starts a file of the given kind (magic, 8 bytes) and version.
 func NewWriter(w io.Writer, magic string, version uint32) (*Writer, error) {
+	return newWriter(w, magic, version, nil)
+}
+
+// NewPaged starts a paged file: one with a checksum for every page, so that a reader need not read
+// all of it to trust a part.
+func NewPaged(w io.Writer, magic string, version uint32) (*Writer, error) {
+	return newWriter(w, magic, version, &pageWriter{})
+}
+
+func newWriter(w io.Writer, magic string, version uint32, pages *pageWriter) (*Writer, error) {
 	if len(magic) != 8 {
 		return nil, fmt.Errorf("sections: magic %q is not 8 bytes", magic)
 	}
-	s := &Writer{w: w, magic: magic, at: headerSize}
+	s := &Writer{w: w, magic: magic, pages: pages}
 	copy(s.header[:], magic)
 	binary.LittleEndian.PutUint32(s.header[8:], version)
-	_, err := w.Write(s.header[:])
+	_, err := s.emit(s.header[:])
 	return s, err
+}
+
+// emit writes to the file.
+func (s *Writer) emit(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if s.pages != nil {
+		s.pages.add(p[:n])
+	}
+	s.at += uint64(n)
+	return n, err
 }
 
 // Begin ends the section before it and starts a new one.
@@ -90,11 +118,10 @@ func (s *Writer) Write(p []byte) (int, error) {
 	if !s.open {
 		return 0, errors.New("sections: Write before Begin")
 	}
-	n, err := s.w.Write(p)
+	n, err := s.emit(p)
 	e := &s.table[len(s.table)-1]
 	e.crc = crc32.Update(e.crc, castagnoli, p[:n])
 	e.len += uint64(n)
-	s.at += uint64(n)
 	return n, err
 }
 
@@ -112,10 +139,9 @@ func (s *Writer) Offset() uint64 { return s.table[len(s.table)-1].len }
 
 func (s *Writer) pad() error {
 	if n := -s.at % align; n > 0 {
-		if _, err := s.w.Write(make([]byte, n)); err != nil {
+		if _, err := s.emit(make([]byte, n)); err != nil {
 			return err
 		}
-		s.at += n
 	}
 	return nil
 }
@@ -124,6 +150,13 @@ func (s *Writer) pad() error {
 func (s *Writer) Close() error {
 	if err := s.pad(); err != nil {
 		return err
+	}
+	if s.pages != nil {
+		sums := s.pages.end()
+		s.pages = nil
+		if err := errors.Join(s.Section(checksums, Bytes(sums)), s.pad()); err != nil {
+			return err
+		}
 	}
 	var buf bytes.Buffer
 	for _, e := range s.table {
@@ -154,9 +187,12 @@ func tableCRC(parts ...[]byte) (crc uint32) {
 // File is an open container.
 type File struct {
 	Version uint32
-	data    []byte
-	table   []entry
-	mapped  *mmap.File
+	// Path is what errors of Touch call the file.
+	Path   string
+	data   []byte
+	table  []entry
+	pages  *pages // nil if the file is not paged
+	mapped *mmap.File
 }
 
 // KindError says that a file is not of the kind that was asked for, or of none
@@ -172,12 +208,16 @@ func Open(path, magic string, maxVersion uint32) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := Parse(m.Data, magic, maxVersion)
+	var f *File
+	err = mmap.Safely(func() (err error) {
+		f, err = Parse(m.Data, magic, maxVersion)
+		return err
+	})
 	if err != nil {
 		m.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.mapped = m
+	f.mapped, f.Path = m, path
 	return f, nil
 }
 
@@ -214,6 +254,13 @@ func Parse(data []byte, magic string, maxVersion uint32) (*File, error) {
 		if e.offset%align != 0 || e.offset > tableAt || e.len > tableAt-e.offset {
 			return nil, fmt.Errorf("corrupted: section %q lies outside the file", e.name)
 		}
+		if e.name == checksums {
+			var err error
+			if f.pages, err = newPages(data, e); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		f.table = append(f.table, e)
 	}
 	return f, nil
@@ -244,8 +291,14 @@ func (f *File) Sections() []Info {
 	return list
 }
 
-// Verify reads every section and compares checksums.
+// Verify reads all of the file and compares checksums.
 func (f *File) Verify() error {
+	if f.pages != nil {
+		if from, to, ok := f.pages.verifyAll(); !ok {
+			return &DamageError{From: from, To: to}
+		}
+		return nil
+	}
 	for _, e := range f.table {
 		if crc32.Checksum(f.data[e.offset:e.offset+e.len], castagnoli) != e.crc {
 			return fmt.Errorf("corrupted: checksum of section %q is wrong", e.name)

@@ -3,7 +3,9 @@ package sections
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"testing"
+	"unsafe"
 )
 
 const magic = "TESTFILE"
@@ -105,4 +107,113 @@ func FuzzParse(f *testing.F) {
 			s.Section(i.Name)
 		}
 	})
+}
+
+// buildPaged makes a paged file of some pages.
+func buildPaged(t testing.TB, size int) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w, err := NewPaged(&buf, magic, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := make([]byte, size)
+	for i := range section {
+		section[i] = byte(i * i >> 3)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := w.Begin(name); err != nil {
+			t.Fatal(err)
+		}
+		for p := section; len(p) > 0; p = p[min(len(p), 1000):] {
+			if _, err := w.Write(p[:min(len(p), 1000)]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// In a paged file every change before the checksums is noticed by Verify or Parse, and by Touch if it
+// is in a page that is touched.
+func TestPages(t *testing.T) {
+	for _, size := range []int{0, 1, 4032, 5000, 400_000} {
+		good := buildPaged(t, size)
+		f, err := Parse(good, magic, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.Sections()); n != 2 {
+			t.Errorf("%d sections, want 2", n)
+		}
+		a, _ := f.Section("a")
+		if err := f.Touch(a); err != nil {
+			t.Error(err)
+		}
+		for i := 0; i < len(good); i += 1 + len(good)/3000 {
+			bad := bytes.Clone(good)
+			bad[i] ^= 4
+			f, err := Parse(bad, magic, 1)
+			if err == nil {
+				if err = f.Verify(); err == nil && i < len(f.pages.data) {
+					t.Fatalf("size %d, byte %d: Verify finds nothing", size, i)
+				}
+				a, _ := f.Section("a")
+				b, _ := f.Section("b")
+				page := func(s []byte) bool { // whether the byte is in a page of the section
+					if len(s) == 0 {
+						return false
+					}
+					start := indexOf(bad, s)
+					return i < len(f.pages.data) && i>>12 >= start>>12 && i>>12 <= (start+len(s)-1)>>12
+				}
+				for _, s := range [][]byte{a, b} {
+					for range 2 { // an error stays
+						if err := f.Touch(s); (err != nil) != page(s) {
+							t.Fatalf("size %d, byte %d: %v", size, i, err)
+						}
+					}
+				}
+			}
+		}
+		changed := bytes.Clone(good)
+		if size > 0 {
+			changed[64+size/2] ^= 1
+			if !Repair(changed) {
+				t.Fatal("not repaired")
+			}
+			f, err := Parse(changed, magic, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Verify(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// indexOf is where a part lies in the whole.
+func indexOf(whole, part []byte) int {
+	return int(uintptr(unsafe.Pointer(&part[0])) - uintptr(unsafe.Pointer(&whole[0])))
+}
+
+func BenchmarkTouch(b *testing.B) {
+	f, err := Parse(buildPaged(b, 1<<20), magic, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, _ := f.Section("a")
+	for _, n := range []int{100, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if err := f.Touch(s[20_000 : 20_000+n]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/faultfs"
+)
+
+// writers are the command lines of every verb that writes a file, with {} for the folder of inputs and
+// results. Each writes over results of an earlier run.
+var writers = []struct {
+	name, args, result string
+}{
+	{"index", "index {}/new.txt --analyzer ascii --store-text --out {}/ix", "ix"},
+	{"index --reorder", "index {}/new.txt --analyzer ascii --store-text --reorder --out {}/ix", "ix"},
+	{"index reorder", "index reorder {}/other --out {}/ix", "ix"},
+	{"index export", "index export {}/other --ciff {}/out.ciff", "out.ciff"},
+	{"index import", "index import {}/other.ciff --out {}/ix", "ix"},
+	{"weigh tsv", "weigh {}/new.txt --out {}/out.tsv", "out.tsv"},
+	{"weigh npz", "weigh {}/new.txt --out {}/out.npz", "out.npz"},
+	{"weigh parquet", "weigh {}/new.txt --out {}/out.parquet", "out.parquet"},
+	{"weigh weights", "weigh {}/new.txt --out {}/out.weights", "out.weights"},
+	{"vocab", "vocab {}/new.txt --out {}/out.txt", "out.txt"},
+	{"cooccur cooc", "cooccur {}/new.txt --window 2 --out {}/out.cooc", "out.cooc"},
+	{"cooccur bin", "cooccur {}/new.txt --window 2 --out {}/out.bin", "out.bin"},
+	{"cooccur mtx", "cooccur {}/new.txt --window 2 --out {}/out.mtx", "out.mtx"},
+	{"cooccur npz", "cooccur {}/new.txt --window 2 --out {}/out.npz", "out.npz"},
+	{"cooccur parquet", "cooccur {}/new.txt --window 2 --out {}/out.parquet", "out.parquet"},
+	{"cooccur tsv", "cooccur {}/new.txt --window 2 --out {}/out.tsv", "out.tsv"},
+	{"dict build", "dict build {}/new.txt --out {}/out.dict", "out.dict"},
+	{"search --run", "search {}/other --topics {}/topics.txt --run {}/out.run", "out.run"},
+	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
+	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
+	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --geojson {}/out.json", "out.json"},
+}
+
+// execute runs a command line in this process.
+func execute(line, dir string) error {
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.threads = 1
+	root := newRoot(a)
+	root.SetArgs(append(strings.Fields(strings.ReplaceAll(line, "{}", dir)), "-q", "--threads", "1"))
+	return root.ExecuteContext(context.Background())
+}
+
+// content is all that is in a file or folder, by name; hidden names are listed apart.
+func content(t *testing.T, path string) (all map[string]string, hidden []string) {
+	t.Helper()
+	all = map[string]string{}
+	err := filepath.Walk(path, func(name string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(info.Name(), ".") {
+			hidden = append(hidden, name)
+		}
+		if !info.IsDir() {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			all[strings.TrimPrefix(name, path)] = string(data)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, hidden
+}
+
+func equalContent(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, data := range a {
+		if b[name] != data {
+			return false
+		}
+	}
+	return true
+}
+
+// scene is a folder with inputs and an earlier result, and what the result is before and after.
+type scene struct {
+	dir, line, result string
+	old, new          map[string]string
+}
+
+// stage makes a scene in dir.
+func stage(t *testing.T, dir, line, result string) *scene {
+	t.Helper()
+	files := map[string]string{
+		"old.txt": "the old rose\nthe rose\n", "new.txt": "the cat sat\nthe dog sat\nthe cat\n",
+		"topics.txt": "1:cat\n2:dog\n", "points.csv": "x,y,feature\n0,0,A\n1,1,B\n9,9,A\n8,8,B\n",
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must := func(line string) {
+		if err := execute(line, dir); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	must("index {}/new.txt --analyzer ascii --store-text --out {}/other")
+	must("index export {}/other --ciff {}/other.ciff")
+	// The result that is there before: of other documents where the verb allows it.
+	s := &scene{dir: dir, line: line, result: filepath.Join(dir, result)}
+	must(line)
+	s.new, _ = content(t, s.result)
+	if result == "ix" {
+		must("index {}/old.txt --analyzer ascii --store-text --out {}/ix")
+	} else if err := os.WriteFile(s.result, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.old, _ = content(t, s.result)
+	if equalContent(s.old, s.new) {
+		t.Fatal("the old and the new result are the same")
+	}
+	return s
+}
+
+// Every call that reaches the disk fails once, under every writer: the verb says so, the result is the
+// old one or the new one, whole, and no temporary file is left once the verb has run again.
+func TestEveryFaultOfEveryWriter(t *testing.T) {
+	points := map[disk.Op]int{}
+	for _, w := range writers {
+		t.Run(w.name, func(t *testing.T) {
+			s := stage(t, t.TempDir(), w.args, w.result)
+			for n := 1; ; n++ {
+				fault := &faultfs.Failing{N: n}
+				restore := disk.Use(fault)
+				err := execute(s.line, s.dir)
+				restore()
+				op := fault.Failed()
+				if op == "" {
+					if err != nil {
+						t.Fatalf("without a fault: %v", err)
+					}
+					break
+				}
+				points[op]++
+				got, _ := content(t, s.result)
+				switch {
+				case op == disk.Remove: // what was replaced could not be removed, which is no error
+				case op == disk.Exchange: // replaced by two renames, or an error
+				case err == nil:
+					t.Fatalf("call %d, %s: no error", n, op)
+				case !errors.Is(err, faultfs.ErrFault):
+					t.Fatalf("call %d, %s: the error is %v", n, op, err)
+				}
+				if !equalContent(got, s.old) && !equalContent(got, s.new) {
+					t.Fatalf("call %d, %s (%v): the result is neither the old nor the new one", n, op, err)
+				}
+				if err == nil && !equalContent(got, s.new) {
+					t.Fatalf("call %d, %s: no error, and the result is the old one", n, op)
+				}
+				// The old result again, for the next fault.
+				os.RemoveAll(s.result)
+				if err := restoreTo(s.result, s.old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, hidden := content(t, s.dir); len(hidden) > 0 {
+				t.Errorf("left behind: %v of %d files", hidden, len(got))
+			}
+		})
+	}
+	total := 0
+	for _, n := range points {
+		total += n
+	}
+	t.Logf("%d fault points: %v", total, points)
+}
+
+func restoreTo(path string, files map[string]string) error {
+	for name, data := range files {
+		if name != "" {
+			if err := os.MkdirAll(path, 0o777); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(path+name, []byte(data), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The machine crashes after every call of every writer, and what was not synced is lost: the result is
+// the old one or the new one, and the verb works again.
+func TestACrashAfterEveryCall(t *testing.T) {
+	crashes := 0
+	for _, w := range writers {
+		t.Run(w.name, func(t *testing.T) {
+			base := t.TempDir()
+			s := stage(t, mkdir(t, base, "scene"), w.args, w.result)
+			pristine := mkdir(t, base, "pristine")
+			if err := os.CopyFS(pristine, os.DirFS(s.dir)); err != nil {
+				t.Fatal(err)
+			}
+			step := 1
+			if testing.Short() {
+				step = 7
+			}
+			for n := 0; ; n += step {
+				crash, err := faultfs.NewCrash(s.dir, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				restore := disk.Use(crash)
+				err = execute(s.line, s.dir)
+				restore()
+				if !crash.Crashed() {
+					if err != nil {
+						t.Fatal(err)
+					}
+					break
+				}
+				for _, newNames := range []bool{false, true} {
+					crashes++
+					left := mkdir(t, base, fmt.Sprintf("left-%d-%t", n, newNames))
+					if err := crash.Leave(left, newNames); err != nil {
+						t.Fatal(err)
+					}
+					got, _ := content(t, filepath.Join(left, w.result))
+					if !equalContent(got, s.old) && !equalContent(got, s.new) {
+						t.Fatalf("crash after call %d, new names %t: the result is neither the old nor the new one", n, newNames)
+					}
+					if newNames && n%4 == 0 {
+						if err := execute(s.line, left); err != nil {
+							t.Fatalf("crash after call %d: the next run: %v", n, err)
+						}
+						if _, hidden := content(t, left); len(hidden) > 0 {
+							t.Fatalf("crash after call %d: the next run leaves %v", n, hidden)
+						}
+					}
+					os.RemoveAll(left)
+				}
+				os.RemoveAll(s.dir)
+				if err := os.CopyFS(s.dir, os.DirFS(pristine)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	t.Logf("%d crashes", crashes)
+}
+
+func mkdir(t *testing.T, base, name string) string {
+	t.Helper()
+	dir := filepath.Join(base, name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+

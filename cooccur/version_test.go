@@ -1,0 +1,137 @@
+package cooccur
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// testdata/v1.cooc is what the last program of version 1 made of testdata/v1.txt: window 2, the 12
+// commonest words.
+func TestAnOldVersionIsRead(t *testing.T) {
+	r, err := Open("testdata/v1.cooc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.file.Version != 1 || r.Len() != 12 {
+		t.Fatalf("version %d, %d words", r.file.Version, r.Len())
+	}
+	if err := r.Check(context.Background()); err != nil {
+		t.Error(err)
+	}
+	again := filepath.Join(t.TempDir(), "again.cooc")
+	rewrite(t, r, again)
+	now, err := Open(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Close()
+	if now.file.Version != csrVersion {
+		t.Errorf("version %d", now.file.Version)
+	}
+	if err := now.Check(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(now.entries, r.entries) {
+		t.Error("the rows are others")
+	}
+}
+
+// rewrite writes what is in a file to another one.
+func rewrite(t testing.TB, r *Reader, path string) {
+	t.Helper()
+	f, err := Create(path, CSR, &r.vocab, r.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	for id := range r.Len() {
+		cols, values, err := r.Row(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Rows(&Rows{First: id, Ends: []int{len(cols)}, Cols: cols, Values: values}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Single bytes are changed: each answer is the same or an error.
+func TestDamageGivesNoWrongAnswer(t *testing.T) {
+	old, err := Open("testdata/v1.cooc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.cooc")
+	rewrite(t, old, path)
+	old.Close()
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() ([]Neighbour, error) {
+		r, err := Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		var all []Neighbour
+		for id := range r.Len() {
+			list, err := r.Neighbours(id, 5, PMI, 0)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+		}
+		return all, nil
+	}
+	want, err := ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		bad := slices.Clone(good)
+		at := rng.IntN(len(bad))
+		bad[at] ^= byte(1 + rng.IntN(255))
+		if err := os.WriteFile(path, bad, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ask(); err == nil && !slices.Equal(got, want) {
+			t.Errorf("byte %d changed: the answers differ", at)
+		}
+	}
+}
+
+// A file that is truncated while it is open is an error.
+func TestTruncatedWhileOpen(t *testing.T) {
+	data, err := os.ReadFile("testdata/v1.cooc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.cooc")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Neighbours(0, 3, ByValue, 0); err == nil {
+		t.Error("no error")
+	}
+	if err := Guarded(func() error { r.Lookup("the"); return nil }); err == nil {
+		t.Error("no error of Lookup")
+	}
+}

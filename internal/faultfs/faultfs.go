@@ -1,0 +1,214 @@
+// Package faultfs has file systems for tests, as hooks of package disk: one on which a chosen call
+// fails, and one that remembers what a crash would leave.
+package faultfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/collocate/collocate/internal/disk"
+)
+
+// ErrFault is what a call that was chosen to fail returns.
+var ErrFault = errors.New("injected fault")
+
+// Failing fails the n-th call, counted from 1, and with Forever all calls after it, as a disk does
+// that is gone.
+type Failing struct {
+	N       int
+	Forever bool
+
+	mu     sync.Mutex
+	calls  int
+	failed disk.Op
+}
+
+// Before counts the call and may fail it.
+func (f *Failing) Before(op disk.Op, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	if f.calls == f.N || f.Forever && f.calls > f.N {
+		if f.calls == f.N {
+			f.failed = op
+		}
+		return ErrFault
+	}
+	return nil
+}
+
+// After does nothing.
+func (f *Failing) After(disk.Op, string) {}
+
+// Failed is the kind of call that failed, "" if there were fewer than N calls.
+func (f *Failing) Failed() disk.Op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// Crash remembers what is on the disk for sure below a folder: the bytes that a file had when it was
+// synced, the names that a folder had. After N calls all others fail: the machine has crashed.
+type Crash struct {
+	Root string
+	N    int
+
+	mu    sync.Mutex
+	calls int
+	files map[*node]struct{}
+	root  *node
+}
+
+// node is a file or a folder, with what of it is on the disk. It is the same node under whatever name.
+type node struct {
+	info    fs.FileInfo
+	content []byte           // of a file, when it was synced; nil if it never was
+	names   map[string]*node // of a folder
+}
+
+// NewCrash begins with all that is below root safe on the disk.
+func NewCrash(root string, n int) (*Crash, error) {
+	c := &Crash{Root: root, N: n, files: map[*node]struct{}{}}
+	var err error
+	c.root, err = c.note(root)
+	return c, err
+}
+
+// Before fails if the machine has crashed.
+func (c *Crash) Before(disk.Op, string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls++; c.calls > c.N {
+		return ErrFault
+	}
+	return nil
+}
+
+// Crashed tells whether there were more than N calls.
+func (c *Crash) Crashed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls > c.N
+}
+
+// After remembers what was synced.
+func (c *Crash) After(op disk.Op, path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch op {
+	case disk.Sync:
+		if info, err := os.Stat(path); err == nil {
+			if data, err := os.ReadFile(path); err == nil {
+				c.node(info).content = append([]byte{}, data...)
+			}
+		}
+	case disk.SyncDir:
+		if info, err := os.Stat(path); err == nil {
+			c.names(c.node(info), path)
+		}
+	}
+}
+
+// node is that of a file, which may have been met under another name.
+func (c *Crash) node(info fs.FileInfo) *node {
+	for n := range c.files {
+		if os.SameFile(n.info, info) {
+			return n
+		}
+	}
+	n := &node{info: info}
+	c.files[n] = struct{}{}
+	return n
+}
+
+// names remembers the names in a folder.
+func (c *Crash) names(n *node, path string) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return
+	}
+	n.names = map[string]*node{}
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(path, e.Name())); err == nil {
+			n.names[e.Name()] = c.node(info)
+		}
+	}
+}
+
+// note remembers all that is below a path.
+func (c *Crash) note(path string) (*node, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	n := c.node(info)
+	if !info.IsDir() {
+		n.content, err = os.ReadFile(path)
+		return n, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	n.names = map[string]*node{}
+	for _, e := range entries {
+		if n.names[e.Name()], err = c.note(filepath.Join(path, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// Leave writes what a crash leaves to the folder to. Names that were not synced may or may not be on
+// the disk: with newNames all are, else none. Bytes that were not synced are lost in any case, so such
+// a file is empty.
+func (c *Crash) Leave(to string, newNames bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newNames {
+		return c.leaveNow(to, c.Root)
+	}
+	return c.leave(to, c.root)
+}
+
+func (c *Crash) leave(to string, n *node) error {
+	if !n.info.IsDir() {
+		return os.WriteFile(to, n.content, 0o666)
+	}
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	for name, below := range n.names {
+		if err := c.leave(filepath.Join(to, name), below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveNow goes by the names that are there now.
+func (c *Crash) leaveNow(to, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return os.WriteFile(to, c.node(info).content, 0o666)
+	}
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := c.leaveNow(filepath.Join(to, e.Name()), filepath.Join(path, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// damageCorpus is an index of documents with frequent and rare words and stored text.
+func damageIndex(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	rng := rand.New(rand.NewPCG(51, 52))
+	var b strings.Builder
+	for d := range 700 {
+		fmt.Fprintf(&b, "{\"id\":\"doc-%d\",\"text\":\"", d*7%701)
+		for range rng.IntN(30) + 5 {
+			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*rng.ExpFloat64()*6))
+		}
+		fmt.Fprintf(&b, "\"}\n")
+	}
+	corpus := filepath.Join(dir, "corpus.jsonl")
+	if err := os.WriteFile(corpus, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	an, err := text.ParseAnalyzer("ascii")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: text.JSONL}}
+	ix := filepath.Join(dir, "ix")
+	if err := index.Build(context.Background(), ix, c, index.BuildOptions{Analyzer: an, StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+// ask opens an index and answers queries in all ways; what it prints is the answer.
+func ask(dir string, algorithms []search.Algorithm) (string, error) {
+	s, err := search.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	var out strings.Builder
+	for i, words := range []string{"w0 w1", "w3", "w2 w9 w30", "w5 w0 w100 w7", "nothing", "w12 w12 w1"} {
+		for _, a := range algorithms {
+			for _, mode := range []search.Mode{search.Or, search.And} {
+				r := search.Request{Text: words, K: 3 + 20*(i%2), Algorithm: a, Mode: mode}
+				res, err := s.Search(context.Background(), r)
+				if err != nil {
+					return "", err
+				}
+				for _, h := range res.Hits {
+					id, err := s.Index().DocID(int(h.Doc))
+					if err != nil {
+						return "", err
+					}
+					fmt.Fprintf(&out, "%d %s %x;", h.Doc, id, h.Score)
+				}
+				if len(res.Hits) > 0 && a == algorithms[0] {
+					stored, err := s.Index().Text(int(res.Hits[0].Doc))
+					if err != nil {
+						return "", err
+					}
+					out.Write(stored)
+				}
+			}
+		}
+	}
+	return out.String(), nil
+}
+
+// Single bytes of an index are changed at random, anywhere: each search equals that of the good index or
+// is an error. COLLOCATE_TEST_CHANGES says how many.
+func TestDamageGivesNoWrongAnswer(t *testing.T) {
+	dir := damageIndex(t)
+	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW}
+	want, err := ask(dir, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 300
+	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_CHANGES")); err == nil {
+		changes = n
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(53, 54))
+	failed, equal := 0, 0
+	for range changes {
+		path := filepath.Join(dir, entries[rng.IntN(len(entries))].Name())
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := rng.Int64N(info.Size())
+		var old [1]byte
+		_, err = f.ReadAt(old[:], at)
+		_, err2 := f.WriteAt([]byte{old[0] ^ byte(1+rng.IntN(255))}, at)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ask(dir, all)
+		switch {
+		case err != nil:
+			failed++
+		case got == want:
+			equal++
+		default:
+			t.Errorf("byte %d of %s changed: the answers differ", at, path)
+		}
+		if _, err := f.WriteAt(old[:], at); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	t.Logf("%d changes: %d errors, %d equal", changes, failed, equal)
+}
