@@ -504,6 +504,7 @@ func (r *Reader) FindDoc(id string) (doc int, found bool, err error) {
 // BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
 // there is one.
 func (r *Reader) BadID() (id string, found bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	b, found, err := r.ids.bad()
 	return string(b), found, err
 }

@@ -265,4 +265,3 @@ func mkdir(t *testing.T, base, name string) string {
 	}
 	return dir
 }
-

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
@@ -146,8 +144,8 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.snippets && !s.Index().HasText() {
 		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
 	}
-	if out, ok := a.stdout.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
-		f.highlight, f.unhighlight = "\x1b[1m", "\x1b[0m"
+	if a.onTerminal() {
+		f.highlight, f.unhighlight = boldOn, boldOff
 	} else {
 		f.highlight, f.unhighlight = "*", "*"
 	}

@@ -71,11 +71,11 @@ type output struct {
 	err error
 }
 
-// newOutput leaves a terminal as it is: verbs look at it for colours.
+// newOutput is standard output, on a terminal without what could harm it.
 func newOutput(ctx context.Context, f *os.File) (io.Writer, *output) {
 	o := &output{ctx: ctx, f: f}
 	if term.IsTerminal(int(f.Fd())) {
-		return f, o
+		return &terminal{w: f}, o
 	}
 	return o, o
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const noticePath = "../../NOTICE"
+
+// NOTICE names every module that is linked into the program, and no other, each with its licence. A new
+// dependency is a decision: UPDATE=1 writes the file again, and the diff shows it.
+func TestNoticeNamesEveryModule(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	modules := linkedModules(t)
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(noticePath, []byte(notice(t, modules)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(noticePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for _, m := range regexp.MustCompile(`(?m)^## (\S+)$`).FindAllStringSubmatch(string(data), -1) {
+		named = append(named, m[1])
+	}
+	var linked []string
+	for path := range modules {
+		linked = append(linked, path)
+	}
+	slices.Sort(linked)
+	if !slices.Equal(named, linked) {
+		t.Errorf("NOTICE names\n  %s\nand the program has\n  %s\nUPDATE=1 go test -run Notice ./cmd/collocate",
+			strings.Join(named, "\n  "), strings.Join(linked, "\n  "))
+	}
+}
+
+// linkedModules are the modules in the program on Linux, with their folders.
+func linkedModules(t *testing.T) map[string]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", ".")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	modules := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if path, dir, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			modules[path] = dir
+		}
+	}
+	return modules
+}
+
+// notice is the text of the file.
+func notice(t *testing.T, modules map[string]string) string {
+	var paths []string
+	for path := range modules {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	var b strings.Builder
+	b.WriteString(`# Third-party licences
+
+Collocate's own licence is in LICENSE. The program also contains the Go standard library and runtime
+(BSD 3-Clause, https://go.dev/LICENSE) and the modules below, each under its own licence. go.mod has
+their versions. This file is written by UPDATE=1 go test -run Notice ./cmd/collocate.
+`)
+	for _, path := range paths {
+		fmt.Fprintf(&b, "\n## %s\n", path)
+		found := false
+		for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING", "NOTICE", "NOTICE.txt", "PATENTS"} {
+			data, err := os.ReadFile(filepath.Join(modules[path], name))
+			if err != nil {
+				continue
+			}
+			found = true
+			b.WriteString("\n")
+			for line := range strings.Lines(strings.TrimSpace(string(data)) + "\n") {
+				b.WriteString(strings.TrimRight("    "+line, " \t\r\n") + "\n")
+			}
+		}
+		if !found {
+			t.Errorf("%s has no file with its licence", path)
+		}
+	}
+	return b.String()
+}
