@@ -2,6 +2,7 @@ package cooccur
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,7 @@ func newReader(f *sections.File) (*Reader, error) {
 	if r.entries, err = f.Section("entries"); err != nil { // verified row by row
 		return nil, err
 	}
-	err = errors.Join(
+	err = cmp.Or(
 		view(f, "rows", &r.rows),
 		view(f, "rowsums", &r.rowSums), view(f, "colsums", &r.colSums),
 		view(f, "words", &r.vocab.arena), view(f, "wordends", &r.vocab.ends), view(f, "counts", &r.vocab.counts),

@@ -450,3 +450,34 @@ func BenchmarkID(b *testing.B) {
 		})
 	}
 }
+
+// A dictionary that is truncated while it is open is an error where there can be one.
+func TestTruncatedWhileOpen(t *testing.T) {
+	var w Words
+	for i := range 5000 {
+		if err := w.Add(fmt.Appendf(nil, "word%05d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "d")
+	if err := BuildFile(context.Background(), &w, Options{Kind: Hash}, path); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Check(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Check(context.Background()); err == nil {
+		t.Error("Check finds nothing")
+	}
+	if err := Guarded(func() error { d.ID([]byte("word00077")); return nil }); err == nil {
+		t.Error("ID finds nothing")
+	}
+}

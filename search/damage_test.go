@@ -133,3 +133,58 @@ func TestDamageGivesNoWrongAnswer(t *testing.T) {
 	}
 	t.Logf("%d changes: %d errors, %d equal", changes, failed, equal)
 }
+
+// A file that is truncated while the index is searched gives errors, in a search, in a batch and in
+// teams, and never ends the program.
+func TestTruncatedWhileSearching(t *testing.T) {
+	good := damageIndex(t)
+	requests := func(yield func(search.Request) bool) {
+		for i := range 50 {
+			r := search.Request{Text: fmt.Sprintf("w%d w%d", i%9, i%31), K: 5}
+			if i%2 == 0 {
+				r.Parallel = &search.Parallel{Threads: 3}
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	for _, name := range []string{"postings", "skips", "documents", "text"} {
+		dir := filepath.Join(t.TempDir(), "ix")
+		if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := search.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Known good before: all pages are verified.
+		if _, err := s.Search(context.Background(), search.Request{Text: "w0 w1 w2", K: 5}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(dir, name), 0); err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for r := range requests {
+			if _, err := s.Search(context.Background(), r); err != nil {
+				failed++
+			}
+		}
+		for _, b := range []search.Batch{{Threads: 3}, {Threads: 3, Strategy: search.Mixed}, {Threads: 1}} {
+			for _, err := range s.SearchBatch(context.Background(), requests, b) {
+				if err != nil {
+					failed++
+				}
+			}
+		}
+		if _, err := s.Snippet(context.Background(), search.Request{Text: "w0"}, 3, 50); err != nil {
+			failed++
+		}
+		s.Explain(context.Background(), search.Request{Text: "w0 w40"}, 3)
+		if failed == 0 {
+			t.Errorf("%s: no error", name)
+		}
+		s.Close()
+	}
+}

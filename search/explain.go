@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/collocate/collocate/internal/mmap"
 )
 
 // Explanation says where a document's score comes from.
@@ -35,7 +37,8 @@ func (s *Searcher) Explain(ctx context.Context, r Request, doc uint32) (*Explana
 }
 
 // Explanations is Explain for several documents of one query, whose lists are opened once.
-func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
+func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (list []*Explanation, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed
 	}

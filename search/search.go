@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
@@ -61,7 +62,8 @@ func (s *Searcher) Close() error {
 func (s *Searcher) Index() *index.Reader { return s.e.Index }
 
 // Search answers a request.
-func (s *Searcher) Search(ctx context.Context, r Request) (*Result, error) {
+func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/text"
 )
@@ -36,7 +37,8 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 }
 
 // Snippets is Snippet for several documents of one query, whose words are looked up once.
-func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) ([]*Snippet, error) {
+func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size int) (list []*Snippet, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed
 	}

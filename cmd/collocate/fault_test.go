@@ -39,7 +39,7 @@ var writers = []struct {
 	{"search --run", "search {}/other --topics {}/topics.txt --run {}/out.run", "out.run"},
 	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
 	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
-	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --geojson {}/out.json", "out.json"},
+	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --planar --geojson {}/out.json", "out.json"},
 }
 
 // execute runs a command line in this process.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"unsafe"
 )
 
@@ -14,6 +15,9 @@ type FaultError struct{ Path string }
 func (e *FaultError) Error() string {
 	return fmt.Sprintf("%s: cannot be read any more: it was truncated since it was opened, or the disk failed", e.Path)
 }
+
+// Is makes it an I/O error for those who ask only that.
+func (e *FaultError) Is(target error) bool { return target == syscall.EIO }
 
 // fileAt is the file that is mapped at an address.
 func fileAt(address uintptr) (path string, ok bool) {

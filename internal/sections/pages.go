@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 )
 
@@ -27,6 +28,9 @@ func (e *DamageError) Error() string {
 	}
 	return fmt.Sprintf("%scorrupted: the checksum of bytes %d to %d is wrong", name, e.From, e.To-1)
 }
+
+// Is makes it an I/O error for those who ask only that.
+func (e *DamageError) Is(target error) bool { return target == syscall.EIO }
 
 // pageWriter makes the checksums of the pages of a file that is written.
 type pageWriter struct {

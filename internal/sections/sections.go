@@ -187,7 +187,7 @@ func tableCRC(parts ...[]byte) (crc uint32) {
 // File is an open container.
 type File struct {
 	Version uint32
-	// Path is what errors of Touch call the file.
+	// Path is what errors of Touch call the file, if they should.
 	Path   string
 	data   []byte
 	table  []entry
@@ -217,7 +217,7 @@ func Open(path, magic string, maxVersion uint32) (*File, error) {
 		m.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.mapped, f.Path = m, path
+	f.mapped = m
 	return f, nil
 }
 

@@ -3,6 +3,7 @@ package batch
 import (
 	"unsafe"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/simd"
@@ -44,6 +45,16 @@ func (c *crew[T]) lookUp(w *worker[T]) bool {
 		}
 	}
 	some := u.some[:u.n]
+	if err := mmap.Safely(func() error { c.find(some); return nil }); err != nil {
+		for j := range some {
+			some[j].err = err
+		}
+	}
+	return u.n > 0
+}
+
+// find looks up the words of requests, step by step for all of them.
+func (c *crew[T]) find(some []lookedUp) {
 	for j := range some {
 		l := &some[j]
 		l.err = l.wording.Read(&c.s.Lexicon, c.request(l.i))
@@ -57,7 +68,6 @@ func (c *crew[T]) lookUp(w *worker[T]) bool {
 			l.err = l.wording.LookUp(&c.s.Lexicon, c.request(l.i))
 		}
 	}
-	return u.n > 0
 }
 
 // request is the i-th request.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/simd"
@@ -202,7 +203,8 @@ func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
 }
 
 // answer answers a request whose words were looked up, and lets others help if they have nothing else to do.
-func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (*ask.Result, error) {
+func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (found *ask.Result, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	q, err := c.s.NewQuery(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 )
@@ -34,7 +35,8 @@ type worker[T any] struct {
 }
 
 // make makes something of a result, unless there is none.
-func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, _ error) {
+func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, failed error) {
+	defer mmap.Recover(mmap.Guard(), &failed)
 	if err != nil {
 		return made, err
 	}
@@ -61,7 +63,8 @@ func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request]
 }
 
 // answer answers a request as Search does.
-func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Result, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	if ask.WantsGPU(r.Parallel) {
 		return w.onGPU(ctx, r)
 	}

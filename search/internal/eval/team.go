@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
@@ -135,6 +136,12 @@ func (t *Team) Left() bool {
 
 // Help joins the team until the work is done.
 func (t *Team) Help() {
+	if err := mmap.Safely(func() error { t.help(); return nil }); err != nil {
+		t.fail(err)
+	}
+}
+
+func (t *Team) help() {
 	own, ok := 0, t.Left()
 	if ok && t.parts.shared {
 		own, ok = t.shares.join()
@@ -167,8 +174,16 @@ func (t *Team) sow() {
 	t.sown.Store(true)
 }
 
-// Work takes partitions, or pieces of its own share, and answers the query on them.
+// Work takes partitions, or pieces of its own share, and answers the query on them. A fault in the
+// index's maps fails the team and does not leave the others waiting.
 func (t *Team) Work(q *Query, own int) {
+	if err := mmap.Safely(func() error { t.work(q, own); return nil }); err != nil {
+		t.fail(err)
+		t.sown.Store(true)
+	}
+}
+
+func (t *Team) work(q *Query, own int) {
 	q.team = t
 	if q == t.main {
 		t.sow()
