@@ -1,6 +1,7 @@
 package dict
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -111,5 +112,27 @@ func TestTailsOfAnyAlphabet(t *testing.T) {
 		if w.equal(len(want)+tailsEvery, nil) {
 			t.Error("a tail from nowhere")
 		}
+	}
+}
+
+// Blocks that are computed are those of the table.
+func TestBlocksOnTheFly(t *testing.T) {
+	tables := rrrOnce()
+	for b := range 1 << blockBits {
+		k := bits.OnesCount(uint(b))
+		if got := computeBlock(k, tables.offset[b]); got != uint16(b) {
+			t.Fatalf("class %d, offset %d: %015b, want %015b", k, tables.offset[b], got, b)
+		}
+	}
+	w := generated(5000, 9)
+	for _, k := range []Kind{XBW, XBWPaper} {
+		d, ok := build(t, w, k).OnTheFly()
+		if !ok {
+			t.Fatalf("%v has no blocks", k)
+		}
+		check(t, w, d, nil)
+	}
+	if _, ok := build(t, w, Hash).OnTheFly(); ok {
+		t.Error("a hash table has blocks")
 	}
 }

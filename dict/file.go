@@ -247,6 +247,20 @@ func (d *File) Len() int { return d.meta.words }
 // Kind is the kind of the dictionary.
 func (d *File) Kind() Kind { return d.meta.kind }
 
+// OnTheFly is the same dictionary, which decodes blocks of bit vectors by computing them instead of
+// looking them up in a table: the papers name both ways and take the table. ok is false for kinds
+// without such blocks. Both are closed by closing the first.
+func (d *File) OnTheFly() (other *File, ok bool) {
+	x, ok := d.Dict.(*xbw)
+	if !ok || x.rrr == nil {
+		return nil, false
+	}
+	bits, trie, file := *x.rrr, *x, *d
+	bits.compute = true
+	trie.rrr, trie.down, file.Dict = &bits, &bits, &trie
+	return &file, true
+}
+
 // reader collects sections and keeps the first error.
 type reader struct {
 	file *sections.File

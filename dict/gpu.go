@@ -46,8 +46,10 @@ type onDevice struct {
 	args   []gpu.Arg // of the kernel, behind those of the words
 	shared int
 	blocks int // that stay on the device
-	bytes  int64
-	free   []func() error
+	// published is an xbw-paper: as published it has no cache.
+	published bool
+	bytes     int64
+	free      []func() error
 }
 
 func init() {
@@ -72,6 +74,7 @@ func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	default:
 		return nil, fmt.Errorf("a dictionary of kind %v has no form for a GPU: want stt, xbw, xbw-plain or xbw-paper", d.Kind())
 	}
+	o.published = d.Kind() == XBWPaper
 	if err == nil {
 		err = o.fill()
 	}
@@ -220,6 +223,9 @@ func halves(v []uint64) []uint32 {
 // LookUp is that of lookup.Dictionary.
 func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	buckets := 0
+	if o.published {
+		return o.lookUp(s, tmp, text, words, ids, 0)
+	}
 	if n := min(words.Len()/cacheWords, cacheBuckets); n >= lookUpTile {
 		buckets = 1 << (bits.Len(uint(n)) - 1)
 	}

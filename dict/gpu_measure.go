@@ -43,6 +43,30 @@ func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err erro
 	return m, err
 }
 
+// TimeBlocks measures look-ups without the cache with so many blocks on each multiprocessor: the
+// papers show the best of several. The kernels' threads in a block are fixed.
+func (g *GPU) TimeBlocks(ctx context.Context, t *Text, n int, blocks []int) (times []time.Duration, err error) {
+	g.mu.Lock()
+	own := g.on.blocks
+	g.mu.Unlock()
+	defer func() {
+		g.mu.Lock()
+		g.on.blocks = own
+		g.mu.Unlock()
+	}()
+	for _, b := range blocks {
+		g.mu.Lock()
+		g.on.blocks = max(1, b)
+		g.mu.Unlock()
+		m, err := g.Time(ctx, t, n)
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, m.Plain)
+	}
+	return times, nil
+}
+
 // best is the least of some times that work takes on the stream, by events.
 func (g *GPU) best(ctx context.Context, work func() error) (least time.Duration, err error) {
 	var events [2]*gpu.Event

@@ -27,6 +27,7 @@ type rrr struct {
 	offsets []uint64
 	per     int // superblocks of a vector
 	tables  *rrrTables
+	compute bool // blocks on the fly, without the papers' table
 }
 
 const (
@@ -136,7 +137,36 @@ func (r *rrr) block(class, at int) uint16 {
 		return 0
 	}
 	v := r.offsets[word]>>shift | r.offsets[word+1]<<1<<(63-shift)
-	return t.blocks[(t.first[class&15]+uint16(v&(1<<width-1)))&(1<<blockBits-1)]
+	offset := uint16(v & (1<<width - 1))
+	if r.compute {
+		return computeBlock(class&15, offset)
+	}
+	return t.blocks[(t.first[class&15]+offset)&(1<<blockBits-1)]
+}
+
+// binomials[n][k] is the number of ways to choose k of n.
+var binomials = func() (b [blockBits + 1][blockBits + 2]uint16) {
+	for n := range b {
+		b[n][0] = 1
+		for k := 1; k <= n; k++ {
+			b[n][k] = b[n-1][k-1] + b[n-1][k]
+		}
+	}
+	return b
+}()
+
+// computeBlock is the block of a class and an offset without a table, as Navarro and Providel
+// compute it: as blocks of a class ascend, the highest one is at the largest p for which the blocks
+// with all ones below p, of which there are p over k, are not more than the offset.
+func computeBlock(class int, offset uint16) (b uint16) {
+	for p := blockBits - 1; p >= 0 && class > 0; p-- {
+		if n := binomials[p][class]; offset >= n {
+			offset -= n
+			b |= 1 << p
+			class--
+		}
+	}
+	return b
 }
 
 func (r *rrr) rank(v, i int) (int, bool) {

@@ -15,6 +15,11 @@
 //	a      0.000 0.000    is    0.590 in the first
 //	rose   0.851 in the first   thorn 0.841 in the second
 //
+// The papers' Japanese predecessor of 2016 has another idf. Its equation survives in part, as
+// "log N ... 0.5 (k1+1) tf": most likely Robertson's ln((N-df+0.5)/(df+0.5)), which is negative for
+// words in more than half of the documents. Its measurements are the same, so it is not offered;
+// bm25's variant lucene7 is the one without negative weights.
+//
 // # Methods
 //
 // All give the same bits; they are the ways the papers compare.

@@ -95,6 +95,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if g.card, err = newCard(dev); err != nil {
 		return err
 	}
+	g.card.onePiece = o.OnePiece
 	if o.Profile {
 		g.card.watch = &stopwatch{dev: dev}
 	}

@@ -49,6 +49,8 @@ type card struct {
 	caller context.Context    // whose end is looked at between steps
 	pinned *pinnedResult      // for results; nil for the Go heap
 	watch  *stopwatch         // nil if nobody wants to know
+	// onePiece keeps a text in one piece.
+	onePiece bool
 	// overlaps says that copies run beside the steps.
 	overlaps bool
 

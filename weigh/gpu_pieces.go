@@ -124,6 +124,9 @@ type donePiece struct {
 
 func (t *gpuTask) tryPieces(ctx context.Context, m pieceMethod, text []arrival) (out *gpuPairs, err error) {
 	p := &pieces{gpuTask: t, method: m, list: t.in.plan()}
+	if t.onePiece {
+		p.list = []gpuPiece{{to: t.in.gpuSize}}
+	}
 	if p.numbers, err = m.start(); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,8 @@ func TestGPUPieces(t *testing.T) {
 			if n := len(corpus.in.plan()); n < c.pieces || n > len(shares) {
 				t.Errorf("%d pieces, want %d or more", n, c.pieces)
 			}
-			for _, o := range []Options{{}, {Method: Dictionary}, {Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)}, {Method: Primitives}} {
+			for _, o := range []Options{{}, {Method: Dictionary}, {Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)},
+				{Method: Dictionary, Dict: dictionary(t, dict.XBWPaper, known...), OnePiece: true}, {OnePiece: true}, {Method: Primitives}} {
 				w, err := NewWeigher(corpus, o)
 				if err != nil {
 					t.Fatal(err)

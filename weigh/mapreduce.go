@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/text"
@@ -36,6 +37,14 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	for i := range mappers {
 		mappers[i].lists = map[string]*[]uint64{}
 	}
+	clock := time.Now()
+	var steps []Step
+	step := func(name string) {
+		if j.Profile {
+			steps = append(steps, Step{Name: name, Time: time.Since(clock)})
+			clock = time.Now()
+		}
+	}
 	err := j.each(ctx, func(worker int, b *text.Batch) error { return mappers[worker].mapBatch(j, b) })
 	if err != nil {
 		return nil, err
@@ -56,6 +65,7 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 		return nil, err
 	}
 
+	step("map")
 	// Shuffle: each reduce worker gets the words of one share of the hash values,
 	// and joins what the mappers have for them. Then it reduces word by word.
 	out := make([][]reduced, j.Threads)
@@ -82,7 +92,10 @@ func weighMapReduce(ctx context.Context, j *job) (*Weights, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Weights{docs: docs, scorer: scorer, source: mergeReduced(out)}, nil
+	step("reduce")
+	merged := mergeReduced(out)
+	step("merge")
+	return &Weights{docs: docs, scorer: scorer, source: merged, steps: steps}, nil
 }
 
 // mapBatch emits (word, document) for every word of every document.

@@ -73,8 +73,11 @@ type Options struct {
 	// is one too if there is one and the corpus is large; all others are CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
-	// Profile asks for the times of the steps on a GPU: see Weights.Steps.
+	// Profile asks for the times of the steps on a GPU, or of MapReduce on cores: see Weights.Steps.
 	Profile bool
+	// OnePiece lets a GPU weigh a text as a whole, copies before and after, as the papers do, not in
+	// pieces of which one is copied while another is at work.
+	OnePiece bool
 
 	gpuAuto bool // a GPU if there is one; auto's choice
 }
@@ -199,7 +202,7 @@ func (w *Weights) Method() Method { return w.method }
 // Engine says what computed them: a GPU, or CPU cores.
 func (w *Weights) Engine() engine.Kind { return w.engine }
 
-// Steps are the steps on a GPU, if Options.Profile asked for their times.
+// Steps are the steps on a GPU, or of MapReduce on cores, if Options.Profile asked for their times.
 func (w *Weights) Steps() []Step { return w.steps }
 
 // Docs is the number of documents, Tokens that of their words, TextBytes that of

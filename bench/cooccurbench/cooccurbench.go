@@ -5,17 +5,23 @@
 // text of the same numbers.
 //
 // A time is that of the whole job, from text in the page cache to the vocabulary
-// and all rows of the matrix in the host's memory. Nothing is written to disk. The
-// device is open before, and its buffers are made, as they are for the second job
-// of a program.
+// and all rows of the matrix in the host's memory. Nothing is written to disk, which is
+// the paper's row "Vocabulário + Matriz"; with Options.Write the same job is measured once more
+// with vocabulary and matrix in files, its row "Total (+I/O)". The device is open before, and its
+// buffers are made, as they are for the second job of a program. GloVe's programs vocab_count and
+// cooccur, if they are to be found, run as processes of their own; their output goes nowhere or to
+// files.
 package cooccurbench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -23,6 +29,7 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -32,7 +39,9 @@ type Options struct {
 	Sample    int64 // words for the sequential engine, whose time is scaled; 0: all
 	Windows   []int // words on each side
 	Engines   []Engine
-	Rounds    int    // how often the faster engines run; the best counts
+	Rounds    int  // how often each engine runs; the paper's 10
+	Write     bool // measure with files, too
+	Tables    cooccur.PaperTables
 	Dir       string // where the corpus is made
 	Threads   int
 	Memory    int64
@@ -50,7 +59,26 @@ const (
 	Multicore  Engine = "multicore"
 	GPU        Engine = "gpu"
 	Paper      Engine = "gpu (paper)"
+	PaperCores Engine = "multicore (paper)" // Algorithm 3
+	GloVe      Engine = "glove"             // Stanford's programs
 )
+
+// Items are the tables of the paper that Page makes.
+func Items() []string { return []string{"Table 1"} }
+
+// Quick are options for a few seconds on two cores.
+func Quick() Options {
+	return Options{Tokens: 1_000_000, Windows: []int{2}, Engines: []Engine{Multicore, PaperCores, Sequential}, Rounds: 2, Write: true,
+		Weighting: cooccur.Count, Memory: 2e9}
+}
+
+// FindGloVe tells where GloVe's two programs are. Ours has a verb named cooccur, but no program.
+func FindGloVe() (vocabCount, cooccurProgram string, err error) {
+	if vocabCount, err = exec.LookPath("vocab_count"); err == nil {
+		cooccurProgram, err = exec.LookPath("cooccur")
+	}
+	return vocabCount, cooccurProgram, err
+}
 
 // Row is one measurement.
 type Row struct {
@@ -63,7 +91,13 @@ type Row struct {
 	Crossed  int64   `json:"crossed,omitempty"` // bytes of text and of rows that crossed the link to the GPU
 	Seconds  float64 `json:"seconds"`           // the best round
 	First    float64 `json:"first_seconds"`     // the first one
-	Scaled   bool    `json:"scaled,omitempty"`  // measured on a sample, whose size Tokens is; Seconds is for all
+	Mean     float64 `json:"mean_seconds"`
+	SD       float64 `json:"sd_seconds"` // standard deviation, 0 for a single round
+	Rounds   int     `json:"rounds"`
+	Written  float64 `json:"written_mean_seconds,omitempty"` // the mean with files
+	WriteSD  float64 `json:"written_sd_seconds,omitempty"`
+	Streams  int     `json:"streams,omitempty"`
+	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample, whose size Tokens is; Seconds is for all
 	Stages   []Stage `json:"stages,omitempty"`
 }
 
@@ -82,6 +116,11 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		}
 		defer func() { err = errors.Join(err, g.Close()) }()
 	}
+	if slices.Contains(o.Engines, GloVe) {
+		if _, _, err := FindGloVe(); err != nil {
+			return nil, fmt.Errorf("GloVe's programs vocab_count and cooccur must be on the PATH: %w", err)
+		}
+	}
 	dir, err := os.MkdirTemp(o.Dir, "collocate-bench-*")
 	if err != nil {
 		return nil, err
@@ -94,8 +133,8 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	}
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
-			m := measurement{Options: o, g: g, path: whole, row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
-			if e == Sequential && o.Sample > 0 && o.Sample < o.Tokens {
+			m := measurement{Options: o, g: g, dir: dir, path: whole, row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
+			if (e == Sequential || e == GloVe) && o.Sample > 0 && o.Sample < o.Tokens {
 				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
 				if m.row.Bytes, err = Generate(ctx, m.path, o.Sample, o.Threads); err != nil {
@@ -138,47 +177,99 @@ func Generate(ctx context.Context, path string, tokens int64, threads int) (int6
 type measurement struct {
 	Options
 	g    *cooccur.GPU
+	dir  string
 	path string
 	row  Row
 }
 
 func (m *measurement) measure(ctx context.Context) error {
 	rounds := max(m.Rounds, 1)
-	if m.row.Engine == Sequential || m.row.Engine == Multicore {
-		rounds = 1
+	scale := 1.0
+	if m.row.Scaled {
+		scale = float64(m.Tokens) / float64(m.row.Tokens)
 	}
-	for i := range rounds {
-		start := time.Now()
-		if err := m.once(ctx, false); err != nil {
+	all, err := m.rounds(ctx, rounds, false)
+	if err != nil {
+		return err
+	}
+	m.row.Rounds, m.row.First, m.row.Seconds = rounds, all[0], scale*slices.Min(all)
+	m.row.Mean, m.row.SD = meanAndSD(all, scale)
+	if m.Write {
+		if all, err = m.rounds(ctx, rounds, true); err != nil {
 			return err
 		}
-		seconds := time.Since(start).Seconds()
-		if i == 0 {
-			m.row.First, m.row.Seconds = seconds, seconds
-		}
-		m.row.Seconds = min(m.row.Seconds, seconds)
+		m.row.Written, m.row.WriteSD = meanAndSD(all, scale)
 	}
-	if m.row.Scaled {
-		m.row.Seconds *= float64(m.Tokens) / float64(m.row.Tokens)
+	switch m.row.Engine {
+	case Paper:
+		m.row.Streams = cmp.Or(m.Tables.Streams, 2)
+	case GPU:
+		m.row.Streams = 2 // that copy
 	}
 	if m.Stages && m.g != nil && (m.row.Engine == GPU || m.row.Engine == Paper) {
-		return m.once(ctx, true)
+		return m.once(ctx, true, false)
 	}
 	return nil
 }
 
+func (m *measurement) rounds(ctx context.Context, n int, write bool) (all []float64, err error) {
+	for range n {
+		start := time.Now()
+		if err := m.once(ctx, false, write); err != nil {
+			return nil, err
+		}
+		all = append(all, time.Since(start).Seconds())
+	}
+	return all, nil
+}
+
+// meanAndSD are the mean and the standard deviation of a sample, times a scale.
+func meanAndSD(all []float64, scale float64) (mean, sd float64) {
+	for _, x := range all {
+		mean += x / float64(len(all))
+	}
+	for _, x := range all {
+		sd += (x - mean) * (x - mean)
+	}
+	if len(all) > 1 {
+		sd = math.Sqrt(sd / float64(len(all)-1))
+	}
+	return scale * mean, scale * sd
+}
+
 // once makes the vocabulary and the matrix.
-func (m *measurement) once(ctx context.Context, stages bool) error {
+func (m *measurement) once(ctx context.Context, stages, write bool) error {
+	if m.row.Engine == GloVe {
+		return m.glove(ctx, write)
+	}
 	corpus := &text.Corpus{Paths: []string{m.path}, Options: text.Options{Format: text.Lines, Threads: m.Threads}}
 	vopt := cooccur.VocabularyOptions{Threads: m.Threads, Memory: m.Memory}
 	opt := cooccur.Options{Window: m.row.Window, Weighting: m.Weighting, Threads: m.Threads, Memory: m.Memory, GPU: m.GPU}
 	begin := func(*cooccur.Vocabulary) (cooccur.Sink, error) { return discard{}, nil }
+	var file *cooccur.File
+	if write {
+		begin = func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+			err = atomicfile.WriteFile(filepath.Join(m.dir, "vocab.txt"), func(f *atomicfile.File) error { _, err := v.WriteTo(f); return err })
+			if err == nil {
+				file, err = cooccur.Create(filepath.Join(m.dir, "cooccurrence.bin"), cooccur.GloVe, v, opt)
+			}
+			return file, err
+		}
+		defer func() {
+			if file != nil {
+				file.Abort()
+			}
+		}()
+	}
 	var vs cooccur.VocabularyStats
 	var stats cooccur.Stats
 	var err error
 	switch m.row.Engine {
-	case Sequential, Multicore:
+	case Sequential, Multicore, PaperCores:
 		opt.Engine = engine.Multicore
+		if m.row.Engine == PaperCores {
+			opt.Method = cooccur.Paper
+		}
 		if m.row.Engine == Sequential {
 			opt.Engine = engine.Sequential
 		}
@@ -196,11 +287,14 @@ func (m *measurement) once(ctx context.Context, stages bool) error {
 			defer m.g.Trace(nil)
 		}
 		if m.row.Engine == Paper {
-			opt.Method = cooccur.Paper
+			opt.Method, opt.Tables = cooccur.Paper, m.Tables
 		}
 		vs, stats, err = m.g.Make(ctx, corpus, vopt, opt, begin)
 	}
 	m.row.Distinct, m.row.Entries = vs.Distinct, stats.Entries
+	if err == nil && file != nil {
+		err = file.Commit()
+	}
 	return err
 }
 

@@ -103,7 +103,7 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 		return nil, err
 	}
 	frequent, uniform := weighbench.DrawText(w, lookups, 1, true), weighbench.DrawText(w, lookups, 1, false)
-	for _, k := range []dict.Kind{dict.XBW, dict.XBWPlain} {
+	for _, k := range []dict.Kind{dict.XBW, dict.XBWPlain, dict.XBWPaper, dict.STT} {
 		more, err := timeLookUps(ctx, dev, w, k, frequent, uniform)
 		out = append(out, more...)
 		if err != nil {
@@ -131,7 +131,11 @@ func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kin
 			return out, err
 		}
 		what := fmt.Sprintf("dict: %d M %s words in %v of %d M", n/1e6, []string{"frequent", "uniform"}[i], k, w.Len()/1e6)
+		what += fmt.Sprintf(" (%d MB)", g.Bytes()/1e6)
 		out = append(out, check.Bench{Name: what + ", no cache", Items: n, Seconds: l.Plain.Seconds()})
+		if k == dict.XBWPaper {
+			continue // as published it has none
+		}
 		b := check.Bench{Name: what, Items: n, Seconds: l.Cached.Seconds()}
 		if text == frequent && k == dict.XBW {
 			b = wanted(what, n, l.Cached.Seconds(), 0, 0.015, "15 ms")

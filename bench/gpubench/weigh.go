@@ -1,12 +1,14 @@
 package gpubench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,6 +174,18 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
+		published, err := publishedPPD(ctx, dev, corpus, words, min(rounds, 3))
+		if err != nil {
+			return err
+		}
+		mrm, _, err := weighbench.OnGPU(ctx, corpus, weigh.Options{Method: weigh.MapReduce}, 1, nil)
+		if err != nil {
+			return err
+		}
+		mrp, err := weighbench.OnCPU(ctx, path, weigh.Options{Analyzer: an, Engine: engine.Multicore, Method: weigh.MapReduce, Threads: threads, Memory: 32e9}, 1)
+		if err != nil {
+			return err
+		}
 		auto, err := weighbench.OnCPU(ctx, path, weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: threads, Memory: 32e9}, min(rounds, 3))
 		if err != nil {
 			return err
@@ -181,6 +195,11 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 			wanted("weigh 500 MB: ours", items, ours.Best, ours.Median, 0.060, "60 ms"),
 			wanted("weigh 500 MB: dictionary (PPD)", items, ppd.Best, ppd.Median, 0.120, "120 ms"),
 			check.Bench{Name: "weigh 500 MB: primitives (PP)", Items: items, Seconds: pp.Best, Median: pp.Median},
+			check.Bench{Name: "weigh 500 MB: PPD as published, but for the sort", Items: items, Seconds: published.Best, Median: published.Median},
+			check.Bench{Name: "weigh 500 MB: MapReduce on the GPU (MRM)", Items: items, Seconds: mrm.Best, Median: mrm.Median},
+			check.Bench{Name: fmt.Sprintf("weigh 500 MB: MapReduce on %d threads (MRP)", threads), Items: items, Seconds: mrp.Best, Median: mrp.Median},
+			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against MRP: %.1fx (paper 5.0 to 5.1)", mrp.Best/published.Best), Items: items, Seconds: published.Best},
+			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against PP: %.1fx (paper 3.8 to 4.5)", pp.Best/published.Best), Items: items, Seconds: published.Best},
 			atLeast("weigh: PPD against PP", ppd.Best, pp.Best, 3),
 			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx", onDevice(ppSteps)/onDevice(ppdSteps)), Items: items, Seconds: onDevice(ppdSteps)},
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: CPU auto, %d threads, which make the weights as they are read", threads), Items: items, Seconds: auto.Best, Median: auto.Median},
@@ -201,6 +220,26 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		return nil
 	})
 	return out, err
+}
+
+// publishedPPD is PPD with the papers' dictionary, which is copied with the text, and in one piece.
+func publishedPPD(ctx context.Context, dev *gpu.Device, corpus *weigh.PinnedCorpus, words *dict.File, rounds int) (t weighbench.Time, err error) {
+	list := &dict.Words{}
+	sorted := make([][]byte, words.Len())
+	for id := range sorted {
+		sorted[id] = words.Word(nil, uint32(id))
+	}
+	slices.SortFunc(sorted, bytes.Compare)
+	for _, w := range sorted {
+		if err := list.Add(w); err != nil {
+			return t, err
+		}
+	}
+	d, err := built(ctx, list, dict.XBWPaper)
+	if err != nil {
+		return t, err
+	}
+	return weighbench.Published(ctx, dev, corpus, d, rounds)
 }
 
 // onDevice is the time of all steps but the copies.

@@ -4,12 +4,16 @@
 package weighbench
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sort"
 
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/dict"
@@ -26,6 +30,47 @@ func TextFile(ctx context.Context, dir string, size int64, threads int) (path st
 	}
 	err = datagen.Text(ctx, f, datagen.TextOptions{Bytes: size, Seed: 1, Threads: threads})
 	return path, errors.Join(err, f.Close())
+}
+
+// text makes the text of one size.
+func (o *Options) text(ctx context.Context, dir string, size int64) (string, error) {
+	if o.Frequencies != nil {
+		return o.Frequencies.textFile(ctx, dir, size)
+	}
+	return TextFile(ctx, dir, size, o.Threads)
+}
+
+// textFile writes a text of so many bytes whose words have these frequencies, in documents of the
+// papers' lengths.
+func (r *Ranked) textFile(ctx context.Context, dir string, size int64) (path string, err error) {
+	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.New(rand.NewPCG(uint64(size), 1))
+	sums, total := make([]float64, r.Len()), 0.0
+	for i := range sums {
+		total += r.weight(i)
+		sums[i] = total
+	}
+	for n := int64(0); n < size && err == nil; err = ctx.Err() {
+		length := max(1, int(math.Exp(6+1.1*rng.NormFloat64())))
+		for i := range length {
+			word := r.words[min(sort.SearchFloat64s(sums, rng.Float64()*total), r.Len()-1)]
+			if n += int64(len(word)) + 1; n >= size {
+				break
+			}
+			if i > 0 {
+				w.WriteByte(' ')
+			}
+			w.WriteString(word)
+		}
+		w.WriteString("\n\n")
+		n++
+	}
+	return path, errors.Join(err, w.Flush(), f.Close())
 }
 
 // Corpus is the documents of such a file.

@@ -14,33 +14,46 @@ import (
 
 // DictOptions say which dictionaries to measure on a device.
 type DictOptions struct {
-	Words   *dict.Words
+	Words   *dict.Words // of which nothing more is known: short ones count as frequent
+	Ranked  *Ranked     // instead of Words: a vocabulary by frequency
 	Kinds   []dict.Kind
 	Lookups int // in the longest text
 	Memory  int64
 	Log     func(format string, args ...any)
 }
 
+// DictItems are the tables and figures of the 2017 paper that RunDict makes.
+func DictItems() []string {
+	return []string{"Table 3", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Figure 12"}
+}
+
 // RunDict is the papers' figures 8 to 12 on a device: memory, time by length of
 // the text, time by size of the vocabulary, for words by frequency and for all equally
 // often.
 func RunDict(ctx context.Context, dev *gpu.Device, o DictOptions) (*report.Report, error) {
-	if o.Words.Len() == 0 || o.Lookups < 1 || len(o.Kinds) == 0 {
+	if o.Ranked == nil && o.Words != nil {
+		o.Ranked = shortFirst(o.Words)
+	}
+	if o.Ranked == nil || o.Ranked.Len() == 0 || o.Lookups < 1 || len(o.Kinds) == 0 {
 		return nil, errors.New("nothing to measure")
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
 	b := dictBench{DictOptions: o, dev: dev, series: make([]dictSeries, len(o.Kinds))}
-	sizes := steps(o.Words.Len(), 100, 4)
+	sizes := steps(o.Ranked.Len(), 100, 4)
 	for i, n := range sizes {
-		w, err := sample(o.Words, n)
+		w, err := o.Ranked.Top(n)
 		if err != nil {
 			return nil, err
 		}
-		frequent, uniform := DrawText(w, o.Lookups, 1, true), DrawText(w, o.Lookups, 1, false)
+		frequent, uniform := o.Ranked.Draw(n, o.Lookups, 1, true), o.Ranked.Draw(n, o.Lookups, 1, false)
+		b.lengthsOf(n, frequent, uniform)
+		// Figure 9 is of 100,000 and 10 million words: the largest size and a hundredth of it.
+		byLength := i == len(sizes)-1 || i == max(0, len(sizes)-3)
+		texts := []*dict.Text{frequent, uniform, ByWordLength(frequent), ByWordLength(uniform)}
 		for ki, k := range o.Kinds {
-			if err := b.kind(ctx, w, k, frequent, uniform, &b.series[ki], i == 0 || i == len(sizes)-1); err != nil {
+			if err := b.kind(ctx, w, k, texts, &b.series[ki], byLength, i == len(sizes)-1); err != nil {
 				return nil, err
 			}
 		}
@@ -55,10 +68,12 @@ type dictBench struct {
 	series  []dictSeries // by kind
 	lengths []report.Series
 	lines   [][]string
+	words   [][]string // Table 3
+	blocks  [][]string
 }
 
 // kind measures a kind of dictionary of some words.
-func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, frequent, uniform *dict.Text, s *dictSeries, byLength bool) (err error) {
+func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, texts []*dict.Text, s *dictSeries, byLength, last bool) (err error) {
 	d, err := b.build(ctx, w, k, s)
 	if err != nil || d == nil {
 		return err
@@ -68,10 +83,52 @@ func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, freque
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	if err := b.bySize(ctx, g, k, w.Len(), frequent, uniform, s); err != nil || !byLength {
+	if err := b.bySize(ctx, g, k, w.Len(), texts, s); err != nil {
 		return err
 	}
-	return b.byLength(ctx, g, k, w.Len(), frequent)
+	if last {
+		if err := b.byBlocks(ctx, g, k, w.Len(), texts[0]); err != nil {
+			return err
+		}
+	}
+	if !byLength {
+		return nil
+	}
+	return b.byLength(ctx, g, k, w.Len(), texts[0])
+}
+
+// blocksEach are numbers of blocks on a multiprocessor, as far as the papers' search for the best
+// number of threads and blocks can be repeated: our kernels' blocks have 512 threads.
+var blocksEach = []int{1, 2, 4, 8, 16}
+
+func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n int, text *dict.Text) error {
+	times, err := g.TimeBlocks(ctx, text, b.Lookups, blocksEach)
+	row := []string{k.String(), strconv.Itoa(n)}
+	for _, t := range times {
+		row = append(row, ms(t))
+	}
+	b.blocks = append(b.blocks, row)
+	return err
+}
+
+// papersLengths are the means and variances of the papers' Table 3, by frequency and equally often;
+// the sizes of its vocabularies do not survive.
+var papersLengths = [4][4]string{
+	{"4.55", "6.34", "6.66", "6.42"}, {"4.78", "6.91", "7.12", "7.04"}, {"4.84", "7.09", "7.84", "8.32"}, {"4.86", "7.24", "9.44", "17.2"},
+}
+
+// lengthsOf adds a line of Table 3.
+func (b *dictBench) lengthsOf(n int, frequent, uniform *dict.Text) {
+	row := []string{strconv.Itoa(n)}
+	paper := []string{"", "", "", ""}
+	if i := len(b.words); i < len(papersLengths) {
+		paper = papersLengths[i][:]
+	}
+	for i, t := range []*dict.Text{frequent, uniform} {
+		mean, variance := Lengths(t)
+		row = append(row, fmt.Sprintf("%.2f", mean), paper[2*i], fmt.Sprintf("%.2f", variance), paper[2*i+1])
+	}
+	b.words = append(b.words, row)
 }
 
 // build makes a dictionary, but no table of next nodes that does not fit: of that only the size is noted.
@@ -83,7 +140,7 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 		}
 		if need > b.Memory {
 			s.memory.add(float64(w.Len()), float64(need)/1e6)
-			s.rows = append(s.rows, []string{k.String(), strconv.Itoa(w.Len()), inMB(need), "more than --memory", "", "", "", "", "", "", "", ""})
+			s.rows = append(s.rows, []string{k.String(), strconv.Itoa(w.Len()), inMB(need), "more than --memory", "", "", "", "", "", "", "", "", "", ""})
 			return nil, nil
 		}
 	}
@@ -91,8 +148,9 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 }
 
 // bySize measures words by frequency and all equally often.
-func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, frequent, uniform *dict.Text, s *dictSeries) error {
+func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, texts []*dict.Text, s *dictSeries) error {
 	row := []string{k.String(), strconv.Itoa(n)}
+	frequent, uniform := texts[0], texts[1]
 	for _, c := range []struct {
 		text *dict.Text
 		name string
@@ -111,6 +169,13 @@ func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int,
 		row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
 		c.time.add(float64(n), ns(l.Plain))
 		b.Log("%v of %d words, %s: %.3f ms, with cache %.3f ms", k, n, c.name, inMS(l.Plain), inMS(l.Cached))
+	}
+	for _, t := range texts[2:] {
+		l, err := g.Time(ctx, t, b.Lookups)
+		if err != nil {
+			return err
+		}
+		row = append(row, ms(l.Plain))
 	}
 	s.rows = append(s.rows, row)
 	return nil
@@ -139,7 +204,7 @@ func (b *dictBench) report() *report.Report {
 	uniform := report.Plot{Name: "uniform", Title: "Words equally often", X: memory.X, Y: "nanoseconds a character", LogX: true}
 	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words", Y: "milliseconds", Series: b.lengths}
 	byWords := report.Table{Name: "by-vocabulary", Title: fmt.Sprintf("Look-ups of %d words, by words in the vocabulary", b.Lookups),
-		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms", "ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char", "with cache ns/char"}}
+		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms", "ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char", "with cache ns/char", "frequent by length ms", "uniform by length ms"}}
 	byLength := report.Table{Name: "by-length", Title: "Look-ups of frequent words, by length of the text", Header: []string{"kind", "vocabulary", "words", "ms", "with cache ms"}, Rows: b.lines}
 	for ki, k := range b.Kinds {
 		s := &b.series[ki]
@@ -156,7 +221,16 @@ func (b *dictBench) report() *report.Report {
 		Intro: fmt.Sprintf("Look-ups of words in device memory on %s, driver %s; best of 4. With cache: one word in 32 is looked up first to fill it, which is in the time.", i.Name, i.Driver)}
 	r.Add(report.Section{Title: "Memory", Text: "Figures 8 and 10: what the dictionary takes, and all of it with the text.", Tables: []report.Table{byWords}, Plots: []report.Plot{memory, total}})
 	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.", Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
-	r.Add(report.Section{Title: "Time by size of the vocabulary", Text: "Figures 11 and 12, without the cache.", Plots: []report.Plot{frequent, uniform}})
+	r.Add(report.Section{Title: "Time by size of the vocabulary", Plots: []report.Plot{frequent, uniform},
+		Text: "Figures 11 and 12, without the cache. In the columns by length of the table above, words are rearranged by their lengths before, which is not in the time: what the paper leaves to later."})
+	words := report.Table{Name: "lengths", Title: "Length of words in a text", Rows: b.words,
+		Header: []string{"words", "mean by frequency", "paper", "variance", "paper", "mean equally often", "paper", "variance", "paper"}}
+	blocks := report.Table{Name: "blocks", Title: "Milliseconds for frequent words, by blocks on a multiprocessor", Rows: b.blocks, Header: []string{"kind", "vocabulary"}}
+	for _, n := range blocksEach {
+		blocks.Header = append(blocks.Header, strconv.Itoa(n))
+	}
+	r.Add(report.Section{Title: "Texts and blocks", Tables: []report.Table{words, blocks},
+		Text: "Table 3, whose sizes of vocabularies do not survive: its four columns stand in order beside ours. The papers show the best of several numbers of threads and blocks; our kernels have 512 threads in a block, and as many blocks as run at a time."})
 	return r
 }
 
@@ -187,15 +261,4 @@ func steps(n, least, most int) (list []int) {
 		list = append([]int{n}, list...)
 	}
 	return list
-}
-
-// sample takes n words, evenly.
-func sample(w *dict.Words, n int) (*dict.Words, error) {
-	out := &dict.Words{}
-	for i := range n {
-		if err := out.Add(w.At(i * w.Len() / n)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

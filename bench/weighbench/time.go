@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -24,20 +26,71 @@ type Counts struct{ Words, Docs, Pairs, Terms int }
 // OnCPU weighs a file on CPU cores and reads all weights, several times: the cores make
 // them as they are read. The file is in the cache of the operating system.
 func OnCPU(ctx context.Context, path string, o weigh.Options, rounds int) (Time, error) {
+	t, _, err := onCPU(ctx, path, o, rounds)
+	return t, err
+}
+
+// onCPU also returns the best times of the steps, if options ask for a profile.
+func onCPU(ctx context.Context, path string, o weigh.Options, rounds int) (t Time, steps []weigh.Step, err error) {
 	var all []float64
 	for range rounds {
 		start := time.Now()
 		w, err := weigh.Weigh(ctx, Corpus(path), o)
 		if err != nil {
-			return Time{}, err
+			return Time{}, nil, err
 		}
 		err = readAll(ctx, w, o.Threads)
 		all = append(all, time.Since(start).Seconds())
+		steps = bestSteps(steps, w.Steps())
 		if err := errors.Join(err, w.Close()); err != nil {
-			return Time{}, err
+			return Time{}, nil, err
 		}
 	}
-	return timeOf(all), nil
+	return timeOf(all), steps, nil
+}
+
+// Published measures PPD as it was published, but for the sort: in one piece, with a dictionary that
+// is copied to the device each time.
+func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *dict.File, rounds int) (Time, error) {
+	t, _, err := OnGPU(ctx, c, weigh.Options{Method: weigh.Dictionary, Dict: d, OnePiece: true}, rounds, nil)
+	if err != nil {
+		return t, err
+	}
+	t, _, err = withCopy(ctx, dev, d, t, nil)
+	return t, err
+}
+
+// withCopy adds what it takes to copy a dictionary to the device from pinned memory.
+func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps []weigh.Step) (Time, []weigh.Step, error) {
+	took, err := copyTime(ctx, dev, int(d.Stats().Bytes))
+	s := took.Seconds()
+	return Time{t.Best + s, t.Median + s}, append([]weigh.Step{{Name: "copy dictionary up", Time: took}}, steps...), err
+}
+
+// copyTime is the least time that a copy of so many bytes to the device takes.
+func copyTime(ctx context.Context, dev *gpu.Device, size int) (best time.Duration, err error) {
+	s, err := dev.NewStream()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Free()) }()
+	from, err1 := gpu.AllocPinned[uint8](dev, max(1, size))
+	defer func() { err = errors.Join(err, from.Free()) }()
+	to, err2 := gpu.Alloc[uint8](dev, max(1, size))
+	defer func() { err = errors.Join(err, to.Free()) }()
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, err
+	}
+	for i := range 4 {
+		start := time.Now()
+		if err := errors.Join(to.CopyIn(s, from), s.Sync(ctx)); err != nil {
+			return 0, err
+		}
+		if took := time.Since(start); i == 0 || took < best {
+			best = took
+		}
+	}
+	return best, nil
 }
 
 // readAll reads all weights by so many threads.

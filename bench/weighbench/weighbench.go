@@ -24,7 +24,18 @@ type Options struct {
 	Device  *gpu.Device // nil: only what runs on CPU cores
 	Memory  int64       // of the host
 	Slow    bool        // MapReduce too, on the CPU and on the GPU
-	Log     func(format string, args ...any)
+	// Frequencies are those of real words, from which texts are drawn; nil: the papers' law.
+	Frequencies *Ranked
+	Log         func(format string, args ...any)
+}
+
+// Items are the tables and figures of the 2017 paper that Run makes; those of its predecessor are
+// the same under other numbers.
+func Items() []string { return []string{"Table 2", "Figure 5", "Figure 6", "Figure 7"} }
+
+// Quick are options for some seconds on two cores.
+func Quick() Options {
+	return Options{Sizes: []int64{2e6, 4e6}, Rounds: 2, Slow: true, Memory: 2e9}
 }
 
 // method is a line of the figures.
@@ -33,6 +44,8 @@ type method struct {
 	o    weigh.Options
 	gpu  bool
 	slow bool
+	// published takes the papers' dictionary, which is copied to the device each time.
+	published bool
 }
 
 // The papers' methods and ours, under the papers' names.
@@ -43,13 +56,14 @@ var methods = []method{
 	{name: "ours", gpu: true}, // which makes PPD's dictionary too
 	{name: "PP", o: weigh.Options{Method: weigh.Primitives}, gpu: true},
 	{name: "PPD", o: weigh.Options{Method: weigh.Dictionary}, gpu: true},
+	{name: "PPD published", o: weigh.Options{Method: weigh.Dictionary, OnePiece: true}, gpu: true, published: true},
 }
 
 // measured is what one method took for all sizes.
 type measured struct {
 	method
 	times []Time
-	steps []weigh.Step // of the largest size
+	steps [][]weigh.Step // by size
 }
 
 // Run measures all methods.
@@ -89,7 +103,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 
 // measure measures all methods on a text of one size.
 func (o *Options) measure(ctx context.Context, dir string, size int64, list []*measured) (c Counts, err error) {
-	path, err := TextFile(ctx, dir, size, o.Threads)
+	path, err := o.text(ctx, dir, size)
 	if err != nil {
 		return c, err
 	}
@@ -105,57 +119,64 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()
 	}
-	var words *dict.File
+	var words, published *dict.File
 	for _, m := range list {
 		run := m.o
 		run.Analyzer, run.Threads, run.Memory = an, o.Threads, o.Memory
 		var t Time
+		var steps []weigh.Step
 		if m.gpu {
 			run.Profile = true
 			if run.Method == weigh.Dictionary {
-				run.Dict = words
+				if run.Dict = words; m.published {
+					run.Dict = published
+				}
 			}
-			t, m.steps, err = OnGPU(ctx, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
+			t, steps, err = OnGPU(ctx, corpus, run, o.Rounds, func(w *weigh.Weigher) (err error) {
 				if m.o.Method == weigh.Auto {
-					c, words, err = o.count(ctx, w.Weights())
+					c, words, published, err = o.count(ctx, w.Weights())
 				}
 				return err
 			})
+			if err == nil && m.published {
+				t, steps, err = withCopy(ctx, o.Device, published, t, steps)
+			}
 		} else {
 			run.Engine = engine.Multicore
-			t, err = OnCPU(ctx, path, run, o.Rounds)
+			run.Profile = run.Method == weigh.MapReduce
+			t, steps, err = onCPU(ctx, path, run, o.Rounds)
 		}
 		if err != nil {
 			return c, fmt.Errorf("%s: %w", m.name, err)
 		}
 		o.Log("%d MB, %s: %.4g s", size/1e6, m.name, t.Best)
-		m.times = append(m.times, t)
+		m.times, m.steps = append(m.times, t), append(m.steps, steps)
 	}
 	if o.Device == nil {
 		w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
 		if err != nil {
 			return c, err
 		}
-		c, _, err = o.count(ctx, w)
+		c, _, _, err = o.count(ctx, w)
 		return c, errors.Join(err, w.Close())
 	}
 	return c, nil
 }
 
 // count counts what is in a corpus, and makes a dictionary of its words if there is a
-// device: the papers have it ready too.
-func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d *dict.File, err error) {
+// device, and the papers' form of it: the papers have it ready too.
+func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d, published *dict.File, err error) {
 	c.Words, c.Docs = int(w.Tokens()), w.Docs()
 	words := &dict.Words{}
 	left := 0
 	for x, err := range w.Terms(ctx) {
 		if err != nil {
-			return c, nil, err
+			return c, nil, nil, err
 		}
 		if left == 0 {
 			left = x.DF
 			if err := words.Add(x.Word); err != nil {
-				return c, nil, err
+				return c, nil, nil, err
 			}
 		}
 		left -= len(x.Docs)
@@ -163,9 +184,11 @@ func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d *dic
 	}
 	c.Terms = words.Len()
 	if o.Device != nil {
-		d, err = build(ctx, words, dict.XBW)
+		if d, err = build(ctx, words, dict.XBW); err == nil {
+			published, err = build(ctx, words, dict.XBWPaper)
+		}
 	}
-	return c, d, err
+	return c, d, published, err
 }
 
 func (o *Options) report(list []*measured, counts []Counts) *report.Report {
@@ -176,10 +199,13 @@ func (o *Options) report(list []*measured, counts []Counts) *report.Report {
 		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are in place before, as is PPD's dictionary.", i.Name, i.Driver)
 	}
 	intro += " On the CPU the text is read from a file that the operating system has in memory."
+	if o.Frequencies != nil {
+		intro += fmt.Sprintf(" Words are drawn by the real frequencies of %d words, documents are as long as the papers'.", o.Frequencies.Len())
+	}
 	r := &report.Report{Name: "weigh", Title: "Term weighting: the papers' figures again", Intro: intro}
 	r.Add(o.dataSection(counts))
 	r.Add(o.timeSection(list))
-	if s := stepSection(list, o.Sizes[len(o.Sizes)-1]); len(s.Tables) > 0 {
+	if s := stepSection(list, o.Sizes); len(s.Tables) > 0 {
 		r.Add(s)
 	}
 	return r
@@ -226,29 +252,86 @@ func (o *Options) timeSection(list []*measured) report.Section {
 		t.Rows = append(t.Rows, row)
 	}
 	text := "The papers' figure 5. MRP and MRM are MapReduce on CPU cores and on the GPU; PP the eight steps with words as strings; PPD with a dictionary. " +
-		"On the papers' machine (4 cores, GTX 970) 500 MB took MRP 4.5 s and PPD 0.9 s."
-	return report.Section{Title: "Time of the methods", Text: text, Tables: []report.Table{t}, Plots: []report.Plot{p}}
+		"PPD published is as the papers have it: their XBW without a cache, copied to the device with the text, which is weighed in one piece; but words' numbers are sorted by radix, " +
+		"not by merging, so that it is faster than theirs was. No times of the papers survive: figure 5 is a picture, of which only the ticks of its axis are left, up to 5 s; " +
+		"an MRP of 4.5 s and a PPD of 0.9 s for 500 MB, which one reads elsewhere, are guesses from these. The ratios stand in their text. Their machine had 4 cores and a GTX 970."
+	return report.Section{Title: "Time of the methods", Text: text, Tables: []report.Table{t, o.ratios(list)}, Plots: []report.Plot{p}}
 }
 
-// stepSection is figures 6 and 7: where the time goes on the GPU.
-func stepSection(list []*measured, size int64) report.Section {
-	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method on the GPU, %s MB. Steps that run beside others, copies above all, are marked; "+
-		"the times of all others add up to the whole.", megabytes(size))
-	s := report.Section{Title: "Where the time goes", Text: text}
+// ratios are how many times as fast a method is as another, as the papers' text has them.
+func (o *Options) ratios(list []*measured) report.Table {
+	t := report.Table{Name: "ratios", Title: "How many times as fast", Header: []string{"MB"}}
+	at := map[string]*measured{}
 	for _, m := range list {
-		if len(m.steps) == 0 {
+		at[m.name] = m
+	}
+	var pairs [][2]*measured
+	for _, p := range []struct{ slow, fast, paper string }{
+		{"MRP", "PPD published", "paper: 5.0 to 5.1"}, {"PP", "PPD published", "paper: 3.8 to 4.5"}, {"MRP", "MRM", "paper: below 1"},
+		{"MRP", "PPD", ""}, {"PP", "PPD", ""}, {"MRP", "ours", ""}, {"MRP", "CPU auto", ""},
+	} {
+		if at[p.slow] == nil || at[p.fast] == nil {
+			continue
+		}
+		name := p.fast + " against " + p.slow
+		if p.paper != "" {
+			name += " (" + p.paper + ")"
+		}
+		t.Header = append(t.Header, name)
+		pairs = append(pairs, [2]*measured{at[p.slow], at[p.fast]})
+	}
+	for i, size := range o.Sizes {
+		row := []string{megabytes(size)}
+		for _, p := range pairs {
+			row = append(row, fmt.Sprintf("%.2f", p[0].times[i].Best/p[1].times[i].Best))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// stepSection is figures 6 and 7: where the time goes, on the GPU and in MapReduce on cores.
+func stepSection(list []*measured, sizes []int64) report.Section {
+	last := len(sizes) - 1
+	text := fmt.Sprintf("The papers' figures 6 and 7: the steps of each method at %s MB, and below at all sizes. Steps that run beside others, copies above all, are marked; "+
+		"the times of all others add up to the whole. MRP's shuffle is in its map and reduce, as in the papers.", megabytes(sizes[last]))
+	s := report.Section{Title: "Where the time goes", Text: text}
+	var bySize []report.Table
+	for _, m := range list {
+		if len(m.steps[last]) == 0 {
 			continue
 		}
 		t := report.Table{Name: "steps-" + fileName(m.name), Title: m.name, Header: []string{"step", "ms", "beside others"}}
-		for _, x := range m.steps {
+		all := report.Table{Name: t.Name + "-by-size", Title: m.name + ", milliseconds by megabytes of text", Header: []string{"step"}}
+		p := report.Plot{Name: t.Name, Title: m.name, X: "megabytes", Y: "milliseconds"}
+		for _, size := range sizes {
+			all.Header = append(all.Header, megabytes(size))
+		}
+		for _, x := range m.steps[last] {
 			beside := ""
 			if x.Beside {
 				beside = "yes"
 			}
 			t.Rows = append(t.Rows, []string{x.Name, fmt.Sprintf("%.3f", x.Time.Seconds()*1e3), beside})
+			row, line := []string{x.Name}, report.Series{Name: x.Name}
+			for i, size := range sizes {
+				k := slices.IndexFunc(m.steps[i], func(y weigh.Step) bool { return y.Name == x.Name && y.Beside == x.Beside })
+				if k < 0 {
+					row = append(row, "")
+					continue
+				}
+				ms := m.steps[i][k].Time.Seconds() * 1e3
+				row = append(row, fmt.Sprintf("%.3f", ms))
+				line.X, line.Y = append(line.X, float64(size)/1e6), append(line.Y, ms)
+			}
+			all.Rows = append(all.Rows, row)
+			p.Series = append(p.Series, line)
 		}
 		s.Tables = append(s.Tables, t)
+		bySize = append(bySize, all)
+		s.Plots = append(s.Plots, p)
 	}
+	s.Tables = append(s.Tables, bySize...)
 	return s
 }
 

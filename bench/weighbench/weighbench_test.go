@@ -1,10 +1,12 @@
 package weighbench
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
@@ -20,7 +22,8 @@ func TestFigures(t *testing.T) {
 	if err := r.Markdown(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"MRP", "CPU auto", "MRM", "PP", "PPD", "ours", "copy up", "4 sort", "copy down"} {
+	for _, want := range []string{"MRP", "CPU auto", "MRM", "PP", "PPD", "ours", "copy up", "4 sort", "copy down",
+		"PPD published", "copy dictionary up", "PPD published against MRP (paper: 5.0 to 5.1)", "map", "reduce", "merge", "MRP, milliseconds by megabytes of text"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q on the page", want)
 		}
@@ -47,6 +50,14 @@ func TestDictionaryFigures(t *testing.T) {
 	rows := r.Sections[0].Tables[0].Rows
 	if len(rows) != 4 || rows[1][3] != "more than --memory" || rows[3][1] != "1200" {
 		t.Errorf("rows %v", rows)
+	}
+	for _, row := range append(rows, r.Sections[3].Tables[0].Rows...) {
+		if len(row) != len(r.Sections[0].Tables[0].Header) && len(row) != len(r.Sections[3].Tables[0].Header) {
+			t.Errorf("row %v", row)
+		}
+	}
+	if blocks := r.Sections[3].Tables[1]; len(blocks.Rows) != 1 || len(blocks.Rows[0]) != len(blocks.Header) {
+		t.Errorf("blocks %v", blocks)
 	}
 	if got := steps(1200, 100, 4); !slices.Equal(got, []int{120, 1200}) {
 		t.Errorf("sizes %v", got)
@@ -78,5 +89,54 @@ func TestTexts(t *testing.T) {
 	}
 	if f, u := ByFrequency(w, n, 1).Chars(), Uniform(w, n, 1).Chars(); f >= u {
 		t.Errorf("frequent words have %d characters, all words %d", f, u)
+	}
+}
+
+// The k most frequent words are a vocabulary, so that words of larger ones are longer; real counts
+// are kept to; and rearranged texts have the same words.
+func TestRankedVocabularies(t *testing.T) {
+	r := Generated(20_000)
+	var last float64
+	for _, k := range []int{200, 2000, 20_000} {
+		mean, variance := Lengths(r.Draw(k, 20_000, 1, false))
+		if mean <= last || variance <= 0 {
+			t.Errorf("%d words: mean length %v, variance %v; fewer words %v", k, mean, variance, last)
+		}
+		last = mean
+		if frequent, _ := Lengths(r.Draw(k, 20_000, 1, true)); frequent >= mean {
+			t.Errorf("%d words: by frequency %v, equally often %v", k, frequent, mean)
+		}
+		if w, err := r.Top(k); err != nil || w.Len() != k {
+			t.Errorf("the %d most frequent: %v", k, err)
+		}
+	}
+	c := Counted([]datagen.WordCount{{Word: "rare", Count: 1}, {Word: "the", Count: 9}})
+	n := 0
+	text := c.Draw(2, 10_000, 1, true)
+	for i := range text.Len() {
+		if string(text.Word(i)) == "the" {
+			n++
+		}
+	}
+	if n < 8800 || n > 9200 {
+		t.Errorf("%d of 10000 words are one that has nine counts of ten", n)
+	}
+	sorted := ByWordLength(text)
+	if sorted.Len() != text.Len() || sorted.Chars() != text.Chars() || string(sorted.Word(0)) != "the" || string(sorted.Word(9999)) != "rare" {
+		t.Errorf("rearranged: %d words, %d characters, %q to %q", sorted.Len(), sorted.Chars(), sorted.Word(0), sorted.Word(9999))
+	}
+	if _, err := r.Top(20_001); err == nil {
+		t.Error("more words than there are")
+	}
+	path, err := c.textFile(t.Context(), t.TempDir(), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if len(data) < 9990 || len(data) > 10_010 || strings.Count(string(data), "the") < 10*strings.Count(string(data), "rare")/2 || err != nil {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if q := Quick(); len(Items()) == 0 || len(DictItems()) == 0 || len(q.Sizes) == 0 {
+		t.Error("nothing quick")
 	}
 }

@@ -14,13 +14,16 @@ import (
 
 // benchCooccurFlags are the verb's flags.
 type benchCooccurFlags struct {
-	tokens, sample countFlag
-	windows        []int
-	engines        []string
-	rounds         int
-	weighting      cooccur.Weighting
-	stages         bool
-	dir, out       string
+	tokens    countFlag
+	sample    countOrZero
+	write     bool
+	tables    paperFlags
+	windows   []int
+	engines   []string
+	rounds    int
+	weighting cooccur.Weighting
+	stages    bool
+	dir, out  string
 }
 
 func newBenchCooccurCmd(a *app) *cobra.Command {
@@ -30,9 +33,12 @@ func newBenchCooccurCmd(a *app) *cobra.Command {
 		Short: "The paper's table: vocabulary and co-occurrence on one core, on all, and on a GPU",
 		Long: `Makes text with the numbers of the 1 Billion Word Benchmark (719 million words, 2.4
 million of them distinct), and measures how long its vocabulary and co-occurrence
-matrix take: from text in the page cache to all rows in memory; nothing is written.
-The sequential engine gets a sample, and its time is scaled. With --out it writes a
-page in Markdown with tables and plots.`,
+matrix take: from text in the page cache to all rows in memory, and once more with both written to
+files, unless --write=false. Times are means of --rounds runs with their standard deviation, as the
+paper's are. The sequential engine and GloVe get a sample, and their times are scaled; --sample 0
+gives them all. paper-multicore and paper are the paper's Algorithms 3 and 4. glove is Stanford's
+vocab_count and cooccur, which must be on the PATH. With --out it writes a page in Markdown with
+tables and plots.`,
 		Annotations: hasGPU,
 		Args:        cobra.NoArgs,
 		Example: `  collocate bench cooccur --tokens 20M --engines multicore,sequential
@@ -41,14 +47,16 @@ page in Markdown with tables and plots.`,
 	}
 	fl := cmd.Flags()
 	fl.Var(&f.tokens, "tokens", "words of the corpus, such as 50M")
-	fl.Var(&f.sample, "sample", "words for the sequential engine; 0 means all")
+	fl.Var(&f.sample, "sample", "words for the sequential engine and GloVe; 0 means all")
 	fl.IntSliceVar(&f.windows, "windows", []int{2}, "windows to measure")
-	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"}, "sequential, multicore, gpu and paper")
-	fl.IntVar(&f.rounds, "rounds", 3, "how often a GPU engine runs; the best counts")
+	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"}, "sequential, multicore, paper-multicore, gpu, paper and glove")
+	fl.IntVar(&f.rounds, "rounds", 10, "how often each engine runs")
+	fl.BoolVar(&f.write, "write", true, "measure with files, too")
+	f.tables.register(cmd)
 	fl.Var(&f.weighting, "weighting", "what a meeting adds: count (as the paper has it) or distance")
 	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
 	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
-	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "gpu", "paper"}, "weighting": {"distance", "count"}})
+	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "paper-multicore", "gpu", "paper", "glove"}, "weighting": {"distance", "count"}})
 	fl.StringVarP(&f.out, "out", "o", "", "folder for the page (default: a table on standard output)")
 	return cmd
 }
@@ -56,16 +64,24 @@ page in Markdown with tables and plots.`,
 func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 	o := cooccurbench.Options{
 		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds, Dir: f.dir, Stages: f.stages,
-		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting,
+		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting, Write: f.write,
+	}
+	var err error
+	if o.Tables, err = f.tables.tables(cmd, slices.Contains(f.engines, "paper")); err != nil {
+		return err
+	}
+	if f.rounds < 1 {
+		return usagef("--rounds %d: want at least 1", f.rounds)
 	}
 	if a.engine != engine.Auto {
 		return usagef("--engine %v: this command compares several: name them with --engines", a.engine)
 	}
-	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential, "multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper}
+	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential, "multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper,
+		"paper-multicore": cooccurbench.PaperCores, "glove": cooccurbench.GloVe}
 	for _, name := range f.engines {
 		e, ok := names[name]
 		if !ok {
-			return usagef("--engines %q: want sequential, multicore, gpu or paper", name)
+			return usagef("--engines %q: want sequential, multicore, paper-multicore, gpu, paper or glove", name)
 		}
 		o.Engines = append(o.Engines, e)
 	}
@@ -80,7 +96,11 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 		for _, s := range r.Stages {
 			fmt.Fprintf(&stages, "\n  %-28s %8.1f ms", s.Name, s.Seconds*1e3)
 		}
-		a.summary("%-12s window %-3d %9.3f s (first %.3f) %12d entries%s", r.Engine, r.Window, r.Seconds, r.First, r.Entries, stages.String())
+		written := ""
+		if r.Written > 0 {
+			written = fmt.Sprintf(", with writing %.3f s", r.Written)
+		}
+		a.summary("%-17s window %-3d %9.3f s ± %.3f%s %12d entries%s", r.Engine, r.Window, r.Mean, r.SD, written, r.Entries, stages.String())
 		return nil
 	}
 	rows, err := cooccurbench.Run(cmd.Context(), o)

@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/bench/weighbench"
+	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/textfile"
 )
 
 // benchRow is a line of the table of dict bench.
@@ -40,7 +42,8 @@ func newDictBenchCmd(a *app) *cobra.Command {
 		Short:       "Compare the kinds of dictionaries: size and speed",
 		Annotations: hasGPU,
 		Long: `Build a dictionary of each kind from files with one word a line, and look words up: by
-frequency (Zipf's law, short words first) and all equally often. Prints bytes, bits a
+frequency and all equally often. Frequencies are those of a vocabulary (--vocab), the papers' law for
+words that are made up (--generate), or else Zipf's law, short words first. Prints bytes, bits a
 word and nanoseconds a look-up and a character, the best of several rounds for each stretch. A table of next nodes
 (stt) that would not fit --memory is not built; its size is known anyway.
 
@@ -66,11 +69,16 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				kinds = append(kinds, k)
 			}
 			var words *dict.Words
+			var ranked *weighbench.Ranked
 			var err error
 			if generate > 0 {
-				words, err = weighbench.Words(int(generate))
+				ranked = weighbench.Generated(int(generate))
+				words, err = ranked.Top(ranked.Len())
 			} else {
 				words, err = lists.read(cmd, a, args)
+			}
+			if err == nil && lists.vocab {
+				ranked, err = frequencies(args)
 			}
 			if err != nil {
 				return err
@@ -82,12 +90,12 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				if !cmd.Flags().Changed("kinds") {
 					kinds = []dict.Kind{dict.STT, dict.XBW, dict.XBWPlain, dict.XBWPaper}
 				}
-				return a.benchDictsGPU(cmd.Context(), weighbench.DictOptions{Words: words, Kinds: kinds, Lookups: lookups, Memory: int64(a.memory)}, out)
+				return a.benchDictsGPU(cmd.Context(), weighbench.DictOptions{Words: words, Ranked: ranked, Kinds: kinds, Lookups: lookups, Memory: int64(a.memory)}, out)
 			}
 			if out != "" {
 				return usagef("--out is for --engine gpu")
 			}
-			rows, err := benchDicts(cmd, a, words, kinds, lookups)
+			rows, err := benchDicts(cmd, a, words, ranked, kinds, lookups)
 			if err != nil {
 				return err
 			}
@@ -109,7 +117,28 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 // benchRounds is how often the dictionaries are measured, in turn.
 const benchRounds = 7
 
-func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind, lookups int) ([]benchRow, error) {
+// frequencies reads vocabularies, words with their counts.
+func frequencies(paths []string) (*weighbench.Ranked, error) {
+	var all []datagen.WordCount
+	for _, path := range paths {
+		if path == "-" {
+			return nil, usagef("--vocab: the counts of standard input cannot be read again: name a file")
+		}
+		f, err := textfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		list, err := datagen.ReadCounts(f, path)
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return weighbench.Counted(all), nil
+}
+
+func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbench.Ranked, kinds []dict.Kind, lookups int) ([]benchRow, error) {
 	dir, err := os.MkdirTemp("", "collocate-dict-*")
 	if err != nil {
 		return nil, err
@@ -144,8 +173,22 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, kinds []dict.Kind
 		open[i] = d
 		rows[i].Bytes, rows[i].BitsPerKey = d.Stats().Bytes, d.Stats().BitsPerKey
 	}
+	// The papers decode blocks of their XBW by a table, and name computing them as the other way.
+	for i := range len(open) {
+		if open[i] == nil {
+			continue
+		}
+		if d, ok := open[i].OnTheFly(); ok {
+			row := rows[i]
+			row.Kind, row.BuildSecs = row.Kind+" on the fly", 0
+			open, rows = append(open, d), append(rows, row)
+		}
+	}
 	freq, unif := weighbench.ByFrequency(words, lookups, 1), weighbench.Uniform(words, lookups, 1)
-	times := make([]struct{ freq, unif weighbench.Timing }, len(kinds))
+	if ranked != nil {
+		freq, unif = ranked.Draw(ranked.Len(), lookups, 1, true), ranked.Draw(ranked.Len(), lookups, 1, false)
+	}
+	times := make([]struct{ freq, unif weighbench.Timing }, len(open))
 	for range benchRounds {
 		for i, d := range open {
 			if err := cmd.Context().Err(); err != nil {

@@ -1,0 +1,169 @@
+package weighbench
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/datagen"
+	"github.com/collocate/collocate/dict"
+)
+
+// Ranked is a vocabulary by falling frequency, of which the papers take the k most frequent words.
+type Ranked struct {
+	words  []string
+	weight func(rank int) float64 // how often a word occurs, beside others
+}
+
+// Generated are the n most frequent words of datagen's, by its law, which is fitted to the papers'.
+func Generated(n int) *Ranked {
+	r := &Ranked{words: make([]string, n), weight: webWeight}
+	for i := range r.words {
+		r.words[i] = datagen.Word(int64(i))
+	}
+	return r
+}
+
+// webWeight is datagen.Web.
+func webWeight(rank int) float64 {
+	l := datagen.Web
+	x := float64(rank + 1)
+	return math.Pow(min(x, l.Knee)+l.Shift, -l.Head) * math.Pow(max(1, (x+l.Shift)/(l.Knee+l.Shift)), -l.Tail)
+}
+
+// Counted are words with their real frequencies, such as a vocabulary has them.
+func Counted(list []datagen.WordCount) *Ranked {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b datagen.WordCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Word, b.Word))
+	})
+	r := &Ranked{weight: func(rank int) float64 { return float64(list[rank].Count) }}
+	for _, w := range list {
+		r.words = append(r.words, w.Word)
+	}
+	return r
+}
+
+// shortFirst are words of which nothing is known: the shorter, the more frequent.
+func shortFirst(w *dict.Words) *Ranked {
+	r := &Ranked{weight: func(rank int) float64 { return 1 / (float64(rank+1) + zipfShift) }}
+	for _, i := range byLength(w, 1) {
+		r.words = append(r.words, string(w.At(int(i))))
+	}
+	return r
+}
+
+// Len is the number of words.
+func (r *Ranked) Len() int { return len(r.words) }
+
+// Top are the k most frequent words, as a dictionary takes them.
+func (r *Ranked) Top(k int) (*dict.Words, error) {
+	if k < 0 || k > r.Len() {
+		return nil, fmt.Errorf("%d most frequent words of %d", k, r.Len())
+	}
+	var all bytes.Buffer
+	for _, w := range r.words[:k] {
+		all.WriteString(w)
+		all.WriteByte('\n')
+	}
+	return dict.ReadWords(&all)
+}
+
+// Draw makes a text of n words of the k most frequent: by their frequencies, the papers' T_freq, or
+// all equally often, T_unif. It is the same for any number of cores.
+func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
+	t := &dict.Text{}
+	if k <= 0 || n <= 0 {
+		return t
+	}
+	draw := func(rng *rand.Rand) int { return rng.IntN(k) }
+	if frequent {
+		sums, total := make([]float64, k), 0.0
+		for i := range sums {
+			total += r.weight(i)
+			sums[i] = total
+		}
+		draw = func(rng *rand.Rand) int { return min(sort.SearchFloat64s(sums, rng.Float64()*total), k-1) }
+	}
+	const block = 1 << 16
+	blocks := make([]*dict.Text, (n+block-1)/block)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for {
+				b := int(next.Add(1)) - 1
+				if b >= len(blocks) {
+					return
+				}
+				rng := rand.New(rand.NewPCG(seed, uint64(b)+1))
+				blocks[b] = &dict.Text{}
+				for range min(block, n-b*block) {
+					blocks[b].Add([]byte(r.words[draw(rng)]))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return join(blocks, n)
+}
+
+func join(blocks []*dict.Text, n int) *dict.Text {
+	t, chars := &dict.Text{}, 0
+	for _, b := range blocks {
+		chars += b.Chars()
+	}
+	t.Grow(n, chars)
+	for i, b := range blocks {
+		t.Append(b)
+		blocks[i] = nil
+	}
+	return t
+}
+
+// Lengths are the mean and the variance of the lengths of a text's words: the papers' Table 3.
+func Lengths(t *dict.Text) (mean, variance float64) {
+	n := float64(max(1, t.Len()))
+	mean = float64(t.Chars()) / n
+	for i := range t.Len() {
+		d := float64(len(t.Word(i))) - mean
+		variance += d * d / n
+	}
+	return mean, variance
+}
+
+// ByWordLength is a text with its words rearranged, short ones first, so that threads beside each
+// other have the same work: what the paper leaves to later.
+func ByWordLength(t *dict.Text) *dict.Text {
+	longest := 0
+	for i := range t.Len() {
+		longest = max(longest, len(t.Word(i)))
+	}
+	first := make([]int, longest+2)
+	for i := range t.Len() {
+		first[len(t.Word(i))+1]++
+	}
+	for i := 1; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	order := make([]uint32, t.Len())
+	for i := range t.Len() {
+		n := len(t.Word(i))
+		order[first[n]] = uint32(i)
+		first[n]++
+	}
+	out := &dict.Text{}
+	out.Grow(t.Len(), t.Chars())
+	for _, i := range order {
+		out.Add(t.Word(int(i)))
+	}
+	return out
+}
