@@ -32,7 +32,11 @@ type Options struct {
 	// KNN > 0 makes two points neighbours when one is among the KNN nearest of
 	// the other; points equally far as the last one count too. With Distance
 	// they must also be that near.
-	KNN           int
+	KNN int
+	// Within > 0 makes neighbours only of points whose times are at most so many
+	// seconds apart. The points must have times; instances are then listed, by
+	// the iCPI-tree unless another algorithm is asked for.
+	Within        int64
 	MinPrevalence float64
 	// Geographic takes positions as longitude and latitude in degrees. Points whose
 	// CRS says so need no telling.
@@ -110,6 +114,18 @@ func newJob(pts *Points, opt Options) (*job, error) {
 		return nil, fmt.Errorf("distance %v: want 0 or more, and at most %g", opt.Distance, points.MaxCoordinate)
 	case opt.Distance > 0 && opt.Distance < 1/points.MaxCoordinate:
 		return nil, fmt.Errorf("distance %v: want 0 or at least %g", opt.Distance, 1/points.MaxCoordinate)
+	}
+	if opt.Within > 0 {
+		switch {
+		case len(pts.Time) != pts.Len():
+			return nil, fmt.Errorf("points have no times: name their column with --time")
+		case opt.KNN > 0:
+			return nil, fmt.Errorf("--within goes with --distance, not with --knn")
+		case opt.Engine == engine.GPU:
+			return nil, fmt.Errorf("--within has no GPU engine: use --engine multicore")
+		case opt.Algorithm == "" || opt.Algorithm == Auto:
+			opt.Algorithm, j.Algorithm = ICPITree, ICPITree
+		}
 	}
 	switch opt.Algorithm {
 	case "":

@@ -39,8 +39,31 @@ type QuotientOptions struct {
 	Rounds int    // relabellings behind the p-values; 0: none
 	Seed   uint64 // of the relabellings
 	Local  bool   // also quotients at every point
+	Kernel Kernel // of the local ones; "": Box
 	From   []int32
 	To     []int32 // restrict the local ones to these features; nil: all
+}
+
+// Kernel is how much a neighbour counts in a local quotient, by its distance over
+// the bandwidth: that of the farthest neighbour a point can have (Distance, or that of
+// the last of its nearest ones).
+type Kernel string
+
+const (
+	Box      Kernel = "box"      // all alike
+	Gaussian Kernel = "gaussian" // exp(-u²/2)
+	Bisquare Kernel = "bisquare" // (1-u²)²
+)
+
+// weight is that of a squared distance over the squared bandwidth.
+func (k Kernel) weight(u2 float64) float64 {
+	switch k {
+	case Gaussian:
+		return math.Exp(-u2 / 2)
+	case Bisquare:
+		return float64((1 - u2) * (1 - u2))
+	}
+	return 1
 }
 
 // Quotients computes the colocation quotients of all ordered pairs of
@@ -54,6 +77,12 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	}
 	n, kinds := s.pts.Len(), len(s.pts.Features)
 	q := &quotients{s: s, g: g, kinds: kinds, total: g.total, n: n}
+	switch opt.Kernel {
+	case "", Box, Gaussian, Bisquare:
+		q.kernel = opt.Kernel
+	default:
+		return nil, nil, fmt.Errorf("kernel %q: want box, gaussian or bisquare", opt.Kernel)
+	}
 	if opt.Local {
 		q.wanted(opt)
 	}
@@ -138,6 +167,7 @@ type quotients struct {
 	points []int32           // of the local quotients
 	slot   map[int32][]int32 // place -> positions in points
 	to     []int32
+	kernel Kernel
 }
 
 // wanted lists what the local quotients are for.
@@ -245,6 +275,10 @@ func (q *quotients) sums(labels []int32, buf []int32) *shareSums {
 // locals gives the share of each wanted feature around each wanted point. Where
 // a point has no neighbours the share is NaN.
 func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
+	if q.kernel != "" && q.kernel != Box {
+		q.weightedLocals(labels, yield)
+		return
+	}
 	count := make([]int64, q.kinds)
 	var buf []int32
 	for place := range int32(q.g.len()) {
@@ -260,6 +294,52 @@ func (q *quotients) locals(labels []int32, yield func(i int, share float64)) {
 					c--
 				}
 				yield(int(i)*len(q.to)+j, float64(c)/float64(total-1))
+			}
+		}
+	}
+}
+
+// weightedLocals is locals with a kernel: shares of weights.
+func (q *quotients) weightedLocals(labels []int32, yield func(i int, share float64)) {
+	sum := make([]float64, q.kinds)
+	var buf, list []int32
+	for place := range int32(q.g.len()) {
+		if q.slot[place] == nil {
+			continue
+		}
+		reach := q.g.limit
+		if q.g.reach != nil {
+			reach = q.g.reach[place]
+		}
+		clear(sum)
+		total := 0.0
+		list, buf = q.g.of(place, buf)
+		for i := -1; i < len(list); i++ {
+			at, d2 := place, 0.0
+			if i >= 0 {
+				at = list[i]
+				d2 = q.g.distance2(place, at)
+			}
+			if d2 > reach {
+				continue // that one's nearest, not this one's
+			}
+			w := 1.0
+			if reach > 0 {
+				w = q.kernel.weight(d2 / reach)
+			}
+			for _, p := range q.g.membersOf(at) {
+				sum[labels[p]] += w
+				total += w
+			}
+		}
+		for _, i := range q.slot[place] {
+			own := labels[q.points[i]]
+			for j, b := range q.to {
+				c := sum[b]
+				if own == b {
+					c -= q.kernel.weight(0)
+				}
+				yield(int(i)*len(q.to)+j, c/(total-q.kernel.weight(0)))
 			}
 		}
 	}

@@ -18,6 +18,7 @@ import (
 // with expected_index, ratio, p_value and q_value, instances and rules where they
 // were asked for.
 type Report struct {
+	Region   string          `json:"region,omitempty"` // part of the map; "" for all of it
 	Distance float64         `json:"distance,omitempty"`
 	Unit     string          `json:"unit,omitempty"` // of the distance, as far as it is known
 	Patterns []ReportPattern `json:"patterns"`
@@ -151,17 +152,24 @@ func (r *Report) writeRules(w io.Writer) error {
 func WriteCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
 	head := []string{"distance", "pattern", "size", "participation_index"}
-	tested := false
+	tested, regional := false, false
 	for _, r := range reports {
+		regional = regional || r.Region != ""
 		tested = tested || len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
 	}
 	if tested {
 		head = append(head, "expected_index", "ratio", "p_value", "q_value")
 	}
+	if regional {
+		head = append([]string{"region"}, head...)
+	}
 	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio")}
 	for _, r := range reports {
 		for i, p := range r.Patterns {
 			row := []string{ftoa(r.Distance), strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index)}
+			if regional {
+				row = append([]string{r.Region}, row...)
+			}
 			if tested {
 				row = append(row, ftoa(*p.Expected), optional(p.Ratio), ftoa(*p.PValue), ftoa(*p.QValue))
 			}
@@ -188,9 +196,11 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 }
 
 // AddSignificance puts tests beside the patterns, in their order.
-func (r *Report) AddSignificance(tests []Significance) {
+// regions is the number of parts of the map that are tested, by which q grows.
+func (r *Report) AddSignificance(tests []Significance, regions int) {
 	for i := range tests {
 		p, t := &r.Patterns[i], &tests[i]
+		t.Q = min(1, t.Q*float64(regions))
 		p.Expected, p.PValue, p.QValue = &t.Expected, &t.P, &t.Q
 		if t.Expected > 0 {
 			ratio := p.Index / t.Expected

@@ -26,11 +26,15 @@ const (
 	svgFont    = "font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\""
 )
 
-// Ten colours that are told apart by most eyes, then the same ones darker.
+// The colours of Okabe and Ito, told apart by nearly all eyes, then darker ones.
 var svgColours = []string{
-	"#4269d0", "#efb118", "#ff725c", "#3ca951", "#a463f2", "#6cc5b0", "#ff8ab7", "#9c6b4e", "#97bbf5", "#7d838c",
-	"#23408f", "#a67804", "#b33a27", "#226a31", "#6a2fb3", "#2f8270", "#b34a76", "#5f3f2c", "#4d7cc4", "#3f444c",
+	"#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#b8a600", "#7d838c",
+	"#00466e", "#8f6300", "#7d3700", "#005c43", "#7e3f63", "#2a78a3", "#6e6400", "#3f444c",
 }
+
+// densePoints is the number of points of a feature above which a panel shows their
+// density instead of dots that hide one another.
+const densePoints = 20_000
 
 // WriteSVG draws the patterns, at most six panels in a picture.
 func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) error {
@@ -178,6 +182,14 @@ func fitNames(names []string, room int) string {
 // dots draws the participating points, feature by feature; of points that
 // would cover one another one is drawn.
 func (d *drawing) dots(p Pattern, shown *showing) {
+	total := int64(0)
+	for _, c := range p.Counts {
+		total += c
+	}
+	if total > densePoints {
+		d.density(p, shown)
+		return
+	}
 	for i, f := range p.Features {
 		// Points of one instance lie on top of one another at this scale: each
 		// feature moves a pixel into a direction of its own.
@@ -225,6 +237,25 @@ func (d *drawing) hexagons() {
 }
 
 func (d *drawing) makeHexagons() string {
+	return d.hexagonsOf("#667085", 0.06, 0.075, func(place int32) int64 { return int64(len(d.g.membersOf(place))) })
+}
+
+// density draws the participating points of a pattern as hexagons.
+func (d *drawing) density(p Pattern, shown *showing) {
+	d.printf("%s", d.hexagonsOf("#d55e00", 0.15, 0.14, func(place int32) (n int64) {
+		if shown.part[place] {
+			for _, f := range p.Features {
+				if k, ok := d.g.entry(place, f); ok {
+					n += int64(d.g.weight[k])
+				}
+			}
+		}
+		return n
+	}))
+}
+
+// hexagonsOf draws points as hexagons, darker with the logarithm of their number.
+func (d *drawing) hexagonsOf(colour string, least, step float64, points func(place int32) int64) string {
 	const r = 4.2
 	dx, dy := r*math.Sqrt(3), r*1.5
 	count := make(map[[2]int]int64)
@@ -239,7 +270,9 @@ func (d *drawing) makeHexagons() string {
 			shift = dx / 2
 		}
 		col := math.Round((x - shift) / dx)
-		count[[2]int{int(row), int(col)}] += int64(len(d.g.membersOf(int32(i))))
+		if n := points(int32(i)); n > 0 {
+			count[[2]int{int(row), int(col)}] += n
+		}
 	}
 	most := int64(1)
 	for _, c := range count {
@@ -266,7 +299,7 @@ func (d *drawing) makeHexagons() string {
 	var b strings.Builder
 	for i := range paths {
 		if paths[i].Len() > 0 {
-			fmt.Fprintf(&b, `<path d="%s" fill="#667085" fill-opacity="%.2f"/>`+"\n", paths[i].String(), 0.06+0.075*float64(i))
+			fmt.Fprintf(&b, `<path d="%s" fill="%s" fill-opacity="%.2f"/>`+"\n", paths[i].String(), colour, least+step*float64(i))
 		}
 	}
 	return b.String() + " "

@@ -54,7 +54,7 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 					dz := z[q] - z[p]
 					d2 += float64(dz * dz)
 				}
-				if d2 > limit {
+				if d2 > limit || j.Within > 0 && !near(pts.Time[p], pts.Time[q], j.Within) {
 					continue
 				}
 				a, b := p, q
@@ -69,6 +69,9 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 		return nil
 	})
 }
+
+// near tells whether two times are at most so many seconds apart.
+func near(a, b, within int64) bool { return max(a, b)-min(a, b) <= within }
 
 // graphPairs expands the neighbour graph of places to pairs of points.
 func (j *job) graphPairs(ctx context.Context, pts *Points, emit pairEmitter) error {

@@ -110,6 +110,48 @@ func (b *Builder) Set() *Set {
 	return &Set{X: b.x, Y: b.y, Feature: b.feature, Features: sorted, Time: b.time}
 }
 
+// Only keeps the points of some features.
+func (p *Set) Only(features []int32) *Set {
+	keep := make([]bool, len(p.Features))
+	for _, f := range features {
+		keep[f] = true
+	}
+	return p.filter(func(f int32) bool { return keep[f] }, func(int) bool { return true })
+}
+
+// Where keeps the points that a function holds good.
+func (p *Set) Where(keep func(i int) bool) *Set {
+	return p.filter(func(int32) bool { return true }, keep)
+}
+
+// filter keeps some points, and the features that have any left.
+func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
+	var b Builder
+	for i, f := range p.Feature {
+		if feature(f) && point(i) {
+			b.Add(p.X[i], p.Y[i], p.Features[f])
+			if p.Time != nil {
+				b.time = append(b.time, p.Time[i])
+			}
+		}
+	}
+	out := b.Set()
+	out.CRS = p.CRS
+	return out
+}
+
+// Rename gives features other names; those that get the same become one.
+func (p *Set) Rename(name func(feature string) string) *Set {
+	var b Builder
+	for i, f := range p.Feature {
+		b.Add(p.X[i], p.Y[i], name(p.Features[f]))
+	}
+	b.time = p.Time
+	out := b.Set()
+	out.CRS = p.CRS
+	return out
+}
+
 // withoutRare drops the features of fewer than least points, and their points.
 func (p *Set) withoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,7 @@ import (
 // placesFlags are the flags of `collocate places`.
 type placesFlags struct {
 	points    pointFlags
+	part      partFlags
 	distance  string
 	distances []float64
 	opt       coloc.Options
@@ -38,6 +41,7 @@ type placesFlags struct {
 	adjust        string
 	geojson       string
 	svg           string
+	out           string
 	top           int
 }
 
@@ -82,6 +86,7 @@ counts all sets of a pattern's size that could have been found.`,
 	}
 	f := cmd.Flags()
 	p.points.add(cmd)
+	p.part.add(cmd)
 	f.StringVarP(&p.distance, "distance", "d", "", "neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
 	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
 	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
@@ -99,6 +104,7 @@ counts all sets of a pattern's size that could have been found.`,
 	f.StringVar(&p.adjust, "adjust", "fdr", "with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
 	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
+	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
 	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
 	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
@@ -130,6 +136,16 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--geojson and --svg show one distance: give one")
 	case p.svg == "-" && p.geojson == "-":
 		return usagef("--svg - and --geojson -: only one of them has room on standard output")
+	case p.part.regions != "" && (p.svg != "" || p.geojson != ""):
+		return usagef("--svg and --geojson show the whole map: leave --regions away")
+	case p.part.level < 1:
+		return usagef("--level %d: want at least 1", p.part.level)
+	case (p.part.within == "") != (p.points.opt.Time == ""):
+		return usagef("--time and --within go together: the column of times, and how far apart neighbours' may be")
+	case p.part.within != "" && (p.rules || p.rulesCSV != "" || p.instances > 0 || p.significance > 0 || p.svg != "" || p.geojson != ""):
+		return usagef("with --within only patterns are found: leave --rules, --instances, --significance, --svg and --geojson away")
+	case p.out != "" && tableWriter(p.out) == nil:
+		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
 	case p.format == "csv" && p.instances > 0:
 		return usagef("--instances goes with --format table or json: CSV is one table of patterns")
 	case p.format == "csv" && p.rules:
@@ -169,12 +185,15 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
-	if err := canWrite(p.svg, p.geojson, p.rulesCSV); err != nil {
+	if err := canWrite(p.svg, p.geojson, p.rulesCSV, p.out); err != nil {
 		return err
 	}
 	defer boundHeap(a.memory)()
 	in, err := p.points.read(cmd.Context(), a, paths)
 	if err != nil {
+		return err
+	}
+	if err := p.part.choose(a, in); err != nil {
 		return err
 	}
 	if p.geojson != "" { // known before the work begins
@@ -204,21 +223,33 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if len(distances) == 0 {
 		distances = []float64{0}
 	}
+	if opt.Within, err = duration(p.part.within); err != nil {
+		return err
+	}
+	columns, rows, err := p.part.grid()
+	if err != nil {
+		return err
+	}
+	parts := split(in, columns, rows)
 	var reports []*coloc.Report
 	for _, d := range distances {
-		opt.Distance = d
-		r, err := p.mine(cmd.Context(), a, in, opt)
-		if err != nil {
-			return err
+		for _, region := range parts {
+			opt.Distance = d
+			r, err := p.mine(cmd.Context(), a, region.in, opt, len(parts))
+			if err != nil {
+				return err
+			}
+			r.Region, r.Distance, r.Unit = region.name, d, in.CRS.DistanceUnit()
+			if region.name == "" || len(r.Patterns) > 0 {
+				reports = append(reports, r)
+			}
 		}
-		r.Distance, r.Unit = d, in.CRS.DistanceUnit()
-		reports = append(reports, r)
 	}
 	return p.print(a, in, reports)
 }
 
 // mine is one run: one distance.
-func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options) (*coloc.Report, error) {
+func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options, regions int) (*coloc.Report, error) {
 	s, err := coloc.NewSurvey(in.Set, opt)
 	if err != nil {
 		return nil, err
@@ -227,6 +258,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	if err != nil {
 		return nil, err
 	}
+	keepWith(in, res, p.part.with)
 	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(len(res.Patterns), "pattern"), res.Engine)
 	switch {
 	case in.Len() == 0:
@@ -243,7 +275,7 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		if err != nil {
 			return nil, err
 		}
-		r.AddSignificance(tests)
+		r.AddSignificance(tests, regions)
 		p.reach(a, s, res)
 	}
 	for i := range res.Patterns {
@@ -304,6 +336,23 @@ func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
 	}
 }
 
+// tableWriter writes reports as the file's name says, or is nil.
+func tableWriter(path string) func(w io.Writer, reports ...*coloc.Report) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return coloc.WriteCSV
+	case ".parquet":
+		return coloc.WriteParquet
+	case ".json":
+		return func(w io.Writer, reports ...*coloc.Report) error {
+			e := json.NewEncoder(w)
+			e.SetEscapeHTML(false)
+			return e.Encode(map[string]any{"runs": reports})
+		}
+	}
+	return nil
+}
+
 // writeTo writes a file, or to standard output for "-".
 func (a *app) writeTo(path string, fill func(w io.Writer) error) error {
 	if path == "-" {
@@ -334,6 +383,11 @@ func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) e
 			}
 		}
 	}
+	if p.out != "" {
+		if err := a.writeTo(p.out, func(w io.Writer) error { return tableWriter(p.out)(w, reports...) }); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
+		}
+	}
 	switch {
 	case p.svg == "-" || p.geojson == "-":
 		return nil // standard output is taken
@@ -349,8 +403,12 @@ func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) e
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		if len(reports) > 1 {
-			fmt.Fprintf(a.stdout, "Distance %s\n", withUnit(r.Distance, in.CRS))
+		if len(reports) > 1 || r.Region != "" {
+			title := "Distance " + withUnit(r.Distance, in.CRS)
+			if r.Region != "" {
+				title += ", " + r.Region
+			}
+			fmt.Fprintln(a.stdout, title)
 		}
 		if err := r.WriteTable(a.stdout); err != nil {
 			return err

@@ -22,6 +22,8 @@ type pairsFlags struct {
 	permutations int
 	seed         uint64
 	local        string
+	localSVG     string
+	kernel       string
 	of, near     []string
 	format       string
 }
@@ -48,10 +50,12 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	f.IntVar(&p.permutations, "permutations", 99, "random relabellings behind the p-values (0: none)")
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relabellings")
 	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE` (-: standard output)")
+	f.StringVar(&p.kernel, "kernel", "box", "with --local: how neighbours count by distance: box (all alike), gaussian or bisquare")
+	f.StringVar(&p.localSVG, "local-svg", "", "draw the quotients at every point to `FILE` (-: standard output)")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
-	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}})
+	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}, "kernel": {"box", "gaussian", "bisquare"}})
 	return cmd
 }
 
@@ -64,10 +68,13 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	case p.format != "table" && p.format != "csv" && p.format != "json":
 		return usagef("--format %q: want table, csv or json", p.format)
 	}
+	if cmd.Flags().Changed("kernel") && p.local == "" && p.localSVG == "" {
+		return usagef("--kernel goes with --local or --local-svg")
+	}
 	if err := notNegative(cmd.Flags(), "knn", "permutations"); err != nil {
 		return err
 	}
-	if err := canWrite(p.local); err != nil {
+	if err := canWrite(p.local, p.localSVG); err != nil {
 		return fmt.Errorf("writing local quotients: %w", err)
 	}
 	defer boundHeap(a.memory)()
@@ -75,7 +82,7 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != ""}
+	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != "" || p.localSVG != "", Kernel: coloc.Kernel(p.kernel)}
 	if q.From, err = featureNumbers(in, "of", p.of); err != nil {
 		return err
 	}
@@ -102,7 +109,12 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 			return fmt.Errorf("writing local quotients: %w", err)
 		}
 	}
-	if p.local == "-" {
+	if p.localSVG != "" {
+		if err := a.writeTo(p.localSVG, func(w io.Writer) error { return s.WriteLocalSVG(cmd.Context(), w, local) }); err != nil {
+			return fmt.Errorf("drawing local quotients: %w", err)
+		}
+	}
+	if p.local == "-" || p.localSVG == "-" {
 		return nil // standard output is taken
 	}
 	return p.print(a, in, global)

@@ -27,6 +27,7 @@ func (p *pointFlags) add(cmd *cobra.Command) {
 	f.StringVar(&r.Y, "y", "", "column of y or latitude (guessed)")
 	f.StringVar(&r.Geometry, "geometry", "", "column of points as well-known text (guessed)")
 	f.StringVar(&r.Feature, "feature", "", "column or property of the feature (guessed); @file: each file's name")
+	f.StringVar(&r.Time, "time", "", "column or property of the time")
 	f.StringSliceVar(&r.Columns, "columns", nil, "names of the columns of a table without a header, such as x,y,type")
 	f.StringVar(&r.Layer, "layer", "", "layer of a GeoPackage with several")
 	f.StringVar(&p.crs, "crs", "", "reference system of the positions, such as EPSG:25832, whatever the file says")

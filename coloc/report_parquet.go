@@ -1,0 +1,44 @@
+package coloc
+
+import (
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// reportRow is a feature of a pattern, as WriteCSV has it.
+type reportRow struct {
+	Region   string   `parquet:"region,dict"`
+	Distance float64  `parquet:"distance"`
+	Unit     string   `parquet:"unit,dict"`
+	Pattern  int32    `parquet:"pattern"`
+	Size     int32    `parquet:"size"`
+	Index    float64  `parquet:"participation_index"`
+	Expected *float64 `parquet:"expected_index,optional"`
+	Ratio    *float64 `parquet:"ratio,optional"`
+	PValue   *float64 `parquet:"p_value,optional"`
+	QValue   *float64 `parquet:"q_value,optional"`
+	Feature  string   `parquet:"feature,dict"`
+	Points   int64    `parquet:"points"`
+	Total    int64    `parquet:"total"`
+	Share    float64  `parquet:"participation_ratio"`
+}
+
+// WriteParquet writes reports as one table: a row for every feature of every
+// pattern.
+func WriteParquet(w io.Writer, reports ...*Report) error {
+	p := parquet.NewGenericWriter[reportRow](w)
+	for _, r := range reports {
+		for i, q := range r.Patterns {
+			for _, f := range q.Features {
+				s := q.Participation[f]
+				row := reportRow{r.Region, r.Distance, r.Unit, int32(i + 1), int32(len(q.Features)), q.Index,
+					q.Expected, q.Ratio, q.PValue, q.QValue, f, s.Points, s.Total, s.Ratio()}
+				if _, err := p.Write([]reportRow{row}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return p.Close()
+}
