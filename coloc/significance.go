@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
+	"sync"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/points"
@@ -64,11 +66,8 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if err != nil {
 		return nil, err
 	}
-	index := make([][]float64, len(patterns)) // of each round
-	for i := range index {
-		index[i] = make([]float64, o.Rounds)
-	}
-	largest := make([]map[int]float64, o.Rounds) // by size, for MaxT
+	sums := make([]roundSum, len(patterns))
+	var mu sync.Mutex
 	workers := s.job.crew.workers
 	one := s.job.Options
 	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
@@ -83,42 +82,60 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 		if err != nil {
 			return err
 		}
-		for i, v := range found {
-			index[i][round] = v
-		}
+		var largest map[int]float64 // by size
 		if o.Adjust == MaxT {
-			largest[round], err = t.largest(ctx, patterns)
+			if largest, err = t.largest(ctx, patterns); err != nil {
+				return err
+			}
 		}
-		return err
+		mu.Lock()
+		defer mu.Unlock()
+		for i, p := range patterns {
+			sums[i].add(found[i])
+			if found[i] >= p.Index {
+				sums[i].hits++
+			}
+			if largest[len(p.Features)] >= p.Index {
+				sums[i].beaten++
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Significance, len(patterns))
-	for i, p := range patterns {
-		hits, sum := 1, 0.0
-		for _, v := range index[i] {
-			sum += v
-			if v >= p.Index {
-				hits++
-			}
+	for i := range out {
+		out[i] = Significance{Expected: sums[i].mean(o.Rounds), P: float64(1+sums[i].hits) / float64(1+o.Rounds)}
+		if o.Adjust == MaxT {
+			out[i].Q = min(1, float64(sizesOf(patterns))*float64(1+sums[i].beaten)/float64(1+o.Rounds))
 		}
-		out[i] = Significance{Expected: sum / float64(o.Rounds), P: float64(hits) / float64(1+o.Rounds)}
 	}
 	if o.Adjust == MaxT {
-		for i, p := range patterns {
-			hits := 1
-			for _, l := range largest {
-				if l[len(p.Features)] >= p.Index {
-					hits++
-				}
-			}
-			out[i].Q = min(1, float64(sizesOf(patterns))*float64(hits)/float64(1+o.Rounds))
-		}
 		return out, nil
 	}
 	adjustBySize(out, patterns, s.job.total)
 	return out, nil
+}
+
+// roundSum is what the rounds so far say of a pattern. Indices are added up as
+// integers of 128 bits, so that the order of rounds does not matter.
+type roundSum struct {
+	high, low    uint64
+	hits, beaten int
+}
+
+// indexUnit is the integer of an index of 1.
+const indexUnit = 1 << 60
+
+func (r *roundSum) add(index float64) {
+	var carry uint64
+	r.low, carry = bits.Add64(r.low, uint64(index*indexUnit), 0)
+	r.high += carry
+}
+
+func (r *roundSum) mean(rounds int) float64 {
+	return (float64(r.high)*(1<<64) + float64(r.low)) / indexUnit / float64(rounds)
 }
 
 // adjustBySize makes q-values over all sets of features of each size.
