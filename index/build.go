@@ -74,7 +74,8 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 // addCorpus writes the files of the index.
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
-		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU,
+		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
+		Engine: o.Engine, GPU: o.GPU,
 	}
 	if o.StoreText {
 		if w.text, err = newTextWriter(w.dir, w.memory); err != nil {

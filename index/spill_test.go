@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/collocate/collocate/text"
 )
 
 // The bytes of an index do not depend on whether lengths, IDs and their order are in memory or
@@ -37,6 +39,25 @@ func TestWritingWithinLittleMemory(t *testing.T) {
 			if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d documents: %s differs: %v, %v", len(p.ids), e.Name(), err1, err2)
 			}
+		}
+	}
+}
+
+// A word that is too long ends the build while the text is read, with its file and place.
+func TestLongWord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.txt")
+	for _, size := range []int{maxWord, maxWord + 1} {
+		if err := os.WriteFile(file, append([]byte("a b\nc d\ne "), bytes.Repeat([]byte("x"), size)...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		an, err := text.ParseAnalyzer("ascii")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Build(t.Context(), filepath.Join(t.TempDir(), "ix"), &text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
+		want := file + ": document 3: a word of 1048577 bytes, the most is 1048576"
+		if size <= maxWord && err != nil || size > maxWord && (err == nil || err.Error() != want) {
+			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 }

@@ -59,6 +59,25 @@ func (o *Options) errLong() error {
 		bytesize.Size(limit), bytesize.Size(memory))
 }
 
+// Where says for messages where the i-th document of the batch is: its file and its number there.
+func (b *Batch) Where(i int) string {
+	if b.parser == nil {
+		return "document " + b.Docs[i].ID
+	}
+	docs, done := b.before.docs, 0
+	for _, e := range b.parser.ends {
+		if e.first {
+			docs = 0
+		}
+		if i < e.docs {
+			return fmt.Sprintf("%s: document %d", e.src.path, docs+int64(i-done)+1)
+		}
+		docs += int64(e.docs - done)
+		done = e.docs
+	}
+	return "document " + b.Docs[i].ID
+}
+
 // longDocument is a document of which the feeder found no end. Its line is known when all text
 // before the piece is.
 type longDocument struct {

@@ -190,7 +190,7 @@ func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64
 		if i > 0 {
 			p.parse(pieces)
 		}
-		seq := pos.seq
+		before := pos
 		if pos, err = p.number(pos); err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (p *parser) batch(ctx context.Context, t *task, worker int, tell func(int64
 		if len(p.docs) == 0 {
 			continue
 		}
-		if err := fn(worker, &Batch{Seq: seq, Docs: p.docs}); err != nil {
+		if err := fn(worker, &Batch{Seq: before.seq, Docs: p.docs, parser: p, before: before}); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,9 @@ type Document struct {
 type Batch struct {
 	Seq  int
 	Docs []Document
+
+	parser *parser
+	before position
 }
 
 // Corpus is a list of files, folders or standard input, with what is needed to
@@ -102,6 +105,15 @@ type Tokens struct {
 
 	scratch []byte
 	stems   stemCache
+}
+
+// Trim lets go of what a document of some megabytes took, so that it is not kept for short
+// ones.
+func (t *Tokens) Trim() {
+	const most = 1 << 20
+	if cap(t.Words) > most/8 || cap(t.Bytes) > most || cap(t.scratch) > most || cap(t.stems.text) > most {
+		t.Bytes, t.Words, t.Source, t.scratch, t.stems.text = nil, nil, nil, nil, nil
+	}
 }
 
 // Word returns the i-th word.

@@ -22,6 +22,8 @@ type InvertOptions struct {
 	// program that sets debug.SetMemoryLimit to it as well keeps garbage within it, too.
 	Memory  int64
 	TempDir string // "" for os.TempDir
+	// MaxWord is how many bytes a word may have; 0 is any number. A longer one is an error.
+	MaxWord int
 	// Visit, if set, sees every batch before its words are counted, from worker
 	// 0..Threads-1 concurrently and in any order.
 	Visit func(worker int, b *text.Batch) error

@@ -12,6 +12,7 @@ import (
 type inverter struct {
 	analyzer text.Analyzer
 	budget   int64
+	maxWord  int
 	tempDir  string
 
 	table  *table
@@ -31,6 +32,7 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	return &inverter{
 		analyzer: o.Analyzer,
 		docs:     docs,
+		maxWord:  o.MaxWord,
 		budget:   o.Memory / 8 * tableShare / int64(o.Threads),
 		tempDir:  o.TempDir,
 		table:    newTable(),
@@ -46,6 +48,11 @@ func (w *inverter) add(b *text.Batch) error {
 		if err := w.analyzer.Analyze(doc.Text, &w.tok); err != nil {
 			return fmt.Errorf("document %s: %w", doc.ID, err)
 		}
+		if w.maxWord > 0 && len(w.tok.Bytes) > w.maxWord {
+			if err := checkWords(&w.tok, w.maxWord); err != nil {
+				return fmt.Errorf("%s: %w", b.Where(i), err)
+			}
+		}
 		w.bytes += int64(len(doc.Text))
 		w.tokens += int64(len(w.tok.Words))
 		d.add(doc.ID, len(w.tok.Words))
@@ -59,6 +66,10 @@ func (w *inverter) add(b *text.Batch) error {
 			return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
 		}
 		m.docs++
+		if len(doc.Text) > hugeDocument {
+			w.tok.Trim()
+			w.table.pairs = nil
+		}
 		if w.full() {
 			if err := w.spill(&m); err != nil {
 				return err
@@ -67,6 +78,19 @@ func (w *inverter) add(b *text.Batch) error {
 	}
 	w.end(&m)
 	return w.docs.add(d)
+}
+
+// hugeDocument is how long a document is whose words leave much memory unused behind them.
+const hugeDocument = 1 << 20
+
+// checkWords looks for words that are too long.
+func checkWords(tok *text.Tokens, most int) error {
+	for _, s := range tok.Words {
+		if n := int(s.End - s.Start); n > most {
+			return fmt.Errorf("a word of %d bytes, the most is %d", n, most)
+		}
+	}
+	return nil
 }
 
 // full says whether sorting what is held now would use up the worker's memory.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+// peakOf is the most memory that a process had resident.
+func peakOf(s *os.ProcessState) bytesize.Size {
+	return bytesize.Size(s.SysUsage().(*syscall.Rusage).Maxrss * 1024)
+}
+
+// oddities makes inputs that no generator makes.
+func (b *bench) oddities() error {
+	err := b.create("HUGE", func(w *bufio.Writer) error {
+		w.WriteString("short\n")
+		for range 200_000_000 / 5 {
+			w.WriteString("word ")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = b.create("BOMB", func(w *bufio.Writer) error {
+		z, err := zstd.NewWriter(w)
+		if err != nil {
+			return err
+		}
+		zeros := bytes.Repeat([]byte("a"), 1<<20)
+		for range 500 {
+			if _, err := z.Write(zeros); err != nil {
+				return err
+			}
+		}
+		return z.Close()
+	})
+	if err != nil {
+		return err
+	}
+	err = b.create("EMPTY", func(w *bufio.Writer) error {
+		for range 10_000_000 {
+			w.WriteByte('\n')
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// IDs in an order that is not theirs.
+	return b.create("TSV", func(w *bufio.Writer) error {
+		for i := range uint32(2_000_000) {
+			fmt.Fprintf(w, "document-%08x\tword%d of some\n", i*2654435761, i%1000)
+		}
+		return nil
+	})
+}
+
+func (b *bench) create(name string, fill func(*bufio.Writer) error) error {
+	f, err := os.Create(filepath.Join(b.dir, name))
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	if err := fill(w); err != nil {
+		f.Close()
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/collocate/collocate/internal/bytesize"
+)
+
+// The quickest jobs keep to the least bound: many documents, and ones that are too long.
+func TestPeaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command and reads some hundred megabytes")
+	}
+	dir := t.TempDir()
+	b := &bench{
+		dir: dir, command: filepath.Join(dir, "collocate"), bounds: []bytesize.Size{64 * bytesize.MB},
+		only: regexp.MustCompile("short lines|huge|bomb|check|dict build$"),
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.command, "github.com/collocate/collocate/cmd/collocate")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := b.generate(t.Context(), "20MB", "300K"); err != nil {
+		t.Fatal(err)
+	}
+	over, err := b.table(t.Context())
+	if err != nil || over > 0 {
+		t.Errorf("%d peaks over the bound, %v", over, err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "out-*"))
+	if err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
