@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -41,7 +40,8 @@ A query is words, which the index's analyzer finds as it does in documents: quot
 NOT mean nothing in it.
 All algorithms give the same documents, order and scores; they differ in speed.
 
-Without a query it reads queries from standard input, one a line, with a prompt on a terminal. With
+Without a query it reads queries from standard input, one a line, and prints "# QUERY" before the
+answers of each; on a terminal there is a prompt with arrow keys and a history instead. With
 --topics it answers a file of topics (TREC, TSV, CSV, id:text, SMART or JSON) and writes a run for
 'collocate eval' or trec_eval. These sort a run by its scores; so of equal scores each is written as
 the next smaller float32 than the one before, and the order stays the search's.
@@ -158,35 +158,32 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	return a.searchLines(ctx, s, r, f)
 }
 
-// searchLines answers the queries on standard input, one a line.
+// searchLines answers the queries on standard input, one a line. What is piped in is answered with
+// each query before its answers; JSON has it in any case.
 func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Request, f *searchFlags) error {
-	prompt := ""
-	if isTerminal(a.stdin) {
-		prompt = "> "
+	typed := isTerminal(a.stdin)
+	var lines queryLines = newPipedLines(a.stdin)
+	if typed {
 		fmt.Fprintf(a.stderr, "%d documents, %d words; an empty line or Ctrl-D ends\n", s.Index().Docs(), s.Index().Terms())
+		lines = newTypedLines(ctx, int(a.stdin.(*input).f.Fd()), a.stdin, a.stderr)
 	}
-	lines := bufio.NewScanner(a.stdin)
-	lines.Buffer(nil, 16<<20)
 	for {
-		io.WriteString(a.stderr, prompt)
-		if !lines.Scan() {
-			break
+		query, err := lines.next()
+		if err == io.EOF {
+			return nil
 		}
-		words := strings.TrimSpace(lines.Text())
-		if words == "" {
-			if prompt != "" {
-				return nil
+		if err != nil {
+			return err
+		}
+		if !typed && !a.json {
+			if _, err := fmt.Fprintf(a.stdout, "# %s\n", query); err != nil {
+				return err
 			}
-			continue
 		}
-		if err := a.searchOne(ctx, s, r, words, f); err != nil {
+		if err := a.searchOne(ctx, s, r, query, f); err != nil {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("reading queries: %w", err)
-	}
-	return nil
 }
 
 func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
