@@ -18,12 +18,13 @@ import (
 // which each device gets an equal share; any other goes to one device, each in turn.
 type Group struct {
 	all  []*Index
+	deal int // requests of a batch that go to a device before the next one gets some
 	turn atomic.Uint32
 }
 
 // OpenGroup puts the index of an engine on the devices that the options name.
 func OpenGroup(ctx context.Context, e *eval.Engine, o Options) (*Group, error) {
-	g := &Group{}
+	g := &Group{deal: dealt}
 	also := o.Also
 	for o.Also = nil; ; also = also[1:] {
 		x, err := Open(ctx, e, o)
@@ -39,7 +40,7 @@ func OpenGroup(ctx context.Context, e *eval.Engine, o Options) (*Group, error) {
 }
 
 // GroupOf is a group of indexes that are open.
-func GroupOf(all ...*Index) *Group { return &Group{all: all} }
+func GroupOf(all ...*Index) *Group { return &Group{all: all, deal: dealt} }
 
 // Close closes all indexes.
 func (g *Group) Close() error {
@@ -119,12 +120,9 @@ func joined(parts []*ask.Result, k int) *ask.Result {
 	return out
 }
 
-// dealt is how many requests of a batch go to a device before the next one gets some.
-const dealt = 1024
-
 // BatchOver is Batch on all devices of a group.
 func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
-	n := len(g.all)
+	n, deal := len(g.all), g.deal
 	if n == 1 {
 		Batch(ctx, g.all[0], requests, b, reuse, do, yield)
 		return
@@ -151,14 +149,14 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	for d, x := range g.all {
 		wg.Go(func() {
 			defer out[d].close()
-			whole := func(i int, found *ask.Result) (T, error) { return do((i/dealt*n+d)*dealt+i%dealt, found) }
+			whole := func(i int, found *ask.Result) (T, error) { return do((i/deal*n+d)*deal+i%deal, found) }
 			Batch(ctx, x, in[d].items(), b, reuse, whole, func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
 		})
 	}
 	wg.Go(func() {
 		i := 0
 		for r := range requests {
-			if !in[i/dealt%n].put(r) {
+			if !in[i/deal%n].put(r) {
 				return
 			}
 			i++
@@ -174,7 +172,7 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 		defer stop()
 	}
 	for i := 0; ; i++ {
-		x, ok := take[i/dealt%n]()
+		x, ok := take[i/deal%n]()
 		if !ok || !yield(x.made, x.err) || x.err != nil {
 			return
 		}

@@ -79,7 +79,8 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	p := searchtest.RandomPlain(rng, 800, 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	g := pairOf(t, s)
-	const many = 2*dealt + 300
+	g.deal = 32
+	const many = 150
 	asked := make([]ask.Request, many)
 	for i := range asked {
 		asked[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 3, Algorithm: ask.Tiles}
@@ -113,7 +114,7 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	for i := range asked {
 		asked[i].Algorithm = ask.WAND
 	}
-	check(ask.Synchronous, asked[:dealt+40])
+	check(ask.Synchronous, asked[:70])
 
 	answered, sent := make(chan bool, 1), 0
 	answered <- true

@@ -95,6 +95,10 @@ const oddSlots = 2
 // pairPatience is how long to look at the memory.
 const pairPatience = 500 * time.Microsecond
 
+// dealt is how many requests of a batch one of several devices gets before the next one does: a
+// chunk's worth, so that both have work soon and results wait little for their turn. Not measured.
+const dealt = 1024
+
 // thesisMost is how many requests of a batch are planned together.
 const thesisMost = 4096
 
