@@ -22,3 +22,8 @@ bench: ## the micro-benchmarks of every package, once each; `go test -bench` has
 
 docs: ## the documentation of every package, as a web page on localhost
 	go doc -http
+
+# Every fuzz target for an hour; what fails is kept under testdata/fuzz.
+.PHONY: fuzz
+fuzz:
+	.ci/fuzz 1h

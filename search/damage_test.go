@@ -1,7 +1,9 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -187,4 +190,50 @@ func TestTruncatedWhileSearching(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all ways:
+// whatever it answers, it neither panics nor hangs. Each change is 4 bytes: a file, a place (2), a value.
+func FuzzDamagedSearch(f *testing.F) {
+	good := damageIndex(f)
+	files := map[string][]byte{}
+	names := []string{"postings", "skips", "terms", "documents", "text", "index"}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(good, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		files[name] = data
+	}
+	f.Add([]byte{0, 0, 9, 255})
+	f.Add([]byte{1, 0, 30, 7, 1, 0, 64, 200, 3, 1, 1, 0})
+	f.Add([]byte{2, 0, 3, 128, 0, 2, 2, 2})
+	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW, search.VBMW}
+	f.Fuzz(func(t *testing.T, changes []byte) {
+		dir := t.TempDir()
+		stamps := map[string][2]uint64{} // length and checksum
+		for i, name := range names {
+			data := bytes.Clone(files[name])
+			for c := changes; len(c) >= 4; c = c[4:] {
+				if int(c[0])%len(names) == i {
+					data[64+(int(c[1])<<8+int(c[2]))%(len(data)-96)] = c[3]
+				}
+			}
+			if name == "index" { // which has the stamps of the others
+				for other, s := range stamps {
+					if at := bytes.Index(data, append([]byte(other), make([]byte, 16-len(other))...)); at >= 0 && at+28 <= len(data) {
+						binary.LittleEndian.PutUint64(data[at+16:], s[0])
+						binary.LittleEndian.PutUint32(data[at+24:], uint32(s[1]))
+					}
+				}
+			}
+			if sections.Repair(data) {
+				stamps[name] = [2]uint64{uint64(len(data)), uint64(binary.LittleEndian.Uint32(data[len(data)-20:]))}
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask(dir, all)
+	})
 }
