@@ -36,7 +36,7 @@ import (
 // Options are what to measure.
 type Options struct {
 	Tokens    int64 // words of the corpus
-	Sample    int64 // words for the sequential engine, whose time is scaled; 0: all
+	Sample    int64 // words for hash tables on cores and for GloVe, whose times are scaled; 0: all
 	Windows   []int // words on each side
 	Engines   []Engine
 	Rounds    int  // how often each engine runs; the paper's 10
@@ -134,7 +134,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
 			m := measurement{Options: o, g: g, dir: dir, path: whole, row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
-			if (e == Sequential || e == GloVe) && o.Sample > 0 && o.Sample < o.Tokens {
+			if (e == Sequential || e == PaperCores || e == GloVe) && o.Sample > 0 && o.Sample < o.Tokens {
 				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
 				if m.row.Bytes, err = Generate(ctx, m.path, o.Sample, o.Threads); err != nil {

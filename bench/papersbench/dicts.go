@@ -21,12 +21,13 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 	uniform := dictTable("uniform", fmt.Sprintf("Figure 12: nanoseconds a character, %d words equally often", a.lookups))
 	byLength := dictTable("by-length", fmt.Sprintf("Figure 9: milliseconds by words of the text, vocabulary of %d", a.vocabularies[len(a.vocabularies)-1]))
 	lengths := report.Table{Name: "lengths", Title: "Table 3: length of words in a text", Header: []string{"words", "mean by frequency", "variance", "mean equally often", "variance"}}
+	ranked := weighbench.Generated(a.vocabularies[len(a.vocabularies)-1])
 	for i, n := range a.vocabularies {
-		words, err := weighbench.Words(n)
+		words, err := ranked.Top(n)
 		if err != nil {
 			return nil, err
 		}
-		byFrequency, equally := weighbench.DrawText(words, a.lookups, 1, true), weighbench.DrawText(words, a.lookups, 1, false)
+		byFrequency, equally := ranked.Draw(n, a.lookups, 1, true), ranked.Draw(n, a.lookups, 1, false)
 		m, v := lengthsOf(byFrequency)
 		mu, vu := lengthsOf(equally)
 		lengths.Rows = append(lengths.Rows, []string{strconv.Itoa(n), m, v, mu, vu})
@@ -99,11 +100,8 @@ func (o *Options) dictionariesGPU(ctx context.Context, a amount) (*report.Report
 	if o.Device == nil {
 		return nil, nil
 	}
-	words, err := weighbench.Words(a.vocabularies[len(a.vocabularies)-1])
-	if err != nil {
-		return nil, err
-	}
-	return weighbench.RunDict(ctx, o.Device, weighbench.DictOptions{Words: words, Kinds: dictKinds, Lookups: a.lookups, Memory: o.Memory, Log: o.Say})
+	ranked := weighbench.Generated(a.vocabularies[len(a.vocabularies)-1])
+	return weighbench.RunDict(ctx, o.Device, weighbench.DictOptions{Ranked: ranked, Kinds: dictKinds, Lookups: a.lookups, Memory: o.Memory, Log: o.Say})
 }
 
 // lengthsOf is mean and variance of the words' lengths.

@@ -94,8 +94,15 @@ func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) 
 }
 
 func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error) {
-	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.Sequential},
-		Rounds: a.rounds, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Write: true,
+		Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.PaperCores, cooccurbench.Sequential},
+		Rounds:  a.rounds, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+	if o.Quick {
+		c.Sample = 1e6
+	}
+	if _, _, err := cooccurbench.FindGloVe(); err == nil {
+		c.Engines = append(c.Engines, cooccurbench.GloVe)
+	}
 	if o.Device != nil {
 		c.GPU = o.Device.Which(0)
 		c.Engines = append([]cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper}, c.Engines...)

@@ -124,6 +124,21 @@ func steps(method string) func(*pages) (string, error) {
 	}
 }
 
+// both is two values, or the first alone where the second needs a GPU.
+func both(first, second func(*pages) (string, error)) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		a, err := first(p)
+		if err != nil {
+			return "", err
+		}
+		b, err := second(p)
+		if errors.Is(err, errNoGPU) {
+			return a, nil
+		}
+		return a + "; " + b, err
+	}
+}
+
 // line is the values of a row of one of the thesis' tables of the best, after its first cells.
 func line(t *report.Table, cells ...string) ([]string, error) {
 	for _, row := range t.Rows {

@@ -35,8 +35,8 @@ func newBenchCooccurCmd(a *app) *cobra.Command {
 million of them distinct), and measures how long its vocabulary and co-occurrence
 matrix take: from text in the page cache to all rows in memory, and once more with both written to
 files, unless --write=false. Times are means of --rounds runs with their standard deviation, as the
-paper's are. The sequential engine and GloVe get a sample, and their times are scaled; --sample 0
-gives them all. paper-multicore and paper are the paper's Algorithms 3 and 4. glove is Stanford's
+paper's are. Hash tables on cores (sequential, paper-multicore) and GloVe get a sample, and their
+times are scaled; --sample 0 gives them all. paper-multicore and paper are the paper's Algorithms 3 and 4. glove is Stanford's
 vocab_count and cooccur, which must be on the PATH. With --out it writes a page in Markdown with
 tables and plots.`,
 		Annotations: hasGPU,
@@ -47,7 +47,7 @@ tables and plots.`,
 	}
 	fl := cmd.Flags()
 	fl.Var(&f.tokens, "tokens", "words of the corpus, such as 50M")
-	fl.Var(&f.sample, "sample", "words for the sequential engine and GloVe; 0 means all")
+	fl.Var(&f.sample, "sample", "words for sequential, paper-multicore and glove; 0 means all")
 	fl.IntSliceVar(&f.windows, "windows", []int{2}, "windows to measure")
 	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"}, "sequential, multicore, paper-multicore, gpu, paper and glove")
 	fl.IntVar(&f.rounds, "rounds", 10, "how often each engine runs")
