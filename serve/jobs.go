@@ -187,6 +187,11 @@ func (a *jobAsk) check() error {
 	case a.Limit < 1 || a.Limit > maxPatterns:
 		return fmt.Errorf("limit %d: want 1 to %d", a.Limit, maxPatterns)
 	}
+	for _, set := range a.Only {
+		if len(set) < 2 || slices.Contains(set, "") {
+			return fmt.Errorf("only: set %q: want two or more features", set)
+		}
+	}
 	for _, d := range a.Distances {
 		if !(d > 0) {
 			return fmt.Errorf("distance %v: want more than 0", d)

@@ -17,7 +17,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/sample"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/text"
@@ -31,7 +30,7 @@ func everywhere(t testing.TB, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := build(t, dir, corpus, index.BuildOptions{StoreText: true})
+	s := elife(t, true)
 	matrix := filepath.Join(dir, "words.cooc")
 	opt := cooccur.Options{Window: 5}
 	var out *cooccur.File

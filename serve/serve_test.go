@@ -28,15 +28,54 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// elife is an index of real paragraphs, with their text or without it.
+// elife is an index of real paragraphs, with their text or without it. It is built once for all tests.
 func elife(t testing.TB, withText bool) *search.Searcher {
 	t.Helper()
-	dir := t.TempDir()
-	path, err := sample.Elife(dir)
+	make := elifePlain
+	if withText {
+		make = elifeWithText
+	}
+	folder, err := make()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return build(t, dir, path, index.BuildOptions{StoreText: withText})
+	s, err := search.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+var (
+	elifePlain    = sync.OnceValues(func() (string, error) { return buildElife(false) })
+	elifeWithText = sync.OnceValues(func() (string, error) { return buildElife(true) })
+	elifeFolder   string
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if elifeFolder, err = os.MkdirTemp("", "serve-test-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(elifeFolder)
+		return m.Run()
+	}())
+}
+
+func buildElife(withText bool) (folder string, err error) {
+	corpus, err := sample.Elife(elifeFolder)
+	if err != nil {
+		return "", err
+	}
+	o := index.BuildOptions{StoreText: withText}
+	if o.Analyzer, err = text.ParseAnalyzer("english"); err != nil {
+		return "", err
+	}
+	folder = filepath.Join(elifeFolder, fmt.Sprint("index-", withText))
+	return folder, index.Build(context.Background(), folder, &text.Corpus{Paths: []string{corpus}}, o)
 }
 
 func build(t testing.TB, dir, corpus string, o index.BuildOptions) *search.Searcher {
