@@ -369,6 +369,9 @@ const manyFeatures = 100
 func (in *Input) checkFeatures(chosen bool) error {
 	n := len(in.Features)
 	if n < manyFeatures || 2*n <= in.Len() {
+		if n >= 10*manyFeatures && !chosen {
+			in.Guesses = append(in.Guesses, fmt.Sprintf("column %q was taken for the feature and has %d different values: choose another with --feature, or leave rare ones out with --min-points", in.Columns[2], n))
+		}
 		return nil
 	}
 	if !chosen {

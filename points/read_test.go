@@ -283,6 +283,14 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 			t.Errorf("%.60q: %v, want %q", data, err, want)
 		}
 	}
+	var kinds strings.Builder
+	kinds.WriteString("x,y,type\n")
+	for i := range 4500 {
+		fmt.Fprintf(&kinds, "%d,%d,kind %d\n", i, i, i%1500)
+	}
+	if in := mustRead(t, []byte(kinds.String()), ReadOptions{}); len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "has 1500 different values: choose another with --feature") {
+		t.Errorf("guesses %q", in.Guesses)
+	}
 	in := mustRead(t, []byte(names.String()), ReadOptions{Feature: "name"})
 	if len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "are these kinds of places?") {
 		t.Errorf("guesses %q", in.Guesses)
@@ -302,6 +310,10 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("x\ty\ttype\n1\t2\tA\n"))
 	f.Add([]byte(threeGeoJSON))
 	f.Add(threeParquet(f))
+	f.Add([]byte(seqRest))
+	f.Add([]byte("type;wkt\ncafe;SRID=4326;POINT (1,5 2)\n"))
+	f.Add([]byte(`<gpx><wpt lat="2" lon="1"><type>cafe</type></wpt></gpx>`))
+	f.Add([]byte(`{"crs":{"properties":{"name":"EPSG:27700"}},"features":[{"properties":{"kind":"a"},"geometry":{"type":"Point","coordinates":[1,2]}}]}`))
 	f.Add(threeGeoParquet(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, opt := range []ReadOptions{{}, {SkipBad: true, CRS: WGS84}} {
