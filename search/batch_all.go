@@ -12,15 +12,17 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// The cores answer the first requests, which tells how long they would take for the others. Opening a device takes 0.4 s, the first time
-// ever 2 s more; an H200 took 28 million postings and 50 million documents in 1 to 5 s.
+// The cores answer the first requests, which tells how long they would take for the others. Opening
+// a device takes 0.4 s, the first time ever 2 s more; an H200 took 28 million postings and 50
+// million documents in 1 to 5 s.
 const (
 	autoProbe   = 1000 // requests
 	gpuOpening  = time.Second
 	gpuPostings = 20e6 // a second
 )
 
-// gpuPays says whether cores that would take so long are slower than bringing so many postings to a GPU. Twice, for it is an estimate.
+// gpuPays says whether cores that would take so long are slower than bringing so many postings to a
+// GPU. Twice, for it is an estimate.
 func gpuPays(cores time.Duration, postings int64) bool {
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
 }
@@ -31,11 +33,14 @@ func realGPU(ordinal int) bool {
 	return err == nil && ordinal < len(devices) && !devices[ordinal].Emulated
 }
 
-// MapAll is MapBatch for requests that are all there, so that [engine.Auto] has a choice: the cores begin, and if at their pace all that is left takes more
-// than twice as long as to bring the index to the GPU that o names, and there is one, it is brought there, as by OpenGPU, and the GPU goes on. The results are the same. If it fails,
-// the cores go on, and do may be called for a request once more. As OpenGPU, this is not for a Searcher that others use at the same time.
+// MapAll is MapBatch for requests that are all there, so that [engine.Auto] has a choice: the cores
+// begin, and if at their pace all that is left takes more than twice as long as to bring the index
+// to the GPU that o names, and there is one, it is brought there, as by OpenGPU, and the GPU goes
+// on. The results are the same. If it fails, the cores go on, and do may be called for a request
+// once more. As OpenGPU, this is not for a Searcher that others use at the same time.
 //
-// Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a strategy, a request an algorithm or an engine, or the index is on a GPU.
+// Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a strategy,
+// a request an algorithm or an engine, or the index is on a GPU.
 func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions, do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	pays := func(cores time.Duration, postings int64) bool {
 		return gpuPays(cores, postings) && realGPU(o.Device.Ordinal)
@@ -53,7 +58,8 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 	}
 	return func(yield func(T, error) bool) {
 		next, elsewhere := 0, time.Duration(0)
-		// some answers the next requests up to the n-th. Errors of the device are for the caller, who can try again.
+		// some answers the next requests up to the n-th. Errors of the device are for the caller,
+		// who can try again.
 		some := func(n int, b Batch) error {
 			from := next
 			for made, err := range MapBatch(ctx, s, slices.Values(requests[from:n]), b, func(i int, found *Result) (T, error) { return do(from+i, found) }) {

@@ -16,8 +16,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Many requests under auto: the cores begin, the GPU goes on if that pays and there is one, and whoever answers, the results are those of one core. Here
-// the GPU may be the interpreter, which auto would never take.
+// Many requests under auto: the cores begin, the GPU goes on if that pays and there is one, and
+// whoever answers, the results are those of one core. Here the GPU may be the interpreter, which
+// auto would never take.
 func TestAutoTakesTheGPU(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	if dev.Info().Emulated && realGPU(0) {

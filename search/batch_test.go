@@ -60,8 +60,8 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	}
 }
 
-// What is made of results comes in the order of the requests, whoever made it, though workers overwrite their results; an error
-// of the one who makes it ends the batch as well.
+// What is made of results comes in the order of the requests, whoever made it, though workers
+// overwrite their results; an error of the one who makes it ends the batch as well.
 func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 	rng := rand.New(rand.NewPCG(113, 114))
 	p := searchtest.RandomPlain(rng, 20000, 8)
@@ -111,7 +111,8 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 	}
 }
 
-// A request that comes alone is answered although the next does not come: nothing waits for the ring to fill.
+// A request that comes alone is answered although the next does not come: nothing waits for the
+// ring to fill.
 func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
 	for strategy := range Strategies() {
@@ -143,7 +144,8 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	}
 }
 
-// A stream of requests need not have an end: results come while requests come, and who has enough stops.
+// A stream of requests need not have an end: results come while requests come, and who has enough
+// stops.
 func TestBatchesAreStreams(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
 	for strategy := range Strategies() {
@@ -200,8 +202,9 @@ func TestBatchesEndWithTheFirstError(t *testing.T) {
 	}
 }
 
-// An iterator copies a request twice, 16 bytes at a time. If these did not divide its size, the last two steps would overlap, so that the second copy waited until
-// the first is in memory: bringing a request to a batch took 15 ns instead of 10.
+// An iterator copies a request twice, 16 bytes at a time. If these did not divide its size, the
+// last two steps would overlap, so that the second copy waited until the first is in memory:
+// bringing a request to a batch took 15 ns instead of 10.
 func TestRequestSize(t *testing.T) {
 	if n := unsafe.Sizeof(Request{}); n%16 != 0 {
 		t.Errorf("a request has %d bytes, which is no multiple of 16", n)

@@ -9,9 +9,10 @@ import (
 
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 
-// OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it does not fit, the
-// lists that were asked for last. From then on requests whose field Parallel names [engine.GPU], and batches that do,
-// are answered there, with the same results. It must not be called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
+// OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it
+// does not fit, the lists that were asked for last. From then on requests whose field Parallel names
+// [engine.GPU], and batches that do, are answered there, with the same results. It must not be
+// called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.closed.Load() {
 		return errClosed
@@ -26,7 +27,8 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	return err
 }
 
-// GPUMemory says how much memory of the GPU that the index is on is free, and how much there is, whoever uses the rest. Both are 0 if it is on none.
+// GPUMemory says how much memory of the GPU that the index is on is free, and how much there is,
+// whoever uses the rest. Both are 0 if it is on none.
 func (s *Searcher) GPUMemory() (free, total int64, err error) {
 	if s.gpu == nil {
 		return 0, 0, nil
@@ -34,8 +36,9 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 	return s.gpu.Memory()
 }
 
-// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long each step took: the best of some runs. With guess the
-// scores that answers will have are guessed beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
+// ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long
+// each step took: the best of some runs. With guess the scores that answers will have are guessed
+// beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
 func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
 		return nil, errNotOnGPU

@@ -6,7 +6,8 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// A request and its result. The types are defined with the engines that read and fill them; their fields and methods are theirs.
+// A request and its result. The types are defined with the engines that read and fill them; their
+// fields and methods are theirs.
 type (
 	// Request is a query and how to answer it. Only Text or Words must be given. Its fields are
 	// Text, which the index's analyzer cuts into words, or Words; K, the number of answers
@@ -140,8 +141,8 @@ type (
 	// BM25 is the usual model. Its fields are K1 (0 stands for 1.2), B (0 stands for 0.75) and
 	// Variant; see package bm25 for the formula.
 	BM25 = model.BM25
-	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with the
-	// lowest document numbers are given.
+	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with
+	// the lowest document numbers are given.
 	Boolean = model.Boolean
 	// Cosine is TF-IDF in the vector space: the cosine of the angle between query and document.
 	Cosine = model.Cosine

@@ -47,8 +47,8 @@ func New(r *index.Reader) (*Searcher, error) {
 	return &Searcher{e: e}, nil
 }
 
-// Close releases what Open opened. Calls that come afterwards get an error; calls that are under way must
-// have ended before.
+// Close releases what Open opened. Calls that come afterwards get an error; calls that are under
+// way must have ended before.
 func (s *Searcher) Close() error {
 	s.closed.Store(true)
 	err := s.closeGPU()
@@ -58,7 +58,8 @@ func (s *Searcher) Close() error {
 	return err
 }
 
-// Index is the index that is searched. After Close of a Searcher that Open made it must not be used.
+// Index is the index that is searched. After Close of a Searcher that Open made it must not be
+// used.
 func (s *Searcher) Index() *index.Reader { return s.e.Index }
 
 // Search answers a request.

@@ -26,8 +26,9 @@ type Snippet struct {
 const snippetReach = 1 << 20
 
 // Snippet shows where a document has the query's words: of all pieces of about size bytes, the one
-// with the most different words of the query, then with the most of them in all, then the first. Only
-// the first megabyte of a document is looked at. The index must have been built with its text stored.
+// with the most different words of the query, then with the most of them in all, then the first.
+// Only the first megabyte of a document is looked at. The index must have been built with its text
+// stored.
 func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
 	found, err := s.Snippets(ctx, r, []uint32{doc}, size)
 	if err != nil {
@@ -125,8 +126,8 @@ func bestPiece(marks []mark, words int, size uint32) (from, to int) {
 	return from, to
 }
 
-// cutSnippet cuts the piece around marks[from:to] out of the document, at the borders of words, with a third
-// of the room that is left before the first mark.
+// cutSnippet cuts the piece around marks[from:to] out of the document, at the borders of words,
+// with a third of the room that is left before the first mark.
 func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size uint32) *Snippet {
 	end := uint32(len(body))
 	first, last := uint32(0), min(size, end)

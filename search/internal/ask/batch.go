@@ -8,27 +8,30 @@ import (
 
 // Batch says how many requests are answered.
 type Batch struct {
-	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each core, work.
+	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each
+	// core, work.
 	Threads int
 	// Strategy is how the workers share the requests.
 	Strategy Strategy
-	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores share the requests if the index
-	// is on a device: each goes where it is expected to be done first. MapAll says when Auto brings the index to one.
+	// Engine GPU lets the device answer, as far as it can: see OpenGPU. Auto lets device and cores
+	// share the requests if the index is on a device: each goes where it is expected to be done
+	// first. MapAll says when Auto brings the index to one.
 	Engine engine.Kind
 }
 
-// Strategy is a way to spread many requests over cores, and on a GPU those by WAND and MaxScore over its blocks.
+// Strategy is a way to spread many requests over cores, and on a GPU those by WAND and MaxScore
+// over its blocks.
 type Strategy uint8
 
 const (
-	// Mixed lets every worker answer a request alone as long as there are enough; those that find no more help
-	// with the ones that are still being answered: of these they take over partitions. No core is
-	// idle at the end of a batch, or behind a slow request.
+	// Mixed lets every worker answer a request alone as long as there are enough; those that find
+	// no more help with the ones that are still being answered: of these they take over partitions.
+	// No core is idle at the end of a batch, or behind a slow request.
 	Mixed Strategy = iota
 	// Synchronous lets every worker answer a request alone.
 	Synchronous
-	// Asynchronous spreads each request over all workers, one after the other: each is answered as soon as
-	// can be, but all together take longer.
+	// Asynchronous spreads each request over all workers, one after the other: each is answered as
+	// soon as can be, but all together take longer.
 	Asynchronous
 )
 

@@ -1,7 +1,7 @@
 package ask
 
-// Method is the strategy that answered a query, where an algorithm has several: see the plans in package
-// eval. The zero value stands for an algorithm that has one.
+// Method is the strategy that answered a query, where an algorithm has several: see the plans in
+// package eval. The zero value stands for an algorithm that has one.
 type Method uint8
 
 // The methods of bmm and of mode And.

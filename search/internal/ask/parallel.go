@@ -10,17 +10,19 @@ import (
 	"github.com/collocate/collocate/engine"
 )
 
-// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero value lets the search
-// choose, and is exact.
+// Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero
+// value lets the search choose, and is exact.
 //
-// The lists are cut into partitions. Workers take partitions, answer the query on each
-// with the request's algorithm, keep their k best, and these are merged in pairs. What
-// a worker knows about the score to beat can help the others: that is the policy.
+// The lists are cut into partitions. Workers take partitions, answer the query on each with the
+// request's algorithm, keep their k best, and these are merged in pairs. What a worker knows about
+// the score to beat can help the others: that is the policy.
 type Parallel struct {
-	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each core, work.
+	// Threads is the number of workers; 0 means one for each core. At most 64, or four for each
+	// core, work.
 	Threads int
-	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential never. GPU takes the device to which OpenGPU has brought the
-	// index; the fields below are there for WAND and MaxScore alone.
+	// Engine: Auto uses several cores only where that is faster, Multicore always, Sequential
+	// never. GPU takes the device to which OpenGPU has brought the index; the fields below are
+	// there for WAND and MaxScore alone.
 	Engine engine.Kind
 	// Partition is how the lists are cut.
 	Partition Partition
@@ -51,8 +53,8 @@ const (
 	// differ in size, and much so if the lists do. (A list that is too short for position
 	// i*m counts with its last document.)
 	Heterogeneous
-	// Homogeneous takes positions i*m to (i+1)*m of every list. All partitions are of the
-	// same size, but the postings of a document may fall into different ones, so that scores are partial
+	// Homogeneous takes positions i*m to (i+1)*m of every list. All partitions are of the same
+	// size, but the postings of a document may fall into different ones, so that scores are partial
 	// and answers get lost: approximate.
 	Homogeneous
 	// Adjusted is homogeneous, but every list begins at its first document that is not before
@@ -88,12 +90,13 @@ const (
 	Early Policy = iota
 	// Local shares nothing: every worker has its own score to beat. Exact.
 	Local
-	// SharedFull is the thesis' safe-read shared, sh-r: a worker tells its score to beat once it has k
-	// answers; all read it at any time. Exact.
+	// SharedFull is the thesis' safe-read shared, sh-r: a worker tells its score to beat once it
+	// has k answers; all read it at any time. Exact.
 	SharedFull
 	// SharedHalf is the thesis' safe-write-read shared, sh-wr: a worker tells the worst score of
-	// its answers, and listens to the others, once it has k/2 of them. That score need not be reached by k
-	// answers, so that some may be lost, and which may change from run to run: approximate.
+	// its answers, and listens to the others, once it has k/2 of them. That score need not be
+	// reached by k answers, so that some may be lost, and which may change from run to run:
+	// approximate.
 	SharedHalf
 )
 
@@ -179,8 +182,9 @@ func ThreadsOf(p *Parallel) int {
 	return Threads(p.Threads)
 }
 
-// Threads is the number of workers where n are asked for: 0 means one for each core. More than there can be
-// use for are not made: each has memory of its own, and results do not depend on their number.
+// Threads is the number of workers where n are asked for: 0 means one for each core. More than
+// there can be use for are not made: each has memory of its own, and results do not depend on their
+// number.
 func Threads(n int) int {
 	cores := runtime.GOMAXPROCS(0)
 	if n <= 0 {

@@ -86,7 +86,8 @@ type Stats struct {
 	Words    int   `json:"words"`
 	Postings int64 `json:"postings"`
 	Blocks   int64 `json:"blocks"`
-	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were Skipped.
+	// Scored postings; Decoded ones are those of the blocks in which any was; the other blocks were
+	// Skipped.
 	Scored  int64 `json:"scored"`
 	Decoded int64 `json:"decoded"`
 	Skipped int64 `json:"skipped"`

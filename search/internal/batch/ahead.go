@@ -23,7 +23,7 @@ type upcoming struct {
 }
 
 // next is the request that a worker is to answer now; nil if there is none.
-func (c *crew[T]) next(w *worker[T]) *lookedUp {
+func (c *pool[T]) next(w *worker[T]) *lookedUp {
 	u := &w.upcoming
 	if u.at == u.n && !c.lookUp(w) {
 		return nil
@@ -33,11 +33,11 @@ func (c *crew[T]) next(w *worker[T]) *lookedUp {
 }
 
 // lookUp looks up the words of some requests; false if there are none.
-func (c *crew[T]) lookUp(w *worker[T]) bool {
+func (c *pool[T]) lookUp(w *worker[T]) bool {
 	u := &w.upcoming
 	u.at, u.n = 0, 0
-	i, ok := c.takeOne(w.hold)
-	for most := min(lookAhead, 1+int(w.hold.count())/2); ok; i, ok = w.hold.pop() {
+	i, ok := c.takeOne(w.claim)
+	for most := min(lookAhead, 1+int(w.claim.count())/2); ok; i, ok = w.claim.pop() {
 		u.some[u.n].i = i
 		simd.PrefetchLine(unsafe.Pointer(unsafe.StringData(c.request(i).Text)))
 		if u.n++; u.n == most {
@@ -54,7 +54,7 @@ func (c *crew[T]) lookUp(w *worker[T]) bool {
 }
 
 // find looks up the words of requests, step by step for all of them.
-func (c *crew[T]) find(some []lookedUp) {
+func (c *pool[T]) find(some []lookedUp) {
 	for j := range some {
 		l := &some[j]
 		l.err = l.wording.Read(&c.s.Lexicon, c.request(l.i))
@@ -71,4 +71,4 @@ func (c *crew[T]) find(some []lookedUp) {
 }
 
 // request is the i-th request.
-func (c *crew[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }
+func (c *pool[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }

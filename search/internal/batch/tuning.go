@@ -6,26 +6,30 @@ package batch
 import "time"
 
 // Ahead is how many requests for each worker may be fetched before the first result that is not
-// there yet. A slow request holds up the results behind it but, up to here, not the work. With 128 two workers waited a twentieth of
-// their time when requests took 3 microseconds and some a millisecond, with 512 hardly ever, and 2,048 gained no more.
+// there yet. A slow request holds up the results behind it but, up to here, not the work. With 128
+// two workers waited a twentieth of their time when requests took 3 microseconds and some a
+// millisecond, with 512 hardly ever, and 2,048 gained no more.
 const Ahead = 512
 
-// stretch is how long the caller's worker answers requests before it looks for results to hand out. These lie in the caches of other
-// cores, and each look costs as much as a tenth of a small query.
+// stretch is how long the caller's worker answers requests before it looks for results to hand out.
+// These lie in the caches of other cores, and each look costs as much as a tenth of a small query.
 const stretch = 50 * time.Microsecond
 
-// longEffort is the effort from which on a request is always open to help: the results behind it would wait for long,
-// and then so would the work. Cutting one that nobody helps with costs 1 to 6% there.
+// longEffort is the effort from which on a request is always open to help: the results behind it
+// would wait for long, and then so would the work. Cutting one that nobody helps with costs 1 to 6%
+// there.
 const longEffort = 1 << 21
 
-// lookAhead is how many requests a worker of a crew looks up the words of before it answers the first of them: while memory is asked for the words
-// and lists of one, the worker is busy with the others. 50,000 web queries as ANDs on eLife paragraphs, times as fast with two cores as with one, which
-// answers one request after the other: 1.60, 1.69 and 1.69 without, 1.92, 2.13 and 2.24 with it (three runs in turn; one core has become a tenth faster since); 4 gain less and 16 no more. Only half of what
-// a worker holds is looked up ahead, since others cannot take that over.
+// lookAhead is how many requests a worker looks up the words of before it answers the first of
+// them: while memory is asked for the words and lists of one, the worker is busy with the others.
+// 50,000 web queries as ANDs on eLife paragraphs, times as fast with two cores as with one, which
+// answers one request after the other: 1.60, 1.69 and 1.69 without, 1.92, 2.13 and 2.24 with it
+// (three runs in turn; one core has become a tenth faster since); 4 gain less and 16 no more. Only
+// half of what a worker holds is looked up ahead, since others cannot take that over.
 const lookAhead = 8
 
 const (
-	// mostHeld is how many requests a worker takes at once at most.
-	mostHeld = 32
-	holdBits = 8
+	// mostClaimed is how many requests a worker takes at once at most.
+	mostClaimed = 32
+	claimBits   = 8
 )

@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
-// OnCores answers a batch on the cores. do makes something of each result; reuse says whether a worker may overwrite its results; onGPU answers requests that
-// name a GPU, which come one after the other.
+// OnCores answers a batch on the cores. do makes something of each result; reuse says whether a
+// worker may overwrite its results; onGPU answers requests that name a GPU, which come one after
+// the other.
 func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error), do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
 	if b.Strategy == ask.Asynchronous || b.Threads == 1 {
@@ -26,11 +27,12 @@ type worker[T any] struct {
 	s     *eval.Engine
 	do    func(int, *ask.Result) (T, error)
 	reuse bool
-	own   ask.Result                                               // that is overwritten
-	onGPU func(context.Context, *ask.Request) (*ask.Result, error) // answers requests that name a GPU
+	own   ask.Result // that is overwritten
+	// answers requests that name a GPU
+	onGPU func(context.Context, *ask.Request) (*ask.Result, error)
 
-	// In a crew.
-	hold     *hold
+	// In a pool.
+	claim    *claim
 	upcoming upcoming
 }
 

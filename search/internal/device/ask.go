@@ -12,10 +12,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// What the device wants to know of a request is little: its words' numbers and how good they can be. Looking that up without opening
-// lists, and remembering the words of other requests, is a tenth of the work that a search on a core begins with.
+// What the device wants to know of a request is little: its words' numbers and how good they can
+// be. Looking that up without opening lists, and remembering the words of other requests, is a
+// tenth of the work that a search on a core begins with.
 
-// gpuAsk is a request as the device wants it. One core writes it and others read it, so it is small.
+// gpuAsk is a request as the device wants it. One core writes it and others read it, so it is
+// small.
 type gpuAsk struct {
 	first    *gpuAskTerm // of its words, in query order
 	postings int64
@@ -23,11 +25,13 @@ type gpuAsk struct {
 	out      uint32 // where its answers are
 	k        int16
 	words    uint8
-	lead     int8 // 1 + the word that decides a short query, see gpu_short.go; 0: it is not short; -1: nor does the device know words that count like that
-	few      bool // that word is so rare that a warp looks at all of it
-	and      bool // all words are wanted
-	odd      bool // not for a flight: too large, or not in order
-	late     bool // there was no room in the flight
+	// 1 + the word that decides a short query, see gpu_short.go; 0: it is not short; -1: nor does
+	// the device know words that count like that
+	lead    int8
+	few     bool // that word is so rare that a warp looks at all of it
+	and     bool // all words are wanted
+	general bool // not for a lane: too large, or not in order
+	late    bool // there was no room in the lane
 }
 
 type gpuAskTerm struct {
@@ -37,8 +41,8 @@ type gpuAskTerm struct {
 
 func (q *gpuAsk) terms() []gpuAskTerm { return unsafe.Slice(q.first, q.words) }
 
-// flies says whether there is something to do for a flight.
-func (q *gpuAsk) flies() bool { return !q.odd && q.words > 0 }
+// fits says whether there is something to do for a lane.
+func (q *gpuAsk) fits() bool { return !q.general && q.words > 0 }
 
 // asker turns requests into what the device wants. What it holds is used again.
 type asker struct {
@@ -60,16 +64,17 @@ type askedWord struct {
 
 var askers = sync.Pool{New: func() any { return &asker{} }}
 
-// ask looks at a request; what is odd about it is left to Engine.prepare to say.
+// ask looks at a request; what is wrong with it is left to Engine.prepare to say.
 func (a *asker) ask(g *Index, r *ask.Request) gpuAsk {
 	var q [1]gpuAsk
-	a.askAll(g, []lineRequest{asLine(r)}, q[:])
+	a.askAll(g, []ringRequest{asRing(r)}, q[:])
 	return q[0]
 }
 
-// askAll looks at some requests. All are taken apart before any word is looked up, and what is known of the words is asked for before any of it is read: memory
-// is far away, but can be asked for many things at a time.
-func (a *asker) askAll(g *Index, requests []lineRequest, out []gpuAsk) {
+// askAll looks at some requests. All are taken apart before any word is looked up, and what is
+// known of the words is asked for before any of it is read: memory is far away, but can be asked
+// for many things at a time.
+func (a *asker) askAll(g *Index, requests []ringRequest, out []gpuAsk) {
 	a.bytes, a.words, a.counts = a.bytes[:0], a.words[:0], a.counts[:0]
 	prefetchTexts(unsafe.SliceData(requests), len(requests))
 	for i := range requests {
@@ -80,7 +85,7 @@ func (a *asker) askAll(g *Index, requests []lineRequest, out []gpuAsk) {
 	words := a.words
 	for i := range out {
 		n := a.counts[i]
-		if q := &out[i]; !q.odd {
+		if q := &out[i]; !q.general {
 			a.putTogether(g, q, words[:n], &requests[i])
 		}
 		words = words[n:]
@@ -88,13 +93,13 @@ func (a *asker) askAll(g *Index, requests []lineRequest, out []gpuAsk) {
 }
 
 // takeApart notes the words of a request.
-func (a *asker) takeApart(g *Index, r *lineRequest, q *gpuAsk) {
+func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 	k := r.k
 	if k == 0 {
 		k = 10
 	}
-	*q = gpuAsk{odd: k < 1 || k > gpuSmallK || r.mode > ask.And}
-	if q.odd {
+	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And}
+	if q.general {
 		return
 	}
 	q.k = int16(min(int(k), max(1, int(g.s.Collection.Docs))))
@@ -113,7 +118,7 @@ func (a *asker) takeApart(g *Index, r *lineRequest, q *gpuAsk) {
 		}
 	}
 	t := &a.tokens
-	if q.odd = g.s.Analyzer.Analyze(doc, t) != nil; q.odd {
+	if q.general = g.s.Analyzer.Analyze(doc, t) != nil; q.general {
 		return
 	}
 	a.text.set(t.Bytes)
@@ -170,7 +175,7 @@ func (a *asker) noteShort(g *Index, borders uint64) {
 }
 
 // putTogether fills a request from its words. Those that the index does not know are left out.
-func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *lineRequest) {
+func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *ringRequest) {
 	var weighted []ask.Word
 	if r.rare != nil {
 		weighted = r.rare.Words
@@ -180,8 +185,9 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *lineReque
 		a.terms = slices.Grow(a.terms, manyTerms)
 	}
 	terms, n := a.terms[from:cap(a.terms)], 0
-	known, plain, seen := true, true, uint64(0) // plain: each word is there once, with the usual weight; seen: bits of numbers
-	least, lead := uint32(math.MaxUint32), 0    // postings of the rarest word; which it is
+	// plain: each word is there once, with the usual weight; seen: bits of numbers
+	known, plain, seen := true, true, uint64(0)
+	least, lead := uint32(math.MaxUint32), 0 // postings of the rarest word; which it is
 	postings, blocks := int64(0), uint32(0)
 	for i := range words {
 		w := &words[i]
@@ -189,21 +195,22 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *lineReque
 		if found == nil {
 			var err error
 			if found, err = a.lookUp(g, w); err != nil {
-				q.odd = true
+				q.general = true
 				return
 			}
 		}
 		weight := 1.0
 		if len(weighted) > 0 && weighted[i].Weight != 0 {
 			if weight = weighted[i].Weight; weight != 1 {
-				if plain, q.odd = false, !(weight > 0 && weight <= 1e9); q.odd {
+				if plain, q.general = false, !(weight > 0 && weight <= 1e9); q.general {
 					return
 				}
 			}
 		}
 		df := found.df
 		if df == 0 {
-			if known = false; r.mode == ask.And && r.rare == nil { // nothing else can be wrong with it
+			// nothing else can be wrong with it
+			if known = false; r.mode == ask.And && r.rare == nil {
 				return
 			}
 			continue
@@ -216,7 +223,7 @@ func (a *asker) putTogether(g *Index, q *gpuAsk, words []askedWord, r *lineReque
 			continue
 		}
 		if n >= len(terms) || n == manyTerms {
-			q.odd = true
+			q.general = true
 			return
 		}
 		postings += int64(df)

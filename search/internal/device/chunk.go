@@ -9,17 +9,18 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// gpuRun is requests of a chunk that are answered in the same way: by a flight, and what that leaves by others. All cores take blocks of them, twice: once to look
-// their words up and to write them to the flight's plan, and once to make results of what came back.
+// gpuRun is requests of a chunk that are answered in the same way: by a lane, and what that leaves
+// by others. All cores take blocks of them, twice: once to look their words up and to write them to
+// the lane's plan, and once to make results of what came back.
 type gpuRun struct {
 	b        *gpuBatch
-	flight   int
+	lane     int
 	c        *gpuChunk
 	from     int // the first in the chunk
-	requests []lineRequest
+	requests []ringRequest
 
-	// From board to leave.
-	f      *gpuFlight
+	// From takeLane to giveLaneBack.
+	f      *lane
 	m      *gpuModel
 	w      model.Weigher
 	unlock func()
@@ -35,7 +36,7 @@ var counting = func() (all [manyQueries]int32) {
 
 // spread lets all cores work for the run.
 func (r *gpuRun) spread(f func(from, to int)) {
-	r.b.crew.spread(r.flight, r.c.order, len(r.requests), spreadBy, f)
+	r.b.helpers.spread(r.lane, r.c.order, len(r.requests), spreadBy, f)
 }
 
 // answerAsThesis answers the requests by one of the thesis' algorithms.
@@ -64,15 +65,16 @@ func (r *gpuRun) answer(ctx context.Context, err error) {
 	}
 }
 
-// launches answers requests, whose words are looked up, in as few launches as there is room for: those of few words by flights, and what these leave by slots.
+// launches answers requests, whose words are looked up, in as few launches as there is room for:
+// those of few words by lanes, and what these leave by slots.
 func (r *gpuRun) launches(ctx context.Context) error {
-	left, err := r.fly(ctx)
-	r.leave()
+	left, err := r.answerInLane(ctx)
+	r.giveLaneBack()
 	if err != nil || len(left) == 0 {
 		return err
 	}
 	out := make([]outcome, len(r.requests))
-	if err := r.b.g.oddly(ctx, wholes(r.requests), left, out); err != nil {
+	if err := r.b.g.answerGeneral(ctx, wholes(r.requests), left, out); err != nil {
 		return err
 	}
 	for _, i := range left {
@@ -82,7 +84,7 @@ func (r *gpuRun) launches(ctx context.Context) error {
 }
 
 // wholes are requests as they were.
-func wholes(some []lineRequest) []ask.Request {
+func wholes(some []ringRequest) []ask.Request {
 	all := make([]ask.Request, len(some))
 	for i := range some {
 		all[i] = some[i].whole()
@@ -90,20 +92,21 @@ func wholes(some []lineRequest) []ask.Request {
 	return all
 }
 
-// fetch takes the requests from the line, and looks up their words if all are of a kind. It says whether they are.
+// fetch takes the requests from the ring, and looks up their words if all are of a kind. It says
+// whether they are.
 func (r *gpuRun) fetch() (alike bool, err error) {
-	c, line := r.c, r.b.line
-	first := line.ring[c.order%int64(len(line.ring))]
+	c, ring := r.c, r.b.ring
+	first := ring.ring[c.order%int64(len(ring.ring))]
 	var mixed atomic.Bool
 	mixed.Store(!byTiles(first.algorithm()))
 	r.c.reserve(len(c.requests))
 	if !mixed.Load() {
-		if err = r.board(first.model(), nil, (*gpuModel).hasAll); err != nil {
+		if err = r.takeLane(first.model(), nil, (*gpuModel).hasAll); err != nil {
 			return false, err
 		}
 	}
 	r.spread(func(from, to int) {
-		line.fetch(c, from, to)
+		ring.fetch(c, from, to)
 		for i := from; i < to; i++ {
 			if !sameKind(&first, &c.requests[i]) {
 				mixed.Store(true)
@@ -113,9 +116,9 @@ func (r *gpuRun) fetch() (alike bool, err error) {
 			r.askSome(from, to)
 		}
 	})
-	line.fetched(c)
+	ring.fetched(c)
 	if mixed.Load() {
-		r.leave()
+		r.giveLaneBack()
 	}
 	return !mixed.Load(), nil
 }
@@ -159,13 +162,14 @@ func (r *gpuRun) placeSome(from, to int) {
 	asks := r.c.asks
 	if !r.f.p.place(asks, counting[from:to], &r.f.limits) {
 		for i := from; i < to; i++ {
-			asks[i].late = asks[i].flies()
+			asks[i].late = asks[i].fits()
 		}
 	}
 }
 
-// board takes a flight, and enters with the lists that are wanted; without them there is none. If the model or lists find no room, there is none either.
-func (r *gpuRun) board(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
+// takeLane takes a lane, and enters with the lists that are wanted; without them there is none. If
+// the model or lists find no room, there is none either.
+func (r *gpuRun) takeLane(model model.Model, lists func() []int, has func(*gpuModel) bool) (err error) {
 	g := r.b.g
 	if r.w, err = g.s.Weigher(model); err != nil { // which is what the others will say
 		return nil
@@ -178,7 +182,7 @@ func (r *gpuRun) board(model model.Model, lists func() []int, has func(*gpuModel
 	if r.m == nil {
 		return nil
 	}
-	if r.f, err = g.flight(); err != nil {
+	if r.f, err = g.takeLane(); err != nil {
 		r.unlock()
 		return err
 	}
@@ -186,30 +190,30 @@ func (r *gpuRun) board(model model.Model, lists func() []int, has func(*gpuModel
 	return nil
 }
 
-// leave gives back what board took.
-func (r *gpuRun) leave() {
+// giveLaneBack gives back what takeLane took.
+func (r *gpuRun) giveLaneBack() {
 	if r.f != nil {
-		r.b.g.land(r.f)
+		r.b.g.freeLane(r.f)
 		r.unlock()
 		r.f = nil
 	}
 }
 
-// fly answers requests of one model and returns those that it could not.
-func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
+// answerInLane answers requests of one model and returns those that it could not.
+func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	asks := r.c.asks
 	if r.f == nil {
-		var flying []int32
+		var wanted []int32
 		for i := range r.requests {
-			if asks[i].flies() {
-				flying = append(flying, int32(i))
+			if asks[i].fits() {
+				wanted = append(wanted, int32(i))
 			}
 		}
-		if len(flying) > 0 {
-			if err := r.board(r.requests[0].model(), func() []int { return listsOf(asks, flying) }, func(m *gpuModel) bool { return m.has(asks, flying) }); err != nil {
+		if len(wanted) > 0 {
+			if err := r.takeLane(r.requests[0].model(), func() []int { return listsOf(asks, wanted) }, func(m *gpuModel) bool { return m.has(asks, wanted) }); err != nil {
 				return nil, err
 			}
 		}
@@ -223,7 +227,7 @@ func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
 		}
 	}
 	if r.f != nil {
-		r.b.line.took(len(r.requests), r.f.p.used.out)
+		r.b.ring.took(len(r.requests), r.f.p.used.out)
 		r.b.kept.Add(8 * int64(r.f.p.used.out))
 	}
 	var all handed
@@ -253,7 +257,8 @@ func (r *gpuRun) fly(ctx context.Context) (left []int32, err error) {
 		if again = r.onCores(ctx, again, flew/manyPerAgain); len(again) == 0 {
 			return left, nil
 		}
-		// What was guessed wrong is done again without guessing, and what had too little room among others has more alone.
+		// What was guessed wrong is done again without guessing, and what had too little room among
+		// others has more alone.
 		if try == 2 {
 			return append(left, again...), nil
 		}
@@ -266,9 +271,9 @@ func (r *gpuRun) launch(ctx context.Context) error {
 	if err := r.f.start(r.m); err != nil {
 		return err
 	}
-	r.b.line.planning.Add(-1)
-	err := r.f.wait(ctx, r.b.crew)
-	r.b.line.planning.Add(1)
+	r.b.ring.planning.Add(-1)
+	err := r.f.wait(ctx, r.b.helpers)
+	r.b.ring.planning.Add(1)
 	return err
 }
 
@@ -279,7 +284,7 @@ func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 			return at
 		}
 	}
-	r.b.crew.spread(r.flight, r.c.order, len(at), 1, func(i, _ int) {
+	r.b.helpers.spread(r.lane, r.c.order, len(at), 1, func(i, _ int) {
 		found, err := r.b.g.onCPU(ctx, r.requests[at[i]].whole(), guessedWrong)
 		r.c.use(r.from+int(at[i]), found, err)
 	})

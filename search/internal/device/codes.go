@@ -52,8 +52,8 @@ func (t *gpuTerm) locate(l *gpuList) {
 	t.Pos, t.Extra, t.DF, t.Bigs, t.Row, t.Table = l.pos, l.extra, l.df, l.bigs, l.row, l.table
 }
 
-// gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor on its
-// idf, since a list's codes are relative to its best score.
+// gpuModel is the codes of one model. They do not depend on how much a word counts in a query, nor
+// on its idf, since a list's codes are relative to its best score.
 type gpuModel struct {
 	st    *gpuStore
 	model model.Model
@@ -95,7 +95,8 @@ func (st *gpuStore) find(m model.Model) *gpuModel {
 	return nil
 }
 
-// model returns the codes of a model, still to be filled if they are new. The gate is held for writing.
+// model returns the codes of a model, still to be filled if they are new. The gate is held for
+// writing.
 func (st *gpuStore) model(m model.Model) (*gpuModel, error) {
 	m = codedAs(m)
 	if x := st.find(m); x != nil {
@@ -230,7 +231,8 @@ func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 	return nil
 }
 
-// reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is not known.
+// reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is
+// not known.
 func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	if l.sparse() || l.df < k {
 		return 0
@@ -272,7 +274,8 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	})
 }
 
-// withTerms brings lists' words to the device for kernels that launch begins, with where they are and how many, and waits for these.
+// withTerms brings lists' words to the device for kernels that launch begins, with where they are
+// and how many, and waits for these.
 func (st *gpuStore) withTerms(terms []gpuTerm, launch func(buf, n gpu.Arg) error) error {
 	buf, err := gpu.Alloc[gpuTerm](st.g.dev, len(terms))
 	if err != nil {

@@ -58,7 +58,7 @@ func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
 
 // OpenOn is openGPU on a device that is open. It must stay open until the index is closed.
 func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
-	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, oddSlots), flights: make(chan *gpuFlight, manyFlights), words: newWordTable()}
+	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes), words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
 	if err := g.open(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.Close())
@@ -87,18 +87,18 @@ type Index struct {
 	adding uint32 // see manyAdding
 
 	// gate is held for reading while queries run, and for writing while lists come and go.
-	gate    sync.RWMutex
-	slots   chan *gpuSlot   // for single queries, those that are free; there are
-	single  int             // so many
-	batch   chan *gpuSlot   // for many queries at a time, larger; there are
-	odd     int             // so many
-	made    []*gpuSlot      // all of both
-	flights chan *gpuFlight // for many queries of up to 32 words, those that are not under way
-	flown   []*gpuFlight    // all of them
-	flies   bool            // the first was made
-	making  sync.WaitGroup  // of the others
-	closing atomic.Bool
-	mu      sync.Mutex
+	gate        sync.RWMutex
+	slots       chan *gpuSlot  // for single queries, those that are free; there are
+	single      int            // so many
+	batch       chan *gpuSlot  // for many queries at a time, larger; there are
+	generalMade int            // so many
+	made        []*gpuSlot     // all of both
+	freeLanes   chan *lane     // for many queries of up to 32 words, those that are not under way
+	lanes       []*lane        // all of them
+	lanesBegun  bool           // the first was made
+	making      sync.WaitGroup // of the others
+	closing     atomic.Bool
+	mu          sync.Mutex
 
 	words *wordTable
 
@@ -197,7 +197,7 @@ func (g *Index) Close() error {
 	for _, slot := range g.made {
 		errs = append(errs, slot.free())
 	}
-	for _, f := range g.flown {
+	for _, f := range g.lanes {
 		errs = append(errs, f.free())
 	}
 	errs = append(errs, g.thesis.free())
@@ -222,8 +222,8 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	return found, nil
 }
 
-// onCPU answers a request that the device cannot: with too many words or answers, lists that find no room, or more documents
-// of equal score than are kept.
+// onCPU answers a request that the device cannot: with too many words or answers, lists that find
+// no room, or more documents of equal score than are kept.
 func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (*ask.Result, error) {
 	r.Parallel, r.Algorithm = nil, ask.Auto
 	found, err := g.s.Search(ctx, &r)

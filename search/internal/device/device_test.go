@@ -228,8 +228,8 @@ func TestGPUCache(t *testing.T) {
 	}
 }
 
-// More documents of the same score than blocks keep: what is left is picked by a second launch, and the next query finds all clean,
-// alone or in a batch of one.
+// More documents of the same score than blocks keep: what is left is picked by a second launch, and
+// the next query finds all clean, alone or in a batch of one.
 func TestGPUManyTies(t *testing.T) {
 	p := &searchtest.Plain{Words: []string{"a", "b"}}
 	for range 3 * gpuTile {

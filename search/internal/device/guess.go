@@ -2,11 +2,13 @@ package device
 
 import "math"
 
-// A cut for the sums of codes of two words can be guessed from how many postings have each code: if words were independent,
-// so many documents were expected at or above it. The guess is proven or refuted by what is found. Words that like each other
-// make it lower than need be, which costs a little time.
+// A cut for the sums of codes of two words can be guessed from how many postings have each code: if
+// words were independent, so many documents were expected at or above it. The guess is proven or
+// refuted by what is found. Words that like each other make it lower than need be, which costs a
+// little time.
 
-// guess returns a cut that rather more than k documents can be expected to reach; 0 if there is none.
+// guess returns a cut that rather more than k documents can be expected to reach; 0 if there is
+// none.
 func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 	a, b := &terms[0], &terms[1]
 	g := guesser{m.tops[a.Row*256:][:256], m.tops[b.Row*256:][:256], uint64(a.Mult), uint64(b.Mult), q.Need == 0, uint64(m.st.g.s.Index.Docs())}

@@ -9,19 +9,23 @@ import (
 	"sync"
 )
 
-// Garbage is collected when the heap has doubled. That of a searcher is small, since the index is in mapped files and on the device, but a batch fills it fast:
-// 50,000 queries of the web leave 12 MB behind with ten answers each and 180 with a thousand. So garbage was collected 1.6 times in a batch of these (16 cores), each
-// time for seven milliseconds in which a quarter of the cores is gone and whoever makes results has to help.
+// Garbage is collected when the heap has doubled. That of a searcher is small, since the index is
+// in mapped files and on the device, but a batch fills it fast: 50,000 queries of the web leave 12
+// MB behind with ten answers each and 180 with a thousand. So garbage was collected 1.6 times in a
+// batch of these (16 cores), each time for seven milliseconds in which a quarter of the cores is
+// gone and whoever makes results has to help.
 
-// emptySpace is memory that nobody touches, which takes no place but counts as heap: so much garbage, too, may pile up. Since taking it looks like much to collect, garbage
-// is collected once at that time: so it is taken for good, and no more than batches are worth.
+// emptySpace is memory that nobody touches, which takes no place but counts as heap: so much
+// garbage, too, may pile up. Since taking it looks like much to collect, garbage is collected once
+// at that time: so it is taken for good, and no more than batches are worth.
 type emptySpace struct {
 	some, rest sync.Once
 	space      [2]strings.Builder // for these do not clear their memory
 }
 
-// fewKept is how many results a batch may keep before it takes some of the space, and muchKept how many bytes of answers before it takes the rest. Who asks for some at a
-// time, as a server's clients do, leaves little behind at once, and memory counts for more there.
+// fewKept is how many results a batch may keep before it takes some of the space, and muchKept how
+// many bytes of answers before it takes the rest. Who asks for some at a time, as a server's
+// clients do, leaves little behind at once, and memory counts for more there.
 const (
 	fewKept  = manyQueries
 	muchKept = 1 << 26
@@ -40,9 +44,12 @@ func (e *emptySpace) bytes() int { return e.space[0].Cap() + e.space[1].Cap() }
 
 func mostEmpty() int { return emptyBytes(min(debug.SetMemoryLimit(-1), machineMemory())) }
 
-// The space is at most a 64th of the memory that there is, and a gigabyte; if it would be small there is none. To keep the results of 50,000 queries of the web with a thousand
-// answers each took 5 to 10 ms beside the 9 to 12 of all else with 256 MB, 2 to 6 with 512, and less than one with a gigabyte (16 cores, medians). It has a price beside memory:
-// until the heap has grown as large, results are written to pages that the system has to give first. With ten answers each, the first 45 batches took 4 to 5 ms, later ones 2.5.
+// The space is at most a 64th of the memory that there is, and a gigabyte; if it would be small
+// there is none. To keep the results of 50,000 queries of the web with a thousand answers each took
+// 5 to 10 ms beside the 9 to 12 of all else with 256 MB, 2 to 6 with 512, and less than one with a
+// gigabyte (16 cores, medians). It has a price beside memory: until the heap has grown as large,
+// results are written to pages that the system has to give first. With ten answers each, the first
+// 45 batches took 4 to 5 ms, later ones 2.5.
 const (
 	emptyShare = 64
 	emptySome  = 1 << 28

@@ -25,7 +25,8 @@ func garbage(bytes int) uint32 {
 
 var kept []byte
 
-// With empty space as much garbage may pile up as it is large. A program that is to keep its memory small has none.
+// With empty space as much garbage may pile up as it is large. A program that is to keep its memory
+// small has none.
 func TestEmptySpace(t *testing.T) {
 	want := min(mostEmpty(), emptySome)
 	var e emptySpace

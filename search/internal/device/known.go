@@ -47,7 +47,8 @@ func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
 	return st.stream.Sync(context.Background())
 }
 
-// write writes a word of a batch as the kernels read it. What no score of the word exceeds is in Inverse.
+// write writes a word of a batch as the kernels read it. What no score of the word exceeds is in
+// Inverse.
 func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 	s := w.BoundingScorer(uint64(l.df), weight)
 	*t = gpuTerm{}
@@ -58,7 +59,8 @@ func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
 // knows says whether the device knows a query's words as they count.
 func (p *manyPlan) knows(a *gpuAsk) bool { return a.lead >= 0 && p.known > 0 }
 
-// writeOwn writes the words of another query as the kernels read them, and returns the model's number.
+// writeOwn writes the words of another query as the kernels read them, and returns the model's
+// number.
 func (q *gpuAsk) writeOwn(p *manyPlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
 	if p.usual != nil {
@@ -101,5 +103,6 @@ func doubled(terms []gpuAskTerm) bool {
 	return true
 }
 
-// twice is how often 1 is doubled to be a word's weight, which gives the same bits as counting with that weight.
+// twice is how often 1 is doubled to be a word's weight, which gives the same bits as counting with
+// that weight.
 func twice(weight float64) uint32 { return uint32(math.Float64bits(weight)>>52) - 1023 }

@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Of words that the device knows it makes the same, to the bit, as of words that come with the flight, however often a query has them; and what it says
-// they are worth is no less than any score.
+// Of words that the device knows it makes the same, to the bit, as of words that come with the
+// lane, however often a query has them; and what it says they are worth is no less than any score.
 func TestGPUKnownWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 3))
 	p := severalTiles(rng, 20)
@@ -34,11 +34,11 @@ func TestGPUKnownWords(t *testing.T) {
 		q.lead = 0 // none is short
 		asks, at = append(asks, q), append(at, int32(i))
 	}
-	f, err := g.flight()
+	f, err := g.takeLane()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.land(f)
+	defer g.freeLane(f)
 	m := g.pack.find(codedAs(nil))
 	made := func(known uint32) (queries []byte, terms []gpuTerm) {
 		f.p.begin(len(at), m, w, false, f.host.Values(), f.hostOwn.Values(), &f.limits)
@@ -63,7 +63,7 @@ func TestGPUKnownWords(t *testing.T) {
 	queries, terms := made(uint32(len(g.pack.lists)))
 	alike, same := made(0)
 	if f.p.used.own != f.p.used.words || !slices.Equal(queries, alike) || !slices.Equal(terms, same) {
-		t.Fatal("words that are known are others than those that come with the flight")
+		t.Fatal("words that are known are others than those that come with the batch")
 	}
 	for i := range asks {
 		sum, worth := 0.0, uint64(0)

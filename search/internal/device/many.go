@@ -30,10 +30,12 @@ const (
 	itemQueries  = 32 // of a block
 )
 
-// itemColumns is how many blocks share the items of so many queries: few queries may have many items each.
+// itemColumns is how many blocks share the items of so many queries: few queries may have many
+// items each.
 func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
-// manyWindow is how many postings are read together, about. In small collections the device waits for the last items, and cuts are known late.
+// manyWindow is how many postings are read together, about. In small collections the device waits
+// for the last items, and cuts are known late.
 func manyWindow(tiles int) int64 {
 	if tiles < 512 {
 		return 1536
@@ -41,7 +43,7 @@ func manyWindow(tiles int) int64 {
 	return 8192
 }
 
-// manyLimits is what a flight has room for.
+// manyLimits is what a lane has room for.
 type manyLimits struct {
 	queries, terms, items, out int
 	keys                       int64
@@ -61,7 +63,7 @@ func (l manyLimits) bytes() int64 {
 }
 
 // gpuFlight is the memory that a launch for many queries works in.
-type gpuFlight struct {
+type lane struct {
 	g      *Index
 	limits manyLimits
 	stream *gpu.Stream
@@ -81,13 +83,13 @@ type gpuFlight struct {
 	keys   gpu.Buffer[uint64]
 	outs   gpu.Buffer[uint64]
 	back   gpu.Pinned[uint64]
-	signed gpu.Pinned[uint64] // the last plan that landed
+	signed gpu.Pinned[uint64] // the last plan that was answered
 	p      manyPlan
 }
 
-func (g *Index) newFlight() (f *gpuFlight, err error) {
+func (g *Index) newLane() (f *lane, err error) {
 	l := limitsOfMany(g.pack.tiles, g.pack.budget)
-	f = &gpuFlight{g: g, limits: l}
+	f = &lane{g: g, limits: l}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.free())
@@ -147,7 +149,7 @@ func (g *Index) newFlight() (f *gpuFlight, err error) {
 	return f, f.stream.Sync(context.Background())
 }
 
-func (f *gpuFlight) free() error {
+func (f *lane) free() error {
 	errs := []error{f.host.Free(), f.plan.Free(), f.hostOwn.Free(), f.own.Free(), f.queries.Free(), f.terms.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
@@ -162,7 +164,7 @@ type gpuStep struct {
 }
 
 // steps are what the stream does once the plan is written.
-func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
+func (f *lane) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	longs := p.used.longs
 	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.levels.Arg()}
@@ -234,7 +236,7 @@ func (f *gpuFlight) steps(m *gpuModel) []gpuStep {
 }
 
 // start lets the device do what was planned.
-func (f *gpuFlight) start(m *gpuModel) error {
+func (f *lane) start(m *gpuModel) error {
 	f.p.writeHead()
 	err := f.stream.Do(func() error {
 		for _, s := range f.steps(m) {
@@ -251,13 +253,15 @@ func (f *gpuFlight) start(m *gpuModel) error {
 	return err
 }
 
-// landed says whether the answers are there: looking at memory is the fastest way to know, and keeps no thread.
-func (f *gpuFlight) landed() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
+// answered says whether the answers are there: looking at memory is the fastest way to know, and
+// keeps no thread.
+func (f *lane) answered() bool { return atomic.LoadUint64(&f.signed.Values()[0]) == f.p.sign }
 
 // wait waits until the answers are there.
-func (f *gpuFlight) wait(ctx context.Context, crew *gpuCrew) error {
-	// The memory may be used again only when the device has left it: some milliseconds, for which it is not worth looking at ctx.
-	if !crew.helpUntil(f.landed) {
+func (f *lane) wait(ctx context.Context, helpers *helperPool) error {
+	// The memory may be used again only when the device has left it: some milliseconds, for which
+	// it is not worth looking at ctx.
+	if !helpers.helpUntil(f.answered) {
 		if err := f.stream.Sync(context.Background()); err != nil {
 			return err
 		}
@@ -271,34 +275,36 @@ const (
 	wrongGuess     = 1<<32 - 2
 )
 
-// flight takes the memory of a flight, and waits for one if all are under way: they are for all batches, however many there are at a time. When the first is wanted
-// all are made, the others while it flies, since that takes some milliseconds each; where the device's memory is too small for them, some must do.
-func (g *Index) flight() (*gpuFlight, error) {
+// takeLane takes the memory of a lane, and waits for one if all are under way: they are for all
+// batches, however many there are at a time. When the first is wanted all are made, the others
+// while it is busy, since that takes some milliseconds each; where the device's memory is too small
+// for them, some must do.
+func (g *Index) takeLane() (*lane, error) {
 	g.mu.Lock()
-	if !g.flies {
-		if err := g.makeFlight(); err != nil {
+	if !g.lanesBegun {
+		if err := g.makeLane(); err != nil {
 			g.mu.Unlock()
 			return nil, err
 		}
-		g.flies = true
+		g.lanesBegun = true
 		g.making.Go(func() {
-			for !g.closing.Load() && len(g.flown) < manyFlights && g.makeFlight() == nil {
+			for !g.closing.Load() && len(g.lanes) < batchLanes && g.makeLane() == nil {
 			}
 		})
 	}
 	g.mu.Unlock()
-	return <-g.flights, nil
+	return <-g.freeLanes, nil
 }
 
-// makeFlight makes another flight. Only one does so at a time.
-func (g *Index) makeFlight() error {
-	f, err := g.newFlight()
+// makeLane makes another lane. Only one does so at a time.
+func (g *Index) makeLane() error {
+	f, err := g.newLane()
 	if err != nil {
 		return err
 	}
-	g.flown = append(g.flown, f)
-	g.flights <- f
+	g.lanes = append(g.lanes, f)
+	g.freeLanes <- f
 	return nil
 }
 
-func (g *Index) land(f *gpuFlight) { g.flights <- f }
+func (g *Index) freeLane(f *lane) { g.freeLanes <- f }

@@ -35,7 +35,8 @@ func severalTiles(rng *rand.Rand, words int) *searchtest.Plain {
 	return p
 }
 
-// Many batches at a time share what memory there is for flights and for odd requests, and give the answers of one core.
+// Many batches at a time share what memory there is for lanes and for requests for the general
+// kernels, and give the answers of one core.
 func TestGPUManyBatches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 4))
 	p := severalTiles(rng, manyTerms+1)
@@ -46,7 +47,7 @@ func TestGPUManyBatches(t *testing.T) {
 	for i := range 6 {
 		words := []string{p.Words[rng.IntN(9)], p.Words[rng.IntN(9)]}
 		if i == 4 {
-			words = p.Words // too many for a flight
+			words = p.Words // too many for a lane
 		}
 		r := ask.Request{K: 5, Mode: ask.Mode(i % 2)}
 		for _, w := range words {
@@ -59,7 +60,7 @@ func TestGPUManyBatches(t *testing.T) {
 		requests, want = append(requests, r), append(want, found.Hits)
 	}
 	var all sync.WaitGroup
-	for range manyFlights + 3 {
+	for range batchLanes + 3 {
 		all.Go(func() {
 			i := 0
 			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), ask.Batch{Engine: engine.GPU}) {
@@ -75,13 +76,13 @@ func TestGPUManyBatches(t *testing.T) {
 	}
 	all.Wait()
 	s.gpu.making.Wait()
-	if g := s.gpu; len(g.flown) != manyFlights || len(g.flights) != manyFlights || g.odd < 1 || g.odd > oddSlots || len(g.batch) != g.odd {
-		t.Errorf("%d flights, %d of them free; %d slots for odd requests, %d of them free", len(g.flown), len(g.flights), g.odd, len(g.batch))
+	if g := s.gpu; len(g.lanes) != batchLanes || len(g.freeLanes) != batchLanes || g.generalMade < 1 || g.generalMade > generalSlots || len(g.batch) != g.generalMade {
+		t.Errorf("%d lanes, %d of them free; %d slots for general requests, %d of them free", len(g.lanes), len(g.freeLanes), g.generalMade, len(g.batch))
 	}
 }
 
-// One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one and beyond all answers, both modes, words that no document has.
-// Each answer is that of one core.
+// One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one
+// and beyond all answers, both modes, words that no document has. Each answer is that of one core.
 func TestGPUBatchOfAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 4))
 	p := severalTiles(rng, 60)
@@ -108,8 +109,9 @@ func TestGPUBatchOfAll(t *testing.T) {
 	equalBatches(t, s, nil)
 }
 
-// Queries that one rare word decides: it alone, with frequent words, with others as rare, with words that it never meets; fewer answers wanted than
-// there are, and more; of all models, and among queries that are longer.
+// Queries that one rare word decides: it alone, with frequent words, with others as rare, with
+// words that it never occurs with; fewer answers wanted than there are, and more; of all models,
+// and among queries that are longer.
 func TestGPUBatchShort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 41))
 	p := severalTiles(rng, 12)
@@ -119,7 +121,8 @@ func TestGPUBatchShort(t *testing.T) {
 	for w, n := range []int{1, 2, 31, 33, 64, 150, 159, 160, 300} {
 		docs := map[uint32]bool{0: w%2 == 0}
 		for len(docs) < n+1 {
-			if docs[uint32(rng.IntN(len(p.Lengths)))] = true; len(docs) > 1 { // half of them have the most frequent word, too
+			// half of them have the most frequent word, too
+			if docs[uint32(rng.IntN(len(p.Lengths)))] = true; len(docs) > 1 {
 				docs[p.Docs[0][rng.IntN(len(p.Docs[0]))]] = true
 			}
 		}
@@ -186,7 +189,8 @@ func equalBatches(t *testing.T, s *Searcher, requests []ask.Request) {
 	}
 }
 
-// Documents that all have the same score, far more than are kept: the flight gives up, and others answer.
+// Documents that all have the same score, far more than are kept: the lane gives up, and others
+// answer.
 func TestGPUBatchTies(t *testing.T) {
 	p := &searchtest.Plain{Words: []string{"a", "b"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}
 	for d := range 3 * gpuTile {
@@ -206,7 +210,8 @@ func TestGPUBatchTies(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
-// Words that never meet: the cut, guessed for words that know nothing of each other, is too high. It is not proven, and all is done again without.
+// Words that never occur together: the cut, guessed for words that know nothing of each other, is
+// too high. It is not proven, and all is done again without.
 func TestGPUBatchWrongGuess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c"}, Docs: make([][]uint32, 3), TFs: make([][]uint32, 3)}
@@ -223,7 +228,8 @@ func TestGPUBatchWrongGuess(t *testing.T) {
 	equalBatches(t, s, requests)
 }
 
-// One request among many whose cut is guessed wrong does not keep the others waiting for another flight: a core answers it.
+// One request among many whose cut is guessed wrong does not keep the others waiting for another
+// lane: a core answers it.
 func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c", "rare"}, Docs: make([][]uint32, 4), TFs: make([][]uint32, 4)}
@@ -247,7 +253,8 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	}
 }
 
-// What is made of results on all cores comes in order, also of requests that are answered elsewhere; an error of the one who makes it ends the batch.
+// What is made of results on all cores comes in order, also of requests that are answered
+// elsewhere; an error of the one who makes it ends the batch.
 func TestGPUMapBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(113, 114))
 	p := searchtest.RandomPlain(rng, 2000, 8)
@@ -257,7 +264,7 @@ func TestGPUMapBatch(t *testing.T) {
 	want := make([]string, len(requests))
 	for i := range requests {
 		requests[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(30), Mode: ask.Mode(rng.IntN(2))}
-		if i%50 == 49 { // more words than a flight takes
+		if i%50 == 49 { // more words than a lane takes
 			for j := range 60 {
 				requests[i].Words = append(requests[i].Words, ask.Word{Text: p.Words[j%len(p.Words)]})
 			}
@@ -295,24 +302,25 @@ func TestGPUMapBatch(t *testing.T) {
 	}
 }
 
-// Whatever the flights want done at once, each number is taken once, and nobody goes on before all are done.
+// Whatever the lanes want done at once, each number is taken once, and nobody goes on before all
+// are done.
 func TestGPUCrewDoesEverythingOnce(t *testing.T) {
-	var helpers, flights sync.WaitGroup
-	c := newCrew(2*manyFlights, new(atomic.Int32), &helpers)
+	var helpers, lanes sync.WaitGroup
+	c := newHelperPool(2*batchLanes, new(atomic.Int32), &helpers)
 	c.helpers = 3 // however few cores there are
-	for flight := range manyFlights {
-		flights.Go(func() {
+	for lane := range batchLanes {
+		lanes.Go(func() {
 			for round := range 50 {
-				n := (flight*37 + round*101) % 1000
+				n := (lane*37 + round*101) % 1000
 				times := make([]int32, n)
-				c.spread(flight, int64(round), n, 1+round%spreadBy, func(from, to int) {
+				c.spread(lane, int64(round), n, 1+round%spreadBy, func(from, to int) {
 					for i := from; i < to; i++ {
 						atomic.AddInt32(&times[i], 1)
 					}
 				})
 				for i := range times {
 					if times[i] != 1 {
-						t.Errorf("flight %d, round %d: number %d of %d was taken %d times", flight, round, i, n, times[i])
+						t.Errorf("lane %d, round %d: number %d of %d was taken %d times", lane, round, i, n, times[i])
 						return
 					}
 				}
@@ -322,12 +330,13 @@ func TestGPUCrewDoesEverythingOnce(t *testing.T) {
 			}
 		})
 	}
-	flights.Wait()
+	lanes.Wait()
 	c.stop()
 	helpers.Wait()
 }
 
-// A batch can be a stream: results come while requests do, and those that are not in order are errors in their place.
+// A batch can be a stream: results come while requests do, and those that are not in order are
+// errors in their place.
 func TestGPUBatchStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 4))
 	p := searchtest.RandomPlain(rng, 500, 5)

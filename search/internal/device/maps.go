@@ -2,8 +2,10 @@ package device
 
 import "github.com/collocate/collocate/internal/gpu"
 
-// A frequent list has a map, too: for 32 documents at a time a bit each, and the first posting among them. So one read says whether the list has a document, and where, for
-// which otherwise several guesses are needed, each as far away. Most of what batches look up is in such lists, since these are not read if they need not.
+// A frequent list has a map, too: for 32 documents at a time a bit each, and the first posting
+// among them. So one read says whether the list has a document, and where, for which otherwise
+// several guesses are needed, each as far away. Most of what batches look up is in such lists,
+// since these are not read if they need not.
 
 // mapDocs is how many documents a cell of a map has, as in scoring.cuh.
 const mapDocs = 32

@@ -52,7 +52,8 @@ func TestGPUMaps(t *testing.T) {
 	}
 }
 
-// Where there is room for the lists, but not for their maps, there are none, and results are the same.
+// Where there is room for the lists, but not for their maps, there are none, and results are the
+// same.
 func TestGPUMapsFindNoRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 4))
 	p := severalTiles(rng, 20)

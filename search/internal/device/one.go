@@ -7,13 +7,14 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// alone says whether the query is one that travels with the launch: of few words, whose lists all have tables. Nearly all its tiles
-// run at the same time, so that there is nothing to order.
+// alone says whether the query is one that travels with the launch: of few words, whose lists all
+// have tables. Nearly all its tiles run at the same time, so that there is nothing to order.
 func (s *gpuSlot) alone() bool {
 	return len(s.p.queries) == 1 && s.p.kinds[2] == 0 && !s.p.sparse && s.p.queries[0].K <= gpuSmallK
 }
 
-// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to the host.
+// gpuSmallK is the most answers that are sorted in shared memory, and so can be written straight to
+// the host.
 const gpuSmallK = 2048
 
 // gpuOne is One in tiles.cu.
@@ -22,7 +23,8 @@ type gpuOne struct {
 	terms [gpuFew]gpuTerm
 }
 
-// scoreOne is a query that travels with the launch, pickOne what is left if its candidates were too many to be kept by their blocks.
+// scoreOne is a query that travels with the launch, pickOne what is left if its candidates were too
+// many to be kept by their blocks.
 func (s *gpuSlot) scoreOne(m *gpuModel) error {
 	g, st := s.g, s.g.pack
 	s.one.q = s.p.queries[0]

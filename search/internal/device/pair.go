@@ -22,7 +22,8 @@ const (
 	pairThreads = 32 * pairWarps
 	pairShared  = pairWarps * (gpuTile/8 + (768+128)*2)
 	pairKeys    = 4096
-	// pairK is the most answers that are left to this kernel: with more, its last step takes longer than others do.
+	// pairK is the most answers that are left to this kernel: with more, its last step takes longer
+	// than others do.
 	pairK = 512
 )
 
@@ -74,7 +75,8 @@ func (s *gpuSlot) readyPair(m *gpuModel) {
 		}
 	}
 	for i := range w.terms {
-		// Whether a code wins alone; and the inverse is rounded down so that no code is left out that could win.
+		// Whether a code wins alone; and the inverse is rounded down so that no code is left out
+		// that could win.
 		w.alone[i] = 256
 		if mult := w.terms[i].Mult; mult > 0 {
 			w.inverse[i] = float32(1/float64(mult)) * (1 - 1.0/(1<<20))
@@ -89,7 +91,8 @@ func (s *gpuSlot) readyPair(m *gpuModel) {
 		s.states.Arg(), s.keys.Arg(), s.mapped.Arg())
 }
 
-// gpuPending stands in the memory of a result until the kernel writes it: as a key it would be no number.
+// gpuPending stands in the memory of a result until the kernel writes it: as a key it would be no
+// number.
 const gpuPending = 1<<64 - 2
 
 // expect marks the memory of a result of k answers.
@@ -114,8 +117,8 @@ func (s *gpuSlot) arrived() bool {
 	return true
 }
 
-// await waits for a single query. Looking at the memory where the result comes is some microseconds faster than asking the driver; what
-// takes longer than a query should is left to it.
+// await waits for a single query. Looking at the memory where the result comes is some microseconds
+// faster than asking the driver; what takes longer than a query should is left to it.
 func (s *gpuSlot) await(timed bool) error {
 	if s.paired != nil && !timed && !s.g.dev.Info().Emulated {
 		for start := time.Now(); time.Since(start) < pairPatience; {

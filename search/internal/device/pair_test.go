@@ -28,8 +28,8 @@ func listed(docs int, length func(d int) uint32, tf ...func(d int) uint32) *sear
 
 func ten(int) uint32 { return 10 }
 
-// Pairs of words that like or avoid each other, so that the guessed cut is far too low or too high, and lists of one score,
-// with which all documents tie: always what one core finds.
+// Pairs of words that like or avoid each other, so that the guessed cut is far too low or too high,
+// and lists of one score, with which all documents tie: always what one core finds.
 func TestGPUPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	random := func(most int) func(int) uint32 { return func(int) uint32 { return uint32(1 + rng.IntN(most)) } }

@@ -8,8 +8,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Two long lists are read by a kernel of their own: lists that never meet, that always meet, and that meet now and then, with frequencies that decide and
-// with such that are all the same, which more documents reach than find room.
+// Two long lists are read by a kernel of their own: lists that never share a document, always do,
+// and do now and then, with frequencies that decide and with such that are all the same, which more
+// documents reach than find room.
 func TestGPUBatchLongPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 6))
 	p := &searchtest.Plain{Words: []string{"a", "b", "c", "d", "e"}, Docs: make([][]uint32, 5), TFs: make([][]uint32, 5)}

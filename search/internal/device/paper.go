@@ -29,7 +29,8 @@ type thesisQuery struct {
 	Out                           uint64
 }
 
-// The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared memory.
+// The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared
+// memory.
 const (
 	thesisTerms = 32
 	thesisK     = 1024
@@ -38,16 +39,18 @@ const (
 	thesisRow  = 10
 )
 
-// thesisStore is what its kernels need besides the index: whole document numbers of the lists that were asked for.
+// thesisStore is what its kernels need besides the index: whole document numbers of the lists that
+// were asked for.
 type thesisStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
-	keys     [2]gpu.Buffer[uint64] // what blocks found, and merges made of it: a part for each stream
-	found    gpu.Buffer[uint64]    // the results of all queries
-	queries  gpu.Buffer[thesisQuery]
-	terms    gpu.Buffer[gpuTerm]
-	bars     gpu.Buffer[uint32]
-	streams  []*gpu.Stream
+	// what blocks found, and merges made of it: a part for each stream
+	keys    [2]gpu.Buffer[uint64]
+	found   gpu.Buffer[uint64] // the results of all queries
+	queries gpu.Buffer[thesisQuery]
+	terms   gpu.Buffer[gpuTerm]
+	bars    gpu.Buffer[uint32]
+	streams []*gpu.Stream
 }
 
 func (t *thesisStore) free() error {
@@ -67,8 +70,9 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 	return found[0], nil
 }
 
-// thesisBatch answers requests that name one of the thesis' algorithms, all the same one. Asynchronous cuts each query into partitions and
-// gives it a stream; Synchronous gives each query one block, in one launch.
+// thesisBatch answers requests that name one of the thesis' algorithms, all the same one.
+// Asynchronous cuts each query into partitions and gives it a stream; Synchronous gives each query
+// one block, in one launch.
 func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
@@ -107,7 +111,8 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	return w.results, nil
 }
 
-// thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one of the thesis' algorithms.
+// thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one
+// of the thesis' algorithms.
 func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(*ask.Result, error) bool) {
 	var run []ask.Request
 	answer := func() bool {
@@ -229,7 +234,7 @@ func (w *thesisWork) add(i int) {
 	if p == nil {
 		p = &ask.Parallel{}
 	}
-	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K), Block: uint32(w.all), Hair: q.Hair,
+	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K), Block: uint32(w.all), Hair: q.Margin,
 		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size), Row: uint32(p.Row), Partitions: 1}
 	if p.Partition == ask.Documents {
 		t.Partition = uint32(ask.Heterogeneous)

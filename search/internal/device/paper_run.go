@@ -63,7 +63,8 @@ func atLeast[T any](dev *gpu.Device, b *gpu.Buffer[T], n int) (err error) {
 	return err
 }
 
-// streams is how many streams the batch has: fewer if what its blocks find would take more than half of the memory that is free.
+// streams is how many streams the batch has: fewer if what its blocks find would take more than
+// half of the memory that is free.
 func (w *thesisWork) streams() (int, error) {
 	if w.strategy == ask.Synchronous {
 		return 1, nil
@@ -201,7 +202,8 @@ const (
 	mergeMost    = 64 // lists that a launch makes one of
 )
 
-// mergeEach is how many lists to make one of in a launch, such that all launches take about the same time.
+// mergeEach is how many lists to make one of in a launch, such that all launches take about the
+// same time.
 func mergeEach(lists int) int {
 	launches := max(1, math.Ceil(math.Log(float64(lists))/math.Log(mergeMost)-1e-9))
 	return max(2, int(math.Ceil(math.Pow(float64(lists), 1/launches)-1e-9)))

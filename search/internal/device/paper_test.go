@@ -36,7 +36,8 @@ func TestGPUThesis(t *testing.T) {
 			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
 				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
 			}
-			// A block keeps no document twice if it has one partition: then the result is that of the definition.
+			// A block keeps no document twice if it has one partition: then the result is that of
+			// the definition.
 			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 && r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf && r.K*len(r.Words) <= thesisK {
 				asked := r
 				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition, Size: r.Parallel.Size}

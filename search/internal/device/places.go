@@ -8,8 +8,9 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// A flight's queries are little more than numbers of words: of these the device knows the rest (see know), and what they are worth in a query it works out itself
-// (asked.cuh, guess.cuh). Writing all of it took a core 200 ns for an OR of the web, and writing the numbers takes 40.
+// A lane's queries are little more than numbers of words: of these the device knows the rest (see
+// know), and what they are worth in a query it works out itself (asked.cuh, guess.cuh). Writing all
+// of it took a core 200 ns for an OR of the web, and writing the numbers takes 40.
 
 // gpuAsked is Asked in asked.cuh: a query.
 type gpuAsked struct {
@@ -23,7 +24,7 @@ type manyHead struct {
 	Longs, Few, Some, Room      uint32
 	Item, Window, Thick, Level  uint32
 	Share, Known, Sober, Adding uint32
-	Sign, _                     uint64 // of the plan, for the host: see gpuFlight.landed
+	Sign, _                     uint64 // of the plan, for the host: see lane.answered
 }
 
 const (
@@ -37,7 +38,8 @@ const (
 // manyPlanBytes is the length of a plan.
 func manyPlanBytes(room, words int) int { return manyHeadBytes + 2*room*askedBytes + 4*words }
 
-// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to it by all cores at once.
+// manyPlan is a batch as the kernels read it, and what it takes. Blocks of requests are written to
+// it by all cores at once.
 type manyPlan struct {
 	m     *gpuModel
 	w     model.Weigher
@@ -47,14 +49,17 @@ type manyPlan struct {
 	sober bool               // nothing is guessed
 	sign  uint64
 	room  int // for queries
-	level int // there is room for 2^level items a query: one for each part of a tile, unless that is too many
+	// there is room for 2^level items a query: one for each part of a tile, unless that is too many
+	level int
 
 	mu   sync.Mutex
 	used manyNeed
 
 	// In the memory that goes to the device.
-	to      []byte
-	queries []gpuAsked // long ones from the first place on, and behind the room for these short ones: those of a warp from the first place on, those of a block from the last
+	to []byte
+	// long ones from the first place on, and behind the room for these short ones: those of a warp
+	// from the first place on, those of a block from the last
+	queries []gpuAsked
 	words   []uint32
 	own     []gpuTerm // of words that the device does not know
 }
@@ -152,11 +157,12 @@ func (p *manyPlan) take(n *manyNeed, l *manyLimits) (before manyNeed, ok bool) {
 	return before, true
 }
 
-// place writes some of the requests to the plan, if there is room for all of them. Their answers will be beside each other.
+// place writes some of the requests to the plan, if there is room for all of them. Their answers
+// will be beside each other.
 func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 	var need manyNeed
 	for _, i := range at {
-		if a := &asks[i]; a.flies() {
+		if a := &asks[i]; a.fits() {
 			need.add(p, a)
 		}
 	}
@@ -165,7 +171,7 @@ func (p *manyPlan) place(asks []gpuAsk, at []int32, l *manyLimits) bool {
 		return false
 	}
 	for _, i := range at {
-		if a := &asks[i]; a.flies() {
+		if a := &asks[i]; a.fits() {
 			p.write(a, &there)
 			there.add(p, a)
 		}

@@ -27,7 +27,8 @@ const (
 	gpuEarly      = 8
 	gpuFew        = 4
 	gpuKinds      = 3 // of queries: up to two words, up to gpuFew, more
-	// maxGPUTerms is the most words of a query, maxGPUK the most answers, that are left to the device.
+	// maxGPUTerms is the most words of a query, maxGPUK the most answers, that are left to the
+	// device.
 	maxGPUTerms = 511
 	maxGPUK     = 1 << 14
 )
@@ -93,14 +94,15 @@ func (p *gpuPlan) add(m *gpuModel, q *eval.Query, cap int) {
 			p.tables += st.tiles + 1
 			p.sparse = true
 		} else if w.Need == 0 {
-			// k documents have this word with at least this code, so their scores are at least that.
+			// k documents have this word with at least this code, so their scores are at least
+			// that.
 			cut = max(cut, m.reached(&st.lists[q.Terms[i].Info.ID], w.K)*t.Mult)
 		}
 		gap += uint64(t.Mult)
 		p.terms = append(p.terms, t)
 	}
-	// What rounding the steps to whole units can cost, and the rounding of scores and codes, for which a relative error of 2^-21 a word
-	// is far too much.
+	// What rounding the steps to whole units can cost, and the rounding of scores and codes, for
+	// which a relative error of 2^-21 a word is far too much.
 	slack := 256*uint64(n)*unit + uint64(n+16)<<11
 	w.Slack, w.Gap = uint32(min(slack, math.MaxUint32)), uint32(min(gap+slack, math.MaxUint32))
 	if cut > w.Slack {

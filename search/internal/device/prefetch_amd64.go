@@ -5,7 +5,7 @@ package device
 // prefetchTexts asks for the texts of n requests.
 //
 //go:noescape
-func prefetchTexts(first *lineRequest, n int)
+func prefetchTexts(first *ringRequest, n int)
 
 // prefetchWords is wordTable.ask for shortTurn words.
 //

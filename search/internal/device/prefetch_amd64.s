@@ -3,16 +3,16 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func prefetchTexts(first *lineRequest, n int)
+// func prefetchTexts(first *ringRequest, n int)
 TEXT ·prefetchTexts(SB), NOSPLIT, $0-16
 	MOVQ first+0(FP), SI
 	MOVQ n+8(FP), CX
 texts:
 	DECQ CX
 	JLT  textsDone
-	MOVQ lineRequest_text(SI), AX
+	MOVQ ringRequest_text(SI), AX
 	PREFETCHT0 (AX)
-	ADDQ $lineRequest__size, SI
+	ADDQ $ringRequest__size, SI
 	JMP  texts
 textsDone:
 	RET

@@ -2,6 +2,6 @@
 
 package device
 
-func prefetchTexts(*lineRequest, int) {}
+func prefetchTexts(*ringRequest, int) {}
 
 func prefetchWords(*[tableLines]wordLine, *askedWord) {}

@@ -16,15 +16,17 @@ type Stage struct {
 	Time time.Duration
 }
 
-// profileFill is what keeps the device busy while a profile's steps are queued, so that the time between two of
-// them is not that of starting them. Of it so much is read afterwards: then the cache has nothing of the batch, and nothing that must first be written back, which
-// would take a fifth of the time of reading 100 MB.
+// profileFill is what keeps the device busy while a profile's steps are queued, so that the time
+// between two of them is not that of starting them. Of it so much is read afterwards: then the
+// cache has nothing of the batch, and nothing that must first be written back, which would take a
+// fifth of the time of reading 100 MB.
 const (
 	profileFill = 1 << 30
 	profileRead = 1 << 28
 )
 
-// Profile answers requests as one launch, step by step, and says how long each step took: the best of some runs.
+// Profile answers requests as one launch, step by step, and says how long each step took: the best
+// of some runs.
 func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, guess bool) ([]Stage, error) {
 	stages, err := g.profileBatch(ctx, requests, runs, guess)
 	if err != nil {
@@ -37,7 +39,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	asks, at := make([]gpuAsk, len(requests)), []int32(nil)
 	var a asker
 	for i := range requests {
-		if asks[i] = a.ask(g, &requests[i]); asks[i].flies() {
+		if asks[i] = a.ask(g, &requests[i]); asks[i].fits() {
 			at = append(at, int32(i))
 		}
 	}
@@ -45,11 +47,11 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	if err != nil {
 		return nil, err
 	}
-	f, err := g.flight()
+	f, err := g.takeLane()
 	if err != nil {
 		return nil, err
 	}
-	defer g.land(f)
+	defer g.freeLane(f)
 	m, unlock, err := g.enterLists(requests[0].Model, asks, at)
 	if err != nil {
 		return nil, err

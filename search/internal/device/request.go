@@ -5,30 +5,30 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// lineRequest is a request that waits. Most say no more than this, and are half a line of memory.
-type lineRequest struct {
+// ringRequest is a request that waits. Most say no more than this, and are half a cache line.
+type ringRequest struct {
 	text string
 	k    int32
 	mode ask.Mode
 	rare *ask.Request // all of it, if it says more
 }
 
-func asLine(r *ask.Request) lineRequest {
+func asRing(r *ask.Request) ringRequest {
 	if len(r.Words) > 0 || r.Model != nil || r.Algorithm != ask.Auto || r.Trace || r.Parallel != nil || r.K != int(int32(r.K)) {
 		rare := *r
-		return lineRequest{text: r.Text, k: int32(min(max(r.K, -1), ask.MaxK+1)), mode: r.Mode, rare: &rare}
+		return ringRequest{text: r.Text, k: int32(min(max(r.K, -1), ask.MaxK+1)), mode: r.Mode, rare: &rare}
 	}
-	return lineRequest{text: r.Text, k: int32(r.K), mode: r.Mode}
+	return ringRequest{text: r.Text, k: int32(r.K), mode: r.Mode}
 }
 
-func (r *lineRequest) algorithm() ask.Algorithm {
+func (r *ringRequest) algorithm() ask.Algorithm {
 	if r.rare != nil {
 		return r.rare.Algorithm
 	}
 	return ask.Auto
 }
 
-func (r *lineRequest) model() model.Model {
+func (r *ringRequest) model() model.Model {
 	if r.rare != nil {
 		return r.rare.Model
 	}
@@ -36,7 +36,7 @@ func (r *lineRequest) model() model.Model {
 }
 
 // whole is the request as it was.
-func (r *lineRequest) whole() ask.Request {
+func (r *ringRequest) whole() ask.Request {
 	if r.rare != nil {
 		return *r.rare
 	}

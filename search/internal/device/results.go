@@ -21,7 +21,7 @@ var lents = sync.Pool{New: func() any { return &lent{} }}
 // handed is requests that have no result yet.
 type handed struct {
 	mu    sync.Mutex
-	left  []int32 // not for a flight
+	left  []int32 // not for a lane
 	late  []int32 // that found no room
 	again []int32 // whose cut was guessed too high, or that had too many documents to keep
 }
@@ -32,15 +32,15 @@ func (h *handed) add(to *[]int32, i int32) {
 	h.mu.Unlock()
 }
 
-// handOut makes results of what came back for some requests, which lies together, and of these what is wanted. Requests without words that the index knows
-// have theirs here, too.
+// handOut makes results of what came back for some requests, which lies together, and of these what
+// is wanted. Requests without words that the index knows have theirs here, too.
 func (r *gpuRun) handOut(at []int32, rest *handed) {
 	asks := r.c.asks
 	var all, ready, last int
 	first := -1
 	for _, i := range at {
 		switch a := &asks[i]; {
-		case a.odd || a.late:
+		case a.general || a.late:
 		case a.words == 0:
 			ready++
 		case r.f != nil:
@@ -57,7 +57,8 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	if first >= 0 {
 		back = r.f.back.Values()[first:last]
 	}
-	// The results of a block share their memory. If there are hardly any gaps between them it is copied as it is, for then make need not clear it.
+	// The results of a block share their memory. If there are hardly any gaps between them it is
+	// copied as it is, for then make need not clear it.
 	var some []given
 	var hits []ask.Hit
 	dense := true
@@ -74,7 +75,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 	for _, i := range at {
 		a := &asks[i]
 		switch {
-		case a.odd || a.flies() && r.f == nil:
+		case a.general || a.fits() && r.f == nil:
 			rest.add(&rest.left, i)
 			continue
 		case a.late:

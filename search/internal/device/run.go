@@ -88,7 +88,8 @@ func (s *gpuSlot) pick(queries int) error {
 		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
 
-// start puts a plan to work. A single query is one graph: its copies and kernels are started by one call.
+// start puts a plan to work. A single query is one graph: its copies and kernels are started by one
+// call.
 func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 	p := &s.p
 	s.paired = nil
@@ -236,8 +237,9 @@ func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
 	return out
 }
 
-// enter makes sure that lists are on the device with their codes: it brings those that list names, unless ready says that nothing is missing. It
-// returns the codes and what to call when the queries are answered; no codes if the lists find no room.
+// enter makes sure that lists are on the device with their codes: it brings those that list names,
+// unless ready says that nothing is missing. It returns the codes and what to call when the queries
+// are answered; no codes if the lists find no room.
 func (g *Index) enter(model model.Model, ready func(*gpuModel) bool, list func() []int) (*gpuModel, func(), error) {
 	key := codedAs(model)
 	g.gate.RLock()

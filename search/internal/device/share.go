@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Cores and device share a batch: who is free takes requests that wait. A core is free while no chunk needs it for looking words up or handing results out, which
-// is worth far more than a search; and it takes a request only if it expects to be done with it before the device would be.
+// Cores and device share a batch: who is free takes requests that wait. A core is free while no
+// chunk needs it for looking words up or handing results out, which is worth far more than a
+// search; and it takes a request only if it expects to be done with it before the device would be.
 
 // gpuPace is how fast both have been lately, in seconds, as bits; 0: not known yet.
 type gpuPace struct {
@@ -30,14 +31,15 @@ func note(mean *atomic.Uint64, value float64) {
 	mean.Store(math.Float64bits(value))
 }
 
-// flew notes how long a chunk took.
-func (p *gpuPace) flew(requests int, d time.Duration) {
+// took notes how long a chunk took.
+func (p *gpuPace) took(requests int, d time.Duration) {
 	note(&p.chunk, d.Seconds())
-	note(&p.request, d.Seconds()/float64(requests)/manyFlights)
+	note(&p.request, d.Seconds()/float64(requests)/batchLanes)
 }
 
-// coreFirst says whether a core would be done with the first request that waits before the device would.
-func (p *gpuPace) coreFirst(g *Index, first *lineRequest, waiting int) bool {
+// coreFirst says whether a core would be done with the first request that waits before the device
+// would.
+func (p *gpuPace) coreFirst(g *Index, first *ringRequest, waiting int) bool {
 	chunk, posting := load(&p.chunk), load(&p.posting)
 	if chunk == 0 || !byTiles(first.algorithm()) {
 		return false
@@ -48,20 +50,20 @@ func (p *gpuPace) coreFirst(g *Index, first *lineRequest, waiting int) bool {
 	var asked [1]gpuAsk
 	a.askAll(g, unsafe.Slice(first, 1), asked[:])
 	q := &asked[0]
-	return !q.odd && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
+	return !q.general && float64(q.postings)*posting < chunk+float64(waiting)*load(&p.request)
 }
 
 // onCore lets a core that has nothing to do answer the next request, if it should.
 func (b *gpuBatch) onCore(ctx context.Context) bool {
-	if b.line.planning.Load() > 0 {
+	if b.ring.planning.Load() > 0 {
 		return false
 	}
-	c := b.line.takeOne(func(first *lineRequest, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
+	c := b.ring.takeOne(func(first *ringRequest, waiting int) bool { return b.pace.coreFirst(b.g, first, waiting) })
 	if c == nil {
 		return false
 	}
-	b.line.fetch(c, 0, 1)
-	b.line.fetched(c)
+	b.ring.fetch(c, 0, 1)
+	b.ring.fetched(c)
 	r := c.requests[0].whole()
 	r.Parallel = nil
 	if r.Algorithm == ask.Tiles {

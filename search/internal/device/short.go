@@ -1,7 +1,8 @@
 package device
 
-// Queries that one word decides, since it is needed and has few postings, are answered by kernels that look at all of these (short.cuh): by a warp if there is one
-// for each lane, by a block if there are more.
+// Queries that one word decides, since it is needed and has few postings, are answered by kernels
+// that look at all of these (short.cuh): by a warp if there is one for each lane, by a block if
+// there are more.
 
 // As in short.cuh.
 const (

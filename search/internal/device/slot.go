@@ -30,9 +30,9 @@ func (l gpuLimits) bytes() int64 {
 	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 + int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
 }
 
-// gpuWorkBytes is what all slots and flights take.
+// gpuWorkBytes is what all slots and lanes take.
 func gpuWorkBytes(tiles int, budget int64) int64 {
-	return gpuSlots*singleLimits(tiles, budget).bytes() + oddSlots*batchLimits(tiles, budget).bytes() + manyFlights*limitsOfMany(tiles, budget).bytes()
+	return gpuSlots*singleLimits(tiles, budget).bytes() + generalSlots*batchLimits(tiles, budget).bytes() + batchLanes*limitsOfMany(tiles, budget).bytes()
 }
 
 // gpuSlot is the memory that a launch works in.

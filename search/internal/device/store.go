@@ -23,8 +23,9 @@ const (
 	gpuSparse   = 1<<32 - 1
 )
 
-// gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within its tile, one for
-// the frequency, and, for each model in use, a code: how good it is (see encode.cu).
+// gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within
+// its tile, one for the frequency, and, for each model in use, a code: how good it is (see
+// encode.cu).
 type gpuStore struct {
 	g      *Index
 	tiles  int
@@ -37,15 +38,16 @@ type gpuStore struct {
 	postings, extra, rows space
 	offsets               gpu.Buffer[uint16]
 	tfs                   gpu.Buffer[uint8]
-	more                  gpu.Buffer[uint32] // documents of sparse lists; frequencies that fill no byte
-	starts                gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
-	lengths               gpu.Buffer[uint32]
-	maps                  gpu.Buffer[uint64] // see gpu_maps.go
-	models                []*gpuModel
-	pair                  *gpu.Kernel
-	clock                 atomic.Int64
-	known                 knownTerms
-	stream                *gpu.Stream
+	// documents of sparse lists; frequencies that fill no byte
+	more    gpu.Buffer[uint32]
+	starts  gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
+	lengths gpu.Buffer[uint32]
+	maps    gpu.Buffer[uint64] // see gpu_maps.go
+	models  []*gpuModel
+	pair    *gpu.Kernel
+	clock   atomic.Int64
+	known   knownTerms
+	stream  *gpu.Stream
 }
 
 // gpuList is where a list is.
@@ -412,8 +414,8 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	return nil
 }
 
-// bring makes lists resident, and lets go of those that were not used for longest. The gate is held for writing. It says
-// whether there was room.
+// bring makes lists resident, and lets go of those that were not used for longest. The gate is held
+// for writing. It says whether there was room.
 func (st *gpuStore) bring(ids []int) (bool, error) {
 	wanted := map[int]bool{}
 	for _, id := range ids {

@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Queries whose lists are added up, as if that were always the shortest way: thin lists and thick, frequencies beyond a byte, words that count several times, and models
-// that give some documents nothing. Those that want all words are searched as ever, beside them.
+// Queries whose lists are added up, as if that were always the shortest way: thin lists and thick,
+// frequencies beyond a byte, words that count several times, and models that give some documents
+// nothing. Those that want all words are searched as ever, beside them.
 func TestGPUBatchSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 9))
 	p := severalTiles(rng, 40)

@@ -18,15 +18,16 @@ type gpuWord struct {
 	info index.Term // DF is 0 if the index does not know it
 }
 
-// wordTable remembers words that were looked up. One read of memory says whether a word is there, and all that most queries want to know of it. Words are only
-// added, so that nobody who reads waits; a table that is full is left for an empty one.
+// wordTable remembers words that were looked up. One read of memory says whether a word is there,
+// and all that most queries want to know of it. Words are only added, so that nobody who reads
+// waits; a table that is full is left for an empty one.
 type wordTable struct {
 	lines atomic.Pointer[[tableLines]wordLine]
 	mu    sync.Mutex // of who adds words
 	used  int
 }
 
-// wordLine is a line of memory.
+// wordLine is a cache line.
 type wordLine [2]wordEntry
 
 // wordEntry is a word of the table. It does not change any more once its word is there.
@@ -37,7 +38,8 @@ type wordEntry struct {
 }
 
 const (
-	// tableLines is how many lines there are, 4 MB of them: words of the web's queries in a collection of 400,000 documents find room.
+	// tableLines is how many lines there are, 4 MB of them: words of the web's queries in a
+	// collection of 400,000 documents find room.
 	tableLines = 1 << 16
 	tableWords = tableLines * 3 / 2
 	// tableProbes is in how many lines a word may be.
@@ -50,7 +52,8 @@ func newWordTable() *wordTable {
 	return t
 }
 
-// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word their hash, and how many they are in the lower bytes.
+// wordKey is the bytes of a word and, in the highest byte, how many they are; of a long word their
+// hash, and how many they are in the lower bytes.
 type wordKey struct{ a, b uint64 }
 
 const (
@@ -90,7 +93,8 @@ func shortKey(near *[16]byte, n int) wordKey {
 	return wordKey{binary.LittleEndian.Uint64(near[:]) & m.a, binary.LittleEndian.Uint64(near[8:])&m.b | uint64(n)<<56}
 }
 
-// keyText is a text whose words have keys. How long words are nobody can guess, so that there are no branches by it.
+// keyText is a text whose words have keys. How long words are nobody can guess, so that there are
+// no branches by it.
 type keyText struct {
 	text  []byte
 	short [16]byte // the text, if it is shorter than this
@@ -128,7 +132,8 @@ func longKeyOf(word []byte) wordKey {
 	return wordKey{k.a, longKey<<56 | uint64(size)}
 }
 
-// hash multiplies the halves, which for words takes a third of the time of hashes that are hard to meet on purpose. Of words that have the same, only some are remembered.
+// hash multiplies the halves, which for words takes a third of the time of hashes that are hard to
+// collide with on purpose. Of words that have the same, only some are remembered.
 func (k wordKey) hash() uint64 {
 	hi, lo := bits.Mul64(k.a^0x9e3779b97f4a7c15, k.b^0xd1342543de82ef95)
 	return hi ^ lo

@@ -11,7 +11,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Words whose hashes are the same lie beside each other as long as there is room, and none is taken for another.
+// Words whose hashes are the same lie beside each other as long as there is room, and none is taken
+// for another.
 func TestGPUWordsOfOneHash(t *testing.T) {
 	long := []string{"as-long-as-no-key-can-be-1", "as-long-as-no-key-can-be-2"}
 	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c i "+long[0])
@@ -74,14 +75,15 @@ func TestGPUWordKeys(t *testing.T) {
 	}
 }
 
-// A short text is taken apart as longer ones are, and words that are only in their key are looked up from there.
+// A short text is taken apart as longer ones are, and words that are only in their key are looked
+// up from there.
 func TestGPUAsksShortTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	for _, analyzer := range []string{"whitespace", "unicode", "ascii"} {
 		s := buildLines(t, analyzer, "a b c", "b c it's", "as-long-as-no-key-can-be aslongasnokeycanbe")
 		g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{tiles: 1}}
 		g.short, _ = s.e.Analyzer.(text.ShortAnalyzer)
-		requests := make([]lineRequest, spreadBy)
+		requests := make([]ringRequest, spreadBy)
 		short, long := &asker{}, &asker{}
 		for range 300 {
 			for i := range requests {
@@ -112,7 +114,7 @@ func TestGPUAsksShortTexts(t *testing.T) {
 				}
 			}
 			for i := range got {
-				if !slices.Equal(got[i].terms(), want[i].terms()) || got[i].postings != want[i].postings || got[i].odd != want[i].odd {
+				if !slices.Equal(got[i].terms(), want[i].terms()) || got[i].postings != want[i].postings || got[i].general != want[i].general {
 					t.Fatalf("%s: %q: %+v, want %+v", analyzer, requests[i].text, got[i], want[i])
 				}
 				for _, e := range got[i].terms() {

@@ -5,12 +5,14 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// blockMaxAnd finds documents that have all words. The shortest list leads, block by block, unless the bounds
-// of all lists together cannot beat the threshold there. There are two ways to go on: to score a block first, and to look up only
-// documents that with their score and the bounds of the others can win; or, where those are many or there is no threshold
-// yet, to intersect its documents with the next list's, and to score what both have. What is left waits until it is
-// enough to be worth a look at the lists after, from short to long. Where blocks are bitmaps all lists meet at once (dense.go). A block of another list is decoded only if a document that it may hold can
-// still win.
+// blockMaxAnd finds documents that have all words. The shortest list leads, block by block, unless
+// the bounds of all lists together cannot beat the threshold there. There are two ways to go on: to
+// score a block first, and to look up only documents that with their score and the bounds of the
+// others can win; or, where those are many or there is no threshold yet, to intersect its documents
+// with the next list's, and to score what both have. What is left waits until it is enough to be
+// worth a look at the lists after, from short to long. Where blocks are bitmaps all lists are
+// intersected at once (dense.go). A block of another list is decoded only if a document that it may
+// hold can still win.
 func blockMaxAnd(q *Query) error {
 	q.start()
 	m := &q.and
@@ -23,9 +25,9 @@ func blockMaxAnd(q *Query) error {
 	return q.follow(andPlan)
 }
 
-// meetAll goes through the blocks of the leading list from document start on.
-func (q *Query) meetAll(lists []*list, start uint32) error {
-	m, lead, chunk := &q.and, lists[0], firstToMeet
+// andBlocks goes through the blocks of the leading list from document start on.
+func (q *Query) andBlocks(lists []*list, start uint32) error {
+	m, lead, chunk := &q.and, lists[0], firstTogether
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -50,8 +52,10 @@ func (q *Query) meetAll(lists []*list, start uint32) error {
 		if q.cut >= 0 && lead.boundOf(b)+others <= q.cut {
 			continue
 		}
-		lead.Prefetch(b + 1) // with this, and the same for the second list, queries take 5% less when other work has filled the caches
-		if q.meetWords(lists, b, from) {
+		// with this, and the same for the second list, queries take 5% less when other work has
+		// filled the caches
+		lead.Prefetch(b + 1)
+		if q.intersectBitmaps(lists, b, from) {
 			continue
 		}
 		docs := lead.Load(b)
@@ -68,8 +72,8 @@ func (q *Query) meetAll(lists []*list, start uint32) error {
 		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
 			n := min(hi-lo, chunk)
 			chunk = min(2*chunk, index.BlockSize)
-			q.meetDocs(lists, b, lead.Loaded()[lo:lo+n], placesOfBlock[lo:lo+n], 0)
-			q.settle(lists)
+			q.addIntersection(lists, b, lead.Loaded()[lo:lo+n], placesOfBlock[lo:lo+n], 0)
+			q.scoreWaiting(lists)
 			lo += n
 			if q.cut >= 0 {
 				if others, ok = q.boundOthers(lists, from, lead.Last[b]); !ok {
@@ -80,16 +84,17 @@ func (q *Query) meetAll(lists []*list, start uint32) error {
 		if lo >= hi {
 			continue
 		}
-		q.meetBlock(lists, b, lo, hi, others)
+		q.addBlock(lists, b, lo, hi, others)
 		if m.n >= m.enough {
-			q.settle(lists)
+			q.scoreWaiting(lists)
 		}
 	}
-	q.settle(lists)
+	q.scoreWaiting(lists)
 	return nil
 }
 
-// andState is what mode And knows: documents that the leading list has, or the first two, and that wait; then those that all lists so far have.
+// andState is what mode And knows: documents that the leading list has, or the first two, and that
+// wait; then those that all lists so far have.
 type andState struct {
 	lists  []*list // the shortest first
 	start  uint32  // the first document that all lists may have
@@ -98,7 +103,7 @@ type andState struct {
 	kind   kind
 	words  bitmapAnd
 	ranks  [index.MaxWords]uint8
-	plain  plainly // blocks whose documents are met before they are scored
+	plain  backoff // blocks whose documents are intersected before they are scored
 	sifter sifter  // of the first list
 	mapped bool    // the levels are used
 	levels levels
@@ -122,7 +127,7 @@ const (
 	bare               // dense lists have them
 )
 
-// andBuffer has room for what kernels make of a meeting.
+// andBuffer has room for what kernels make of the documents that wait.
 type andBuffer[T any] [maxWaiting + simd.KernelSlack]T
 
 // visit is a block that has to be decoded for documents from i to before end.
@@ -133,9 +138,9 @@ func (m *andState) reset(lists []*list) {
 		m.scores = append(m.scores, andBuffer[float32]{})
 	}
 	for _, l := range lists {
-		l.met, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
+		l.andBlock, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
 	}
-	m.n, m.enough, m.kind, m.plain = 0, firstToMeet, both, plainly{}
+	m.n, m.enough, m.kind, m.plain = 0, firstTogether, both, backoff{}
 	m.sifter.prepare(lists[0])
 }
 
@@ -153,8 +158,9 @@ func (q *Query) shortestFirst() []*list {
 	return lists
 }
 
-// boundOthers leaves the bound of each list but the first, for documents from one to another, in windowBound, and returns their
-// sum; false if a list ends before. Without a threshold there is nothing to bound.
+// boundOthers leaves the bound of each list but the first, for documents from one to another, in
+// windowBound, and returns their sum; false if a list ends before. Without a threshold there is
+// nothing to bound.
 func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok bool) {
 	if q.cut < 0 {
 		return 0, true
@@ -169,11 +175,12 @@ func (q *Query) boundOthers(lists []*list, from, last uint32) (sum float64, ok b
 	return sum, true
 }
 
-// meetBlock adds documents of the leading list's block b, from place lo to before hi, to the meeting, in the way that pays.
-func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
+// addBlock adds documents of the leading list's block b, from place lo to before hi, to those that
+// wait, in the way that pays.
+func (q *Query) addBlock(lists []*list, b, lo, hi int, others float64) {
 	m := &q.and
 	if m.mapped && m.levels.lead {
-		q.meetPlaces(lists, b, lo, hi, others)
+		q.addAtPlaces(lists, b, lo, hi, others)
 		return
 	}
 	how := scored
@@ -181,16 +188,16 @@ func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 		how = both
 	}
 	if m.kind != how && m.n > 0 {
-		q.settle(lists)
+		q.scoreWaiting(lists)
 	}
 	for _, l := range lists[1:] {
 		l.waitBound = max(l.waitBound, l.windowBound)
 	}
 	if how == both {
-		q.meetDocs(lists, b, lists[0].Loaded()[lo:hi], placesOfBlock[lo:hi], others)
+		q.addIntersection(lists, b, lists[0].Loaded()[lo:hi], placesOfBlock[lo:hi], others)
 		return
 	}
-	left := q.meetScores(lists, b, lo, hi, others)
+	left := q.addCandidates(lists, b, lo, hi, others)
 	switch {
 	case left*manyLeft <= hi-lo && (!m.mapped || left*int(lists[0].Term.DF) <= manyEach*int(lists[1].Term.DF)):
 		m.plain.again = 1
@@ -199,15 +206,16 @@ func (q *Query) meetBlock(lists []*list, b, lo, hi int, others float64) {
 	}
 }
 
-// meetDocs adds those of some documents of the leading list's block b, at some places of it, that the second list has, too.
-func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others float64) {
+// addIntersection adds those of some documents of the leading list's block b, at some places of it,
+// that the second list has, too.
+func (q *Query) addIntersection(lists []*list, b int, docs, places []uint32, others float64) {
 	m, lead, l := &q.and, lists[0], lists[1]
 	need := -1.0
 	if q.cut >= 0 {
 		need = q.cut - (others - l.windowBound) - lead.boundOf(b)
 	}
 	n := m.n
-	for i, at := 0, l.met; i < len(docs); {
+	for i, at := 0, l.andBlock; i < len(docs); {
 		at = l.FindBlock(at, docs[i])
 		if at >= len(l.Last) {
 			break
@@ -232,8 +240,8 @@ func (q *Query) meetDocs(lists []*list, b int, docs, places []uint32, others flo
 	m.n, m.kind = n, both
 }
 
-// meetScores adds what can win with the bounds of the others.
-func (q *Query) meetScores(lists []*list, b, lo, hi int, others float64) int {
+// addCandidates adds what can win with the bounds of the others.
+func (q *Query) addCandidates(lists []*list, b, lo, hi int, others float64) int {
 	m, lead := &q.and, lists[0]
 	docs, tfs, n := lead.Loaded()[lo:hi], lead.TFs()[lo:hi], 0
 	if m.mapped {
@@ -250,8 +258,8 @@ func (q *Query) meetScores(lists []*list, b, lo, hi int, others float64) int {
 	return n
 }
 
-// settle scores what waits, looks it up in the other lists, and pushes what all have.
-func (q *Query) settle(lists []*list) {
+// scoreWaiting scores what waits, looks it up in the other lists, and pushes what all have.
+func (q *Query) scoreWaiting(lists []*list) {
 	m, n := &q.and, q.and.n
 	if n == 0 {
 		return
@@ -288,19 +296,19 @@ func (q *Query) settle(lists []*list) {
 	}
 	for ; j < len(lists) && n > 0; j++ {
 		others -= lists[j].waitBound
-		n = q.meetNext(lists, j, n, others)
+		n = q.intersectNext(lists, j, n, others)
 	}
-	q.pushMeeting(lists, n)
+	q.pushWaiting(lists, n)
 	for _, l := range lists[1:] {
 		l.waitBound = 0
 	}
 	if m.n = 0; m.sifter.ready() || m.mapped {
-		m.enough = min(2*m.enough, enoughToMeet)
+		m.enough = min(2*m.enough, enoughTogether)
 	}
 }
 
-// pushMeeting pushes the n documents, which have scores of all lists.
-func (q *Query) pushMeeting(lists []*list, n int) {
+// pushWaiting pushes the n documents, which have scores of all lists.
+func (q *Query) pushWaiting(lists []*list, n int) {
 	m := &q.and
 	for i, sum := range m.sums[:n] {
 		if float64(sum) <= q.cut {
@@ -352,9 +360,9 @@ func compact[T any](v *[maxWaiting]T, at []uint32) {
 	}
 }
 
-// meetNext keeps those of the n documents that list j has too, and that can still win if the
+// intersectNext keeps those of the n documents that list j has too, and that can still win if the
 // lists after it give them others.
-func (q *Query) meetNext(lists []*list, j, n int, others float64) int {
+func (q *Query) intersectNext(lists []*list, j, n int, others float64) int {
 	m, l := &q.and, lists[j]
 	kept := 0
 	if m.kind == bare && l.dense {
@@ -384,11 +392,12 @@ func (q *Query) meetNext(lists []*list, j, n int, others float64) int {
 	return kept
 }
 
-// visits finds the blocks of a list that may hold some of the n documents, as far as their bounds let them win, and asks memory for them.
+// visits finds the blocks of a list that may hold some of the n documents, as far as their bounds
+// let them win, and asks memory for them.
 func (q *Query) visits(l *list, n int, others float64) []visit {
 	m := &q.and
 	m.visits = m.visits[:0]
-	for i, b := 0, l.met; i < n; {
+	for i, b := 0, l.andBlock; i < n; {
 		b = l.FindBlock(b, m.docs[i])
 		if b >= len(l.Last) {
 			break
@@ -402,7 +411,7 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 			wanted = wanted || float64(m.sums[end]) > need
 		}
 		if wanted {
-			if b != l.met {
+			if b != l.andBlock {
 				l.Prefetch(b)
 			}
 			m.visits = append(m.visits, visit{b, i, end})
@@ -412,18 +421,19 @@ func (q *Query) visits(l *list, n int, others float64) []visit {
 	return m.visits
 }
 
-// find looks for those of the rising docs that block b may hold, and says how many there are and how many these were. Which they are is put into the
-// meeting from place n on, and their frequencies into tfs.
+// find looks for those of the rising docs that block b may hold, and says how many there are and
+// how many these were. Which they are is put into the state from place n on, and their frequencies
+// into tfs.
 func (l *list) find(b int, docs []uint32, m *andState, n int, tfs []uint32) (found, used int) {
 	if words, base := l.Words(b); words != nil {
 		found, used = locateBits(words, base, docs, l.Last[b], &m.ranks, m.at[n:], m.places[n:])
 	} else {
-		if b != l.met && l.Load(b) == nil {
+		if b != l.andBlock && l.Load(b) == nil {
 			return 0, len(docs) // damaged: l.Err says so
 		}
 		found, used = simd.Locate(l.Loaded(), docs, l.Last[b], m.at[n:], m.places[n:])
 	}
-	l.met = b
+	l.andBlock = b
 	if found > 0 {
 		l.TFsAt(b, m.places[n:n+found], tfs[n:n+found])
 		l.count(b, found, docs[m.at[n]])

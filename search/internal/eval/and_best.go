@@ -7,7 +7,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// bestFirst is the postings of the leading list that with what the levels say of the other lists' promise most, by rising document.
+// bestFirst is the postings of the leading list that with what the levels say of the other lists'
+// promise most, by rising document.
 type bestFirst struct {
 	docs, tfs []uint32
 	sums      []float32 // what each can reach
@@ -17,13 +18,16 @@ type bestFirst struct {
 
 var infinite = float32(math.Inf(1))
 
-// meetBest answers a query whose leading list has no map of levels but the others do, best first: while nothing is known of the threshold, documents in
-// order would be looked up in the other lists until better ones are found. Here the whole leading list is sifted, and the postings that can reach most are kept, some times
-// more than will be needed. Of these the best are looked up, then those of the others that can still win. It says whether the answers prove that none of those that were
-// not kept can win; if not, what is known of the threshold is kept.
+// andBestFirst answers a query whose leading list has no map of levels but the others do, best
+// first: while nothing is known of the threshold, documents in order would be looked up in the
+// other lists until better ones are found. Here the whole leading list is sifted, and the postings
+// that can reach most are kept, some times more than will be needed. Of these the best are looked
+// up, then those of the others that can still win. It says whether the answers prove that none of
+// those that were not kept can win; if not, what is known of the threshold is kept.
 //
-// With it "x type" and "interest only" take a third less time on eLife paragraphs for 10 answers: the latter looks into 110 blocks of the more frequent word, not into 230.
-func (q *Query) meetBest() (done bool, err error) {
+// With it "x type" and "interest only" take a third less time on eLife paragraphs for 10 answers:
+// the latter looks into 110 blocks of the more frequent word, not into 230.
+func (q *Query) andBestFirst() (done bool, err error) {
 	m, lists := &q.and, q.and.lists
 	want, _ := q.wantBest(lists[0])
 	others := 0.0
@@ -36,13 +40,14 @@ func (q *Query) meetBest() (done bool, err error) {
 	}
 	q.anyOrder = true
 	first := m.best.highest(want/firstBest, lists[0].max+others)
-	q.settleBest(lists, first, infinite)
+	q.scoreBest(lists, first, infinite)
 	for _, l := range lists[1:] {
-		l.met = -1
+		l.andBlock = -1
 	}
-	q.settleBest(lists, m.best.floor, first)
+	q.scoreBest(lists, m.best.floor, first)
 	q.anyOrder = false
-	if m.best.floor < 0 || q.Heap.Full() && q.cut >= float64(m.best.floor)*(1+0x1p-18) { // sums are rounded
+	// sums are rounded
+	if m.best.floor < 0 || q.Heap.Full() && q.cut >= float64(m.best.floor)*(1+0x1p-18) {
 		return true, nil
 	}
 	if q.Heap.Full() {
@@ -52,7 +57,8 @@ func (q *Query) meetBest() (done bool, err error) {
 	return false, nil
 }
 
-// worthBest says that the other lists have levels, the leading one has not, and few of its postings will do.
+// worthBest says that the other lists have levels, the leading one has not, and few of its postings
+// will do.
 func (q *Query) worthBest() bool {
 	m := &q.and
 	if !m.mapped || m.levels.lead || !q.whole() || q.floor >= 0 {
@@ -62,7 +68,8 @@ func (q *Query) worthBest() bool {
 	return ok
 }
 
-// wantBest is how many postings of the leading list will do, if these are few beside all, and the answers many enough.
+// wantBest is how many postings of the leading list will do, if these are few beside all, and the
+// answers many enough.
 func (q *Query) wantBest(lead *list) (want int, ok bool) {
 	k := float64(q.Heap.K)
 	most, common := k+2*math.Sqrt(k), float64(lead.Term.DF)
@@ -107,8 +114,8 @@ func (q *Query) gatherBest(lists []*list, want int, others float64) (ok bool, er
 	return true, nil
 }
 
-// settleBest looks up those that can reach more than low, and not more than high.
-func (q *Query) settleBest(lists []*list, low, high float32) {
+// scoreBest looks up those that can reach more than low, and not more than high.
+func (q *Query) scoreBest(lists []*list, low, high float32) {
 	m := &q.and
 	b := &m.best
 	for from := 0; from < b.n; {
@@ -120,7 +127,7 @@ func (q *Query) settleBest(lists []*list, low, high float32) {
 		for _, l := range lists[1:] {
 			l.waitBound = l.max
 		}
-		q.settle(lists)
+		q.scoreWaiting(lists)
 	}
 }
 
@@ -131,7 +138,8 @@ func (b *bestFirst) reset(want int) {
 	b.n, b.floor = 0, -1
 }
 
-// highest is a sum that about so many are above, as a few of them tell that are counted by steps up to the highest that there can be.
+// highest is a sum that about so many are above, as a few of them tell that are counted by steps up
+// to the highest that there can be.
 func (b *bestFirst) highest(want int, top float64) float32 {
 	const steps, few = 256, 256
 	var count [steps]int32
@@ -146,8 +154,8 @@ func (b *bestFirst) highest(want int, top float64) float32 {
 	return max(b.floor, float32(float32(step)/scale))
 }
 
-// between keeps those from one to before another that can reach more than low, and not more than high. What it keeps may take the place of the first. The outs have room for
-// kernelSlack more.
+// between keeps those from one to before another that can reach more than low, and not more than
+// high. What it keeps may take the place of the first. The outs have room for kernelSlack more.
 func (b *bestFirst) between(from, to int, low, high float32, docs, tfs []uint32, sums []float32) int {
 	if from >= to {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// promising is an index of one word that has a map of levels, and of leading words whose best postings are answers, are none, are few answers, or are
-// all alike.
+// promising is an index of one word that has a map of levels, and of leading words whose best
+// postings are answers, are none, are few answers, or are all alike.
 func promising(t testing.TB) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(87, 88))
 	const docs = 80_000
@@ -53,8 +53,8 @@ func promising(t testing.TB) (*searchtest.Plain, *Searcher) {
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 }
 
-// What promises most is looked up first, and the answers are those of the definition all the same: also where that was no good guess, and where many
-// documents have the same score.
+// What promises most is looked up first, and the answers are those of the definition all the same:
+// also where that was no good guess, and where many documents have the same score.
 func TestBestFirst(t *testing.T) {
 	p, s := promising(t)
 	for _, words := range [][]int{{0, 3}, {1, 3}, {2, 3}, {4, 3}, {3, 2, 5}, {5, 0}, {1, 5}, {4, 5, 3}} {

@@ -14,8 +14,8 @@ var placesOfBlock = func() (p [index.BlockSize]uint32) {
 	return p
 }()
 
-// worthAndGuess says that the levels tell where answers are, and that there should be more than enough of
-// them if words are independent.
+// worthAndGuess says that the levels tell where answers are, and that there should be more than
+// enough of them if words are independent.
 func (q *Query) worthAndGuess() bool {
 	m := &q.and
 	if !m.mapped || !m.levels.lead || !q.whole() || q.floor >= 0 {
@@ -28,15 +28,15 @@ func (q *Query) worthAndGuess() bool {
 	return common >= float64(2*q.Heap.K)
 }
 
-// andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was wrong a
-// lower one is tried.
+// andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was
+// wrong a lower one is tried.
 func (q *Query) andAboveGuess() (proved bool, err error) {
 	m := &q.and
 	return q.prove(guessing{
 		guess: func(try int) (float32, bool) {
 			return m.levels.guessFloor(q.Heap.K, len(m.lists), float64(uint64(1)<<try))
 		},
-		search: func() error { return q.meetAll(m.lists, m.start) },
+		search: func() error { return q.andBlocks(m.lists, m.start) },
 		enough: q.Heap.Full,
 		again:  func() { q.startAgain(m.lists) },
 	})
@@ -53,7 +53,8 @@ func (q *Query) startAgain(lists []*list) {
 	}
 }
 
-// fallsShort says that so few answers were found up to block b that there will hardly be enough: better to give up early.
+// fallsShort says that so few answers were found up to block b that there will hardly be enough:
+// better to give up early.
 func (q *Query) fallsShort(lead *list, b int) bool {
 	if b%16 != 15 || q.Heap.Full() {
 		return false
@@ -62,8 +63,8 @@ func (q *Query) fallsShort(lead *list, b int) bool {
 	return found+3*math.Sqrt(found)+3 < want
 }
 
-// meetPlaces adds documents of the leading list's block b that are at places that can win.
-func (q *Query) meetPlaces(lists []*list, b, lo, hi int, others float64) {
+// addAtPlaces adds documents of the leading list's block b that are at places that can win.
+func (q *Query) addAtPlaces(lists []*list, b, lo, hi int, others float64) {
 	m, lead := &q.and, lists[0]
 	docs, places := m.kept[0][:], m.kept[1][:]
 	block := lead.Loaded()[lo:hi]
@@ -78,13 +79,13 @@ func (q *Query) meetPlaces(lists []*list, b, lo, hi int, others float64) {
 		how = both
 	}
 	if m.kind != how && m.n > 0 {
-		q.settle(lists)
+		q.scoreWaiting(lists)
 	}
 	for _, l := range lists[1:] {
 		l.waitBound = max(l.waitBound, l.windowBound)
 	}
 	if how == both {
-		q.meetDocs(lists, b, docs, places, others)
+		q.addIntersection(lists, b, docs, places, others)
 		return
 	}
 	copy(m.docs[m.n:], docs)

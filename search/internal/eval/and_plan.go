@@ -16,12 +16,12 @@ var andPlan = []strategy{
 		why: "the leading list has no map, the others do: its most promising postings are looked up " +
 			"first, which mostly proves that no other can win",
 		worth: (*Query).worthBest,
-		run:   (*Query).meetBest,
+		run:   (*Query).andBestFirst,
 	},
 	{
 		method: ask.AndBlocks,
 		why:    "always possible: the blocks of the shortest list, in order of documents",
 		worth:  func(*Query) bool { return true },
-		run:    func(q *Query) (bool, error) { return true, q.meetAll(q.and.lists, q.and.start) },
+		run:    func(q *Query) (bool, error) { return true, q.andBlocks(q.and.lists, q.and.start) },
 	},
 }

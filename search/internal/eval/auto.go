@@ -2,16 +2,13 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// choose turns Auto into an algorithm.
+// choose turns Auto into an algorithm. In mode And, the more words there are the fewer documents have
+// all of them: nothing needs to be added up.
 func (q *Query) choose(a ask.Algorithm) ask.Algorithm {
-	if a != ask.Auto {
+	switch {
+	case a != ask.Auto:
 		return a
-	}
-	n := len(q.Lists)
-	if q.Mode == ask.And { // the more words the fewer documents have all: nothing needs to be added up
-		return ask.BMM
-	}
-	if n > manyWords || n > fewWordsToAdd && n*q.Heap.K > wordsTimesK {
+	case q.Mode == ask.Or && len(q.Lists) > manyWords && q.Heap.K >= manyAnswers:
 		return ask.TAAT
 	}
 	return ask.BMM

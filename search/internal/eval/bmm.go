@@ -7,13 +7,13 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// blockMaxMaxScore is MaxScore in windows of documents with the bounds of blocks, after
-// Lucene's MaxScoreBulkScorer. For every outer window, which reaches to the nearest end of a
-// block, lists are divided by their bounds in that window: those that together cannot beat
-// the threshold are not essential there. Inside, windowSize documents at a time, the
-// essential lists are decoded, scored in batches and added up; what could still win is
-// completed from the other lists, in rising order of documents, and scored again in query order.
-// Where the score to beat is high enough from the start (guess.go) lists are not added up but marked (marks.go).
+// blockMaxMaxScore is MaxScore in windows of documents with the bounds of blocks, after Lucene's
+// MaxScoreBulkScorer. For every outer window, which reaches to the nearest end of a block, lists
+// are divided by their bounds in that window: those that together cannot beat the threshold are not
+// essential there. Inside, windowSize documents at a time, the essential lists are decoded, scored
+// in batches and added up; what could still win is completed from the other lists, in rising order
+// of documents, and scored again in query order. Where the score to beat is high enough from the
+// start (guess.go) lists are not added up but marked (marks.go).
 func blockMaxMaxScore(q *Query) error {
 	q.byBound = append(q.byBound[:0], q.Lists...)
 	q.window.prepare()
@@ -23,7 +23,8 @@ func blockMaxMaxScore(q *Query) error {
 	return q.follow(orPlan)
 }
 
-// allWindows goes through all windows. If the floor is a guess it gives up when that seems to be wrong.
+// allWindows goes through all windows. If the floor is a guess it gives up when that seems to be
+// wrong.
 func (q *Query) allWindows() error {
 	q.chooseSpan()
 	if q.planMarks(); q.or.marks.on {
@@ -72,9 +73,9 @@ func (q *Query) outer(essential int, base, end uint32) {
 	}
 }
 
-// chooseSpan sets the size of windows. Where even the longest list has but a few blocks of postings in windowSize
-// documents, windows are larger. The first
-// windows are small, so that there is soon a threshold; then they grow.
+// chooseSpan sets the size of windows. Where even the longest list has but a few blocks of postings
+// in windowSize documents, windows are larger. The first windows are small, so that there is soon a
+// threshold; then they grow.
 func (q *Query) chooseSpan() {
 	longest := uint64(1)
 	for _, l := range q.Lists {
@@ -93,14 +94,14 @@ func (q *Query) chooseSpan() {
 	for first > firstWindow && first*uint64(q.Stats.Postings) > uint64(firstPostings+firstPerAnswer*q.Heap.K)*docs {
 		first /= 2
 	}
-	if q.team != nil && q.mate.bar != 0 { // another partition: there is a threshold
+	if q.team != nil && q.worker.bar != 0 { // another partition: there is a threshold
 		first = full
 	}
 	q.or.span, q.or.fullSpan = uint32(first), uint32(full)
 }
 
-// outerWindow chooses the window that begins with base: up to the first end of a block, but at least
-// span documents; and leaves each list's bound there in windowBound.
+// outerWindow chooses the window that begins with base: up to the first end of a block, but at
+// least span documents; and leaves each list's bound there in windowBound.
 func (q *Query) outerWindow(base uint32) (end uint32) {
 	near := uint32(index.End)
 	for _, l := range q.Lists {
@@ -118,8 +119,9 @@ func (q *Query) outerWindow(base uint32) (end uint32) {
 	return end
 }
 
-// boundUntil is a bound for the postings before document to, from the block on that was looked at last. Where that is many blocks
-// the bounds of runs of them will do, unless the list alone could beat the threshold.
+// boundUntil is a bound for the postings before document to, from the block on that was looked at
+// last. Where that is many blocks the bounds of runs of them will do, unless the list alone could
+// beat the threshold.
 func (l *list) boundUntil(to uint32, cut float64) float64 {
 	if l.block >= len(l.Last) {
 		return 0
@@ -231,10 +233,6 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 		}
 	}
 	few := n*sparse < int(to-base)
-	if few && len(lists) == 2 {
-		w.gatherTwo(&lists[0].postings, &lists[1].postings, base, need)
-		return
-	}
 	for _, l := range lists {
 		w.add(&l.postings, base)
 	}
@@ -245,10 +243,10 @@ func (q *Query) collect(lists []*list, base, to uint32, n int, need float64) {
 	}
 }
 
-// complete asks the lists that are not essential, one after the other, about the documents that were
-// found and can still win; those that stay are scored in query order and pushed. n is the
-// number of postings that were added so far. Where all this would cost more than to add all
-// lists up, that is done instead.
+// complete asks the lists that are not essential, one after the other, about the documents that
+// were found and can still win; those that stay are scored in query order and pushed. n is the
+// number of postings that were added so far. Where all this would cost more than to add all lists
+// up, that is done instead.
 func (q *Query) complete(base, to uint32, essential, n int) {
 	w := &q.window
 	total := q.sums[len(q.sums)-1]
@@ -322,21 +320,21 @@ func (q *Query) pushFound() {
 	}
 }
 
-// plainly remembers whether dividing the lists pays. Where it costs more than adding all lists up
+// backoff remembers whether dividing the lists pays. Where it costs more than adding all lists up
 // would, as with hundreds of words or a large k, some windows are done that way; then dividing is
 // tried again.
-type plainly struct {
+type backoff struct {
 	left  int // outer windows still to be done without dividing
 	again int // how many it will be the next time
 }
 
 // more makes it twice as many windows as the last time.
-func (p *plainly) more() {
+func (p *backoff) more() {
 	p.again = min(2*max(p.again, 1), 32)
 	p.left = p.again
 }
 
-func (p *plainly) next() bool {
+func (p *backoff) next() bool {
 	if p.left == 0 {
 		return false
 	}

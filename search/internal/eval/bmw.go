@@ -7,7 +7,8 @@ import "github.com/collocate/collocate/index"
 // up to the first end of these blocks can.
 func blockMaxWand(q *Query) error { return q.blockMaxWand((*list).look) }
 
-// look tells the bound and the last document of the block, or run of blocks, that would hold a document.
+// look tells the bound and the last document of the block, or run of blocks, that would hold a
+// document.
 func (q *Query) blockMaxWand(look func(*list, uint32) (float64, uint32)) error {
 	lists := q.sortedByDoc()
 	for {

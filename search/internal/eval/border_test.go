@@ -63,9 +63,9 @@ func TestWinnersAtBorders(t *testing.T) {
 	}
 }
 
-// Two documents whose scores are the same numbers in another order: their exact sums are equal, their
-// float32 sums often are not, and the one that is larger by a rounding must win although
-// its bounds, added exactly, do not beat the other.
+// Two documents whose scores are the same numbers in another order: their exact sums are equal,
+// their float32 sums often are not, and the one that is larger by a rounding must win although its
+// bounds, added exactly, do not beat the other.
 func TestRoundingDecides(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	const n = 12

@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Every bound of every list, second-level entry and block is at least the score of each posting under it:
-// all models on random indexes.
+// Every bound of every list, second-level entry and block is at least the score of each posting
+// under it: all models on random indexes.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	root := searchtest.Scratch(t)

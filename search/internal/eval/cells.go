@@ -9,14 +9,15 @@ import (
 // cellsInGrid is the number of cells whose bounds are computed together.
 const cellsInGrid = 32
 
-// grid is a stretch of documents in cells of equally many. A cell's bound is the sum of the lists' bounds
-// in it, those of the blocks that reach into it; cells that cannot beat the threshold are jumped over. Two frequent words, whose best postings are
-// rarely in the same place, are so skipped where a whole window's bounds would let them win.
+// grid is a stretch of documents in cells of equally many. A cell's bound is the sum of the lists'
+// bounds in it, those of the blocks that reach into it; cells that cannot beat the threshold are
+// jumped over. Two frequent words, whose best postings are rarely in the same place, are so skipped
+// where a whole window's bounds would let them win.
 type grid struct {
 	from, to uint32 // its documents
 	shift    uint   // a cell is 1<<shift documents
 	totals   [cellsInGrid]float64
-	rest     plainly // where most cells can win, windows are done as a whole for a while
+	rest     backoff // where most cells can win, windows are done as a whole for a while
 }
 
 // chooseCells makes cells of half a block of the longest list, more or less.
@@ -25,7 +26,8 @@ func (g *grid) chooseCells(docs, longest uint64) {
 	g.shift = uint(min(bits.Len64(size)-1, 16))
 }
 
-// worthGrid says whether to go through a window by cells: if there is a threshold, and much to be skipped.
+// worthGrid says whether to go through a window by cells: if there is a threshold, and much to be
+// skipped.
 func (q *Query) worthGrid(essential int, base, end uint32) bool {
 	if q.cut < 0 || len(q.Lists) >= manyForGrid || q.or.grid.rest.next() {
 		return false
@@ -37,7 +39,8 @@ func (q *Query) worthGrid(essential int, base, end uint32) bool {
 	return n >= worthCell*int((end-base)>>q.or.grid.shift)
 }
 
-// gridWindow goes through an outer window by runs of cells that can beat the threshold. For each the lists are divided again.
+// gridWindow goes through an outer window by runs of cells that can beat the threshold. For each
+// the lists are divided again.
 func (q *Query) gridWindow(base, end uint32) {
 	g := &q.or.grid
 	all, live := 0, 0

@@ -7,8 +7,9 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// bitmapAnd is where the bitmaps of lists meet, if the blocks of the leading list and of others are dense (see index.Cursor.Words): words
-// of 8 bytes on one grid. Nothing is decoded for documents that not all have.
+// bitmapAnd intersects the bitmaps of lists, if the blocks of the leading list and of others are
+// dense (see index.Cursor.Words): words of 8 bytes on one grid. Nothing is decoded for documents
+// that not all have.
 type bitmapAnd struct {
 	base   uint32 // first document of all
 	n      int    // words in use
@@ -16,7 +17,8 @@ type bitmapAnd struct {
 	list   [8 * index.MaxWords]byte // documents of one list
 }
 
-// all is the words of the documents that all lists so far have. Before and behind them there are as many as a block may have, all zero.
+// all is the words of the documents that all lists so far have. Before and behind them there are as
+// many as a block may have, all zero.
 func (w *bitmapAnd) all() []byte { return w.padded[8*index.MaxWords:][:8*w.n] }
 
 // on is n bytes of words from a document on, or nil if it is not near base.
@@ -57,7 +59,8 @@ func (w *bitmapAnd) live(places []uint64) {
 	}
 }
 
-// and keeps the documents, up to last, that a list has as well, if all its blocks there are dense; else it keeps all and says no.
+// and keeps the documents, up to last, that a list has as well, if all its blocks there are dense;
+// else it keeps all and says no.
 func (w *bitmapAnd) and(l *list, from, last uint32) bool {
 	l.wordsAt = l.FindBlock(l.wordsAt, from)
 	list := w.list[:8*w.n]
@@ -118,9 +121,10 @@ func (w *bitmapAnd) tfs(l *list, n int, out []uint32) {
 	}
 }
 
-// meetWords finds the documents of the leading list's block b, from document from on, that all lists have and that can win, if it is dense and the next
-// list is, too; else it does nothing and says no. What waits is settled before.
-func (q *Query) meetWords(lists []*list, b int, from uint32) bool {
+// intersectBitmaps finds the documents of the leading list's block b, from document from on, that
+// all lists have and that can win, if it is dense and the next list is, too; else it does nothing
+// and says no. What waits is scored before.
+func (q *Query) intersectBitmaps(lists []*list, b int, from uint32) bool {
 	m, lead, second := &q.and, lists[0], lists[1]
 	words, base := lead.Words(b)
 	if words == nil || from > lead.Last[b] {
@@ -134,7 +138,7 @@ func (q *Query) meetWords(lists []*list, b int, from uint32) bool {
 	if mapped && !m.levels.mostly(from, min(lead.Last[b], q.to-1), q.cut) {
 		return false // few places can win: better to score first
 	}
-	q.settle(lists)
+	q.scoreWaiting(lists)
 	w := &m.words
 	w.begin(words, base, from, q.to)
 	if mapped {
@@ -149,7 +153,7 @@ func (q *Query) meetWords(lists []*list, b int, from uint32) bool {
 	}
 	m.kind = bare
 	lead.wordsAt, lead.dense, lead.waitBound = b, true, lead.boundOf(b)
-	q.settle(lists)
+	q.scoreWaiting(lists)
 	return true
 }
 

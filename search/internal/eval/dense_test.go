@@ -13,7 +13,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// densePlain has words that a half to a sixth of the documents have, with gaps here and there that leave blocks which are not dense.
+// densePlain has words that a half to a sixth of the documents have, with gaps here and there that
+// leave blocks which are not dense.
 func densePlain(rng *rand.Rand, docs, words int) *searchtest.Plain {
 	p := &searchtest.Plain{}
 	for range docs {
@@ -34,7 +35,8 @@ func densePlain(rng *rand.Rand, docs, words int) *searchtest.Plain {
 	return p
 }
 
-// Lists that meet by their bitmaps give the definition, in any range of documents, and count every block that was used once.
+// Lists that are intersected as bitmaps give the definition, in any range of documents, and count
+// every block that was used once.
 func TestDenseListsMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	root := searchtest.Scratch(t)

@@ -36,7 +36,9 @@ func (q *Query) Effort() int64 {
 		}
 	}
 	if shortest.Levels != nil && shortest.lowX != nil && placesToGuess(q.Heap.K, len(q.Lists), 1) < float64(q.c.Docs/index.LevelDocs/3) {
-		return 0 // one core guesses a floor, which takes it less time than two without: 190 and 350 microseconds, 660 and 980
+		// one core guesses a floor, which takes it less time than two without: 190 and 350
+		// microseconds, 660 and 980
+		return 0
 	}
 	if _, ok := q.wantBest(shortest); ok && shortest.Levels == nil && maps == len(q.Lists)-1 {
 		return 0 // one core looks up the best first: 80 and 160 microseconds

@@ -48,7 +48,8 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 	return q.Finish()
 }
 
-// SearchUnlessCancelled looks at the context even if the request is too small for the search to do so.
+// SearchUnlessCancelled looks at the context even if the request is too small for the search to do
+// so.
 func (e *Engine) SearchUnlessCancelled(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -61,7 +62,8 @@ func (s *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
 	return s.prepareAs(ctx, r, false)
 }
 
-// PrepareWithBounds is prepare for who wants the bounds of all lists, whatever the mode: the plan of a device.
+// PrepareWithBounds is prepare for who wants the bounds of all lists, whatever the mode: the plan
+// of a device.
 func (s *Engine) PrepareWithBounds(ctx context.Context, r *ask.Request) (*Query, error) {
 	return s.prepareAs(ctx, r, true)
 }

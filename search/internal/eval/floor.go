@@ -16,9 +16,9 @@ func (q *Query) Begin(a ask.Algorithm) {
 }
 
 // findFloor finds a score that k documents reach without looking at more than the skip data: the
-// k-th best of a single list, as the index knows it for the usual model. A document that has the word has at least that
-// score, whatever the other words add. Documents that only equal it may still win by their number,
-// so the floor is the next lower number.
+// k-th best of a single list, as the index knows it for the usual model. A document that has the
+// word has at least that score, whatever the other words add. Documents that only equal it may
+// still win by their number, so the floor is the next lower number.
 func (q *Query) findFloor() {
 	best := float32(0)
 	for _, l := range q.Lists {
@@ -35,7 +35,7 @@ func (q *Query) findFloor() {
 // rewind makes the floor the score to beat.
 func (q *Query) rewind() {
 	q.theta = q.floor
-	q.cut = float64(q.floor) * (1 - q.Hair)
+	q.cut = float64(q.floor) * (1 - q.Margin)
 	if q.floor < 0 {
 		q.cut = -1
 	}

@@ -6,15 +6,20 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Mode Or starts from a score that k documents are known to reach by one word alone (floor.go). The final threshold is far above it where words meet, and it
-// comes late: when half of the documents are done it is the score of the 2k-th best. So a higher score to start from is guessed: how many documents can be expected
-// above a score, if words are independent of each other, each is as frequent as its list says, and longer documents have more of them? The answers prove the guess, or
-// the query is answered again with a lower one, and then without. Words that like each other make the guess lower than need be; words that avoid each other are hardly asked
-// for together.
+// Mode Or starts from a score that k documents are known to reach by one word alone (floor.go). The
+// final threshold is far above it where words occur together, and it comes late: when half of the
+// documents are done it is the score of the 2k-th best. So a higher score to start from is guessed:
+// how many documents can be expected above a score, if words are independent of each other, each is
+// as frequent as its list says, and longer documents have more of them? The answers prove the
+// guess, or the query is answered again with a lower one, and then without. Words that like each
+// other make the guess lower than need be; words that avoid each other are hardly asked for
+// together.
 //
-// On 5M generated documents, whose words are independent, the score that 10 documents were expected to beat was beaten by 4 to 19, mostly 7 to 14.
+// On 5M generated documents, whose words are independent, the score that 10 documents were expected
+// to beat was beaten by 4 to 19, mostly 7 to 14.
 
-// orAboveGuess looks for answers above a score that is guessed. If the guess was wrong, all is as it was.
+// orAboveGuess looks for answers above a score that is guessed. If the guess was wrong, all is as
+// it was.
 func (q *Query) orAboveGuess() (proved bool, err error) {
 	return q.prove(guessing{guess: q.guessOr, search: q.allWindows, enough: q.Heap.Full, again: q.beginAgain})
 }
@@ -30,16 +35,18 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 
 // guessing is how a floor is guessed and proved.
 type guessing struct {
-	guess  func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
-	search func() error                           // looks for answers above the floor; it may give up
-	enough func() bool                            // k answers are above the floor, which proves it
-	again  func()                                 // forgets the answers of a wrong guess
+	guess func(try int) (floor float32, ok bool) // the floor to try; false: none is worth it
+	// looks for answers above the floor; it may give up
+	search func() error
+	enough func() bool // k answers are above the floor, which proves it
+	again  func()      // forgets the answers of a wrong guess
 }
 
 // prove searches above guessed floors until one is proved. If none is, all is as it was before.
 //
-// Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the heap, or
-// with the workers of a team; if not, there are none, and the floor is the one that was known.
+// Precondition: there are no answers yet. Postcondition: if proved, the k best answers are in the
+// heap, or with the workers of a team; if not, there are none, and the floor is the one that was
+// known.
 func (q *Query) prove(g guessing) (proved bool, err error) {
 	known := q.floor
 	for try := 0; ; try++ {
@@ -69,7 +76,7 @@ func (q *Query) worthGuess() bool {
 func (q *Query) beginAgain() {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
-	q.or.plain, q.or.grid.rest = plainly{}, plainly{}
+	q.or.plain, q.or.grid.rest = backoff{}, backoff{}
 	q.Stats.Entered, q.Stats.Thresholds, q.traceAt = 0, nil, 0
 	for _, l := range q.Lists {
 		l.Load(0)
@@ -77,7 +84,8 @@ func (q *Query) beginAgain() {
 	}
 }
 
-// fallsBehind says that so few answers were found before a document that there will hardly be enough.
+// fallsBehind says that so few answers were found before a document that there will hardly be
+// enough.
 func (q *Query) fallsBehind(doc uint32) bool {
 	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
 	return found+3*math.Sqrt(found)+3 < want
@@ -95,13 +103,15 @@ type expected struct {
 
 // expectedWord is a word in documents of one length.
 type expectedWord struct {
-	rate, again    float64 // how often documents of usual length have it; the share of these that have it more than once
+	// how often documents of usual length have it; the share of these that have it more than once
+	rate, again    float64
 	once, twice    float64 // the share of documents that have it once, and more often
 	score1, score2 float64 // what it gives them
 	most           float64 // that it and the words after it give
 }
 
-// guessFloor is a score that rather more than k documents can be expected to beat, if there is one above the floor.
+// guessFloor is a score that rather more than k documents can be expected to beat, if there is one
+// above the floor.
 func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	e, total := &q.or.expected, 0.0
 	e.words = e.words[:0]

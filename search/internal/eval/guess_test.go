@@ -16,7 +16,8 @@ import (
 // The lists of tests are short: guesses are made wherever they can be.
 func init() { guessPostings, guessPlain = 10, 0 }
 
-// independent is an index whose words know nothing of each other: longer documents have more of them.
+// independent is an index whose words know nothing of each other: longer documents have more of
+// them.
 func independent(t *testing.T, docs int) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(95, 96))
 	p := &searchtest.Plain{}

@@ -57,7 +57,8 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 	return scorer.(*model.BM25Scorer), docs, tfs
 }
 
-// Kernels and their plain twins agree to the bit. (Where there are no kernels this compares the twins with themselves.)
+// Kernels and their plain twins agree to the bit. (Where there are no kernels this compares the
+// twins with themselves.)
 func TestKernelsAreTheirTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	same := func(what string, got, want []float32) {

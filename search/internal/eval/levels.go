@@ -8,22 +8,25 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// levels is what mode And, and a query of one word (onelevels.go), know of every few documents, from the maps of levels that the index has of long lists. A place is the LevelDocs
-// documents that share a level, a stretch is what a kernel looks at in one step.
+// levels is what mode And, and a query of one word (onelevels.go), know of every few documents,
+// from the maps of levels that the index has of long lists. A place is the LevelDocs documents that
+// share a level, a stretch is what a kernel looks at in one step.
 //
-// If the leading list has a map, too, the sum of all maps tells at which places an answer can be: blocks that have no such place
-// are not decoded, and documents elsewhere are dropped. With a map of the others alone each of its postings is held against
-// what they have there.
+// If the leading list has a map, too, the sum of all maps tells at which places an answer can be:
+// blocks that have no such place are not decoded, and documents elsewhere are dropped. With a map
+// of the others alone each of its postings is held against what they have there.
 //
-// Two words of 330,000 and 510,000 of 5M documents take 160 microseconds for 10 answers, 690 for 100, 1,850 for 1,000; by the bounds of blocks and the lengths of documents
-// they took 1,100, 2,090 and 2,460, since nearly every block can win.
+// Two words of 330,000 and 510,000 of 5M documents take 160 microseconds for 10 answers, 690 for
+// 100, 1,850 for 1,000; by the bounds of blocks and the lengths of documents they took 1,100, 2,090
+// and 2,460, since nearly every block can win.
 type levels struct {
-	maps   [][]uint8                 // of the lists that have one, the shortest first
-	starts []*uint8                  // of the maps
-	scores [][simd.NumLevels]float32 // of each of them at each level; minus infinity where it has no posting
-	units  [][simd.NumLevels]int8    // the same in whole numbers, rounded up
-	scale  float64                   // how many of them a score of 1 is
-	lead   bool                      // the leading list has a map
+	maps   [][]uint8 // of the lists that have one, the shortest first
+	starts []*uint8  // of the maps
+	// of each of them at each level; minus infinity where it has no posting
+	scores [][simd.NumLevels]float32
+	units  [][simd.NumLevels]int8 // the same in whole numbers, rounded up
+	scale  float64                // how many of them a score of 1 is
+	lead   bool                   // the leading list has a map
 
 	bits      []uint64 // of the places where the sum is at least need
 	need      int8
@@ -40,8 +43,9 @@ const (
 	stretchPlaces = 2 * index.StretchBytes
 	maxLeveled    = 16 // lists whose maps are added: sums are below 128
 	fewestSampled = 64 // places that are counted to guess how many there are
-	// placesAnAnswer is how many places are counted for an answer and each word but one, see guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24
-	// some of them found 9 of 10 answers that were wanted, and had to be answered again.
+	// placesAnAnswer is how many places are counted for an answer and each word but one, see
+	// guessFloor. It was 15 to 33 with pairs of words of 5M documents; with 24 some of them found 9
+	// of 10 answers that were wanted, and had to be answered again.
 	placesAnAnswer = 30
 )
 
@@ -113,10 +117,12 @@ func (v *levels) prepareSieve(lead *list) {
 	}
 }
 
-// guessFloor guesses a score that k documents will beat. A document that wins is in a place whose sum is high enough; such places are known without
-// decoding anything, but the sum is high, too, where the lists' best postings are those of different documents: with independent words one in LevelDocs
-// is an answer, for each word but the first. So the floor is what so many times k places can beat. Whether there are k answers above it shows
-// when it is done. (To visit the best places first, and then what their answers leave of the others, decodes most blocks twice.)
+// guessFloor guesses a score that k documents will beat. A document that wins is in a place whose
+// sum is high enough; such places are known without decoding anything, but the sum is high, too,
+// where the lists' best postings are those of different documents: with independent words one in
+// LevelDocs is an answer, for each word but the first. So the floor is what so many times k places
+// can beat. Whether there are k answers above it shows when it is done. (To visit the best places
+// first, and then what their answers leave of the others, decodes most blocks twice.)
 func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool) {
 	places := placesToGuess(k, lists, times)
 	if places > float64(v.stretches*stretchPlaces/3) {
@@ -147,7 +153,8 @@ func placesToGuess(k, lists int, times float64) float64 {
 	return times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
 }
 
-// reach finds the places for the documents from one to another, if that is not done yet. Calls come with rising documents.
+// reach finds the places for the documents from one to another, if that is not done yet. Calls come
+// with rising documents.
 func (v *levels) reach(from, last uint32, cut float64) {
 	end := int(last/index.StretchDocs) + 1
 	if end <= v.until {
@@ -176,7 +183,8 @@ func (v *levels) skips(from, last uint32, cut float64) bool {
 	return v.bits[end/64]<<(63-end%64) == 0
 }
 
-// findPlaces finds the places of n stretches where the sum of all lists is at least need; two words of bits a stretch.
+// findPlaces finds the places of n stretches where the sum of all lists is at least need; two words
+// of bits a stretch.
 func (v *levels) findPlaces(from, n int, need int8, out []uint64) {
 	if n <= 0 {
 		return
@@ -209,7 +217,8 @@ func (v *levels) plainFindPlaces(from, n int, need int8, out []uint64) {
 	}
 }
 
-// keep keeps the documents at places that reach found: which they are, and the places in the block. The outs have room for kernelSlack more.
+// keep keeps the documents at places that reach found: which they are, and the places in the block.
+// The outs have room for kernelSlack more.
 func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
 	if len(docs) == 0 {
 		return 0
@@ -229,8 +238,10 @@ func (v *levels) plainKeep(docs, at, outDocs, outAt []uint32) (n int) {
 	return n
 }
 
-// choose keeps the postings of the leading list that can be above the cut: with the shortest length of the document's bucket, and the best that the other lists have at its
-// place; and how much that is together. What it finds may take the place of docs and tfs. The outs have room for kernelSlack more.
+// choose keeps the postings of the leading list that can be above the cut: with the shortest length
+// of the document's bucket, and the best that the other lists have at its place; and how much that
+// is together. What it finds may take the place of docs and tfs. The outs have room for kernelSlack
+// more.
 func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint32, outSums []float32) int {
 	if len(docs) == 0 {
 		return 0

@@ -18,8 +18,8 @@ import (
 // The lists of tests are short: levels are used wherever there are some.
 func init() { worthLead = 1 }
 
-// leveled is an index with lists that are long enough to have maps of levels, and some shorter ones; words meet more often than by chance,
-// less often, or never.
+// leveled is an index with lists that are long enough to have maps of levels, and some shorter
+// ones; words occur together more often than by chance, less often, or never.
 func leveled(t testing.TB) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(81, 82))
 	const docs = 150_000
@@ -54,7 +54,8 @@ func leveled(t testing.TB) (*searchtest.Plain, *Searcher) {
 	return p, write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 }
 
-// A single word with a map of levels, dense or not, in the whole index or in a range of it, gives what the definition gives.
+// A single word with a map of levels, dense or not, in the whole index or in a range of it, gives
+// what the definition gives.
 func TestLevelsOfOneWord(t *testing.T) {
 	p, s := leveled(t)
 	for w, word := range p.Words {

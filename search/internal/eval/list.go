@@ -14,8 +14,9 @@ type list struct {
 	Scorer model.Scorer
 	own    model.BM25Scorer // where it lies
 	max    float64          // bound of the whole list
-	lowX   []float32        // of each block the x of its best posting, if the index has that for the model; else nil
-	superX []float32        // and of each run of blocks
+	// of each block the x of its best posting, if the index has that for the model; else nil
+	lowX   []float32
+	superX []float32 // and of each run of blocks
 	oneX   [1]float32
 	lean   bool // opened by openDocs: one block has no bound to speak of
 
@@ -25,8 +26,8 @@ type list struct {
 	windowBound float64              // bound in the window (bmm)
 	cells       [cellsInGrid]float32 // bounds of the cells of the grid (bmm)
 	gridBlock   int                  // its first block
-	met         int                  // the block that is loaded (and)
-	dense       bool                 // whether its words did meet (and)
+	andBlock    int                  // the block that is loaded (and)
+	dense       bool                 // whether its bitmap was intersected (and)
 	wordsAt     int                  // where its words are looked for (and)
 	waitBound   float64              // bound for the documents that wait (and)
 	runEnd      uint32               // last document of the run of blocks that begins there (vbmw)
@@ -61,7 +62,8 @@ func (l *list) openBlocks(r *index.Reader, t *model.Term, s model.Scorer, pos in
 	return nil
 }
 
-// openDocs is openBlocks for mode And, which looks at bounds only where there is much to be skipped.
+// openDocs is openBlocks for mode And, which looks at bounds only where there is much to be
+// skipped.
 func (l *list) openDocs(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
 	if err := r.OpenDocs(t.Info, &l.Cursor); err != nil {
 		return err
@@ -119,9 +121,9 @@ func (l *list) bound(b index.Bound) float32 {
 	return l.Scorer.Bound(b)
 }
 
-// look moves, without decoding anything, to the block that would hold doc, and returns a bound for its
-// postings and its last document; 0 and End behind the last block. Calls must come
-// with rising documents.
+// look moves, without decoding anything, to the block that would hold doc, and returns a bound for
+// its postings and its last document; 0 and End behind the last block. Calls must come with rising
+// documents.
 func (l *list) look(doc uint32) (bound float64, last uint32) {
 	b := l.block
 	if b < 0 || b < len(l.Last) && l.Last[b] < doc {

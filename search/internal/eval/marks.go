@@ -5,14 +5,18 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// marking is how bmm finds answers once the score to beat is high. Then a document that wins has several of the words, while nearly all documents of a window have only
-// one: to score every posting, which means to fetch a length for each, is wasted. So the lists of a window only mark their documents, with a bit each; a table of the
-// sums of the lists' bounds says which sets of marks can win. The few documents that have such a set are looked up in the decoded blocks and scored. The longest lists
-// are not even marked, as long as together they cannot beat the threshold: they are asked about what was found, first by their maps of levels. Documents that can win with a
-// single marked list, and what the asked lists add, are found by its scores.
+// marking is how bmm finds answers once the score to beat is high. Then a document that wins has
+// several of the words, while nearly all documents of a window have only one: to score every
+// posting, which means to fetch a length for each, is wasted. So the lists of a window only mark
+// their documents, with a bit each; a table of the sums of the lists' bounds says which sets of
+// marks can win. The few documents that have such a set are looked up in the decoded blocks and
+// scored. The longest lists are not even marked, as long as together they cannot beat the
+// threshold: they are asked about what was found, first by their maps of levels. Documents that can
+// win with a single marked list, and what the asked lists add, are found by its scores.
 //
-// On 5M generated documents queries of three words took 320 microseconds for 10 answers and take 200, those of six and more 1,290 and 600: a posting is decoded and
-// marked in 2 ns, where it was scored and added up in 6.5.
+// On 5M generated documents queries of three words took 320 microseconds for 10 answers and take
+// 200, those of six and more 1,290 and 600: a posting is decoded and marked in 2 ns, where it was
+// scored and added up in 6.5.
 type marking struct {
 	on    bool
 	lists []*list // that are marked, the shortest first
@@ -20,12 +24,16 @@ type marking struct {
 	after float64 // the most that these give
 
 	plain float64 // what the query takes without marks, and
-	spent float64 // what it took with them so far; both in postings that are decoded, scored and added up in the same time
+	// what it took with them so far; both in postings that are decoded, scored and added up in the
+	// same time
+	spent float64
 
-	masks [maxWindow]uint8        // of each document of the window, the lists that have it; 0 between uses
-	sums  [1 << maxMarked]float64 // of the bounds of the lists in each mask, and of those that are asked
-	cross [1 << maxMarked]uint8   // 1 for masks that can win with the list that is being marked
-	found []uint32                // documents
+	// of each document of the window, the lists that have it; 0 between uses
+	masks [maxWindow]uint8
+	// of the bounds of the lists in each mask, and of those that are asked
+	sums  [1 << maxMarked]float64
+	cross [1 << maxMarked]uint8 // 1 for masks that can win with the list that is being marked
+	found []uint32              // documents
 
 	scratch struct { // of a block
 		docs andBuffer[uint32]
@@ -36,13 +44,14 @@ type marking struct {
 
 // marked is what a list is for the marking.
 type marked struct {
-	blocks []int                   // that reach into the window and are decoded
-	docs   []uint32                // theirs, BlockSize of each
-	next   int                     // the block to decode next
-	lo, hi int                     // of docs, those of the window
-	at     int                     // of blocks, the one that was looked into last
-	single bool                    // a document may win without the other marked lists
-	alone  []uint32                // those of the decoded blocks that may, but not what former windows took
+	blocks []int    // that reach into the window and are decoded
+	docs   []uint32 // theirs, BlockSize of each
+	next   int      // the block to decode next
+	lo, hi int      // of docs, those of the window
+	at     int      // of blocks, the one that was looked into last
+	single bool     // a document may win without the other marked lists
+	// those of the decoded blocks that may, but not what former windows took
+	alone  []uint32
 	mapped bool                    // all asked lists have levels, which help to find these
 	levels levels                  // then theirs
 	scores [simd.NumLevels]float32 // of its own levels, for a list that is asked
@@ -94,8 +103,9 @@ func (q *Query) planMarks() {
 	}
 }
 
-// plainCost is about what the query takes without marks, if blocks are not skipped: the essential lists, which begin with the shortest, and then
-// each of the others is either decoded or asked. Lists are the shortest first.
+// plainCost is about what the query takes without marks, if blocks are not skipped: the essential
+// lists, which begin with the shortest, and then each of the others is either decoded or asked.
+// Lists are the shortest first.
 func (q *Query) plainCost(lists []*list) float64 {
 	rest, essential := 0.0, len(lists)
 	for essential > 0 && rest+lists[essential-1].max <= q.cut {
@@ -121,8 +131,8 @@ func (q *Query) plainCost(lists []*list) float64 {
 	return cost
 }
 
-// markCost is about what it takes to mark the first n lists and to ask the others, which give after at most. How many documents have
-// enough words is what can be expected if words are independent.
+// markCost is about what it takes to mark the first n lists and to ask the others, which give after
+// at most. How many documents have enough words is what can be expected if words are independent.
 func (q *Query) markCost(lists []*list, n int, after float64) (cost float64) {
 	var sums, docs [1 << maxMarked]float64
 	docs[0], sums[0] = float64(q.c.Docs), after
@@ -145,7 +155,7 @@ func (q *Query) markCost(lists []*list, n int, after float64) (cost float64) {
 	}
 	for mask := range 1 << n {
 		if sums[mask] > q.cut && mask&(mask-1) != 0 {
-			cost += docs[mask] * (metCost + metEach*float64(len(lists)))
+			cost += docs[mask] * (candidateCost + candidateEach*float64(len(lists)))
 		}
 	}
 	return cost

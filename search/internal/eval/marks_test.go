@@ -21,7 +21,8 @@ func alwaysMark(t *testing.T) {
 	t.Cleanup(func() { plainWorth, denseMark = worth, dense })
 }
 
-// marks answers a request on one core, and says how many lists were marked, asked, and marked with the levels of those that are asked.
+// marks answers a request on one core, and says how many lists were marked, asked, and marked with
+// the levels of those that are asked.
 func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, asked, leveled int) {
 	t.Helper()
 	q, err := s.e.Prepare(context.Background(), &r)
@@ -51,7 +52,8 @@ func marks(t *testing.T, s *Searcher, r ask.Request) (hits []ask.Hit, marked, as
 	return found.Hits, len(q.or.marks.lists), len(q.or.marks.asked), leveled
 }
 
-// Lists that are marked, of all kinds and for all models, give what the definition gives: on one core, and on two.
+// Lists that are marked, of all kinds and for all models, give what the definition gives: on one
+// core, and on two.
 func TestMarksGiveTheDefinition(t *testing.T) {
 	alwaysMark(t)
 	rng := rand.New(rand.NewPCG(91, 92))

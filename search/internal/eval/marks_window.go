@@ -50,7 +50,7 @@ func (q *Query) markWindow(base uint32) (end uint32) {
 			marks = decoded
 		}
 	}
-	q.settleMarked(base)
+	q.scoreMarked(base)
 	m.wipe(base, end, marks)
 	m.spent += markCost*float64(decoded) + foundCost*float64(len(m.found))
 	if m.spent > m.plain*float64(end-q.from)/float64(q.c.Docs)+spentSlack {
@@ -59,8 +59,9 @@ func (q *Query) markWindow(base uint32) (end uint32) {
 	return end
 }
 
-// crossing adds the bound of list i to the sums, and finds the masks with which documents that have it can win: those that could not without, or
-// that are of one list, for which only the best were found.
+// crossing adds the bound of list i to the sums, and finds the masks with which documents that have
+// it can win: those that could not without, or that are of one list, for which only the best were
+// found.
 func (m *marking) crossing(i int, bound, cut float64) (any bool) {
 	for mask := range 1 << i {
 		before := m.sums[mask]
@@ -120,10 +121,12 @@ func (m *marking) wipe(base, end uint32, marks int) {
 	}
 }
 
-// fillMarked decodes the blocks of a list that reach into a window, but for those whose bound is not above need.
+// fillMarked decodes the blocks of a list that reach into a window, but for those whose bound is
+// not above need.
 func (q *Query) fillMarked(l *list, base, end uint32, need float64) {
 	s := &l.marked
-	if n := len(s.blocks) - 1; n >= 0 && l.Last[s.blocks[n]] >= base { // the last one of the window before
+	// the last one of the window before
+	if n := len(s.blocks) - 1; n >= 0 && l.Last[s.blocks[n]] >= base {
 		copy(s.docs, s.docs[n*index.BlockSize:])
 		s.blocks[0] = s.blocks[n]
 		s.blocks, s.docs, s.lo = s.blocks[:1], s.docs[:index.BlockSize], max(s.hi-n*index.BlockSize, 0)
@@ -165,8 +168,8 @@ func (q *Query) fillMarked(l *list, base, end uint32, need float64) {
 	s.lo = min(s.lo, s.hi)
 }
 
-// findAlone finds the documents of a block that can win without the other marked lists. They are found a block at a time, not a window: a rare word has a
-// few postings in each of many windows.
+// findAlone finds the documents of a block that can win without the other marked lists. They are
+// found a block at a time, not a window: a rare word has a few postings in each of many windows.
 func (q *Query) findAlone(l *list, block int, docs []uint32) {
 	after := q.or.marks.after
 	if l.boundOf(block)+after <= q.cut {
@@ -178,7 +181,7 @@ func (q *Query) findAlone(l *list, block int, docs []uint32) {
 		n = s.levels.choose(docs, tfs, q.cut, m.docs[:], m.tfs[:], m.sums[:])
 	} else {
 		n = l.pick(docs, tfs, q.cut-after, m.docs[:], m.sums[:])
-		l.scored += int64(len(docs) - n) // the others when they are settled
+		l.scored += int64(len(docs) - n) // the others when they are scored
 	}
 	s.alone = append(s.alone, m.docs[:n]...)
 }

@@ -54,8 +54,8 @@ func nextCandidate(lists []*list) uint32 {
 	return doc
 }
 
-// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it; false if
-// one of them did not move forward.
+// maxScoreCandidate scores a document as far as needed, and moves the essential lists past it;
+// false if one of them did not move forward.
 func (q *Query) maxScoreCandidate(doc uint32, lists []*list, sums []float64, essential int) (forward bool) {
 	length := q.c.Lengths[doc]
 	clear(q.scores)

@@ -5,9 +5,11 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// oneByLevels is oneByBlocks for a list with a map of levels, once the score to beat is known. Of a block that can win only the documents at places that can are
-// looked at: a sixth of them or less, and so few lengths are fetched. The blocks of a run are asked for before the first is decoded. On eLife paragraphs "the" takes a
-// third less for 1,000 answers, where it took 290 microseconds, and other words with a map take a tenth to a half less for 10 to 1,000.
+// oneByLevels is oneByBlocks for a list with a map of levels, once the score to beat is known. Of a
+// block that can win only the documents at places that can are looked at: a sixth of them or less,
+// and so few lengths are fetched. The blocks of a run are asked for before the first is decoded. On
+// eLife paragraphs "the" takes a third less for 1,000 answers, where it took 290 microseconds, and
+// other words with a map take a tenth to a half less for 10 to 1,000.
 func (q *Query) oneByLevels(l *list) error {
 	m := &q.one
 	m.n = 0
@@ -33,20 +35,21 @@ func (q *Query) oneByLevels(l *list) error {
 			}
 		}
 		for _, v := range m.visits {
-			if !q.meetLevels(l, v.block) {
+			if !q.addByLevels(l, v.block) {
 				return nil // damaged: l.Err says so
 			}
 			if m.n >= index.BlockSize {
-				q.settleOne(l)
+				q.scoreOne(l)
 			}
 		}
 	}
-	q.settleOne(l)
+	q.scoreOne(l)
 	return nil
 }
 
-// meetLevels adds the documents of a block that are at places that can win to the meeting, which has less than a block of them; false if the block is damaged.
-func (q *Query) meetLevels(l *list, block int) bool {
+// addByLevels adds the documents of a block that are at places that can win to those that wait,
+// which are less than a block of them; false if the block is damaged.
+func (q *Query) addByLevels(l *list, block int) bool {
 	m, n := &q.one, 0
 	if words, base := l.Words(block); words != nil {
 		w := &m.bits
@@ -80,8 +83,8 @@ func (q *Query) meetLevels(l *list, block int) bool {
 	return true
 }
 
-// settleOne pushes those documents that wait whose score wins.
-func (q *Query) settleOne(l *list) {
+// scoreOne pushes those documents that wait whose score wins.
+func (q *Query) scoreOne(l *list) {
 	m := &q.one
 	n := l.pick(m.docs[:m.n], m.tfs[:m.n], q.cut, m.docs[:], m.sums[:])
 	for i, d := range m.docs[:n] {
@@ -90,8 +93,8 @@ func (q *Query) settleOne(l *list) {
 	m.n = 0
 }
 
-// prepareOne finds the lowest level with which a list on its own is above the cut. The levels themselves are the units, so that reach, which is told
-// nothing by a scale of 0, needs that level.
+// prepareOne finds the lowest level with which a list on its own is above the cut. The levels
+// themselves are the units, so that reach, which is told nothing by a scale of 0, needs that level.
 func (v *levels) prepareOne(l *list, cut float64, docs uint64) {
 	v.rewind()
 	v.scale, v.need = 0, simd.NumLevels

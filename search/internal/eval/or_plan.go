@@ -34,7 +34,7 @@ func markedMethod(m ask.Method) ask.Method {
 type orState struct {
 	span     uint32  // documents in a window
 	fullSpan uint32  // what that grows to
-	plain    plainly // whether dividing the lists pays
+	plain    backoff // whether dividing the lists pays
 	grid     grid
 	seeds    *seeds // of many words; nil until it had any
 	expected expected

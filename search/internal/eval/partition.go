@@ -136,8 +136,8 @@ func (l *list) position(doc uint32) int {
 	return b*index.BlockSize + firstAtLeast(docs[:n], doc)
 }
 
-// restrict makes a freshly opened list one of at most n postings, from a position on, and returns the
-// range of their documents.
+// restrict makes a freshly opened list one of at most n postings, from a position on, and returns
+// the range of their documents.
 func (l *list) restrict(at, n int) (from, to uint32, err error) {
 	n = min(n, int(l.Term.DF)-at)
 	if n <= 0 {
@@ -158,8 +158,8 @@ func (l *list) restrict(at, n int) (from, to uint32, err error) {
 	return from, last + 1, l.Err()
 }
 
-// prime makes the windows of a fresh list begin at a position. What is left of a block that is cut there
-// is decoded, so that nothing before is seen.
+// prime makes the windows of a fresh list begin at a position. What is left of a block that is cut
+// there is decoded, so that nothing before is seen.
 func (l *list) prime(at int) {
 	b := &l.postings
 	b.next = at / index.BlockSize

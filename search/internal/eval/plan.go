@@ -2,8 +2,8 @@ package eval
 
 import "github.com/collocate/collocate/search/internal/ask"
 
-// strategy is a row of a plan: a way to answer queries of one mode. The plans are orPlan, andPlan and
-// onePlan; each ends with a strategy that is always possible.
+// strategy is a row of a plan: a way to answer queries of one mode. The plans are orPlan, andPlan
+// and onePlan; each ends with a strategy that is always possible.
 type strategy struct {
 	method ask.Method
 	why    string                                // when it is worth it, and what it spares
@@ -13,8 +13,8 @@ type strategy struct {
 
 // follow tries the strategies of a plan that are worth it, in order, until one is done.
 //
-// Precondition: there are no answers yet. A strategy that is not done leaves none behind, but may have
-// raised the floor.
+// Precondition: there are no answers yet. A strategy that is not done leaves none behind, but may
+// have raised the floor.
 func (q *Query) follow(plan []strategy) error {
 	for i := range plan {
 		s := &plan[i]

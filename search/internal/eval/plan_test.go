@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Every strategy of every plan is taken by some query, is named in the statistics, and gives what the
-// definition gives.
+// Every strategy of every plan is taken by some query, is named in the statistics, and gives what
+// the definition gives.
 func TestEveryStrategyIsTaken(t *testing.T) {
 	seen := map[ask.Method]int{}
 	try := func(s *Searcher, p *searchtest.Plain, mode ask.Mode, k int, words ...string) {

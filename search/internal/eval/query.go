@@ -12,8 +12,9 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// errChanged says that a list went back, or stood still. Lists that were checked when they were opened do
-// so only if the file changes under the search; without an error the search might never end.
+// errChanged says that a list went back, or stood still. Lists that were checked when they were
+// opened do so only if the file changes under the search; without an error the search might never
+// end.
 var errChanged = errors.New("a list of the index does not move forward: the index changes while it is searched")
 
 // Query is a request being answered. Queries are reused: what they hold stays allocated.
@@ -28,11 +29,12 @@ type Query struct {
 
 	from, to uint32 // documents that are looked at
 	Heap     topk.Heap
-	floor    float32 // a score that k documents are known to beat before any was looked at; -1: none is
+	// a score that k documents are known to beat before any was looked at; -1: none is
+	floor    float32
 	theta    float32 // the score to beat: the floor until there are k answers
 	cut      float64 // no document whose bounds add up to this or less can beat it
 	anyOrder bool    // one that only equals theta may win
-	Hair     float64 // how much lower than theta cut is, relatively
+	Margin   float64 // how much lower than theta cut is, relatively
 
 	byBound []*list   // working copy for algorithms that order the lists
 	sums    []float64 // of bounds, in that order
@@ -46,9 +48,9 @@ type Query struct {
 	Stats   ask.Stats
 	used    int64 // blocks in which a posting was scored
 	trace   bool
-	traceAt int64 // Entered of the next point of the trace
-	team    *Team // those who answer it together, if several do
-	mate    mate  // what this one of them knows
+	traceAt int64       // Entered of the next point of the trace
+	team    *Team       // those who answer it together, if several do
+	worker  workerState // what this one of them knows
 	pool    []*list
 }
 
@@ -76,11 +78,11 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 		q.Stats.Words++
 		q.Stats.Postings += int64(t.Info.DF)
 	}
-	q.Hair = 0
+	q.Margin = 0
 	if n := len(q.Terms); n > 2 {
-		q.Hair = float64(n+4) * 0x1p-23
+		q.Margin = float64(n+4) * 0x1p-23
 	}
-	q.floor, q.or.plain, q.or.grid.rest = -1, plainly{}, plainly{}
+	q.floor, q.or.plain, q.or.grid.rest = -1, backoff{}, backoff{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return nil
@@ -103,7 +105,7 @@ func (q *Query) Run(a ask.Algorithm) error {
 		return nil
 	}
 	if q.team == nil {
-		q.sow()
+		q.useSeeds()
 	}
 	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || len(q.Lists) == 1) && q.team == nil && !q.trace
 	do := algorithms[a].or
@@ -125,8 +127,8 @@ func (q *Query) Run(a ask.Algorithm) error {
 	return nil
 }
 
-// push offers a document that was scored. Documents come in rising order, unless anyOrder says otherwise, so that
-// one whose score only equals the worst of the k best loses.
+// push offers a document that was scored. Documents come in rising order, unless anyOrder says
+// otherwise, so that one whose score only equals the worst of the k best loses.
 func (q *Query) push(doc uint32, score float32) {
 	if score <= q.theta {
 		return
@@ -146,7 +148,7 @@ func (q *Query) push(doc uint32, score float32) {
 	if q.anyOrder {
 		q.theta = below(q.theta)
 	}
-	q.cut = float64(q.theta) * (1 - q.Hair)
+	q.cut = float64(q.theta) * (1 - q.Margin)
 	if q.trace && q.Stats.Entered >= q.traceAt {
 		q.Stats.Thresholds = append(q.Stats.Thresholds, ask.Threshold{Entered: q.Stats.Entered, Doc: doc, Score: q.theta})
 		q.traceAt = q.Stats.Entered + q.Stats.Entered/8 + 1
@@ -165,8 +167,8 @@ func (q *Query) scoreAt(doc uint32) float32 {
 	return sum
 }
 
-// tick is called for every document or window of an algorithm's loop: now and then it looks whether the
-// search was given up.
+// tick is called for every document or window of an algorithm's loop: now and then it looks whether
+// the search was given up.
 func (q *Query) tick() error {
 	if q.ticks++; q.ticks&0x7f == 0 {
 		return q.pause()

@@ -19,7 +19,8 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// Ranges of documents, searched apart with every algorithm, hold the whole: parallel engines rest on this.
+// Ranges of documents, searched apart with every algorithm, hold the whole: parallel engines rest
+// on this.
 func TestRangesMakeTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	root := searchtest.Scratch(t)

@@ -9,13 +9,16 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// seeds finds a score that k documents reach before a query of many words begins. Its rarest words say most, and have few postings: the documents
-// that they give most are the candidates. These are looked up in all lists, and the k-th best is the floor.
+// seeds finds a score that k documents reach before a query of many words begins. Its rarest words
+// say most, and have few postings: the documents that they give most are the candidates. These are
+// looked up in all lists, and the k-th best is the floor.
 //
-// Without it nearly everything is scored until the documents that matter are met, by each core in its own part. On eLife
-// paragraphs, 50 words of a paragraph, 10 answers, the floor is 0.83 to 1 of the last threshold.
+// Without it nearly everything is scored until the documents that matter come, by each core in its
+// own part. On eLife paragraphs, 50 words of a paragraph, 10 answers, the floor is 0.83 to 1 of the
+// last threshold.
 type seeds struct {
-	slots  [seedSlots]simd.Candidate // sums of the rarest words, a document each; of two that want the same slot the better has it
+	// sums of the rarest words, a document each; of two that want the same slot the better has it
+	slots  [seedSlots]simd.Candidate
 	order  []*list
 	best   topk.Heap
 	docs   []uint32
@@ -32,16 +35,17 @@ type seeds struct {
 	has    [mostSeeds]float32
 }
 
-// sow raises the floor of a query that is worth it.
-func (q *Query) sow() {
+// useSeeds raises the floor of a query that is worth it.
+func (q *Query) useSeeds() {
 	n := seedsEach * q.Heap.K
 	if q.Mode == ask.Or && q.Stats.Algorithm == ask.BMM && len(q.Lists) >= seedWords && n <= mostSeeds && int64(n*len(q.Lists)*seedLooks) <= q.Stats.Postings {
-		q.plant(n, int(q.Stats.Postings)/seedAdds)
+		q.raiseFloor(n, int(q.Stats.Postings)/seedAdds)
 	}
 }
 
-// plant raises the floor to the k-th best of n candidates, for which lists of so many postings are added up.
-func (q *Query) plant(n, postings int) {
+// raiseFloor raises the floor to the k-th best of n candidates, for which lists of so many postings
+// are added up.
+func (q *Query) raiseFloor(n, postings int) {
 	if q.or.seeds == nil {
 		q.or.seeds = new(seeds)
 	}
@@ -135,7 +139,8 @@ func (s *seeds) lookUp(l *list) {
 	}
 }
 
-// lookInto finds those of some candidates that a block has, and puts what it finds behind the n that were found.
+// lookInto finds those of some candidates that a block has, and puts what it finds behind the n
+// that were found.
 func (s *seeds) lookInto(l *list, v visit, n int) (found int) {
 	docs := s.docs[v.i:v.end]
 	if words, base := l.Words(v.block); words != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// The floor that seeds find is below the k-th score, and what is found from there on is the definition's. Where the candidates are all
-// documents it is just below.
+// The floor that seeds find is below the k-th score, and what is found from there on is the
+// definition's. Where the candidates are all documents it is just below.
 func TestSeedsFindAFloorThatHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 36))
 	root := searchtest.Scratch(t)
@@ -28,7 +28,7 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 			}
 			q.Begin(ask.BMM)
 			was := q.floor
-			q.plant(min(q.Heap.K*(1+rng.IntN(5)), mostSeeds), rng.IntN(2*seedSlots))
+			q.raiseFloor(min(q.Heap.K*(1+rng.IntN(5)), mostSeeds), rng.IntN(2*seedSlots))
 			want := p.Search(t, s.e.Index, r.Words, r.K, r.Mode, r.Model)
 			if q.floor > was {
 				found++
@@ -82,7 +82,7 @@ func TestSeedsOfManyWords(t *testing.T) {
 	}
 	q.Begin(ask.Auto)
 	was := q.floor
-	q.sow()
+	q.useSeeds()
 	if q.floor <= was || q.floor >= want[4].Score {
 		t.Errorf("the floor is %v, was %v; the last answer has %v", q.floor, was, want[4].Score)
 	}

@@ -6,9 +6,11 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// shares are the documents that workers of a team have still to look at, a range for each. A worker takes pieces from the front of its own, so that it
-// goes on where it was; one who has none left, or joins, takes over half of what another has. So few ranges are begun, which costs the time of decoding again
-// what lies across the border, in all lists, and none is long in the end, when others have nothing to do.
+// shares are the documents that workers of a team have still to look at, a range for each. A worker
+// takes pieces from the front of its own, so that it goes on where it was; one who has none left,
+// or joins, takes over half of what another has. So few ranges are begun, which costs the time of
+// decoding again what lies across the border, in all lists, and none is long in the end, when
+// others have nothing to do.
 type shares struct {
 	each   []share
 	joined atomic.Int32 // workers
@@ -39,7 +41,8 @@ func (s *shares) reset(workers int, docs, least uint32) {
 	s.least = least
 }
 
-// join makes room for one more worker, and says which it is; false if there is no room or nothing to do.
+// join makes room for one more worker, and says which it is; false if there is no room or nothing
+// to do.
 func (s *shares) join() (own int, ok bool) {
 	own = int(s.joined.Add(1)) - 1
 	return own, own < len(s.each) && s.takeOver(own)

@@ -11,8 +11,8 @@ import (
 // The lists of tests are short: those of a few blocks are sifted, the others not.
 func init() { worthBuckets = 300 }
 
-// A bucket's documents are no shorter than it says, and what can win by its exact score is never sifted out, whatever
-// the processor.
+// A bucket's documents are no shorter than it says, and what can win by its exact score is never
+// sifted out, whatever the processor.
 func TestSiftingKeepsWhatCanWin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	for range 2000 {

@@ -31,12 +31,12 @@ type Team struct {
 	exact     bool
 	pending   int // scores that a worker keeps to itself before it counts them
 
-	next   atomic.Int64  // the partition to take next
-	bar    atomic.Uint64 // only answers above it can be in the result
-	failed atomic.Bool
-	sown   atomic.Bool // floor is known
-	floor  float32
-	tally  tally
+	next       atomic.Int64  // the partition to take next
+	bar        atomic.Uint64 // only answers above it can be in the result
+	failed     atomic.Bool
+	floorKnown atomic.Bool // floor is known
+	floor      float32
+	tally      tally
 
 	mu      sync.Mutex
 	best    [][]uint64 // of each worker that is done
@@ -56,7 +56,7 @@ func (t *Team) begin() {
 	t.next.Store(0)
 	t.bar.Store(0)
 	t.failed.Store(false)
-	t.sown.Store(false)
+	t.floorKnown.Store(false)
 	t.best, t.err = t.best[:0], nil
 	t.used, t.stats = 0, ask.Stats{}
 	if t.policy == ask.Early {
@@ -154,7 +154,7 @@ func (t *Team) help() {
 		t.fail(err)
 		return
 	}
-	for !t.sown.Load() { // to be woken again would take longer
+	for !t.floorKnown.Load() { // to be woken again would take longer
 		runtime.Gosched()
 	}
 	q.floor = t.floor
@@ -163,15 +163,15 @@ func (t *Team) help() {
 	t.s.Release(q)
 }
 
-// sow finds the floor, while the others wake up and open their lists: on the eLife paragraphs' machine that takes them 80 and 50 microseconds, as long as
-// seeds do with 50 words.
-func (t *Team) sow() {
+// findFloor finds the floor, while the others wake up and open their lists: on the eLife
+// paragraphs' machine that takes them 80 and 50 microseconds, as long as seeds do with 50 words.
+func (t *Team) findFloor() {
 	q := t.main
 	if !ask.CutsDocuments(t.parts.kind) {
-		q.sow()
+		q.useSeeds()
 	}
 	t.floor = q.floor
-	t.sown.Store(true)
+	t.floorKnown.Store(true)
 }
 
 // Work takes partitions, or pieces of its own share, and answers the query on them. A fault in the
@@ -179,16 +179,16 @@ func (t *Team) sow() {
 func (t *Team) Work(q *Query, own int) {
 	if err := mmap.Safely(func() error { t.work(q, own); return nil }); err != nil {
 		t.fail(err)
-		t.sown.Store(true)
+		t.floorKnown.Store(true)
 	}
 }
 
 func (t *Team) work(q *Query, own int) {
 	q.team = t
 	if q == t.main {
-		t.sow()
+		t.findFloor()
 	}
-	q.mate = mate{low: math.MaxUint64, pending: q.mate.pending[:0]}
+	q.worker = workerState{low: math.MaxUint64, pending: q.worker.pending[:0]}
 	var best []uint64
 	distinct := ask.CutsDocuments(t.parts.kind)
 	for t.parts.shared {
@@ -209,14 +209,14 @@ func (t *Team) work(q *Query, own int) {
 			if distinct { // the next partition may have the same documents: only the bar is kept
 				best = topk.MergeBest(best, q.Heap.Take(0), t.k, true)
 				q.rewind()
-				q.mate.low = math.MaxUint64
+				q.worker.low = math.MaxUint64
 			}
 		}
 		if t.fresh {
 			best = topk.MergeBest(best, q.Heap.Take(0), t.k, distinct)
 			q.count()
 			q.rewind()
-			q.mate = mate{low: math.MaxUint64, pending: q.mate.pending}
+			q.worker = workerState{low: math.MaxUint64, pending: q.worker.pending}
 		}
 	}
 	best = topk.MergeBest(best, q.Heap.Take(t.safeBar()), t.k, distinct)
@@ -261,19 +261,19 @@ func (t *Team) piece(q *Query, own int) (more bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	if from < q.mate.end { // lists only go on
+	if from < q.worker.end { // lists only go on
 		if err := t.open(q); err != nil {
 			return false, err
 		}
 		q.rewind()
 	}
-	q.from, q.to, q.mate.end = from, to, to
+	q.from, q.to, q.worker.end = from, to, to
 	return true, t.run(q)
 }
 
 // run answers the query on the documents that were chosen.
 func (t *Team) run(q *Query) error {
-	q.mate.at = q.from
+	q.worker.at = q.from
 	q.refresh()
 	return q.Run(t.algorithm)
 }
@@ -294,7 +294,8 @@ func (t *Team) Result() (*ask.Result, error) {
 	}
 	keys := topk.MergePairs(t.threads, t.best, t.k, ask.CutsDocuments(t.parts.kind))
 	stats := t.main.Stats
-	stats.Blocks, stats.Skipped = t.blocks, max(0, t.blocks-t.used) // two workers may use the same block
+	// two workers may use the same block
+	stats.Blocks, stats.Skipped = t.blocks, max(0, t.blocks-t.used)
 	stats.Scored, stats.Decoded, stats.Entered = t.stats.Scored, t.stats.Decoded, t.stats.Entered
 	stats.Thresholds = nil
 	stats.Parallel = &ask.ParallelStats{
@@ -323,7 +324,7 @@ func (t *Team) fork() (*Query, error) {
 		s.Release(q)
 		return nil, err
 	}
-	q.Hair, q.floor, q.or.plain, q.or.grid.rest = m.Hair, -1, plainly{}, plainly{}
+	q.Margin, q.floor, q.or.plain, q.or.grid.rest = m.Margin, -1, backoff{}, backoff{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return q, nil

@@ -75,8 +75,8 @@ func TestParallelSearchGivesTheDefinition(t *testing.T) {
 	}
 }
 
-// Workers come to their partitions in any order: what is found late in the collection may raise the bar
-// before the documents at its front are looked at, which win where scores are equal.
+// Workers come to their partitions in any order: what is found late in the collection may raise the
+// bar before the documents at its front are looked at, which win where scores are equal.
 func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 	indexes := 500
 	if testing.Short() {
@@ -147,7 +147,8 @@ func inAnyOrder(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 	return answerOf(t, tm, workers[:])
 }
 
-// inAnyShare lets three workers take small pieces of their shares, and of each other's, in any order.
+// inAnyShare lets three workers take small pieces of their shares, and of each other's, in any
+// order.
 func inAnyShare(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 	t.Helper()
 	tm.shares.reset(3, uint32(tm.parts.docs), uint32(1+rng.IntN(100)))
@@ -163,7 +164,7 @@ func inAnyShare(t *testing.T, rng *rand.Rand, tm *Team) []ask.Hit {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.team, q.mate = tm, mate{low: math.MaxUint64}
+		q.team, q.worker = tm, workerState{low: math.MaxUint64}
 		workers, own[q] = append(workers, q), w
 	}
 	for active = slices.Clone(workers); len(active) > 0; {
@@ -233,8 +234,8 @@ func searchPositions(t *testing.T, s *Searcher, p *searchtest.Plain, r ask.Reque
 	return p.SearchPositions(t, s.e.Index, r, newPartitions(q, r.Parallel).size)
 }
 
-// The thesis' example of heterogeneous ranges: the first document is one behind the largest that any list
-// has before the partition, so no document is in two, and none is left out.
+// The thesis' example of heterogeneous ranges: the first document is one behind the largest that
+// any list has before the partition, so no document is in two, and none is left out.
 func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 82))
 	root := searchtest.Scratch(t)

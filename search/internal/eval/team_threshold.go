@@ -8,10 +8,10 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// mate is what a worker of a team knows about the answers to beat. An answer is a number that
-// orders like the result, see topK; only answers above the bar can be in the result. 0 means that
-// there is no bar yet.
-type mate struct {
+// workerState is what a worker of a team knows about the answers to beat. An answer is a number
+// that orders like the result, see topK; only answers above the bar can be in the result. 0 means
+// that there is no bar yet.
+type workerState struct {
 	bar     uint64
 	at      uint32    // documents before this one will not come any more in this piece
 	end     uint32    // of the last piece
@@ -21,7 +21,7 @@ type mate struct {
 
 // offer is push for a worker of a team.
 func (q *Query) offer(doc uint32, score float32) {
-	t, m := q.team, &q.mate
+	t, m := q.team, &q.worker
 	m.at = doc
 	key := topk.KeyOf(doc, score)
 	if key <= m.bar || !q.Heap.Add(doc, score) {
@@ -60,9 +60,9 @@ func (q *Query) halfFull() bool { return 2*len(q.Heap.Keys) >= q.Heap.K }
 
 // count adds the scores that are pending to the histogram.
 func (q *Query) count() {
-	if len(q.mate.pending) > 0 {
-		q.team.raise(q.team.tally.add(q.mate.pending))
-		q.mate.pending = q.mate.pending[:0]
+	if len(q.worker.pending) > 0 {
+		q.team.raise(q.team.tally.add(q.worker.pending))
+		q.worker.pending = q.worker.pending[:0]
 	}
 }
 
@@ -71,7 +71,7 @@ func (q *Query) count() {
 // A bar is a score with a document: of the answers with that score the ones with a lower
 // document win. Where such documents can still come, scores that equal it must not be skipped.
 func (q *Query) refresh() {
-	m := &q.mate
+	m := &q.worker
 	if p := q.team.policy; p != ask.Local && (p != ask.SharedHalf || q.halfFull()) {
 		m.bar = max(m.bar, q.team.bar.Load())
 	}
@@ -84,7 +84,7 @@ func (q *Query) refresh() {
 	}
 	if score > q.theta {
 		q.theta = score
-		q.cut = float64(score) * (1 - q.Hair)
+		q.cut = float64(score) * (1 - q.Margin)
 	}
 }
 
@@ -111,8 +111,8 @@ const (
 	tallySize   = tallyGroups * tallyGroups
 )
 
-// tally counts the scores of different documents in a histogram of two levels. As soon as there are k, the k-th
-// largest is bounded from below by the lowest score in its bin.
+// tally counts the scores of different documents in a histogram of two levels. As soon as there are
+// k, the k-th largest is bounded from below by the lowest score in its bin.
 type tally struct {
 	mu     sync.Mutex
 	k      int

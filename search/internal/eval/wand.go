@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// wand is Broder et al.'s algorithm. Lists are ordered by the document they stand on. The
-// pivot is the first list at which the bounds so far beat the threshold: no document before the
-// pivot's can win. If the first list stands on it too, it is scored, else a list before is moved there.
+// wand is Broder et al.'s algorithm. Lists are ordered by the document they stand on. The pivot is
+// the first list at which the bounds so far beat the threshold: no document before the pivot's can
+// win. If the first list stands on it too, it is scored, else a list before is moved there.
 func wand(q *Query) error {
 	lists := q.sortedByDoc()
 	for {
@@ -56,8 +56,8 @@ func (q *Query) pivot(lists []*list) (int, uint32) {
 	return -1, 0
 }
 
-// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it; false if one of
-// them did not move forward.
+// scorePivot scores a document that lists 0 to pivot stand on, and moves them past it; false if one
+// of them did not move forward.
 func (q *Query) scorePivot(lists []*list, pivot int, doc uint32) (forward bool) {
 	q.push(doc, q.scoreAt(doc))
 	forward = true
@@ -79,7 +79,8 @@ func behindPivot(lists []*list, pivot int, doc uint32) int {
 	return pivot
 }
 
-// moveTo moves a list to doc, or behind it, and to its place in the order; false if it did not get there.
+// moveTo moves a list to doc, or behind it, and to its place in the order; false if it did not get
+// there.
 func moveTo(lists []*list, i int, doc uint32) (forward bool) {
 	forward = lists[i].Seek(doc) >= doc
 	sink(lists, i)

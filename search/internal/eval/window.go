@@ -18,7 +18,6 @@ type window struct {
 	count [windowSize]uint16     // taat, mode And: lists that have the document
 	bits  [maxWindow / 64]uint64 // of documents that were found; 0 between uses
 	found []simd.Candidate
-	spare []simd.Candidate
 	docs  [index.BlockSize + simd.KernelSlack]uint32 // what was sifted out of a block
 	xs    [index.BlockSize + simd.KernelSlack]float32
 }
@@ -43,7 +42,8 @@ func (w *window) add(b *buffer, base uint32) {
 	}
 }
 
-// gather does what scan does by way of the lists' postings: faster where few documents were touched.
+// gather does what scan does by way of the lists' postings: faster where few documents were
+// touched.
 func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.found = w.found[:0]
 	untouched := math.Float32frombits(simd.SignBit)
@@ -61,8 +61,9 @@ func (w *window) gather(lists []*list, base uint32, need float64) {
 	w.sortFound(base)
 }
 
-// sortFound brings candidates of the window that begins with base into rising order. Many are put into the window and
-// found there again by a bit each: sorting 200 of them took a third of the time of queries of seven words of the same frequency.
+// sortFound brings candidates of the window that begins with base into rising order. Many are put
+// into the window and found there again by a bit each: sorting 200 of them took a third of the time
+// of queries of seven words of the same frequency.
 func (w *window) sortFound(base uint32) {
 	if len(w.found) <= fewFound {
 		slices.Sort(w.found)
@@ -88,56 +89,4 @@ func (w *window) sortFound(base uint32) {
 			w.bits[word] = 0
 		}
 	}
-}
-
-// gatherTwo is add and gather for two lists. The scores of the first are put into the window and taken out again by
-// those of the second; what is left has only the first. So each gives candidates in rising order,
-// which are merged.
-func (w *window) gatherTwo(a, b *buffer, base uint32, need float64) {
-	untouched := math.Float32frombits(simd.SignBit)
-	docs := a.docs[a.lo:a.hi]
-	scores := a.scores[a.lo:a.hi][:len(docs)]
-	for i, d := range docs {
-		w.sums[(d-base)&(maxWindow-1)] = scores[i]
-	}
-	found := w.found[:0]
-	others := b.docs[b.lo:b.hi]
-	otherScores := b.scores[b.lo:b.hi][:len(others)]
-	for i, d := range others {
-		at := (d - base) & (maxWindow - 1)
-		sum := w.sums[at] + otherScores[i]
-		w.sums[at] = untouched
-		if float64(sum) > need {
-			found = append(found, simd.MakeCandidate(d, sum))
-		}
-	}
-	first := len(found)
-	for i, d := range docs {
-		at := (d - base) & (maxWindow - 1)
-		if math.Float32bits(w.sums[at]) == simd.SignBit {
-			continue
-		}
-		w.sums[at] = untouched
-		if float64(scores[i]) > need {
-			found = append(found, simd.MakeCandidate(d, scores[i]))
-		}
-	}
-	w.found = found
-	if 0 < first && first < len(found) {
-		w.mergeFound(first)
-	}
-}
-
-// mergeFound brings two rising runs of candidates into one.
-func (w *window) mergeFound(first int) {
-	w.spare = append(w.spare[:0], w.found[:first]...)
-	a, b, out := w.spare, w.found[first:], w.found[:0]
-	for len(a) > 0 && len(b) > 0 {
-		if a[0] < b[0] {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	copy(w.found[len(out):], a) // b's rest is in its place
 }

@@ -68,8 +68,8 @@ func (w *window) plainFilter(docs []uint32, scores []float32, need float64) {
 	}
 }
 
-// scan leaves in found the touched documents among the first n whose sum is above need, and makes all
-// untouched again.
+// scan leaves in found the touched documents among the first n whose sum is above need, and makes
+// all untouched again.
 func (w *window) scan(base uint32, n int, need float64) {
 	w.found = w.found[:0]
 	if simd.HasAVX512 && n > 0 {
@@ -94,8 +94,8 @@ func (w *window) plainScan(base uint32, n int, need float64) {
 	}
 }
 
-// keep drops the candidates whose sum is not above need. Which these are nobody can guess: with a branch for each, queries of 50 and 100 words take a third and a
-// half longer.
+// keep drops the candidates whose sum is not above need. Which these are nobody can guess: with a
+// branch for each, queries of 50 and 100 words take a third and a half longer.
 func (w *window) keep(need float64) {
 	n, at := 0, 0
 	if simd.HasAVX512 && len(w.found) >= manyToKeep {

@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// wordCache remembers what the index said of words. The words of one query come again in others, and looking them up
-// in the dictionary is a third of the time of a short AND query. There are some words for each hash, and a line of memory for each set of them.
+// wordCache remembers what the index said of words. The words of one query come again in others,
+// and looking them up in the dictionary is a third of the time of a short AND query. There are some
+// words for each hash, and a cache line for each set of them.
 type wordCache struct {
 	sets []wordSet
 }
@@ -34,8 +35,9 @@ func newWordCache(sets int) *wordCache {
 	return &wordCache{make([]wordSet, sets)}
 }
 
-// hash multiplies the bytes of a word, eight by eight, which for words takes a third of the time of hashes that are hard to
-// meet on purpose. Words that have the same push each other out, and are looked up again.
+// hash multiplies the bytes of a word, eight by eight, which for words takes a third of the time of
+// hashes that are hard to collide with on purpose. Words that have the same push each other out,
+// and are looked up again.
 func (c *wordCache) hash(word []byte) uint64 {
 	n := len(word)
 	a, b := uint64(0x9e3779b97f4a7c15)^uint64(n)<<56, uint64(0xd1342543de82ef95)
@@ -104,7 +106,8 @@ func (c *wordCache) ask(hash uint64) {
 	simd.PrefetchLine(unsafe.Pointer(set))
 }
 
-// keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this at once: then the word is looked up again.
+// keep remembers a word. It takes a free place, or any. Tag and word may come from two who do this
+// at once: then the word is looked up again.
 func (c *wordCache) keep(w *knownWord, hash uint64) {
 	if len(w.text) > LongestKnown {
 		return

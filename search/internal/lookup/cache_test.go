@@ -8,7 +8,8 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Words that share the only set push each other out, and long ones are not kept, but each is what the index says, again and again.
+// Words that share the only set push each other out, and long ones are not kept, but each is what
+// the index says, again and again.
 func TestWordsArePushedOut(t *testing.T) {
 	long := strings.Repeat("z", LongestKnown+1)
 	r, err := index.Open(searchtest.IndexLines(t, "whitespace", "a b c "+long, "b c d e", "f g h c"))

@@ -31,9 +31,11 @@ type Wording struct {
 	guesses []*knownWord   // what they are likely to be
 }
 
-// The words of a query are looked up in three steps, read, guess and lookUp. A word that is not in a cache of the core takes two reads of memory, one
-// after the other, and its list takes more: each step asks memory for what the next one needs, for all words, and does not wait. It takes a twentieth
-// off the time of short AND queries, and more where the steps are taken for several queries at once.
+// The words of a query are looked up in three steps, read, guess and lookUp. A word that is not in
+// a cache of the core takes two reads of memory, one after the other, and its list takes more: each
+// step asks memory for what the next one needs, for all words, and does not wait. It takes a
+// twentieth off the time of short AND queries, and more where the steps are taken for several
+// queries at once.
 
 // Find looks up the words of one request, step by step.
 func (w *Wording) Find(s *Lexicon, r *ask.Request) error {
@@ -50,7 +52,8 @@ func (w *Wording) Read(s *Lexicon, r *ask.Request) error {
 	if len(r.Words) > 0 {
 		return nil
 	}
-	text := unsafe.Slice(unsafe.StringData(r.Text), len(r.Text)) // analyzers do not write to what they read
+	// analyzers do not write to what they read
+	text := unsafe.Slice(unsafe.StringData(r.Text), len(r.Text))
 	if err := s.Analyzer.Analyze(text, &w.tokens); err != nil {
 		return fmt.Errorf("analyzing the query: %w", err)
 	}

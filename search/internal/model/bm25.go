@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// BM25 is the usual choice; see package bm25 for the formula, its variants and why its
-// bounds hold to the bit. A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; see [Zero].
+// BM25 is the usual choice; see package bm25 for the formula, its variants and why its bounds hold
+// to the bit. A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; see [Zero].
 type BM25 bm25.Params
 
 // ParamsOf is what the fields stand for.

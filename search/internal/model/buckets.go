@@ -6,15 +6,17 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Buckets sorts documents by length into 16 buckets, half a byte each. Frequency and bucket bound a posting's score, and most postings cannot
-// win: so few lengths are fetched. With 5M documents lengths, and even their classes, are more than the second-level cache
-// holds, and fetching them took 40% of the time of two frequent words, mode And.
+// Buckets sorts documents by length into 16 buckets, half a byte each. Frequency and bucket bound a
+// posting's score, and most postings cannot win: so few lengths are fetched. With 5M documents
+// lengths, and even their classes, are more than the second-level cache holds, and fetching them
+// took 40% of the time of two frequent words, mode And.
 type Buckets struct {
 	once    sync.Once
 	Classes []uint8      // of each document
 	Lengths *[256]uint32 // shortest length of each class
 	Low     [simd.NumBuckets]uint32
-	Halves  []uint8 // document d is in the lower half of byte d/2 if d is even; a few bytes more may be fetched
+	// document d is in the lower half of byte d/2 if d is even; a few bytes more may be fetched
+	Halves []uint8
 }
 
 // Ready makes the buckets when they are asked for first: 1 ns a document.

@@ -19,7 +19,8 @@ type lengthGroup struct {
 	Relative float64 // to that of all documents
 }
 
-// Of makes the groups when they are asked for first: those of buckets, for the shortest documents win.
+// Of makes the groups when they are asked for first: those of buckets, for the shortest documents
+// win.
 func (g *lengthGroups) Of(lengths []uint32) []lengthGroup {
 	g.once.Do(func() {
 		var sample []uint32

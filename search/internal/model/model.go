@@ -20,9 +20,9 @@ type Model interface {
 	weigher(c *Collection) (Weigher, error)
 }
 
-// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default: BM25{B: 0.4}
-// has the usual k1, and BM25{B: Zero} does not look at lengths. It is the smallest positive number, which
-// gives scores the bits that 0 would.
+// Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default:
+// BM25{B: 0.4} has the usual k1, and BM25{B: Zero} does not look at lengths. It is the smallest
+// positive number, which gives scores the bits that 0 would.
 const Zero = math.SmallestNonzeroFloat64
 
 // parameter is what a field stands for.
@@ -45,12 +45,13 @@ func shown(parameter float64) float64 {
 type Collection struct {
 	Docs, Tokens uint64
 	Lengths      []uint32
-	Classes      []uint8       // length class of each document, if each class is one length; else nil
-	ClassLength  *[256]uint32  // shortest length of each length class
-	Buckets      *Buckets      // of documents by length
-	Groups       *lengthGroups // the same, for guesses
-	CodeTF       *[256]uint32  // largest frequency of each code
-	stored       bm25.Length   // of the model for which the index has the best postings
+	// length class of each document, if each class is one length; else nil
+	Classes     []uint8
+	ClassLength *[256]uint32  // shortest length of each length class
+	Buckets     *Buckets      // of documents by length
+	Groups      *lengthGroups // the same, for guesses
+	CodeTF      *[256]uint32  // largest frequency of each code
+	stored      bm25.Length   // of the model for which the index has the best postings
 }
 
 func NewCollection(r *index.Reader) Collection {
@@ -109,7 +110,7 @@ func ParseModel(name string) (Model, error) {
 func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph"} }
 
 // boundOfPairs is the bound of a model whose score never falls with tf and never rises with
-// the length, up to rounding in the last places: it is raised by a hair.
+// the length, up to rounding in the last places: it is raised by a small margin.
 func boundOfPairs(s Scorer, c *Collection, b index.Bound) float32 {
 	best := float32(0)
 	for i := range index.BoundPairs {
@@ -127,7 +128,8 @@ func batchOf(s Scorer, c *Collection, docs, tfs []uint32, out []float32) {
 	}
 }
 
-// LengthOf is the length of a document, by way of its class where that tells: there is less to fetch.
+// LengthOf is the length of a document, by way of its class where that tells: there is less to
+// fetch.
 func (c *Collection) LengthOf(doc uint32) uint32 {
 	if c.Classes != nil {
 		return c.ClassLength[c.Classes[doc]]

@@ -59,7 +59,8 @@ func TestModelNames(t *testing.T) {
 	}
 }
 
-// A field that is 0 stands for its default, each by itself, and Zero for 0: to the bit, in all variants.
+// A field that is 0 stands for its default, each by itself, and Zero for 0: to the bit, in all
+// variants.
 func TestZeroParameters(t *testing.T) {
 	for m, want := range map[Model]string{
 		BM25{}: "bm25(k1=1.2, b=0.75, papers)", BM25{B: 0.4}: "bm25(k1=1.2, b=0.4, papers)",

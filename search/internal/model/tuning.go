@@ -5,11 +5,12 @@ package model
 
 import "github.com/collocate/collocate/search/internal/simd"
 
-// ManyDocuments is from when on lengths do not stay in the second-level cache, so that their classes, of a quarter the size and
-// with a second table to ask, are faster.
+// ManyDocuments is from when on lengths do not stay in the second-level cache, so that their
+// classes, of a quarter the size and with a second table to ask, are faster.
 var ManyDocuments = 1 << 19 // tests lower it
 
-// bucketEnds are the shares of documents, in thousandths, where buckets end: the shortest documents win, so they are told apart best.
+// bucketEnds are the shares of documents, in thousandths, where buckets end: the shortest documents
+// win, so they are told apart best.
 var bucketEnds = [simd.NumBuckets - 1]int{2, 5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 500, 650, 800}
 
 // Lengths and frequencies below these have their logarithms in tables. Most documents

@@ -16,7 +16,8 @@ import (
 	"github.com/collocate/collocate/trec"
 )
 
-// Shared is a path in the folder of data beside the repository; the test is skipped if it is not there.
+// Shared is a path in the folder of data beside the repository; the test is skipped if it is not
+// there.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
@@ -27,8 +28,8 @@ func Shared(t testing.TB, path ...string) string {
 	return p
 }
 
-// The index of the eLife paragraphs is made once for all tests and benchmarks; or it is taken, ready
-// made, from the folder that ELIFE_INDEX names.
+// The index of the eLife paragraphs is made once for all tests and benchmarks; or it is taken,
+// ready made, from the folder that ELIFE_INDEX names.
 var elife struct {
 	sync.Once
 	dir string

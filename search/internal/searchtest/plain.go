@@ -102,7 +102,8 @@ func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, 
 	return best(p.scores(t, ix, p, words, mode, m), k)
 }
 
-// scores scores the documents that have the words, with the weights that these have in the whole index.
+// scores scores the documents that have the words, with the weights that these have in the whole
+// index.
 func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word, mode ask.Mode, m model.Model) map[uint32]float32 {
 	t.Helper()
 	type known struct {
@@ -169,8 +170,8 @@ func best(sums map[uint32]float32, k int) []ask.Hit {
 	return hits[:min(k, len(hits))]
 }
 
-// SearchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches an index
-// that has only the partition's postings; the best of all partitions count.
+// SearchPositions is homogeneous and adjusted partitioning by the definition: the oracle searches
+// an index that has only the partition's postings; the best of all partitions count.
 func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, size int) []ask.Hit {
 	t.Helper()
 	longest := 0

@@ -7,9 +7,10 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// The inner loops of scoring and choosing have two forms: plain Go, which defines them, and assembly for
-// processors with AVX-512, 16 postings at a time. Documents come from decoded blocks, which are below
-// the number of documents whatever the file holds, so that the assembly looks up no length that is not there.
+// The inner loops of scoring and choosing have two forms: plain Go, which defines them, and
+// assembly for processors with AVX-512, 16 postings at a time. Documents come from decoded blocks,
+// which are below the number of documents whatever the file holds, so that the assembly looks up no
+// length that is not there.
 
 // Kernel is what the kernels know of a model.BM25Scorer. They know where each field is.
 type Kernel struct {
@@ -35,8 +36,8 @@ const (
 // KernelSlack is how far beyond the last result kernels may write.
 const KernelSlack = 16
 
-// Floor32 is the largest float32 that is not above x, so that a float32 is above the one if it is above
-// the other.
+// Floor32 is the largest float32 that is not above x, so that a float32 is above the one if it is
+// above the other.
 func Floor32(x float64) float32 {
 	f := float32(x)
 	if float64(f) > x {
@@ -45,12 +46,13 @@ func Floor32(x float64) float32 {
 	return f
 }
 
-// Locate finds those of the rising docs, up to last, that a block holds: at says which, and places where, with room for one more than are found. It
-// says how many it found, and how many it looked for. The block is a decoded one, with
-// room for BlockSize documents and End behind its last.
+// Locate finds those of the rising docs, up to last, that a block holds: at says which, and places
+// where, with room for one more than are found. It says how many it found, and how many it looked
+// for. The block is a decoded one, with room for BlockSize documents and End behind its last.
 //
-// Tried twice and slower in queries: a table of the block's places by document, in which documents are looked up 16 at a time. On its own
-// it takes half the time, but what was just stored cannot be gathered at once, and it takes cache from the rest.
+// Tried twice and slower in queries: a table of the block's places by document, in which documents
+// are looked up 16 at a time. On its own it takes half the time, but what was just stored cannot be
+// gathered at once, and it takes cache from the rest.
 func Locate(block, docs []uint32, last uint32, at, places []uint32) (found, used int) {
 	if len(block) == 0 || len(docs) == 0 {
 		return 0, len(docs)
@@ -97,13 +99,15 @@ const SignBit = 1 << 31
 
 // LevelSieve is what siftLevelsAVX512 knows. It knows where each field is.
 type LevelSieve struct {
-	Maps         **uint8             // of the lists but the first
-	Scores       *[NumLevels]float32 // the same lists'
-	N            int                 // their number
-	Halves       *uint8              // buckets of documents by length
-	K            *[NumBuckets]float32
-	Reciprocals  *[32]float32
-	Best         *[32]float32 // the first list's score by frequency in the shortest document; the last is for any higher frequency
-	Weight, Plus float32      // of the first list
-	Cut          float32      // what must be beaten
+	Maps        **uint8             // of the lists but the first
+	Scores      *[NumLevels]float32 // the same lists'
+	N           int                 // their number
+	Halves      *uint8              // buckets of documents by length
+	K           *[NumBuckets]float32
+	Reciprocals *[32]float32
+	// the first list's score by frequency in the shortest document; the last is for any higher
+	// frequency
+	Best         *[32]float32
+	Weight, Plus float32 // of the first list
+	Cut          float32 // what must be beaten
 }

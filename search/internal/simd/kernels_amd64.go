@@ -4,8 +4,8 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// HasAVX512 says whether the kernels in kernels_amd64.s can be used. Their plain Go twins give the same bits: the
-// same operations in the same order on each posting, never fused.
+// HasAVX512 says whether the kernels in kernels_amd64.s can be used. Their plain Go twins give the
+// same bits: the same operations in the same order on each posting, never fused.
 var HasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
 
 //go:noescape

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// keySorter sorts the answers of a query, rising, 1,000 of them in 6 microseconds instead of 16 to 40 by comparisons. They are dealt into
-// buckets of equal ranges between the lowest and the highest; what is left to do inside the buckets is little, unless many scores are
-// the same, and then a comparison sort does it.
+// keySorter sorts the answers of a query, rising, 1,000 of them in 6 microseconds instead of 16 to
+// 40 by comparisons. They are dealt into buckets of equal ranges between the lowest and the
+// highest; what is left to do inside the buckets is little, unless many scores are the same, and
+// then a comparison sort does it.
 type keySorter struct {
 	spare []uint64
 	ends  [keyBuckets]uint16 // of each bucket

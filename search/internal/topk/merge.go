@@ -4,8 +4,8 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// MergeBest merges two falling lists of answers into the k best. If a document can be in both, its better
-// answer counts.
+// MergeBest merges two falling lists of answers into the k best. If a document can be in both, its
+// better answer counts.
 func MergeBest(a, b []uint64, k int, distinct bool) []uint64 {
 	if len(a) == 0 {
 		return b

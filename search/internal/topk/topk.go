@@ -8,13 +8,15 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Heap keeps the k best answers. An answer is one number: the score's bits, which order
-// like the score since no score is negative, then the complement of the document number, so
-// that of two answers the better has the larger number, and no two are equal.
+// Heap keeps the k best answers. An answer is one number: the score's bits, which order like the
+// score since no score is negative, then the complement of the document number, so that of two
+// answers the better has the larger number, and no two are equal.
 //
-// Of many answers no heap is kept: each goes through ten levels of it, at 20 ns, and where it will stop nobody can foresee. They are collected until there are half more than are wanted;
-// then the worst are dropped (trim). So the threshold comes a little late. For 1,000 answers mode And and queries of one word take a tenth less with it; others, mode Or, which skip by the threshold only, up to a sixth more:
-// they keep a heap.
+// Of many answers no heap is kept: each goes through ten levels of it, at 20 ns, and where it will
+// stop nobody can foresee. They are collected until there are half more than are wanted; then the
+// worst are dropped (trim). So the threshold comes a little late. For 1,000 answers mode And and
+// queries of one word take a tenth less with it; others, mode Or, which skip by the threshold only,
+// up to a sixth more: they keep a heap.
 type Heap struct {
 	K    int
 	Keys []uint64 // a heap with the smallest at the root, once there are k
@@ -84,7 +86,8 @@ func (t *Heap) collect(key uint64) {
 	}
 }
 
-// trim drops the worst of many answers. They are counted by ranges between the bar and the best; all of the range with the k-th are kept.
+// trim drops the worst of many answers. They are counted by ranges between the bar and the best;
+// all of the range with the k-th are kept.
 func (t *Heap) trim() {
 	const ranges = 1 << 9
 	var count [ranges]uint32

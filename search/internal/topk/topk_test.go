@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Collected or in a heap, the answers are the best of all, and no threshold is above the worst of them; also where many scores are the same.
+// Collected or in a heap, the answers are the best of all, and no threshold is above the worst of
+// them; also where many scores are the same.
 func TestManyAnswersAreTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 92))
 	for round := range 60 {

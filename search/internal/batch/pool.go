@@ -15,21 +15,24 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// crew is the workers of a batch and what they share: a ring of requests and of what was made of them. One goroutine fetches
-// requests; the workers take some at a time, in order; and one of the workers, the one on the caller's goroutine, also hands out what
-// was made, in order. So with as many workers as cores all are busy and none changes places with another, which
-// costs more than a small query. Requests are taken and handed out by atomic counters; the lock is for those who wait.
+// pool is the workers of a batch and what they share: a ring of requests and of what was made of
+// them. One goroutine fetches requests; the workers take some at a time, in order; and one of the
+// workers, the one on the caller's goroutine, also hands out what was made, in order. So with as
+// many workers as cores all are busy and none changes places with another, which costs more than a
+// small query. Requests are taken and handed out by atomic counters; the lock is for those who
+// wait.
 //
-// What several cores write is read as seldom as can be, and lies apart: to get a line of memory that another core
-// has written takes 0.1 microseconds and more.
-type crew[T any] struct {
+// What several cores write is read as seldom as can be, and lies apart: to get a cache line that
+// another core has written takes 0.1 microseconds and more.
+type pool[T any] struct {
 	s       *eval.Engine
 	mixed   bool
 	threads int
-	holds   []hold // of each worker
+	claims  []claim // of each worker
 
-	// The ring: requests, what was made of them or why nothing was, and whether either is there. They lie side by side and not
-	// together since each is written by one core and read by another: whole lines of memory go from core to core.
+	// The ring: requests, what was made of them or why nothing was, and whether either is there.
+	// They lie side by side and not together since each is written by one core and read by another:
+	// whole cache lines go from core to core.
 	requests []ask.Request
 	made     []T
 	errs     []error
@@ -53,8 +56,8 @@ type crew[T any] struct {
 
 	mu   sync.Mutex
 	open []*eval.Team // requests at work in which others can help, oldest first
-	// Who waits has said so before it looks for the last time, and who brings something looks for those who wait
-	// afterwards: none is missed.
+	// Who waits has said so before it looks for the last time, and who brings something looks for
+	// those who wait afterwards: none is missed.
 	room, work, turn sync.Cond
 }
 
@@ -62,15 +65,15 @@ type crew[T any] struct {
 func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(T, error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	size := Ahead * b.Threads
-	c := &crew[T]{
-		s: w.s, mixed: b.Strategy == ask.Mixed, threads: b.Threads, holds: make([]hold, b.Threads),
+	c := &pool[T]{
+		s: w.s, mixed: b.Strategy == ask.Mixed, threads: b.Threads, claims: make([]claim, b.Threads),
 		requests: make([]ask.Request, size), made: make([]T, size), errs: make([]error, size), state: make([]atomic.Int64, size),
 	}
 	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
 	var others sync.WaitGroup
 	others.Go(func() { c.fetch(requests) })
 	for i := range b.Threads - 1 {
-		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse, hold: &c.holds[1+i]}
+		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse, claim: &c.claims[1+i]}
 		others.Go(func() { c.serve(ctx, w) })
 	}
 	defer func() {
@@ -79,13 +82,13 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b 
 		c.wakeAll()
 		others.Wait()
 	}()
-	w.hold = &c.holds[0]
+	w.claim = &c.claims[0]
 	c.lead(ctx, w, yield)
 }
 
-// fetch fetches requests as long as there is room. From time to time it waits until there is room for many: it is woken
-// less often then.
-func (c *crew[T]) fetch(requests iter.Seq[ask.Request]) {
+// fetch fetches requests as long as there is room. From time to time it waits until there is room
+// for many: it is woken less often then.
+func (c *pool[T]) fetch(requests iter.Seq[ask.Request]) {
 	size := int64(len(c.requests))
 	for r := range requests {
 		i := c.fetched.Load()
@@ -109,7 +112,7 @@ func (c *crew[T]) fetch(requests iter.Seq[ask.Request]) {
 }
 
 // lead is serve for the caller, who hands out results as well.
-func (c *crew[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) bool) {
+func (c *pool[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) bool) {
 	for c.handOut(yield) {
 		if c.over() {
 			return
@@ -128,7 +131,7 @@ func (c *crew[T]) lead(ctx context.Context, w *worker[T], yield func(T, error) b
 }
 
 // handOut yields what is there; false means that no more is wanted.
-func (c *crew[T]) handOut(yield func(T, error) bool) bool {
+func (c *pool[T]) handOut(yield func(T, error) bool) bool {
 	size := int64(len(c.requests))
 	for i := c.given.Load(); ; i++ {
 		at := i % size
@@ -154,17 +157,17 @@ func (c *crew[T]) handOut(yield func(T, error) bool) bool {
 }
 
 // ready says whether there is something to hand out.
-func (c *crew[T]) ready() bool {
+func (c *pool[T]) ready() bool {
 	i := c.given.Load()
 	state := c.state[i%int64(len(c.state))].Load()
 	return state == i+1 || state == -i-1
 }
 
 // over says whether all results were handed out.
-func (c *crew[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
+func (c *pool[T]) over() bool { return c.ended.Load() && c.given.Load() == c.fetched.Load() }
 
 // serve answers requests, and helps where there are none, until the batch is over.
-func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
+func (c *pool[T]) serve(ctx context.Context, w *worker[T]) {
 	for !c.stopped.Load() {
 		if c.one(ctx, w) || c.help() {
 			continue
@@ -180,7 +183,7 @@ func (c *crew[T]) serve(ctx context.Context, w *worker[T]) {
 }
 
 // one answers the next request, if there is one.
-func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
+func (c *pool[T]) one(ctx context.Context, w *worker[T]) bool {
 	l := c.next(w)
 	if l == nil {
 		return false
@@ -202,8 +205,9 @@ func (c *crew[T]) one(ctx context.Context, w *worker[T]) bool {
 	return true
 }
 
-// answer answers a request whose words were looked up, and lets others help if they have nothing else to do.
-func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (found *ask.Result, err error) {
+// answer answers a request whose words were looked up, and lets others help if they have nothing
+// else to do.
+func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	q, err := c.s.NewQuery(ctx, r)
 	if err != nil {
@@ -228,7 +232,7 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.
 		}
 		return w.alone(q)
 	}
-	if !eval.WorthSpreading(&spread, q) || ask.MayBeAlone(&spread) && q.Effort() < longEffort && (w.hold.count() > 0 || c.more()) {
+	if !eval.WorthSpreading(&spread, q) || ask.MayBeAlone(&spread) && q.Effort() < longEffort && (w.claim.count() > 0 || c.more()) {
 		return w.alone(q)
 	}
 	t := c.s.NewTeam(q, &spread)
@@ -249,7 +253,7 @@ func (c *crew[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.
 }
 
 // help joins the team that was opened first, if there is one.
-func (c *crew[T]) help() bool {
+func (c *pool[T]) help() bool {
 	c.mu.Lock()
 	for len(c.open) > 0 && !c.open[0].Left() {
 		c.open = c.open[1:]
@@ -267,7 +271,7 @@ func (c *crew[T]) help() bool {
 }
 
 // close lets no more workers join a team.
-func (c *crew[T]) close(t *eval.Team) {
+func (c *pool[T]) close(t *eval.Team) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, o := range c.open {
@@ -279,10 +283,10 @@ func (c *crew[T]) close(t *eval.Team) {
 }
 
 // any says whether there is something to do; the lock is held.
-func (c *crew[T]) any() bool { return c.more() || c.heldBy() != nil || len(c.open) > 0 }
+func (c *pool[T]) any() bool { return c.more() || c.oldestClaim() != nil || len(c.open) > 0 }
 
 // wait waits until something holds; say is told when it begins and when it ends.
-func (c *crew[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
+func (c *pool[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	say(true)
@@ -292,13 +296,13 @@ func (c *crew[T]) wait(on *sync.Cond, until func() bool, say func(bool)) {
 	say(false)
 }
 
-func (c *crew[T]) wake(who *sync.Cond) {
+func (c *pool[T]) wake(who *sync.Cond) {
 	c.mu.Lock()
 	who.Signal()
 	c.mu.Unlock()
 }
 
-func (c *crew[T]) wakeAll() {
+func (c *pool[T]) wakeAll() {
 	c.mu.Lock()
 	c.room.Signal()
 	c.work.Broadcast()

@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// gpuCrew is the cores that work for a batch on the device. What there is to do for a chunk takes a core some hundred microseconds, but all of them
-// a tenth of that, less than it takes to wake one: so they stay awake for a while when there is nothing to do, and who waits for something helps the others.
-type gpuCrew struct {
+// helperPool is the cores that work for a batch on the device. What there is to do for a chunk
+// takes a core some hundred microseconds, but all of them a tenth of that, less than it takes to
+// wake one: so they stay awake for a while when there is nothing to do, and who waits for something
+// helps the others.
+type helperPool struct {
 	_       [64]byte
-	jobs    [manyFlights]atomic.Pointer[crewJob]
+	jobs    [batchLanes]atomic.Pointer[helperJob]
 	_       [64]byte
 	spare   func() bool // what helpers do if there is no job; nil: nothing
 	helpers int
@@ -25,8 +27,8 @@ type gpuCrew struct {
 	work   sync.Cond
 }
 
-// crewJob is a function to be called for the numbers below n, so many at a time.
-type crewJob struct {
+// helperJob is a function to be called for the numbers below n, so many at a time.
+type helperJob struct {
 	order int64 // that of the chunk: the first is the most urgent
 	n, by int
 	f     func(from, to int)
@@ -37,10 +39,10 @@ type crewJob struct {
 }
 
 // open says whether there is something left to take.
-func (j *crewJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
+func (j *helperJob) open() bool { return j != nil && int(j.next.Load()) < j.n }
 
 // some does a part of the job, if there is one.
-func (j *crewJob) some() bool {
+func (j *helperJob) some() bool {
 	for {
 		from := int(j.next.Load())
 		if from >= j.n {
@@ -58,22 +60,24 @@ func (j *crewJob) some() bool {
 	}
 }
 
-// newCrew has the helpers that are missing to so many threads: the flights, the caller and the one who brings requests are others.
-func newCrew(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *gpuCrew {
-	c := &gpuCrew{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-manyFlights-2), wg: wg}
+// newHelperPool has the helpers that are missing to so many threads: the lanes, the caller and the
+// one who brings requests are others.
+func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *helperPool {
+	c := &helperPool{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2), wg: wg}
 	c.work.L = &c.mu
 	return c
 }
 
-// spread calls f for the numbers below n, by so many at a time, on all cores if there are enough. It belongs to one of the flights.
-func (c *gpuCrew) spread(flight int, order int64, n, by int, f func(from, to int)) {
+// spread calls f for the numbers below n, by so many at a time, on all cores if there are enough.
+// It belongs to one of the lanes.
+func (c *helperPool) spread(flight int, order int64, n, by int, f func(from, to int)) {
 	if n <= by {
 		if n > 0 {
 			f(0, n)
 		}
 		return
 	}
-	j := &crewJob{order: order, n: n, by: by, f: f}
+	j := &helperJob{order: order, n: n, by: by, f: f}
 	j.left.Store(int64(n))
 	c.jobs[flight].Store(j)
 	if n > 4*by {
@@ -88,7 +92,7 @@ func (c *gpuCrew) spread(flight int, order int64, n, by int, f func(from, to int
 }
 
 // wake lets helpers begin, or go on.
-func (c *gpuCrew) wake() {
+func (c *helperPool) wake() {
 	c.begin.Do(func() {
 		for range c.helpers {
 			c.wg.Go(c.help)
@@ -102,7 +106,7 @@ func (c *gpuCrew) wake() {
 }
 
 // urgent is the job of the first chunk that has one.
-func (c *gpuCrew) urgent() (first *crewJob) {
+func (c *helperPool) urgent() (first *helperJob) {
 	for i := range c.jobs {
 		if j := c.jobs[i].Load(); j.open() && (first == nil || j.order < first.order) {
 			first = j
@@ -112,7 +116,7 @@ func (c *gpuCrew) urgent() (first *crewJob) {
 }
 
 // rest passes a moment, the i-th in a row.
-func (c *gpuCrew) rest(i int) {
+func (c *helperPool) rest(i int) {
 	relax()
 	if i%restless == restless-1 && (i%alone == alone-1 || c.batches.Load() > 1) {
 		runtime.Gosched()
@@ -120,7 +124,7 @@ func (c *gpuCrew) rest(i int) {
 }
 
 // help works until the batch is over.
-func (c *gpuCrew) help() {
+func (c *helperPool) help() {
 	for !c.gone.Load() {
 		if c.helpOr(c.spare, c.gone.Load) {
 			return
@@ -135,11 +139,12 @@ func (c *gpuCrew) help() {
 	}
 }
 
-// helpUntil works until something is ready. It says no if that takes long, with nothing to do meanwhile.
-func (c *gpuCrew) helpUntil(ready func() bool) bool { return c.helpOr(nil, ready) }
+// helpUntil works until something is ready. It says no if that takes long, with nothing to do
+// meanwhile.
+func (c *helperPool) helpUntil(ready func() bool) bool { return c.helpOr(nil, ready) }
 
 // helpOr is helpUntil with something else to do if there is no job.
-func (c *gpuCrew) helpOr(spare, ready func() bool) bool {
+func (c *helperPool) helpOr(spare, ready func() bool) bool {
 	last := time.Now()
 	for idle := 0; !ready(); idle++ {
 		if j := c.urgent(); j != nil && j.some() {
@@ -161,7 +166,7 @@ func (c *gpuCrew) helpOr(spare, ready func() bool) bool {
 }
 
 // stop sends all helpers home.
-func (c *gpuCrew) stop() {
+func (c *helperPool) stop() {
 	c.gone.Store(true)
 	c.mu.Lock()
 	c.work.Broadcast()

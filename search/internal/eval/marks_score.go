@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// settleMarked scores the documents that were found, in rising order, as long as they can win.
-func (q *Query) settleMarked(base uint32) {
+// scoreMarked scores the documents that were found, in rising order, as long as they can win.
+func (q *Query) scoreMarked(base uint32) {
 	m := &q.or.marks
 	slices.Sort(m.found)
 	m.found = slices.Compact(m.found)
@@ -17,12 +17,13 @@ func (q *Query) settleMarked(base uint32) {
 	}
 	last := uint8(1) << (len(m.lists) - 1) // what it has was not marked
 	for _, d := range m.found {
-		q.settleDoc(d, m.masks[(d-base)&(maxWindow-1)]|last)
+		q.scoreMarkedDoc(d, m.masks[(d-base)&(maxWindow-1)]|last)
 	}
 }
 
-// settleDoc scores a document that has words of a mask, and may have those that are asked. Bounds are replaced by scores one after the other.
-func (q *Query) settleDoc(doc uint32, mask uint8) {
+// scoreMarkedDoc scores a document that has words of a mask, and may have those that are asked.
+// Bounds are replaced by scores one after the other.
+func (q *Query) scoreMarkedDoc(doc uint32, mask uint8) {
 	m := &q.or.marks
 	cut := q.cut * (1 - 0x1p-40) // sums are rounded
 	rest := m.sums[mask]
@@ -75,7 +76,8 @@ func (l *list) boundAt(doc uint32) float64 {
 	return float64(l.marked.scores[two>>(4*(p/index.StretchBytes%2))%simd.NumLevels])
 }
 
-// markedTF is the frequency in a document of the window; 0 if the list does not have it. Documents come in rising order.
+// markedTF is the frequency in a document of the window; 0 if the list does not have it. Documents
+// come in rising order.
 func (l *list) markedTF(doc uint32) uint32 {
 	s := &l.marked
 	for s.at < len(s.blocks) && l.Last[s.blocks[s.at]] < doc {

@@ -6,15 +6,16 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// hold is the requests that a worker has taken and not begun: a worker takes some at a time, since cores that count
-// requests with one another all the time get little else done. Where there are no more to take, others take over half of them.
-type hold struct {
+// claim is the requests that a worker has taken and not begun: a worker takes some at a time, since
+// cores that count requests with one another all the time get little else done. Where there are no
+// more to take, others take over half of them.
+type claim struct {
 	span atomic.Uint64 // the first one and, in the lowest bits, how many
 	_    simd.Apart
 }
 
 // takeOne takes requests, and is the first of them, if there are any.
-func (c *crew[T]) takeOne(own *hold) (i int64, ok bool) {
+func (c *pool[T]) takeOne(own *claim) (i int64, ok bool) {
 	for {
 		if i, ok := own.pop(); ok {
 			return i, true
@@ -26,16 +27,17 @@ func (c *crew[T]) takeOne(own *hold) (i int64, ok bool) {
 }
 
 // more says whether there are requests that nobody has taken.
-func (c *crew[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
+func (c *pool[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
 
-// take takes requests that were fetched. The fewer there are, the fewer are taken: some are left for others.
-func (c *crew[T]) take(own *hold) bool {
+// take takes requests that were fetched. The fewer there are, the fewer are taken: some are left
+// for others.
+func (c *pool[T]) take(own *claim) bool {
 	for {
 		i, fetched := c.taken.Load(), c.fetched.Load()
 		if i >= fetched {
 			return false
 		}
-		n := min(max((fetched-i)/int64(2*c.threads), 1), mostHeld)
+		n := min(max((fetched-i)/int64(2*c.threads), 1), mostClaimed)
 		if c.taken.CompareAndSwap(i, i+n) {
 			own.put(i, n)
 			return true
@@ -44,9 +46,9 @@ func (c *crew[T]) take(own *hold) bool {
 }
 
 // takeOver takes half of what another worker holds.
-func (c *crew[T]) takeOver(own *hold) bool {
+func (c *pool[T]) takeOver(own *claim) bool {
 	for {
-		from := c.heldBy()
+		from := c.oldestClaim()
 		if from == nil {
 			return false
 		}
@@ -57,35 +59,35 @@ func (c *crew[T]) takeOver(own *hold) bool {
 	}
 }
 
-// heldBy is who holds requests, the oldest if there are several: others wait for them.
-func (c *crew[T]) heldBy() *hold {
-	var found *hold
+// oldestClaim is who holds requests, the oldest if there are several: others wait for them.
+func (c *pool[T]) oldestClaim() *claim {
+	var found *claim
 	var oldest int64
-	for h := range c.holds {
-		first, n := unpack(c.holds[h].span.Load())
+	for h := range c.claims {
+		first, n := unpack(c.claims[h].span.Load())
 		if n > 0 && (found == nil || first < oldest) {
-			found, oldest = &c.holds[h], first
+			found, oldest = &c.claims[h], first
 		}
 	}
 	return found
 }
 
 func unpack(span uint64) (first, n int64) {
-	return int64(span >> holdBits), int64(span & (1<<holdBits - 1))
+	return int64(span >> claimBits), int64(span & (1<<claimBits - 1))
 }
 
-func pack(first, n int64) uint64 { return uint64(first)<<holdBits | uint64(n) }
+func pack(first, n int64) uint64 { return uint64(first)<<claimBits | uint64(n) }
 
-func (h *hold) count() int64 {
+func (h *claim) count() int64 {
 	_, n := unpack(h.span.Load())
 	return n
 }
 
 // put is for the worker itself, when it holds none.
-func (h *hold) put(first, n int64) { h.span.Store(pack(first, n)) }
+func (h *claim) put(first, n int64) { h.span.Store(pack(first, n)) }
 
 // pop is for the worker itself, too: it takes the first one.
-func (h *hold) pop() (int64, bool) {
+func (h *claim) pop() (int64, bool) {
 	for {
 		span := h.span.Load()
 		first, n := unpack(span)
@@ -98,8 +100,9 @@ func (h *hold) pop() (int64, bool) {
 	}
 }
 
-// giveAway lets another worker have the last half, and is told what it has got: nothing if somebody was faster.
-func (h *hold) giveAway() (first, n int64) {
+// giveAway lets another worker have the last half, and is told what it has got: nothing if somebody
+// was faster.
+func (h *claim) giveAway() (first, n int64) {
 	span := h.span.Load()
 	first, all := unpack(span)
 	n = (all + 1) / 2

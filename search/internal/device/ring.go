@@ -15,7 +15,7 @@ import (
 // gpuChunk is some requests of a batch, and what becomes of them. Chunks are used again.
 type gpuChunk struct {
 	order    int64 // the number of the first request
-	requests []lineRequest
+	requests []ringRequest
 	fetched  bool // the requests are not needed in the ring any more
 	asks     []gpuAsk
 	terms    [][]gpuAskTerm // of the asks, by block
@@ -69,10 +69,11 @@ func (c *gpuChunk) free() {
 	gpuChunks.Put(c)
 }
 
-// gpuLine is where requests wait: a ring, into which only feed writes, without a lock. What changes with every request has a line of memory of its own, at which nobody
-// looks all the time: else it would go to and fro between cores, which takes longer than looking a request's words up.
-type gpuLine struct {
-	ring *lineRing
+// requestRing is where requests wait: a ring, into which only feed writes, without a lock. What
+// changes with every request has a cache line of its own, at which nobody looks all the time: else
+// it would go to and fro between cores, which takes longer than looking a request's words up.
+type requestRing struct {
+	ring *ringSlots
 	part func(first, n int) batchPart
 
 	_    [64]byte
@@ -82,7 +83,8 @@ type gpuLine struct {
 	_    [64]byte
 
 	widest atomic.Int64 // k so far
-	lately atomic.Int64 // what a request of a chunk took lately in answers, on average; 0: not known yet
+	// what a request of a chunk took lately in answers, on average; 0: not known yet
+	lately atomic.Int64
 	wanted atomic.Int64 // who sleeps is woken when so many are here
 	slow   atomic.Bool  // requests come one by one: who waits for them sleeps
 	ended  atomic.Bool  // there are no more requests
@@ -92,7 +94,7 @@ type gpuLine struct {
 	taken    atomic.Int64 // of those that came; changes with the lock held
 	handed   atomic.Int64 // that were handed out, or are being
 	kept     atomic.Int64 // the first that is still needed in the ring; likewise
-	flying   atomic.Int32 // chunks that were taken for the device
+	busy     atomic.Int32 // chunks that were taken for the device
 	planning atomic.Int32 // chunks that need the cores: they are not on the device
 	_        [64]byte
 
@@ -106,40 +108,41 @@ type gpuLine struct {
 	used   []*gpuChunk // whose requests may still be in the ring
 }
 
-type lineRing [4 * manyQueries]lineRequest
+type ringSlots [4 * manyQueries]ringRequest
 
-// lineRings are rings that were used. They are not cleared, which takes longer than many a batch; the garbage collector empties the pool.
-var lineRings = sync.Pool{New: func() any { return &lineRing{} }}
+// lineRings are rings that were used. They are not cleared, which takes longer than many a batch;
+// the garbage collector empties the pool.
+var spareRings = sync.Pool{New: func() any { return &ringSlots{} }}
 
-func newLine(part func(first, n int) batchPart) *gpuLine {
-	l := &gpuLine{ring: lineRings.Get().(*lineRing), part: part}
+func newRing(part func(first, n int) batchPart) *requestRing {
+	l := &requestRing{ring: spareRings.Get().(*ringSlots), part: part}
 	l.more.L, l.room.L, l.turn.L = &l.mu, &l.mu, &l.mu
 	l.wanted.Store(math.MaxInt64)
 	return l
 }
 
 // free gives the ring back when nobody is there any more.
-func (l *gpuLine) free() { lineRings.Put(l.ring) }
+func (l *requestRing) free() { spareRings.Put(l.ring) }
 
 // waiting is how many requests wait, that are known of.
-func (l *gpuLine) waiting() int { return int(l.come.Load() - l.taken.Load()) }
+func (l *requestRing) waiting() int { return int(l.come.Load() - l.taken.Load()) }
 
 // look finds requests that are not known of yet.
-func (l *gpuLine) look() {
+func (l *requestRing) look() {
 	if come, here := l.come.Load(), l.here.Load(); here > come {
 		l.come.CompareAndSwap(come, here)
 	}
 }
 
 // feed lets requests wait, but not too many of them.
-func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
+func (l *requestRing) feed(requests iter.Seq[ask.Request], helpers *helperPool) {
 	n, end := int64(0), int64(len(l.ring)) // requests, and until where there is room
 	full := func() bool { return n-l.kept.Load() == int64(len(l.ring)) && !l.gone.Load() }
 	room := func() bool { return !full() }
 	widest := 0
 	for r := range requests {
 		if n == end {
-			if l.look(); full() && !crew.helpUntil(room) {
+			if l.look(); full() && !helpers.helpUntil(room) {
 				l.mu.Lock()
 				for full() {
 					l.room.Wait()
@@ -151,7 +154,7 @@ func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
 		if l.gone.Load() {
 			return
 		}
-		l.ring[n%int64(len(l.ring))] = asLine(&r)
+		l.ring[n%int64(len(l.ring))] = asRing(&r)
 		if r.K > widest {
 			widest = r.K
 			l.widest.Store(int64(widest))
@@ -161,7 +164,8 @@ func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
 		if n%told == 0 {
 			publish(&l.come, n)
 		}
-		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for the lock would take longer.
+		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for
+		// the lock would take longer.
 		for n >= l.wanted.Load() && !l.wake() {
 			runtime.Gosched()
 		}
@@ -171,7 +175,7 @@ func (l *gpuLine) feed(requests iter.Seq[ask.Request], crew *gpuCrew) {
 	l.wakeAll()
 }
 
-func (l *gpuLine) wakeAll() {
+func (l *requestRing) wakeAll() {
 	l.mu.Lock()
 	l.more.Broadcast()
 	l.room.Broadcast()
@@ -180,7 +184,7 @@ func (l *gpuLine) wakeAll() {
 }
 
 // wake wakes one of those who want requests, unless the lock is held.
-func (l *gpuLine) wake() bool {
+func (l *requestRing) wake() bool {
 	if !l.mu.TryLock() {
 		return false
 	}
@@ -190,22 +194,26 @@ func (l *gpuLine) wake() bool {
 	return true
 }
 
-// enough is how many requests are worth a launch: if the device has nothing to do, whatever there is.
-func (l *gpuLine) enough() int {
-	if l.flying.Load() > 0 && !l.ended.Load() {
+// enough is how many requests are worth a launch: if the device has nothing to do, whatever there
+// is.
+func (l *requestRing) enough() int {
+	if l.busy.Load() > 0 && !l.ended.Load() {
 		return worthwhile
 	}
 	return 1
 }
 
 // ready says whether take would not wait.
-func (l *gpuLine) ready() bool { return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load() }
+func (l *requestRing) ready() bool {
+	return l.waiting() >= l.enough() || l.ended.Load() || l.gone.Load()
+}
 
-// take waits for requests and takes some of them for the device; nil after the last. While they come fast, it does something else meanwhile.
-func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
+// take waits for requests and takes some of them for the device; nil after the last. While they
+// come fast, it does something else meanwhile.
+func (l *requestRing) take(helpers *helperPool) *gpuChunk {
 	for {
 		looked := 0
-		soon := !l.slow.Load() && crew.helpUntil(func() bool {
+		soon := !l.slow.Load() && helpers.helpUntil(func() bool {
 			if looked++; looked%moments == 0 {
 				l.look()
 			}
@@ -219,7 +227,7 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 			l.mu.Unlock()
 			return nil
 		case n >= l.enough() && len(l.order) < maxChunks:
-			l.flying.Add(1)
+			l.busy.Add(1)
 			c := l.cut(min(n, manyQueries))
 			l.mu.Unlock()
 			c.makeBy(l.part(int(c.order), len(c.requests)))
@@ -236,8 +244,9 @@ func (l *gpuLine) take(crew *gpuCrew) *gpuChunk {
 	}
 }
 
-// lastLook says whether there are as many requests as are wanted, after a moment in which what was brought before is nearly always seen.
-func (l *gpuLine) lastLook() bool {
+// lastLook says whether there are as many requests as are wanted, after a moment in which what was
+// brought before is nearly always seen.
+func (l *requestRing) lastLook() bool {
 	for range restless {
 		if relax(); l.here.Load() >= l.wanted.Load() {
 			return true
@@ -247,14 +256,14 @@ func (l *gpuLine) lastLook() bool {
 }
 
 // want says how many requests somebody waits for. The lock is held.
-func (l *gpuLine) want() {
+func (l *requestRing) want() {
 	if l.asleep > 0 && len(l.order) < maxChunks {
 		l.wanted.Store(l.taken.Load() + int64(l.enough()))
 	}
 }
 
 // takeOne takes the first request for a core, if there is one and may says so.
-func (l *gpuLine) takeOne(may func(first *lineRequest, waiting int) bool) *gpuChunk {
+func (l *requestRing) takeOne(may func(first *ringRequest, waiting int) bool) *gpuChunk {
 	if l.look(); l.waiting() == 0 || !l.mu.TryLock() {
 		return nil
 	}
@@ -268,8 +277,9 @@ func (l *gpuLine) takeOne(may func(first *lineRequest, waiting int) bool) *gpuCh
 	return c
 }
 
-// cut takes up to n requests that wait, as long as a flight has room for their answers. The lock is held. They are still in the ring.
-func (l *gpuLine) cut(n int) *gpuChunk {
+// cut takes up to n requests that wait, as long as a lane has room for their answers. The lock is
+// held. They are still in the ring.
+func (l *requestRing) cut(n int) *gpuChunk {
 	n = max(1, min(n, manyOut/l.share()))
 	c := gpuChunks.Get().(*gpuChunk)
 	c.order, c.fetched = l.taken.Load(), false
@@ -287,8 +297,9 @@ func (l *gpuLine) cut(n int) *gpuChunk {
 	return c
 }
 
-// share is what a request is expected to take in answers: all that it may want, but if others took less, somewhat more than these.
-func (l *gpuLine) share() int {
+// share is what a request is expected to take in answers: all that it may want, but if others took
+// less, somewhat more than these.
+func (l *requestRing) share() int {
 	most := manyRoom(min(max(int(l.widest.Load()), 10), gpuSmallK))
 	if lately := int(l.lately.Load()); lately > 0 {
 		most = min(most, lately+lately/2+manyRoom(10))
@@ -297,18 +308,18 @@ func (l *gpuLine) share() int {
 }
 
 // took notes how much so many requests took in answers.
-func (l *gpuLine) took(requests, answers int) {
+func (l *requestRing) took(requests, answers int) {
 	l.lately.Store(max(1, int64(answers/requests), l.lately.Load()*7/8))
 }
 
 // fetch copies requests of a chunk out of the ring.
-func (l *gpuLine) fetch(c *gpuChunk, from, to int) {
+func (l *requestRing) fetch(c *gpuChunk, from, to int) {
 	at := (c.order + int64(from)) % int64(len(l.ring))
 	copy(c.requests[from+copy(c.requests[from:to], l.ring[at:]):to], l.ring[:])
 }
 
 // fetched says that a chunk needs the ring no more.
-func (l *gpuLine) fetched(c *gpuChunk) {
+func (l *requestRing) fetched(c *gpuChunk) {
 	l.mu.Lock()
 	c.fetched = true
 	for len(l.used) > 0 && l.used[0].fetched {
@@ -320,9 +331,9 @@ func (l *gpuLine) fetched(c *gpuChunk) {
 }
 
 // next waits for the next chunk in order; nil after the last.
-func (l *gpuLine) next(crew *gpuCrew) *gpuChunk {
+func (l *requestRing) next(helpers *helperPool) *gpuChunk {
 	if !l.slow.Load() {
-		crew.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
+		helpers.helpUntil(func() bool { return l.taken.Load() > l.handed.Load() || l.ended.Load() })
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -342,7 +353,7 @@ func (l *gpuLine) next(crew *gpuCrew) *gpuChunk {
 }
 
 // stop lets everybody go.
-func (l *gpuLine) stop() {
+func (l *requestRing) stop() {
 	l.gone.Store(true)
 	l.wakeAll()
 }

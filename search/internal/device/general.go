@@ -10,8 +10,9 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// oddly answers requests that are not for flights: very large ones, those that have no room, and those that are not in order.
-func (g *Index) oddly(ctx context.Context, requests []ask.Request, which []int32, out []outcome) error {
+// answerGeneral answers requests that are not for lanes: very large ones, those that have no room,
+// and those that are not in order.
+func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which []int32, out []outcome) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -43,7 +44,8 @@ func (g *Index) oddly(ctx context.Context, requests []ask.Request, which []int32
 	return g.slotted(ctx, requests, queries, good, out)
 }
 
-// slotted answers queries by the kernels for any number of words and answers, or, if these cannot, on the CPU.
+// slotted answers queries by the kernels for any number of words and answers, or, if these cannot,
+// on the CPU.
 func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*eval.Query, which []int, out []outcome) error {
 	if len(which) == 0 {
 		return nil
@@ -146,7 +148,8 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	return again, nil
 }
 
-// batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be free.
+// batchSlot takes a slot for many queries: one that is free, a new one, or the next that will be
+// free.
 func (g *Index) batchSlot() (*gpuSlot, error) {
 	select {
 	case s := <-g.batch:
@@ -163,7 +166,7 @@ func (g *Index) batchSlot() (*gpuSlot, error) {
 func (g *Index) newBatchSlot() (*gpuSlot, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.odd == oddSlots {
+	if g.generalMade == generalSlots {
 		return nil, nil
 	}
 	s, err := g.newSlot(batchLimits(g.pack.tiles, g.pack.budget))
@@ -171,7 +174,7 @@ func (g *Index) newBatchSlot() (*gpuSlot, error) {
 		return nil, err
 	}
 	g.made = append(g.made, s)
-	g.odd++
+	g.generalMade++
 	return s, nil
 }
 

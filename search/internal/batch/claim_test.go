@@ -8,7 +8,7 @@ import (
 // Whoever takes requests, holds them, or takes them over: each is answered once, and none is left.
 func TestEveryRequestIsTakenOnce(t *testing.T) {
 	const requests, workers = 20000, 5
-	c := &crew[struct{}]{threads: workers, holds: make([]hold, workers)}
+	c := &pool[struct{}]{threads: workers, claims: make([]claim, workers)}
 	var all sync.WaitGroup
 	seen := make([][]int64, workers)
 	all.Go(func() {
@@ -21,7 +21,7 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 		all.Go(func() {
 			for {
 				last := c.ended.Load() // before looking: afterwards nothing more comes
-				i, ok := c.takeOne(&c.holds[w])
+				i, ok := c.takeOne(&c.claims[w])
 				if ok {
 					seen[w] = append(seen[w], i)
 				} else if last {
@@ -46,14 +46,14 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 
 // One who has nothing gets the last half of what the one with the oldest requests holds.
 func TestTakingOver(t *testing.T) {
-	c := &crew[struct{}]{threads: 3, holds: make([]hold, 3)}
-	c.holds[0].put(40, 6)
-	c.holds[1].put(10, 5)
-	if i, ok := c.takeOne(&c.holds[2]); !ok || i != 12 {
+	c := &pool[struct{}]{threads: 3, claims: make([]claim, 3)}
+	c.claims[0].put(40, 6)
+	c.claims[1].put(10, 5)
+	if i, ok := c.takeOne(&c.claims[2]); !ok || i != 12 {
 		t.Errorf("got %d, %v", i, ok)
 	}
 	for h, want := range []struct{ first, n int64 }{{40, 6}, {10, 2}, {13, 2}} {
-		if first, n := unpack(c.holds[h].span.Load()); first != want.first || n != want.n {
+		if first, n := unpack(c.claims[h].span.Load()); first != want.first || n != want.n {
 			t.Errorf("worker %d holds %d from %d on, want %d from %d on", h, n, first, want.n, want.first)
 		}
 	}
