@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/collocate/collocate/internal/mmap"
 )
 
 // exchange is a request with what is needed to answer it.
@@ -163,8 +165,9 @@ func mayTake(control *http.ResponseController) {
 	control.SetWriteDeadline(time.Now().Add(patience))
 }
 
-// work gets a slot and a deadline for what is to be done, and does it.
-func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) error {
+// work gets a slot and a deadline for what is to be done, and does it. A fault in a mapped file is an
+// error.
+func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) (err error) {
 	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
 	defer cancel()
 	leave, err := x.gate.enter(ctx, x.client, in)
@@ -172,5 +175,6 @@ func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) e
 		return err
 	}
 	defer leave()
+	defer mmap.Recover(mmap.Guard(), &err)
 	return do(ctx)
 }

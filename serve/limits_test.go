@@ -11,12 +11,15 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
 )
 
 // Queries of too many words and batches of too many queries are refused before anything is looked up.
@@ -149,6 +152,54 @@ func TestFaultMakesNotReady(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
 		t.Errorf("logged %d times: %s", n, log.String())
+	}
+}
+
+// Files that are cut under the server make it answer 503 and say that it is not ready, until another
+// index takes their place.
+func TestCutFiles(t *testing.T) {
+	open := func(word string) (string, *search.Searcher) {
+		dir := t.TempDir()
+		corpus := filepath.Join(dir, "c.jsonl")
+		var lines strings.Builder
+		for i := range 3000 {
+			fmt.Fprintf(&lines, `{"id": "%s-%d", "text": "bears %[1]s n%[2]d"}`+"\n", word, i)
+		}
+		write(t, corpus, lines.String())
+		return filepath.Join(dir, "index"), build(t, dir, corpus, index.BuildOptions{StoreText: true})
+	}
+	for _, file := range []string{"postings", "text", "documents"} {
+		folder, s := open("one")
+		h := New(s, Options{Limits: unheld})
+		if err := os.Truncate(filepath.Join(folder, file), 0); err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for _, path := range []string{"/v1/search?q=bears+n17&snippets=1", "/v1/search?q=one&k=500", "/v1/documents/one-2999", "/plain?q=bears"} {
+			w := call(h, path, "")
+			if w.Code == 503 {
+				failed++
+			} else if w.Code >= 500 {
+				t.Errorf("%s cut, %s: %d %s", file, path, w.Code, w.Body)
+			}
+		}
+		if w := call(h, "/search", `[{"q":"bears","snippets":true},{"q":"n5"}]`); w.Code == 503 {
+			failed++
+		}
+		if failed == 0 {
+			t.Errorf("%s cut: nobody noticed", file)
+		}
+		if w := call(h, "/readyz", ""); w.Code != 503 {
+			t.Errorf("%s cut: ready: %d", file, w.Code)
+		}
+		_, other := open("two")
+		h.Reload(other)
+		if w := call(h, "/readyz", ""); w.Code != 200 {
+			t.Errorf("another index: %d", w.Code)
+		}
+		if w := call(h, "/v1/search?q=two&snippets=1", ""); w.Code != 200 {
+			t.Errorf("another index: %d %s", w.Code, w.Body)
+		}
 	}
 }
 

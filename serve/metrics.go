@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -20,7 +21,7 @@ type metrics struct {
 	requests   map[requestKey]uint64
 	latency    map[string]*histogram // by verb
 	searches   map[string]*histogram // by engine
-	strategies map[string]uint64     // by algorithm
+	strategies map[[2]string]uint64  // by algorithm and the strategy that it took
 	recent     []timing              // the last requests that were searches, a ring
 	next       int
 }
@@ -56,7 +57,7 @@ const recentTimings = 8192
 func newMetrics() *metrics {
 	return &metrics{
 		requests: map[requestKey]uint64{}, latency: map[string]*histogram{}, searches: map[string]*histogram{},
-		strategies: map[string]uint64{}, recent: make([]timing, 0, recentTimings),
+		strategies: map[[2]string]uint64{}, recent: make([]timing, 0, recentTimings),
 	}
 }
 
@@ -91,7 +92,7 @@ func (m *metrics) count(verb string, status int, took time.Duration) {
 func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[s.Algorithm.String()]++
+	m.strategies[[2]string{s.Algorithm.String(), s.Method.String()}]++
 	histogramOf(m.searches, on.String()).add(took)
 }
 
@@ -99,7 +100,7 @@ func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) 
 func (m *metrics) strategy(s *search.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.strategies[s.Algorithm.String()]++
+	m.strategies[[2]string{s.Algorithm.String(), s.Method.String()}]++
 }
 
 // latencies are those of the last seconds, in microseconds.
@@ -177,9 +178,11 @@ func (m *metrics) write(b *bytes.Buffer) {
 	}
 	writeHistograms(b, "collocate_request_seconds", "Time to answer a request, waiting included.", "verb", m.latency)
 	writeHistograms(b, "collocate_search_seconds", "Time of a search alone.", "engine", m.searches)
-	fmt.Fprintln(b, "# HELP collocate_searches_total Searches by the algorithm that was chosen.\n# TYPE collocate_searches_total counter")
-	for _, name := range sortedKeys(m.strategies) {
-		fmt.Fprintf(b, "collocate_searches_total{algorithm=%q} %d\n", name, m.strategies[name])
+	fmt.Fprintln(b, "# HELP collocate_searches_total Searches by algorithm and strategy.\n# TYPE collocate_searches_total counter")
+	taken := slices.Collect(maps.Keys(m.strategies))
+	slices.SortFunc(taken, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	for _, k := range taken {
+		fmt.Fprintf(b, "collocate_searches_total{algorithm=%q,strategy=%q} %d\n", k[0], k[1], m.strategies[k])
 	}
 }
 
