@@ -70,6 +70,8 @@ type (
 	// zero value lets the search choose, and is exact. Its fields are Threads, Engine,
 	// Partition, Size, Row and Policy.
 	Parallel = ask.Parallel
+	// Blocks are choices for WAND, MaxScore and BMW on a GPU.
+	Blocks = ask.Blocks
 	// Partition is a way to cut the lists of a query into pieces for workers.
 	Partition = ask.Partition
 	// Policy is what the workers of a query tell each other about the score to beat.

@@ -24,6 +24,7 @@ var searchJob = Job{
 		{Name: "search: tiles", Run: trySearch(search.Tiles, 4)},
 		{Name: "search: tiles, many words", Run: trySearch(search.Tiles, 400)},
 		{Name: "search: wand", Run: trySearch(search.WAND, 4)},
+		{Name: "search: block-max wand", Run: trySearch(search.BMW, 4)},
 		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
 		{Name: "search: batches", Run: trySearchBatch},
 	},
@@ -101,6 +102,9 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 						return err
 					}
 					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
+					if a != search.Tiles { // all kinds of blocks
+						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3), Slice: 32 * (i % 5), Insert: i%2 == 1, Start: i/8%2 == 1}
+					}
 					got, err := s.Search(t.Ctx, r)
 					if err != nil {
 						return err

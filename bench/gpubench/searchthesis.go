@@ -27,6 +27,7 @@ func (m *searching) thesis() error {
 		ms         [4]float64
 	}{
 		{"wand, or, exact", bothAlgorithms[:1], search.Or, search.Heterogeneous, [4]float64{1.76, 3.56, 4.22, 19.45}},
+		{"block-max wand, or, exact", []search.Algorithm{search.BMW}, search.Or, search.Heterogeneous, [4]float64{1.76, 3.56, 4.22, 19.45}},
 		{"maxscore, or, exact", bothAlgorithms[1:], search.Or, search.Heterogeneous, [4]float64{2.23, 3.58, 6.02, 21.80}},
 		{"homogeneous, or", bothAlgorithms, search.Or, search.Homogeneous, [4]float64{0.45, 2.00, 3.11, 27.12}},
 		{"adjusted homogeneous, or", bothAlgorithms, search.Or, search.Adjusted, [4]float64{0.45, 2.00, 3.11, 27.12}},

@@ -115,8 +115,12 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 		had := thesisBatch[a]
 		for i, threads := range blockThreads {
 			line := []string{a.String(), strconv.Itoa(threads), "", "", format(had.sync[i]), format(had.sequential / had.sync[i])}
-			if threads == 32 {
-				f, err := b.batchOf(a, search.Synchronous, search.Parallel{})
+			if threads == 32 || b.Device != nil {
+				var cut search.Parallel
+				if b.Device != nil {
+					cut.Blocks.Threads = threads
+				}
+				f, err := b.batchOf(a, search.Synchronous, cut)
 				if err != nil {
 					return t, err
 				}
@@ -127,9 +131,6 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 	}
 	return t, nil
 }
-
-// blockThreads are those of table 7.4.
-var blockThreads = []int{32, 64, 128}
 
 // bestBatches sets the best of each beside the thesis', like with like: table against table, and the
 // best of up to 250 partitions in a row against what the thesis tells of its figures.

@@ -22,6 +22,7 @@ var (
 	thesisSizes    = []int{32, 64}
 	batchSizes     = []int{32, 64, 128}
 	thesisRows     = []int{1, 10}
+	blockThreads   = []int{32, 64, 128}
 	// The thesis calls its partitions homogeneous and adjusts them (4.5.4): adjusted, here.
 	thesisCuts = []search.Partition{search.Adjusted, search.Heterogeneous}
 )

@@ -123,6 +123,9 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	if err := b.batches(); err != nil {
 		return nil, err
 	}
+	if err := b.blocks(); err != nil {
+		return nil, err
+	}
 	return b.report, b.transfers()
 }
 
@@ -167,9 +170,12 @@ func (b *bench) request(r search.Request, a search.Algorithm, mode search.Mode, 
 	p.Engine = engine.GPU
 	if b.Device == nil {
 		p.Engine, p.Threads = engine.Multicore, b.Threads
-		if p.Partition == search.Adjusted {
-			p.Slack = slack
-		}
+	}
+	if p.Partition == search.Adjusted {
+		p.Slack = slack
+	}
+	if a != search.Tiles && b.Device != nil { // as the thesis does it
+		p.Blocks.Start = mode == search.And
 	}
 	r.K, r.Mode, r.Algorithm, r.Parallel = b.K, mode, a, &p
 	return r

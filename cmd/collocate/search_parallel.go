@@ -16,6 +16,7 @@ import (
 type parallelFlags struct {
 	partition, policy, strategy string
 	size, row, slack            int
+	blocks                      search.Blocks
 	recall                      bool
 	batch                       search.Batch
 }
@@ -29,6 +30,10 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.policy, "policy", "early", "what cores tell each other about the score to beat: "+strings.Join(search.Policies(), ", ")+
 		"; the last is approximate")
 	fl.IntVar(&f.slack, "slack", 0, "documents by which the lists of an adjusted partition may begin early; the thesis has 5")
+	fl.IntVar(&f.blocks.Threads, "block-threads", 0, "wand, maxscore and bmw on a GPU: threads of a block, 32, 64 or 128 (default 32)")
+	fl.IntVar(&f.blocks.Slice, "slice", 0, "the same: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
+	fl.BoolVar(&f.blocks.Insert, "insert", false, "the same: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
+	fl.BoolVar(&f.blocks.Start, "start-threshold", false, "the same: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
 	fl.StringVar(&f.strategy, "batch", "auto", "how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
@@ -39,7 +44,7 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 // parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even
 // where one core is faster.
 func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, error) {
-	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row, Slack: f.slack}
+	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row, Slack: f.slack, Blocks: f.blocks}
 	var err error
 	if p.Partition, err = search.ParsePartition(f.partition); err != nil {
 		return nil, usageError{err}
@@ -56,6 +61,9 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 	}
 	if f.slack > 0 && p.Partition != search.Adjusted {
 		return nil, usagef("--slack belongs to --partition adjusted")
+	}
+	if a.engine != engine.GPU && f.blocks != (search.Blocks{}) {
+		return nil, usagef("--block-threads, --slice, --insert and --start-threshold belong to --engine gpu")
 	}
 	if s.set("batch") && s.topics == "" {
 		return nil, usagef("--batch belongs to --topics")

@@ -36,6 +36,35 @@ type Parallel struct {
 	// Slack is by how many documents the lists of an [Adjusted] partition may begin before the
 	// largest of their first documents. The thesis has 5.
 	Slack int
+	// Blocks say what the blocks of a GPU do.
+	Blocks Blocks
+}
+
+// Blocks are choices of the thesis for WAND, MaxScore and BMW on a GPU. The zero value is what is
+// fastest; all of them give the same result.
+type Blocks struct {
+	// Threads of a block: 32, 64 or 128; 0 means 32. One warp walks, all bring postings.
+	Threads int
+	// Slice is how many postings of a list are in shared memory at a time: 32, 64, 96 or 128, less
+	// for more than 16 words; 0 chooses.
+	Slice int
+	// Insert lets heaps grow by insertion. Else a block collects its first k answers, then sorts
+	// them to a heap.
+	Insert bool
+	// Start answers mode And by the algorithm itself, with a score to beat that begins with the sum
+	// of all words' bounds, instead of intersecting lists.
+	Start bool
+}
+
+// Check says what no block can be.
+func (b *Blocks) Check() error {
+	if b.Threads != 0 && b.Threads != 32 && b.Threads != 64 && b.Threads != 128 {
+		return fmt.Errorf("blocks of %d threads: want 32, 64 or 128", b.Threads)
+	}
+	if b.Slice < 0 || b.Slice > 128 || b.Slice%32 != 0 {
+		return fmt.Errorf("slices of %d postings: want 32, 64, 96 or 128", b.Slice)
+	}
+	return nil
 }
 
 // Exact says whether the result is that of one core, to the bit, whatever the threads.
@@ -173,6 +202,8 @@ func CheckParallel(p *Parallel) error {
 		return fmt.Errorf("no policy %d", p.Policy)
 	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
 		return fmt.Errorf("partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)
+	case p.Blocks != Blocks{}:
+		return fmt.Errorf("blocks are a GPU's: they do not belong to engine %v", p.Engine)
 	}
 	return nil
 }

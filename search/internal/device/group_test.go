@@ -49,7 +49,7 @@ func TestTwoDevices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Algorithm = []ask.Algorithm{ask.Tiles, ask.WAND, ask.MaxScore}[rng.IntN(3)]
+			r.Algorithm = []ask.Algorithm{ask.Tiles, ask.WAND, ask.MaxScore, ask.BMW}[rng.IntN(4)]
 			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: []ask.Policy{ask.Local, ask.SharedFull}[rng.IntN(2)], Size: []int{0, 32, 64}[rng.IntN(3)], Row: 1}
 			if r.Algorithm != ask.Tiles && ask.CutsDocuments(r.Parallel.Partition) {
 				r.Parallel.Policy = ask.Local

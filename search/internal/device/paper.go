@@ -22,12 +22,23 @@ var thesisSource = gpu.NewSource("search/thesis", thesisPTX)
 
 // thesisQuery is Query in thesis.cu.
 type thesisQuery struct {
-	Terms, First, K, Model        uint32
-	All, Partition, Policy, Size  uint32
-	Partitions, Row, Block, Slice uint32
-	Hair                          float64
-	Out                           uint64
+	Terms, First, K, Model         uint32
+	Flags, Partition, Policy, Size uint32
+	Partitions, Row, Block, Slice  uint32
+	Slack, _                       uint32
+	Hair                           float64
+	Out                            uint64
 }
+
+// Flag in thesis.cu.
+const (
+	thesisAll = 1 << iota
+	thesisStart
+	thesisInsert
+)
+
+// thesisDone is Done in thesis.cu.
+type thesisDone struct{ Scored, Entered uint64 }
 
 // The thesis' kernels keep a list in each lane of a warp, and the k best in its block's shared
 // memory.
@@ -50,11 +61,13 @@ type thesisStore struct {
 	queries gpu.Buffer[thesisQuery]
 	terms   gpu.Buffer[gpuTerm]
 	bars    gpu.Buffer[uint32]
+	done    gpu.Buffer[thesisDone]
+	maxima  thesisMaxima
 	streams []*gpu.Stream
 }
 
 func (t *thesisStore) free() error {
-	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free()}
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
 	for _, s := range t.streams {
 		errs = append(errs, s.Free())
 	}
@@ -83,11 +96,16 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 		}
 	}()
 	for i, r := range requests {
-		if r.Algorithm != ask.WAND && r.Algorithm != ask.MaxScore || r.Algorithm != requests[0].Algorithm {
-			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand or maxscore", r.Algorithm)
+		if !thesisAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
+			return nil, fmt.Errorf("search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
 		}
-		if r.Parallel != nil && r.Parallel.Slack != 0 {
-			return nil, fmt.Errorf("search: engine gpu: slack %d: adjusted partitions have none on a GPU", r.Parallel.Slack)
+		if p := r.Parallel; p != nil {
+			if p.Size < 0 || p.Row < 0 || p.Slack < 0 {
+				return nil, fmt.Errorf("search: partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)
+			}
+			if err := p.Blocks.Check(); err != nil {
+				return nil, fmt.Errorf("search: %w", err)
+			}
 		}
 		r.Parallel = nil
 		q, err := g.s.PrepareWithBounds(ctx, &r)
@@ -111,6 +129,19 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	return w.results, nil
 }
 
+// thesisAlgorithm says whether the thesis' kernels know an algorithm.
+func thesisAlgorithm(a ask.Algorithm) bool {
+	return a == ask.WAND || a == ask.MaxScore || a == ask.BMW
+}
+
+// blockThreads are those of a block.
+func blockThreads(p *ask.Parallel) int {
+	if p == nil || p.Blocks.Threads == 0 {
+		return 32
+	}
+	return p.Blocks.Threads
+}
+
 // thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one
 // of the thesis' algorithms.
 func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(*ask.Result, error) bool) {
@@ -121,7 +152,7 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 		if len(some) == 0 {
 			return true
 		}
-		if a := some[0].Algorithm; a != ask.WAND && a != ask.MaxScore {
+		if !thesisAlgorithm(some[0].Algorithm) {
 			ok := true
 			keep := func(_ int, found *ask.Result) (*ask.Result, error) { return found, nil }
 			Batch(ctx, g, slices.Values(some), ask.Batch{Threads: b.Threads, Engine: b.Engine}, false, keep, func(r *ask.Result, err error) bool {
@@ -164,6 +195,7 @@ type thesisWork struct {
 	found    []int // where the results begin
 	kept     []int // answers of a merged list
 	shared   int
+	threads  int // of a block
 	all      int // blocks
 	part     int // keys of a stream
 	results  []*ask.Result
@@ -187,9 +219,12 @@ func (s share) span(blocks int) (from, to int) {
 
 func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query, strategy ask.Strategy, mine share) (w *thesisWork, err error) {
 	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*ask.Result, len(requests)), strategy: strategy, share: mine}
-	name := "thesis_maxscore"
-	if requests[0].Algorithm == ask.WAND {
-		name = "thesis_wand"
+	name := "thesis_" + requests[0].Algorithm.String()
+	for i := range requests {
+		w.threads = max(w.threads, blockThreads(requests[i].Parallel))
+	}
+	if w.threads > 32 {
+		name += "_wide"
 	}
 	if w.kernel, err = g.dev.Kernel(thesisSource, name); err != nil {
 		return nil, err
@@ -225,6 +260,9 @@ func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queri
 			w.add(i)
 		}
 	}
+	if requests[0].Algorithm == ask.BMW {
+		return w, w.bringMaxima()
+	}
 	return w, nil
 }
 
@@ -249,8 +287,15 @@ func (w *thesisWork) add(i int) {
 		t.Row = thesisRow
 	}
 	if q.Mode == ask.And {
-		t.All = 1
+		t.Flags |= thesisAll
+		if p.Blocks.Start {
+			t.Flags |= thesisStart
+		}
 	}
+	if p.Blocks.Insert {
+		t.Flags |= thesisInsert
+	}
+	t.Slack = uint32(p.Slack)
 	longest := uint32(0)
 	for j, l := range q.Lists {
 		var x gpuTerm
@@ -269,6 +314,9 @@ func (w *thesisWork) add(i int) {
 	t.Slice = min(128, max(1, t.Size)+31) &^ 31
 	if w.strategy == ask.Synchronous {
 		t.Slice = 128
+	}
+	if p.Blocks.Slice > 0 {
+		t.Slice = uint32(p.Blocks.Slice)
 	}
 	for t.Slice*t.Terms > 2048 && t.Slice > 32 {
 		t.Slice -= 32

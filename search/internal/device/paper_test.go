@@ -27,8 +27,9 @@ func TestGPUThesis(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore}[rng.IntN(2)]
-			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 1, 5, 10}[rng.IntN(5)]}
+			r.Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore, ask.BMW}[rng.IntN(3)]
+			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 1, 5, 10}[rng.IntN(5)],
+				Slack: rng.IntN(7), Blocks: ask.Blocks{Threads: []int{0, 32, 64, 128}[rng.IntN(4)], Slice: 32 * rng.IntN(5), Insert: rng.IntN(2) == 0, Start: rng.IntN(2) == 0}}
 			got, err := s.Search(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -36,11 +37,16 @@ func TestGPUThesis(t *testing.T) {
 			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
 				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
 			}
+			if s := got.Stats; len(got.Hits) > 0 && (s.Scored == 0 || s.Entered == 0 ||
+				s.Scored > s.Postings && r.Parallel.Partition != ask.Adjusted) {
+				t.Fatalf("%v, %+v: %d of %d postings scored, %d entered",
+					r.Algorithm, *r.Parallel, s.Scored, s.Postings, s.Entered)
+			}
 			// A block keeps no document twice if it has one partition: then the result is that of
 			// the definition.
 			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 && r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf && r.K*len(r.Words) <= thesisK {
 				asked := r
-				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition, Size: r.Parallel.Size}
+				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition, Size: r.Parallel.Size, Slack: r.Parallel.Slack}
 				if want := p.SearchPositions(t, s.e.Index, asked, asked.Parallel.Size); !slices.Equal(got.Hits, want) && len(got.Hits)+len(want) > 0 {
 					t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want)
 				}
@@ -53,5 +59,21 @@ func TestGPUThesis(t *testing.T) {
 	}
 	if cut < 5 {
 		t.Errorf("only %d searches cut documents", cut)
+	}
+}
+
+// What no block can be is refused.
+func TestGPUThesisRefuses(t *testing.T) {
+	p := searchtest.RandomPlain(rand.New(rand.NewPCG(1, 2)), 50, 3)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	for _, bad := range []ask.Parallel{{Slack: -1}, {Size: -1}, {Blocks: ask.Blocks{Threads: 48}}, {Blocks: ask.Blocks{Slice: 33}}, {Blocks: ask.Blocks{Slice: 160}}} {
+		bad.Engine = engine.GPU
+		if _, err := s.Search(t.Context(), ask.Request{Text: p.Words[0], Algorithm: ask.WAND, Parallel: &bad}); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	if _, err := s.Search(t.Context(), ask.Request{Text: p.Words[0], Algorithm: ask.VBMW, Parallel: &ask.Parallel{Engine: engine.GPU}}); err == nil {
+		t.Error("vbmw was taken")
 	}
 }

@@ -362,7 +362,7 @@ func TestParallelSearchesRunSideBySide(t *testing.T) {
 
 func TestParallelRequestsAreChecked(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
-	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}} {
+	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}, {Blocks: ask.Blocks{Threads: 64}}} {
 		if _, err := s.Search(context.Background(), ask.Request{Text: "a", Parallel: &p}); err == nil {
 			t.Errorf("%+v was taken", p)
 		}

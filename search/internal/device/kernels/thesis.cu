@@ -1,23 +1,41 @@
-// Parallel WAND and MaxScore as the thesis has them: blocks of one warp, which take some partitions of the lists in a row and keep
-// their k best and the score to beat over them; lists are brought to shared memory slice by slice, such that all postings of a
-// document are there together. What blocks found is merged in pairs.
+// Parallel WAND and MaxScore as the thesis has them: blocks, mostly of one warp, which take some
+// partitions of the lists in a row and keep their k best and the score to beat over them; lists are
+// brought to shared memory slice by slice, such that all postings of a document are there together.
+// What blocks found is merged in pairs. In wider blocks all warps bring postings and score them; one
+// of them walks and keeps the heap. Block-Max WAND has the maxima of 64 postings each, and with them
+// bounds that hold in a slice only.
 #include "heap.cuh"
 #include "thesisheads.cuh"
 #include "thesismerge.cuh"
 
 enum Partition { kDocuments, kHeterogeneous, kHomogeneous, kAdjusted };
 enum Policy { kEarlyPolicy, kLocal, kSharedFull, kSharedHalf };
+enum Way { kWand, kMaxScore, kBlockMax };
+enum Flag { kAll = 1, kStart = 2, kInsert = 4 };  // mode and; by the start threshold; heaps grow by insertion
+constexpr u32 kBlockPostings = 64;                // that have a maximum
+constexpr u32 kMostWarps = 4;                     // of a wider block
 
 extern __shared__ u64 nodes[];
 
 // As thesisQuery in gpu_thesis.go.
 struct Query {
   u32 terms, first, k, model;
-  u32 all, partition, policy, size;  // all: mode and
-  u32 partitions, row, block, slice; // row: of a block; block: first one; slice: postings of a list in shared memory
+  u32 flags, partition, policy, size;
+  u32 partitions, row, block, slice;  // row: of a block; block: first one; slice: postings of a list in shared memory
+  u32 slack, unused;                  // documents by which adjusted lists may begin early
   double hair;
-  u64 out;                           // where the blocks' answers go
+  u64 out;                            // where the blocks' answers go
 };
+
+// What was done for a query.
+struct Done {
+  u64 scored, entered;  // postings; documents
+};
+
+// All warps of a block, or the only one.
+template <bool Wide> INLINE void sync_all() {
+  if (Wide) __syncthreads(); else __syncwarp();
+}
 
 // Whole document numbers of lists that have only those within tiles.
 KERNEL __launch_bounds__(256)
@@ -32,6 +50,26 @@ thesis_expand(const Term* __restrict__ terms, u32 tiles, const u16* __restrict__
   const u32* row = starts + (u64)t.row * (tiles * kSubs + 1);
   for (u32 tile = w; tile < tiles; tile += warps)
     for (u32 i = row[tile * kSubs] + lane_id(); i < row[(tile + 1) * kSubs]; i += kWarp) docs[t.pos + i] = tile << kTileBits | offsets[t.pos + i];
+}
+
+// The highest score of each 64 postings of a list.
+KERNEL __launch_bounds__(256)
+thesis_maxima(const Term* __restrict__ terms, u32 model, const u32* __restrict__ docs, const u8* __restrict__ tfs, const u32* __restrict__ extra,
+              const u32* __restrict__ lengths, float* maxima) {
+  const Term& t = terms[0];
+  u32 warps = gridDim.x * (blockDim.x / kWarp), blocks = (t.df + kBlockPostings - 1) / kBlockPostings;
+  for (u32 b = blockIdx.x * (blockDim.x / kWarp) + warp_id(); b < blocks; b += warps) {
+    float best = 0;
+    for (u32 i = b * kBlockPostings + lane_id(); i < min_of((b + 1) * kBlockPostings, t.df); i += kWarp) {
+      float s = score_of(model, t, frequency(t, tfs, extra, i), lengths[docs[t.pos + i]]);
+      if (s > best) best = s;
+    }
+    for (u32 d = kWarp / 2; d > 0; d /= 2) {
+      float s = __shfl_xor_sync(kFull, best, d);
+      if (s > best) best = s;
+    }
+    if (lane_id() == 0) maxima[t.table + b] = best;
+  }
 }
 
 // gallop by a warp: 32 places are looked at together, then every 32nd, and so on.
@@ -94,6 +132,8 @@ struct Best {
   double hair;
   float cut, theta;
   u32 worst;     // score of the answers
+  bool inserts;  // into the heap from the first answer on
+  u32 entered;
 
   INLINE bool full() const { return heap.size == heap.k; }
   INLINE bool half() const { return 2 * heap.size >= heap.k; }
@@ -118,13 +158,21 @@ struct Best {
   INLINE void add(u32 doc, float score) {
     if (score < theta || score == theta && !full()) return;
     u64 key = (u64)__float_as_uint(score) << 32 | (u32)~doc;
-    if (!full()) {
+    entered++;
+    if (!full() && inserts) {
+      __syncwarp();
+      heap.insert(key);
+      worst = (u32)(heap.root() >> 32);
+    } else if (!full()) {
       heap.size++;
       if (lane_id() == 0) heap.nodes[heap.size] = key;
       worst = min_of(worst, __float_as_uint(score));
       if (full()) build();
     } else {
-      if (key <= heap.root()) return;
+      if (key <= heap.root()) {
+        entered--;
+        return;
+      }
       __syncwarp();
       heap.replace(key);
       worst = (u32)(heap.root() >> 32);
@@ -143,34 +191,39 @@ struct Best {
 };
 
 // The next document to score, with all lists that may have it there; kDone if no other can exceed cut.
-template <bool Wand, class Heads> INLINE u32 next(Heads& l, bool all, float cut) {
+template <Way way, class Heads> INLINE u32 next(Heads& l, u32 flags, float cut) {
   if (l.total <= cut) return kDone;
-  if (all || l.rest <= cut) return l.common();
+  if (flags & kStart && l.total > 0) {  // one step below the sum of all bounds: documents with all words reach it
+    cut = __uint_as_float(__float_as_uint(l.total) - 1);
+  } else if (flags & kAll || l.rest <= cut) {
+    return l.common();
+  }
   for (;;) {
-    u32 doc = Wand ? l.pivot(cut) : l.essential(cut);
+    u32 doc = way != kMaxScore ? l.pivot(cut) : l.essential(cut);
     if (doc == kDone || !l.before(doc)) return doc;
     l.seek(doc);
-    if (!Wand) return doc;
+    if (way == kMaxScore) return doc;
   }
 }
 
 // Goes through a slice.
-template <bool Wand, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
+template <Way way, class Heads> INLINE void walk(const Query& q, Heads heads, Best& best) {
   for (;;) {
-    u32 doc = next<Wand>(heads, q.all, best.cut);
+    u32 doc = next<way>(heads, q.flags, best.cut);
     if (doc == kDone) return;
     float score = heads.take(doc);
-    best.add(doc, score);
+    if (!(q.flags & kAll) || heads.complete) best.add(doc, score);
   }
 }
 
 constexpr u32 kChunks = 4;  // of a warp's width: the most that a slice has of a list
 
-// Brings the postings [from, to) of all lists to a slice, as many as have room and no document of which others have not; returns
-// how many of this lane's list. Loads are issued together where they can: each takes longer than all the rest.
-INLINE u32 fill(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 to, const u8* __restrict__ tfs, const u32* __restrict__ extra,
-                const u32* __restrict__ lengths) {
+// Brings the documents of the postings [from, to) of all lists to a slice, as many as have room and no
+// document of which others have not; returns how many of this lane's list, the same in all warps. Loads
+// are issued together where they can: each takes longer than all the rest.
+template <bool Wide> INLINE u32 fill_docs(const Task& t, const Slice& s, u32 from, u32 to) {
   const Query& q = t.q;
+  u32 warps = Wide ? blockDim.x / kWarp : 1;
   for (u32 j = 0; j < q.terms; j++) {
     u32 begin = __shfl_sync(kFull, from, j), end = min_of(__shfl_sync(kFull, to, j), begin + s.room);
     const u32* docs = t.docs + t.terms[j].pos;
@@ -178,21 +231,29 @@ INLINE u32 fill(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 to, c
 #pragma unroll
     for (u32 c = 0; c < kChunks; c++) {
       u32 i = begin + c * kWarp + lane_id();
-      doc[c] = i < end ? docs[i] : kDone;
+      doc[c] = i < end && (!Wide || c % warps == warp_id()) ? docs[i] : kDone;
     }
 #pragma unroll
     for (u32 c = 0; c < kChunks; c++)
-      if (c * kWarp < s.room) s.docs[j * (s.room + 1) + c * kWarp + lane_id()] = doc[c];
+      if (c * kWarp < s.room && (!Wide || c % warps == warp_id())) s.docs[j * (s.room + 1) + c * kWarp + lane_id()] = doc[c];
   }
-  __syncwarp();
+  sync_all<Wide>();
   // A slice ends at the lowest document that some list has at the end of its room.
   const u32* mine = s.docs_of(t.mine ? lane_id() : 0);
   u32 have = t.mine ? min_of(to - from, s.room) : 0, limit = kDone;
   u32 last = t.mine && to - from > s.room ? mine[s.room - 1] : kDone;
   for (u32 j = 0; j < q.terms; j++) limit = min_of(limit, __shfl_sync(kFull, last, j));
   if (limit != kDone) have = lower_bound(mine, 0, have, limit + 1);
-  __syncwarp();
-  if (t.mine) s.docs[lane_id() * (s.room + 1) + have] = kDone;
+  sync_all<Wide>();
+  if (t.mine && (!Wide || warp_id() == 0)) s.docs[lane_id() * (s.room + 1) + have] = kDone;
+  return have;
+}
+
+// Brings the scores that belong to these documents.
+template <bool Wide> INLINE void fill_scores(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 have, const u8* __restrict__ tfs,
+                                             const u32* __restrict__ extra, const u32* __restrict__ lengths) {
+  const Query& q = t.q;
+  u32 warps = Wide ? blockDim.x / kWarp : 1;
   for (u32 j = 0; j < q.terms; j++) {
     u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
     const u8* tf_of = tfs + t.terms[j].pos + begin;
@@ -201,31 +262,39 @@ INLINE u32 fill(const Task& t, const Slice& s, u8* tfs_here, u32 from, u32 to, c
 #pragma unroll
     for (u32 c = 0; c < kChunks; c++) {
       u32 i = c * kWarp + lane_id();
-      if (i < n) tf[c] = tf_of[i], length[c] = lengths[docs[i]];
+      if (i < n && (!Wide || c % warps == warp_id())) tf[c] = tf_of[i], length[c] = lengths[docs[i]];
     }
 #pragma unroll
     for (u32 c = 0; c < kChunks; c++) {
       u32 i = c * kWarp + lane_id();
-      if (i < n) tfs_here[j * s.room + i] = tf[c], s.scores[j * s.room + i] = __uint_as_float(length[c]);
+      if (i < n && (!Wide || c % warps == warp_id())) tfs_here[j * s.room + i] = tf[c], s.scores[j * s.room + i] = __uint_as_float(length[c]);
     }
   }
   // Lengths become scores, each by the lane that brought it.
   for (u32 j = 0; j < q.terms; j++) {
     u32 begin = __shfl_sync(kFull, from, j), n = __shfl_sync(kFull, have, j);
     const Term& term = t.terms[j];
-    for (u32 i = lane_id(); i < n; i += kWarp) {
+    for (u32 i = (Wide ? warp_id() * kWarp : 0) + lane_id(); i < n; i += warps * kWarp) {
       u32 tf = tfs_here[j * s.room + i];
       if (tf == 255) tf = frequency(term, tfs, extra, begin + i);
       s.scores[j * s.room + i] = score_of(q.model, term, tf, __float_as_uint(s.scores[j * s.room + i]));
     }
   }
-  __syncwarp();
-  return have;
+}
+
+// The highest score that some of the postings [from, from+n) of this lane's list can have.
+INLINE float highest_of(const Term& t, const float* __restrict__ maxima, u32 from, u32 n) {
+  float best = 0;
+  if (n == 0) return best;
+  for (u32 b = from / kBlockPostings; b <= (from + n - 1) / kBlockPostings; b++)
+    if (maxima[t.table + b] > best) best = maxima[t.table + b];
+  return best;
 }
 
 // One block's part of a query.
-template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__ terms, u32 block, u32 documents, const u32* __restrict__ docs,
-                                        const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths, u32* bar, u64* out) {
+template <Way way, bool Wide> INLINE void answer(const Query& q, const Term* __restrict__ terms, u32 block, u32 documents, const u32* __restrict__ docs,
+                                                 const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths,
+                                                 const float* __restrict__ maxima, u32* bar, u64* out, Done* done) {
   bool mine = lane_id() < q.terms;
   Task t{q, docs, terms, documents, mine, mine ? docs + terms[lane_id()].pos : docs, mine ? terms[lane_id()].df : 0};
   u32 room = room_for(q.k);
@@ -233,10 +302,10 @@ template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__
   slice.docs = (u32*)(nodes + room + 1), slice.room = q.slice;
   slice.scores = (float*)(slice.docs + q.terms * (q.slice + 1));
   u8* tfs_here = (u8*)(slice.scores + q.terms * q.slice);
-  Best best{WarpHeap{nodes, q.k, 0}, bar, q.policy, q.hair, -1.0f, -1.0f, ~0u};
+  Best best{WarpHeap{nodes, q.k, 0}, bar, q.policy, q.hair, -1.0f, -1.0f, ~0u, (q.flags & kInsert) != 0, 0};
   float bound = mine ? terms[lane_id()].inverse : 0;
   u32 last = min_of((block + 1) * q.row, q.partitions);
-  u32 from = 0, to = 0, begin = 0;
+  u32 from = 0, to = 0, begin = 0, scored = 0;
   for (u32 part = block * q.row; part < last; part++) {
     u32 at = min_of(part * q.size, t.df);
     if (q.partition == kHeterogeneous) {
@@ -251,23 +320,43 @@ template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__
       from = at, to = min_of(at + q.size, t.df);
       if (q.partition == kAdjusted) {
         u32 start = t.highest(from < t.df ? t.list[from] : 0), n = to - from;
-        u32 found = t.advance(from, start);
+        u32 found = t.advance(from, start > q.slack ? start - q.slack : 0);
         if (n > 0) from = found, to = min_of(found + n, t.df);
       }
     }
     while (__any_sync(kFull, from < to)) {
-      u32 told = best.ask();
-      u32 have = fill(t, slice, tfs_here, from, to, tfs, extra, lengths);
-      best.hear(told);
-      if (q.terms == 2) {
-        walk<Wand>(q, Pair(slice, have, bound), best);
-      } else {
-        walk<Wand>(q, Lanes(slice, have, bound, q.terms), best);
+      u32 told = !Wide || warp_id() == 0 ? best.ask() : 0;
+      u32 have = fill_docs<Wide>(t, slice, from, to);
+      float here = bound;
+      bool worth = true;
+      if (way == kBlockMax) {
+        here = mine ? min_of(bound, highest_of(terms[lane_id()], maxima, from, have)) : 0;
+        float total = 0;
+        for (u32 j = 0; j < q.terms; j++) total += __shfl_sync(kFull, here, j);
+        if (!Wide || warp_id() == 0) best.hear(told);
+        worth = total > best.cut;
+        if (Wide) worth = __syncthreads_or(warp_id() == 0 && worth);
+      }
+      if (worth) {
+        fill_scores<Wide>(t, slice, tfs_here, from, have, tfs, extra, lengths);
+        scored += have;
+      }
+      sync_all<Wide>();
+      if (way != kBlockMax && (!Wide || warp_id() == 0)) best.hear(told);
+      if (worth && (!Wide || warp_id() == 0)) {
+        if (q.terms == 2) {
+          walk<way>(q, Pair(slice, have, here), best);
+        } else {
+          walk<way>(q, Lanes(slice, have, here, q.terms), best);
+        }
       }
       from += have;
-      __syncwarp();
+      sync_all<Wide>();
     }
   }
+  if (Wide && warp_id() > 0) return;
+  for (u32 d = kWarp / 2; d > 0; d /= 2) scored += __shfl_xor_sync(kFull, scored, d);
+  if (lane_id() == 0) atomicAdd(&done->scored, (u64)scored), atomicAdd(&done->entered, (u64)best.entered);
   // The answers, best first, then zeros.
   u32 size = best.heap.size, sorted = room_for(size);
   u64* keys = nodes + 1;
@@ -277,9 +366,12 @@ template <bool Wand> INLINE void answer(const Query& q, const Term* __restrict__
   for (u32 i = lane_id(); i < q.k; i += kWarp) out[i] = i < size ? keys[i] : 0;
 }
 
-template <bool Wand> INLINE void match(const Query* __restrict__ queries, u32 count, u32 first, const Term* __restrict__ terms, u32 documents,
-                                       const u32* __restrict__ docs, const u8* __restrict__ tfs, const u32* __restrict__ extra,
-                                       const u32* __restrict__ lengths, u32* bars, u64* outs) {
+#define MATCH_ARGUMENTS                                                                                                                              \
+  const Query *__restrict__ queries, u32 count, u32 first, const Term *__restrict__ terms, u32 documents, const u32 *__restrict__ docs,              \
+      const u8 *__restrict__ tfs, const u32 *__restrict__ extra, const u32 *__restrict__ lengths, const float *__restrict__ maxima, u32 *bars,        \
+      u64 *outs, Done *done
+
+template <Way way, bool Wide> INLINE void match(MATCH_ARGUMENTS) {
   u32 lo = 0, hi = count, number = first + blockIdx.x;  // the query of this block
   while (lo + 1 < hi) {
     u32 mid = (lo + hi) / 2;
@@ -287,20 +379,20 @@ template <bool Wand> INLINE void match(const Query* __restrict__ queries, u32 co
   }
   const Query q = queries[lo];
   u32 block = number - q.block;
-  answer<Wand>(q, terms + q.first, block, documents, docs, tfs, extra, lengths, bars + lo, outs + q.out + (u64)block * q.k);
+  answer<way, Wide>(q, terms + q.first, block, documents, docs, tfs, extra, lengths, maxima, bars + lo, outs + q.out + (u64)block * q.k, done + lo);
 }
 
-KERNEL __launch_bounds__(kWarp)
-thesis_wand(const Query* __restrict__ queries, u32 count, u32 first, const Term* __restrict__ terms, u32 documents, const u32* __restrict__ docs,
-            const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths, u32* bars, u64* outs) {
-  match<true>(queries, count, first, terms, documents, docs, tfs, extra, lengths, bars, outs);
-}
+#define MATCH_KERNEL(name, way, wide)                                                                             \
+  KERNEL __launch_bounds__(wide ? kMostWarps * kWarp : kWarp) name(MATCH_ARGUMENTS) {                             \
+    match<way, wide>(queries, count, first, terms, documents, docs, tfs, extra, lengths, maxima, bars, outs, done); \
+  }
 
-KERNEL __launch_bounds__(kWarp)
-thesis_maxscore(const Query* __restrict__ queries, u32 count, u32 first, const Term* __restrict__ terms, u32 documents, const u32* __restrict__ docs,
-                const u8* __restrict__ tfs, const u32* __restrict__ extra, const u32* __restrict__ lengths, u32* bars, u64* outs) {
-  match<false>(queries, count, first, terms, documents, docs, tfs, extra, lengths, bars, outs);
-}
+MATCH_KERNEL(thesis_wand, kWand, false)
+MATCH_KERNEL(thesis_maxscore, kMaxScore, false)
+MATCH_KERNEL(thesis_bmw, kBlockMax, false)
+MATCH_KERNEL(thesis_wand_wide, kWand, true)
+MATCH_KERNEL(thesis_maxscore_wide, kMaxScore, true)
+MATCH_KERNEL(thesis_bmw_wide, kBlockMax, true)
 
 KERNEL __launch_bounds__(kMergeWarps * kWarp)
 thesis_merge4(const u64* __restrict__ from, u64* to, u32 lists, u32 each, u32 in, u32 out, u32 distinct) {

@@ -31,6 +31,7 @@ struct Lanes {
   const u32* docs;
   const float* scores;
   u32 at, count, doc;
+  bool complete;  // all lists had the document that was taken last
 
   // have: postings of this lane's list in the slice.
   INLINE Lanes(const Slice& s, u32 have, float bound, u32 terms) : terms(terms), bound(bound), upto(0), total(0), rest(0) {
@@ -91,6 +92,7 @@ struct Lanes {
     bool here = doc == x;
     float s = here ? scores[at] : 0, sum = 0;
     u32 votes = __ballot_sync(kFull, here);
+    complete = __popc(votes) == terms;
     for (u32 j = 0; j < terms; j++) {
       float v = __shfl_sync(kFull, s, j);
       if (votes >> j & 1) sum += v;
@@ -106,6 +108,7 @@ struct Pair {
   const u32* docs[2];
   const float* scores[2];
   u32 at[2], count[2], doc[2];
+  bool complete;
 
   INLINE Pair(const Slice& s, u32 have, float mine) {
     for (u32 j = 0; j < 2; j++) {
@@ -155,6 +158,7 @@ struct Pair {
 
   INLINE float take(u32 x) {
     float sum = 0;
+    complete = doc[0] == doc[1];
     for (u32 j = 0; j < 2; j++)
       if (doc[j] == x) {
         sum += scores[j][at[j]];

@@ -1,0 +1,43 @@
+package thesisbench
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/search"
+)
+
+// blocks is what the thesis settled by trying (4.5.1 to 4.5.5): threads of a block, postings of a
+// slice, and how a heap grows.
+func (b *bench) blocks() error {
+	if b.Device == nil {
+		return nil
+	}
+	t := report.Table{Name: "blocks", Title: "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row, ms", Header: []string{"threads a block", "postings a slice", "heap grows by"}}
+	for _, c := range b.classes {
+		t.Header = append(t.Header, c.name)
+	}
+	for _, threads := range blockThreads {
+		for _, slice := range []int{32, 64, 128} {
+			for _, insert := range []bool{false, true} {
+				line := []string{strconv.Itoa(threads), strconv.Itoa(slice), "sorting"}
+				if insert {
+					line[2] = "insertion"
+				}
+				for i := range b.classes {
+					f, err := b.parallel(i, sections[0].part, search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10,
+						Blocks: search.Blocks{Threads: threads, Slice: slice, Insert: insert}})
+					if err != nil {
+						return err
+					}
+					line = append(line, format(f.ms))
+				}
+				t.Rows = append(t.Rows, line)
+			}
+		}
+	}
+	b.report.Add(report.Section{Title: "4.5 Blocks of threads", Tables: []report.Table{t},
+		Text: fmt.Sprintf("The thesis took %d threads a block for single queries, as the best of its trials, and insertion; it tells no other times than those of table 7.4.", blockThreads[0])})
+	return nil
+}

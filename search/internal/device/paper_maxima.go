@@ -1,0 +1,82 @@
+package device
+
+import (
+	"context"
+	"errors"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// blockPostings is how many postings of a list have a common maximum, kBlockPostings in thesis.cu.
+const blockPostings = 64
+
+// thesisMaxima are what Block-Max WAND needs beyond the others: the highest score of each 64 postings
+// of lists that were asked for, for the model and the weight that they were asked for with. When there
+// is no more room, all of them are forgotten.
+type thesisMaxima struct {
+	all  gpu.Buffer[float32]
+	at   map[maximaKey]uint32 // where those of a word begin
+	used int
+}
+
+// maximaKey is a list and how it is scored.
+type maximaKey struct {
+	term  gpuTerm
+	model uint32
+}
+
+// bringMaxima makes the maxima of the batch's words that are not there yet.
+func (w *thesisWork) bringMaxima() error {
+	g, m := w.g, &w.g.thesis.maxima
+	blocks := func(x *gpuTerm) int { return (int(x.DF) + blockPostings - 1) / blockPostings }
+	need := 0
+	for i := range w.terms {
+		w.terms[i].Table = 0 // of the search by tiles
+		need += blocks(&w.terms[i])
+	}
+	if m.at == nil || m.used+need > m.all.Len() || !g.pack.whole { // else lists may have moved
+		m.at, m.used = map[maximaKey]uint32{}, 0
+		if err := atLeast(g.dev, &m.all, max(need, int(g.pack.postings.size)/blockPostings+1)); err != nil {
+			return err
+		}
+	}
+	k, err := g.dev.Kernel(thesisSource, "thesis_maxima")
+	if err != nil {
+		return err
+	}
+	for i := range w.plan {
+		q := &w.plan[i]
+		for j := q.First; j < q.First+q.Terms; j++ {
+			key := maximaKey{w.terms[j], q.Model}
+			at, ok := m.at[key]
+			if !ok {
+				at = uint32(m.used)
+				w.terms[j].Table = at
+				if err := w.makeMaxima(k, q.Model, w.terms[j], blocks(&key.term)); err != nil {
+					return err
+				}
+				m.at[key] = at
+				m.used += blocks(&key.term)
+			}
+			w.terms[j].Table = at
+		}
+	}
+	return nil
+}
+
+// makeMaxima scores a list.
+func (w *thesisWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks int) error {
+	g, st := w.g, w.g.pack
+	buf, err := gpu.Alloc[gpuTerm](g.dev, 1)
+	if err != nil {
+		return err
+	}
+	err = buf.Upload(st.stream, []gpuTerm{x})
+	if err == nil {
+		err = st.stream.Launch(k, gpu.Grid(max(1, min(blocks/8, 1024)), 256), buf.Arg(), gpu.U32(model), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), g.thesis.maxima.all.Arg())
+	}
+	if err == nil {
+		err = st.stream.Sync(context.Background())
+	}
+	return errors.Join(err, buf.Free())
+}
