@@ -28,7 +28,7 @@ func meanAveragePrecision(t *testing.T, docs, topics, qrels, analyzer string, m 
 		t.Fatal(err)
 	}
 	defer s.Close()
-	list, err := trec.ReadTopics(topics)
+	list, err := trec.ReadTopics(topics, trec.TopicOptions{IDs: trec.ByPosition})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
@@ -232,6 +233,9 @@ func (x *exchange) check(a *ask) (err error) {
 	if r.Text = a.Q; strings.TrimSpace(a.Q) == "" {
 		return errors.New("q is empty: want words")
 	}
+	if !utf8.ValidString(a.Q) && !x.ofBytes() {
+		return errors.New("q is not UTF-8, so that its words would not be found: encode it as UTF-8")
+	}
 	if err := x.checkWords(a.Q); err != nil {
 		return err
 	}
@@ -270,6 +274,12 @@ func (x *exchange) check(a *ask) (err error) {
 	}
 	d.Explain, d.Stats = a.Explain, a.Stats
 	return nil
+}
+
+// ofBytes reports whether the index has words that need not be UTF-8.
+func (x *exchange) ofBytes() bool {
+	name := x.g.s.Index().Analyzer()
+	return name == "whitespace" || name == "ascii"
 }
 
 // checkEngine reads who is to do the work. A query can ask for less than the server uses, not for a GPU

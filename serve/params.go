@@ -31,7 +31,9 @@ func (p *params) fail(format string, args ...any) {
 }
 
 func (p *params) get(name string) (value string, said bool) {
-	p.known = append(p.known, name)
+	if !slices.Contains(p.known, name) {
+		p.known = append(p.known, name)
+	}
 	values := p.values[name]
 	if len(values) > 1 {
 		p.fail("%s is said %d times: want it once", name, len(values))

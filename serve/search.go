@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
@@ -87,7 +88,12 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 		x.failed(err)
 		return
 	}
-	asked, err := parse(body)
+	var asked []ask
+	if !utf8.Valid(body) { // of which package json makes replacement characters
+		err = errors.New("body: it is not UTF-8, as JSON is")
+	} else {
+		asked, err = parse(body)
+	}
 	leave()
 	if err != nil {
 		x.refuse(http.StatusBadRequest, err)

@@ -45,6 +45,14 @@ func ParseEncoding(name string) (Encoding, error) {
 // Converts reports whether the text of a file has other bytes than the file.
 func (e Encoding) Converts() bool { return e != Bytes && e != UTF8 }
 
+// Reader converts what r has to UTF-8, if the encoding is another one.
+func (e Encoding) Reader(r io.Reader) (io.Reader, error) {
+	if !e.Converts() {
+		return r, nil
+	}
+	return e.reader(r)
+}
+
 // reader converts what it reads to UTF-8.
 func (e Encoding) reader(r io.Reader) (io.Reader, error) {
 	if e == byMark {

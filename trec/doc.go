@@ -7,7 +7,7 @@
 //
 //	<top> ... <num> Number: 301 ... <title> words ... </top>    TREC; the title is the query
 //	<topic number="101"> <query>words</query> ... </topic>      TREC's newer tracks
-//	.I 1 / .W / words ...                                       SMART; numbered by position
+//	.I 1 / .W / words ...                                       SMART; see TopicIDs
 //	{"id": "7", "query": "words"}                               JSON: objects, or a list of them
 //	qid<TAB>query                                               a header names columns; or CSV
 //	301<TAB>words                                               TSV

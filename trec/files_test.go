@@ -10,26 +10,29 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/text"
 )
 
 func TestTopicsOfEveryFormat(t *testing.T) {
 	want := []Topic{{"1", "black bear attacks"}, {"2", "steel"}}
 	for name, file := range map[string]string{
-		"TREC":      "\n<top>\n\n<num> Number: 1\n<title> black bear\n attacks\n\n<desc> Description:\nHow many?\n</top>\n<top>\n<num> Number: 2 \n<title> steel\n<narr> no\n</top>\n",
-		"web track": "<top>\n<num>1</num><title>\nblack bear\nattacks\n</title>\n<desc>\nx\n</desc>\n</top>\n<TOP>\n<NUM>2</NUM>\n<TITLE>steel</TITLE>\n</TOP>",
-		"SMART":     ".I 001\r\n.W\r\nblack bear\r\nattacks\r\n.I 004\r\n.W\r\nsteel\r\n.A\r\nSmith\r\n.I 0\r\n",
-		"TSV":       "1\tblack bear attacks\n\n2\tsteel\n",
-		"colon":     "1:black bear attacks\n2:steel",
-		"JSON":      "{\"query\": \"black bear attacks\", \"tags\": [\"union\"]}\n{\"id\": 2, \"text\": \"steel\"}\n",
-		"JSON list": "[{\"query_id\": 1, \"query\": \"black bear attacks\"},\n {\"query_id\": \"2\", \"text\": \"steel\"}]\n",
-		"JSON long": "{\n  \"qid\": 1,\n  \"title\": \"black bear attacks\"\n}\n{\n  \"qid\": 2,\n  \"title\": \"steel\"\n}\n",
-		"header":    "qid\tquery\n1\tblack bear attacks\n2\tsteel\n",
-		"CSV":       "text,id\n\"black bear attacks\",1\nsteel,2\n",
-		"million":   "1:4:black bear attacks\n2:1:steel\n",
-		"XML":       "<topics task=\"adhoc\">\n<topic number=\"1\" type=\"faceted\">\n<query>black bear attacks</query>\n<narrative>no</narrative></topic>\n<topic number=\"2\"><query>steel</query></topic></topics>",
-		"BOM":       "\ufeff1\tblack bear attacks\n2\tsteel\n",
+		"TREC":       "\n<top>\n\n<num> Number: 1\n<title> black bear\n attacks\n\n<desc> Description:\nHow many?\n</top>\n<top>\n<num> Number: 2 \n<title> steel\n<narr> no\n</top>\n",
+		"web track":  "<top>\n<num>1</num><title>\nblack bear\nattacks\n</title>\n<desc>\nx\n</desc>\n</top>\n<TOP>\n<NUM>2</NUM>\n<TITLE>steel</TITLE>\n</TOP>",
+		"SMART":      ".I 001\r\n.W\r\nblack bear\r\nattacks\r\n.I 002\r\n.W\r\nsteel\r\n.A\r\nSmith\r\n.I 3\r\n",
+		"TSV":        "1\tblack bear attacks\n\n2\tsteel\n",
+		"colon":      "1:black bear attacks\n2:steel",
+		"JSON":       "{\"query\": \"black bear attacks\", \"tags\": [\"union\"]}\n{\"id\": 2, \"text\": \"steel\"}\n",
+		"JSON list":  "[{\"query_id\": 1, \"query\": \"black bear attacks\"},\n {\"query_id\": \"2\", \"text\": \"steel\"}]\n",
+		"JSON long":  "{\n  \"qid\": 1,\n  \"title\": \"black bear attacks\"\n}\n{\n  \"qid\": 2,\n  \"title\": \"steel\"\n}\n",
+		"big header": "ID\tQuery Text\n1\tblack bear attacks\n2\tsteel\n",
+		"header":     "qid\tquery\n1\tblack bear attacks\n2\tsteel\n",
+		"CSV":        "text,id\n\"black bear attacks\",1\nsteel,2\n",
+		"million":    "1:4:black bear attacks\n2:1:steel\n",
+		"XML":        "<topics task=\"adhoc\">\n<topic number=\"1\" type=\"faceted\">\n<query>black bear attacks</query>\n<narrative>no</narrative></topic>\n<topic number=\"2\"><query>steel</query></topic></topics>",
+		"BOM":        "\ufeff1\tblack bear attacks\n2\tsteel\n",
 	} {
-		got, err := ParseTopics(strings.NewReader(file), name)
+		got, err := ParseTopics(strings.NewReader(file), name, TopicOptions{})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -37,9 +40,10 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	for name, file := range map[string]string{
 		"empty": "", "no separator": "hello world", "twice": "1:a\n1:b\n", "unnamed": "<top>\n<title> x\n</top>\n",
 		"nested": "<top>\n<top>\n", "JSON": "{\"id\":\"1\"}\n", "not JSON": "{hello\n", "no ID": "\tx\n", "tag": "<top\n", "not a tag": "<1>\n",
-		"blanks": "a b\tx\n", "JSON number": "[1]", "ragged": "qid\tquery\n1\tx\ty\n", "cut JSON": "[{\"id\":1,\n\"query\":\"x\"",
+		"blanks": "a b\tx\n", "JSON number": "[1]", "ragged": "qid\tquery\n1\tx\ty\n", "columns": "1\ta b\tc\n", "header": "ID\tFrage\n1\tx\n", "Latin-1": "1\tcaf\xe9\n",
+		"SMART subset": ".I 10\n.W\nx\n.I 20\n.W\ny\n", "no title": "<top>\n<num> 1\n<desc> x\n</top>\n", "cut JSON": "[{\"id\":1,\n\"query\":\"x\"",
 	} {
-		if got, err := ParseTopics(strings.NewReader(file), "f"); err == nil {
+		if got, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Encoding: text.UTF8}); err == nil {
 			t.Errorf("%s: took %q", name, got)
 		} else if !strings.HasPrefix(err.Error(), "f:") {
 			t.Errorf("%s: %v does not name the file", name, err)
@@ -50,15 +54,37 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 // What was guessed or left out is said once, in a line that names the file.
 func TestTopicsTellWhatWasGuessed(t *testing.T) {
 	for file, want := range map[string]string{
-		"1:4:bear\n2:1:steel\n":                            "f: read as ID:priority:text, as in the Million Query track; the priorities are left out (2 of 2)",
-		"1:4:bear\n2:steel\n":                              "",
-		"{\"query\":\"bear\"}\n{\"id\":7,\"query\":\"x\"}": "f: topics without an ID are named by their position (1 of 2)",
-		".I 4\n.W\nbear\n":                                 "f: topics are numbered by position, as the judgments of the SMART collections do, not by what is behind .I (1 of 1)",
-		"1\tbear\n2\t\n":                                   "f: topics without text are left out (1 of 2)",
+		"1:4:bear\n2:1:steel\n":                                                 "f: read as ID:priority:text, as in the Million Query track; the priorities are left out (2 of 2)",
+		"1:4:bear\n2:steel\n":                                                   "",
+		"{\"query\":\"bear\"}\n{\"id\":7,\"query\":\"x\"}":                      "f: topics without an ID are named by their position (1 of 2)",
+		".I 4\n.W\nbear\n":                                                      "f: topics are numbered by position, not by what is behind .I (1 of 1)",
+		"{\"id\":1,\"qid\":2,\"text\":\"bear\"}\n":                              "f: the topics' IDs are taken from id, not from qid",
+		"{\"id\":1,\"title\":\"a\",\"text\":\"b\"}":                             "f: queries are taken from text, not from title",
+		"<top>\n<num> 1\n<desc> x\n</top>\n<top>\n<num> 2\n<title> x\n</top>\n": "f: topics without a <title> (or <query>) are left out: other fields are not taken for queries (1 of 2)",
+		"1\tbear\n2\t\n":                                                        "f: topics without text are left out (1 of 2)",
 	} {
 		got := ""
-		if _, err := ParseTopics(strings.NewReader(file), "f", func(line string) { got += line }); err != nil || got != want {
+		if _, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{IDs: ByPosition, Note: func(line string) { got += line }}); err != nil || got != want {
 			t.Errorf("%q: %q, %v", file, got, err)
+		}
+	}
+}
+
+// The numbers of SMART topics are their positions only if somebody says so.
+func TestNamesOfSMARTTopics(t *testing.T) {
+	for _, c := range []struct {
+		ids  TopicIDs
+		file string
+		want string
+	}{
+		{ByPosition, ".I 10\n.W\nx\n.I 020\n.W\ny\n", "1 2"},
+		{ByNumber, ".I 10\n.W\nx\n.I 020\n.W\ny\n", "10 20"},
+		{GuessIDs, ".I q-a\n.W\nx\n.I q-b\n.W\ny\n", "q-a q-b"},
+		{GuessIDs, ".I 1\n.W\nx\n.I 02\n.W\ny\n", "1 2"},
+	} {
+		topics, err := ParseTopics(strings.NewReader(c.file), "f", TopicOptions{IDs: c.ids})
+		if err != nil || topics[0].ID+" "+topics[1].ID != c.want {
+			t.Errorf("%q by %q: %v, %v", c.file, c.ids, topics, err)
 		}
 	}
 }
@@ -175,7 +201,7 @@ func TestSharedCollections(t *testing.T) {
 		if m, _ := filepath.Glob(filepath.Join(root, c.topics)); m == nil {
 			t.Skip("the shared collections are not beside the repository")
 		}
-		topics, err := ReadTopics(filepath.Join(root, c.topics))
+		topics, err := ReadTopics(filepath.Join(root, c.topics), TopicOptions{IDs: ByPosition})
 		if err != nil || len(topics) != c.nTopics {
 			t.Errorf("%s: %d topics, %v", c.topics, len(topics), err)
 		}
@@ -205,7 +231,7 @@ func FuzzParsers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if topics, err := ParseTopics(strings.NewReader(s), "f"); err == nil && len(topics) == 0 {
+		if topics, err := ParseTopics(strings.NewReader(s), "f", TopicOptions{}); err == nil && len(topics) == 0 {
 			t.Error("no topics and no error")
 		}
 		q, errQ := ParseQrels(strings.NewReader(s), "f", Auto)
@@ -230,7 +256,7 @@ func TestFilesMayBeCompressed(t *testing.T) {
 		}
 		return path
 	}
-	topics, err := ReadTopics(pack("topics.gz", "7\tred fox\n"))
+	topics, err := ReadTopics(pack("topics.gz", "7\tred fox\n"), TopicOptions{})
 	if err != nil || len(topics) != 1 || topics[0] != (Topic{"7", "red fox"}) {
 		t.Errorf("topics %v, %v", topics, err)
 	}
@@ -243,7 +269,7 @@ func TestFilesMayBeCompressed(t *testing.T) {
 		t.Errorf("run %v, %v", run, err)
 	}
 	for name, read := range map[string]func(path string) error{
-		"topics":    func(path string) error { _, err := ReadTopics(path); return err },
+		"topics":    func(path string) error { _, err := ReadTopics(path, TopicOptions{}); return err },
 		"judgments": func(path string) error { _, err := ReadQrels(path, Auto); return err },
 		"run":       func(path string) error { _, err := ReadRun(path); return err },
 	} {

@@ -10,6 +10,9 @@ import (
 // maxLine bounds a line: a run or judgment has a hundred bytes, a topic a few thousand.
 const maxLine = 16 << 20
 
+// byteOrderMark stands before the first line of some files.
+const byteOrderMark = "\ufeff"
+
 // eachLine calls fn with every line and its number from 1, without line ends (LF or
 // CRLF). Errors get the file's name and the line's number.
 func eachLine(r io.Reader, name string, fn func(n int, line string) error) error {
@@ -18,7 +21,11 @@ func eachLine(r io.Reader, name string, fn func(n int, line string) error) error
 	n := 0
 	for s.Scan() {
 		n++
-		if err := fn(n, s.Text()); err != nil {
+		line := s.Text()
+		if n == 1 {
+			line = strings.TrimPrefix(line, byteOrderMark)
+		}
+		if err := fn(n, line); err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
@@ -30,6 +37,7 @@ func eachLine(r io.Reader, name string, fn func(n int, line string) error) error
 
 // eachLineOf is eachLine for a text that is in memory: lines are parts of it, and nothing is allocated.
 func eachLineOf(text, name string, fn func(n int, line string) error) error {
+	text = strings.TrimPrefix(text, byteOrderMark)
 	for n := 1; text != ""; n++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")

@@ -112,7 +112,6 @@ type qrelLine struct {
 }
 
 func (p *qrelParser) line(n int, line string) error {
-	line = strings.TrimPrefix(line, "\ufeff")
 	c := columns(line)
 	if len(c) == 0 {
 		return nil

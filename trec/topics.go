@@ -12,33 +12,85 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/text"
 )
 
 // Topic is a query with its name.
 type Topic struct{ ID, Text string }
 
+// TopicOptions say how to read topics. The zero value is useful.
+type TopicOptions struct {
+	// Encoding is that of the file. With text.UTF8, a line that is not UTF-8 is an error.
+	Encoding text.Encoding
+	// IDs says how the topics of SMART collections are named.
+	IDs TopicIDs
+	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
+	Note func(line string)
+}
+
+// TopicIDs says what the topics of a SMART file are named by.
+type TopicIDs string
+
+// The judgments of SMART collections count topics by position. In Cranfield that is not the number
+// behind .I, and in a file with some of the topics it is not the topic's. Where the two differ,
+// GuessIDs is an error; names that are no numbers stay.
+const (
+	GuessIDs   TopicIDs = ""
+	ByPosition TopicIDs = "position"
+	ByNumber   TopicIDs = "number"
+)
+
+// ParseTopicIDs returns what that name says: auto, position or number.
+func ParseTopicIDs(s string) (TopicIDs, error) {
+	switch s {
+	case "", "auto":
+		return GuessIDs, nil
+	case "position", "number":
+		return TopicIDs(s), nil
+	}
+	return "", fmt.Errorf("unknown names of topics %q: want auto, position or number", s)
+}
+
 // ReadTopics reads a file of topics in any of the formats of the package comment. Topics without
 // text are left out; two topics of one name are an error, as is a name with blanks, which no run
-// can hold. Notes are told, in a line each, what was guessed and left out.
-func ReadTopics(path string, notes ...func(string)) ([]Topic, error) {
-	b, err := textfile.ReadFile(path)
+// can hold.
+func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
+	open := textfile.Open
+	if o.Encoding.Converts() {
+		open = textfile.OpenBytes
+	}
+	f, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading topics: %w", err)
 	}
-	p := topicParser{seen: make(map[string]int, bytes.Count(b, []byte("\n"))/4)}
-	return p.all(path, notes, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
+	defer f.Close()
+	r, err := o.Encoding.Reader(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading topics: %w", err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading topics: %s: %w", path, err)
+	}
+	p := topicParser{o: o, seen: make(map[string]int, bytes.Count(b, []byte("\n"))/4)}
+	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
 // ParseTopics is ReadTopics for an open file; name is for error messages.
-func ParseTopics(r io.Reader, name string, notes ...func(string)) ([]Topic, error) {
-	p := topicParser{seen: map[string]int{}}
-	return p.all(name, notes, func(line func(int, string) error) error { return eachLine(r, name, line) })
+func ParseTopics(r io.Reader, name string, o TopicOptions) ([]Topic, error) {
+	r, err := o.Encoding.Reader(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p := topicParser{o: o, seen: map[string]int{}}
+	return p.all(name, func(line func(int, string) error) error { return eachLine(r, name, line) })
 }
 
 // all parses the topics of all lines.
-func (p *topicParser) all(name string, notes []func(string), lines func(func(n int, line string) error) error) ([]Topic, error) {
+func (p *topicParser) all(name string, lines func(func(n int, line string) error) error) ([]Topic, error) {
 	if err := lines(p.line); err != nil {
 		return nil, err
 	}
@@ -50,27 +102,46 @@ func (p *topicParser) all(name string, notes []func(string), lines func(func(n i
 	if err := p.end(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if p.renumbered > 0 && p.o.IDs == GuessIDs {
+		return nil, fmt.Errorf("%s: the numbers behind .I are not 1, 2, 3, ... (%s is at position %d): say whether the "+
+			"judgments name topics by position, as Cranfield's do (--topic-ids position), or by these numbers "+
+			"(--topic-ids number)", name, p.odd, p.oddAt)
+	}
+	if len(p.topics) == 0 && p.untitled > 0 {
+		return nil, fmt.Errorf("%s: no topic has a <title> (or <query>), and other fields are not taken for queries", name)
+	}
 	if len(p.topics) == 0 {
 		return nil, fmt.Errorf("%s: no topics: want <top>, .I, JSON, or lines of ID, tab or colon, and text", name)
 	}
 	p.priorities()
+	var notes []func(string)
+	if p.o.Note != nil {
+		notes = append(notes, p.o.Note)
+	}
+	for _, chosen := range []string{p.idChoice, p.textChoice} {
+		if chosen != "" {
+			tell(notes, "%s: %s", name, chosen)
+		}
+	}
 	for _, note := range []struct {
 		n    int
 		what string
 	}{
 		{p.prioritized, "read as ID:priority:text, as in the Million Query track; the priorities are left out"},
 		{p.numbered, "topics without an ID are named by their position"},
-		{p.renumbered, "topics are numbered by position, as the judgments of the SMART collections do, not by what is behind .I"},
+		{p.renumbered, "topics are numbered by position, not by what is behind .I"},
+		{p.untitled, "topics without a <title> (or <query>) are left out: other fields are not taken for queries"},
 		{p.empty, "topics without text are left out"},
 	} {
 		if note.n > 0 {
-			tell(notes, "%s: %s (%d of %d)", name, note.what, note.n, len(p.topics)+p.empty)
+			tell(notes, "%s: %s (%d of %d)", name, note.what, note.n, len(p.topics)+p.empty+p.untitled)
 		}
 	}
 	return p.topics, nil
 }
 
 type topicParser struct {
+	o      TopicOptions
 	topics []Topic
 	seen   map[string]int // ID -> line
 	format func(n int, line string) error
@@ -80,6 +151,10 @@ type topicParser struct {
 	startLine int    // where it began
 	id        string // of the topic
 	position  int    // SMART: topics so far
+	tagged    bool   // these are TREC topics
+	titled    bool   // TREC: the topic has a field for its text
+	odd       string // SMART: the first number that is not its position
+	oddAt     int
 	field     string // the field the line belongs to
 	text      strings.Builder
 
@@ -90,12 +165,17 @@ type topicParser struct {
 	longJSON strings.Builder
 
 	// How often something was guessed or left out.
-	prioritized, numbered, renumbered, empty int
+	prioritized, numbered, renumbered, untitled, empty int
+
+	idChoice, textChoice string // which of several fields was taken
 }
 
 func (p *topicParser) line(n int, line string) error {
+	if p.o.Encoding == text.UTF8 && !utf8.ValidString(line) {
+		return fmt.Errorf("%.60q is not UTF-8: is it Latin-1? Say what it is (--encoding latin1)", line)
+	}
 	if p.format == nil {
-		first := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+		first := strings.TrimSpace(line)
 		switch {
 		case first == "":
 			return nil
@@ -103,6 +183,7 @@ func (p *topicParser) line(n int, line string) error {
 			p.format = p.trec
 		case isTopicHeader(first):
 			p.columns, p.comma = tableColumns(first)
+			p.choose(p.columns)
 			p.format = p.table
 			return nil
 		case strings.HasPrefix(first, ".I"):
@@ -112,7 +193,6 @@ func (p *topicParser) line(n int, line string) error {
 		default:
 			p.format = p.separated
 		}
-		line = strings.TrimPrefix(line, "\ufeff")
 	}
 	return p.format(n, line)
 }
@@ -160,11 +240,15 @@ func (p *topicParser) end() error {
 		return nil
 	}
 	p.open = false
+	if p.tagged && !p.titled {
+		p.untitled++
+		return nil
+	}
 	return p.add(p.startLine, p.id, p.text.String())
 }
 
 func (p *topicParser) begin(n int) {
-	p.open, p.startLine, p.id, p.field = true, n, "", ""
+	p.open, p.startLine, p.id, p.field, p.titled = true, n, "", "", false
 	p.text.Reset()
 }
 
@@ -195,7 +279,7 @@ func (p *topicParser) trec(n int, line string) error {
 				return fmt.Errorf("<%s> inside the topic of line %d", tag, p.startLine)
 			}
 			p.begin(n)
-			p.id = number
+			p.id, p.tagged = number, true
 		case tag == "/top" || tag == "/topic":
 			if err := p.end(); err != nil {
 				return err
@@ -204,6 +288,7 @@ func (p *topicParser) trec(n int, line string) error {
 			p.field = ""
 		default:
 			p.field = tag
+			p.titled = p.titled || tag == "title" || tag == "query"
 		}
 	}
 	p.trecText("\n")
@@ -245,8 +330,7 @@ func isTagName(s string) bool {
 	return s != ""
 }
 
-// smart: .I begins a topic, .T and .W hold its text. The judgments of these
-// collections number topics by position, which in Cranfield is not the number behind .I.
+// smart: .I begins a topic, .T and .W hold its text; see TopicIDs.
 func (p *topicParser) smart(n int, line string) error {
 	if len(line) >= 2 && line[0] == '.' && line[1] >= 'A' && line[1] <= 'Z' && (len(line) == 2 || line[2] == ' ' || line[2] == '\t') {
 		if line[1] == 'I' {
@@ -255,10 +339,7 @@ func (p *topicParser) smart(n int, line string) error {
 			}
 			p.begin(n)
 			p.position++
-			p.id = strconv.Itoa(p.position)
-			if number(strings.TrimSpace(line[2:])) != p.id {
-				p.renumbered++
-			}
+			p.id = p.smartID(strings.TrimSpace(line[2:]))
 		}
 		p.field = line[:2]
 		return nil
@@ -268,6 +349,21 @@ func (p *topicParser) smart(n int, line string) error {
 		p.text.WriteByte('\n')
 	}
 	return nil
+}
+
+// smartID names a topic by what is behind .I, or by its position.
+func (p *topicParser) smartID(said string) string {
+	position := strconv.Itoa(p.position)
+	switch {
+	case number(said) == position || said == "":
+		return position
+	case p.o.IDs == ByNumber || p.o.IDs == GuessIDs && !isNumber(said):
+		return number(said)
+	}
+	if p.renumbered++; p.odd == "" {
+		p.odd, p.oddAt = said, p.position
+	}
+	return position
 }
 
 // json: one object a line; or objects over several lines, or a list of them, which are
@@ -355,7 +451,28 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 		id = strconv.Itoa(len(p.topics) + p.empty + 1)
 		p.numbered++
 	}
+	p.choose(slices.Collect(maps.Keys(fields)))
 	return p.add(n, id, text)
+}
+
+// choose notes, once, which of several fields or columns IDs and texts are taken from.
+func (p *topicParser) choose(names []string) {
+	pick := func(choice *string, what string, wanted []string) {
+		if *choice != "" {
+			return
+		}
+		var there []string
+		for _, w := range wanted {
+			if slices.Contains(names, w) {
+				there = append(there, w)
+			}
+		}
+		if len(there) > 1 {
+			*choice = fmt.Sprintf("%s are taken from %s, not from %s", what, there[0], strings.Join(there[1:], ", "))
+		}
+	}
+	pick(&p.idChoice, "the topics' IDs", topicIDs)
+	pick(&p.textChoice, "queries", topicTexts)
 }
 
 // tableColumns splits a header at its tabs, or else its commas.
@@ -366,7 +483,8 @@ func tableColumns(header string) (names []string, comma bool) {
 		separator = ","
 	}
 	for name := range strings.SplitSeq(header, separator) {
-		names = append(names, strings.ToLower(strings.Trim(strings.TrimSpace(name), `"`)))
+		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"`))
+		names = append(names, strings.ReplaceAll(name, " ", "_"))
 	}
 	return names, comma
 }
@@ -415,6 +533,12 @@ func (p *topicParser) separated(n int, line string) error {
 			return fmt.Errorf("%.60q: want ID, tab or colon, and text", line)
 		}
 		p.colons++
+	} else if more := strings.Count(strings.TrimRight(text, "\t"), "\t"); more > 0 {
+		return fmt.Errorf("%.60q: %d columns: want ID and text, or a header that names the columns, "+
+			"such as id and query", line, more+2)
+	} else if len(p.seen)+p.empty == 0 && slices.Contains(topicIDs, strings.ToLower(strings.TrimSpace(id))) {
+		return fmt.Errorf("%.60q looks like a header, but no column has one of the names %s", line,
+			strings.Join(topicTexts, ", "))
 	}
 	id = strings.TrimSpace(id)
 	if id == "" {

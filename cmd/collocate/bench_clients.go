@@ -79,7 +79,7 @@ func (a *app) benchClients(ctx context.Context, args []string, f *benchClientsFl
 	dir := ""
 	if len(args) == 1 {
 		dir = args[0]
-		topics, err := trec.ReadTopics(f.topics, a.note)
+		topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{IDs: trec.ByPosition, Note: a.note})
 		if err != nil {
 			return err
 		}

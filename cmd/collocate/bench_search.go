@@ -132,7 +132,7 @@ func (a *app) benchSearch(cmd *cobra.Command, dir string, f *benchSearchFlags) e
 			return usagef("--%s is not for --engine gpu, which answers all queries at once", name)
 		}
 	}
-	topics, err := trec.ReadTopics(f.topics, a.note)
+	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{IDs: trec.ByPosition, Note: a.note})
 	if err != nil {
 		return err
 	}

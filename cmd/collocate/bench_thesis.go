@@ -42,7 +42,7 @@ fastest and the slowest query do not count. --out writes Markdown, CSV files and
 					return usagef("--share is of the collection that is made; it does not belong to an index")
 				}
 				o.Index = args[0]
-				list, err := trec.ReadTopics(topics)
+				list, err := trec.ReadTopics(topics, trec.TopicOptions{IDs: trec.ByPosition})
 				if err != nil {
 					return err
 				}

@@ -35,7 +35,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; with +stop without stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
-		"encoding": {"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}})
+		"encoding": encodingNames})
 	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
 }
 
@@ -65,11 +65,17 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	}}
 }
 
+// encodingNames are those that a shell completes.
+var encodingNames = []string{"utf-8", "latin1", "windows-1252", "utf-16", "bytes"}
+
+// ofBytes reports whether an analyzer treats text in any encoding alike.
+func ofBytes(analyzer string) bool { return analyzer == "whitespace" || analyzer == "ascii" }
+
 // encodingOf is what --encoding names, which analyzer has checked. Analyzers of bytes treat text in
 // any encoding alike; those of Unicode would take Latin-1's letters for separators.
 func (c *corpusFlags) encodingOf() text.Encoding {
 	if c.encoding == "" {
-		if c.analyzerName == "whitespace" || c.analyzerName == "ascii" {
+		if ofBytes(c.analyzerName) {
 			return text.Bytes
 		}
 		return text.UTF8

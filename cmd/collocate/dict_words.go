@@ -30,6 +30,7 @@ func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Word
 		var in *bufio.Reader
 		if p == "-" {
 			in = bufio.NewReaderSize(a.stdin, textfile.HeadSize)
+			textfile.SkipMark(in)
 		} else {
 			f, err := textfile.Open(p)
 			if err != nil {

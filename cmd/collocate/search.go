@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type searchFlags struct {
 	snippets               bool
 	snippetSize            int
 	topics, run, tag       string
+	encoding, topicIDs     string
 	highlight, unhighlight string
 	parallel               parallelFlags
 	warned                 bool // of operators in queries
@@ -74,11 +76,15 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
+	fl.StringVar(&f.encoding, "encoding", "", "what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
+		"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
+	fl.StringVar(&f.topicIDs, "topic-ids", "auto", "names of SMART topics: position, number (what is behind .I), or auto where these agree")
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	f.parallel.register(cmd)
 	a.registerMoreDevices(cmd)
-	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"}})
+	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"},
+		"encoding": encodingNames, "topic-ids": {"auto", "position", "number"}})
 	return cmd
 }
 
@@ -118,6 +124,11 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
 		return usagef("--algorithm %v is for --engine gpu", r.Algorithm)
+	}
+	for _, name := range []string{"encoding", "topic-ids"} {
+		if f.topics == "" && f.set(name) {
+			return usagef("--%s is about the file of --topics: give that, too", name)
+		}
 	}
 	if f.topics == "" && f.set("run") {
 		return usagef("--run is where the answers to --topics go: give --topics, too")
@@ -187,6 +198,9 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 }
 
 func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
+	if !utf8.ValidString(words) && !ofBytes(s.Index().Analyzer()) {
+		return fmt.Errorf("the query %q is not UTF-8, so that its words would not be found: convert it first", words)
+	}
 	r.Text = words
 	f.notePlain(a, words)
 	start := time.Now()

@@ -21,6 +21,9 @@ type queryLines interface {
 // pipedLines are those of a pipe or file.
 type pipedLines struct{ *bufio.Scanner }
 
+// byteOrderMark stands before the first line of some files, and is no part of its words.
+const byteOrderMark = "\ufeff"
+
 func newPipedLines(r io.Reader) pipedLines {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
@@ -29,7 +32,7 @@ func newPipedLines(r io.Reader) pipedLines {
 
 func (p pipedLines) next() (string, error) {
 	for p.Scan() {
-		if query := strings.TrimSpace(p.Text()); query != "" {
+		if query := strings.TrimSpace(strings.TrimPrefix(p.Text(), byteOrderMark)); query != "" {
 			return query, nil
 		}
 	}

@@ -18,7 +18,15 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if f.tag == "" || strings.ContainsAny(f.tag, " \t\r\n") {
 		return usagef("--tag %q: want a name without blanks", f.tag)
 	}
-	topics, err := trec.ReadTopics(f.topics, a.note)
+	ids, err := trec.ParseTopicIDs(f.topicIDs)
+	if err != nil {
+		return usageError{err}
+	}
+	about := corpusFlags{encoding: f.encoding, analyzerName: s.Index().Analyzer()}
+	if _, err := about.analyzer(); err != nil {
+		return err
+	}
+	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{Encoding: about.encodingOf(), IDs: ids, Note: a.note})
 	if err != nil {
 		return err
 	}

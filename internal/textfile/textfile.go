@@ -90,14 +90,19 @@ type File struct {
 	free func()
 }
 
-// Open opens a file, plain or compressed, and refuses one that is no text. Errors
-// name the file.
-func Open(path string) (*File, error) {
+// Open opens a file, plain or compressed, and refuses one that is no text. A byte order
+// mark of UTF-8 at its begin is passed over. Errors name the file.
+func Open(path string) (*File, error) { return openPath(path, true) }
+
+// OpenBytes is Open for text in another encoding, which is given as it is.
+func OpenBytes(path string) (*File, error) { return openPath(path, false) }
+
+func openPath(path string, utf8 bool) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(f)
+	t, err := open(f, utf8)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -105,7 +110,7 @@ func Open(path string) (*File, error) {
 	return t, nil
 }
 
-func open(f *os.File) (*File, error) {
+func open(f *os.File, utf8 bool) (*File, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, errors.New("is a folder, not a file")
 	}
@@ -114,6 +119,9 @@ func open(f *os.File) (*File, error) {
 		return nil, err
 	}
 	t := &File{r, f, free}
+	if !utf8 {
+		return t, nil
+	}
 	head, err := r.Peek(HeadSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		free()
@@ -123,7 +131,18 @@ func open(f *os.File) (*File, error) {
 		free()
 		return nil, errors.New(what)
 	}
+	SkipMark(r)
 	return t, nil
+}
+
+// mark is what some editors and spreadsheets put before text in UTF-8.
+const mark = "\ufeff"
+
+// SkipMark passes over a byte order mark of UTF-8: it would become a part of the first word.
+func SkipMark(r *bufio.Reader) {
+	if head, _ := r.Peek(len(mark)); string(head) == mark { // whoever reads on meets the error again
+		r.Discard(len(mark))
+	}
 }
 
 // Close closes the file.

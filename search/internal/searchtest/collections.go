@@ -72,7 +72,7 @@ func ElifeIndex(t testing.TB) string {
 
 // GameQueries are the queries of the search benchmark game without their operators.
 func GameQueries(t testing.TB) []string {
-	topics, err := trec.ReadTopics(Shared(t, "queries", "search-benchmark-game.jsonl"))
+	topics, err := trec.ReadTopics(Shared(t, "queries", "search-benchmark-game.jsonl"), trec.TopicOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func GameQueries(t testing.TB) []string {
 }
 
 func TerabyteQueries(t testing.TB, n int) []string {
-	topics, err := trec.ReadTopics(Shared(t, "queries", "topics.terabyte05.efficiency.txt"))
+	topics, err := trec.ReadTopics(Shared(t, "queries", "topics.terabyte05.efficiency.txt"), trec.TopicOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
