@@ -3,6 +3,9 @@ package text
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // csvColumns says which columns of a table are wanted.
@@ -12,6 +15,7 @@ type csvColumns struct {
 	texts     []int
 	id        int // -1: none
 	note      string
+	headless  bool // the first record is a document
 }
 
 // csvHeader reads the first record, which names the columns. It is separated by commas, or by
@@ -30,13 +34,95 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 }
 
 // tsvHeader looks for a header in a file of tab-separated columns, which are an ID and text where
-// there is none. Fields that are named must stand in one.
+// there is none. Fields that are named must stand in one, or are numbers of columns.
 func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 	c, err = tableHeader(head, o, '\t')
 	if len(o.Fields) > 0 || o.IDField != "" {
 		return c, err == nil && c.count > 0, err
 	}
-	return c, err == nil && c.count > 1 && c.id >= 0, nil
+	first, _ := nextLine(head[emptyLines(head):])
+	cells := strings.Split(string(first), "\t")
+	w := o.wantedFields()
+	switch {
+	case !slices.ContainsFunc(cells, isNumber) && (w.find(w.texts, cells) >= 0 || w.find(w.ids, cells) >= 0):
+		return c, err == nil, err // it names columns
+	case tableWidth(head) > 2:
+		return c, false, fmt.Errorf("%d columns and no header with a text column %s: the first line is %s; "+
+			"name the columns by the header or, if there is none, by number (--fields 3 --id-field 1)",
+			len(cells), w.textNames(), shortList(cells))
+	case wordyIDs(head):
+		return c, false, fmt.Errorf("the first column would be the ID, but has several words in most lines: "+
+			"the first line is %s; name the columns by the header or, if there is none, by number "+
+			"(--fields 1, --id-field 2)", shortList(cells))
+	}
+	return c, false, nil
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// tableWidth is how many columns each of the first lines has, or 0 if these are not all alike.
+func tableWidth(head []byte) (width int) {
+	for n := 0; n < 100 && len(head) > 0; n++ {
+		line, size := nextLine(head)
+		if size == len(head) && n > 0 && len(head) > 0 && head[len(head)-1] != '\n' {
+			break // perhaps cut off
+		}
+		if tabs := bytes.Count(line, []byte("\t")); len(line) > 0 && width != tabs+1 {
+			if width > 0 {
+				return 0
+			}
+			width = tabs + 1
+		}
+		head = head[size:]
+	}
+	return width
+}
+
+// wordyIDs reports whether most lines begin with a column that holds blanks.
+func wordyIDs(head []byte) bool {
+	lines, wordy := 0, 0
+	for lines < 100 && len(head) > 0 {
+		line, size := nextLine(head)
+		if id, _, ok := bytes.Cut(line, []byte("\t")); ok {
+			lines++
+			if bytes.IndexByte(bytes.TrimSpace(id), ' ') >= 0 {
+				wordy++
+			}
+		}
+		head = head[size:]
+	}
+	return 2*wordy > lines
+}
+
+// namesAll reports whether the first record has all columns that are named.
+func namesAll(names []string, o *Options) bool {
+	for _, name := range o.Fields {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return o.IDField == "" || slices.Contains(names, o.IDField)
+}
+
+// byNumber reads columns that are named by their numbers, from 1 on, in a table of which the first
+// record names none of them.
+func (c *csvColumns) byNumber(names []string, o *Options) bool {
+	given := slices.Clone(o.Fields)
+	if o.IDField != "" {
+		given = append(given, o.IDField)
+	}
+	for i, name := range given {
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 1 || n > len(names) {
+			return false
+		}
+		if i < len(o.Fields) {
+			c.texts = append(c.texts, n-1)
+		} else {
+			c.id = n - 1
+		}
+	}
+	return len(o.Fields) > 0
 }
 
 func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
@@ -55,6 +141,15 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 	}
 	c.count = len(names)
 	w := o.wantedFields()
+	if !namesAll(names, o) && c.byNumber(names, o) {
+		usual := (&Options{}).wantedFields()
+		c.headless = usual.find(append(slices.Clone(usual.texts), usual.ids...), names) < 0
+		if c.headless {
+			c.note = "columns are named by number: the first line is a document"
+		}
+		return c, nil
+	}
+	c.texts, c.id = nil, -1
 	for n, name := range w.texts {
 		i := w.find([]string{name}, names)
 		switch {
@@ -68,7 +163,8 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 		}
 	}
 	if len(c.texts) == 0 {
-		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (--fields)",
+		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (--fields), "+
+			"or, if that is no header, give their numbers (--fields 2)",
 			w.textNames(), shortList(names))
 	}
 	if c.id = w.find(w.ids, names); c.id < 0 && o.IDField != "" {
@@ -184,9 +280,13 @@ func (p *parser) splitCSV(s *source, data []byte, first bool) error {
 			return err
 		}
 		if len(r.fields) != s.columns.count {
-			return wrong(at, "%d fields: the header has %d", len(r.fields), s.columns.count)
+			first := "header"
+			if s.columns.headless {
+				first = "first line"
+			}
+			return wrong(at, "%d fields: the %s has %d", len(r.fields), first, s.columns.count)
 		}
-		if !first {
+		if !first || s.columns.headless {
 			p.addCSV(s, data, &r)
 		}
 		first = false

@@ -51,14 +51,27 @@ func (s *source) detect(head []byte, whole bool) error {
 			return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:emptyLines(head)], newline), err)
 		}
 	case SMART:
+		if s.options.IDField != "" {
+			return fmt.Errorf("%s: --id-field: the IDs of SMART files are behind .I", s.path)
+		}
+		s.note = smartNote(head, s.options)
 		for _, f := range s.options.Fields {
 			if len(f) != 1 || f[0] < 'A' || f[0] > 'Z' {
 				return fmt.Errorf("%s: field %q: the sections of SMART files are named by one letter A-Z", s.path, f)
 			}
 		}
 	case Lines, File, Blank, TREC:
+		if len(s.options.Fields) > 0 || s.options.IDField != "" {
+			return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out --fields and --id-field, "+
+				"or name another --format", s.path, s.format)
+		}
 	default:
 		return fmt.Errorf("%s: no format %v", s.path, s.format)
+	}
+	if (s.format == Lines || s.format == File || s.format == Blank || s.format == TSV) && bytes.IndexByte(head, '\n') < 0 &&
+		bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0 {
+		s.note = strings.TrimPrefix(s.note+"; its lines end with CR alone, which ends no line and parts no words of "+
+			"--analyzer whitespace: convert them to LF (tr '\\r' '\\n')", "; ")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/collocate/collocate/internal/textfile"
 )
@@ -52,6 +53,10 @@ type task struct {
 type position struct {
 	seq         int   // batches
 	docs, lines int64 // in the file at hand
+
+	src         *source // that file
+	file, files tally   // of its records, and of those of all files before
+	records     int64   // of JSON in all files before
 }
 
 // feeder reads a corpus in order and cuts it into tasks.
@@ -64,11 +69,14 @@ type feeder struct {
 	spare  []byte
 	task   *task
 	told   map[string]bool // notes
+	mu     sync.Mutex      // of told
 	large  chan struct{}   // holds one item while a large piece is in work
 }
 
 // tellNote passes on what is to be said of a file, but not the same of another one.
 func (f *feeder) tellNote(path, note string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.corpus.Options.Note == nil || note == "" || f.told[note] {
 		return
 	}
@@ -159,6 +167,7 @@ func (f *feeder) feed(in input) error {
 	if err != nil {
 		return badFile{err}
 	}
+	s.say = f.tellNote
 	defer s.release()
 	buf, err := s.read(f.take(), detectSize)
 	if err != nil && err != io.EOF {

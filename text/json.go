@@ -16,6 +16,8 @@ import (
 // or one after the other. A piece begins at the file's begin or after an object.
 func (p *parser) splitJSON(s *source, data []byte, first, last bool) error {
 	sc := newJSONScanner(s.options)
+	sc.head = s.names
+	defer func() { p.tally.see(sc) }()
 	sc.b = data
 	sc.blanks()
 	open := s.list && !first
@@ -40,6 +42,9 @@ func (p *parser) splitJSON(s *source, data []byte, first, last bool) error {
 		at := sc.at
 		if err := sc.record(data, at); err != nil {
 			return wrong(min(sc.at, len(data)), "%v", err)
+		}
+		if err := s.mixed(sc); err != nil {
+			return wrong(at+blanksAt(data[at:]), "%v", err)
 		}
 		if !p.addJSON(sc) {
 			return wrong(at+blanksAt(data[at:]), "%s", noText(s.options, data[at:sc.at]))
@@ -109,7 +114,6 @@ func jsonShape(text []byte) (f Format, list, ok bool) {
 // jsonHead looks at the first objects of a file. It returns what to say of their fields, and an
 // error if none of them has text although there are fields that may hold it.
 func (s *source) jsonHead(head []byte) (note string, err error) {
-	const most = 16
 	sc := newJSONScanner(s.options)
 	var names []string
 	sc.seen = func(name string) {
@@ -119,20 +123,25 @@ func (s *source) jsonHead(head []byte) (note string, err error) {
 	}
 	sc.b = head
 	objects, texts := 0, 0
-	for objects < most {
+	for objects < headRecords {
 		if sc.blanks(); s.list {
 			_ = sc.take('[') || sc.take(',')
 		}
 		if sc.record(head, sc.at) != nil {
 			break // the head's end, or a mistake, which the reader will find
 		}
-		objects++
+		if objects++; objects == 1 {
+			s.whole = sc.fields[0].found
+		}
 		for _, f := range sc.text() {
 			if f.last > f.first {
 				texts++
 				break
 			}
 		}
+	}
+	if objects > 0 {
+		s.names = names
 	}
 	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return sc.wants.find(sc.names, []string{name}) >= 0

@@ -3,6 +3,8 @@ package text
 // splitJSONL makes a document of each line that is not blank.
 func (p *parser) splitJSONL(s *source, data []byte) error {
 	sc := newJSONScanner(s.options)
+	sc.head = s.names
+	defer func() { p.tally.see(sc) }()
 	for at := 0; at < len(data); {
 		line, size := nextLine(data[at:])
 		if !isBlank(line) {
@@ -12,6 +14,9 @@ func (p *parser) splitJSONL(s *source, data []byte) error {
 			}
 			if err != nil {
 				return wrong(at, "column %d: %v", sc.at+1, err)
+			}
+			if err := s.mixed(sc); err != nil {
+				return wrong(at, "%v", err)
 			}
 			if !p.addJSON(sc) {
 				return wrong(at, "%s", noText(s.options, line))

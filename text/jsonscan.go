@@ -34,6 +34,9 @@ type jsonScanner struct {
 	parts  []jsonValue // values of wanted fields that are not empty
 	key    []byte      // an unescaped name
 	seen   func(name string)
+	head   []string // fields of the file's first records
+	later  []string // those that are not among them
+	full   []bool   // wanted fields that have had a value
 
 	// What the n-th field of the object before was. Objects of a file are mostly alike.
 	before []knownName
@@ -48,6 +51,7 @@ func newJSONScanner(o *Options) *jsonScanner {
 	s := &jsonScanner{wants: o.wantedFields()}
 	s.names = append(append([]string{}, s.wants.texts...), s.wants.ids...)
 	s.fields = make([]jsonField, len(s.names))
+	s.full = make([]bool, len(s.names))
 	return s
 }
 
@@ -133,6 +137,9 @@ func (s *jsonScanner) wanted(v jsonValue, n int) int {
 			break
 		}
 	}
+	if s.head != nil {
+		s.later = addName(s.later, s.head, known.name)
+	}
 	if n < len(s.before) {
 		s.before[n] = known
 	} else if n == len(s.before) && n < 64 {
@@ -174,6 +181,7 @@ func (s *jsonScanner) field(i int) error {
 	for j := i; j < len(s.names); j++ {
 		if s.names[j] == s.names[i] {
 			s.fields[j] = f
+			s.full[j] = s.full[j] || f.found && (j < len(s.wants.texts) || f.last > f.first)
 		}
 	}
 	return nil

@@ -21,6 +21,9 @@ type source struct {
 	columns csvColumns // of CSV, and of TSV with a header
 	list    bool       // JSON is one list of objects
 	note    string     // what was guessed or left out
+	names   []string   // fields of the first records of JSON
+	whole   bool       // their text is in contents, of which other fields are parts
+	say     func(path, note string)
 
 	file   *os.File // as a whole
 	stream *bufio.Reader

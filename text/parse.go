@@ -24,6 +24,7 @@ type parser struct {
 	pieces []piece // of the task
 	limit  int     // bytes that a document may have
 	long   int     // the first document that has more, or -1
+	tally  tally   // of the piece at hand
 }
 
 // mark says where in ids a document's ID is, or that it is yet to be numbered.
@@ -40,6 +41,7 @@ type end struct {
 	lines int64
 	err   error
 	at    int64 // lines of the piece before err
+	tally tally // of JSON
 }
 
 // syntaxError is a mistake in a piece at a byte of it.
@@ -143,7 +145,7 @@ func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 		found := false
 		for _, pc := range pieces {
 			data, o := pc.data, pc.src.options
-			if pc.src.format != Lines || int64(len(data)) > o.documentLimit() ||
+			if pos.src != nil && pos.src.isJSON() || pc.src.format != Lines || int64(len(data)) > o.documentLimit() ||
 				o.Encoding == UTF8 && checkUTF8(data) != nil {
 				return pos, false
 			}
@@ -187,6 +189,7 @@ func (p *parser) parse(pieces []piece) {
 			data = bytes.TrimPrefix(data, bom)
 		}
 		e := end{src: pc.src, first: pc.first}
+		p.tally = tally{}
 		if e.err = p.split(pc.src, data, pc.first, pc.last); e.err == nil && pc.src.options.Encoding == UTF8 {
 			e.err = checkUTF8(data)
 		}
@@ -195,7 +198,7 @@ func (p *parser) parse(pieces []piece) {
 				e.at = int64(bytes.Count(data[:s.at], newline))
 			}
 		}
-		e.docs = len(p.docs)
+		e.docs, e.tally = len(p.docs), p.tally
 		if pc.src.format != Lines && pc.src.format != File {
 			e.lines = int64(bytes.Count(data, newline))
 		}
@@ -269,8 +272,12 @@ func (p *parser) number(pos position) (position, error) {
 	done := 0
 	for _, e := range p.ends {
 		if e.first {
-			pos.docs, pos.lines = 0, 0
+			if err := pos.endFile(); err != nil {
+				return pos, err
+			}
+			pos.docs, pos.lines, pos.src = 0, 0, e.src
 		}
+		pos.file.add(e.tally)
 		if e.err != nil {
 			before := pos.lines
 			if e.src.format == Lines {
@@ -284,6 +291,7 @@ func (p *parser) number(pos position) (position, error) {
 				return pos, fmt.Errorf("%s: document %d: %w", e.src.path, pos.docs, e.src.options.errLong())
 			}
 			if m := &p.marks[i]; m.number {
+				pos.file.unnamed++
 				m.start = len(p.ids)
 				p.ids = append(append(p.ids, e.src.name...), ':')
 				p.ids = strconv.AppendInt(p.ids, pos.docs, 10)

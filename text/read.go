@@ -82,7 +82,11 @@ func (c *Corpus) all(ctx context.Context) iter.Seq2[Document, error] {
 			}
 			return nil
 		}
-		if err := f.run(inputs); err != nil && asked {
+		err = f.run(inputs)
+		if err == nil {
+			err = pos.endCorpus()
+		}
+		if err != nil && asked {
 			yield(Document{}, err)
 		}
 	}
@@ -159,7 +163,11 @@ func (c *Corpus) batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	if err := parent.Err(); err != nil {
 		return err
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	end := <-link
+	return end.endCorpus()
 }
 
 // batch turns a task into a batch, or several if it has very many documents, and calls fn. An

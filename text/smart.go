@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,26 @@ func smartField(line []byte) byte {
 		return 0
 	}
 	return line[1]
+}
+
+// smartNote says which sections of a file's begin are left out.
+func smartNote(head []byte, o *Options) string {
+	if len(o.Fields) > 0 {
+		return ""
+	}
+	var left []string
+	for len(head) > 0 {
+		line, size := nextLine(head)
+		if f := smartField(line); f != 0 && strings.IndexByte("ITW", f) < 0 && !slices.Contains(left, "."+string(rune(f))) {
+			left = append(left, "."+string(rune(f)))
+		}
+		head = head[size:]
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	slices.Sort(left)
+	return "text is .T, .W; left out: " + strings.Join(left, ", ") + " (--fields chooses)"
 }
 
 // splitSMART reads the old test collections:

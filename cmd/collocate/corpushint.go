@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,10 +22,11 @@ func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 		head := headOf(path)
 		kind, advice := looksLike(path, head)
 		switch {
-		case kind == "HTML":
+		case kind == "HTML" || kind == "XML":
 			if c.format == text.JSONL || c.format == text.CSV || c.format == text.TREC {
 				continue
 			}
+		case kind == "wrapped" && c.format == text.Auto && slices.Contains(paths, path) && !hasParagraphs(head):
 		case c.format != text.Lines:
 			continue
 		case kind != "empty lines" && cmd.Flags().Changed("format"):
@@ -74,6 +76,14 @@ func headOf(path string) []byte {
 
 var htmlBegin = regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)\b`)
 
+var xmlBegin = regexp.MustCompile(`^(\xef\xbb\xbf)?\s*<(\?xml|TEI)\b`)
+
+// hasParagraphs reports whether so many lines are empty that package text takes them for borders.
+func hasParagraphs(head []byte) bool {
+	empty := bytes.Count(head, []byte("\n\n")) + bytes.Count(head, []byte("\n\r\n"))
+	return 50*empty >= bytes.Count(head, []byte("\n"))
+}
+
 // looksLike names what a file seems to be, and what to say of it when it is read as lines.
 func looksLike(path string, head []byte) (kind, advice string) {
 	name := strings.ToLower(path)
@@ -86,6 +96,8 @@ func looksLike(path string, head []byte) (kind, advice string) {
 		return "", ""
 	case htmlBegin.Match(head):
 		return "HTML", "is HTML and read as plain text: its tags count as words; convert it to text first"
+	case xmlBegin.Match(head):
+		return "XML", "is XML and read as plain text: its tags count as words; convert it to text first"
 	case begin[0] == '{':
 		return "JSON", "looks like JSON lines; if it is, use --format jsonl"
 	case begin[0] == '[' && strings.HasSuffix(name, ".json"):

@@ -32,6 +32,7 @@ line is an object of the document's id and its words.`,
 			if err != nil {
 				return err
 			}
+			flags.hint(cmd, a, args)
 			a.log.Info("printing words", "analyzer", an.Name(), "threads", a.textThreads())
 			out := inOrder{w: a.stdout}
 			out.turn.L = &out.mu

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +23,7 @@ type weighFlags struct {
 	corpusFlags
 	out, index, outFormat, method, variant, dict, unknown string
 	k1, b                                                 float64
-	profile                                               bool
+	profile, repeat                                       bool
 }
 
 func newWeighCmd(a *app) *cobra.Command {
@@ -68,6 +71,7 @@ other words do not change.`,
 	f.StringVar(&w.dict, "dict", "", "dictionary that says which words are known")
 	f.BoolVar(&w.profile, "profile", false, "with --engine gpu: print the time of each step")
 	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
+	f.BoolVar(&w.repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
 	choices(cmd, map[string][]string{
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
 	})
@@ -182,6 +186,11 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		return err
 	}
 	defer weights.Close()
+	if !w.repeat && format != weigh.None {
+		if err := uniqueIDs(weights); err != nil {
+			return err
+		}
+	}
 	a.log.Info("weighed", "method", weights.Method(), "engine", weights.Engine())
 	var counts weigh.Counts
 	if w.out == "-" {
@@ -206,6 +215,34 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	a.summary("%s, %s, %s, mean length %.1f, %.3g s, %.3g MB/s (%s)",
 		counted(s.Documents, "document"), counted(s.Terms, "term"), counted(s.Pairs, "pair"), s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
 	return printSteps(a, s.Steps)
+}
+
+// uniqueIDs refuses what an index refuses: two documents of one ID. Of several the first is named.
+func uniqueIDs(weights *weigh.Weights) error {
+	type hashed struct {
+		hash uint64
+		doc  int
+	}
+	seed := maphash.MakeSeed()
+	ids := make([]hashed, weights.Docs())
+	for i := range ids {
+		ids[i] = hashed{maphash.String(seed, weights.ID(i)), i}
+	}
+	slices.SortFunc(ids, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), a.doc-b.doc) })
+	var found *index.DuplicateIDError
+	for i := 1; i < len(ids); i++ {
+		first, second := ids[i-1], ids[i]
+		if first.hash != second.hash || found != nil && second.doc >= found.Second {
+			continue
+		}
+		if id := weights.ID(first.doc); id == weights.ID(second.doc) {
+			found = &index.DuplicateIDError{ID: id, First: first.doc, Second: second.doc}
+		}
+	}
+	if found != nil {
+		return found
+	}
+	return nil
 }
 
 // printSteps writes where the time on the device went.
@@ -233,9 +270,10 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	w.hint(cmd, a, args)
 	err = index.Build(cmd.Context(), w.index, w.corpus(a, args, w.index), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
-		Engine: a.engine, GPU: a.gpu,
+		Engine: a.engine, GPU: a.gpu, AllowDuplicateIDs: w.repeat,
 	})
 	if err != nil {
 		return err

@@ -34,7 +34,14 @@ func WhyNotText(head []byte) string {
 	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus"
 	}
-	if nul := bytes.Count(head, []byte{0}); len(head) >= minBinary && nul > 1 && nul*1000 > len(head) {
+	nul := bytes.Count(head, []byte{0})
+	if many := nul > 1 && nul*4 >= len(head); many && (nulsFrom(head, 0) == 0 || nulsFrom(head, 1) == 0) {
+		return "UTF-16 text without its mark, or binary data: it holds NUL bytes; convert it to UTF-8, " +
+			"or read a corpus with --encoding utf-16le or utf-16be"
+	} else if many {
+		return "binary data, not text: it holds NUL bytes"
+	}
+	if len(head) >= minBinary && nul > 1 && nul*1000 > len(head) {
 		return "binary data, not text: it holds NUL bytes"
 	}
 	return ""
@@ -44,3 +51,13 @@ func WhyNotText(head []byte) string {
 // pictures, sound and databases have many, noise one in 256. A stray one in a text is a
 // byte like any other.
 const minBinary = 512
+
+// nulsFrom counts the NUL bytes at every other place from a first one on.
+func nulsFrom(head []byte, first int) (n int) {
+	for i := first; i < len(head); i += 2 {
+		if head[i] == 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,136 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// headRecords is how many records of JSON are looked at before any is read.
+const headRecords = 16
+
+// tally is what is known of the records of JSON only when all of a file are read. It is added up in
+// the order of the corpus, so that what is said does not depend on the number of threads.
+type tally struct {
+	full    []bool   // wanted fields that have a value somewhere: texts, then IDs
+	later   []string // fields that none of the first records has
+	unnamed int64    // records without an ID
+}
+
+// see takes over what a scanner has met.
+func (t *tally) see(sc *jsonScanner) { t.full, t.later = sc.full, sc.later }
+
+// add adds what was found in records that follow.
+func (t *tally) add(u tally) {
+	if len(u.full) > 0 {
+		full := make([]bool, len(u.full)) // t may be a copy of another one
+		for i := range full {
+			full[i] = u.full[i] || len(t.full) > 0 && t.full[i]
+		}
+		t.full = full
+	}
+	t.later = slices.Clip(t.later)
+	for _, name := range u.later {
+		t.later = addName(t.later, nil, name)
+	}
+	t.unnamed += u.unnamed
+}
+
+// addName adds a name that is in none of two lists to the first. A file in which names are data has
+// no end of them.
+func addName(list, known []string, name string) []string {
+	const most = 100
+	if len(list) == most || slices.Contains(known, name) || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
+func (s *source) isJSON() bool { return s.format == JSON || s.format == JSONL }
+
+// mixed refuses a record that has its text in contents where the first one has not, or the other way
+// round, if that leaves text out or makes the note about the fields untrue.
+func (s *source) mixed(sc *jsonScanner) error {
+	if !sc.wants.usualTexts || s.names == nil || sc.fields[0].found == s.whole {
+		return nil
+	}
+	for i, f := range sc.fields[1:len(sc.wants.texts)] {
+		if f.last == f.first {
+			continue
+		}
+		has, lacks := "contents besides "+sc.names[i+1], "no contents"
+		if s.whole {
+			has, lacks = "no contents but "+sc.names[i+1], "contents"
+		}
+		return fmt.Errorf("this record has %s, and the first one has %s: name all fields that hold text (--fields)", has, lacks)
+	}
+	return nil
+}
+
+// endFile says what is known only at the end of a file.
+func (pos *position) endFile() error {
+	s, t := pos.src, pos.file
+	pos.src, pos.file = nil, tally{}
+	if s == nil || !s.isJSON() || pos.docs == 0 {
+		return nil
+	}
+	named := t.unnamed < pos.docs
+	pos.files.add(t)
+	pos.records += pos.docs
+	// A file of one record says nothing about the others.
+	if pos.docs > 1 {
+		if err := t.check(s.options); err != nil {
+			return fmt.Errorf("%s: %w: its fields are %s", s.path, err, shortList(append(slices.Clip(s.names), t.later...)))
+		}
+	}
+	if t.unnamed > 0 && named {
+		s.say(s.path, fmt.Sprintf("%d of %d records have no ID and are named by file and number, such as %s:%d (--id-field chooses)",
+			t.unnamed, pos.docs, s.name, pos.docs))
+	}
+	w := s.options.wantedFields()
+	var texts, others []string
+	for _, name := range t.later {
+		switch {
+		case w.find(w.texts, []string{name}) >= 0:
+			texts = append(texts, name)
+		case w.find(w.ids, []string{name}) < 0:
+			others = append(others, name)
+		}
+	}
+	var says []string
+	if len(texts) > 0 {
+		says = append(says, "text is also "+shortList(texts))
+	}
+	if len(others) > 0 {
+		says = append(says, "left out is also "+shortList(others))
+	}
+	if len(says) > 0 && w.usualTexts {
+		s.say(s.path, fmt.Sprintf("after the first %d records %s (--fields chooses)", headRecords, strings.Join(says, "; ")))
+	}
+	return nil
+}
+
+// endCorpus ends the last file and says what no file has.
+func (pos *position) endCorpus() error {
+	s := pos.src
+	if err := pos.endFile(); err != nil || pos.records == 0 {
+		return err
+	}
+	if s == nil {
+		return nil
+	}
+	return pos.files.check(s.options)
+}
+
+// check refuses fields that were named and that no record has.
+func (t *tally) check(o *Options) error {
+	for i, name := range o.Fields {
+		if !t.full[i] {
+			return fmt.Errorf("--fields: no record has a field %q", name)
+		}
+	}
+	if o.IDField != "" && !t.full[len(t.full)-1] {
+		return fmt.Errorf("--id-field: no record has an ID in a field %q", o.IDField)
+	}
+	return nil
+}
