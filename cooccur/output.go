@@ -99,7 +99,7 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 	case NPZ:
 		return newNPZEncoder(f, v)
 	case Parquet:
-		return newParquetEncoder(f, v), nil
+		return newParquetEncoder(f, v)
 	case TSV:
 		return &tsvEncoder{w: f, vocab: v}, nil
 	}

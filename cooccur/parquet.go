@@ -1,7 +1,9 @@
 package cooccur
 
 import (
+	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -25,12 +27,18 @@ type parquetEncoder struct {
 	buf   []parquetRow
 }
 
-func newParquetEncoder(w io.Writer, v *Vocabulary) *parquetEncoder {
+func newParquetEncoder(w io.Writer, v *Vocabulary) (*parquetEncoder, error) {
+	for id := range v.Len() {
+		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
+			return nil, fmt.Errorf("word %q is not UTF-8, as text in Parquet is: say what the corpus is in "+
+				"(--encoding latin1), or write another format", shorten(v.Word(id)))
+		}
+	}
 	return &parquetEncoder{vocab: v, w: parquet.NewGenericWriter[parquetRow](w,
 		parquet.MaxRowsPerRowGroup(parquetGroup),
 		parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("collocate", "1", ""),
-	)}
+	)}, nil
 }
 
 func (e *parquetEncoder) Rows(r *Rows) error {

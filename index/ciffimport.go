@@ -25,7 +25,8 @@ type ImportOptions struct {
 	Analyzer string
 	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
 	AllowDuplicateIDs bool
-	// Note is told, in a line, if the file's mean length is not that of its documents; nil: nobody is.
+	// Note is told, in a line each, if the analyzer was guessed, and if the file's mean length is not
+	// that of its documents; nil: nobody is.
 	Note func(line string)
 	// Progress is told how many bytes of how many are done.
 	Progress func(done, total int64)
@@ -93,6 +94,9 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 	if o.Analyzer == "" {
 		if o.Analyzer = ciffAnalyzer(c.description); o.Analyzer == "" {
 			o.Analyzer = "whitespace"
+			if o.Note != nil {
+				o.Note("CIFF does not say how words were made; queries are split at blanks only (--analyzer names another way)")
+			}
 		}
 	}
 	w, err := Create(dir)

@@ -103,6 +103,7 @@ package index
 //	words   uint32: the numbers of the words that these lists belong to
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -507,6 +508,22 @@ func (r *Reader) BadID() (id string, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	b, found, err := r.ids.bad()
 	return string(b), found, err
+}
+
+// RepeatedID returns an ID that several documents have, if there is one.
+func (r *Reader) RepeatedID() (id string, found bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	w, last := idWalker{s: r.ids}, []byte(nil)
+	for i := 0; w.rank < r.ids.docs; i++ {
+		if !w.next() {
+			return "", false, errIDs(r.ids.byRankAt(w.rank))
+		}
+		if i > 0 && bytes.Equal(w.id, last) {
+			return string(w.id), true, nil
+		}
+		last = append(last[:0], w.id...)
+	}
+	return "", false, nil
 }
 
 // HasText tells whether the text of the documents is stored.

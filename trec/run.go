@@ -23,6 +23,9 @@ type Result struct {
 type Run struct {
 	Tag    string // that of the last line
 	Topics map[string][]Result
+	// Of the topics with several answers: in how many do scores rise from line to line, and in how
+	// many are all the same?
+	Rising, Equal int
 }
 
 // ReadRun reads a run file.
@@ -61,6 +64,16 @@ func ParseRun(r io.Reader, name string) (*Run, error) {
 		return nil, fmt.Errorf("%s: no answers", name)
 	}
 	for topic, results := range run.Topics {
+		if n := len(results); n > 1 {
+			byScore := func(a, b Result) int { return cmp.Compare(a.Score, b.Score) }
+			if slices.IsSortedFunc(results, byScore) {
+				if results[0].Score == results[n-1].Score {
+					run.Equal++
+				} else {
+					run.Rising++
+				}
+			}
+		}
 		slices.SortFunc(results, func(a, b Result) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Doc, a.Doc))
 		})

@@ -2,7 +2,9 @@ package weigh
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -33,7 +35,10 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 	var word string
 	counts, err := w.each(ctx, func(t Weighted, begins bool) error {
 		if begins {
-			word = string(t.Word)
+			if word = string(t.Word); !utf8.ValidString(word) { // readers would refuse the file
+				return fmt.Errorf("word %.60q is not UTF-8, as text in Parquet is: say what the corpus is in "+
+					"(--encoding latin1), or write another format", word)
+			}
 		}
 		for i, d := range t.Docs {
 			rows = append(rows, parquetRow{word, ids[d], int32(t.TFs[i]), t.Weights[i]})

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
@@ -142,6 +143,15 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.vocab != "" && stats.Words > 0 {
+		const reasons = "are analyzer and encoding those that the vocabulary was made with?"
+		switch {
+		case stats.Kept == 0 && c.opt.Subsample == 0:
+			return fmt.Errorf("none of the %s of the corpus is in %s, so the matrix would be empty: %s", counted(stats.Words, "word"), c.vocab, reasons)
+		case stats.Kept*20 < stats.Words && c.opt.Subsample == 0:
+			c.note(fmt.Sprintf("only %d of the %s of the corpus are in %s: %s", stats.Kept, counted(stats.Words, "word"), c.vocab, reasons))
+		}
+	}
 	if err := file.Commit(); err != nil {
 		return err
 	}
@@ -223,7 +233,11 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 		return cooccur.Stats{}, err
 	}
 	defer f.Close()
-	v, err := cooccur.ReadVocabulary(f, c.vocab)
+	var words io.Reader = f
+	if !ofBytes(c.corpus.analyzerName) {
+		words = norm.NFC.Reader(f) // as these analyzers make the words of the corpus
+	}
+	v, err := cooccur.ReadVocabulary(words, c.vocab)
 	if err != nil {
 		return cooccur.Stats{}, err
 	}

@@ -75,6 +75,9 @@ func (a *app) eval(args []string, o evalOptions) error {
 	if err != nil {
 		return err
 	}
+	if !hasPositive(qrels) {
+		a.note(args[0] + ": no grade is above 0, so nothing is relevant")
+	}
 	var runs []*trec.Run
 	var evals []*trec.Evaluation
 	for _, path := range args[1:] {
@@ -91,6 +94,14 @@ func (a *app) eval(args []string, o evalOptions) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		switch {
+		case 2*run.Rising > len(run.Topics):
+			a.note(fmt.Sprintf("%s: scores rise from line to line in %d of %s; the largest counts as best, whatever the rank says",
+				path, run.Rising, counted(len(run.Topics), "topic")))
+		case 2*run.Equal > len(run.Topics):
+			a.note(fmt.Sprintf("%s: all scores are equal in %d of %s; so documents are sorted by ID, whatever the rank says",
+				path, run.Equal, counted(len(run.Topics), "topic")))
+		}
 		a.noteMissing(path, e, o.Complete)
 		runs, evals = append(runs, run), append(evals, e)
 	}
@@ -104,6 +115,18 @@ func (a *app) eval(args []string, o evalOptions) error {
 		return a.printJSON(evaluationJSON(runs[0], evals[0], o.perQuery))
 	}
 	return printEvaluation(a.stdout, runs[0], evals[0], o)
+}
+
+// hasPositive reports whether anything is relevant.
+func hasPositive(qrels trec.Qrels) bool {
+	for _, docs := range qrels {
+		for _, grade := range docs {
+			if grade > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // noteMissing tells what run and judgments do not share: it may be on purpose, or the values may

@@ -40,6 +40,11 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	} else if found {
 		return fmt.Errorf("document %q: an ID that is empty or has blanks cannot stand in a run; give the documents other IDs (index --id-field)", id)
 	}
+	if id, found, err := s.Index().RepeatedID(); err != nil {
+		return err
+	} else if found {
+		return fmt.Errorf("two documents have the ID %q: a run cannot tell them apart; give the documents other IDs (index --id-field)", id)
+	}
 	r.Trace = false
 	start := time.Now()
 	w := topicWriter{a: a, s: s, r: r, f: f, topics: topics}
@@ -52,6 +57,9 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		return err
 	}
 	took := time.Since(start)
+	if w.unanswered > 0 {
+		a.note(fmt.Sprintf("%d of %s got no answer, and have no line in the run", w.unanswered, counted(len(topics), "topic")))
+	}
 	if a.json {
 		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(), w.recall.approximate, w.recall.mean()})
 	}
@@ -81,6 +89,8 @@ type topicWriter struct {
 	spare   sync.Pool // of *topicLines
 	answers int
 	recall  meanRecall
+
+	unanswered int // topics
 }
 
 // topicLines is what a run says of a topic.
@@ -105,6 +115,9 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 		}
 		next++
 		w.answers += t.answers
+		if t.answers == 0 {
+			w.unanswered++
+		}
 		w.recall.add(t)
 		w.spare.Put(t)
 	}
