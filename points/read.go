@@ -275,6 +275,8 @@ type rowSink struct {
 	opt     ReadOptions
 	in      *Input
 	crs     *CRS // that of the positions, as far as it is known yet
+	unknown bool // the file says that no reference system can be assumed
+	milli   bool // a time was in milliseconds
 	reason  string
 	fixed   []byte // the feature of all rows
 	when    []byte // the time of the next row
@@ -296,7 +298,7 @@ func (s *rowSink) declare(text string) error {
 // assume takes a reference system that follows from the format or the columns;
 // reason says so when a position does not fit.
 func (s *rowSink) assume(c *CRS, reason string) {
-	if s.crs == nil {
+	if s.crs == nil && !s.unknown {
 		s.crs, s.reason = c, reason
 	}
 }
@@ -316,7 +318,11 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 	}
 	var at int64
 	if err == nil && s.opt.Time != "" {
-		at, err = parseTime(bytes.TrimSpace(s.when))
+		var milli bool
+		if at, milli, err = parseTime(bytes.TrimSpace(s.when)); milli && !s.milli {
+			s.milli = true
+			s.guess("times such as %s are taken as milliseconds since 1970", bytes.TrimSpace(s.when))
+		}
 	}
 	if err != nil {
 		return s.bad(err, where)
@@ -392,7 +398,7 @@ func (in *Input) dropRare(least int) {
 var (
 	positionNames = [][2]string{
 		{"x", "y"}, {"locx", "locy"}, {"loc_x", "loc_y"}, {"gx", "gy"}, {"px", "py"},
-		{"lon", "lat"}, {"lng", "lat"}, {"long", "lat"}, {"longitude", "latitude"},
+		{"lon", "lat"}, {"lng", "lat"}, {"long", "lat"}, {"longitude", "latitude"}, {"decimallongitude", "decimallatitude"},
 		{"easting", "northing"}, {"x_coord", "y_coord"}, {"xcoord", "ycoord"}, {"x_coordinate", "y_coordinate"},
 		{"coord_x", "coord_y"}, {"point_x", "point_y"}, {"pos_x", "pos_y"},
 	}
@@ -424,8 +430,15 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 			return nil
 		}
 		if i := slices.Index(names, name); i >= 0 {
+			if slices.Contains(names[i+1:], name) {
+				return fmt.Errorf("there are several columns %q: choose one by its number with --%s", name, flag)
+			}
 			*to = i
 		} else if i := slices.Index(lower, strings.ToLower(name)); i >= 0 {
+			if slices.Contains(lower[i+1:], lower[i]) {
+				return fmt.Errorf("there are several columns %q: choose one by its number with --%s", name, flag)
+			}
+			*to = i
 			*to = i
 		} else if n, err := strconv.Atoi(name); err == nil && table && n >= 1 && n <= len(names) {
 			*to = n - 1
@@ -444,6 +457,7 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 	if err := errors.Join(find("x", o.X, &l.x), find("y", o.Y, &l.y), find("geometry", o.Geometry, &l.geometry), find("feature", feature, &l.feature), find("time", o.Time, &l.time)); err != nil {
 		return l, err
 	}
+	given := l
 	if l.time >= 0 && !table {
 		s.opt.Time = names[l.time]
 	}
@@ -457,7 +471,24 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 			return l, err
 		}
 	}
+	for _, c := range []struct{ at, given int }{
+		{l.x, given.x}, {l.y, given.y}, {l.geometry, given.geometry}, {l.feature, given.feature},
+	} {
+		if c.at >= 0 && c.given < 0 && slices.Index(lower, lower[c.at]) != lastIndex(lower, lower[c.at]) {
+			return l, fmt.Errorf("there are several columns %q: choose one by its number "+
+				"with --x and --y, --geometry or --feature", names[c.at])
+		}
+	}
 	return l, nil
+}
+
+func lastIndex(names []string, name string) int {
+	for i := len(names) - 1; i >= 0; i-- {
+		if names[i] == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // findPosition guesses the columns of the position unless they were given.
@@ -492,7 +523,8 @@ func (s *rowSink) findPosition(l *layout, names, lower []string) error {
 	if l.x < 0 && l.geometry < 0 {
 		return fmt.Errorf("no columns with positions found, such as x and y or lon and lat, among %s: name them with --x and --y, or one of well-known text with --geometry", quoteAll(names))
 	}
-	if l.x >= 0 && strings.HasPrefix(lower[l.x], "lon") || l.x >= 0 && strings.HasPrefix(lower[l.x], "lng") {
+	isLongitude := func(prefix string) bool { return l.x >= 0 && strings.HasPrefix(lower[l.x], prefix) }
+	if slices.ContainsFunc([]string{"lon", "lng", "decimallon"}, isLongitude) {
 		if s.crs == nil {
 			s.guess("columns %q and %q are taken as longitude and latitude in degrees, distances in metres (--planar: plain numbers)", names[l.x], names[l.y])
 		}

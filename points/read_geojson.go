@@ -144,7 +144,10 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 		return nil
 	}
 	if crs == nil { // null: none can be assumed
-		rows.crs = Plane
+		if late {
+			return errors.New(`"crs" null comes after the features: say --crs`)
+		}
+		rows.unknown = true
 		return nil
 	}
 	before := rows.crs

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // readTable reads CSV or TSV with a header line. The separator is the one of
@@ -71,6 +72,7 @@ type tableReader struct {
 	at    layout
 	line  int // lines read before those of the csv reader
 	comma bool
+	srid  int // that of the geometries so far; 0: none said
 }
 
 // take finds the columns among the names.
@@ -140,8 +142,17 @@ func (t *tableReader) targets(f *fields) map[int]*[]byte {
 func (t *tableReader) row(f *fields, line int) error {
 	where := func() string { return fmt.Sprintf("line %d", line) }
 	t.rows.when = f.time
+	if !utf8.Valid(f.feature) {
+		return t.rows.bad(fmt.Errorf("feature %q is not UTF-8: convert the file, such as with iconv", f.feature), where)
+	}
 	if t.at.geometry >= 0 {
 		srid, x, y, err := parseWKTPoint(string(f.geometry))
+		if err == nil && srid > 0 && t.rows.opt.CRS == nil {
+			if t.srid > 0 && srid != t.srid {
+				return fmt.Errorf("line %d: SRID %d, and %d in the lines before: want one, or say it with --crs", line, srid, t.srid)
+			}
+			t.srid = srid
+		}
 		if err == nil && srid > 0 && t.rows.crs == nil {
 			err = t.rows.declare(fmt.Sprintf("EPSG:%d", srid))
 		}

@@ -342,3 +342,10 @@ func FuzzWKB(f *testing.F) {
 }
 
 const bzipped = "QlpoOTFBWSZTWQZpG9EAAAfZgAAQAAQwACsARGAgADEDQNAgm1PU08hiw305SS8DT0XckU4UJAGaRvRA"
+
+func TestLatin1Refused(t *testing.T) {
+	_, err := Read(strings.NewReader("x,y,type\n0,0,bar\n0,1,caf\xe9\n"), ReadOptions{})
+	if err == nil || !strings.Contains(err.Error(), "line 3: feature") {
+		t.Errorf("Latin-1: %v", err)
+	}
+}

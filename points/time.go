@@ -14,18 +14,22 @@ var timeLayouts = []string{
 }
 
 // parseTime reads a time as seconds since 1970, in UTC unless it says a zone. A
-// plain number of more than eight digits is such seconds.
-func parseTime(text []byte) (int64, error) {
+// plain number of more than eight digits is such seconds, or, above 1e11 (the year
+// 5138), milliseconds.
+func parseTime(text []byte) (at int64, milli bool, err error) {
 	if len(text) == 0 {
-		return 0, errors.New("the time is missing")
+		return 0, false, errors.New("the time is missing")
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, string(text)); err == nil {
-			return t.Unix(), nil
+			return t.Unix(), false, nil
 		}
 	}
 	if v, err := strconv.ParseFloat(string(text), 64); err == nil && (v > 99_999_999 || v < 0) && v > -1e15 && v < 1e15 {
-		return int64(v), nil
+		if v > 1e11 {
+			return int64(v / 1000), true, nil
+		}
+		return int64(v), false, nil
 	}
-	return 0, fmt.Errorf("time %q: want such as 2024-05-31, 2024-05-31 18:30:00, RFC 3339, or seconds since 1970", text)
+	return 0, false, fmt.Errorf("time %q: want such as 2024-05-31, 2024-05-31 18:30:00, RFC 3339, or seconds since 1970", text)
 }

@@ -193,6 +193,9 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if err != nil {
 		return err
 	}
+	if err := checkDegrees(a, in, p.distances...); err != nil {
+		return err
+	}
 	if err := p.part.choose(a, in); err != nil {
 		return err
 	}

@@ -82,6 +82,9 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkDegrees(a, in, p.opt.Distance); err != nil {
+		return err
+	}
 	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != "" || p.localSVG != "", Kernel: coloc.Kernel(p.kernel)}
 	if q.From, err = featureNumbers(in, "of", p.of); err != nil {
 		return err

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,6 +75,15 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 	for _, g := range in.Guesses {
 		a.summary("%s", g)
 	}
+	if opt.X == "" && in.Columns[0] != "" && !in.CRS.Geographic() {
+		a.summary("positions: columns %q and %q (others: --x and --y)", in.Columns[0], in.Columns[1])
+	}
+	if opt.Feature == "" && in.Columns[2] != "" {
+		a.summary("feature: %q (another: --feature)", in.Columns[2])
+	}
+	if in.CRS != nil && (in.CRS.EPSG == 3857 || in.CRS.EPSG == 900913) {
+		a.summary("Web Mercator stretches distances away from the equator, to twice their length at 60 degrees: convert to a local system for true metres")
+	}
 	if in.Skipped > 0 {
 		a.summary("%d bad rows left out", in.Skipped)
 	}
@@ -81,6 +92,35 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 	}
 	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format, "columns", strings.Join(in.Columns[:], ","), "crs", in.CRS)
 	return in, nil
+}
+
+// checkDegrees refuses distances at which everything is near everything because
+// longitudes and latitudes are taken for a plane. Whole numbers are no such.
+func checkDegrees(a *app, in *points.Input, distances ...float64) error {
+	if in.CRS.Geographic() || in.CRS == points.Plane || in.Len() < 2 {
+		return nil
+	}
+	whole := true
+	for i, x := range in.X {
+		y := in.Y[i]
+		if math.Abs(x) > 180 || math.Abs(y) > 90 {
+			return nil
+		}
+		whole = whole && x == math.Trunc(x) && y == math.Trunc(y)
+	}
+	width := slices.Max(in.X) - slices.Min(in.X)
+	depth := slices.Max(in.Y) - slices.Min(in.Y)
+	if whole || width+depth == 0 {
+		return nil
+	}
+	for _, d := range distances {
+		if d > math.Hypot(width, depth) {
+			return fmt.Errorf("--distance %v is more than the extent of all points, %.4g x %.4g, which look like "+
+				"longitudes and latitudes: say --geographic, or --planar for plain numbers", d, width, depth)
+		}
+	}
+	a.summary("positions look like longitudes and latitudes and are taken as plain numbers: say --geographic, or --planar")
+	return nil
 }
 
 // withUnit is a distance with its unit, as far as that is known.
