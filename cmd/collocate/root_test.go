@@ -32,7 +32,7 @@ func TestThreadsThatFitMemory(t *testing.T) {
 	for _, c := range []struct {
 		memory string
 		want   int
-	}{{"16MB", 1}, {"40MB", 2}, {"2GB", 8}} {
+	}{{"16MB", 1}, {"64MB", 2}, {"2GB", 8}} {
 		if err := a.memory.Set(c.memory); err != nil {
 			t.Fatal(err)
 		}
