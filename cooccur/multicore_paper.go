@@ -22,14 +22,13 @@ import (
 // paperCore is a core with its tables.
 type paperCore struct {
 	*job
-	analyzer         text.Analyzer
-	words            *wordTable // nil: the vocabulary is known
-	pairs            *pairTable
-	tokens           text.Tokens
-	ids              []uint32
-	documents, total int64
-	kept             int64
-	_                [64]byte // cores count side by side
+	analyzer  text.Analyzer
+	words     *wordTable // nil: the vocabulary is known
+	pairs     *pairTable
+	tokens    text.Tokens
+	ids       []uint32
+	documents int64
+	_         [64]byte // cores count side by side
 }
 
 // paperCores reads the corpus. With find the vocabulary is known.

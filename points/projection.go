@@ -130,7 +130,7 @@ func (m *mercator) inverse(x, y float64) (lon, lat float64) {
 type conic struct {
 	el           ellipsoid
 	lon0, x0, y0 float64
-	n, c, rho0   float64
+	n, rho0      float64
 	radius       func(lat float64) float64
 	latitude     func(rho float64) float64
 }

@@ -51,7 +51,7 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 	}
 	var head [100]byte
 	if _, err := io.ReadFull(shp, head[:]); err != nil {
-		return fmt.Errorf("Shapefile header: %w", noEOF(err))
+		return fmt.Errorf("header of the Shapefile: %w", noEOF(err))
 	}
 	for n := 1; ; n++ {
 		positions, err := readShape(shp)
