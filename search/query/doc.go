@@ -1,0 +1,55 @@
+// Package query is what a person meant, as a small tree: built in code, or parsed from text.
+//
+// It needs no index. Package search analyzes the words of a tree, finds their lists and answers.
+//
+// # Language
+//
+//	solar eclipse              any of the words; those with more of them score higher
+//	+solar eclipse -lunar      must have solar, may have eclipse, must not have lunar
+//	solar AND eclipse          both; AND binds more tightly than OR, OR than a blank
+//	solar AND NOT lunar        solar without lunar
+//	(solar OR lunar) AND eclipse
+//	"solar eclipse"            the words in this order, next to each other
+//	"solar eclipse"~2          the same with words moved by up to 2 places in all
+//	solar NEAR/5 eclipse       at most 5 words apart, in any order
+//	solar BEFORE/5 eclipse     at most 5 words apart, in this order
+//	eclips*  ecl?pse  e*e      words that begin so, or that fit the pattern
+//	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
+//	eclipse^2                  counts twice; after a word, a phrase or a group
+//	title:eclipse              in a field; also title:"solar eclipse", title:(solar eclipse)
+//	year:[2020 TO 2024]        a range with its ends; {2020 TO 2024} without; * is no end
+//	year:>=2020                one end
+//	place:[52.3,13 TO 52.7,14] a box, south-west to north-east, as latitude,longitude
+//	id:(d1 d2)                 documents by ID
+//	#lang:en                   must match, and adds nothing to the score: a filter
+//	*                          all documents
+//
+// # Grammar
+//
+//	query  = list
+//	list   = or { or }
+//	or     = and { "OR" and }
+//	and    = clause { "AND" clause }
+//	clause = [ "+" | "-" | "#" | "NOT" ] boost
+//	boost  = near [ "^" number ]
+//	near   = part { ( "NEAR/" | "BEFORE/" ) number word }
+//	part   = [ field ":" ] ( "(" list ")" | phrase | range | comparison | word )
+//	phrase = `"` characters `"` [ "~" number ]
+//	range  = ( "[" | "{" ) end "TO" end ( "]" | "}" )
+//
+// A word is any run of characters up to a blank. Plain words never need quotes: signs mean
+// something only where the table above has them. A sign of a clause stands before a word, and so
+// e-mail, C++ and 3/4 are words; a question mark is a wildcard inside a word only; a parenthesis
+// groups at the beginning of a word, and what opens inside a word closes there; AND, OR and NOT are
+// operators in capitals only. A name before a colon is a field if Options say so. A backslash takes
+// its meaning from the character behind it.
+//
+// # Meaning
+//
+// [Or] matches documents that match every [Must] and [Filter] among its parts, none of the [Not]
+// ones, and, if there is no Must or Filter, at least one of the others. [And] matches those that
+// match all parts, and none of the Not ones. Where there are only Not parts, all documents match
+// that match none of them. The score of a document is the sum of what its words, phrases and
+// patterns give it, in the order of the tree; a part that does not match gives nothing, nor does
+// one under Not or Filter.
+package query

@@ -1,0 +1,667 @@
+package query
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Options say how text is read. The zero value knows no fields: then what stands before a colon is
+// part of a word, except id.
+type Options struct {
+	// And wants all parts that stand side by side, instead of any.
+	And bool
+	// Fields are the names that may stand before a colon. If there are any, another name there is
+	// an error: it may be a typing error.
+	Fields []string
+	// AnyField takes every name for a field.
+	AnyField bool
+}
+
+// Error says where a query cannot be read, and why.
+type Error struct {
+	Query  string
+	Column int    // from 1, in characters
+	Reason string // what was expected
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("query, column %d: %s", e.Column, e.Reason)
+}
+
+// Parse reads a query. Text without any word gives nil.
+func Parse(text string, o Options) (Node, error) {
+	p := parser{text: text, o: o}
+	return p.list()
+}
+
+// maxDepth bounds how deeply groups may be nested, so that no query exhausts the stack.
+const maxDepth = 100
+
+type parser struct {
+	text  string
+	at    int
+	open  int // groups that are open
+	depth int
+	o     Options
+}
+
+func (p *parser) fail(at int, format string, args ...any) error {
+	return &Error{Query: p.text, Column: utf8.RuneCountInString(p.text[:at]) + 1, Reason: fmt.Sprintf(format, args...)}
+}
+
+// blanks skips blanks.
+func (p *parser) blanks() {
+	for p.at < len(p.text) {
+		r, size := utf8.DecodeRuneInString(p.text[p.at:])
+		if !unicode.IsSpace(r) {
+			return
+		}
+		p.at += size
+	}
+}
+
+// ended says whether a list ends here: at the end of the text or the parenthesis of its group.
+func (p *parser) ended() bool {
+	p.blanks()
+	return p.at == len(p.text) || p.open > 0 && p.text[p.at] == ')'
+}
+
+// keyword takes an operator in capitals, if it stands here as a word of its own.
+func (p *parser) keyword(name string) bool {
+	p.blanks()
+	rest, ok := strings.CutPrefix(p.text[p.at:], name)
+	if !ok {
+		return false
+	}
+	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && !unicode.IsSpace(r) && r != '(' && !(r == ')' && p.open > 0) {
+		return false
+	}
+	p.at += len(name)
+	return true
+}
+
+// operatorAt is the operator that stands here, or "". It takes nothing.
+func (p *parser) operatorAt() string {
+	at := p.at
+	defer func() { p.at = at }()
+	for _, name := range operators {
+		if p.keyword(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+var operators = []string{"AND", "OR", "NOT"}
+
+func isOperator(word string) bool {
+	if slices.Contains(operators, word) {
+		return true
+	}
+	for _, name := range []string{"NEAR/", "BEFORE/"} {
+		if strings.HasPrefix(word, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) list() (Node, error) {
+	var parts []Node
+	for !p.ended() {
+		n, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			parts = append(parts, n)
+		}
+	}
+	if p.o.And {
+		return and(parts), nil
+	}
+	return or(parts), nil
+}
+
+func (p *parser) or() (Node, error) {
+	return p.joined("OR", p.and, or)
+}
+
+func (p *parser) and() (Node, error) {
+	return p.joined("AND", p.clause, and)
+}
+
+// joined reads parts with an operator between them.
+func (p *parser) joined(name string, read func() (Node, error), join func([]Node) Node) (Node, error) {
+	var parts []Node
+	for first := true; first || p.keyword(name); first = false {
+		if p.ended() && first {
+			break
+		}
+		if at := p.at; p.ended() {
+			return nil, p.fail(at, "expected a word, a phrase or a group after %s", name)
+		}
+		if found := p.operatorAt(); found != "" && found != "NOT" {
+			return nil, p.fail(p.at, "expected a word, a phrase or a group before %s; write %q for the word",
+				found, strings.ToLower(found))
+		}
+		n, err := read()
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			parts = append(parts, n)
+		}
+	}
+	if len(parts) == 1 { // with its sign, which is for those around it
+		return parts[0], nil
+	}
+	return join(parts), nil
+}
+
+// or and and make one node of parts that were read. Signs that say nothing are dropped, and parts
+// of the same kind become one.
+func or(parts []Node) Node {
+	var flat []Node
+	for _, n := range parts {
+		if inner, ok := n.(Or); ok && !signed(inner.Parts) {
+			flat = append(flat, inner.Parts...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	if len(flat) == 1 {
+		return single(flat[0])
+	}
+	if len(flat) == 0 {
+		return nil
+	}
+	return Or{flat}
+}
+
+func and(parts []Node) Node {
+	var flat []Node
+	for _, n := range parts {
+		if must, ok := n.(Must); ok {
+			n = must.Part
+		}
+		if inner, ok := n.(And); ok {
+			flat = append(flat, inner.Parts...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	if len(flat) == 1 {
+		return flat[0]
+	}
+	if len(flat) == 0 {
+		return nil
+	}
+	return And{flat}
+}
+
+// single is a list of one part.
+func single(n Node) Node {
+	if must, ok := n.(Must); ok {
+		return must.Part
+	}
+	return n
+}
+
+func signed(parts []Node) bool {
+	for _, n := range parts {
+		switch n.(type) {
+		case Must, Not, Filter:
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) clause() (Node, error) {
+	if p.keyword("NOT") {
+		if p.ended() {
+			return nil, p.fail(p.at, "expected a word, a phrase or a group after NOT; write %q for the word", "not")
+		}
+		if found := p.operatorAt(); found != "" {
+			return nil, p.fail(p.at, "expected a word, a phrase or a group after NOT, not %s", found)
+		}
+		return p.signed('-')
+	}
+	p.blanks()
+	if sign := p.text[p.at]; strings.IndexByte("+-#", sign) >= 0 && p.beginsPart(p.at+1) {
+		p.at++
+		return p.signed(sign)
+	}
+	return p.boost()
+}
+
+// beginsPart says whether something that a sign can belong to begins at a place.
+func (p *parser) beginsPart(at int) bool {
+	r, size := utf8.DecodeRuneInString(p.text[at:])
+	switch {
+	case size == 0:
+		return false
+	case r == '"' || r == '(':
+		return true
+	case r == '\\' || r == '*':
+		return at+size < len(p.text) || r == '*'
+	case r < utf8.RuneSelf:
+		return isAlnum(byte(r)) || r == '_'
+	}
+	return !unicode.IsSpace(r)
+}
+
+// signed reads what a sign stands before.
+func (p *parser) signed(sign byte) (Node, error) {
+	n, err := p.boost()
+	if n == nil || err != nil {
+		return nil, err
+	}
+	switch sign {
+	case '-':
+		return Not{n}, nil
+	case '#':
+		return Filter{n}, nil
+	}
+	return Must{n}, nil
+}
+
+func (p *parser) boost() (Node, error) {
+	n, err := p.near()
+	if err != nil || p.at >= len(p.text) || p.text[p.at] != '^' {
+		return n, err
+	}
+	at := p.at
+	p.at++
+	number := p.untilBlank()
+	by, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(by > 0) || by > 1e9 {
+		return nil, p.fail(at+1, "expected a positive number after ^, not %q", number)
+	}
+	if n == nil {
+		return nil, nil
+	}
+	return Boost{n, by}, nil
+}
+
+// untilBlank takes what comes before the next blank or the end of the group.
+func (p *parser) untilBlank() string {
+	start := p.at
+	for p.at < len(p.text) {
+		r, size := utf8.DecodeRuneInString(p.text[p.at:])
+		if unicode.IsSpace(r) || r == ')' && p.open > 0 {
+			break
+		}
+		p.at += size
+	}
+	return p.text[start:p.at]
+}
+
+func (p *parser) near() (Node, error) {
+	n, err := p.part()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		within, ordered, ok, err := p.nearOperator()
+		if !ok || err != nil {
+			return n, err
+		}
+		at := p.at
+		if n, err = p.nearWith(n, within, ordered); err != nil {
+			if _, ours := err.(*Error); !ours {
+				err = p.fail(at, "%s", err)
+			}
+			return nil, err
+		}
+	}
+}
+
+// nearOperator takes NEAR/n or BEFORE/n.
+func (p *parser) nearOperator() (within int, ordered, ok bool, err error) {
+	start := p.at
+	p.blanks()
+	for _, name := range []string{"NEAR/", "BEFORE/"} {
+		if !strings.HasPrefix(p.text[p.at:], name) {
+			continue
+		}
+		at := p.at + len(name)
+		p.at = at
+		number := p.untilBlank()
+		within, err = strconv.Atoi(number)
+		if err != nil || within < 1 || within > maxWithin {
+			return 0, false, false, p.fail(at, "expected a number of words from 1 to %d after %s, not %q", maxWithin, name, number)
+		}
+		return within, name == "BEFORE/", true, nil
+	}
+	p.at = start
+	return 0, false, false, nil
+}
+
+// maxWithin is the largest distance and slop.
+const maxWithin = 1000000
+
+func (p *parser) nearWith(left Node, within int, ordered bool) (Node, error) {
+	var n Near
+	switch left := left.(type) {
+	case Term:
+		n = Near{[]string{left.Text}, within, ordered}
+	case Near:
+		n = left
+		if n.Within != within || n.Ordered != ordered {
+			return nil, fmt.Errorf("expected the same operator between all words of a NEAR or BEFORE")
+		}
+	default:
+		return nil, fmt.Errorf("expected a single word before NEAR or BEFORE")
+	}
+	p.blanks()
+	if p.ended() {
+		return nil, p.fail(p.at, "expected a word after NEAR or BEFORE")
+	}
+	at := p.at
+	right, err := p.part()
+	if err != nil {
+		return nil, err
+	}
+	t, ok := right.(Term)
+	if !ok || isOperator(t.Text) && p.text[at] != '\\' {
+		return nil, p.fail(at, "expected a single word after NEAR or BEFORE")
+	}
+	n.Words = append(slices.Clip(n.Words), t.Text)
+	return n, nil
+}
+
+// part reads a group, a phrase, or a word with what belongs to it.
+func (p *parser) part() (Node, error) {
+	p.blanks()
+	if p.at == len(p.text) {
+		return nil, nil
+	}
+	switch p.text[p.at] {
+	case '(':
+		return p.group()
+	case '"':
+		return p.phrase()
+	}
+	if name, ok, err := p.field(); err != nil {
+		return nil, err
+	} else if ok {
+		return p.fieldPart(name)
+	}
+	return p.word()
+}
+
+func (p *parser) group() (Node, error) {
+	start := p.at
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(start, "groups are nested more than %d deep", maxDepth)
+	}
+	p.at++
+	p.open++
+	n, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	if p.at == len(p.text) {
+		return nil, p.fail(start, "expected a closing parenthesis for this one")
+	}
+	p.at++
+	p.open--
+	p.depth--
+	return n, nil
+}
+
+// quotedText takes text in quotes.
+func (p *parser) quotedText() (string, error) {
+	start := p.at
+	p.at++
+	var b strings.Builder
+	for p.at < len(p.text) {
+		switch c := p.text[p.at]; {
+		case c == '"':
+			p.at++
+			return b.String(), nil
+		case c == '\\' && p.at+1 < len(p.text):
+			p.at++
+		}
+		b.WriteByte(p.text[p.at])
+		p.at++
+	}
+	return "", p.fail(start, "expected a closing quotation mark for this one")
+}
+
+func (p *parser) phrase() (Node, error) {
+	text, err := p.quotedText()
+	if err != nil {
+		return nil, err
+	}
+	n := Phrase{Text: text}
+	if p.at < len(p.text) && p.text[p.at] == '~' {
+		at := p.at + 1
+		p.at = at
+		for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+			p.at++
+		}
+		if n.Slop, err = strconv.Atoi(p.text[at:p.at]); err != nil || n.Slop > maxWithin {
+			return nil, p.fail(at, "expected a number of words from 0 to %d after ~", maxWithin)
+		}
+	}
+	return n, nil
+}
+
+// field takes a field's name and its colon, if they stand here.
+func (p *parser) field() (name string, ok bool, err error) {
+	end := p.at
+	for end < len(p.text) && (isAlnum(p.text[end]) || strings.IndexByte("_.-", p.text[end]) >= 0) {
+		end++
+	}
+	if end == p.at || end+1 >= len(p.text) || p.text[end] != ':' || !isLetter(p.text[p.at]) {
+		return "", false, nil
+	}
+	next, _ := utf8.DecodeRuneInString(p.text[end+1:])
+	if unicode.IsSpace(next) || next == '/' || next == ':' || next == ')' {
+		return "", false, nil // "note: this", "http://", "std::sort" and smileys
+	}
+	name = p.text[p.at:end]
+	if name != "id" && !p.o.AnyField && !slices.Contains(p.o.Fields, name) {
+		if len(p.o.Fields) == 0 {
+			return "", false, nil
+		}
+		return "", false, p.fail(p.at, "no field %q; expected %s or id before the colon, or a word in quotes",
+			name, strings.Join(p.o.Fields, ", "))
+	}
+	p.at = end + 1
+	return name, true, nil
+}
+
+func (p *parser) fieldPart(name string) (Node, error) {
+	if name == "id" {
+		return p.ids()
+	}
+	var n Node
+	var err error
+	switch c := p.text[p.at]; c {
+	case '(':
+		n, err = p.group()
+	case '"':
+		n, err = p.phrase()
+	case '[', '{':
+		n, err = p.between()
+	case '<', '>':
+		n, err = p.comparison()
+	default:
+		n, err = p.word()
+	}
+	if n == nil || err != nil {
+		return nil, err
+	}
+	return Field{name, n}, nil
+}
+
+// ids reads an ID, or several in parentheses. They are not analyzed.
+func (p *parser) ids() (Node, error) {
+	if p.text[p.at] != '(' {
+		id, err := p.value(")")
+		return IDs{[]string{id}}, err
+	}
+	start := p.at
+	p.at++
+	var list []string
+	for {
+		p.blanks()
+		if p.at == len(p.text) {
+			return nil, p.fail(start, "expected a closing parenthesis for this one")
+		}
+		if p.text[p.at] == ')' {
+			p.at++
+			if len(list) == 0 {
+				return nil, p.fail(start+1, "expected an ID")
+			}
+			return IDs{list}, nil
+		}
+		id, err := p.value(")")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, id)
+	}
+}
+
+// value takes a value that is not analyzed: in quotes, or up to a blank or one of some characters.
+func (p *parser) value(stop string) (string, error) {
+	if p.at < len(p.text) && p.text[p.at] == '"' {
+		return p.quotedText()
+	}
+	start := p.at
+	for p.at < len(p.text) {
+		r, size := utf8.DecodeRuneInString(p.text[p.at:])
+		if unicode.IsSpace(r) || r < utf8.RuneSelf && strings.IndexByte(stop, byte(r)) >= 0 {
+			break
+		}
+		p.at += size
+	}
+	if p.at == start {
+		return "", p.fail(start, "expected a value")
+	}
+	return p.text[start:p.at], nil
+}
+
+// between reads [a TO b].
+func (p *parser) between() (Node, error) {
+	start := p.at
+	n := Range{OpenFrom: p.text[p.at] == '{'}
+	p.at++
+	var ends [2]string
+	var bare [2]bool
+	for i := range ends {
+		p.blanks()
+		bare[i] = p.at < len(p.text) && p.text[p.at] != '"'
+		v, err := p.value("]}")
+		if err != nil {
+			return nil, p.fail(p.at, "expected an end of the range: a value or *")
+		}
+		if ends[i] = v; v == "*" && bare[i] {
+			ends[i] = ""
+		}
+		if i > 0 {
+			break
+		}
+		p.blanks()
+		if !strings.HasPrefix(p.text[p.at:], "TO") {
+			return nil, p.fail(p.at, "expected TO and the other end of the range")
+		}
+		p.at += len("TO")
+	}
+	p.blanks()
+	if p.at == len(p.text) || p.text[p.at] != ']' && p.text[p.at] != '}' {
+		return nil, p.fail(p.at, "expected ] or } at the end of the range that begins at column %d",
+			utf8.RuneCountInString(p.text[:start])+1)
+	}
+	n.OpenTo = p.text[p.at] == '}'
+	p.at++
+	n.From, n.To = ends[0], ends[1]
+	if n.From == "" && n.To == "" {
+		n.OpenFrom, n.OpenTo = false, false
+	}
+	if bare[0] && bare[1] {
+		if box, ok := boxOf(n); ok {
+			if box.South > box.North || math.Abs(box.South) > 90 || math.Abs(box.North) > 90 ||
+				math.Abs(box.West) > 180 || math.Abs(box.East) > 180 {
+				return nil, p.fail(start, "expected a box from south-west to north-east, latitude,longitude in degrees")
+			}
+			return box, nil
+		}
+	}
+	return n, nil
+}
+
+// boxOf is a range between two places.
+func boxOf(n Range) (Box, bool) {
+	var v [4]float64
+	if n.OpenFrom || n.OpenTo {
+		return Box{}, false
+	}
+	for i, end := range []string{n.From, n.To} {
+		lat, lon, ok := strings.Cut(end, ",")
+		if !ok {
+			return Box{}, false
+		}
+		for j, s := range []string{lat, lon} {
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil || math.IsNaN(x) {
+				return Box{}, false
+			}
+			v[2*i+j] = x + 0 // no -0
+		}
+	}
+	return Box{South: v[0], West: v[1], North: v[2], East: v[3]}, true
+}
+
+// comparison reads >a, >=a, <a or <=a.
+func (p *parser) comparison() (Node, error) {
+	less := p.text[p.at] == '<'
+	p.at++
+	open := true
+	if p.at < len(p.text) && p.text[p.at] == '=' {
+		open = false
+		p.at++
+	}
+	v, err := p.value(")")
+	if err != nil {
+		return nil, err
+	}
+	if v == "" {
+		return nil, p.fail(p.at, "expected a value")
+	}
+	if less {
+		return Range{To: v, OpenTo: open}, nil
+	}
+	return Range{From: v, OpenFrom: open}, nil
+}
+
+// word reads a word, a pattern or a fuzzy word.
+func (p *parser) word() (Node, error) {
+	start := p.at
+	w := p.scanWord()
+	switch {
+	case w.all:
+		return All{}, nil
+	case w.fuzzy > 0:
+		return Fuzzy{w.text, w.fuzzy}, nil
+	case w.prefix:
+		return Prefix{w.text}, nil
+	case w.pattern:
+		return Wildcard{w.text}, nil
+	case w.badFuzzy:
+		return nil, p.fail(start, "expected at most 2 typing errors in a fuzzy word: word~, word~1 or word~2")
+	case w.text == "":
+		return nil, nil
+	}
+	return Term{w.text}, nil
+}

@@ -1,0 +1,123 @@
+package query
+
+// Node is a part of a query. The types are those of this package. String prints it in the language
+// of the package comment: parsing that gives the same tree, if the parser could have made it.
+type Node interface {
+	String() string
+	node()
+}
+
+type (
+	// Term is text that is searched as words, mostly one. If the analyzer makes several of it, all
+	// are wanted; directly in an Or each is a part of its own.
+	Term struct{ Text string }
+
+	// Phrase is words next to each other, in order. With a Slop, places p0, p1, ... of the words
+	// match if the largest and smallest of p0-0, p1-1, ... differ by at most Slop.
+	Phrase struct {
+		Text string
+		Slop int
+	}
+
+	// Near is words whose places differ by at most Within; Ordered if they must rise.
+	Near struct {
+		Words   []string
+		Within  int
+		Ordered bool
+	}
+
+	// And wants all of its parts, but none of its Not ones.
+	And struct{ Parts []Node }
+
+	// Or wants any of its parts, or those of them that are Must or Filter, but none of its Not ones.
+	Or struct{ Parts []Node }
+
+	// Not excludes.
+	Not struct{ Part Node }
+
+	// Must makes a part of an Or obligatory.
+	Must struct{ Part Node }
+
+	// Filter is Must without a score.
+	Filter struct{ Part Node }
+
+	// Boost multiplies the weights of the words in Part.
+	Boost struct {
+		Part Node
+		By   float64
+	}
+
+	// Field looks for Part in a field.
+	Field struct {
+		Name string
+		Part Node
+	}
+
+	// Prefix is all words that begin so.
+	Prefix struct{ Text string }
+
+	// Wildcard is all words that fit: * is any characters, ? is one.
+	Wildcard struct{ Pattern string }
+
+	// Fuzzy is all words that become Text by at most Edits insertions, deletions, substitutions and
+	// exchanges of neighbouring characters. Edits is 1 or 2.
+	Fuzzy struct {
+		Text  string
+		Edits int
+	}
+
+	// Range is values between two ends, as text; "" is no end. It stands in a Field.
+	Range struct {
+		From, To         string
+		OpenFrom, OpenTo bool // the end itself is not in it
+	}
+
+	// Box is points between two latitudes and two longitudes, in degrees. Where West is more than
+	// East it crosses the date line. It stands in a Field.
+	Box struct{ South, West, North, East float64 }
+
+	// IDs are documents by their IDs.
+	IDs struct{ IDs []string }
+
+	// All is all documents.
+	All struct{}
+)
+
+func (Term) node()     {}
+func (Phrase) node()   {}
+func (Near) node()     {}
+func (And) node()      {}
+func (Or) node()       {}
+func (Not) node()      {}
+func (Must) node()     {}
+func (Filter) node()   {}
+func (Boost) node()    {}
+func (Field) node()    {}
+func (Prefix) node()   {}
+func (Wildcard) node() {}
+func (Fuzzy) node()    {}
+func (Range) node()    {}
+func (Box) node()      {}
+func (IDs) node()      {}
+func (All) node()      {}
+
+// Plain tells whether a query is nothing but words, any or all of them, so that its text need not
+// have been parsed.
+func Plain(n Node) bool {
+	switch n := n.(type) {
+	case nil, Term:
+		return true
+	case Or:
+		return allTerms(n.Parts)
+	}
+	return false
+}
+
+func allTerms(parts []Node) bool {
+	for _, p := range parts {
+		if _, ok := p.(Term); !ok {
+			return false
+		}
+	}
+	return true
+}

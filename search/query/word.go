@@ -1,0 +1,133 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scanned is what a word turned out to be.
+type scanned struct {
+	text     string
+	all      bool // * alone
+	prefix   bool // text*
+	pattern  bool // * and ? in text
+	fuzzy    int  // text~1, text~2
+	badFuzzy bool // text~9
+}
+
+// scanWord takes a word: up to a blank, the parenthesis that closes the group, or a boost. A
+// parenthesis that opens in the word closes there.
+func (p *parser) scanWord() scanned {
+	var (
+		b     strings.Builder
+		inner int
+		wild  []int // where * and ? are in b
+		lead  bool  // a letter or digit begins the word
+		from  = p.at
+	)
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		if c == '\\' && p.at+1 < len(p.text) {
+			_, size := utf8.DecodeRuneInString(p.text[p.at+1:])
+			lead = lead || b.Len() == 0
+			b.WriteString(p.text[p.at+1 : p.at+1+size])
+			p.at += 1 + size
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(p.text[p.at:])
+		switch {
+		case unicode.IsSpace(r):
+			return p.finish(b.String(), wild, from)
+		case c == '(':
+			inner++
+		case c == ')' && inner > 0:
+			inner--
+		case c == ')' && p.open > 0:
+			return p.finish(b.String(), wild, from)
+		case c == '^' && p.boostAt(p.at):
+			return p.finish(b.String(), wild, from)
+		case c == '~' && b.Len() > 0 && lead:
+			if w, ok := p.fuzzyAt(b.String(), wild); ok {
+				return w
+			}
+		case c == '*' && lead, c == '?' && lead && p.wordAt(p.at+1):
+			wild = append(wild, b.Len())
+		}
+		if b.Len() == 0 {
+			lead = c >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || isAlnum(c)
+		}
+		b.WriteString(p.text[p.at : p.at+size])
+		p.at += size
+	}
+	return p.finish(b.String(), wild, from)
+}
+
+// finish tells patterns from words.
+func (p *parser) finish(text string, wild []int, from int) scanned {
+	switch {
+	case text == "*" && p.text[from] == '*':
+		return scanned{all: true}
+	case len(wild) == 0:
+		return scanned{text: text}
+	case len(wild) == 1 && wild[0] == len(text)-1 && text[wild[0]] == '*':
+		return scanned{text: text[:wild[0]], prefix: true}
+	}
+	// A pattern cannot hold signs of its own, so an escaped one makes it a word.
+	if strings.Count(text, "*")+strings.Count(text, "?") != len(wild) {
+		return scanned{text: text}
+	}
+	return scanned{text: text, pattern: true}
+}
+
+// boostAt says whether ^ and a number end the word here.
+func (p *parser) boostAt(at int) bool {
+	at++
+	start := at
+	for at < len(p.text) && (p.text[at] >= '0' && p.text[at] <= '9' || strings.IndexByte(".e+-", p.text[at]) >= 0) {
+		at++
+	}
+	return at > start && (p.text[start] >= '0' && p.text[start] <= '9' || p.text[start] == '.') && p.wordEnds(at)
+}
+
+// wordEnds says whether a word ends at a place whatever it is.
+func (p *parser) wordEnds(at int) bool {
+	if at >= len(p.text) {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(p.text[at:])
+	return unicode.IsSpace(r) || r == ')' && p.open > 0
+}
+
+// wordAt says whether a word goes on at a place, for a question mark before it.
+func (p *parser) wordAt(at int) bool {
+	r, size := utf8.DecodeRuneInString(p.text[at:])
+	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
+}
+
+// fuzzyAt takes ~, ~1 or ~2 at the end of a word.
+func (p *parser) fuzzyAt(text string, wild []int) (scanned, bool) {
+	at := p.at + 1
+	digits := at
+	for at < len(p.text) && p.text[at] >= '0' && p.text[at] <= '9' {
+		at++
+	}
+	if len(wild) > 0 || !p.wordEnds(at) && !(p.text[at] == '^' && p.boostAt(at)) {
+		return scanned{}, false
+	}
+	number := p.text[digits:at]
+	p.at = at
+	switch number {
+	case "", "2":
+		return scanned{text: text, fuzzy: 2}, true
+	case "1":
+		return scanned{text: text, fuzzy: 1}, true
+	case "0":
+		return scanned{text: text}, true
+	}
+	return scanned{badFuzzy: true}, true
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isAlnum(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' }
