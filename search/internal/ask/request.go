@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 
+	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -44,7 +45,7 @@ const MaxK = 1 << 20
 
 // Request is a query with how to answer it. Only Text or Words must be given.
 type Request struct {
-	// The order of the fields makes 80 bytes of them: see TestRequestSize.
+	// The fields take a multiple of 16 bytes: see TestRequestSize.
 
 	// Text is cut into words by the analyzer that made the index.
 	Text string
@@ -63,6 +64,24 @@ type Request struct {
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.
 	Parallel *Parallel
+	// Within are the documents that may be answers; nil means all.
+	Within *Within
+	_      uint64
+}
+
+// Within limits answers to some documents.
+type Within struct {
+	// Sets has a set for each segment of the index, of which nil stands for all documents. It must
+	// not change before the request is answered.
+	Sets []*docset.Set
+}
+
+// Of is the set of a segment.
+func (w *Within) Of(segment int) *docset.Set {
+	if w == nil {
+		return nil
+	}
+	return w.Sets[segment]
 }
 
 // Hit is an answer.

@@ -64,7 +64,7 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 		to := from
 		for ; to < len(which) && len(some) < maxGPUQueries && codedAs(requests[which[to]].Model) == model; to++ {
 			q := queries[which[to]]
-			if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
+			if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK || q.Limited() {
 				left = append(left, which[to])
 				continue
 			}
@@ -88,8 +88,11 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 		}
 		for i, j := range append(left, again...) {
 			why := tooManyWords
-			if i >= len(left) {
+			switch {
+			case i >= len(left):
 				why = tooManyTies
+			case queries[j].Limited():
+				why = limited
 			}
 			out[j].result, out[j].err = g.onCPU(ctx, requests[j], why)
 		}

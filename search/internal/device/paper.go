@@ -87,6 +87,9 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 // Asynchronous cuts each query into partitions and gives it a stream; Synchronous gives each query
 // one block, in one launch.
 func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
+	if slices.ContainsFunc(requests, g.limits) {
+		return g.thesisOnCPU(ctx, requests, strategy, mine)
+	}
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
 		for _, q := range queries {
@@ -127,6 +130,29 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 		return nil, fmt.Errorf("search: %v on the GPU: %w", requests[0].Algorithm, err)
 	}
 	return w.results, nil
+}
+
+// limits says whether not all documents may be answers to a request.
+func (g *Index) limits(r ask.Request) bool { return g.s.Live != nil || r.Within != nil }
+
+// thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
+func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
+	found := make([]*ask.Result, len(requests))
+	for i, r := range requests {
+		var err error
+		if g.limits(r) {
+			found[i], err = g.onCPU(ctx, r, limited)
+		} else {
+			var one []*ask.Result
+			if one, err = g.thesisBatch(ctx, requests[i:i+1], strategy, mine); err == nil {
+				found[i] = one[0]
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // thesisAlgorithm says whether the thesis' kernels know an algorithm.

@@ -167,6 +167,7 @@ func (s *gpuSlot) result(i int, stats *ask.GPUStats) ([]ask.Hit, bool) {
 const (
 	tooManyWords   = "more words or answers than a query on the device can have"
 	tooManyTies    = "more documents could win than are kept on the device"
+	limited        = "the device does not know which documents may be answers"
 	tooLargeToHold = "the lists find no room on the device"
 	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
 )
@@ -185,6 +186,9 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		return &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}, nil
 	}
 	r.Parallel = parallel
+	if q.Limited() {
+		return g.onCPU(ctx, r, limited)
+	}
 	if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
 		return g.onCPU(ctx, r, tooManyWords)
 	}

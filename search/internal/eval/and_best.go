@@ -71,7 +71,7 @@ func (q *Query) worthBest() bool {
 // wantBest is how many postings of the leading list will do, if these are few beside all, and the
 // answers many enough.
 func (q *Query) wantBest(lead *list) (want int, ok bool) {
-	k := float64(q.Heap.K)
+	k := float64(q.Heap.K) / q.share()
 	most, common := k+2*math.Sqrt(k), float64(lead.Term.DF)
 	for _, l := range q.Lists {
 		if l != lead {

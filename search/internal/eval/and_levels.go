@@ -25,7 +25,7 @@ func (q *Query) worthAndGuess() bool {
 	for _, l := range m.lists {
 		common *= float64(l.Term.DF) / float64(q.c.Docs)
 	}
-	return common >= float64(2*q.Heap.K)
+	return common*q.share() >= float64(2*q.Heap.K)
 }
 
 // andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was
@@ -34,7 +34,7 @@ func (q *Query) andAboveGuess() (proved bool, err error) {
 	m := &q.and
 	return q.prove(guessing{
 		guess: func(try int) (float32, bool) {
-			return m.levels.guessFloor(q.Heap.K, len(m.lists), float64(uint64(1)<<try))
+			return m.levels.guessFloor(q.Heap.K, len(m.lists), float64(uint64(1)<<try)/q.share())
 		},
 		search: func() error { return q.andBlocks(m.lists, m.start) },
 		enough: q.Heap.Full,

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/model"
@@ -18,6 +19,10 @@ import (
 type Engine struct {
 	lookup.Lexicon
 	Collection model.Collection
+	// Segment is which one of an index this is, and Live its documents that were not deleted; nil:
+	// all.
+	Segment int
+	Live    *docset.Set
 
 	mu       sync.Mutex
 	weighers map[model.Model]model.Weigher
@@ -116,12 +121,17 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
 	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
 	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{}, 0, 0, 0
-	q.Heap.Reset(min(k, max(1, int(s.Collection.Docs))))
+	docs := int(s.Collection.Docs)
+	if q.limited = false; s.Live != nil || r.Within != nil {
+		q.limit(docs, s.Live, r.Within.Of(s.Segment))
+		docs = q.most(docs)
+	}
+	q.Heap.Reset(min(k, max(1, docs)))
 	return q, nil
 }
 
 func (s *Engine) Release(q *Query) {
-	q.ctx, q.team = nil, nil
+	q.ctx, q.team, q.limits = nil, nil, limits{}
 	q.Terms = q.Terms[:0]
 	s.queries.Put(q)
 }

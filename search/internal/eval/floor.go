@@ -20,10 +20,13 @@ func (q *Query) Begin(a ask.Algorithm) {
 // word has at least that score, whatever the other words add. Documents that only equal it may
 // still win by their number, so the floor is the next lower number.
 func (q *Query) findFloor() {
-	best := float32(0)
+	best, rank := float32(0), q.Heap.K
+	if q.limited { // the best of all may be among those that may not be answers
+		rank += q.outside
+	}
 	for _, l := range q.Lists {
 		if l.lowX != nil && l.max > float64(best) {
-			best = max(best, l.scoreAtRank(q.Heap.K))
+			best = max(best, l.scoreAtRank(rank))
 		}
 	}
 	if best > 0 {

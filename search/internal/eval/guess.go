@@ -125,6 +125,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 		return 0, false
 	}
 	k := float64(q.Heap.K)
+	docs := float64(q.c.Docs) * q.share()
 	e.scale, e.tiny, e.left = guessSteps/(total-e.low), k/1000, guessSums
 	clear(e.steps[:])
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {
@@ -139,7 +140,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 			most += w.score2
 			w.most = most
 		}
-		e.count(0, 0, float64(q.c.Docs)*g.Share)
+		e.count(0, 0, docs*g.Share)
 	}
 	if e.left <= 0 {
 		return 0, false

@@ -28,6 +28,7 @@ type Query struct {
 	weigher model.Weigher
 
 	from, to uint32 // documents that are looked at
+	limits          // which of them may be answers
 	Heap     topk.Heap
 	// a score that k documents are known to beat before any was looked at; -1: none is
 	floor    float32
@@ -130,7 +131,7 @@ func (q *Query) Run(a ask.Algorithm) error {
 // push offers a document that was scored. Documents come in rising order, unless anyOrder says
 // otherwise, so that one whose score only equals the worst of the k best loses.
 func (q *Query) push(doc uint32, score float32) {
-	if score <= q.theta {
+	if score <= q.theta || q.limited && !q.admits(doc) {
 		return
 	}
 	if q.team != nil {

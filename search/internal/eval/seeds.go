@@ -51,7 +51,7 @@ func (q *Query) raiseFloor(n, postings int) {
 	}
 	s := q.or.seeds
 	s.addRarest(q.Lists, min(postings, seedSlots))
-	s.pick(n)
+	s.pick(n, &q.limits)
 	if len(s.docs) < q.Heap.K {
 		return
 	}
@@ -97,12 +97,12 @@ func (s *seeds) addRarest(lists []*list, postings int) {
 	}
 }
 
-// pick makes the n best of them the candidates.
-func (s *seeds) pick(n int) {
+// pick makes the n best of them that may be answers the candidates.
+func (s *seeds) pick(n int, may *limits) {
 	s.best.Reset(n)
 	worst := float32(0)
 	for _, c := range &s.slots {
-		if c.Sum() > worst && s.best.Add(c.Doc(), c.Sum()) && s.best.Full() {
+		if c.Sum() > worst && (!may.limited || may.admits(c.Doc())) && s.best.Add(c.Doc(), c.Sum()) && s.best.Full() {
 			worst = s.best.Worst()
 		}
 	}

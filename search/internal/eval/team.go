@@ -312,7 +312,7 @@ func (t *Team) fork() (*Query, error) {
 	if q == nil {
 		q = new(Query)
 	}
-	q.ctx, q.Mode, q.c, q.trace = m.ctx, m.Mode, m.c, false
+	q.ctx, q.Mode, q.c, q.limits, q.trace = m.ctx, m.Mode, m.c, m.limits, false
 	q.Stats, q.used, q.ticks = ask.Stats{}, 0, 0
 	q.Heap.Reset(t.k)
 	q.Terms = append(q.Terms[:0], m.Terms...)

@@ -1,0 +1,104 @@
+package docset
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A set does what a map of documents does.
+func TestSetIsAMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		n := 1 + rng.IntN(300)
+		a, b := map[uint32]bool{}, map[uint32]bool{}
+		s, o := New(n), New(n)
+		for range rng.IntN(200) {
+			d := rng.Uint32N(uint32(n))
+			if s.Add(d) == a[d] {
+				t.Fatalf("adding %d: it was there: %v", d, a[d])
+			}
+			a[d] = true
+			d = rng.Uint32N(uint32(n))
+			o.Add(d)
+			b[d] = true
+		}
+		for range rng.IntN(50) {
+			d := rng.Uint32N(uint32(n))
+			if s.Remove(d) != a[d] {
+				t.Fatalf("removing %d: it was there: %v", d, a[d])
+			}
+			delete(a, d)
+		}
+		if rng.IntN(2) == 0 {
+			from := rng.Uint32N(uint32(n))
+			to := from + rng.Uint32N(uint32(n)-from+1)
+			s.AddRange(from, to)
+			for d := from; d < to; d++ {
+				a[d] = true
+			}
+		}
+		holds(t, s, func(d uint32) bool { return a[d] })
+		for name, op := range map[string]struct {
+			do   func(s *Set)
+			want func(d uint32) bool
+		}{
+			"and":     {func(s *Set) { s.And(o) }, func(d uint32) bool { return a[d] && b[d] }},
+			"and not": {func(s *Set) { s.AndNot(o) }, func(d uint32) bool { return a[d] && !b[d] }},
+			"or":      {func(s *Set) { s.Or(o) }, func(d uint32) bool { return a[d] || b[d] }},
+			"not":     {func(s *Set) { s.Not() }, func(d uint32) bool { return !a[d] }},
+		} {
+			c := s.Clone()
+			op.do(c)
+			t.Log(name)
+			holds(t, c, op.want)
+			again, err := FromWords(c.Words(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds(t, again, op.want)
+		}
+		holds(t, s, func(d uint32) bool { return a[d] })
+	}
+}
+
+func holds(t *testing.T, s *Set, want func(uint32) bool) {
+	t.Helper()
+	var docs []uint32
+	for d := range uint32(s.Len()) {
+		if s.Has(d) != want(d) {
+			t.Fatalf("has %d: %v", d, s.Has(d))
+		}
+		if want(d) {
+			docs = append(docs, d)
+		}
+	}
+	if got := slices.Collect(s.All()); !slices.Equal(got, docs) || s.Count() != len(docs) {
+		t.Fatalf("%d documents %v, want %v", s.Count(), got, docs)
+	}
+	at := 0
+	for d := range uint32(s.Len()) {
+		next := uint32(s.Len())
+		if at < len(docs) {
+			next = docs[at]
+		}
+		if s.Next(d) != next {
+			t.Fatalf("next from %d on is %d, want %d", d, s.Next(d), next)
+		}
+		if next == d {
+			at++
+		}
+	}
+}
+
+func TestFullAndDamaged(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 65, 128} {
+		holds(t, Full(n), func(uint32) bool { return true })
+	}
+	if _, err := FromWords([]uint64{1 << 10}, 10); err == nil {
+		t.Error("a document behind the last is taken")
+	}
+	if _, err := FromWords([]uint64{0, 0}, 10); err == nil {
+		t.Error("too many words are taken")
+	}
+}

@@ -1,0 +1,118 @@
+package eval
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/searchtest"
+)
+
+// randomSet has few, most or any of n documents; sometimes the first ones, or none.
+func randomSet(rng *rand.Rand, n int) *docset.Set {
+	s := docset.New(n)
+	if rng.IntN(8) == 0 {
+		s.AddRange(0, rng.Uint32N(uint32(n+1)))
+		return s
+	}
+	share := []float64{0, 0.01, 0.3, 0.9, 0.999}[rng.IntN(5)]
+	for d := range uint32(n) {
+		if rng.Float64() < share {
+			s.Add(d)
+		}
+	}
+	return s
+}
+
+// admitted is the k best of all hits that two sets have.
+func admitted(all []ask.Hit, k int, sets ...*docset.Set) []ask.Hit {
+	out := slices.DeleteFunc(slices.Clone(all), func(h ask.Hit) bool {
+		return slices.ContainsFunc(sets, func(s *docset.Set) bool { return s != nil && !s.Has(h.Doc) })
+	})
+	return out[:min(k, len(out))]
+}
+
+// Documents that were deleted, or that a request does not want, are no answers, and those that are
+// have the scores that they have without: every algorithm, model and mode, on one core and two.
+func TestLimitsGiveTheDefinition(t *testing.T) {
+	indexes := 300
+	if testing.Short() {
+		indexes = 30
+	}
+	root := searchtest.Scratch(t)
+	rng := rand.New(rand.NewPCG(17, 18))
+	for i := range indexes {
+		p := searchtest.RandomPlain(rng, []int{1, 20, 300, 3000, 20000}[rng.IntN(5)], 1+rng.IntN(12))
+		dir := searchtest.IndexDir(root, i)
+		s := write(t, p, dir)
+		checkLimits(t, rng, p, s, 2, func() []ask.Word { return searchtest.RandomWords(rng, p) })
+		s.Close()
+		os.RemoveAll(dir)
+	}
+}
+
+// The same where lists have levels, stored ranks and guesses.
+func TestLimitsOfLongLists(t *testing.T) {
+	for _, make := range []func(testing.TB) (*searchtest.Plain, *Searcher){leveled, promising} {
+		p, s := make(t)
+		rng := rand.New(rand.NewPCG(19, 20))
+		checkLimits(t, rng, p, s, 5, func() []ask.Word {
+			return wordsOf(p, rng.Perm(len(p.Words))[:1+rng.IntN(min(5, len(p.Words)))])
+		})
+		s.e.Live = nil
+	}
+	alwaysMark(t)
+	p, s := leveled(t)
+	rng := rand.New(rand.NewPCG(21, 22))
+	checkLimits(t, rng, p, s, 3, func() []ask.Word {
+		return wordsOf(p, rng.Perm(len(p.Words))[:2+rng.IntN(min(5, len(p.Words)-1))])
+	})
+}
+
+func checkLimits(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher, rounds int, words func() []ask.Word) {
+	t.Helper()
+	docs := len(p.Lengths)
+	for range rounds {
+		words, k := words(), []int{1, 2, 10, 100, 1000}[rng.IntN(5)]
+		m := searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]
+		if docs > 50_000 {
+			m = []model.Model{model.BM25{}, model.BM25{K1: 0.9, B: 0.4}}[rng.IntN(8)/7]
+		}
+		var within *docset.Set
+		switch s.e.Live = nil; rng.IntN(3) {
+		case 0:
+			s.e.Live = randomSet(rng, docs)
+		case 1:
+			s.e.Live = randomSet(rng, docs)
+			fallthrough
+		case 2:
+			within = randomSet(rng, docs)
+		}
+		for _, mode := range []ask.Mode{ask.Or, ask.And} {
+			want := admitted(p.Search(t, s.e.Index, words, docs, mode, m), k, s.e.Live, within)
+			for a := range algorithms {
+				r := ask.Request{Words: words, K: k, Mode: mode, Model: m, Algorithm: ask.Algorithm(a)}
+				if within != nil {
+					r.Within = &ask.Within{Sets: []*docset.Set{within}}
+				}
+				if rng.IntN(3) == 0 {
+					r.Parallel = &ask.Parallel{Engine: engine.Multicore, Threads: 2}
+				}
+				got, err := s.Search(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Hits, want) {
+					t.Fatalf("%d documents, live %v, within %v, %v, %v, k %d, %v, %v, %v:\n got %v\nwant %v",
+						docs, s.e.Live != nil, within != nil, words, m, k, mode, ask.Algorithm(a), r.Parallel, searchtest.Head(got.Hits), searchtest.Head(want))
+				}
+			}
+		}
+	}
+}
