@@ -20,6 +20,7 @@ import (
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -177,15 +178,31 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("%v is no instance", i)
 		}
 	}
-	points := decode[pointsAnswer](t, call(h, "/v1/places/points?feature=park&limit=100", "").Body.String())
-	if points.Total != 300 || len(points.X) != 100 || len(points.Feature) != 100 {
-		t.Errorf("%d of %d", len(points.X), points.Total)
+	listed := decode[pointsAnswer](t, call(h, "/v1/places/points?feature=park&limit=100", "").Body.String())
+	if listed.Total != 300 || len(listed.X) != 100 || len(listed.Feature) != 100 {
+		t.Errorf("%d of %d", len(listed.X), listed.Total)
 	}
 	quotients := decode[struct{ Quotients []quotientAnswer }](t, call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
 	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
 		t.Errorf("%+v", quotients)
 	}
+	summary := decode[points.Summary](t, call(h, "/v1/places/summary", "").Body.String())
+	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
+		t.Errorf("%+v", summary)
+	}
+	curve := decode[curveAnswer](t, call(h, "/v1/places/curve?feature=bank&feature=caf%C3%A9&max_distance=5&steps=10&rounds=19", "").Body.String())
+	wanted, err := points.Curves(t.Context(), h.o.Points, points.CurveOptions{
+		Most: 5, Bins: 10, Rounds: 19, Seed: 1, Pairs: [][2]int32{{0, 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := wanted[0]; !curve.Attract || *curve.P != c.P || len(curve.L) != 10 || *curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
+		t.Errorf("%+v, want %+v", curve, c)
+	}
 	for path, says := range map[string]string{
+		"/v1/places/curve?feature=bank":                         "want two",
+		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,
+		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift relabel",
 		"/v1/places/patterns":                                   "distance or knn",
 		"/v1/places/patterns?distance=-1":                       "distance -1",
 		"/v1/places/patterns?distance=NaN":                      "want a number",

@@ -10,7 +10,7 @@
 //	GET /v1/documents/ID      a document with its stored text
 //	GET /v1/words?prefix=P    common words
 //	GET /v1/words/WORD        how often a word occurs; with /company, which words it is found with
-//	GET /v1/places            kinds of places; /points, /patterns, /instances and /quotients below it
+//	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients, /summary, /curve
 //	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE to
 //	                          cancel, GET /v1/jobs/ID/events to follow it
 //	GET /v1/status            about the server; /v1/health, /v1/ready and /v1/version tell less

@@ -139,6 +139,8 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/patterns", "patterns", false, (*exchange).patterns},
 		{get, "/v1/places/instances", "instances", false, (*exchange).instances},
 		{get, "/v1/places/quotients", "quotients", false, (*exchange).quotients},
+		{get, "/v1/places/summary", "summary", false, (*exchange).summary},
+		{get, "/v1/places/curve", "curve", false, (*exchange).curve},
 		{get, "/v1/jobs", "jobs", false, (*exchange).listJobs},
 		{post, "/v1/jobs", "jobs", false, (*exchange).startJob},
 		{get, "/v1/jobs/", "jobs", false, (*exchange).showJob},

@@ -168,6 +168,16 @@ try {
   await look('two words', base + '/words?w=membrane&with=neurons', async (page) => { await page.getByRole('heading', { name: 'Only neurons' }).waitFor() })
   await look('an unknown word', base + '/words?w=zzzz', async (page) => { await page.getByRole('alert').getByText(/zzzz/).waitFor() }, { quiet: false })
   await look('common words', base + '/words', async (page) => { await page.locator('.cloud a').nth(10).waitFor() })
+  await look('two kinds by distance, the data', base + '/places', async (page) => {
+    await page.locator('.pattern').first().waitFor()
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByText(/each other most at/).waitFor()
+    await page.getByRole('img', { name: /^L less distance/ }).locator('canvas').waitFor()
+    await page.getByRole('button', { name: 'Describe the points' }).click()
+    await page.getByText('Distances worth mining').waitFor()
+    await page.getByRole('button', { name: /^Take / }).click()
+    await page.waitForURL(/d=/)
+  })
   await look('a pattern, quotients, distances', base + '/places?d=150&p=0.3', async (page) => {
     await page.locator('.pattern').first().click()
     await page.locator('.shares li').first().waitFor()

@@ -32,6 +32,19 @@ export interface Instances {
   features: string[]; feature: number[]; row: number[]; x: number[]; y: number[]; instances: number[][]; more: boolean
 }
 export interface Quotient { from: string; to: string; points: number; value?: number }
+export interface Summary {
+  points: number; crs: string; unit: string; width: number; depth: number; positions: number; duplicates: number
+  most_at_one_position: number; nearest_quartiles: number[] | null
+  neighbours: { distance: number; mean: number; median: number }[] | null
+  distance_low: number; distance_high: number; distance_suggested: number; warnings: string[]
+}
+export type Numbers = (number | null)[]
+export interface Curve {
+  a: string; b: string; unit: string; null: string; rounds: number; distance: number[]
+  l: Numbers; l_expected?: Numbers; l_low?: Numbers; l_high?: Numbers; pair_correlation: Numbers
+  participation_index: Numbers; index_expected?: Numbers; index_low?: Numbers; index_high?: Numbers
+  p_value?: number; at: number; attract: boolean
+}
 export interface Job {
   id: string; state: string; done: number; total: number; stage?: string; error?: string; runs?: Patterns[]
 }
