@@ -13,10 +13,14 @@ type csvColumns struct {
 	separator byte
 	count     int
 	texts     []int
-	id        int // -1: none
+	others    []csvOther // of a schema
+	id        int        // -1: none
 	note      string
 	headless  bool // the first record is a document
 }
+
+// csvOther is a column with the number of its field in the schema.
+type csvOther struct{ column, field int }
 
 // csvHeader reads the first record, which names the columns. It is separated by commas, or by
 // whatever makes wanted columns of it.
@@ -37,7 +41,7 @@ func csvHeader(head []byte, o *Options) (csvColumns, error) {
 // there is none. Fields that are named must stand in one, or are numbers of columns.
 func tsvHeader(head []byte, o *Options) (c csvColumns, found bool, err error) {
 	c, err = tableHeader(head, o, '\t')
-	if len(o.Fields) > 0 || o.IDField != "" {
+	if len(o.named()) > 0 {
 		return c, err == nil && c.count > 0, err
 	}
 	first, _ := nextLine(head[emptyLines(head):])
@@ -96,33 +100,39 @@ func wordyIDs(head []byte) bool {
 
 // namesAll reports whether the first record has all columns that are named.
 func namesAll(names []string, o *Options) bool {
-	for _, name := range o.Fields {
+	for _, name := range o.named() {
 		if !slices.Contains(names, name) {
 			return false
 		}
 	}
-	return o.IDField == "" || slices.Contains(names, o.IDField)
+	return true
 }
 
 // byNumber reads columns that are named by their numbers, from 1 on, in a table of which the first
 // record names none of them.
 func (c *csvColumns) byNumber(names []string, o *Options) bool {
-	given := slices.Clone(o.Fields)
-	if o.IDField != "" {
-		given = append(given, o.IDField)
+	number := func(name string) int {
+		if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(names) {
+			return n - 1
+		}
+		return -1
 	}
-	for i, name := range given {
-		n, err := strconv.Atoi(name)
-		if err != nil || n < 1 || n > len(names) {
+	texts := o.textFields()
+	for _, name := range o.named() {
+		if number(name) < 0 {
 			return false
 		}
-		if i < len(o.Fields) {
-			c.texts = append(c.texts, n-1)
-		} else {
-			c.id = n - 1
-		}
 	}
-	return len(o.Fields) > 0
+	for _, name := range texts {
+		c.texts = append(c.texts, number(name))
+	}
+	for _, f := range o.otherFields() {
+		c.others = append(c.others, csvOther{number(f.name), f.field})
+	}
+	if o.IDField != "" {
+		c.id = number(o.IDField)
+	}
+	return len(texts) > 0
 }
 
 func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
@@ -149,13 +159,13 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 		}
 		return c, nil
 	}
-	c.texts, c.id = nil, -1
+	c.texts, c.others, c.id = nil, nil, -1
 	for n, name := range w.texts {
 		i := w.find([]string{name}, names)
 		switch {
 		case i >= 0:
 			c.texts = append(c.texts, i)
-		case len(o.Fields) > 0:
+		case !w.usualTexts:
 			return c, fmt.Errorf("no column %q: the columns are %s", name, shortList(names))
 		}
 		if n == 0 && w.usualTexts && i >= 0 {
@@ -166,6 +176,13 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 		return c, fmt.Errorf("no text column %s: the columns are %s; name those that hold text (--fields), "+
 			"or, if that is no header, give their numbers (--fields 2)",
 			w.textNames(), shortList(names))
+	}
+	for _, f := range w.others {
+		i := slices.Index(names, f.name)
+		if i < 0 {
+			return c, fmt.Errorf("no column %q: the columns are %s", f.name, shortList(names))
+		}
+		c.others = append(c.others, csvOther{i, f.field})
 	}
 	if c.id = w.find(w.ids, names); c.id < 0 && o.IDField != "" {
 		return c, fmt.Errorf("no column %q: the columns are %s", o.IDField, shortList(names))
@@ -296,16 +313,25 @@ func (p *parser) splitCSV(s *source, data []byte, first bool) error {
 }
 
 func (p *parser) addCSV(s *source, data []byte, r *csvRecord) {
+	values := p.record(s.options.Schema)
 	start := len(p.arena)
-	for _, i := range s.columns.texts {
+	for n, i := range s.columns.texts {
 		if f := r.fields[i]; f.end > f.start {
 			if len(p.arena) > start {
 				p.arena = append(p.arena, '\n')
 			}
+			from := len(p.arena) - start
 			p.arena = r.field(data, i, p.arena)
+			values.text(n, from, len(p.arena)-start)
 		}
 	}
 	p.add(p.arena[start:len(p.arena):len(p.arena)])
+	for _, o := range s.columns.others {
+		from := len(p.arena)
+		p.arena = r.field(data, o.column, p.arena)
+		values.add(o.field, p.arena[from:len(p.arena):len(p.arena)])
+	}
+	values.end()
 	if s.columns.id >= 0 {
 		p.ids = r.field(data, s.columns.id, p.ids)
 		p.named()

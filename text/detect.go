@@ -18,6 +18,9 @@ func (s *source) detect(head []byte, whole bool) error {
 	}
 	head = bytes.TrimPrefix(head, bom)
 	s.format = s.options.Format
+	if s.codec == "parquet" {
+		s.format = JSONL
+	}
 	if s.format == Auto {
 		s.format = guess(head, whole, s.name, s.inFolder)
 		if s.format == Blank {
@@ -54,6 +57,9 @@ func (s *source) detect(head []byte, whole bool) error {
 		if s.options.IDField != "" {
 			return fmt.Errorf("%s: --id-field: the IDs of SMART files are behind .I", s.path)
 		}
+		if s.options.Schema != nil {
+			return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in --fields", s.path)
+		}
 		s.note = smartNote(head, s.options)
 		for _, f := range s.options.Fields {
 			if len(f) != 1 || f[0] < 'A' || f[0] > 'Z' {
@@ -61,7 +67,7 @@ func (s *source) detect(head []byte, whole bool) error {
 			}
 		}
 	case Lines, File, Blank, TREC:
-		if len(s.options.Fields) > 0 || s.options.IDField != "" {
+		if len(s.options.named()) > 0 {
 			return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out --fields and --id-field, "+
 				"or name another --format", s.path, s.format)
 		}

@@ -16,13 +16,16 @@
 //	tsv    ID<TAB>text a line, or a header that names columns, then records
 //	csv    a header that names columns, then records  ID from a column
 //
+// A Parquet table, seen by its content, is read as if each row were an object of jsonl: columns of
+// strings, numbers, booleans, dates and times, lists of these, and structs of these for points.
+//
 // In JSON and tables the text is that of the field contents, or else of all of title, headline,
 // headings, abstract, text, body, content, passage, paragraph, segment and article that are there,
 // in this order. The ID is the first of id, _id, pid, passage_id, docno, docid, doc_id and document_id that
 // is there, or else file:number. The names count in any case. Options.Fields and IDField name others,
 // which a table must have, and some record of JSON. A table without a header has its columns named by
 // number, from 1 on. Records of JSON with and without contents in one file are a mistake unless Fields
-// are named. Options.Note is told of fields that were left out, and of records without an ID.
+// are named. Options.Schema names fields with types instead: see package fields. Options.Note is told of fields that were left out, and of records without an ID.
 //
 // So a file news.txt with
 //
@@ -38,7 +41,7 @@
 //   - Bytes stay as they are, control characters and a stray NUL too, unless Options.Encoding says
 //     what else they mean. With UTF8 what is not UTF-8 is an error. Only a byte order mark (EF BB BF)
 //     at a file's begin is taken off. Refused is UTF-16, seen by its mark, if it is not named, and what
-//     is no text: PDFs, archives, Parquet, our own files, CIFF, and what has two or more NULs in its first
+//     is no text: PDFs, archives, our own files, CIFF, and what has two or more NULs in its first
 //     64 KB, if these are a quarter of it or, from 512 bytes on, more than one in 1,000 bytes.
 //   - Lines end with LF or CR LF, the last one also without. Both are taken off; a CR
 //     elsewhere stays.

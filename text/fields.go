@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // The usual names of fields and columns, in any case. If there is a field contents, the others are
@@ -18,13 +20,60 @@ var (
 // wantedFields are the names of fields that hold text and IDs.
 type wantedFields struct {
 	texts, ids []string
+	// others are what the other fields of a schema are read from, in its order.
+	others []otherField
 	// The usual names are meant in any case; those that a user gives are taken as they are.
 	usualTexts, usualIDs bool
 }
 
+// otherField is a column or field that holds values which are no text.
+type otherField struct {
+	name  string
+	field int // of the schema
+}
+
+// textFields are the names of fields that a user gave for the text.
+func (o *Options) textFields() []string {
+	if o.Schema == nil {
+		return o.Fields
+	}
+	var names []string
+	for _, i := range o.Schema.Of(fields.Text) {
+		names = append(names, o.Schema.Fields[i].Sources()[0])
+	}
+	return names
+}
+
+// named are all names of fields that a user gave.
+func (o *Options) named() []string {
+	names := slices.Clone(o.textFields())
+	for _, f := range o.otherFields() {
+		names = append(names, f.name)
+	}
+	if o.IDField != "" {
+		names = append(names, o.IDField)
+	}
+	return names
+}
+
+func (o *Options) otherFields() (list []otherField) {
+	if o.Schema == nil {
+		return nil
+	}
+	for i, f := range o.Schema.Fields {
+		if f.Type == fields.Text {
+			continue
+		}
+		for _, name := range f.Sources() {
+			list = append(list, otherField{name, i})
+		}
+	}
+	return list
+}
+
 func (o *Options) wantedFields() wantedFields {
-	w := wantedFields{texts: o.Fields, ids: []string{o.IDField}}
-	if len(o.Fields) == 0 {
+	w := wantedFields{texts: o.textFields(), ids: []string{o.IDField}, others: o.otherFields()}
+	if len(w.texts) == 0 {
 		w.texts, w.usualTexts = defaultTexts, true
 	}
 	if o.IDField == "" {
@@ -66,7 +115,7 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 		switch at := slices.IndexFunc(w.texts, func(want string) bool { return w.matches(want, name) }); {
 		case at == 0 || at > 0 && !whole:
 			texts = append(texts, name)
-		case i != id:
+		case i != id && !slices.ContainsFunc(w.others, func(f otherField) bool { return f.name == name }):
 			others = append(others, name)
 		}
 	}
@@ -74,7 +123,9 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 	if len(texts) == 0 {
 		return "" // that is a mistake
 	}
-	if len(others) > 0 && w.usualTexts {
+	if len(others) > 0 && o.Schema != nil {
+		says = append(says, fmt.Sprintf("left out: %s (the schema does not name them)", shortList(others)))
+	} else if len(others) > 0 && w.usualTexts {
 		says = append(says, fmt.Sprintf("text is %s; left out: %s (--fields chooses)", strings.Join(texts, ", "), shortList(others)))
 	}
 	switch {

@@ -46,7 +46,7 @@ func (p *parser) splitJSON(s *source, data []byte, first, last bool) error {
 		if err := s.mixed(sc); err != nil {
 			return wrong(at+blanksAt(data[at:]), "%v", err)
 		}
-		if !p.addJSON(sc) {
+		if !p.addJSON(sc, s.options.Schema) {
 			return wrong(at+blanksAt(data[at:]), "%s", noText(s.options, data[at:sc.at]))
 		}
 		open = s.list
@@ -146,7 +146,7 @@ func (s *source) jsonHead(head []byte) (note string, err error) {
 	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return sc.wants.find(sc.names, []string{name}) >= 0
 	})
-	if objects > 1 && texts == 0 && len(left) > 0 && len(s.options.Fields) == 0 && sc.wants.find(sc.wants.texts, names) >= 0 {
+	if objects > 1 && texts == 0 && len(left) > 0 && sc.wants.usualTexts && sc.wants.find(sc.wants.texts, names) >= 0 {
 		return "", fmt.Errorf("the first %d documents have no text in %s: their fields are %s; name those that hold text (--fields)",
 			objects, names[sc.wants.find(sc.wants.texts, names)], shortList(names))
 	}

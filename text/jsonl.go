@@ -1,5 +1,7 @@
 package text
 
+import "github.com/collocate/collocate/fields"
+
 // splitJSONL makes a document of each line that is not blank.
 func (p *parser) splitJSONL(s *source, data []byte) error {
 	sc := newJSONScanner(s.options)
@@ -18,7 +20,7 @@ func (p *parser) splitJSONL(s *source, data []byte) error {
 			if err := s.mixed(sc); err != nil {
 				return wrong(at, "%v", err)
 			}
-			if !p.addJSON(sc) {
+			if !p.addJSON(sc, s.options.Schema) {
 				return wrong(at, "%s", noText(s.options, line))
 			}
 		}
@@ -40,8 +42,9 @@ func noText(o *Options, object []byte) string {
 }
 
 // addJSON adds the document of the object that was read, its fields joined by a newline, if any is there.
-func (p *parser) addJSON(sc *jsonScanner) bool {
+func (p *parser) addJSON(sc *jsonScanner, schema *fields.Schema) bool {
 	fields := sc.text()
+	values := p.record(schema)
 	found, full := false, 0
 	var v jsonValue
 	for _, f := range fields {
@@ -52,23 +55,47 @@ func (p *parser) addJSON(sc *jsonScanner) bool {
 		}
 	}
 	switch {
-	case !found:
+	case !found && schema == nil:
 		return false
 	case full <= 1 && !v.escaped:
 		p.add(sc.b[v.start:v.end])
+		for i, f := range fields {
+			if f.last > f.first {
+				values.text(i, 0, v.end-v.start)
+			}
+		}
 	default:
 		start := len(p.arena)
-		for _, f := range fields {
+		for i, f := range fields {
+			from := -1
 			for _, v := range sc.parts[f.first:f.last] {
 				if len(p.arena) > start {
 					p.arena = append(p.arena, '\n')
 				}
+				if from < 0 {
+					from = len(p.arena) - start
+				}
 				p.arena = appendValue(p.arena, sc.b, v)
+			}
+			if from >= 0 {
+				values.text(i, from, len(p.arena)-start)
 			}
 		}
 		p.add(p.arena[start:len(p.arena):len(p.arena)])
 	}
-	for _, f := range sc.fields[len(sc.wants.texts):] {
+	ids := len(sc.wants.texts) + len(sc.wants.ids)
+	for i, f := range sc.fields[ids:] {
+		for _, v := range sc.parts[f.first:f.last] {
+			from := len(p.arena)
+			p.arena = appendValue(p.arena, sc.b, v)
+			values.add(sc.wants.others[i].field, p.arena[from:len(p.arena):len(p.arena)])
+		}
+		if f.last == f.first {
+			values.add(sc.wants.others[i].field, nil)
+		}
+	}
+	values.end()
+	for _, f := range sc.fields[len(sc.wants.texts):ids] {
 		if f.last > f.first {
 			p.ids = appendValue(p.ids, sc.b, sc.parts[f.first])
 			p.named()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // maxDepth is how deep JSON values may nest, the same as in encoding/json.
@@ -29,7 +31,7 @@ type jsonScanner struct {
 	b      []byte
 	at     int
 	wants  wantedFields
-	names  []string    // wanted fields: texts, then IDs
+	names  []string    // wanted fields: texts, then IDs, then others
 	fields []jsonField // what was found for each
 	parts  []jsonValue // values of wanted fields that are not empty
 	key    []byte      // an unescaped name
@@ -37,19 +39,24 @@ type jsonScanner struct {
 	head   []string // fields of the file's first records
 	later  []string // those that are not among them
 	full   []bool   // wanted fields that have had a value
+	schema *fields.Schema
 
 	// What the n-th field of the object before was. Objects of a file are mostly alike.
 	before []knownName
 }
 
 type knownName struct {
-	name  string
-	field int
+	name   string
+	fields []int // one, if at all, or more where a name is wanted for several
 }
 
 func newJSONScanner(o *Options) *jsonScanner {
 	s := &jsonScanner{wants: o.wantedFields()}
 	s.names = append(append([]string{}, s.wants.texts...), s.wants.ids...)
+	for _, f := range s.wants.others {
+		s.names = append(s.names, f.name)
+	}
+	s.schema = o.Schema
 	s.fields = make([]jsonField, len(s.names))
 	s.full = make([]bool, len(s.names))
 	return s
@@ -92,8 +99,8 @@ func (s *jsonScanner) object() error {
 			return s.unexpected("a colon")
 		}
 		s.blanks()
-		if i := s.wanted(name, n); i >= 0 {
-			err = s.field(i)
+		if wanted := s.wanted(name, n); len(wanted) > 0 {
+			err = s.field(wanted)
 		} else {
 			err = s.skip(1)
 		}
@@ -117,8 +124,8 @@ func (s *jsonScanner) finish() error {
 	return nil
 }
 
-// wanted returns the number of the wanted field of that name, the n-th of the object, or -1.
-func (s *jsonScanner) wanted(v jsonValue, n int) int {
+// wanted returns the numbers of the wanted fields of that name, the n-th of the object.
+func (s *jsonScanner) wanted(v jsonValue, n int) []int {
 	name := s.b[v.start:v.end]
 	if v.escaped {
 		s.key = appendUnescaped(s.key[:0], name)
@@ -128,13 +135,12 @@ func (s *jsonScanner) wanted(v jsonValue, n int) int {
 		s.seen(string(name))
 	}
 	if n < len(s.before) && s.before[n].name == string(name) {
-		return s.before[n].field
+		return s.before[n].fields
 	}
-	known := knownName{string(name), -1}
+	known := knownName{name: string(name)}
 	for i, want := range s.names {
 		if s.wants.matches(want, known.name) {
-			known.field = i
-			break
+			known.fields = append(known.fields, i)
 		}
 	}
 	if s.head != nil {
@@ -145,16 +151,21 @@ func (s *jsonScanner) wanted(v jsonValue, n int) int {
 	} else if n == len(s.before) && n < 64 {
 		s.before = append(s.before, known)
 	}
-	return known.field
+	return known.fields
 }
 
 // field reads the value of a wanted field: a string, a number, null, which is as if
 // there were no field, or a list of these. The last field of a name counts. A name may be wanted
 // twice, as text and as ID.
-func (s *jsonScanner) field(i int) error {
+func (s *jsonScanner) field(wanted []int) error {
+	i := wanted[0]
 	f := jsonField{found: true, first: len(s.parts)}
 	err := error(nil)
 	switch {
+	case s.isPoint(wanted):
+		if err = s.point(); err != nil {
+			return err
+		}
 	case s.take('['):
 		if s.blanks(); s.take(']') {
 			break
@@ -178,12 +189,34 @@ func (s *jsonScanner) field(i int) error {
 		}
 	}
 	f.last = len(s.parts)
-	for j := i; j < len(s.names); j++ {
-		if s.names[j] == s.names[i] {
-			s.fields[j] = f
-			s.full[j] = s.full[j] || f.found && (j < len(s.wants.texts) || f.last > f.first)
+	for _, j := range wanted {
+		s.fields[j] = f
+		s.full[j] = s.full[j] || f.found && (j < len(s.wants.texts) || f.last > f.first)
+	}
+	return nil
+}
+
+// isPoint tells whether an object or a list follows that is the value of a geo field.
+func (s *jsonScanner) isPoint(wanted []int) bool {
+	if s.at == len(s.b) || s.b[s.at] != '{' && s.b[s.at] != '[' {
+		return false
+	}
+	for _, i := range wanted {
+		if i -= len(s.wants.texts) + len(s.wants.ids); i >= 0 && s.schema.Fields[s.wants.others[i].field].Type == fields.Geo {
+			return true
 		}
 	}
+	return false
+}
+
+// point takes an object as it stands: package fields reads it. Of a list nobody knows whether the
+// latitude or the longitude comes first.
+func (s *jsonScanner) point() error {
+	start := s.at
+	if err := s.skip(2); err != nil {
+		return err
+	}
+	s.parts = append(s.parts, jsonValue{start: start, end: s.at})
 	return nil
 }
 
@@ -204,6 +237,9 @@ func (s *jsonScanner) part(i int) (bool, error) {
 		v.end = s.at
 	case c == 'n':
 		return false, s.literal("null")
+	case (c == 't' || c == 'f') && i >= len(s.wants.texts)+len(s.wants.ids):
+		err = s.literal(map[byte]string{'t': "true", 'f': "false"}[c])
+		v.end = s.at
 	case c == '{' || c == '[' || c == 't' || c == 'f':
 		if err = s.skip(2); err == nil {
 			s.at = start

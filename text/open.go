@@ -3,6 +3,7 @@ package text
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +70,13 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	}
 	s.raw = &countReader{r: r, tell: tell}
 	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
+	if head, _ := s.stream.Peek(len(parquetMagic)); string(head) == parquetMagic {
+		if err := s.openParquet(tell); err != nil {
+			s.release()
+			return nil, fmt.Errorf("%s: %w", in.path, err)
+		}
+		return s, nil
+	}
 	stream, codec, free, err := textfile.DecompressWithin(s.stream, o.maxWindow(), o.TempDir, o.Threads != 1)
 	if err != nil {
 		s.release()
@@ -85,6 +93,23 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 		s.stream, s.converted = bufio.NewReaderSize(converted, 1<<16), true
 	}
 	return s, nil
+}
+
+// openParquet makes lines of a table.
+func (s *source) openParquet(tell func(n int64)) error {
+	if s.file == nil || !s.regular {
+		return errors.New("a Parquet table has its directory at its end: it is read from a file, not from a pipe")
+	}
+	if f := s.options.Format; f != Auto && f != JSONL {
+		return fmt.Errorf("a Parquet table is no %v: leave out --format", f)
+	}
+	p, err := openParquet(s.file, s.size, tell)
+	if err != nil {
+		return err
+	}
+	s.close = append(s.close, p.close)
+	s.stream, s.codec, s.converted = bufio.NewReaderSize(p, 1<<16), "parquet", true
+	return nil
 }
 
 // read appends the next n bytes of the stream's text to buf. With io.EOF it has

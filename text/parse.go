@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/collocate/collocate/fields"
 )
 
 var errStopped = errors.New("stopped by the caller")
@@ -25,6 +27,10 @@ type parser struct {
 	limit  int     // bytes that a document may have
 	long   int     // the first document that has more, or -1
 	tally  tally   // of the piece at hand
+
+	values []fields.Values // of the documents with a schema
+	bytes  [][]byte        // what they are made of
+	now    recordValues    // of the document at hand
 }
 
 // mark says where in ids a document's ID is, or that it is yet to be numbered.
@@ -170,6 +176,7 @@ func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 // line.
 func (p *parser) parse(pieces []piece) {
 	p.docs, p.ids, p.marks, p.ends = p.docs[:0], p.ids[:0], p.marks[:0], p.ends[:0]
+	p.values, p.bytes = p.values[:0], p.bytes[:0]
 	p.limit, p.long = math.MaxInt, -1
 	toCopy := 0
 	for _, pc := range pieces {

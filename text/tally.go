@@ -93,7 +93,7 @@ func (pos *position) endFile() error {
 		switch {
 		case w.find(w.texts, []string{name}) >= 0:
 			texts = append(texts, name)
-		case w.find(w.ids, []string{name}) < 0:
+		case w.find(w.ids, []string{name}) < 0 && !slices.ContainsFunc(w.others, func(f otherField) bool { return f.name == name }):
 			others = append(others, name)
 		}
 	}
@@ -104,8 +104,12 @@ func (pos *position) endFile() error {
 	if len(others) > 0 {
 		says = append(says, "left out is also "+shortList(others))
 	}
-	if len(says) > 0 && w.usualTexts {
-		s.say(s.path, fmt.Sprintf("after the first %d records %s (--fields chooses)", headRecords, strings.Join(says, "; ")))
+	if len(says) > 0 && (w.usualTexts || len(others) > 0 && s.options.Schema != nil) {
+		how := "--fields chooses"
+		if s.options.Schema != nil {
+			how, says = "the schema does not name them", says[len(says)-1:]
+		}
+		s.say(s.path, fmt.Sprintf("after the first %d records %s (%s)", headRecords, strings.Join(says, "; "), how))
 	}
 	return nil
 }
@@ -124,12 +128,23 @@ func (pos *position) endCorpus() error {
 
 // check refuses fields that were named and that no record has.
 func (t *tally) check(o *Options) error {
-	for i, name := range o.Fields {
+	w := o.wantedFields()
+	names := w.texts
+	if w.usualTexts {
+		names = nil
+	}
+	others := t.full[len(w.texts)+len(w.ids):]
+	for i, name := range names {
 		if !t.full[i] {
 			return fmt.Errorf("--fields: no record has a field %q", name)
 		}
 	}
-	if o.IDField != "" && !t.full[len(t.full)-1] {
+	for i, f := range w.others {
+		if !others[i] {
+			return fmt.Errorf("--fields: no record has a field %q", f.name)
+		}
+	}
+	if o.IDField != "" && !t.full[len(w.texts)] {
 		return fmt.Errorf("--id-field: no record has an ID in a field %q", o.IDField)
 	}
 	return nil

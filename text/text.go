@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // Document is one unit of a corpus.
@@ -16,6 +18,9 @@ type Document struct {
 	ID string
 	// Text is the raw bytes. It belongs to the Batch and lives as long as it.
 	Text []byte
+	// Fields are the values of the fields of Options.Schema, in its order; nil without one. A text
+	// field has at most one value: a list is joined by newlines. They live as long as Text.
+	Fields []fields.Values
 }
 
 // Batch is a run of consecutive documents of a corpus. Batches are numbered from
@@ -45,6 +50,9 @@ type Options struct {
 	// ones left out. None: the usual names, see the package comment.
 	// In SMART they are the letters of the sections; none: T and W.
 	Fields []string
+	// Schema says instead of Fields which fields are text and which hold other values. The text of a
+	// document is that of its text fields, in the schema's order.
+	Schema *fields.Schema
 	// IDField holds the ID in JSON and tables. Empty: the usual names.
 	IDField string
 	// Encoding says what the bytes of the files mean; see ParseEncoding.

@@ -1,0 +1,144 @@
+package fields
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestAListAndItsJSONAreOneSchema(t *testing.T) {
+	list := "title:text:english+stop:weight=3,body,dc:creator:keyword:split=;:from=dc:creator"
+	if _, err := ParseList(strings.Split(list, ",")); err == nil {
+		t.Error("a name with a colon is accepted")
+	}
+	list = "title:text:english+stop:weight=3,body,tags:keyword:split=;:from=the tags,year:number:missing=NA," +
+		"day:date:unstored,at:geo:from=lat/lon,url:stored"
+	s, err := ParseList(strings.Split(list, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Schema{[]Field{
+		{Name: "title", Analyzer: "english+stop", Weight: 3},
+		{Name: "body"},
+		{Name: "tags", Type: Keyword, Split: ";", From: []string{"the tags"}},
+		{Name: "year", Type: Number, Missing: "NA"},
+		{Name: "day", Type: Date, Unstored: true},
+		{Name: "at", Type: Geo, From: []string{"lat", "lon"}},
+		{Name: "url", Type: Stored},
+	}}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("%+v", s)
+	}
+	again, err := ParseJSON(s.JSON())
+	if err != nil || !reflect.DeepEqual(again, want) || !again.Equal(s) {
+		t.Errorf("from JSON: %+v, %v", again, err)
+	}
+	if s.Find("year") != 3 || s.Find("none") != -1 || fmt.Sprint(s.Of(Text), s.Names(IsStored)) != "[0 1] [title body tags year at url]" {
+		t.Error("fields are not found")
+	}
+}
+
+func TestPlainNamesAreNoSchema(t *testing.T) {
+	for list, want := range map[string]bool{
+		"title,body": false, "dc:title": false, "title:text,body": true, "dc:title:text": true, "a:txt": false,
+	} {
+		if IsList(strings.Split(list, ",")) != want {
+			t.Errorf("%s: %v", list, !want)
+		}
+	}
+}
+
+func TestWhatMakesNoSenseIsRefused(t *testing.T) {
+	for list, want := range map[string]string{
+		"url:keyword":                     "no field is text",
+		"a:text,b:txt":                    `field "b": unknown type of a field "txt": want text, keyword, number, date, geo or stored`,
+		"a:text,A:keyword":                `field "A" stands there twice`,
+		"a:text,n:number:english":         `option "english"`,
+		"a:text,n:number:weight=2":        "a weight is for text",
+		"a:text:weight=-1":                `weight "-1"`,
+		"a:text,n:number:split=;":         "split is for keywords",
+		"a:text,s:stored:unstored":        "nothing would be left",
+		"a:text,k:keyword:from=":          "an empty name",
+		"a:text,g:geo:from=x/y/z":         "want one column, or two",
+		"a:text:missing=NA":               "missing is not for text",
+		"../a:text":                       "a name is letters",
+		"release year:number,a:text":      "from=",
+		":text":                           "want a name of 1 to 64 bytes",
+		strings.Repeat("a", 65) + ":text": "want a name of 1 to 64 bytes",
+	} {
+		if _, err := ParseList(strings.Split(list, ",")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", list, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"fields":[{"name":"a","type":"txt"}]}`:                                   "unknown type",
+		`{"fields":[{"name":"a","kind":"text"}]}`:                                  "kind",
+		`{"fields":[{"name":"a"}]} x`:                                              "nothing behind it",
+		`{"fields":[]}`:                                                            "no field is text",
+		`{"fields":[{"name":"a","weight":1e999}]}`:                                 "1e999",
+		`{"fields":[{"name":"a"},{"name":"b","type":"geo","from":["x","y","z"]}]}`: "want one column",
+	} {
+		if _, err := ParseJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"7": "7", " -0.5 ": "-0.5", "1e6": "1e+06", "-0": "0", "9007199254740993": "error", "9007199254740992": "9.007199254740992e+15",
+		"": "error", "NaN": "error", "inf": "error", "0x10": "error", "1_000": "error", "1,5": "error", "1e999": "error", "1e-999": "0",
+	} {
+		got, err := ParseNumber([]byte(text))
+		if s := fmt.Sprint(got); err == nil && s != want || (err != nil) != (want == "error") {
+			t.Errorf("number %q: %v, %v", text, got, err)
+		}
+	}
+	const day = 24 * 3600 * 1000
+	for text, want := range map[string][2]int64{
+		"1970": {0, 365*day - 1}, "1970-01": {0, 31*day - 1}, "1970-01-02": {day, 2*day - 1},
+		"1970-01-02T00:00:01Z": {day + 1000, day + 1999}, "1970-01-01 01:00": {3600e3, 3600e3 + 59999},
+		"1970-01-01T01:00:00+01:00": {0, 999}, "1969-12-31T23:59:59.5": {-500, -500},
+	} {
+		first, last, err := ParseDateSpan([]byte(text))
+		if err != nil || [2]int64{first, last} != want {
+			t.Errorf("date %q: %d to %d, %v; want %v", text, first, last, err, want)
+		}
+	}
+	for _, text := range []string{"", "yesterday", "01/02/2024", "2024-13-01", "20240229", "1700000000"} {
+		if v, err := ParseDate([]byte(text)); err == nil {
+			t.Errorf("date %q: %d", text, v)
+		}
+	}
+	for _, text := range []string{"48.2,16.4", " 48.2 , 16.4", `{"lat":48.2,"lon":16.4}`, `{"lng":16.4,"latitude":48.2}`,
+		`{"type":"Point","coordinates":[16.4,48.2]}`} {
+		if p, err := ParsePoint([]byte(text)); err != nil || p != (Point{482000000, 164000000}) {
+			t.Errorf("point %q: %v, %v", text, p, err)
+		}
+	}
+	for _, text := range []string{"", "48.2", "91,0", "0,181", "48.2,", "[16.4,48.2]", `{"lat":1}`, `{"lat":"x"}`, "1,2,3"} {
+		if p, err := ParsePoint([]byte(text)); err == nil {
+			t.Errorf("point %q: %v", text, p)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("title:text:english,year:number:from=y")
+	f.Add("48.2,16.4")
+	f.Add(`{"lat":48.2,"lon":16.4}`)
+	f.Add("2024-02-29T14:30:05Z")
+	f.Fuzz(func(t *testing.T, text string) {
+		if s, err := ParseList(strings.Split(text, ",")); err == nil {
+			if again, err := ParseJSON(s.JSON()); err != nil || !again.Equal(s) {
+				t.Errorf("%q: its JSON %s: %v", text, s.JSON(), err)
+			}
+		}
+		ParseNumber([]byte(text))
+		ParsePoint([]byte(text))
+		if first, last, err := ParseDateSpan([]byte(text)); err == nil && last < first {
+			t.Errorf("%q: ends before it begins", text)
+		}
+	})
+}

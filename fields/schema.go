@@ -1,0 +1,284 @@
+package fields
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/collocate/collocate/internal/choice"
+)
+
+// Type says what the values of a field are. The zero value is Text.
+type Type int
+
+const (
+	Text Type = iota
+	Keyword
+	Number
+	Date
+	Geo
+	Stored
+)
+
+var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo", "stored")
+
+func (t Type) String() string { return typeNames.Of(t) }
+
+// MarshalText writes the name.
+func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads a name.
+func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }
+
+// HasColumn tells whether values of the type lie in a column, for filters and sorting.
+func (t Type) HasColumn() bool { return t != Text && t != Stored }
+
+// Field is one field of a Schema.
+type Field struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
+	// From names the columns or JSON fields that hold the values: two of them, latitude and
+	// longitude, may make a point; none stands for Name.
+	From []string `json:"from,omitempty"`
+	// Analyzer makes words of a text field; "" is that of the index.
+	Analyzer string `json:"analyzer,omitempty"`
+	// Weight is that of a text field in BM25F; 0 stands for 1.
+	Weight float64 `json:"weight,omitempty"`
+	// Unstored fields cannot be shown.
+	Unstored bool `json:"unstored,omitempty"`
+	// Split cuts a keyword into several.
+	Split string `json:"split,omitempty"`
+	// Missing is a text that stands for no value, such as NA.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Sources are the columns or JSON fields that hold the values.
+func (f *Field) Sources() []string {
+	if len(f.From) == 0 {
+		return []string{f.Name}
+	}
+	return f.From
+}
+
+// Schema lists the fields of documents. It has at least one text field.
+type Schema struct {
+	Fields []Field `json:"fields"`
+}
+
+// Find returns the number of the field of that name, or -1.
+func (s *Schema) Find(name string) int {
+	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
+}
+
+// Names are those of the fields that a test chooses.
+func (s *Schema) Names(chosen func(*Field) bool) (list []string) {
+	for i := range s.Fields {
+		if chosen(&s.Fields[i]) {
+			list = append(list, s.Fields[i].Name)
+		}
+	}
+	return list
+}
+
+// Of returns the numbers of the fields of a type.
+func (s *Schema) Of(t Type) (list []int) {
+	for i, f := range s.Fields {
+		if f.Type == t {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Has tells whether a test holds for some field.
+func (s *Schema) Has(test func(*Field) bool) bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return test(&f) })
+}
+
+// IsStored tells whether the values of a field can be shown.
+func IsStored(f *Field) bool { return !f.Unstored }
+
+// Equal tells whether two schemas say the same.
+func (s *Schema) Equal(t *Schema) bool {
+	return bytes.Equal(s.JSON(), t.JSON())
+}
+
+// JSON is the schema as it lies in an index.
+func (s *Schema) JSON() []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings and numbers, which Check has seen
+	}
+	return b
+}
+
+// MaxFields bounds the fields of a schema.
+const MaxFields = 1000
+
+// Check refuses what makes no sense.
+func (s *Schema) Check() error {
+	if len(s.Fields) > MaxFields {
+		return fmt.Errorf("%d fields: the limit is %d", len(s.Fields), MaxFields)
+	}
+	seen := map[string]bool{}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := f.check(); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		if folded := strings.ToLower(f.Name); seen[folded] {
+			return fmt.Errorf("field %q stands there twice; names that differ in case only are the same to some file systems", f.Name)
+		} else {
+			seen[folded] = true
+		}
+	}
+	if len(s.Of(Text)) == 0 {
+		return errors.New("no field is text: name one whose words are searched, such as body:text")
+	}
+	return nil
+}
+
+func (f *Field) check() error {
+	if err := checkName(f.Name); err != nil {
+		return err
+	}
+	if _, err := typeNames.Parse(f.Type.String()); err != nil {
+		return err
+	}
+	switch {
+	case f.Type != Text && f.Analyzer != "":
+		return fmt.Errorf("an analyzer (%s) is for text, not for a %s", f.Analyzer, f.Type)
+	case f.Type != Text && f.Weight != 0:
+		return fmt.Errorf("a weight is for text, not for a %s", f.Type)
+	case math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) || f.Weight < 0:
+		return fmt.Errorf("weight %v: want a positive number", f.Weight)
+	case f.Type != Keyword && f.Split != "":
+		return fmt.Errorf("split is for keywords, not for a %s field, which has one value", f.Type)
+	case f.Type == Text && f.Missing != "":
+		return errors.New("missing is not for text, which may be empty")
+	case f.Type == Stored && f.Unstored:
+		return errors.New("stored and unstored: nothing would be left of it")
+	case len(f.From) > 2 || len(f.From) == 2 && f.Type != Geo:
+		return fmt.Errorf("from %s: want one column, or two for the latitude and longitude of a geo field", strings.Join(f.From, "/"))
+	case slices.Contains(f.From, ""):
+		return errors.New("from: an empty name")
+	}
+	return nil
+}
+
+// checkName takes names that a query can hold and a folder can have.
+func checkName(name string) error {
+	const most = 64
+	if name == "" || len(name) > most || !utf8.ValidString(name) {
+		return fmt.Errorf("want a name of 1 to %d bytes", most)
+	}
+	for i, r := range name {
+		if unicode.IsLetter(r) || r == '_' || i > 0 && (unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '.') {
+			continue
+		}
+		return fmt.Errorf("a name is letters, digits, _, - and ., and begins with a letter: give it another one, and its column with from=, as in year:number:from=%q", name)
+	}
+	return nil
+}
+
+// IsList tells whether a list of fields, as on a command line, names a type for any of them. One that
+// does not is a plain list of names.
+func IsList(list []string) bool {
+	return slices.ContainsFunc(list, func(item string) bool {
+		_, _, ok := cutType(item)
+		return ok
+	})
+}
+
+// cutType parts a name from its type and what follows. Names may hold colons.
+func cutType(item string) (name, rest string, ok bool) {
+	for at := 0; ; {
+		i := strings.IndexByte(item[at:], ':')
+		if i < 0 {
+			return item, "", false
+		}
+		at += i + 1
+		word, _, _ := strings.Cut(item[at:], ":")
+		if _, err := typeNames.Parse(word); err == nil {
+			return item[:at-1], item[at:], true
+		}
+	}
+}
+
+// ParseList makes a schema of a list of fields: NAME:TYPE, then options with colons before them. A
+// name without a type is text.
+func ParseList(list []string) (*Schema, error) {
+	s := &Schema{}
+	for _, item := range list {
+		name, rest, ok := cutType(item)
+		if !ok && strings.Contains(item, ":") {
+			name, kind, _ := strings.Cut(item, ":")
+			_, err := typeNames.Parse(kind)
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+		f := Field{Name: strings.TrimSpace(name)}
+		if ok {
+			kind, options, _ := strings.Cut(rest, ":")
+			f.Type, _ = typeNames.Parse(kind)
+			if err := f.options(options); err != nil {
+				return nil, fmt.Errorf("field %q: %w", name, err)
+			}
+		}
+		s.Fields = append(s.Fields, f)
+	}
+	return s, s.Check()
+}
+
+func (f *Field) options(list string) error {
+	for list != "" {
+		var item string
+		item, list, _ = strings.Cut(list, ":")
+		key, value, given := strings.Cut(item, "=")
+		var err error
+		switch {
+		case key == "from" && given:
+			if f.Type == Geo {
+				f.From = strings.Split(value, "/")
+			} else {
+				f.From = []string{value}
+			}
+		case key == "split" && given && value != "":
+			f.Split = value
+		case key == "missing" && given:
+			f.Missing = value
+		case key == "weight" && given:
+			if f.Weight, err = strconv.ParseFloat(value, 64); err != nil || f.Weight <= 0 {
+				return fmt.Errorf("weight %q: want a positive number", value)
+			}
+		case item == "unstored":
+			f.Unstored = true
+		case f.Type == Text && !given && f.Analyzer == "":
+			f.Analyzer = item
+		default:
+			return fmt.Errorf("option %q: want from=COLUMN, split=SEPARATOR, missing=TEXT, weight=NUMBER, unstored, or an analyzer for text", item)
+		}
+	}
+	return nil
+}
+
+// ParseJSON reads a schema in its JSON form.
+func ParseJSON(data []byte) (*Schema, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	s := &Schema{}
+	if err := d.Decode(s); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("want one JSON object and nothing behind it")
+	}
+	return s, s.Check()
+}

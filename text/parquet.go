@@ -1,0 +1,294 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// parquetMagic is how a table begins: its magic, and the first byte of a page.
+const parquetMagic = "PAR1\x15"
+
+// parquetLines reads a Parquet table as JSON lines, an object a row: so its columns are fields like
+// any others.
+type parquetLines struct {
+	file    *parquet.File
+	columns []parquetColumn // leaves
+	groups  []parquet.RowGroup
+	rows    parquet.Rows
+	buffer  []parquet.Row
+	line    []byte // what was not read yet
+	read    int
+	tell    func(n int64)
+	share   int64 // of the file's bytes, for a group
+}
+
+// parquetColumn is what becomes of a leaf of the table's schema.
+type parquetColumn struct {
+	name    string // of the column of the table
+	part    string // inside of it, if it is a struct
+	list    bool
+	other   bool // neither plain, nor a list or a struct of plain values
+	convert func(dst []byte, v parquet.Value) []byte
+}
+
+func openParquet(r io.ReaderAt, size int64, tell func(n int64)) (p *parquetLines, err error) {
+	defer recoverParquet(&err)
+	f, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("parquet: %w", err)
+	}
+	p = &parquetLines{file: f, groups: f.RowGroups(), tell: tell, buffer: make([]parquet.Row, 64)}
+	p.share = size / int64(max(1, len(p.groups)))
+	for _, c := range f.Root().Columns() {
+		p.addColumn(c)
+	}
+	return p, nil
+}
+
+// recoverParquet makes an error of a panic: the library panics on some damaged files.
+func recoverParquet(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("parquet: damaged file: %v", p)
+	}
+}
+
+// addColumn lists the leaves of a column in their order.
+func (p *parquetLines) addColumn(c *parquet.Column) {
+	leaves := leavesOf(c, nil)
+	kind := parquetColumn{name: c.Name()}
+	switch {
+	case c.Leaf():
+		kind.list = c.Repeated()
+	case len(leaves) == 1 && leaves[0].MaxRepetitionLevel() == 1:
+		kind.list = true
+	default:
+		for _, leaf := range leaves {
+			part := parquetColumn{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
+			// A struct of structs would lose the names between.
+			part.other = leaf.MaxRepetitionLevel() > 0 || len(leaf.Path()) != len(c.Path())+1
+			p.columns = append(p.columns, part)
+		}
+		return
+	}
+	kind.convert = converter(leaves[0])
+	p.columns = append(p.columns, kind)
+}
+
+func leavesOf(c *parquet.Column, list []*parquet.Column) []*parquet.Column {
+	if c.Leaf() {
+		return append(list, c)
+	}
+	for _, child := range c.Columns() {
+		list = leavesOf(child, list)
+	}
+	return list
+}
+
+// converter appends a value as JSON.
+func converter(c *parquet.Column) func([]byte, parquet.Value) []byte {
+	quotedTime := func(dst []byte, t time.Time, form string) []byte {
+		return append(t.UTC().AppendFormat(append(dst, '"'), form), '"')
+	}
+	var (
+		date, unsigned bool
+		unit, scale    = time.Duration(0), -1
+	)
+	if logical := c.Type().LogicalType(); logical != nil {
+		switch kind := logical.Value.(type) {
+		case *format.DateType:
+			date = true
+		case *format.TimestampType:
+			unit = time.Nanosecond
+			if kind.Unit.Value != nil {
+				unit = kind.Unit.Value.Duration()
+			}
+		case *format.IntType:
+			unsigned = !kind.IsSigned
+		case *format.DecimalType:
+			scale = int(kind.Scale)
+		}
+	}
+	return func(dst []byte, v parquet.Value) []byte {
+		switch k := v.Kind(); {
+		case date && k == parquet.Int32:
+			return quotedTime(dst, time.Unix(int64(v.Int32())*24*3600, 0), time.DateOnly)
+		case unit > 0 && k == parquet.Int64:
+			perSecond := int64(time.Second / unit)
+			t := time.Unix(v.Int64()/perSecond, v.Int64()%perSecond*int64(unit))
+			return quotedTime(dst, t, "2006-01-02T15:04:05.999Z07:00")
+		case scale >= 0 && (k == parquet.Int32 || k == parquet.Int64):
+			return appendDecimal(dst, v.Int64(), scale)
+		case k == parquet.Boolean:
+			return strconv.AppendBool(dst, v.Boolean())
+		case k == parquet.Int32 && unsigned:
+			return strconv.AppendUint(dst, uint64(v.Uint32()), 10)
+		case k == parquet.Int64 && unsigned:
+			return strconv.AppendUint(dst, v.Uint64(), 10)
+		case k == parquet.Int32 || k == parquet.Int64:
+			return strconv.AppendInt(dst, v.Int64(), 10)
+		case k == parquet.Float:
+			return appendFloat(dst, float64(v.Float()), 32)
+		case k == parquet.Double:
+			return appendFloat(dst, v.Double(), 64)
+		case k == parquet.ByteArray || k == parquet.FixedLenByteArray:
+			return appendJSONString(dst, v.ByteArray())
+		case k == parquet.Int96:
+			n := v.Int96() // nanoseconds of the day, then the Julian day
+			nanos := int64(n[0]) | int64(n[1])<<32
+			return quotedTime(dst, time.Unix((int64(n[2])-2440588)*24*3600, nanos), "2006-01-02T15:04:05.999Z07:00")
+		}
+		return append(dst, "null"...)
+	}
+}
+
+func appendDecimal(dst []byte, v int64, scale int) []byte {
+	if scale <= 0 {
+		return strconv.AppendInt(dst, v, 10)
+	}
+	if v < 0 {
+		dst = append(dst, '-')
+	}
+	digits := strconv.FormatUint(uint64(max(v, -v)), 10)
+	for len(digits) <= scale {
+		digits = "0" + digits
+	}
+	dst = append(append(dst, digits[:len(digits)-scale]...), '.')
+	return append(dst, digits[len(digits)-scale:]...)
+}
+
+// appendFloat writes a number, or null for what JSON has no number for: pandas means none by NaN.
+func appendFloat(dst []byte, v float64, bits int) []byte {
+	if v-v != 0 {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, bits)
+}
+
+func appendJSONString(dst, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i, c := range s {
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		if c < 0x20 {
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		} else {
+			dst = append(dst, '\\', c)
+		}
+		from = i + 1
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func (p *parquetLines) Read(b []byte) (n int, err error) {
+	defer recoverParquet(&err)
+	for p.read == len(p.line) {
+		if err := p.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(b, p.line[p.read:])
+	p.read += n
+	return n, nil
+}
+
+// fill makes lines of the next rows.
+func (p *parquetLines) fill() error {
+	p.line, p.read = p.line[:0], 0
+	if p.rows == nil {
+		if len(p.groups) == 0 {
+			return io.EOF
+		}
+		p.rows = p.groups[0].Rows()
+		p.groups = p.groups[1:]
+		p.tell(p.share)
+	}
+	n, err := p.rows.ReadRows(p.buffer)
+	for _, row := range p.buffer[:n] {
+		p.appendRow(row)
+	}
+	if errors.Is(err, io.EOF) || n == 0 && err == nil {
+		err = p.rows.Close()
+		p.rows = nil
+	}
+	if err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
+	return nil
+}
+
+// appendRow writes one object. The values of a row come by column.
+func (p *parquetLines) appendRow(row parquet.Row) {
+	p.line = append(p.line, '{')
+	open := "" // the struct that is being written
+	first := true
+	row.Range(func(at int, values []parquet.Value) bool {
+		if at >= len(p.columns) {
+			return false
+		}
+		c := &p.columns[at]
+		inside := c.part != "" && open == c.name
+		if open != "" && !inside {
+			p.line = append(p.line, '}')
+			open = ""
+		}
+		if !first && !(inside && p.line[len(p.line)-1] == '{') {
+			p.line = append(p.line, ',')
+		}
+		first = false
+		if !inside {
+			p.line = append(appendJSONString(p.line, []byte(c.name)), ':')
+		}
+		if c.part != "" {
+			if !inside {
+				p.line = append(p.line, '{')
+				open = c.name
+			}
+			p.line = append(appendJSONString(p.line, []byte(c.part)), ':')
+		}
+		p.line = c.append(p.line, values)
+		return true
+	})
+	if open != "" {
+		p.line = append(p.line, '}')
+	}
+	p.line = append(p.line, '}', '\n')
+}
+
+func (c *parquetColumn) append(dst []byte, values []parquet.Value) []byte {
+	switch {
+	case c.other:
+		return append(dst, "{}"...)
+	case !c.list && (len(values) == 0 || values[0].IsNull()):
+		return append(dst, "null"...)
+	case !c.list:
+		return c.convert(dst, values[0])
+	}
+	dst = append(dst, '[')
+	n := 0
+	for _, v := range values {
+		if v.IsNull() {
+			continue // no list, an empty one, or an empty place in it
+		}
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		dst = c.convert(dst, v)
+	}
+	return append(dst, ']')
+}
+
+func (p *parquetLines) close() {
+	if p.rows != nil {
+		p.rows.Close()
+	}
+}

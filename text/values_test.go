@@ -1,0 +1,220 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/collocate/collocate/fields"
+)
+
+// withSchema reads a text with a schema and prints the documents: ID, text, and the values.
+func withSchema(t *testing.T, format Format, list, body string) (out []string, notes []string, err error) {
+	t.Helper()
+	schema, err := fields.ParseList(strings.Split(list, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Corpus{Paths: []string{"-"}, in: strings.NewReader(body), Options: Options{
+		Format: format, Schema: schema, Note: func(line string) { notes = append(notes, line) },
+	}}
+	for d, err := range c.All(context.Background()) {
+		if err != nil {
+			return out, notes, err
+		}
+		s := fmt.Sprintf("%s|%s", d.ID, d.Text)
+		for _, values := range d.Fields {
+			s += "|" + string(joined(values))
+		}
+		out = append(out, strings.ReplaceAll(s, "\n", "/"))
+	}
+	return out, notes, nil
+}
+
+func joined(values fields.Values) (b []byte) {
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, '+')
+		}
+		b = append(b, v...)
+	}
+	return b
+}
+
+const testSchema = "url:keyword,title:text,tags:keyword:split=;,body:text,year:number:missing=NA,at:geo:from=lat/lon"
+
+func TestColumnsOfATableBecomeFields(t *testing.T) {
+	table := "id,title,body,tags,year,lat,lon,url,other\n" +
+		"d1,A title,\"The \"\"body\"\"\",x; y;;x,1999,1.5,2.5,http://a,?\n" +
+		"d2,,,,NA,,,,?\n" +
+		"d3,,Only a body, z ,2001,1,,u,?\n"
+	want := "[d1|A title/The \"body\"|http://a|A title|x+y+x|The \"body\"|1999|1.5,2.5" +
+		" d2|||||||" +
+		" d3|Only a body|u||z|Only a body|2001|1,]"
+	for _, f := range []Format{CSV, TSV} {
+		body := table
+		if f == TSV {
+			body = strings.ReplaceAll(table, ",", "\t")
+		}
+		got, notes, err := withSchema(t, f, testSchema, body)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%v: %v, %v\nwant %s", f, got, err, want)
+		}
+		if fmt.Sprint(notes) != "[-: left out: other (the schema does not name them)]" {
+			t.Errorf("%v: notes %q", f, notes)
+		}
+	}
+	if _, _, err := withSchema(t, CSV, "title:text,size:number", table); err == nil || !strings.Contains(err.Error(), `no column "size"`) {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+func TestColumnsByNumber(t *testing.T) {
+	got, _, err := withSchema(t, TSV, "t:text:from=2,n:number:from=1", "7\tSeven words\n8\tEight\n")
+	if err != nil || fmt.Sprint(got) != "[stdin:1|Seven words|Seven words|7 stdin:2|Eight|Eight|8]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestFieldsOfJSON(t *testing.T) {
+	records := `{"id":"d1","title":"A \"title\"","body":["one","two"],"tags":["x","y"],"year":1999,"lat":1.5,"lon":2.5,"url":true,"more":{}}
+{"id":"d2","title":null,"year":"NA"}
+{"id":"d3","body":"plain","tags":"a;b"}
+`
+	want := "[d1|A \"title\"/one/two|true|A \"title\"|x+y|one/two|1999|1.5,2.5" +
+		" d2|||||||" +
+		" d3|plain|||a+b|plain||]"
+	for _, f := range []Format{JSONL, JSON} {
+		got, notes, err := withSchema(t, f, testSchema, records)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%v: %v, %v\nwant %s", f, got, err, want)
+		}
+		if fmt.Sprint(notes) != "[-: left out: more (the schema does not name them)]" {
+			t.Errorf("%v: notes %q", f, notes)
+		}
+	}
+	got, _, err := withSchema(t, JSONL, "t:text,at:geo", `{"t":"a","at":{"lat": 1, "lon": 2}}`+"\n"+`{"t":"b","at":"1,2"}`)
+	if err != nil || fmt.Sprint(got) != `[stdin:1|a|a|{"lat": 1, "lon": 2} stdin:2|b|b|1,2]` {
+		t.Errorf("points: %v, %v", got, err)
+	}
+	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`); err == nil || !strings.Contains(err.Error(), `no record has a field "n"`) {
+		t.Errorf("a field that no record has: %v", err)
+	}
+	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":{"x":1}}`); err == nil || !strings.Contains(err.Error(), `field "n": want`) {
+		t.Errorf("an object for a number: %v", err)
+	}
+}
+
+func TestPlainTextHasNoFields(t *testing.T) {
+	for _, f := range []Format{Lines, TREC, SMART} {
+		if _, _, err := withSchema(t, f, "t:text", ".I 1\n.W\nwords\n"); err == nil {
+			t.Errorf("%v with a schema is accepted", f)
+		}
+	}
+}
+
+type parquetRow struct {
+	ID    string    `parquet:"id"`
+	Title string    `parquet:"title"`
+	Tags  []string  `parquet:"tags,list"`
+	Year  *int32    `parquet:"year,optional"`
+	Score float64   `parquet:"score"`
+	Day   int32     `parquet:"day,date"`
+	At    time.Time `parquet:"at,timestamp(microsecond)"`
+	Place struct {
+		Lat float64 `parquet:"lat"`
+		Lon float64 `parquet:"lon"`
+	} `parquet:"place"`
+	Nested []struct {
+		A string `parquet:"a"`
+		B string `parquet:"b"`
+	} `parquet:"nested"`
+	Good bool `parquet:"good"`
+}
+
+func TestColumnsOfParquetBecomeFields(t *testing.T) {
+	year := int32(1999)
+	rows := []parquetRow{
+		{ID: "d1", Title: "A \"title\"\nof two lines", Tags: []string{"x", "y"}, Year: &year, Score: 1.5, Day: 1, At: time.UnixMilli(1500), Good: true},
+		{ID: "d2", Title: "b", Score: math.NaN(), At: time.UnixMilli(0)},
+	}
+	rows[0].Place.Lat, rows[0].Place.Lon = 48.2, 16.4
+	rows[0].Nested = append(rows[0].Nested, struct {
+		A string `parquet:"a"`
+		B string `parquet:"b"`
+	}{"a", "b"})
+	for range 3000 {
+		rows = append(rows, parquetRow{ID: "d", Title: "many rows"})
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList(strings.Split("title:text,tags:keyword,year:number,score:number,day:date,at:date,place:geo,good:keyword", ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes, got []string
+	c := &Corpus{Paths: []string{path}, Options: Options{Schema: schema, Note: func(line string) { notes = append(notes, line) }}}
+	for d, err := range c.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := d.ID
+		for _, values := range d.Fields {
+			s += "|" + string(joined(values))
+		}
+		got = append(got, s)
+	}
+	want := []string{
+		"d1|A \"title\"\nof two lines|x+y|1999|1.5|1970-01-02|1970-01-01T00:00:01.5Z|{\"lat\":48.2,\"lon\":16.4}|true",
+		"d2|b||||1970-01-01|1970-01-01T00:00:00Z|{\"lat\":0,\"lon\":0}|false",
+	}
+	if len(got) != len(rows) || !slices.Equal(got[:2], want) {
+		t.Errorf("%d of %d rows:\n%q\nwant\n%q", len(got), len(rows), got[:min(2, len(got))], want)
+	}
+	if len(notes) != 1 || !strings.HasSuffix(notes[0], ": left out: nested (the schema does not name them)") {
+		t.Errorf("notes %q", notes)
+	}
+	if _, err := readAll(&Corpus{Paths: []string{"-"}, in: strings.NewReader(parquetMagic)}); err == nil || !strings.Contains(err.Error(), "not from a pipe") {
+		t.Errorf("a table from a pipe: %v", err)
+	}
+}
+
+// A damaged table is an error, never a panic.
+func FuzzParquet(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, []parquetRow{{ID: "d1", Title: "a", Tags: []string{"x"}}}); err != nil {
+		f.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good, 0, byte(0))
+	for at := 0; at < len(good); at += 37 {
+		f.Add(good, at, byte(1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at int, flip byte) {
+		data = bytes.Clone(data)
+		if at >= 0 && at < len(data) {
+			data[at] ^= flip
+		}
+		p, err := openParquet(bytes.NewReader(data), int64(len(data)), func(int64) {})
+		if err != nil {
+			return
+		}
+		defer p.close()
+		io.Copy(io.Discard, io.LimitReader(p, 1<<20))
+	})
+}
