@@ -35,6 +35,9 @@ const ciffDescription = "Collocate index; analyzer "
 // Export writes the index as a CIFF file.
 func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	if r.Pruned() {
+		return fmt.Errorf("export %s: the index is pruned, and CIFF has no place for the counts before: export the index it was made from", r.dir)
+	}
 	if err := r.touchLengths(); err != nil {
 		return err
 	}

@@ -284,7 +284,7 @@ func (c *Cursor) DecodeTFs(block int, out *[BlockSize]uint32) int {
 		return 0
 	}
 	if c.Term.DF == 1 {
-		out[0] = uint32(c.Term.CF)
+		out[0] = c.Term.inlineTF
 		return 1
 	}
 	start, stored := c.offsets[block], c.stored(block)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -18,14 +19,20 @@ const termsPerBlock = 16
 // unknown word; its list is empty.
 type Term struct {
 	ID int    // rank of the word in byte order
-	DF uint32 // documents that hold it
-	CF uint64 // occurrences in all documents
+	DF uint32 // documents in its list
+	CF uint64 // occurrences in all documents, also in those whose postings were pruned
 
-	inlineDoc   uint32 // the only document, if DF is 1
+	pruned      uint32 // documents that hold it and are not in its list
+	inlineDoc   uint32 // the only document, if DF is 1,
+	inlineTF    uint32 // and the frequency there
 	postings    uint64 // where its blocks are
 	postingsLen uint64
 	skips       uint64 // where its skip data are, if it has more than one block
 }
+
+// FullDF is the number of documents that hold the word, also those whose postings were pruned.
+// Models weigh a word by it, so that pruning changes no score of a posting that is left.
+func (t Term) FullDF() uint32 { return t.DF + t.pruned }
 
 // skipBytes is the length of a list's skip data.
 func skipBytes(df uint32) uint64 {
@@ -46,10 +53,11 @@ type dictionary struct {
 	blob   []byte
 	starts []uint64 // of each block in blob, and the end
 	prefix []uint64 // first 8 bytes of each block's first word, big endian
+	full   []uint64 // FullDF and CF of each word, if the index is pruned
 	first  []uint32 // for each two bytes the first block whose prefix begins with more than them
 }
 
-func openDictionary(f *sections.File, terms int) (*dictionary, error) {
+func openDictionary(f *sections.File, terms int, pruned bool) (*dictionary, error) {
 	d := &dictionary{file: f, terms: terms}
 	var err error
 	if d.blob, err = f.Section("blob"); err != nil {
@@ -65,8 +73,44 @@ func openDictionary(f *sections.File, terms int) (*dictionary, error) {
 	if len(d.starts) != blocks+1 || len(d.prefix) != blocks {
 		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms", len(d.starts)-1, len(d.prefix), terms)
 	}
+	if pruned {
+		if err := d.openFull(); err != nil {
+			return nil, err
+		}
+	}
 	d.jump()
 	return d, nil
+}
+
+// openFull opens the counts of words before pruning.
+func (d *dictionary) openFull() error {
+	b, err := d.file.Section("full")
+	if err != nil {
+		return err
+	}
+	if d.full, err = sections.View[uint64](b); err != nil {
+		return err
+	}
+	if len(d.full) != 2*d.terms {
+		return fmt.Errorf("corrupted: %d counts before pruning for %d terms", len(d.full), d.terms)
+	}
+	return nil
+}
+
+// complete puts the counts before pruning into a term.
+func (d *dictionary) complete(t *Term) error {
+	if d.full == nil {
+		return nil
+	}
+	full := d.full[2*t.ID:][:2]
+	if err := d.file.Touch(sections.Bytes(full)); err != nil {
+		return err
+	}
+	if full[0] < uint64(t.DF) || full[0] > maxDocs || full[1] < t.CF {
+		return errDictionary
+	}
+	t.pruned, t.CF = uint32(full[0])-t.DF, full[1]
+	return nil
 }
 
 // jump makes the table that begins a search: with 264,000 words it leaves some 20 blocks, so that a search touches few
@@ -133,7 +177,7 @@ func (d *dictionary) lookup(word []byte) (Term, error) {
 	if err != nil || !same {
 		return Term{}, err
 	}
-	return readRecord(records, b, id)
+	return d.record(records, b, id)
 }
 
 // findBlock returns the last block whose first word is not after the word; -1 if there is none.
@@ -221,17 +265,20 @@ func (d *dictionary) term(id int) (t Term, err error) {
 	if err != nil {
 		return t, err
 	}
-	return readRecord(records, b, id)
+	return d.record(records, b, id)
 }
 
-// readRecord reads the record of a word from those of its block.
-func readRecord(records byteReader, b, id int) (t Term, err error) {
+// record reads the record of a word from those of its block.
+func (d *dictionary) record(records byteReader, b, id int) (t Term, err error) {
 	c := recordCursor{r: records, next: b * termsPerBlock}
 	c.start()
 	c.skipTo(id)
 	t = c.read()
 	if c.r.bad {
 		return Term{}, errDictionary
+	}
+	if err := d.complete(&t); err != nil {
+		return Term{}, err
 	}
 	return t, nil
 }
@@ -258,7 +305,7 @@ func (c *recordCursor) read() Term {
 	}
 	t.DF, t.CF = uint32(df), df+more
 	if df == 1 {
-		t.inlineDoc = uint32(c.r.uvarint())
+		t.inlineDoc, t.inlineTF = uint32(c.r.uvarint()), uint32(min(t.CF, math.MaxUint32))
 		return t
 	}
 	t.postingsLen = c.r.uvarint()
@@ -335,6 +382,9 @@ func (w *termWalker) next() ([]byte, Term, bool, error) {
 	t := w.records.read()
 	if w.words.bad || w.records.r.bad || lcp > len(w.word) {
 		return nil, Term{}, false, errDictionary
+	}
+	if err := w.d.complete(&t); err != nil {
+		return nil, Term{}, false, err
 	}
 	w.word = append(w.word[:lcp], suffix...)
 	w.id++

@@ -19,11 +19,20 @@ type dictWriter struct {
 	at              uint64 // bytes of blob so far
 	postings, skips uint64
 	starts, prefix  scratch.Numbers
+	full            *scratch.Numbers // counts before pruning, if there was any
 	buf             []byte
 }
 
 func newDictWriter(out *outFile, tempDir string) *dictWriter {
 	return &dictWriter{out: out, starts: scratch.Numbers{Dir: tempDir}, prefix: scratch.Numbers{Dir: tempDir}}
+}
+
+// addFull writes what a word, the last one added, was before pruning.
+func (d *dictWriter) addFull(t Term) error {
+	if d.full == nil {
+		d.full = &scratch.Numbers{Dir: d.starts.Dir}
+	}
+	return errors.Join(d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
 }
 
 func (d *dictWriter) add(word []byte, t Term) error {
@@ -70,6 +79,9 @@ func (d *dictWriter) finish() error {
 		d.starts.Copy(d.out.Writer, "starts"),
 		d.prefix.Copy(d.out.Writer, "prefixes"),
 	)
+	if err == nil && d.full != nil {
+		err = d.full.Copy(d.out.Writer, "full")
+	}
 	if err != nil {
 		return err
 	}
@@ -79,5 +91,8 @@ func (d *dictWriter) finish() error {
 func (d *dictWriter) abort() {
 	d.starts.Close()
 	d.prefix.Close()
+	if d.full != nil {
+		d.full.Close()
+	}
 	d.out.f.Abort()
 }

@@ -107,10 +107,10 @@ func (r *Reader) openShort(c *Cursor, docsOnly bool) error {
 		c.tfsOf = 0
 	}
 	if n == 1 {
-		if c.Term.CF > maxTF {
+		if c.Term.inlineTF > maxTF {
 			return r.badTerm(c)
 		}
-		c.docs[0], c.tfs[0] = c.Term.inlineDoc, uint32(c.Term.CF)
+		c.docs[0], c.tfs[0] = c.Term.inlineDoc, c.Term.inlineTF
 	} else if !unpackDocs(c.data, n, ^uint32(0), c.block128()) || !docsOnly && !unpackTFs(c.data, n, &c.tfs) {
 		return r.badTerm(c)
 	}

@@ -16,10 +16,11 @@ package index
 //	          class is one length; flag 4: there are levels; flag 8: the sum of lengths is one from
 //	          which the mean length is to be computed, not that of the documents here, as an import
 //	          may say; flag 16: the analyzer brings words into NFC, where it is one of Unicode.
-//	          Without it an analyzer unicode is now called unicode@1.
+//	          Without it an analyzer unicode is now called unicode@1. Flag 32: the index is pruned.
 //	analyzer  "ascii"
 //	files     for each other file 32 bytes: name (16), length uint64, the checksum in
 //	          its trailer uint32, 0. So files of two indexes cannot be mixed.
+//	pruned    uint64: the postings before pruning, if the index is pruned
 //
 // File "postings" has one section of the same name: the lists in the order of the
 // words, each a sequence of blocks of 128 postings and one of the rest. Lists of
@@ -66,6 +67,7 @@ package index
 //	          (low half), 15 meaning that a uvarint with the rest follows; then those bytes.
 //	starts    uint64: where each block begins, and the end
 //	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
+//	full      two uint64 for each word, its DF and CF before pruning, if the index is pruned
 //
 //	10        16 bytes of words
 //	01 a  05 daisy  02 is  04 rose
@@ -154,6 +156,7 @@ type Reader struct {
 type meta struct {
 	docs, terms, postings, tokens, occurrences uint64
 	flags                                      uint64
+	fullPostings                               uint64 // before pruning, if the index is pruned
 }
 
 const (
@@ -162,6 +165,7 @@ const (
 	flagLevels                   // some lists have a map of levels
 	flagNamedMean                // tokens is not the sum of lengths
 	flagNormal                   // the analyzer brings words into NFC
+	flagPruned                   // postings were left out: see Prune
 
 	allFlags = 1<<iota - 1
 )
@@ -174,7 +178,7 @@ func parseMeta(c []uint64) (m meta, err error) {
 	if len(c) != 8 {
 		return m, fmt.Errorf("corrupted: %d counts, want 8", len(c))
 	}
-	m = meta{c[0], c[1], c[2], c[3], c[4], c[5]}
+	m = meta{docs: c[0], terms: c[1], postings: c[2], tokens: c[3], occurrences: c[4], flags: c[5]}
 	if c[6] != BlockSize || c[7] != SuperBlocks {
 		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks; this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
 	}
@@ -326,6 +330,13 @@ func (r *Reader) readMeta(f *sections.File) error {
 	if r.meta, err = parseMeta(counts); err != nil {
 		return err
 	}
+	if r.Pruned() {
+		full, err := view[uint64](f, "pruned")
+		if err != nil || len(full) != 1 || full[0] < r.meta.postings {
+			return errors.Join(err, fmt.Errorf("corrupted: %d postings before pruning", full))
+		}
+		r.meta.fullPostings = full[0]
+	}
 	r.coef = storedModel(r.meta.docs, r.meta.tokens)
 	name, err := whole(f, "analyzer")
 	r.analyzer = string(name)
@@ -338,7 +349,7 @@ func (r *Reader) readMeta(f *sections.File) error {
 }
 
 func (r *Reader) openTerms(f *sections.File) (err error) {
-	r.dict, err = openDictionary(f, int(r.meta.terms))
+	r.dict, err = openDictionary(f, int(r.meta.terms), r.Pruned())
 	return err
 }
 
@@ -411,6 +422,9 @@ func (r *Reader) Terms() int { return int(r.meta.terms) }
 
 // Postings is the number of (word, document) pairs.
 func (r *Reader) Postings() int64 { return int64(r.meta.postings) }
+
+// Pruned says whether postings were left out (see Prune), so that answers are approximate.
+func (r *Reader) Pruned() bool { return r.meta.flags&flagPruned != 0 }
 
 // Tokens is the sum of all document lengths. Tokens / Docs is the mean length.
 func (r *Reader) Tokens() int64 { return int64(r.meta.tokens) }

@@ -40,7 +40,7 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 	if o.Memory <= 0 {
 		o.Memory = 2e9
 	}
-	o.textBucket = min(textBucket, max(1<<20, int(o.Memory/textBucketShare)))
+	o.textBucket = textBucketFor(o.Memory)
 	w, err := Create(dir)
 	if err != nil {
 		return err
@@ -58,14 +58,15 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 	if err != nil {
 		return err
 	}
-	if err := r.rewrite(ctx, w, order, o); err != nil {
+	if err := r.rewrite(ctx, w, order, nil, o); err != nil {
 		return fmt.Errorf("reorder %s: %w", r.dir, err)
 	}
 	return w.Commit()
 }
 
-// rewrite writes the index with document order[d] as document d.
-func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, o ReorderOptions) error {
+// rewrite writes the index with document order[d] as document d, and without the postings that
+// cut drops, if it is not nil.
+func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pruning, o ReorderOptions) error {
 	lengths := make([]uint32, len(order))
 	for d, old := range order {
 		lengths[d] = r.lengths[old]
@@ -95,7 +96,10 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, o Reord
 			return err
 		}
 	}
-	parts, err := r.parts(ctx, place, int(r.meta.occurrences/tokensPerPart)+4*o.Threads)
+	if cut != nil || r.Pruned() {
+		w.prunedFrom(r)
+	}
+	parts, err := r.parts(ctx, place, cut, int(r.meta.occurrences/tokensPerPart)+4*o.Threads)
 	if err != nil {
 		return err
 	}
@@ -110,7 +114,7 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, o Reord
 
 // parts cuts the words into about n ranges of as many postings each, with the documents
 // at their new places.
-func (r *Reader) parts(ctx context.Context, place []uint32, n int) ([]iter.Seq2[weigh.Term, error], error) {
+func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning, n int) ([]iter.Seq2[weigh.Term, error], error) {
 	var parts []iter.Seq2[weigh.Term, error]
 	from, postings := 0, uint64(0)
 	for w, err := range r.Words() {
@@ -120,7 +124,7 @@ func (r *Reader) parts(ctx context.Context, place []uint32, n int) ([]iter.Seq2[
 		postings += uint64(w.Term.DF)
 		next := w.Term.ID + 1
 		if next == r.dict.terms || next%termsPerBlock == 0 && postings >= r.meta.postings/uint64(n)+1 {
-			parts = append(parts, r.moved(ctx, place, from, next))
+			parts = append(parts, r.moved(ctx, place, cut, from, next))
 			from, postings = next, 0
 		}
 	}
@@ -128,14 +132,17 @@ func (r *Reader) parts(ctx context.Context, place []uint32, n int) ([]iter.Seq2[
 }
 
 // moved yields a range of words, which begins where a block of the dictionary does.
-func (r *Reader) moved(ctx context.Context, place []uint32, from, to int) iter.Seq2[weigh.Term, error] {
+func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, to int) iter.Seq2[weigh.Term, error] {
 	return func(yield func(weigh.Term, error) bool) {
-		m := mover{r: r, place: place}
+		m := mover{r: r, place: place, cut: cut}
 		walk := termWalker{d: r.dict, id: from}
 		for walk.id < to {
 			word, t, _, err := walk.next()
 			if err == nil {
 				err = m.move(t)
+			}
+			if err == nil && cut != nil {
+				m.prune()
 			}
 			if err == nil {
 				err = ctx.Err()
@@ -144,7 +151,7 @@ func (r *Reader) moved(ctx context.Context, place []uint32, from, to int) iter.S
 				yield(weigh.Term{}, err)
 				return
 			}
-			if !yield(weigh.Term{Word: word, DF: int(t.DF), Docs: m.docs, TFs: m.tfs}, nil) {
+			if !yield(weigh.Term{Word: word, DF: len(m.docs), Docs: m.docs, TFs: m.tfs}, nil) {
 				return
 			}
 		}
@@ -155,6 +162,8 @@ func (r *Reader) moved(ctx context.Context, place []uint32, from, to int) iter.S
 type mover struct {
 	r         *Reader
 	place     []uint32
+	cut       *pruning // what is left out, if anything
+	xs        []uint32 // for it
 	c         Cursor
 	docs, tfs []uint32 // the list
 	pairs     []uint64 // document, frequency

@@ -216,7 +216,7 @@ func TestReorderedTextFromManyBuckets(t *testing.T) {
 		for d, p := range rand.New(rand.NewPCG(61, 62)).Perm(len(order)) {
 			order[d] = uint32(p)
 		}
-		if err := r.rewrite(context.Background(), w, order, ReorderOptions{Threads: 2, textBucket: bucket}); err != nil {
+		if err := r.rewrite(context.Background(), w, order, nil, ReorderOptions{Threads: 2, textBucket: bucket}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Commit(); err != nil {

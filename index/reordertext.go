@@ -20,6 +20,11 @@ const (
 	maxTextBuckets  = 256
 )
 
+// textBucketFor is textBucket within a bound of memory.
+func textBucketFor(memory int64) int {
+	return min(textBucket, max(1<<20, int(memory/textBucketShare)))
+}
+
 // rewriteText stores the text of each document at its new place. Blocks are decompressed once,
 // in their order; each document goes to the file of its new neighbourhood, and the
 // files are sorted one by one.

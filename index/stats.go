@@ -2,10 +2,13 @@ package index
 
 // Stats describe an index.
 type Stats struct {
-	Analyzer   string  `json:"analyzer"`
-	Documents  int64   `json:"documents"`
-	Terms      int64   `json:"terms"`
-	Postings   int64   `json:"postings"`
+	Analyzer  string `json:"analyzer"`
+	Documents int64  `json:"documents"`
+	Terms     int64  `json:"terms"`
+	Postings  int64  `json:"postings"`
+	// FullPostings is how many there were before pruning; 0 if the index is not pruned.
+	FullPostings int64 `json:"full_postings,omitempty"`
+
 	Tokens     int64   `json:"tokens"`
 	MeanLength float64 `json:"mean_length"`
 	StoredText bool    `json:"stored_text"`
@@ -40,6 +43,8 @@ func (r *Reader) Stats() Stats {
 		Postings:   int64(r.meta.postings),
 		Tokens:     int64(r.meta.tokens),
 		StoredText: r.HasText(),
+
+		FullPostings: int64(r.meta.fullPostings),
 	}
 	if s.Documents > 0 {
 		s.MeanLength = float64(s.Tokens) / float64(s.Documents)

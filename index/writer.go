@@ -47,6 +47,7 @@ type Writer struct {
 	levels   *outFile // from the first map on
 	leveled  []uint32 // the words that have one
 	meta     meta
+	full     *termWalker // the words before pruning, if there was any
 	finished bool
 	err      error
 
@@ -167,11 +168,33 @@ func (w *Writer) write(c *chunk) error {
 		if err := w.terms.add(c.word(i), t); err != nil {
 			return err
 		}
+		if err := w.writeFull(); err != nil {
+			return err
+		}
 		w.meta.terms++
 		w.meta.postings += uint64(t.DF)
 		w.meta.occurrences += t.CF
 	}
 	return nil
+}
+
+// prunedFrom says that the words are those of r, whose lists may be longer.
+func (w *Writer) prunedFrom(r *Reader) {
+	w.full = &termWalker{d: r.dict}
+	w.meta.flags |= flagPruned
+}
+
+// writeFull writes the counts of the next word before pruning, if there was any.
+func (w *Writer) writeFull() error {
+	if w.full == nil {
+		return nil
+	}
+	_, t, ok, err := w.full.next()
+	if err != nil || !ok {
+		return errors.Join(err, errDictionary)
+	}
+	w.meta.fullPostings += uint64(t.FullDF())
+	return w.terms.addFull(t)
 }
 
 // writeLevels appends the maps of levels. Many indexes have none: then there is no file.
@@ -310,11 +333,15 @@ func (w *Writer) writeMeta(names []string) error {
 		stamps = stampOf(name, m.Data).append(stamps)
 		m.Close()
 	}
-	if err := errors.Join(
+	err = errors.Join(
 		f.Section("counts", sections.Bytes(w.meta.counts())),
 		f.Section("analyzer", []byte(w.docs.Analyzer)),
 		f.Section("files", stamps),
-	); err != nil {
+	)
+	if err == nil && w.full != nil {
+		err = f.Section("pruned", sections.Bytes([]uint64{w.meta.fullPostings}))
+	}
+	if err != nil {
 		f.f.Abort()
 		return err
 	}

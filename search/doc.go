@@ -37,7 +37,8 @@
 // Gaioso made them parallel ("Paralelização de algoritmos de busca de documentos mais relevantes na
 // Web utilizando GPUs", thesis, UFSCar 2019), over partitions of the lists; cores can cut lists in
 // the same ways. Two of these partitions and one policy of sharing the score to beat are
-// approximate: they must be asked for, and Stats.Parallel says so.
+// approximate: they must be asked for, and Stats.Parallel says so. So are answers from a pruned
+// index (package index, Prune): Stats.Pruned says so.
 //
 // [MapAll] chooses between cores and a GPU.
 //

@@ -69,7 +69,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		e := &Explanation{Model: m.String(), Length: s.e.Collection.Lengths[doc]}
 		for i, l := range q.Lists {
 			t := &q.Terms[i]
-			w := WordScore{Text: t.Text, Weight: t.Weight, DF: t.Info.DF}
+			w := WordScore{Text: t.Text, Weight: t.Weight, DF: t.Info.FullDF()}
 			if l.Seek(doc) == doc {
 				w.TF = l.TF()
 				w.Score = l.Score(w.TF, e.Length)

@@ -90,7 +90,7 @@ func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 		return w, err
 	}
 	t, err := x.g.s.Index().Lookup(terms[0])
-	w.Docs = t.DF
+	w.Docs = t.FullDF()
 	return w, err
 }
 

@@ -22,6 +22,7 @@ var writers = []struct {
 	{"index", "index {}/new.txt --analyzer ascii --store-text --out {}/ix", "ix"},
 	{"index --reorder", "index {}/new.txt --analyzer ascii --store-text --reorder --out {}/ix", "ix"},
 	{"index reorder", "index reorder {}/other --out {}/ix", "ix"},
+	{"index prune", "index prune {}/other --out {}/ix --top 1", "ix"},
 	{"index export", "index export {}/other --ciff {}/out.ciff", "out.ciff"},
 	{"index import", "index import {}/other.ciff --out {}/ix", "ix"},
 	{"weigh tsv", "weigh {}/new.txt --out {}/out.tsv", "out.tsv"},

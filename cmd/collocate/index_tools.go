@@ -74,6 +74,9 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 	row("documents", fmt.Sprint(s.Documents), "")
 	row("words", fmt.Sprint(s.Terms), "")
 	row("postings", fmt.Sprint(s.Postings), "")
+	if s.FullPostings > 0 {
+		row("pruned from", fmt.Sprint(s.FullPostings), fmt.Sprintf("%.1f%%", 100*float64(s.Postings)/float64(s.FullPostings)))
+	}
 	row("tokens", fmt.Sprint(s.Tokens), "")
 	row("mean length", fmt.Sprintf("%.2f", s.MeanLength), "")
 	row("bytes per posting", fmt.Sprintf("%.3f", s.BytesPerPosting), "")
@@ -199,6 +202,10 @@ func (a *app) indexMade(dir string) error {
 	if a.json {
 		return a.printJSON(r.Stats())
 	}
-	a.summary("%s, %s, %s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"), dir)
+	pruned := ""
+	if s := r.Stats(); s.FullPostings > 0 {
+		pruned = fmt.Sprintf(" of %d", s.FullPostings)
+	}
+	a.summary("%s, %s, %s%s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"), pruned, dir)
 	return nil
 }

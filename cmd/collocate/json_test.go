@@ -28,6 +28,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "index stats corpus.index"},
 	{args: "index check corpus.index"},
 	{args: "index reorder corpus.index --out again.index"},
+	{args: "index prune corpus.index --out pruned.index"},
 	{args: "index export corpus.index --ciff corpus.ciff"},
 	{args: "index export corpus.index --ciff -", refused: "--ciff FILE"},
 	{args: "index import corpus.ciff --out third.index"},

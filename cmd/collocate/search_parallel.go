@@ -84,13 +84,16 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 
 // exact says whether the answers are the best for sure.
 func exact(found *search.Result) bool {
-	return found.Stats.Parallel == nil || found.Stats.Parallel.Exact
+	return !found.Stats.Pruned && (found.Stats.Parallel == nil || found.Stats.Parallel.Exact)
 }
 
 // recallOf is the share of the exact answers that were found; nil if it was not asked for.
 func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result) (*float64, error) {
 	if !f.recall {
 		return nil, nil
+	}
+	if found.Stats.Pruned {
+		return nil, usagef("--recall compares with all that the index holds, but this one is pruned: search the whole one, too, and compare the runs")
 	}
 	recall := 1.0
 	if !exact(found) {
@@ -109,10 +112,14 @@ func (a *app) printRecall(recall *float64, found *search.Result) {
 	switch {
 	case recall != nil:
 		fmt.Fprintf(a.stdout, "recall %.4f\n", *recall)
+	case found.Stats.Pruned:
+		a.summary(prunedAnswers)
 	case !exact(found):
 		a.summary("these answers are approximate; --recall says how many of the best are among them")
 	}
 }
+
+const prunedAnswers = "these answers are approximate: the index is pruned"
 
 func printParallel(w io.Writer, p *search.ParallelStats) {
 	if p == nil {

@@ -61,6 +61,9 @@ func printStats(w io.Writer, s *search.Stats, took time.Duration) {
 		fmt.Fprintf(w, "%s entered the best\n", counted(s.Entered, "document"))
 	}
 	printParallel(w, s.Parallel)
+	if s.Pruned {
+		fmt.Fprintln(w, "pruned index: approximate")
+	}
 	printGPU(w, s.GPU)
 	for _, t := range s.Thresholds {
 		fmt.Fprintf(w, "  after %d entered, at document %d: only above %.6f\n", t.Entered, t.Doc, t.Score)

@@ -98,6 +98,7 @@ type topicLines struct {
 	lines   []byte
 	answers int
 	exact   bool
+	pruned  bool
 	recall  *float64
 }
 
@@ -140,7 +141,7 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	if t == nil {
 		t = &topicLines{}
 	}
-	t.answers, t.exact = len(found.Hits), exact(found)
+	t.answers, t.exact, t.pruned = len(found.Hits), exact(found), found.Stats.Pruned
 	var err error
 	r := w.r
 	r.Text = w.topics[i].Text
@@ -159,10 +160,12 @@ type meanRecall struct {
 	sum         float64
 	asked       int
 	approximate bool
+	pruned      bool
 }
 
 func (m *meanRecall) add(t *topicLines) {
 	m.approximate = m.approximate || !t.exact
+	m.pruned = m.pruned || t.pruned
 	if t.recall != nil {
 		m.sum, m.asked = m.sum+*t.recall, m.asked+1
 	}
@@ -182,6 +185,8 @@ func (m *meanRecall) summary(a *app) {
 	switch {
 	case mean != nil:
 		a.summary("mean recall %.4f", *mean)
+	case m.pruned:
+		a.summary(prunedAnswers)
 	case m.approximate:
 		a.summary("these answers are approximate; --recall says how many of the best are among them")
 	}

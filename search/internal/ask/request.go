@@ -112,6 +112,8 @@ type Stats struct {
 	Skipped int64 `json:"skipped"`
 	// Entered counts documents that entered the k best, for good or not.
 	Entered int64 `json:"entered"`
+	// Pruned says that the index is pruned, so that better documents may be missing.
+	Pruned bool `json:"pruned,omitempty"`
 	// Thresholds is the score to beat over time, if asked for: some 20 to 100 points.
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	// Parallel says how the work was spread over cores; nil if it was not.

@@ -50,7 +50,7 @@ func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
 // write writes a word of a batch as the kernels read it. What no score of the word exceeds is in
 // Inverse.
 func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
-	s := w.BoundingScorer(uint64(l.df), weight)
+	s := w.BoundingScorer(uint64(l.full), weight)
 	*t = gpuTerm{}
 	t.A, t.B, t.Weight, t.Plus, t.Inverse = s.A, s.B, s.Weight, s.Plus, s.Bound(l.bound)
 	t.locate(l)

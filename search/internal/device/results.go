@@ -35,7 +35,7 @@ func (h *handed) add(to *[]int32, i int32) {
 // handOut makes results of what came back for some requests, which lies together, and of these what
 // is wanted. Requests without words that the index knows have theirs here, too.
 func (r *gpuRun) handOut(at []int32, rest *handed) {
-	asks := r.c.asks
+	asks, pruned := r.c.asks, r.b.g.s.Index.Pruned()
 	var all, ready, last int
 	first := -1
 	for _, i := range at {
@@ -107,6 +107,7 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		// Field by field, for while garbage is collected whole values take far longer.
 		s := &x.result.Stats
 		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, int(a.words), a.postings, int64(a.blocks), &x.stats
+		s.Pruned = pruned
 		r.c.use(r.from+int(i), &x.result, nil)
 	}
 }

@@ -53,6 +53,7 @@ type gpuStore struct {
 // gpuList is where a list is.
 type gpuList struct {
 	df, bigs, big uint32 // big is the room for pairs
+	full          uint32 // the df before pruning, which weighs the word
 	there         bool
 	row           uint32
 	table         uint32 // 1 + the number of its map; 0: it has none
@@ -141,7 +142,7 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 			return nil, err
 		}
 		l := &st.lists[w.Term.ID]
-		l.df, l.row = w.Term.DF, gpuSparse
+		l.df, l.full, l.row = w.Term.DF, w.Term.FullDF(), gpuSparse
 		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // at most so many fill no byte
 		if int64(l.df) >= densePostings*int64(st.tiles) {
 			l.row = 0

@@ -120,7 +120,7 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	}
 	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
 	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
-	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{}, 0, 0, 0
+	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{Pruned: s.Index.Pruned()}, 0, 0, 0
 	docs := int(s.Collection.Docs)
 	if q.limited = false; s.Live != nil || r.Within != nil {
 		q.limit(docs, s.Live, r.Within.Of(s.Segment))

@@ -1,0 +1,99 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/collocate/collocate/internal/mmap"
+)
+
+// PruneOptions say what a pruned index keeps. Of each list these are the postings that weigh at
+// least Epsilon times as much as the Top-th best of the list, by BM25 with k1 = 1.2 and b = 0.75.
+type PruneOptions struct {
+	// Top is the place in the list; 0 for 10. Lists that are not longer stay whole.
+	Top int
+	// Epsilon is the share, above 0 and at most 1; 0 for 0.5.
+	Epsilon float64
+
+	// Threads, 0 for GOMAXPROCS. The result does not depend on it.
+	Threads int
+	// Memory that may be used, in bytes, 0 for 2 GB.
+	Memory int64
+}
+
+// Prune writes an index with fewer postings to the folder dir: see Create for what may be there; it
+// may be the folder of r itself. This is the static pruning of lists of Carmel et al. (Static index
+// pruning for information retrieval systems, SIGIR 2001).
+//
+// The counts that weigh words are those of the whole index, so a posting that is left scores what
+// it did. But a document may lose words, and with them up to Epsilon times the Top-th best weight
+// of each. So answers are approximate, and search's Stats say so.
+func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	cut := &pruning{top: o.Top, epsilon: o.Epsilon}
+	if cut.top == 0 {
+		cut.top = 10
+	}
+	if cut.epsilon == 0 {
+		cut.epsilon = 0.5
+	}
+	if cut.top < 0 || !(cut.epsilon > 0 && cut.epsilon <= 1) {
+		return fmt.Errorf("prune: top %d, epsilon %g; want 1 or more, and above 0 to 1", o.Top, o.Epsilon)
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = 2e9
+	}
+	w, err := Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	w.setMemory(o.Memory, "")
+	if err := r.verify(ctx); err != nil { // damage would get checksums that fit
+		return err
+	}
+	same := make([]uint32, r.Docs())
+	for d := range same {
+		same[d] = uint32(d)
+	}
+	if err := r.rewrite(ctx, w, same, cut, ReorderOptions{Threads: o.Threads, textBucket: textBucketFor(o.Memory)}); err != nil {
+		return fmt.Errorf("prune %s: %w", r.dir, err)
+	}
+	return w.Commit()
+}
+
+// pruning is what a pruned list keeps.
+type pruning struct {
+	top     int
+	epsilon float64
+}
+
+// prune drops the postings of the list that weigh too little. The weight of a posting is W/(1+x)
+// with the same W for the whole list, so x alone decides.
+func (m *mover) prune() {
+	if len(m.docs) <= m.cut.top {
+		return
+	}
+	m.xs = slices.Grow(m.xs[:0], len(m.docs))[:len(m.docs)]
+	for i, d := range m.docs {
+		m.xs[i] = math.Float32bits(xOf(m.r.coef, m.tfs[i], m.r.lengths[d]))
+	}
+	best := slices.Clone(m.xs)
+	selectLowest(best, m.cut.top)
+	last := float64(math.Float32frombits(highest(best[:m.cut.top])))
+	most := (1 + last) / m.cut.epsilon
+	n := 0
+	for i, x := range m.xs {
+		if 1+float64(math.Float32frombits(x)) <= most {
+			m.docs[n], m.tfs[n] = m.docs[i], m.tfs[i]
+			n++
+		}
+	}
+	m.docs, m.tfs = m.docs[:n], m.tfs[:n]
+}
