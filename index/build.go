@@ -21,6 +21,8 @@ type BuildOptions struct {
 	Analyzer text.Analyzer
 	// StoreText keeps the documents' text, for snippets.
 	StoreText bool
+	// Positions keeps where in the documents the words are, for phrases. They are found on the cores.
+	Positions bool
 	// Reorder brings the documents into a better order when all are known: see Reorder.
 	Reorder bool
 	// AllowDuplicateIDs takes documents with the same ID, which are a DuplicateIDError otherwise.
@@ -75,7 +77,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
-		Engine: o.Engine, GPU: o.GPU,
+		Engine: o.Engine, GPU: o.GPU, Positions: o.Positions,
 	}
 	if o.StoreText {
 		if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
@@ -100,7 +102,8 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
 	err := w.SetDocuments(Documents{
 		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
-		forget: v.Forget,
+		Positions: o.Positions,
+		forget:    v.Forget,
 	})
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	for range min(threads, len(parts)) {
 		wg.Go(func() {
 			e := partEncoder{ctx: ctx, spare: spare}
-			e.encoder = newEncoder(w.lengths, e.full)
+			e.encoder = newEncoder(w.lengths, w.places != nil, e.full)
 			for {
 				select {
 				case tickets <- struct{}{}:
@@ -237,7 +240,7 @@ func (p *partEncoder) addAll(part iter.Seq2[weigh.Term, error]) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err) // a part may come from another index
 	for t, err := range part {
 		if err == nil {
-			err = p.add(t.Word, t.Docs, t.TFs)
+			err = p.add(t.Word, t.Docs, t.TFs, t.Positions)
 		}
 		if err != nil {
 			return err

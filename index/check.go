@@ -54,7 +54,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 
 // verify compares all checksums.
 func (r *Reader) verify(ctx context.Context) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile} {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile, positionsFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
@@ -184,6 +184,7 @@ type listChecker struct {
 	rank   ranking
 	levels levelMaker
 	xs     [BlockSize]uint32
+	places positionChecker
 
 	words                        int
 	postings, occurrences, bytes uint64
@@ -215,6 +216,11 @@ func (k *listChecker) blocks(from, to int) error {
 		}
 		if err := k.list(t); err != nil {
 			return fmt.Errorf("word %q: %w", word, err)
+		}
+		if k.r.positions != nil {
+			if err := k.places.list(k.r, t, &k.cursor); err != nil {
+				return fmt.Errorf("word %q: %w", word, err)
+			}
 		}
 		k.words++
 		// Where a block ends, all of its bytes must be used, and the next one must go on.
@@ -329,4 +335,42 @@ func (k *listChecker) covers(b Bound, tf uint32, class uint8) bool {
 		}
 	}
 	return false
+}
+
+// positionChecker checks lists of positions by making them again.
+type positionChecker struct {
+	p    Positions
+	made positionEncoder
+}
+
+func (k *positionChecker) list(r *Reader, t Term, c *Cursor) error {
+	if err := errors.Join(r.Open(t, c), r.OpenPositions(t, &k.p)); err != nil {
+		return err
+	}
+	k.made.out = k.made.out[:0]
+	k.made.begin()
+	for i := 0; c.Doc() != End; i++ {
+		if i%BlockSize == 0 {
+			k.made.block()
+		}
+		places := k.p.Of(c)
+		if k.p.err != nil {
+			return k.p.err
+		}
+		if !k.made.take(places) {
+			return fmt.Errorf("corrupted: the positions in document %d", c.Doc())
+		}
+		c.Next()
+	}
+	if _, err := k.made.end(uint64(t.DF)); err != nil {
+		return err
+	}
+	list, err := r.positions.list(t.ID)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(list[:len(list)-tailPad], k.made.out) {
+		return errors.New("corrupted: the list of positions is another one")
+	}
+	return nil
 }

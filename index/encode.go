@@ -18,6 +18,9 @@ type chunk struct {
 	skips    []byte
 	levels   []byte // maps, and
 	leveled  []int  // of which terms
+
+	positions []byte   // lists, and
+	placed    []uint64 // their lengths
 }
 
 // chunkSize is when a chunk is handed over. It may be larger by one list, of which the
@@ -32,10 +35,15 @@ func (c *chunk) word(i int) []byte {
 	return c.words[start:c.ends[i]]
 }
 
-func (c *chunk) size() int { return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) }
+func (c *chunk) size() int {
+	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + len(c.positions)
+}
 
 func (c *chunk) reset() {
-	*c = chunk{c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0]}
+	*c = chunk{
+		c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0],
+		c.positions[:0], c.placed[:0],
+	}
 }
 
 // encoder turns postings into lists. It knows nothing of the files, so that
@@ -65,14 +73,19 @@ type encoder struct {
 	lows    []float32
 	ranking ranking
 	levels  levelMaker
+	places  *positionEncoder // nil if there are no positions
 }
 
-func newEncoder(l *lengthTable, full func(*chunk) error) *encoder {
-	return &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
+func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encoder {
+	e := &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
+	if positions {
+		e.places = &positionEncoder{}
+	}
+	return e
 }
 
 // add appends postings of a word; see Writer.Add.
-func (e *encoder) add(word []byte, docs, tfs []uint32) error {
+func (e *encoder) add(word []byte, docs, tfs, places []uint32) error {
 	if len(docs) != len(tfs) {
 		return fmt.Errorf("index: word %q: %d documents but %d frequencies", word, len(docs), len(tfs))
 	}
@@ -91,12 +104,36 @@ func (e *encoder) add(word []byte, docs, tfs []uint32) error {
 			}
 		}
 		n := min(len(docs), BlockSize-e.n)
+		begins := e.n == 0
 		if err := e.take(docs[:n], tfs[:n]); err != nil {
 			return err
+		}
+		if e.places != nil {
+			var err error
+			if places, err = e.takePlaces(begins, docs[:n], tfs[:n], places); err != nil {
+				return err
+			}
 		}
 		docs, tfs = docs[n:], tfs[n:]
 	}
 	return nil
+}
+
+// takePlaces takes the positions in these documents, and returns the others.
+func (e *encoder) takePlaces(begins bool, docs, tfs, places []uint32) ([]uint32, error) {
+	p := e.places
+	p.out = e.out.positions
+	if begins {
+		p.block()
+	}
+	for i, tf := range tfs {
+		if uint64(tf) > uint64(len(places)) || !p.take(places[:tf]) {
+			return nil, fmt.Errorf("index: word %q: the positions in document %d are not %d that rise", e.word, docs[i], tf)
+		}
+		places = places[tf:]
+	}
+	e.out.positions = p.out
+	return places, nil
 }
 
 // take puts postings to those that wait, for whom there is room.
@@ -137,6 +174,10 @@ func (e *encoder) begin(word []byte) error {
 	}
 	e.word = append(e.word[:0], word...)
 	e.df, e.cf, e.next, e.n, e.start, e.before = 0, 0, 0, 0, len(e.out.postings), 0
+	if e.places != nil {
+		e.places.out = e.out.positions
+		e.places.begin()
+	}
 	e.last, e.offsets, e.bounds, e.supers, e.lows = e.last[:0], e.offsets[:0], e.bounds[:0], e.supers[:0], e.lows[:0]
 	return nil
 }
@@ -158,11 +199,15 @@ func (e *encoder) endBlock(skip bool) error {
 	}
 	e.out.postings = appendBlock(e.out.postings, last, &e.gaps, &e.tfs, e.n)
 	e.n = 0
-	if len(e.out.postings) < 2*chunkSize {
+	if len(e.out.postings)+len(e.out.positions) < 2*chunkSize {
 		return nil
 	}
 	// What there is of a very long list goes ahead; its word and skip data follow.
 	e.before, e.start = e.listBytes(), 0
+	if p := e.places; p != nil {
+		p.out = e.out.positions
+		p.before, p.start = p.listBytes(), 0
+	}
 	return e.flush()
 }
 
@@ -223,6 +268,14 @@ func (e *encoder) end() error {
 	e.out.words = append(e.out.words, e.word...)
 	e.out.ends = append(e.out.ends, len(e.out.words))
 	e.out.terms = append(e.out.terms, t)
+	if p := e.places; p != nil {
+		p.out = e.out.positions
+		size, err := p.end(e.df)
+		if err != nil {
+			return fmt.Errorf("index: word %q: %w", e.word, err)
+		}
+		e.out.positions, e.out.placed = p.out, append(e.out.placed, size)
+	}
 	e.df = 0
 	if e.out.size() < chunkSize {
 		return nil

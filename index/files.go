@@ -19,6 +19,8 @@ const (
 	textFile     = "text"
 	levelsFile   = "levels"
 
+	positionsFile = "positions"
+
 	formatVersion = 4
 	oldestVersion = 2 // that can be read: 2 has no dense blocks, 3 no checksums of pages
 )
@@ -31,6 +33,8 @@ var magics = map[string]string{
 	docsFile:     "COLODOC\n",
 	textFile:     "COLOTXT\n",
 	levelsFile:   "COLOLVL\n",
+
+	positionsFile: "COLOPOS\n",
 }
 
 // isOurs tells whether a file of that name in an index's folder is part of it.

@@ -103,6 +103,26 @@ package index
 //	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
 //	        2,048 documents: half a byte for each 16 of them, the lower halves of the bytes first, then the upper ones. A level is 0 where the list has no posting.
 //	words   uint32: the numbers of the words that these lists belong to
+//
+// File "positions", if flag 64 says so: where the words are in the documents, counted in words from 0.
+//
+//	positions  the lists in the order of the words, in blocks of 16 words like the dictionary. Behind
+//	           the lists of a block come their lengths as uvarints, and the length of these as a byte.
+//	           Eight zero bytes end the section.
+//	starts     uint64: where each block begins, and the end
+//
+// A list is the gaps of all occurrences, posting by posting: the words between an occurrence and the
+// one before in the document, or its beginning. 128 gaps are a group: a byte with their bits w in the
+// low 5 bits and the number of patches above, 16*w bytes as in packBlock, then the patches. The rest
+// are uvarints. In a list of several blocks of postings there follow, for each of these, 6 bytes: which
+// gap of its group is its first, and where the group begins, 5 bytes; then, in 2 bytes, the length of
+// the rest. In the example "a" is at places 0 and 3 of document 0, and at 0 of document 1:
+//
+//	00 02 00  "a": gaps 0, 2 and 0
+//	01        "daisy"
+//	02        "is"
+//	01 02     "rose": places 1 and 4
+//	03 01 01 02 04  the lengths of the four lists, in 4 bytes
 
 import (
 	"bytes"
@@ -140,6 +160,8 @@ type Reader struct {
 	text     *textReader
 	postings []byte
 	skips    []byte
+	// Where the words are in the documents, or nil.
+	positions *positionStore
 	// The files of postings and skips, for Touch.
 	postingsFile, skipsFile *sections.File
 	// The lengths have been verified.
@@ -166,6 +188,7 @@ const (
 	flagNamedMean                // tokens is not the sum of lengths
 	flagNormal                   // the analyzer brings words into NFC
 	flagPruned                   // postings were left out: see Prune
+	flagPositions                // there are positions
 
 	allFlags = 1<<iota - 1
 )
@@ -258,9 +281,13 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 		{docsFile, r.openDocs},
 		{textFile, r.openText},
 		{levelsFile, r.openLevels},
+		{positionsFile, r.openPositions},
+	}
+	if r.meta.flags&flagPositions == 0 {
+		steps = slices.Delete(steps, 6, 7)
 	}
 	if r.meta.flags&flagLevels == 0 {
-		steps = steps[:5]
+		steps = slices.Delete(steps, 5, 6)
 	}
 	if r.meta.flags&flagText == 0 {
 		steps = slices.Delete(steps, 4, 5)

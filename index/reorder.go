@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -87,7 +88,7 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 	for rank := range byRank {
 		byRank[rank] = place[r.ids.byRankAt(rank)]
 	}
-	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id, byRank: byRank}
+	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id, byRank: byRank, Positions: r.HasPositions()}
 	if err := w.SetDocuments(documents); err != nil {
 		return err
 	}
@@ -144,6 +145,9 @@ func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, 
 			if err == nil && cut != nil {
 				m.prune()
 			}
+			if err == nil && r.HasPositions() {
+				err = m.movePlaces(t)
+			}
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -151,7 +155,7 @@ func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, 
 				yield(weigh.Term{}, err)
 				return
 			}
-			if !yield(weigh.Term{Word: word, DF: len(m.docs), Docs: m.docs, TFs: m.tfs}, nil) {
+			if !yield(weigh.Term{Word: word, DF: len(m.docs), Docs: m.docs, TFs: m.tfs, Positions: m.places}, nil) {
 				return
 			}
 		}
@@ -169,6 +173,9 @@ type mover struct {
 	pairs     []uint64 // document, frequency
 	here      []uint64 // a bit for each document
 	tfAt      []uint32 // frequency, where that bit is set
+	positions Positions
+	places    []uint32 // of the occurrences in docs
+	starts    []int    // where those of each posting begin, as pairs are sorted
 }
 
 // denseList is the share of the documents, one in so many, from which on a list is
@@ -222,4 +229,29 @@ func (m *mover) moveDense() error {
 		m.here[i] = 0
 	}
 	return nil
+}
+
+// movePlaces sorts the positions of the list that was moved.
+func (m *mover) movePlaces(t Term) error {
+	if err := errors.Join(m.r.Open(t, &m.c), m.r.OpenPositions(t, &m.positions)); err != nil {
+		return err
+	}
+	// Where the positions of each document go, found by its new number.
+	m.starts = m.starts[:0]
+	sum := 0
+	for _, tf := range m.tfs {
+		m.starts = append(m.starts, sum)
+		sum += int(tf)
+	}
+	m.places = slices.Grow(m.places[:0], sum)[:sum]
+	for m.c.Doc() != End {
+		if i, ok := slices.BinarySearch(m.docs, m.place[m.c.Doc()]); ok { // else it was pruned
+			copy(m.places[m.starts[i]:], m.positions.Of(&m.c))
+			if m.positions.err != nil {
+				return m.positions.err
+			}
+		}
+		m.c.Next()
+	}
+	return m.c.err
 }

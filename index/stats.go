@@ -32,6 +32,8 @@ var partOfSection = map[string]map[string]string{
 	docsFile:     {"": "document IDs", "lengths": "document lengths", "classes": "document lengths", "class-lengths": "document lengths"},
 	textFile:     {"": "stored text"},
 	levelsFile:   {"": "levels"},
+
+	positionsFile: {"": "positions"},
 }
 
 // Stats counts and measures.
@@ -64,7 +66,7 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	known := int64(0)
-	for _, name := range []string{"postings", "skips and bounds", "levels", "dictionary", "document lengths", "document IDs", "stored text"} {
+	for _, name := range []string{"postings", "skips and bounds", "levels", "positions", "dictionary", "document lengths", "document IDs", "stored text"} {
 		if size, ok := sizes[name]; ok {
 			s.Parts = append(s.Parts, Part{name, size})
 			known += size

@@ -22,6 +22,8 @@ type Documents struct {
 	// Tokens is how many words the collection has, from which the mean length is computed; 0: the sum
 	// of Lengths.
 	Tokens uint64
+	// Positions says that the words come with their positions: by AddPositions, not by Add.
+	Positions bool
 	// ID gives the external ID of a document.
 	ID func(doc int) string
 	// UniqueIDs makes an ID that two documents have a DuplicateIDError.
@@ -44,8 +46,9 @@ type Writer struct {
 	postings *outFile
 	skips    *outFile
 	text     *textWriter
-	levels   *outFile // from the first map on
-	leveled  []uint32 // the words that have one
+	places   *positionWriter // nil if there are no positions
+	levels   *outFile        // from the first map on
+	leveled  []uint32        // the words that have one
 	meta     meta
 	full     *termWalker // the words before pruning, if there was any
 	finished bool
@@ -122,7 +125,16 @@ func (w *Writer) SetDocuments(d Documents) error {
 		w.meta.flags |= flagExactClasses
 	}
 	w.meta.docs, w.meta.tokens = uint64(len(d.Lengths)), w.lengths.tokens
-	w.encoder = newEncoder(w.lengths, w.write)
+	w.encoder = newEncoder(w.lengths, d.Positions, w.write)
+	if d.Positions {
+		f, err := createFile(w.dir, positionsFile)
+		if err != nil {
+			return err
+		}
+		if w.places, err = newPositionWriter(f, w.tempDir); err != nil {
+			return err
+		}
+	}
 	terms, err := createFile(w.dir, termsFile)
 	if err != nil {
 		return err
@@ -141,16 +153,28 @@ func (w *Writer) SetDocuments(d Documents) error {
 // ascending; a long list may come in several calls with the same word.
 func (w *Writer) Add(word []byte, docs, tfs []uint32) error {
 	if w.err == nil {
-		w.err = w.add(word, docs, tfs)
+		w.err = w.add(word, docs, tfs, nil)
 	}
 	return w.err
 }
 
-func (w *Writer) add(word []byte, docs, tfs []uint32) error {
+// AddPositions is Add with the places of all occurrences, counted in words from 0: for each document
+// as many as its frequency, rising.
+func (w *Writer) AddPositions(word []byte, docs, tfs, positions []uint32) error {
+	if w.err == nil && w.places == nil {
+		w.err = errors.New("index: AddPositions without Documents.Positions")
+	}
+	if w.err == nil {
+		w.err = w.add(word, docs, tfs, positions)
+	}
+	return w.err
+}
+
+func (w *Writer) add(word []byte, docs, tfs, positions []uint32) error {
 	if w.terms == nil {
 		return errors.New("index: Add before SetDocuments")
 	}
-	return w.encoder.add(word, docs, tfs)
+	return w.encoder.add(word, docs, tfs, positions)
 }
 
 // write appends encoded lists to the files.
@@ -163,6 +187,11 @@ func (w *Writer) write(c *chunk) error {
 	}
 	if err := w.writeLevels(c); err != nil {
 		return err
+	}
+	if w.places != nil {
+		if err := w.places.write(c.positions, c.placed); err != nil {
+			return err
+		}
 	}
 	for i, t := range c.terms {
 		if err := w.terms.add(c.word(i), t); err != nil {
@@ -279,6 +308,11 @@ func (w *Writer) finish() error {
 		w.meta.flags |= flagLevels
 		names = append(names, levelsFile)
 	}
+	if w.places != nil {
+		files = append(files, w.places.finish)
+		w.meta.flags |= flagPositions
+		names = append(names, positionsFile)
+	}
 	errs := make([]error, len(files))
 	var wg sync.WaitGroup
 	for i, finish := range files {
@@ -357,6 +391,9 @@ func (w *Writer) Abort() {
 	}
 	if w.terms != nil {
 		w.terms.abort()
+	}
+	if w.places != nil {
+		w.places.abort()
 	}
 	if w.lengths != nil {
 		w.lengths.close()

@@ -17,6 +17,11 @@ type cursor struct {
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
 
+	placed    bool     // there are
+	places    []uint32 // of the occurrences of these postings
+	placesMem []uint32
+	rest      []byte // in memory: the bytes of the places of later ones
+
 	i, end int    // in memory: the next word, and the first not to be read
 	at     uint32 // the next posting
 
@@ -29,7 +34,7 @@ type cursor struct {
 
 // newCursor stands on the first word w of a run with from <= w < to.
 func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
-	c := &cursor{run: r, to: to, piece: v.piece}
+	c := &cursor{run: r, to: to, piece: v.piece, placed: v.placed}
 	if r.spilled == nil {
 		c.i, c.end = r.find(from), r.len()
 		if to != nil {
@@ -68,6 +73,9 @@ func (c *cursor) next() error {
 	c.word = r.word(c.i)
 	c.at = r.first[c.i]
 	c.left = int(r.first[c.i+1] - c.at)
+	if c.placed {
+		c.rest = r.positions[r.posFirst[c.i]:r.posFirst[c.i+1]]
+	}
 	c.i++
 	return nil
 }
@@ -113,8 +121,34 @@ func (c *cursor) fill() error {
 		return c.fillSpilled()
 	}
 	c.run.unpack(c.at, c.docs, c.tfs)
-	c.at += uint32(n)
+	if c.placed {
+		c.fillPlaces()
+	}
+	c.at += uint32(len(c.docs))
 	return nil
+}
+
+// fillPlaces decodes the places of the postings at hand. Where a word occurs very often in its
+// documents, there will be fewer of these at a time.
+func (c *cursor) fillPlaces() {
+	c.places = c.placesMem[:0]
+	for i, tf := range c.tfs {
+		c.places, c.rest = appendPlaces(c.places, c.rest, tf)
+		if len(c.places) >= c.mostPlaces() {
+			c.cut(i + 1)
+			break
+		}
+	}
+	c.placesMem = c.places
+}
+
+// mostPlaces ends a piece.
+func (c *cursor) mostPlaces() int { return 4 * c.piece }
+
+// cut leaves all but the first n postings of the piece for the next one.
+func (c *cursor) cut(n int) {
+	c.left += len(c.docs) - n
+	c.docs, c.tfs = c.docs[:n], c.tfs[:n]
 }
 
 func (c *cursor) fillSpilled() error {
@@ -124,6 +158,7 @@ func (c *cursor) fillSpilled() error {
 	if c.stretch+1 < len(r.stretches) {
 		next = uint64(r.stretches[c.stretch+1].first)
 	}
+	c.places = c.placesMem[:0]
 	for i := range c.docs {
 		gap, err := c.in.uvarint()
 		if err != nil {
@@ -147,6 +182,31 @@ func (c *cursor) fillSpilled() error {
 			}
 		}
 		c.docs[i], c.tfs[i] = s.doc+uint32(c.last)-s.first, uint32(tf)
+		if !c.placed {
+			continue
+		}
+		if err := c.readPlaces(tf); err != nil {
+			return err
+		}
+		if len(c.places) >= c.mostPlaces() {
+			c.cut(i + 1)
+			break
+		}
+	}
+	c.placesMem = c.places
+	return nil
+}
+
+// readPlaces reads the places of a posting.
+func (c *cursor) readPlaces(tf uint64) error {
+	before := ^uint32(0)
+	for range tf {
+		gap, err := c.in.uvarint()
+		if err != nil {
+			return err
+		}
+		before += uint32(gap) + 1
+		c.places = append(c.places, before)
 	}
 	return nil
 }
@@ -164,7 +224,7 @@ func (c *cursor) yieldAll(yield func(Term, error) bool) (bool, error) {
 		if err := c.fill(); err != nil {
 			return false, err
 		}
-		if !yield(Term{Word: c.word, DF: df, Docs: c.docs, TFs: c.tfs}, nil) {
+		if !yield(Term{Word: c.word, DF: df, Docs: c.docs, TFs: c.tfs, Positions: c.places}, nil) {
 			return false, nil
 		}
 	}

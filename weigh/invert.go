@@ -22,6 +22,8 @@ type InvertOptions struct {
 	// program that sets debug.SetMemoryLimit to it as well keeps garbage within it, too.
 	Memory  int64
 	TempDir string // "" for os.TempDir
+	// Positions keeps where in the documents the words are. It is for the cores.
+	Positions bool
 	// MaxWord is how many bytes a word may have; 0 is any number. A longer one is an error.
 	MaxWord int
 	// Visit, if set, sees every batch before its words are counted, from worker
@@ -63,7 +65,8 @@ type Inversion struct {
 	files []*spillFile
 	docs  *documents
 
-	buffer, piece int // of each cursor: bytes of a spilled run, postings
+	buffer, piece int  // of each cursor: bytes of a spilled run, postings
+	placed        bool // there are positions
 
 	device *gpuPostings // instead of runs
 }
@@ -76,6 +79,9 @@ type Term struct {
 	DF   int // documents that hold the word, over all its Terms
 	Docs []uint32
 	TFs  []uint32
+	// Positions has the places of all occurrences in Docs, rising in each, counted in words from 0:
+	// those of the first document, then those of the next. It is nil unless they were asked for.
+	Positions []uint32
 }
 
 // Invert reads a corpus and turns it around.
@@ -89,10 +95,13 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
+	if o.Positions && o.Engine == engine.GPU {
+		return nil, errors.New("positions of words are found on the cores, not on a GPU: want another engine")
+	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
 	corpus.Options.Threads, corpus.Options.Memory, corpus.Options.TempDir = o.Threads, o.Memory, o.TempDir
-	o.gpuAuto = autoGPU(o.Engine, Auto, c, o.Threads)
+	o.gpuAuto = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads)
 	return invertBy(ctx, corpus.Batches, &o)
 }
 
@@ -163,7 +172,7 @@ func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, 
 		docs.close()
 		return nil, err
 	}
-	v = &Inversion{docs: docs}
+	v = &Inversion{docs: docs, placed: o.Positions}
 	for _, w := range workers {
 		v.runs = append(v.runs, w.runs...)
 		if w.file != nil {

@@ -17,7 +17,8 @@ type inverter struct {
 
 	table  *table
 	log    pairLog
-	marks  []mark // batches in the log
+	places *positionLog // nil if positions are not wanted
+	marks  []mark       // batches in the log
 	tokens int64
 	bytes  int64
 	tok    text.Tokens
@@ -29,7 +30,7 @@ type inverter struct {
 }
 
 func newInverter(o *InvertOptions, docs *docStore) *inverter {
-	return &inverter{
+	w := &inverter{
 		analyzer: o.Analyzer,
 		docs:     docs,
 		maxWord:  o.MaxWord,
@@ -37,12 +38,26 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 		tempDir:  o.TempDir,
 		table:    newTable(),
 	}
+	if o.Positions {
+		w.places = &positionLog{}
+		w.table.placed = true
+	}
+	return w
+}
+
+// mark marks where the documents of a batch from number first on will be.
+func (w *inverter) mark(seq, first int) mark {
+	m := w.log.mark(seq, first)
+	if w.places != nil {
+		w.places.mark(&m)
+	}
+	return m
 }
 
 // add counts the words of a batch.
 func (w *inverter) add(b *text.Batch) error {
 	d := newDocBatch(b.Seq, len(b.Docs))
-	m := w.log.mark(b.Seq, 0)
+	m := w.mark(b.Seq, 0)
 	for i := range b.Docs {
 		doc := &b.Docs[i]
 		if err := w.analyzer.Analyze(doc.Text, &w.tok); err != nil {
@@ -61,14 +76,18 @@ func (w *inverter) add(b *text.Batch) error {
 				return err
 			}
 		}
-		w.log.add(w.table.count(&w.tok))
+		pairs := w.table.count(&w.tok)
+		w.log.add(pairs)
+		if w.places != nil {
+			w.places.add(pairs, w.table.places)
+		}
 		if w.table.len() > maxWords {
 			return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)
 		}
 		m.docs++
 		if len(doc.Text) > hugeDocument {
 			w.tok.Trim()
-			w.table.pairs = nil
+			w.table.pairs, w.table.places = nil, nil
 		}
 		if w.full() {
 			if err := w.spill(&m); err != nil {
@@ -102,6 +121,11 @@ func (w *inverter) full() bool {
 	if t.len() > t.limit/8*7 { // about to be doubled
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
+	if w.places != nil {
+		if need += w.places.need(); w.places.full() {
+			return true
+		}
+	}
 	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
 }
 
@@ -123,7 +147,7 @@ func (w *inverter) spill(m *mark) error {
 		}
 		w.file = f
 	}
-	r := sortRun(w.table, &w.log, w.marks, w.post)
+	r := sortRun(w.table, &w.log, w.marks, w.post, w.places)
 	w.post = r.post
 	r, err := w.file.write(r)
 	if err != nil {
@@ -134,12 +158,16 @@ func (w *inverter) spill(m *mark) error {
 
 	w.marks = nil
 	w.log.reset()
+	if w.places != nil {
+		w.places.reset()
+	}
 	if w.table.bytes() > w.budget/2 {
 		w.table = newTable() // a huge document made it so large
+		w.table.placed = w.places != nil
 	} else {
 		w.table.reset()
 	}
-	*m = w.log.mark(m.seq, m.first+m.docs)
+	*m = w.mark(m.seq, m.first+m.docs)
 	return nil
 }
 
@@ -147,14 +175,14 @@ func (w *inverter) spill(m *mark) error {
 // What is still held becomes a run in memory.
 func (w *inverter) finish(base []uint32) {
 	if len(w.marks) > 0 {
-		r := sortRun(w.table, &w.log, w.marks, nil)
+		r := sortRun(w.table, &w.log, w.marks, nil, w.places)
 		r.marks = w.marks
 		w.runs = append(w.runs, r)
 	}
 	for _, r := range w.runs {
 		r.number(base)
 	}
-	w.table, w.log, w.marks, w.post = nil, pairLog{}, nil, nil
+	w.table, w.log, w.marks, w.post, w.places = nil, pairLog{}, nil, nil, nil
 }
 
 func (w *inverter) close() {

@@ -61,6 +61,9 @@ func (v *Inversion) planReading(memory int64, threads int) {
 		each := memory / int64(spilled*threads)
 		v.buffer = int(max(minSpillBuffer, min(each/3*2, spillBuffer)))
 		v.piece = max(minSpillBuffer/16, min(v.buffer/16, pieceLen))
+		if v.placed {
+			v.piece = max(minSpillBuffer/64, v.piece/4)
+		}
 	}
 }
 
@@ -98,6 +101,7 @@ type merger struct {
 	same      []*cursor // those with the word being merged
 	turn      []*cursor // those of them that have postings left, by their next document
 	docs, tfs []uint32
+	places    []uint32
 }
 
 func (m *merger) push(c *cursor) {
@@ -163,7 +167,7 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 // document up to the least of all others.
 func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	t := Term{Word: m.same[0].word}
-	m.docs, m.tfs = m.docs[:0], m.tfs[:0]
+	m.docs, m.tfs, m.places = m.docs[:0], m.tfs[:0], m.places[:0]
 	m.turn = append(m.turn[:0], m.same...)
 	for _, c := range m.turn {
 		t.DF += c.left
@@ -185,13 +189,21 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 		n = min(n, cap(m.docs)-len(m.docs))
 		m.docs = append(m.docs, c.docs[:n]...)
 		m.tfs = append(m.tfs, c.tfs[:n]...)
+		if c.placed {
+			occurrences := 0
+			for _, tf := range c.tfs[:n] {
+				occurrences += int(tf)
+			}
+			m.places = append(m.places, c.places[:occurrences]...)
+			c.places = c.places[occurrences:]
+		}
 		c.docs, c.tfs = c.docs[n:], c.tfs[n:]
-		if len(m.docs) == cap(m.docs) {
-			t.Docs, t.TFs = m.docs, m.tfs
+		if len(m.docs) == cap(m.docs) || len(m.places) >= 4*pieceLen {
+			t.Docs, t.TFs, t.Positions = m.docs, m.tfs, m.places
 			if !yield(t, nil) {
 				return false, nil
 			}
-			m.docs, m.tfs = m.docs[:0], m.tfs[:0]
+			m.docs, m.tfs, m.places = m.docs[:0], m.tfs[:0], m.places[:0]
 		}
 		if len(c.docs) == 0 {
 			if err := c.fill(); err != nil {
@@ -209,6 +221,6 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	if len(m.docs) == 0 {
 		return true, nil
 	}
-	t.Docs, t.TFs = m.docs, m.tfs
+	t.Docs, t.TFs, t.Positions = m.docs, m.tfs, m.places
 	return yield(t, nil), nil
 }

@@ -28,13 +28,18 @@ var maxWords = 1 << 24
 type mark struct {
 	seq, first, docs int
 	chunk, at, big   int
+
+	positions, positionsAt int // in the positionLog, if there is one
 }
 
 func (l *pairLog) mark(seq, first int) mark {
 	if len(l.chunks) == 0 {
 		l.grow()
 	}
-	return mark{seq, first, 0, len(l.chunks) - 1, len(l.chunks[len(l.chunks)-1]), len(l.big)}
+	return mark{
+		seq: seq, first: first,
+		chunk: len(l.chunks) - 1, at: len(l.chunks[len(l.chunks)-1]), big: len(l.big),
+	}
 }
 
 func (l *pairLog) bytes() int64 {

@@ -20,6 +20,11 @@ type run struct {
 	post  []uint32 // doc<<8 | tf
 	big   []bigTF  // what tf = bigCount stands for, by place
 
+	// If positions are wanted: those of word i are positions[posFirst[i]:posFirst[i+1]], uvarints as
+	// in positionLog.
+	positions []byte
+	posFirst  []uint32
+
 	spilled *spilled // in a spill file
 
 	marks []mark // the documents that the run calls 0, 1, 2, ... and their numbers in the corpus:
@@ -81,7 +86,7 @@ func (r *run) word(i int) []byte { return r.words[r.ends[i]:r.ends[i+1]] }
 // sortRun sorts what is in the table and the log. Batches are taken in corpus
 // order, and documents numbered from 0 in the run. The run uses the memory of spare if
 // that is large enough.
-func sortRun(t *table, l *pairLog, marks []mark, spare []uint32) *run {
+func sortRun(t *table, l *pairLog, marks []mark, spare []uint32, places *positionLog) *run {
 	keys := sortWords(t)
 	r := &run{
 		words: make([]byte, len(t.words)+8), // 8 more, to write short words as one number
@@ -117,6 +122,9 @@ func sortRun(t *table, l *pairLog, marks []mark, spare []uint32) *run {
 	}
 	slices.SortFunc(s.big, func(a, b bigTF) int { return cmp.Compare(a.at, b.at) })
 	r.post, r.big = s.out, s.big
+	if places != nil {
+		places.sort(r, keys, l, marks)
+	}
 	r.sampleWords()
 	return r
 }

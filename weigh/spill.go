@@ -31,7 +31,8 @@ func newSpillFile(dir string) (*spillFile, error) {
 // length and of the number of its postings with its bytes between them, then
 // for each posting the varint of gap<<1 | (tf > 1), and of tf if that is more
 // than 1. The gap is from the document before, the first from 0. Example: "ab"
-// in documents 3 (once) and 5 (4 times) is 02 61 62 02 06 05 04.
+// in documents 3 (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, tf varints
+// as in positionLog follow each posting.
 type spilled struct {
 	f        *os.File
 	from, to int64
@@ -42,6 +43,10 @@ func (s *spillFile) write(r *run) (*run, error) {
 	w := s.newRun()
 	for i := range r.len() {
 		from, n := r.first[i], int(r.first[i+1]-r.first[i])
+		var places []byte
+		if r.posFirst != nil {
+			places = r.positions[r.posFirst[i]:r.posFirst[i+1]]
+		}
 		w.word(r.word(i), n)
 		for k, p := range r.post[from : int(from)+n] {
 			doc, tf := uint64(p>>8), uint64(p&bigCount)
@@ -50,6 +55,11 @@ func (s *spillFile) write(r *run) (*run, error) {
 			}
 			if err := w.posting(doc, tf); err != nil {
 				return nil, err
+			}
+			if places != nil {
+				size := uvarintsSize(places, uint32(tf))
+				w.buf = append(w.buf, places[:size]...)
+				places = places[size:]
 			}
 		}
 		if err := w.flush(); err != nil {

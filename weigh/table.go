@@ -28,6 +28,9 @@ type table struct {
 	stamp uint32   // the current document of the run, from 1
 	pairs []uint64 // its words: number<<32 | count
 
+	placed bool     // whether to keep
+	places []uint32 // of each word of the document where it is in pairs
+
 	seed   maphash.Seed
 	k0, k1 uint64
 	keys   [2][lookahead]key // of the words being counted, and of the next
@@ -78,7 +81,7 @@ func (t *table) reset() {
 
 // bytes is the memory held.
 func (t *table) bytes() int64 {
-	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) + 8*int64(cap(t.pairs))
+	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) + 8*int64(cap(t.pairs)) + 4*int64(cap(t.places))
 }
 
 func (t *table) len() int { return len(t.ends) }
@@ -103,9 +106,16 @@ func (t *table) count(tok *text.Tokens) []uint64 {
 		next = &t.keys[1]
 		n    = uint32(0)
 	)
+	var places []uint32 // those of a group; none if nobody wants them
+	if t.placed {
+		t.places = slices.Grow(t.places[:0], len(rest))[:len(rest)]
+	}
 	t.keysOf(now, b, rest)
 	for len(rest) > 0 {
 		group := rest[:min(len(rest), lookahead)]
+		if t.placed {
+			places = t.places[len(t.places)-len(rest):]
+		}
 		rest = rest[len(group):]
 		if t.len()+len(group) > t.limit {
 			t.resize(2 * len(t.slots))
@@ -113,10 +123,14 @@ func (t *table) count(tok *text.Tokens) []uint64 {
 		t.keysOf(next, b, rest)
 		i := 0
 		for {
-			if i, n = t.countKnown(now[:len(group)], i, n); i == len(group) {
+			if i, n = t.countKnown(now[:len(group)], i, n, places); i == len(group) {
 				break
 			}
-			n = t.countAny(b, group[i], &now[i], n)
+			at := uint32(0)
+			at, n = t.countAny(b, group[i], &now[i], n)
+			if t.placed {
+				places[i] = at
+			}
 			i++
 		}
 		now, next = next, now
@@ -128,7 +142,7 @@ func (t *table) count(tok *text.Tokens) []uint64 {
 // at the first that is not. n pairs are in use. Whether a word was in the document
 // before is as good as random, so no branch depends on it: both cases add 1 to a
 // pair, an old one or a new one with count 0.
-func (t *table) countKnown(keys []key, i int, n uint32) (int, uint32) {
+func (t *table) countKnown(keys []key, i int, n uint32, places []uint32) (int, uint32) {
 	slots, mask, stamp, pairs := t.slots, t.mask, t.stamp, t.pairs
 	for ; i < len(keys); i++ {
 		k := &keys[i]
@@ -153,28 +167,31 @@ func (t *table) countKnown(keys []key, i int, n uint32) (int, uint32) {
 		e.stamp, e.at = stamp, place
 		e.df += fresh
 		n += fresh
+		if i < len(places) {
+			places[i] = place
+		}
 	}
 	return i, n
 }
 
-// countAny counts one word, known or not, of any length.
-func (t *table) countAny(b []byte, s text.Span, k *key, n uint32) uint32 {
+// countAny counts one word, known or not, of any length, and returns where in the pairs it is.
+func (t *table) countAny(b []byte, s text.Span, k *key, n uint32) (at, used uint32) {
 	for at := k.hash; ; at++ {
 		e := &t.slots[at&t.mask]
 		if e.lo == k.lo && e.hi == k.hi && (k.hi>>56 != longTag || bytes.Equal(t.word(e.id), b[s.Start:s.End])) {
 			if e.stamp == t.stamp {
 				t.pairs[e.at]++
-				return n
+				return e.at, n
 			}
 			e.stamp, e.at = t.stamp, n
 			e.df++
 			t.pairs[n] = uint64(e.id)<<32 | 1
-			return n + 1
+			return n, n + 1
 		}
 		if e.hi == 0 {
 			*e = slot{lo: k.lo, hi: k.hi, id: t.append(b[s.Start:s.End]), df: 1, stamp: t.stamp, at: n}
 			t.pairs[n] = uint64(e.id)<<32 | 1
-			return n + 1
+			return n, n + 1
 		}
 	}
 }

@@ -14,6 +14,7 @@ func newIndexCmd(a *app) *cobra.Command {
 		flags   corpusFlags
 		out     string
 		store   bool
+		places  bool
 		reorder bool
 		repeat  bool
 	)
@@ -46,6 +47,7 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 			err = index.Build(cmd.Context(), out, flags.corpus(a, args, out), index.BuildOptions{
 				Analyzer:  an,
 				StoreText: store,
+				Positions: places,
 				Reorder:   reorder,
 
 				AllowDuplicateIDs: repeat,
@@ -67,6 +69,7 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
+	f.BoolVar(&places, "positions", false, "keep where in the documents the words are, for phrases; found on the cores")
 	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
 	f.BoolVar(&reorder, "reorder", false, "number documents so that those with the same words are neighbours: smaller, faster to search")
 	cmd.AddCommand(newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))

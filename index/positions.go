@@ -1,0 +1,442 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// positionEncoder turns the places of a word's occurrences into the word's list in the file
+// "positions"; the format is in reader.go.
+type positionEncoder struct {
+	out    []byte // the list is appended to it
+	start  int    // where the list begins in out
+	before int    // bytes of the list that were handed over already
+	n      int    // gaps that wait for a full group
+	gaps   [BlockSize]uint32
+	table  []byte // where the places of each block of postings begin
+}
+
+// blockEntry is the length of an entry of the table of blocks.
+const blockEntry = 6
+
+func (e *positionEncoder) begin() {
+	e.start, e.before, e.n, e.table = len(e.out), 0, 0, e.table[:0]
+}
+
+// listBytes is the length of the list so far.
+func (e *positionEncoder) listBytes() int { return e.before + len(e.out) - e.start }
+
+// block says that a block of postings begins.
+func (e *positionEncoder) block() {
+	e.table = appendEntry(e.table, e.listBytes(), e.n)
+}
+
+func appendEntry(table []byte, offset, index int) []byte {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(offset)<<8|uint64(index))
+	return append(table, b[:blockEntry]...)
+}
+
+// take appends the places of a document with tf of them.
+func (e *positionEncoder) take(places []uint32) bool {
+	next := uint32(0)
+	for _, p := range places {
+		if p < next || p >= maxDocs {
+			return false
+		}
+		e.gaps[e.n] = p - next
+		next = p + 1
+		if e.n++; e.n == BlockSize {
+			e.group()
+		}
+	}
+	return true
+}
+
+// group packs the gaps that wait.
+func (e *positionEncoder) group() {
+	var none [BlockSize]uint32
+	w, patches := countWidths(e.gaps[:], none[:]).of(0).patched(BlockSize, 0)
+	e.out = append(e.out, byte(w)|byte(patches)<<5)
+	var p [maxPatches * 6]byte
+	moved := takePatches(p[:0], e.gaps[:], w, patches)
+	e.out = append(packBlock(e.out, &e.gaps, w), moved...)
+	e.n = 0
+}
+
+// end finishes the list of a word in df documents and returns its length.
+func (e *positionEncoder) end(df uint64) (uint64, error) {
+	rest := len(e.out)
+	for _, gap := range e.gaps[:e.n] {
+		e.out = binary.AppendUvarint(e.out, uint64(gap))
+	}
+	if df > BlockSize {
+		rest = len(e.out) - rest
+		e.out = append(e.out, e.table...)
+		e.out = binary.LittleEndian.AppendUint16(e.out, uint16(rest))
+	}
+	size := e.listBytes()
+	if uint64(size) >= 1<<40 {
+		return 0, errors.New("the list of its places is longer than 1 TiB")
+	}
+	return uint64(size), nil
+}
+
+// positionWriter writes the file "positions".
+type positionWriter struct {
+	out    *outFile
+	at     uint64 // bytes so far
+	ahead  uint64 // bytes of a list that is not finished
+	starts scratch.Numbers
+	words  int    // in the current block
+	sizes  []byte // of their lists
+}
+
+func newPositionWriter(out *outFile, tempDir string) (*positionWriter, error) {
+	w := &positionWriter{out: out, starts: scratch.Numbers{Dir: tempDir}}
+	return w, errors.Join(w.starts.Add(0), out.Begin("positions"))
+}
+
+// write appends lists whose lengths are known, and the beginning of one that is not finished.
+func (w *positionWriter) write(data []byte, sizes []uint64) error {
+	for _, size := range sizes {
+		n := size - w.ahead
+		if err := w.put(data[:n]); err != nil {
+			return err
+		}
+		data, w.ahead = data[n:], 0
+		w.sizes = binary.AppendUvarint(w.sizes, size)
+		if w.words++; w.words == termsPerBlock {
+			if err := w.endBlock(); err != nil {
+				return err
+			}
+		}
+	}
+	w.ahead += uint64(len(data))
+	return w.put(data)
+}
+
+func (w *positionWriter) put(data []byte) error {
+	w.at += uint64(len(data))
+	_, err := w.out.Write(data)
+	return err
+}
+
+// endBlock writes the lengths of a block of words behind their lists.
+func (w *positionWriter) endBlock() error {
+	w.sizes = append(w.sizes, byte(len(w.sizes)))
+	err := w.put(w.sizes)
+	w.words, w.sizes = 0, w.sizes[:0]
+	return errors.Join(err, w.starts.Add(w.at))
+}
+
+func (w *positionWriter) finish() error {
+	if w.words > 0 {
+		if err := w.endBlock(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(w.put(make([]byte, tailPad)), w.starts.Copy(w.out.Writer, "starts")); err != nil {
+		return err
+	}
+	return w.out.commit()
+}
+
+func (w *positionWriter) abort() {
+	w.starts.Close()
+	w.out.f.Abort()
+}
+
+// positionStore is the file "positions" of an open index.
+type positionStore struct {
+	file   *sections.File
+	data   []byte
+	starts []uint64
+}
+
+func (r *Reader) openPositions(f *sections.File) error {
+	data, err := f.Section("positions")
+	if err != nil {
+		return err
+	}
+	starts, err := view[uint64](f, "starts")
+	if err != nil {
+		return err
+	}
+	blocks := (r.meta.terms + termsPerBlock - 1) / termsPerBlock
+	if uint64(len(starts)) != blocks+1 || len(data) < tailPad {
+		return fmt.Errorf("corrupted: %d blocks of positions, want %d", len(starts)-1, blocks)
+	}
+	r.positions = &positionStore{f, data, starts}
+	return nil
+}
+
+// HasPositions tells whether the index knows where in its documents the words are.
+func (r *Reader) HasPositions() bool { return r.positions != nil }
+
+// list is the list of a word, with the bytes behind it that a decoder may load.
+func (s *positionStore) list(term int) ([]byte, error) {
+	bad := fmt.Errorf("corrupted: the positions of term %d are not there", term)
+	if term/termsPerBlock+1 >= len(s.starts) {
+		return nil, bad
+	}
+	from, to := s.starts[term/termsPerBlock], s.starts[term/termsPerBlock+1]
+	if from >= to || to > uint64(len(s.data)-tailPad) {
+		return nil, bad
+	}
+	block := s.data[from:to]
+	if err := s.file.Touch(block[max(0, len(block)-256):]); err != nil {
+		return nil, err
+	}
+	size := int(block[len(block)-1]) + 1
+	if size > len(block) {
+		return nil, bad
+	}
+	sizes := block[len(block)-size : len(block)-1]
+	limit := uint64(len(block) - size)
+	at, n := uint64(0), uint64(0)
+	for range term%termsPerBlock + 1 {
+		at += n
+		var used int
+		if n, used = binary.Uvarint(sizes); used <= 0 || at > limit || n > limit-at {
+			return nil, bad
+		}
+		sizes = sizes[used:]
+	}
+	list := s.data[from+at : from+at+n+tailPad]
+	return list, s.file.Touch(list[:n])
+}
+
+// Positions reads where a word stands in the documents of its list. Like a Cursor it is used by one
+// goroutine and reused: OpenPositions resets it.
+type Positions struct {
+	list  []byte // with tailPad bytes behind
+	table []byte // of a word in several blocks
+	cf    uint64
+	rest  int // where the gaps begin that fill no group
+	err   error
+
+	block int    // of postings, whose
+	next  int    // next posting is this one; its first gap is
+	at    int    // in the group at this byte,
+	index int    // at this place of it
+	group uint64 // the number of that group, where table is empty
+	ready bool   // it is decoded
+	gaps  [BlockSize]uint32
+	found []uint32 // the places of the posting before next
+	term  int
+}
+
+// OpenPositions prepares to read the positions of a word. It is an error if the index has none.
+func (r *Reader) OpenPositions(t Term, p *Positions) error {
+	if r.positions == nil {
+		return ErrNoPositions
+	}
+	var list []byte
+	if t.DF > 0 {
+		var err error
+		if list, err = r.positions.list(t.ID); err != nil {
+			return err
+		}
+	}
+	return p.begin(list, t)
+}
+
+// begin stands before the first posting of a list.
+func (p *Positions) begin(list []byte, t Term) error {
+	p.list, p.table, p.cf, p.err, p.term = list, nil, t.CF, nil, t.ID
+	p.block, p.next, p.at, p.index, p.group, p.ready, p.found = -1, 0, 0, 0, 0, false, p.found[:0]
+	p.rest = math.MaxInt
+	if t.DF > BlockSize {
+		blocks := (int(t.DF) + BlockSize - 1) / BlockSize
+		end := len(list) - tailPad - 2
+		if end < blocks*blockEntry {
+			return p.bad()
+		}
+		p.table = list[end-blocks*blockEntry : end]
+		p.rest = end - blocks*blockEntry - int(binary.LittleEndian.Uint16(list[end:]))
+	}
+	return nil
+}
+
+// ErrNoPositions says that an index was made without positions.
+var ErrNoPositions = errors.New("the index has no positions of words: build it with them (collocate index --positions)")
+
+// Err is what is wrong with the list, or nil.
+func (p *Positions) Err() error { return p.err }
+
+func (p *Positions) bad() error {
+	if p.err == nil {
+		p.err = fmt.Errorf("corrupted: the positions of term %d do not decode", p.term)
+	}
+	return p.err
+}
+
+// Of returns the places of the word in the document that c, a cursor on its list, stands on: as many
+// as its frequency, rising, counted in words from 0. They are valid until the next call. After
+// damage it returns nil, and Err tells.
+func (p *Positions) Of(c *Cursor) []uint32 {
+	i := c.pos
+	if c.block == p.block && i == p.next-1 {
+		return p.found
+	}
+	if uint(c.block) >= uint(len(c.Last)) || p.err != nil {
+		return nil
+	}
+	tfs := c.TFs()
+	if i >= len(tfs) {
+		return nil
+	}
+	if c.block != p.block || i < p.next {
+		if !p.toBlock(c.block) {
+			p.bad()
+			return nil
+		}
+	}
+	for _, tf := range tfs[p.next:i] {
+		p.index += int(tf)
+	}
+	p.next = i + 1
+	if !p.read(int(tfs[i])) {
+		p.bad()
+		return nil
+	}
+	return p.found
+}
+
+// toBlock goes to the first gap of a block of postings.
+func (p *Positions) toBlock(block int) bool {
+	p.block, p.next = block, 0
+	at, index := uint64(0), 0
+	if p.table != nil {
+		if (block+1)*blockEntry > len(p.table) {
+			return false
+		}
+		e := p.table[block*blockEntry:]
+		at = uint64(binary.LittleEndian.Uint32(e[1:])) | uint64(e[5])<<32
+		index = int(e[0])
+	}
+	if at > uint64(len(p.list)) || index >= BlockSize {
+		return false
+	}
+	if int(at) != p.at {
+		p.at, p.ready = int(at), false
+	}
+	p.index = index
+	if p.table == nil {
+		p.group = 0
+	}
+	return true
+}
+
+// read makes n places of the gaps from index on.
+func (p *Positions) read(n int) bool {
+	p.found = p.found[:0]
+	sum := uint64(0)
+	for n > 0 {
+		for p.index >= BlockSize {
+			if !p.skipGroup() {
+				return false
+			}
+		}
+		if !p.ready && !p.decode() {
+			return false
+		}
+		m := min(n, BlockSize-p.index)
+		for _, gap := range p.gaps[p.index : p.index+m] {
+			sum += uint64(gap)
+			p.found = append(p.found, uint32(sum)-1)
+		}
+		p.index += m
+		n -= m
+	}
+	return sum <= maxDocs
+}
+
+// isRest says whether the group at hand is the last gaps, which do not fill one.
+func (p *Positions) isRest() bool {
+	if p.table != nil {
+		return p.at >= p.rest
+	}
+	return p.group == p.cf/BlockSize
+}
+
+// skipGroup goes to the next group.
+func (p *Positions) skipGroup() bool {
+	if p.isRest() {
+		return false
+	}
+	size, ok := groupSize(p.list[p.at:])
+	if !ok {
+		return false
+	}
+	p.at += size
+	p.index -= BlockSize
+	p.group++
+	p.ready = false
+	return true
+}
+
+// groupSize is the length of a full group.
+func groupSize(b []byte) (int, bool) {
+	if len(b) < 1 {
+		return 0, false
+	}
+	size := 1 + BlockSize/8*int(b[0]&31)
+	if size+tailPad > len(b) {
+		return 0, false
+	}
+	for range b[0] >> 5 {
+		_, _, n := nextPatch(b[size:])
+		if n == 0 {
+			return 0, false
+		}
+		size += n
+	}
+	return size, true
+}
+
+// decode unpacks the group at hand.
+func (p *Positions) decode() bool {
+	b := p.list[p.at:]
+	if p.isRest() {
+		n := int(p.cf % BlockSize)
+		for i := range p.gaps[:n] {
+			gap, size := binary.Uvarint(b)
+			if size <= 0 || gap >= maxDocs {
+				return false
+			}
+			p.gaps[i] = uint32(gap) + 1
+			b = b[size:]
+		}
+		for i := n; i < BlockSize; i++ {
+			p.gaps[i] = maxDocs // no place is so far
+		}
+		p.ready = true
+		return true
+	}
+	if len(b) < 1+tailPad {
+		return false
+	}
+	w, patches := uint(b[0]&31), int(b[0]>>5)
+	size := 1 + BlockSize/8*int(w)
+	if size+tailPad > len(b) {
+		return false
+	}
+	unpackFull(b[1:], w, &p.gaps)
+	for b = b[size:]; patches > 0; patches-- {
+		at, high, n := nextPatch(b)
+		if n == 0 || at >= BlockSize || high>>(31-w) != 0 {
+			return false
+		}
+		p.gaps[at] += uint32(high << w)
+		b = b[n:]
+	}
+	p.ready = true
+	return true
+}

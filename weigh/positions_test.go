@@ -1,0 +1,81 @@
+package weigh
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/text"
+)
+
+// TestPositions: in memory and spilled, on one worker and on several, the places of every word are
+// those in the text.
+func TestPositions(t *testing.T) {
+	docs := randomDocs(7, 400, 300, 200)
+	long := []byte{}
+	for i := range 70000 { // counts beyond 255, gaps of several bytes, more places than a piece holds
+		long = append(long, "x "...)
+		if i%20011 == 0 {
+			long = append(long, "rare "...)
+		}
+	}
+	docs = append(docs, text.Document{ID: "long", Text: long}, text.Document{ID: "last", Text: []byte("x rare x")})
+	a, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type place struct {
+		word string
+		doc  uint32
+	}
+	want := map[place][]uint32{}
+	var tok text.Tokens
+	for d, doc := range docs {
+		if err := a.Analyze(doc.Text, &tok); err != nil {
+			t.Fatal(err)
+		}
+		for i := range tok.Words {
+			p := place{string(tok.Word(i)), uint32(d)}
+			want[p] = append(want[p], uint32(i))
+		}
+	}
+	for _, memory := range []int64{1 << 30, 3 << 20} {
+		for _, threads := range []int{1, 3} {
+			t.Run(fmt.Sprint(memory, threads), func(t *testing.T) {
+				v, err := invert(t.Context(), shuffled(docs, threads, 9, 3), &InvertOptions{
+					Analyzer: a, Threads: threads, Memory: memory, TempDir: t.TempDir(), Positions: true,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer v.Close()
+				if small := memory < 1<<30; small != (len(v.files) > 0) {
+					t.Fatalf("%d spill files", len(v.files))
+				}
+				found := 0
+				for _, part := range v.Parts(t.Context(), 3) {
+					for term, err := range part {
+						if err != nil {
+							t.Fatal(err)
+						}
+						places := term.Positions
+						for i, d := range term.Docs {
+							n := int(term.TFs[i])
+							if p := (place{string(term.Word), d}); !slices.Equal(places[:n], want[p]) {
+								t.Fatalf("%q in %d: %d, want %d", p.word, p.doc, places[:n], want[p])
+							}
+							places = places[n:]
+							found++
+						}
+						if len(places) > 0 {
+							t.Fatalf("%q: %d places too many", term.Word, len(places))
+						}
+					}
+				}
+				if found != len(want) {
+					t.Errorf("%d postings, want %d", found, len(want))
+				}
+			})
+		}
+	}
+}
