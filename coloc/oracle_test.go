@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -244,9 +245,12 @@ func engines() map[string]func(*Options) {
 }
 
 func TestEveryEngineGivesWhatTheDefinitionSays(t *testing.T) {
-	cases := 2500
+	cases := 1000
 	if testing.Short() {
-		cases = 400
+		cases = 200
+	}
+	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
+		cases = 10_000
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for c := range cases {

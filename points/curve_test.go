@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 )
@@ -102,7 +103,10 @@ func TestCurvesAreCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	const runs = 200
+	runs := 80
+	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
+		runs = 400
+	}
 	for _, clustered := range []float64{0, 0.8} {
 		wrong := 0
 		for run := range runs {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -136,7 +137,7 @@ func printBenches(w io.Writer, list []check.Bench) {
 
 // gpuTestFlags are what a user can say about a test.
 type gpuTestFlags struct {
-	receipt                  string
+	receipt, only            string
 	items                    int
 	quick, noBench, noFaults bool
 }
@@ -160,6 +161,7 @@ test of the source tree wants one for every kernel.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.receipt, "receipt", "", "write the receipt to this file")
 	fl.IntVar(&f.items, "items", 1<<28, "number of items to measure with")
+	fl.StringVar(&f.only, "only", "", "compare only what matches this regular expression, such as sort")
 	fl.BoolVar(&f.quick, "quick", false, "compare small inputs only")
 	fl.BoolVar(&f.noBench, "no-bench", false, "compare only, measure nothing")
 	fl.BoolVar(&f.noFaults, "no-faults", false, "provoke no faults (under a checker of memory accesses)")
@@ -169,6 +171,16 @@ test of the source tree wants one for every kernel.`,
 func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite) (err error) {
 	if f.items < 1<<10 {
 		return usagef("--items %d: want at least 1024", f.items)
+	}
+	if f.only != "" {
+		name, err := regexp.Compile(f.only)
+		if err != nil {
+			return usagef("--only: %v", err)
+		}
+		suites = slices.DeleteFunc(suites, func(s check.Suite) bool { return !name.MatchString(s.Name) })
+		if len(suites) == 0 {
+			return usagef("--only %s: nothing that is compared has such a name", f.only)
+		}
 	}
 	if err := canWrite(f.receipt); err != nil {
 		return fmt.Errorf("write the receipt: %w", err)
@@ -182,6 +194,7 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 	if err != nil {
 		return err
 	}
+	r.Only = f.only
 	sizes := []int{0, 1, 31, 4096, 4097, 100_003, 3_000_001}
 	if f.quick || dev.Info().Emulated {
 		sizes = []int{0, 1, 31, 4097}

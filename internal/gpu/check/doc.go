@@ -18,8 +18,9 @@ import (
 type Receipt struct {
 	Device  gpu.Info           `json:"device"`
 	Started time.Time          `json:"started"`
-	PTX     map[string]string  `json:"ptx"`          // source to sha256, as loaded
-	Loads   map[string]float64 `json:"load_seconds"` // until all kernels of the source were ready
+	PTX     map[string]string  `json:"ptx"`            // source to sha256, as loaded
+	Loads   map[string]float64 `json:"load_seconds"`   // until all kernels of the source were ready
+	Only    string             `json:"only,omitempty"` // regular expression of what was compared
 	Results []Result           `json:"results"`
 	Benches []Bench            `json:"benches,omitempty"`
 	Notes   map[string]string  `json:"notes,omitempty"`

@@ -49,7 +49,7 @@ func TestPTXHasReceipt(t *testing.T) {
 	}
 }
 
-// TestUnfitReceipts: one that the interpreter wrote, that compared nothing or
+// TestUnfitReceipts: one that the interpreter wrote, that compared nothing or not all, or
 // that saw a difference vouches for no PTX.
 func TestUnfitReceipts(t *testing.T) {
 	good := func() Receipt { return Receipt{Results: []Result{{Name: "scan", Cases: 7}}} }
@@ -58,6 +58,7 @@ func TestUnfitReceipts(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*Receipt){
 		"emulated":   func(r *Receipt) { r.Device.Emulated = true },
+		"in part":    func(r *Receipt) { r.Only = "scan" },
 		"empty":      func(r *Receipt) { r.Results = nil },
 		"no cases":   func(r *Receipt) { r.Results[0].Cases = 0 },
 		"difference": func(r *Receipt) { r.Results[0].Error = "item 5 differs" },
@@ -96,6 +97,8 @@ func unfit(r Receipt) string {
 	switch failed := r.Failed(); {
 	case r.Device.Emulated:
 		return "written by the interpreter, not by a device"
+	case r.Only != "":
+		return "only " + r.Only + " was compared"
 	case len(r.Results) == 0:
 		return "nothing was compared"
 	case len(failed) > 0:
