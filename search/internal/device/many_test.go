@@ -161,31 +161,37 @@ func TestGPUBatchShort(t *testing.T) {
 func equalBatches(t *testing.T, s *Searcher, requests []ask.Request) {
 	t.Helper()
 	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
-		i := 0
-		for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: e}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := s.Search(t.Context(), requests[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got.Hits, want.Hits) {
-				j := 0
-				for j < min(len(got.Hits), len(want.Hits)) && got.Hits[j] == want.Hits[j] {
-					j++
-				}
-				t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e, i, len(requests[i].Words), requests[i].K, requests[i].Mode,
-					len(got.Hits), len(want.Hits), j, got.Stats.GPU)
-			}
-			if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings || got.Stats.Blocks != want.Stats.Blocks {
-				t.Errorf("%v, request %d: %+v, want %+v", e, i, got.Stats, want.Stats)
-			}
-			i++
+		equalBatch(t, s, requests, e)
+	}
+}
+
+// equalBatch wants the answers of one core from one engine.
+func equalBatch(t *testing.T, s *Searcher, requests []ask.Request, e engine.Kind) {
+	t.Helper()
+	i := 0
+	for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: e}) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if i != len(requests) {
-			t.Fatalf("%d results of %d", i, len(requests))
+		want, err := s.Search(t.Context(), requests[i])
+		if err != nil {
+			t.Fatal(err)
 		}
+		if !slices.Equal(got.Hits, want.Hits) {
+			j := 0
+			for j < min(len(got.Hits), len(want.Hits)) && got.Hits[j] == want.Hits[j] {
+				j++
+			}
+			t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e, i, len(requests[i].Words), requests[i].K, requests[i].Mode,
+				len(got.Hits), len(want.Hits), j, got.Stats.GPU)
+		}
+		if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings || got.Stats.Blocks != want.Stats.Blocks {
+			t.Errorf("%v, request %d: %+v, want %+v", e, i, got.Stats, want.Stats)
+		}
+		i++
+	}
+	if i != len(requests) {
+		t.Fatalf("%d results of %d", i, len(requests))
 	}
 }
 
