@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +20,8 @@ import (
 // BuildOptions say how to index a corpus. Only Analyzer must be given.
 type BuildOptions struct {
 	Analyzer text.Analyzer
-	// StoreText keeps the documents' text, for snippets.
+	// StoreText keeps the documents' text, for snippets. With a schema of which all text fields are
+	// stored, it is kept in any case.
 	StoreText bool
 	// Positions keeps where in the documents the words are, for phrases. They are found on the cores.
 	Positions bool
@@ -44,9 +46,11 @@ type BuildOptions struct {
 	// index is the same.
 	Engine engine.Kind
 	GPU    engine.Device
+
+	numbered bool // documents are named by their numbers
 }
 
-// Build indexes a corpus in the folder dir: see Create for what may be there.
+// Build indexes a corpus, with the fields of its schema if it has one, in the folder dir: see Create for what may be there.
 func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err error) {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -79,11 +83,26 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
 		Engine: o.Engine, GPU: o.GPU, Positions: o.Positions,
 	}
-	if o.StoreText {
-		if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
+	if s := c.Options.Schema; s != nil {
+		if w.fields, err = newFieldWriter(w, s, o); err != nil {
 			return err
 		}
-		invert.Visit = func(_ int, b *text.Batch) error { return w.text.add(b) }
+		invert.Memory = w.fields.share
+		invert.Visit = w.fields.add
+		o.StoreText = o.StoreText && !storesText(s)
+	}
+	if o.StoreText {
+		if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
+			return err
+		}
+		invert.Visit = func(worker int, b *text.Batch) error {
+			if w.fields != nil {
+				if err := w.fields.add(worker, b); err != nil {
+					return err
+				}
+			}
+			return w.text.add(b)
+		}
 	}
 	v, err := weigh.Invert(ctx, c, invert)
 	if err != nil {
@@ -93,6 +112,9 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 	// What it holds, such as a device, is given back while the disk finishes the files.
 	closed := make(chan error, 1)
 	go func() { closed <- v.Close() }()
+	if err == nil && w.fields != nil {
+		err = w.fields.finish(ctx, w, o)
+	}
 	if err == nil {
 		err = w.finish()
 	}
@@ -100,12 +122,15 @@ func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) 
 }
 
 func (w *Writer) addInversion(ctx context.Context, v *weigh.Inversion, o BuildOptions) error {
-	err := w.SetDocuments(Documents{
+	d := Documents{
 		Analyzer: o.Analyzer.Name(), Lengths: v.Lengths(), ID: v.ID, UniqueIDs: !o.AllowDuplicateIDs,
 		Positions: o.Positions,
 		forget:    v.Forget,
-	})
-	if err != nil {
+	}
+	if o.numbered {
+		d.ID, d.UniqueIDs = strconv.Itoa, false
+	}
+	if err := w.SetDocuments(d); err != nil {
 		return err
 	}
 	progress := func(done uint64) {

@@ -131,7 +131,7 @@ func TestTextInAnyOrderOfBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
+	if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))

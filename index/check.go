@@ -40,11 +40,15 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 		{docsFile, r.checkLengths},
 		{docsFile, func() error { return r.checkIDs(ctx) }},
 		{termsFile, func() error { return r.checkLists(ctx, o) }},
-		{textFile, func() error { return r.checkText(ctx) }},
+		{textFile, func() error { return checkText(ctx, r.text) }},
+		{"", func() error { return r.checkFields(ctx, o) }},
 	} {
 		if err := step.check(); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if step.file == "" {
+				return err
 			}
 			return fmt.Errorf("%s: %w", filepath.Join(r.dir, step.file), err)
 		}
@@ -54,7 +58,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 
 // verify compares all checksums.
 func (r *Reader) verify(ctx context.Context) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile, positionsFile} {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile, positionsFile, schemaFile, columnsFile, storedFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
@@ -62,6 +66,13 @@ func (r *Reader) verify(ctx context.Context) error {
 		}
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+	}
+	if r.fields != nil {
+		for _, sub := range r.fields.texts {
+			if err := sub.verify(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -112,11 +123,10 @@ func (r *Reader) checkIDs(ctx context.Context) error {
 	return nil
 }
 
-func (r *Reader) checkText(ctx context.Context) error {
-	if r.text == nil {
+func checkText(ctx context.Context, t *textReader) error {
+	if t == nil {
 		return nil
 	}
-	t := r.text
 	if t.first[0] != 0 || t.starts[0] != 0 || t.starts[len(t.starts)-1] != uint64(len(t.blocks)) {
 		return errors.New("corrupted: the blocks of text do not fill their section")
 	}

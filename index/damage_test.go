@@ -54,7 +54,7 @@ func damageable(t testing.TB) map[string][]byte {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
+	if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
 		t.Fatal(err)
 	}
 	b := &text.Batch{}
@@ -305,7 +305,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 		r.checkLengths()
 		r.checkIDs(context.Background())
 		r.checkLists(context.Background(), CheckOptions{Threads: 1})
-		r.checkText(context.Background())
+		checkText(context.Background(), r.text)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/sections"
@@ -18,6 +19,11 @@ const (
 	docsFile     = "documents"
 	textFile     = "text"
 	levelsFile   = "levels"
+	schemaFile   = "schema"
+	columnsFile  = "columns"
+	storedFile   = "stored"
+
+	fieldsFolder = "fields" // of the indexes of text fields
 
 	positionsFile = "positions"
 
@@ -33,12 +39,22 @@ var magics = map[string]string{
 	docsFile:     "COLODOC\n",
 	textFile:     "COLOTXT\n",
 	levelsFile:   "COLOLVL\n",
+	schemaFile:   "COLOSCH\n",
+	columnsFile:  "COLOCOL\n",
+	storedFile:   "COLOSTO\n",
 
 	positionsFile: "COLOPOS\n",
 }
 
-// isOurs tells whether a file of that name in an index's folder is part of it.
-func isOurs(name string) bool { return magics[name] != "" }
+// isOurs tells whether a file of that name in an index's folder is part of it, or a folder, whose name
+// ends with a slash.
+func isOurs(name string) bool {
+	if rest, ok := strings.CutPrefix(name, fieldsFolder+"/"); ok {
+		_, file, field := strings.Cut(rest, "/")
+		return rest == "" || field && (file == "" || magics[file] != "")
+	}
+	return magics[name] != ""
+}
 
 // outFile is one file being written.
 type outFile struct {

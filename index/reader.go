@@ -98,6 +98,19 @@ package index
 //	block-docs    uint32: the first document of each block, and the number of documents
 //	block-starts  uint64: where each block begins, and the end
 //
+// File "schema", if documents have fields, which is flag 128:
+//
+//	schema  the schema as JSON: see package fields
+//	fields  for each text field 32 bytes, as in "files" above: name "index", and length and checksum
+//	        of the file "index" in the folder fields/NAME, which is an index of the field alone. Its
+//	        documents have their numbers for IDs.
+//
+// File "columns", if the schema has keywords, numbers, dates or points: see package columns.
+//
+// File "stored", if the schema has stored fields: as "text", in frames of some 4 KiB. Instead of its text a
+// document has, for each stored field of the schema, the number of values as uvarint, and for each
+// value its length as uvarint and its bytes.
+//
 // File "levels", if there is a list of at least 28,000 postings that has one in 48 documents or more (see levels.go):
 //
 //	levels  for each such list 16 float32, the lowest x of each level, infinity where no place has it; then 64 bytes for every
@@ -172,6 +185,10 @@ type Reader struct {
 	classLow    [256]uint32
 	numLow      int
 	coef        bm25.Length
+
+	fields *fieldReader // nil without a schema
+	part   bool         // of another index: a text field
+	stamp  fileStamp    // of the file "index"
 }
 
 // meta is the section "counts" of the file "index".
@@ -189,6 +206,7 @@ const (
 	flagNormal                   // the analyzer brings words into NFC
 	flagPruned                   // postings were left out: see Prune
 	flagPositions                // there are positions
+	flagFields                   // documents have fields
 
 	allFlags = 1<<iota - 1
 )
@@ -256,10 +274,11 @@ func wasReplaced(folder *os.File, dir string) bool {
 
 // open opens the index whose files load gives.
 func (r *Reader) open(load func(name string) ([]byte, error)) error {
-	m, _, err := r.openFile(metaFile, load)
+	m, stamp, err := r.openFile(metaFile, load)
 	if err != nil {
 		return err
 	}
+	r.stamp = stamp
 	if err := r.readMeta(m); err != nil {
 		return r.named(metaFile, err)
 	}
@@ -271,10 +290,11 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	if err != nil {
 		return r.named(metaFile, err)
 	}
-	steps := []struct {
+	type step struct {
 		name string
 		open func(*sections.File) error
-	}{
+	}
+	steps := []step{
 		{termsFile, r.openTerms},
 		{postingsFile, r.openPostings},
 		{skipsFile, r.openSkips},
@@ -291,6 +311,19 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	}
 	if r.meta.flags&flagText == 0 {
 		steps = slices.Delete(steps, 4, 5)
+	}
+	if r.meta.flags&flagFields != 0 {
+		steps = append(steps, step{schemaFile, r.openSchema})
+	}
+	if n := len(steps); n <= len(stamps) && r.meta.flags&flagFields != 0 {
+		// Which files follow is known when the schema is.
+		for _, s := range stamps[n:] {
+			open := map[string]func(*sections.File) error{columnsFile: r.openColumns, storedFile: r.openStored}[s.name]
+			if open == nil {
+				break
+			}
+			steps = append(steps, step{s.name, open})
+		}
 	}
 	if len(stamps) != len(steps) {
 		return r.named(metaFile, fmt.Errorf("corrupted: %d files are listed, want %d", len(stamps), len(steps)))
@@ -309,6 +342,9 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	}
 	for name, f := range r.files {
 		f.Path = filepath.Join(r.dir, name)
+	}
+	if r.fields != nil {
+		return r.openFields(load)
 	}
 	return nil
 }
@@ -567,12 +603,17 @@ func (r *Reader) RepeatedID() (id string, found bool, err error) {
 	return "", false, nil
 }
 
-// HasText tells whether the text of the documents is stored.
-func (r *Reader) HasText() bool { return r.text != nil }
+// HasText tells whether the text of the documents is stored, as such or as stored fields.
+func (r *Reader) HasText() bool {
+	return r.text != nil || r.fields != nil && storesText(r.fields.schema)
+}
 
 // Text is the stored text of a document.
 func (r *Reader) Text(doc int) (s []byte, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	if r.text == nil && r.HasText() {
+		return r.fields.text(doc)
+	}
 	if r.text == nil {
 		return nil, fmt.Errorf("%s: the text of the documents is not stored", r.dir)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/weigh"
@@ -89,11 +90,23 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 		byRank[rank] = place[r.ids.byRankAt(rank)]
 	}
 	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id, byRank: byRank, Positions: r.HasPositions()}
+	if r.part { // its documents are named by their numbers
+		documents.ID, documents.byRank = strconv.Itoa, nil
+	}
 	if err := w.SetDocuments(documents); err != nil {
 		return err
 	}
 	if r.text != nil {
-		if err := r.rewriteText(ctx, w, place, o.textBucket); err != nil {
+		var err error
+		if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
+			return err
+		}
+		if err := rewriteText(ctx, r.text, w, w.text, place, o.textBucket); err != nil {
+			return err
+		}
+	}
+	if r.fields != nil {
+		if err := r.rewriteFields(ctx, w, order, place, o); err != nil {
 			return err
 		}
 	}

@@ -25,17 +25,14 @@ func textBucketFor(memory int64) int {
 	return min(textBucket, max(1<<20, int(memory/textBucketShare)))
 }
 
-// rewriteText stores the text of each document at its new place. Blocks are decompressed once,
+// rewriteText stores the text of each document, or its stored fields, at its new place. Blocks are decompressed once,
 // in their order; each document goes to the file of its new neighbourhood, and the
 // files are sorted one by one.
-func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, bucket int) (err error) {
-	if w.text, err = newTextWriter(w.dir, w.memory); err != nil {
-		return err
-	}
+func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, place []uint32, bucket int) (err error) {
 	if len(place) == 0 {
 		return nil
 	}
-	n := min(len(r.text.blocks)/bucket+1, maxTextBuckets)
+	n := min(len(t.blocks)/bucket+1, maxTextBuckets)
 	perBucket := (len(place) + n - 1) / n
 	buckets := make([]*textBucketFile, (len(place)+perBucket-1)/perBucket)
 	defer func() {
@@ -50,11 +47,11 @@ func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, buc
 			return err
 		}
 	}
-	for b := range len(r.text.first) - 1 {
+	for b := range len(t.first) - 1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := r.text.block(b, func(doc int, s []byte) error {
+		err := t.block(b, func(doc int, s []byte) error {
 			p := place[doc]
 			return buckets[int(p)/perBucket].add(p, s)
 		})
@@ -71,7 +68,7 @@ func (r *Reader) rewriteText(ctx context.Context, w *Writer, place []uint32, buc
 		if err != nil {
 			return err
 		}
-		if err := w.text.add(&text.Batch{Seq: i, Docs: docs}); err != nil {
+		if err := to.add(&text.Batch{Seq: i, Docs: docs}); err != nil {
 			return err
 		}
 	}

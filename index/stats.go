@@ -1,5 +1,7 @@
 package index
 
+import "github.com/collocate/collocate/fields"
+
 // Stats describe an index.
 type Stats struct {
 	Analyzer  string `json:"analyzer"`
@@ -16,6 +18,8 @@ type Stats struct {
 	// BytesPerPosting counts the blocks, the skip data and the levels.
 	BytesPerPosting float64 `json:"bytes_per_posting"`
 	Parts           []Part  `json:"parts"`
+	// Fields are those of the schema, if there is one.
+	Fields []fields.Field `json:"fields,omitempty"`
 }
 
 // Part is a part of an index and its size.
@@ -32,6 +36,9 @@ var partOfSection = map[string]map[string]string{
 	docsFile:     {"": "document IDs", "lengths": "document lengths", "classes": "document lengths", "class-lengths": "document lengths"},
 	textFile:     {"": "stored text"},
 	levelsFile:   {"": "levels"},
+	schemaFile:   {"": "schema"},
+	columnsFile:  {"": "columns"},
+	storedFile:   {"": "stored fields"},
 
 	positionsFile: {"": "positions"},
 }
@@ -66,10 +73,17 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	known := int64(0)
-	for _, name := range []string{"postings", "skips and bounds", "levels", "positions", "dictionary", "document lengths", "document IDs", "stored text"} {
+	for _, name := range []string{"postings", "skips and bounds", "levels", "positions", "dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns", "schema"} {
 		if size, ok := sizes[name]; ok {
 			s.Parts = append(s.Parts, Part{name, size})
 			known += size
+		}
+	}
+	if r.fields != nil {
+		s.Fields = r.fields.schema.Fields
+		for i, sub := range r.fields.texts {
+			s.Parts = append(s.Parts, Part{"text of " + r.fields.names[i], sub.bytes})
+			known += sub.bytes
 		}
 	}
 	s.Bytes = r.bytes

@@ -25,13 +25,17 @@ const (
 	// would be waiting forever if it has an error.
 	maxPending   = 64 << 20
 	pendingShare = 16 // and it is at most one in so many bytes of the memory
+	// storedBlock is how much of the stored fields is compressed together. With 4 KiB, 100 documents
+	// of as many blocks take 1 ms; 32 KiB would save a fifth of the bytes and take six times as long.
+	storedBlock = 4 << 10
 )
 
 // textWriter stores the documents' text in compressed blocks, in document order
 // although batches come in any order.
 type textWriter struct {
-	out *outFile
-	enc *zstd.Encoder
+	out   *outFile
+	enc   *zstd.Encoder
+	block int // bytes that are compressed together
 
 	mu         sync.Mutex
 	next       int // the batch that is to be written next
@@ -56,8 +60,8 @@ type textBatch struct {
 
 type packedBlock struct{ docs, size int }
 
-func newTextWriter(dir *atomicfile.Dir, memory int64) (*textWriter, error) {
-	out, err := createFile(dir, textFile)
+func newTextWriter(dir *atomicfile.Dir, file string, memory int64) (*textWriter, error) {
+	out, err := createFile(dir, file)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,11 @@ func newTextWriter(dir *atomicfile.Dir, memory int64) (*textWriter, error) {
 		out.f.Abort()
 		return nil, err
 	}
-	return &textWriter{out: out, enc: enc, maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
+	block := textBlock
+	if file == storedFile {
+		block = storedBlock
+	}
+	return &textWriter{out: out, enc: enc, block: block, maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
 }
 
 // add stores the documents of a batch. It may be called concurrently, but each
@@ -139,7 +147,7 @@ func (t *textWriter) pack(docs []text.Document) (p textBatch) {
 	var raw []byte
 	for len(docs) > 0 {
 		n, size := 0, 0
-		for n < len(docs) && (n == 0 || size+len(docs[n].Text) <= textBlock) {
+		for n < len(docs) && (n == 0 || size+len(docs[n].Text) <= t.block) {
 			size += len(docs[n].Text)
 			n++
 		}

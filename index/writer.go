@@ -46,6 +46,7 @@ type Writer struct {
 	postings *outFile
 	skips    *outFile
 	text     *textWriter
+	fields   *fieldWriter
 	places   *positionWriter // nil if there are no positions
 	levels   *outFile        // from the first map on
 	leveled  []uint32        // the words that have one
@@ -313,6 +314,11 @@ func (w *Writer) finish() error {
 		w.meta.flags |= flagPositions
 		names = append(names, positionsFile)
 	}
+	if w.fields != nil {
+		files = append(files, func() error { return w.fields.commit(w) })
+		w.meta.flags |= flagFields
+		names = append(names, w.fields.files()...)
+	}
 	errs := make([]error, len(files))
 	var wg sync.WaitGroup
 	for i, finish := range files {
@@ -400,6 +406,9 @@ func (w *Writer) Abort() {
 	}
 	if w.text != nil {
 		w.text.abort()
+	}
+	if w.fields != nil {
+		w.fields.abort()
 	}
 	w.dir.Abort()
 }

@@ -126,60 +126,87 @@ func invertBy(ctx context.Context, each batches, o *InvertOptions) (*Inversion, 
 // batches hands out a corpus as text.Corpus.Batches does.
 type batches func(ctx context.Context, fn func(worker int, b *text.Batch) error) error
 
-func invert(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	workers := make([]*inverter, o.Threads)
-	store := &docStore{dir: o.TempDir, room: o.Memory / documentShare}
-	for i := range workers {
-		workers[i] = newInverter(o, store)
-	}
-	defer store.close()
-	defer func() {
-		if err != nil {
-			for _, w := range workers {
-				w.close()
-			}
-		}
-	}()
-	err = each(ctx, func(worker int, b *text.Batch) error {
+func invert(ctx context.Context, each batches, o *InvertOptions) (*Inversion, error) {
+	w := NewInverter(*o)
+	defer w.Close()
+	err := each(ctx, func(worker int, b *text.Batch) error {
 		if o.Visit != nil {
 			if err := o.Visit(worker, b); err != nil {
 				return err
 			}
 		}
-		return workers[worker].add(b)
+		return w.Add(worker, b)
 	})
 	if err != nil {
 		return nil, err
 	}
+	return w.Finish(ctx)
+}
 
-	var tokens, bytes int64
-	for _, w := range workers {
-		tokens += w.tokens
-		bytes += w.bytes
+// Inverter turns documents around that the caller reads. Its options are those of Invert, of which
+// it uses the cores only.
+type Inverter struct {
+	o       InvertOptions
+	store   *docStore
+	workers []*inverter
+}
+
+// NewInverter begins. Threads must be how many workers there are.
+func NewInverter(o InvertOptions) *Inverter {
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
 	}
-	docs, err := store.documents(tokens, bytes)
+	w := &Inverter{o: o, store: &docStore{dir: o.TempDir, room: o.Memory / documentShare}}
+	w.workers = make([]*inverter, o.Threads)
+	for i := range w.workers {
+		w.workers[i] = newInverter(&w.o, w.store)
+	}
+	return w
+}
+
+// Add takes a batch of text.Corpus.Batches from that worker.
+func (w *Inverter) Add(worker int, b *text.Batch) error { return w.workers[worker].add(b) }
+
+// Close gives back what Finish did not take over.
+func (w *Inverter) Close() {
+	w.store.close()
+	for _, worker := range w.workers {
+		worker.close()
+	}
+	w.workers = nil
+}
+
+// Finish turns around what was added.
+func (w *Inverter) Finish(ctx context.Context) (*Inversion, error) {
+	var tokens, bytes int64
+	for _, worker := range w.workers {
+		tokens += worker.tokens
+		bytes += worker.bytes
+	}
+	docs, err := w.store.documents(tokens, bytes)
 	if err != nil {
 		return nil, err
 	}
 
 	// Each worker sorts what it still holds, all at once.
 	var wg sync.WaitGroup
-	for _, w := range workers {
-		wg.Go(func() { w.finish(docs.base) })
+	for _, worker := range w.workers {
+		wg.Go(func() { worker.finish(docs.base) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		docs.close()
 		return nil, err
 	}
-	v = &Inversion{docs: docs, placed: o.Positions}
-	for _, w := range workers {
-		v.runs = append(v.runs, w.runs...)
-		if w.file != nil {
-			v.files = append(v.files, w.file)
+	v := &Inversion{docs: docs, placed: w.o.Positions}
+	for _, worker := range w.workers {
+		v.runs = append(v.runs, worker.runs...)
+		if worker.file != nil {
+			v.files = append(v.files, worker.file)
 		}
 	}
-	v.planReading(o.Memory/readShare, o.Threads)
+	w.workers = nil
+	v.planReading(w.o.Memory/readShare, w.o.Threads)
 	return v, nil
 }
 

@@ -16,11 +16,12 @@ type Dir struct {
 	owned     func(name string) bool
 	lock      *os.File // nil on a file system without locks
 	done      bool
+	sub       bool // inside another one
 }
 
 // CreateDir makes a temporary folder beside path, in which the files of the future folder are
 // written. A folder that is there already is replaced, but only if owned knows the names of all
-// that it holds: nothing that somebody else put there is ever removed. If path is a link, the
+// that it holds, folders with a slash behind their names, and what is in them: nothing that somebody else put there is ever removed. If path is a link, the
 // folder that it leads to is the one that is replaced.
 func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	path, err := resolve(filepath.Clean(path))
@@ -65,11 +66,32 @@ func onlyOwned(path string, owned func(string) bool) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() || !owned(e.Name()) && !isTemporary(e.Name()) {
-			return fmt.Errorf("%s holds %q, which would be lost with the folder: move it away first", path, e.Name())
+		name := e.Name()
+		if e.IsDir() && owned(name+"/") {
+			if err := onlyOwned(filepath.Join(path, name), inside(name, owned)); err != nil {
+				return err
+			}
+			continue
+		}
+		if e.IsDir() || !owned(name) && !isTemporary(name) {
+			return fmt.Errorf("%s holds %q, which would be lost with the folder: move it away first", path, name)
 		}
 	}
 	return nil
+}
+
+// inside knows the names in a folder of that name.
+func inside(folder string, owned func(string) bool) func(string) bool {
+	return func(name string) bool { return owned(folder + "/" + name) }
+}
+
+// Sub makes a folder inside, which is published with this one. Its Commit only brings it to the disk.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	path := d.Path(name)
+	if err := disk.MakeDir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return &Dir{tmp: path, sub: true}, nil
 }
 
 // Path is where a file of that name is written before Commit.
@@ -86,6 +108,10 @@ func (d *Dir) Commit() error {
 	}
 	if err := disk.SyncFolder(d.tmp); err != nil {
 		return err
+	}
+	if d.sub {
+		d.done = true
+		return nil
 	}
 	if err := onlyOwned(d.path, d.owned); err != nil {
 		return err
@@ -143,6 +169,9 @@ func (d *Dir) Abort() {
 		return
 	}
 	d.done = true
+	if d.sub {
+		return // who made the folder around it removes it
+	}
 	removeOwned(d.tmp, d.owned)
 	if d.lock != nil {
 		d.lock.Close()
@@ -157,6 +186,9 @@ func removeOwned(path string, owned func(string) bool) {
 		return
 	}
 	for _, e := range entries {
+		if e.IsDir() && owned(e.Name()+"/") {
+			removeOwned(filepath.Join(path, e.Name()), inside(e.Name(), owned))
+		}
 		if !e.IsDir() && (owned(e.Name()) || isTemporary(e.Name())) {
 			disk.RemoveFile(filepath.Join(path, e.Name()))
 		}

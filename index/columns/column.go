@@ -1,0 +1,316 @@
+package columns
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// Set is the columns of an index.
+type Set struct {
+	names   []string
+	columns []*Column
+}
+
+// Open reads the directory of columns of so many documents.
+func Open(f *sections.File, s *fields.Schema, docs int) (*Set, error) {
+	set := &Set{}
+	for _, field := range s.Fields {
+		if !field.Type.HasColumn() {
+			continue
+		}
+		c, err := open(f, len(set.columns), &field, docs)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", field.Name, err)
+		}
+		set.names, set.columns = append(set.names, field.Name), append(set.columns, c)
+	}
+	return set, nil
+}
+
+// Column finds a column by its name and verifies all of it the first time. It is nil if there is
+// none.
+func (s *Set) Column(name string) (c *Column, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	for i, n := range s.names {
+		if n == name {
+			return s.columns[i], s.columns[i].verify()
+		}
+	}
+	return nil, nil
+}
+
+// Column is the values of a field, for each document. Several goroutines may use it at once. What a
+// document lacks has no value, which no filter finds. Values are read from a mapped file: call the
+// methods of one document in index.Guarded.
+type Column struct {
+	field fields.Field
+	docs  int
+	kind  uint64
+	has   []uint64 // empty: all documents have a value
+
+	distinct int // keywords
+	words    []byte
+	starts   []uint64
+	ords     packed
+	all      int // values, if there are several a document
+	ends     packed
+
+	ints   intColumn
+	lon    intColumn // of points, of which ints are the latitudes
+	floats []float64
+
+	file   *sections.File
+	parts  [][]byte // the sections
+	once   sync.Once
+	broken error
+}
+
+// intColumn is whole numbers: low + unit*packed.
+type intColumn struct {
+	packed
+	low  int64
+	unit uint64
+}
+
+func (c *intColumn) at(d int) int64 { return c.low + int64(c.packed.at(d)*c.unit) }
+
+func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, error) {
+	c := &Column{field: *field, docs: docs, file: f}
+	section := func(name string) []byte {
+		b, err := f.Section(fmt.Sprintf("%d-%s", n, name))
+		if err != nil && c.broken == nil {
+			c.broken = err
+		}
+		c.parts = append(c.parts, b)
+		return b
+	}
+	pack := func(name string, n int, width uint64) packed {
+		p, err := newPacked(section(name), n, width)
+		if err != nil && c.broken == nil {
+			c.broken = err
+		}
+		return p
+	}
+	headBytes := section("head")
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	if err := f.Touch(headBytes); err != nil {
+		return nil, err
+	}
+	head, err := sections.View[uint64](headBytes)
+	if err != nil || len(head) != headSize {
+		return nil, errors.New("corrupted: the head has another length")
+	}
+	c.kind = head[0]
+	switch {
+	case (c.kind == kindKeyword || c.kind == kindKeywords) && field.Type == fields.Keyword:
+		if head[1] > math.MaxUint32 || head[3] > 1<<40 {
+			return nil, fmt.Errorf("corrupted: counts %v", head)
+		}
+		c.distinct, c.all = int(head[1]), int(head[3])
+		c.words = section("words")
+		starts := section("starts")
+		if c.kind == kindKeyword {
+			c.ords = pack("ords", docs, head[2])
+		} else {
+			c.ends = pack("ends", docs, head[4])
+			c.ords = pack("ords", c.all, head[2])
+		}
+		if c.broken == nil {
+			c.starts, c.broken = sections.View[uint64](starts)
+		}
+		if c.broken == nil && len(c.starts) != (c.distinct+wordsPerBlock-1)/wordsPerBlock+1 {
+			c.broken = fmt.Errorf("corrupted: %d blocks of %d values", len(c.starts), c.distinct)
+		}
+		return c, c.broken
+	case c.kind == kindIntegers && (field.Type == fields.Number || field.Type == fields.Date):
+		c.ints = intColumn{pack("values", docs, head[3]), int64(head[1]), head[2]}
+	case c.kind == kindFloats && field.Type == fields.Number:
+		values := section("values")
+		if c.broken == nil {
+			c.floats, c.broken = sections.View[float64](values)
+		}
+		if c.broken == nil && len(c.floats) != docs {
+			c.broken = fmt.Errorf("corrupted: %d values of %d documents", len(c.floats), docs)
+		}
+	case c.kind == kindPoints && field.Type == fields.Geo:
+		c.ints = intColumn{pack("lats", docs, head[3]), int64(head[1]), head[2]}
+		c.lon = intColumn{pack("lons", docs, head[6]), int64(head[4]), head[5]}
+	default:
+		return nil, fmt.Errorf("corrupted: kind %d for a %s field", c.kind, field.Type)
+	}
+	has := section("has")
+	if c.broken == nil {
+		c.has, c.broken = sections.View[uint64](has)
+	}
+	if c.broken == nil && len(c.has) != 0 && len(c.has) != (docs+63)/64 {
+		c.broken = fmt.Errorf("corrupted: %d words for %d documents", len(c.has), docs)
+	}
+	return c, c.broken
+}
+
+// verify compares the checksums of all pages, once.
+func (c *Column) verify() error {
+	c.once.Do(func() {
+		for _, b := range c.parts {
+			if c.broken == nil {
+				c.broken = c.file.Touch(b)
+			}
+		}
+	})
+	return c.broken
+}
+
+// Field says what the column is of.
+func (c *Column) Field() fields.Field { return c.field }
+
+// Docs is the number of documents, with a value or not.
+func (c *Column) Docs() int { return c.docs }
+
+// Has tells whether a document has a value.
+func (c *Column) Has(doc int) bool {
+	switch c.kind {
+	case kindKeyword:
+		return c.ords.at(doc) > 0
+	case kindKeywords:
+		from, to := c.span(doc)
+		return to > from
+	}
+	return isSet(c.has, doc)
+}
+
+// Number is the value of a number field, and that of a date field in milliseconds since 1970.
+func (c *Column) Number(doc int) (v float64, ok bool) {
+	switch {
+	case !isSet(c.has, doc):
+	case c.kind == kindIntegers:
+		return float64(c.ints.at(doc)), true
+	case c.kind == kindFloats:
+		return c.floats[doc], true
+	}
+	return 0, false
+}
+
+// Date is the value of a date field in milliseconds since 1970.
+func (c *Column) Date(doc int) (v int64, ok bool) {
+	if c.kind != kindIntegers || !isSet(c.has, doc) {
+		return 0, false
+	}
+	return c.ints.at(doc), true
+}
+
+// Point is the value of a geo field.
+func (c *Column) Point(doc int) (p fields.Point, ok bool) {
+	if c.kind != kindPoints || !isSet(c.has, doc) {
+		return p, false
+	}
+	return fields.Point{Lat: int32(c.ints.at(doc)), Lon: int32(c.lon.at(doc))}, true
+}
+
+// Values is the number of different values of a keyword field. They are numbered from 0 in byte order.
+func (c *Column) Values() int { return c.distinct }
+
+// Ords appends the numbers of a document's keywords, rising.
+func (c *Column) Ords(doc int, dst []uint32) []uint32 {
+	switch c.kind {
+	case kindKeyword:
+		if n := c.ords.at(doc); n > 0 {
+			dst = append(dst, uint32(n-1))
+		}
+	case kindKeywords:
+		for from, to := c.span(doc); from < to; from++ {
+			dst = append(dst, uint32(c.ords.at(from)))
+		}
+	}
+	return dst
+}
+
+// span is where the values of a document are.
+func (c *Column) span(doc int) (from, to int) {
+	if doc > 0 {
+		from = int(c.ends.at(doc - 1))
+	}
+	return from, min(int(c.ends.at(doc)), c.all)
+}
+
+var errWords = errors.New("corrupted: the keywords do not decode")
+
+// Value is a keyword by its number.
+func (c *Column) Value(ord int) (string, error) {
+	if uint(ord) >= uint(c.distinct) {
+		return "", fmt.Errorf("keyword %d is not one of the field's %d", ord, c.distinct)
+	}
+	w := wordReader{c: c, ord: ord - ord%wordsPerBlock}
+	for w.ord <= ord {
+		if !w.next() {
+			return "", errWords
+		}
+	}
+	return string(w.word), nil
+}
+
+// Find is the number of the first keyword at or after a value, and whether that is the value.
+func (c *Column) Find(value string) (ord int, found bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	want := []byte(value)
+	b := sort.Search(len(c.starts)-1, func(b int) bool {
+		w := wordReader{c: c, ord: b * wordsPerBlock}
+		if !w.next() {
+			err = errWords
+		}
+		return bytes.Compare(w.word, want) > 0
+	})
+	if b == 0 || err != nil {
+		return 0, false, err
+	}
+	w := wordReader{c: c, ord: (b - 1) * wordsPerBlock}
+	for end := min(b*wordsPerBlock, c.distinct); w.ord < end; {
+		if !w.next() {
+			return 0, false, errWords
+		}
+		if n := bytes.Compare(w.word, want); n >= 0 {
+			return w.ord - 1, n == 0, nil
+		}
+	}
+	return w.ord, false, nil
+}
+
+// wordReader reads keywords from one on that begins a block.
+type wordReader struct {
+	c    *Column
+	ord  int // of the next
+	rest []byte
+	word []byte
+}
+
+func (w *wordReader) next() bool {
+	if w.ord%wordsPerBlock == 0 {
+		from, to := w.c.starts[w.ord/wordsPerBlock], w.c.starts[w.ord/wordsPerBlock+1]
+		if from > to || to > uint64(len(w.c.words)) {
+			return false
+		}
+		w.rest, w.word = w.c.words[from:to], w.word[:0]
+	}
+	shared, n := binary.Uvarint(w.rest)
+	if n <= 0 || shared > uint64(len(w.word)) {
+		return false
+	}
+	size, m := binary.Uvarint(w.rest[n:])
+	if m <= 0 || size > uint64(len(w.rest)-n-m) {
+		return false
+	}
+	w.word = append(w.word[:shared], w.rest[n+m:][:size]...)
+	w.rest = w.rest[n+m+int(size):]
+	w.ord++
+	return true
+}

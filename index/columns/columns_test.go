@@ -1,0 +1,406 @@
+package columns
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+const magic = "COLOCOL\n"
+
+func schemaOf(t testing.TB, list string) *fields.Schema {
+	t.Helper()
+	s, err := fields.ParseList(strings.Split(list, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// written are the bytes of the columns of documents, which come in batches of a few, last first.
+func written(t testing.TB, s *fields.Schema, docs [][]fields.Values, batch int) []byte {
+	t.Helper()
+	b := NewBuilder(s, 1<<30)
+	for seq := (len(docs) - 1) / batch; seq >= 0 && len(docs) > 0; seq-- {
+		part := b.Batch(seq)
+		for _, d := range docs[seq*batch : min(len(docs), seq*batch+batch)] {
+			if err := part.Add(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Put(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bytesOf(t, b, len(docs))
+}
+
+func bytesOf(t testing.TB, b *Builder, docs int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := sections.NewPaged(&out, magic, 1)
+	if err == nil {
+		err = b.Write(w, docs)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func openBytes(t testing.TB, s *fields.Schema, data []byte, docs int) *Set {
+	t.Helper()
+	f, err := sections.Parse(data, magic, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := Open(f, s, docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func values(list ...string) (v fields.Values) {
+	for _, s := range list {
+		v = append(v, []byte(s))
+	}
+	return v
+}
+
+func TestTheFormatIsThatOfItsDescription(t *testing.T) {
+	s := schemaOf(t, "body:text,year:number,tags:keyword")
+	docs := [][]fields.Values{
+		{nil, values("1999"), values("b")},
+		{nil, nil, values("b", "a", "b")},
+		{nil, values("2009"), nil},
+	}
+	f, err := sections.Parse(written(t, s, docs, 2), magic, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pad = " 00 00 00 00 00 00 00 00"
+	for name, want := range map[string]string{
+		"0-head":   fmt.Sprintf("% x", sections.Bytes([]uint64{3, 1999, 10, 1, 0, 0, 0, 0})),
+		"0-values": "04" + pad,
+		"0-has":    "05 00 00 00 00 00 00 00",
+		"1-head":   fmt.Sprintf("% x", sections.Bytes([]uint64{2, 2, 1, 3, 2, 0, 0, 0})),
+		"1-words":  "00 01 61 00 01 62",
+		"1-starts": fmt.Sprintf("% x", sections.Bytes([]uint64{0, 6})),
+		"1-ends":   "3d" + pad,
+		"1-ords":   "05" + pad,
+	} {
+		b, err := f.Section(name)
+		if got := fmt.Sprintf("% x", b); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+	if n := len(f.Sections()); n != 8 {
+		t.Errorf("%d sections", n)
+	}
+}
+
+// random documents, of which the fields may be whole numbers, single keywords and full columns.
+func randomDocs(r *rand.Rand, n int) [][]fields.Values {
+	several, whole, full := r.IntN(2), r.IntN(2) == 0, r.IntN(3) == 0
+	unit, base := int64(1)<<r.IntN(30), r.Int64N(1<<40)-1<<39
+	docs := make([][]fields.Values, n)
+	for d := range docs {
+		v := make([]fields.Values, 5)
+		for range r.IntN(2 + 3*several) {
+			v[1] = append(v[1], fmt.Appendf(nil, "%c%0*d", 'a'+r.IntN(3), 1+r.IntN(3), r.IntN(40)))
+		}
+		has := func() bool { return full || r.IntN(4) > 0 }
+		if has() {
+			x := float64(base + unit*r.Int64N(1000))
+			if !whole {
+				x = math.Round(r.NormFloat64()*1e6) / 1e3
+			}
+			v[2] = values(fmt.Sprint(x))
+		}
+		if has() {
+			v[3] = values(fmt.Sprintf("%04d-%02d-%02d", 1900+r.IntN(200), 1+r.IntN(12), 1+r.IntN(28)))
+		}
+		if has() {
+			v[4] = values(fmt.Sprintf("%.5f,%.3f", r.Float64()*180-90, r.Float64()*360-180))
+		}
+		docs[d] = v
+	}
+	return docs
+}
+
+const testFields = "body:text,k:keyword,n:number,d:date,g:geo"
+
+// Columns give back what was put in, and filters find what a look at each document does.
+func TestColumnsAgainstDocuments(t *testing.T) {
+	s := schemaOf(t, testFields)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		docs := randomDocs(r, r.IntN(300))
+		data := written(t, s, docs, 1+r.IntN(50))
+		if !bytes.Equal(data, written(t, s, docs, 1+r.IntN(300))) {
+			t.Fatal("the bytes depend on the batches")
+		}
+		set := openBytes(t, s, data, len(docs))
+		if err := set.Check(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		column := func(name string) *Column {
+			c, err := set.Column(name)
+			if err != nil || c == nil {
+				t.Fatal(name, err)
+			}
+			return c
+		}
+		k, n, day, g := column("k"), column("n"), column("d"), column("g")
+		var ords []uint32
+		for d, v := range docs {
+			want := map[string]bool{}
+			for _, w := range v[1] {
+				want[string(w)] = true
+			}
+			ords = k.Ords(d, ords[:0])
+			for _, ord := range ords {
+				if w, err := k.Value(int(ord)); err != nil || !want[w] {
+					t.Fatalf("document %d: keyword %q, %v", d, w, err)
+				}
+			}
+			if len(ords) != len(want) || k.Has(d) != (len(want) > 0) {
+				t.Fatalf("document %d: %d keywords, want %d", d, len(ords), len(want))
+			}
+			x, ok := n.Number(d)
+			if ok != (v[2] != nil) || ok && fmt.Sprint(x) != string(v[2][0]) || n.Has(d) != ok {
+				t.Fatalf("document %d: %v, want %s", d, x, v[2])
+			}
+			ms, ok := day.Date(d)
+			if ok != (v[3] != nil) {
+				t.Fatal(d)
+			}
+			if ok {
+				if want, _ := fields.ParseDate(v[3][0]); ms != want {
+					t.Fatalf("document %d: %d, want %d", d, ms, want)
+				}
+			}
+			if p, ok := g.Point(d); ok != (v[4] != nil) {
+				t.Fatal(d)
+			} else if ok {
+				if want, _ := fields.ParsePoint(v[4][0]); p != want {
+					t.Fatalf("document %d: %v, want %v", d, p, want)
+				}
+			}
+		}
+		check := func(what string, got *docset.Set, err error, want func(v []fields.Values) bool) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			for d, v := range docs {
+				if got.Has(uint32(d)) != want(v) {
+					t.Fatalf("seed %d, %s: document %d with %s", seed, what, d, v)
+				}
+			}
+		}
+		word := func(v []fields.Values, test func(w string) bool) bool {
+			return slices.ContainsFunc(v[1], func(w []byte) bool { return test(string(w)) })
+		}
+		for _, w := range []string{"a1", "b02", "c", "zz", "", "b"} {
+			got, err := k.Equal(w)
+			check("equal "+w, got, err, func(v []fields.Values) bool { return word(v, func(x string) bool { return x == w }) })
+			got, err = k.Prefix(w)
+			check("prefix "+w, got, err, func(v []fields.Values) bool {
+				return word(v, func(x string) bool { return strings.HasPrefix(x, w) })
+			})
+			got, err = k.Range(Limit{Value: w, Exclusive: true}, Limit{Value: "b3"})
+			check("range from "+w, got, err, func(v []fields.Values) bool {
+				return word(v, func(x string) bool { return (w == "" || x > w) && x <= "b3" })
+			})
+		}
+		for _, c := range []*Column{k, n, day, g} {
+			got, err := c.Any()
+			check("any", got, err, func(v []fields.Values) bool { return len(v[slices.Index([]*Column{nil, k, n, day, g}, c)]) > 0 })
+		}
+		pick := func(field int) string {
+			for _, v := range docs {
+				if v[field] != nil && r.IntN(5) == 0 {
+					return string(v[field][0])
+				}
+			}
+			return map[int]string{2: "0.5", 3: "1950"}[field]
+		}
+		for range 5 {
+			low, high, open := pick(2), pick(2), r.IntN(2) == 0
+			a, _ := fields.ParseNumber([]byte(low))
+			b, _ := fields.ParseNumber([]byte(high))
+			got, err := n.Range(Limit{Value: low, Exclusive: open}, Limit{Value: high, Exclusive: !open})
+			check("numbers "+low+" to "+high, got, err, func(v []fields.Values) bool {
+				if v[2] == nil {
+					return false
+				}
+				x, _ := fields.ParseNumber(v[2][0])
+				return (x > a || !open && x == a) && (x < b || open && x == b)
+			})
+			from, to := pick(3), pick(3)[:4]
+			got, err = day.Range(Limit{Value: from}, Limit{Value: to})
+			check("dates "+from+" to "+to, got, err, func(v []fields.Values) bool {
+				return v[3] != nil && (from == "1950" || string(v[3][0]) >= from) && (from != "1950" || string(v[3][0]) >= "1950") &&
+					string(v[3][0])[:4] <= to
+			})
+			south, north := float64(r.IntN(90)-90), float64(r.IntN(90))
+			west, east := float64(r.IntN(360)-180), float64(r.IntN(360)-180)
+			got, err = g.Box(south, west, north, east)
+			check(fmt.Sprint("box ", south, west, north, east), got, err, func(v []fields.Values) bool {
+				if v[4] == nil {
+					return false
+				}
+				p, _ := fields.ParsePoint(v[4][0])
+				lat, lon := p.Degrees()
+				in := lon >= west && lon <= east
+				if west > east {
+					in = lon >= west || lon <= east
+				}
+				return lat >= south && lat <= north && in
+			})
+		}
+		// Facets of the documents with a number.
+		some, _ := n.Any()
+		counts := map[string]int{}
+		for _, v := range docs {
+			seen := map[string]bool{}
+			for _, w := range v[1] {
+				if v[2] != nil && !seen[string(w)] {
+					seen[string(w)] = true
+					counts[string(w)]++
+				}
+			}
+		}
+		facets, distinct, err := k.Facets(some, 5)
+		if err != nil || distinct != len(counts) || len(facets) != min(5, distinct) {
+			t.Fatalf("%d facets of %d: %v", len(facets), len(counts), err)
+		}
+		for i, f := range facets {
+			if counts[f.Value] != f.Docs || i > 0 && facets[i-1].Docs < f.Docs {
+				t.Fatalf("facet %v, want %d", f, counts[f.Value])
+			}
+		}
+	}
+}
+
+// A merge of some documents has the bytes of columns made of them afresh.
+func TestMergedColumnsAreThoseMadeAfresh(t *testing.T) {
+	s := schemaOf(t, testFields)
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		b := NewBuilder(s, 1<<30)
+		var kept [][]fields.Values
+		for part := range 3 {
+			docs := randomDocs(r, 1+r.IntN(100))
+			set := openBytes(t, s, written(t, s, docs, 64), len(docs))
+			order := []uint32{}
+			for d := range docs {
+				if r.IntN(3) > 0 {
+					order = append(order, uint32(d))
+					kept = append(kept, docs[d])
+				}
+			}
+			batch := b.Batch(part)
+			if err := batch.From(set, slices.Values(order)); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Put(batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Equal(bytesOf(t, b, len(kept)), written(t, s, kept, 64)) {
+			t.Fatalf("seed %d: the bytes differ", seed)
+		}
+	}
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	s := schemaOf(t, testFields)
+	for field, v := range map[int]fields.Values{2: values("x"), 3: values("soon"), 4: values("91,0")} {
+		doc := make([]fields.Values, 5)
+		doc[field] = v
+		if err := NewBuilder(s, 1<<30).Batch(0).Add(doc); err == nil || !strings.Contains(err.Error(), `field "`) {
+			t.Errorf("%s: %v", v, err)
+		}
+		doc[field] = append(v, v...)
+		if err := NewBuilder(s, 1<<30).Batch(0).Add(doc); err == nil || !strings.Contains(err.Error(), "2 values") {
+			t.Errorf("%s: %v", doc[field], err)
+		}
+	}
+	b := NewBuilder(s, 100)
+	part := b.Batch(0)
+	for range 100 {
+		part.Add(nil)
+	}
+	if err := b.Put(part); err == nil || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("no room: %v", err)
+	}
+	set := openBytes(t, s, written(t, s, randomDocs(rand.New(rand.NewPCG(1, 1)), 10), 5), 10)
+	g, _ := set.Column("g")
+	n, _ := set.Column("n")
+	for _, err := range []error{
+		second(g.Equal("1,1")), second(n.Range(Limit{Value: "x"}, Limit{})), second(n.Box(0, 0, 1, 1)), second(g.Box(5, 0, 1, 1)),
+		second(g.Box(0, 0, 1, 181)), second(n.Prefix("1")),
+	} {
+		if err == nil || !strings.Contains(err.Error(), `field "`) {
+			t.Errorf("a filter that makes no sense: %v", err)
+		}
+	}
+}
+
+func second(_ *docset.Set, err error) error { return err }
+
+// Whatever the bytes are, nothing panics; and columns that Check accepts do what they should.
+func FuzzColumns(f *testing.F) {
+	s := schemaOf(f, testFields)
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 4 {
+		f.Add(written(f, s, randomDocs(r, 70), 20), 200, byte(1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at int, flip byte) {
+		data = bytes.Clone(data)
+		if at >= 0 && at < len(data) {
+			data[at] ^= flip
+		}
+		sections.Repair(data)
+		file, err := sections.Parse(data, magic, 1)
+		if err != nil {
+			return
+		}
+		set, err := Open(file, s, 70)
+		if err != nil {
+			return
+		}
+		set.Check()
+		for _, name := range set.names {
+			c, err := set.Column(name)
+			if err != nil {
+				return
+			}
+			c.Any()
+			c.Equal("a1")
+			c.Range(Limit{Value: "1999"}, Limit{Value: "2010"})
+			c.Box(-10, -10, 10, 10)
+			c.Facets(nil, 10)
+			for d := range 70 {
+				c.Has(d)
+				c.Number(d)
+				c.Point(d)
+				c.Ords(d, nil)
+			}
+		}
+	})
+}

@@ -1,0 +1,367 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
+)
+
+// fieldsDoc is a document of the tests of fields.
+type fieldsDoc struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title,omitempty"`
+	Body  string   `json:"body,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
+	Year  int      `json:"year,omitempty"`
+	Note  string   `json:"note,omitempty"`
+}
+
+func randomFields(rng *rand.Rand, n int) (docs []fieldsDoc) {
+	words := func(n int) string {
+		var b strings.Builder
+		for range n {
+			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*30))
+		}
+		return b.String()
+	}
+	for i := range n {
+		d := fieldsDoc{ID: fmt.Sprint("doc-", i), Title: words(rng.IntN(4)), Body: words(rng.IntN(60)), Note: words(1)}
+		for range rng.IntN(3) {
+			d.Tags = append(d.Tags, fmt.Sprint("tag ", rng.IntN(9)))
+		}
+		if rng.IntN(4) > 0 {
+			d.Year = 1990 + rng.IntN(40)
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+const fieldsList = "title:text:english:weight=2,body:text,tags:keyword,year:number,note:stored"
+
+// buildFields indexes documents with the schema of a list.
+func buildFields(t testing.TB, docs []fieldsDoc, list string, o BuildOptions) (string, error) {
+	t.Helper()
+	var lines bytes.Buffer
+	for _, d := range docs {
+		b, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(b, '\n'))
+	}
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	if err := os.WriteFile(path, lines.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList(strings.Split(list, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Analyzer, err = text.ParseAnalyzer("unicode"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "ix")
+	return dir, Build(context.Background(), dir, &text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}, o)
+}
+
+// checkFieldsOf compares an index with the documents that it was made of, which it may have in any
+// order.
+func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
+	t.Helper()
+	r := open(t, dir)
+	if err := r.Check(context.Background(), CheckOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	tags, err1 := r.Column("tags")
+	years, err2 := r.Column("year")
+	if err1 != nil || err2 != nil || r.Docs() != len(docs) {
+		t.Fatal(err1, err2, r.Docs())
+	}
+	for _, want := range docs {
+		d, found, err := r.FindDoc(want.ID)
+		if err != nil || !found {
+			t.Fatal(want.ID, err)
+		}
+		v, err := r.Stored(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		year := ""
+		if want.Year > 0 {
+			year = fmt.Sprint(want.Year)
+		}
+		var wantTags []string
+		for _, tag := range want.Tags {
+			wantTags = append(wantTags, tag)
+		}
+		got := fmt.Sprintf("%s|%s|%s|%s|%s", v[0], v[1], v[2], v[3], v[4])
+		all := fmt.Sprintf("%s|%s|%s|%s|%s", list(want.Title), list(want.Body), wantTags, list(year), list(want.Note))
+		if got != all {
+			t.Fatalf("%s: stored %s\nwant %s", want.ID, got, all)
+		}
+		if y, ok := years.Number(d); ok != (want.Year > 0) || int(y) != want.Year {
+			t.Fatalf("%s: year %v, want %d", want.ID, y, want.Year)
+		}
+		if tags.Has(d) != (len(want.Tags) > 0) {
+			t.Fatalf("%s: tags", want.ID)
+		}
+		if s, err := r.Text(d); err != nil || string(s) != strings.Join(nonEmpty(want.Title, want.Body), "\n") {
+			t.Fatalf("%s: text %q, %v", want.ID, s, err)
+		}
+		for name, s := range map[string]string{"title": want.Title, "body": want.Body} {
+			if n := r.Field(name).Lengths()[d]; int(n) != len(strings.Fields(s)) {
+				t.Fatalf("%s: %s has length %d, want %q", want.ID, name, n, s)
+			}
+		}
+	}
+	if got := r.Field("title").Analyzer(); got != "english" {
+		t.Errorf("analyzer of the title: %s", got)
+	}
+	if r.Field("none") != nil {
+		t.Error("a field that is not there")
+	}
+	if c, err := r.Column("title"); c != nil || err != nil {
+		t.Error("a column of text")
+	}
+	s := r.Stats()
+	sum := int64(0)
+	for _, p := range s.Parts {
+		sum += p.Bytes
+	}
+	if sum != s.Bytes || sum != folderSize(t, dir) || len(s.Fields) != 5 {
+		t.Errorf("stats: %d bytes in parts, %d in all, %d on disk", sum, s.Bytes, folderSize(t, dir))
+	}
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func nonEmpty(list ...string) (out []string) {
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func folderSize(t *testing.T, dir string) (size int64) {
+	for _, b := range readTree(t, dir) {
+		size += int64(len(b))
+	}
+	return size
+}
+
+// readTree reads all files of a folder and those below it.
+func readTree(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func sameTree(t *testing.T, a, b map[string][]byte) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%d files and %d", len(a), len(b))
+	}
+	for name := range a {
+		if !bytes.Equal(a[name], b[name]) {
+			t.Fatalf("file %s differs", name)
+		}
+	}
+}
+
+func TestFieldsOfDocuments(t *testing.T) {
+	docs := randomFields(rand.New(rand.NewPCG(1, 2)), 3000)
+	dir, err := buildFields(t, docs, fieldsList, BuildOptions{StoreText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFieldsOf(t, dir, docs)
+	if _, err := os.Stat(filepath.Join(dir, textFile)); err == nil {
+		t.Error("the text is stored twice")
+	}
+	one, err := buildFields(t, docs, fieldsList, BuildOptions{Threads: 1, Memory: 30e6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameTree(t, readTree(t, dir), readTree(t, one))
+
+	// The index of a field is one of its own.
+	sub, err := Open(filepath.Join(dir, "fields", "title"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub.Close()
+
+	// Another order, and the order that it had.
+	other := filepath.Join(t.TempDir(), "other")
+	r := open(t, dir)
+	if err := Reorder(context.Background(), r, other, ReorderOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	checkFieldsOf(t, other, docs)
+
+	// An index with fields is replaced by one without, and the other way round; nothing is left.
+	again, err := buildFields(t, docs[:10], "title:text", BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w, err := Create(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.SetDocuments(Documents{Analyzer: "ascii", ID: func(int) string { return "" }}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(again)); len(entries) != 1 {
+		t.Errorf("left beside the index: %v", entries)
+	}
+	if _, err := os.Stat(filepath.Join(again, "fields")); err == nil {
+		t.Error("fields are left in the index")
+	}
+	if err := os.WriteFile(filepath.Join(one, "fields", "mine.txt"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(one); err == nil || !strings.Contains(err.Error(), "mine.txt") {
+		t.Errorf("a folder with somebody's file: %v", err)
+	}
+}
+
+func TestABadValueNamesItsDocument(t *testing.T) {
+	docs := randomFields(rand.New(rand.NewPCG(1, 3)), 5)
+	docs[3].Note = "not a date"
+	docs[0].Note, docs[1].Note, docs[2].Note, docs[4].Note = "", "", "", ""
+	dir, err := buildFields(t, docs, "body:text,note:date", BuildOptions{})
+	if err == nil || !strings.Contains(err.Error(), `docs.jsonl: document 4: field "note": "not a date" is no date`) {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(dir)); len(entries) != 0 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestStoredRecord(t *testing.T) {
+	s := &fields.Schema{Fields: []fields.Field{{Name: "a"}, {Name: "b", Unstored: true}, {Name: "c", Type: fields.Keyword}}}
+	record := appendRecord(nil, s, []fields.Values{{[]byte("xyz")}, {[]byte("no")}, {[]byte("k"), []byte("ll")}})
+	if want := "\x01\x03xyz\x02\x01k\x02ll"; string(record) != want {
+		t.Errorf("%q, want %q", record, want)
+	}
+	if v, err := parseRecord(s, record); err != nil || fmt.Sprintf("%s", v) != "[[xyz] [] [k ll]]" {
+		t.Errorf("%s, %v", v, err)
+	}
+	for n := range record {
+		if _, err := parseRecord(s, record[:n]); err == nil {
+			t.Errorf("%d bytes of a record are accepted", n)
+		}
+	}
+}
+
+// Whatever the bytes of the files are, opening and reading them gives an error at worst.
+func FuzzFields(f *testing.F) {
+	dir, err := buildFields(f, randomFields(rand.New(rand.NewPCG(5, 5)), 60), fieldsList, BuildOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good := readTree(f, dir)
+	names := []string{schemaFile, columnsFile, storedFile, metaFile, "fields/title/index", "fields/body/postings"}
+	for i := range names {
+		for at := 64; at < 1000; at += 131 {
+			f.Add(i, at, byte(at), true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, file, at int, flip byte, fix bool) {
+		name := names[uint(file)%uint(len(names))]
+		files := map[string][]byte{}
+		for n, b := range good {
+			files[n] = b
+		}
+		b := bytes.Clone(good[name])
+		b[uint(at)%uint(len(b))] ^= flip
+		files[name] = b
+		if fix && sections.Repair(b) && name != metaFile {
+			folder, base := filepath.Split(name)
+			restamp(files, folder, base)
+			if folder != "" {
+				m := bytes.Clone(files[schemaFile])
+				replaceStamp(m, stampOf(metaFile, good[folder+metaFile]), stampOf(metaFile, files[folder+metaFile]))
+				files[schemaFile] = m
+				restamp(files, "", schemaFile)
+			}
+		}
+		r := &Reader{dir: "memory", files: map[string]*sections.File{}}
+		if r.open(func(name string) ([]byte, error) { return files[name], nil }) != nil {
+			return
+		}
+		for d := range 60 {
+			r.Stored(d)
+			r.Text(d)
+		}
+		r.Column("tags")
+		r.Stats()
+		r.Check(context.Background(), CheckOptions{Threads: 1})
+	})
+}
+
+// restamp gives the file "index" of a folder the stamp that another file has now.
+func restamp(files map[string][]byte, folder, base string) {
+	if base == metaFile {
+		return
+	}
+	meta := bytes.Clone(files[folder+metaFile])
+	now := stampOf(base, files[folder+base])
+	f, err := sections.Parse(meta, magics[metaFile], formatVersion)
+	if err != nil {
+		return
+	}
+	list, err := f.Section("files")
+	if err != nil {
+		return
+	}
+	for at := 0; at+stampSize <= len(list); at += stampSize {
+		if string(bytes.TrimRight(list[at:at+16], "\x00")) == base {
+			copy(list[at:], now.append(nil))
+		}
+	}
+	sections.Repair(meta)
+	files[folder+metaFile] = meta
+}
+
+func replaceStamp(data []byte, before, now fileStamp) {
+	if at := bytes.Index(data, before.append(nil)); at >= 0 {
+		copy(data[at:], now.append(nil))
+	}
+	sections.Repair(data)
+}
