@@ -23,6 +23,10 @@ bench: ## the micro-benchmarks of every package, once each; `go test -bench` has
 docs: ## the documentation of every package, as a web page on localhost
 	go doc -http
 
+.PHONY: wheels
+wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; the program does not build on Windows
+	python/wheels
+
 # Every fuzz target for an hour; what fails is kept under testdata/fuzz.
 .PHONY: fuzz
 fuzz:

@@ -39,6 +39,10 @@ type Batch struct {
 type Corpus struct {
 	Paths   []string // files, folders (walked in byte order of their paths), or "-"
 	Options Options
+	// Source, if it is set, gives documents that are in memory, instead of Paths. Each slice
+	// becomes a batch, best of about a megabyte, and must not be changed afterwards. It is called
+	// once for each reading of the corpus; a cancelled context ends it.
+	Source func(ctx context.Context) iter.Seq2[[]Document, error]
 
 	in io.Reader // standard input for tests
 }
@@ -84,13 +88,21 @@ type Options struct {
 
 // All yields the documents one after the other in corpus order. A Document is
 // valid until the next one is asked for. After an error it stops.
-func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] { return c.all(ctx) }
+func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
+	if c.Source != nil {
+		return c.sourceAll(ctx)
+	}
+	return c.all(ctx)
+}
 
 // Batches reads the corpus with Options.Threads workers and calls fn for each
 // batch, from worker 0..Threads-1, concurrently and in any order of Seq. The batch
 // is valid until fn returns. The first error stops all. A batch is given to fn only
 // if all batches before it are too, so that fn may wait for its turn by Seq.
 func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
+	if c.Source != nil {
+		return c.sourceBatches(ctx, fn)
+	}
 	return c.batches(ctx, fn)
 }
 

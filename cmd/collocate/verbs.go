@@ -22,5 +22,6 @@ func verbs() []func(*app) *cobra.Command {
 		newGPUCmd,
 		newDictCmd,
 		newVersionCmd,
+		newWorkerCmd,
 	}
 }

@@ -1,0 +1,155 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"strconv"
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/text"
+)
+
+// corpusArgs say where documents are and how they become words.
+type corpusArgs struct {
+	Paths    []string `json:"paths"` // none: documents follow the call
+	Format   string   `json:"format"`
+	Fields   []string `json:"fields"`
+	IDField  string   `json:"id_field"`
+	Encoding string   `json:"encoding"`
+	Analyzer string   `json:"analyzer"`
+	Threads  int      `json:"threads"`
+	Memory   int64    `json:"memory"`
+}
+
+// corpus makes a corpus of paths, or of the documents that follow the call. results are left out
+// of folders.
+func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text.Analyzer, error) {
+	if a.Analyzer == "" {
+		a.Analyzer = "unicode"
+	}
+	an, err := text.ParseAnalyzer(a.Analyzer)
+	if err != nil {
+		return nil, nil, pipe.ValueError{Err: err}
+	}
+	o := text.Options{
+		Fields: a.Fields, IDField: a.IDField, Except: results, Threads: a.Threads, Memory: a.Memory,
+		Progress: c.Stage("reading"), Note: c.Note,
+	}
+	if a.Analyzer != "whitespace" && a.Analyzer != "ascii" {
+		o.Encoding = text.UTF8
+	}
+	if a.Encoding != "" {
+		if o.Encoding, err = text.ParseEncoding(a.Encoding); err != nil {
+			return nil, nil, pipe.ValueError{Err: err}
+		}
+	}
+	if a.Format != "" {
+		if o.Format, err = text.ParseFormat(a.Format); err != nil {
+			return nil, nil, pipe.ValueError{Err: err}
+		}
+	}
+	corpus := &text.Corpus{Paths: a.Paths, Options: o}
+	if len(a.Paths) == 0 {
+		corpus.Source = func(context.Context) iter.Seq2[[]text.Document, error] { return documents(c) }
+	}
+	return corpus, an, nil
+}
+
+// documents are those that follow a call: messages with the array texts, in which text i ends at
+// ends[i], and in the same way ids with id_ends. Without these, IDs are numbers from 0. Each
+// reading of the corpus takes the messages up to the next end.
+func documents(c *pipe.Call) iter.Seq2[[]text.Document, error] {
+	return func(yield func([]text.Document, error) bool) {
+		number := 0
+		for {
+			m, err := c.Next()
+			if err == io.EOF {
+				return
+			}
+			var docs []text.Document
+			if err == nil {
+				docs, err = group(m, &number)
+			}
+			if !yield(docs, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// group is the documents of one message.
+func group(m *pipe.Message, number *int) ([]text.Document, error) {
+	texts, err := split(m, "texts", "ends")
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]text.Document, len(texts))
+	for i := range docs {
+		docs[i].Text = texts[i]
+	}
+	if _, ok := m.Array("ids"); !ok {
+		for i := range docs {
+			docs[i].ID = strconv.Itoa(*number)
+			*number++
+		}
+		return docs, nil
+	}
+	ids, err := split(m, "ids", "id_ends")
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) != len(docs) {
+		return nil, errors.New("there are not as many IDs as documents")
+	}
+	for i := range docs {
+		docs[i].ID = string(ids[i])
+	}
+	*number += len(docs)
+	return docs, nil
+}
+
+// split cuts an array of bytes at the places of another.
+func split(m *pipe.Message, bytes, ends string) ([][]byte, error) {
+	all, err := pipe.Get[uint8](m, bytes)
+	if err != nil {
+		return nil, err
+	}
+	to, err := pipe.Get[int64](m, ends)
+	if err != nil {
+		return nil, err
+	}
+	list := make([][]byte, len(to))
+	at := int64(0)
+	for i, end := range to {
+		if end < at || end > int64(len(all)) {
+			return nil, errors.New("the array " + ends + " does not rise to the length of " + bytes)
+		}
+		list[i] = all[at:end:end]
+		at = end
+	}
+	return list, nil
+}
+
+// joined are strings as an array of bytes and one of ends.
+type joined struct {
+	bytes []byte
+	ends  []int64
+}
+
+// end marks the end of a string whose bytes were appended.
+func (j *joined) end() { j.ends = append(j.ends, int64(len(j.bytes))) }
+
+func (j *joined) add(s []byte) {
+	j.bytes = append(j.bytes, s...)
+	j.end()
+}
+
+func (j *joined) arrays(name, ends string) []pipe.Array {
+	return []pipe.Array{pipe.NewArray(name, j.bytes), pipe.NewArray(ends, j.ends)}
+}
+
+// asString is bytes of a message, which nobody changes, as a string.
+func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,143 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/search"
+)
+
+// openIndex opens the index in a folder, and says what it is and by which number it is called.
+func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		Path string `json:"path"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	s, err := search.Open(a.Path)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	w.mu.Lock()
+	w.last++
+	number := w.last
+	w.open[number] = &opened{s: s}
+	w.mu.Unlock()
+	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats()}}, nil
+}
+
+// indexArgs name the index that a call is about.
+type indexArgs struct {
+	Index int `json:"index"`
+}
+
+// use gives the index of a call, which stays open until done is called.
+func (w *Worker) use(number int) (s *search.Searcher, done func(), err error) {
+	w.mu.Lock()
+	o := w.open[number]
+	w.mu.Unlock()
+	if o == nil {
+		return nil, nil, pipe.Valuef("the index is closed")
+	}
+	o.RLock()
+	if o.s == nil {
+		o.RUnlock()
+		return nil, nil, pipe.Valuef("the index is closed")
+	}
+	return o.s, o.RUnlock, nil
+}
+
+// closeIndex closes an index when no call uses it any more.
+func (w *Worker) closeIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a indexArgs
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	w.mu.Lock()
+	o := w.open[a.Index]
+	delete(w.open, a.Index)
+	w.mu.Unlock()
+	if o == nil {
+		return pipe.Reply{}, nil
+	}
+	o.Lock()
+	defer o.Unlock()
+	err := o.s.Close()
+	o.s = nil
+	return pipe.Reply{}, err
+}
+
+// ids are the IDs of documents.
+func (w *Worker) ids(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	return w.ofDocuments(c, func(s *search.Searcher, doc int, dst []byte) ([]byte, error) {
+		return s.Index().AppendDocID(dst, doc)
+	})
+}
+
+// texts are the stored texts of documents.
+func (w *Worker) texts(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	return w.ofDocuments(c, func(s *search.Searcher, doc int, dst []byte) ([]byte, error) {
+		if !s.Index().HasText() {
+			return nil, pipe.Valuef("the index stores no text: build it with store_text=True")
+		}
+		text, err := s.Index().Text(doc)
+		return append(dst, text...), err
+	})
+}
+
+// ofDocuments gives a string for each of the documents in the array docs.
+func (w *Worker) ofDocuments(c *pipe.Call, of func(s *search.Searcher, doc int, dst []byte) ([]byte, error)) (pipe.Reply, error) {
+	var a indexArgs
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	s, done, err := w.use(a.Index)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	docs, err := pipe.Get[uint32](c.Message, "docs")
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	var j joined
+	for _, doc := range docs {
+		if int(doc) >= s.Index().Docs() {
+			return pipe.Reply{}, pipe.Valuef("document %d: the index has %d", doc, s.Index().Docs())
+		}
+		if j.bytes, err = of(s, int(doc), j.bytes); err != nil {
+			return pipe.Reply{}, err
+		}
+		j.end()
+	}
+	return pipe.Reply{Arrays: j.arrays("strings", "ends")}, nil
+}
+
+// find finds documents by their IDs; -1 stands for one that is not there.
+func (w *Worker) find(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a indexArgs
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	s, done, err := w.use(a.Index)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	ids, err := split(c.Message, "ids", "ends")
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	docs := make([]int64, len(ids))
+	for i, id := range ids {
+		doc, found, err := s.Index().FindDoc(asString(id))
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		if docs[i] = int64(doc); !found {
+			docs[i] = -1
+		}
+	}
+	return pipe.Reply{Arrays: []pipe.Array{pipe.NewArray("docs", docs)}}, nil
+}

@@ -1,0 +1,248 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/search"
+)
+
+// maxHits bounds the hits of a call, with 8 bytes each. Callers ask for more in several calls.
+const maxHits = 1 << 25
+
+// searchArgs say how queries are answered.
+type searchArgs struct {
+	indexArgs
+	K         int      `json:"k"`
+	Mode      string   `json:"mode"`
+	Algorithm string   `json:"algorithm"`
+	Model     string   `json:"model"`
+	K1        *float64 `json:"k1"`
+	B         *float64 `json:"b"`
+	Variant   string   `json:"variant"`
+	Mu        *float64 `json:"mu"`
+	Threads   int      `json:"threads"`
+}
+
+// request is a request without words.
+func (a *searchArgs) request() (r search.Request, err error) {
+	if a.K < 1 || a.K > search.MaxK {
+		return r, pipe.Valuef("k=%d: want 1 to %d", a.K, search.MaxK)
+	}
+	r.K = a.K
+	if a.Mode != "" {
+		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
+			return r, pipe.ValueError{Err: err}
+		}
+	}
+	if a.Algorithm != "" {
+		if r.Algorithm, err = search.ParseAlgorithm(a.Algorithm); err != nil {
+			return r, pipe.ValueError{Err: err}
+		}
+	}
+	r.Model, err = a.model()
+	return r, err
+}
+
+func (a *searchArgs) model() (search.Model, error) {
+	name := a.Model
+	if name == "" {
+		name = "bm25"
+	}
+	m, err := search.ParseModel(name)
+	if err != nil {
+		return nil, pipe.ValueError{Err: err}
+	}
+	switch m.(type) {
+	case search.BM25:
+		p := bm25.Params{K1: 1.2, B: 0.75}
+		if a.K1 != nil {
+			p.K1 = *a.K1
+		}
+		if a.B != nil {
+			p.B = *a.B
+		}
+		if a.Variant != "" {
+			if p.Variant, err = bm25.ParseVariant(a.Variant); err != nil {
+				return nil, pipe.ValueError{Err: err}
+			}
+		}
+		if err := p.Check(); err != nil {
+			return nil, pipe.ValueError{Err: err}
+		}
+		m = search.BM25{K1: explicit(p.K1), B: explicit(p.B), Variant: p.Variant}
+	case search.Dirichlet:
+		if a.Mu != nil {
+			if !(*a.Mu > 0 && *a.Mu <= 1e12) {
+				return nil, pipe.Valuef("mu=%v: want a positive number", *a.Mu)
+			}
+			m = search.Dirichlet{Mu: *a.Mu}
+		}
+	}
+	if _, ok := m.(search.BM25); !ok && (a.K1 != nil || a.B != nil || a.Variant != "") {
+		return nil, pipe.Valuef("k1, b and variant belong to the model bm25, not to %s", name)
+	}
+	if _, ok := m.(search.Dirichlet); !ok && a.Mu != nil {
+		return nil, pipe.Valuef("mu belongs to the model dirichlet, not to %s", name)
+	}
+	return m, nil
+}
+
+// explicit is a parameter that was given: a field of 0 would stand for the default.
+func explicit(parameter float64) float64 {
+	if parameter == 0 {
+		return search.Zero
+	}
+	return parameter
+}
+
+// search answers the queries in the array texts. The hits of query i are those from offsets[i] to
+// offsets[i+1]. Of one query the IDs come, too.
+func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a searchArgs
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	r, err := a.request()
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	queries, err := split(c.Message, "texts", "ends")
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	s, done, err := w.use(a.Index)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	if len(queries) == 1 {
+		r.Text = asString(queries[0])
+		return searchOne(ctx, s, r)
+	}
+	width := min(r.K, s.Index().Docs())
+	if len(queries)*width > maxHits {
+		return pipe.Reply{}, pipe.Valuef("%d queries with up to %d hits: want at most %d hits in a call", len(queries), width, maxHits)
+	}
+	offsets := make([]int64, len(queries)+1)
+	docs := make([]uint32, len(queries)*width)
+	scores := make([]float32, len(queries)*width)
+	requests := func(yield func(search.Request) bool) {
+		for _, q := range queries {
+			r.Text = asString(q)
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	// Each core writes the hits of its queries to where they belong if all have k of them.
+	hits := search.MapBatch(ctx, s, requests, search.Batch{Threads: a.Threads},
+		func(i int, found *search.Result) (int, error) {
+			for j, h := range found.Hits {
+				docs[i*width+j], scores[i*width+j] = h.Doc, h.Score
+			}
+			return len(found.Hits), nil
+		})
+	i, at := 0, 0
+	for n, err := range hits {
+		if err != nil {
+			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
+		}
+		if at < i*width { // a query before had fewer
+			copy(docs[at:], docs[i*width:i*width+n])
+			copy(scores[at:], scores[i*width:i*width+n])
+		}
+		at += n
+		i++
+		offsets[i] = int64(at)
+	}
+	return pipe.Reply{Arrays: []pipe.Array{
+		pipe.NewArray("offsets", offsets), pipe.NewArray("docs", docs[:at]), pipe.NewArray("scores", scores[:at]),
+	}}, nil
+}
+
+func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.Reply, error) {
+	found, err := s.Search(ctx, r)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	docs, scores := make([]uint32, len(found.Hits)), make([]float32, len(found.Hits))
+	for i, h := range found.Hits {
+		docs[i], scores[i] = h.Doc, h.Score
+	}
+	arrays := []pipe.Array{pipe.NewArray("docs", docs), pipe.NewArray("scores", scores)}
+	const few = 100 // of many hits most IDs are not looked at
+	if len(docs) <= few {
+		var j joined
+		for _, doc := range docs {
+			if j.bytes, err = s.Index().AppendDocID(j.bytes, int(doc)); err != nil {
+				return pipe.Reply{}, err
+			}
+			j.end()
+		}
+		arrays = append(arrays, j.arrays("ids", "id_ends")...)
+	}
+	return pipe.Reply{Arrays: arrays}, nil
+}
+
+// aboutHits are parameters of calls about the hits of one query.
+type aboutHits struct {
+	searchArgs
+	Query string `json:"query"`
+	Size  int    `json:"size"`
+}
+
+func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []uint32, s *search.Searcher, done func(), err error) {
+	a.K = 1
+	if err = c.Decode(&a); err != nil {
+		return
+	}
+	if r, err = a.request(); err != nil {
+		return
+	}
+	r.Text = a.Query
+	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
+		return
+	}
+	if s, done, err = w.use(a.Index); err != nil {
+		return
+	}
+	for _, doc := range docs {
+		if int(doc) >= s.Index().Docs() {
+			done()
+			err = pipe.Valuef("document %d: the index has %d", doc, s.Index().Docs())
+			return
+		}
+	}
+	return
+}
+
+// snippets show where documents have the words of a query.
+func (w *Worker) snippets(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	a, r, docs, s, done, err := w.aboutHits(c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	if !s.Index().HasText() {
+		return pipe.Reply{}, pipe.Valuef("the index stores no text for snippets: build it with store_text=True")
+	}
+	if a.Size < 1 || a.Size > 1<<20 {
+		return pipe.Reply{}, pipe.Valuef("size=%d: want 1 to %d", a.Size, 1<<20)
+	}
+	list, err := s.Snippets(ctx, r, docs, a.Size)
+	return pipe.Reply{Result: list}, err
+}
+
+// explain says where the scores of documents come from.
+func (w *Worker) explain(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	_, r, docs, s, done, err := w.aboutHits(c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	list, err := s.Explanations(ctx, r, docs)
+	return pipe.Reply{Result: list}, err
+}

@@ -1,0 +1,104 @@
+// Package worker answers the question: what does a program that started us want done?
+//
+// It is the other end of the Python package: the calls that come over package pipe, one file for
+// each job. A call's parameters have the names that the flags of the command have, and its lists
+// come and go as arrays. Nothing is computed here.
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/search"
+)
+
+// Worker holds what stays between calls: the indexes that are open.
+type Worker struct {
+	version string
+
+	mu   sync.Mutex
+	open map[int]*opened
+	last int
+}
+
+// opened is an open index. Whoever searches it holds a read lock, so that it is not closed
+// under a search.
+type opened struct {
+	sync.RWMutex
+	s *search.Searcher
+}
+
+// New makes a worker without indexes. version is what it says of itself.
+func New(version string) *Worker {
+	return &Worker{version: version, open: map[int]*opened{}}
+}
+
+// Serve answers calls until the other end of the control socket is closed.
+func (w *Worker) Serve(ctx context.Context, descriptor int) error {
+	err := pipe.Serve(ctx, descriptor, w.Answer, Kind)
+	if errors.Is(err, pipe.ErrBusy) {
+		return err // a search may still read an index
+	}
+	for _, o := range w.open {
+		err = errors.Join(err, o.s.Close())
+	}
+	return err
+}
+
+// calls are what can be called.
+var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error){
+	"hello":    (*Worker).hello,
+	"build":    (*Worker).build,
+	"open":     (*Worker).openIndex,
+	"close":    (*Worker).closeIndex,
+	"search":   (*Worker).search,
+	"ids":      (*Worker).ids,
+	"find":     (*Worker).find,
+	"texts":    (*Worker).texts,
+	"snippets": (*Worker).snippets,
+	"explain":  (*Worker).explain,
+}
+
+// Answer is a pipe.Handler.
+func (w *Worker) Answer(ctx context.Context, c *pipe.Call) (reply pipe.Reply, err error) {
+	do, ok := calls[c.Do]
+	if !ok {
+		return reply, pipe.Valuef("unknown call %q", c.Do)
+	}
+	err = mmap.Safely(func() (err error) {
+		reply, err = do(w, ctx, c)
+		return err
+	})
+	return reply, err
+}
+
+// Kind says which exception an error becomes.
+func Kind(err error) string {
+	var value pipe.ValueError
+	var repeated *index.DuplicateIDError
+	switch {
+	case errors.As(err, &value), errors.As(err, &repeated):
+		return "value"
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission"
+	case errors.Is(err, engine.ErrNoGPU):
+		return "gpu"
+	}
+	return ""
+}
+
+func (w *Worker) hello(context.Context, *pipe.Call) (pipe.Reply, error) {
+	return pipe.Reply{Result: map[string]any{
+		"version": w.version, "pid": os.Getpid(), "threads": runtime.GOMAXPROCS(0),
+	}}, nil
+}

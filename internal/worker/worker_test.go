@@ -1,0 +1,257 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/pipe"
+)
+
+// client calls a worker over a connection in memory.
+type client struct {
+	t    *testing.T
+	conn net.Conn
+}
+
+func newClient(t *testing.T) *client {
+	mine, theirs := net.Pipe()
+	w := New("test")
+	done := make(chan error, 1)
+	go func() { done <- pipe.Answer(t.Context(), theirs, w.Answer, Kind) }()
+	t.Cleanup(func() {
+		mine.Close()
+		<-done
+		for _, o := range w.open {
+			o.s.Close()
+		}
+	})
+	return &client{t, mine}
+}
+
+// answer is the last message of a call.
+type answer struct {
+	Result json.RawMessage
+	Notes  []string
+	Error  string
+	Kind   string
+	*pipe.Message
+}
+
+func (c *client) send(do string, with any, arrays ...pipe.Array) {
+	c.t.Helper()
+	header := map[string]any{"do": do, "arrays": arrays}
+	if with != nil {
+		header["with"] = with
+	}
+	if err := pipe.Write(c.conn, header, arrays); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) receive() answer {
+	c.t.Helper()
+	for {
+		var head bytes.Buffer
+		m, err := pipe.Read(io.TeeReader(c.conn, &head))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		size := int(head.Bytes()[0]) | int(head.Bytes()[1])<<8 | int(head.Bytes()[2])<<16
+		a := answer{Message: m}
+		var told struct {
+			Result   json.RawMessage
+			Notes    []string
+			Error    string
+			Kind     string
+			Progress []any
+		}
+		if err := json.Unmarshal(head.Bytes()[12:12+size], &told); err != nil {
+			c.t.Fatal(err)
+		}
+		if told.Progress == nil {
+			a.Result, a.Notes, a.Error, a.Kind = told.Result, told.Notes, told.Error, told.Kind
+			return a
+		}
+	}
+}
+
+func (c *client) call(do string, with any, arrays ...pipe.Array) answer {
+	c.t.Helper()
+	c.send(do, with, arrays...)
+	return c.receive()
+}
+
+// must is call for what must succeed.
+func (c *client) must(do string, with any, arrays ...pipe.Array) answer {
+	c.t.Helper()
+	a := c.call(do, with, arrays...)
+	if a.Error != "" {
+		c.t.Fatalf("%s: %s", do, a.Error)
+	}
+	return a
+}
+
+// list are strings as two arrays.
+func list(name, ends string, values ...string) []pipe.Array {
+	var j joined
+	for _, v := range values {
+		j.add([]byte(v))
+	}
+	return j.arrays(name, ends)
+}
+
+type args map[string]any
+
+// build indexes documents in a folder of the test, and opens it.
+func (c *client) build(more args, docs ...string) (number int) {
+	c.t.Helper()
+	with := args{"out": filepath.Join(c.t.TempDir(), "index"), "analyzer": "english"}
+	for k, v := range more {
+		with[k] = v
+	}
+	c.send("build", with)
+	c.send("more", nil, list("texts", "ends", docs...)...)
+	c.send("end", nil)
+	if a := c.receive(); a.Error != "" {
+		c.t.Fatal(a.Error)
+	}
+	var opened struct{ Index int }
+	if err := json.Unmarshal(c.must("open", args{"path": with["out"]}).Result, &opened); err != nil {
+		c.t.Fatal(err)
+	}
+	return opened.Index
+}
+
+func TestBuildAndSearch(t *testing.T) {
+	c := newClient(t)
+	number := c.build(args{"store_text": true}, "cats sleep", "dogs bark", "a cat and a dog")
+	one := c.must("search", args{"index": number, "k": 10}, list("texts", "ends", "cat")...)
+	ids, err := split(one.Message, "ids", "id_ends")
+	if err != nil || len(ids) != 2 || string(ids[0]) != "0" || string(ids[1]) != "2" {
+		t.Errorf("cat is in %q, %v", ids, err)
+	}
+	// Many queries at once give what each gives alone, whatever they find.
+	queries := []string{"cat", "nothing", "dog bark", "sleep", "cat dog"}
+	many := c.must("search", args{"index": number, "k": 2, "k1": 0.9, "b": 0}, list("texts", "ends", queries...)...)
+	offsets, _ := pipe.Get[int64](many.Message, "offsets")
+	docs, _ := pipe.Get[uint32](many.Message, "docs")
+	scores, _ := pipe.Get[float32](many.Message, "scores")
+	if len(offsets) != len(queries)+1 {
+		t.Fatalf("offsets are %v", offsets)
+	}
+	for i, q := range queries {
+		alone := c.must("search", args{"index": number, "k": 2, "k1": 0.9, "b": 0}, list("texts", "ends", q)...)
+		wantDocs, _ := pipe.Get[uint32](alone.Message, "docs")
+		wantScores, _ := pipe.Get[float32](alone.Message, "scores")
+		from, to := offsets[i], offsets[i+1]
+		if int(to-from) != len(wantDocs) {
+			t.Fatalf("%s: %d hits, alone %d", q, to-from, len(wantDocs))
+		}
+		for j := range wantDocs {
+			if docs[int(from)+j] != wantDocs[j] || scores[int(from)+j] != wantScores[j] {
+				t.Errorf("%s: hit %d differs from that of the query alone", q, j)
+			}
+		}
+	}
+	two := pipe.NewArray("docs", []uint32{2, 0})
+	strs := c.must("texts", args{"index": number}, two)
+	texts, err := split(strs.Message, "strings", "ends")
+	if err != nil || string(texts[1]) != "cats sleep" {
+		t.Errorf("texts are %q, %v", texts, err)
+	}
+	about := args{"index": number, "query": "dog", "size": 100}
+	if a := c.must("snippets", about, two); !strings.Contains(string(a.Result), `"text":"a cat and a dog"`) {
+		t.Errorf("snippets are %s", a.Result)
+	}
+	if a := c.must("explain", args{"index": number, "query": "dog", "model": "dph"}, two); !strings.Contains(string(a.Result), `"word":"dog"`) {
+		t.Errorf("explanations are %s", a.Result)
+	}
+	found := c.must("find", args{"index": number}, list("ids", "ends", "2", "x")...)
+	if got, _ := pipe.Get[int64](found.Message, "docs"); got[0] != 2 || got[1] != -1 {
+		t.Errorf("found %v", got)
+	}
+	c.must("close", args{"index": number})
+	c.must("close", args{"index": number})
+	if a := c.call("search", args{"index": number, "k": 1}, list("texts", "ends", "cat")...); a.Kind != "value" {
+		t.Errorf("a closed index: %q, %q", a.Error, a.Kind)
+	}
+}
+
+func TestMistakesAreErrors(t *testing.T) {
+	c := newClient(t)
+	number := c.build(nil, "cats sleep")
+	query := list("texts", "ends", "cat")
+	none := filepath.Join(t.TempDir(), "none")
+	for name, call := range map[string]struct {
+		do     string
+		with   any
+		arrays []pipe.Array
+		want   string
+		kind   string
+	}{
+		"unknown call":   {"dance", nil, nil, "unknown call", "value"},
+		"unknown name":   {"search", args{"index": number, "kay": 1}, query, "kay", "value"},
+		"k":              {"search", args{"index": number, "k": 0}, query, "k=0", "value"},
+		"mode":           {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
+		"model":          {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
+		"b":              {"search", args{"index": number, "k": 1, "b": 2}, query, "b", "value"},
+		"k1 without":     {"search", args{"index": number, "k": 1, "model": "dph", "k1": 1}, query, "belong", "value"},
+		"mu without":     {"search", args{"index": number, "k": 1, "mu": 1}, query, "belongs", "value"},
+		"algorithm":      {"search", args{"index": number, "k": 1, "algorithm": "x"}, query, "x", "value"},
+		"no texts":       {"search", args{"index": number, "k": 1}, nil, `"texts" is missing`, ""},
+		"document":       {"ids", args{"index": number}, []pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
+		"about document": {"explain", args{"index": number, "query": "x"}, []pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
+		"no text":        {"snippets", args{"index": number, "query": "x", "size": 9}, []pipe.Array{pipe.NewArray("docs", []uint32{0})}, "store_text=True", "value"},
+		"no folder":      {"open", args{"path": none}, nil, none, "missing"},
+		"no out":         {"build", nil, nil, "out is missing", "value"},
+		"analyzer":       {"build", args{"out": none, "analyzer": "klingon"}, nil, "klingon", "value"},
+		"no corpus":      {"build", args{"out": none, "paths": []string{none}}, nil, none, "missing"},
+	} {
+		a := c.call(call.do, call.with, call.arrays...)
+		if !strings.Contains(a.Error, call.want) || a.Error == "" || a.Kind != call.kind {
+			t.Errorf("%s: %q, %q; want %q, %q", name, a.Error, a.Kind, call.want, call.kind)
+		}
+	}
+	// The same ID twice, and arrays that do not fit together.
+	for want, arrays := range map[string][]pipe.Array{
+		"same ID":     append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x", "x")...),
+		"as many IDs": append(list("texts", "ends", "a", "b"), list("ids", "id_ends", "x")...),
+		"not rise":    {pipe.NewArray("texts", []uint8("abc")), pipe.NewArray("ends", []int64{2, 1})},
+		"UTF-8":       list("texts", "ends", "caf\xe9"),
+	} {
+		c.send("build", args{"out": none})
+		c.send("more", nil, arrays...)
+		c.send("end", nil)
+		if a := c.receive(); !strings.Contains(a.Error, want) {
+			t.Errorf("%q, want %q", a.Error, want)
+		}
+		if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the folder is there", want)
+		}
+	}
+}
+
+// A call that is cancelled while documents are still coming leaves nothing behind.
+func TestCancelledBuildLeavesNothing(t *testing.T) {
+	mine, theirs := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- pipe.Answer(context.Background(), theirs, New("test").Answer, Kind) }()
+	c := &client{t, mine}
+	folder := t.TempDir()
+	c.send("build", args{"out": filepath.Join(folder, "index")})
+	c.send("more", nil, list("texts", "ends", "cats sleep")...)
+	mine.Close()
+	<-done
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}

@@ -1,0 +1,58 @@
+"""Collocate finds what belongs together.
+
+Words with documents (search), words with words (co-occurrence), and kinds of places with kinds of
+places (co-location). The work is done by a program in this package, which runs as a worker process
+beside Python: no port, no server, nothing to configure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from ._worker import shutdown as shutdown
+    from .errors import CollocateError as CollocateError
+    from .errors import CollocateWarning as CollocateWarning
+    from .errors import NoGPUError as NoGPUError
+    from .errors import WorkerError as WorkerError
+    from .hits import BatchHits as BatchHits
+    from .hits import Explanation as Explanation
+    from .hits import Hit as Hit
+    from .hits import Hits as Hits
+    from .hits import Snippet as Snippet
+    from .index import Index as Index
+
+# Names are imported when they are first used: the command `collocate` needs none of them, and
+# NumPy takes longer to import than the command to run.
+_WHERE = {
+    "BatchHits": "hits",
+    "CollocateError": "errors",
+    "CollocateWarning": "errors",
+    "Explanation": "hits",
+    "Hit": "hits",
+    "Hits": "hits",
+    "Index": "index",
+    "NoGPUError": "errors",
+    "Snippet": "hits",
+    "WorkerError": "errors",
+    "shutdown": "_worker",
+}
+
+__all__ = ["__version__", *_WHERE]
+
+
+def __getattr__(name: str) -> Any:
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{where}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_WHERE])

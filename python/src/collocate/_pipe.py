@@ -1,0 +1,145 @@
+"""Messages to and from the worker: a header in JSON, and arrays as they lie in memory.
+
+The format is described in internal/pipe/message.go. Numbers are little endian, as on all machines
+that the program runs on.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+_PREFIX = struct.Struct("<IQ")
+_TYPES = {"u1", "u4", "i4", "i8", "f4", "f8"}
+_ZEROS = bytes(8)
+_SMALL = 1 << 15
+MAX_PAYLOAD = 1 << 30
+
+Arrays = Mapping[str, np.ndarray]
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+_loads = json.JSONDecoder().decode
+
+
+def strings(values: Iterable[str], name: str, ends: str) -> dict[str, np.ndarray]:
+    """Strings as an array of their bytes and an array of where each ends."""
+    values = values if isinstance(values, list) else list(values)
+    data = "".join(values).encode()
+    lengths = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+    total = int(lengths.sum())
+    if total != len(data):  # some are not ASCII: characters are not bytes
+        encoded = [v.encode() for v in values]
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(values))
+    return {name: np.frombuffer(data, dtype=np.uint8), ends: np.cumsum(lengths)}
+
+
+def unpack_strings(data: np.ndarray, ends: np.ndarray) -> list[str]:
+    """The strings of an array of bytes and an array of where each ends."""
+    raw = data.tobytes()
+    out = []
+    at = 0
+    for end in ends.tolist():
+        out.append(raw[at:end].decode("utf-8", "surrogateescape"))
+        at = end
+    return out
+
+
+class Answer:
+    """The answer to a call."""
+
+    __slots__ = ("result", "arrays", "notes")
+
+    def __init__(self, result: Any, arrays: dict[str, np.ndarray], notes: list[str]):
+        self.result, self.arrays, self.notes = result, arrays, notes
+
+
+class Connection:
+    """A socket with messages."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self._rest = b""
+
+    def send(self, header: dict[str, Any], arrays: Arrays | None = None) -> None:
+        parts: list[Any] = []
+        payload = 0
+        if arrays:
+            described = []
+            for name, a in arrays.items():
+                a = np.ascontiguousarray(a)
+                kind = a.dtype.str[1:]
+                if kind not in _TYPES:
+                    raise TypeError(f"array {name} is of type {a.dtype}")
+                described.append((name, kind, a.shape))
+                gap = -payload & 7
+                if gap:
+                    parts.append(_ZEROS[:gap])
+                if a.nbytes:
+                    parts.append(a.data.cast("B"))
+                payload += gap + a.nbytes
+            header = {**header, "arrays": described}
+            if payload > MAX_PAYLOAD:
+                raise ValueError(f"a message of {payload} bytes: want at most {MAX_PAYLOAD}")
+        text = _dumps(header).encode()
+        first = _PREFIX.pack(len(text), payload) + text
+        if payload <= _SMALL:
+            self.sock.sendall(b"".join([first, *parts]))
+            return
+        self.sock.sendall(first)
+        for part in parts:
+            self.sock.sendall(part)
+
+    def receive(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The next message. EOFError: the other end is closed."""
+        data = self._rest
+        while len(data) < _PREFIX.size:
+            data += self._some()
+        size, payload = _PREFIX.unpack_from(data)
+        begin = _PREFIX.size + size
+        while len(data) < begin:
+            data += self._some()
+        header = _loads(data[_PREFIX.size : begin].decode())
+        if "arrays" not in header:
+            self._rest = data[begin:]
+            return header, {}
+        # A buffer of numbers, not of bytes, so that it is aligned for all types.
+        buffer = np.empty((payload + 7) // 8, dtype=np.int64).view(np.uint8)[:payload]
+        have = min(len(data) - begin, payload)
+        buffer[:have] = np.frombuffer(data, dtype=np.uint8, count=have, offset=begin)
+        self._rest = data[begin + have :]
+        view = buffer.data
+        while have < payload:
+            got = self.sock.recv_into(view[have:])
+            if not got:
+                raise EOFError
+            have += got
+        arrays = {}
+        at = 0
+        for name, kind, shape in header["arrays"]:
+            at += -at & 7
+            dtype = np.dtype("<" + kind)
+            count = 1
+            for n in shape:
+                count *= n
+            end = at + count * dtype.itemsize
+            arrays[name] = buffer[at:end].view(dtype).reshape(shape)
+            at = end
+        return header, arrays
+
+    def readable(self) -> bool:
+        """Whether something is there to receive."""
+        return bool(self._rest) or bool(select.select([self.sock], [], [], 0)[0])
+
+    def _some(self) -> bytes:
+        data = self.sock.recv(1 << 16)
+        if not data:
+            raise EOFError
+        return data
+
+    def close(self) -> None:
+        self.sock.close()

@@ -1,0 +1,262 @@
+"""What searches find, and how it is shown."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .index import Index
+
+
+class Hit(NamedTuple):
+    """One answer: the document's ID, its score, and its number in the index."""
+
+    id: str
+    score: float
+    doc: int
+
+
+@dataclass
+class Snippet:
+    """A piece of a document's text; marks are where the query's words stand, in UTF-8 bytes."""
+
+    text: str
+    marks: list[dict[str, int]] = field(default_factory=list)
+    before: bool = False
+    after: bool = False
+
+    def __post_init__(self) -> None:
+        self.marks = self.marks or []
+
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in pieces, each with whether it is a word of the query."""
+        raw = self.text.encode()
+        at = 0
+        for m in self.marks:
+            yield raw[at : m["start"]].decode("utf-8", "replace"), False
+            yield raw[m["start"] : m["end"]].decode("utf-8", "replace"), True
+            at = m["end"]
+        yield raw[at:].decode("utf-8", "replace"), False
+
+    def __str__(self) -> str:
+        marked = "".join(f"*{t}*" if m else t for t, m in self.pieces())
+        return ("…" if self.before else "") + marked + ("…" if self.after else "")
+
+    def _repr_html_(self) -> str:
+        marked = "".join(
+            f"<b>{html.escape(t)}</b>" if m else html.escape(t) for t, m in self.pieces()
+        )
+        return ("…" if self.before else "") + marked + ("…" if self.after else "")
+
+
+@dataclass
+class Explanation:
+    """Where a score comes from: adding the words' scores gives it."""
+
+    model: str
+    length: int
+    score: float
+    words: list[dict[str, Any]]
+
+    def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self.words)
+
+    def _repr_html_(self) -> str:
+        return _table(
+            ["word", "weight", "df", "tf", "score"],
+            [[w["word"], w["weight"], w["df"], w["tf"], f"{w['score']:.4f}"] for w in self.words],
+            f"{self.model}: score {self.score:.4f}, {self.length} words",
+        )
+
+
+class Hits:
+    """The hits of one query, best first. Iterating gives `Hit`s."""
+
+    def __init__(
+        self, index: Index, query: str, args: dict[str, Any],
+        docs: np.ndarray, scores: np.ndarray, ids: list[str] | None = None,
+    ):  # fmt: skip
+        self._index, self.query, self._args = index, query, args
+        self.docs = docs
+        self.scores = scores
+        self._ids: np.ndarray | None = None
+        if ids is not None:
+            self._ids = np.empty(len(ids), dtype=object)
+            self._ids[:] = ids
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The IDs, an array of str."""
+        if self._ids is None:
+            self._ids = self._index.ids(self.docs)
+        return self._ids
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def __iter__(self) -> Iterator[Hit]:
+        for i, s, d in zip(self.ids, self.scores.tolist(), self.docs.tolist()):
+            yield Hit(i, s, d)
+
+    def __getitem__(self, i: int) -> Hit:
+        return Hit(self.ids[i], float(self.scores[i]), int(self.docs[i]))
+
+    def snippets(self, size: int = 200) -> list[Snippet]:
+        """Where the documents have the query's words."""
+        return self._index.snippets(self.query, self.docs, size, **self._args)
+
+    def explain(self) -> list[Explanation]:
+        """Where the scores come from."""
+        return self._index.explain(self.query, self.docs, **self._args)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with the columns rank, id, score and doc."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {"rank": np.arange(len(self)), "id": self.ids, "score": self.scores, "doc": self.docs}
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"<Hits of {self.query!r}: {len(self)}>"]
+        lines += [f"{h.score:9.4f}  {h.id}" for h in _first(self, 10)]
+        return "\n".join(lines + (["..."] if len(self) > 10 else []))
+
+    def _repr_html_(self) -> str:
+        rows: list[list[Any]] = [
+            [n, h.id, f"{h.score:.4f}"] for n, h in enumerate(_first(self, 20))
+        ]
+        heads = ["rank", "id", "score"]
+        if self._index.stats["stored_text"] and len(self):
+            heads.append("text")
+            pieces = self._index.snippets(self.query, self.docs[:20], **self._args)
+            rows = [[*row, Raw(s._repr_html_())] for row, s in zip(rows, pieces)]
+        return _table(heads, rows, f"{self.query}: {len(self)} hits")
+
+
+class BatchHits:
+    """The hits of many queries. Those of query i are `batch[i]`.
+
+    docs and scores have the hits of all queries one behind the other; those of query i are from
+    offsets[i] to offsets[i+1].
+    """
+
+    def __init__(
+        self, index: Index, queries: list[str], args: dict[str, Any],
+        offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray,
+    ):  # fmt: skip
+        self._index, self.queries, self._args = index, queries, args
+        self.offsets = offsets
+        self.docs = docs
+        self.scores = scores
+        self._ids: np.ndarray | None = None
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The IDs of all hits, an array of str as long as docs."""
+        if self._ids is None:
+            self._ids = self._index.ids(self.docs)
+        return self._ids
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @overload
+    def __getitem__(self, i: int) -> Hits: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Hits]: ...
+    def __getitem__(self, i: int | slice) -> Hits | list[Hits]:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"query {i} of {len(self)}")
+        i %= len(self)
+        part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        hits = Hits(self._index, self.queries[i], self._args, self.docs[part], self.scores[part])
+        if self._ids is not None:
+            hits._ids = self._ids[part]
+        return hits
+
+    def __iter__(self) -> Iterator[Hits]:
+        return (self[i] for i in range(len(self)))
+
+    def matrix(self) -> tuple[np.ndarray, np.ndarray]:
+        """Documents and scores with a row for each query; -1 and 0 where it has fewer hits."""
+        k = int(self._args["k"])
+        counts = np.diff(self.offsets)
+        docs = np.full((len(self), k), -1, dtype=np.int64)
+        scores = np.zeros((len(self), k), dtype=np.float32)
+        there = np.arange(k)[None, :] < counts[:, None]
+        docs[there] = self.docs
+        scores[there] = self.scores
+        return docs, scores
+
+    def to_pandas(self, query_ids: Any = None) -> pd.DataFrame:
+        """A DataFrame with the columns query, rank, id, score and doc."""
+        import pandas as pd
+
+        counts = np.diff(self.offsets)
+        names = np.arange(len(self)) if query_ids is None else np.asarray(query_ids)
+        return pd.DataFrame(
+            {
+                "query": np.repeat(names, counts),
+                "rank": np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], counts),
+                "id": self.ids,
+                "score": self.scores,
+                "doc": self.docs,
+            }
+        )
+
+    def to_run(self, query_ids: Any) -> dict[str, dict[str, float]]:
+        """A run for `evaluate`, pytrec_eval or ir_measures: {query: {document: score}}."""
+        ids, scores, ends = self.ids, self.scores.tolist(), self.offsets.tolist()
+        return {
+            str(q): dict(zip(ids[ends[i] : ends[i + 1]], scores[ends[i] : ends[i + 1]]))
+            for i, q in enumerate(query_ids)
+        }
+
+    def __repr__(self) -> str:
+        return f"<BatchHits: {len(self):,} queries, {len(self.docs):,} hits>"
+
+    def _repr_html_(self) -> str:
+        rows = [[h.query, len(h), h.ids[0] if len(h) else ""] for h in self[:10]]
+        return _table(["query", "hits", "best"], rows, repr(self)[1:-1])
+
+
+class Raw(str):
+    """HTML as it is."""
+
+
+def _first(hits: Hits, n: int) -> list[Hit]:
+    if len(hits) <= n:
+        return list(hits)
+    part = Hits(hits._index, hits.query, hits._args, hits.docs[:n], hits.scores[:n])
+    if hits._ids is not None:
+        part._ids = hits._ids[:n]
+    return list(part)
+
+
+def _table(heads: list[str], rows: list[list[Any]], caption: str = "") -> str:
+    """A table for notebooks."""
+
+    def cell(v: Any) -> str:
+        return v if isinstance(v, Raw) else html.escape(str(v))
+
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{cell(v)}</td>" for v in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )

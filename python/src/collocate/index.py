@@ -1,0 +1,327 @@
+"""Search: an index on disk, and the hits of queries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from ._documents import Corpus, Documents, paths_of
+from ._pipe import strings, unpack_strings
+from ._progress import ProgressOption, bar
+from ._worker import Worker, call, worker
+from .hits import BatchHits, Explanation, Hits, Snippet
+
+# Hits in one message: 64 MB.
+_HITS = 1 << 23
+
+
+class Index:
+    """An index of documents. Make one with `Index.build` or `Index.open`.
+
+    An index is a folder. It can be used by threads at the same time, after a fork, and in other
+    processes: it is pickled as its path.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
+        self.path = os.path.abspath(os.fspath(path))
+        self._lock = threading.Lock()
+        self._opened: tuple[Worker, int] | None = None
+        self._closed = False
+        self._stats: dict[str, Any] = {}
+        self._remove = (
+            weakref.finalize(self, _remove_folder, self.path, os.getpid()) if _temporary else None
+        )
+        self._handle()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Index:
+        """Opens the index in a folder."""
+        return cls(path)
+
+    @classmethod
+    def build(
+        cls,
+        corpus: Corpus,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        analyzer: str = "unicode",
+        store_text: bool = False,
+        reorder: bool = False,
+        fields: Sequence[str] | None = None,
+        id_field: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        allow_duplicate_ids: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+        progress: ProgressOption = None,
+    ) -> Index:
+        """Indexes documents, in the folder `path`, or in one that is removed with the index.
+
+        corpus: a file or folder (a str or a Path), a DataFrame, or any iterable of texts, of pairs
+            (id, text), of mappings, or of ir_datasets' documents. Texts without IDs are numbered
+            from 0.
+        analyzer: how text becomes words: whitespace, ascii, unicode, english and other languages;
+            with "+stop" behind a language without its stop words.
+        store_text: keep the text, for snippets.
+        reorder: number documents so that similar ones are neighbours: smaller, faster to search.
+        memory: bound on working memory in bytes; 0 is 2 GB.
+        """
+        temporary = path is None
+        out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fspath(path)
+        args: dict[str, Any] = {
+            "out": os.path.abspath(out),
+            "analyzer": analyzer,
+            "store_text": store_text,
+            "reorder": reorder,
+            "allow_duplicate_ids": allow_duplicate_ids,
+            "threads": threads,
+            "memory": memory,
+        }
+        try:
+            with bar(progress, "building") as tell:
+                build_call("build", args, corpus, fields, id_field, format, encoding, tell)
+        except BaseException:
+            if temporary:
+                shutil.rmtree(out, ignore_errors=True)
+            raise
+        return cls(out, _temporary=temporary)
+
+    # What the worker knows of this index.
+
+    def _handle(self) -> tuple[Worker, int]:
+        """The worker and the index's number there, opened again after a fork or a restart."""
+        w = worker()
+        opened = self._opened
+        if opened is not None and opened[0] is w:
+            return opened
+        with self._lock:
+            if self._closed:
+                raise ValueError("the index is closed")
+            if self._opened is None or self._opened[0] is not w:
+                answer = call("open", {"path": self.path}, on=w)
+                self._opened = (w, answer.result["index"])
+                self._stats = answer.result["stats"]
+            return self._opened
+
+    def _call(self, do: str, args: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        w, number = self._handle()
+        return call(do, {"index": number, **args}, arrays, on=w)
+
+    def close(self) -> None:
+        """Closes the index; one in a temporary folder is removed."""
+        with self._lock:
+            opened, self._opened, self._closed = self._opened, None, True
+        if opened is not None and opened[0].alive():
+            call("close", {"index": opened[1]}, on=opened[0])
+        if self._remove is not None:
+            self._remove()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return (Index, (self.path,))
+
+    def __len__(self) -> int:
+        return int(self.stats["documents"])
+
+    def __repr__(self) -> str:
+        s = self.stats
+        return (
+            f"<Index {self.path!r}: {s['documents']:,} documents, {s['terms']:,} words, "
+            f"{s['analyzer']}>"
+        )
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Documents, terms, postings, tokens, mean_length, bytes and the like."""
+        self._handle()
+        return self._stats
+
+    # Searching.
+
+    # fmt: off
+    @overload  # a str is an Iterable[str], too; it is a query
+    def search(  # type: ignore[overload-overlap]
+        self, queries: str, k: int = ..., *,
+        mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
+        variant: str | None = ..., mu: float | None = ..., algorithm: str = ...,
+        threads: int = ..., progress: ProgressOption = ...,
+    ) -> Hits: ...
+    @overload
+    def search(
+        self, queries: Iterable[str], k: int = ..., *,
+        mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
+        variant: str | None = ..., mu: float | None = ..., algorithm: str = ...,
+        threads: int = ..., progress: ProgressOption = ...,
+    ) -> BatchHits: ...
+    # fmt: on
+
+    def search(
+        self,
+        queries: str | Iterable[str],
+        k: int = 10,
+        *,
+        mode: str = "or",
+        model: str = "bm25",
+        k1: float | None = None,
+        b: float | None = None,
+        variant: str | None = None,
+        mu: float | None = None,
+        algorithm: str = "auto",
+        threads: int = 0,
+        progress: ProgressOption = None,
+    ) -> Hits | BatchHits:
+        """The k best documents for a query, or for each of many at once.
+
+        mode: "or" wants any of the words, "and" all of them.
+        model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph or boolean.
+        threads: cores that answer many queries; 0 is all of them.
+        """
+        args: dict[str, Any] = {"k": k, "mode": mode, "model": model}
+        for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
+            if value is not None:
+                args[name] = value
+        if algorithm != "auto":
+            args["algorithm"] = algorithm
+        if isinstance(queries, str):
+            arrays = self._call("search", args, strings([queries], "texts", "ends")).arrays
+            ids = None
+            if "ids" in arrays:
+                ids = unpack_strings(arrays["ids"], arrays["id_ends"])
+            return Hits(self, queries, args, arrays["docs"], arrays["scores"], ids)
+        if threads:
+            args["threads"] = threads
+        texts = queries if isinstance(queries, list) else [str(q) for q in queries]
+        width = max(1, min(k, len(self)))
+        step = max(2, min(1 << 17, _HITS // width)) if width <= _HITS else 1
+        offsets, docs, scores = [np.zeros(1, dtype=np.int64)], [], []
+        with bar(progress, "searching", "queries") as tell:
+            for at in range(0, len(texts), step):
+                part = texts[at : at + step]
+                arrays = self._call("search", args, strings(part, "texts", "ends")).arrays
+                found = arrays.get("offsets")
+                if found is None:  # a single query
+                    found = np.array([0, len(arrays["docs"])], dtype=np.int64)
+                offsets.append(found[1:] + offsets[-1][-1])
+                docs.append(arrays["docs"])
+                scores.append(arrays["scores"])
+                if tell is not None:
+                    tell("searching", min(at + step, len(texts)), len(texts))
+        return BatchHits(
+            self, texts, args, np.concatenate(offsets),
+            _joined(docs, np.uint32), _joined(scores, np.float32),
+        )  # fmt: skip
+
+    def ids(self, docs: Any) -> np.ndarray:
+        """The IDs of documents, of which numbers are given, as an array of str."""
+        numbers = np.asarray(docs)
+        flat = np.ascontiguousarray(numbers.ravel(), dtype=np.uint32)
+        # The same documents come up again and again: each is asked for once.
+        unique, inverse = np.unique(flat, return_inverse=True)
+        names = np.empty(len(unique), dtype=object)
+        names[:] = self._strings("ids", unique)
+        return names[inverse].reshape(numbers.shape)
+
+    def texts(self, docs: Any) -> list[str]:
+        """The stored texts of documents, of which numbers are given."""
+        flat = np.ascontiguousarray(np.asarray(docs).ravel(), dtype=np.uint32)
+        return self._strings("texts", flat)
+
+    def _strings(self, do: str, docs: np.ndarray) -> list[str]:
+        if not len(docs):
+            return []
+        step = 1 << 16
+        out: list[str] = []
+        for at in range(0, len(docs), step):
+            arrays = self._call(do, {}, {"docs": docs[at : at + step]}).arrays
+            out += unpack_strings(arrays["strings"], arrays["ends"])
+        return out
+
+    def find(self, ids: Iterable[str]) -> np.ndarray:
+        """The numbers of documents with these IDs; -1 where there is none."""
+        names = [str(i) for i in ids]
+        if not names:
+            return np.zeros(0, dtype=np.int64)
+        found: np.ndarray = self._call("find", {}, strings(names, "ids", "ends")).arrays["docs"]
+        return found
+
+    def snippets(self, query: str, docs: Any, size: int = 200, **options: Any) -> list[Snippet]:
+        """Where documents have a query's words. The index must have been built with store_text."""
+        args = {"query": query, "size": size, **_about(options)}
+        found = self._call("snippets", args, {"docs": self._numbers(docs)}).result or []
+        return [Snippet(**s) for s in found]
+
+    def explain(self, query: str, docs: Any, **options: Any) -> list[Explanation]:
+        """Where the scores of documents come from, word by word."""
+        args = {"query": query, **_about(options)}
+        found = self._call("explain", args, {"docs": self._numbers(docs)}).result or []
+        return [Explanation(**e) for e in found]
+
+    def _numbers(self, docs: Any) -> np.ndarray:
+        """Document numbers, of which IDs may be given."""
+        if isinstance(docs, Hits):
+            return docs.docs
+        if isinstance(docs, (str, int, np.integer)):
+            docs = [docs]
+        docs = list(docs)
+        if docs and isinstance(docs[0], str):
+            numbers = self.find(docs)
+            if (numbers < 0).any():
+                missing = docs[int(np.argmax(numbers < 0))]
+                raise KeyError(f"no document has the ID {missing!r}")
+            return numbers.astype(np.uint32)
+        return np.asarray(docs, dtype=np.uint32)
+
+
+def build_call(
+    do: str,
+    args: dict[str, Any],
+    corpus: Corpus,
+    fields: Sequence[str] | None,
+    id_field: str | None,
+    format: str | None,
+    encoding: str | None,
+    tell: Any,
+    passes: int = 1,
+) -> Any:
+    """A call about a corpus: paths go as they are, documents follow the call."""
+    paths = paths_of(corpus)
+    if paths is not None:
+        more = {"fields": list(fields) if fields else None, "id_field": id_field,
+                "format": format, "encoding": encoding, "paths": paths}  # fmt: skip
+        return call(do, {**args, **{n: v for n, v in more.items() if v}}, progress=tell)
+    for name, value in (("format", format), ("encoding", encoding)):
+        if value:
+            raise ValueError(f"{name}={value!r} is for files, and the corpus is documents")
+    assert not isinstance(corpus, (str, os.PathLike))
+    documents = Documents(corpus, fields, id_field)
+    if passes > 1:
+        documents.again()
+    return call(do, args, passes=(documents.groups() for _ in range(passes)), progress=tell)
+
+
+def _about(options: dict[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in options.items() if v is not None and n not in ("k", "threads")}
+
+
+def _joined(parts: list[np.ndarray], dtype: Any) -> np.ndarray:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
+
+
+def _remove_folder(path: str, pid: int) -> None:
+    if os.getpid() == pid:  # not in a forked child
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import collocate
+from collocate import CollocateWarning, Hit, Index
+
+
+def test_one_query(index):
+    hits = index.search("does a fish purr like a cat?", k=2)
+    assert [h.id for h in hits] == ["0", "3"]
+    assert hits.docs.tolist() == [0, 3]
+    assert hits.scores.dtype == np.float32
+    assert isinstance(hits[0], Hit) and hits[0].doc == 0
+    assert "0" in repr(hits)
+    assert len(index.search("unknownword")) == 0
+
+
+def test_many_queries_equal_one_by_one(index):
+    queries = ["cat", "dog bird", "nothing of this", "", "a is", "fish water cat"] * 50
+    batch = index.search(queries, k=3)
+    assert len(batch) == len(queries)
+    for q, hits in zip(queries, batch):
+        alone = index.search(q, k=3)
+        assert hits.query == q
+        assert hits.docs.tolist() == alone.docs.tolist()
+        assert hits.scores.tolist() == alone.scores.tolist()
+        assert hits.ids.tolist() == alone.ids.tolist()
+    docs, scores = batch.matrix()
+    assert docs.shape == scores.shape == (len(queries), 3)
+    assert docs[0].tolist() == [0, -1, -1] and scores[0, 1] == 0
+    assert batch[-1].query == queries[-1]
+    with pytest.raises(IndexError):
+        batch[len(queries)]
+    assert len(index.search([])) == 0
+    assert index.search(["cat"])[0].ids.tolist() == ["0"]
+    assert [len(h) for h in index.search(q for q in ["cat", "x"])] == [1, 0]
+
+
+def test_the_same_as_the_command(index, docs, command, tmp_path):
+    corpus = tmp_path / "docs.jsonl"
+    corpus.write_text(
+        "".join(json.dumps({"id": str(i), "contents": d}) + "\n" for i, d in enumerate(docs))
+    )
+    out = tmp_path / "index"
+    run = [*command, "index", str(corpus), "--analyzer", "english", "--out", str(out), "-q"]
+    subprocess.run(run, check=True)
+    for options in [{}, {"mode": "and"}, {"model": "dirichlet", "mu": 500}, {"k1": 0.9, "b": 0.4}]:
+        args = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        run = [*command, "search", str(out), "a cat is a fish", "--json", *args]
+        printed = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)
+        with Index.open(out) as same:
+            for ix in (index, same):
+                hits = ix.search("a cat is a fish", **options)
+                assert [h["id"] for h in printed["hits"]] == hits.ids.tolist()
+                assert [h["score"] for h in printed["hits"]] == pytest.approx(hits.scores.tolist())
+
+
+Doc = namedtuple("Doc", "doc_id title text")
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        [("x", "one cat"), ("y", "two dogs")],
+        ((i, t) for i, t in [("x", "one cat"), ("y", "two dogs")]),
+        [{"id": "x", "contents": "one cat"}, {"id": "y", "contents": "two dogs"}],
+        [
+            {"_id": "x", "title": "one", "text": "cat"},
+            {"_id": "y", "title": "", "text": "two dogs"},
+        ],
+        [Doc("x", "one", "cat"), Doc("y", "two", "dogs")],
+    ],
+)
+def test_documents_of_many_kinds(corpus):
+    with Index.build(corpus, analyzer="english", store_text=True) as ix:
+        assert ix.search("cat").ids.tolist() == ["x"]
+        assert ix.search("dog").ids.tolist() == ["y"]
+        assert " ".join(ix.texts([0])[0].split()) == "one cat"
+
+
+def test_paths(tmp_path, docs):
+    corpus = tmp_path / "docs.txt"
+    corpus.write_text("\n".join(docs))
+    for given in (corpus, str(corpus), [corpus]):
+        with Index.build(given, format="lines") as ix:
+            assert ix.search("cat").ids.tolist() == ["docs.txt:1"]
+    with Index.build(corpus, tmp_path / "kept", format="lines"):
+        pass
+    assert (tmp_path / "kept").is_dir()
+    assert len(Index.open(tmp_path / "kept")) == 4
+    assert len(Index.build([])) == 0
+
+
+def test_temporary_folders_are_removed(docs):
+    ix = Index.build(docs)
+    path = Path(ix.path)
+    assert path.is_dir()
+    ix.close()
+    assert not path.exists()
+    with pytest.raises(ValueError, match="closed"):
+        ix.search("cat")
+    forgotten = Index.build(docs)
+    path = Path(forgotten.path)
+    del forgotten
+    assert not path.exists()
+
+
+def test_left_out_fields_are_told():
+    with pytest.warns(CollocateWarning, match="left out: year"):
+        Index.build([{"id": 1, "text": "cat", "year": 2000}]).close()
+    Index.build([{"id": 1, "text": "cat", "year": 2000}], fields=["text"]).close()
+
+
+def test_mistakes(index, tmp_path, docs):
+    with pytest.raises(FileNotFoundError, match="put documents into a list"):
+        Index.build("a cat is a feline")
+    with pytest.raises(FileNotFoundError):
+        Index.open(tmp_path / "none")
+    with pytest.raises(ValueError, match="klingon"):
+        Index.build(docs, analyzer="klingon")
+    with pytest.raises(ValueError, match="ID"):
+        Index.build([("x", "one"), ("x", "two")])
+    with pytest.raises(TypeError, match="document 1 is a int"):
+        Index.build(["one", 2])
+    with pytest.raises(TypeError, match="a document is a int"):
+        Index.build([1, 2])
+    with pytest.raises(ValueError, match="fields="):
+        Index.build([{"id": 1, "words": "x"}])
+    with pytest.raises(ValueError, match="format"):
+        Index.build(docs, format="lines")
+    with pytest.raises(ValueError, match="k=0"):
+        index.search("cat", k=0)
+    with pytest.raises(ValueError, match="xor"):
+        index.search(["cat"], mode="xor")
+    with pytest.raises(ValueError, match="belong"):
+        index.search("cat", model="dph", k1=1.0)
+    with pytest.raises(KeyError, match="nobody"):
+        index.explain("cat", "nobody")
+    with pytest.raises(UnicodeEncodeError):
+        index.search("\ud800")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_generator_that_fails(tmp_path):
+    def documents():
+        yield "one"
+        raise RuntimeError("the database is gone")
+
+    with pytest.raises(RuntimeError, match="database"):
+        Index.build(documents(), tmp_path / "index")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_in_the_middle_of_many_documents(tmp_path):
+    endless = ((str(i % 3000), "text " * 200) for i in range(100_000))
+    with pytest.raises(ValueError, match="ID"):
+        Index.build(endless, tmp_path / "index", memory=100_000_000)
+
+
+def test_snippets_and_explanations(index):
+    hits = index.search("purrs, cats and dogs", k=2)
+    first = hits.snippets(size=80)[0]
+    assert str(first) == "a *cat* is a feline *and* likes to *purr*"
+    assert first._repr_html_().count("<b>") == 3
+    why = hits.explain()[0]
+    assert why.score == pytest.approx(hits[0].score)
+    assert sum(w["score"] for w in why.words) == pytest.approx(why.score)
+    assert index.explain("cat", "0")[0].words[0]["word"] == "cat"
+    umlaut = Index.build(["Größe über alles"], store_text=True)
+    assert str(umlaut.search("über").snippets()[0]) == "Größe *über* alles"
+    with Index.build(["no text"]) as bare, pytest.raises(ValueError, match="store_text=True"):
+        bare.search("text").snippets()
+
+
+def test_ids_of_many_hits(tmp_path):
+    many = Index.build((f"doc-{i}", "word") for i in range(300))
+    hits = many.search("word", k=300)
+    assert hits.ids.tolist() == [f"doc-{i}" for i in range(300)]
+    assert many.ids([[1, 2], [2, 1]]).tolist() == [["doc-1", "doc-2"], ["doc-2", "doc-1"]]
+    assert many.find(["doc-7", "none"]).tolist() == [7, -1]
+    assert many.ids([]).tolist() == []
+
+
+def test_pickled_as_its_path(tmp_path, docs):
+    ix = Index.build(docs, tmp_path / "index")
+    again = pickle.loads(pickle.dumps(ix))
+    assert again.search("cat").ids.tolist() == ["0"]
+
+
+def test_frames(index):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"docno": ["x", "y"], "title": ["one", None], "text": ["cat", "dog"]})
+    with Index.build(frame, store_text=True) as ix:
+        assert ix.search("cat").ids.tolist() == ["x"]
+        assert ix.texts([0, 1]) == ["one\ncat", "dog"]
+    with Index.build(frame["text"]) as ix:
+        assert ix.search("dog").ids.tolist() == ["1"]
+    table = index.search(["cat", "fish", "none"]).to_pandas(query_ids=["a", "b", "c"])
+    assert table[["query", "rank", "id"]].values.tolist() == [["a", 0, "0"], ["b", 0, "3"]]
+    assert list(index.search("cat").to_pandas().columns) == ["rank", "id", "score", "doc"]
+
+
+def test_shown_in_notebooks(index):
+    hits = index.search("<b>cat</b> & dog")
+    assert "<script" not in hits._repr_html_() and "&amp; dog" in hits._repr_html_()
+    assert "<b>cat</b> is a feline" in hits._repr_html_()
+    assert "2 queries" in index.search(["cat", "dog"])._repr_html_()
+    assert "<table>" in hits.explain()[0]._repr_html_()
+    assert "4 documents" in repr(index)
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    corpus = tmp_path / "big.txt"
+    corpus.write_text("some words of a line\n" * 200_000)
+    Index.build(corpus, progress=lambda *p: told.append(p)).close()
+    assert all(stage in ("reading", "writing") and done >= 0 for stage, done, _ in told)
+    calls = []
+    with Index.build(["x"]) as ix:
+        ix.search(["x"] * 10, progress=lambda *p: calls.append(p))
+    assert calls == [("searching", 10, 10)]
+
+
+def test_names():
+    assert set(collocate.__all__) <= set(dir(collocate))
+    for name in collocate.__all__:
+        assert getattr(collocate, name) is not None
+    with pytest.raises(AttributeError):
+        collocate.nothing  # noqa: B018
