@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
@@ -18,7 +19,8 @@ type Searcher struct {
 	own bool          // Close closes the index
 	gpu *device.Group // the index on devices, if it is on any
 
-	closed atomic.Bool
+	snippets sync.Pool // of *snippetMaker
+	closed   atomic.Bool
 }
 
 var errClosed = errors.New("search: the searcher is closed")

@@ -315,28 +315,24 @@ func (x *exchange) checkWords(q string) error {
 	if len(q) <= most {
 		return nil
 	}
-	if bytes := most * maxWordSize; len(q) > bytes { // which need not be counted
-		return fmt.Errorf("q has %d bytes: want at most %d words, and %d bytes", len(q), most, bytes)
+	if size := most * maxWordSize; len(q) > size { // which need not be counted
+		return fmt.Errorf("q has %d bytes: want at most %d words, and %d bytes", len(q), most, size)
 	}
-	var tokens text.Tokens
-	if err := x.g.analyzer.Analyze([]byte(q), &tokens); err != nil {
-		return err
-	}
-	if n := len(tokens.Words); n > most {
-		return fmt.Errorf("q has %d words: want at most %d", n, most)
-	}
-	return nil
+	return x.g.analyze(q, func(tokens *text.Tokens) error {
+		if n := len(tokens.Words); n > most {
+			return fmt.Errorf("q has %d words: want at most %d", n, most)
+		}
+		return nil
+	})
 }
 
 // terms are the words that the index makes of a text.
-func (x *exchange) terms(of string) ([][]byte, error) {
-	var tokens text.Tokens
-	if err := x.g.analyzer.Analyze([]byte(of), &tokens); err != nil {
-		return nil, err
-	}
-	var list [][]byte
-	for i := range tokens.Words {
-		list = append(list, tokens.Word(i))
-	}
-	return list, nil
+func (x *exchange) terms(of string) (list [][]byte, err error) {
+	err = x.g.analyze(of, func(tokens *text.Tokens) error {
+		for i := range tokens.Words {
+			list = append(list, bytes.Clone(tokens.Word(i)))
+		}
+		return nil
+	})
+	return list, err
 }

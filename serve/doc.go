@@ -75,8 +75,8 @@
 // # Limits
 //
 // [Limits] bound words, queries, time, waiting requests and connections. Requests wait in two lanes,
-// so that long ones do not delay short ones; in each, the client that used the least time lately goes
-// first. See gate.go. Clients are told apart by address.
+// and long ones rest while short ones come; a short query that takes long becomes a long one. In each
+// lane clients get equal shares of the time. See gate.go and turn.go. Clients are told apart by address.
 //
 // A client that goes away ends the search, and one that reads or sends nothing for half a minute is
 // left. When connections run out, those that wait for their clients are closed.

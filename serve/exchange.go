@@ -22,8 +22,9 @@ type exchange struct {
 	r      *http.Request
 	g      *generation // the index, held until the answer is sent
 	client netip.Addr
-	id     string // of the request, in the log and the answer
-	verb   string // in metrics
+	id     string        // of the request, in the log and the answer
+	verb   string        // in metrics
+	waited time.Duration // for slots
 }
 
 // recorder remembers what was sent.
@@ -165,16 +166,24 @@ func mayTake(control *http.ResponseController) {
 	control.SetWriteDeadline(time.Now().Add(patience))
 }
 
-// work gets a slot and a deadline for what is to be done, and does it. A fault in a mapped file is an
-// error.
+// work gets a slot and a deadline for what is to be done, and does it with the turn as its context. A
+// fault in a mapped file is an error.
 func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) (err error) {
 	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
 	defer cancel()
-	leave, err := x.gate.enter(ctx, x.client, in)
+	t, err := x.take(ctx, in)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer t.end()
 	defer mmap.Recover(mmap.Guard(), &err)
-	return do(ctx)
+	return do(t)
+}
+
+// take waits for a slot.
+func (x *exchange) take(ctx context.Context, in lane) (*turn, error) {
+	start := time.Now()
+	t, err := x.gate.take(ctx, x.client, in)
+	x.waited += time.Since(start)
+	return t, err
 }

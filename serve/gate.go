@@ -16,9 +16,14 @@ import (
 // worked on than there are cores; what cannot be served soon is refused early, with 429.
 //
 // Requests take one of two lanes. Short queries have as many slots as there are cores. Long queries,
-// large results and batches have one slot fewer, so that a core stays free for short ones. A free
-// slot goes to the waiting client that used the least time lately. When all places in the queue are
-// taken, the client with the most waiting requests loses its newest.
+// large results and batches have one slot fewer, so that a core stays free for short ones. Long work
+// rests while short queries come: see turn.
+//
+// In each lane clients get equal shares of the time. Each has a clock that runs while its requests
+// are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
+// comes back after a pause is set to a little behind the present, so that absence earns the next turn
+// and no more. When all places in the queue are taken, the client with the most waiting requests
+// loses its newest.
 //
 // Not a goal: to defend the machine's network. Connections are the business of [keeper].
 type gate struct {
@@ -31,8 +36,9 @@ type gate struct {
 	mu      sync.Mutex
 	lanes   [2]laneState
 	clients map[netip.Addr]*client
-	held    int       // refusals that are being held back
-	short   time.Time // when a request of the short lane last began or ended
+	held    int           // refusals that are being held back
+	short   time.Time     // when a request of the short lane last began or ended
+	calm    chan struct{} // closed when short queries leave a core free; nil if they do
 }
 
 // lane is one of the two queues.
@@ -45,16 +51,20 @@ const (
 
 func (l lane) String() string { return [...]string{"short", "long"}[l] }
 
-type laneState struct{ slots, running, waiting int }
+type laneState struct {
+	slots, running, waiting int
+	clock                   float64 // of the client that got a slot last
+}
 
 // client is what the gate remembers of an address.
 type client struct {
 	waiting [2][]*waiter // first come first
 	running int
-	holding int       // refusals
-	used    float64   // seconds of work, fading
-	strikes float64   // requests that were refused, fading
-	at      time.Time // when they were last brought up to date
+	holding int        // refusals
+	clock   [2]float64 // in each lane, in seconds
+	mean    [2]float64 // time of a request in each lane, in seconds, the latest counting most
+	strikes float64    // requests that were refused, fading
+	at      time.Time  // when they were last brought up to date
 }
 
 // waiter is a request in the queue. Its channel says that its turn has come, or why it will not.
@@ -65,6 +75,8 @@ var errBusy = errors.New("the server is busy: try again later")
 
 const (
 	fade        = 2 * time.Second // in which what is remembered of a client halves
+	headStart   = 0.005           // seconds that the clock of a client is behind after a pause, at most
+	mostDebt    = 0.05            // seconds that it is ahead, at most
 	freeStrikes = 20              // refusals that are not held back
 	maxHeld     = 2048            // refusals held back at once
 	maxClients  = 4096            // remembered at once, those with requests aside
@@ -98,22 +110,7 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g.mu.Lock()
-	c, l := g.client(who), &g.lanes[in]
-	if l.running < l.slots && l.waiting == 0 {
-		leave := g.begin(c, in)
-		g.mu.Unlock()
-		return leave, nil
-	}
-	if len(c.waiting[in]) >= g.clientShare || l.waiting >= g.maxWaiting && !g.makeRoom(c, in) {
-		g.mu.Unlock()
-		return nil, errBusy
-	}
-	w := &waiter{make(chan error, 1)}
-	c.waiting[in] = append(c.waiting[in], w)
-	l.waiting++
-	g.mu.Unlock()
-
+	c, w := g.join(who, in)
 	timer := time.NewTimer(g.patience(in))
 	defer timer.Stop()
 	select {
@@ -139,6 +136,25 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 	return nil, err
 }
 
+// join puts a request into the queue. It may have its turn at once, or be refused.
+func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c, l := g.client(who), &g.lanes[in]
+	if c.clock[in] = min(c.clock[in], l.clock+mostDebt); c.idle() {
+		c.clock[in] = max(c.clock[in], l.clock-headStart)
+	}
+	w := &waiter{make(chan error, 1)}
+	c.waiting[in] = append(c.waiting[in], w)
+	l.waiting++
+	g.grant(in)
+	if len(w.turn) == 0 && (len(c.waiting[in]) > g.clientShare || l.waiting > g.maxWaiting && !g.makeRoom(c, in)) {
+		g.remove(c, in, w)
+		w.turn <- errBusy
+	}
+	return c, w
+}
+
 // patience is how long a request waits in a lane. Those of the long lane take longer themselves.
 func (g *gate) patience(in lane) time.Duration {
 	if in == longLane {
@@ -155,7 +171,7 @@ func (g *gate) makeRoom(c *client, in lane) bool {
 			most = other
 		}
 	}
-	if most == c || len(most.waiting[in]) <= len(c.waiting[in])+1 {
+	if most == c || len(most.waiting[in]) <= len(c.waiting[in]) {
 		return false
 	}
 	last := most.waiting[in][len(most.waiting[in])-1]
@@ -170,15 +186,10 @@ func (g *gate) remove(c *client, in lane, w *waiter) {
 		if other == w {
 			c.waiting[in] = append(c.waiting[in][:i], c.waiting[in][i+1:]...)
 			g.lanes[in].waiting--
+			g.press()
 			return
 		}
 	}
-}
-
-func (g *gate) begin(c *client, in lane) (leave func()) {
-	c.running++
-	g.lanes[in].running++
-	return g.leaver(c, in)
 }
 
 // leaver is how a request that has a slot gives it back.
@@ -196,33 +207,42 @@ func (g *gate) leaver(c *client, in lane) func() {
 
 // end frees a slot and gives it to the next.
 func (g *gate) end(c *client, in lane, took time.Duration) {
-	now := g.now()
-	c.update(now)
-	c.used += took.Seconds()
+	c.clock[in] += took.Seconds() - c.mean[in]
+	c.mean[in] += (took.Seconds() - c.mean[in]) / 8
 	c.running--
-	l := &g.lanes[in]
-	l.running--
+	g.lanes[in].running--
 	if in == shortLane {
-		g.short = now
+		g.short = g.now()
 	}
-	if l.waiting == 0 {
-		return
+	g.grant(in)
+}
+
+// grant gives the free slots of a lane to those who wait. A client's clock is set forward by what
+// its requests mostly take; what is wrong with that is put right at the end.
+func (g *gate) grant(in lane) {
+	l := &g.lanes[in]
+	for l.running < l.slots && l.waiting > 0 {
+		c := g.next(in)
+		w := c.waiting[in][0]
+		c.waiting[in] = c.waiting[in][1:]
+		l.clock = max(l.clock, c.clock[in])
+		c.clock[in] += c.mean[in]
+		c.running++
+		l.waiting--
+		l.running++
+		w.turn <- nil
 	}
-	var next *client
-	for _, other := range g.clients {
-		if len(other.waiting[in]) == 0 {
-			continue
+	g.press()
+}
+
+// next is the waiting client whose clock is behind those of the others.
+func (g *gate) next(in lane) (next *client) {
+	for _, c := range g.clients {
+		if len(c.waiting[in]) > 0 && (next == nil || c.clock[in] < next.clock[in]) {
+			next = c
 		}
-		if other.update(now); next == nil || other.used < next.used {
-			next = other
-		}
 	}
-	w := next.waiting[in][0]
-	next.waiting[in] = next.waiting[in][1:]
-	next.running++
-	l.waiting--
-	l.running++
-	w.turn <- nil
+	return next
 }
 
 // quiet says whether no short query was worked on for a while. Then long ones may take all cores.
@@ -264,7 +284,7 @@ func (g *gate) client(who netip.Addr) *client {
 	}
 	if len(g.clients) >= maxClients {
 		for name, c := range g.clients {
-			if c.running+c.holding+len(c.waiting[0])+len(c.waiting[1]) == 0 {
+			if c.idle() && c.holding == 0 {
 				delete(g.clients, name)
 			}
 		}
@@ -274,10 +294,14 @@ func (g *gate) client(who netip.Addr) *client {
 	return c
 }
 
-// update lets what is remembered fade.
+// idle says that a client has no request here.
+func (c *client) idle() bool {
+	return c.running+len(c.waiting[shortLane])+len(c.waiting[longLane]) == 0
+}
+
+// update lets refusals be forgotten.
 func (c *client) update(now time.Time) {
 	if d := now.Sub(c.at); d > 0 {
-		f := math.Exp2(-d.Seconds() / fade.Seconds())
-		c.used, c.strikes, c.at = c.used*f, c.strikes*f, now
+		c.strikes, c.at = c.strikes*math.Exp2(-d.Seconds()/fade.Seconds()), now
 	}
 }

@@ -192,3 +192,88 @@ func TestGateUnderLoad(t *testing.T) {
 		}
 	}
 }
+
+// asker is a client of a simulation: it sends a request, and another when it was answered, not
+// sooner than pace after the last.
+type asker struct {
+	who        netip.Addr
+	pace, work time.Duration
+	sent       time.Time
+	client     *client
+	waiter     *waiter
+	ends       time.Time // of the work; zero: it waits, or pauses
+	next       time.Time // when it asks again
+	waits      []time.Duration
+}
+
+// simulate lets askers use a gate for a time, by a clock that jumps from one event to the next.
+func simulate(g *gate, askers []*asker, length time.Duration) {
+	start := time.Unix(0, 0)
+	now := start
+	g.now = func() time.Time { return now }
+	for now.Sub(start) < length {
+		soonest := start.Add(length)
+		for _, a := range askers {
+			if a.waiter == nil && !a.next.After(now) {
+				a.sent = now
+				a.client, a.waiter = g.join(a.who, shortLane)
+			}
+			if a.waiter != nil && a.ends.IsZero() && len(a.waiter.turn) > 0 {
+				<-a.waiter.turn
+				a.waits = append(a.waits, now.Sub(a.sent))
+				a.ends = now.Add(a.work)
+			}
+			switch {
+			case !a.ends.IsZero() && a.ends.Before(soonest):
+				soonest = a.ends
+			case a.waiter == nil && a.next.Before(soonest):
+				soonest = a.next
+			}
+		}
+		now = soonest
+		for _, a := range askers {
+			if !a.ends.IsZero() && !a.ends.After(now) {
+				g.mu.Lock()
+				g.end(a.client, shortLane, a.work)
+				g.mu.Unlock()
+				a.next = now.Add(200 * time.Microsecond)
+				if at := a.sent.Add(a.pace); at.After(a.next) {
+					a.next = at
+				}
+				a.waiter, a.ends = nil, time.Time{}
+			}
+		}
+	}
+}
+
+// Nine clients ask without pause, for more than there is. Others that ask for less than an equal share
+// hardly wait. One that asks for more waits for its share, but is not left out.
+func TestSharesAreFair(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 2, 1)
+	var hostile, good []*asker
+	for i := range 9 {
+		hostile = append(hostile, &asker{who: netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), work: 700 * time.Microsecond})
+	}
+	for i := range 4 {
+		good = append(good, &asker{who: netip.AddrFrom4([4]byte{10, 0, 2, byte(i)}), pace: 10 * time.Millisecond, work: 1200 * time.Microsecond})
+	}
+	much := &asker{who: greedy, work: 5 * time.Millisecond}
+	simulate(g, append(append([]*asker{much}, hostile...), good...), 5*time.Second)
+	for _, a := range good {
+		slices.Sort(a.waits)
+		p50, p99 := a.waits[len(a.waits)/2], a.waits[len(a.waits)*99/100]
+		t.Logf("%d requests waited %v, %v (99%%), %v (all)", len(a.waits), p50, p99, a.waits[len(a.waits)-1])
+		if len(a.waits) < 480 || p50 > 2*time.Millisecond || p99 > 6*time.Millisecond {
+			t.Errorf("%d requests, half waited longer than %v, one of a hundred longer than %v", len(a.waits), p50, p99)
+		}
+	}
+	for _, a := range hostile {
+		t.Logf("hostile: %d", len(a.waits))
+	}
+	slices.Sort(much.waits)
+	longest := much.waits[len(much.waits)-1]
+	t.Logf("much: %d, longest wait %v", len(much.waits), longest)
+	if share := time.Duration(len(much.waits)) * much.work; share < 5*time.Second*2/14*3/4 || longest > 300*time.Millisecond {
+		t.Errorf("the one that asks for much got %v and waited up to %v", share, longest)
+	}
+}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/search"
@@ -14,6 +15,7 @@ type generation struct {
 	number   int // from 1 on
 	s        *search.Searcher
 	analyzer text.Analyzer // counts the words of queries
+	tokens   sync.Pool     // of *text.Tokens, which have the stems of a language at hand
 	own      bool          // close it
 	users    atomic.Int64  // and one for being the current one
 	fault    atomic.Pointer[error]
@@ -24,6 +26,19 @@ func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // the searcher has parsed it too
 	g.users.Store(1)
 	return g
+}
+
+// analyze calls fn with the words that the index makes of a text.
+func (g *generation) analyze(of string, fn func(*text.Tokens) error) error {
+	tokens, _ := g.tokens.Get().(*text.Tokens)
+	if tokens == nil {
+		tokens = new(text.Tokens)
+	}
+	defer g.tokens.Put(tokens)
+	if err := g.analyzer.Analyze([]byte(of), tokens); err != nil {
+		return err
+	}
+	return fn(tokens)
 }
 
 // hold is the current generation. It must be let go.

@@ -170,11 +170,11 @@ func (v *Server) partOf(asked []ask) int {
 
 // answerPart answers some queries of a batch.
 func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) {
-	leave, err := x.gate.enter(ctx, x.client, longLane)
+	t, err := x.take(ctx, longLane)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer t.end()
 	batch := search.Batch{Threads: x.mayUse(longLane), Engine: x.o.Engine}
 	switch x.o.Engine {
 	case engine.Auto: // to a batch this would mean a device, too, if the index is on one
@@ -188,14 +188,17 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 	}
 	describe := func(i int, found *search.Result) ([]byte, error) {
 		x.metrics.strategy(&found.Stats)
-		answer, err := Describe(ctx, x.g.s, queries[i], found, asked[i].details)
+		if err := t.Err(); err != nil {
+			return nil, err
+		}
+		answer, err := Describe(t, x.g.s, queries[i], found, asked[i].details)
 		if err != nil {
 			return nil, err
 		}
 		return line(answer)
 	}
 	var all []byte
-	for text, err := range search.MapBatch(ctx, x.g.s, slices.Values(queries), batch, describe) {
+	for text, err := range search.MapBatch(t, x.g.s, slices.Values(queries), batch, describe) {
 		if err != nil {
 			return all, err
 		}

@@ -180,7 +180,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.o.Access != nil {
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", slog.String("id", x.id),
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-			slog.Int("status", rec.status), slog.Int64("bytes", rec.size), slog.Duration("took", took))
+			slog.Int("status", rec.status), slog.Int64("bytes", rec.size), slog.Duration("took", took), slog.Duration("waited", x.waited))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -201,6 +202,9 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 		a.summary("%s and %s at %s", counted(about.Docs, "document"), counted(about.Terms, "word"), about.URL)
 	}
 	server := serve.New(s, o)
+	// Go looks for requests only every 10 ms while all its processors are at work. With two to spare
+	// the system wakes a thread for them at once.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var follower sync.WaitGroup

@@ -2,6 +2,7 @@ package mmap
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -23,10 +24,11 @@ func (e *FaultError) Is(target error) bool { return target == syscall.EIO }
 func fileAt(address uintptr) (path string, ok bool) {
 	mu.Lock()
 	defer mu.Unlock()
+	page := uintptr(os.Getpagesize())
 	for f := range mapped {
 		from := uintptr(unsafe.Pointer(unsafe.SliceData(f.Data)))
-		// The last page goes on behind the end of the file.
-		if from <= address && address < (from+uintptr(len(f.Data))+0xffff)&^0xffff {
+		// The last page goes on behind the end of the file, and may hold the begin of no other.
+		if from <= address && address < (from+uintptr(len(f.Data))+page-1)&^(page-1) {
 			return f.path, true
 		}
 	}

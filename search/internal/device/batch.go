@@ -74,7 +74,7 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 			w.helpers.helpUntil(func() bool { return len(c.done) > 0 })
 		}
 		<-c.done
-		if !reuse && c.order >= fewKept {
+		if !reuse && c.order+int64(len(c.requests)) > fewKept {
 			g.space.take(w.kept.Load())
 		}
 		if !yield(c.made, c.bad, c.err) || c.err != nil {

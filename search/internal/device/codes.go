@@ -6,6 +6,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -175,7 +176,13 @@ func (m *gpuModel) encodeAll(ctx context.Context) error {
 }
 
 // encode makes the codes of lists that are there. The gate is held for writing.
-func (m *gpuModel) encode(ids []int) error {
+func (m *gpuModel) encode(ids []int) (err error) {
+	defer func() {
+		for _, id := range ids {
+			m.coded[id] = m.coded[id] && err == nil
+		}
+	}()
+	defer mmap.Recover(mmap.Guard(), &err)
 	var dense, sparse []gpuTerm
 	kind := uint32(0)
 	for _, id := range ids {

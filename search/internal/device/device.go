@@ -15,6 +15,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 )
 
@@ -177,16 +178,22 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 	return nil
 }
 
-func (g *Index) open(ctx context.Context, o Options) error {
+func (g *Index) open(ctx context.Context, o Options) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	g.thick, g.adding = manyThick, manyAdding
 	if err := g.k.load(g.dev); err != nil {
 		return err
 	}
-	var err error
 	if g.pack, err = newGPUStore(g, o); err != nil {
 		return err
 	}
 	return g.pack.fill(ctx, o.Progress)
+}
+
+// prepare looks the words of a request up and opens their lists.
+func (g *Index) prepare(ctx context.Context, r *ask.Request) (q *eval.Query, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	return g.s.PrepareWithBounds(ctx, r)
 }
 
 // Close gives everything on the device back.
@@ -224,10 +231,10 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 
 // onCPU answers a request that the device cannot: with too many words or answers, lists that find
 // no room, or more documents of equal score than are kept.
-func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (*ask.Result, error) {
+func (g *Index) onCPU(ctx context.Context, r ask.Request, why string) (found *ask.Result, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto
-	found, err := g.s.Search(ctx, &r)
-	if err == nil {
+	if found, err = g.s.Search(ctx, &r); err == nil {
 		found.Stats.GPU = &ask.GPUStats{Fallback: why}
 	}
 	return found, err

@@ -28,7 +28,7 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 	for _, i := range which {
 		r := requests[i]
 		r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-		q, err := g.s.PrepareWithBounds(ctx, &r)
+		q, err := g.prepare(ctx, &r)
 		if err != nil {
 			out[i].err = fmt.Errorf("search: %w", err)
 			continue

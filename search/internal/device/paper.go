@@ -111,7 +111,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 			}
 		}
 		r.Parallel = nil
-		q, err := g.s.PrepareWithBounds(ctx, &r)
+		q, err := g.prepare(ctx, &r)
 		if err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}

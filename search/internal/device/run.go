@@ -176,7 +176,7 @@ const (
 func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-	q, err := g.s.PrepareWithBounds(ctx, &r)
+	q, err := g.prepare(ctx, &r)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -196,7 +197,20 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	if st.lengths, err = gpu.Alloc[uint32](g.dev, r.Docs()); err != nil {
 		return nil, err
 	}
-	return st, st.lengths.Upload(st.stream, r.Lengths())
+	lengths, err := copied(r.Lengths())
+	if err != nil {
+		return nil, err
+	}
+	return st, st.lengths.Upload(st.stream, lengths)
+}
+
+// copied copies what is mapped. The driver is not to read maps itself: no fault in its code can be
+// made an error.
+func copied[T any](from []T) (to []T, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	to = make([]T, len(from))
+	copy(to, from)
+	return to, nil
 }
 
 func (st *gpuStore) free() error {
@@ -323,6 +337,7 @@ type gpuCarrier struct {
 
 // carry sends lists [from, to), whose places follow each other in all three spaces.
 func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings int64, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	c.offsets, c.tfs, c.more, c.starts = c.offsets[:0], c.tfs[:0], c.more[:0], c.starts[:0]
 	pos, extra, row := -1, -1, -1
 	for id := from; id < to; id++ {
@@ -344,14 +359,12 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 			return 0, fmt.Errorf("list %d: %w", id, err)
 		}
 		postings += int64(l.df)
-		l.there = true
 	}
-	if len(c.offsets) == 0 {
-		return postings, nil
-	}
-	errs := []error{
-		st.offsets.Slice(pos, pos+len(c.offsets)).Upload(s, c.offsets),
-		st.tfs.Slice(pos, pos+len(c.tfs)).Upload(s, c.tfs),
+	var errs []error
+	if len(c.offsets) > 0 {
+		errs = append(errs,
+			st.offsets.Slice(pos, pos+len(c.offsets)).Upload(s, c.offsets),
+			st.tfs.Slice(pos, pos+len(c.tfs)).Upload(s, c.tfs))
 	}
 	if extra >= 0 {
 		errs = append(errs, st.more.Slice(extra, extra+len(c.more)).Upload(s, c.more))
@@ -359,7 +372,13 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 	if row >= 0 {
 		errs = append(errs, st.starts.Slice(row*st.rowLen(), row*st.rowLen()+len(c.starts)).Upload(s, c.starts))
 	}
-	return postings, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return 0, err
+	}
+	for id := from; id < to; id++ {
+		st.lists[id].there = true
+	}
+	return postings, nil
 }
 
 // list decodes one list behind the others.
@@ -434,6 +453,7 @@ func (st *gpuStore) bring(ids []int) (bool, error) {
 			}
 		}
 		if _, err := c.carry(st, st.stream, id, id+1); err != nil {
+			st.remove(l)
 			return false, err
 		}
 		for _, m := range st.models {
@@ -455,11 +475,15 @@ func (st *gpuStore) evict(keep map[int]bool) bool {
 	if oldest < 0 {
 		return false
 	}
-	l := &st.lists[oldest]
+	st.remove(&st.lists[oldest])
+	return true
+}
+
+// remove gives the room of a list back.
+func (st *gpuStore) remove(l *gpuList) {
 	p, e, n := l.room()
 	st.postings.give(int64(l.pos), p)
 	st.extra.give(int64(l.extra), e)
 	st.rows.give(int64(l.row)*n, n)
 	l.there = false
-	return true
 }

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -203,10 +204,11 @@ func (t *wordTable) add(key wordKey, hash uint64, w *gpuWord) *wordEntry {
 }
 
 // lookUp looks a word up, in the table or the index.
-func (g *Index) lookUp(key wordKey, hash uint64, text string) (*wordEntry, error) {
+func (g *Index) lookUp(key wordKey, hash uint64, text string) (e *wordEntry, err error) {
 	if e := g.words.find(key, hash, text); e != nil {
 		return e, nil
 	}
+	defer mmap.Recover(mmap.Guard(), &err)
 	word := []byte(text)
 	info, err := g.s.Index.Lookup(word)
 	if err != nil {

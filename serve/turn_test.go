@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// Long work rests while short queries want the cores, and only then.
+func TestLongWorkRests(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 2, 1)
+	long, err := g.take(t.Context(), greedy, longLane)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer long.end()
+	ago := g.now().Add(-time.Minute)
+	long.awake = ago
+	if err := long.Err(); err != nil || long.awake != ago {
+		t.Errorf("it rested, although there is nothing else to do: %v", err)
+	}
+	leave := mustEnter(t, g, modest, shortLane)
+	start := time.Now()
+	if err := long.Err(); err != nil || time.Since(start) < maxRest {
+		t.Errorf("it rested for %v, want %v: %v", time.Since(start), maxRest, err)
+	}
+	long.awake = g.now()
+	if at := long.awake; long.Err() != nil || long.awake != at && time.Since(at) < workTurn {
+		t.Error("it rested again at once")
+	}
+	leave()
+	long.awake = ago
+	if err := long.Err(); err != nil || long.awake != ago {
+		t.Errorf("it rested, although the short query has ended: %v", err)
+	}
+}
+
+// A short query that takes long goes on in the long lane, and its slot is free.
+func TestShortQueryThatTakesLong(t *testing.T) {
+	g := newGate(Limits{Wait: time.Millisecond, Waiting: 8}, 1, 1)
+	take := func() *turn {
+		t.Helper()
+		turn, err := g.take(t.Context(), greedy, shortLane)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := turn.Err(); err != nil || turn.in != shortLane {
+			t.Fatalf("at once in the %v lane: %v", turn.in, err)
+		}
+		turn.began = turn.began.Add(-longTurn)
+		return turn
+	}
+	first := take()
+	if err := first.Err(); err != nil || first.in != longLane {
+		t.Fatalf("in the %v lane: %v", first.in, err)
+	}
+	second := take()
+	for range 2 {
+		if err := second.Err(); !errors.Is(err, errBusy) {
+			t.Errorf("no place in the long lane: %v", err)
+		}
+	}
+	first.end()
+	second.end()
+	for _, l := range g.lanes {
+		if l.running != 0 || l.waiting != 0 {
+			t.Errorf("%d running, %d waiting when all is over", l.running, l.waiting)
+		}
+	}
+	if g.calm != nil {
+		t.Error("long work would rest for nobody")
+	}
+}
