@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/mmap"
@@ -15,7 +16,7 @@ import (
 )
 
 // A .cooc file is a container of package internal/sections, kind "COLOCOO\n",
-// version 2, paged, made to be mapped into memory and asked for single rows:
+// version 3, paged, made to be mapped into memory and asked for single rows:
 //
 //	entries  the rows one after the other; a row of k entries is k columns
 //	         (uint32, rising), 4 zero bytes if k is odd, and k values (float64)
@@ -28,17 +29,22 @@ import (
 //	sorted   uint32: the IDs in byte order of their words, to find a word by bisection
 //	meta     uint64: number of words, of entries, window, side (0 both, 1 left,
 //	         2 right), weighting (0 distance, 1 count)
+//	corpus   uint64: words of the corpus, those of them in which windows were formed, documents,
+//	         and 1 if frequent words were thinned out before that; all 0 if nobody said
+//	analyzer the name of what made words of the text, such as "english"
 //
 // Example: the vocabulary "b 2", "a 1" and the text "b a b" with window 1, both
 // sides, counted. Row 0 (b) has 2 in column 1, row 1 (a) has 2 in column 0. So
 // entries is 01000000 00000000 0000000000000040 00000000 00000000
 // 0000000000000040, rows is 0, 16, 32, both sums are 2 and 2, words is "ba",
-// wordends 1, 2, counts 2, 1, sorted 1, 0, and meta 2, 2, 1, 0, 1.
+// wordends 1, 2, counts 2, 1, sorted 1, 0, meta 2, 2, 1, 0, 1, corpus 3, 3, 1, 0 and analyzer
+// "whitespace".
 //
-// Version 1 is the same in a container that is not paged; it can be read.
+// Version 2 has neither corpus nor analyzer, and version 1 is the same in a container that is not
+// paged. Both can be read.
 const (
 	csrMagic   = "COLOCOO\n"
-	csrVersion = 2
+	csrVersion = 3
 )
 
 type csrEncoder struct {
@@ -89,7 +95,7 @@ func (e *csrEncoder) Rows(r *Rows) error {
 	return err
 }
 
-func (e *csrEncoder) close() error {
+func (e *csrEncoder) close(about Corpus) error {
 	v := e.vocab
 	if len(e.rows) != v.Len()+1 {
 		return fmt.Errorf("%d rows for a vocabulary of %d words", len(e.rows)-1, v.Len())
@@ -112,6 +118,8 @@ func (e *csrEncoder) close() error {
 		{"counts", sections.Bytes(v.counts)},
 		{"sorted", sections.Bytes(sorted)},
 		{"meta", sections.Bytes(meta)},
+		{"corpus", sections.Bytes(about.numbers())},
+		{"analyzer", []byte(about.Analyzer)},
 	} {
 		if err := e.s.Section(s.name, s.data); err != nil {
 			return err
@@ -132,7 +140,9 @@ type Reader struct {
 	rowSums, colSums []float64
 	sorted           []uint32
 	meta             []uint64
+	corpus           Corpus
 	total            float64
+	byWord           func() *Vocabulary // with an index
 }
 
 // Open maps a .cooc file.
@@ -167,6 +177,11 @@ func newReader(f *sections.File) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Version >= 3 {
+		if r.corpus, err = readCorpus(f); err != nil {
+			return nil, err
+		}
+	}
 	n := len(r.rows) - 1
 	if len(r.meta) < 5 || n < 0 || r.meta[0] != uint64(n) || len(r.rowSums) != n || len(r.colSums) != n ||
 		len(r.vocab.ends) != n || len(r.vocab.counts) != n || len(r.sorted) != n {
@@ -187,6 +202,10 @@ func newReader(f *sections.File) (*Reader, error) {
 	for _, s := range r.rowSums {
 		r.total += s
 	}
+	if r.corpus.Kept == 0 { // nobody said
+		r.corpus.Kept = r.vocab.Total()
+	}
+	r.byWord = sync.OnceValue(func() *Vocabulary { return r.vocab.seal() })
 	return r, nil
 }
 
@@ -260,6 +279,13 @@ func (r *Reader) Entries() uint64 { return r.meta[1] }
 func (r *Reader) Options() Options {
 	return Options{Window: int(r.meta[2]), Side: Side(r.meta[3]), Weighting: Weighting(r.meta[4])}
 }
+
+// Corpus tells what the matrix was made from. Files of versions before 3 only know Kept, if it is
+// the sum of their words' counts.
+func (r *Reader) Corpus() Corpus { return r.corpus }
+
+// Vocabulary is that of the matrix, for looking up many words.
+func (r *Reader) Vocabulary() *Vocabulary { return r.byWord() }
 
 // Word returns the bytes of the word with that ID; do not change them.
 func (r *Reader) Word(id int) []byte { return r.vocab.Word(id) }

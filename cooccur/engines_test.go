@@ -155,6 +155,7 @@ func writeMatrix(t testing.TB, corpus *text.Corpus, v *Vocabulary, opt Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Describe(stats)
 	if err := f.Commit(); err != nil {
 		t.Fatal(err)
 	}

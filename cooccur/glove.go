@@ -49,8 +49,8 @@ func (e *gloveEncoder) Rows(r *Rows) error {
 	return nil
 }
 
-func (e *gloveEncoder) close() error { return nil }
-func (e *gloveEncoder) abort()       {}
+func (e *gloveEncoder) close(Corpus) error { return nil }
+func (e *gloveEncoder) abort()             {}
 
 // Record is an entry of a cooccurrence.bin, with IDs from 0.
 type Record struct {

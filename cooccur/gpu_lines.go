@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/collocate/collocate/internal/gpu/words"
@@ -22,13 +23,14 @@ type plainFile struct {
 // plainLines lists the corpus's files, if all of them are regular, not
 // compressed, and one document a line.
 func plainLines(c *text.Corpus) ([]plainFile, bool) {
-	if c.Options.Format != text.Lines || c.Options.Encoding != text.Bytes {
+	guessed := c.Options.Format == text.Auto
+	if c.Options.Format != text.Lines && !guessed || c.Options.Encoding != text.Bytes {
 		return nil, false
 	}
 	var files []plainFile
 	for _, path := range c.Paths {
 		info, err := os.Stat(path)
-		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeText(path) {
+		if path == "-" || err != nil || !info.Mode().IsRegular() || !mayBeLines(path, guessed) {
 			return nil, false // package text knows how to read it, or what to say
 		}
 		files = append(files, plainFile{path, info.Size()})
@@ -36,8 +38,9 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	return files, true
 }
 
-// mayBeText looks at a file's first bytes: is it text, and not compressed?
-func mayBeText(path string) bool {
+// mayBeLines looks at a file's first bytes: is it text, not compressed, and, if that is to be guessed,
+// one document a line?
+func mayBeLines(path string, guessed bool) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -48,7 +51,9 @@ func mayBeText(path string) bool {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return false
 	}
-	return textfile.Codec(head[:n]) == "" && textfile.WhyNotText(head[:n]) == ""
+	head, whole := head[:n], n < len(head)
+	return textfile.Codec(head) == "" && textfile.WhyNotText(head) == "" &&
+		(!guessed || text.GuessFormat(head, whole, filepath.Base(path)) == text.Lines)
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -2,6 +2,7 @@ package cooccur
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -12,18 +13,21 @@ import (
 )
 
 // npzEncoder writes what scipy.sparse.save_npz does: the arrays indices (int32),
-// indptr (int64), format ("csr"), shape and data (float64). Rows give indices and
+// indptr (int64), format ("csr"), shape and data (float64). Beside them, where SciPy does not look,
+// are words (bytes: each word and a newline), counts (int64) and about (JSON: window, side,
+// weighting, and what the corpus was). Rows give indices and
 // data at once, an archive wants one after the other, and each array begins with
 // its length: so both wait in temporary files beside the target until the end.
 type npzEncoder struct {
 	file          *atomicfile.File
-	words         int
+	vocab         *Vocabulary
+	opt           Options
 	indptr        []int64
 	indices, data *spool
 }
 
-func newNPZEncoder(f *atomicfile.File, v *Vocabulary) (*npzEncoder, error) {
-	e := &npzEncoder{file: f, words: v.Len(), indptr: make([]int64, 1, v.Len()+1)}
+func newNPZEncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*npzEncoder, error) {
+	e := &npzEncoder{file: f, vocab: v, opt: opt, indptr: make([]int64, 1, v.Len()+1)}
 	var err error
 	dir := ScratchDir(f.OS().Name())
 	if e.indices, err = newSpool(dir); err != nil {
@@ -47,15 +51,26 @@ func (e *npzEncoder) Rows(r *Rows) error {
 	return sections.Put(e.data.w, r.Values)
 }
 
-func (e *npzEncoder) close() error {
-	entries := e.indptr[len(e.indptr)-1]
+func (e *npzEncoder) close(about Corpus) error {
+	entries, words := e.indptr[len(e.indptr)-1], int64(e.vocab.Len())
 	z := npz.NewWriter(e.file)
 	z.Date = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) // as SciPy's
 	z.Stream("indices", npz.Int32, entries, e.indices.copyTo)
 	z.Int64s("indptr", e.indptr...)
 	z.Text("format", "csr")
-	z.Int64s("shape", int64(e.words), int64(e.words))
+	z.Int64s("shape", words, words)
 	z.Stream("data", npz.Float64, entries, e.data.copyTo)
+	z.Bytes("words", e.vocab.lines())
+	counts := make([]int64, words)
+	for i := range counts {
+		counts[i] = int64(e.vocab.Count(i))
+	}
+	z.Int64s("counts", counts...)
+	note, err := json.Marshal(newNote(e.opt, about))
+	if err != nil {
+		return err
+	}
+	z.Text("about", string(note))
 	e.abort()
 	return z.Close()
 }

@@ -45,6 +45,13 @@ type File struct {
 	file *atomicfile.File
 	encoder
 	cells int64 // that were written, of a matrix of a measure
+	about Corpus
+}
+
+// Describe notes what the matrix was made from, for formats that keep it. It is called before
+// Commit.
+func (f *File) Describe(s Stats) {
+	f.about.Words, f.about.Kept, f.about.Documents = uint64(s.Words), uint64(s.Kept), uint64(s.Documents)
 }
 
 // Scored is the number of cells of a matrix of a measure, after Commit: those that are not 0.
@@ -53,7 +60,7 @@ func (f *File) Scored() int64 { return f.cells }
 // encoder writes rows in some format; close writes what comes after them.
 type encoder interface {
 	Sink
-	close() error
+	close(Corpus) error
 	abort()
 }
 
@@ -75,7 +82,7 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 		f.Abort()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	out := &File{file: f, encoder: e}
+	out := &File{file: f, encoder: e, about: Corpus{Analyzer: analyzerOf(opt.Analyzer).Name(), Subsampled: opt.Subsample > 0}}
 	if opt.Values != ByValue {
 		s, err := newScored(e, v.Len(), opt.Values, ScratchDir(path), &out.cells)
 		if err != nil {
@@ -97,9 +104,9 @@ func newEncoder(f *atomicfile.File, format Format, v *Vocabulary, opt Options) (
 	case MatrixMarket:
 		return newMTXEncoder(f, v, opt)
 	case NPZ:
-		return newNPZEncoder(f, v)
+		return newNPZEncoder(f, v, opt)
 	case Parquet:
-		return newParquetEncoder(f, v)
+		return newParquetEncoder(f, v, opt)
 	case TSV:
 		return &tsvEncoder{w: f, vocab: v}, nil
 	}
@@ -118,7 +125,7 @@ func ScratchDir(path string) string {
 
 // Commit ends the file and gives it its name.
 func (f *File) Commit() error {
-	if err := f.close(); err != nil {
+	if err := f.close(f.about); err != nil {
 		f.Abort()
 		return err
 	}

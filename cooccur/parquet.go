@@ -1,6 +1,8 @@
 package cooccur
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -18,23 +20,30 @@ type parquetRow struct {
 	Value float64 `parquet:"value"`
 }
 
+// Keys of a Parquet file's metadata: the vocabulary as lines, and JSON of what the matrix is.
+const (
+	parquetVocabulary = "collocate.vocabulary"
+	parquetAbout      = "collocate.about"
+)
+
 // A row group is held in memory until it is written.
 const parquetGroup = 1 << 19
 
 type parquetEncoder struct {
 	w     *parquet.GenericWriter[parquetRow]
 	vocab *Vocabulary
+	opt   Options
 	buf   []parquetRow
 }
 
-func newParquetEncoder(w io.Writer, v *Vocabulary) (*parquetEncoder, error) {
+func newParquetEncoder(w io.Writer, v *Vocabulary, opt Options) (*parquetEncoder, error) {
 	for id := range v.Len() {
 		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
 			return nil, fmt.Errorf("word %q is not UTF-8, as text in Parquet is: say what the corpus is in "+
 				"(--encoding latin1), or write another format", shorten(v.Word(id)))
 		}
 	}
-	return &parquetEncoder{vocab: v, w: parquet.NewGenericWriter[parquetRow](w,
+	return &parquetEncoder{vocab: v, opt: opt, w: parquet.NewGenericWriter[parquetRow](w,
 		parquet.MaxRowsPerRowGroup(parquetGroup),
 		parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("collocate", "1", ""),
@@ -65,10 +74,21 @@ func (e *parquetEncoder) flush() error {
 	return err
 }
 
-func (e *parquetEncoder) close() error {
+func (e *parquetEncoder) close(about Corpus) error {
 	if err := e.flush(); err != nil {
 		return err
 	}
+	// The words that have no entries and all frequencies: see convert.go.
+	note, err := json.Marshal(newNote(e.opt, about))
+	if err != nil {
+		return err
+	}
+	var words bytes.Buffer
+	if _, err := e.vocab.WriteTo(&words); err != nil {
+		return err
+	}
+	e.w.SetKeyValueMetadata(parquetAbout, string(note))
+	e.w.SetKeyValueMetadata(parquetVocabulary, words.String())
 	return e.w.Close()
 }
 func (e *parquetEncoder) abort() {}

@@ -63,7 +63,7 @@ func (s *scored) Rows(r *Rows) error {
 }
 
 // close reads the rows again and writes what their cells are worth.
-func (s *scored) close() error {
+func (s *scored) close(about Corpus) error {
 	defer s.remove()
 	if err := s.out.Flush(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *scored) close() error {
 			return err
 		}
 	}
-	return s.encoder.close()
+	return s.encoder.close(about)
 }
 
 func (s *scored) abort() {

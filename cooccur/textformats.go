@@ -47,8 +47,8 @@ func (e *tsvEncoder) Rows(r *Rows) error {
 	return err
 }
 
-func (e *tsvEncoder) close() error { return nil }
-func (e *tsvEncoder) abort()       {}
+func (e *tsvEncoder) close(Corpus) error { return nil }
+func (e *tsvEncoder) abort()             {}
 
 // mtxEncoder writes a Matrix Market coordinate file. A symmetric matrix is written
 // as such, by its lower triangle. The number of entries stands in the third line
@@ -116,7 +116,7 @@ func (e *mtxEncoder) Rows(r *Rows) error {
 	return err
 }
 
-func (e *mtxEncoder) close() error {
+func (e *mtxEncoder) close(Corpus) error {
 	if err := e.file.Flush(); err != nil {
 		return err
 	}

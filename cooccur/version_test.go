@@ -9,16 +9,25 @@ import (
 	"testing"
 )
 
-// testdata/v1.cooc is what the last program of version 1 made of testdata/v1.txt: window 2, the 12
-// commonest words.
-func TestAnOldVersionIsRead(t *testing.T) {
-	r, err := Open("testdata/v1.cooc")
+// testdata/v1.cooc and v2.cooc are what the last programs of these versions made of testdata/v1.txt:
+// window 2, the 12 commonest words.
+func TestOldVersionsAreRead(t *testing.T) {
+	for version, path := range map[uint32]string{1: "testdata/v1.cooc", 2: "testdata/v2.cooc"} {
+		testOldVersion(t, version, path)
+	}
+}
+
+func testOldVersion(t *testing.T, version uint32, path string) {
+	r, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if r.file.Version != 1 || r.Len() != 12 {
+	if r.file.Version != version || r.Len() != 12 {
 		t.Fatalf("version %d, %d words", r.file.Version, r.Len())
+	}
+	if c := r.Corpus(); c.Kept != r.vocab.Total() || c.Analyzer != "" || c.Words != 0 {
+		t.Errorf("%+v", c)
 	}
 	if err := r.Check(context.Background()); err != nil {
 		t.Error(err)

@@ -82,6 +82,12 @@ func (s *source) detect(head []byte, whole bool) error {
 	return nil
 }
 
+// GuessFormat is what a file is taken for if nothing else is said: by its first bytes, which are the
+// whole file or some 64 KB of it, and by its name.
+func GuessFormat(head []byte, whole bool, name string) Format {
+	return guess(bytes.TrimPrefix(head, bom), whole, name, false)
+}
+
 func guess(head []byte, whole bool, name string, inFolder bool) Format {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	first, _ := nextLine(text)

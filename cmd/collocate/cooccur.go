@@ -34,7 +34,7 @@ type cooccurCmd struct {
 }
 
 func newCooccurCmd(a *app) *cobra.Command {
-	c := &cooccurCmd{app: a, corpus: corpusFlags{format: text.Lines, analyzerName: "whitespace"}}
+	c := &cooccurCmd{app: a, corpus: corpusFlags{analyzerName: "whitespace"}}
 	cmd := &cobra.Command{
 		Use:         "cooccur [CORPUS...] --out FILE",
 		Short:       "Count which words keep company",
@@ -47,15 +47,17 @@ a measure of association instead, such as pmi or ppmi; see 'collocate neighbours
 
 The format follows from the name of --out, or from --out-format:
   .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours'
-  .bin      glove    Stanford GloVe's cooccurrence.bin, for its shuffle and glove
-  .mtx      mtx      Matrix Market
-  .npz      npz      SciPy's CSR: scipy.sparse.load_npz
-  .parquet  parquet  id1, id2, word1, word2, value
+  .bin      glove    Stanford GloVe's cooccurrence.bin, for its shuffle and glove; IDs from 1
+  .mtx      mtx      Matrix Market; IDs from 1
+  .npz      npz      SciPy's CSR: scipy.sparse.load_npz; IDs from 0, with the words
+  .parquet  parquet  id1, id2 (from 0), word1, word2, value
   .tsv      tsv      lines of word, word, value
 
 The vocabulary is read from --vocab, or counted first, with --min-count and
---max-size. Words outside it are removed before windows are formed. The defaults
-are GloVe's, and so are the results; --side right is GloVe's -symmetric 0. GloVe
+--max-size. Words outside it are removed before windows are formed. Windows do not
+cross documents: --format lines takes each line for one, as GloVe does, and is what is
+taken for plain text without blank lines. Then the results are GloVe's, and so are the
+other defaults; --side right is GloVe's -symmetric 0. GloVe
 rounds at each addition, so its sums are off by up to 1e-11 of the value where these
 are exact; and if nothing overflows its memory, as with small corpora, it writes
 its first record with twice the value.
@@ -152,6 +154,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 			c.note(fmt.Sprintf("only %d of the %s of the corpus are in %s: %s", stats.Kept, counted(stats.Words, "word"), c.vocab, reasons))
 		}
 	}
+	file.Describe(stats)
 	if err := file.Commit(); err != nil {
 		return err
 	}

@@ -25,7 +25,11 @@ var demoSteps = []demoStep{
 	{"Which words keep company? Count pairs at most 5 words apart.",
 		"cooccur elife.jsonl.zst --format jsonl --analyzer unicode --min-count 5 --window 5 --symmetric --out elife.cooc"},
 	{"The company of two words, by how much more often than chance they meet.",
-		"neighbours elife.cooc membrane neurons --by npmi --min-value 10 --top 6"},
+		"neighbours elife.cooc membrane neurons --by npmi --min-count 10 --top 6"},
+	{"The company of a word by several measures, with the number of articles that have it.",
+		`collocations elife.jsonl.zst --of membrane --by logdice,mi --group "^[^.]+" --top 4`},
+	{"A word in its contexts, in the order of what follows.",
+		`concordance elife.index "plasma membran*" --sort R1,R2 --window 5 --top 5`},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }

@@ -34,6 +34,7 @@ type app struct {
 
 	bars progressBars
 
+	noted   sync.Map // lines that note wrote
 	skipped sync.Map // paths of files that --skip-bad left out
 }
 
@@ -212,7 +213,12 @@ func (a *app) summary(format string, args ...any) {
 }
 
 // note tells on standard error what was guessed or left out, in one line, unless --quiet.
-func (a *app) note(line string) { a.summary("note: %s", line) }
+// Verbs that read a corpus several times are told the same several times; it is said once.
+func (a *app) note(line string) {
+	if _, told := a.noted.LoadOrStore(line, true); !told {
+		a.summary("note: %s", line)
+	}
+}
 
 // warn writes a line to standard error that also --quiet does not keep back: something was left out
 // or guessed.

@@ -43,7 +43,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 }
 
 func newVocabCmd(a *app) *cobra.Command {
-	corpus := corpusFlags{format: text.Lines, analyzerName: "whitespace"}
+	corpus := corpusFlags{analyzerName: "whitespace"}
 	var flags vocabFlags
 	var out string
 	cmd := &cobra.Command{

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/words"
+)
+
+// measureHelp explains the measures in the help of verbs that have them.
+const measureHelp = `O is how often two words co-occur, f1 and f2 how often each occurs in the corpus, N the
+number of words, and E = f1 f2 span / N what chance would give:
+  logdice  14 + log2(dice): 14 where each occurs with the other only, in corpora of any
+           size (default)
+  dice     2 O / (f1 + f2)
+  mi       log2(O/E), high for rare words (also pmi); mi3 log2(O^3/E), less so
+  npmi     mi between -1 and 1; ppmi is mi where it is positive, else 0
+  t, z     (O-E)/sqrt(O), high for frequent words; (O-E)/sqrt(E)
+  g2       log-likelihood ratio (also ll); chi2 with Yates' correction
+  deltap   what the first word tells about the second, deltap2 the other way round
+  odds     odds ratio, 0.5 added to each cell
+  lrc      conservative log ratio: the end of its confidence interval nearer to 0
+  fisher   -log10 of the p-value of Fisher's exact test
+  value    O itself, or the value of the cell
+Measures of significance (t, z, g2, chi2, lrc, fisher, --p) are refused for matrices that are
+weighted by distance or thinned out.`
+
+// measureFlags are those of verbs that rank pairs of words.
+type measureFlags struct {
+	names   []string
+	opt     words.Options
+	network string
+	out     string
+}
+
+func (f *measureFlags) register(cmd *cobra.Command, top int, minCount float64) {
+	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"}, "measures, of which the first orders: "+strings.Join(words.Measures(), ", "))
+	cmd.Flags().IntVar(&f.opt.Top, "top", top, "number of pairs")
+	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount, "leave out pairs that co-occur less often, or have a smaller value")
+	cmd.Flags().Uint64Var(&f.opt.MinFreq, "min-frequency", 0, "leave out pairs with a word that occurs less often")
+	cmd.Flags().BoolVar(&f.opt.P, "p", false, "also p-values of g2, and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
+	cmd.Flags().StringVar(&f.network, "network", "", "draw the words as a network in `FILE`: .svg, .graphml or .gexf")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", tableFileHelp)
+	choices(cmd, map[string][]string{"by": words.Measures()})
+}
+
+func (f *measureFlags) options(a *app) (words.Options, error) {
+	if f.opt.Top < 1 {
+		return f.opt, usagef("--top %d: want at least 1", f.opt.Top)
+	}
+	f.opt.By = nil
+	for _, name := range f.names {
+		m, err := words.ParseMeasure(name)
+		if err != nil {
+			return f.opt, usageError{err}
+		}
+		f.opt.By = append(f.opt.By, m)
+	}
+	f.opt.Threads = a.threads
+	if err := checkTableFile(f.out); err != nil {
+		return f.opt, err
+	}
+	if f.network != "" {
+		if _, err := words.NetworkFormat(f.network); err != nil {
+			return f.opt, usageError{err}
+		}
+	}
+	return f.opt, canWrite(f.network)
+}
+
+// partsFlags say what dispersion is measured over.
+type partsFlags struct {
+	equal int
+	group string
+}
+
+func (f *partsFlags) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.equal, "parts", 0, "measure dispersion over this number of equal parts of the corpus, not over documents")
+	cmd.Flags().StringVar(&f.group, "group", "", "take documents for one whose IDs have the same match of this `REGEXP`, such as '^[^.]+'")
+	cmd.MarkFlagsMutuallyExclusive("parts", "group")
+}
+
+func (f *partsFlags) parts() (p words.Parts, err error) {
+	if f.equal < 0 || f.equal == 1 || f.equal > 100_000 {
+		return p, usagef("--parts %d: want 2 to 100000", f.equal)
+	}
+	p.Equal = f.equal
+	if f.group != "" {
+		if p.Group, err = regexp.Compile(f.group); err != nil {
+			return p, usagef("--group: %v", err)
+		}
+	}
+	return p, nil
+}
+
+// associationTable is a list of pairs, with a column for each measure.
+func associationTable(list *words.Associations, p bool) *resultTable {
+	t := &resultTable{names: []string{"word1", "word2", "count", "f1", "f2"}}
+	for _, m := range list.Measures {
+		if m != words.Value {
+			t.names = append(t.names, m.String())
+		}
+	}
+	if p {
+		t.names = append(t.names, "p", "q", "bonferroni")
+	}
+	spread := len(list.Pairs) > 0 && list.Pairs[0].Spread != nil
+	if spread {
+		t.names = append(t.names, "docs", "dpnorm")
+	}
+	for _, a := range list.Pairs {
+		row := []any{a.Word1, a.Word2, a.Count, a.F1, a.F2}
+		for i, s := range a.Scores {
+			if list.Measures[i] != words.Value {
+				row = append(row, s)
+			}
+		}
+		if p {
+			row = append(row, a.P, a.Q, a.Bonferroni)
+		}
+		if spread {
+			row = append(row, a.Spread.Range, a.Spread.DPnorm)
+		}
+		t.add(row...)
+	}
+	return t
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/words"
+)
+
+func newCollocationsCmd(a *app) *cobra.Command {
+	var (
+		corpus   corpusFlags
+		measures measureFlags
+		parts    partsFlags
+		opt      words.CorpusOptions
+	)
+	cmd := &cobra.Command{
+		Use:         "collocations CORPUS...|MATRIX",
+		Short:       "List the pairs of words that belong together",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
+		Long: `List the pairs of words of a corpus that are most strongly associated: that stand
+within --window words of each other more often than chance would have it. With each
+comes the number of documents that have it (DOCS) and how evenly it is spread over
+them (DPNORM, Gries' normalised deviation of proportions: 0 is even, 1 is all in one place).
+A pair of one document is a habit of that document: --min-docs leaves it out.
+
+` + measureHelp + `
+
+A MATRIX is a .cooc file that 'collocate cooccur' wrote. It does not know in which documents
+its pairs are.`,
+		Example: `  collocate collocations war-and-peace.txt
+  collocate collocations papers.jsonl --analyzer english --of membrane --by logdice,mi,g2 --p
+  collocate collocations papers.jsonl --group '^[^.]+' --min-docs 5 --network pairs.svg --out pairs.csv`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if opt.Options, err = measures.options(a); err != nil {
+				return err
+			}
+			if opt.Window < 1 || opt.Window >= cooccur.MaxWindow {
+				return usagef("--window %d: want 1 to %d", opt.Window, cooccur.MaxWindow-1)
+			}
+			if opt.MinDocs < 0 {
+				return usagef("--min-docs %d: want 0 (by the corpus) or more", opt.MinDocs)
+			}
+			if opt.Parts, err = parts.parts(); err != nil {
+				return err
+			}
+			list, err := a.matrixCollocations(cmd, args, &opt)
+			if list == nil && err == nil {
+				list, err = a.corpusCollocations(cmd, args, &corpus, opt)
+			}
+			if err != nil {
+				return err
+			}
+			return a.printAssociations(list, &measures)
+		},
+	}
+	corpus.register(cmd)
+	measures.register(cmd, 20, 5)
+	parts.register(cmd)
+	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
+	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
+	cmd.Flags().Var(&opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
+	cmd.Flags().IntVar(&opt.MinDocs, "min-docs", 0, "leave out pairs of fewer documents; 0 means 3, or 1 for corpora of less than 10")
+	choices(cmd, map[string][]string{"side": {"both", "left", "right"}})
+	return cmd
+}
+
+// matrixCollocations ranks the pairs of a matrix; the list is nil if the argument is none.
+func (a *app) matrixCollocations(cmd *cobra.Command, args []string, opt *words.CorpusOptions) (*words.Associations, error) {
+	if len(args) != 1 {
+		return nil, nil
+	}
+	r, err := cooccur.Open(args[0])
+	if _, other := errors.AsType[*sections.KindError](err); other || err != nil && !isCooc(args[0]) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for _, name := range []string{"window", "side", "format", "analyzer", "min-docs", "parts", "group"} {
+		if cmd.Flags().Changed(name) {
+			return nil, usagef("--%s is for a corpus, and %s is a matrix, which was made already", name, args[0])
+		}
+	}
+	if opt.Of == "" {
+		return words.Collocations(cmd.Context(), r, opt.Options)
+	}
+	id, err := words.Find(r, opt.Of)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", args[0], err)
+	}
+	return words.Neighbours(r, id, opt.Options)
+}
+
+// isCooc reports whether a name is that of a matrix.
+func isCooc(path string) bool {
+	f, err := cooccur.FormatOf(path)
+	return err == nil && f == cooccur.CSR
+}
+
+func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corpusFlags, opt words.CorpusOptions) (_ *words.Associations, err error) {
+	if opt.Analyzer, err = corpus.analyzer(); err != nil {
+		return nil, err
+	}
+	corpus.hint(cmd, a, args)
+	cleanup, err := spoolStdin(a.stdin, &args, "")
+	if err != nil {
+		return nil, err
+	}
+	defer cleanup()
+	opt.Memory, opt.Engine, opt.GPU = int64(a.memory), a.engine, a.gpu
+	opt.Progress = func(stage string, done, total int64) {
+		if show := a.progress(stage); show != nil {
+			show(done, total)
+		}
+	}
+	list, stats, err := words.CollocationsOf(cmd.Context(), corpus.corpus(a, args), opt)
+	if err != nil {
+		return nil, err
+	}
+	a.summary("%s of %s; of %s that co-occur %g times and more, those of %s and more",
+		counted(stats.Words, "word"), counted(stats.Documents, "document"), counted(list.Compared, "pair"), opt.MinCount, counted(stats.MinDocs, "document"))
+	return list, nil
+}
+
+// printAssociations prints and writes what the flags ask for.
+func (a *app) printAssociations(list *words.Associations, f *measureFlags) error {
+	table := associationTable(list, f.opt.P)
+	if err := table.writeFile(a, f.out); err != nil {
+		return err
+	}
+	if f.network != "" {
+		if err := a.writeNetwork(f.network, list.Pairs); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Compared int              `json:"compared"`
+			Pairs    []map[string]any `json:"pairs"`
+		}{list.Compared, table.objects()})
+	}
+	return table.print(a.stdout)
+}

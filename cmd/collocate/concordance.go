@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/words"
+)
+
+func newConcordanceCmd(a *app) *cobra.Command {
+	var (
+		corpus corpusFlags
+		opt    words.ConcordanceOptions
+		out    string
+	)
+	cmd := &cobra.Command{
+		Use:     "concordance INDEX|CORPUS... QUERY",
+		Short:   "Show words in their contexts",
+		GroupID: groupWords,
+		Long: `Print every place where a word stands, with the words around it, one below the other. The
+QUERY has words, prefixes (lip*) and phrases in double quotes ("lipid dro*", "as * as", in which
+* alone is any word); several of them find the places of each. Words go through the analyzer.
+
+An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. On a
+terminal the matches are in one column; into a pipe go lines of document, left, match and right
+with tabs between them.`,
+		Example: `  collocate concordance papers.index 'membrane*' --sort R1,R2
+  collocate concordance war-and-peace.txt '"prince andrew"' --sort L1 --top 20
+  collocate concordance papers.jsonl whale --sample 100 --seed 7 --out whale.csv`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, query := args[:len(args)-1], args[len(args)-1]
+			if opt.Top < 1 || opt.Window < 1 || opt.Sample < 0 {
+				return usagef("--top and --window: want 1 or more; --sample: want 0 (all) or more")
+			}
+			if err := checkTableFile(out); err != nil {
+				return err
+			}
+			opt.Threads = a.threads
+			found, err := a.concordance(cmd, &corpus, paths, query, opt, out)
+			if err != nil {
+				return err
+			}
+			table := &resultTable{names: []string{"document", "place", "left", "match", "right"}}
+			for _, l := range found.Lines {
+				table.add(l.Document, l.Place, l.Left, l.Match, l.Right)
+			}
+			if err := table.writeFile(a, out); err != nil {
+				return err
+			}
+			if found.All {
+				a.summary("%d of %d lines, from %s", len(found.Lines), found.Total, counted(found.Documents, "document"))
+			} else {
+				a.summary("the first %d lines; --top shows more", len(found.Lines))
+			}
+			if a.json {
+				return a.printJSON(found)
+			}
+			return printConcordance(a.stdout, found.Lines, terminalWidth())
+		},
+	}
+	corpus.register(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&opt.Sort, "sort", nil, "order by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: as in the corpus)")
+	f.IntVar(&opt.Window, "window", 10, "words of context on each side")
+	f.IntVar(&opt.Top, "top", 50, "number of lines")
+	f.IntVar(&opt.Sample, "sample", 0, "take this number of lines at random, then sort; 0 means all")
+	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the sample")
+	f.StringVarP(&out, "out", "o", "", tableFileHelp)
+	return cmd
+}
+
+func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []string, query string, opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
+	if len(paths) == 1 && isIndex(paths[0]) {
+		for _, name := range []string{"format", "analyzer", "fields", "id-field", "encoding"} {
+			if cmd.Flags().Changed(name) {
+				return nil, usagef("--%s is for a corpus, and %s is an index, which was made already", name, paths[0])
+			}
+		}
+		r, err := index.Open(paths[0])
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		an, err := text.ParseAnalyzer(r.Analyzer())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", paths[0], err)
+		}
+		q, err := words.ParseQuery(query, an)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		found, err := words.ConcordIndex(cmd.Context(), r, q, opt)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", paths[0], err)
+		}
+		return found, nil
+	}
+	an, err := corpus.analyzer()
+	if err != nil {
+		return nil, err
+	}
+	q, err := words.ParseQuery(query, an)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	corpus.hint(cmd, a, paths)
+	return words.Concord(cmd.Context(), corpus.corpus(a, paths, out), q, opt)
+}
+
+// isIndex reports whether a path is the folder of an index.
+func isIndex(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "postings"))
+	return err == nil
+}
+
+// terminalWidth is the number of columns of the terminal that standard output is, or 0.
+func terminalWidth() int {
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		if width, _, err := term.GetSize(fd); err == nil {
+			return max(width, 40)
+		}
+	}
+	return 0
+}
+
+// printConcordance prints lines with the matches below each other, cut to the width of a terminal, or
+// with tabs if there is none.
+func printConcordance(w io.Writer, lines []words.Line, width int) error {
+	if width == 0 {
+		for _, l := range lines {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Document, l.Left, l.Match, l.Right); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	longest, match := 0, 0
+	for _, l := range lines {
+		longest = max(longest, utf8.RuneCountInString(l.Document))
+		match = max(match, utf8.RuneCountInString(l.Match))
+	}
+	longest, match = min(longest, width/5), min(match, width/3)
+	side := max(5, (width-longest-match-4)/2)
+	for _, l := range lines {
+		matched := cutRight(l.Match, match)
+		_, err := fmt.Fprintf(w, "%s  %*s %s%s%s %s\n", pad(cutRight(l.Document, longest), longest), side, cutLeft(l.Left, side),
+			boldOn, matched, boldOff, cutRight(l.Right, side+match-utf8.RuneCountInString(matched)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// cutLeft keeps the end of a text, cutRight its beginning.
+func cutLeft(s string, width int) string {
+	for n := utf8.RuneCountInString(s) - width; n > 0; n-- {
+		_, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+	}
+	return s
+}
+
+func cutRight(s string, width int) string {
+	n := 0
+	for i := range s {
+		if n == width {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/words"
+)
+
+func newKeywordsCmd(a *app) *cobra.Command {
+	var (
+		corpus    corpusFlags
+		opt       words.KeyOptions
+		reference []string
+		documents bool
+		n         int
+		out       string
+	)
+	cmd := &cobra.Command{
+		Use:         "keywords CORPUS... --reference CORPUS",
+		Short:       "Find the words that set a corpus apart",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
+		Long: `Compare the words of a corpus with those of a reference corpus, which is read in the same
+way, and list those that are typical of the first. F1 and F2 are the frequencies:
+  lrc       conservative log ratio (Evert 2022): of the confidence interval of the log ratio,
+            corrected for the number of words, the end that is nearer to 0 (default)
+  g2        log-likelihood ratio, below 0 where the word is rarer here
+  logratio  log2 of the ratio of relative frequencies, with 0.5 for a frequency of 0
+  diff      %DIFF: by how many per cent the relative frequency is higher
+P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochberg).`,
+		Example: `  collocate keywords darwin.txt --reference austen.txt
+  collocate keywords papers-2024.jsonl --reference papers-2014.jsonl --analyzer english --by g2 --documents
+  collocate keywords a.txt --reference b.txt -n 3 --negative`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opt.Top < 1 {
+				return usagef("--top %d: want at least 1", opt.Top)
+			}
+			if n < 1 || n > 9 {
+				return usagef("-n %d: want 1 to 9", n)
+			}
+			if err := checkTableFile(out); err != nil {
+				return err
+			}
+			an, err := corpus.analyzer()
+			if err != nil {
+				return err
+			}
+			corpus.hint(cmd, a, append(append([]string{}, args...), reference...))
+			cleanup, err := spoolStdin(a.stdin, &args, "")
+			if err != nil {
+				return err
+			}
+			defer cleanup()
+			first, err := a.frequencies(cmd.Context(), corpus.corpus(a, args, out), an, documents, n)
+			if err != nil {
+				return err
+			}
+			second, err := a.frequencies(cmd.Context(), corpus.corpus(a, reference, out), an, documents, n)
+			if err != nil {
+				return fmt.Errorf("--reference: %w", err)
+			}
+			list, compared, err := words.Keywords(cmd.Context(), first, second, opt)
+			if err != nil {
+				return err
+			}
+			table := &resultTable{names: []string{"word", "f1", "f2", "lrc", "g2", "logratio", "diff", "p", "q"}}
+			for _, k := range list {
+				table.add(k.Word, k.F1, k.F2, k.LRC, k.G2, k.LogRatio, k.Diff, k.P, k.Q)
+			}
+			a.summary("%d and %d %s; %d compared", first.Total, second.Total, map[bool]string{false: "words", true: "documents"}[documents], compared)
+			if err := table.writeFile(a, out); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					N1       uint64           `json:"n1"`
+					N2       uint64           `json:"n2"`
+					Compared int              `json:"compared"`
+					Keywords []map[string]any `json:"keywords"`
+				}{first.Total, second.Total, compared, table.objects()})
+			}
+			return table.print(a.stdout)
+		},
+	}
+	corpus.register(cmd)
+	f := cmd.Flags()
+	f.StringSliceVar(&reference, "reference", nil, "the corpus to compare with: files and folders")
+	f.Var(&opt.By, "by", "order: lrc, g2, logratio or diff")
+	f.IntVar(&opt.Top, "top", 20, "number of words")
+	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out words that occur less often in both corpora together")
+	f.BoolVar(&opt.Negative, "negative", false, "list the words that are rarer here instead")
+	f.BoolVar(&documents, "documents", false, "compare numbers of documents instead of occurrences")
+	f.IntVarP(&n, "ngram", "n", 1, "compare sequences of this number of words")
+	f.StringVarP(&out, "out", "o", "", tableFileHelp)
+	must(cmd.MarkFlagRequired("reference"))
+	choices(cmd, map[string][]string{"by": {"lrc", "g2", "logratio", "diff"}})
+	return cmd
+}

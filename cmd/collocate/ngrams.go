@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/words"
+)
+
+func newNgramsCmd(a *app) *cobra.Command {
+	var (
+		corpus  corpusFlags
+		opt     words.NgramOptions
+		lengths string
+		top     int
+		out     string
+	)
+	cmd := &cobra.Command{
+		Use:     "ngrams CORPUS...",
+		Short:   "Count sequences of words",
+		GroupID: groupWords,
+		Long: `Count the sequences of 2 to 5 words, or others, that documents have, exactly, and list the
+most frequent ones with the number of their documents, equal ones in byte order. What does not
+fit in --memory goes to temporary files.`,
+		Example: `  collocate ngrams war-and-peace.txt -n 3
+  collocate ngrams papers.jsonl -n 2-5 --min-count 10 --min-docs 3 --out ngrams.csv`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if opt.Min, opt.Max, err = parseLengths(lengths); err != nil {
+				return err
+			}
+			if top < 0 || opt.MinDocs < 0 || opt.MinCount < 1 {
+				return usagef("--top and --min-docs: want 0 or more; --min-count: want 1 or more")
+			}
+			if err := checkTableFile(out); err != nil {
+				return err
+			}
+			if opt.Analyzer, err = corpus.analyzer(); err != nil {
+				return err
+			}
+			corpus.hint(cmd, a, args)
+			cleanup, err := spoolStdin(a.stdin, &args, "")
+			if err != nil {
+				return err
+			}
+			defer cleanup()
+			if opt.Top = top; out != "" && !cmd.Flags().Changed("top") {
+				opt.Top = 0
+			}
+			opt.Threads, opt.Memory = a.threads, int64(a.memory)
+			if out != "" {
+				opt.TempDir = cooccur.ScratchDir(out)
+			}
+			list, stats, err := words.Ngrams(cmd.Context(), corpus.corpus(a, args, out), opt)
+			if err != nil {
+				return err
+			}
+			table := &resultTable{names: []string{"ngram", "n", "count", "docs"}}
+			for _, g := range list {
+				table.add(g.Text, g.N, g.Count, g.Documents)
+			}
+			a.summary("%s of %s; %d n-grams occur %d times and more", counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"), stats.Found, opt.MinCount)
+			if err := table.writeFile(a, out); err != nil {
+				return err
+			}
+			switch {
+			case a.json:
+				return a.printJSON(struct {
+					Found  int           `json:"found"`
+					Ngrams []words.Ngram `json:"ngrams"`
+				}{stats.Found, append([]words.Ngram{}, list...)})
+			case out != "":
+				return nil
+			}
+			return table.print(a.stdout)
+		},
+	}
+	corpus.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&lengths, "length", "n", "2-5", "number of words, such as 3 or 2-5, up to 9")
+	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out n-grams that occur less often")
+	f.IntVar(&opt.MinDocs, "min-docs", 0, "leave out n-grams of fewer documents")
+	f.IntVar(&top, "top", 50, "number of n-grams; with --out all unless it is given, 0 means all")
+	f.StringVarP(&out, "out", "o", "", "write the list to `FILE`: .csv, .tsv, .json or .parquet")
+	return cmd
+}
+
+// parseLengths reads "3" or "2-5".
+func parseLengths(s string) (lo, hi int, err error) {
+	from, to, isRange := strings.Cut(s, "-")
+	if !isRange {
+		to = from
+	}
+	lo, err1 := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	if err1 != nil || err2 != nil || lo < 1 || hi < lo || hi > 9 {
+		return 0, 0, usageError{fmt.Errorf("-n %s: want a number of words such as 3, or a range such as 2-5, up to 9", s)}
+	}
+	return lo, hi, nil
+}

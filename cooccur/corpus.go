@@ -1,0 +1,61 @@
+package cooccur
+
+import (
+	"errors"
+
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// Corpus tells what a matrix was made from.
+type Corpus struct {
+	Words      uint64 `json:"words"`     // of all documents; 0: nobody said
+	Kept       uint64 `json:"kept"`      // those of the vocabulary, in which windows were formed
+	Documents  uint64 `json:"documents"` // 0: nobody said
+	Subsampled bool   `json:"subsampled,omitempty"`
+	Analyzer   string `json:"analyzer"` // name of what made words of the text; empty: nobody said
+}
+
+func (c Corpus) numbers() []uint64 {
+	list := []uint64{c.Words, c.Kept, c.Documents, 0}
+	if c.Subsampled {
+		list[3] = 1
+	}
+	return list
+}
+
+func readCorpus(f *sections.File) (c Corpus, err error) {
+	var numbers []uint64
+	var name []byte
+	if err := view(f, "corpus", &numbers); err != nil {
+		return c, err
+	}
+	if err := view(f, "analyzer", &name); err != nil {
+		return c, err
+	}
+	if len(numbers) != 4 || numbers[1] > numbers[0] || numbers[3] > 1 || len(name) > 100 {
+		return c, errors.New("corrupted: the counts of the corpus")
+	}
+	return Corpus{numbers[0], numbers[1], numbers[2], numbers[3] == 1, string(name)}, nil
+}
+
+// note is what formats that are not ours keep of how a matrix was made, as JSON.
+type note struct {
+	Window    int    `json:"window"`
+	Side      string `json:"side"`
+	Weighting string `json:"weighting"`
+	Values    string `json:"values"`
+	Corpus
+}
+
+func newNote(opt Options, about Corpus) note {
+	return note{opt.Window, opt.Side.String(), opt.Weighting.String(), opt.Values.String(), about}
+}
+
+// lines are the words, each with a newline after it.
+func (v *Vocabulary) lines() []byte {
+	b := make([]byte, 0, len(v.arena)+v.Len())
+	for id := range v.counts {
+		b = append(append(b, v.Word(id)...), '\n')
+	}
+	return b
+}

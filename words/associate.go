@@ -1,0 +1,337 @@
+package words
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/par"
+)
+
+// Options say which associations are wanted.
+type Options struct {
+	By       []Measure // the first one orders; none: LogDice
+	Top      int       // number of pairs; 0: 10
+	MinCount float64   // leave out pairs that co-occur less often
+	MinFreq  uint64    // leave out pairs with a word that occurs less often
+	P        bool      // also p-values of the log-likelihood ratio, and their corrections
+	Threads  int       // 0: GOMAXPROCS
+}
+
+func (o Options) measures() []Measure {
+	if len(o.By) == 0 {
+		return []Measure{LogDice}
+	}
+	return o.By
+}
+
+// Association is a pair of words with what is known of it.
+type Association struct {
+	ID1    int       `json:"id1"`
+	ID2    int       `json:"id2"`
+	Word1  string    `json:"word1"`
+	Word2  string    `json:"word2"`
+	Count  float64   `json:"count"` // O, or the value of a weighted cell
+	F1     uint64    `json:"f1"`
+	F2     uint64    `json:"f2"`
+	Scores []float64 `json:"scores"` // by the measures of the options
+
+	P          float64 `json:"p,omitempty"` // with Options.P
+	Q          float64 `json:"q,omitempty"` // Benjamini and Hochberg's
+	Bonferroni float64 `json:"bonferroni,omitempty"`
+
+	Spread *Dispersion `json:"spread,omitempty"` // see Spread
+}
+
+// Associations are the best pairs by the first measure, ties by rising IDs.
+type Associations struct {
+	Measures []Measure
+	Pairs    []Association
+	Compared int // pairs that had the least counts, for which p-values and LRC are corrected
+}
+
+// Neighbours returns the words that are most strongly associated with a word of a matrix.
+func Neighbours(r *cooccur.Reader, id int, o Options) (list *Associations, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if id < 0 || id >= r.Len() {
+		return nil, fmt.Errorf("word %d of %d", id, r.Len())
+	}
+	m, err := newMatrix(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.rank(context.Background(), id, id+1, true)
+}
+
+// Collocations returns the most strongly associated pairs of a whole matrix. With both sides each
+// pair is listed once, the more frequent word first.
+func Collocations(ctx context.Context, r *cooccur.Reader, o Options) (list *Associations, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	m, err := newMatrix(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.rank(ctx, 0, r.Len(), m.side != cooccur.Both)
+}
+
+// PairOf returns the association of two words of a matrix; ok is false if they never co-occur.
+func PairOf(r *cooccur.Reader, id1, id2 int, o Options) (a Association, ok bool, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	m, err := newMatrix(r, o)
+	if err != nil {
+		return a, false, err
+	}
+	cols, values, err := r.Row(id1)
+	if err != nil {
+		return a, false, err
+	}
+	i, ok := slices.BinarySearch(cols, uint32(id2))
+	if !ok {
+		return a, false, nil
+	}
+	return m.describe(candidate{id1: uint32(id1), id2: uint32(id2), value: values[i]}, 1), true, nil
+}
+
+// matrix is a co-occurrence matrix with what expectations need.
+type matrix struct {
+	*cooccur.Reader
+	Options
+	side    cooccur.Side
+	span, n float64
+}
+
+func newMatrix(r *cooccur.Reader, o Options) (*matrix, error) {
+	made := r.Options()
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Top <= 0 {
+		o.Top = 10
+	}
+	o.By = o.measures()
+	m := &matrix{Reader: r, Options: o, side: made.Side, n: float64(r.Corpus().Kept)}
+	for d := 1; d <= made.Window; d++ {
+		if made.Weighting == cooccur.Count {
+			m.span++
+		} else {
+			m.span += 1 / float64(d)
+		}
+	}
+	if made.Side == cooccur.Both {
+		m.span *= 2
+	}
+	for _, by := range o.By {
+		if by < 0 || by >= measures {
+			return nil, fmt.Errorf("unknown measure %v", by)
+		}
+		if by.expects() && made.Window >= cooccur.MaxWindow {
+			return nil, fmt.Errorf("%v compares with what chance would give in a window, and this matrix has the whole document "+
+				"for a window: use logdice, dice or value", by)
+		}
+		if by.Tests() {
+			if err := noTests(r, by.String()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if o.P {
+		if made.Window >= cooccur.MaxWindow {
+			return nil, errors.New("p-values need a window, and this matrix has the whole document for one")
+		}
+		if err := noTests(r, "a p-value"); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// noTests refuses tests of significance for what are no counts.
+func noTests(r *cooccur.Reader, what string) error {
+	switch {
+	case r.Options().Weighting != cooccur.Count:
+		return fmt.Errorf("%s is for counts, and this matrix is weighted by distance, of which there is no "+
+			"significance: make it with --weighting count, or use logdice, dice, mi, npmi, deltap or odds", what)
+	case r.Corpus().Subsampled:
+		return fmt.Errorf("%s is for counts, and frequent words of this matrix were thinned out: make it without --subsample", what)
+	}
+	return nil
+}
+
+// candidate is a cell with its rank among others.
+type candidate struct {
+	id1, id2    uint32
+	value, rank float64
+}
+
+// before is the order of associations.
+func (a candidate) before(b candidate) bool {
+	if a.rank != b.rank {
+		return a.rank > b.rank
+	}
+	if a.id1 != b.id1 {
+		return a.id1 < b.id1
+	}
+	return a.id2 < b.id2
+}
+
+// counts are those of a cell. A word that is its own neighbour adds twice to its cell with both
+// sides, so cell and span are halved.
+func (m *matrix) counts(id1, id2 uint32, value float64) Counts {
+	c := Counts{O: value, F1: float64(m.Count(int(id1))), F2: float64(m.Count(int(id2))), Span: m.span, N: m.n}
+	if id1 == id2 && m.side == cooccur.Both {
+		c.O /= 2
+		c.Span /= 2
+	}
+	return c
+}
+
+// ranker keeps the best candidates of a worker, and what is known of all.
+type ranker struct {
+	best     []candidate // a heap, the worst first
+	compared int
+	p        []float64
+	err      error
+}
+
+// rank compares the cells of rows, all of them or only those right of the diagonal and on it.
+func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Associations, error) {
+	by, tests := m.By[0], 0
+	if by == LRC { // depends on how many pairs are compared
+		counting := *m
+		counting.By, counting.P = []Measure{Value}, false
+		list, err := counting.rank(ctx, from, to, all)
+		if err != nil {
+			return nil, err
+		}
+		tests = list.Compared
+	}
+	if by == LogDice {
+		by = Dice // the same order, without a logarithm for each cell
+	}
+	workers := make([]ranker, m.Threads)
+	par.For(m.Threads, to-from, 64, func(w, lo, hi int) {
+		k := &workers[w]
+		if k.err == nil {
+			k.err = ctx.Err()
+		}
+		guard := mmap.Guard()
+		func() {
+			defer mmap.Recover(guard, &k.err)
+			for id := from + lo; id < from+hi && k.err == nil; id++ {
+				k.err = m.rankRow(k, uint32(id), all, by, tests)
+			}
+		}()
+	})
+	one := ranker{}
+	for _, w := range workers {
+		if w.err != nil {
+			return nil, w.err
+		}
+		one.best = append(one.best, w.best...)
+		one.p = append(one.p, w.p...)
+		one.compared += w.compared
+	}
+	slices.SortFunc(one.best, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.id1, b.id1), cmp.Compare(a.id2, b.id2))
+	})
+	one.best = one.best[:min(len(one.best), m.Top)]
+	list := &Associations{Measures: m.By, Compared: one.compared, Pairs: make([]Association, len(one.best))}
+	var adjust *Adjusted
+	if m.P {
+		adjust = Adjust(one.p)
+	}
+	for i, c := range one.best {
+		a := m.describe(c, one.compared)
+		if adjust != nil {
+			a.P = m.counts(c.id1, c.id2, c.value).PValue()
+			a.Q, a.Bonferroni = adjust.Q(a.P), adjust.Bonferroni(a.P)
+		}
+		list.Pairs[i] = a
+	}
+	return list, nil
+}
+
+func (m *matrix) rankRow(k *ranker, id uint32, all bool, by Measure, tests int) error {
+	if m.Count(int(id)) < m.MinFreq {
+		return nil
+	}
+	cols, values, err := m.Row(int(id))
+	if err != nil {
+		return err
+	}
+	if !all {
+		i := sort.Search(len(cols), func(i int) bool { return cols[i] >= id })
+		cols, values = cols[i:], values[i:]
+	}
+	for i, col := range cols {
+		if values[i] < m.MinCount || m.Count(int(col)) < m.MinFreq {
+			continue
+		}
+		c := m.counts(id, col, values[i])
+		if c.O < m.MinCount {
+			continue
+		}
+		if c.F1 == 0 || c.F2 == 0 {
+			return fmt.Errorf("the words %q and %q co-occur, and the vocabulary says that one of them never occurs: "+
+				"was the matrix made with the vocabulary of another corpus?", m.Word(int(id)), m.Word(int(col)))
+		}
+		k.compared++
+		if m.P {
+			k.p = append(k.p, c.PValue())
+		}
+		k.offer(candidate{id, col, values[i], by.Score(c, tests)}, m.Top)
+	}
+	return nil
+}
+
+// offer keeps a candidate if it is among the best so far.
+func (k *ranker) offer(c candidate, top int) {
+	h := k.best
+	if len(h) < top {
+		h = append(h, c)
+		for i := len(h) - 1; i > 0; {
+			up := (i - 1) / 2
+			if !h[up].before(h[i]) {
+				break
+			}
+			h[up], h[i] = h[i], h[up]
+			i = up
+		}
+		k.best = h
+		return
+	}
+	if !c.before(h[0]) {
+		return
+	}
+	h[0] = c
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= len(h) {
+			return
+		}
+		if down+1 < len(h) && h[down].before(h[down+1]) {
+			down++
+		}
+		if !h[i].before(h[down]) {
+			return
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
+}
+
+func (m *matrix) describe(c candidate, tests int) Association {
+	counts := m.counts(c.id1, c.id2, c.value)
+	a := Association{ID1: int(c.id1), ID2: int(c.id2), Word1: string(m.Word(int(c.id1))), Word2: string(m.Word(int(c.id2))),
+		Count: counts.O, F1: m.Count(int(c.id1)), F2: m.Count(int(c.id2)), Scores: make([]float64, len(m.By))}
+	for i, by := range m.By {
+		a.Scores[i] = by.Score(counts, tests)
+	}
+	return a
+}

@@ -1,0 +1,478 @@
+package words
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+)
+
+// Line is a line of a concordance: a match with its context.
+type Line struct {
+	Document string `json:"document"`
+	Place    int    `json:"place"` // the number of the first matching word in its document, from 0
+	Left     string `json:"left"`
+	Match    string `json:"match"`
+	Right    string `json:"right"`
+
+	order  uint64   // of documents
+	sortBy []string // the words that lines are sorted by
+}
+
+// ConcordanceOptions say which lines are wanted.
+type ConcordanceOptions struct {
+	Window int // words of context on each side; 0: 10
+	Top    int // number of lines; 0: 50
+	// Sort orders lines by words around the match: "L1" is the first word to the left, "R2" the
+	// second to the right, "M" the match. Several count one after the other. None: as in the corpus.
+	Sort []string
+	// Sample takes this number of lines at random before sorting; 0: all.
+	Sample int
+	Seed   uint64
+
+	Threads int // 0: GOMAXPROCS
+}
+
+// Concordance is lines and how many there are.
+type Concordance struct {
+	Lines []Line `json:"lines"`
+	// Total is the number of matches. If not All, the rest of the corpus was not looked at.
+	Total     int  `json:"total"`
+	All       bool `json:"all"`
+	Documents int  `json:"documents"` // that have a match
+}
+
+type sortKey struct {
+	side byte // 'L', 'M' or 'R'
+	n    int
+}
+
+func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
+	for _, s := range o.Sort {
+		u := strings.ToUpper(s)
+		if u == "M" {
+			keys = append(keys, sortKey{'M', 0})
+			continue
+		}
+		n := 0
+		if len(u) > 1 {
+			n, _ = strconv.Atoi(u[1:])
+		}
+		if n < 1 || n > 9 || u[0] != 'L' && u[0] != 'R' {
+			return nil, fmt.Errorf("sort by %q: want M, L1 to L9 or R1 to R9", s)
+		}
+		keys = append(keys, sortKey{u[0], n})
+	}
+	return keys, nil
+}
+
+func (o *ConcordanceOptions) defaults() error {
+	if o.Window <= 0 {
+		o.Window = 10
+	}
+	if o.Top <= 0 {
+		o.Top = 50
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	_, err := o.keys()
+	return err
+}
+
+// gatherer keeps the wanted lines.
+type gatherer struct {
+	ConcordanceOptions
+	keySort []sortKey
+	q       *Query
+	result  Concordance
+	kept    []Line
+}
+
+func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
+	if err := o.defaults(); err != nil {
+		return nil, err
+	}
+	keys, err := o.keys()
+	return &gatherer{ConcordanceOptions: o, keySort: keys, q: q}, err
+}
+
+// document finds the lines of a document.
+func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens) (lines []Line, matches int, err error) {
+	t.WantSource = true
+	if err := g.q.analyzer.Analyze(doc, t); err != nil {
+		return nil, 0, fmt.Errorf("document %s: %w", id, err)
+	}
+	for i := 0; i < len(t.Words); i++ {
+		n := g.q.match(doc, t, i)
+		if n == 0 {
+			continue
+		}
+		matches++
+		lines = append(lines, g.line(order, id, doc, t, i, n))
+	}
+	return lines, matches, nil
+}
+
+func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, n int) Line {
+	first, last := t.Source[i], t.Source[i+n-1]
+	lo, hi := max(0, i-g.Window), min(len(t.Words), i+n+g.Window)
+	start, end := first.Start, last.End
+	if lo < i {
+		start = t.Source[lo].Start
+	}
+	if hi > i+n {
+		end = t.Source[hi-1].End
+		if hi == len(t.Words) {
+			end = min(uint32(len(doc)), end+1) // the full stop
+		}
+	}
+	l := Line{Document: id, Place: i, order: order, Left: oneLine(doc[start:first.Start]), Match: oneLine(doc[first.Start:last.End]), Right: oneLine(doc[last.End:end])}
+	for _, k := range g.keySort {
+		switch k.side {
+		case 'L':
+			l.sortBy = append(l.sortBy, wordAt(doc, t, i-k.n))
+		case 'R':
+			l.sortBy = append(l.sortBy, wordAt(doc, t, i+n-1+k.n))
+		case 'M':
+			l.sortBy = append(l.sortBy, strings.ToLower(l.Match))
+		}
+	}
+	return l
+}
+
+func wordAt(doc []byte, t *text.Tokens, i int) string {
+	if i < 0 || i >= len(t.Words) {
+		return ""
+	}
+	return strings.ToLower(string(doc[t.Source[i].Start:t.Source[i].End]))
+}
+
+// oneLine is text with single blanks for any white space.
+func oneLine(b []byte) string { return strings.Join(strings.Fields(string(b)), " ") }
+
+// needsAll says whether every match must be seen before the first line is known.
+func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 }
+
+// add takes the lines of a document.
+func (g *gatherer) add(lines []Line, matches int) {
+	g.result.Total += matches
+	if matches > 0 {
+		g.result.Documents++
+	}
+	if !g.needsAll() {
+		g.kept = append(g.kept, lines[:min(len(lines), max(0, g.Top-len(g.kept)))]...)
+		return
+	}
+	g.kept = append(g.kept, lines...)
+	most := g.Top
+	if g.Sample > 0 {
+		most = g.Sample
+	}
+	if len(g.kept) >= 4*most+1024 {
+		g.shrink()
+	}
+}
+
+// shrink lets go of lines that cannot be among the wanted ones any more.
+func (g *gatherer) shrink() {
+	if g.Sample > 0 {
+		slices.SortFunc(g.kept, func(a, b Line) int {
+			return cmp.Or(cmp.Compare(g.lot(a), g.lot(b)), cmp.Compare(a.order, b.order), cmp.Compare(a.Place, b.Place))
+		})
+		g.kept = g.kept[:min(len(g.kept), g.Sample)]
+		return
+	}
+	slices.SortFunc(g.kept, g.compare)
+	g.kept = g.kept[:min(len(g.kept), g.Top)]
+}
+
+// lot is a random number for a line that depends on nothing but the seed and its place.
+func (g *gatherer) lot(l Line) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s %d", g.Seed, l.Document, l.Place)
+	x := h.Sum64()
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	return x ^ x>>33
+}
+
+func (g *gatherer) compare(a, b Line) int {
+	return cmp.Or(slices.Compare(a.sortBy, b.sortBy), cmp.Compare(a.order, b.order), cmp.Compare(a.Place, b.Place))
+}
+
+// finish returns the lines.
+func (g *gatherer) finish(all bool) *Concordance {
+	if g.Sample > 0 {
+		g.shrink()
+	}
+	slices.SortFunc(g.kept, g.compare)
+	g.kept = g.kept[:min(len(g.kept), g.Top)]
+	g.result.Lines, g.result.All = g.kept, all
+	if g.result.Lines == nil {
+		g.result.Lines = []Line{}
+	}
+	return &g.result
+}
+
+// Concord finds a query in the documents of a corpus. All of it is read, so the total is known.
+func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOptions) (*Concordance, error) {
+	g, err := newGatherer(q, o)
+	if err != nil {
+		return nil, err
+	}
+	with := *corpus
+	with.Options.Threads = g.Threads
+	type found struct {
+		lines   []Line
+		matches int
+	}
+	var (
+		mu      sync.Mutex
+		waiting = map[int][]found{}
+		next    int
+		tokens  = make([]text.Tokens, g.Threads)
+	)
+	err = with.Batches(ctx, func(w int, b *text.Batch) error {
+		list := make([]found, 0, len(b.Docs))
+		for i := range b.Docs {
+			lines, n, err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text, &tokens[w])
+			if err != nil {
+				return err
+			}
+			tokens[w].Trim()
+			if n > 0 {
+				if !g.needsAll() { // more than these are never shown
+					lines = lines[:min(len(lines), g.Top)]
+				}
+				list = append(list, found{lines, n})
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		waiting[b.Seq] = list
+		for {
+			list, ok := waiting[next]
+			if !ok {
+				return ctx.Err()
+			}
+			delete(waiting, next)
+			next++
+			for _, f := range list {
+				g.add(f.lines, f.matches)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g.finish(true), nil
+}
+
+// ErrNoText says that an index has no text to show.
+var ErrNoText = errors.New("the index has no text: make it with --store-text")
+
+// ConcordIndex finds a query in the stored text of an index. Only documents that have the words are
+// looked at, and no more than the lines need: then the total is not known.
+func ConcordIndex(ctx context.Context, r *index.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
+	if !r.HasText() {
+		return nil, ErrNoText
+	}
+	g, err := newGatherer(q, o)
+	if err != nil {
+		return nil, err
+	}
+	var t text.Tokens
+	all := true
+	for doc, err := range q.documents(r) {
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !g.needsAll() && len(g.kept) >= g.Top {
+			all = false
+			break
+		}
+		s, err := r.Text(int(doc))
+		if err != nil {
+			return nil, err
+		}
+		id, err := r.DocID(int(doc))
+		if err != nil {
+			return nil, err
+		}
+		lines, n, err := g.document(uint64(doc), id, s, &t)
+		if err != nil {
+			return nil, err
+		}
+		g.add(lines, n)
+	}
+	return g.finish(all), nil
+}
+
+// documents yields those that may have a match, in order.
+func (q *Query) documents(r *index.Reader) iter.Seq2[uint32, error] {
+	return func(yield func(uint32, error) bool) {
+		fail := func(err error) { yield(0, err) }
+		var lists []docList
+		for _, p := range q.patterns {
+			l, err := q.patternDocs(r, p)
+			if err != nil {
+				fail(err)
+				return
+			}
+			lists = append(lists, l)
+		}
+		for {
+			doc := uint32(index.End)
+			for _, l := range lists {
+				doc = min(doc, l.doc())
+			}
+			if doc == index.End {
+				for _, l := range lists {
+					if err := l.err(); err != nil {
+						fail(err)
+						return
+					}
+				}
+				return
+			}
+			if !yield(doc, nil) {
+				return
+			}
+			for _, l := range lists {
+				l.seek(doc + 1)
+			}
+		}
+	}
+}
+
+// docList is a rising list of documents.
+type docList interface {
+	doc() uint32
+	seek(target uint32)
+	err() error
+}
+
+// wordDocs is the list of one word.
+type wordDocs struct{ c *index.Cursor }
+
+func (l wordDocs) doc() uint32   { return l.c.Doc() }
+func (l wordDocs) seek(d uint32) { l.c.Seek(d) }
+func (l wordDocs) err() error    { return l.c.Err() }
+
+// sliceDocs is a list in memory.
+type sliceDocs struct{ list []uint32 }
+
+func (l *sliceDocs) doc() uint32 {
+	if len(l.list) == 0 {
+		return index.End
+	}
+	return l.list[0]
+}
+
+func (l *sliceDocs) seek(d uint32) {
+	i, _ := slices.BinarySearch(l.list, d)
+	l.list = l.list[i:]
+}
+func (l *sliceDocs) err() error { return nil }
+
+// allDocs are the documents that are in every list.
+type allDocs struct{ lists []docList }
+
+func (l allDocs) doc() uint32 {
+	doc := l.lists[0].doc()
+	for again := true; again && doc != index.End; {
+		again = false
+		for _, each := range l.lists {
+			each.seek(doc)
+			if d := each.doc(); d != doc {
+				doc, again = d, true
+			}
+		}
+	}
+	return doc
+}
+
+func (l allDocs) seek(d uint32) {
+	for _, each := range l.lists {
+		each.seek(d)
+	}
+}
+
+func (l allDocs) err() error {
+	for _, each := range l.lists {
+		if err := each.err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
+	var all allDocs
+	for _, e := range p {
+		switch e.kind {
+		case exactWord:
+			term, err := r.Lookup(e.text)
+			if err != nil {
+				return nil, err
+			}
+			c := new(index.Cursor)
+			if err := r.Open(term, c); err != nil {
+				return nil, err
+			}
+			all.lists = append(all.lists, wordDocs{c})
+		case prefixWord:
+			l, err := q.prefixDocs(r, e.text)
+			if err != nil {
+				return nil, err
+			}
+			all.lists = append(all.lists, l)
+		}
+	}
+	return all, nil
+}
+
+// prefixDocs are the documents of all words that begin alike. Stems may end otherwise than the words
+// that they stand for, so of these only the first letters are compared; the text decides.
+func (q *Query) prefixDocs(r *index.Reader, prefix []byte) (docList, error) {
+	if q.folded != q.analyzer {
+		prefix = prefix[:min(len(prefix), 3)]
+	}
+	var list []uint32
+	var c index.Cursor
+	for w, err := range r.Words() {
+		if err != nil {
+			return nil, err
+		}
+		if n := slices.Compare(w.Text[:min(len(w.Text), len(prefix))], prefix); n > 0 {
+			break
+		} else if n < 0 || len(w.Text) < len(prefix) {
+			continue
+		}
+		if err := r.Open(w.Term, &c); err != nil {
+			return nil, err
+		}
+		for d := c.Doc(); d != index.End; d = c.Next() {
+			list = append(list, d)
+		}
+		if err := c.Err(); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(list)
+	return &sliceDocs{slices.Compact(list)}, nil
+}

@@ -1,0 +1,180 @@
+package words
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// CorpusOptions say which collocations of a corpus are wanted.
+type CorpusOptions struct {
+	Options
+	Of       string        // only pairs with this word, which goes through the analyzer; empty: all
+	Analyzer text.Analyzer // nil: unicode
+	Window   int           // words on each side; 0: 5
+	Side     cooccur.Side
+	MinDocs  int   // leave out pairs of fewer documents or parts; 0: 3 of a corpus of 10 documents or more, else 1
+	Parts    Parts // what dispersion is measured over
+	Memory   int64 // 0: 2 GB
+	TempDir  string
+	Engine   engine.Kind
+	GPU      engine.Device
+	Progress func(stage string, done, total int64)
+}
+
+// CorpusStats say what was read.
+type CorpusStats struct {
+	cooccur.Stats
+	MinDocs int // that was asked for, or taken
+	Engine  engine.Kind
+}
+
+// CollocationsOf counts which words of a corpus keep company and returns the pairs that are most
+// strongly associated, each with how it is spread. The corpus is read several times: for its words,
+// for pairs, and once or more for the documents of those pairs that may be listed.
+func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (list *Associations, stats CorpusStats, err error) {
+	if o.Analyzer == nil {
+		o.Analyzer, _ = text.ParseAnalyzer("unicode")
+	}
+	if o.Window == 0 {
+		o.Window = 5
+	}
+	if o.Top <= 0 {
+		o.Top = 10
+	}
+	dir, err := os.MkdirTemp(o.TempDir, "collocate-words-*")
+	if err != nil {
+		return nil, stats, err
+	}
+	defer os.RemoveAll(dir)
+	r, counted, err := makeMatrix(ctx, corpus, filepath.Join(dir, "m.cooc"), o)
+	stats.Stats, stats.Engine = counted, counted.Engine
+	if err != nil {
+		return nil, stats, err
+	}
+	defer r.Close()
+	of := -1
+	if o.Of != "" {
+		if of, err = Find(r, o.Of); err != nil {
+			return nil, stats, err
+		}
+	}
+	stats.MinDocs = o.MinDocs
+	if stats.MinDocs == 0 {
+		stats.MinDocs = 1
+		if stats.Documents >= 10 {
+			stats.MinDocs = 3
+		}
+	}
+	// More than are wanted are looked at, until enough of them are in enough documents.
+	for wanted := o.Top; ; {
+		some := o.Options
+		some.Top = 4*wanted + 100
+		if of >= 0 {
+			list, err = Neighbours(r, of, some)
+		} else {
+			list, err = Collocations(ctx, r, some)
+		}
+		if err != nil {
+			return nil, stats, err
+		}
+		all := len(list.Pairs) < some.Top
+		if err := Spread(ctx, r, corpus, list.Pairs, SpreadOptions{Analyzer: o.Analyzer, Parts: o.Parts, Threads: o.Threads}); err != nil {
+			return nil, stats, err
+		}
+		kept := list.Pairs[:0]
+		for _, a := range list.Pairs {
+			if a.Spread.Range >= stats.MinDocs {
+				kept = append(kept, a)
+			}
+		}
+		list.Pairs = kept
+		if all || len(kept) >= o.Top {
+			list.Pairs = kept[:min(len(kept), o.Top)]
+			return list, stats, nil
+		}
+		wanted *= 8
+	}
+}
+
+// makeMatrix writes the matrix of a corpus, without the cells that are too small to be listed, and
+// opens it.
+func makeMatrix(ctx context.Context, corpus *text.Corpus, path string, o CorpusOptions) (*cooccur.Reader, cooccur.Stats, error) {
+	opt := cooccur.Options{Window: o.Window, Side: o.Side, Weighting: cooccur.Count, Analyzer: o.Analyzer,
+		Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU, Progress: o.Progress}
+	var file *cooccur.File
+	_, stats, err := cooccur.Make(ctx, corpus, cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Threads: o.Threads, Memory: o.Memory},
+		opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+			if file, err = cooccur.Create(path, cooccur.CSR, v, opt); err != nil {
+				return nil, err
+			}
+			return &frequentCells{to: file, least: o.MinCount}, nil
+		})
+	if file != nil {
+		defer file.Abort()
+	}
+	if err != nil {
+		return nil, stats, err
+	}
+	if stats.Words == 0 {
+		return nil, stats, errors.New("the corpus has no words")
+	}
+	file.Describe(stats)
+	if err := file.Commit(); err != nil {
+		return nil, stats, err
+	}
+	r, err := cooccur.Open(path)
+	return r, stats, err
+}
+
+// frequentCells hands on the cells that have a least value.
+type frequentCells struct {
+	to    cooccur.Sink
+	least float64
+	rows  cooccur.Rows
+}
+
+func (f *frequentCells) Rows(r *cooccur.Rows) error {
+	out := &f.rows
+	out.First, out.Ends, out.Cols, out.Values = r.First, out.Ends[:0], out.Cols[:0], out.Values[:0]
+	for i := range r.Ends {
+		cols, values := r.Row(i)
+		for k, c := range cols {
+			if values[k] >= f.least {
+				out.Cols, out.Values = append(out.Cols, c), append(out.Values, values[k])
+			}
+		}
+		out.Ends = append(out.Ends, len(out.Cols))
+	}
+	return f.to.Rows(out)
+}
+
+// Find returns the ID of a word in a matrix, after the matrix's own analyzer: "membranes" finds its
+// stem. The error for an unknown word names words that are spelt alike.
+func Find(r *cooccur.Reader, word string) (int, error) {
+	form := word
+	if name := r.Corpus().Analyzer; name != "" {
+		an, err := text.ParseAnalyzer(name)
+		if err != nil {
+			return 0, err
+		}
+		var t text.Tokens
+		if err := an.Analyze([]byte(word), &t); err != nil {
+			return 0, err
+		}
+		if len(t.Words) != 1 {
+			return 0, fmt.Errorf("%q is %d words to the analyzer %s: want one", word, len(t.Words), name)
+		}
+		form = string(t.Word(0))
+	}
+	if id, ok := r.Lookup(form); ok {
+		return id, nil
+	}
+	return 0, &UnknownWord{Word: word, Similar: suggest(r, form)}
+}

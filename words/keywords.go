@@ -1,0 +1,144 @@
+package words
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/internal/choice"
+)
+
+// Keyness says how much more frequent a word is in one corpus than in another. With f1 of n1 words
+// here and f2 of n2 there:
+type Keyness int
+
+const (
+	KeyLRC      Keyness = iota // conservative log ratio (Evert 2022): see LogRatioConservative
+	KeyG2                      // log-likelihood ratio of the table f1, n1-f1, f2, n2-f2; below 0 where it is rarer here
+	KeyLogRatio                // log2 of (f1/n1)/(f2/n2), with 0.5 for a frequency of 0
+	KeyDiff                    // %DIFF: by how many per cent f1/n1 is above f2/n2, with 0.5 for an f2 of 0
+)
+
+var keynessNames = choice.New[Keyness]("keyness", "lrc", "g2", "logratio", "diff")
+
+func (k Keyness) String() string { return keynessNames.Of(k) }
+
+// Set and Type make *Keyness a command-line flag.
+func (k *Keyness) Set(name string) error { return keynessNames.Set(k, name) }
+
+// Type names the flag's value in help texts.
+func (k *Keyness) Type() string { return "keyness" }
+
+// Score computes the measure. tests is how many words are compared, for which LRC is corrected.
+func (k Keyness) Score(f1, n1, f2, n2 float64, tests int) float64 {
+	half := func(f float64) float64 {
+		if f == 0 {
+			return 0.5
+		}
+		return f
+	}
+	switch k {
+	case KeyG2:
+		return table{o11: f1, r1: f1 + f2, c1: n1, n: n1 + n2}.g2()
+	case KeyLogRatio:
+		return math.Log2(half(f1) / n1 / (half(f2) / n2))
+	case KeyDiff:
+		r := half(f2) / n2
+		return 100 * (f1/n1 - r) / r
+	}
+	return LogRatioConservative(f1, n1, f2, n2, 0.95, tests)
+}
+
+// KeyOptions say which keywords are wanted.
+type KeyOptions struct {
+	By       Keyness
+	Top      int    // 0: 20
+	MinCount uint64 // leave out words that occur less often in both corpora together
+	Negative bool   // the words that are rarer here instead
+}
+
+// Keyword is a word with its frequencies in two corpora.
+type Keyword struct {
+	Word     string  `json:"word"`
+	F1       uint64  `json:"f1"`
+	F2       uint64  `json:"f2"`
+	LRC      float64 `json:"lrc"`
+	G2       float64 `json:"g2"`
+	LogRatio float64 `json:"log_ratio"`
+	Diff     float64 `json:"diff"` // in per cent
+	P        float64 `json:"p"`    // of G2
+	Q        float64 `json:"q"`    // Benjamini and Hochberg's
+}
+
+func (k *Keyword) by(m Keyness) float64 {
+	return [...]float64{k.LRC, k.G2, k.LogRatio, k.Diff}[m]
+}
+
+// Frequencies are the words of a corpus, or n-grams, or other things, with how often each occurs.
+type Frequencies struct {
+	Total  uint64 // words of the corpus
+	Counts map[string]uint64
+}
+
+// Keywords compares two corpora: what sets the first apart, by falling keyness, ties by G2 and then
+// by the word. compared is the number of words that were compared. Frequencies may also be numbers
+// of documents.
+func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keyword, compared int, err error) {
+	if a.Total == 0 {
+		return nil, 0, errors.New("the corpus has no words")
+	}
+	if b.Total == 0 {
+		return nil, 0, errors.New("the reference corpus has no words")
+	}
+	if o.Top <= 0 {
+		o.Top = 20
+	}
+	add := func(word string, f1, f2 uint64) {
+		if f1+f2 >= max(o.MinCount, 1) {
+			list = append(list, Keyword{Word: word, F1: f1, F2: f2})
+		}
+	}
+	for word, f1 := range a.Counts {
+		add(word, f1, b.Counts[word])
+	}
+	for word, f2 := range b.Counts {
+		if _, ok := a.Counts[word]; !ok {
+			add(word, 0, f2)
+		}
+	}
+	compared = len(list)
+	p := make([]float64, compared)
+	for i := range list {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		k := &list[i]
+		f1, f2 := float64(k.F1), float64(k.F2)
+		x, y := float64(a.Total), float64(b.Total)
+		k.G2 = KeyG2.Score(f1, x, f2, y, compared)
+		k.LogRatio = KeyLogRatio.Score(f1, x, f2, y, compared)
+		k.Diff = KeyDiff.Score(f1, x, f2, y, compared)
+		k.P = chiTail(math.Abs(k.G2))
+		p[i] = k.P
+		// The interval of LRC has 0 in it wherever the test says nothing at all.
+		if k.P < 0.5 {
+			k.LRC = KeyLRC.Score(f1, x, f2, y, compared)
+		}
+	}
+	adjust := Adjust(p)
+	sign := 1.0
+	if o.Negative {
+		sign = -1
+	}
+	list = slices.DeleteFunc(list, func(k Keyword) bool { return sign*k.by(o.By) <= 0 })
+	slices.SortFunc(list, func(a, b Keyword) int {
+		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)), cmp.Compare(sign*b.G2, sign*a.G2), cmp.Compare(a.Word, b.Word))
+	})
+	list = list[:min(len(list), o.Top)]
+	for i := range list {
+		list[i].Q = adjust.Q(list[i].P)
+	}
+	return list, compared, nil
+}

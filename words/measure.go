@@ -1,0 +1,120 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Measure says how strongly two words are associated. Names of the counts are those of the package
+// comment.
+type Measure int
+
+const (
+	LogDice Measure = iota // 14 + log2(Dice): 14 where each occurs with the other only, in corpora of any size
+	Dice                   // 2 O / (f1 + f2)
+	MI                     // mutual information, log2(O/E); high for rare words
+	MI3                    // log2(O^3/E): the same, less in favour of rare words
+	NPMI                   // MI / -log2(O / (N S)): from -1 to 1
+	PPMI                   // MI where it is positive, else 0
+	T                      // t-score, (O-E)/sqrt(O); high for frequent words
+	Z                      // z-score, (O-E)/sqrt(E)
+	G2                     // log-likelihood ratio of the table, below 0 where O < E
+	Chi2                   // chi-squared with Yates' correction, below 0 where O < E
+	DeltaP                 // P(v near u) - P(v elsewhere): what u tells about v
+	DeltaP2                // the same from v to u
+	Odds                   // odds ratio, 0.5 added to each cell
+	LRC                    // conservative log ratio (Evert 2022): see LogRatioConservative
+	Fisher                 // -log10 of the p-value of Fisher's exact test, one-sided
+	Value                  // O itself, or the cell of a weighted matrix
+	measures
+)
+
+var names = []string{"logdice", "dice", "mi", "mi3", "npmi", "ppmi", "t", "z", "g2", "chi2",
+	"deltap", "deltap2", "odds", "lrc", "fisher", "value"}
+
+// Measures lists the names of all measures.
+func Measures() []string { return slices.Clone(names) }
+
+// ParseMeasure returns the measure of that name; pmi is another name of mi, and ll of g2.
+func ParseMeasure(name string) (Measure, error) {
+	switch name {
+	case "pmi":
+		name = "mi"
+	case "ll":
+		name = "g2"
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return Measure(i), nil
+	}
+	return 0, fmt.Errorf("unknown measure %q: want %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+}
+
+func (m Measure) String() string {
+	if m < 0 || m >= measures {
+		return fmt.Sprintf("Measure(%d)", int(m))
+	}
+	return names[m]
+}
+
+// Tests reports whether a measure is made for counts of independent events: those of weighted or
+// thinned-out matrices are none.
+func (m Measure) Tests() bool {
+	switch m {
+	case T, Z, G2, Chi2, LRC, Fisher:
+		return true
+	}
+	return false
+}
+
+// expects reports whether a measure needs the number that chance would give.
+func (m Measure) expects() bool { return m != LogDice && m != Dice && m != Value }
+
+// Score computes the measure of a pair that co-occurs. tests is how many pairs are compared, for
+// which LRC is corrected.
+func (m Measure) Score(c Counts, tests int) float64 {
+	if c.O <= 0 {
+		return 0
+	}
+	switch m {
+	case LogDice:
+		return 14 + math.Log2(2*c.O/(c.F1+c.F2))
+	case Dice:
+		return 2 * c.O / (c.F1 + c.F2)
+	case MI:
+		return math.Log2(c.O / c.Expected())
+	case PPMI:
+		return max(0, math.Log2(c.O/c.Expected()))
+	case MI3:
+		return math.Log2(c.O * c.O * c.O / c.Expected())
+	case NPMI:
+		joint := c.O / (c.N * c.Span)
+		if joint >= 1 { // the only pair
+			return 1
+		}
+		return math.Log2(c.O/c.Expected()) / -math.Log2(joint)
+	case T:
+		return (c.O - c.Expected()) / math.Sqrt(c.O)
+	case Z:
+		return (c.O - c.Expected()) / math.Sqrt(c.Expected())
+	case G2:
+		return c.table().g2()
+	case Chi2:
+		return c.table().chi2()
+	case DeltaP:
+		d, _ := c.table().deltaP()
+		return d
+	case DeltaP2:
+		_, d := c.table().deltaP()
+		return d
+	case Odds:
+		return c.table().odds()
+	case LRC:
+		t := c.table()
+		return LogRatioConservative(t.o11, t.r1, t.c1-t.o11, t.n-t.r1, 0.95, tests)
+	case Fisher:
+		return -c.table().fisher() / math.Ln10
+	}
+	return c.O
+}

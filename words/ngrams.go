@@ -1,0 +1,373 @@
+package words
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/text"
+)
+
+// NgramOptions say which n-grams are counted.
+type NgramOptions struct {
+	Min, Max int    // lengths in words, 1 to 9; 0: 2 and 5
+	MinCount uint64 // leave out n-grams that occur less often; 0: 2
+	MinDocs  int    // leave out n-grams of fewer documents
+	Top      int    // number of n-grams, the most frequent; 0: all
+	Analyzer text.Analyzer
+	Threads  int    // 0: GOMAXPROCS
+	Memory   int64  // bound on working memory in bytes; 0: 2 GB
+	TempDir  string // for what does not fit; empty: the system's
+}
+
+// Ngram is a sequence of words that a document has one after the other.
+type Ngram struct {
+	N         int    `json:"n"`
+	Text      string `json:"ngram"` // the words with blanks between them
+	Count     uint64 `json:"count"`
+	Documents int    `json:"documents"`
+}
+
+// NgramStats say what was counted.
+type NgramStats struct {
+	Documents, Words uint64
+	Found            int  // n-grams that have the least count and documents
+	Spilled          bool // the corpus did not fit in memory
+}
+
+const maxNgram = 9
+
+// Ngrams counts the n-grams of a corpus, exactly, by falling count, ties by their text.
+//
+// It works in levels. The corpus is a sequence of numbers of words. An n-gram that is frequent enough
+// consists of two (n-1)-grams that are, one from its first word on and one from its second. So the
+// sequence of level n has at each place the number of the n-gram that begins there, or 0; and the
+// pairs of neighbours in it, 64 bits each, are the candidates for level n+1. These are sorted and
+// counted, in several passes by the hash of the pair if they do not all fit in memory. Sequences
+// that do not fit go to temporary files, which are read and written from front to back.
+func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ngram, stats NgramStats, err error) {
+	if o.Min == 0 && o.Max == 0 {
+		o.Min, o.Max = 2, 5
+	}
+	if o.Min < 1 || o.Max < o.Min || o.Max > maxNgram {
+		return nil, stats, fmt.Errorf("n-grams of %d to %d words: want 1 to %d", o.Min, o.Max, maxNgram)
+	}
+	o.MinCount = max(o.MinCount, 1)
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = 2_000_000_000
+	}
+	if o.Analyzer == nil {
+		o.Analyzer, _ = text.ParseAnalyzer("unicode")
+	}
+	v, vs, err := cooccur.CountWords(ctx, corpus, cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
+		Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
+	if err != nil {
+		return nil, stats, err
+	}
+	g := &ngrams{NgramOptions: o, vocab: v}
+	stats = NgramStats{Documents: uint64(vs.Documents), Words: uint64(vs.Words)}
+	// A sequence has a mark after each document.
+	places := vs.Words + vs.Documents
+	g.spill = 8*places > o.Memory/2
+	stats.Spilled = g.spill
+	seq, err := g.read(ctx, corpus)
+	if err != nil {
+		return nil, stats, err
+	}
+	defer func() { seq.close() }()
+	for n := 2; n <= o.Max; n++ {
+		next, err := g.level(ctx, seq)
+		if err != nil {
+			return nil, stats, fmt.Errorf("%d-grams: %w", n, err)
+		}
+		seq.close()
+		seq = next
+	}
+	list, stats.Found = g.list()
+	return list, stats, nil
+}
+
+// ngrams is the state of a count.
+type ngrams struct {
+	NgramOptions
+	vocab  *cooccur.Vocabulary
+	spill  bool
+	levels []level // from n = 1 on
+}
+
+// level has the n-grams of one length. Numbers are from 1 on.
+type level struct {
+	pairs  []uint64 // for each n-gram the two (n-1)-grams; nil for words
+	counts []uint32
+	docs   []uint32
+}
+
+const (
+	endOfDocument = 1<<32 - 1
+	nothing       = 0 // too rare
+)
+
+// read makes the sequence of words, and level 1.
+func (g *ngrams) read(ctx context.Context, corpus *text.Corpus) (*sequence, error) {
+	one := level{counts: make([]uint32, g.vocab.Len()), docs: make([]uint32, g.vocab.Len())}
+	for id := range one.counts {
+		if g.vocab.Count(id) > 1<<32-1 {
+			return nil, fmt.Errorf("the word %q occurs %d times: at most 4 billion can be counted", g.vocab.Word(id), g.vocab.Count(id))
+		}
+		one.counts[id] = uint32(g.vocab.Count(id))
+	}
+	w, err := newSequence(g.spill, g.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	doc := uint32(0)
+	last := make([]uint32, g.vocab.Len())
+	r := &reading{analyzer: g.Analyzer, vocab: g.vocab}
+	err = r.each(ctx, corpus, g.Threads, func(_ int, p *page) error {
+		mu.Lock()
+		defer mu.Unlock()
+		doc++
+		for _, id := range p.ids {
+			if last[id] != doc {
+				last[id] = doc
+				one.docs[id]++
+			}
+			number := id + 1
+			if uint64(one.counts[id]) < g.MinCount {
+				number = nothing
+			}
+			if err := w.add(number); err != nil {
+				return err
+			}
+		}
+		return w.add(endOfDocument)
+	})
+	if err == nil {
+		err = w.done()
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	g.levels = append(g.levels, one)
+	return w, nil
+}
+
+// level makes the next level and its sequence.
+func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
+	// Keys, a copy to sort them and a table of the frequent ones are held at a time.
+	passes := uint64(1)
+	for 16*uint64(seq.n)/passes > uint64(g.Memory)/3 {
+		passes++
+	}
+	var now level
+	partial := (*sequence)(nil)
+	for pass := range passes {
+		if err := ctx.Err(); err != nil {
+			partial.close()
+			return nil, err
+		}
+		first := len(now.pairs)
+		if err := g.frequent(seq, pass, passes, &now); err != nil {
+			partial.close()
+			return nil, err
+		}
+		table := newPairNumbers(now.pairs[first:], uint32(first)+1)
+		next, err := g.number(seq, partial, pass, passes, table, &now)
+		partial.close()
+		if err != nil {
+			return nil, err
+		}
+		partial = next
+	}
+	g.levels = append(g.levels, now)
+	return partial, nil
+}
+
+// frequent finds the pairs of a pass that are frequent enough.
+func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error {
+	var keys []uint64
+	err := seq.pairs(func(key uint64) error {
+		if key != 0 && key>>32 != endOfDocument && (passes == 1 || hashPair(key)%passes == pass) {
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	size := len(g.levels[len(g.levels)-1].counts)
+	width := bits.Len(uint(size))
+	// Halves are as wide as the numbers need, so that there is little to sort.
+	for i, k := range keys {
+		keys[i] = k>>32<<width | k&(1<<32-1)
+	}
+	par.RadixSort(g.Threads, keys, make([]uint64, len(keys)), 0, 2*width)
+	for i := 0; i < len(keys); {
+		j := i + 1
+		for j < len(keys) && keys[j] == keys[i] {
+			j++
+		}
+		if uint64(j-i) >= g.MinCount {
+			now.pairs = append(now.pairs, keys[i]>>width<<32|keys[i]&(1<<width-1))
+			now.counts = append(now.counts, uint32(j-i))
+		}
+		i = j
+	}
+	if need := 20 * int64(len(now.pairs)); need > g.Memory/2 {
+		return fmt.Errorf("more than %d are frequent enough, which do not fit in --memory: raise it, or --min-count", len(now.pairs))
+	}
+	now.docs = append(now.docs, make([]uint32, len(now.pairs)-len(now.docs))...)
+	return nil
+}
+
+// number writes the sequence of the next level, with what earlier passes found, and counts documents.
+func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers, now *level) (*sequence, error) {
+	w, err := newSequence(g.spill, g.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	var before func() (uint32, error)
+	if partial != nil {
+		before = partial.reader()
+	}
+	last := make([]uint32, len(now.pairs))
+	doc := uint32(1)
+	err = seq.pairs(func(key uint64) error {
+		number := uint32(nothing)
+		if before != nil {
+			var err error
+			if number, err = before(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case key>>32 == endOfDocument:
+			number = endOfDocument
+			doc++
+		case key != 0 && (passes == 1 || hashPair(key)%passes == pass):
+			if number = table.find(key); number != nothing && last[number-1] != doc {
+				last[number-1] = doc
+				now.docs[number-1]++
+			}
+		}
+		return w.add(number)
+	})
+	if err == nil {
+		err = w.done()
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// list makes the n-grams that are wanted.
+func (g *ngrams) list() (list []Ngram, found int) {
+	type entry struct {
+		n, id int
+		count uint32
+	}
+	var all []entry
+	for n := g.Min; n <= min(g.Max, len(g.levels)); n++ {
+		l := &g.levels[n-1]
+		for id, count := range l.counts {
+			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs {
+				all = append(all, entry{n, id, count})
+			}
+		}
+	}
+	found = len(all)
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(b.count, a.count) })
+	if g.Top > 0 && g.Top < len(all) { // with all that tie with the last one
+		last := all[g.Top-1].count
+		end := g.Top
+		for end < len(all) && all[end].count == last {
+			end++
+		}
+		all = all[:end]
+	}
+	list = make([]Ngram, len(all))
+	for i, e := range all {
+		var b strings.Builder
+		g.write(&b, e.n, uint32(e.id)+1)
+		list[i] = Ngram{e.n, b.String(), uint64(e.count), int(g.levels[e.n-1].docs[e.id])}
+	}
+	slices.SortFunc(list, func(a, b Ngram) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text), cmp.Compare(a.N, b.N))
+	})
+	if g.Top > 0 {
+		list = list[:min(len(list), g.Top)]
+	}
+	return list, found
+}
+
+// write writes the words of an n-gram: those of its first part, and the last word of its second.
+func (g *ngrams) write(b *strings.Builder, n int, number uint32) {
+	if n == 1 {
+		b.Write(g.vocab.Word(int(number) - 1))
+		return
+	}
+	pair := g.levels[n-1].pairs[number-1]
+	g.write(b, n-1, uint32(pair>>32))
+	b.WriteByte(' ')
+	last := uint32(pair)
+	for n--; n > 1; n-- {
+		last = uint32(g.levels[n-1].pairs[last-1])
+	}
+	b.Write(g.vocab.Word(int(last) - 1))
+}
+
+// hashPair scatters pairs over passes and slots.
+func hashPair(key uint64) uint64 {
+	key ^= key >> 32
+	key *= 0x9e3779b97f4a7c15
+	return key ^ key>>29
+}
+
+// pairNumbers finds the numbers of pairs: open addressing, at most half full.
+type pairNumbers struct {
+	keys    []uint64
+	numbers []uint32
+	shift   uint
+}
+
+func newPairNumbers(pairs []uint64, first uint32) *pairNumbers {
+	logSize := uint(bits.Len(uint(2*len(pairs) + 1)))
+	t := &pairNumbers{make([]uint64, 1<<logSize), make([]uint32, 1<<logSize), 64 - logSize}
+	for i, key := range pairs {
+		at := hashPair(key) * 0x9e3779b97f4a7c15 >> t.shift
+		for t.keys[at] != 0 {
+			at = (at + 1) & uint64(len(t.keys)-1)
+		}
+		t.keys[at], t.numbers[at] = key, first+uint32(i)
+	}
+	return t
+}
+
+func (t *pairNumbers) find(key uint64) uint32 {
+	at := hashPair(key) * 0x9e3779b97f4a7c15 >> t.shift
+	for t.keys[at] != key {
+		if t.keys[at] == 0 {
+			return nothing
+		}
+		at = (at + 1) & uint64(len(t.keys)-1)
+	}
+	return t.numbers[at]
+}
+
+var errSequence = errors.New("a temporary file is shorter than what was written to it")

@@ -1,0 +1,116 @@
+package words
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// chiTail is the probability that a chi-squared variable with one degree of freedom is at least x.
+func chiTail(x float64) float64 { return math.Erfc(math.Sqrt(max(x, 0) / 2)) }
+
+// PValue is the p-value of the log-likelihood ratio (two-sided).
+func (c Counts) PValue() float64 { return chiTail(math.Abs(c.table().g2())) }
+
+// FisherP is the p-value of Fisher's exact test against an association by chance (one-sided).
+func (c Counts) FisherP() float64 { return math.Exp(c.table().fisher()) }
+
+// fisher is the natural logarithm of the one-sided p-value of Fisher's exact test: the probability
+// of O11 or more where row, column and total are given. Counts are rounded to whole numbers.
+func (t table) fisher() float64 {
+	o, r, c, n := math.Round(t.o11), math.Round(t.r1), math.Round(t.c1), math.Round(t.n)
+	most := min(r, c)
+	if o <= max(0, r+c-n) {
+		return 0
+	}
+	// Terms are added up from the largest on, as ratios to it: that is the one at O11, or the one at
+	// the mode where O11 is below it.
+	log := func(k float64) float64 { return choose(r, k) + choose(n-r, c-k) - choose(n, c) }
+	step := func(k float64) float64 { return (r - k) * (c - k) / ((k + 1) * (n - r - c + k + 1)) } // term k+1 by term k
+	if mode := math.Floor((r + 1) * (c + 1) / (n + 2)); o > mode {
+		sum, ratio := 1.0, 1.0
+		for k := o; k < most; k++ {
+			ratio *= step(k)
+			sum += ratio
+			if ratio < 1e-17*sum {
+				break
+			}
+		}
+		return min(0, log(o)+math.Log(sum))
+	}
+	sum, ratio := 0.0, 1.0
+	for k := o - 1; k >= max(0, r+c-n); k-- { // the other tail is the shorter one
+		if k < o-1 {
+			ratio /= step(k)
+		}
+		sum += ratio
+		if ratio < 1e-17*sum {
+			break
+		}
+	}
+	return math.Log1p(-min(1, math.Exp(log(o-1))*sum))
+}
+
+// choose is the logarithm of the binomial coefficient.
+func choose(n, k float64) float64 {
+	a, _ := math.Lgamma(n + 1)
+	b, _ := math.Lgamma(k + 1)
+	c, _ := math.Lgamma(n - k + 1)
+	return a - b - c
+}
+
+// LogRatioConservative is Evert's LRC: of the confidence interval of log2(r), r being the ratio of
+// the relative frequencies f1/n1 and f2/n2, the end that is nearer to 0; 0 if the interval has 0 in
+// it. The interval is that of the exact conditional Poisson test at the confidence level, with
+// Bonferroni's correction for a number of tests.
+func LogRatioConservative(f1, n1, f2, n2, level float64, tests int) float64 {
+	alpha := (1 - level) / 2 / float64(max(tests, 1))
+	ratio := func(p float64) float64 { return math.Log2(n2 / n1 * p / (1 - p)) }
+	if f1*n2 >= f2*n1 {
+		if f1 <= 0 {
+			return 0
+		}
+		return max(0, ratio(mathext.InvRegIncBeta(f1, f2+1, alpha)))
+	}
+	if f2 <= 0 {
+		return 0
+	}
+	// The upper end: 1 less the lower one of the other share.
+	p := mathext.InvRegIncBeta(f2, f1+1, alpha)
+	return min(0, -math.Log2(n1/n2*p/(1-p)))
+}
+
+// Adjusted corrects p-values for being several: Benjamini and Hochberg's q, the share of false
+// discoveries if all with at most this p are taken, and Bonferroni's p.
+type Adjusted struct {
+	sorted []float64
+	q      []float64
+}
+
+// Adjust takes the p-values of all tests; it sorts them.
+func Adjust(p []float64) *Adjusted {
+	slices.Sort(p)
+	a := &Adjusted{sorted: p, q: make([]float64, len(p))}
+	least, m := 1.0, float64(len(p))
+	for i := len(p) - 1; i >= 0; i-- {
+		least = min(least, p[i]*m/float64(i+1))
+		a.q[i] = least
+	}
+	return a
+}
+
+// Q is Benjamini and Hochberg's q-value of a test with this p-value, which must be one of them.
+func (a *Adjusted) Q(p float64) float64 {
+	i, found := slices.BinarySearch(a.sorted, p)
+	if !found {
+		i = min(i, len(a.q)-1)
+	}
+	if i < 0 {
+		return p
+	}
+	return a.q[i]
+}
+
+// Bonferroni is the p-value times the number of tests, at most 1.
+func (a *Adjusted) Bonferroni(p float64) float64 { return min(1, p*float64(len(a.sorted))) }

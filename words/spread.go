@@ -1,0 +1,123 @@
+package words
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/text"
+)
+
+// SpreadOptions say how the corpus of a matrix is read again.
+type SpreadOptions struct {
+	Analyzer text.Analyzer // nil: the one that the matrix names
+	Parts    Parts
+	Threads  int // 0: GOMAXPROCS
+}
+
+// Spread reads the corpus that a matrix was made from and fills in how each pair is spread over its
+// documents or other parts. A corpus in which the pairs do not co-occur as often as the matrix says
+// is an error.
+func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []Association, o SpreadOptions) error {
+	if r.Options().Weighting != cooccur.Count || r.Corpus().Subsampled {
+		return fmt.Errorf("the documents of pairs need a matrix of counts: make it with --weighting count and without --subsample")
+	}
+	an := o.Analyzer
+	if an == nil {
+		name := r.Corpus().Analyzer
+		if name == "" {
+			return fmt.Errorf("the matrix does not say which analyzer made its words: make it again, or name the analyzer")
+		}
+		var err error
+		if an, err = text.ParseAnalyzer(name); err != nil {
+			return err
+		}
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	made := r.Options()
+	p := &pairFinder{window: made.Window, side: made.Side, first: make([]bool, r.Len()), second: make([]bool, r.Len()),
+		items: make(map[uint64]int, len(list))}
+	for i, a := range list {
+		p.first[a.ID1], p.second[a.ID2] = true, true
+		p.items[uint64(a.ID1)<<32|uint64(a.ID2)] = i
+	}
+	t := newTally(o.Parts, len(list), r.Corpus().Kept, func(i int) uint64 { return uint64(math.Round(list[i].Count)) })
+	read := &reading{analyzer: an, vocab: r.Vocabulary(), ordered: o.Parts.Equal > 0}
+	counters := make([]*counter, o.Threads)
+	lists := make([][]seen, o.Threads)
+	for i := range counters {
+		counters[i] = newCounter(len(list))
+	}
+	err := read.each(ctx, corpus, o.Threads, func(w int, d *page) error {
+		if o.Parts.Equal > 0 {
+			return t.inParts(d, func(add func(item int, place int)) { p.find(d.ids, add) })
+		}
+		p.find(d.ids, func(item, _ int) { counters[w].add(item) })
+		lists[w] = counters[w].take(lists[w])
+		t.document(d.id, uint64(len(d.ids)), lists[w])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		d := t.result(i)
+		if d.Count != t.totals(i) {
+			return fmt.Errorf("%q and %q co-occur %d times in this corpus and %g times in the matrix: was it made from another corpus, "+
+				"or read in another way?", list[i].Word1, list[i].Word2, d.Count, list[i].Count)
+		}
+		list[i].Spread = &d
+	}
+	return nil
+}
+
+// pairFinder finds the places of some pairs.
+type pairFinder struct {
+	window        int
+	side          cooccur.Side
+	first, second []bool // words that are the first and the second of some pair
+	items         map[uint64]int
+}
+
+// find calls add with each pair of a document and the place of its first word. Pairs of a word with
+// itself count once, as everywhere.
+func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
+	for i, id := range ids {
+		if !p.first[id] {
+			continue
+		}
+		lo, hi := max(0, i-p.window), min(len(ids), i+p.window+1)
+		if p.side == cooccur.Right {
+			lo = i
+		}
+		if p.side == cooccur.Left {
+			hi = i
+		}
+		for j := lo; j < hi; j++ {
+			other := ids[j]
+			if !p.second[other] || j == i || other == id && j < i && p.side == cooccur.Both {
+				continue
+			}
+			if item, ok := p.items[uint64(id)<<32|uint64(other)]; ok {
+				add(item, i)
+			}
+		}
+	}
+}
+
+// inParts counts a document by equal parts of the corpus.
+func (t *tally) inParts(d *page, find func(add func(item, place int))) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := uint64(t.Equal)
+	part := func(place uint64) int { return int(min(place*k/max(t.words, 1), k-1)) }
+	for i := range d.ids {
+		t.sizes[part(d.before+uint64(i))]++
+	}
+	find(func(item, place int) { t.counts[part(d.before+uint64(place))][item]++ })
+	return nil
+}

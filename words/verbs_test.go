@@ -1,0 +1,333 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+)
+
+// randomText is documents, one a line, of words a to h, the first ones frequent.
+func randomText(docs int, seed uint64) (lines []string) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	for range docs {
+		var words []string
+		for range rng.IntN(30) {
+			words = append(words, string(rune('a'+min(rng.IntN(8), rng.IntN(8)))))
+		}
+		lines = append(lines, strings.Join(words, " "))
+	}
+	return lines
+}
+
+// plainNgrams counts by the definition.
+func plainNgrams(docs []string, lo, hi int, minCount uint64, minDocs int) (list []Ngram) {
+	counts, in := map[string]uint64{}, map[string]map[int]bool{}
+	for d, doc := range docs {
+		w := strings.Fields(doc)
+		for n := lo; n <= hi; n++ {
+			for i := 0; i+n <= len(w); i++ {
+				g := strings.Join(w[i:i+n], " ")
+				counts[g]++
+				if in[g] == nil {
+					in[g] = map[int]bool{}
+				}
+				in[g][d] = true
+			}
+		}
+	}
+	for g, c := range counts {
+		if c >= minCount && len(in[g]) >= minDocs {
+			list = append(list, Ngram{len(strings.Fields(g)), g, c, len(in[g])})
+		}
+	}
+	slices.SortFunc(list, func(a, b Ngram) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text)) })
+	return list
+}
+
+// N-grams are those of the definition, in memory and with files and passes.
+func TestNgrams(t *testing.T) {
+	for _, docs := range []int{0, 1, 40, 300} {
+		lines := randomText(docs, uint64(docs))
+		corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
+		for _, o := range []NgramOptions{
+			{Min: 1, Max: 4, MinCount: 1}, {Min: 2, Max: 5, MinCount: 3, MinDocs: 2}, {Min: 3, Max: 3, MinCount: 2, Top: 7},
+			{Min: 1, Max: 5, MinCount: 2, Memory: 40_000, Threads: 1},
+		} {
+			o.Analyzer = analyzer(t, "whitespace")
+			got, stats, err := Ngrams(t.Context(), corpus, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := plainNgrams(lines, o.Min, o.Max, o.MinCount, o.MinDocs)
+			if stats.Found != len(want) {
+				t.Errorf("%d documents, %+v: found %d, want %d", docs, o, stats.Found, len(want))
+			}
+			if o.Top > 0 {
+				want = want[:min(len(want), o.Top)]
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d documents, %+v: %d n-grams, want %d, or others: %v", docs, o, len(got), len(want), got[:min(3, len(got))])
+			}
+			if o.Memory > 0 && docs == 300 && !stats.Spilled {
+				t.Error("nothing was spilled")
+			}
+		}
+	}
+}
+
+func TestNgramsRefuse(t *testing.T) {
+	corpus := corpusOf(t, text.Lines, "a b")
+	for _, o := range []NgramOptions{{Min: 3, Max: 2}, {Min: 1, Max: 10}, {Min: -1, Max: 2}} {
+		if _, _, err := Ngrams(t.Context(), corpus, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+// The list of words has the counts and dispersion of the definition, whatever the threads and parts.
+func TestList(t *testing.T) {
+	lines := randomText(200, 3)
+	corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
+	for _, threads := range []int{1, 3} {
+		list, err := List(t.Context(), corpus, ListOptions{Analyzer: analyzer(t, "whitespace"), Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sizes []uint64
+		for _, l := range lines {
+			sizes = append(sizes, uint64(len(strings.Fields(l))))
+		}
+		for _, w := range list.Words {
+			var counts []uint64
+			for _, l := range lines {
+				n := uint64(0)
+				for _, f := range strings.Fields(l) {
+					if f == w.Word {
+						n++
+					}
+				}
+				counts = append(counts, n)
+			}
+			if want := Disperse(counts, sizes); w.Dispersion != want || w.Count != want.Count {
+				t.Errorf("%s: %+v, want %+v", w.Word, w.Dispersion, want)
+			}
+		}
+		groups, err := List(t.Context(), corpus, ListOptions{Analyzer: analyzer(t, "whitespace"), Threads: threads, Parts: Parts{Group: regexp.MustCompile(`.$`)}})
+		if err != nil || groups.Parts != 10 {
+			t.Errorf("%d groups by the last digit, %v", groups.Parts, err)
+		}
+	}
+	// Four equal parts of one document.
+	one := corpusOf(t, text.File, "a a a b\na c c b\nd d d b\nd e e b\n")
+	list, err := List(t.Context(), one, ListOptions{Analyzer: analyzer(t, "whitespace"), Parts: Parts{Equal: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range list.Words {
+		if w.Parts != 4 {
+			t.Errorf("%s: %d parts", w.Word, w.Parts)
+		}
+		if w.Word == "b" && (w.DP != 0 || w.Range != 4) || w.Word == "c" && w.Range != 1 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+func TestQueries(t *testing.T) {
+	an := analyzer(t, "english")
+	for _, bad := range []string{"", "  ", `"`, `"a b`, "...", `"*"`, "*"} {
+		if _, err := ParseQuery(bad, an); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}
+
+const fable = `The fox saw the grapes. The grapes were high.
+A foxy fox jumped for the grapes, and the Fox missed.
+Nothing here.
+Foxes say that grapes are sour.`
+
+// A concordance of a corpus and of its index are the same.
+func TestConcordance(t *testing.T) {
+	for _, name := range []string{"unicode", "english"} {
+		an := analyzer(t, name)
+		corpus := corpusOf(t, text.Lines, fable)
+		dir := filepath.Join(t.TempDir(), "index")
+		if err := index.Build(t.Context(), dir, corpus, index.BuildOptions{Analyzer: an, StoreText: true}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := index.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		foxes := map[string]int{"unicode": 3, "english": 4}[name]
+		for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3, `"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
+			q, err := ParseQuery(query, an)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range []ConcordanceOptions{{}, {Threads: 2, Sort: []string{"R1", "L1"}}, {Sample: 2, Seed: 4}, {Top: 1}} {
+				a, err := Concord(t.Context(), corpus, q, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := ConcordIndex(t.Context(), r, q, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Total != want || !a.All {
+					t.Errorf("%s: %s has %d matches, want %d", name, query, a.Total, want)
+				}
+				if b.All && b.Total != want {
+					t.Errorf("%s: %s has %d matches in the index, want %d", name, query, b.Total, want)
+				}
+				if fmt.Sprint(plain(a.Lines)) != fmt.Sprint(plain(b.Lines)) {
+					t.Errorf("%s: %s: %v in the corpus, %v in the index", name, query, a.Lines, b.Lines)
+				}
+				if o.Sample > 0 && len(a.Lines) != min(want, o.Sample) || o.Top > 0 && len(a.Lines) != min(want, o.Top) {
+					t.Errorf("%s: %d lines", query, len(a.Lines))
+				}
+			}
+		}
+	}
+	q, _ := ParseQuery("grapes", analyzer(t, "unicode"))
+	got, err := Concord(t.Context(), corpusOf(t, text.Lines, fable), q, ConcordanceOptions{Window: 2, Sort: []string{"R1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, l := range got.Lines {
+		lines = append(lines, l.Left+"|"+l.Match+"|"+l.Right)
+	}
+	if want := []string{"for the|grapes|, and the", "say that|grapes|are sour.", "saw the|grapes|. The grapes", "grapes. The|grapes|were high."}; !slices.Equal(lines, want) {
+		t.Errorf("%q", lines)
+	}
+}
+
+func plain(lines []Line) (list []string) {
+	for _, l := range lines {
+		list = append(list, fmt.Sprint(l.Document, l.Place, l.Left, "|", l.Match, "|", l.Right))
+	}
+	return list
+}
+
+// Keywords of two small corpora: what is only here comes first, what is alike is no keyword.
+func TestKeywords(t *testing.T) {
+	count := func(s string) (f Frequencies) {
+		v, stats, err := cooccur.CountWords(t.Context(), corpusOf(t, text.Lines, s), cooccur.VocabularyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = Frequencies{uint64(stats.Words), map[string]uint64{}}
+		for id := range v.Len() {
+			f.Counts[string(v.Word(id))] = v.Count(id)
+		}
+		return f
+	}
+	a := count(strings.Repeat("the whale swam ", 200))
+	b := count(strings.Repeat("the horse ran ", 300))
+	list, compared, err := Keywords(t.Context(), a, b, KeyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if compared != 5 || len(list) != 2 || list[0].Word != "swam" || list[1].Word != "whale" || list[0].F2 != 0 || list[0].LRC < 3 {
+		t.Errorf("%d compared, %+v", compared, list)
+	}
+	list, _, err = Keywords(t.Context(), a, b, KeyOptions{Negative: true, By: KeyG2})
+	if err != nil || len(list) != 2 || list[0].Word != "horse" || list[0].G2 >= 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, _, err := Keywords(t.Context(), a, Frequencies{}, KeyOptions{}); err == nil {
+		t.Error("an empty reference is no error")
+	}
+}
+
+// Associations of a small matrix are those of all pairs, by whatever measure and threads; a weighted
+// matrix has no p-values.
+func TestCollocations(t *testing.T) {
+	corpus := corpusOf(t, text.Lines, strings.Join(randomText(100, 5), "\n"))
+	r := matrixOf(t, corpus, cooccur.Options{Window: 3, Weighting: cooccur.Count})
+	for m := range measures {
+		var want []Association
+		for i := range r.Len() {
+			for j := i; j < r.Len(); j++ {
+				if a, ok, err := PairOf(r, i, j, Options{By: []Measure{m}}); err != nil {
+					t.Fatal(err)
+				} else if ok && a.Count >= 4 {
+					want = append(want, a)
+				}
+			}
+		}
+		if m == LRC {
+			for i, a := range want {
+				c := Counts{O: a.Count, F1: float64(a.F1), F2: float64(a.F2), Span: 6, N: float64(r.Corpus().Kept)}
+				if a.ID1 == a.ID2 {
+					c.Span = 3
+				}
+				want[i].Scores[0] = LRC.Score(c, len(want))
+			}
+		}
+		slices.SortFunc(want, func(a, b Association) int {
+			return cmp.Or(cmp.Compare(b.Scores[0], a.Scores[0]), cmp.Compare(a.ID1, b.ID1), cmp.Compare(a.ID2, b.ID2))
+		})
+		for _, threads := range []int{1, 3} {
+			got, err := Collocations(t.Context(), r, Options{By: []Measure{m}, MinCount: 4, Top: 8, Threads: threads, P: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Compared != len(want) {
+				t.Errorf("%v: %d compared, want %d", m, got.Compared, len(want))
+			}
+			for i, a := range got.Pairs {
+				if a.Word1 != want[i].Word1 || a.Word2 != want[i].Word2 || a.Scores[0] != want[i].Scores[0] {
+					t.Errorf("%v: pair %d is %s %s %g, want %s %s %g", m, i, a.Word1, a.Word2, a.Scores[0], want[i].Word1, want[i].Word2, want[i].Scores[0])
+				}
+				if a.Q < a.P || a.Bonferroni < a.Q {
+					t.Errorf("%v: p %g, q %g, Bonferroni %g", m, a.P, a.Q, a.Bonferroni)
+				}
+			}
+		}
+	}
+	for _, parts := range []Parts{{}, {Equal: 5}, {Group: regexp.MustCompile(`.$`)}} {
+		got, err := Collocations(t.Context(), r, Options{Top: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Spread(t.Context(), r, corpus, got.Pairs, SpreadOptions{Parts: parts, Threads: 2}); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got.Pairs {
+			if a.Spread.Range < 1 || a.Spread.Range > a.Spread.Parts || a.Spread.DP < 0 || a.Spread.DP > 1 {
+				t.Errorf("%s %s: %+v", a.Word1, a.Word2, a.Spread)
+			}
+		}
+	}
+	other := corpusOf(t, text.Lines, "a b a b")
+	got, _ := Collocations(t.Context(), r, Options{})
+	if err := Spread(t.Context(), r, other, got.Pairs, SpreadOptions{}); err == nil || !strings.Contains(err.Error(), "another corpus") {
+		t.Errorf("another corpus: %v", err)
+	}
+	weighted := matrixOf(t, corpus, cooccur.Options{Window: 3})
+	for _, o := range []Options{{P: true}, {By: []Measure{G2}}, {By: []Measure{LogDice, LRC}}} {
+		if _, err := Neighbours(weighted, 0, o); err == nil || !strings.Contains(err.Error(), "weighted") {
+			t.Errorf("%+v of a weighted matrix: %v", o, err)
+		}
+	}
+	whole := matrixOf(t, corpus, cooccur.Options{Window: cooccur.WholeDocument, Weighting: cooccur.Count})
+	if _, err := Neighbours(whole, 0, Options{By: []Measure{MI}}); err == nil {
+		t.Error("chance in a whole document")
+	}
+	if _, err := Neighbours(whole, 0, Options{}); err != nil {
+		t.Error(err)
+	}
+}
