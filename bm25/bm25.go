@@ -31,6 +31,15 @@ func (v Variant) String() string {
 	return fmt.Sprintf("Variant(%d)", uint8(v))
 }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (v Variant) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (v *Variant) UnmarshalText(name []byte) (err error) {
+	*v, err = ParseVariant(string(name))
+	return err
+}
+
 // ParseVariant is the inverse of String; it also knows "atire".
 func ParseVariant(name string) (Variant, error) {
 	if name == "atire" {

@@ -23,6 +23,12 @@ var sideNames = choice.New[Side]("side", "both", "left", "right")
 
 func (s Side) String() string { return sideNames.Of(s) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Side) UnmarshalText(name []byte) error { return sideNames.Set(s, string(name)) }
+
 // Set and Type make *Side a command-line flag.
 func (s *Side) Set(name string) error { return sideNames.Set(s, name) }
 
@@ -40,6 +46,12 @@ const (
 var methodNames = choice.New[Method]("method", "auto", "paper")
 
 func (m Method) String() string { return methodNames.Of(m) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }
 
 // Set and Type make *Method a command-line flag.
 func (m *Method) Set(name string) error { return methodNames.Set(m, name) }

@@ -28,6 +28,12 @@ var measureNames = choice.New[Measure]("measure", "value", "pmi", "npmi", "ll", 
 
 func (m Measure) String() string { return measureNames.Of(m) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (m Measure) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Measure) UnmarshalText(name []byte) error { return measureNames.Set(m, string(name)) }
+
 // Set and Type make *Measure a command-line flag.
 func (m *Measure) Set(name string) error { return measureNames.Set(m, name) }
 

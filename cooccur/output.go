@@ -29,6 +29,12 @@ var endings = []string{".cooc", ".bin", ".mtx", ".npz", ".parquet", ".tsv"}
 
 func (f Format) String() string { return formatNames.Of(f) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (f *Format) UnmarshalText(name []byte) error { return formatNames.Set(f, string(name)) }
+
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) { return formatNames.Parse(name) }
 

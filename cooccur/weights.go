@@ -21,6 +21,12 @@ var weightingNames = choice.New[Weighting]("weighting", "distance", "count")
 
 func (w Weighting) String() string { return weightingNames.Of(w) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (w *Weighting) UnmarshalText(name []byte) error { return weightingNames.Set(w, string(name)) }
+
 // Set and Type make *Weighting a command-line flag.
 func (w *Weighting) Set(name string) error { return weightingNames.Set(w, name) }
 

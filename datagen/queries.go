@@ -43,6 +43,12 @@ var spreadMean = (classSpread - 1/classSpread) / (2 * math.Log(classSpread))
 
 func (c QueryClass) String() string { return classNames.Of(c) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (c QueryClass) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (c *QueryClass) UnmarshalText(name []byte) error { return classNames.Set(c, string(name)) }
+
 // Set and Type make *QueryClass a command-line flag.
 func (c *QueryClass) Set(name string) error { return classNames.Set(c, name) }
 

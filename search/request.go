@@ -6,29 +6,75 @@ import (
 	"github.com/collocate/collocate/search/internal/model"
 )
 
-// A request and its result. The types are defined with the engines that read and fill them; their
-// fields and methods are theirs.
+// A request and its result. The types are defined with the engines that read and fill them. Where
+// one of them is a struct, its comment here shows the fields.
 type (
-	// Request is a query and how to answer it. Only Text or Words must be given. Its fields are
-	// Text, which the index's analyzer cuts into words, or Words; K, the number of answers
-	// (0 means 10); Mode; Algorithm; Model (nil means BM25{}); Parallel (nil means one core); and
-	// Trace, which keeps how the threshold rose.
+	// Request is a query and how to answer it. Only Text or Words must be given.
+	//
+	//	type Request struct {
+	//		Text      string    // cut into words by the index's analyzer
+	//		Words     []Word    // used instead of Text if there are any
+	//		K         int       // number of answers; 0 means 10
+	//		Mode      Mode      // Or or And; 0 means Or
+	//		Algorithm Algorithm // all give the same result; 0 means Auto
+	//		Trace     bool      // keep how the threshold rose, in Stats.Thresholds
+	//		Model     Model     // gives the scores; nil means BM25{}
+	//		Parallel  *Parallel // cores or a GPU; nil means one core
+	//		Within    *Within   // documents that may be answers; nil means all
+	//	}
 	Request = ask.Request
-	// Word is a word of a query, as the index has it, with its Weight; 0 means 1.
+	// Word is a word of a query, as the index has it.
+	//
+	//	type Word struct {
+	//		Text   string
+	//		Weight float64 // factor of its scores; 0 means 1
+	//	}
 	Word = ask.Word
 	// Mode says which documents are answers: those with any word (Or) or with all (And).
 	Mode = ask.Mode
 	// Algorithm is one of those in the package comment.
 	Algorithm = ask.Algorithm
-	// Result has the Hits, best first, and Stats.
+	// Result is what a request found.
+	//
+	//	type Result struct {
+	//		Hits  []Hit // best first
+	//		Stats Stats
+	//	}
 	Result = ask.Result
-	// Hit is an answer: a document, Doc, and its Score.
+	// Hit is an answer.
+	//
+	//	type Hit struct {
+	//		Doc   uint32 // the document's number in the index
+	//		Score float32
+	//	}
 	Hit = ask.Hit
 	// Stats counts the work that a search had to do.
+	//
+	//	type Stats struct {
+	//		Algorithm  Algorithm      // the one that was asked for, or that Auto chose
+	//		Method     Method         // the strategy that it took, if it has several
+	//		Words      int            // of the query, as far as the index knows them
+	//		Postings   int64          // in the lists of these words
+	//		Blocks     int64          // in which the postings are stored
+	//		Scored     int64          // postings that were scored
+	//		Decoded    int64          // postings in blocks that were unpacked
+	//		Skipped    int64          // blocks that were not
+	//		Entered    int64          // documents that were among the k best, for good or not
+	//		Pruned     bool           // the index is pruned: better documents may be missing
+	//		Thresholds []Threshold    // the score to beat over time, with Request.Trace
+	//		Parallel   *ParallelStats // how cores shared the work; nil if one did it
+	//		GPU        *GPUStats      // what the device did; nil if nothing
+	//	}
 	Stats = ask.Stats
-	// Method names the strategy that an algorithm took, for Stats.
+	// Method names the strategy that an algorithm took, for Stats, such as or-guess.
 	Method = ask.Method
-	// Threshold is a point of Stats.Thresholds.
+	// Threshold is a point of Stats.Thresholds: from then on only higher scores could enter.
+	//
+	//	type Threshold struct {
+	//		Entered int64 // how many documents had been among the k best
+	//		Doc     uint32
+	//		Score   float32
+	//	}
 	Threshold = ask.Threshold
 )
 
@@ -67,16 +113,43 @@ func ParseAlgorithm(name string) (Algorithm, error) { return ask.ParseAlgorithm(
 // How one request is spread over cores, or that a GPU answers it.
 type (
 	// Parallel says how the work of one query is spread over cores, or that a GPU does it. The
-	// zero value lets the search choose, and is exact. Its fields are Threads, Engine,
-	// Partition, Size, Row and Policy.
+	// zero value lets the search choose, and is exact.
+	//
+	//	type Parallel struct {
+	//		Threads   int         // workers; 0 means one for each core
+	//		Engine    engine.Kind // Auto: several cores only where that is faster
+	//		Partition Partition   // how the lists are cut
+	//		Size      int         // of a partition: postings, or documents; 0 chooses
+	//		Row       int         // partitions before a worker's k best start afresh; 0: never
+	//		Policy    Policy      // what workers tell each other about the score to beat
+	//		Slack     int         // documents by which an Adjusted partition may begin early
+	//		Blocks    Blocks      // what the blocks of a GPU do
+	//	}
 	Parallel = ask.Parallel
-	// Blocks are choices for WAND, MaxScore and BMW on a GPU.
+	// Blocks are choices for WAND, MaxScore and BMW on a GPU. The zero value is fastest, and all
+	// give the same result.
+	//
+	//	type Blocks struct {
+	//		Threads int  // of a block: 32, 64 or 128; 0 means 32
+	//		Slice   int  // postings of a list in shared memory: 32 to 128; 0 chooses
+	//		Insert  bool // heaps grow by insertion, not by sorting the first k answers
+	//		Start   bool // mode And by a first score to beat, not by intersection
+	//	}
 	Blocks = ask.Blocks
 	// Partition is a way to cut the lists of a query into pieces for workers.
 	Partition = ask.Partition
 	// Policy is what the workers of a query tell each other about the score to beat.
 	Policy = ask.Policy
 	// ParallelStats says how a search was spread over cores.
+	//
+	//	type ParallelStats struct {
+	//		Threads    int
+	//		Partition  Partition
+	//		Size       int // of a partition
+	//		Partitions int // how many
+	//		Policy     Policy
+	//		Exact      bool // the result is that of one core
+	//	}
 	ParallelStats = ask.ParallelStats
 )
 
@@ -115,7 +188,13 @@ func Recall(found, exact []Hit) float64 { return ask.Recall(found, exact) }
 
 // Many requests.
 type (
-	// Batch says how many requests are answered: Threads, Strategy and Engine.
+	// Batch says how many requests are answered.
+	//
+	//	type Batch struct {
+	//		Threads  int         // workers; 0 means one for each core
+	//		Strategy Strategy    // how they share the requests
+	//		Engine   engine.Kind // GPU: the device alone; Auto: device and cores together
+	//	}
 	Batch = ask.Batch
 	// Strategy is a way to spread many requests over cores.
 	Strategy = ask.Strategy
@@ -140,15 +219,24 @@ type (
 	// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
 	// [Dirichlet] and [DPH].
 	Model = model.Model
-	// BM25 is the usual model. Its fields are K1 (0 stands for 1.2), B (0 stands for 0.75) and
-	// Variant; see package bm25 for the formula.
+	// BM25 is the usual model; package bm25 has the formula.
+	//
+	//	type BM25 struct {
+	//		K1      float64      // term-frequency saturation; 0 means 1.2
+	//		B       float64      // length normalisation, 0 to 1; 0 means 0.75
+	//		Variant bm25.Variant // of the formula
+	//	}
 	BM25 = model.BM25
 	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with
 	// the lowest document numbers are given.
 	Boolean = model.Boolean
 	// Cosine is TF-IDF in the vector space: the cosine of the angle between query and document.
 	Cosine = model.Cosine
-	// Dirichlet is query likelihood with Dirichlet smoothing; Mu is 1000 if it is 0.
+	// Dirichlet is query likelihood with Dirichlet smoothing.
+	//
+	//	type Dirichlet struct {
+	//		Mu float64 // words of the collection added to a document; 0 means 1000
+	//	}
 	Dirichlet = model.Dirichlet
 	// DPH is divergence from randomness without parameters.
 	DPH = model.DPH
@@ -166,11 +254,31 @@ func ParseModel(name string) (Model, error) { return model.ParseModel(name) }
 
 // The GPU.
 type (
-	// GPUOptions say how an index is put on a GPU: the Device, a function that is told the
-	// Progress, and a Log of what MapAll chooses. The zero value takes the first GPU.
+	// GPUOptions say how an index is put on a GPU. The zero value takes the first one and most of
+	// its memory.
+	//
+	//	type GPUOptions struct {
+	//		Device   engine.Device
+	//		Also     []engine.Device         // further devices that get the index and share the work
+	//		Progress func(done, total int64) // is told how many of the postings are there
+	//		Log      *slog.Logger            // is told what MapAll chooses
+	//	}
 	GPUOptions = device.Options
 	// GPUStats says what the device did for a query.
+	//
+	//	type GPUStats struct {
+	//		Items      int           // pieces of work whose postings were added up
+	//		Candidates int           // documents that could have won at the time
+	//		Rescored   int           // of these, scored exactly
+	//		Fallback   string        // why the CPU answered instead, if it did
+	//		Time       time.Duration // on the device, if it was measured
+	//	}
 	GPUStats = ask.GPUStats
 	// GPUStage is a step of a batch on the device, with its time.
+	//
+	//	type GPUStage struct {
+	//		Name string
+	//		Time time.Duration
+	//	}
 	GPUStage = device.Stage
 )

@@ -36,6 +36,12 @@ func Methods() []string { return methodNames.List() }
 
 func (m Method) String() string { return methodNames.Of(m) }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }
+
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) { return methodNames.Parse(name) }
 
@@ -52,6 +58,12 @@ const (
 var unknownNames = choice.New[Unknown]("fate of unknown words", "add", "merge", "drop")
 
 func (u Unknown) String() string { return unknownNames.Of(u) }
+
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (u Unknown) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (u *Unknown) UnmarshalText(name []byte) error { return unknownNames.Set(u, string(name)) }
 
 // ParseUnknown returns the value of that name.
 func ParseUnknown(name string) (Unknown, error) { return unknownNames.Parse(name) }

@@ -9,17 +9,17 @@ import (
 )
 
 // Names are those of the values of T, from 0 on.
-type Names[T ~int] struct {
+type Names[T ~int | ~uint8] struct {
 	what  string
 	names []string
 }
 
 // New names a choice's values. what is the choice itself, as errors call it: "side".
-func New[T ~int](what string, names ...string) Names[T] { return Names[T]{what, names} }
+func New[T ~int | ~uint8](what string, names ...string) Names[T] { return Names[T]{what, names} }
 
 // Of is the name of a value, or a text with its type and number where it has none.
 func (n Names[T]) Of(v T) string {
-	if v < 0 || int(v) >= len(n.names) {
+	if int(v) < 0 || int(v) >= len(n.names) {
 		return fmt.Sprintf("%T(%d)", v, int(v))
 	}
 	return n.names[v]

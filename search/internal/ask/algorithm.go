@@ -1,6 +1,6 @@
 package ask
 
-import "slices"
+import "github.com/collocate/collocate/internal/choice"
 
 // Algorithm is one of those in the package comment.
 type Algorithm uint8
@@ -19,18 +19,19 @@ const (
 	Tiles
 )
 
-var algorithmNames = []string{"auto", "exhaustive", "taat", "maxscore", "wand", "bmw", "vbmw", "bmm", "tiles"}
+var algorithmNames = choice.New[Algorithm]("algorithm",
+	"auto", "exhaustive", "taat", "maxscore", "wand", "bmw", "vbmw", "bmm", "tiles")
 
 // Algorithms lists the names that ParseAlgorithm takes.
-func Algorithms() []string { return slices.Clone(algorithmNames) }
+func Algorithms() []string { return algorithmNames.List() }
 
-func (a Algorithm) String() string { return nameOf(algorithmNames, int(a)) }
+func (a Algorithm) String() string { return algorithmNames.Of(a) }
 
-// MarshalText makes an Algorithm its name in JSON.
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
+// UnmarshalText is the inverse of MarshalText.
+func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set(a, string(name)) }
+
 // ParseAlgorithm is the inverse of String.
-func ParseAlgorithm(name string) (Algorithm, error) {
-	i, err := parseName("algorithm", algorithmNames, name)
-	return Algorithm(i), err
-}
+func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }

@@ -1,9 +1,8 @@
 package ask
 
 import (
-	"slices"
-
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Batch says how many requests are answered.
@@ -35,18 +34,18 @@ const (
 	Asynchronous
 )
 
-var StrategyNames = []string{"auto", "sync", "async"}
+var strategyNames = choice.New[Strategy]("strategy", "auto", "sync", "async")
 
-func (s Strategy) String() string { return nameOf(StrategyNames, int(s)) }
+func (s Strategy) String() string { return strategyNames.Of(s) }
 
-// MarshalText makes a Strategy its name in JSON.
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (s Strategy) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText is the inverse of MarshalText.
+func (s *Strategy) UnmarshalText(name []byte) error { return strategyNames.Set(s, string(name)) }
+
 // Strategies lists the names that ParseStrategy takes.
-func Strategies() []string { return slices.Clone(StrategyNames) }
+func Strategies() []string { return strategyNames.List() }
 
 // ParseStrategy is the inverse of String.
-func ParseStrategy(name string) (Strategy, error) {
-	i, err := parseName("strategy", StrategyNames, name)
-	return Strategy(i), err
-}
+func ParseStrategy(name string) (Strategy, error) { return strategyNames.Parse(name) }

@@ -1,5 +1,7 @@
 package ask
 
+import "github.com/collocate/collocate/internal/choice"
+
 // Method is the strategy that answered a query, where an algorithm has several: see the plans in
 // package eval. The zero value stands for an algorithm that has one.
 type Method uint8
@@ -18,12 +20,14 @@ const (
 	AndBlocks           // the blocks of the shortest list
 )
 
-var methodNames = []string{
+var methodNames = choice.New[Method]("strategy",
 	"", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-windows", "or-marks",
-	"and-guess", "and-best-first", "and-blocks",
-}
+	"and-guess", "and-best-first", "and-blocks")
 
-func (m Method) String() string { return nameOf(methodNames, int(m)) }
+func (m Method) String() string { return methodNames.Of(m) }
 
-// MarshalText makes a Method its name in JSON.
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Method) UnmarshalText(name []byte) error { return methodNames.Set(m, string(name)) }

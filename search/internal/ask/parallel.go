@@ -3,11 +3,10 @@ package ask
 import (
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Parallel says how the work of one query is spread over cores, or that a GPU does it. The zero
@@ -92,21 +91,21 @@ const (
 	Adjusted
 )
 
-var partitionNames = []string{"documents", "heterogeneous", "homogeneous", "adjusted"}
+var partitionNames = choice.New[Partition]("partition", "documents", "heterogeneous", "homogeneous", "adjusted")
 
-func (p Partition) String() string { return nameOf(partitionNames, int(p)) }
+func (p Partition) String() string { return partitionNames.Of(p) }
 
-// MarshalText makes a Partition its name in JSON.
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (p Partition) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// UnmarshalText is the inverse of MarshalText.
+func (p *Partition) UnmarshalText(name []byte) error { return partitionNames.Set(p, string(name)) }
+
 // Partitions lists the names that ParsePartition takes.
-func Partitions() []string { return slices.Clone(partitionNames) }
+func Partitions() []string { return partitionNames.List() }
 
 // ParsePartition is the inverse of String.
-func ParsePartition(name string) (Partition, error) {
-	i, err := parseName("partition", partitionNames, name)
-	return Partition(i), err
-}
+func ParsePartition(name string) (Partition, error) { return partitionNames.Parse(name) }
 
 // Policy is what the workers of a query tell each other about the score to beat.
 type Policy uint8
@@ -129,35 +128,21 @@ const (
 	SharedHalf
 )
 
-var policyNames = []string{"early", "local", "sh-r", "sh-wr"}
+var policyNames = choice.New[Policy]("policy", "early", "local", "sh-r", "sh-wr")
 
-func (p Policy) String() string { return nameOf(policyNames, int(p)) }
+func (p Policy) String() string { return policyNames.Of(p) }
 
-// MarshalText makes a Policy its name in JSON.
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
 func (p Policy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// UnmarshalText is the inverse of MarshalText.
+func (p *Policy) UnmarshalText(name []byte) error { return policyNames.Set(p, string(name)) }
+
 // Policies lists the names that ParsePolicy takes.
-func Policies() []string { return slices.Clone(policyNames) }
+func Policies() []string { return policyNames.List() }
 
 // ParsePolicy is the inverse of String.
-func ParsePolicy(name string) (Policy, error) {
-	i, err := parseName("policy", policyNames, name)
-	return Policy(i), err
-}
-
-func nameOf(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return fmt.Sprint(i)
-}
-
-func parseName(what string, names []string, name string) (int, error) {
-	if i := slices.Index(names, name); i >= 0 {
-		return i, nil
-	}
-	return 0, fmt.Errorf("unknown %s %q: want %s", what, name, strings.Join(names, ", "))
-}
+func ParsePolicy(name string) (Policy, error) { return policyNames.Parse(name) }
 
 // ParallelStats says how a search was spread over cores.
 type ParallelStats struct {
@@ -196,9 +181,9 @@ func CheckParallel(p *Parallel) error {
 		return fmt.Errorf("threads = %d: want at least 1", p.Threads)
 	case p.Engine == engine.GPU:
 		return fmt.Errorf("engine gpu: a search over partitions runs on the CPU")
-	case int(p.Partition) >= len(partitionNames):
+	case p.Partition > Adjusted:
 		return fmt.Errorf("no partition %d", p.Partition)
-	case int(p.Policy) >= len(policyNames):
+	case p.Policy > SharedHalf:
 		return fmt.Errorf("no policy %d", p.Policy)
 	case p.Size < 0 || p.Row < 0 || p.Slack < 0:
 		return fmt.Errorf("partition size %d, %d in a row, slack %d: want no negative numbers", p.Size, p.Row, p.Slack)

@@ -23,6 +23,15 @@ func (m Mode) String() string {
 	return "or"
 }
 
+// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Mode) UnmarshalText(name []byte) (err error) {
+	*m, err = ParseMode(string(name))
+	return err
+}
+
 // ParseMode knows or and and.
 func ParseMode(s string) (Mode, error) {
 	switch s {

@@ -1,0 +1,85 @@
+package search
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// The comments of request.go show the fields of every struct that has its name here and its
+// definition elsewhere: all exported ones, in order, with their types.
+func TestAliasesShowTheirFields(t *testing.T) {
+	structs := map[string]reflect.Type{}
+	for name, v := range map[string]any{
+		"Request": Request{}, "Word": Word{}, "Result": Result{}, "Hit": Hit{}, "Stats": Stats{},
+		"Threshold": Threshold{}, "Parallel": Parallel{}, "Blocks": Blocks{}, "Batch": Batch{},
+		"ParallelStats": ParallelStats{}, "BM25": BM25{}, "Dirichlet": Dirichlet{},
+		"GPUOptions": GPUOptions{}, "GPUStats": GPUStats{}, "GPUStage": GPUStage{},
+	} {
+		structs[name] = reflect.TypeOf(v)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "request.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range file.Decls {
+		group, ok := decl.(*ast.GenDecl)
+		if !ok || group.Tok != token.TYPE {
+			continue
+		}
+		for _, spec := range group.Specs {
+			alias := spec.(*ast.TypeSpec)
+			want := structs[alias.Name.Name]
+			delete(structs, alias.Name.Name)
+			_, block, found := strings.Cut(alias.Doc.Text(), "\ttype ")
+			if found != (want != nil) {
+				t.Errorf("%s: a struct is shown: %v", alias.Name, found)
+			}
+			if want == nil || !found {
+				continue
+			}
+			shown, err := parser.ParseFile(token.NewFileSet(), "", "package p; type "+block, 0)
+			if err != nil {
+				t.Errorf("%s: %v", alias.Name, err)
+				continue
+			}
+			sameFields(t, alias.Name.Name, shown, want)
+		}
+	}
+	for name := range structs {
+		t.Errorf("%s is not in request.go", name)
+	}
+}
+
+func sameFields(t *testing.T, name string, shown *ast.File, want reflect.Type) {
+	t.Helper()
+	var got, all []string
+	for _, f := range shown.Decls[0].(*ast.GenDecl).Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+		kind := types.ExprString(f.Type)
+		if fn, ok := f.Type.(*ast.FuncType); ok { // reflect does not know the names of parameters
+			var each []string
+			for _, p := range fn.Params.List {
+				for range p.Names {
+					each = append(each, types.ExprString(p.Type))
+				}
+			}
+			kind = "func(" + strings.Join(each, ", ") + ")"
+		}
+		for _, n := range f.Names {
+			got = append(got, n.Name+" "+kind)
+		}
+	}
+	local := strings.NewReplacer("ask.", "", "model.", "")
+	for i := range want.NumField() {
+		if f := want.Field(i); f.IsExported() {
+			all = append(all, f.Name+" "+local.Replace(f.Type.String()))
+		}
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(all, "\n"); g != w {
+		t.Errorf("%s shows\n%s\nbut has\n%s", name, g, w)
+	}
+}
