@@ -214,8 +214,8 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	switch {
 	case opt.Window < 1 || opt.Window > MaxWindow:
 		return nil, fmt.Errorf("window of %d words: want 1 to %d", opt.Window, MaxWindow)
-	case opt.Engine == engine.GPU && opt.Window > deviceWindow:
-		return nil, fmt.Errorf("window of %d words: the GPU engine takes up to %d; use the multicore engine", opt.Window, deviceWindow)
+	case whole && opt.Engine == engine.GPU:
+		return nil, fmt.Errorf("the GPU engine does not know how long documents are: take the multicore engine, or a window as long as the longest (%d at most)", MaxWindow)
 	case opt.Side < Both || opt.Side > Right:
 		return nil, fmt.Errorf("unknown side %v", opt.Side)
 	case opt.Method < Ours || opt.Method > Paper:

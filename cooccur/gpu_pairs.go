@@ -13,6 +13,7 @@ import (
 
 var (
 	pairsSource  = gpuModule("pairs")
+	farSource    = gpuModule("far")
 	renameSource = gpuModule("rename")
 )
 
@@ -175,13 +176,19 @@ func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buff
 // add counts all pairs of which the right word is among the items; the left one may be
 // in what was added before. Items are IDs + 1, or word numbers of which ids says those.
 func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Arg) error {
-	kernel := "pairs_counts"
-	if p.wide {
-		kernel = "pairs_wide"
-	} else if p.Weighting != Count {
-		kernel = "pairs_units"
+	source, kernel := pairsSource, "pairs_"
+	if p.Window > deviceWindow {
+		source, kernel = farSource, "far_"
 	}
-	k, err := p.dev.Kernel(pairsSource, kernel)
+	switch {
+	case p.wide:
+		kernel += "wide"
+	case p.Weighting != Count:
+		kernel += "units"
+	default:
+		kernel += "counts"
+	}
+	k, err := p.dev.Kernel(source, kernel)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,27 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 	})
 }
 
+// Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists of
+// a few pairs, over documents that are longer and shorter than the window.
+func TestGPUFarWindows(t *testing.T) {
+	g := testGPU(t, 32<<20)
+	words := strings.Fields("a b c d e")
+	docs := []string{strings.Repeat("a x b ", 350), "c a", "", strings.Repeat("d e ", 30)}
+	v := vocabularyOf(words...)
+	for _, opt := range []Options{
+		{Window: deviceWindow + 1, Weighting: Count}, {Window: deviceWindow + 1, Side: Right},
+		{Window: deviceWindow + 200, Weighting: Count, Side: Left, gpuHead: 2, gpuSums: 20 * deviceWindow},
+	} {
+		var got cells
+		if _, err := g.Matrix(t.Context(), corpusOf(t, docs...), v, opt, &got); err != nil {
+			t.Fatalf("%+v: %v", opt, err)
+		}
+		if want := bruteForce(docs, words, opt); !maps.Equal(got.m, want) {
+			t.Errorf("%+v\n got %v\nwant %v", opt, got.m, want)
+		}
+	}
+}
+
 // messyText has what a tokeniser can stumble over: carriage returns, blanks, bytes
 // that are no text, words of 15, 16 and 1,000 bytes, and words that differ late.
 func messyText(words int, seed uint64) string {

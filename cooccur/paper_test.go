@@ -98,7 +98,7 @@ func TestWindowsOfWholeDocuments(t *testing.T) {
 			t.Errorf("%v: a document of %d words: %v", kind, MaxWindow+2, err)
 		}
 	}
-	for _, opt := range []Options{{Window: -2}, {Window: MaxWindow + 1}, {Window: deviceWindow + 1, Engine: engine.GPU}} {
+	for _, opt := range []Options{{Window: -2}, {Window: MaxWindow + 1}, {Window: WholeDocument, Engine: engine.GPU}} {
 		if _, err := newJob(v, opt); err == nil {
 			t.Errorf("a window of %d words is taken by %v", opt.Window, opt.Engine)
 		}

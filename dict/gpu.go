@@ -17,7 +17,12 @@ var sttPTX string
 //go:embed kernels/xbw.ptx
 var xbwPTX string
 
+//go:embed kernels/paper.ptx
+var paperPTX string
+
 var (
+	paperSource = gpu.NewSource("dict/paper", paperPTX)
+
 	sttSource = gpu.NewSource("dict/stt", sttPTX)
 	xbwSource = gpu.NewSource("dict/xbw", xbwPTX)
 )
@@ -48,6 +53,8 @@ type onDevice struct {
 	blocks int // that stay on the device
 	// published is an xbw-paper: as published it has no cache.
 	published bool
+	paper     paperKernels
+	launch    Launch // of these
 	bytes     int64
 	free      []func() error
 }
@@ -76,7 +83,7 @@ func (d *File) upload(s *gpu.Stream) (*onDevice, error) {
 	}
 	o.published = d.Kind() == XBWPaper
 	if err == nil {
-		err = o.fill()
+		err = errors.Join(o.fill(), o.loadPaper(s.Device(), d.Kind()))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("dictionary to the GPU: %w", err), o.Free())
@@ -222,14 +229,30 @@ func halves(v []uint64) []uint32 {
 
 // LookUp is that of lookup.Dictionary.
 func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
-	buckets := 0
 	if o.published {
-		return o.lookUp(s, tmp, text, words, ids, 0)
+		return o.lookUpAsPaper(s, text, words, ids, o.launch)
 	}
+	buckets := 0
 	if n := min(words.Len()/cacheWords, cacheBuckets); n >= lookUpTile {
 		buckets = 1 << (bits.Len(uint(n)) - 1)
 	}
 	return o.lookUp(s, tmp, text, words, ids, buckets)
+}
+
+// room checks that there is room for the numbers of the words.
+func room(words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
+	if ids.Len() < words.Len() {
+		return fmt.Errorf("look up %d words: room for %d numbers", words.Len(), ids.Len())
+	}
+	return nil
+}
+
+// arguments are those of every kernel that looks words up.
+func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], cache gpu.Arg, buckets, stride int) []gpu.Arg {
+	return append([]gpu.Arg{
+		text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(), gpu.U64(uint64(words.Len())),
+		cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
+	}, o.args...)
 }
 
 // slot has the layout of the one in lookup.cuh.
@@ -237,20 +260,13 @@ type slot [2]uint64
 
 func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
 	n := words.Len()
-	if ids.Len() < n {
-		return fmt.Errorf("look up %d words: room for %d numbers", n, ids.Len())
-	}
-	if n == 0 {
-		return nil
+	if err := room(words, ids); err != nil || n == 0 {
+		return err
 	}
 	launch := func(cache gpu.Arg, stride int) error {
 		tiles := (n + lookUpTile*stride - 1) / (lookUpTile * stride)
 		blocks := min(tiles, o.blocks*s.Device().Info().Multiprocessors)
-		args := append([]gpu.Arg{
-			text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(), gpu.U64(uint64(n)),
-			cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
-		}, o.args...)
-		return s.Launch(o.kernel, gpu.GridShared(blocks, lookUpThreads, o.shared), args...)
+		return s.Launch(o.kernel, gpu.GridShared(blocks, lookUpThreads, o.shared), o.arguments(text, words, ids, cache, buckets, stride)...)
 	}
 	if buckets == 0 {
 		return launch(gpu.Null(), 1)

@@ -18,53 +18,59 @@ type LookUpTimes struct {
 
 // Time measures look-ups of the first n words of a text, the best of several rounds.
 func (g *GPU) Time(ctx context.Context, t *Text, n int) (m LookUpTimes, err error) {
+	err = g.measure(t, n, func(b *batch) (err error) {
+		m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
+		cached := func() error { return g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids) }
+		if g.on.published { // which has no cache
+			m.Plain, err = g.best(ctx, cached)
+			m.Cached = m.Plain
+			return err
+		}
+		plain := func() error { return g.on.lookUp(g.s, b.tmp, b.chars, b.words, b.ids, 0) }
+		if m.Plain, err = g.best(ctx, plain); err != nil {
+			return err
+		}
+		m.Cached, err = g.best(ctx, cached)
+		return err
+	})
+	return m, err
+}
+
+// TimeLaunches measures look-ups as the papers have them, started in several ways.
+func (g *GPU) TimeLaunches(ctx context.Context, t *Text, n int, launches []Launch) (times []time.Duration, err error) {
+	err = g.measure(t, n, func(b *batch) error {
+		for _, l := range launches {
+			took, err := g.best(ctx, func() error { return g.on.lookUpAsPaper(g.s, b.chars, b.words, b.ids, l) })
+			if err != nil {
+				return err
+			}
+			times = append(times, took)
+		}
+		return nil
+	})
+	return times, err
+}
+
+// measure brings the first n words of a text to the device and calls fn.
+func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := chunk{0, min(n, t.Len())}
 	if c.to == 0 {
-		return m, errors.New("time look-ups: there are no words")
+		return errors.New("time look-ups: there are no words")
 	}
 	if list := t.chunks(g.memory); list[0].from > 0 || list[0].to < c.to {
-		return m, fmt.Errorf("time look-ups: %d words do not fit the device", c.to)
+		return fmt.Errorf("time look-ups: %d words do not fit the device", c.to)
 	}
 	b, err := g.alloc(c.chars(t), c.to)
 	defer func() { err = errors.Join(err, b.free()) }()
 	if err != nil {
-		return m, err
+		return err
 	}
 	if err := b.put(g.s, t, c); err != nil {
-		return m, err
+		return err
 	}
-	m.Total = g.on.Bytes() + b.chars.Bytes() + b.words.Bytes() + b.ids.Bytes()
-	if m.Plain, err = g.best(ctx, func() error { return g.on.lookUp(g.s, b.tmp, b.chars, b.words, b.ids, 0) }); err != nil {
-		return m, err
-	}
-	m.Cached, err = g.best(ctx, func() error { return g.on.LookUp(g.s, b.tmp, b.chars, b.words, b.ids) })
-	return m, err
-}
-
-// TimeBlocks measures look-ups without the cache with so many blocks on each multiprocessor: the
-// papers show the best of several. The kernels' threads in a block are fixed.
-func (g *GPU) TimeBlocks(ctx context.Context, t *Text, n int, blocks []int) (times []time.Duration, err error) {
-	g.mu.Lock()
-	own := g.on.blocks
-	g.mu.Unlock()
-	defer func() {
-		g.mu.Lock()
-		g.on.blocks = own
-		g.mu.Unlock()
-	}()
-	for _, b := range blocks {
-		g.mu.Lock()
-		g.on.blocks = max(1, b)
-		g.mu.Unlock()
-		m, err := g.Time(ctx, t, n)
-		if err != nil {
-			return nil, err
-		}
-		times = append(times, m.Plain)
-	}
-	return times, nil
+	return fn(b)
 }
 
 // best is the least of some times that work takes on the stream, by events.

@@ -97,9 +97,10 @@ func TestDeviceFindsTheSameNumbers(t *testing.T) {
 				tmp := gputest.Arena(t, dev, 1<<20)
 				b, r := gputest.Upload(t, s, text), gputest.Upload(t, s, refs)
 				ids := gputest.Alloc[uint32](t, s, len(refs))
-				for _, buckets := range []int{0, 64} { // without and with the cache
-					if err := on.lookUp(s, tmp, b, r, ids, buckets); err != nil {
-						t.Fatal(err)
+				compare := func(how string, err error) {
+					t.Helper()
+					if err != nil {
+						t.Fatalf("%s: %v", how, err)
 					}
 					for i, got := range gputest.Download(t, s, ids) {
 						want, ok := d.ID(words[i])
@@ -107,9 +108,21 @@ func TestDeviceFindsTheSameNumbers(t *testing.T) {
 							want = None
 						}
 						if got != want {
-							t.Fatalf("%d buckets: word %d, %q: number %d, want %d", buckets, i, words[i], got, want)
+							t.Fatalf("%s: word %d, %q: number %d, want %d", how, i, words[i], got, want)
 						}
 					}
+				}
+				for _, buckets := range []int{0, 64} { // without and with the cache
+					compare(fmt.Sprintf("%d buckets", buckets), on.lookUp(s, tmp, b, r, ids, buckets))
+				}
+				if k == XBWPlain { // not a form of the papers
+					return
+				}
+				for _, l := range []Launch{{}, {Threads: 33, Blocks: 1}, {Threads: 96, Compute: true}} {
+					if l.Compute && k == STT {
+						continue
+					}
+					compare(fmt.Sprintf("as the papers do, %+v", l), on.lookUpAsPaper(s, b, r, ids, l))
 				}
 			})
 		}
@@ -265,6 +278,11 @@ func TestDeviceSurvivesLies(t *testing.T) {
 			}
 			if err := on.lookUp(s, tmp, b, r, ids, 0); err != nil {
 				t.Fatal(err)
+			}
+			if k == XBWPaper {
+				if err := on.lookUpAsPaper(s, b, r, ids, Launch{Compute: true}); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := s.Sync(t.Context()); err != nil {
 				t.Fatalf("%v: %v", k, err)

@@ -95,7 +95,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	if g.card, err = newCard(dev); err != nil {
 		return err
 	}
-	g.card.onePiece = o.OnePiece
+	g.card.onePiece, g.card.mergeSort = o.OnePiece, o.MergeSort
 	if o.Profile {
 		g.card.watch = &stopwatch{dev: dev}
 	}

@@ -51,6 +51,8 @@ type card struct {
 	watch  *stopwatch         // nil if nobody wants to know
 	// onePiece keeps a text in one piece.
 	onePiece bool
+	// mergeSort sorts numbers of words by merging.
+	mergeSort bool
 	// overlaps says that copies run beside the steps.
 	overlaps bool
 

@@ -82,7 +82,12 @@ func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64]
 		if err != nil {
 			return err
 		}
-		keys, docs, err := prim.SortPairs(d.s, d.tmp.Arena, keys, altKeys, o.docs, altDocs, 0, bitsFor(d.numbers))
+		docs := o.docs
+		if d.mergeSort {
+			keys, docs, err = prim.MergeSortPairs(d.s, keys, altKeys, docs, altDocs)
+		} else {
+			keys, docs, err = prim.SortPairs(d.s, d.tmp.Arena, keys, altKeys, docs, altDocs, 0, bitsFor(d.numbers))
+		}
 		if err != nil {
 			return err
 		}

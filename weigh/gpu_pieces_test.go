@@ -51,7 +51,7 @@ func TestGPUPieces(t *testing.T) {
 				t.Errorf("%d pieces, want %d or more", n, c.pieces)
 			}
 			for _, o := range []Options{{}, {Method: Dictionary}, {Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)},
-				{Method: Dictionary, Dict: dictionary(t, dict.XBWPaper, known...), OnePiece: true}, {OnePiece: true}, {Method: Primitives}} {
+				{Method: Dictionary, Dict: dictionary(t, dict.XBWPaper, known...), OnePiece: true, MergeSort: true}, {OnePiece: true}, {Method: Primitives}} {
 				w, err := NewWeigher(corpus, o)
 				if err != nil {
 					t.Fatal(err)

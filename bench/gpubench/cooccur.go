@@ -24,6 +24,7 @@ var cooccurJob = Job{
 		{Name: "cooccur: counts", Run: tryCooccur(cooccur.Options{Window: 2, Weighting: cooccur.Count})},
 		{Name: "cooccur: distances", Run: tryCooccur(cooccur.Options{Window: 10})},
 		{Name: "cooccur: wide sums", Run: tryCooccur(cooccur.Options{Window: 40, Side: cooccur.Right})},
+		{Name: "cooccur: windows beyond shared memory", Run: tryCooccur(cooccur.Options{Window: 3000, Weighting: cooccur.Count})},
 		{Name: "cooccur: the paper's method", Run: tryCooccur(cooccur.Options{Window: 3, Weighting: cooccur.Count, Method: cooccur.Paper})},
 	},
 	Measure: measureCooccur,

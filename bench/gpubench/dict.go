@@ -75,7 +75,8 @@ func tryLookUps(t *check.Trial, d *dict.File, text *dict.Text) (err error) {
 	for i := range min(text.Len(), 10_000) {
 		few.Add(text.Word(i))
 	}
-	for _, part := range []*dict.Text{few, text} {
+	for i, part := range []*dict.Text{few, text, few} {
+		g.SetLaunch(dict.Launch{Threads: 32 << i, Compute: i > 0})
 		want, err := d.IDs(t.Ctx, part, dict.LookUpOptions{})
 		if err != nil {
 			return err

@@ -26,7 +26,8 @@ var searchJob = Job{
 		{Name: "search: wand", Run: trySearch(search.WAND, 4)},
 		{Name: "search: block-max wand", Run: trySearch(search.BMW, 4)},
 		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
-		{Name: "search: batches", Run: trySearchBatch},
+		{Name: "search: batches", Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
+		{Name: "search: two contexts of the device", Run: trySearchTwice},
 	},
 	Measure: measureSearch,
 }
@@ -39,6 +40,11 @@ var searchModels = []search.Model{
 
 // withIndex makes a collection, puts it on the device and calls f.
 func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape, f func(*search.Searcher) error) (err error) {
+	return withIndexOn(ctx, search.GPUOptions{Device: dev.Which(0)}, shape, f)
+}
+
+// withIndexOn is withIndex for several devices.
+func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Shape, f func(*search.Searcher) error) (err error) {
 	dir, err := os.MkdirTemp("", "search")
 	if err != nil {
 		return err
@@ -52,7 +58,7 @@ func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape, f 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.OpenGPU(ctx, search.GPUOptions{Device: dev.Which(0)}); err != nil {
+	if err := s.OpenGPU(ctx, o); err != nil {
 		return err
 	}
 	return f(s)
@@ -123,11 +129,21 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 	}
 }
 
+// trySearchTwice is trySearchBatch with the device as two, each with a context of its own.
+func trySearchTwice(t *check.Trial) error {
+	free, _, err := t.Dev.MemInfo()
+	if err != nil {
+		return err
+	}
+	which := t.Dev.Which(min(free/4, 8<<30))
+	return trySearchBatch(t, search.GPUOptions{Device: which, Also: []engine.Device{which}})
+}
+
 // trySearchBatch compares a batch of all kinds of queries.
-func trySearchBatch(t *check.Trial) error {
+func trySearchBatch(t *check.Trial, o search.GPUOptions) error {
 	docs := min(300_000, t.Sizes[len(t.Sizes)-1])
 	shape := thesisbench.Zipf(docs, 500, 3)
-	return withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
+	return withIndexOn(t.Ctx, o, shape, func(s *search.Searcher) error {
 		var requests []search.Request
 		for i := range some(t.Dev, 600) {
 			requests = append(requests, search.Request{Words: randomQuery(t.Rng, &shape, []int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2), Model: searchModels[i/8%2]})

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/collocate/collocate/internal/gpu/cuda"
+	"github.com/collocate/collocate/internal/gpu/driver"
 	"github.com/collocate/collocate/internal/gpu/emu"
 )
 
@@ -43,7 +44,13 @@ func Devices() ([]Info, error) {
 }
 
 // Open opens a device by its number. Its error wraps ErrUnavailable.
-func Open(ordinal int) (*Device, error) {
+func Open(ordinal int) (*Device, error) { return open(ordinal, cuda.Open) }
+
+// OpenContext is Open with a context of its own: what is opened by Open shares one. So one device can
+// stand for several, each with memory, modules and errors of its own.
+func OpenContext(ordinal int) (*Device, error) { return open(ordinal, cuda.OpenContext) }
+
+func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {
 	emulate, err := emulated()
 	if err != nil {
 		return nil, err
@@ -54,7 +61,7 @@ func Open(ordinal int) (*Device, error) {
 		}
 		return New(emu.New(emu.Options{Memory: 4 << 30})), nil
 	}
-	d, err := cuda.Open(ordinal)
+	d, err := of(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

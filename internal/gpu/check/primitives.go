@@ -16,6 +16,7 @@ var Primitives = []Suite{
 	{"scan", eachSize(tryScan)},
 	{"select", eachSize(trySelect)},
 	{"sort", eachSize(trySort)},
+	{"merge sort", eachSize(tryMergeSort)},
 	{"histogram", eachSize(tryHistogram)},
 	{"hash table", eachSize(tryTable)},
 	{"reduce by key", eachSize(tryReduce)},
@@ -119,6 +120,31 @@ func trySort(t *Trial, n int) error {
 						return err
 					}
 					return holds(t, fmt.Sprintf("sort of %d by bits %d to %d", n, low, high), sorted, want)
+				})
+			})
+		})
+	})
+}
+
+func tryMergeSort(t *Trial, n int) error {
+	keys, index := words[uint32](t.Rng, n), make([]uint32, n)
+	for i := range index {
+		index[i] = uint32(i)
+		if t.Rng.IntN(2) == 0 {
+			keys[i] &= 0xff00 // equal keys
+		}
+	}
+	want := slices.Clone(index)
+	slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+	return with(t, keys, func(k gpu.Buffer[uint32]) error {
+		return with(t, keys, func(k2 gpu.Buffer[uint32]) error {
+			return with(t, index, func(v gpu.Buffer[uint32]) error {
+				return with(t, index, func(v2 gpu.Buffer[uint32]) error {
+					_, sorted, err := prim.MergeSortPairs(t.S, k, k2, v, v2)
+					if err != nil {
+						return err
+					}
+					return holds(t, fmt.Sprintf("merge sort of %d", n), sorted, want)
 				})
 			})
 		})

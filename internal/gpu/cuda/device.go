@@ -13,15 +13,22 @@ import (
 )
 
 // device is an opened device: a reference to its primary context, the one that
-// other libraries in the process would use as well.
+// other libraries in the process would use as well, or a context of its own.
 type device struct {
 	info driver.Info
 	dev  int32
 	ctx  uintptr
+	own  bool // ctx is not the primary one
 }
 
 // Open makes the device of that number usable.
-func Open(ordinal int) (driver.Device, error) {
+func Open(ordinal int) (driver.Device, error) { return open(ordinal, false) }
+
+// OpenContext is Open with another context, which has its own memory, modules and errors: to the
+// program it is another device.
+func OpenContext(ordinal int) (driver.Device, error) { return open(ordinal, true) }
+
+func open(ordinal int, own bool) (driver.Device, error) {
 	list, err := Devices()
 	if err != nil {
 		return nil, err
@@ -29,22 +36,40 @@ func Open(ordinal int) (driver.Device, error) {
 	if ordinal < 0 || ordinal >= len(list) {
 		return nil, fmt.Errorf("%w: number %d asked for, there are %d", ErrNone, ordinal, len(list))
 	}
-	d := &device{}
+	d := &device{own: own}
 	if d.info, d.dev, err = describe(ordinal); err != nil {
 		return nil, err
 	}
 	if d.info.Major < minMajor {
 		return nil, fmt.Errorf("%w: %s has compute capability %d.%d; 7.0 or later is needed", ErrNone, d.info.Name, d.info.Major, d.info.Minor)
 	}
-	if err := check("cuDevicePrimaryCtxRetain", call(cu.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.dev))); err != nil {
+	if err := d.retain(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNone, d.info.Name, err)
 	}
 	return d, nil
 }
 
+// retain takes the primary context or makes another. A new one is current on the thread that made it,
+// where it must not stay: Bind makes it so when it is needed.
+func (d *device) retain() error {
+	if !d.own {
+		return check("cuDevicePrimaryCtxRetain", call(cu.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.dev)))
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := check("cuCtxCreate", call(cu.CtxCreate_v2, uintptr(unsafe.Pointer(&d.ctx)), 0, uintptr(d.dev))); err != nil {
+		return err
+	}
+	var popped uintptr
+	return check("cuCtxPopCurrent", call(cu.CtxPopCurrent_v2, uintptr(unsafe.Pointer(&popped))))
+}
+
 func (d *device) Info() driver.Info { return d.info }
 
 func (d *device) Close() error {
+	if d.own {
+		return check("cuCtxDestroy", call(cu.CtxDestroy_v2, d.ctx))
+	}
 	return check("cuDevicePrimaryCtxRelease", call(cu.DevicePrimaryCtxRelease_v2, uintptr(d.dev)))
 }
 

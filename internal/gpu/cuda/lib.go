@@ -22,6 +22,7 @@ type lib struct {
 	DeviceGetCount, DeviceGet, DeviceGetName, DeviceGetAttribute        uintptr
 	DeviceTotalMem_v2, DeviceGetUuid, DeviceGetPCIBusId                 uintptr
 	DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2, CtxSetCurrent   uintptr
+	CtxCreate_v2, CtxDestroy_v2, CtxPopCurrent_v2                       uintptr
 	CtxSynchronize, MemGetInfo_v2, MemAlloc_v2, MemFree_v2              uintptr
 	MemHostAlloc, MemFreeHost                                           uintptr
 	MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2, MemcpyDtoDAsync_v2          uintptr
@@ -44,6 +45,7 @@ func (l *lib) symbols() map[string]*uintptr {
 		"cuDeviceGetAttribute": &l.DeviceGetAttribute, "cuDeviceTotalMem_v2": &l.DeviceTotalMem_v2,
 		"cuDeviceGetUuid": &l.DeviceGetUuid, "cuDeviceGetPCIBusId": &l.DeviceGetPCIBusId,
 		"cuDevicePrimaryCtxRetain": &l.DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRelease_v2": &l.DevicePrimaryCtxRelease_v2,
+		"cuCtxCreate_v2": &l.CtxCreate_v2, "cuCtxDestroy_v2": &l.CtxDestroy_v2, "cuCtxPopCurrent_v2": &l.CtxPopCurrent_v2,
 		"cuCtxSetCurrent": &l.CtxSetCurrent, "cuCtxSynchronize": &l.CtxSynchronize,
 		"cuMemGetInfo_v2": &l.MemGetInfo_v2, "cuMemAlloc_v2": &l.MemAlloc_v2, "cuMemFree_v2": &l.MemFree_v2,
 		"cuMemHostAlloc": &l.MemHostAlloc, "cuMemFreeHost": &l.MemFreeHost,

@@ -14,6 +14,9 @@ func Devices() ([]driver.Info, error) {
 	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", ErrNone, runtime.GOOS, runtime.GOARCH)
 }
 
+// OpenContext reports that this build has none.
+func OpenContext(int) (driver.Device, error) { return Open(0) }
+
 // Open reports that this build has none.
 func Open(int) (driver.Device, error) {
 	_, err := Devices()

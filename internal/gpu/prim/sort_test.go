@@ -89,6 +89,32 @@ func testSort[K, V Word](t *testing.T) {
 	}
 }
 
+// Merging gives what the stable sort of package slices does.
+func TestMergeSort(t *testing.T) {
+	_, s := gputest.Device(t)
+	rng := rand.New(rand.NewPCG(5, 7))
+	for _, n := range []int{0, 1, 2, 7, 8, 9, 2047, 2048, 2049, 4096, 4100, 20_000} {
+		for _, like := range []string{"spread", "few", "equal", "sorted", "largest"} {
+			host, values, want := keysLike[uint32](rng, n, like), make([]uint32, n), make([]pair[uint32, uint32], n)
+			for i, k := range host {
+				values[i], want[i] = uint32(i), pair[uint32, uint32]{k, uint32(i)}
+			}
+			slices.SortStableFunc(want, func(a, b pair[uint32, uint32]) int { return cmp.Compare(a.k, b.k) })
+			keys, moved, err := MergeSortPairs(s, gputest.Upload(t, s, host), gputest.Alloc[uint32](t, s, n),
+				gputest.Upload(t, s, values), gputest.Alloc[uint32](t, s, n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			gotK, gotV := gputest.Download(t, s, keys), gputest.Download(t, s, moved)
+			for i := range want {
+				if (pair[uint32, uint32]{gotK[i], gotV[i]}) != want[i] {
+					t.Fatalf("%d %s keys: pair %d is (%#x, %d), want (%#x, %d)", n, like, i, gotK[i], gotV[i], want[i].k, want[i].v)
+				}
+			}
+		}
+	}
+}
+
 func TestSort(t *testing.T) {
 	t.Run("u32_u32", testSort[uint32, uint32])
 	t.Run("u32_u64", testSort[uint32, uint64])

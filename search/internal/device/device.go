@@ -35,7 +35,8 @@ var (
 type Options struct {
 	Device engine.Device
 	// Also are further devices that get the index too, and share the work. The same one twice is
-	// two: each has memory and streams of its own.
+	// two: each has a context of its own, with its own memory, streams and errors. Then Device.Memory
+	// must leave room for the others.
 	Also []engine.Device
 	// Progress is told how many of the postings are there.
 	Progress func(done, total int64)
@@ -43,9 +44,13 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// openGPU puts the index of an engine on a GPU.
+// Open puts the index of an engine on a GPU.
 func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
-	dev, err := gpu.Open(o.Device.Ordinal)
+	return openBy(ctx, e, o, gpu.Open)
+}
+
+func openBy(ctx context.Context, e *eval.Engine, o Options, open func(ordinal int) (*gpu.Device, error)) (*Index, error) {
+	dev, err := open(o.Device.Ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -57,7 +62,7 @@ func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
 	return g, nil
 }
 
-// OpenOn is openGPU on a device that is open. It must stay open until the index is closed.
+// OpenOn is Open on a device that is open. It must stay open until the index is closed.
 func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes), words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)

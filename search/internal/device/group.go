@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 )
@@ -25,9 +26,14 @@ type Group struct {
 // OpenGroup puts the index of an engine on the devices that the options name.
 func OpenGroup(ctx context.Context, e *eval.Engine, o Options) (*Group, error) {
 	g := &Group{deal: dealt}
-	also := o.Also
+	also, seen := o.Also, map[int]bool{}
 	for o.Also = nil; ; also = also[1:] {
-		x, err := Open(ctx, e, o)
+		open := gpu.Open
+		if seen[o.Device.Ordinal] {
+			open = gpu.OpenContext
+		}
+		seen[o.Device.Ordinal] = true
+		x, err := openBy(ctx, e, o, open)
 		if err != nil {
 			return nil, errors.Join(err, g.Close())
 		}

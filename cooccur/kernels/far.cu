@@ -1,0 +1,6 @@
+// Counting which words meet, in windows of any size.
+#include "pairs.cuh"
+
+PAIRS(far_counts, kCounts, true)
+PAIRS(far_units, kUnits, true)
+PAIRS(far_wide, kWide, true)

@@ -1,0 +1,77 @@
+package dict
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// Launch is how a look-up as the papers have it is started: thread i of N looks up the words i, i+N,
+// i+2N and so on, without a cache. The zero value is useful.
+type Launch struct {
+	Threads int // of a block, up to 1024; 0 for 512
+	Blocks  int // on each multiprocessor; 0 for as many as run at a time
+	// Compute decodes blocks of bits on the fly, instead of by the papers' table of 64 KB.
+	Compute bool
+}
+
+// SetLaunch says how the look-ups of an xbw-paper are started; other kinds have a way of their own.
+func (g *GPU) SetLaunch(l Launch) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.on.launch = l
+}
+
+// paperKernels are the kernels of these look-ups, which tables of next nodes and RRR have.
+type paperKernels struct {
+	look   *gpu.Kernel
+	shared int // of look
+	// compute decodes on the fly; nil where there is nothing to decode.
+	compute *gpu.Kernel
+}
+
+func (o *onDevice) loadPaper(dev *gpu.Device, k Kind) (err error) {
+	p := &o.paper
+	switch k {
+	case STT:
+		p.look, err = dev.Kernel(paperSource, "dict_paper_stt")
+	case XBW, XBWPaper:
+		var err2 error
+		p.look, err = dev.Kernel(paperSource, "dict_paper_table")
+		p.compute, err2 = dev.Kernel(paperSource, "dict_paper_compute")
+		p.shared = decodeBytes
+		if err = errors.Join(err, err2); err == nil {
+			err = p.look.AllowShared(p.shared)
+		}
+	}
+	return err
+}
+
+func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], l Launch) error {
+	kernel, shared := o.paper.look, o.paper.shared
+	if l.Compute {
+		kernel, shared = o.paper.compute, 0
+	}
+	if l.Threads == 0 {
+		l.Threads = lookUpThreads
+	}
+	switch {
+	case kernel == nil:
+		return errors.New("look up as the papers do: this kind of dictionary has no such form")
+	case l.Threads < 1 || l.Threads > 1024 || l.Blocks < 0:
+		return fmt.Errorf("look up with %d threads in a block, %d blocks: want 1 to 1024, and 1 or more", l.Threads, l.Blocks)
+	}
+	if err := room(words, ids); err != nil || words.Len() == 0 {
+		return err
+	}
+	if l.Blocks == 0 {
+		n, err := kernel.Occupancy(l.Threads, shared)
+		if err != nil {
+			return err
+		}
+		l.Blocks = max(1, n)
+	}
+	blocks := min((words.Len()+l.Threads-1)/l.Threads, l.Blocks*s.Device().Info().Multiprocessors)
+	return s.Launch(kernel, gpu.GridShared(blocks, l.Threads, shared), o.arguments(text, words, ids, gpu.Null(), 0, 1)...)
+}
