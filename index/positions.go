@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
@@ -60,8 +59,8 @@ func (e *positionEncoder) take(places []uint32) bool {
 
 // group packs the gaps that wait.
 func (e *positionEncoder) group() {
-	var none [BlockSize]uint32
-	w, patches := countWidths(e.gaps[:], none[:]).of(0).patched(BlockSize, 0)
+	half := e.gaps[:BlockSize/2]
+	w, patches := countWidths(half, e.gaps[BlockSize/2:]).both().patched(BlockSize, 0)
 	e.out = append(e.out, byte(w)|byte(patches)<<5)
 	var p [maxPatches * 6]byte
 	moved := takePatches(p[:0], e.gaps[:], w, patches)
@@ -217,8 +216,9 @@ func (s *positionStore) list(term int) ([]byte, error) {
 type Positions struct {
 	list  []byte // with tailPad bytes behind
 	table []byte // of a word in several blocks
-	cf    uint64
-	rest  int // where the gaps begin that fill no group
+	rest  int    // there: where the gaps begin that fill no group, and
+	end   int    // where they end
+	full  uint64 // else: the number of groups
 	err   error
 
 	block int    // of postings, whose
@@ -249,9 +249,9 @@ func (r *Reader) OpenPositions(t Term, p *Positions) error {
 
 // begin stands before the first posting of a list.
 func (p *Positions) begin(list []byte, t Term) error {
-	p.list, p.table, p.cf, p.err, p.term = list, nil, t.CF, nil, t.ID
+	p.list, p.table, p.err, p.term = list, nil, nil, t.ID
 	p.block, p.next, p.at, p.index, p.group, p.ready, p.found = -1, 0, 0, 0, 0, false, p.found[:0]
-	p.rest = math.MaxInt
+	p.rest, p.end = 0, len(list)-tailPad
 	if t.DF > BlockSize {
 		blocks := (int(t.DF) + BlockSize - 1) / BlockSize
 		end := len(list) - tailPad - 2
@@ -259,7 +259,8 @@ func (p *Positions) begin(list []byte, t Term) error {
 			return p.bad()
 		}
 		p.table = list[end-blocks*blockEntry : end]
-		p.rest = end - blocks*blockEntry - int(binary.LittleEndian.Uint16(list[end:]))
+		p.end = end - blocks*blockEntry
+		p.rest = p.end - int(binary.LittleEndian.Uint16(list[end:]))
 	}
 	return nil
 }
@@ -293,7 +294,7 @@ func (p *Positions) Of(c *Cursor) []uint32 {
 		return nil
 	}
 	if c.block != p.block || i < p.next {
-		if !p.toBlock(c.block) {
+		if !p.toBlock(c.block, tfs) {
 			p.bad()
 			return nil
 		}
@@ -310,7 +311,7 @@ func (p *Positions) Of(c *Cursor) []uint32 {
 }
 
 // toBlock goes to the first gap of a block of postings.
-func (p *Positions) toBlock(block int) bool {
+func (p *Positions) toBlock(block int, tfs []uint32) bool {
 	p.block, p.next = block, 0
 	at, index := uint64(0), 0
 	if p.table != nil {
@@ -329,7 +330,11 @@ func (p *Positions) toBlock(block int) bool {
 	}
 	p.index = index
 	if p.table == nil {
-		p.group = 0
+		occurrences := uint64(0)
+		for _, tf := range tfs {
+			occurrences += uint64(tf)
+		}
+		p.group, p.full = 0, occurrences/BlockSize
 	}
 	return true
 }
@@ -363,7 +368,7 @@ func (p *Positions) isRest() bool {
 	if p.table != nil {
 		return p.at >= p.rest
 	}
-	return p.group == p.cf/BlockSize
+	return p.group == p.full
 }
 
 // skipGroup goes to the next group.
@@ -405,13 +410,16 @@ func groupSize(b []byte) (int, bool) {
 func (p *Positions) decode() bool {
 	b := p.list[p.at:]
 	if p.isRest() {
-		n := int(p.cf % BlockSize)
-		for i := range p.gaps[:n] {
+		if p.at > p.end {
+			return false
+		}
+		n := 0
+		for b = b[:p.end-p.at]; len(b) > 0; n++ {
 			gap, size := binary.Uvarint(b)
-			if size <= 0 || gap >= maxDocs {
+			if size <= 0 || gap >= maxDocs || n == BlockSize {
 				return false
 			}
-			p.gaps[i] = uint32(gap) + 1
+			p.gaps[n] = uint32(gap) + 1
 			b = b[size:]
 		}
 		for i := n; i < BlockSize; i++ {

@@ -118,6 +118,15 @@ func (c widthCounts) of(bit uint) widthCounts {
 	return widthCounts{half(c.ones), half(c.twos), half(c.fours), half(c.more)}
 }
 
+// both are the counts of the two blocks together.
+func (c widthCounts) both() widthCounts {
+	a, b := c.of(0), c.of(32)
+	twos := a.ones & b.ones
+	fours := a.twos&b.twos | twos&(a.twos|b.twos)
+	more := a.fours&b.fours | fours&(a.fours|b.fours)
+	return widthCounts{a.ones ^ b.ones, a.twos ^ b.twos ^ twos, a.fours ^ b.fours ^ fours, a.more | b.more | more}
+}
+
 // patched chooses the number of bits that makes n numbers smallest when up
 // to seven larger ones are patched in, if that gains more than so many bits.
 func (c widthCounts) patched(n, threshold int) (w uint, patches int) {

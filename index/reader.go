@@ -545,9 +545,31 @@ type Word struct {
 }
 
 // Words yields all words in byte order.
-func (r *Reader) Words() iter.Seq2[Word, error] {
+func (r *Reader) Words() iter.Seq2[Word, error] { return r.wordsFrom(0) }
+
+// WordsFrom yields the words that are not before one, in byte order.
+func (r *Reader) WordsFrom(first []byte) iter.Seq2[Word, error] {
 	return func(yield func(Word, error) bool) {
-		w := termWalker{d: r.dict}
+		block, err := 0, error(nil)
+		if err := mmap.Safely(func() error { block, err = r.dict.findBlock(first); return err }); err != nil {
+			yield(Word{}, err)
+			return
+		}
+		for w, err := range r.wordsFrom(max(0, block) * termsPerBlock) {
+			if err == nil && bytes.Compare(w.Text, first) < 0 {
+				continue
+			}
+			if !yield(w, err) {
+				return
+			}
+		}
+	}
+}
+
+// wordsFrom yields the words from the one with a number on, the first of a block.
+func (r *Reader) wordsFrom(id int) iter.Seq2[Word, error] {
+	return func(yield func(Word, error) bool) {
+		w := termWalker{d: r.dict, id: id}
 		for {
 			word, t, ok, err := w.guardedNext()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/tree"
 )
 
 // Explanation says where a document's score comes from.
@@ -15,6 +16,8 @@ type Explanation struct {
 	Length uint32      `json:"length"` // of the document, in words
 	Score  float32     `json:"score"`
 	Words  []WordScore `json:"words"`
+	// Tree says instead what the parts of a tree gave, if the request has one.
+	Tree *Part `json:"tree,omitempty"`
 }
 
 // WordScore is what one word of the query gives to a document.
@@ -42,6 +45,10 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	if s.closed.Load() {
 		return nil, errClosed
 	}
+	if r.Query != nil {
+		return s.explainTree(ctx, r, docs)
+	}
+	r.From, r.Count = 0, false
 	r.Mode = Or // an unknown word must not hide the others
 	q, err := s.e.Prepare(ctx, &r)
 	if err != nil {
@@ -83,4 +90,38 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		out[i] = e
 	}
 	return out, nil
+}
+
+// explainTree is Explanations for a request with a tree.
+func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
+	for _, doc := range docs {
+		if int(doc) >= s.e.Index.Docs() {
+			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Index.Docs())
+		}
+	}
+	parts, err := tree.Explain(ctx, s.e, &r, docs)
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	m := r.Model
+	if m == nil {
+		m = BM25{}
+	}
+	list := make([]*Explanation, len(docs))
+	for i, doc := range docs {
+		list[i] = &Explanation{Model: m.String(), Length: s.e.Collection.Lengths[doc], Words: []WordScore{}, Tree: parts[i]}
+		list[i].Score = sumOf(parts[i], 0)
+	}
+	return list, nil
+}
+
+// sumOf adds the scores of the leaves, in order.
+func sumOf(p *Part, sum float32) float32 {
+	if len(p.Parts) == 0 {
+		return sum + p.Score
+	}
+	for i := range p.Parts {
+		sum = sumOf(&p.Parts[i], sum)
+	}
+	return sum
 }

@@ -4,20 +4,24 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/tree"
 )
 
 // A request and its result. The types are defined with the engines that read and fill them. Where
 // one of them is a struct, its comment here shows the fields.
 type (
-	// Request is a query and how to answer it. Only Text or Words must be given.
+	// Request is a query and how to answer it. Only Text, Words or Query must be given.
 	//
 	//	type Request struct {
 	//		Text      string    // cut into words by the index's analyzer
 	//		Words     []Word    // used instead of Text if there are any
+	//		Query     query.Node // used instead of both if not nil: a tree of package query
 	//		K         int       // number of answers; 0 means 10
+	//		From      int       // how many of the best are left out, for pages
 	//		Mode      Mode      // Or or And; 0 means Or
 	//		Algorithm Algorithm // all give the same result; 0 means Auto
 	//		Trace     bool      // keep how the threshold rose, in Stats.Thresholds
+	//		Count     bool      // wants Result.Total
 	//		Model     Model     // gives the scores; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may be answers; nil means all
@@ -38,6 +42,7 @@ type (
 	//
 	//	type Result struct {
 	//		Hits  []Hit // best first
+	//		Total int64 // of all answers, if Request.Count wants it
 	//		Stats Stats
 	//	}
 	Result = ask.Result
@@ -68,6 +73,19 @@ type (
 	Stats = ask.Stats
 	// Method names the strategy that an algorithm took, for Stats, such as or-guess.
 	Method = ask.Method
+	// Part says what a part of a query's tree gave to a document, for Explanation.
+	//
+	//	type Part struct {
+	//		Query     string  // the part, in the language of package query
+	//		Role      string  // must, not or filter
+	//		Documents int     // that it matches, of all
+	//		Matches   bool    // this one
+	//		TF        uint32  // how often it occurs there
+	//		Weight    float64 // of a word, phrase or pattern that scores
+	//		Score     float32 // what it adds
+	//		Parts     []Part
+	//	}
+	Part = tree.Part
 	// Threshold is a point of Stats.Thresholds: from then on only higher scores could enter.
 	//
 	//	type Threshold struct {

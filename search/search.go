@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/tree"
 )
 
 // Searcher answers queries on one index. Several goroutines may use it at once.
@@ -69,6 +70,13 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	defer mmap.Recover(mmap.Guard(), &err)
 	if s.closed.Load() {
 		return nil, errClosed
+	}
+	if r.IsTree() {
+		found, err := tree.Search(ctx, s.e, &r)
+		if err == nil && ask.WantsGPU(r.Parallel) {
+			found.Stats.GPU = &GPUStats{Fallback: "a tree, a count or a page is for the cores"}
+		}
+		return found, err
 	}
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)

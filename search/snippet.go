@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/lookup"
+	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/text"
 )
 
@@ -49,6 +50,12 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
+	}
+	if r.Query != nil {
+		if r.Words, err = tree.Words(ctx, s.e, &r); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		r.Text = ""
 	}
 	m, _ := s.snippets.Get().(*snippetMaker)
 	if m == nil {

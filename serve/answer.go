@@ -14,8 +14,10 @@ type Answer struct {
 	K      int           `json:"k"`
 	Offset int           `json:"offset,omitempty"` // hits left out before the first
 	Mode   string        `json:"mode"`
-	Hits   []Hit         `json:"hits"`           // best first
-	More   *bool         `json:"more,omitempty"` // whether there are hits behind the last
+	Parsed string        `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
+	Total  *int64        `json:"total,omitempty"`  // documents that match, if that was asked for
+	Hits   []Hit         `json:"hits"`             // best first
+	More   *bool         `json:"more,omitempty"`   // whether there are hits behind the last
 	Stats  *search.Stats `json:"stats,omitempty"`
 	Micros int64         `json:"micros,omitempty"` // that the search took
 }
@@ -35,6 +37,7 @@ type Details struct {
 	Stats       bool
 	Explain     bool
 	SnippetSize int // in bytes; 0: no snippets
+	First       int // hits that the request itself left out, as Request.From
 	// Limit and Offset choose some of the hits, and More asks whether there are others behind them. A
 	// Limit of 0 means all.
 	Limit, Offset int
@@ -48,6 +51,13 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		limit = r.K
 	}
 	a := &Answer{Query: r.Text, K: limit, Offset: d.Offset, Mode: r.Mode.String(), Hits: make([]Hit, 0, len(hits))}
+	a.Offset += d.First
+	if r.Query != nil {
+		a.Parsed = r.Query.String()
+	}
+	if r.Count {
+		a.Total = &found.Total
+	}
 	if d.More {
 		more := len(hits) > limit
 		a.More = &more
@@ -64,7 +74,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 			return nil, err
 		}
 		docs[i] = h.Doc
-		a.Hits = append(a.Hits, Hit{Rank: d.Offset + i + 1, ID: id, Doc: h.Doc, Score: h.Score})
+		a.Hits = append(a.Hits, Hit{Rank: a.Offset + i + 1, ID: id, Doc: h.Doc, Score: h.Score})
 	}
 	if d.Explain {
 		list, err := s.Explanations(ctx, r, docs)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
 )
 
@@ -29,6 +30,8 @@ type ask struct {
 	Snippets  bool
 	Explain   bool
 	Stats     bool
+	Plain     bool
+	Count     bool
 
 	paged   bool           // tell whether there are more
 	request search.Request // filled by check
@@ -36,7 +39,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -50,6 +53,7 @@ func (x *exchange) ask() (a ask, err error) {
 	a.Mode, a.Model = p.text("mode"), p.text("model")
 	a.Algorithm, a.Engine = p.text("algorithm"), p.text("engine")
 	a.Snippets, a.Explain, a.Stats = p.flag("snippets"), p.flag("explain"), p.flag("stats")
+	a.Plain, a.Count = p.flag("plain"), p.flag("count")
 	return a, p.done()
 }
 
@@ -155,6 +159,10 @@ func (a *ask) field(name string) any {
 		return &a.Explain
 	case "stats":
 		return &a.Stats
+	case "plain":
+		return &a.Plain
+	case "count":
+		return &a.Count
 	}
 	return nil
 }
@@ -255,6 +263,16 @@ func (x *exchange) check(a *ask) (err error) {
 	if a.Mode != "" {
 		if r.Mode, err = search.ParseMode(a.Mode); err != nil {
 			return err
+		}
+	}
+	r.Count = a.Count
+	if !a.Plain {
+		parsed, err := query.Parse(a.Q, query.Options{And: r.Mode == search.And})
+		if err != nil {
+			return fmt.Errorf("q: %w; plain takes all signs for text", err)
+		}
+		if !query.Plain(parsed) {
+			r.Query = parsed
 		}
 	}
 	r.Model = x.o.Model

@@ -32,7 +32,9 @@
 //	model     bm25, cosine, dirichlet or dph with their usual parameters; unless said, [Options.Model]
 //	algorithm, engine   who does the work; all give the same documents
 //	snippets  1 or true: show where the words are, if the index stores text
-//	explain   1 or true: show what each word gives to a score
+//	explain   1 or true: show what each word, or each part of a query, gives to a score
+//	plain     1 or true: take q for words; else it is a query of package search/query
+//	count     1 or true: tell how many documents match in all
 //	stats     1 or true: tell what the search had to do
 //
 // A name that is not among these is an error, and so is one that is said twice, one in other letters

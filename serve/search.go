@@ -64,7 +64,7 @@ func (v *Server) mayUse(in lane) int {
 
 // lane says whether a query is short: few words, few documents.
 func (a *ask) lane() lane {
-	if len(a.Q) > 256 || a.request.K > 100 || a.details.SnippetSize > 0 && a.request.K > 20 {
+	if len(a.Q) > 256 || a.request.Query != nil || a.request.K > 100 || a.details.SnippetSize > 0 && a.request.K > 20 {
 		return longLane
 	}
 	return shortLane
@@ -185,6 +185,9 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 	queries := make([]search.Request, len(asked))
 	for i := range asked {
 		queries[i] = asked[i].request
+		if queries[i].IsTree() && batch.Engine == engine.GPU {
+			batch.Engine = engine.Multicore // a device answers words only
+		}
 	}
 	describe := func(i int, found *search.Result) ([]byte, error) {
 		x.metrics.strategy(&found.Stats)

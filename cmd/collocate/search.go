@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/serve"
 )
 
@@ -21,6 +22,8 @@ type searchFlags struct {
 	algorithm, mode string
 	modelFlags
 	explain, stats         bool
+	plain, count           bool
+	from                   int
 	snippets               bool
 	snippetSize            int
 	topics, run, tag       string
@@ -38,8 +41,16 @@ func newSearchCmd(a *app) *cobra.Command {
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
 		Long: `Search prints the documents of the index in DIR that answer the query best, best first.
-A query is words, which the index's analyzer finds as it does in documents: quotes, +, -, AND, OR and
-NOT mean nothing in it.
+A query is words, any of which will do (with --mode and: all), or more:
+
+  +solar -lunar eclipse         must have solar, must not have lunar
+  (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, and groups
+  "solar eclipse"~2             a phrase, whose words may be moved by 2 places; needs positions
+  solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
+  eclips* ecl?pse eclipes~1     beginnings, patterns, typing errors
+  eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
+
+Plain words need no quotes; --plain takes all signs for text. Package search/query has the grammar.
 All algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one a line, and prints "# QUERY" before the
@@ -55,6 +66,7 @@ thesis that 'collocate bench thesis' is about.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and --snippets
+  collocate search news.index '"solar eclipse" -lunar' --count --from 10
   collocate search news.index solar eclipse --explain --stats
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
@@ -71,7 +83,10 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
 	f.modelFlags.register(cmd)
-	fl.BoolVar(&f.explain, "explain", false, "show what each word gives to the score")
+	fl.BoolVar(&f.plain, "plain", false, "take the query for words, whatever signs it has")
+	fl.BoolVar(&f.count, "count", false, "tell how many documents match in all")
+	fl.IntVar(&f.from, "from", 0, "leave out so many of the best, to see the next ones")
+	fl.BoolVar(&f.explain, "explain", false, "show the query as it was understood, and what each part gives to the score")
 	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
@@ -93,7 +108,11 @@ func (f *searchFlags) request() (r search.Request, err error) {
 	if f.k < 1 || f.k > search.MaxK {
 		return r, usagef("-k %d: want 1 to %d", f.k, search.MaxK)
 	}
+	if f.from < 0 || f.from > search.MaxK-f.k {
+		return r, usagef("--from %d: want 0 to %d", f.from, search.MaxK-f.k)
+	}
 	r.K, r.Trace = f.k, f.stats
+	r.From, r.Count = f.from, f.count
 	if r.Algorithm, err = search.ParseAlgorithm(f.algorithm); err != nil {
 		return r, usageError{err}
 	}
@@ -117,9 +136,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "stats"} {
+	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain"} {
 		if f.topics != "" && f.set(name) {
-			return usagef("--%s is for a query; a run of --topics has no room for it", name)
+			return usagef("--%s is for a query, not for --topics", name)
 		}
 	}
 	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
@@ -202,14 +221,22 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return fmt.Errorf("the query %q is not UTF-8, so that its words would not be found: convert it first", words)
 	}
 	r.Text = words
-	f.notePlain(a, words)
+	if !f.plain {
+		parsed, err := query.Parse(words, query.Options{And: r.Mode == search.And})
+		if err != nil {
+			return badQuery(err)
+		}
+		if !query.Plain(parsed) {
+			r.Query = parsed
+		}
+	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {
 		return err
 	}
 	took := time.Since(start)
-	details := serve.Details{Stats: f.stats, Explain: f.explain}
+	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from}
 	if f.snippets {
 		details.SnippetSize = f.snippetSize
 	}
@@ -227,8 +254,14 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		}
 		return a.printJSON(searchJSON{answer, !exact(found), recall})
 	}
+	if f.explain && r.Query != nil {
+		fmt.Fprintf(a.stdout, "query\t%v\n", r.Query)
+	}
 	for _, h := range answer.Hits {
 		printHit(a.stdout, &h, f)
+	}
+	if f.count {
+		fmt.Fprintf(a.stdout, "%s\n", counted(found.Total, "document"))
 	}
 	if f.stats {
 		printStats(a.stdout, &found.Stats, took)

@@ -1,10 +1,23 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/collocate/collocate/search/query"
 )
+
+// badQuery shows where a query cannot be read.
+func badQuery(err error) error {
+	var e *query.Error
+	if !errors.As(err, &e) || strings.ContainsAny(e.Query, "\n\t") {
+		return usageError{err}
+	}
+	return usageError{fmt.Errorf("%w\n  %s\n  %s^\n(--plain takes all signs for text)", err, e.Query, strings.Repeat(" ", e.Column-1))}
+}
 
 // queryOperators are the parts of a query that other engines take for operators and that here are
 // plain words, or nothing: AND, OR, NOT, + and - before a word, quotes.
@@ -42,7 +55,7 @@ func (f *searchFlags) notePlain(a *app, queries ...string) {
 	for _, q := range queries {
 		if found := queryOperators(q); len(found) > 0 {
 			f.warned = true
-			a.note(strings.Join(found, ", ") + " in a query: no operators, but plain words or nothing; --mode and asks for all words")
+			a.note(strings.Join(found, ", ") + " in a topic: no operators, but plain words or nothing; --mode and asks for all words")
 			return
 		}
 	}

@@ -23,11 +23,35 @@ func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	if s := h.Snippet; s != nil {
 		fmt.Fprintf(w, "\t%s\n", marked(s, f.highlight, f.unhighlight))
 	}
-	if e := h.Explain; e != nil {
+	if e := h.Explain; e != nil && e.Tree != nil {
+		printPart(w, e.Tree, 1)
+		fmt.Fprintf(w, "\t%-20s %.6f  length %d, %s\n", "sum", e.Score, e.Length, e.Model)
+	} else if e != nil {
 		for _, t := range e.Words {
 			fmt.Fprintf(w, "\t%-20s %.6f  tf %d, df %d, weight %g\n", t.Text, t.Score, t.TF, t.DF, t.Weight)
 		}
 		fmt.Fprintf(w, "\t%-20s %.6f  length %d, %s\n", "sum", e.Score, e.Length, e.Model)
+	}
+}
+
+// printPart prints what a part of a query gave, and the parts in it.
+func printPart(w io.Writer, p *search.Part, depth int) {
+	fmt.Fprint(w, strings.Repeat("\t", depth))
+	if p.Role != "" {
+		fmt.Fprintf(w, "%s ", p.Role)
+	}
+	fmt.Fprint(w, p.Query)
+	switch {
+	case !p.Matches:
+		fmt.Fprint(w, "  no match")
+	case p.Weight > 0:
+		fmt.Fprintf(w, "  %.6f  tf %d, weight %g", p.Score, p.TF, p.Weight)
+	default:
+		fmt.Fprint(w, "  match")
+	}
+	fmt.Fprintf(w, ", in %s\n", counted(p.Documents, "document"))
+	for i := range p.Parts {
+		printPart(w, &p.Parts[i], depth+1)
 	}
 }
 

@@ -29,7 +29,7 @@ type (
 	// And wants all of its parts, but none of its Not ones.
 	And struct{ Parts []Node }
 
-	// Or wants any of its parts, or those of them that are Must or Filter, but none of its Not ones.
+	// Or wants any of its parts, or, if some are Must, all of these; none of its Not ones.
 	Or struct{ Parts []Node }
 
 	// Not excludes.
@@ -38,7 +38,7 @@ type (
 	// Must makes a part of an Or obligatory.
 	Must struct{ Part Node }
 
-	// Filter is Must without a score.
+	// Filter is obligatory, and does not score.
 	Filter struct{ Part Node }
 
 	// Boost multiplies the weights of the words in Part.

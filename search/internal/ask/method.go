@@ -18,11 +18,13 @@ const (
 	AndGuess            // above a score that is guessed from maps of levels
 	AndBestFirst        // the most promising postings first
 	AndBlocks           // the blocks of the shortest list
+	TreePhrase          // a phrase, positions last
+	TreeLists           // a tree, list by list within its answers
 )
 
 var methodNames = choice.New[Method]("strategy",
 	"", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-windows", "or-marks",
-	"and-guess", "and-best-first", "and-blocks")
+	"and-guess", "and-best-first", "and-blocks", "tree-phrase", "tree-lists")
 
 func (m Method) String() string { return methodNames.Of(m) }
 

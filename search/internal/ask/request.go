@@ -5,6 +5,7 @@ import (
 
 	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/query"
 )
 
 // Mode says which documents are answers.
@@ -61,22 +62,31 @@ type Request struct {
 	// Words are used instead if there are any. The same word twice is one word with the sum of
 	// the weights.
 	Words []Word
+	// Query is used instead of both if it is not nil: a tree of package query. Mode has no effect on
+	// it.
+	Query query.Node
 	// K is how many answers are wanted; 0 means 10.
 	K int
+	// From is how many of the best answers are left out, for pages.
+	From int
 	// Mode: any word or all words.
 	Mode Mode
 	// Algorithm does the work; all give the same result.
 	Algorithm Algorithm
 	// Trace keeps how the threshold rose, in Stats.Thresholds, if one core does the work.
 	Trace bool
+	// Count wants Result.Total.
+	Count bool
 	// Model scores; nil means BM25{}.
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.
 	Parallel *Parallel
 	// Within are the documents that may be answers; nil means all.
 	Within *Within
-	_      uint64
 }
+
+// IsTree says whether a request wants more than the best documents for some words.
+func (r *Request) IsTree() bool { return r.Query != nil || r.Count || r.From != 0 }
 
 // Within limits answers to some documents.
 type Within struct {
@@ -102,6 +112,7 @@ type Hit struct {
 // Result is what a request found.
 type Result struct {
 	Hits  []Hit // best first
+	Total int64 // of all answers, if Request.Count wants it
 	Stats Stats
 }
 

@@ -209,6 +209,9 @@ func (c *pool[T]) one(ctx context.Context, w *worker[T]) bool {
 // else to do.
 func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
+	if r.IsTree() {
+		return w.onGPU(ctx, r)
+	}
 	q, err := c.s.NewQuery(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // OnCores answers a batch on the cores. do makes something of each result; reuse says whether a
 // worker may overwrite its results; onGPU answers requests that name a GPU, which come one after
-// the other.
+// the other, and those with a tree.
 func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error), do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
 	if b.Strategy == ask.Asynchronous || b.Threads == 1 {
@@ -67,7 +67,7 @@ func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request]
 // answer answers a request as Search does.
 func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	if ask.WantsGPU(r.Parallel) {
+	if ask.WantsGPU(r.Parallel) || r.IsTree() {
 		return w.onGPU(ctx, r)
 	}
 	q, err := w.s.Ready(ctx, r)

@@ -98,7 +98,7 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 	if k == 0 {
 		k = 10
 	}
-	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil || r.rare != nil && r.rare.Within != nil}
+	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil || r.rare != nil && (r.rare.Within != nil || r.rare.IsTree())}
 	if q.general {
 		return
 	}

@@ -133,7 +133,7 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 }
 
 // limits says whether not all documents may be answers to a request.
-func (g *Index) limits(r ask.Request) bool { return g.s.Live != nil || r.Within != nil }
+func (g *Index) limits(r ask.Request) bool { return g.s.Live != nil || r.Within != nil || r.IsTree() }
 
 // thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
 func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {

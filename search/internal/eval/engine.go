@@ -94,6 +94,9 @@ func (s *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Q
 
 // NewQuery is a query that knows nothing of its words yet.
 func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
+	if r.IsTree() {
+		return nil, errors.New("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
+	}
 	k := r.K
 	if k == 0 {
 		k = 10

@@ -133,6 +133,33 @@ func LongQueries(t testing.TB, ix *index.Reader, count, n int) []string {
 // IndexLines indexes documents, one a line, with their text, and returns the folder.
 func IndexLines(t testing.TB, analyzer string, lines ...string) string {
 	t.Helper()
+	return indexLines(t, analyzer, false, lines)
+}
+
+// OpenLines is IndexLines with the index open.
+func OpenLines(t testing.TB, analyzer string, lines ...string) *index.Reader {
+	t.Helper()
+	return openIndex(t, indexLines(t, analyzer, false, lines))
+}
+
+// IndexWithPositions is OpenLines for an index with positions.
+func IndexWithPositions(t testing.TB, analyzer string, lines ...string) *index.Reader {
+	t.Helper()
+	return openIndex(t, indexLines(t, analyzer, true, lines))
+}
+
+func openIndex(t testing.TB, dir string) *index.Reader {
+	t.Helper()
+	r, err := index.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func indexLines(t testing.TB, analyzer string, positions bool, lines []string) string {
+	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "corpus.txt")
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -143,7 +170,7 @@ func IndexLines(t testing.TB, analyzer string, lines ...string) string {
 		t.Fatal(err)
 	}
 	c := text.Corpus{Paths: []string{file}, Options: text.Options{Format: text.Lines}}
-	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a, StoreText: true}); err != nil {
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a, StoreText: true, Positions: positions}); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "ix")

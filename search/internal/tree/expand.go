@@ -1,0 +1,168 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/query"
+)
+
+// expand makes a pattern's node: the words of the index that fit it.
+func (x *exec) expand(q query.Node, weight float64) (*node, error) {
+	n := &node{kind: words, from: q, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
+	add := func(w index.Word) error {
+		if len(n.terms) == x.most {
+			return fmt.Errorf("%v stands for more than %d words of the index: make it longer", q, x.most)
+		}
+		n.terms = append(n.terms, model.Term{Text: string(w.Text), Weight: weight, Info: w.Term})
+		n.whole.Info.DF = max(n.whole.Info.DF, w.Term.DF)
+		n.whole.Info.CF += w.Term.CF
+		return nil
+	}
+	var err error
+	switch q := q.(type) {
+	case query.Prefix:
+		err = x.begins(x.folded(q.Text), func([]byte) bool { return true }, add)
+	case query.Wildcard:
+		pattern := x.folded(q.Pattern)
+		head, _, _ := strings.Cut(pattern, "*")
+		head, _, _ = strings.Cut(head, "?")
+		err = x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
+	case query.Fuzzy:
+		if q.Edits < 1 || q.Edits > 2 {
+			return nil, fmt.Errorf("%v: %d typing errors: want 1 or 2", q, q.Edits)
+		}
+		near := newSpelling(x.folded(q.Text), q.Edits)
+		err = x.begins("", near.fits, add)
+	}
+	return n, err
+}
+
+// folded is the text of a pattern as analyzers would have the word, which is not stemmed.
+func (x *exec) folded(s string) string {
+	if x.r.Analyzer() == "whitespace" {
+		return s
+	}
+	return norm.NFC.String(strings.ToLower(s))
+}
+
+// begins calls add for the words that begin with a prefix and fit.
+func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word) error) error {
+	n := 0
+	for w, err := range x.r.WordsFrom([]byte(prefix)) {
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(w.Text, []byte(prefix)) {
+			break
+		}
+		if fits(w.Text) {
+			if err := add(w); err != nil {
+				return err
+			}
+		}
+		if n++; n%1024 == 0 {
+			if err := x.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fitsPattern matches * and ?, characters by characters.
+func fitsPattern(pattern, word string) bool {
+	star, from := -1, 0 // the last * and where in the word it was tried
+	p, w := 0, 0
+	for w < len(word) {
+		_, size := utf8.DecodeRuneInString(word[w:])
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, w
+			p++
+			continue
+		case p < len(pattern) && pattern[p] == '?':
+			p++
+			w += size
+			continue
+		case p < len(pattern) && strings.HasPrefix(pattern[p:], word[w:w+size]):
+			p += size
+			w += size
+			continue
+		case star < 0:
+			return false
+		}
+		_, size = utf8.DecodeRuneInString(word[from:])
+		from += size
+		p, w = star+1, from
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// spelling tells which words are within some typing errors of one: insertions, deletions,
+// substitutions and exchanges of neighbours (optimal string alignment). Words come in order, so the
+// rows of what two share at the beginning are computed once.
+type spelling struct {
+	word  []rune
+	edits int
+	last  []rune  // the word before
+	rows  [][]int // rows[i][j]: errors between the first i characters of last and the first j of word
+	dead  int     // from so many characters on, nothing can fit
+}
+
+func newSpelling(word string, edits int) *spelling {
+	s := &spelling{word: []rune(word), edits: edits, dead: -1}
+	first := make([]int, len(s.word)+1)
+	for j := range first {
+		first[j] = j
+	}
+	s.rows = [][]int{first}
+	return s
+}
+
+func (s *spelling) fits(text []byte) bool {
+	if d := utf8.RuneCount(text) - len(s.word); d > s.edits || -d > s.edits {
+		return false
+	}
+	word := []rune(string(text))
+	same := 0
+	for same < len(word) && same < len(s.last) && word[same] == s.last[same] {
+		same++
+	}
+	s.last = word
+	if s.dead >= 0 && same >= s.dead {
+		return false
+	}
+	s.dead = -1
+	for i := min(same, len(s.rows)-1) + 1; i <= len(word); i++ {
+		if i == len(s.rows) {
+			s.rows = append(s.rows, make([]int, len(s.word)+1))
+		}
+		row, above := s.rows[i], s.rows[i-1]
+		row[0] = i
+		least := row[0]
+		for j := 1; j <= len(s.word); j++ {
+			change := 1
+			if word[i-1] == s.word[j-1] {
+				change = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+change)
+			if i > 1 && j > 1 && word[i-1] == s.word[j-2] && word[i-2] == s.word[j-1] {
+				row[j] = min(row[j], s.rows[i-2][j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > s.edits && slices.Min(above) > s.edits { // an exchange looks two rows back
+			s.dead = i
+			return false
+		}
+	}
+	return s.rows[len(word)][len(s.word)] <= s.edits
+}

@@ -1,0 +1,315 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
+)
+
+// kind is what a node is.
+type kind uint8
+
+const (
+	words   kind = iota // one word, or a pattern's
+	phrase              // words in order
+	fixed               // documents that are known
+	boolean             // parts
+)
+
+// role is what a part is to its parent.
+type role uint8
+
+const (
+	should role = iota
+	must
+	not
+	filter
+)
+
+// node is a part of a query, ready to be answered on one index.
+type node struct {
+	kind kind
+	role role // in its parent
+	from query.Node
+
+	// Of words and phrases: the words, how they score, and, of a pattern, the one that stands for
+	// all.
+	terms   []model.Term
+	scorers []model.Scorer
+	pattern bool
+	whole   model.Term
+
+	places matcher // of a phrase
+
+	set   *docset.Set // of fixed
+	parts []*node     // of boolean
+}
+
+// scores says whether a part adds to the score of its parent.
+func (n *node) scores() bool { return n.role == should || n.role == must }
+
+// exec answers one query on one index.
+type exec struct {
+	ctx   context.Context
+	e     *eval.Engine
+	r     *index.Reader
+	docs  int
+	most  int // words that a pattern may stand for
+	tok   text.Tokens
+	ticks int
+}
+
+// MaxExpansions is how many words a pattern may stand for.
+const MaxExpansions = 1024
+
+// compile makes a node of a part of a query; nil if it says nothing, as a stop word.
+func (x *exec) compile(q query.Node, weight float64) (*node, error) {
+	switch q := q.(type) {
+	case query.Term:
+		list, err := x.wordsOf(q.Text)
+		if err != nil || len(list) == 0 {
+			return nil, err
+		}
+		if len(list) == 1 {
+			return x.word(q, list[0], weight)
+		}
+		return x.bool(q, must, weight, list)
+	case query.Phrase:
+		list, err := x.wordsOf(q.Text)
+		if err != nil || len(list) == 0 {
+			return nil, err
+		}
+		if len(list) == 1 {
+			return x.word(q, list[0], weight)
+		}
+		return x.phrase(q, list, weight, matcher{slop: q.Slop, places: true})
+	case query.Near:
+		var list []string
+		for _, w := range q.Words {
+			more, err := x.wordsOf(w)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+		if len(list) == 0 {
+			return nil, nil
+		}
+		if len(list) == 1 {
+			return x.word(q, list[0], weight)
+		}
+		return x.phrase(q, list, weight, matcher{slop: q.Within, ordered: q.Ordered, near: true})
+	case query.Boost:
+		return x.compile(q.Part, weight*q.By)
+	case query.And:
+		return x.group(q, q.Parts, must, weight)
+	case query.Or:
+		return x.group(q, q.Parts, should, weight)
+	case query.Not, query.Filter:
+		return x.group(q, []query.Node{q}, should, weight)
+	case query.Must:
+		return x.compile(q.Part, weight)
+	case query.Prefix, query.Wildcard, query.Fuzzy:
+		return x.expand(q, weight)
+	case query.IDs:
+		return x.ids(q)
+	case query.All:
+		return &node{kind: fixed, from: q, set: docset.Full(x.docs)}, nil
+	case query.Field:
+		return nil, fmt.Errorf("%v: the index has no field %q", q, q.Name)
+	case query.Range, query.Box:
+		return nil, fmt.Errorf("%v: a range needs a field before it, as in year:%v", q, q)
+	case nil:
+		return nil, nil
+	}
+	return nil, fmt.Errorf("no such part of a query: %T", q)
+}
+
+// wordsOf are the words of a text, as the index has them.
+func (x *exec) wordsOf(s string) (list []string, err error) {
+	if err := x.e.Analyzer.Analyze([]byte(s), &x.tok); err != nil {
+		return nil, fmt.Errorf("analyzing the query: %w", err)
+	}
+	for i := range x.tok.Words {
+		list = append(list, string(x.tok.Word(i)))
+	}
+	return list, nil
+}
+
+// term looks a word up. A word that the index does not know has DF 0.
+func (x *exec) term(word string, weight float64) (model.Term, error) {
+	info, err := x.r.Lookup([]byte(word))
+	if err != nil {
+		return model.Term{}, fmt.Errorf("looking up %q: %w", word, err)
+	}
+	return model.Term{Text: word, Weight: weight, Info: info}, nil
+}
+
+func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
+	t, err := x.term(word, weight)
+	return &node{kind: words, from: q, terms: []model.Term{t}}, err
+}
+
+func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*node, error) {
+	if !x.r.HasPositions() {
+		return nil, fmt.Errorf("%v: %w", q, index.ErrNoPositions)
+	}
+	n := &node{kind: phrase, from: q, places: m}
+	for _, w := range list {
+		t, err := x.term(w, weight)
+		if err != nil {
+			return nil, err
+		}
+		n.terms = append(n.terms, t)
+	}
+	return n, nil
+}
+
+// bool makes a node of words, all in one role.
+func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node, error) {
+	n := &node{kind: boolean, from: q}
+	for _, w := range list {
+		part, err := x.word(query.Term{Text: w}, w, weight)
+		if err != nil {
+			return nil, err
+		}
+		part.role = r
+		n.add(part)
+	}
+	return n, nil
+}
+
+// group makes a node of parts that are wanted in a role unless they say otherwise.
+func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float64) (*node, error) {
+	n := &node{kind: boolean, from: q}
+	for _, p := range parts {
+		r := usual
+		switch signed := p.(type) {
+		case query.Not:
+			p, r = signed.Part, not
+		case query.Filter:
+			p, r = signed.Part, filter
+		case query.Must:
+			p, r = signed.Part, must
+		}
+		part, err := x.compile(p, weight)
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			continue
+		}
+		if _, ok := p.(query.Term); ok && r == should && part.kind == boolean {
+			for _, word := range part.parts { // each for itself
+				word.role = should
+				n.add(word)
+			}
+			continue
+		}
+		part.role = r
+		n.add(part)
+	}
+	if len(n.parts) == 0 {
+		return nil, nil
+	}
+	if len(n.parts) == 1 && n.parts[0].scores() {
+		n.parts[0].role = should
+		return n.parts[0], nil
+	}
+	return n, nil
+}
+
+// add appends a part. Equal words in one role become one.
+func (n *node) add(part *node) {
+	if part.plainWord() && part.scores() {
+		for _, old := range n.parts {
+			if old.role == part.role && old.plainWord() && old.terms[0].Text == part.terms[0].Text {
+				old.terms[0].Weight += part.terms[0].Weight
+				return
+			}
+		}
+	}
+	n.parts = append(n.parts, part)
+}
+
+// plainWord says whether a node is one word.
+func (n *node) plainWord() bool { return n.kind == words && !n.pattern }
+
+func (x *exec) ids(q query.IDs) (*node, error) {
+	n := &node{kind: fixed, from: q, set: docset.New(x.docs)}
+	for _, id := range q.IDs {
+		doc, found, err := x.r.FindDoc(id)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			n.set.Add(uint32(doc))
+		}
+	}
+	return n, nil
+}
+
+// scorers gives the words of a tree their scorers.
+func (x *exec) scorers(root *node, m model.Model) error {
+	w, err := x.e.Weigher(m)
+	if err != nil {
+		return err
+	}
+	var terms []model.Term
+	root.each(func(n *node) { terms = append(terms, n.scoring()...) })
+	for _, t := range terms {
+		if !(t.Weight > 0 && t.Weight <= 1e9) {
+			return fmt.Errorf("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
+		}
+	}
+	norm := w.QueryNorm(terms)
+	root.each(func(n *node) {
+		n.scorers = nil
+		for _, t := range n.scoring() {
+			n.scorers = append(n.scorers, w.ScorerOf(&t, norm))
+		}
+	})
+	return nil
+}
+
+// scoring are the words by which a leaf scores, in order; none if nothing can match.
+func (n *node) scoring() []model.Term {
+	if n.pattern {
+		if n.whole.Info.DF == 0 {
+			return nil
+		}
+		return []model.Term{n.whole}
+	}
+	for _, t := range n.terms {
+		if t.Info.DF == 0 {
+			return nil
+		}
+	}
+	return n.terms
+}
+
+// each calls fn for the leaves that score, in order.
+func (n *node) each(fn func(*node)) {
+	if n.kind != boolean {
+		fn(n)
+	}
+	for _, p := range n.parts {
+		if p.scores() {
+			p.each(fn)
+		}
+	}
+}
+
+// tick looks now and then whether the answer is still wanted.
+func (x *exec) tick() error {
+	if x.ticks++; x.ticks&0x3f == 0 {
+		return x.ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,391 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/topk"
+	"github.com/collocate/collocate/search/query"
+)
+
+// ranking is the k best so far, and the score to beat.
+type ranking struct {
+	heap    topk.Heap
+	theta   float32 // -1 before there are k
+	cut     float64 // no document whose bounds add up to this or less can beat it
+	margin  float64
+	skipped int64
+	entered int64
+}
+
+func newRanking(k, words int) *ranking {
+	h := &ranking{theta: -1, cut: -1, margin: float64(words+4) * 0x1p-23}
+	h.heap.Reset(k)
+	return h
+}
+
+// push offers a document. They come in rising order.
+func (h *ranking) push(doc uint32, score float32) {
+	if score <= h.theta || !h.heap.Add(doc, score) {
+		return
+	}
+	h.entered++
+	if h.heap.Full() {
+		h.theta = h.heap.Worst()
+		h.cut = float64(h.theta) * (1 - h.margin)
+	}
+}
+
+// Search answers a request that has a tree, on one core but for queries of words.
+func Search(ctx context.Context, e *eval.Engine, r *ask.Request) (*ask.Result, error) {
+	x, root, err := prepare(ctx, e, r)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil {
+		return &ask.Result{Hits: []ask.Hit{}}, nil
+	}
+	return x.search(root, r)
+}
+
+func prepare(ctx context.Context, e *eval.Engine, r *ask.Request) (*exec, *node, error) {
+	x := &exec{ctx: ctx, e: e, r: e.Index, docs: int(e.Collection.Docs), most: MaxExpansions}
+	x.docs = e.Index.Docs()
+	root, err := x.root(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("search: %w", err)
+	}
+	if root != nil {
+		root.role = should
+	}
+	return x, root, nil
+}
+
+// root makes the node of a request, which may have words without a tree.
+func (x *exec) root(r *ask.Request) (*node, error) {
+	switch {
+	case r.Query != nil:
+		return x.compile(r.Query, 1)
+	case len(r.Words) > 0:
+		n, usual := &node{kind: boolean}, should
+		if r.Mode == ask.And {
+			usual = must
+		}
+		for _, w := range r.Words {
+			weight := w.Weight
+			if weight == 0 {
+				weight = 1
+			}
+			part, err := x.word(query.Term{Text: w.Text}, w.Text, weight)
+			if err != nil {
+				return nil, err
+			}
+			part.role = usual
+			n.add(part)
+		}
+		return n, nil
+	case r.Mode == ask.And:
+		return x.compile(query.Term{Text: r.Text}, 1)
+	}
+	return x.compile(query.Or{Parts: []query.Node{query.Term{Text: r.Text}}}, 1)
+}
+
+func (x *exec) search(root *node, r *ask.Request) (*ask.Result, error) {
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	if k += r.From; r.K < 0 || r.From < 0 || k > ask.MaxK {
+		return nil, fmt.Errorf("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
+	}
+	live := x.live(r)
+	found, err := x.rank(root, live, k, r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	if r.Count {
+		if found.Total, err = x.count(root, live, found, k); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+	}
+	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
+	return found, nil
+}
+
+// live are the documents that may be answers; nil: all.
+func (x *exec) live(r *ask.Request) *docset.Set {
+	live, within := x.e.Live, r.Within.Of(x.e.Segment)
+	if live == nil || within == nil {
+		if live == nil {
+			live = within
+		}
+		return live
+	}
+	live = live.Clone()
+	live.And(within)
+	return live
+}
+
+// count is the number of all answers.
+func (x *exec) count(root *node, live *docset.Set, found *ask.Result, k int) (int64, error) {
+	if len(found.Hits) < k {
+		return int64(len(found.Hits)), nil
+	}
+	if live == nil && root.plainWord() {
+		return int64(root.terms[0].Info.DF), nil
+	}
+	s, err := x.match(root, live)
+	if err != nil {
+		return 0, err
+	}
+	return int64(s.Count()), nil
+}
+
+// rank finds the k best.
+func (x *exec) rank(root *node, live *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	if list, mode, ok := root.onlyWords(); ok {
+		within, err := x.limit(root, live, mode)
+		if err != nil {
+			return nil, err
+		}
+		if within == nil || within.Count() > x.docs/sparseShare {
+			return x.rankWords(list, mode, within, k, r)
+		}
+		live = within
+	}
+	if err := x.scorers(root, r.Model); err != nil {
+		return nil, err
+	}
+	words, postings := 0, int64(0)
+	root.each(func(n *node) {
+		for i := range n.terms {
+			words++
+			postings += int64(n.terms[i].Info.DF)
+		}
+	})
+	h := newRanking(min(k, max(1, x.docs)), words)
+	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists, Words: words, Postings: postings}
+	var err error
+	if n, rest, ok := root.onePhrase(); ok {
+		stats.Method = ask.TreePhrase
+		var within *docset.Set
+		if within, err = x.limitBy(rest, live); err == nil {
+			err = x.rankPhrase(n, within, h)
+		}
+	} else {
+		err = x.rankLists(root, live, h)
+	}
+	stats.Entered, stats.Skipped = h.entered, h.skipped
+	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, err
+}
+
+// sparseShare is when words are scored list by list within a set: if it has fewer than one in so
+// many documents. The engines' bounds are those of all documents, and few of these may be answers.
+const sparseShare = 32
+
+// onlyWords says whether all that scores is words, different ones, and gives them with the mode in
+// which the engines have to search: And if all are obligatory.
+func (n *node) onlyWords() (list []ask.Word, mode ask.Mode, ok bool) {
+	if n.plainWord() {
+		return []ask.Word{wordOf(n)}, ask.Or, true
+	}
+	if n.kind != boolean {
+		return nil, 0, false
+	}
+	mode = ask.And
+	for _, p := range n.parts {
+		if !p.scores() {
+			continue
+		}
+		if !p.plainWord() || slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
+			return nil, 0, false
+		}
+		if p.role == should {
+			mode = ask.Or
+		}
+		list = append(list, wordOf(p))
+	}
+	return list, mode, len(list) > 0
+}
+
+func wordOf(n *node) ask.Word { return ask.Word{Text: n.terms[0].Text, Weight: n.terms[0].Weight} }
+
+// limit is the set of documents that the parts of a query allow that its words do not: filters, what
+// is excluded, and, in mode Or, obligatory words. It is nil if there are none.
+func (x *exec) limit(root *node, live *docset.Set, mode ask.Mode) (*docset.Set, error) {
+	var parts []*node
+	for _, p := range root.parts {
+		if p.role == must && mode == ask.And || p.role == should {
+			continue
+		}
+		parts = append(parts, p)
+	}
+	return x.limitBy(parts, live)
+}
+
+// limitBy is the documents that match obligatory parts and filters, and none of those excluded.
+func (x *exec) limitBy(parts []*node, live *docset.Set) (*docset.Set, error) {
+	if len(parts) == 0 {
+		return live, nil
+	}
+	return x.matchParts(&node{kind: boolean, parts: parts}, live)
+}
+
+// onePhrase is the phrase of a query in which nothing else scores, and the other parts.
+func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
+	if n.kind == phrase {
+		return n, nil, true
+	}
+	for _, p := range n.parts {
+		if !p.scores() {
+			rest = append(rest, p)
+			continue
+		}
+		if found != nil || p.kind != phrase {
+			return nil, nil, false
+		}
+		found = p
+	}
+	return found, rest, found != nil
+}
+
+// rankWords lets the engines answer. A document with a score of 0 is an answer there, too.
+func (x *exec) rankWords(list []ask.Word, mode ask.Mode, within *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	request := *r
+	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
+	request.K, request.From, request.Count = k, 0, false
+	if request.Within = nil; within != nil {
+		sets := make([]*docset.Set, x.e.Segment+1)
+		sets[x.e.Segment] = within
+		request.Within = &ask.Within{Sets: sets}
+	}
+	if request.Algorithm == ask.Tiles {
+		request.Algorithm = ask.Auto
+	}
+	if ask.WantsGPU(request.Parallel) {
+		request.Parallel = nil
+	}
+	return x.e.Search(x.ctx, &request)
+}
+
+// sums are the scores of documents, by number; all 0 between searches.
+var sums = sync.Pool{New: func() any { return new([]float32) }}
+
+// rankLists finds the answers, then adds up their scores list by list.
+func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
+	answers, err := x.match(root, live)
+	if err != nil || answers.Count() == 0 {
+		return err
+	}
+	p := sums.Get().(*[]float32)
+	defer sums.Put(p)
+	if len(*p) < x.docs {
+		*p = make([]float32, x.docs)
+	}
+	scores := (*p)[:x.docs]
+	err = x.addScores(root, answers, scores)
+	for doc := range answers.All() {
+		if err == nil {
+			h.push(doc, scores[doc])
+		}
+		scores[doc] = 0
+	}
+	return err
+}
+
+// addScores adds to the scores of some documents, all of which match a node, what its leaves give.
+func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
+	lengths := x.e.Collection.Lengths
+	switch n.kind {
+	case phrase:
+		return x.eachPhrase(n, docs, false, func(doc, tf uint32) { scores[doc] += phraseScore(n.scorers, tf, lengths[doc]) })
+	case words:
+		if len(n.scorers) == 0 {
+			return nil
+		}
+		s := n.scorers[0]
+		return x.eachPosting(n, docs, func(doc, tf uint32) { scores[doc] += s.Score(tf, lengths[doc]) })
+	}
+	for _, p := range n.parts {
+		if !p.scores() {
+			continue
+		}
+		within := docs
+		if p.role == should && p.kind == boolean { // leaves find out for themselves
+			var err error
+			if within, err = x.match(p, docs); err != nil {
+				return err
+			}
+		}
+		if err := x.addScores(p, within, scores); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachPosting calls fn for the postings of a word or pattern that are in a set, rising.
+func (x *exec) eachPosting(n *node, docs *docset.Set, fn func(doc, tf uint32)) error {
+	if len(n.terms) > 1 {
+		return x.eachOfMany(n, docs, fn)
+	}
+	var c index.Cursor
+	if err := x.r.OpenBlocks(n.terms[0].Info, &c); err != nil {
+		return err
+	}
+	return x.eachOfList(&c, docs, fn)
+}
+
+func (x *exec) eachOfList(c *index.Cursor, docs *docset.Set, fn func(doc, tf uint32)) error {
+	if docs.Count() < int(c.Term.DF)/seekShare {
+		for doc := docs.Next(0); int(doc) < x.docs; doc = docs.Next(doc + 1) {
+			if found := c.Seek(doc); found == doc {
+				fn(doc, c.TF())
+			} else if found == index.End {
+				break
+			}
+		}
+		return c.Err()
+	}
+	for b := range c.Blocks() {
+		if err := x.tick(); err != nil {
+			return err
+		}
+		list := c.Load(b)
+		var tfs []uint32
+		for i, doc := range list {
+			if docs.Has(doc) {
+				if tfs == nil {
+					tfs = c.TFs()
+				}
+				fn(doc, tfs[i])
+			}
+		}
+	}
+	return c.Err()
+}
+
+// eachOfMany adds up the frequencies of the words of a pattern.
+func (x *exec) eachOfMany(n *node, docs *docset.Set, fn func(doc, tf uint32)) error {
+	tfs := make([]uint32, x.docs)
+	has := docset.New(x.docs)
+	var c index.Cursor
+	for i := range n.terms {
+		if err := x.r.OpenBlocks(n.terms[i].Info, &c); err != nil {
+			return err
+		}
+		if err := x.eachOfList(&c, docs, func(doc, tf uint32) { tfs[doc] += tf; has.Add(doc) }); err != nil {
+			return err
+		}
+	}
+	for doc := range has.All() {
+		fn(doc, tfs[doc])
+	}
+	return nil
+}

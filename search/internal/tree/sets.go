@@ -1,0 +1,170 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+)
+
+// match finds the documents that a node matches: all of them, or those within a set that is not
+// nil. The result may be changed.
+func (x *exec) match(n *node, within *docset.Set) (*docset.Set, error) {
+	switch n.kind {
+	case fixed:
+		s := n.set.Clone()
+		if within != nil {
+			s.And(within)
+		}
+		return s, nil
+	case boolean:
+		return x.matchParts(n, within)
+	}
+	s := docset.New(x.docs)
+	return s, x.matchLeaf(n, within, s)
+}
+
+// matchLeaf adds the documents of words or a phrase to a set.
+func (x *exec) matchLeaf(n *node, within, to *docset.Set) error {
+	if n.kind == phrase {
+		return x.eachPhrase(n, within, true, func(doc, _ uint32) { to.Add(doc) })
+	}
+	for i := range n.terms {
+		if err := x.addList(n.terms[i].Info, within, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addList adds the documents of a list to a set.
+func (x *exec) addList(t index.Term, within, to *docset.Set) error {
+	var c index.Cursor
+	if err := x.r.OpenDocs(t, &c); err != nil {
+		return err
+	}
+	if within != nil && within.Count() < int(t.DF)/seekShare {
+		for doc := within.Next(0); int(doc) < x.docs; doc = within.Next(doc + 1) {
+			if doc = c.Seek(doc); doc == index.End {
+				break
+			}
+			if within.Has(doc) {
+				to.Add(doc)
+			}
+		}
+		return c.Err()
+	}
+	for b := range c.Blocks() {
+		if err := x.tick(); err != nil {
+			return err
+		}
+		if within == nil {
+			for _, doc := range c.Load(b) {
+				to.Add(doc)
+			}
+			continue
+		}
+		for _, doc := range c.Load(b) {
+			if within.Has(doc) {
+				to.Add(doc)
+			}
+		}
+	}
+	return c.Err()
+}
+
+// seekShare is when to look for the documents of a set in a list, instead of going through it: if
+// there are fewer than one in so many postings. Looking for one takes about as long as decoding and
+// testing a dozen.
+const seekShare = 12
+
+// matchParts is match for a node with parts.
+func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {
+	var wanted []*node
+	has := [4]bool{}
+	for _, p := range n.parts {
+		has[p.role] = true
+		if p.role == must || p.role == filter {
+			wanted = append(wanted, p)
+		}
+	}
+	s := within
+	if len(wanted) > 0 {
+		// What is cheap and rare comes first, and limits the rest.
+		slices.SortStableFunc(wanted, func(a, b *node) int { return cmp.Compare(x.cost(a), x.cost(b)) })
+		for _, p := range wanted {
+			found, err := x.match(p, s)
+			if err != nil {
+				return nil, err
+			}
+			if s = found; s.Count() == 0 {
+				return s, nil
+			}
+		}
+	}
+	switch {
+	case has[should] && !has[must]:
+		var err error
+		if s, err = x.matchAny(n, s); err != nil {
+			return nil, err
+		}
+	case len(wanted) > 0:
+	case s == nil:
+		s = docset.Full(x.docs)
+	default:
+		s = s.Clone()
+	}
+	for _, p := range n.parts {
+		if p.role == not {
+			found, err := x.match(p, s)
+			if err != nil {
+				return nil, err
+			}
+			s.AndNot(found)
+		}
+	}
+	return s, nil
+}
+
+// matchAny finds the documents that match any of the parts that are not obligatory.
+func (x *exec) matchAny(n *node, within *docset.Set) (*docset.Set, error) {
+	s := docset.New(x.docs)
+	for _, p := range n.parts {
+		if p.role != should {
+			continue
+		}
+		if p.kind == words || p.kind == phrase {
+			if err := x.matchLeaf(p, within, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		found, err := x.match(p, within)
+		if err != nil {
+			return nil, err
+		}
+		s.Or(found)
+	}
+	return s, nil
+}
+
+// cost is about how much work it is to find the documents of a node.
+func (x *exec) cost(n *node) int {
+	sum, least := 0, x.docs
+	for i := range n.terms {
+		sum += int(n.terms[i].Info.DF)
+		least = min(least, int(n.terms[i].Info.DF))
+	}
+	switch n.kind {
+	case fixed:
+		return 0
+	case phrase:
+		return x.docs + 10*least
+	case boolean:
+		for _, p := range n.parts {
+			sum += x.cost(p)
+		}
+	}
+	return sum
+}
