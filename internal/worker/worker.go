@@ -65,6 +65,17 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"texts":    (*Worker).texts,
 	"snippets": (*Worker).snippets,
 	"explain":  (*Worker).explain,
+	"evaluate": (*Worker).evaluate,
+
+	"vocabulary":   (*Worker).vocabulary,
+	"cooccurrence": (*Worker).cooccurrence,
+	"matrix words": (*Worker).matrixWords,
+	"matrix":       (*Worker).matrix,
+	"neighbours":   (*Worker).neighbours,
+	"count":        (*Worker).count,
+
+	"mine":  (*Worker).mine,
+	"pairs": (*Worker).pairs,
 }
 
 // Answer is a pipe.Handler.

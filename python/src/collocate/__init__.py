@@ -13,31 +13,49 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._worker import shutdown as shutdown
+    from .bm25 import BM25 as BM25
     from .errors import CollocateError as CollocateError
     from .errors import CollocateWarning as CollocateWarning
     from .errors import NoGPUError as NoGPUError
     from .errors import WorkerError as WorkerError
+    from .evaluation import evaluate as evaluate
     from .hits import BatchHits as BatchHits
     from .hits import Explanation as Explanation
     from .hits import Hit as Hit
     from .hits import Hits as Hits
     from .hits import Snippet as Snippet
     from .index import Index as Index
+    from .places import Patterns as Patterns
+    from .places import mine as mine
+    from .places import pairs as pairs
+    from .words import Cooccurrence as Cooccurrence
+    from .words import Vocabulary as Vocabulary
+    from .words import cooccurrence as cooccurrence
+    from .words import vocabulary as vocabulary
 
 # Names are imported when they are first used: the command `collocate` needs none of them, and
 # NumPy takes longer to import than the command to run.
 _WHERE = {
+    "BM25": "bm25",
     "BatchHits": "hits",
     "CollocateError": "errors",
     "CollocateWarning": "errors",
+    "Cooccurrence": "words",
     "Explanation": "hits",
     "Hit": "hits",
     "Hits": "hits",
     "Index": "index",
     "NoGPUError": "errors",
+    "Patterns": "places",
     "Snippet": "hits",
     "WorkerError": "errors",
+    "Vocabulary": "words",
+    "cooccurrence": "words",
+    "evaluate": "evaluation",
+    "mine": "places",
+    "pairs": "places",
     "shutdown": "_worker",
+    "vocabulary": "words",
 }
 
 __all__ = ["__version__", *_WHERE]

@@ -1,0 +1,213 @@
+package worker
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/points"
+)
+
+// placeArgs say where points are and who is a neighbour.
+type placeArgs struct {
+	Paths    []string `json:"paths"` // none: the arrays x, y and feature
+	Features []string `json:"features"`
+	CRS      string   `json:"crs"` // "": that of the files, or not known
+	X        string   `json:"x"`
+	Y        string   `json:"y"`
+	Feature  string   `json:"feature"`
+
+	Distance float64 `json:"distance"`
+	KNN      int     `json:"knn"`
+	Threads  int     `json:"threads"`
+	Memory   int64   `json:"memory"`
+}
+
+// points reads files, or takes the points of the call.
+func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, error) {
+	var crs *points.CRS
+	if a.CRS != "" {
+		var err error
+		if crs, err = points.ParseCRS(a.CRS); err != nil {
+			return nil, pipe.ValueError{Err: err}
+		}
+	}
+	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
+		return nil, pipe.Valuef("distance=%v, knn=%d: say who is a neighbour with a positive distance or knn", a.Distance, a.KNN)
+	}
+	var set *points.Set
+	if len(a.Paths) > 0 {
+		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature, CRS: crs})
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range in.Guesses {
+			c.Note(g)
+		}
+		set = in.Set
+	} else {
+		x, err := pipe.Get[float64](c.Message, "x")
+		if err != nil {
+			return nil, err
+		}
+		y, err := pipe.Get[float64](c.Message, "y")
+		if err != nil {
+			return nil, err
+		}
+		feature, err := pipe.Get[int32](c.Message, "feature")
+		if err != nil {
+			return nil, err
+		}
+		if len(x) != len(y) || len(x) != len(feature) {
+			return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows", len(x), len(y), len(feature))
+		}
+		if !slices.IsSorted(a.Features) || slices.ContainsFunc(feature, func(f int32) bool { return f < 0 || int(f) >= len(a.Features) }) {
+			return nil, pipe.Valuef("features are not numbers of a sorted list of names")
+		}
+		for i := range x {
+			if err := points.CheckPosition(x[i], y[i], crs.Geographic()); err != nil {
+				return nil, pipe.Valuef("row %d: %w", i, err)
+			}
+		}
+		set = &points.Set{X: x, Y: y, Feature: feature, Features: a.Features, CRS: crs}
+	}
+	return set, checkDegrees(set)
+}
+
+// checkDegrees refuses positions that look like longitudes and latitudes without saying so: as a
+// plane, nothing or everything would be near.
+func checkDegrees(p *points.Set) error {
+	if p.CRS != nil || p.Len() < 2 {
+		return nil
+	}
+	whole := true
+	for i, x := range p.X {
+		y := p.Y[i]
+		if math.Abs(x) > 180 || math.Abs(y) > 90 {
+			return nil
+		}
+		whole = whole && x == math.Trunc(x) && y == math.Trunc(y)
+	}
+	if whole || slices.Max(p.X) == slices.Min(p.X) && slices.Max(p.Y) == slices.Min(p.Y) {
+		return nil
+	}
+	return pipe.Valuef("positions look like longitudes and latitudes: say crs=\"EPSG:4326\", or crs=\"planar\" for plain numbers")
+}
+
+// mine finds the features that keep company.
+func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		placeArgs
+		MinPrevalence float64 `json:"min_prevalence"`
+		All           bool    `json:"all"`
+		Algorithm     string  `json:"algorithm"`
+		Rules         bool    `json:"rules"`
+		MinConfidence float64 `json:"min_confidence"`
+		Significance  int     `json:"significance"`
+		Null          string  `json:"null"`
+		Seed          uint64  `json:"seed"`
+		Map           bool    `json:"map"` // also a picture, and who takes part
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	if !(a.MinPrevalence > 0 && a.MinPrevalence <= 1) {
+		return pipe.Reply{}, pipe.Valuef("min_prevalence=%v: want more than 0 and at most 1", a.MinPrevalence)
+	}
+	set, err := a.points(ctx, c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.Memory)()
+	s, err := coloc.NewSurvey(set, coloc.Options{
+		Distance: a.Distance, KNN: a.KNN, MinPrevalence: a.MinPrevalence, All: a.All,
+		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Threads: a.Threads, Memory: a.Memory, Progress: c.Progress,
+	})
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	found, err := s.Mine(ctx)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	report := coloc.NewReport(set, found)
+	report.Distance, report.Unit = a.Distance, set.CRS.DistanceUnit()
+	if a.Significance > 0 {
+		tests, err := s.Significance(ctx, found.Patterns, coloc.SignificanceOptions{
+			Rounds: a.Significance, Null: points.Null(a.Null), Seed: a.Seed})
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		report.AddSignificance(tests, 1)
+	}
+	if a.Rules {
+		rules, err := s.Rules(ctx, found.Patterns, 0, a.MinConfidence)
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		report.AddRules(set, rules)
+	}
+	result := map[string]any{"report": report, "points": set.Len()}
+	if a.Map {
+		var svg strings.Builder
+		if len(found.Patterns) > 0 {
+			if err := s.WriteSVG(ctx, &svg, found.Best(6)); err != nil {
+				return pipe.Reply{}, err
+			}
+		}
+		result["svg"] = svg.String()
+		if coloc.CanWriteGeoJSON(set.CRS) == nil {
+			var b bytes.Buffer
+			if err := s.WriteGeoJSON(ctx, &b, found.Patterns); err != nil {
+				return pipe.Reply{}, err
+			}
+			return pipe.Reply{Result: result, Arrays: []pipe.Array{pipe.NewArray("geojson", b.Bytes())}}, nil
+		}
+	}
+	return pipe.Reply{Result: result}, nil
+}
+
+// pairs are the colocation quotients of all pairs of features.
+func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		placeArgs
+		Permutations int    `json:"permutations"`
+		Seed         uint64 `json:"seed"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	if a.Permutations < 0 {
+		return pipe.Reply{}, pipe.Valuef("permutations=%d: want 0 or more", a.Permutations)
+	}
+	set, err := a.points(ctx, c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.Memory)()
+	s, err := coloc.NewSurvey(set, coloc.Options{
+		Distance: a.Distance, KNN: a.KNN, MinPrevalence: 1, Threads: a.Threads, Memory: a.Memory, Progress: c.Progress,
+	})
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	found, _, err := s.Quotients(ctx, coloc.QuotientOptions{Rounds: a.Permutations, Seed: a.Seed})
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	n := len(found)
+	of, near, counts := make([]int32, n), make([]int32, n), make([]int64, n)
+	value, p := make([]float64, n), make([]float64, n)
+	for i, q := range found {
+		of[i], near[i], counts[i], value[i], p[i] = q.From, q.To, q.Points, q.Value, q.P
+	}
+	return pipe.Reply{Result: map[string]any{"features": set.Features}, Arrays: []pipe.Array{
+		pipe.NewArray("of", of), pipe.NewArray("near", near), pipe.NewArray("points", counts),
+		pipe.NewArray("quotient", value), pipe.NewArray("p_value", p),
+	}}, nil
+}

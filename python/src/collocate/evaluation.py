@@ -1,0 +1,107 @@
+"""How good a run is, with the names of ir_measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._pipe import strings
+from ._worker import call
+
+_PLAIN = {
+    "AP": "map", "nDCG": "ndcg", "RR": "recip_rank", "Rprec": "Rprec", "Bpref": "bpref",
+    "infAP": "infAP", "SetP": "set_P", "SetR": "set_recall", "SetF": "set_F", "SetAP": "set_map",
+    "NumRet": "num_ret", "NumRel": "num_rel", "NumQ": "num_q",
+}  # fmt: skip
+_CUT = {"P": "P", "R": "recall", "nDCG": "ndcg_cut", "AP": "map_cut", "Success": "success"}
+_NAME = re.compile(r"([A-Za-z]+)(?:\(rel=(\d+)\))?(?:@([0-9.]+))?")
+
+
+def _measure(name: str) -> dict[str, Any]:
+    """trec_eval's name of a measure, the least relevant grade, and how deep to look."""
+    m = _NAME.fullmatch(name.replace(" ", ""))
+    if m:
+        base, rel, cut = m[1], int(m[2] or 1), m[3]
+        if cut is None and base in _PLAIN:
+            if base == "NumRet" and m[2]:
+                return {"name": "num_rel_ret", "level": rel, "depth": 0}
+            return {"name": _PLAIN[base], "level": rel, "depth": 0}
+        if cut is not None and base == "IPrec":
+            return {"name": f"iprec_at_recall_{float(cut):.2f}", "level": rel, "depth": 0}
+        if cut is not None and cut.isdigit():
+            if base in _CUT:
+                return {"name": f"{_CUT[base]}.{cut}", "level": rel, "depth": 0}
+            if base == "RR":
+                return {"name": "recip_rank", "level": rel, "depth": int(cut)}
+    raise ValueError(
+        f"unknown measure {name!r}: want {', '.join(sorted(_PLAIN))}, IPrec@r, "
+        f"RR@k, {', '.join(f'{n}@k' for n in sorted(_CUT))}, each also as in P(rel=2)@5"
+    )
+
+
+def evaluate(
+    run: Any, qrels: Any, measures: Iterable[Any], *, per_query: bool = False
+) -> dict[str, Any]:
+    """The values of measures, as ir_measures' `calc_aggregate` gives them.
+
+    run: {query: {document: score}}, a DataFrame with the columns query_id (or qid, query), doc_id
+        (or docno, id) and score, or an iterable of (query, document, score).
+    qrels: the same with a grade, relevance (or label, grade), instead of the score.
+    measures: names such as "nDCG@10", "AP", "RR@10" and "P(rel=2)@5", or ir_measures' objects.
+    per_query: the values of each query, {measure: {query: value}}.
+    """
+    names = [str(m) for m in measures]
+    wanted = [_measure(n) for n in names]
+    topics: dict[str, int] = {}
+    arrays = _rows(run, "run", topics)
+    arrays.update(_rows(qrels, "qrels", topics))
+    answer = call("evaluate", {"topics": list(topics), "measures": wanted}, arrays)
+    if per_query:
+        ids = answer.result["topics"]
+        values = answer.arrays["values"].tolist()
+        return {n: dict(zip(ids, v)) for n, v in zip(names, values)}
+    return dict(zip(names, answer.arrays["all"].tolist()))
+
+
+_QUERIES = ("query_id", "qid", "query", "topic")
+_DOCS = ("doc_id", "docno", "docid", "id", "document")
+_VALUES = {
+    "run": ("score", "value"),
+    "qrels": ("relevance", "label", "grade", "rel", "score", "value"),
+}
+
+
+def _rows(table: Any, name: str, topics: dict[str, int]) -> dict[str, np.ndarray]:
+    queries: list[Any]
+    docs: list[Any]
+    values: Any
+    if isinstance(table, Mapping):
+        queries, docs, values = [], [], []
+        for q, found in table.items():
+            queries += [q] * len(found)
+            docs += list(found)
+            values += list(found.values())
+    elif hasattr(table, "columns"):
+        queries, docs, values = (
+            table[_column(table, names, name)].tolist()
+            for names in (_QUERIES, _DOCS, _VALUES[name])
+        )
+    else:
+        rows = [tuple(row)[:3] for row in table]
+        queries, docs, values = (list(c) for c in zip(*rows)) if rows else ([], [], [])
+    numbers = [topics.setdefault(str(q), len(topics)) for q in queries]
+    return {
+        f"{name}_topics": np.array(numbers, dtype=np.int32),
+        **strings([str(d) for d in docs], f"{name}_docs", f"{name}_ends"),
+        f"{name}_values": np.array(values, dtype=np.float64),
+    }
+
+
+def _column(table: Any, names: Iterable[str], what: str) -> Any:
+    for n in names:
+        if n in table.columns:
+            return n
+    raise ValueError(f"{what}: has the columns {list(table.columns)}; want one of {list(names)}")

@@ -1,0 +1,226 @@
+"""Places with places: which kinds of points keep company."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._documents import paths_of
+from ._progress import ProgressOption, bar
+from ._worker import call
+from .hits import _table
+
+if TYPE_CHECKING:
+    import geopandas as gpd
+    import pandas as pd
+
+
+class Patterns:
+    """Sets of features whose points are often mutual neighbours."""
+
+    def __init__(self, report: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
+        self.patterns: list[dict[str, Any]] = report["patterns"]
+        self.rules: list[dict[str, Any]] = report.get("rules") or []
+        self.distance, self.unit = report.get("distance"), report.get("unit") or ""
+        self.svg = svg
+        self._geojson, self._source = geojson, source
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.patterns)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        return self.patterns[i]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame: features, size, participation_index, and the tests that were made."""
+        import pandas as pd
+
+        rows = [
+            {
+                "features": tuple(p["features"]),
+                "size": len(p["features"]),
+                **{k: v for k, v in p.items() if k not in ("features", "participation")},
+            }
+            for p in self.patterns
+        ]
+        columns = ["features", "size", "participation_index"]
+        return pd.DataFrame(rows, columns=None if rows else columns)
+
+    def rules_to_pandas(self) -> pd.DataFrame:
+        """The rules as a DataFrame, if they were asked for."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rules)
+
+    def to_geopandas(self) -> gpd.GeoDataFrame:
+        """The points that take part, with the numbers, from 0, of their patterns."""
+        import geopandas as gpd
+
+        if self._geojson is None:
+            raise ValueError('positions are of no known system: say crs="planar" or "EPSG:..."')
+        features = json.loads(self._geojson)["features"]
+        taking = [f for f in features if f["geometry"]["type"] == "Point"]
+        rows = [f["properties"]["row"] - 1 for f in taking]
+        numbers = [[n - 1 for n in f["properties"]["patterns"]] for f in taking]
+        if hasattr(self._source, "geometry"):
+            out = self._source.iloc[rows].copy()
+            out["patterns"] = numbers
+            return out
+        out = gpd.GeoDataFrame.from_features(taking)
+        out["patterns"] = numbers
+        return out
+
+    def __repr__(self) -> str:
+        return f"<Patterns: {len(self)}>"
+
+    def _repr_html_(self) -> str:
+        best = sorted(self.patterns, key=lambda p: (-len(p["features"]), -p["participation_index"]))
+        rows = [[", ".join(p["features"]), f"{p['participation_index']:.4f}"] for p in best[:20]]
+        return _table(["features", "participation index"], rows, repr(self)[1:-1]) + self.svg
+
+
+def mine(
+    points: Any,
+    distance: float = 0,
+    min_prevalence: float = 0.3,
+    *,
+    knn: int = 0,
+    x: str | None = None,
+    y: str | None = None,
+    feature: str | None = None,
+    crs: Any = None,
+    all: bool = False,
+    algorithm: str = "auto",
+    rules: bool = False,
+    min_confidence: float = 0,
+    significance: int = 0,
+    null: str = "",
+    seed: int = 1,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> Patterns:
+    """Finds the kinds of places that keep company.
+
+    points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, or a file
+        (CSV, GeoJSON, GeoParquet, Shapefile, GeoPackage, GPX).
+    distance: neighbours are at most this far apart: metres for longitudes and latitudes, else the
+        unit of the coordinates. knn: or among each other's k nearest.
+    min_prevalence: the least participation index of a pattern.
+    all: every prevalent pattern, not only the maximal ones.
+    significance: rounds of a null ("shift", "relabel", "cluster", "inhomogeneous") to test against.
+    """
+    args, arrays, source = _points(points, x, y, feature, crs)
+    args |= {
+        "distance": distance, "knn": knn, "min_prevalence": min_prevalence, "all": all,
+        "algorithm": algorithm, "rules": rules, "min_confidence": min_confidence,
+        "significance": significance, "null": null, "seed": seed, "threads": threads,
+        "memory": memory, "map": True,
+    }  # fmt: skip
+    with bar(progress, "mining", "points") as tell:
+        a = call("mine", args, arrays, progress=tell)
+    geojson = a.arrays["geojson"].tobytes() if "geojson" in a.arrays else None
+    return Patterns(a.result["report"], a.result.get("svg", ""), geojson, source)
+
+
+def pairs(
+    points: Any,
+    distance: float = 0,
+    *,
+    knn: int = 0,
+    permutations: int = 99,
+    seed: int = 1,
+    x: str | None = None,
+    y: str | None = None,
+    feature: str | None = None,
+    crs: Any = None,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """The colocation quotients of all ordered pairs of features, as a DataFrame.
+
+    1 is chance, above 1 points of `of` have more points of `near` around them than by chance. The
+    p-value is two-sided, by random relabelling. Points are as in `mine`.
+    """
+    import pandas as pd
+
+    args, arrays, _ = _points(points, x, y, feature, crs)
+    args |= {"distance": distance, "knn": knn, "permutations": permutations, "seed": seed,
+             "threads": threads, "memory": memory}  # fmt: skip
+    with bar(progress, "relabelling", "rounds") as tell:
+        a = call("pairs", args, arrays, progress=tell)
+    names = np.array(a.result["features"], dtype=object)
+    table = {"of": names[a.arrays["of"]], "near": names[a.arrays["near"]]}
+    return pd.DataFrame(table | {n: a.arrays[n] for n in ("points", "quotient", "p_value")})
+
+
+_X = ("x", "lon", "longitude", "lng", "easting", "gx")
+_Y = ("y", "lat", "latitude", "northing", "gy")
+_FEATURE = ("feature", "kind", "type", "category", "class", "species", "sp", "label")
+
+
+def _points(
+    points: Any, x: str | None, y: str | None, feature: str | None, crs: Any
+) -> tuple[dict[str, Any], dict[str, np.ndarray] | None, Any]:
+    """Arguments and arrays of a call about points."""
+    if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
+        paths = paths_of(points)
+        if paths is None:
+            raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file")
+        named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs)}
+        return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
+    if not hasattr(points, "columns"):
+        raise TypeError(f"points are a {type(points).__name__}: want a DataFrame or a file")
+    kind = points[_column(points, feature, "feature", _FEATURE)]
+    if hasattr(points, "geometry") and x is None and y is None:
+        geometry = points.geometry
+        if not (geometry.geom_type == "Point").all():
+            raise ValueError("the geometries are not all points: take their centroid first")
+        xs, ys = geometry.x.to_numpy(), geometry.y.to_numpy()
+        crs = crs if crs is not None else points.crs
+    else:
+        xs = points[_column(points, x, "x", _X)].to_numpy()
+        ys = points[_column(points, y, "y", _Y)].to_numpy()
+    if kind.isna().any():
+        raise ValueError(f"row {int(np.argmax(kind.isna()))}: has no feature")
+    names, numbers = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
+    # Names in the order of their bytes, as the program has them.
+    order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
+    rank = np.empty(len(names), dtype=np.int32)
+    rank[order] = np.arange(len(names), dtype=np.int32)
+    args: dict[str, Any] = {"features": [str(names[i]) for i in order]}
+    if crs is not None:
+        args["crs"] = _crs(crs)
+    arrays: dict[str, np.ndarray] = {
+        "x": np.ascontiguousarray(xs, dtype=np.float64),
+        "y": np.ascontiguousarray(ys, dtype=np.float64),
+        "feature": rank[numbers.ravel()],
+    }
+    return args, arrays, points
+
+
+def _crs(crs: Any) -> str:
+    if isinstance(crs, (str, int)):
+        return str(crs)
+    epsg = crs.to_epsg() if hasattr(crs, "to_epsg") else None
+    return f"EPSG:{epsg}" if epsg else str(crs.to_wkt())
+
+
+def _column(points: Any, named: str | None, what: str, usual: tuple[str, ...]) -> Any:
+    if named is not None:
+        if named not in points.columns:
+            raise ValueError(f"{what}={named!r}: the columns are {list(points.columns)}")
+        return named
+    lower = {str(c).lower(): c for c in points.columns}
+    for name in usual:
+        if name in lower:
+            return lower[name]
+    raise ValueError(f"no column of {list(points.columns)} is known as {what}: name it, {what}=...")

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from collocate import Index, evaluate
+from collocate.datasets import beir, ir_dataset
+
+QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}, "3": {"x": 1}}
+RUN = {"1": {"b": 3.0, "a": 2.0, "c": 1.0}, "2": {"b": 2.0, "a": 1.0}}
+
+
+def test_by_hand():
+    got = evaluate(RUN, QRELS, ["RR", "P@2", "AP", "NumQ", "RR@1", "P(rel=2)@3"])
+    # The third query has no answers, which count as 0.
+    assert got["RR"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert got["P@2"] == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert got["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1 / 2) / 3)
+    assert got["RR@1"] == 0
+    assert got["P(rel=2)@3"] == pytest.approx((1 / 3) / 3)
+    each = evaluate(RUN, QRELS, ["RR"], per_query=True)
+    assert each == {"RR": {"1": 0.5, "2": 0.5, "3": 0.0}}
+
+
+def test_the_same_as_ir_measures():
+    peer = pytest.importorskip("ir_measures")
+    draw = random.Random(1)
+    docs = [f"d{i}" for i in range(60)]
+    qrels = {str(q): {d: draw.randrange(4) for d in draw.sample(docs, 20)} for q in range(12)}
+    run = {str(q): {d: draw.randrange(30) / 4 for d in draw.sample(docs, 40)} for q in range(10)}
+    names = ["AP", "AP@20", "nDCG", "nDCG@10", "P@5", "P(rel=2)@5", "R@10", "RR", "RR@3", "Rprec",
+             "Bpref", "Success@5", "AP(rel=2)"]  # fmt: skip
+    measures = [peer.parse_measure(n) for n in names]
+    ours = evaluate(run, qrels, measures)
+    theirs = peer.calc_aggregate(measures, qrels, run)
+    for m in measures:
+        assert ours[str(m)] == pytest.approx(theirs[m], abs=1e-9), m
+
+
+def test_tables_and_tuples():
+    pd = pytest.importorskip("pandas")
+    run = [(q, d, s) for q, found in RUN.items() for d, s in found.items()]
+    qrels = [(q, d, g) for q, found in QRELS.items() for d, g in found.items()]
+    want = evaluate(RUN, QRELS, ["AP"])
+    assert evaluate(run, qrels, ["AP"]) == want
+    frame = pd.DataFrame(run, columns=["qid", "docno", "score"])
+    judged = pd.DataFrame(qrels, columns=["qid", "docno", "label"])
+    assert evaluate(frame, judged, ["AP"]) == want
+    with pytest.raises(ValueError, match="columns"):
+        evaluate(frame.rename(columns={"qid": "q"}), judged, ["AP"])
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="nDCG@k"):
+        evaluate(RUN, QRELS, ["ERR@10"])
+    with pytest.raises(ValueError, match="topic"):
+        evaluate({"9": {"a": 1.0}}, QRELS, ["AP"])
+    with pytest.raises(ValueError, match="twice"):
+        evaluate([("1", "a", 1.0), ("1", "a", 2.0)], QRELS, ["AP"])
+
+
+def test_beir_from_folder_to_measure(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text(
+        '{"_id": "a", "title": "Cats", "text": "purr"}\n'
+        '{"_id": "b", "title": "Dogs", "text": "bark"}\n'
+    )
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "cat"}\n{"_id": "q2", "text": "unjudged"}\n'
+    )
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
+    data = beir(tmp_path)
+    assert data.queries == {"q1": "cat"}
+    with Index.build(data.corpus, analyzer="english") as ix:
+        run = ix.search(data.queries.values()).to_run(data.queries)
+    assert evaluate(run, data.qrels, ["nDCG@10"]) == {"nDCG@10": 1.0}
+
+
+class Loaded:
+    """A dataset as ir_datasets gives it."""
+
+    def has_queries(self):
+        return True
+
+    has_qrels = has_queries
+
+    def docs_iter(self):
+        from collections import namedtuple
+
+        doc = namedtuple("Doc", "doc_id title body")
+        return iter([doc("a", "Cats", "purr"), doc("b", "Dogs", "bark")])
+
+    def queries_iter(self):
+        from collections import namedtuple
+
+        return iter([namedtuple("Query", "query_id text")("q1", "cat")])
+
+    def qrels_iter(self):
+        from collections import namedtuple
+
+        qrel = namedtuple("Qrel", "query_id doc_id relevance iteration")
+        return iter([qrel("q1", "a", 1, "0")])
+
+
+def test_ir_datasets():
+    data = ir_dataset(Loaded())
+    for _ in range(2):  # documents can be gone through again
+        with Index.build(data.corpus, analyzer="english") as ix:
+            run = ix.search(data.queries.values()).to_run(data.queries)
+    assert evaluate(run, data.qrels, ["RR"]) == {"RR": 1.0}

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from collocate import mine, pairs
+
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def shops():
+    draw = np.random.default_rng(1)
+    x, y = draw.uniform(0, 1000, (2, 60))
+    frame = [(a, b, "café") for a, b in zip(x, y)]
+    frame += [(a + draw.normal(0, 5), b + draw.normal(0, 5), "bar") for a, b in zip(x, y)]
+    frame += [(a, b, "Zoo") for a, b in draw.uniform(0, 1000, (40, 2))]
+    return pd.DataFrame(frame, columns=["x", "y", "kind"])
+
+
+def test_mine(shops):
+    found = mine(shops, distance=30, min_prevalence=0.5)
+    assert [p["features"] for p in found] == [["bar", "café"]]
+    table = found.to_pandas()
+    assert table.loc[0, "features"] == ("bar", "café") and table.loc[0, "size"] == 2
+    assert found.svg.startswith("<svg") and "participation index" in found._repr_html_()
+    tested = mine(shops, distance=30, min_prevalence=0.5, significance=19, rules=True)
+    assert tested[0]["p_value"] == pytest.approx(1 / 20)
+    assert set(tested.rules_to_pandas()["if"].map(tuple)) == {("bar",), ("café",)}
+    assert len(mine(shops, knn=1, min_prevalence=0.99, all=True)) <= 3
+    assert len(mine(shops, distance=0.001, min_prevalence=1).to_pandas()) == 0
+
+
+def test_the_same_as_the_command(shops, command, tmp_path):
+    path = tmp_path / "shops.csv"
+    shops.to_csv(path, index=False)
+    run = [*command, "places", str(path), "-d", "40", "-p", "0.2", "--all", "--json", "-q"]
+    printed = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)
+    found = mine(shops, distance=40, min_prevalence=0.2, all=True)
+    assert found.patterns == printed["patterns"]
+    assert mine(path, distance=40, min_prevalence=0.2, all=True).patterns == found.patterns
+    run = [*command, "places", "pairs", str(path), "--knn", "4", "--json", "-q"]
+    printed = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["pairs"]
+    table = pairs(shops, knn=4)
+    assert table["quotient"].tolist() == [p["quotient"] for p in printed]
+    assert table["p_value"].tolist() == [p["p_value"] for p in printed]
+    assert table["of"].tolist() == [p["of"] for p in printed]
+
+
+def test_geodataframes(shops):
+    gpd = pytest.importorskip("geopandas")
+    frame = gpd.GeoDataFrame(
+        shops[["kind"]], geometry=gpd.points_from_xy(shops.x, shops.y), crs="EPSG:27700"
+    )
+    found = mine(frame, distance=30, min_prevalence=0.5)
+    plain = mine(shops, distance=30, min_prevalence=0.5)
+    assert found.patterns == plain.patterns and found.unit == "m"
+    part = found.to_geopandas()
+    assert part.crs == frame.crs and set(part["kind"]) == {"bar", "café"}
+    counted = found[0]["participation"]
+    assert (part["kind"] == "bar").sum() == counted["bar"]["points"]
+    assert part["patterns"].tolist() == [[0]] * len(part)
+    places = gpd.points_from_xy([13.40, 13.41], [52.5, 52.5])
+    degrees = gpd.GeoDataFrame({"kind": ["a", "b"]}, geometry=places, crs="EPSG:4326")
+    assert len(mine(degrees, distance=1000, min_prevalence=1)) == 1  # metres
+    assert len(mine(degrees, distance=500, min_prevalence=1)) == 0
+    with pytest.raises(ValueError, match="centroid"):
+        mine(frame.set_geometry(frame.buffer(1)), distance=1)
+
+
+def test_mistakes(shops, tmp_path):
+    with pytest.raises(ValueError, match="distance"):
+        mine(shops)
+    with pytest.raises(ValueError, match="min_prevalence"):
+        mine(shops, distance=1, min_prevalence=2)
+    with pytest.raises(ValueError, match="feature"):
+        mine(shops.rename(columns={"kind": "what"}), distance=1)
+    with pytest.raises(ValueError, match="feature='what'"):
+        mine(shops, distance=1, feature="what")
+    with pytest.raises(ValueError, match='crs="EPSG:4326"'):
+        mine(shops.assign(x=shops.x / 1000, y=shops.y / 1000), distance=1)
+    assert len(mine(shops.assign(x=shops.x / 1000, y=shops.y / 1000), 1, crs="planar")) > 0
+    with pytest.raises(ValueError, match="row 3"):
+        mine(shops.assign(x=shops.x.where(shops.index != 3)), distance=1)
+    with pytest.raises(ValueError, match="row 2: has no feature"):
+        mine(shops.assign(kind=shops.kind.where(shops.index != 2)), distance=1)
+    with pytest.raises(ValueError, match="EPSG:1"):
+        mine(shops, distance=1, crs="EPSG:1")
+    with pytest.raises(FileNotFoundError):
+        mine(tmp_path / "none.csv", distance=1)
+    with pytest.raises(TypeError, match="DataFrame"):
+        pairs(3, distance=1)
+    with pytest.raises(ValueError, match="permutations"):
+        pairs(shops, distance=1, permutations=-1)

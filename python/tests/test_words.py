@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from collocate import Cooccurrence, Index, cooccurrence, vocabulary
+
+TEXTS = ["the cat sat on the mat", "the dog saw the cat", "alone"]
+
+
+def test_vocabulary(tmp_path):
+    v = vocabulary(TEXTS)
+    assert v.words[0] == "the" and v["the"] == 4 and v["cat"] == 2
+    assert len(v) == 8 and v.tokens == 12 and "dog" in v and "bird" not in v
+    assert vocabulary(iter(TEXTS), min_count=2).words == ["the", "cat"]
+    assert len(vocabulary(TEXTS, max_size=3)) == 3
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    assert vocabulary(path).words == v.words
+    assert "<td" in v._repr_html_() and "8 words" in repr(v)
+
+
+def test_cooccurrence_by_hand(tmp_path):
+    pytest.importorskip("scipy")
+    for corpus in (TEXTS, iter(TEXTS)):  # which is read twice
+        m = cooccurrence(corpus, window=2, weighting="count")
+        dense = m.matrix().toarray()
+        ids = m.vocabulary.ids
+        want = np.zeros_like(dense)
+        for text in TEXTS:
+            words = text.split()
+            for i, a in enumerate(words):
+                for j, b in enumerate(words):
+                    if i != j and abs(i - j) <= 2:
+                        want[ids[a], ids[b]] += 1
+        assert (dense == want).all()
+        assert m.entries == np.count_nonzero(want)
+    path = m.path
+    assert os.path.exists(path)
+    del m
+    assert not os.path.exists(path)
+
+
+def test_measures():
+    pytest.importorskip("scipy")
+    pytest.importorskip("pandas")
+    m = cooccurrence(TEXTS, window=3, weighting="count")
+    counts, pmi = m.matrix().toarray(), m.matrix(by="pmi").toarray()
+    total, row, column = counts.sum(), counts.sum(1), counts.sum(0)
+    for i, j in zip(*np.nonzero(pmi)):
+        assert pmi[i, j] == pytest.approx(np.log2(counts[i, j] * total / (row[i] * column[j])))
+    table = m.neighbours("cat", k=3, by="ll")
+    assert list(table.columns) == ["word", "value", "score"] and len(table) == 3
+    assert table["score"].is_monotonic_decreasing
+    both = m.neighbours(["cat", "dog"], k=2)
+    assert both["of"].tolist() == ["cat", "cat", "dog", "dog"]
+    with pytest.raises(ValueError, match="bird"):
+        m.neighbours("bird")
+    with pytest.raises(ValueError, match="measure"):
+        m.matrix(by="luck")
+
+
+def test_files_and_mistakes(tmp_path):
+    m = cooccurrence(TEXTS, tmp_path / "texts.cooc")
+    again = Cooccurrence.open(tmp_path / "texts.cooc")
+    assert again.words == m.words and repr(again).startswith("<Cooccurrence: 8 words")
+    with pytest.raises(ValueError, match="window"):
+        cooccurrence(TEXTS, window=-1)
+    with pytest.raises(ValueError, match="min_count=9"):
+        cooccurrence(TEXTS, min_count=9)
+    with pytest.raises(ValueError, match="side"):
+        cooccurrence(TEXTS, side="above")
+    with pytest.raises(FileNotFoundError):
+        Cooccurrence.open(tmp_path / "none.cooc")
+
+
+def test_vectorizer():
+    pytest.importorskip("sklearn")
+    from collocate.sklearn import BM25Vectorizer
+
+    v = BM25Vectorizer()
+    x = v.fit_transform(TEXTS)
+    assert x.shape == (3, 8) and x.dtype == np.float32
+    assert np.allclose(v.transform(TEXTS).toarray(), x.toarray())
+    # The product of a query's vector of ones and a document is the score of a search.
+    names = v.get_feature_names_out().tolist()
+    with Index.build(TEXTS) as ix:
+        for query in ["cat", "the mat", "dog saw"]:
+            want = np.zeros(3, dtype=np.float32)
+            hits = ix.search(query, k=3, variant="lucene7")
+            want[hits.docs] = hits.scores
+            ones = np.zeros(8)
+            for w in query.split():
+                ones[names.index(w)] = 1
+            assert np.allclose(x @ ones, want, rtol=1e-5)
+    new = v.transform(["a cat nobody knows"])
+    assert new.shape == (1, 8) and new.nnz == 1
+    assert BM25Vectorizer(min_df=2).fit(TEXTS).get_feature_names_out().tolist() == ["cat", "the"]
+    assert BM25Vectorizer(max_features=1).fit(TEXTS).transform(TEXTS).shape == (3, 1)
+    unit = BM25Vectorizer(norm="l2").fit_transform(TEXTS)
+    assert np.allclose(np.sqrt(unit.multiply(unit).sum(1)), 1)
+    assert (pickle.loads(pickle.dumps(v)).transform(TEXTS) != x).nnz == 0
+    with pytest.raises(ValueError, match="not one str"):
+        v.fit("text")
+    with pytest.raises(ValueError, match="norm"):
+        BM25Vectorizer(norm="l9").fit(TEXTS)
+
+
+def test_in_a_pipeline():
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+
+    from collocate.sklearn import BM25Vectorizer
+
+    texts = [f"{w} {i}" for i in range(10) for w in ("cats purr", "dogs bark")]
+    labels = [i % 2 for i in range(20)]
+    pipeline = make_pipeline(BM25Vectorizer(analyzer="english"), LogisticRegression())
+    grid = GridSearchCV(clone(pipeline), {"bm25vectorizer__b": [0.0, 0.75]}, cv=2)
+    grid.fit(texts, labels)
+    assert grid.best_score_ == 1.0
+    assert grid.predict(["a dog barks"]) == [1]
