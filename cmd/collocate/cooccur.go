@@ -90,7 +90,7 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
 		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
 	})
-	cmd.AddCommand(newCooccurCheckCmd(a))
+	cmd.AddCommand(newCooccurCheckCmd(a), newCooccurConvertCmd(a))
 	return cmd
 }
 

@@ -36,6 +36,7 @@ var writers = []struct {
 	{"cooccur npz", "cooccur {}/new.txt --window 2 --out {}/out.npz", "out.npz"},
 	{"cooccur parquet", "cooccur {}/new.txt --window 2 --out {}/out.parquet", "out.parquet"},
 	{"cooccur tsv", "cooccur {}/new.txt --window 2 --out {}/out.tsv", "out.tsv"},
+	{"cooccur convert", "cooccur convert {}/m.cooc --out {}/out.parquet", "out.parquet"},
 	{"collocations", "collocations {}/new.txt --min-count 1 --out {}/out.csv", "out.csv"},
 	{"collocations --network", "collocations {}/new.txt --min-count 1 --network {}/out.svg", "out.svg"},
 	{"wordlist", "wordlist {}/new.txt --out {}/out.parquet", "out.parquet"},
@@ -118,6 +119,7 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	}
 	must("index {}/new.txt --analyzer ascii --store-text --out {}/other")
 	must("index export {}/other --ciff {}/other.ciff")
+	must("cooccur {}/new.txt --window 2 --out {}/m.cooc")
 	// The result that is there before: of other documents where the verb allows it.
 	s := &scene{dir: dir, line: line, result: filepath.Join(dir, result)}
 	must(line)

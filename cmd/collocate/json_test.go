@@ -23,6 +23,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "vocab corpus.txt --out vocab.txt"},
 	{args: "cooccur corpus.txt --out corpus.cooc"},
 	{args: "cooccur check corpus.cooc"},
+	{args: "cooccur convert corpus.cooc --out corpus.npz"},
 	{args: "neighbours corpus.cooc cat alone"},
 	{args: "collocations corpus.txt --min-count 1"},
 	{args: "concordance corpus.txt cat"},

@@ -1,0 +1,128 @@
+package cooccur
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/internal/npz"
+)
+
+// A matrix goes from every format to every other and back: the same cells, words, frequencies and
+// settings; and the same bytes where the format keeps all of these.
+func TestConvertEveryWay(t *testing.T) {
+	corpus := corpusOf(t, zipfText(2000, 150, 4))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, opt := range []Options{{Window: 4}, {Window: 3, Side: Right, Weighting: Count}} {
+		dir := t.TempDir()
+		first := filepath.Join(dir, "first.cooc")
+		writeMatrix(t, corpus, v, opt, first, CSR)
+		want := readFile(t, first)
+		for a := range Format(len(endings)) {
+			from := filepath.Join(dir, "a"+endings[a])
+			if _, err := Convert(t.Context(), first, CSR, from, a, ConvertOptions{}); err != nil {
+				t.Fatalf("to %v: %v", a, err)
+			}
+			for b := range Format(len(endings)) {
+				o := ConvertOptions{Options: opt}
+				if a == GloVe || a == MatrixMarket || a == TSV {
+					o.Vocabulary = v
+				}
+				to := filepath.Join(dir, "b"+endings[b])
+				if _, err := Convert(t.Context(), from, a, to, b, o); err != nil {
+					t.Fatalf("%v to %v: %v", a, b, err)
+				}
+				back := filepath.Join(dir, "back.cooc")
+				if b == GloVe || b == MatrixMarket || b == TSV {
+					o.Vocabulary = v
+				}
+				if _, err := Convert(t.Context(), to, b, back, CSR, o); err != nil {
+					t.Fatalf("%v to %v and back: %v", a, b, err)
+				}
+				if !maps.Equal(readCSR(t, back, v), readCSR(t, first, v)) {
+					t.Errorf("%v to %v: other cells", a, b)
+				}
+				whole := []Format{CSR, NPZ, Parquet}
+				if slices.Contains(whole, a) && slices.Contains(whole, b) && !bytes.Equal(readFile(t, back), want) {
+					t.Errorf("%v to %v: other bytes", a, b)
+				}
+			}
+		}
+	}
+}
+
+// GloVe's shuffled records are sorted; what cannot be right is refused.
+func TestConvertShuffled(t *testing.T) {
+	corpus := corpusOf(t, zipfText(2000, 150, 5))
+	v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path, shuffled, back := filepath.Join(dir, "m.bin"), filepath.Join(dir, "s.bin"), filepath.Join(dir, "b.bin")
+	writeMatrix(t, corpus, v, Options{Window: 3}, path, GloVe)
+	data := readFile(t, path)
+	records := slices.Collect(slices.Chunk(slices.Clone(data), recordSize))
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	if err := os.WriteFile(shuffled, slices.Concat(records...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Convert(t.Context(), shuffled, GloVe, back, GloVe, ConvertOptions{Vocabulary: v}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(readFile(t, back), data) {
+		t.Error("sorted again, it is another file")
+	}
+	for name, bad := range map[string][]byte{
+		"cut": data[:len(data)-3], "twice": slices.Concat(data, data[:recordSize]),
+		"not a number": slices.Concat(data[:8], []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}),
+	} {
+		if err := os.WriteFile(shuffled, bad, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Convert(t.Context(), shuffled, GloVe, back, GloVe, ConvertOptions{Vocabulary: v}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{}); err == nil || !strings.Contains(err.Error(), "--vocab") {
+		t.Errorf("without a vocabulary: %v", err)
+	}
+	if _, err := Convert(t.Context(), path, GloVe, filepath.Join(dir, "x.cooc"), CSR, ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "--window") {
+		t.Errorf("without a window: %v", err)
+	}
+	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{Vocabulary: vocabularyOf("a")}); err == nil {
+		t.Error("a vocabulary that is too small is no error")
+	}
+}
+
+func FuzzReadMatrixFiles(f *testing.F) {
+	f.Add([]byte("%%MatrixMarket matrix coordinate real symmetric\n% c\n2 2 1\n2 1 0.5\n"), byte(MatrixMarket))
+	f.Add([]byte("a\tb\t1\n"), byte(TSV))
+	var z bytes.Buffer
+	w := npz.NewWriter(&z)
+	w.Text("format", "csr")
+	w.Int64s("shape", 1, 1)
+	w.Int64s("indptr", 0, 1)
+	w.Int64s("indices", 0)
+	w.Int64s("data", 3)
+	w.Close()
+	f.Add(z.Bytes(), byte(NPZ))
+	dir := f.TempDir()
+	v := vocabularyOf("a", "b")
+	f.Fuzz(func(t *testing.T, data []byte, format byte) {
+		path := filepath.Join(dir, "in")
+		if os.WriteFile(path, data, 0o666) != nil {
+			t.Skip()
+		}
+		Convert(context.Background(), path, Format(format%6), filepath.Join(dir, "out"), TSV, ConvertOptions{Vocabulary: v, Memory: 1 << 20})
+	})
+}

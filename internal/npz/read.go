@@ -1,0 +1,169 @@
+package npz
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Array is an array of an archive as it was read.
+type Array struct {
+	Type  Type
+	Shape []int
+	Data  []byte // little endian
+}
+
+// maxArray is the most bytes of an array that is read, unless the caller says less.
+const maxArray = 1 << 40
+
+// Read reads the named arrays of an archive; those that are not there are left out. An array of more
+// than limit bytes is an error.
+func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*Array{}
+	for _, name := range names {
+		f, err := z.Open(name + ".npy")
+		if err != nil {
+			continue
+		}
+		a, err := readArray(f, min(limit, maxArray))
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("array %s: %w", name, err)
+		}
+		all[name] = a
+	}
+	return all, nil
+}
+
+var headerField = regexp.MustCompile(`'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([0-9, ]*\))`)
+
+func readArray(r io.Reader, limit int64) (*Array, error) {
+	var begin [10]byte
+	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
+		return nil, errors.New("not an array of NumPy")
+	}
+	n := int(binary.LittleEndian.Uint16(begin[8:]))
+	if begin[6] >= 2 { // a longer header
+		var more [2]byte
+		if _, err := io.ReadFull(r, more[:]); err != nil {
+			return nil, err
+		}
+		n |= int(binary.LittleEndian.Uint16(more[:])) << 16
+	}
+	if n > 1<<20 {
+		return nil, fmt.Errorf("a header of %d bytes", n)
+	}
+	head := make([]byte, n)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	a := &Array{}
+	fields := 0
+	for _, m := range headerField.FindAllStringSubmatch(string(head), -1) {
+		fields++
+		switch m[1] {
+		case "descr":
+			a.Type = Type(strings.Trim(m[2], "'"))
+		case "fortran_order":
+			if m[2] == "True" {
+				return nil, errors.New("columns first (Fortran order) is not supported")
+			}
+		case "shape":
+			for _, s := range strings.Split(strings.Trim(m[2], "()"), ",") {
+				if s = strings.TrimSpace(s); s == "" {
+					continue
+				}
+				d, err := strconv.Atoi(s)
+				if err != nil {
+					return nil, err
+				}
+				a.Shape = append(a.Shape, d)
+			}
+		}
+	}
+	if fields != 3 || len(a.Type) < 3 {
+		return nil, fmt.Errorf("the header %q is none of NumPy's", head)
+	}
+	width, err := strconv.Atoi(string(a.Type[2:]))
+	if err != nil || width < 0 || width > 1<<24 || a.Type[0] == '>' {
+		return nil, fmt.Errorf("numbers of type %s are not supported", a.Type)
+	}
+	total := int64(width)
+	if a.Type[1] == 'U' {
+		total *= 4
+	}
+	for _, d := range a.Shape {
+		if d > 0 && total > limit/int64(d) {
+			return nil, fmt.Errorf("an array of shape %v does not fit in memory", a.Shape)
+		}
+		total *= int64(d)
+	}
+	if total > limit {
+		return nil, fmt.Errorf("%d bytes do not fit in memory", total)
+	}
+	// A header may promise more than the file has.
+	a.Data, err = io.ReadAll(io.LimitReader(r, total))
+	if err == nil && int64(len(a.Data)) != total {
+		err = fmt.Errorf("%d bytes of %d", len(a.Data), total)
+	}
+	return a, err
+}
+
+// Len is the number of elements.
+func (a *Array) Len() int {
+	n := 1
+	for _, d := range a.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Floats are the elements as numbers.
+func (a *Array) Floats() ([]float64, error) {
+	out := make([]float64, a.Len())
+	le := binary.LittleEndian
+	for i := range out {
+		switch a.Type {
+		case "<f8":
+			out[i] = math.Float64frombits(le.Uint64(a.Data[8*i:]))
+		case "<f4":
+			out[i] = float64(math.Float32frombits(le.Uint32(a.Data[4*i:])))
+		case "<i8":
+			out[i] = float64(int64(le.Uint64(a.Data[8*i:])))
+		case "<i4":
+			out[i] = float64(int32(le.Uint32(a.Data[4*i:])))
+		case "<u4":
+			out[i] = float64(le.Uint32(a.Data[4*i:]))
+		default:
+			return nil, fmt.Errorf("want numbers, got the type %s", a.Type)
+		}
+	}
+	return out, nil
+}
+
+// Ints are the elements as whole numbers.
+func (a *Array) Ints() ([]int64, error) {
+	out := make([]int64, a.Len())
+	le := binary.LittleEndian
+	for i := range out {
+		switch a.Type {
+		case "<i8":
+			out[i] = int64(le.Uint64(a.Data[8*i:]))
+		case "<i4":
+			out[i] = int64(int32(le.Uint32(a.Data[4*i:])))
+		default:
+			return nil, fmt.Errorf("want whole numbers, got the type %s", a.Type)
+		}
+	}
+	return out, nil
+}
