@@ -134,7 +134,7 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 }
 
 func (s *Engine) Release(q *Query) {
-	q.ctx, q.team, q.limits = nil, nil, limits{}
+	q.ctx, q.team, q.across, q.limits = nil, nil, nil, limits{}
 	q.Terms = q.Terms[:0]
 	s.queries.Put(q)
 }

@@ -60,7 +60,7 @@ func (l *list) scoreAtRank(k int) float32 {
 	for i, rank := range index.Ranks {
 		if k <= rank {
 			if x := l.Ranked[i]; x < math.MaxFloat32 {
-				return l.bm25.OfX(x)
+				return l.bm25.OfX(float32(x * l.bm25.W.HighX))
 			}
 			return 0
 		}
@@ -77,11 +77,11 @@ func (l *list) openBest() {
 		return
 	}
 	if l.LowX != nil {
-		l.lowX, l.superX = l.LowX, l.SuperX
-		l.max = float64(l.bm25.OfX(l.BestX))
+		l.lowX, l.superX, l.scaleX = l.LowX, l.SuperX, l.bm25.W.LowX
+		l.max = float64(l.ofX(l.BestX))
 		return
 	}
-	l.oneX[0] = 0 // no posting is better
+	l.oneX[0], l.scaleX = 0, 1 // no posting is better
 	if !l.lean {
 		var xs [index.BlockSize]float32
 		if n := l.xOfBlock(&xs); n > 0 {
@@ -91,6 +91,9 @@ func (l *list) openBest() {
 	l.lowX, l.superX = l.oneX[:], l.oneX[:]
 	l.max = float64(l.bm25.OfX(l.oneX[0]))
 }
+
+// ofX bounds the score of postings whose stored x is at least x.
+func (l *list) ofX(x float32) float32 { return l.bm25.OfX(float32(x * l.scaleX)) }
 
 // xOfBlock computes the x of the postings of the decoded block.
 func (l *list) xOfBlock(xs *[index.BlockSize]float32) int {
@@ -142,7 +145,7 @@ func kthLowest(xs []float32, k int) float32 {
 // boundOf is a bound for the postings of a block.
 func (l *list) boundOf(block int) float64 {
 	if l.lowX != nil {
-		return float64(l.bm25.OfX(l.lowX[block]))
+		return float64(l.ofX(l.lowX[block]))
 	}
 	return float64(l.bound(l.Bounds[block]))
 }
@@ -150,7 +153,7 @@ func (l *list) boundOf(block int) float64 {
 // boundOfBlocks is a bound for the blocks from first to before last.
 func (l *list) boundOfBlocks(first, last int) float64 {
 	if l.lowX != nil {
-		return float64(l.bm25.OfX(lowest(l.lowX[first:last])))
+		return float64(l.ofX(lowest(l.lowX[first:last])))
 	}
 	return l.highestOf(l.Bounds[first:last])
 }
@@ -158,7 +161,7 @@ func (l *list) boundOfBlocks(first, last int) float64 {
 // boundOfRuns is a bound for the runs of blocks from first to before last.
 func (l *list) boundOfRuns(first, last int) float64 {
 	if l.superX != nil {
-		return float64(l.bm25.OfX(lowest(l.superX[first:last])))
+		return float64(l.ofX(lowest(l.superX[first:last])))
 	}
 	return l.highestOf(l.Super[first:last])
 }

@@ -125,7 +125,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 		return 0, false
 	}
 	k := float64(q.Heap.K)
-	docs := float64(q.c.Docs) * q.share()
+	docs := float64(q.c.All.Docs) * q.share() // other segments have as many of the words
 	e.scale, e.tiny, e.left = guessSteps/(total-e.low), k/1000, guessSums
 	clear(e.steps[:])
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {

@@ -18,11 +18,11 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 	for range c.Docs {
 		l := rng.Uint32N(1 << uint(1+rng.IntN(20)))
 		c.Lengths = append(c.Lengths, l)
-		c.Tokens += uint64(l)
+		c.All.Tokens += uint64(l)
 	}
 	c.ClassLength, c.CodeTF = new([256]uint32), index.TFOfCode()
 	if rng.IntN(2) == 0 { // few lengths, known by their classes
-		c.Tokens = 0
+		c.All.Tokens = 0
 		for i := range c.ClassLength {
 			c.ClassLength[i] = rng.Uint32N(1 << uint(1+rng.IntN(20)))
 		}
@@ -30,7 +30,7 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 			class := uint8(rng.Uint32())
 			c.Classes = append(c.Classes, class)
 			c.Lengths[d] = c.ClassLength[class]
-			c.Tokens += uint64(c.Lengths[d])
+			c.All.Tokens += uint64(c.Lengths[d])
 		}
 	}
 	p := model.BM25{K1: rng.Float64() * 3, B: rng.Float64(), Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}

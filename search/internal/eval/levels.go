@@ -70,7 +70,7 @@ func (v *levels) prepare(lists []*list, docs uint64) bool {
 		}
 		scores, units := [simd.NumLevels]float32{float32(math.Inf(-1))}, [simd.NumLevels]int8{-128}
 		for i := 1; i < simd.NumLevels; i++ {
-			scores[i] = l.bm25.OfX(l.LevelX[i])
+			scores[i] = l.ofX(l.LevelX[i])
 			units[i] = v.unitsOf(min(float64(scores[i]), l.max))
 		}
 		v.maps, v.starts = append(v.maps, l.Levels), append(v.starts, &l.Levels[0])

@@ -18,6 +18,8 @@ type list struct {
 	lowX   []float32
 	superX []float32 // and of each run of blocks
 	oneX   [1]float32
+	// what these times are no more than the x of the model, see model.BM25Weigher
+	scaleX float32
 	lean   bool // opened by openDocs: one block has no bound to speak of
 
 	// The block that was looked at last, without decoding it.

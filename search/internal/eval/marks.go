@@ -180,7 +180,7 @@ func (l *list) knowLevels() {
 	}
 	l.marked.scores[0] = 0
 	for i := 1; i < simd.NumLevels; i++ {
-		l.marked.scores[i] = l.bm25.OfX(l.LevelX[i])
+		l.marked.scores[i] = l.ofX(l.LevelX[i])
 	}
 }
 

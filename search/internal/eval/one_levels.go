@@ -100,7 +100,7 @@ func (v *levels) prepareOne(l *list, cut float64, docs uint64) {
 	v.scale, v.need = 0, simd.NumLevels
 	units := [simd.NumLevels]int8{-128}
 	for i := simd.NumLevels - 1; i > 0; i-- {
-		if units[i] = int8(i); float64(l.bm25.OfX(l.LevelX[i])) > cut {
+		if units[i] = int8(i); float64(l.ofX(l.LevelX[i])) > cut {
 			v.need = int8(i)
 		}
 	}

@@ -8,7 +8,7 @@ var orPlan = []strategy{
 		method: ask.OrGuess,
 		why: "a high score to beat from the start skips most postings; guessing it from the frequencies " +
 			"of the words takes a microsecond a word, which pays if much would be looked at without",
-		worth: func(q *Query) bool { return q.whole() && q.worthGuess() },
+		worth: func(q *Query) bool { return q.whole() && q.across == nil && q.worthGuess() },
 		run:   (*Query).orAboveGuess,
 	},
 	{

@@ -47,7 +47,9 @@ type Query struct {
 	guessed bool // the floor is a guess that is not proved yet
 	ticks   int
 	Stats   ask.Stats
-	used    int64 // blocks in which a posting was scored
+	used    int64          // blocks in which a posting was scored
+	engine  *Engine        // of that segment, and
+	across  *lookup.Across // the words in all segments, if the index is one of several
 	trace   bool
 	traceAt int64       // Entered of the next point of the trace
 	team    *Team       // those who answer it together, if several do
@@ -62,7 +64,11 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 		q.pool = append(q.pool, &list{})
 	}
 	q.Lists = q.pool[:len(q.Terms)]
-	norm := w.QueryNorm(q.Terms)
+	all := q.Terms
+	if q.across != nil {
+		all = q.across.Terms
+	}
+	norm := w.QueryNorm(all)
 	usual, _ := w.(*model.BM25Weigher)
 	var scorer model.Scorer
 	for i := range q.Terms {

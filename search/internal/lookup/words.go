@@ -85,12 +85,9 @@ func (w *Wording) LookUp(s *Lexicon, r *ask.Request) error {
 	known := true
 	if len(r.Words) > 0 {
 		for _, word := range r.Words {
-			weight := word.Weight
-			if weight == 0 {
-				weight = 1
-			}
-			if !(weight > 0 && weight <= 1e9) {
-				return fmt.Errorf("word %q: weight %v: want a positive number", word.Text, word.Weight)
+			weight, err := weightOf(word)
+			if err != nil {
+				return err
 			}
 			ok, err := w.add(s, []byte(word.Text), weight, nil)
 			if err != nil {
@@ -111,6 +108,18 @@ func (w *Wording) LookUp(s *Lexicon, r *ask.Request) error {
 		w.Terms = w.Terms[:0]
 	}
 	return nil
+}
+
+// weightOf is what the weight of a word stands for.
+func weightOf(word ask.Word) (float64, error) {
+	switch w := word.Weight; {
+	case w == 0:
+		return 1, nil
+	case !(w > 0 && w <= 1e9):
+		return 0, fmt.Errorf("word %q: weight %v: want a positive number", word.Text, w)
+	default:
+		return w, nil
+	}
 }
 
 // add adds a word to the terms, unless the index does not know it. It is likely to be k.

@@ -27,22 +27,41 @@ func (m BM25) String() string {
 type BM25Weigher struct {
 	*bm25.Scorer
 	C      *Collection
-	Stored bool         // the index has the x of the best postings
+	Stored bool         // the index has the x of the best postings, or others near these:
+	LowX   float32      // the x of a posting is at least this times the one that is stored
+	HighX  float32      // and at most this times
 	k      [256]float32 // of each length class
 	r      [256]float32 // reciprocal of each frequency code
 }
 
 func (m BM25) weigher(c *Collection) (Weigher, error) {
-	s, err := ParamsOf(m).Scorer(c.Docs, c.Tokens)
+	s, err := ParamsOf(m).Scorer(c.All.Docs, c.All.Tokens)
 	if err != nil {
 		return nil, err
 	}
-	w := &BM25Weigher{Scorer: s, C: c, Stored: s.Length() == c.stored}
+	w := &BM25Weigher{Scorer: s, C: c}
+	w.Stored, w.LowX, w.HighX = besideStored(s.Length(), c.stored)
 	for i := range w.k {
 		w.k[i] = s.Length().K(c.ClassLength[i])
 		w.r[i] = bm25.Reciprocal(c.CodeTF[i])
 	}
 	return w, nil
+}
+
+// besideStored compares a model with the one whose x the index has. Where documents of several
+// segments are scored, the mean length is that of all, and x = (A + B·length)/tf has another B:
+// with r the ratio of the two, x is between min(1, r) and max(1, r) times what is stored, give or
+// take the rounding of its steps. Bounds made of that are worse the more r differs from 1, and those of
+// index.Bound are about 1% above the best score.
+func besideStored(own, stored bm25.Length) (usable bool, low, high float32) {
+	if own == stored {
+		return true, 1, 1
+	}
+	r := float64(own.B) / float64(stored.B)
+	if own.A != stored.A || !(r >= 1/farMean && r <= farMean) {
+		return false, 1, 1
+	}
+	return true, float32(min(1, r) * (1 - 0x1p-19)), float32(max(1, r) * (1 + 0x1p-19))
 }
 
 func (w *BM25Weigher) QueryNorm([]Term) float64 { return 1 }
@@ -51,7 +70,7 @@ func (w *BM25Weigher) ScorerOf(t *Term, _ float64) Scorer { return w.ScorerIn(ne
 
 // ScorerIn makes the scorer in memory that is there.
 func (w *BM25Weigher) ScorerIn(s *BM25Scorer, t *Term) Scorer {
-	term := w.Term(uint64(t.Info.FullDF()), t.Weight)
+	term := w.Term(t.df(), t.Weight)
 	if term.L {
 		return &BM25LScorer{c: w.C, Term: term}
 	}

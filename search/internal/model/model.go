@@ -43,8 +43,10 @@ func shown(parameter float64) float64 {
 
 // Collection is what models know of an index.
 type Collection struct {
-	Docs, Tokens uint64
-	Lengths      []uint32
+	Docs uint64
+	// All is what there is in all segments, of which the index is one: scores go by these.
+	All     Totals
+	Lengths []uint32
 	// length class of each document, if each class is one length; else nil
 	Classes     []uint8
 	ClassLength *[256]uint32  // shortest length of each length class
@@ -54,10 +56,16 @@ type Collection struct {
 	stored      bm25.Length   // of the model for which the index has the best postings
 }
 
+// Totals count the documents and words of some indexes.
+type Totals struct{ Docs, Tokens uint64 }
+
+// TotalsOf are those of one index.
+func TotalsOf(r *index.Reader) Totals { return Totals{uint64(r.Docs()), uint64(r.Tokens())} }
+
 func NewCollection(r *index.Reader) Collection {
 	low, _, exact := r.ClassLengths()
 	c := Collection{
-		Docs: uint64(r.Docs()), Tokens: uint64(r.Tokens()),
+		Docs: uint64(r.Docs()), All: TotalsOf(r),
 		Lengths: r.Lengths(), ClassLength: low, Buckets: &Buckets{Classes: r.Classes(), Lengths: low}, Groups: &lengthGroups{},
 		CodeTF: index.TFOfCode(), stored: r.StoredModel(),
 	}
@@ -151,4 +159,23 @@ type Term struct {
 	Text   string
 	Weight float64
 	Info   index.Term
+	// DF and CF are those of all segments together, if the index is one of several; 0: those of
+	// Info. They count for the score.
+	DF, CF uint64
+}
+
+// df is the number of documents that have the word, in all segments.
+func (t *Term) df() uint64 {
+	if t.DF != 0 {
+		return t.DF
+	}
+	return uint64(t.Info.FullDF())
+}
+
+// cf is how often the word occurs, in all segments.
+func (t *Term) cf() uint64 {
+	if t.DF != 0 {
+		return t.CF
+	}
+	return t.Info.CF
 }

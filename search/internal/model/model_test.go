@@ -11,7 +11,7 @@ import (
 
 // The models against their formulas in plain float64.
 func TestModelsAreTheirFormulas(t *testing.T) {
-	c := &Collection{Docs: 1000, Tokens: 150_000}
+	c := &Collection{Docs: 1000, All: Totals{1000, 150_000}}
 	term := Term{Weight: 2, Info: index.Term{DF: 40, CF: 90}}
 	other := Term{Weight: 1, Info: index.Term{DF: 7, CF: 7}}
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -88,7 +88,7 @@ func TestZeroParameters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &Collection{Docs: 1000, Tokens: 150_000, ClassLength: new([256]uint32), CodeTF: index.TFOfCode()}
+			c := &Collection{Docs: 1000, All: Totals{1000, 150_000}, ClassLength: new([256]uint32), CodeTF: index.TFOfCode()}
 			w, err := WeigherOf(m, c)
 			if err != nil {
 				t.Fatal(err)

@@ -22,3 +22,7 @@ const (
 
 // guessSample is how many documents' lengths are looked at.
 const guessSample = 1 << 14
+
+// farMean is how many times another mean length may be that of a segment for the best postings
+// that the segment knows to be of use: beyond it index.Bound tells more.
+const farMean = 1.25

@@ -1,0 +1,99 @@
+package lookup
+
+import (
+	"fmt"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// Across is the words of a query in several indexes, the segments of one. Terms are those that any
+// of them knows, in query order, with how often they occur in all; Info is not set.
+type Across struct {
+	Wording
+	infos   []index.Term // of each term in each segment
+	each    []index.Term // of one word
+	n       int          // segments
+	unknown bool         // a word is in none of them
+}
+
+// Find looks the words of a request up in all segments.
+func (a *Across) Find(segments []*Lexicon, r *ask.Request) error {
+	a.n, a.unknown, a.infos = len(segments), false, a.infos[:0]
+	if err := a.Read(segments[0], r); err != nil {
+		return err
+	}
+	a.Terms = a.Terms[:0]
+	clear(a.words)
+	if len(r.Words) == 0 {
+		for i := range a.tokens.Words {
+			if err := a.addTo(segments, a.tokens.Word(i), 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, word := range r.Words {
+		weight, err := weightOf(word)
+		if err != nil {
+			return err
+		}
+		if err := a.addTo(segments, []byte(word.Text), weight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Missing says whether a word of the query is in no segment.
+func (a *Across) Missing() bool { return a.unknown }
+
+// addTo adds a word.
+func (a *Across) addTo(segments []*Lexicon, word []byte, weight float64) error {
+	t := model.Term{Weight: weight}
+	a.each = a.each[:0]
+	for _, s := range segments {
+		k, err := s.known.find(s.Index, word)
+		if err != nil {
+			return fmt.Errorf("looking up %q: %w", word, err)
+		}
+		if k.info.DF > 0 {
+			if t.Text == "" {
+				if i := a.Position(k.text); i >= 0 {
+					a.Terms[i].Weight += weight
+					return nil
+				}
+				t.Text = k.text
+			}
+			t.DF += uint64(k.info.FullDF())
+			t.CF += k.info.CF
+		}
+		a.each = append(a.each, k.info)
+	}
+	if t.DF == 0 {
+		a.unknown = true
+		return nil
+	}
+	a.infos = append(a.infos, a.each...)
+	a.Terms = append(a.Terms, t)
+	a.remember()
+	return nil
+}
+
+// TermsOf appends the words that a segment knows, in query order. In mode And there are none if it
+// does not know one of the query.
+func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.Term {
+	if mode == ask.And && a.unknown {
+		return out
+	}
+	n := len(out)
+	for i, t := range a.Terms {
+		if t.Info = a.infos[i*a.n+segment]; t.Info.DF > 0 {
+			out = append(out, t)
+		} else if mode == ask.And {
+			return out[:n]
+		}
+	}
+	return out
+}
