@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -54,6 +56,14 @@ func isOurs(name string) bool {
 		return rest == "" || field && (file == "" || magics[file] != "")
 	}
 	return magics[name] != ""
+}
+
+// RemoveFiles removes the files of an index from a folder that holds other things, too. What cannot
+// be removed stays.
+func RemoveFiles(dir string) {
+	for name := range magics {
+		disk.RemoveFile(filepath.Join(dir, name))
+	}
 }
 
 // outFile is one file being written.

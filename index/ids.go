@@ -80,6 +80,46 @@ func errIDs(doc int) error {
 
 // find returns the lowest document with that ID.
 func (s *idStore) find(id []byte) (doc int, found bool, err error) {
+	rank, found, err := s.findRank(id)
+	if err != nil || !found {
+		return 0, false, err
+	}
+	if err := s.touch(s.byRank, rank); err != nil {
+		return 0, false, err
+	}
+	doc = s.byRankAt(rank)
+	return doc, doc < s.docs, nil
+}
+
+// findAll returns all documents with that ID.
+func (s *idStore) findAll(id []byte) (docs []uint32, err error) {
+	rank, found, err := s.findRank(id)
+	if err != nil || !found {
+		return nil, err
+	}
+	w := idWalker{s: s, rank: rank - rank%idsPerBlock}
+	for w.rank < s.docs {
+		if !w.next() {
+			return nil, cmp.Or(w.err, errIDs(rank))
+		}
+		if w.rank <= rank {
+			continue
+		}
+		if !bytes.Equal(w.id, id) {
+			break
+		}
+		if err := s.touch(s.byRank, w.rank-1); err != nil {
+			return nil, err
+		}
+		if doc := s.byRankAt(w.rank - 1); doc < s.docs {
+			docs = append(docs, uint32(doc))
+		}
+	}
+	return docs, nil
+}
+
+// findRank returns the place of an ID, the first if there are several, in the order of IDs.
+func (s *idStore) findRank(id []byte) (rank int, found bool, err error) {
 	// The first block that begins with that ID or a later one; it is there or in the one before.
 	bad := false
 	b := sort.Search(len(s.starts)-1, func(b int) bool {
@@ -98,11 +138,7 @@ func (s *idStore) find(id []byte) (doc int, found bool, err error) {
 			break
 		}
 		if bytes.Equal(w.id, id) {
-			if err := s.touch(s.byRank, w.rank-1); err != nil {
-				return 0, false, err
-			}
-			doc := s.byRankAt(w.rank - 1)
-			return doc, doc < s.docs, nil
+			return w.rank - 1, true, nil
 		}
 	}
 	if w.err != nil {

@@ -234,7 +234,23 @@ func parseMeta(c []uint64) (m meta, err error) {
 //
 // An index that is replaced meanwhile is opened as it was or as it is now: its files are those of
 // one folder, whatever name that has, and if they are being removed, Open begins again.
+//
+// A folder that has segments is not opened: see package segments.
 func Open(dir string) (*Reader, error) {
+	if _, err := os.Lstat(filepath.Join(dir, SegmentsFile)); err == nil {
+		return nil, fmt.Errorf("open index: %s: %w", dir, ErrSegments)
+	}
+	return OpenSegment(dir)
+}
+
+// SegmentsFile is the file of an index that has segments which names them; see package segments.
+const SegmentsFile = "segments"
+
+// ErrSegments says that an index has segments.
+var ErrSegments = errors.New("the index has segments: 'collocate index compact' makes it one")
+
+// OpenSegment is Open for one segment of an index, whatever else is in the folder.
+func OpenSegment(dir string) (*Reader, error) {
 	for try := 0; ; try++ {
 		r := &Reader{dir: dir, files: map[string]*sections.File{}}
 		folder, err := os.Open(dir)
@@ -477,6 +493,9 @@ func (r *Reader) Close() error {
 	return first
 }
 
+// Dir is the folder that the index was opened in.
+func (r *Reader) Dir() string { return r.dir }
+
 // Docs is the number of documents; they are numbered from 0.
 func (r *Reader) Docs() int { return int(r.meta.docs) }
 
@@ -600,6 +619,15 @@ func (r *Reader) FindDoc(id string) (doc int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	return r.ids.find([]byte(id))
 }
+
+// FindDocs finds the documents with an external ID, rising.
+func (r *Reader) FindDocs(id string) (docs []uint32, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	return r.ids.findAll([]byte(id))
+}
+
+// Stamp identifies the content of the index: two with the same stamp have the same files.
+func (r *Reader) Stamp() (bytes uint64, checksum uint32) { return r.stamp.size, r.stamp.crc }
 
 // BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
 // there is one.

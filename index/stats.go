@@ -20,6 +20,11 @@ type Stats struct {
 	Parts           []Part  `json:"parts"`
 	// Fields are those of the schema, if there is one.
 	Fields []fields.Field `json:"fields,omitempty"`
+	// Of an index with segments: how many there are, the documents that were deleted and are still
+	// counted, and the generation.
+	Segments   int    `json:"segments,omitempty"`
+	Deleted    int64  `json:"deleted,omitempty"`
+	Generation uint64 `json:"generation,omitempty"`
 }
 
 // Part is a part of an index and its size.

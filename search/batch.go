@@ -53,6 +53,8 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		b.Threads = ask.Threads(b.Threads)
 		if b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil {
 			device.BatchOver(ctx, s.gpu, requests, b, reuse, do, yield)
+		} else if s.e == nil {
+			overSegments(ctx, s, requests, b, do, yield)
 		} else {
 			batch.OnCores(ctx, s.e, requests, b, reuse, s.searchUnlessCancelled, do, yield)
 		}

@@ -50,7 +50,7 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 
 // mapAll is MapAll for who says whether the GPU pays.
 func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions, pays func(cores time.Duration, postings int64) bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
-	if len(requests) <= autoProbe || s.gpu != nil || b.Engine != engine.Auto || b.Strategy != Mixed || slices.ContainsFunc(requests, choosesItself) {
+	if len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto || b.Strategy != Mixed || slices.ContainsFunc(requests, choosesItself) {
 		return MapBatch(ctx, s, slices.Values(requests), b, do)
 	}
 	if o.Log == nil {
@@ -80,7 +80,7 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		some(autoProbe, b)
 		left := len(requests) - next
 		cores := (time.Since(start) - elsewhere) / autoProbe * time.Duration(left)
-		if left > 0 && pays(cores, s.e.Index.Postings()) {
+		if left > 0 && pays(cores, s.index.Postings()) {
 			err := s.OpenGPU(ctx, o)
 			if err == nil {
 				o.Log.Info("the GPU answers", "requests", left)

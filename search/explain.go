@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/tree"
 )
 
@@ -45,16 +46,45 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	if s.closed.Load() {
 		return nil, errClosed
 	}
+	for _, doc := range docs {
+		if int(doc) >= s.index.Numbers() {
+			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.index.Numbers())
+		}
+	}
 	if r.Query != nil {
 		return s.explainTree(ctx, r, docs)
 	}
 	r.From, r.Count = 0, false
 	r.Mode = Or // an unknown word must not hide the others
-	q, err := s.e.Prepare(ctx, &r)
-	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+	if len(docs) == 0 {
+		return nil, nil
 	}
-	defer s.e.Release(q)
+	if s.many == nil {
+		q, err := s.e.Prepare(ctx, &r)
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		defer s.e.Release(q)
+		return explain(ctx, s.e, q, r, docs)
+	}
+	for _, doc := range docs {
+		segment, local := s.many.Find(doc)
+		q, release, err := s.many.Prepare(ctx, &r, segment)
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		some, err := explain(ctx, s.many.Parts[segment], q, r, []uint32{local})
+		release()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, some...)
+	}
+	return list, nil
+}
+
+// explain explains the scores of some documents of a segment.
+func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, docs []uint32) ([]*Explanation, error) {
 	m := r.Model
 	if m == nil {
 		m = BM25{}
@@ -67,16 +97,13 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	out := make([]*Explanation, len(docs))
 	for _, i := range order {
 		doc := docs[i]
-		if uint64(doc) >= s.e.Collection.Docs {
-			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Collection.Docs)
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		e := &Explanation{Model: m.String(), Length: s.e.Collection.Lengths[doc]}
+		e := &Explanation{Model: m.String(), Length: from.Collection.Lengths[doc]}
 		for i, l := range q.Lists {
 			t := &q.Terms[i]
-			w := WordScore{Text: t.Text, Weight: t.Weight, DF: t.Info.FullDF()}
+			w := WordScore{Text: t.Text, Weight: t.Weight, DF: uint32(t.AllDF())}
 			if l.Seek(doc) == doc {
 				w.TF = l.TF()
 				w.Score = l.Score(w.TF, e.Length)
@@ -98,6 +125,9 @@ func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([
 		if int(doc) >= s.e.Index.Docs() {
 			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Index.Docs())
 		}
+	}
+	if s.e == nil {
+		return nil, s.oneSegment()
 	}
 	parts, err := tree.Explain(ctx, s.e, &r, docs)
 	if err != nil {

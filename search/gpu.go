@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/collocate/collocate/search/internal/device"
 )
@@ -19,6 +20,9 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	}
 	if s.gpu != nil {
 		return errors.New("search: the index is on a GPU already")
+	}
+	if s.e == nil {
+		return fmt.Errorf("search: engine gpu: the index has %d segments: a device takes one; 'collocate index compact' makes one of them", len(s.index.Segments()))
 	}
 	g, err := device.OpenGroup(ctx, s.e, o)
 	if err == nil {

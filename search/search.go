@@ -3,22 +3,29 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/tree"
+	"github.com/collocate/collocate/text"
 )
 
 // Searcher answers queries on one index. Several goroutines may use it at once.
 type Searcher struct {
-	e   *eval.Engine
-	own bool          // Close closes the index
-	gpu *device.Group // the index on devices, if it is on any
+	index    *segments.Reader
+	analyzer text.Analyzer
+	// The only segment, or, if there are several, all of them. An index may have none.
+	e    *eval.Engine
+	many *eval.Segments
+	own  bool          // Close closes the index
+	gpu  *device.Group // the index on devices, if it is on any
 
 	snippets sync.Pool // of *snippetMaker
 	closed   atomic.Bool
@@ -26,13 +33,14 @@ type Searcher struct {
 
 var errClosed = errors.New("search: the searcher is closed")
 
-// Open opens the index in a folder for searching.
+// Open opens the index in a folder for searching. If it has segments, its newest generation is
+// searched: see Refresh.
 func Open(dir string) (*Searcher, error) {
-	r, err := index.Open(dir)
+	r, err := segments.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	s, err := New(r)
+	s, err := NewOver(r)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -42,12 +50,55 @@ func Open(dir string) (*Searcher, error) {
 }
 
 // New searches an open index. Closing the Searcher does not close it.
-func New(r *index.Reader) (*Searcher, error) {
-	e, err := eval.NewEngine(r)
+func New(r *index.Reader) (*Searcher, error) { return NewOver(segments.Of(r)) }
+
+// NewOver searches an open generation of an index with segments, as if these were one. Closing the
+// Searcher does not close it.
+func NewOver(r *segments.Reader) (*Searcher, error) {
+	a, err := text.ParseAnalyzer(r.Analyzer())
 	if err != nil {
+		return nil, fmt.Errorf("search: words of the index: %w", err)
+	}
+	s := &Searcher{index: r, analyzer: a}
+	var engines []*eval.Engine
+	for _, segment := range r.Segments() {
+		e, err := eval.NewEngine(segment.Reader)
+		if err != nil {
+			return nil, err
+		}
+		e.Live = segment.Live
+		engines = append(engines, e)
+	}
+	switch len(engines) {
+	case 0:
+	case 1:
+		s.e = engines[0]
+	default:
+		if s.many, err = eval.NewSegments(engines); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Refresh opens a Searcher on the newest generation of an index that Open opened, if there is a
+// newer one; nil if there is none. It shares the segments that both have; this one can be used and
+// must be closed as before.
+func (s *Searcher) Refresh() (*Searcher, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	r, err := s.index.Refresh()
+	if r == nil || err != nil {
 		return nil, err
 	}
-	return &Searcher{e: e}, nil
+	newer, err := NewOver(r)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	newer.own = true
+	return newer, nil
 }
 
 // Close releases what Open opened. Calls that come afterwards get an error; calls that are under
@@ -56,14 +107,14 @@ func (s *Searcher) Close() error {
 	s.closed.Store(true)
 	err := s.closeGPU()
 	if s.own {
-		err = errors.Join(err, s.e.Index.Close())
+		err = errors.Join(err, s.index.Close())
 	}
 	return err
 }
 
 // Index is the index that is searched. After Close of a Searcher that Open made it must not be
 // used.
-func (s *Searcher) Index() *index.Reader { return s.e.Index }
+func (s *Searcher) Index() *segments.Reader { return s.index }
 
 // Search answers a request.
 func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err error) {
@@ -72,6 +123,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 		return nil, errClosed
 	}
 	if r.IsTree() {
+		if s.e == nil {
+			return s.pageOverSegments(ctx, r)
+		}
 		found, err := tree.Search(ctx, s.e, &r)
 		if err == nil && ask.WantsGPU(r.Parallel) {
 			found.Stats.GPU = &GPUStats{Fallback: "a tree, a count or a page is for the cores"}
@@ -81,7 +135,45 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)
 	}
-	return s.e.Search(ctx, &r)
+	return s.onCores(ctx, &r)
+}
+
+// onCores answers a request without a GPU.
+func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
+	switch {
+	case s.e != nil:
+		return s.e.Search(ctx, r)
+	case s.many != nil:
+		return s.many.Search(ctx, r)
+	}
+	return &Result{Hits: []Hit{}}, nil
+}
+
+// pageOverSegments answers a request that wants more than the best documents on several segments: a
+// page of answers.
+func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, error) {
+	if r.Query != nil || r.Count {
+		return nil, s.oneSegment()
+	}
+	from, k := r.From, r.K
+	if k == 0 {
+		k = 10
+	}
+	if from < 0 || from > MaxK-k {
+		return nil, fmt.Errorf("search: answers from %d on: want 0 to %d", from, MaxK-k)
+	}
+	r.From, r.K = 0, from+k
+	found, err := s.Search(ctx, r)
+	if err == nil {
+		found.Hits = found.Hits[min(from, len(found.Hits)):]
+	}
+	return found, err
+}
+
+// oneSegment says what several segments cannot do yet.
+func (s *Searcher) oneSegment() error {
+	return fmt.Errorf("search: the index has %d segments: queries of the language and counts want one; 'collocate index compact' makes one of them",
+		len(s.index.Segments()))
 }
 
 // ID is the external ID of a document.
@@ -89,5 +181,5 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 	if s.closed.Load() {
 		return "", errClosed
 	}
-	return s.e.Index.DocID(int(doc))
+	return s.index.DocID(int(doc))
 }

@@ -45,13 +45,16 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	if s.closed.Load() {
 		return nil, errClosed
 	}
-	if !s.e.Index.HasText() {
+	if !s.index.HasText() {
 		return nil, errors.New("snippet: the index does not store the text of its documents")
 	}
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
 	if r.Query != nil {
+		if s.e == nil {
+			return nil, s.oneSegment()
+		}
 		if r.Words, err = tree.Words(ctx, s.e, &r); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
@@ -62,7 +65,13 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 		m = &snippetMaker{tokens: text.Tokens{WantSource: true}}
 	}
 	r.Mode = Or // a word that the index does not know must not hide the others
-	if err := m.query.Find(&s.e.Lexicon, &r); err != nil {
+	if s.many != nil {
+		var words lookup.Across
+		if err := s.many.LookUp(&words, &r); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		m.query = words.Wording
+	} else if err := m.query.Find(&s.e.Lexicon, &r); err != nil {
 		return nil, fmt.Errorf("snippet: %w", err)
 	}
 	out := make([]*Snippet, len(docs))
@@ -88,12 +97,12 @@ type snippetMaker struct {
 
 // make makes the snippet of a document.
 func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
-	body, err := s.e.Index.Text(int(doc))
+	body, err := s.index.Text(int(doc))
 	if err != nil {
 		return nil, err
 	}
 	body, more := cutText(body)
-	if err := s.e.Analyzer.Analyze(body, &m.tokens); err != nil {
+	if err := s.analyzer.Analyze(body, &m.tokens); err != nil {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
 	}
 	m.marks = m.marks[:0]

@@ -33,7 +33,11 @@ func (x *exchange) document() {
 		if err != nil || !found {
 			return err
 		}
-		answer = &documentAnswer{ID: id, Doc: doc, Length: ix.Lengths()[doc]}
+		length, err := ix.Length(doc)
+		if err != nil {
+			return err
+		}
+		answer = &documentAnswer{ID: id, Doc: doc, Length: length}
 		if ix.HasText() {
 			body, err := ix.Text(doc)
 			if err != nil {

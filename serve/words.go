@@ -89,8 +89,8 @@ func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	if err != nil || len(terms) != 1 {
 		return w, err
 	}
-	t, err := x.g.s.Index().Lookup(terms[0])
-	w.Docs = t.FullDF()
+	df, _, err := x.g.s.Index().Lookup(terms[0])
+	w.Docs = uint32(df)
 	return w, err
 }
 

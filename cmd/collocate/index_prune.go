@@ -35,7 +35,7 @@ stats' say that it is pruned. Documents, lengths, IDs and stored text stay.`,
 			if !(o.Epsilon > 0 && o.Epsilon <= 1) {
 				return usagef("--epsilon %g: want a number above 0, at most 1", o.Epsilon)
 			}
-			r, err := index.Open(args[0])
+			r, err := openWhole(args[0])
 			if err != nil {
 				return err
 			}

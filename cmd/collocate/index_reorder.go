@@ -24,7 +24,7 @@ The postings are held in memory, 4 bytes each, within --memory.`,
 			if err := indexFolder(out); err != nil {
 				return err
 			}
-			r, err := index.Open(args[0])
+			r, err := openWhole(args[0])
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/atomicfile"
 )
 
@@ -25,7 +26,7 @@ of words and documents, counts, bounds, IDs, stored text.`,
 		Example: `  collocate index check news.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := index.Open(args[0])
+			r, err := segments.Open(args[0])
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func newIndexStatsCmd(a *app) *cobra.Command {
 		Example: `  collocate index stats news.index --json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := index.Open(args[0])
+			r, err := segments.Open(args[0])
 			if err != nil {
 				return err
 			}
@@ -72,6 +73,11 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 	}
 	row("analyzer", s.Analyzer, "")
 	row("documents", fmt.Sprint(s.Documents), "")
+	if s.Generation > 0 {
+		row("of these deleted", fmt.Sprint(s.Deleted), "")
+		row("segments", fmt.Sprint(s.Segments), "")
+		row("generation", fmt.Sprint(s.Generation), "")
+	}
 	row("words", fmt.Sprint(s.Terms), "")
 	row("postings", fmt.Sprint(s.Postings), "")
 	if s.FullPostings > 0 {
@@ -114,7 +120,7 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it 
 			if err := canWrite(file); err != nil {
 				return err
 			}
-			r, err := index.Open(args[0])
+			r, err := openWhole(args[0])
 			if err != nil {
 				return err
 			}

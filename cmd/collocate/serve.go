@@ -209,7 +209,7 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	defer stop()
 	var follower sync.WaitGroup
 	follower.Go(func() {
-		f.follow(running, a, server, dir, was)
+		f.follow(running, a, server, s, dir, was)
 		stop()
 	})
 	err = server.Run(running, l)
@@ -295,9 +295,10 @@ func (f *serveFlags) debug(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// follow goes over to another index when the folder was replaced, or when it is told to by SIGHUP. It
+// follow goes over to another index when the folder was replaced, to a newer generation when one was
+// committed, and when it is told to by SIGHUP. It
 // returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
-func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, dir string, was os.FileInfo) {
+func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
 	told := make(chan os.Signal, 1)
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
@@ -318,13 +319,20 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, d
 		case <-look.C:
 		}
 		is, err := os.Stat(dir)
-		if err != nil || !forced && os.SameFile(was, is) {
-			if err != nil && forced {
+		if err != nil {
+			if forced {
 				log.Error("the index cannot be opened again: the old one stays", "error", err)
 			}
 			continue // perhaps just now it is being replaced
 		}
-		s, err := search.Open(dir)
+		var s *search.Searcher
+		if os.SameFile(was, is) && !forced {
+			if s, err = current.Refresh(); s == nil && err == nil {
+				continue
+			}
+		} else {
+			s, err = search.Open(dir)
+		}
 		if err == nil {
 			if err = a.onGPU(ctx, s); err != nil {
 				s.Close()
@@ -334,6 +342,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, d
 			log.Error("the index cannot be opened again: the old one stays", "error", err)
 		} else {
 			server.Reload(s)
+			current = s
 			a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"), counted(s.Index().Terms(), "word"))
 		}
 		was = is

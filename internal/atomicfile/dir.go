@@ -73,7 +73,7 @@ func onlyOwned(path string, owned func(string) bool) error {
 			}
 			continue
 		}
-		if e.IsDir() || !owned(name) && !isTemporary(name) {
+		if e.IsDir() || !owned(name) && !IsTemporary(name) {
 			return fmt.Errorf("%s holds %q, which would be lost with the folder: move it away first", path, name)
 		}
 	}
@@ -189,7 +189,7 @@ func removeOwned(path string, owned func(string) bool) {
 		if e.IsDir() && owned(e.Name()+"/") {
 			removeOwned(filepath.Join(path, e.Name()), inside(e.Name(), owned))
 		}
-		if !e.IsDir() && (owned(e.Name()) || isTemporary(e.Name())) {
+		if !e.IsDir() && (owned(e.Name()) || IsTemporary(e.Name())) {
 			disk.RemoveFile(filepath.Join(path, e.Name()))
 		}
 	}

@@ -30,8 +30,8 @@ func stillThere(f *os.File) bool {
 	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// isTemporary tells whether a name is one that withFreshName makes, for any target.
-func isTemporary(name string) bool {
+// IsTemporary tells whether a name is one that withFreshName makes, for any target.
+func IsTemporary(name string) bool {
 	if !strings.HasPrefix(name, ".") {
 		return false
 	}

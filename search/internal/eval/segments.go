@@ -65,6 +65,30 @@ func (s *Segments) Find(doc uint32) (segment int, local uint32) {
 	return segment, doc - s.bases[segment]
 }
 
+// LookUp looks the words of a request up in all segments.
+func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
+	return words.Find(s.lexicons, r)
+}
+
+// Prepare opens the lists of one segment, with the weights that words have in all.
+func (s *Segments) Prepare(ctx context.Context, r *ask.Request, segment int) (q *Query, release func(), err error) {
+	var words lookup.Across
+	if err := s.LookUp(&words, r); err != nil {
+		return nil, nil, err
+	}
+	e := s.Parts[segment]
+	if q, err = e.NewQuery(ctx, r); err != nil {
+		return nil, nil, err
+	}
+	q.across = &words
+	q.Terms = words.TermsOf(segment, r.Mode, q.Terms[:0])
+	if err := q.Open(e, r.Algorithm); err != nil {
+		e.Release(q)
+		return nil, nil, err
+	}
+	return q, func() { e.Release(q) }, nil
+}
+
 // run is a request being answered.
 type run struct {
 	lookup.Across
@@ -136,7 +160,8 @@ func (s *Segments) prepare(ctx context.Context, r *ask.Request, n *run) error {
 	if err := n.Find(s.lexicons, r); err != nil {
 		return err
 	}
-	n.stats, n.used, n.shared = ask.Stats{Words: len(n.Terms)}, 0, nil
+	pruned := slices.ContainsFunc(s.Parts, func(e *Engine) bool { return e.Index.Pruned() })
+	n.stats, n.used, n.shared = ask.Stats{Words: len(n.Terms), Pruned: pruned}, 0, nil
 	if r.Mode == ask.And && n.Missing() {
 		n.stats.Words = 0
 	}

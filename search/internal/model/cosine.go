@@ -24,7 +24,7 @@ type cosineWeigher struct{ c *Collection }
 func (Cosine) weigher(c *Collection) (Weigher, error) { return cosineWeigher{c}, nil }
 
 func (w cosineWeigher) idf(t *Term) float64 {
-	return t.Weight * bm25.Log(1+float64(w.c.All.Docs)/float64(t.df()))
+	return t.Weight * bm25.Log(1+float64(w.c.All.Docs)/float64(t.AllDF()))
 }
 
 func (w cosineWeigher) QueryNorm(terms []Term) float64 {

@@ -164,8 +164,8 @@ type Term struct {
 	DF, CF uint64
 }
 
-// df is the number of documents that have the word, in all segments.
-func (t *Term) df() uint64 {
+// AllDF is the number of documents that have the word, in all segments.
+func (t *Term) AllDF() uint64 {
 	if t.DF != 0 {
 		return t.DF
 	}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+// changed tells what a verb made of an index with segments.
+type changed struct {
+	Index      string `json:"index"`
+	Added      int    `json:"added"`
+	Replaced   int    `json:"replaced"`
+	Deleted    int    `json:"deleted"`
+	Merged     int    `json:"merged"`
+	Documents  int    `json:"documents"`
+	Segments   int    `json:"segments"`
+	Generation uint64 `json:"generation"`
+}
+
+// tell says what there is now.
+func (a *app) tell(dir string, c changed, what string) error {
+	r, err := segments.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	c.Index, c.Documents, c.Segments, c.Generation = dir, r.Docs(), len(r.Segments()), r.Generation()
+	if a.json {
+		return a.printJSON(c)
+	}
+	a.summary("%s; %s in %s of %s", what, counted(c.Documents, "document"), counted(c.Segments, "segment"), dir)
+	return nil
+}
+
+// change opens an index for changes, lets do change it, merges what should be, and commits. A merge
+// that is cancelled loses nothing of what was done before.
+func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed, do func(w *segments.Writer) error) (err error) {
+	o.Memory = int64(a.memory)
+	w, err := segments.NewWriter(dir, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := do(w); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	if !merge {
+		return nil
+	}
+	n, err := w.Merge(ctx)
+	c.Merged += n
+	return errors.Join(err, w.Commit())
+}
+
+func newIndexAddCmd(a *app) *cobra.Command {
+	var (
+		flags     corpusFlags
+		store     bool
+		positions bool
+		noMerge   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "add DIR CORPUS...",
+		Short: "Add documents to an index, or replace those with the same IDs",
+		Long: `Add the documents of files and folders to the index DIR, which is made if it is not
+there. A document whose ID the index has replaces it. The documents become a segment; when there are
+ten segments of about the same size, they are merged to one. Whoever searches the index meanwhile finds
+what it held before or what it holds now, and a crash leaves one of the two.`,
+		Example: `  collocate index add news.index today.jsonl
+  collocate index add new.index news.jsonl --analyzer english --store-text`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := args[0]
+			o := segments.Options{StoreText: store, Positions: positions}
+			is, err := segments.Open(dir)
+			switch {
+			case err == nil:
+				if f := cmd.Flags(); f.Changed("store-text") || f.Changed("positions") {
+					is.Close()
+					return usagef("--store-text and --positions are for a new index: %s goes on as it is", dir)
+				}
+				if !cmd.Flags().Changed("analyzer") {
+					flags.analyzerName = is.Analyzer()
+				}
+				is.Close()
+			case !errors.Is(err, os.ErrNotExist):
+				return err
+			}
+			if o.Analyzer, err = flags.analyzer(); err != nil {
+				return err
+			}
+			flags.hint(cmd, a, args[1:])
+			var c changed
+			err = a.change(cmd.Context(), dir, o, !noMerge, &c, func(w *segments.Writer) error {
+				added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
+					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu,
+				})
+				c.Added, c.Replaced = added, replaced
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.tell(dir, c, counted(c.Added, "document")+" added, of which "+counted(c.Replaced, "document")+" replaced another")
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&store, "store-text", false, "keep the text in a new index, for snippets")
+	f.BoolVar(&positions, "positions", false, "keep where words are in a new index, for phrases")
+	f.BoolVar(&noMerge, "no-merge", false, "merge no segments")
+	return cmd
+}
+
+func newIndexDeleteCmd(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "delete DIR ID...",
+		Short: "Delete documents from an index by their IDs",
+		Long: `Delete the documents with these IDs. They are in no answer any more; until their segment
+is merged they still count where words and documents are counted for scores. 'index compact' makes the
+index the one that is made of the other documents afresh.`,
+		Example: `  collocate index delete news.index 2024-03-01-17
+  collocate index delete news.index --ids gone.txt`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids := args[1:]
+			if file != "" {
+				more, err := readIDs(file)
+				if err != nil {
+					return err
+				}
+				ids = append(ids, more...)
+			}
+			if len(ids) == 0 {
+				return usagef("no ID is given: name them, or a file of them with --ids")
+			}
+			if err := livingOrIndex(args[0]); err != nil {
+				return err
+			}
+			var c changed
+			var unknown []string
+			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(w *segments.Writer) error {
+				for _, id := range ids {
+					found, err := w.Delete(id)
+					if err != nil {
+						return err
+					}
+					if found {
+						c.Deleted++
+					} else {
+						unknown = append(unknown, id)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if len(unknown) > 0 {
+				a.note("the index has no document " + unknown[0] + others(len(unknown)-1))
+			}
+			return a.tell(args[0], c, counted(c.Deleted, "document")+" deleted")
+		},
+	}
+	cmd.Flags().StringVar(&file, "ids", "", "file with an ID in each line")
+	return cmd
+}
+
+// others says how many more there are.
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", nor " + counted(n, "other") + " of those given"
+}
+
+// readIDs reads an ID from each line of a file.
+func readIDs(file string) (ids []string, err error) {
+	f, err := textfile.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if id := strings.TrimSpace(lines.Text()); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids, lines.Err()
+}
+
+// livingOrIndex refuses a folder that is no index: no new one is made.
+func livingOrIndex(dir string) error {
+	r, err := segments.Open(dir)
+	if err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+func newIndexMergeCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge DIR",
+		Short: "Merge segments of an index where there are many of about the same size",
+		Long: `Merge runs of ten neighbouring segments of about the same size, and rewrite segments of
+which a third is deleted. 'index add' and 'index delete' do the same when they are done.`,
+		Example: `  collocate index merge news.index`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := livingOrIndex(args[0]); err != nil {
+				return err
+			}
+			var c changed
+			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(*segments.Writer) error { return nil })
+			if err != nil {
+				return err
+			}
+			return a.tell(args[0], c, counted(c.Merged, "segment")+" merged")
+		},
+	}
+}
+
+func newIndexCompactCmd(a *app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "compact DIR",
+		Short: "Make one segment of an index, without deleted documents",
+		Long: `Merge all segments of an index. What is made has the bytes of an index that is made of
+the documents afresh. With --out, DIR stays as it is, and the result is an index without segments, as
+'collocate index' makes it.`,
+		Example: `  collocate index compact news.index
+  collocate index compact news.index --out whole.index`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out != "" {
+				return a.compactTo(cmd.Context(), args[0], out)
+			}
+			if err := livingOrIndex(args[0]); err != nil {
+				return err
+			}
+			var c changed
+			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c, func(w *segments.Writer) (err error) {
+				c.Merged, err = w.Compact(cmd.Context())
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return a.tell(args[0], c, counted(c.Merged, "segment")+" merged")
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for an index without segments")
+	return cmd
+}
+
+// compactTo writes an index as one without segments.
+func (a *app) compactTo(ctx context.Context, dir, out string) error {
+	r, err := segments.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var sources []index.Source
+	for _, s := range r.Segments() {
+		sources = append(sources, index.Source{Reader: s.Reader, Live: s.Live})
+	}
+	if len(sources) == 0 {
+		return usagef("%s has no documents", dir)
+	}
+	if err := index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory)}); err != nil {
+		return err
+	}
+	return a.indexMade(out)
+}
+
+// openWhole opens an index for verbs that work on one without segments and deleted documents; one
+// segment that is whole will do.
+func openWhole(dir string) (*index.Reader, error) {
+	r, err := index.Open(dir)
+	if !errors.Is(err, index.ErrSegments) {
+		return r, err
+	}
+	g, err := segments.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	if s := g.Segments(); len(s) == 1 && s[0].Live == nil {
+		return index.OpenSegment(s[0].Dir())
+	}
+	return nil, usagef("%s has %s and %s: make it one first with 'collocate index compact'", dir,
+		counted(len(g.Segments()), "segment"), counted(g.Deleted(), "deleted document"))
+}

@@ -1,0 +1,458 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/weigh"
+)
+
+// Source is an index that is merged with others.
+type Source struct {
+	*Reader
+	Live *docset.Set // the documents that are kept; nil: all
+}
+
+// Kept is the number of documents that are kept.
+func (s *Source) Kept() int {
+	if s.Live == nil {
+		return s.Docs()
+	}
+	return s.Live.Count()
+}
+
+// MergeOptions say how to merge. The zero value is useful.
+type MergeOptions struct {
+	Memory  int64  // bound in bytes, 0 for 2 GB
+	TempDir string // for what is beyond it; "" for the folder that the index is made in
+}
+
+// Merge writes the documents of some indexes, those of the first first, as one index to the folder
+// dir: see Create for what may be there. It has the bytes of an index that is made of these
+// documents afresh, but for stored text, whose blocks are cut without regard to the files that
+// documents came from. Lists are read a block at a time: no text is analyzed, and memory is bounded.
+func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if len(sources) == 0 {
+		return errors.New("index: nothing to merge")
+	}
+	for _, s := range sources {
+		if s.Pruned() {
+			return fmt.Errorf("merge %s: postings were pruned", s.dir)
+		}
+		if s.analyzer != sources[0].analyzer {
+			return fmt.Errorf("merge %s and %s: their words were made by %s and %s", sources[0].dir, s.dir, sources[0].analyzer, s.analyzer)
+		}
+		if err := sources[0].alike(s.Reader); err != nil {
+			return fmt.Errorf("merge %s and %s: %w", sources[0].dir, s.dir, err)
+		}
+	}
+	w, err := Create(dir)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	w.setMemory(o.Memory, o.TempDir)
+	m := newMerger(sources)
+	for _, s := range sources {
+		if err := s.verify(ctx); err != nil { // damage would get checksums that fit
+			return err
+		}
+	}
+	if err := m.write(ctx, w); err != nil {
+		return fmt.Errorf("merge: %w", err)
+	}
+	return w.Commit()
+}
+
+// alike says what keeps two indexes from being merged.
+func (r *Reader) alike(o *Reader) error {
+	switch {
+	case (r.text != nil) != (o.text != nil):
+		return errors.New("only one of them stores the text of its documents")
+	case r.HasPositions() != o.HasPositions():
+		return errors.New("only one of them has positions of words")
+	case (r.fields != nil) != (o.fields != nil) || r.fields != nil && !bytes.Equal(r.fields.schema.JSON(), o.fields.schema.JSON()):
+		return errors.New("their documents have other fields")
+	}
+	return nil
+}
+
+// merger knows where the documents of some sources go.
+type merger struct {
+	sources []Source
+	moves   []liveRanks
+	docs    int
+	badID   error
+}
+
+// liveRanks are the new numbers of a source's documents: their ranks among those that are kept.
+type liveRanks struct {
+	live   *docset.Set
+	base   uint32   // of the first
+	before []uint32 // documents kept before each 64; nil: all are kept
+}
+
+func newMerger(sources []Source) *merger {
+	m := &merger{sources: sources}
+	for _, s := range sources {
+		r := liveRanks{live: s.Live, base: uint32(m.docs)}
+		if s.Live != nil {
+			n := uint32(0)
+			for _, w := range s.Live.Words() {
+				r.before = append(r.before, n)
+				n += uint32(bits.OnesCount64(w))
+			}
+		}
+		m.moves = append(m.moves, r)
+		m.docs += s.Kept()
+	}
+	return m
+}
+
+// move moves postings to their new places, in place, and drops those that are not kept.
+func (r *liveRanks) move(docs, tfs []uint32) ([]uint32, []uint32) {
+	if r.live == nil {
+		for i := range docs {
+			docs[i] += r.base
+		}
+		return docs, tfs
+	}
+	n, words := 0, r.live.Words()
+	for i, d := range docs {
+		w, bit := words[d>>6], d&63
+		docs[n], tfs[n] = r.base+r.before[d>>6]+uint32(bits.OnesCount64(w&(1<<bit-1))), tfs[i]
+		n += int(w >> bit & 1)
+	}
+	return docs[:n], tfs[:n]
+}
+
+// kept yields the documents of a source that are kept.
+func (s *Source) kept() iter.Seq[uint32] {
+	if s.Live != nil {
+		return s.Live.All()
+	}
+	return func(yield func(uint32) bool) {
+		for d := range uint32(s.Docs()) {
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+func (m *merger) write(ctx context.Context, w *Writer) error {
+	lengths, named, tokens := make([]uint32, 0, m.docs), false, 0.0
+	for i := range m.sources {
+		s := &m.sources[i]
+		for d := range s.kept() {
+			lengths = append(lengths, s.lengths[d])
+		}
+		named = named || s.meta.flags&flagNamedMean != 0
+		tokens += float64(s.meta.tokens) * float64(s.Kept()) / float64(max(s.Docs(), 1))
+	}
+	first := m.sources[0].Reader
+	d := Documents{Analyzer: first.analyzer, Lengths: lengths, ID: m.id, Positions: first.HasPositions()}
+	if first.part { // its documents are named by their numbers
+		d.ID = strconv.Itoa
+	}
+	if named { // an import said more than the lengths do
+		d.Tokens = uint64(tokens + 0.5)
+	}
+	if err := w.SetDocuments(d); err != nil {
+		return err
+	}
+	if first.text != nil {
+		t, err := w.streamText()
+		if err != nil {
+			return err
+		}
+		if err := m.writeTexts(ctx, t, func(r *Reader) *textReader { return r.text }); err != nil {
+			return err
+		}
+	}
+	if first.fields != nil {
+		if err := m.writeFields(ctx, w); err != nil {
+			return err
+		}
+	}
+	if err := w.addParts(ctx, []iter.Seq2[weigh.Term, error]{m.words(ctx)}, 1, nil); err != nil {
+		return err
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	return m.badID
+}
+
+// writeFields writes the fields of the documents.
+func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
+	first := m.sources[0].fields
+	if w.fields, err = startFields(w, first.schema); err != nil {
+		return err
+	}
+	if b := w.fields.columns; b != nil {
+		for i := range m.sources {
+			s, values := &m.sources[i], b.Batch(i)
+			if err := errors.Join(values.From(s.fields.columns, s.kept()), b.Put(values)); err != nil {
+				return err
+			}
+		}
+	}
+	if first.stored != nil {
+		t := &textStream{w: w.fields.stored}
+		if err := m.writeTexts(ctx, t, func(r *Reader) *textReader { return r.fields.stored }); err != nil {
+			return err
+		}
+	}
+	for i, name := range first.names {
+		var sources []Source
+		for _, s := range m.sources {
+			sources = append(sources, Source{Reader: s.fields.texts[i], Live: s.Live})
+		}
+		sub := newMerger(sources)
+		if err := w.fields.writeText(w, name, func(to *Writer) error { return sub.write(ctx, to) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// id is the ID of a document by its new number.
+func (m *merger) id(doc int) string {
+	i, found := slices.BinarySearchFunc(m.moves, uint32(doc), func(r liveRanks, d uint32) int { return int(int64(r.base) - int64(d)) })
+	if !found {
+		i--
+	}
+	for i+1 < len(m.moves) && m.moves[i+1].base == uint32(doc) { // sources that keep nothing
+		i++
+	}
+	s, err := m.sources[i].DocID(int(m.moves[i].old(uint32(doc))))
+	if err != nil && m.badID == nil {
+		m.badID = err
+	}
+	return s
+}
+
+// old is the number that a document had.
+func (r *liveRanks) old(doc uint32) uint32 {
+	n := doc - r.base
+	if r.live == nil {
+		return n
+	}
+	at, _ := slices.BinarySearch(r.before, n+1)
+	at-- // the last that begins with so many before
+	word := r.live.Words()[at]
+	for range n - r.before[at] {
+		word &= word - 1
+	}
+	return uint32(at)<<6 + uint32(bits.TrailingZeros64(word))
+}
+
+// words yields the lists of all words, a block at a time.
+func (m *merger) words(ctx context.Context) iter.Seq2[weigh.Term, error] {
+	return func(yield func(weigh.Term, error) bool) {
+		walks := make([]mergeWalk, len(m.sources))
+		for i := range walks {
+			w := &walks[i]
+			w.walk = termWalker{d: m.sources[i].dict}
+			if err := w.next(); err != nil {
+				yield(weigh.Term{}, err)
+				return
+			}
+		}
+		c := new(mergeCursor)
+		var word []byte
+		for {
+			word = word[:0]
+			any := false
+			for i := range walks {
+				if w := &walks[i]; !w.ended && (!any || bytes.Compare(w.word, word) < 0) {
+					word, any = append(word[:0], w.word...), true
+				}
+			}
+			if !any {
+				return
+			}
+			for i := range walks {
+				w := &walks[i]
+				if w.ended || !bytes.Equal(w.word, word) {
+					continue
+				}
+				err := m.list(ctx, i, w.term, c, func(docs, tfs, places []uint32) bool {
+					return yield(weigh.Term{Word: word, DF: len(docs), Docs: docs, TFs: tfs, Positions: places}, nil)
+				})
+				if err == nil {
+					err = w.next()
+				}
+				if errors.Is(err, errEnough) {
+					return
+				}
+				if err != nil {
+					yield(weigh.Term{}, err)
+					return
+				}
+			}
+		}
+	}
+}
+
+var errEnough = errors.New("no more is wanted")
+
+// mergeCursor reads a list of a source.
+type mergeCursor struct {
+	Cursor
+	positions         Positions
+	docs, tfs, places []uint32
+}
+
+// list hands out the list of a word in a source, as far as it is kept.
+func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor, add func(docs, tfs, places []uint32) bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := &m.sources[source]
+	if err := s.Open(t, &c.Cursor); err != nil {
+		return err
+	}
+	if s.HasPositions() {
+		if err := s.OpenPositions(t, &c.positions); err != nil {
+			return err
+		}
+		return m.listWithPlaces(source, c, add)
+	}
+	var docs, tfs [BlockSize]uint32
+	for b := range c.Blocks() {
+		n := c.DecodeDocs(b, &docs)
+		if n == 0 || c.DecodeTFs(b, &tfs) != n {
+			return c.Err()
+		}
+		d, f := m.moves[source].move(docs[:n], tfs[:n])
+		if len(d) > 0 && !add(d, f, nil) {
+			return errEnough
+		}
+	}
+	return c.Err()
+}
+
+// listWithPlaces is list for a source that has positions.
+func (m *merger) listWithPlaces(source int, c *mergeCursor, add func(docs, tfs, places []uint32) bool) error {
+	live := m.sources[source].Live
+	for c.Doc() != End {
+		c.docs, c.tfs, c.places = c.docs[:0], c.tfs[:0], c.places[:0]
+		for c.Doc() != End && len(c.docs) < BlockSize && len(c.places) < mostPlaces {
+			if d := c.Doc(); live == nil || live.Has(d) {
+				c.docs, c.tfs = append(c.docs, d), append(c.tfs, c.TF())
+				c.places = append(c.places, c.positions.Of(&c.Cursor)...)
+			}
+			c.Next()
+		}
+		docs, tfs := m.moves[source].move(c.docs, c.tfs)
+		if err := errors.Join(c.Err(), c.positions.Err()); err != nil {
+			return err
+		}
+		if len(docs) > 0 && !add(docs, tfs, c.places) {
+			return errEnough
+		}
+	}
+	return c.Err()
+}
+
+// mostPlaces is from how many places on a part of a list is handed out.
+const mostPlaces = 1 << 16
+
+// mergeWalk is where a source's words are.
+type mergeWalk struct {
+	walk  termWalker
+	word  []byte
+	term  Term
+	ended bool
+}
+
+func (w *mergeWalk) next() error {
+	word, t, ok, err := w.walk.next()
+	w.word, w.term, w.ended = word, t, !ok
+	return err
+}
+
+// writeTexts stores the texts of the documents that are kept.
+func (m *merger) writeTexts(ctx context.Context, t *textStream, of func(*Reader) *textReader) error {
+	for i := range m.sources {
+		s := &m.sources[i]
+		from := of(s.Reader)
+		for b := range len(from.first) - 1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			err := from.block(b, func(doc int, text []byte) error {
+				if s.Live != nil && !s.Live.Has(uint32(doc)) {
+					return nil
+				}
+				return t.add(text)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return t.flush()
+}
+
+// textStream stores texts that come one by one, in full blocks.
+type textStream struct {
+	w    *textWriter
+	docs []text.Document
+	size int
+}
+
+// streamText makes a Writer one that stores text.
+func (w *Writer) streamText() (t *textStream, err error) {
+	if w.text, err = newTextWriter(w.dir, textFile, w.memory); err != nil {
+		return nil, err
+	}
+	return &textStream{w: w.text}, nil
+}
+
+// add keeps a text until there is a block of them.
+func (t *textStream) add(s []byte) error {
+	if len(t.docs) > 0 && t.size+len(s) > textBlock {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	t.docs = append(t.docs, text.Document{Text: s})
+	t.size += len(s)
+	return nil
+}
+
+func (t *textStream) flush() error {
+	if len(t.docs) == 0 {
+		return nil
+	}
+	err := t.w.add(&text.Batch{Seq: t.w.next, Docs: t.docs})
+	t.docs, t.size = t.docs[:0], 0
+	return err
+}
+
+// StoreTexts stores the text of all documents, in their order. It comes before Commit.
+func (w *Writer) StoreTexts(texts iter.Seq[[]byte]) error {
+	t, err := w.streamText()
+	if err != nil {
+		return err
+	}
+	for s := range texts {
+		if err := t.add(s); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}

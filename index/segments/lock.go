@@ -1,0 +1,50 @@
+package segments
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile is held by the writer of an index, and says who that is. It stays when the writer is gone:
+// the lock is the system's, and ends with the process.
+const lockFile = "lock"
+
+// ErrLocked says that another writer has the index.
+var ErrLocked = errors.New("another writer has the index")
+
+// takeLock takes the lock of an index.
+func takeLock(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		who, _ := io.ReadAll(io.LimitReader(f, 1000))
+		if len(who) == 0 {
+			who = []byte("an unknown process")
+		}
+		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, strings.TrimSpace(string(who)))
+	}
+	host, _ := os.Hostname()
+	who := fmt.Sprintf("process %d (%s) on %s since %s\n", os.Getpid(), filepath.Base(os.Args[0]), host, time.Now().Format(time.RFC3339))
+	f.Truncate(0)
+	f.WriteAt([]byte(who), 0) // it is for messages only
+	return f, nil
+}
+
+func releaseLock(f *os.File) error {
+	f.Truncate(0)
+	return f.Close()
+}

@@ -1,0 +1,205 @@
+package segments
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+// The manifest is a container of package sections, version 1: a section "manifest", which is JSON,
+// and for each segment that has deleted documents a section of its name: the numbers of the deleted
+// documents, rising, 4 bytes each, or, if that takes less, a bit for each document, 1 where it is
+// deleted. A section of names must be short: that of the segment "." is ".".
+const (
+	magic   = "COLOSGM\n"
+	version = 1
+)
+
+// manifest is a generation of an index.
+type manifest struct {
+	Generation uint64 `json:"generation"`
+	Analyzer   string `json:"analyzer"`
+	StoreText  bool   `json:"store_text"`
+	Positions  bool   `json:"positions,omitempty"`
+	// Schema is that of the fields of documents, if they have any.
+	Schema   json.RawMessage `json:"schema,omitempty"`
+	Next     int             `json:"next"` // the number of the next segment
+	Segments []entry         `json:"segments"`
+}
+
+// entry is a segment of a generation.
+type entry struct {
+	Name    string `json:"name"`
+	Docs    int    `json:"docs"`
+	Deleted int    `json:"deleted,omitempty"`
+	// The stamp of the index: another one in its place is refused.
+	Bytes    uint64 `json:"bytes"`
+	Checksum uint32 `json:"checksum"`
+
+	live *docset.Set // nil: nothing is deleted
+}
+
+// here is the name of the segment whose files are in the folder of the index itself.
+const here = "."
+
+var segmentName = regexp.MustCompile(`^s[0-9]{6,}$`)
+
+func nameOf(number int) string { return fmt.Sprintf("s%06d", number) }
+
+func manifestPath(dir string) string { return filepath.Join(dir, index.SegmentsFile) }
+
+// readManifest reads the newest generation. Its error wraps fs.ErrNotExist if there is none.
+func readManifest(dir string) (*manifest, error) {
+	path := manifestPath(dir)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
+	m, err := parseManifest(data)
+	if err != nil {
+		return nil, fmt.Errorf("open index: %s: %w", path, err)
+	}
+	return m, nil
+}
+
+// parseManifest checks all that does not need the segments.
+func parseManifest(data []byte) (*manifest, error) {
+	f, err := sections.Parse(data, magic, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Verify(); err != nil {
+		return nil, err
+	}
+	text, err := f.Section("manifest")
+	if err != nil {
+		return nil, err
+	}
+	m := &manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("corrupted: %w", err)
+	}
+	seen := map[string]bool{}
+	for i := range m.Segments {
+		e := &m.Segments[i]
+		if e.Name != here && !segmentName.MatchString(e.Name) || seen[e.Name] || e.Docs < 0 || e.Docs >= 1<<32 {
+			return nil, fmt.Errorf("corrupted: segment %q of %d documents", e.Name, e.Docs)
+		}
+		seen[e.Name] = true
+		if e.Deleted == 0 {
+			continue
+		}
+		b, err := f.Section(e.Name)
+		if err != nil {
+			return nil, err
+		}
+		if e.live, err = readLive(b, e.Docs, e.Deleted); err != nil {
+			return nil, fmt.Errorf("corrupted: segment %s: %w", e.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// asList says whether deleted documents are listed.
+func asList(docs, deleted int) bool { return 4*deleted < (docs+63)/64*8 }
+
+// readLive reads the deleted documents of a segment.
+func readLive(b []byte, docs, deleted int) (*docset.Set, error) {
+	if deleted < 0 || deleted > docs {
+		return nil, fmt.Errorf("%d of %d documents are deleted", deleted, docs)
+	}
+	live := docset.Full(docs)
+	if asList(docs, deleted) {
+		list, err := sections.View[uint32](b)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			if int(d) >= docs || !live.Remove(d) {
+				return nil, fmt.Errorf("document %d of %d is deleted", d, docs)
+			}
+		}
+	} else {
+		words, err := sections.View[uint64](b)
+		if err != nil {
+			return nil, err
+		}
+		gone, err := docset.FromWords(words, docs)
+		if err != nil {
+			return nil, err
+		}
+		live.AndNot(gone)
+	}
+	if live.Count() != docs-deleted {
+		return nil, fmt.Errorf("%d documents are deleted, not %d", docs-live.Count(), deleted)
+	}
+	return live, nil
+}
+
+// appendLive is the inverse of readLive.
+func liveBytes(live *docset.Set) []byte {
+	gone := live.Clone()
+	gone.Not()
+	if !asList(gone.Len(), gone.Count()) {
+		return sections.Bytes(gone.Words())
+	}
+	list := make([]uint32, 0, gone.Count())
+	for d := range gone.All() {
+		list = append(list, d)
+	}
+	return sections.Bytes(list)
+}
+
+// write makes the generation the newest. The folders of its segments must be on the disk.
+func (m *manifest) write(dir string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(manifestPath(dir), func(f *atomicfile.File) error {
+		w, err := sections.NewWriter(f, magic, version)
+		if err != nil {
+			return err
+		}
+		if err := w.Section("manifest", text); err != nil {
+			return err
+		}
+		for _, e := range m.Segments {
+			if e.Deleted > 0 {
+				if err := w.Section(e.Name, liveBytes(e.live)); err != nil {
+					return err
+				}
+			}
+		}
+		return w.Close()
+	})
+}
+
+// Living says whether a folder is an index with segments.
+func Living(dir string) bool {
+	_, err := os.Lstat(manifestPath(dir))
+	return err == nil
+}
+
+// openSegment opens a segment of a generation, and checks that it is that one.
+func openSegment(dir string, e *entry) (*index.Reader, error) {
+	r, err := index.OpenSegment(filepath.Join(dir, e.Name))
+	if err != nil {
+		return nil, err
+	}
+	if bytes, checksum := r.Stamp(); bytes != e.Bytes || checksum != e.Checksum || r.Docs() != e.Docs {
+		r.Close()
+		return nil, fmt.Errorf("open index: segment %s: %w", filepath.Join(dir, e.Name), errOther)
+	}
+	return r, nil
+}
+
+var errOther = errors.New("not the one that was written with this index")

@@ -1,0 +1,157 @@
+package segments
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+)
+
+// Merge merges segments as long as the policy finds some, and returns how many it has merged. It may
+// run beside other calls; what it has made is published by the next Commit. When it is cancelled
+// the segments are as they were.
+func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
+	for {
+		n, err := w.mergeSome(ctx, func(segs []*segment) (from, to int) { return chooseRun(segs, w.o.MergeFactor) })
+		merged += n
+		if n == 0 || err != nil {
+			return merged, err
+		}
+	}
+}
+
+// Compact makes one segment of all, without deleted documents. As with Merge, Commit publishes it.
+func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
+	w.mu.Lock()
+	if err = w.err; err == nil {
+		err = w.fail(w.flush())
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return w.mergeSome(ctx, func(segs []*segment) (from, to int) {
+		if len(segs) == 1 && segs[0].docs() == segs[0].Docs() {
+			return 0, 0
+		}
+		return 0, len(segs)
+	})
+}
+
+// mergeSome merges the run of segments that is chosen.
+func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, to int)) (merged int, err error) {
+	w.merging.Lock()
+	defer w.merging.Unlock()
+	w.mu.Lock()
+	if w.err != nil {
+		w.mu.Unlock()
+		return 0, w.err
+	}
+	from, to := choose(w.segs)
+	if from == to {
+		w.mu.Unlock()
+		return 0, nil
+	}
+	run := slices.Clone(w.segs[from:to])
+	var sources []index.Source
+	for _, s := range run {
+		live := s.live
+		if live != nil {
+			live = live.Clone() // as it is now
+		}
+		sources = append(sources, index.Source{Reader: s.Reader, Live: live})
+	}
+	name := w.newName()
+	w.mu.Unlock()
+	sources = slices.DeleteFunc(sources, func(s index.Source) bool { return s.Kept() == 0 })
+	var r *index.Reader
+	if len(sources) > 0 {
+		path := filepath.Join(w.dir, name)
+		if err := index.Merge(ctx, path, sources, index.MergeOptions{Memory: w.o.Memory}); err != nil {
+			return 0, err
+		}
+		if r, err = index.OpenSegment(path); err != nil {
+			return 0, err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var made []*segment
+	if r != nil {
+		s := &segment{Reader: r, name: name}
+		s.carry(run, sources)
+		made = []*segment{s}
+	}
+	at := slices.Index(w.segs, run[0]) // Commit may have left out some before it, but none of these
+	if at < 0 || at+len(run) > len(w.segs) || !slices.Equal(w.segs[at:at+len(run)], run) {
+		if r != nil {
+			r.Close()
+		}
+		return 0, nil // one of them was emptied meanwhile: the next call merges what is left
+	}
+	w.segs = slices.Replace(w.segs, at, at+len(run), made...)
+	w.changed = true
+	for _, s := range run {
+		s.Close()
+	}
+	return len(run), nil
+}
+
+// carry deletes what was deleted from a run of segments since they were taken to be merged.
+func (s *segment) carry(run []*segment, taken []index.Source) {
+	place := uint32(0)
+	for _, old := range run {
+		at := slices.IndexFunc(taken, func(t index.Source) bool { return t.Reader == old.Reader })
+		if at < 0 {
+			continue
+		}
+		then := taken[at].Live
+		if then == nil {
+			then = docset.Full(old.Docs())
+		}
+		for d := range then.All() {
+			if old.live != nil && !old.live.Has(d) {
+				s.remove(place)
+			}
+			place++
+		}
+	}
+}
+
+const (
+	// smallSegment is a number of documents below which all segments are of one size.
+	smallSegment = 1000
+	// levelSpan is by how much the logarithms of the sizes of segments may differ that are merged.
+	levelSpan = 0.75
+	// mostDeleted is the share of deleted documents from which on a segment is rewritten.
+	mostDeleted = 1.0 / 3
+)
+
+// chooseRun chooses a run of neighbours to be merged, as Lucene's log merge policy does: the first
+// factor ones up to the last that is about as large as the largest. A segment of which much is deleted is rewritten alone.
+func chooseRun(segs []*segment, factor int) (from, to int) {
+	levels := make([]float64, len(segs))
+	for i, s := range segs {
+		levels[i] = math.Log(float64(max(s.docs(), smallSegment))) / math.Log(float64(factor))
+	}
+	for start := 0; start < len(segs); {
+		top := slices.Max(levels[start:])
+		end := len(segs) // behind the last that is of that size
+		for end > start && levels[end-1] < top-levelSpan {
+			end--
+		}
+		if end-start >= factor {
+			return start, start + factor
+		}
+		start = end
+	}
+	for i, s := range segs {
+		if float64(s.Docs()-s.docs()) > mostDeleted*float64(s.Docs()) {
+			return i, i + 1
+		}
+	}
+	return 0, 0
+}

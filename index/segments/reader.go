@@ -1,0 +1,403 @@
+package segments
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+)
+
+// Reader is one generation of an index. Several goroutines may use it at once.
+type Reader struct {
+	dir        string
+	generation uint64
+	segments   []Segment
+	open       []*openIndex
+	docs       int // that were not deleted
+	analyzer   string
+
+	countTerms sync.Once
+	terms      int
+}
+
+// Segment is a segment of a generation.
+type Segment struct {
+	*index.Reader
+	Name string
+	Base uint32      // the number of its first document in the index
+	Live *docset.Set // its documents that were not deleted; nil: all
+}
+
+// openIndex is an index that several generations may have as a segment.
+type openIndex struct {
+	*index.Reader
+	name  string
+	users atomic.Int32
+}
+
+func (o *openIndex) release() error {
+	if o.users.Add(-1) == 0 {
+		return o.Close()
+	}
+	return nil
+}
+
+// Open opens the newest generation of an index: one with segments, or one that package index made,
+// which is one segment.
+func Open(dir string) (*Reader, error) { return openNewest(dir, nil) }
+
+// Of makes an open index a generation of one segment. Closing it closes the index.
+func Of(r *index.Reader) *Reader {
+	g := &Reader{analyzer: r.Analyzer()}
+	g.add(&openIndex{Reader: r, name: here}, nil)
+	return g
+}
+
+// openNewest opens the newest generation, with the segments of another that it still has.
+func openNewest(dir string, old *Reader) (*Reader, error) {
+	for try := 0; ; try++ {
+		m, err := readManifest(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			r, err := index.Open(dir)
+			if errors.Is(err, index.ErrSegments) && try < 100 {
+				continue // they came just now
+			}
+			if err != nil {
+				return nil, err
+			}
+			g := Of(r)
+			g.dir = dir
+			return g, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		g, err := openGeneration(dir, m, old)
+		if err == nil {
+			return g, nil
+		}
+		// Segments that the newest generation does not have are removed.
+		if now, err2 := readManifest(dir); try == 100 || err2 != nil || now.Generation == m.Generation {
+			return nil, err
+		}
+	}
+}
+
+func openGeneration(dir string, m *manifest, old *Reader) (*Reader, error) {
+	g := &Reader{dir: dir, generation: m.Generation, analyzer: m.Analyzer}
+	for i := range m.Segments {
+		e := &m.Segments[i]
+		o := old.find(e)
+		if o == nil {
+			r, err := openSegment(dir, e)
+			if err != nil {
+				g.Close()
+				return nil, err
+			}
+			o = &openIndex{Reader: r, name: e.Name}
+		}
+		g.add(o, e.live)
+	}
+	return g, nil
+}
+
+// find is an open index that is the segment of another generation; nil if there is none.
+func (g *Reader) find(e *entry) *openIndex {
+	if g == nil {
+		return nil
+	}
+	for _, o := range g.open {
+		if size, checksum := o.Stamp(); o.name == e.Name && size == e.Bytes && checksum == e.Checksum {
+			return o
+		}
+	}
+	return nil
+}
+
+// add adds a segment behind those that there are.
+func (g *Reader) add(o *openIndex, live *docset.Set) {
+	base := uint32(0)
+	if n := len(g.segments); n > 0 {
+		base = g.segments[n-1].Base + uint32(g.segments[n-1].Docs())
+	}
+	o.users.Add(1)
+	g.open = append(g.open, o)
+	g.segments = append(g.segments, Segment{Reader: o.Reader, Name: o.name, Base: base, Live: live})
+	if live != nil {
+		g.docs += live.Count()
+	} else {
+		g.docs += o.Docs()
+	}
+}
+
+// Close releases the generation. Nothing that came from it may be used afterwards.
+func (g *Reader) Close() error {
+	var errs []error
+	for _, o := range g.open {
+		errs = append(errs, o.release())
+	}
+	g.open, g.segments = nil, nil
+	return errors.Join(errs...)
+}
+
+// Refresh opens the newest generation if it is another one; nil if there is none. This one stays
+// open.
+func (g *Reader) Refresh() (*Reader, error) {
+	m, err := readManifest(g.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && g.generation == 0, err == nil && m.Generation == g.generation:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return openNewest(g.dir, g)
+}
+
+// Generation counts the commits that have made the index; 0 for one that package index made.
+func (g *Reader) Generation() uint64 { return g.generation }
+
+// Dir is the folder of the index.
+func (g *Reader) Dir() string { return g.dir }
+
+// Segments are those of the generation, in the order of their documents. They are not to be changed.
+func (g *Reader) Segments() []Segment { return g.segments }
+
+// Docs is the number of documents that were not deleted.
+func (g *Reader) Docs() int { return g.docs }
+
+// Numbers is the number of documents, deleted or not: they are numbered from 0.
+func (g *Reader) Numbers() int {
+	if n := len(g.segments); n > 0 {
+		return int(g.segments[n-1].Base) + g.segments[n-1].Docs()
+	}
+	return 0
+}
+
+// Deleted is the number of deleted documents that the segments still have.
+func (g *Reader) Deleted() int { return g.Numbers() - g.docs }
+
+// Locate is the segment of a document, and its number there.
+func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
+	if doc < 0 || doc >= g.Numbers() {
+		return nil, 0, fmt.Errorf("document %d is not one of the index's %d", doc, g.Numbers())
+	}
+	i, _ := slices.BinarySearchFunc(g.segments, uint32(doc)+1, func(s Segment, d uint32) int { return int(int64(s.Base) - int64(d)) })
+	s = &g.segments[i-1] // the last that begins with it or before
+	return s, doc - int(s.Base), nil
+}
+
+// Analyzer is the name of what made the words, for text.ParseAnalyzer.
+func (g *Reader) Analyzer() string { return g.analyzer }
+
+// Length is the length of a document in words.
+func (g *Reader) Length(doc int) (uint32, error) {
+	s, local, err := g.Locate(doc)
+	if err != nil {
+		return 0, err
+	}
+	return s.Lengths()[local], nil
+}
+
+// HasText tells whether the text of the documents is stored.
+func (g *Reader) HasText() bool {
+	for _, s := range g.segments {
+		if !s.HasText() {
+			return false
+		}
+	}
+	return len(g.segments) > 0
+}
+
+// Text is the stored text of a document.
+func (g *Reader) Text(doc int) ([]byte, error) {
+	s, local, err := g.Locate(doc)
+	if err != nil {
+		return nil, err
+	}
+	return s.Text(local)
+}
+
+// DocID is the external ID of a document.
+func (g *Reader) DocID(doc int) (string, error) {
+	s, local, err := g.Locate(doc)
+	if err != nil {
+		return "", err
+	}
+	return s.DocID(local)
+}
+
+// AppendDocID is DocID for who has room for it.
+func (g *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
+	s, local, err := g.Locate(doc)
+	if err != nil {
+		return dst, err
+	}
+	return s.AppendDocID(dst, local)
+}
+
+// FindDoc finds a document by its external ID; the first of them, if several have the same.
+func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
+	for i := range g.segments {
+		s := &g.segments[i]
+		if s.Live == nil {
+			if doc, found, err = s.FindDoc(id); found || err != nil {
+				return doc + int(s.Base), found, err
+			}
+			continue
+		}
+		docs, err := s.FindDocs(id)
+		if err != nil {
+			return 0, false, err
+		}
+		for _, d := range docs {
+			if s.Live.Has(d) {
+				return int(s.Base + d), true, nil
+			}
+		}
+	}
+	return 0, false, nil
+}
+
+// Lookup finds how many documents have a word, and how often it occurs, deleted documents among
+// them.
+func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {
+	for i := range g.segments {
+		t, err := g.segments[i].Lookup(word)
+		if err != nil {
+			return 0, 0, err
+		}
+		df, cf = df+uint64(t.FullDF()), cf+t.CF
+	}
+	return df, cf, nil
+}
+
+// Postings is the number of pairs of a word and a document, deleted or not.
+func (g *Reader) Postings() (n int64) {
+	for i := range g.segments {
+		n += g.segments[i].Postings()
+	}
+	return n
+}
+
+// Tokens is the sum of all document lengths, of deleted ones, too.
+func (g *Reader) Tokens() (n int64) {
+	for i := range g.segments {
+		n += g.segments[i].Tokens()
+	}
+	return n
+}
+
+// Terms is the number of different words. Those of several segments are counted when it is first
+// asked for; damage ends the count.
+func (g *Reader) Terms() int {
+	if len(g.segments) == 1 {
+		return g.segments[0].Terms()
+	}
+	g.countTerms.Do(func() { g.terms = countWords(g.segments) })
+	return g.terms
+}
+
+// BadID returns an ID that cannot stand in a run, since it is empty or has white space in it, if
+// there is one.
+func (g *Reader) BadID() (id string, found bool, err error) {
+	for i := range g.segments {
+		if id, found, err = g.segments[i].BadID(); found || err != nil {
+			return id, found, err
+		}
+	}
+	return "", false, nil
+}
+
+// RepeatedID returns an ID that several documents have, if there is one. Only documents of an index
+// that package index made can have the same: those that are added later replace each other.
+func (g *Reader) RepeatedID() (id string, found bool, err error) {
+	for i := range g.segments {
+		if id, found, err = g.segments[i].RepeatedID(); found || err != nil {
+			return id, found, err
+		}
+	}
+	return "", false, nil
+}
+
+// Stats describes the index. Bytes and parts are sums over the segments.
+func (g *Reader) Stats() index.Stats {
+	if len(g.segments) == 0 {
+		return index.Stats{Analyzer: g.analyzer, Generation: g.generation}
+	}
+	all := g.segments[0].Stats()
+	perPosting := all.BytesPerPosting * float64(all.Postings)
+	for i := range g.segments[1:] {
+		s := g.segments[1+i].Stats()
+		all.Documents += s.Documents
+		all.Postings += s.Postings
+		all.Tokens += s.Tokens
+		all.Bytes += s.Bytes
+		perPosting += s.BytesPerPosting * float64(s.Postings)
+		for _, p := range s.Parts {
+			if at := slices.IndexFunc(all.Parts, func(o index.Part) bool { return o.Name == p.Name }); at >= 0 {
+				all.Parts[at].Bytes += p.Bytes
+			} else {
+				all.Parts = append(all.Parts, p)
+			}
+		}
+	}
+	all.Terms = int64(g.Terms())
+	if all.Documents > 0 {
+		all.MeanLength = float64(all.Tokens) / float64(all.Documents)
+	}
+	if all.Postings > 0 {
+		all.BytesPerPosting = perPosting / float64(all.Postings)
+	}
+	if g.generation > 0 {
+		all.Segments, all.Deleted, all.Generation = len(g.segments), int64(g.Deleted()), g.generation
+	}
+	return all
+}
+
+// Check verifies every promise of every segment.
+func (g *Reader) Check(ctx context.Context, o index.CheckOptions) error {
+	for i := range g.segments {
+		if err := g.segments[i].Check(ctx, o); err != nil {
+			if g.segments[i].Name == here {
+				return err
+			}
+			return fmt.Errorf("segment %s: %w", g.segments[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// countWords counts the different words of some segments.
+func countWords(segments []Segment) (n int) {
+	type walk struct {
+		word []byte
+		next func() (index.Word, error, bool)
+	}
+	var walks []*walk
+	for i := range segments {
+		next, stop := iter.Pull2(segments[i].Words())
+		defer stop()
+		walks = append(walks, &walk{next: next})
+	}
+	step := func(w *walk) bool {
+		word, err, ok := w.next()
+		w.word = append(w.word[:0], word.Text...)
+		return ok && err == nil
+	}
+	walks = slices.DeleteFunc(walks, func(w *walk) bool { return !step(w) })
+	for len(walks) > 0 {
+		n++
+		least := slices.MinFunc(walks, func(a, b *walk) int { return bytes.Compare(a.word, b.word) }).word
+		least = slices.Clone(least)
+		walks = slices.DeleteFunc(walks, func(w *walk) bool { return bytes.Equal(w.word, least) && !step(w) })
+	}
+	return n
+}

@@ -1,0 +1,428 @@
+package segments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/text"
+)
+
+// Options say how a Writer works. For an index that is there, all may be left out.
+type Options struct {
+	// Analyzer makes the words. A new index needs one; of one that is there it must be the same.
+	Analyzer text.Analyzer
+	// StoreText keeps the documents' text in a new index. An index that is there goes on as it is.
+	StoreText bool
+	// Positions keeps where words are in the documents of a new index, for phrases.
+	Positions bool
+	// Memory bounds what documents take before they become a segment, and what merging takes, in
+	// bytes; 0 for 256 MB.
+	Memory int64
+	// MergeFactor is how many segments of about the same size Merge makes one of; 0 for 10.
+	MergeFactor int
+}
+
+// Writer changes an index. Its methods may be called by several goroutines. Nothing of what it did is
+// there for others before Commit, and Close forgets what was not committed. After an error of the
+// disk only Close is left: whoever opens the index again has the last generation that was committed.
+type Writer struct {
+	dir  string
+	o    Options
+	lock *os.File
+
+	merging sync.Mutex // one merge at a time
+	mu      sync.Mutex
+	m       manifest   // that was committed last
+	next    int        // number of the next segment
+	segs    []*segment // as they will be committed
+	buffer  *buffer    // documents behind these
+	changed bool
+	err     error // why nothing more can be done
+}
+
+// segment is a segment of a Writer.
+type segment struct {
+	*index.Reader
+	name string
+	live *docset.Set // nil: all; not changed once it is given to a manifest
+	own  bool        // live may be changed
+}
+
+func (s *segment) docs() int {
+	if s.live == nil {
+		return s.Docs()
+	}
+	return s.live.Count()
+}
+
+// remove deletes a document, and says whether it was there.
+func (s *segment) remove(doc uint32) bool {
+	switch {
+	case s.live == nil:
+		s.live = docset.Full(s.Docs())
+	case !s.live.Has(doc):
+		return false
+	case !s.own:
+		s.live = s.live.Clone()
+	}
+	s.own = true
+	return s.live.Remove(doc)
+}
+
+// NewWriter opens an index for changes: one with segments, one that package index made, or a folder
+// that is empty or does not exist, where a new one begins. Its error wraps ErrLocked if another
+// writer has it.
+func NewWriter(dir string, o Options) (w *Writer, err error) {
+	if o.Memory <= 0 {
+		o.Memory = 256 << 20
+	}
+	if o.MergeFactor == 0 {
+		o.MergeFactor = 10
+	}
+	if o.MergeFactor < 2 {
+		return nil, fmt.Errorf("segments: merging %d segments: want 2 or more", o.MergeFactor)
+	}
+	made := false
+	if err := disk.MakeDir(dir, 0o777); err == nil {
+		made = true
+	} else if !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if made {
+		if err := disk.SyncFolder(filepath.Dir(filepath.Clean(dir))); err != nil {
+			return nil, err
+		}
+	} else if err := ours(dir); err != nil {
+		return nil, err
+	}
+	w = &Writer{dir: dir, o: o}
+	if w.lock, err = takeLock(dir); err != nil {
+		return nil, err
+	}
+	if err = w.load(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// ours says whether a folder that is there may become an index: it is one, or empty.
+func ours(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == index.SegmentsFile || e.Name() == "index" {
+			return nil
+		}
+	}
+	for _, e := range entries {
+		if e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name()) {
+			return fmt.Errorf("%s: the folder is not empty and not an index; nothing is added to it", dir)
+		}
+	}
+	return nil
+}
+
+// load opens the segments of the newest generation and removes what killed writers left.
+func (w *Writer) load() error {
+	g, err := Open(w.dir)
+	switch {
+	case err == nil:
+		for i, o := range g.open { // which the Writer takes over
+			w.segs = append(w.segs, &segment{Reader: o.Reader, name: o.name, live: g.segments[i].Live})
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	m, err := readManifest(w.dir)
+	switch {
+	case err == nil:
+		w.m = *m
+	case errors.Is(err, fs.ErrNotExist) && g != nil:
+		r := g.segments[0].Reader
+		w.m = manifest{Analyzer: g.Analyzer(), StoreText: g.HasText(), Positions: r.HasPositions()}
+		if s := r.Schema(); s != nil {
+			w.m.Schema = s.JSON()
+		}
+		if r.Pruned() {
+			return fmt.Errorf("segments: %s is pruned: nothing can be added to it", w.dir)
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		if w.o.Analyzer == nil {
+			return errors.New("segments: a new index needs an analyzer")
+		}
+		w.m = manifest{Analyzer: w.o.Analyzer.Name(), StoreText: w.o.StoreText, Positions: w.o.Positions}
+	default:
+		return err
+	}
+	if w.o.Analyzer == nil {
+		if w.o.Analyzer, err = text.ParseAnalyzer(w.m.Analyzer); err != nil {
+			return fmt.Errorf("segments: words of the index: %w", err)
+		}
+	} else if name := w.o.Analyzer.Name(); name != w.m.Analyzer {
+		return fmt.Errorf("segments: the words of %s were made by %s, not %s", w.dir, w.m.Analyzer, name)
+	}
+	w.next = w.m.Next
+	w.removeOthers()
+	w.begin()
+	return nil
+}
+
+// begin makes room for new documents.
+func (w *Writer) begin() { w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions) }
+
+// removeOthers removes the folders of segments that no generation has, and files of the index in
+// the folder itself once they are no segment any more. What cannot be removed stays.
+func (w *Writer) removeOthers() {
+	entries, _ := os.ReadDir(w.dir)
+	used := map[string]bool{}
+	for _, e := range w.m.Segments {
+		used[e.Name] = true
+	}
+	for _, s := range w.segs {
+		used[s.name] = true
+	}
+	for _, e := range entries {
+		if segmentName.MatchString(e.Name()) && !used[e.Name()] {
+			os.RemoveAll(filepath.Join(w.dir, e.Name()))
+		}
+	}
+	if len(w.m.Segments) > 0 && !used[here] {
+		index.RemoveFiles(w.dir)
+	}
+}
+
+// fail notes an error of the disk, after which only Close is left.
+func (w *Writer) fail(err error) error {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("segments: the writer of %s was given up: %w", w.dir, err)
+	}
+	return err
+}
+
+var errClosed = errors.New("segments: the writer is closed")
+
+// Add adds a document behind all others. One with the same ID is replaced.
+func (w *Writer) Add(d text.Document) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if w.m.Schema != nil {
+		return errors.New("segments: the documents of the index have fields: add them with AddCorpus")
+	}
+	if err := w.buffer.add(d); err != nil {
+		return err
+	}
+	w.changed = true
+	if _, err := w.remove(d.ID); err != nil {
+		return w.fail(err)
+	}
+	if w.buffer.bytes > w.o.Memory {
+		return w.fail(w.flush())
+	}
+	return nil
+}
+
+// remove deletes the documents with an ID from all segments.
+func (w *Writer) remove(id string) (n int, err error) {
+	for _, s := range w.segs {
+		docs, err := s.FindDocs(id)
+		if err != nil {
+			return n, err
+		}
+		for _, d := range docs {
+			if s.remove(d) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// Delete deletes the documents with an ID, and says whether there were any.
+func (w *Writer) Delete(id string) (found bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return false, w.err
+	}
+	found = w.buffer.remove(id)
+	n, err := w.remove(id)
+	found = found || n > 0
+	w.changed = w.changed || found
+	return found, w.fail(err)
+}
+
+// AddCorpus adds the documents of a corpus as a segment of their own, with all cores: o says how,
+// but for the analyzer, whether text is stored, and the memory. It returns how many were added and
+// how many of the others they have replaced.
+func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOptions) (added, replaced int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, 0, w.err
+	}
+	if err := w.flush(); err != nil {
+		return 0, 0, w.fail(err)
+	}
+	o.Analyzer, o.StoreText, o.AllowDuplicateIDs = w.o.Analyzer, w.m.StoreText, false
+	o.Positions = w.m.Positions
+	if w.m.Schema != nil {
+		if c.Options.Schema, err = fields.ParseJSON(w.m.Schema); err != nil {
+			return 0, 0, err
+		}
+	}
+	if o.Memory == 0 {
+		o.Memory = w.o.Memory
+	}
+	name := w.newName()
+	if err := index.Build(ctx, filepath.Join(w.dir, name), c, o); err != nil {
+		return 0, 0, err
+	}
+	r, err := index.OpenSegment(filepath.Join(w.dir, name))
+	if err != nil {
+		return 0, 0, w.fail(err)
+	}
+	if len(w.segs) > 0 {
+		for d := range r.Docs() {
+			id, err := r.DocID(d)
+			if err == nil {
+				var n int
+				n, err = w.remove(id)
+				replaced += n
+			}
+			if err != nil {
+				r.Close()
+				return 0, 0, w.fail(err)
+			}
+		}
+	}
+	w.segs = append(w.segs, &segment{Reader: r, name: name})
+	w.changed = true
+	return r.Docs(), replaced, nil
+}
+
+func (w *Writer) newName() string {
+	w.next++
+	return nameOf(w.next - 1)
+}
+
+// flush makes a segment of the documents in memory.
+func (w *Writer) flush() error {
+	if w.buffer.alive == 0 {
+		w.begin()
+		return nil
+	}
+	name := w.newName()
+	if err := w.buffer.write(filepath.Join(w.dir, name)); err != nil {
+		return err
+	}
+	r, err := index.OpenSegment(filepath.Join(w.dir, name))
+	if err != nil {
+		return err
+	}
+	w.segs = append(w.segs, &segment{Reader: r, name: name})
+	w.begin()
+	return nil
+}
+
+// Commit makes what was done the newest generation: when it returns, that is on the disk. If nothing
+// was done it does nothing.
+func (w *Writer) Commit() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if !w.changed {
+		return nil
+	}
+	return w.fail(w.commit())
+}
+
+func (w *Writer) commit() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	// Segments without documents are left out.
+	var gone []*segment
+	w.segs = slices.DeleteFunc(w.segs, func(s *segment) bool {
+		if s.docs() > 0 {
+			return false
+		}
+		gone = append(gone, s)
+		return true
+	})
+	m := w.m
+	m.Generation, m.Next, m.Segments = m.Generation+1, w.next, nil
+	for _, s := range w.segs {
+		e := entry{Name: s.name, Docs: s.Docs(), live: s.live}
+		e.Bytes, e.Checksum = s.Stamp()
+		if e.Deleted = s.Docs() - s.docs(); e.Deleted == 0 {
+			e.live = nil
+		}
+		s.own = false
+		m.Segments = append(m.Segments, e)
+	}
+	if err := m.write(w.dir); err != nil {
+		return err
+	}
+	w.m, w.changed = m, false
+	w.removeOthers()
+	for _, s := range gone {
+		s.Close()
+	}
+	return nil
+}
+
+// Docs is the number of documents that there would be after a Commit.
+func (w *Writer) Docs() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	if w.buffer != nil {
+		n = w.buffer.alive
+	}
+	for _, s := range w.segs {
+		n += s.docs()
+	}
+	return n
+}
+
+// Close gives the index free for other writers. What was not committed is forgotten.
+func (w *Writer) Close() error {
+	w.merging.Lock()
+	defer w.merging.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lock == nil {
+		return nil
+	}
+	var errs []error
+	for _, s := range w.segs {
+		errs = append(errs, s.Close())
+	}
+	w.segs, w.buffer = nil, nil
+	if w.err == nil { // else nobody knows what the newest generation is
+		w.removeOthers()
+	}
+	w.err = errClosed
+	errs = append(errs, releaseLock(w.lock))
+	w.lock = nil
+	return errors.Join(errs...)
+}
