@@ -36,6 +36,7 @@ var writers = []struct {
 	{"cooccur npz", "cooccur {}/new.txt --window 2 --out {}/out.npz", "out.npz"},
 	{"cooccur parquet", "cooccur {}/new.txt --window 2 --out {}/out.parquet", "out.parquet"},
 	{"cooccur tsv", "cooccur {}/new.txt --window 2 --out {}/out.tsv", "out.tsv"},
+	{"embed", "embed {}/m.cooc --dim 2 --epochs 1 --out {}/out.vec", "out.vec"},
 	{"cooccur convert", "cooccur convert {}/m.cooc --out {}/out.parquet", "out.parquet"},
 	{"collocations", "collocations {}/new.txt --min-count 1 --out {}/out.csv", "out.csv"},
 	{"collocations --network", "collocations {}/new.txt --min-count 1 --network {}/out.svg", "out.svg"},

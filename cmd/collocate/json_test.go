@@ -26,6 +26,10 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "cooccur convert corpus.cooc --out corpus.npz"},
 	{args: "neighbours corpus.cooc cat alone"},
 	{args: "collocations corpus.txt --min-count 1"},
+	{args: "embed corpus.cooc --dim 2 --epochs 2 --out corpus.vec"},
+	{args: "embed eval corpus.vec --analogies four.txt"},
+	{args: "similar corpus.vec cat"},
+	{args: "analogy corpus.vec the cat dog"},
 	{args: "concordance corpus.txt cat"},
 	{args: "keywords corpus.txt --reference words.txt --min-count 1"},
 	{args: "ngrams corpus.txt --min-count 1"},
@@ -94,6 +98,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 	for name, content := range map[string]string{
 		"corpus.txt": "the cat sat on the mat\nthe dog saw the cat\nalone\n",
 		"words.txt":  "cat\ndog\n",
+		"four.txt":   "the cat the dog\n",
 		"topics.tsv": "1\tcat mat\n2\tdog\n",
 		"qrels.txt":  "1 0 corpus.txt:1 1\n2 0 corpus.txt:2 1\n",
 		"points.csv": "x,y,kind\n0,0,cafe\n0,1,bar\n1,1,pub\n9,9,pub\n",

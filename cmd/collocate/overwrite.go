@@ -20,7 +20,7 @@ var (
 )
 
 // leadingPaths is the number of arguments that are paths, where the rest are words.
-var leadingPaths = map[string]int{"search": 1, "neighbours": 1, "lookup": 1}
+var leadingPaths = map[string]int{"search": 1, "neighbours": 1, "similar": 1, "analogy": 1, "lookup": 1}
 
 // named is a file that the command line names.
 type named struct {

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/vectors"
+)
+
+const vectorFiles = `Files of vectors are known by their names:
+  .vec  our own, memory-mapped
+  .txt  GloVe's text: a word and its numbers on each line
+  .w2v  word2vec's text: the same after a line with the numbers of words and dimensions
+  .bin  word2vec's binary`
+
+func newEmbedCmd(a *app) *cobra.Command {
+	var (
+		method, out string
+		dim         int
+		glove       vectors.GloVeOptions
+		svd         vectors.SVDOptions
+		seed        uint64
+	)
+	cmd := &cobra.Command{
+		Use:     "embed MATRIX --out FILE",
+		Short:   "Make vectors of words from a matrix",
+		GroupID: groupWords,
+		Long: `Make a vector for each word of a .cooc file, so that words of the same company have similar ones.
+--method glove trains them as Stanford GloVe does, on a matrix weighted by distance. With --threads 1
+the same seed gives the same vectors; several threads share their work without locks, and do not.
+--method svd factors the positive pointwise mutual information of the matrix (context smoothing
+0.75), which is fast for small matrices and always gives the same vectors for a seed.
+
+` + vectorFiles,
+		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec
+  collocate embed corpus.cooc --method svd --dim 300 --out corpus.txt`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if method != "glove" && method != "svd" {
+				return usagef("--method %q: want glove or svd", method)
+			}
+			for _, name := range map[string][]string{"glove": {"smoothing", "shift", "eigen", "power"}, "svd": {"epochs", "x-max", "alpha", "rate"}}[method] {
+				if cmd.Flags().Changed(name) {
+					return usagef("--%s has no meaning with --method %s", name, method)
+				}
+			}
+			if dim < 1 {
+				return usagef("--dim %d: want at least 1", dim)
+			}
+			if err := vectors.CheckName(out); err != nil {
+				return usageError{err}
+			}
+			if err := canWrite(out); err != nil {
+				return err
+			}
+			r, err := cooccur.Open(args[0])
+			if err != nil {
+				return wanting(err, "a .cooc file that 'collocate cooccur' wrote")
+			}
+			defer r.Close()
+			var v *vectors.Vectors
+			if method == "glove" {
+				glove.Dim, glove.Seed, glove.Threads, glove.Memory = dim, seed, a.threads, int64(a.memory)
+				glove.Progress = func(epoch int, loss float64) {
+					a.summary("epoch %d: loss %.6f", epoch, loss)
+				}
+				v, err = vectors.TrainGloVe(cmd.Context(), r, glove)
+			} else {
+				svd.Dim, svd.Seed, svd.Threads, svd.Memory = dim, seed, a.threads, int64(a.memory)
+				v, err = vectors.TrainSVD(cmd.Context(), r, svd)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if err := v.Write(out); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Words int `json:"words"`
+					Dim   int `json:"dim"`
+				}{len(v.Words), v.Dim})
+			}
+			a.summary("%s of %d dimensions", counted(len(v.Words), "word"), v.Dim)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "", "file to write; its name says the format")
+	f.StringVar(&method, "method", "glove", "glove or svd")
+	f.IntVar(&dim, "dim", 100, "numbers in a vector")
+	f.Uint64Var(&seed, "seed", 1, "seed of what is random")
+	f.IntVar(&glove.Epochs, "epochs", 25, "glove: how often each cell is seen")
+	f.Float64Var(&glove.XMax, "x-max", 100, "glove: value from which cells count in full; 10 for small corpora")
+	f.Float64Var(&glove.Alpha, "alpha", 0.75, "glove: exponent of the weight of smaller values")
+	f.Float64Var(&glove.Rate, "rate", 0.05, "glove: learning rate")
+	f.Float64Var(&svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
+	f.Float64Var(&svd.Shift, "shift", 1, "svd: number of negative samples, of which the logarithm is taken off; 1 means none")
+	f.Float64Var(&svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
+	f.IntVar(&svd.Power, "power", 2, "svd: power iterations; more are more accurate")
+	must(cmd.MarkFlagRequired("out"))
+	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
+	cmd.AddCommand(newEmbedEvalCmd(a))
+	return cmd
+}
+
+func newEmbedEvalCmd(a *app) *cobra.Command {
+	var similarity, analogies []string
+	cmd := &cobra.Command{
+		Use:   "eval VECTORS",
+		Short: "Measure vectors by people's judgments",
+		Long: `Compare the cosines of vectors with how alike people find words (Spearman's rank correlation over
+the pairs that are known), and count how many analogies are answered right. --similarity files have
+two words and a number on a line, --analogies files four words.`,
+		Example: `  collocate embed eval corpus.vec --similarity wordsim353.txt --analogies questions-words.txt`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(similarity)+len(analogies) == 0 {
+				return usagef("name files of judgments: --similarity or --analogies")
+			}
+			v, err := vectors.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer v.Close()
+			table := &resultTable{names: []string{"file", "measure", "value", "known", "of"}}
+			for _, path := range similarity {
+				f, err := textfile.Open(path)
+				if err != nil {
+					return err
+				}
+				list, err := vectors.ReadJudged(f, path)
+				f.Close()
+				if err != nil {
+					return err
+				}
+				rho, known := v.Similarity(list)
+				table.add(filepath.Base(path), "spearman", rho, known, len(list))
+			}
+			for _, path := range analogies {
+				f, err := textfile.Open(path)
+				if err != nil {
+					return err
+				}
+				list, err := vectors.ReadQuestions(f, path)
+				f.Close()
+				if err != nil {
+					return err
+				}
+				right, known := v.Analogies(list, a.threads)
+				table.add(filepath.Base(path), "right", float64(right)/float64(max(known, 1)), known, len(list))
+			}
+			if a.json {
+				return a.printJSON(table.objects())
+			}
+			return table.print(a.stdout)
+		},
+	}
+	cmd.Flags().StringSliceVar(&similarity, "similarity", nil, "files of two words and a number")
+	cmd.Flags().StringSliceVar(&analogies, "analogies", nil, "files of four words")
+	return cmd
+}
+
+func newSimilarCmd(a *app) *cobra.Command {
+	var top int
+	cmd := &cobra.Command{
+		Use:     "similar VECTORS WORD...",
+		Short:   "Find words that mean alike",
+		GroupID: groupWords,
+		Long: `Print the words whose vectors have the largest cosine with that of each word, of all there are.
+
+` + vectorFiles,
+		Example: `  collocate similar corpus.vec whale ship`,
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if top < 1 {
+				return usagef("--top %d: want at least 1", top)
+			}
+			v, err := vectors.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer v.Close()
+			table := &resultTable{names: []string{"of", "word", "cosine"}}
+			var unknown []error
+			for _, word := range args[1:] {
+				near, err := v.Similar(word, top, a.threads)
+				if err != nil {
+					unknown = append(unknown, fmt.Errorf("%s: %w", args[0], err))
+				}
+				for _, n := range near {
+					table.add(word, n.Word, n.Cosine)
+				}
+			}
+			return errors.Join(a.printTable(table), errors.Join(unknown...))
+		},
+	}
+	cmd.Flags().IntVar(&top, "top", 10, "number of words")
+	return cmd
+}
+
+func newAnalogyCmd(a *app) *cobra.Command {
+	var top int
+	cmd := &cobra.Command{
+		Use:     "analogy VECTORS A B C",
+		Short:   "Answer A is to B as C is to what",
+		GroupID: groupWords,
+		Long: `Print the words whose vectors are nearest to B - A + C: what is to C as B is to A.
+
+` + vectorFiles,
+		Example: `  collocate analogy corpus.vec man woman king`,
+		Args:    cobra.ExactArgs(4),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if top < 1 {
+				return usagef("--top %d: want at least 1", top)
+			}
+			v, err := vectors.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer v.Close()
+			near, err := v.Analogy(args[1], args[2], args[3], top, a.threads)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			table := &resultTable{names: []string{"word", "cosine"}}
+			for _, n := range near {
+				table.add(n.Word, n.Cosine)
+			}
+			return a.printTable(table)
+		},
+	}
+	cmd.Flags().IntVar(&top, "top", 5, "number of words")
+	return cmd
+}
+
+// printTable prints a list as JSON or for people.
+func (a *app) printTable(t *resultTable) error {
+	if a.json {
+		return a.printJSON(t.objects())
+	}
+	return t.print(a.stdout)
+}

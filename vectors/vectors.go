@@ -1,0 +1,200 @@
+package vectors
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/collocate/collocate/internal/par"
+)
+
+// Vectors are words with a vector each, all of the same width.
+type Vectors struct {
+	Words []string
+	Dim   int
+	Data  []float32 // of each word, one after the other
+
+	index map[string]int
+	scale []float32 // 1 by the length of each vector, or 0
+	close func() error
+}
+
+// New makes vectors of words and their numbers. A word that is there twice, a width that does not
+// fit and a number that is none are errors.
+func New(words []string, dim int, data []float32) (*Vectors, error) {
+	if dim < 1 || len(data) != dim*len(words) {
+		return nil, fmt.Errorf("%d numbers for %d words of %d dimensions", len(data), len(words), dim)
+	}
+	v := &Vectors{Words: words, Dim: dim, Data: data, index: make(map[string]int, len(words))}
+	for i, w := range words {
+		if first, ok := v.index[w]; ok {
+			return nil, fmt.Errorf("the word %q is there twice, as number %d and %d", w, first+1, i+1)
+		}
+		v.index[w] = i
+	}
+	v.scale = make([]float32, len(words))
+	for i := range words {
+		sum := 0.0
+		for _, x := range v.Of(i) {
+			sum += float64(x) * float64(x)
+		}
+		if math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return nil, fmt.Errorf("the vector of %q has numbers that are none", words[i])
+		}
+		if sum > 0 {
+			v.scale[i] = float32(1 / math.Sqrt(sum))
+		}
+	}
+	return v, nil
+}
+
+// Close unmaps vectors that were opened.
+func (v *Vectors) Close() error {
+	if v.close == nil {
+		return nil
+	}
+	return v.close()
+}
+
+// unit is the vector of a word with length 1.
+func (v *Vectors) unit(i int) []float32 {
+	u := slices.Clone(v.Of(i))
+	for k := range u {
+		u[k] *= v.scale[i]
+	}
+	return u
+}
+
+// Of is the vector of a word by its number.
+func (v *Vectors) Of(i int) []float32 { return v.Data[i*v.Dim : (i+1)*v.Dim] }
+
+// Lookup returns the number of a word.
+func (v *Vectors) Lookup(word string) (int, bool) {
+	i, ok := v.index[word]
+	return i, ok
+}
+
+// Near is a word with its cosine.
+type Near struct {
+	Word   string  `json:"word"`
+	Cosine float64 `json:"cosine"`
+}
+
+// ErrUnknown says that a word has no vector.
+var ErrUnknown = errors.New("the word has no vector")
+
+func (v *Vectors) number(word string) (int, error) {
+	i, ok := v.index[word]
+	if !ok {
+		return 0, fmt.Errorf("%q: %w", word, ErrUnknown)
+	}
+	return i, nil
+}
+
+// Similar returns the k words whose vectors have the largest cosine with that of a word, ties by
+// their order.
+func (v *Vectors) Similar(word string, k, threads int) ([]Near, error) {
+	i, err := v.number(word)
+	if err != nil {
+		return nil, err
+	}
+	return v.nearest(v.unit(i), k, threads, i), nil
+}
+
+// Analogy returns the k words that are to c what b is to a: nearest to b - a + c, without these three
+// (3CosAdd).
+func (v *Vectors) Analogy(a, b, c string, k, threads int) ([]Near, error) {
+	ia, err1 := v.number(a)
+	ib, err2 := v.number(b)
+	ic, err3 := v.number(c)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	return v.nearest(v.offset(ia, ib, ic), k, threads, ia, ib, ic), nil
+}
+
+// offset is b - a + c of vectors of length 1.
+func (v *Vectors) offset(a, b, c int) []float32 {
+	q, less, more := v.unit(b), v.unit(a), v.unit(c)
+	sum := 0.0
+	for k := range q {
+		q[k] += more[k] - less[k]
+		sum += float64(q[k]) * float64(q[k])
+	}
+	if sum > 0 {
+		for k := range q {
+			q[k] = float32(float64(q[k]) / math.Sqrt(sum))
+		}
+	}
+	return q
+}
+
+// Cosine compares two words by their numbers.
+func (v *Vectors) Cosine(i, j int) float64 {
+	return float64(dot(v.Of(i), v.Of(j)) * v.scale[i] * v.scale[j])
+}
+
+type scored struct {
+	id     int
+	cosine float32
+}
+
+func (a scored) compare(b scored) int {
+	return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.id, b.id))
+}
+
+// nearest compares a vector with all others.
+func (v *Vectors) nearest(q []float32, k, threads int, except ...int) []Near {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if k <= 0 {
+		k = 10
+	}
+	best := make([][]scored, threads)
+	par.For(threads, len(v.Words), 4096, func(w, lo, hi int) {
+		list := best[w]
+		for i := lo; i < hi; i++ {
+			s := scored{i, dot(q, v.Of(i)) * v.scale[i]}
+			if len(list) == k && s.compare(list[k-1]) >= 0 || slices.Contains(except, i) {
+				continue
+			}
+			at, _ := slices.BinarySearchFunc(list, s, scored.compare)
+			list = slices.Insert(list, at, s)
+			list = list[:min(len(list), k)]
+		}
+		best[w] = list
+	})
+	all := slices.Concat(best...)
+	slices.SortFunc(all, scored.compare)
+	near := []Near{}
+	for _, s := range all[:min(len(all), k)] {
+		near = append(near, Near{v.Words[s.id], float64(s.cosine)})
+	}
+	return near
+}
+
+// dot is the inner product, in eight sums so that the processor need not wait for each addition.
+func dot(a, b []float32) float32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	i := 0
+	for ; i+8 <= len(a); i += 8 {
+		x, y := a[i:i+8:i+8], b[i:i+8:i+8]
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+		s4 += x[4] * y[4]
+		s5 += x[5] * y[5]
+		s6 += x[6] * y[6]
+		s7 += x[7] * y[7]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}

@@ -1,0 +1,272 @@
+package vectors
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/text"
+)
+
+// matrixOf is the matrix of a text with a document a line.
+func matrixOf(t testing.TB, content string, opt cooccur.Options) *cooccur.Reader {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "corpus.txt"), []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	corpus := &text.Corpus{Paths: []string{filepath.Join(dir, "corpus.txt")}, Options: text.Options{Format: text.Lines}}
+	path := filepath.Join(dir, "m.cooc")
+	var f *cooccur.File
+	_, stats, err := cooccur.Make(t.Context(), corpus, cooccur.VocabularyOptions{}, opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+		f, err = cooccur.Create(path, cooccur.CSR, v, opt)
+		return f, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Describe(stats)
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := cooccur.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// animals has sentences in which cat and dog, and car and bus, stand in the same contexts.
+func animals() string {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	for range 3000 {
+		if rng.IntN(2) == 0 {
+			fmt.Fprintf(&b, "the %s %s the %s\n", []string{"cat", "dog"}[rng.IntN(2)], []string{"ate", "licked", "chased"}[rng.IntN(3)], []string{"bone", "fish", "mouse"}[rng.IntN(3)])
+		} else {
+			fmt.Fprintf(&b, "a %s %s a %s\n", []string{"car", "bus"}[rng.IntN(2)], []string{"passed", "stopped", "turned"}[rng.IntN(3)], []string{"street", "corner", "bridge"}[rng.IntN(3)])
+		}
+	}
+	return b.String()
+}
+
+func TestWordsOfTheSameContextsAreAlike(t *testing.T) {
+	r := matrixOf(t, animals(), cooccur.Options{Window: 3})
+	var losses []float64
+	glove, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 1, Progress: func(_ int, l float64) { losses = append(losses, l) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(losses) != 30 || losses[29] > losses[0]/4 {
+		t.Errorf("losses %v", losses)
+	}
+	svd, err := TrainSVD(t.Context(), r, SVDOptions{Dim: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]*Vectors{"glove": glove, "svd": svd} {
+		for a, b := range map[string]string{"cat": "dog", "car": "bus"} {
+			x, _ := v.Lookup(a)
+			y, _ := v.Lookup(b)
+			z, _ := v.Lookup(map[string]string{"cat": "bridge", "car": "bone"}[a])
+			if v.Cosine(x, y) < v.Cosine(x, z)+0.2 {
+				t.Errorf("%s: %s and %s %.3f, the other %.3f", name, a, b, v.Cosine(x, y), v.Cosine(x, z))
+			}
+		}
+	}
+	again, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 1})
+	if err != nil || !slices.Equal(again.Data, glove.Data) {
+		t.Errorf("the same seed gives other vectors, %v", err)
+	}
+	other, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 2, XMax: 10, Seed: 2, Threads: 2})
+	if err != nil || len(other.Data) != len(glove.Data) {
+		t.Error(err)
+	}
+	for _, o := range []GloVeOptions{{Dim: -1}, {Epochs: -1}, {Rate: -1}, {Memory: 10}} {
+		if _, err := TrainGloVe(t.Context(), r, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	if _, err := TrainSVD(t.Context(), r, SVDOptions{Dim: 1000}); err == nil {
+		t.Error("more dimensions than words")
+	}
+}
+
+// One step of GloVe is the one of the paper: the gradient of each number, by finite differences.
+func TestStepFollowsTheGradient(t *testing.T) {
+	const dim = 6
+	rng := rand.New(rand.NewPCG(3, 3))
+	w, v := newParameters(2, dim, rng), newParameters(2, dim, rng)
+	c := cell{0, 1, 2.5, 0.7}
+	loss := func() float64 {
+		a, b := w.of(0), v.of(1)
+		sum := float64(a[dim]) + float64(b[dim]) - float64(c.log)
+		for k := range dim {
+			sum += float64(a[k]) * float64(b[k])
+		}
+		return 0.5 * float64(c.weight) * sum * sum
+	}
+	want := map[*float32]float64{}
+	for _, row := range [][]float32{w.of(0), v.of(1)} {
+		for k := range dim + 1 {
+			x := row[k]
+			row[k] = x + 1e-2
+			up := loss()
+			row[k] = x - 1e-2
+			down := loss()
+			row[k] = x
+			want[&row[k]] = float64(x) - 0.05*(up-down)/2e-2 // sums of squares begin at 1
+		}
+	}
+	before := loss()
+	if got := train([]cell{c}, w, v, 0.05); math.Abs(got-before) > 1e-5 {
+		t.Errorf("loss %g, want %g", got, before)
+	}
+	for p, x := range want {
+		if math.Abs(float64(*p)-x) > 1e-4 {
+			t.Errorf("a number is %g after the step, want %g", *p, x)
+		}
+	}
+}
+
+// The decomposition is the best one of its width: against gonum's dense SVD of the same matrix.
+func TestSVDAgainstDense(t *testing.T) {
+	r := matrixOf(t, animals(), cooccur.Options{Window: 3})
+	o := SVDOptions{Dim: 4, Eigen: 1, Smoothing: 0.75, Power: 6, Threads: 1}
+	v, err := TrainSVD(t.Context(), r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Threads = 3
+	if again, err := TrainSVD(t.Context(), r, o); err != nil || !slices.Equal(again.Data, v.Data) {
+		t.Errorf("other threads, other vectors, %v", err)
+	}
+	m, err := newPPMI(t.Context(), r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Len()
+	dense := mat.NewDense(n, n, nil)
+	at := 0
+	for row, end := range m.rows.ends {
+		for ; at < end; at++ {
+			dense.Set(row, int(m.rows.other[at]), float64(m.rows.value[at]))
+		}
+	}
+	var svd mat.SVD
+	svd.Factorize(dense, mat.SVDThin)
+	var u mat.Dense
+	svd.UTo(&u)
+	s := svd.Values(nil)
+	for i := range n {
+		for j := range n {
+			want, got := 0.0, 0.0
+			for k := range o.Dim {
+				want += u.At(i, k) * u.At(j, k) * s[k] * s[k]
+				got += float64(v.Of(i)[k]) * float64(v.Of(j)[k])
+			}
+			if math.Abs(got-want) > 1e-4*s[0]*s[0] {
+				t.Fatalf("words %d and %d: %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	v, err := New([]string{"a", "bé", "c"}, 2, []float32{1, 0, 0.5, -2e-8, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range Endings {
+		path := filepath.Join(t.TempDir(), "v"+e)
+		if err := v.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Words, v.Words) || !slices.Equal(got.Data, v.Data) || got.Dim != 2 {
+			t.Errorf("%s: %+v", e, got)
+		}
+		near, err := got.Similar("a", 2, 1)
+		if err != nil || near[0].Word != "bé" || near[1].Word != "c" {
+			t.Errorf("%s: %v, %v", e, near, err)
+		}
+		got.Close()
+		data, _ := os.ReadFile(path)
+		if e != ".txt" {
+			if err := os.WriteFile(path, data[:len(data)-3], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(path); err == nil {
+				t.Errorf("%s: cut short, and no error", e)
+			}
+		}
+	}
+	if _, err := v.Analogy("a", "bé", "nothing", 1, 1); err == nil {
+		t.Error("an unknown word is no error")
+	}
+	for name, bad := range map[string]string{"widths": "a 1 2\nb 1\n", "twice": "a 1\na 2\n", "NaN": "a NaN\n", "empty": "", "a word": "a\n", "promise": "3 1\na 1\n"} {
+		if _, err := readText(bufio.NewReader(strings.NewReader(bad))); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := v.Write(filepath.Join(t.TempDir(), "v.xyz")); err == nil {
+		t.Error("a name without a format")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("2 2\na 1 2\nb 3 4\n"))
+	f.Add([]byte("1 1\na \x00\x00\x80\x3f\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, read := range []func(*bufio.Reader) (*Vectors, error){readText, readBinary} {
+			if v, err := read(bufio.NewReader(bytes.NewReader(data))); err == nil {
+				v.Similar(v.Words[0], 3, 1)
+			}
+		}
+	})
+}
+
+func TestEval(t *testing.T) {
+	v, err := New([]string{"king", "queen", "man", "woman"}, 2, []float32{1, 1, 1, -1, 0.1, 1, 0.1, -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions, err := ReadQuestions(strings.NewReader(": family\nman woman king queen\nman woman king nobody\n"), "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if right, known := v.Analogies(questions, 1); right != 1 || known != 1 {
+		t.Errorf("%d of %d", right, known)
+	}
+	judged, err := ReadJudged(strings.NewReader("king\tMan\t9\nking\twoman\t1\nman\twoman\t0.5\nking\tx\t1\n"), "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rho, known := v.Similarity(judged); math.Abs(rho-1) > 1e-12 || known != 3 {
+		t.Errorf("%g of %d", rho, known)
+	}
+	// With ties: scipy.stats.spearmanr([1, 2, 2, 3], [1, 3, 2, 4]) is 0.9486832980505138.
+	if got := pearson(ranks([]float64{1, 2, 2, 3}), ranks([]float64{1, 3, 2, 4})); math.Abs(got-0.9486832980505138) > 1e-12 {
+		t.Errorf("Spearman's correlation is %v", got)
+	}
+	if _, err := ReadQuestions(strings.NewReader("a b c\n"), "q"); err == nil {
+		t.Error("three words")
+	}
+	if _, err := ReadJudged(strings.NewReader("a b 1\na b c\n"), "j"); err == nil {
+		t.Error("no number")
+	}
+}
