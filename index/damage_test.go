@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -83,51 +84,56 @@ func openMemory(files map[string][]byte) (*Reader, error) {
 	return r, r.open(func(name string) ([]byte, error) { return files[name], nil })
 }
 
+// hash is one of numbers and bytes, in their order.
+type hash uint64
+
+func (h *hash) note(n ...uint32) {
+	for _, x := range n {
+		*h = (*h ^ hash(x)) * 0x9e3779b97f4a7c15
+	}
+}
+
+func (h *hash) write(b []byte) {
+	for _, x := range b {
+		h.note(uint32(x))
+	}
+}
+
 // digest uses all of an index in every way, and returns a hash of what came out.
-func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
-	h := uint64(1)
-	note := func(n ...uint32) {
-		for _, x := range n {
-			h = (h ^ uint64(x)) * 0x9e3779b97f4a7c15
-		}
-	}
-	write := func(b []byte) {
-		for _, x := range b {
-			note(uint32(x))
-		}
-	}
+func digest(r *Reader, c *Cursor, seekBy uint32) hash {
+	h := hash(1)
 	for w, err := range r.Words() {
 		if err != nil {
 			return 0
 		}
-		write(w.Text)
+		h.write(w.Text)
 		t, _ := r.Lookup(w.Text)
-		note(uint32(t.ID), t.DF, uint32(t.CF))
+		h.note(uint32(t.ID), t.DF, uint32(t.CF))
 		if r.Open(w.Term, c) != nil {
 			continue
 		}
 		for d := c.Doc(); d != End; d = c.Next() {
-			note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
+			h.note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
 		}
 		if r.Open(w.Term, c) != nil {
 			continue
 		}
 		for d := c.Doc(); d != End; d = c.Seek(d + seekBy) {
-			note(d, c.TF(), r.Lengths()[d])
+			h.note(d, c.TF(), r.Lengths()[d])
 		}
 		for b := range c.Blocks() {
-			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
+			h.note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
 			var tfs [BlockSize + KeepSlack]uint32
 			if n := len(c.Load(b)); n > 0 {
 				c.TFsAt(b, []uint32{0, uint32(n - 1)}, tfs[:])
 			}
-			note(tfs[:2]...)
+			h.note(tfs[:2]...)
 			if words, base := c.Words(b); words != nil {
 				var docs [BlockSize]uint32
-				note(uint32(FindBits(words, base, &docs)), uint32(c.KeepTFs(b, words, words, tfs[:])), docs[7], tfs[7])
+				h.note(uint32(FindBits(words, base, &docs)), uint32(c.KeepTFs(b, words, words, tfs[:])), docs[7], tfs[7])
 			}
 		}
-		write(c.Levels)
+		h.write(c.Levels)
 	}
 	r.Lookup([]byte("wwwz"))
 	r.Lookup([]byte("\x00"))
@@ -135,13 +141,13 @@ func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
 		id, err := r.DocID(d)
 		if err == nil {
 			found, _, _ := r.FindDoc(id)
-			note(uint32(found))
+			h.note(uint32(found))
 		}
-		write([]byte(id))
+		h.write([]byte(id))
 	}
 	if r.HasText() {
 		s, _ := r.Text(r.Docs() / 3)
-		write(s)
+		h.write(s)
 	}
 	r.Stats()
 	return h
@@ -149,48 +155,38 @@ func digest(r *Reader, c *Cursor, seekBy uint32) uint64 {
 
 // answers uses an index in every way until the first error, and returns a hash of what came out. No
 // call of the pages' checksums comes first: an index is opened and asked.
-func answers(r *Reader, c *Cursor) (h uint64, err error) {
+func answers(r *Reader, c *Cursor) (h hash, err error) {
 	h = 1
-	note := func(n ...uint32) {
-		for _, x := range n {
-			h = (h ^ uint64(x)) * 0x9e3779b97f4a7c15
-		}
-	}
-	write := func(b []byte) {
-		for _, x := range b {
-			note(uint32(x))
-		}
-	}
 	for w, err := range r.Words() {
 		if err != nil {
 			return 0, err
 		}
-		write(w.Text)
+		h.write(w.Text)
 		t, err := r.Lookup(w.Text)
 		if err != nil {
 			return 0, err
 		}
-		note(uint32(t.ID), t.DF, uint32(t.CF))
+		h.note(uint32(t.ID), t.DF, uint32(t.CF))
 		if err := r.Open(w.Term, c); err != nil {
 			return 0, err
 		}
 		for d := c.Doc(); d != End; d = c.Next() {
-			note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
+			h.note(d, c.TF(), r.Lengths()[d], uint32(r.Classes()[d]))
 		}
 		if c.err != nil {
 			return 0, c.err
 		}
 		for b := range c.Blocks() {
-			note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]))
+			h.note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]))
 		}
 		if c.LowX != nil {
-			write(sections.Bytes(c.LowX))
-			write(sections.Bytes(c.SuperX))
-			write(sections.Bytes(c.Ranked[:]))
+			h.write(sections.Bytes(c.LowX))
+			h.write(sections.Bytes(c.SuperX))
+			h.write(sections.Bytes(c.Ranked[:]))
 		}
-		write(c.Levels)
+		h.write(c.Levels)
 		if c.LevelX != nil {
-			write(sections.Bytes(c.LevelX[:]))
+			h.write(sections.Bytes(c.LevelX[:]))
 		}
 	}
 	for _, word := range []string{"wwwz", "\x00"} {
@@ -198,7 +194,7 @@ func answers(r *Reader, c *Cursor) (h uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		note(t.DF)
+		h.note(t.DF)
 	}
 	for d := range r.Docs() {
 		id, err := r.DocID(d)
@@ -209,18 +205,18 @@ func answers(r *Reader, c *Cursor) (h uint64, err error) {
 		if err != nil || !ok {
 			return 0, errors.Join(err, errors.New("an ID is not found"))
 		}
-		note(uint32(found))
-		write([]byte(id))
+		h.note(uint32(found))
+		h.write([]byte(id))
 	}
 	for d := 0; d < r.Docs(); d += 50 {
 		s, err := r.Text(d)
 		if err != nil {
 			return 0, err
 		}
-		write(s)
+		h.write(s)
 	}
-	write([]byte(r.Analyzer()))
-	note(uint32(r.Docs()), uint32(r.Terms()), uint32(r.Postings()), uint32(r.Tokens()))
+	h.write([]byte(r.Analyzer()))
+	h.note(uint32(r.Docs()), uint32(r.Terms()), uint32(r.Postings()), uint32(r.Tokens()))
 	return h, nil
 }
 
@@ -285,10 +281,7 @@ func TestDamageWithoutChecksums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	var c Cursor
 	for range 3000 {
-		files := map[string][]byte{}
-		for name, data := range good {
-			files[name] = data
-		}
+		files := maps.Clone(good)
 		name := []string{termsFile, postingsFile, skipsFile, docsFile, levelsFile}[rng.IntN(5)]
 		files[name] = bytes.Clone(good[name])
 		tables := len(files[name]) - 32 - 40*8
@@ -375,10 +368,7 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 	good := damageable(t)
 	for name, data := range good {
 		for _, cut := range []int{0, 1, 63, len(data) / 2, len(data) - 1} {
-			files := map[string][]byte{}
-			for n, d := range good {
-				files[n] = d
-			}
+			files := maps.Clone(good)
 			files[name] = data[:cut]
 			if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s cut to %d bytes: %v", name, cut, err)
@@ -391,10 +381,7 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 		if name == metaFile {
 			continue
 		}
-		files := map[string][]byte{}
-		for n, d := range good {
-			files[n] = d
-		}
+		files := maps.Clone(good)
 		files[name] = other[name]
 		if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), "not the file that was written with this index") {
 			t.Errorf("%s of another index: %v", name, err)

@@ -36,7 +36,7 @@ func TestIndexesOfOldVersions(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", dir, err)
 		}
-		return h
+		return uint64(h)
 	}
 	want := content(now)
 	for _, dir := range []string{"testdata/v2", "testdata/v3"} {

@@ -101,9 +101,18 @@ func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, more := cutText(body)
-	if err := s.analyzer.Analyze(body, &m.tokens); err != nil {
+	made, err := m.of(s.analyzer, body, size)
+	if err != nil {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
+	}
+	return made, nil
+}
+
+// of makes the snippet of a text.
+func (m *snippetMaker) of(a text.Analyzer, body []byte, size uint32) (*Snippet, error) {
+	body, more := cutText(body)
+	if err := a.Analyze(body, &m.tokens); err != nil {
+		return nil, err
 	}
 	m.marks = m.marks[:0]
 	for t := range m.tokens.Words {

@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/text"
 )
 
 // Several documents at once give what each gives alone, in whatever order they are asked for.
@@ -64,5 +67,61 @@ func TestSnippetsAreCancelled(t *testing.T) {
 	}
 	if _, err := s.Explanations(ctx, Request{Text: "bear"}, []uint32{0}); err == nil {
 		t.Error("it was explained")
+	}
+}
+
+// Whatever the text, the query and the size, a snippet is a piece of the text with blanks made single, as
+// long as was asked for, in which marks follow each other.
+func FuzzSnippet(f *testing.F) {
+	f.Add("Black bears attack. A bear, a hiker and\na\tbear", "bear hiker", 20, uint8(0))
+	f.Add("l'avion des États-Unis a décollé", "avion etats", 10, uint8(1))
+	f.Add("a\xffb \xc3 c", "b", 3, uint8(2))
+	f.Add("one", "", 1, uint8(3))
+	var analyzers []text.Analyzer
+	for _, name := range []string{"english", "french+stop", "whitespace", "ascii", "unicode"} {
+		a, err := text.ParseAnalyzer(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		analyzers = append(analyzers, a)
+	}
+	f.Fuzz(func(t *testing.T, body, query string, size int, which uint8) {
+		a := analyzers[int(which)%len(analyzers)]
+		size = 1 + int(uint(size)%1000)
+		m := &snippetMaker{tokens: text.Tokens{WantSource: true}}
+		var words text.Tokens
+		if a.Analyze([]byte(query), &words) != nil {
+			return
+		}
+		for i := range min(len(words.Words), 8) {
+			m.query.Terms = append(m.query.Terms, model.Term{Text: string(words.Word(i))})
+		}
+		for range 2 { // with what is left of the first
+			s, err := m.of(a, []byte(body), uint32(size))
+			if err != nil {
+				return
+			}
+			checkSnippet(t, s, body, size)
+		}
+	})
+}
+
+func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
+	t.Helper()
+	if len(s.Text) > 2*size {
+		t.Errorf("%d bytes, want about %d", len(s.Text), size)
+	}
+	blanks := func(s string) string {
+		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
+	}
+	if !strings.Contains(blanks(body), s.Text) {
+		t.Errorf("%q is no piece of %q", s.Text, body)
+	}
+	at := uint32(0)
+	for _, m := range s.Marks {
+		if m.Start < at || m.End < m.Start || int(m.End) > len(s.Text) {
+			t.Errorf("marks %v in %d bytes", s.Marks, len(s.Text))
+		}
+		at = m.End
 	}
 }

@@ -13,7 +13,7 @@ import (
 //go:embed plain.html
 var plainHTML string
 
-var plainTemplate = template.Must(template.New("plain").Funcs(template.FuncMap{"pieces": pieces}).Parse(plainHTML))
+var plainTemplate = template.Must(template.New("plain").Funcs(template.FuncMap{"pieces": pieces, "shown": shown}).Parse(plainHTML))
 
 // plainData is what the page shows.
 type plainData struct {
@@ -38,8 +38,8 @@ func (x *exchange) plain() {
 			}
 		}
 	}
-	if data.Query, data.Mode = a.Q, a.Mode; err != nil {
-		data.Error = err.Error()
+	if data.Query, data.Mode = shown(a.Q), a.Mode; err != nil {
+		data.Error = shown(err.Error())
 		if status == http.StatusOK {
 			status = http.StatusBadRequest
 		}
@@ -55,6 +55,9 @@ func (x *exchange) plain() {
 	x.w.Write(b.Bytes())
 }
 
+// shown is a text as a page in UTF-8 can have it.
+func shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
 // piece is a part of a snippet.
 type piece struct {
 	Text string
@@ -66,8 +69,8 @@ func pieces(s *search.Snippet) []piece {
 	var out []piece
 	at := uint32(0)
 	for _, m := range s.Marks {
-		out = append(out, piece{s.Text[at:m.Start], false}, piece{s.Text[m.Start:m.End], true})
+		out = append(out, piece{shown(s.Text[at:m.Start]), false}, piece{shown(s.Text[m.Start:m.End]), true})
 		at = m.End
 	}
-	return append(out, piece{s.Text[at:], false})
+	return append(out, piece{shown(s.Text[at:]), false})
 }

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
@@ -581,6 +582,36 @@ func FuzzRequests(f *testing.F) {
 				if !json.Valid([]byte(line)) || (w.Code == 400) != strings.HasPrefix(line, `{"error":`) {
 					t.Errorf("%s %q %q: %d %s", r.Method, query, body, w.Code, line)
 				}
+			}
+		}
+	})
+}
+
+// Whatever is asked of the page without scripts, it is the same page: nothing of a query becomes a tag.
+func FuzzPlainPage(f *testing.F) {
+	h := New(elife(f, true), Options{Threads: 1, MaxK: 100, Limits: unheld})
+	f.Add("q=cell+membrane&mode=and&k=3")
+	f.Add("q=%3Cscript%3Ealert(1)%3C/script%3E")
+	f.Add("q=%22+onfocus=%22x&mode=%3Cb%3E&offset=2")
+	f.Add("q=%ff%00&k=0")
+	tag := regexp.MustCompile(`<[^>]*>`)
+	known := regexp.MustCompile(`^<(!DOCTYPE html|/?(html|head|title|style|body|h1|form|select|button|p|ol|ul|li|b|span|mark|code)|` +
+		`html lang="en"|meta [a-z0-9 "=,./-]*|form action="/plain" method="get" role="search"|` +
+		`input type="search" name="q" value="[^"]*" aria-label="Words to search for" placeholder="Words" autofocus|` +
+		`select name="mode" aria-label="Which documents"|option value="(or|and)"( selected)?|/option|` +
+		`p class="(quiet|error)"( role="alert")?|span class="quiet")>$`)
+	f.Fuzz(func(t *testing.T, query string) {
+		r := httptest.NewRequest("GET", "/plain", nil)
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, local(r))
+		page := w.Body.String()
+		if w.Code != 200 && w.Code != 400 || !strings.HasSuffix(page, "</html>\n") || !utf8.ValidString(page) {
+			t.Errorf("%q: %d %s", query, w.Code, page)
+		}
+		for _, found := range tag.FindAllString(page, -1) {
+			if !known.MatchString(found) {
+				t.Errorf("%q: the tag %s", query, found)
 			}
 		}
 	})

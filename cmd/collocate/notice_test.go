@@ -13,7 +13,8 @@ import (
 
 const noticePath = "../../NOTICE"
 
-// NOTICE names every module that is linked into the program, and no other, each with its licence. A new
+// NOTICE names every module that is linked into the program, and no other, each with its licence, and
+// packages of our own that others wrote, which have a licence beside them. A new
 // dependency is a decision: UPDATE=1 writes the file again, and the diff shows it.
 func TestNoticeNamesEveryModule(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
@@ -47,7 +48,8 @@ func TestNoticeNamesEveryModule(t *testing.T) {
 // linkedModules are the modules in the program on Linux, with their folders.
 func linkedModules(t *testing.T) map[string]string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", ".")
+	const format = "{{if .Module}}{{if .Module.Main}}{{.ImportPath}} {{.Dir}}{{else}}{{.Module.Path}} {{.Module.Dir}}{{end}}{{end}}"
+	cmd := exec.Command("go", "list", "-deps", "-f", format, ".")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
@@ -55,9 +57,16 @@ func linkedModules(t *testing.T) map[string]string {
 	}
 	modules := map[string]string{}
 	for line := range strings.Lines(string(out)) {
-		if path, dir, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			modules[path] = dir
+		path, dir, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
 		}
+		if strings.HasPrefix(path, "github.com/collocate/collocate/") {
+			if _, err := os.Stat(filepath.Join(dir, "LICENSE")); err != nil {
+				continue // our own
+			}
+		}
+		modules[path] = dir
 	}
 	return modules
 }
@@ -73,8 +82,9 @@ func notice(t *testing.T, modules map[string]string) string {
 	b.WriteString(`# Third-party licences
 
 Collocate's own licence is in LICENSE. The program also contains the Go standard library and runtime
-(BSD 3-Clause, https://go.dev/LICENSE) and the modules below, each under its own licence. go.mod has
-their versions. This file is written by UPDATE=1 go test -run Notice ./cmd/collocate.
+(BSD 3-Clause, https://go.dev/LICENSE) and what is listed below, each under its own licence: modules,
+of which go.mod has the versions, and packages with code of others. This file is written by
+UPDATE=1 go test -run Notice ./cmd/collocate.
 `)
 	for _, path := range paths {
 		fmt.Fprintf(&b, "\n## %s\n", path)

@@ -242,7 +242,7 @@ func (r *Reader) setSeqTable(data block, off int, kind seqCode, mode byte) (int,
 		}
 		return off, nil
 	}
-	panic("unreachable")
+	return 0, r.makeError(off, "unknown compression mode") // mode has two bits
 }
 
 // execSeqs reads and executes the sequences. RFC 3.1.1.3.2.1.2.

@@ -242,7 +242,7 @@ retry:
 	case 8:
 		r.remainingFrameSize = binary.LittleEndian.Uint64(fb)
 	default:
-		panic("unreachable")
+		return r.makeError(relativeOffset, "unknown size of a field") // it comes of two bits
 	}
 
 	// RFC 3.1.1.1.2.
