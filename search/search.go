@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/mmap"
@@ -182,4 +183,13 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 		return "", errClosed
 	}
 	return s.index.DocID(int(doc))
+}
+
+// Fields are the names of the fields of the documents, for query.Options.
+func (s *Searcher) Fields() []string {
+	schema := s.e.Index.Schema()
+	if schema == nil {
+		return nil
+	}
+	return schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
 }

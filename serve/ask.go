@@ -267,7 +267,7 @@ func (x *exchange) check(a *ask) (err error) {
 	}
 	r.Count = a.Count
 	if !a.Plain {
-		parsed, err := query.Parse(a.Q, query.Options{And: r.Mode == search.And})
+		parsed, err := query.Parse(a.Q, query.Options{And: r.Mode == search.And, Fields: x.g.s.Fields()})
 		if err != nil {
 			return fmt.Errorf("q: %w; plain takes all signs for text", err)
 		}

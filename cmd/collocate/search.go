@@ -49,6 +49,8 @@ A query is words, any of which will do (with --mode and: all), or more:
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
   eclips* ecl?pse eclipes~1     beginnings, patterns, typing errors
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
+  title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
+                                fields of the index: words, a value, a range, a box of degrees
 
 Plain words need no quotes; --plain takes all signs for text. Package search/query has the grammar.
 All algorithms give the same documents, order and scores; they differ in speed.
@@ -222,7 +224,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	}
 	r.Text = words
 	if !f.plain {
-		parsed, err := query.Parse(words, query.Options{And: r.Mode == search.And})
+		parsed, err := query.Parse(words, query.Options{And: r.Mode == search.And, Fields: s.Fields()})
 		if err != nil {
 			return badQuery(err)
 		}

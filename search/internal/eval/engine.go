@@ -28,6 +28,7 @@ type Engine struct {
 	weighers map[model.Model]model.Weigher
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
+	fields   map[string]*Engine         // of the text fields that were asked for
 }
 
 // NewEngine answers requests on an open index.
@@ -37,6 +38,28 @@ func NewEngine(r *index.Reader) (*Engine, error) {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
 	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), weighers: map[model.Model]model.Weigher{}}, nil
+}
+
+// Field is the engine of a text field alone; nil if the index has none of that name.
+func (e *Engine) Field(name string) (*Engine, error) {
+	r := e.Index.Field(name)
+	if r == nil {
+		return nil, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f := e.fields[name]; f != nil {
+		return f, nil
+	}
+	f, err := NewEngine(r)
+	if err != nil {
+		return nil, err
+	}
+	if e.fields == nil {
+		e.fields = map[string]*Engine{}
+	}
+	e.fields[name] = f
+	return f, nil
 }
 
 // Search answers a request that is not for a GPU.

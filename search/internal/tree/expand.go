@@ -16,7 +16,7 @@ import (
 
 // expand makes a pattern's node: the words of the index that fit it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
-	n := &node{kind: words, from: q, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
+	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
 		if len(n.terms) == x.most {
 			return fmt.Errorf("%v stands for more than %d words of the index: make it longer", q, x.most)
@@ -47,7 +47,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 
 // folded is the text of a pattern as analyzers would have the word, which is not stemmed.
 func (x *exec) folded(s string) string {
-	if x.r.Analyzer() == "whitespace" {
+	if x.src.Index.Analyzer() == "whitespace" {
 		return s
 	}
 	return norm.NFC.String(strings.ToLower(s))
@@ -56,7 +56,7 @@ func (x *exec) folded(s string) string {
 // begins calls add for the words that begin with a prefix and fit.
 func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word) error) error {
 	n := 0
-	for w, err := range x.r.WordsFrom([]byte(prefix)) {
+	for w, err := range x.src.Index.WordsFrom([]byte(prefix)) {
 		if err != nil {
 			return err
 		}

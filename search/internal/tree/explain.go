@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"slices"
 
 	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -68,7 +69,6 @@ func (x *exec) explain(n *node, one *docset.Set, doc uint32, active bool, counts
 	}
 	p.Matches = s.Count() > 0
 	active = active && p.Matches && n.scores()
-	length := x.e.Collection.Lengths[doc]
 	seen := func(_, tf uint32) { p.TF = tf }
 	switch n.kind {
 	case words:
@@ -87,7 +87,7 @@ func (x *exec) explain(n *node, one *docset.Set, doc uint32, active bool, counts
 		return p, nil
 	}
 	if err == nil && active && len(n.scorers) > 0 {
-		p.Score, p.Weight = phraseScore(n.scorers, p.TF, length), n.scoring()[0].Weight
+		p.Score, p.Weight = phraseScore(n.scorers, p.TF, n.src.Collection.Lengths[doc]), n.scoring()[0].Weight
 	}
 	return p, err
 }
@@ -101,7 +101,7 @@ func Words(ctx context.Context, e *eval.Engine, r *ask.Request) ([]ask.Word, err
 	var list []ask.Word
 	root.each(func(n *node) {
 		for _, t := range n.terms {
-			if t.Info.DF > 0 {
+			if t.Info.DF > 0 && !slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == t.Text }) {
 				list = append(list, ask.Word{Text: t.Text, Weight: t.Weight})
 			}
 		}

@@ -39,10 +39,10 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 			continue
 		}
 		l := &phraseList{used: []int{i}}
-		if err := x.r.OpenBlocks(t.Info, &l.Cursor); err != nil {
+		if err := n.src.Index.OpenBlocks(t.Info, &l.Cursor); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
-		if err := x.r.OpenPositions(t.Info, &l.positions); err != nil {
+		if err := n.src.Index.OpenPositions(t.Info, &l.positions); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
 		p.lists = append(p.lists, l)
@@ -160,7 +160,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 			}
 		}
 	}
-	lengths := x.e.Collection.Lengths
+	lengths := n.src.Collection.Lengths
 	for b := range lead.Blocks() {
 		if err := x.tick(); err != nil {
 			return err

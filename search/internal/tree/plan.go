@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/columns"
 	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -37,6 +38,7 @@ type node struct {
 	kind kind
 	role role // in its parent
 	from query.Node
+	src  *eval.Engine // of words and phrases: the index, or that of a field
 
 	// Of words and phrases: the words, how they score, and, of a pattern, the one that stands for
 	// all.
@@ -58,7 +60,8 @@ func (n *node) scores() bool { return n.role == should || n.role == must }
 type exec struct {
 	ctx   context.Context
 	e     *eval.Engine
-	r     *index.Reader
+	src   *eval.Engine    // where words are looked for: e, or that of a field
+	col   *columns.Column // where values are looked for instead, if not nil
 	docs  int
 	most  int // words that a pattern may stand for
 	tok   text.Tokens
@@ -70,6 +73,11 @@ const MaxExpansions = 1024
 
 // compile makes a node of a part of a query; nil if it says nothing, as a stop word.
 func (x *exec) compile(q query.Node, weight float64) (*node, error) {
+	if x.col != nil {
+		if n, err := x.value(q); n != nil || err != nil {
+			return n, err
+		}
+	}
 	switch q := q.(type) {
 	case query.Term:
 		list, err := x.wordsOf(q.Text)
@@ -122,7 +130,7 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 	case query.All:
 		return &node{kind: fixed, from: q, set: docset.Full(x.docs)}, nil
 	case query.Field:
-		return nil, fmt.Errorf("%v: the index has no field %q", q, q.Name)
+		return x.field(q, weight)
 	case query.Range, query.Box:
 		return nil, fmt.Errorf("%v: a range needs a field before it, as in year:%v", q, q)
 	case nil:
@@ -133,7 +141,7 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 
 // wordsOf are the words of a text, as the index has them.
 func (x *exec) wordsOf(s string) (list []string, err error) {
-	if err := x.e.Analyzer.Analyze([]byte(s), &x.tok); err != nil {
+	if err := x.src.Analyzer.Analyze([]byte(s), &x.tok); err != nil {
 		return nil, fmt.Errorf("analyzing the query: %w", err)
 	}
 	for i := range x.tok.Words {
@@ -144,7 +152,7 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 
 // term looks a word up. A word that the index does not know has DF 0.
 func (x *exec) term(word string, weight float64) (model.Term, error) {
-	info, err := x.r.Lookup([]byte(word))
+	info, err := x.src.Index.Lookup([]byte(word))
 	if err != nil {
 		return model.Term{}, fmt.Errorf("looking up %q: %w", word, err)
 	}
@@ -153,14 +161,14 @@ func (x *exec) term(word string, weight float64) (model.Term, error) {
 
 func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
 	t, err := x.term(word, weight)
-	return &node{kind: words, from: q, terms: []model.Term{t}}, err
+	return &node{kind: words, from: q, src: x.src, terms: []model.Term{t}}, err
 }
 
 func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*node, error) {
-	if !x.r.HasPositions() {
+	if !x.src.Index.HasPositions() {
 		return nil, fmt.Errorf("%v: %w", q, index.ErrNoPositions)
 	}
-	n := &node{kind: phrase, from: q, places: m}
+	n := &node{kind: phrase, from: q, src: x.src, places: m}
 	for _, w := range list {
 		t, err := x.term(w, weight)
 		if err != nil {
@@ -229,7 +237,7 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 func (n *node) add(part *node) {
 	if part.plainWord() && part.scores() {
 		for _, old := range n.parts {
-			if old.role == part.role && old.plainWord() && old.terms[0].Text == part.terms[0].Text {
+			if old.role == part.role && old.plainWord() && old.src == part.src && old.terms[0].Text == part.terms[0].Text {
 				old.terms[0].Weight += part.terms[0].Weight
 				return
 			}
@@ -244,7 +252,7 @@ func (n *node) plainWord() bool { return n.kind == words && !n.pattern }
 func (x *exec) ids(q query.IDs) (*node, error) {
 	n := &node{kind: fixed, from: q, set: docset.New(x.docs)}
 	for _, id := range q.IDs {
-		doc, found, err := x.r.FindDoc(id)
+		doc, found, err := x.e.Index.FindDoc(id)
 		if err != nil {
 			return nil, err
 		}
@@ -255,24 +263,29 @@ func (x *exec) ids(q query.IDs) (*node, error) {
 	return n, nil
 }
 
-// scorers gives the words of a tree their scorers.
-func (x *exec) scorers(root *node, m model.Model) error {
-	w, err := x.e.Weigher(m)
-	if err != nil {
-		return err
-	}
-	var terms []model.Term
-	root.each(func(n *node) { terms = append(terms, n.scoring()...) })
-	for _, t := range terms {
-		if !(t.Weight > 0 && t.Weight <= 1e9) {
-			return fmt.Errorf("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
+// scorers gives the words of a tree their scorers. Each field has its own collection and norm.
+func (x *exec) scorers(root *node, m model.Model) (err error) {
+	terms := map[*eval.Engine][]model.Term{}
+	root.each(func(n *node) { terms[n.src] = append(terms[n.src], n.scoring()...) })
+	weighers, norms := map[*eval.Engine]model.Weigher{}, map[*eval.Engine]float64{}
+	for src, list := range terms {
+		if src == nil {
+			continue
 		}
+		for _, t := range list {
+			if !(t.Weight > 0 && t.Weight <= 1e9) {
+				return fmt.Errorf("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
+			}
+		}
+		if weighers[src], err = src.Weigher(m); err != nil {
+			return err
+		}
+		norms[src] = weighers[src].QueryNorm(list)
 	}
-	norm := w.QueryNorm(terms)
 	root.each(func(n *node) {
 		n.scorers = nil
 		for _, t := range n.scoring() {
-			n.scorers = append(n.scorers, w.ScorerOf(&t, norm))
+			n.scorers = append(n.scorers, weighers[n.src].ScorerOf(&t, norms[n.src]))
 		}
 	})
 	return nil

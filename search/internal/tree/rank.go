@@ -55,8 +55,7 @@ func Search(ctx context.Context, e *eval.Engine, r *ask.Request) (*ask.Result, e
 }
 
 func prepare(ctx context.Context, e *eval.Engine, r *ask.Request) (*exec, *node, error) {
-	x := &exec{ctx: ctx, e: e, r: e.Index, docs: int(e.Collection.Docs), most: MaxExpansions}
-	x.docs = e.Index.Docs()
+	x := &exec{ctx: ctx, e: e, src: e, docs: e.Index.Docs(), most: MaxExpansions}
 	root, err := x.root(r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("search: %w", err)
@@ -149,7 +148,7 @@ func (x *exec) count(root *node, live *docset.Set, found *ask.Result, k int) (in
 
 // rank finds the k best.
 func (x *exec) rank(root *node, live *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
-	if list, mode, ok := root.onlyWords(); ok {
+	if list, mode, ok := root.onlyWords(x.e); ok {
 		within, err := x.limit(root, live, mode)
 		if err != nil {
 			return nil, err
@@ -191,8 +190,8 @@ const sparseShare = 32
 
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in
 // which the engines have to search: And if all are obligatory.
-func (n *node) onlyWords() (list []ask.Word, mode ask.Mode, ok bool) {
-	if n.plainWord() {
+func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok bool) {
+	if n.plainWord() && n.src == src {
 		return []ask.Word{wordOf(n)}, ask.Or, true
 	}
 	if n.kind != boolean {
@@ -203,7 +202,7 @@ func (n *node) onlyWords() (list []ask.Word, mode ask.Mode, ok bool) {
 		if !p.scores() {
 			continue
 		}
-		if !p.plainWord() || slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
+		if !p.plainWord() || p.src != src || slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
 			return nil, 0, false
 		}
 		if p.role == should {
@@ -301,15 +300,15 @@ func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 
 // addScores adds to the scores of some documents, all of which match a node, what its leaves give.
 func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
-	lengths := x.e.Collection.Lengths
 	switch n.kind {
 	case phrase:
+		lengths := n.src.Collection.Lengths
 		return x.eachPhrase(n, docs, false, func(doc, tf uint32) { scores[doc] += phraseScore(n.scorers, tf, lengths[doc]) })
 	case words:
 		if len(n.scorers) == 0 {
 			return nil
 		}
-		s := n.scorers[0]
+		s, lengths := n.scorers[0], n.src.Collection.Lengths
 		return x.eachPosting(n, docs, func(doc, tf uint32) { scores[doc] += s.Score(tf, lengths[doc]) })
 	}
 	for _, p := range n.parts {
@@ -336,7 +335,7 @@ func (x *exec) eachPosting(n *node, docs *docset.Set, fn func(doc, tf uint32)) e
 		return x.eachOfMany(n, docs, fn)
 	}
 	var c index.Cursor
-	if err := x.r.OpenBlocks(n.terms[0].Info, &c); err != nil {
+	if err := n.src.Index.OpenBlocks(n.terms[0].Info, &c); err != nil {
 		return err
 	}
 	return x.eachOfList(&c, docs, fn)
@@ -377,7 +376,7 @@ func (x *exec) eachOfMany(n *node, docs *docset.Set, fn func(doc, tf uint32)) er
 	has := docset.New(x.docs)
 	var c index.Cursor
 	for i := range n.terms {
-		if err := x.r.OpenBlocks(n.terms[i].Info, &c); err != nil {
+		if err := n.src.Index.OpenBlocks(n.terms[i].Info, &c); err != nil {
 			return err
 		}
 		if err := x.eachOfList(&c, docs, func(doc, tf uint32) { tfs[doc] += tf; has.Add(doc) }); err != nil {

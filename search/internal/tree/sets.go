@@ -31,7 +31,7 @@ func (x *exec) matchLeaf(n *node, within, to *docset.Set) error {
 		return x.eachPhrase(n, within, true, func(doc, _ uint32) { to.Add(doc) })
 	}
 	for i := range n.terms {
-		if err := x.addList(n.terms[i].Info, within, to); err != nil {
+		if err := x.addList(n.src.Index, n.terms[i].Info, within, to); err != nil {
 			return err
 		}
 	}
@@ -39,9 +39,9 @@ func (x *exec) matchLeaf(n *node, within, to *docset.Set) error {
 }
 
 // addList adds the documents of a list to a set.
-func (x *exec) addList(t index.Term, within, to *docset.Set) error {
+func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) error {
 	var c index.Cursor
-	if err := x.r.OpenDocs(t, &c); err != nil {
+	if err := r.OpenDocs(t, &c); err != nil {
 		return err
 	}
 	if within != nil && within.Count() < int(t.DF)/seekShare {

@@ -439,7 +439,11 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 
 func TestTooManyWordsForAPattern(t *testing.T) {
 	r := searchtest.IndexWithPositions(t, "whitespace", "aa ab ac ad", "b")
-	x := &exec{ctx: t.Context(), r: r, docs: 2, most: 3}
+	e, err := eval.NewEngine(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &exec{ctx: t.Context(), e: e, src: e, docs: 2, most: 3}
 	if _, err := x.compile(query.Prefix{Text: "a"}, 1); err == nil || !strings.Contains(err.Error(), "a* stands for more than 3 words") {
 		t.Error(err)
 	}

@@ -1,0 +1,78 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/search/query"
+)
+
+// field looks for a part of the query in a field: words in the index of a text field, values in the
+// column of another. Values match and do not score.
+func (x *exec) field(q query.Field, weight float64) (*node, error) {
+	schema := x.e.Index.Schema()
+	if schema == nil {
+		return nil, fmt.Errorf("%v: the documents of the index have no fields", q)
+	}
+	src, col := x.src, x.col
+	defer func() { x.src, x.col = src, col }()
+	at := schema.Find(q.Name)
+	switch {
+	case at < 0:
+		return nil, fmt.Errorf("%v: no field %q: the index has %s", q, q.Name, strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
+	case schema.Fields[at].Type == fields.Text:
+		f, err := x.e.Field(q.Name)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			return nil, fmt.Errorf("%v: the index has no words of the field %q", q, q.Name)
+		}
+		x.src, x.col = f, nil
+	default:
+		c, err := x.e.Index.Column(q.Name)
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			return nil, fmt.Errorf("%v: the field %q is only stored: nothing can be looked for in it", q, q.Name)
+		}
+		x.col = c
+	}
+	n, err := x.compile(q.Part, weight)
+	if n != nil && n.from != nil && n.kind != boolean {
+		n.from = query.Field{Name: q.Name, Part: n.from}
+	}
+	return n, err
+}
+
+// value makes a node of a value, a range or a box in a column; nil for a part that has parts.
+func (x *exec) value(q query.Node) (*node, error) {
+	var s *docset.Set
+	var err error
+	switch q := q.(type) {
+	case query.Term:
+		s, err = x.col.Equal(q.Text)
+	case query.Phrase:
+		s, err = x.col.Equal(q.Text)
+	case query.Prefix:
+		s, err = x.col.Prefix(q.Text)
+	case query.All:
+		s, err = x.col.Any()
+	case query.Range:
+		s, err = x.col.Range(columns.Limit{Value: q.From, Exclusive: q.OpenFrom}, columns.Limit{Value: q.To, Exclusive: q.OpenTo})
+	case query.Box:
+		s, err = x.col.Box(q.South, q.West, q.North, q.East)
+	case query.Near, query.Wildcard, query.Fuzzy:
+		return nil, fmt.Errorf("%v: the field %q has values, not words", q, x.col.Field().Name)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &node{kind: fixed, from: q, set: s}, nil
+}

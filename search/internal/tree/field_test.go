@@ -1,0 +1,115 @@
+package tree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
+)
+
+// Fields are looked in by their types, alone and with others.
+func TestFields(t *testing.T) {
+	const docs = `{"id":"a","title":"Solar eclipse","body":"the moon hides the sun","lang":"en","year":2017,"place":"44.9,-123"}
+{"id":"b","title":"Lunar eclipse","body":"the earth hides the sun from the moon","lang":"en","year":2019,"place":"52.5,13.4"}
+{"id":"c","title":"Sonnenfinsternis","body":"solar eclipse in German","lang":"de","year":2021}
+`
+	dir := t.TempDir()
+	path := filepath.Join(dir, "docs.jsonl")
+	if err := os.WriteFile(path, []byte(docs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"title:text", "body:text", "lang:keyword", "year:number", "place:geo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a, Positions: true}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := index.Open(filepath.Join(dir, "ix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	e, err := eval.NewEngine(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"title:eclipse":                       "a b",
+		"title:solar body:solar":              "a c",
+		`title:"solar eclipse"`:               "a",
+		`"solar eclipse"`:                     "a c",
+		"+title:eclipse -title:lunar":         "a",
+		"lang:en":                             "a b",
+		"lang:(en OR de) AND year:>2018":      "b c",
+		"moon #year:[2018 TO 2020]":           "b",
+		"eclipse AND year:{2017 TO 2021}":     "b",
+		"place:[40,-130 TO 50,-120]":          "a",
+		"place:*":                             "a b",
+		"lang:d*":                             "c",
+		"title:ecl* AND NOT lang:de AND id:b": "b",
+		"moon lang:de":                        "a b c",
+	} {
+		q, err := query.Parse(text, query.Options{AnyField: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := Search(t.Context(), e, &ask.Request{Query: q})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var ids []string
+		for _, h := range found.Hits {
+			id, _ := r.DocID(int(h.Doc))
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"titel:eclipse":  `no field "titel": the index has title, body, lang, year, place`,
+		"year:big":       "year",
+		"lang:e*n":       `the field "lang" has values, not words`,
+		"place:[1 TO 2]": "want a box",
+	} {
+		q, err := query.Parse(text, query.Options{AnyField: true})
+		if err == nil {
+			_, err = Search(t.Context(), e, &ask.Request{Query: q})
+		}
+		if err == nil || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	// A field's words score by the field's own lengths and frequencies.
+	q, _ := query.Parse("title:eclipse", query.Options{AnyField: true})
+	found, err := Search(t.Context(), e, &ask.Request{Query: q})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := eval.NewEngine(r.Field("title"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := alone.Search(t.Context(), &ask.Request{Text: "eclipse"})
+	if err != nil || !slices.Equal(found.Hits, want.Hits) {
+		t.Errorf("got %v, want %v, %v", found.Hits, want, err)
+	}
+}
