@@ -267,11 +267,12 @@ func (x *exchange) check(a *ask) (err error) {
 	}
 	r.Count = a.Count
 	if !a.Plain {
-		parsed, err := query.Parse(a.Q, query.Options{And: r.Mode == search.And, Fields: x.g.s.Fields()})
+		options := query.Options{And: r.Mode == search.And, Fields: x.g.s.Fields()}
+		parsed, err := query.Parse(a.Q, options)
 		if err != nil {
 			return fmt.Errorf("q: %w; plain takes all signs for text", err)
 		}
-		if !query.Plain(parsed) {
+		if !query.Plain(a.Q, parsed, options) {
 			r.Query = parsed
 		}
 	}

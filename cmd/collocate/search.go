@@ -224,11 +224,12 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	}
 	r.Text = words
 	if !f.plain {
-		parsed, err := query.Parse(words, query.Options{And: r.Mode == search.And, Fields: s.Fields()})
+		options := query.Options{And: r.Mode == search.And, Fields: s.Fields()}
+		parsed, err := query.Parse(words, options)
 		if err != nil {
 			return badQuery(err)
 		}
-		if !query.Plain(parsed) {
+		if !query.Plain(words, parsed, options) {
 			r.Query = parsed
 		}
 	}

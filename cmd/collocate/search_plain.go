@@ -1,22 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/collocate/collocate/search/query"
 )
 
-// badQuery shows where a query cannot be read.
+// badQuery says where a query cannot be read.
 func badQuery(err error) error {
-	var e *query.Error
-	if !errors.As(err, &e) || strings.ContainsAny(e.Query, "\n\t") {
-		return usageError{err}
-	}
-	return usageError{fmt.Errorf("%w\n  %s\n  %s^\n(--plain takes all signs for text)", err, e.Query, strings.Repeat(" ", e.Column-1))}
+	return usageError{fmt.Errorf("%w; --plain takes all signs for text", err)}
 }
 
 // queryOperators are the parts of a query that other engines take for operators and that here are

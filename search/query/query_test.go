@@ -148,7 +148,7 @@ func TestPlainQueries(t *testing.T) {
 	for s := bufio.NewScanner(f); s.Scan(); {
 		_, text, _ := strings.Cut(s.Text(), ":")
 		n, err := Parse(text, Options{})
-		if err == nil && Plain(n) {
+		if err == nil && Plain(text, n, Options{}) {
 			continue
 		}
 		if other++; other < 20 {
@@ -157,6 +157,16 @@ func TestPlainQueries(t *testing.T) {
 	}
 	if other != 7 {
 		t.Errorf("%d of 50,000 queries are not plain", other)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]bool{"a b": true, "a (b c)": false, "what? e-mail": true, "a OR b": false, "a (OR b)": false, `\+a`: false, "+a b": false} {
+		for _, o := range []Options{{}, {And: true}} {
+			if n, err := Parse(text, o); Plain(text, n, o) != (want && err == nil) {
+				t.Errorf("%s: %v, %v", text, n, err)
+			}
+		}
 	}
 }
 

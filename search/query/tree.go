@@ -1,5 +1,7 @@
 package query
 
+import "strings"
+
 // Node is a part of a query. The types are those of this package. String prints it in the language
 // of the package comment: parsing that gives the same tree, if the parser could have made it.
 type Node interface {
@@ -101,23 +103,34 @@ func (Box) node()      {}
 func (IDs) node()      {}
 func (All) node()      {}
 
-// Plain tells whether a query is nothing but words, any or all of them, so that its text need not
-// have been parsed.
-func Plain(n Node) bool {
+// Plain tells whether text that was parsed to a tree is nothing but words, so that it means the same
+// if it is not parsed.
+func Plain(text string, n Node, o Options) bool {
+	var parts []Node
 	switch n := n.(type) {
-	case nil, Term:
-		return true
+	case nil:
+		return strings.TrimSpace(text) == ""
+	case Term:
+		parts = []Node{n}
 	case Or:
-		return allTerms(n.Parts)
-	}
-	return false
-}
-
-func allTerms(parts []Node) bool {
-	for _, p := range parts {
-		if _, ok := p.(Term); !ok {
+		if parts = n.Parts; o.And {
+			return false
+		}
+	case And:
+		if parts = n.Parts; !o.And {
 			return false
 		}
 	}
-	return true
+	for word := range strings.FieldsSeq(text) {
+		if len(parts) == 0 || !isTerm(parts[0], word) {
+			return false
+		}
+		parts = parts[1:]
+	}
+	return len(parts) == 0
+}
+
+func isTerm(n Node, text string) bool {
+	t, ok := n.(Term)
+	return ok && t.Text == text
 }
