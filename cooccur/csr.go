@@ -226,12 +226,12 @@ func (r *Reader) Close() error { return r.file.Close() }
 // Verify reads the whole file and compares checksums.
 func (r *Reader) Verify() error { return Guarded(r.file.Verify) }
 
-// Guarded calls fn, in which a .cooc file that was truncated since it was opened is an error instead
-// of the end of the program. Methods of Reader that have no error need it for that.
+// Guarded calls fn, in which a .cooc file that was truncated since it was opened is an error
+// instead of the end of the program. Methods of Reader that have no error need it for that.
 func Guarded(fn func() error) error { return mmap.Safely(fn) }
 
-// Check reads all of the file: its checksums, that words are found by their bytes, and that rows are
-// in order and add up to the sums that are kept.
+// Check reads all of the file: its checksums, that words are found by their bytes, and that rows
+// are in order and add up to the sums that are kept.
 func (r *Reader) Check(ctx context.Context) error {
 	return Guarded(func() error {
 		if err := r.file.Verify(); err != nil {

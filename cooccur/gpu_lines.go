@@ -38,8 +38,8 @@ func plainLines(c *text.Corpus) ([]plainFile, bool) {
 	return files, true
 }
 
-// mayBeLines looks at a file's first bytes: is it text, not compressed, and, if that is to be guessed,
-// one document a line?
+// mayBeLines looks at a file's first bytes: is it text, not compressed, and, if that is to be
+// guessed, one document a line?
 func mayBeLines(path string, guessed bool) bool {
 	f, err := os.Open(path)
 	if err != nil {

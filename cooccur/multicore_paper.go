@@ -12,9 +12,9 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// The paper's multicore engine, its Algorithm 3: documents are dealt to the cores, each of which has
-// a hash table for words and one for pairs of its own, so that none waits for another. At the end
-// the tables are added up. One pass makes V and M, if V has all words: pairs are counted by the
+// The paper's multicore engine, its Algorithm 3: documents are dealt to the cores, each of which
+// has a hash table for words and one for pairs of its own, so that none waits for another. At the
+// end the tables are added up. One pass makes V and M, if V has all words: pairs are counted by the
 // numbers that a core gives to words, which become IDs when tables are added up.
 //
 // The paper takes memory to be without end. Here tables that outgrow it are an error.

@@ -66,8 +66,8 @@ func (e *parquetEncoder) Rows(r *Rows) error {
 	return nil
 }
 
-// flush writes entries, the same number each time but the last: the bytes of the file depend on that,
-// and must not on how many rows an engine makes at once.
+// flush writes entries, the same number each time but the last: the bytes of the file depend on
+// that, and must not on how many rows an engine makes at once.
 func (e *parquetEncoder) flush() error {
 	_, err := e.w.Write(e.buf)
 	e.buf = e.buf[:0]

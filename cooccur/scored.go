@@ -11,8 +11,8 @@ import (
 )
 
 // scored turns sums into a measure of association before they are written. That needs the sums of
-// all rows and columns, so the matrix waits in a temporary file until its last row is there. Cells of
-// which the measure is 0, as most are with PPMI, are left out.
+// all rows and columns, so the matrix waits in a temporary file until its last row is there. Cells
+// of which the measure is 0, as most are with PPMI, are left out.
 //
 // The temporary file has, for each row, the number of its entries as uint32 and then 12 bytes for
 // each: column, value.

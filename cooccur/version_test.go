@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// testdata/v1.cooc and v2.cooc are what the last programs of these versions made of testdata/v1.txt:
-// window 2, the 12 commonest words.
+// testdata/v1.cooc and v2.cooc are what the last programs of these versions made of
+// testdata/v1.txt: window 2, the 12 commonest words.
 func TestOldVersionsAreRead(t *testing.T) {
 	for version, path := range map[uint32]string{1: "testdata/v1.cooc", 2: "testdata/v2.cooc"} {
 		testOldVersion(t, version, path)

@@ -42,10 +42,11 @@ func (w *Weighting) Type() string { return "weighting" }
 // Distance with windows up to lcmWindow: the unit is 1/lcm(1..n), of which 1/d has
 // lcm/d: exact.
 //
-// Distance with larger windows, whose lcm is too large: the unit is 2^-62, and a
-// weight is the float64 nearest to 1/d, which for d up to 1024 is a whole number
-// of such units; beyond, it is the nearest whole number, which is off by 1e-13 of it at most. So the sum of the float64 weights, which GloVe computes with a
-// rounding at each addition, is found without any. Sums need two words: wide.
+// Distance with larger windows, whose lcm is too large: the unit is 2^-62, and a weight is the
+// float64 nearest to 1/d, which for d up to 1024 is a whole number of such units; beyond, it is the
+// nearest whole number, which is off by 1e-13 of it at most. So the sum of the float64 weights,
+// which GloVe computes with a rounding at each addition, is found without any. Sums need two words:
+// wide.
 type units struct {
 	of   []uint64 // by distance, from 1
 	one  float64  // units in 1, if not wide

@@ -17,8 +17,8 @@
 // order, the xbw kinds in the order of their nodes.
 //
 // Bits a word and nanoseconds a look-up, all words equally often, on two shared cores: of 500,000
-// words of eLife between blanks, with 178 characters, and of 5 million generated ones of 26 letters.
-// An xbw has a bit vector for each character, so many characters make it large.
+// words of eLife between blanks, with 178 characters, and of 5 million generated ones of 26
+// letters. An xbw has a bit vector for each character, so many characters make it large.
 //
 //	           real words       generated
 //	xbw        101 bits   730   28 bits  1812

@@ -235,8 +235,8 @@ func (d *front) Word(dst []byte, id uint32) []byte {
 	return dst
 }
 
-// frontSymbols calls see for all symbols of a list in order: which code they are of, the context and
-// the symbol; for a number of dropped characters also that number.
+// frontSymbols calls see for all symbols of a list in order: which code they are of, the context
+// and the symbol; for a number of dropped characters also that number.
 func frontSymbols(ctx context.Context, w *Words, a *alphabet, begin func(i int), char, drop func(context, symbol, n int)) error {
 	own := 0
 	for i := range w.Len() {

@@ -31,11 +31,12 @@
 //
 //   - A number is what Go, C and JSON call one: 7, -0.5, 1e6. Whole numbers beyond 2^53 that 64-bit
 //     floating point cannot hold are refused, as are infinities and NaN.
-//   - A date is 2024, 2024-02, 2024-02-29, or that with a time behind T or a blank: 14:30, 14:30:05,
-//     14:30:05.123; in UTC, unless Z or an offset such as +01:00 follows. What is left out is the
-//     first: 2024 is 2024-01-01T00:00:00Z. Parts of a second beyond milliseconds are cut off.
+//   - A date is 2024, 2024-02, 2024-02-29, or that with a time behind T or a blank: 14:30,
+//     14:30:05, 14:30:05.123; in UTC, unless Z or an offset such as +01:00 follows. What is left
+//     out is the first: 2024 is 2024-01-01T00:00:00Z. Parts of a second beyond milliseconds are cut
+//     off.
 //   - A point is "48.2,16.4", latitude first; {"lat": 48.2, "lon": 16.4} (lng, latitude and
-//     longitude do, too); or GeoJSON's {"type": "Point", "coordinates": [16.4, 48.2]}, which has the
-//     longitude first. Two bare numbers in a list are refused, since both orders are in use. Points
-//     are kept to 1e-7 degrees, about a centimetre.
+//     longitude do, too); or GeoJSON's {"type": "Point", "coordinates": [16.4, 48.2]}, which has
+//     the longitude first. Two bare numbers in a list are refused, since both orders are in use.
+//     Points are kept to 1e-7 degrees, about a centimetre.
 package fields

@@ -189,8 +189,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// IsList tells whether a list of fields, as on a command line, names a type for any of them. One that
-// does not is a plain list of names.
+// IsList tells whether a list of fields, as on a command line, names a type for any of them. One
+// that does not is a plain list of names.
 func IsList(list []string) bool {
 	return slices.ContainsFunc(list, func(item string) bool {
 		_, _, ok := cutType(item)

@@ -52,7 +52,8 @@ func ParseDate(b []byte) (int64, error) {
 	return v, err
 }
 
-// ParseDateSpan is ParseDate with the last millisecond that the date stands for: 2024 is a whole year.
+// ParseDateSpan is ParseDate with the last millisecond that the date stands for: 2024 is a whole
+// year.
 func ParseDateSpan(b []byte) (first, last int64, err error) {
 	s := strings.TrimSpace(string(b))
 	for _, form := range dateForms {

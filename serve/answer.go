@@ -38,8 +38,8 @@ type Details struct {
 	Explain     bool
 	SnippetSize int // in bytes; 0: no snippets
 	First       int // hits that the request itself left out, as Request.From
-	// Limit and Offset choose some of the hits, and More asks whether there are others behind them. A
-	// Limit of 0 means all.
+	// Limit and Offset choose some of the hits, and More asks whether there are others behind them.
+	// A Limit of 0 means all.
 	Limit, Offset int
 	More          bool
 }

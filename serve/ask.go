@@ -167,8 +167,9 @@ func (a *ask) field(name string) any {
 	return nil
 }
 
-// readObject reads an object more strictly than package json does: names must be written as they are
-// documented, none may come twice, and null is no value. field says where the value of a name goes.
+// readObject reads an object more strictly than package json does: names must be written as they
+// are documented, none may come twice, and null is no value. field says where the value of a name
+// goes.
 func readObject(in *json.Decoder, field func(name string) any) error {
 	open, err := in.Token()
 	if err != nil {
@@ -301,8 +302,8 @@ func (x *exchange) ofBytes() bool {
 	return name == "whitespace" || name == "ascii"
 }
 
-// checkEngine reads who is to do the work. A query can ask for less than the server uses, not for a GPU
-// on which the index is not.
+// checkEngine reads who is to do the work. A query can ask for less than the server uses, not for a
+// GPU on which the index is not.
 func (x *exchange) checkEngine(a *ask) (err error) {
 	if a.engine = x.o.Engine; a.Engine != "" {
 		if err := a.engine.Set(a.Engine); err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// keeper bounds the number of connections. When there are too many, the client with the most of them
-// loses the one that has been waited for the longest: an idle one, or one whose request or body does not
-// come. Connections whose request is being answered are never closed.
+// keeper bounds the number of connections. When there are too many, the client with the most of
+// them loses the one that has been waited for the longest: an idle one, or one whose request or
+// body does not come. Connections whose request is being answered are never closed.
 type keeper struct {
 	max int
 

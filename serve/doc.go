@@ -1,5 +1,5 @@
-// Package serve answers over HTTP what Collocate knows: searches from an index that stays open, on the
-// cores or on a GPU, the company of words, and kinds of places that keep company.
+// Package serve answers over HTTP what Collocate knows: searches from an index that stays open, on
+// the cores or on a GPU, the company of words, and kinds of places that keep company.
 //
 // # Requests
 //
@@ -22,8 +22,8 @@
 //	POST /search              the answers to many queries, but an array of JSON in
 //	GET /healthz, /readyz     the same as /v1/health and /v1/ready
 //
-// A query is given by these names, in a URL or as the fields of an object in an array; all but q may be
-// left out:
+// A query is given by these names, in a URL or as the fields of an object in an array; all but q
+// may be left out:
 //
 //	q         the words
 //	k         number of documents, 10 unless said; at most [Options.MaxK]
@@ -37,23 +37,23 @@
 //	count     1 or true: tell how many documents match in all
 //	stats     1 or true: tell what the search had to do
 //
-// A name that is not among these is an error, and so is one that is said twice, one in other letters
-// (Q for q), and null.
+// A name that is not among these is an error, and so is one that is said twice, one in other
+// letters (Q for q), and null.
 //
 // # Answers
 //
 // An [Answer] has the names and numbers that `collocate search --json` prints. Scores are float32,
-// written with as many digits as it takes to read the same bits again. For three documents, droplets
-// "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria "bacteria move",
-// GET /search?q=lipid+move&k=2 gives, but on one line,
+// written with as many digits as it takes to read the same bits again. For three documents,
+// droplets "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria
+// "bacteria move", GET /search?q=lipid+move&k=2 gives, but on one line,
 //
 //	{"query":"lipid move","k":2,"mode":"or","hits":[
 //	  {"rank":1,"id":"bacteria","doc":2,"score":1.3811127},
 //	  {"rank":2,"id":"droplets","doc":0,"score":0.55751455}],"micros":12}
 //
 // micros is the time of the search alone. Many queries are answered in the order in which they were
-// asked, a line each (NDJSON), in parts; they share the cores or the device, so there is no time for
-// each.
+// asked, a line each (NDJSON), in parts; they share the cores or the device, so there is no time
+// for each.
 //
 // # Errors
 //
@@ -70,25 +70,26 @@
 //	500  the search failed
 //	503  the request took too long, the index cannot be read, or the server is about to stop
 //
-// With 429 and 503 comes Retry-After. All queries of a POST are looked at before the first is answered,
-// so that a wrong one gives status 400 and nothing else; if the search itself fails later on, the
-// error is the last line.
+// With 429 and 503 comes Retry-After. All queries of a POST are looked at before the first is
+// answered, so that a wrong one gives status 400 and nothing else; if the search itself fails later
+// on, the error is the last line.
 //
 // # Limits
 //
-// [Limits] bound words, queries, time, waiting requests and connections. Requests wait in two lanes,
-// and long ones rest while short ones come; a short query that takes long becomes a long one. In each
-// lane clients get equal shares of the time. See gate.go and turn.go. Clients are told apart by address.
+// [Limits] bound words, queries, time, waiting requests and connections. Requests wait in two
+// lanes, and long ones rest while short ones come; a short query that takes long becomes a long
+// one. In each lane clients get equal shares of the time. See gate.go and turn.go. Clients are told
+// apart by address.
 //
 // A client that goes away ends the search, and one that reads or sends nothing for half a minute is
 // left. When connections run out, those that wait for their clients are closed.
 //
-// Only requests for an address, for localhost or for one of [Options.Hosts] are answered, and pages of
-// other origins can ask only if [Options.Origins] has theirs. [Options.Token] is a password for
+// Only requests for an address, for localhost or for one of [Options.Hosts] are answered, and pages
+// of other origins can ask only if [Options.Origins] has theirs. [Options.Token] is a password for
 // clients, [Options.TLSCert] makes it HTTPS.
 //
 // # Another index
 //
-// [Server.Reload] puts another index in the place of the one that is served. Each request is answered
-// from one of them; the old one is closed when its last request has ended.
+// [Server.Reload] puts another index in the place of the one that is served. Each request is
+// answered from one of them; the old one is closed when its last request has ended.
 package serve

@@ -166,8 +166,8 @@ func mayTake(control *http.ResponseController) {
 	control.SetWriteDeadline(time.Now().Add(patience))
 }
 
-// work gets a slot and a deadline for what is to be done, and does it with the turn as its context. A
-// fault in a mapped file is an error.
+// work gets a slot and a deadline for what is to be done, and does it with the turn as its context.
+// A fault in a mapped file is an error.
 func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) (err error) {
 	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
 	defer cancel()

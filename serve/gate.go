@@ -15,15 +15,15 @@ import (
 // Goals: a client that asks little is served at once, however much others ask; no more requests are
 // worked on than there are cores; what cannot be served soon is refused early, with 429.
 //
-// Requests take one of two lanes. Short queries have as many slots as there are cores. Long queries,
-// large results and batches have one slot fewer, so that a core stays free for short ones. Long work
-// rests while short queries come: see turn.
+// Requests take one of two lanes. Short queries have as many slots as there are cores. Long
+// queries, large results and batches have one slot fewer, so that a core stays free for short ones.
+// Long work rests while short queries come: see turn.
 //
 // In each lane clients get equal shares of the time. Each has a clock that runs while its requests
 // are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
-// comes back after a pause is set to a little behind the present, so that absence earns the next turn
-// and no more. When all places in the queue are taken, the client with the most waiting requests
-// loses its newest.
+// comes back after a pause is set to a little behind the present, so that absence earns the next
+// turn and no more. When all places in the queue are taken, the client with the most waiting
+// requests loses its newest.
 //
 // Not a goal: to defend the machine's network. Connections are the business of [keeper].
 type gate struct {

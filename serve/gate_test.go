@@ -246,8 +246,8 @@ func simulate(g *gate, askers []*asker, length time.Duration) {
 	}
 }
 
-// Nine clients ask without pause, for more than there is. Others that ask for less than an equal share
-// hardly wait. One that asks for more waits for its share, but is not left out.
+// Nine clients ask without pause, for more than there is. Others that ask for less than an equal
+// share hardly wait. One that asks for more waits for its share, but is not left out.
 func TestSharesAreFair(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 2, 1)
 	var hostile, good []*asker

@@ -67,8 +67,8 @@ func (v *Server) letGo(g *generation) {
 }
 
 // Reload puts an index in the place of the one that is served. Requests that are being answered end
-// with the old one, which is then closed if an earlier Reload brought it. The server closes s when it
-// is replaced in turn, or by Close.
+// with the old one, which is then closed if an earlier Reload brought it. The server closes s when
+// it is replaced in turn, or by Close.
 func (v *Server) Reload(s *search.Searcher) {
 	v.reloading.Lock()
 	defer v.reloading.Unlock()
@@ -78,7 +78,8 @@ func (v *Server) Reload(s *search.Searcher) {
 	v.letGo(old)
 }
 
-// Close cancels jobs, and closes the index that the last Reload brought. No request may be under way.
+// Close cancels jobs, and closes the index that the last Reload brought. No request may be under
+// way.
 func (v *Server) Close() error {
 	v.jobs.close()
 	v.reloading.Lock()

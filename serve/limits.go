@@ -12,8 +12,8 @@ type Limits struct {
 	Time time.Duration
 	// BatchTime is how long a batch may take, waiting included: a minute.
 	BatchTime time.Duration
-	// Wait is how long a short query waits for a core before it is refused: one second. Long queries,
-	// batches and mining wait three times as long.
+	// Wait is how long a short query waits for a core before it is refused: one second. Long
+	// queries, batches and mining wait three times as long.
 	Wait time.Duration
 	// Waiting is how many requests may wait: 512. One client may fill an eighth of that.
 	Waiting int

@@ -22,7 +22,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Queries of too many words and batches of too many queries are refused before anything is looked up.
+// Queries of too many words and batches of too many queries are refused before anything is looked
+// up.
 func TestTooMuchIsRefused(t *testing.T) {
 	h := New(elife(t, true), Options{Limits: Limits{Words: 300, Queries: 3}})
 	words := strings.Repeat("cell membrane ", 2000)
@@ -155,8 +156,8 @@ func TestFaultMakesNotReady(t *testing.T) {
 	}
 }
 
-// Files that are cut under the server make it answer 503 and say that it is not ready, until another
-// index takes their place.
+// Files that are cut under the server make it answer 503 and say that it is not ready, until
+// another index takes their place.
 func TestCutFiles(t *testing.T) {
 	open := func(word string) (string, *search.Searcher) {
 		dir := t.TempDir()

@@ -265,7 +265,8 @@ func fits(doc *openapi3.T, o operation, w *httptest.ResponseRecorder) error {
 	return nil
 }
 
-// Whatever is asked, the answer is one that the description promises, and what it forbids is refused.
+// Whatever is asked, the answer is one that the description promises, and what it forbids is
+// refused.
 func TestAnswersFitTheSpec(t *testing.T) {
 	doc := readSpec(t)
 	h := everywhere(t, Options{Threads: 2, MaxK: 50, Limits: Limits{Hold: -1, Words: 20, Queries: 3}})

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// A page of another site must not read the index through its visitor's browser. There are two ways to
-// try. It can let its own name point to this machine (DNS rebinding): then the Host header has that
-// name. Or it can send requests from its own origin: then browsers say so in Sec-Fetch-Site and Origin.
+// A page of another site must not read the index through its visitor's browser. There are two ways
+// to try. It can let its own name point to this machine (DNS rebinding): then the Host header has
+// that name. Or it can send requests from its own origin: then browsers say so in Sec-Fetch-Site
+// and Origin.
 
 // checkHost says whether a request was meant for this server: for an address, for localhost, or for
 // one of the names that the options list.

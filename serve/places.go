@@ -203,8 +203,8 @@ func (x *exchange) patterns() {
 	})
 }
 
-// instancesAnswer is a pattern on a map: points that take part, as columns, and instances, as places
-// in the columns.
+// instancesAnswer is a pattern on a map: points that take part, as columns, and instances, as
+// places in the columns.
 type instancesAnswer struct {
 	Features  []string  `json:"features"` // of the pattern
 	Feature   []int32   `json:"feature"`  // places in features

@@ -45,7 +45,8 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 		ConnContext: keeper.context,
 		ConnState:   keeper.changed,
 		ErrorLog:    slog.NewLogLogger(serverErrors{log.Handler()}, slog.LevelInfo),
-		// Not ReadTimeout: it would cancel requests that take longer. The body has a time of its own.
+		// Not ReadTimeout: it would cancel requests that take longer. The body has a time of its
+		// own.
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
@@ -75,7 +76,8 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 	return err
 }
 
-// serverErrors makes errors of what net/http logs about the server itself. The rest is about clients.
+// serverErrors makes errors of what net/http logs about the server itself. The rest is about
+// clients.
 type serverErrors struct{ slog.Handler }
 
 func (h serverErrors) Enabled(context.Context, slog.Level) bool { return true }

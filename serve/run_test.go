@@ -65,7 +65,8 @@ func TestStopWaitsForRequests(t *testing.T) {
 	}
 }
 
-// A request that takes too long is cancelled, and Run returns when it has ended, not before: the index may be closed then.
+// A request that takes too long is cancelled, and Run returns when it has ended, not before: the
+// index may be closed then.
 func TestStopCancelsLongRequests(t *testing.T) {
 	begun, over := make(chan bool), make(chan bool)
 	url, stop, ended := start(t, func(w http.ResponseWriter, r *http.Request) {

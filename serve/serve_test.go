@@ -29,7 +29,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// elife is an index of real paragraphs, with their text or without it. It is built once for all tests.
+// elife is an index of real paragraphs, with their text or without it. It is built once for all
+// tests.
 func elife(t testing.TB, withText bool) *search.Searcher {
 	t.Helper()
 	make := elifePlain
@@ -366,7 +367,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// The page without scripts shows what was found, and nothing that a document or a query says is taken for HTML.
+// The page without scripts shows what was found, and nothing that a document or a query says is
+// taken for HTML.
 func TestPlainPage(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "corpus.jsonl")
@@ -401,8 +403,8 @@ func TestPlainPage(t *testing.T) {
 	}
 }
 
-// The page and what it loads are sent with a policy that allows nothing else, compressed if the client
-// can, and not again if it has them.
+// The page and what it loads are sent with a policy that allows nothing else, compressed if the
+// client can, and not again if it has them.
 func TestPage(t *testing.T) {
 	h := New(elife(t, false), Options{Token: "sesame"}) // which the page asks for itself
 	get := func(path string, header ...string) *httptest.ResponseRecorder {
@@ -527,7 +529,8 @@ func TestCancelledRequest(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle of a batch ends it, although there is more to send than any buffer holds.
+// A client that goes away in the middle of a batch ends it, although there is more to send than any
+// buffer holds.
 func TestClientGoesAway(t *testing.T) {
 	h := New(elife(t, true), Options{Threads: 2, MaxK: 1000})
 	ended := make(chan error, 1)

@@ -21,9 +21,11 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Options say what is served and how. The zero value lets cores answer searches, as many as there are.
+// Options say what is served and how. The zero value lets cores answer searches, as many as there
+// are.
 type Options struct {
-	// Engine: GPU wants an index that is on a GPU, see [search.Searcher.OpenGPU]; Auto means the cores.
+	// Engine: GPU wants an index that is on a GPU, see [search.Searcher.OpenGPU]; Auto means the
+	// cores.
 	Engine engine.Kind
 	// Threads is how many cores may be used; 0 means all.
 	Threads int
@@ -45,7 +47,8 @@ type Options struct {
 	// Version of the program.
 	Version string
 
-	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is any.
+	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is
+	// any.
 	Hosts []string
 	// Origins are those of pages that may ask, as in https://example.org, beside the server's own.
 	Origins []string
@@ -81,7 +84,8 @@ type Server struct {
 	reloading sync.Mutex
 }
 
-// New makes a server for an index, which must stay open for as long as any request is being answered.
+// New makes a server for an index, which must stay open for as long as any request is being
+// answered.
 func New(s *search.Searcher, o Options) *Server {
 	if o.MaxK <= 0 {
 		o.MaxK = DefaultMaxK

@@ -8,8 +8,8 @@ import (
 )
 
 // turn is the time of a request in a slot, and the context of its work. Whatever asks the context
-// whether the request was given up, as searches, snippets and batches do now and then, gives way there
-// too:
+// whether the request was given up, as searches, snippets and batches do now and then, gives way
+// there too:
 //
 //   - Long work rests while short queries want the cores. It gets a quarter of a core even then.
 //   - A short query that has been worked on for longTurn is no short one. It gives its slot to
@@ -92,8 +92,8 @@ func (g *gate) rest(ctx context.Context, most time.Duration) bool {
 	return true
 }
 
-// press notes whether short queries want all cores but one, or the only one. It is called after each
-// change of the short lane.
+// press notes whether short queries want all cores but one, or the only one. It is called after
+// each change of the short lane.
 func (g *gate) press() {
 	l := &g.lanes[shortLane]
 	pressed := l.running+l.waiting >= max(1, l.slots-1)

@@ -17,8 +17,8 @@ type wordAnswer struct {
 	Word  string `json:"word"`
 	Count uint64 `json:"count"` // in the matrix's corpus
 	Rank  int    `json:"rank"`  // by count, from 1 on
-	// Docs is the number of the index's documents that have it. The index may write words in another
-	// way, as stems say: this is what it makes of the word alone.
+	// Docs is the number of the index's documents that have it. The index may write words in
+	// another way, as stems say: this is what it makes of the word alone.
 	Docs uint32 `json:"docs"`
 }
 

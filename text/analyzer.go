@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ParseAnalyzer returns the analyzer of that name: whitespace, ascii, unicode, or a
-// language such as english, with +stop behind it if stop words are to be dropped. With @1 behind
-// them, the analyzers of Unicode are those of indexes that were made before these brought words into
-// the normal form NFC, and porter took possessives off.
+// ParseAnalyzer returns the analyzer of that name: whitespace, ascii, unicode, or a language such
+// as english, with +stop behind it if stop words are to be dropped. With @1 behind them, the
+// analyzers of Unicode are those of indexes that were made before these brought words into the
+// normal form NFC, and porter took possessives off.
 func ParseAnalyzer(name string) (Analyzer, error) {
 	now, old := strings.CutSuffix(name, firstVersion)
 	switch {

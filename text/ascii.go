@@ -33,7 +33,8 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	return nil
 }
 
-// letterBits has the bits of the letters in the first block of a text, and writes them in lower case.
+// letterBits has the bits of the letters in the first block of a text, and writes them in lower
+// case.
 func letterBits(lower *[block]byte, p []byte) (m uint64) {
 	if hasAVX512 {
 		return letterBitsAVX512(&lower[0], unsafe.SliceData(p), min(len(p), block))

@@ -25,7 +25,8 @@ type outcome struct {
 
 func outcomeOf(docs []string, err error) outcome {
 	if err != nil {
-		// How far a decompressor got before it saw the mistake depends on timing, and on whether it works ahead.
+		// How far a decompressor got before it saw the mistake depends on timing, and on whether it
+		// works ahead.
 		msg, _, _ := strings.Cut(err.Error(), "at about byte")
 		return outcome{err: msg}
 	}

@@ -23,7 +23,8 @@ const (
 const byMark = "utf-16"
 
 // ParseEncoding returns the encoding of that name: bytes, utf-8, or one of those that browsers
-// know, such as latin1, windows-1251, utf-16, shift_jis or gbk. What is not UTF-8 is converted to it.
+// know, such as latin1, windows-1251, utf-16, shift_jis or gbk. What is not UTF-8 is converted to
+// it.
 func ParseEncoding(name string) (Encoding, error) {
 	switch name = strings.ToLower(name); name {
 	case "bytes":

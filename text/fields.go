@@ -9,8 +9,8 @@ import (
 )
 
 // The usual names of fields and columns, in any case. If there is a field contents, the others are
-// parts of it, as in Anserini; else all that are there are joined. The ID is the first that is there:
-// passages also have the ID of their document.
+// parts of it, as in Anserini; else all that are there are joined. The ID is the first that is
+// there: passages also have the ID of their document.
 var (
 	defaultTexts = []string{"contents", "title", "headline", "headings", "abstract", "text", "body", "content",
 		"passage", "paragraph", "segment", "article"}
@@ -96,7 +96,8 @@ func (w *wantedFields) textNames() string {
 	return strings.Join(w.texts, ", ")
 }
 
-// find returns the place of the first field that has one of the wanted names, by their order, or -1.
+// find returns the place of the first field that has one of the wanted names, by their order, or
+// -1.
 func (w *wantedFields) find(wanted, names []string) int {
 	for _, want := range wanted {
 		if i := slices.IndexFunc(names, func(name string) bool { return w.matches(want, name) }); i >= 0 {

@@ -41,7 +41,8 @@ func noText(o *Options, object []byte) string {
 	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) + "; name those that hold text (--fields)"
 }
 
-// addJSON adds the document of the object that was read, its fields joined by a newline, if any is there.
+// addJSON adds the document of the object that was read, its fields joined by a newline, if any is
+// there.
 func (p *parser) addJSON(sc *jsonScanner, schema *fields.Schema) bool {
 	fields := sc.text()
 	values := p.record(schema)

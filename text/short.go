@@ -6,20 +6,22 @@ import (
 	"unsafe"
 )
 
-// ShortAnalyzer is an Analyzer that has a way of its own for short texts, as queries are: what Tokens and their lists take is more than finding
-// the words of 20 bytes.
+// ShortAnalyzer is an Analyzer that has a way of its own for short texts, as queries are: what
+// Tokens and their lists take is more than finding the words of 20 bytes.
 type ShortAnalyzer interface {
 	Analyzer
-	// AnalyzeShort writes the words that Analyze finds in doc to room, and returns the bits of the places where one starts or ends: the first word is from
-	// the lowest bit to the next, and so on. What stands between and behind words means nothing. It returns false for a text of
-	// more than MaxShort bytes, and for some that are rare; these are for Analyze.
+	// AnalyzeShort writes the words that Analyze finds in doc to room, and returns the bits of the
+	// places where one starts or ends: the first word is from the lowest bit to the next, and so
+	// on. What stands between and behind words means nothing. It returns false for a text of more
+	// than MaxShort bytes, and for some that are rare; these are for Analyze.
 	AnalyzeShort(doc []byte, room *ShortRoom) (borders uint64, ok bool)
 }
 
 // MaxShort is the most bytes of a short text: the end of a word has a bit, too.
 const MaxShort = 63
 
-// ShortRoom is where short texts are written. From each place up to MaxShort+1 on there are 16 bytes to read.
+// ShortRoom is where short texts are written. From each place up to MaxShort+1 on there are 16
+// bytes to read.
 type ShortRoom [80]byte
 
 func (unicodeWords) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
@@ -27,7 +29,8 @@ func (unicodeWords) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
 	return word ^ word<<1, ok
 }
 
-// shortWords has the bits of the words' bytes of a short ASCII text without underscores, and writes it in lower case.
+// shortWords has the bits of the words' bytes of a short ASCII text without underscores, and writes
+// it in lower case.
 func shortWords(doc []byte, room *ShortRoom) (uint64, bool) {
 	if len(doc) > MaxShort {
 		return 0, false
@@ -73,7 +76,8 @@ func (whitespace) AnalyzeShort(doc []byte, room *ShortRoom) (uint64, bool) {
 	return word ^ word<<1, ok
 }
 
-// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and copies it if there is room.
+// shortNotBlank has the bits of what is not blank in a short text without carriage returns, and
+// copies it if there is room.
 func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
 	if len(doc) > MaxShort {
 		return 0, false

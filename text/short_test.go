@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// checkShort holds for every text: an analyzer that has a way for short ones finds the same words on it, or says that it does not.
+// checkShort holds for every text: an analyzer that has a way for short ones finds the same words
+// on it, or says that it does not.
 func checkShort(an Analyzer, doc []byte, want []string) error {
 	short, ok := an.(ShortAnalyzer)
 	if !ok {
@@ -44,7 +45,8 @@ func checkShort(an Analyzer, doc []byte, want []string) error {
 	return nil
 }
 
-// Texts of every length up to beyond two blocks, of all bytes, of ASCII, and of what joins words, each at the end of a larger text and with one behind it.
+// Texts of every length up to beyond two blocks, of all bytes, of ASCII, and of what joins words,
+// each at the end of a larger text and with one behind it.
 func TestTextsOfEveryLength(t *testing.T) {
 	rng := rand.New(rand.NewPCG(64, 1))
 	var tokens Tokens

@@ -48,8 +48,8 @@ func addName(list, known []string, name string) []string {
 
 func (s *source) isJSON() bool { return s.format == JSON || s.format == JSONL }
 
-// mixed refuses a record that has its text in contents where the first one has not, or the other way
-// round, if that leaves text out or makes the note about the fields untrue.
+// mixed refuses a record that has its text in contents where the first one has not, or the other
+// way round, if that leaves text out or makes the note about the fields untrue.
 func (s *source) mixed(sc *jsonScanner) error {
 	if !sc.wants.usualTexts || s.names == nil || sc.fields[0].found == s.whole {
 		return nil

@@ -54,8 +54,8 @@ type Options struct {
 	// ones left out. None: the usual names, see the package comment.
 	// In SMART they are the letters of the sections; none: T and W.
 	Fields []string
-	// Schema says instead of Fields which fields are text and which hold other values. The text of a
-	// document is that of its text fields, in the schema's order.
+	// Schema says instead of Fields which fields are text and which hold other values. The text of
+	// a document is that of its text fields, in the schema's order.
 	Schema *fields.Schema
 	// IDField holds the ID in JSON and tables. Empty: the usual names.
 	IDField string

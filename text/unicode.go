@@ -265,8 +265,8 @@ func (s segmenter) appendWord(out, word []byte) []byte {
 	if composed || s.raw {
 		return out
 	}
-	// Normal before folding, since some marks have a case; and after it, since a small letter may be
-	// composed with a mark with which the capital is not.
+	// Normal before folding, since some marks have a case; and after it, since a small letter may
+	// be composed with a mark with which the capital is not.
 	out, _, _ = appendFolded(out[:start], norm.NFC.Bytes(word), s.fold)
 	if !norm.NFC.IsNormal(out[start:]) {
 		out = append(out[:start], norm.NFC.Bytes(out[start:])...)

@@ -35,7 +35,8 @@ func eachLine(r io.Reader, name string, fn func(n int, line string) error) error
 	return nil
 }
 
-// eachLineOf is eachLine for a text that is in memory: lines are parts of it, and nothing is allocated.
+// eachLineOf is eachLine for a text that is in memory: lines are parts of it, and nothing is
+// allocated.
 func eachLineOf(text, name string, fn func(n int, line string) error) error {
 	text = strings.TrimPrefix(text, byteOrderMark)
 	for n := 1; text != ""; n++ {

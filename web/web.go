@@ -1,6 +1,6 @@
-// Package web is what can be done from a browser: the page that `collocate serve` shows. Its source is
-// in src, in Svelte and TypeScript; `npm run build` makes dist, which is committed and embedded, so that
-// `go build` needs no Node. The page asks the API of package serve, and nobody else.
+// Package web is what can be done from a browser: the page that `collocate serve` shows. Its source
+// is in src, in Svelte and TypeScript; `npm run build` makes dist, which is committed and embedded,
+// so that `go build` needs no Node. The page asks the API of package serve, and nobody else.
 package web
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// feedStreams is how many parts of the text are copied to the device at a time. One core alone copies 4 GB a second while
-// the others find words.
+// feedStreams is how many parts of the text are copied to the device at a time. One core alone
+// copies 4 GB a second while the others find words.
 const feedStreams = 4
 
 // textFeed copies text to the device on streams of its own, one for each who copies.

@@ -24,7 +24,8 @@ type gpuPart struct {
 type gatherer struct {
 	ready  <-chan struct{} // closed when the others may be called
 	failed func() error    // why nothing can be done
-	// take takes one part at a time. What it returns may run while others are taken; the text is used again afterwards.
+	// take takes one part at a time. What it returns may run while others are taken; the text is
+	// used again afterwards.
 	take func(p gpuPart) (send func() error, err error)
 
 	mu            sync.Mutex
@@ -172,8 +173,8 @@ func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	}
 }
 
-// drain takes the parts whose turn it is. It is called with the lock, and gives it away while their text is sent, so that several workers do
-// that at once and the others find words.
+// drain takes the parts whose turn it is. It is called with the lock, and gives it away while their
+// text is sent, so that several workers do that at once and the others find words.
 func (g *gatherer) drain() error {
 	if g.err == nil {
 		g.err = g.failed()

@@ -6,7 +6,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// plainAnalyzer finds the words between blanks. They need not be known one by one to be put down for the device.
+// plainAnalyzer finds the words between blanks. They need not be known one by one to be put down
+// for the device.
 var plainAnalyzer, _ = text.ParseAnalyzer("whitespace")
 
 const (
@@ -16,8 +17,9 @@ const (
 	plainChunk = 256
 )
 
-// appendPlain appends a document as the device takes it, if its words stand one blank or line feed apart: then it is the document itself, with
-// blanks for line feeds and a line feed at its end. It goes through eight bytes at a time, in a third of the time that finding every word takes. It says
+// appendPlain appends a document as the device takes it, if its words stand one blank or line feed
+// apart: then it is the document itself, with blanks for line feeds and a line feed at its end. It
+// goes through eight bytes at a time, in a third of the time that finding every word takes. It says
 // no to what is not as simple: other control characters, words that may be too long, no words.
 func appendPlain(dst, doc []byte) (out []byte, words int, ok bool) {
 	if n := len(doc) - 1; n >= 0 && (doc[n] == ' ' || doc[n] == '\n') {

@@ -9,9 +9,9 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// gpuPostings are the postings of an inverted corpus in device memory. They are copied
-// as they are read, a block at a time and one ahead: host memory for all of them would cost more time
-// than the copies.
+// gpuPostings are the postings of an inverted corpus in device memory. They are copied as they are
+// read, a block at a time and one ahead: host memory for all of them would cost more time than the
+// copies.
 type gpuPostings struct {
 	run   *gpuRun
 	pairs *gpuPairs // words, ends and first are on the host, kept on the device
@@ -21,7 +21,8 @@ type gpuPostings struct {
 	idle []*postingLane
 }
 
-// postingLane is how postings come to a reader: two blocks of pinned memory, one to read from and one on its way.
+// postingLane is how postings come to a reader: two blocks of pinned memory, one to read from and
+// one on its way.
 type postingLane struct {
 	s      *gpu.Stream
 	blocks [2]gpu.Pinned[uint64]

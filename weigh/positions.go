@@ -7,9 +7,9 @@ import (
 	"github.com/collocate/collocate/internal/hugepage"
 )
 
-// positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for each
-// pair as many uvarints as its count, the words that lie between an occurrence and the one before,
-// or the beginning of the document. A document's bytes lie in one chunk.
+// positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for
+// each pair as many uvarints as its count, the words that lie between an occurrence and the one
+// before, or the beginning of the document. A document's bytes lie in one chunk.
 //
 // In most documents a word's place is one byte. Sorting them as bytes takes a third of the memory
 // that numbers of fixed size would.

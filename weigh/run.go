@@ -20,8 +20,8 @@ type run struct {
 	post  []uint32 // doc<<8 | tf
 	big   []bigTF  // what tf = bigCount stands for, by place
 
-	// If positions are wanted: those of word i are positions[posFirst[i]:posFirst[i+1]], uvarints as
-	// in positionLog.
+	// If positions are wanted: those of word i are positions[posFirst[i]:posFirst[i+1]], uvarints
+	// as in positionLog.
 	positions []byte
 	posFirst  []uint32
 

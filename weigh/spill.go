@@ -30,9 +30,9 @@ func newSpillFile(dir string) (*spillFile, error) {
 // spilled is where a run lies in a spill file. Each word is the varints of its
 // length and of the number of its postings with its bytes between them, then
 // for each posting the varint of gap<<1 | (tf > 1), and of tf if that is more
-// than 1. The gap is from the document before, the first from 0. Example: "ab"
-// in documents 3 (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, tf varints
-// as in positionLog follow each posting.
+// than 1. The gap is from the document before, the first from 0. Example: "ab" in documents 3
+// (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, tf varints as in
+// positionLog follow each posting.
 type spilled struct {
 	f        *os.File
 	from, to int64

@@ -85,10 +85,11 @@ type Options struct {
 	// is one too if there is one and the corpus is large; all others are CPU cores.
 	Engine engine.Kind
 	GPU    engine.Device
-	// Profile asks for the times of the steps on a GPU, or of MapReduce on cores: see Weights.Steps.
+	// Profile asks for the times of the steps on a GPU, or of MapReduce on cores: see
+	// Weights.Steps.
 	Profile bool
-	// OnePiece lets a GPU weigh a text as a whole, copies before and after, as the papers do, not in
-	// pieces of which one is copied while another is at work.
+	// OnePiece lets a GPU weigh a text as a whole, copies before and after, as the papers do, not
+	// in pieces of which one is copied while another is at work.
 	OnePiece bool
 	// MergeSort lets a GPU's method dictionary sort the words' numbers by merging, as the papers do,
 	// instead of by radix.

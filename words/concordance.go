@@ -34,7 +34,8 @@ type ConcordanceOptions struct {
 	Window int // words of context on each side; 0: 10
 	Top    int // number of lines; 0: 50
 	// Sort orders lines by words around the match: "L1" is the first word to the left, "R2" the
-	// second to the right, "M" the match. Several count one after the other. None: as in the corpus.
+	// second to the right, "M" the match. Several count one after the other. None: as in the
+	// corpus.
 	Sort []string
 	// Sample takes this number of lines at random before sorting; 0: all.
 	Sample int
@@ -446,8 +447,8 @@ func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
 	return all, nil
 }
 
-// prefixDocs are the documents of all words that begin alike. Stems may end otherwise than the words
-// that they stand for, so of these only the first letters are compared; the text decides.
+// prefixDocs are the documents of all words that begin alike. Stems may end otherwise than the
+// words that they stand for, so of these only the first letters are compared; the text decides.
 func (q *Query) prefixDocs(r *index.Reader, prefix []byte) (docList, error) {
 	if q.folded != q.analyzer {
 		prefix = prefix[:min(len(prefix), 3)]

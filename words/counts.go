@@ -17,8 +17,8 @@ func (c Counts) Expected() float64 { return c.F1 * c.F2 * c.Span / c.N }
 type table struct{ o11, r1, c1, n float64 }
 
 // table makes the contingency table. Spans overlap, so a word may stand in several spans, and
-// frequent words may have spans that are longer than the corpus. Then the cells O21 and O22 would be
-// negative; column and total grow until they are 0.
+// frequent words may have spans that are longer than the corpus. Then the cells O21 and O22 would
+// be negative; column and total grow until they are 0.
 func (c Counts) table() table {
 	t := table{o11: c.O, r1: c.Span * c.F1, c1: max(c.F2, c.O), n: c.N}
 	t.r1 = max(t.r1, t.o11)
@@ -63,7 +63,8 @@ func (t table) odds() float64 {
 	return (t.o11 + 0.5) * (o22 + 0.5) / ((o12 + 0.5) * (o21 + 0.5))
 }
 
-// deltaP is how much more probable the column is in the row than elsewhere, and the other way round.
+// deltaP is how much more probable the column is in the row than elsewhere, and the other way
+// round.
 func (t table) deltaP() (column, row float64) {
 	o12, o21, _, r2, c2 := t.cells()
 	share := func(a, b float64) float64 {

@@ -55,8 +55,8 @@ func (s *sizesSum) add(words uint64) {
 	s.words += words
 }
 
-// spreadSum adds up the parts that have something, in whole numbers: so the order of parts, and with
-// it the number of threads, does not matter. Sums are of 128 bits.
+// spreadSum adds up the parts that have something, in whole numbers: so the order of parts, and
+// with it the number of threads, does not matter. Sums are of 128 bits.
 type spreadSum struct {
 	count    uint64
 	parts    int

@@ -48,12 +48,12 @@ const maxNgram = 9
 
 // Ngrams counts the n-grams of a corpus, exactly, by falling count, ties by their text.
 //
-// It works in levels. The corpus is a sequence of numbers of words. An n-gram that is frequent enough
-// consists of two (n-1)-grams that are, one from its first word on and one from its second. So the
-// sequence of level n has at each place the number of the n-gram that begins there, or 0; and the
-// pairs of neighbours in it, 64 bits each, are the candidates for level n+1. These are sorted and
-// counted, in several passes by the hash of the pair if they do not all fit in memory. Sequences
-// that do not fit go to temporary files, which are read and written from front to back.
+// It works in levels. The corpus is a sequence of numbers of words. An n-gram that is frequent
+// enough consists of two (n-1)-grams that are, one from its first word on and one from its second.
+// So the sequence of level n has at each place the number of the n-gram that begins there, or 0;
+// and the pairs of neighbours in it, 64 bits each, are the candidates for level n+1. These are
+// sorted and counted, in several passes by the hash of the pair if they do not all fit in memory.
+// Sequences that do not fit go to temporary files, which are read and written from front to back.
 func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ngram, stats NgramStats, err error) {
 	if o.Min == 0 && o.Max == 0 {
 		o.Min, o.Max = 2, 5
@@ -234,7 +234,8 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 	return nil
 }
 
-// number writes the sequence of the next level, with what earlier passes found, and counts documents.
+// number writes the sequence of the next level, with what earlier passes found, and counts
+// documents.
 func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers, now *level) (*sequence, error) {
 	w, err := newSequence(g.spill, g.TempDir)
 	if err != nil {

@@ -76,9 +76,9 @@ func (s *sequence) reader() func() (uint32, error) {
 	}
 }
 
-// pairs calls fn for each place with the pair of its number, in the upper half, and the next one. The
-// pair is 0 if either is too rare or the document ends; at the end of a document the upper half says
-// so.
+// pairs calls fn for each place with the pair of its number, in the upper half, and the next one.
+// The pair is 0 if either is too rare or the document ends; at the end of a document the upper half
+// says so.
 func (s *sequence) pairs(fn func(key uint64) error) error {
 	if s.n == 0 {
 		return nil

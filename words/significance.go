@@ -24,8 +24,8 @@ func (t table) fisher() float64 {
 	if o <= max(0, r+c-n) {
 		return 0
 	}
-	// Terms are added up from the largest on, as ratios to it: that is the one at O11, or the one at
-	// the mode where O11 is below it.
+	// Terms are added up from the largest on, as ratios to it: that is the one at O11, or the one
+	// at the mode where O11 is below it.
 	log := func(k float64) float64 { return choose(r, k) + choose(n-r, c-k) - choose(n, c) }
 	step := func(k float64) float64 { return (r - k) * (c - k) / ((k + 1) * (n - r - c + k + 1)) } // term k+1 by term k
 	if mode := math.Floor((r + 1) * (c + 1) / (n + 2)); o > mode {

@@ -93,7 +93,8 @@ func TestNgramsRefuse(t *testing.T) {
 	}
 }
 
-// The list of words has the counts and dispersion of the definition, whatever the threads and parts.
+// The list of words has the counts and dispersion of the definition, whatever the threads and
+// parts.
 func TestList(t *testing.T) {
 	lines := randomText(200, 3)
 	corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
@@ -252,8 +253,8 @@ func TestKeywords(t *testing.T) {
 	}
 }
 
-// Associations of a small matrix are those of all pairs, by whatever measure and threads; a weighted
-// matrix has no p-values.
+// Associations of a small matrix are those of all pairs, by whatever measure and threads; a
+// weighted matrix has no p-values.
 func TestCollocations(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, strings.Join(randomText(100, 5), "\n"))
 	r := matrixOf(t, corpus, cooccur.Options{Window: 3, Weighting: cooccur.Count})

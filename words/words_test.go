@@ -72,8 +72,8 @@ func matrixOf(t testing.TB, corpus *text.Corpus, opt cooccur.Options) *cooccur.R
 	return r
 }
 
-// The table of a pair with O = 30, f1 = 50, f2 = 200, window 5 on both sides in 100,000 words, by hand:
-// E = 50*200*10/100000 = 1; R1 = 500, C1 = 200; O12 = 470, O21 = 170, O22 = 99330.
+// The table of a pair with O = 30, f1 = 50, f2 = 200, window 5 on both sides in 100,000 words, by
+// hand: E = 50*200*10/100000 = 1; R1 = 500, C1 = 200; O12 = 470, O21 = 170, O22 = 99330.
 func TestMeasuresByHand(t *testing.T) {
 	c := Counts{O: 30, F1: 50, F2: 200, Span: 10, N: 100_000}
 	near(t, "E", c.Expected(), 1, 1e-12)
@@ -132,9 +132,9 @@ func TestFisher(t *testing.T) {
 	near(t, "p of no association", math.Exp(table{o11: 1, r1: 4, c1: 4, n: 8}.fisher()), 69.0/70, 1e-12)
 }
 
-// Values of R's corpora::keyness(7, 1000, 2, 1000): the formulas of Evert (2022), here by hand, and the
-// beta quantile of scipy.stats.beta.ppf(0.025, 7, 3); of the clear case it is log2 of the odds of
-// beta.ppf(0.025, 70, 21).
+// Values of R's corpora::keyness(7, 1000, 2, 1000): the formulas of Evert (2022), here by hand, and
+// the beta quantile of scipy.stats.beta.ppf(0.025, 7, 3); of the clear case it is log2 of the odds
+// of beta.ppf(0.025, 70, 21).
 func TestKeyness(t *testing.T) {
 	p := 0.39990642628368783
 	near(t, "LRC", KeyLRC.Score(7, 1000, 2, 1000, 1), max(0, math.Log2(p/(1-p))), 1e-9)
@@ -148,7 +148,8 @@ func TestKeyness(t *testing.T) {
 }
 
 // Gries (2020), "Analyzing dispersion": a in a corpus of five parts of 9, 10, 10, 10 and 11 words.
-// DP is 0.18, DPnorm 0.2195, Juilland's D 0.785. An even word has DP 0, one of a single part the most.
+// DP is 0.18, DPnorm 0.2195, Juilland's D 0.785. An even word has DP 0, one of a single part the
+// most.
 func TestDispersionOfGries(t *testing.T) {
 	sizes := []uint64{9, 10, 10, 10, 11}
 	d := Disperse([]uint64{1, 2, 3, 4, 5}, sizes)

@@ -1,10 +1,11 @@
-// Package clientbench is a load of many clients on one index: each asks, waits for the answer and asks again, for
-// minutes. It looks for what a short run does not show: errors, clients that wait longer than others, wrong
-// results under load, and memory that grows.
+// Package clientbench is a load of many clients on one index: each asks, waits for the answer and
+// asks again, for minutes. It looks for what a short run does not show: errors, clients that wait
+// longer than others, wrong results under load, and memory that grows.
 //
-// Every so many'th result is compared with that of one core, to the bit. Clients draw from the same queries, each in its own
-// order, so that their mean times can be compared: fair is a slowest mean of at most twice the fastest. Memory is looked at
-// again and again, and its mean in the second minute is compared with that in the last one.
+// Every so many'th result is compared with that of one core, to the bit. Clients draw from the same
+// queries, each in its own order, so that their mean times can be compared: fair is a slowest mean
+// of at most twice the fastest. Memory is looked at again and again, and its mean in the second
+// minute is compared with that in the last one.
 package clientbench
 
 import (
@@ -98,8 +99,9 @@ type Result struct {
 	judged bool // for fairness and growth
 }
 
-// judgedAfter is how long a load must be asked for until one pause of a core makes no client's mean, and all memory that is
-// kept for later was needed once. A shorter one stays unjudged also where a slow machine ends it late.
+// judgedAfter is how long a load must be asked for until one pause of a core makes no client's
+// mean, and all memory that is kept for later was needed once. A shorter one stays unjudged also
+// where a slow machine ends it late.
 const judgedAfter = 10 * time.Second
 
 // Problems are what is wrong with a run, for people.
@@ -137,7 +139,8 @@ type run struct {
 	messages []string
 }
 
-// Run asks until the time is over. What went wrong is in the result; an error is for a load that could not be run.
+// Run asks until the time is over. What went wrong is in the result; an error is for a load that
+// could not be run.
 func Run(ctx context.Context, s *search.Searcher, o Options) (*Result, error) {
 	o = o.withDefaults()
 	if o.Clients < 1 || o.For < 0 || o.Every < 0 || o.Query == nil {

@@ -30,8 +30,8 @@ func open(t *testing.T) (*search.Searcher, *thesisbench.Shape) {
 	return s, &shape
 }
 
-// A short load on the CPU and on the device: all is answered, compared, and looked at. A machine that is busy with other
-// things gets more time until there is enough to see.
+// A short load on the CPU and on the device: all is answered, compared, and looked at. A machine
+// that is busy with other things gets more time until there is enough to see.
 func TestRun(t *testing.T) {
 	dev, _ := gputest.Named(t) // before the index, since it is to outlive it
 	s, shape := open(t)

@@ -13,7 +13,8 @@ type Times struct {
 	Max  float64 `json:"max_us"`
 }
 
-// A histogram has 32 cells for each doubling, from a nanosecond on: a run has too many queries to keep each time.
+// A histogram has 32 cells for each doubling, from a nanosecond on: a run has too many queries to
+// keep each time.
 const (
 	cellBits = 5
 	cells    = (40 - cellBits + 1) << cellBits // 18 minutes
@@ -59,8 +60,8 @@ func (h *histogram) merge(o *histogram) {
 	h.most = max(h.most, o.most)
 }
 
-// since is what came after an earlier state. Its largest time is known as exactly as its cell, unless it is the
-// largest of all.
+// since is what came after an earlier state. Its largest time is known as exactly as its cell,
+// unless it is the largest of all.
 func (h *histogram) since(before *histogram) (out histogram) {
 	for i := range h.counts {
 		if out.counts[i] = h.counts[i] - before.counts[i]; out.counts[i] > 0 {

@@ -54,8 +54,8 @@ func processMemory() (resident, own int64) {
 	return resident, own
 }
 
-// Growth compares means of the second and the last minute, or fifth of a shorter run. In the first one
-// pools fill and words are remembered, which on an H200 was over after a minute.
+// Growth compares means of the second and the last minute, or fifth of a shorter run. In the first
+// one pools fill and words are remembered, which on an H200 was over after a minute.
 type Growth struct {
 	First Memory `json:"first"`
 	Last  Memory `json:"last"`
@@ -95,7 +95,8 @@ func growthOf(looks []Look, whole time.Duration) (g Growth) {
 	return g
 }
 
-// Memory that differs by less than this is not called growing: collections of Go's heap come when they come.
+// Memory that differs by less than this is not called growing: collections of Go's heap come when
+// they come.
 const (
 	growthBytes = 32 << 20
 	growthShare = 0.1

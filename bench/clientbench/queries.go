@@ -8,8 +8,9 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Generated draws requests for a collection whose classes are words, the most frequent first: mostly one to five words, frequent ones
-// more often, as people ask; one in fifty has many. Most want ten answers, some a hundred or a thousand; one in five wants all words.
+// Generated draws requests for a collection whose classes are words, the most frequent first:
+// mostly one to five words, frequent ones more often, as people ask; one in fifty has many. Most
+// want ten answers, some a hundred or a thousand; one in five wants all words.
 func Generated(shape *thesisbench.Shape) func(*rand.Rand) search.Request {
 	return func(rng *rand.Rand) search.Request {
 		r := search.Request{K: 10}

@@ -118,7 +118,8 @@ const (
 // measureCooccur measures whole jobs, from text in the page cache to the vocabulary
 // and all rows in the host's memory.
 func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []check.Bench, err error) {
-	// The best of many rounds: the host's part, reading pages and dividing rows, takes 20% more or less from round to round.
+	// The best of many rounds: the host's part, reading pages and dividing rows, takes 20% more or
+	// less from round to round.
 	o := cooccurbench.Options{
 		Tokens: paperTokens, Windows: []int{2}, Engines: []cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper},
 		Rounds: 12, Threads: runtime.GOMAXPROCS(0), Memory: 48e9, Weighting: cooccur.Count, GPU: dev.Which(0),

@@ -8,7 +8,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// The suites hold, and all figures can be measured: on the interpreter with little data, on a real GPU as for the receipt.
+// The suites hold, and all figures can be measured: on the interpreter with little data, on a real
+// GPU as for the receipt.
 func TestSearchJob(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	quick := os.Getenv("COLLOCATE_TEST_GPU") == ""

@@ -117,7 +117,8 @@ func (m *searching) singles() error {
 	return nil
 }
 
-// batch is 500 queries of two words of all classes at once: of the four lists of a class, all pairs. One of each is compared with the CPU.
+// batch is 500 queries of two words of all classes at once: of the four lists of a class, all
+// pairs. One of each is compared with the CPU.
 func (m *searching) batch() error {
 	pairs := [][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 3}, {0, 3}, {1, 2}}
 	var requests []search.Request

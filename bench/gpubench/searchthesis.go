@@ -16,8 +16,9 @@ var (
 	exactPolicies  = []search.Policy{search.Local, search.SharedFull}
 )
 
-// thesis is the best of its variants, against its times divided by four, in ms. Its homogeneous times are the best of WAND and MaxScore, and of
-// partitions that it adjusted, which the recall tells.
+// thesis is the best of its variants, against its times divided by four, in ms. Its homogeneous
+// times are the best of WAND and MaxScore, and of partitions that it adjusted, which the recall
+// tells.
 func (m *searching) thesis() error {
 	for _, x := range []struct {
 		name       string
@@ -49,7 +50,8 @@ func (m *searching) thesis() error {
 	return nil
 }
 
-// bestOf is the time of a query of two words by the best policy, size of partitions and number of them in a row.
+// bestOf is the time of a query of two words by the best policy, size of partitions and number of
+// them in a row.
 func (m *searching) bestOf(class int, r search.Request, partition search.Partition) (float64, error) {
 	best := math.Inf(1)
 	r.Words = m.words(class, 2)
@@ -73,7 +75,8 @@ func (m *searching) bestOf(class int, r search.Request, partition search.Partiti
 	return best, nil
 }
 
-// clients are 64 at a time, each with its own queries: no errors, the results of one core, and no one waits much longer than the others.
+// clients are 64 at a time, each with its own queries: no errors, the results of one core, and no
+// one waits much longer than the others.
 func (m *searching) clients(quick bool) error {
 	o := clientbench.Options{For: 2 * time.Second, Every: time.Second, Query: clientbench.Generated(&m.shape), Parallel: &search.Parallel{Engine: engine.GPU}, Engine: engine.GPU}
 	if quick {

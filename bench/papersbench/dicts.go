@@ -59,8 +59,8 @@ func dictTable(name, title string) report.Table {
 	return t
 }
 
-// dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the first. A
-// table of next nodes that does not fit memory is not built; its size is known anyway.
+// dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the first.
+// A table of next nodes that does not fit memory is not built; its size is known anyway.
 func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent, uniform *dict.Text) (cells [4]string, err error) {
 	if k == dict.STT {
 		need, err := dict.TableBytes(ctx, words)

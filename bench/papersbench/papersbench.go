@@ -1,6 +1,6 @@
-// Package papersbench is `collocate bench papers`: every table and figure of the five documents that
-// Collocate began with, on one page, each with the paper's value beside ours. The numbers come from
-// the benches of the four jobs; what cannot be compared is marked, with the reason.
+// Package papersbench is `collocate bench papers`: every table and figure of the five documents
+// that Collocate began with, on one page, each with the paper's value beside ours. The numbers come
+// from the benches of the four jobs; what cannot be compared is marked, with the reason.
 package papersbench
 
 import (

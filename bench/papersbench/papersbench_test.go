@@ -69,8 +69,8 @@ var captions = []struct {
 }
 
 // The list has what the documents' captions name, and what it has beyond these are captions that
-// text recognition lost: the thesis' figure 3.4 is in its list of figures only. The Japanese paper's
-// captions do not survive it at all.
+// text recognition lost: the thesis' figure 3.4 is in its list of figures only. The Japanese
+// paper's captions do not survive it at all.
 func TestListIsComplete(t *testing.T) {
 	seeds := filepath.Join("..", "..", "..", "shared", "seeds")
 	if _, err := os.Stat(seeds); err != nil {

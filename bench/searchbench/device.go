@@ -22,14 +22,16 @@ type DeviceRow struct {
 	Rounds  int    `json:"rounds"`
 	GPU     Ways   `json:"gpu"`
 	Cores   Ways   `json:"cores"`
-	// Times is how many times as fast as the cores the device was in each way: by medians, and against the cores in the way in which these were faster.
+	// Times is how many times as fast as the cores the device was in each way: by medians, and
+	// against the cores in the way in which these were faster.
 	Times struct {
 		Search float64 `json:"search_batch"`
 		Map    float64 `json:"map_batch"`
 	} `json:"times"`
 }
 
-// Ways are the two calls that answer many requests: who asks may keep the results of SearchBatch, those of MapBatch are lent to a function.
+// Ways are the two calls that answer many requests: who asks may keep the results of SearchBatch,
+// those of MapBatch are lent to a function.
 type Ways struct {
 	Search Took `json:"search_batch"`
 	Map    Took `json:"map_batch"`
@@ -41,10 +43,13 @@ type Took struct {
 	Min    float64 `json:"min_ms"`
 }
 
-// Device answers all queries with the device that an index is on, and with all cores, for every mode and k of the options, and reports a row for each.
-// The cores have the index opened once more, on no device, since on one they prepare all queries as it wants them. Batch is the number of threads of both.
+// Device answers all queries with the device that an index is on, and with all cores, for every
+// mode and k of the options, and reports a row for each. The cores have the index opened once more,
+// on no device, since on one they prepare all queries as it wants them. Batch is the number of
+// threads of both.
 //
-// First every result of every way is compared. Then the ways take turns, in each of which all queries are answered for a while, as often as they can be.
+// First every result of every way is compared. Then the ways take turns, in each of which all
+// queries are answered for a while, as often as they can be.
 func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []string, o Options, report func(DeviceRow) error) error {
 	if len(queries) == 0 {
 		return errNoQueries
@@ -118,11 +123,12 @@ func (d *device) measure(row DeviceRow) (DeviceRow, error) {
 	return row, nil
 }
 
-// turnTime is how long a turn lasts at least: a hundred times what caches and memory of others cost, and so long that the collection of a batch's garbage counts.
+// turnTime is how long a turn lasts at least: a hundred times what caches and memory of others
+// cost, and so long that the collection of a batch's garbage counts.
 const turnTime = 200 * time.Millisecond
 
-// turn answers all requests again and again, and says how long that took on average. The first time, which finds caches with another's data, does not count unless that
-// is nothing beside it.
+// turn answers all requests again and again, and says how long that took on average. The first
+// time, which finds caches with another's data, does not count unless that is nothing beside it.
 func (d *device) turn(w *way, hits int) (time.Duration, error) {
 	start := time.Now()
 	for n := 0; ; n++ {
@@ -142,7 +148,8 @@ func (d *device) turn(w *way, hits int) (time.Duration, error) {
 	}
 }
 
-// hits answers all requests and counts what was found, with nothing between the library and the loop.
+// hits answers all requests and counts what was found, with nothing between the library and the
+// loop.
 func (d *device) hits(w *way) (n int, err error) {
 	if w.lends {
 		count := func(_ int, found *search.Result) (int, error) { return len(found.Hits), nil }
@@ -192,8 +199,9 @@ func (d *device) answers(w *way) iter.Seq2[answer, error] {
 	}
 }
 
-// compare compares two ways, result by result, and counts hits, and results that a core gave in place of the device. Both batches run at the same time, so that not
-// all results of one must be kept.
+// compare compares two ways, result by result, and counts hits, and results that a core gave in
+// place of the device. Both batches run at the same time, so that not all results of one must be
+// kept.
 func (d *device) compare(w, with *way) (hits, onCores int, err error) {
 	next, stop := iter.Pull2(d.answers(with))
 	defer stop()

@@ -21,7 +21,8 @@ func onBoth(t *testing.T) (onGPU, onCores *search.Searcher, o Options) {
 	return onGPU, onCores, Options{Ks: []int{1, 20}, Modes: []search.Mode{search.Or, search.And}, Rounds: 1, Batch: 2}
 }
 
-// A device and the cores answer the same queries in turn; a row for every mode and k says how long each took, and how many times as long the cores did.
+// A device and the cores answer the same queries in turn; a row for every mode and k says how long
+// each took, and how many times as long the cores did.
 func TestDeviceBesideCores(t *testing.T) {
 	onGPU, onCores, o := onBoth(t)
 	queries := []string{"a", "a b", "c d e", "nothing"}

@@ -17,8 +17,8 @@ const (
 	minArrivals = 300 // so that the 99th percentile is not that of two or three queries
 )
 
-// highestRate is the most queries a second that keep the 99th percentile; mean is the time of one query alone, in
-// microseconds.
+// highestRate is the most queries a second that keep the 99th percentile; mean is the time of one
+// query alone, in microseconds.
 func highestRate(ctx context.Context, s *search.Searcher, queries []string, r search.Request, mean float64, o *Options) (float64, error) {
 	low, high := 0.0, 1.2e6*float64(o.Workers)/max(mean, 1)
 	for range bisections {
@@ -61,8 +61,8 @@ func arrivals(n int, rate float64) []time.Duration {
 	return out
 }
 
-// serve lets workers take what arrives, first come first served, and counts what is done later than the bound
-// after its arrival. It gives up once more than enough is too late.
+// serve lets workers take what arrives, first come first served, and counts what is done later than
+// the bound after its arrival. It gives up once more than enough is too late.
 func serve(ctx context.Context, at []time.Duration, workers int, bound time.Duration, enough int, do func(i int) error) (late int, err error) {
 	var next, tooLate atomic.Int64
 	var once sync.Once
@@ -94,7 +94,8 @@ func serve(ctx context.Context, at []time.Duration, workers int, bound time.Dura
 	return int(tooLate.Load()), err
 }
 
-// waitUntil sleeps, and spins at the end: sleeping ends late by some 60 microseconds, a millisecond at worst.
+// waitUntil sleeps, and spins at the end: sleeping ends late by some 60 microseconds, a millisecond
+// at worst.
 func waitUntil(t time.Time) {
 	if d := time.Until(t); d > 2*time.Millisecond {
 		time.Sleep(d - time.Millisecond)

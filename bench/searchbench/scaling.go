@@ -14,13 +14,14 @@ import (
 type Scaling struct {
 	Strategy search.Strategy `json:"strategy"`
 	Threads  int             `json:"threads"`
-	// Rate is in queries a second, Times is how many times as fast that is as one thread: the median of the rounds, in which
-	// the numbers of threads take turns.
+	// Rate is in queries a second, Times is how many times as fast that is as one thread: the
+	// median of the rounds, in which the numbers of threads take turns.
 	Rate  float64 `json:"queries_per_second"`
 	Times float64 `json:"times"`
 }
 
-// leastBatch is how long a batch takes at least with one thread; where there are too few queries they are asked again.
+// leastBatch is how long a batch takes at least with one thread; where there are too few queries
+// they are asked again.
 const leastBatch = 100 * time.Millisecond
 
 // threadCounts are 1, 2, 4 and so on, up to most and with it.
@@ -32,8 +33,9 @@ func threadCounts(most int) []int {
 	return append(counts, most)
 }
 
-// scaling answers the queries as a batch with more and more threads: first in the way in which all are done soonest, then in that
-// in which each is, and one after the other. mean is the time of one query alone, in microseconds.
+// scaling answers the queries as a batch with more and more threads: first in the way in which all
+// are done soonest, then in that in which each is, and one after the other. mean is the time of one
+// query alone, in microseconds.
 func scaling(ctx context.Context, s *search.Searcher, queries []string, r search.Request, mean float64, o *Options) ([]Scaling, error) {
 	counts := threadCounts(o.Batch)
 	n := max(len(queries), int(float64(leastBatch.Microseconds())/max(mean, 1)))

@@ -1,11 +1,12 @@
-// Package searchbench measures how fast an index answers queries: the latency of each, how
-// many a second can come in before the slowest hundredth of them waits too long, how much faster many
-// are answered by many threads, and how much faster by a device.
+// Package searchbench measures how fast an index answers queries: the latency of each, how many a
+// second can come in before the slowest hundredth of them waits too long, how much faster many are
+// answered by many threads, and how much faster by a device.
 //
-// A latency is the median of several rounds; in a round the queries are asked one after the other in random
-// order. For the load, queries arrive at random moments at a given mean rate (a Poisson process), whether
-// or not earlier ones are answered, and a query's time counts from its arrival: so
-// waiting in line counts. The highest rate whose 99th percentile stays within the bound is found by bisection.
+// A latency is the median of several rounds; in a round the queries are asked one after the other
+// in random order. For the load, queries arrive at random moments at a given mean rate (a Poisson
+// process), whether or not earlier ones are answered, and a query's time counts from its arrival:
+// so waiting in line counts. The highest rate whose 99th percentile stays within the bound is found
+// by bisection.
 package searchbench
 
 import (
@@ -25,7 +26,8 @@ type Options struct {
 	Algorithms []search.Algorithm
 	Ks         []int
 	Modes      []search.Mode
-	// Parallel spreads each query over cores; nil means one core a query. If it is not nil one core is asked in turn, for Row.Times.
+	// Parallel spreads each query over cores; nil means one core a query. If it is not nil one core
+	// is asked in turn, for Row.Times.
 	Parallel *search.Parallel
 	// Rounds is how often every query is asked.
 	Rounds int
@@ -35,7 +37,8 @@ type Options struct {
 	Workers int
 	// Step is how long each rate is tried.
 	Step time.Duration
-	// Batch is the number of threads up to which all queries are also answered as a batch; 0 means that they are not.
+	// Batch is the number of threads up to which all queries are also answered as a batch; 0 means
+	// that they are not.
 	Batch int
 	// Report is called with every row as soon as it is measured.
 	Report func(Row) error
@@ -49,7 +52,8 @@ type Row struct {
 	Words     string           `json:"words"`
 	Queries   int              `json:"queries"`
 	Latency
-	// Times is how many times as long one core takes for the same queries, asked in turn; 0 if one core was measured.
+	// Times is how many times as long one core takes for the same queries, asked in turn; 0 if one
+	// core was measured.
 	Times float64 `json:"times,omitempty"`
 	// Rate is the most queries a second that keep the 99th percentile; 0 if it was not measured or
 	// none does.
@@ -99,7 +103,8 @@ func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) e
 	return nil
 }
 
-// latencies is the median time of each query, and that of one core if the request is for many. These take turns: the speed of a machine that others use changes.
+// latencies is the median time of each query, and that of one core if the request is for many.
+// These take turns: the speed of a machine that others use changes.
 func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request, rounds int) (times, alone []time.Duration, err error) {
 	asked := []search.Request{r}
 	if r.Parallel != nil {
@@ -178,7 +183,8 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 	return nil
 }
 
-// Summary makes percentiles of times. The p-th is the smallest time that at least p of 100 do not exceed.
+// Summary makes percentiles of times. The p-th is the smallest time that at least p of 100 do not
+// exceed.
 func Summary(times []time.Duration) Latency {
 	sorted := slices.SortedFunc(slices.Values(times), cmp.Compare)
 	if len(sorted) == 0 {

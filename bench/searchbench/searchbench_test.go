@@ -86,7 +86,8 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 	}
 }
 
-// A batch is answered by one thread, by two and so on, in two ways; the row of all queries says how fast.
+// A batch is answered by one thread, by two and so on, in two ways; the row of all queries says how
+// fast.
 func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 	s := small(t)
 	var rows []Row
@@ -113,7 +114,8 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 	}
 }
 
-// Where cores share a query, one core is asked in turn, and every row says how many times as long it takes.
+// Where cores share a query, one core is asked in turn, and every row says how many times as long
+// it takes.
 func TestManyCoresBesideOne(t *testing.T) {
 	s := small(t)
 	o := Options{Algorithms: []search.Algorithm{search.Auto}, Ks: []int{5}, Modes: []search.Mode{search.Or}, Rounds: 3}
@@ -144,7 +146,8 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// A queue that is served too slowly is late, one that is served in time is not; waiting in line counts.
+// A queue that is served too slowly is late, one that is served in time is not; waiting in line
+// counts.
 func TestLateIsCountedFromTheArrival(t *testing.T) {
 	at := arrivals(60, 1000)
 	for i := 1; i < len(at); i++ {

@@ -4,8 +4,8 @@
 //	go run ./bench/servebench -collocate ./collocate -index papers.index
 //
 // It starts a server and lets a few good clients send short queries, each at a steady pace. Quiet
-// rounds alternate with rounds in which 64 hostile clients work without pause, each from an address of
-// its own, in a process of their own. The result is the good clients' latency in both kinds of
+// rounds alternate with rounds in which 64 hostile clients work without pause, each from an address
+// of its own, in a process of their own. The result is the good clients' latency in both kinds of
 // rounds, what the hostile ones got, and the server's memory. The index needs stored text.
 //
 // Other addresses than 127.0.0.1 are used to come from, which works on Linux.

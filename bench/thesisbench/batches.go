@@ -132,8 +132,8 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 	return t, nil
 }
 
-// bestBatches sets the best of each beside the thesis', like with like: table against table, and the
-// best of up to 250 partitions in a row against what the thesis tells of its figures.
+// bestBatches sets the best of each beside the thesis', like with like: table against table, and
+// the best of up to 250 partitions in a row against what the thesis tells of its figures.
 func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, error) {
 	t := report.Table{Name: "batch-best", Title: "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
 		Header: []string{"", "settings"}}

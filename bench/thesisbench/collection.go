@@ -46,8 +46,8 @@ func Thesis(share float64, lists int) Shape {
 // Word is the name of a list.
 func (c *Class) Word(i int) string { return fmt.Sprintf("%s%03d", c.Name, i) }
 
-// Build writes the index to a folder. Documents are lognormally long, about 800 words, as on the web; a list's documents
-// are random, and frequencies fall geometrically.
+// Build writes the index to a folder. Documents are lognormally long, about 800 words, as on the
+// web; a list's documents are random, and frequencies fall geometrically.
 func (s *Shape) Build(ctx context.Context, dir string) error {
 	w, err := index.Create(dir)
 	if err != nil {
@@ -127,7 +127,8 @@ func (s *Shape) words() []word {
 	return out
 }
 
-// Zipf is a collection whose words are as frequent as those of a text: the r-th is in a share of 1/(r+2) of the documents.
+// Zipf is a collection whose words are as frequent as those of a text: the r-th is in a share of
+// 1/(r+2) of the documents.
 func Zipf(documents, words int, seed uint64) Shape {
 	s := Shape{Documents: documents, Seed: seed}
 	for r := range words {

@@ -159,8 +159,8 @@ type publishedBatch struct {
 	sequential float64        // table 7.1
 	async      [12][3]float64 // tables 7.2 and 7.3: by partition, policy and partitions in a row; by size
 	sync       [3]float64     // table 7.4: 32, 64 and 128 threads in a block
-	// Best speedups over 1 to 250 partitions in a row, as the text tells them of figures 7.1 to 7.8;
-	// 0: it does not.
+	// Best speedups over 1 to 250 partitions in a row, as the text tells them of figures 7.1 to
+	// 7.8; 0: it does not.
 	bestAdjusted, bestHeterogeneous float64
 }
 

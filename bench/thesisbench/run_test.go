@@ -106,7 +106,8 @@ func table(r *report.Report, name string) *report.Table {
 	return nil
 }
 
-// The published numbers are found under the settings that they belong to. The thesis' text names these.
+// The published numbers are found under the settings that they belong to. The thesis' text names
+// these.
 func TestPublished(t *testing.T) {
 	wand, max := thesisSingle[part{search.WAND, search.Or}], thesisSingle[part{search.MaxScore, search.And}]
 	got, ok := wand.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})

@@ -197,8 +197,8 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 	})
 }
 
-// best is the least time of a partition in a class: over the thesis' settings, or over all that were
-// measured so far.
+// best is the least time of a partition in a class: over the thesis' settings, or over all that
+// were measured so far.
 func (b *bench) best(class int, p part, cut search.Partition, thesis bool) float64 {
 	least := math.Inf(1)
 	had := thesisSingle[p]

@@ -154,7 +154,8 @@ func (b *dictBench) lengthsOf(n int, frequent, uniform *dict.Text) {
 	b.words = append(b.words, row)
 }
 
-// build makes a dictionary, but no table of next nodes that does not fit: of that only the size is noted.
+// build makes a dictionary, but no table of next nodes that does not fit: of that only the size is
+// noted.
 func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *dictSeries) (*dict.File, error) {
 	if k == dict.STT {
 		need, err := dict.TableBytes(ctx, w)

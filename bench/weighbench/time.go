@@ -49,8 +49,8 @@ func onCPU(ctx context.Context, path string, o weigh.Options, rounds int) (t Tim
 	return timeOf(all), steps, nil
 }
 
-// Published measures PPD as it was published: in one piece, sorted by merging, with a dictionary that
-// is copied to the device each time.
+// Published measures PPD as it was published: in one piece, sorted by merging, with a dictionary
+// that is copied to the device each time.
 func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *dict.File, rounds int) (Time, error) {
 	t, _, err := OnGPU(ctx, c, weigh.Options{Method: weigh.Dictionary, Dict: d, OnePiece: true, MergeSort: true}, rounds, nil)
 	if err != nil {

@@ -84,8 +84,8 @@ func (a *app) benchThesis(ctx context.Context, o thesisbench.Options, out string
 	return a.printReport(out, func() (*report.Report, error) { return thesisbench.Run(ctx, o) })
 }
 
-// gpuIfAny opens the GPU that --device names. Under --engine auto there may be none: then it is nil,
-// as under the engines of the CPU.
+// gpuIfAny opens the GPU that --device names. Under --engine auto there may be none: then it is
+// nil, as under the engines of the CPU.
 func (a *app) gpuIfAny() (*gpu.Device, error) {
 	if a.engine != engine.Auto && a.engine != engine.GPU {
 		return nil, nil

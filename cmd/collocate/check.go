@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// newCheckCmd is the verb check of a kind of file. check opens and reads all of it, and tells what is
-// in it.
+// newCheckCmd is the verb check of a kind of file. check opens and reads all of it, and tells what
+// is in it.
 func newCheckCmd(a *app, use, about, example string, check func(ctx context.Context, path string) (string, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     use,

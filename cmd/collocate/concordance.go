@@ -133,8 +133,8 @@ func terminalWidth() int {
 	return 0
 }
 
-// printConcordance prints lines with the matches below each other, cut to the width of a terminal, or
-// with tabs if there is none.
+// printConcordance prints lines with the matches below each other, cut to the width of a terminal,
+// or with tabs if there is none.
 func printConcordance(w io.Writer, lines []words.Line, width int) error {
 	if width == 0 {
 		for _, l := range lines {

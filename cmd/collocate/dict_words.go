@@ -21,8 +21,8 @@ func (l *wordLists) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&l.vocab, "vocab", false, "the files are vocabularies: lines of a word and its count, of which the word is taken")
 }
 
-// read reads files with one word a line. A file that looks like a vocabulary is refused unless a flag
-// says what it is: its counts would become a part of its words.
+// read reads files with one word a line. A file that looks like a vocabulary is refused unless a
+// flag says what it is: its counts would become a part of its words.
 func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Words, error) {
 	var all []io.Reader
 	newline := func() io.Reader { return bytes.NewReader([]byte("\n")) } // a list may end without one
@@ -54,8 +54,8 @@ func (l *wordLists) read(cmd *cobra.Command, a *app, paths []string) (*dict.Word
 	return dict.ReadWords(io.MultiReader(all...))
 }
 
-// looksCounted reports whether all lines of a file's begin are a word, a blank or tab, and a number;
-// the last line may be cut off. It returns the first one.
+// looksCounted reports whether all lines of a file's begin are a word, a blank or tab, and a
+// number; the last line may be cut off. It returns the first one.
 func looksCounted(head []byte) (first []byte, ok bool) {
 	n := 0
 	for len(head) > 0 {

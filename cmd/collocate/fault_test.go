@@ -14,8 +14,8 @@ import (
 	"github.com/collocate/collocate/internal/faultfs"
 )
 
-// writers are the command lines of every verb that writes a file, with {} for the folder of inputs and
-// results. Each writes over results of an earlier run.
+// writers are the command lines of every verb that writes a file, with {} for the folder of inputs
+// and results. Each writes over results of an earlier run.
 var writers = []struct {
 	name, args, result string
 }{
@@ -137,8 +137,8 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	return s
 }
 
-// Every call that reaches the disk fails once, under every writer: the verb says so, the result is the
-// old one or the new one, whole, and no temporary file is left once the verb has run again.
+// Every call that reaches the disk fails once, under every writer: the verb says so, the result is
+// the old one or the new one, whole, and no temporary file is left once the verb has run again.
 func TestEveryFaultOfEveryWriter(t *testing.T) {
 	points := map[disk.Op]int{}
 	for _, w := range writers {
@@ -204,8 +204,8 @@ func restoreTo(path string, files map[string]string) error {
 	return nil
 }
 
-// The machine crashes after every call of every writer, and what was not synced is lost: the result is
-// the old one or the new one, and the verb works again.
+// The machine crashes after every call of every writer, and what was not synced is lost: the result
+// is the old one or the new one, and the verb works again.
 func TestACrashAfterEveryCall(t *testing.T) {
 	crashes := 0
 	for _, w := range writers {

@@ -84,7 +84,8 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "bench thesis --engine multicore --share 0.00001 --queries 1 --runs 1 --batch 2 -k 8"},
 }
 
-// noJSON are verbs without results, and those that need a GPU or do not end by themselves, which have scripts.
+// noJSON are verbs without results, and those that need a GPU or do not end by themselves, which
+// have scripts.
 var noJSON = map[string]bool{
 	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
 	"collocate bench": true, "collocate gpu test": true, "collocate bench papers": true, "collocate serve": true,

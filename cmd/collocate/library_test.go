@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/collocate/collocate/"
 
-// What the library exports can be called from other modules: no parameter, result, field or method of an
-// exported name has a type of an internal package, unless a package of the library gives that type a name
-// of its own by an alias. Then the same holds for the fields and methods of that type.
+// What the library exports can be called from other modules: no parameter, result, field or method
+// of an exported name has a type of an internal package, unless a package of the library gives that
+// type a name of its own by an alias. Then the same holds for the fields and methods of that type.
 func TestLibraryExportsNoInternalTypes(t *testing.T) {
 	l := &library{t: t, root: filepath.Join("..", ".."), named: map[string]bool{}}
 	folders, err := os.ReadDir(l.root)
@@ -127,8 +127,8 @@ func (l *library) addAliases(f *libraryFile) {
 	}
 }
 
-// checkTypes looks at the exported types that are wanted, their methods, and, where all are wanted, at
-// functions and variables.
+// checkTypes looks at the exported types that are wanted, their methods, and, where all are wanted,
+// at functions and variables.
 func (f *libraryFile) checkTypes(l *library, want func(*ast.Ident) bool) {
 	all := len(f.types) == 0
 	for _, d := range f.file.Decls {

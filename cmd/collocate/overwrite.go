@@ -13,7 +13,8 @@ import (
 )
 
 // A flag of one name means the same in every verb, so these lists say for all of them which flags
-// name a file that is written and which one that is read. A test looks for flags that are in neither.
+// name a file that is written and which one that is read. A test looks for flags that are in
+// neither.
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "svg", "local", "local-svg", "csv", "rules-csv", "receipt", "access-log", "network"}
 	inputFlags  = []string{"topics", "vocab", "dict", "matrix", "points", "hierarchy", "tls-cert", "tls-key", "token-file", "reference"}

@@ -78,7 +78,8 @@ type runJSON struct {
 	Recall      *float64 `json:"recall,omitempty"`
 }
 
-// topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in the order of the topics.
+// topicWriter makes a run. Workers turn the answers of a topic into lines, and these are written in
+// the order of the topics.
 type topicWriter struct {
 	a      *app
 	s      *search.Searcher

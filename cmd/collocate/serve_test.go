@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// askServer is the scripts' client: `ask LOG PATH [BODY]` waits until the file LOG names a server, and prints the status and what the server
-// says, without the time that it took. TOKEN is the token to send, if any.
+// askServer is the scripts' client: `ask LOG PATH [BODY]` waits until the file LOG names a server,
+// and prints the status and what the server says, without the time that it took. TOKEN is the token
+// to send, if any.
 func askServer() {
 	if err := ask(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

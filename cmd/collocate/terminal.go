@@ -14,8 +14,8 @@ const (
 )
 
 // terminal is standard output on a terminal. Control characters in IDs, words and documents, which
-// could move the cursor, change the title or answer for the user, are shown as replacement characters.
-// Into a pipe or a file everything goes as it is.
+// could move the cursor, change the title or answer for the user, are shown as replacement
+// characters. Into a pipe or a file everything goes as it is.
 type terminal struct {
 	w    io.Writer
 	rest []byte // the beginning of a character that was cut

@@ -2,8 +2,8 @@
 // temporary name beside their target; Commit syncs them and renames them into place. After a crash,
 // an error or Ctrl-C the old one is still there.
 //
-// What is being written is locked as long as the process lives. One that was killed cannot clean up:
-// the next that writes the same target finds what it left without a lock and removes it.
+// What is being written is locked as long as the process lives. One that was killed cannot clean
+// up: the next that writes the same target finds what it left without a lock and removes it.
 package atomicfile
 
 import (

@@ -244,8 +244,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What killed processes left is removed by the next one that writes the same target, but neither what
-// a living one works on nor anything of another name.
+// What killed processes left is removed by the next one that writes the same target, but neither
+// what a living one works on nor anything of another name.
 func TestStaleFilesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

@@ -21,8 +21,9 @@ type Dir struct {
 
 // CreateDir makes a temporary folder beside path, in which the files of the future folder are
 // written. A folder that is there already is replaced, but only if owned knows the names of all
-// that it holds, folders with a slash behind their names, and what is in them: nothing that somebody else put there is ever removed. If path is a link, the
-// folder that it leads to is the one that is replaced.
+// that it holds, folders with a slash behind their names, and what is in them: nothing that
+// somebody else put there is ever removed. If path is a link, the folder that it leads to is the
+// one that is replaced.
 func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 	path, err := resolve(filepath.Clean(path))
 	if err != nil {
@@ -85,7 +86,8 @@ func inside(folder string, owned func(string) bool) func(string) bool {
 	return func(name string) bool { return owned(folder + "/" + name) }
 }
 
-// Sub makes a folder inside, which is published with this one. Its Commit only brings it to the disk.
+// Sub makes a folder inside, which is published with this one. Its Commit only brings it to the
+// disk.
 func (d *Dir) Sub(name string) (*Dir, error) {
 	path := d.Path(name)
 	if err := disk.MakeDir(path, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -97,8 +99,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 // Path is where a file of that name is written before Commit.
 func (d *Dir) Path(name string) string { return filepath.Join(d.tmp, name) }
 
-// Commit gives the folder its name. One that is there already changes names with it, in one step, so
-// that at any moment there is the old one or the new one; then the old one is removed.
+// Commit gives the folder its name. One that is there already changes names with it, in one step,
+// so that at any moment there is the old one or the new one; then the old one is removed.
 //
 // Where the system has no such call, the old one is renamed first. A crash between the two renames
 // leaves it as .NAME.tmpNUMBER.old, and the next CreateDir gives it its name back.

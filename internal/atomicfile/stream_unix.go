@@ -16,7 +16,8 @@ import (
 	"github.com/collocate/collocate/internal/disk"
 )
 
-// descriptor is the number of the open file that a path such as /dev/stdout or /dev/fd/3 stands for.
+// descriptor is the number of the open file that a path such as /dev/stdout or /dev/fd/3 stands
+// for.
 func descriptor(path string) (int, bool) {
 	path = filepath.Clean(path)
 	switch path {

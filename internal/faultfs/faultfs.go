@@ -50,8 +50,8 @@ func (f *Failing) Failed() disk.Op {
 	return f.failed
 }
 
-// Crash remembers what is on the disk for sure below a folder: the bytes that a file had when it was
-// synced, the names that a folder had. After N calls all others fail: the machine has crashed.
+// Crash remembers what is on the disk for sure below a folder: the bytes that a file had when it
+// was synced, the names that a folder had. After N calls all others fail: the machine has crashed.
 type Crash struct {
 	Root string
 	N    int
@@ -62,7 +62,8 @@ type Crash struct {
 	root  *node
 }
 
-// node is a file or a folder, with what of it is on the disk. It is the same node under whatever name.
+// node is a file or a folder, with what of it is on the disk. It is the same node under whatever
+// name.
 type node struct {
 	info    fs.FileInfo
 	content []byte           // of a file, when it was synced; nil if it never was
@@ -162,9 +163,9 @@ func (c *Crash) note(path string) (*node, error) {
 	return n, nil
 }
 
-// Leave writes what a crash leaves to the folder to. Names that were not synced may or may not be on
-// the disk: with newNames all are, else none. Bytes that were not synced are lost in any case, so such
-// a file is empty.
+// Leave writes what a crash leaves to the folder to. Names that were not synced may or may not be
+// on the disk: with newNames all are, else none. Bytes that were not synced are lost in any case,
+// so such a file is empty.
 func (c *Crash) Leave(to string, newNames bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

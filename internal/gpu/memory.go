@@ -228,8 +228,9 @@ func (p Pinned[T]) Free() error {
 	return p.dev.always(func() error { return p.dev.d.HostFree(p.whole) })
 }
 
-// OnDevice is the memory as kernels see it, over the link: for what is read or written once, such as a query's words
-// and its answer, that is faster than a copy. It lives as long as the memory and is not freed.
+// OnDevice is the memory as kernels see it, over the link: for what is read or written once, such
+// as a query's words and its answer, that is faster than a copy. It lives as long as the memory and
+// is not freed.
 func (p Pinned[T]) OnDevice() (b Buffer[T], err error) {
 	err = p.dev.do(func() (err error) {
 		ptr, err := p.dev.d.HostPtr(p.whole)

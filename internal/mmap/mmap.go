@@ -65,8 +65,8 @@ func Map(f *os.File, path string) (*File, error) {
 		return nil, fmt.Errorf("%s: map %d bytes: %w", path, st.Size(), err)
 	}
 	// Where the system can, the file is read and mapped in pages of 2 MB. The first query on an
-	// index that is not in memory takes 42 ms instead of 80, a batch of ANDs on one that was read so
-	// a twentieth less time.
+	// index that is not in memory takes 42 ms instead of 80, a batch of ANDs on one that was read
+	// so a twentieth less time.
 	hugepage.Advise(data)
 	return add(&File{Data: data, path: path}), nil
 }

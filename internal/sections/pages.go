@@ -81,9 +81,9 @@ func newPages(data []byte, e entry) (*pages, error) {
 	return p, nil
 }
 
-// Touch verifies the pages that bytes of a section lie in, those of them that were not verified yet.
-// Files that are not paged are taken as they are. It is called before bytes are read and costs a few
-// nanoseconds for each 256 KB when all is known; a page takes some 300 ns the first time.
+// Touch verifies the pages that bytes of a section lie in, those of them that were not verified
+// yet. Files that are not paged are taken as they are. It is called before bytes are read and costs
+// a few nanoseconds for each 256 KB when all is known; a page takes some 300 ns the first time.
 func (f *File) Touch(b []byte) error {
 	p := f.pages
 	if p == nil || len(b) == 0 {
@@ -121,8 +121,8 @@ func (f *File) touch(first, last uintptr) error {
 	return nil
 }
 
-// verify compares the checksums of those of 64 pages that are wanted and not known. If one is wrong, it
-// returns where.
+// verify compares the checksums of those of 64 pages that are wanted and not known. If one is
+// wrong, it returns where.
 func (p *pages) verify(word int, want uint64) (from, to int64, ok bool) {
 	known := atomic.LoadUint64(&p.seen[word])
 	for bit := range 64 {
@@ -150,8 +150,8 @@ func (p *pages) verifyAll() (from, to int64, ok bool) {
 	return 0, 0, true
 }
 
-// Repair gives a container that was changed checksums that fit, of its pages, sections and table, so
-// that tests reach what lies behind them. It reports whether it is one.
+// Repair gives a container that was changed checksums that fit, of its pages, sections and table,
+// so that tests reach what lies behind them. It reports whether it is one.
 func Repair(data []byte) bool {
 	if len(data) < headerSize+trailerSize {
 		return false

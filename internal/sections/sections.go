@@ -15,8 +15,8 @@
 //	    8 zero bytes, magic again
 //
 // A paged file has one more section at its end, "checksums", which is not listed among the others:
-// the CRC-32C of each 4,096 bytes of the file before it, uint32 each, the last of what is left. So a
-// reader can verify what it reads when it first reads it: see Touch.
+// the CRC-32C of each 4,096 bytes of the file before it, uint32 each, the last of what is left. So
+// a reader can verify what it reads when it first reads it: see Touch.
 //
 // A file that ends early has no trailer, so it is known to be truncated at once.
 // Example: one section "docs" holding the byte 'x', kind "TESTFILE", version 1,

@@ -137,8 +137,8 @@ func buildPaged(t testing.TB, size int) []byte {
 	return buf.Bytes()
 }
 
-// In a paged file every change before the checksums is noticed by Verify or Parse, and by Touch if it
-// is in a page that is touched.
+// In a paged file every change before the checksums is noticed by Verify or Parse, and by Touch if
+// it is in a page that is touched.
 func TestPages(t *testing.T) {
 	for _, size := range []int{0, 1, 4032, 5000, 400_000} {
 		good := buildPaged(t, size)

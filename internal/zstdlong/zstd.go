@@ -5,9 +5,9 @@
 // Package zstdlong decompresses zstd streams whose window does not fit in memory: most of
 // the window is in a temporary file.
 //
-// It is a copy of Go's internal/zstd, which no program can import, with its license beside it
-// and with another window (window.go) and bit reader, for offsets beyond 8 MB. It is about a third as fast as
-// github.com/klauspost/compress, which holds the window in memory and serves all other
+// It is a copy of Go's internal/zstd, which no program can import, with its license beside it and
+// with another window (window.go) and bit reader, for offsets beyond 8 MB. It is about a third as
+// fast as github.com/klauspost/compress, which holds the window in memory and serves all other
 // streams. It does not support dictionaries.
 package zstdlong
 

@@ -30,8 +30,8 @@ type engine interface {
 	close()
 }
 
-// ours is Collocate: this program itself behind the same protocol, so that what the race leaves behind in memory is not
-// collected while a query is timed.
+// ours is Collocate: this program itself behind the same protocol, so that what the race leaves
+// behind in memory is not collected while a query is timed.
 func startOurs(index string) (*peer, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -103,7 +103,8 @@ func (d *device) Free(p driver.Ptr) error {
 // hostPortable makes pinned memory pinned for all devices.
 const hostPortable = 1
 
-// HostPtr: with unified addresses, which every 64-bit system has, pinned memory has the same on the device.
+// HostPtr: with unified addresses, which every 64-bit system has, pinned memory has the same on the
+// device.
 func (d *device) HostPtr(b []byte) (driver.Ptr, error) {
 	return driver.Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), nil
 }

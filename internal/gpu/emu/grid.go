@@ -137,8 +137,8 @@ func (g *grid) work() {
 	}
 }
 
-// ownTime is how long a worker ran, about. A process that is stopped for a minute, or finds no core on a machine that is
-// full, has not run for a minute.
+// ownTime is how long a worker ran, about. A process that is stopped for a minute, or finds no core
+// on a machine that is full, has not run for a minute.
 type ownTime struct {
 	last time.Time
 	sum  time.Duration
