@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -196,22 +195,6 @@ func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpt
 	j.stats.Engine = engine.Multicore
 	err = j.paperSums(cores, ids, sink)
 	return vs, j.stats, err
-}
-
-// addSum is add for a sum of weights.
-func (t *pairTable) addSum(row, col uint32, lo, hi uint64) {
-	if 4*t.n >= 3*len(t.slots) {
-		t.grow()
-	}
-	key := uint64(row+1)<<32 | uint64(col+1)
-	s := t.find(key)
-	if s.key == 0 {
-		s.key = key
-		t.n++
-	}
-	var carry uint64
-	s.lo, carry = bits.Add64(s.lo, lo, 0)
-	s.hi += hi + carry
 }
 
 // wordTable is the paper's hash table of words: open addressing with linear probing. Words are

@@ -146,7 +146,10 @@ func (p pairSlot) col() uint32 { return uint32(p.key) - 1 }
 
 func newPairTable() *pairTable { return &pairTable{slots: make([]pairSlot, 1<<10)} }
 
-func (t *pairTable) add(row, col uint32, weight uint64) {
+func (t *pairTable) add(row, col uint32, weight uint64) { t.addSum(row, col, weight, 0) }
+
+// addSum is add for a sum of weights.
+func (t *pairTable) addSum(row, col uint32, lo, hi uint64) {
 	if 4*t.n >= 3*len(t.slots) {
 		t.grow()
 	}
@@ -157,8 +160,8 @@ func (t *pairTable) add(row, col uint32, weight uint64) {
 		t.n++
 	}
 	var carry uint64
-	s.lo, carry = bits.Add64(s.lo, weight, 0)
-	s.hi += carry
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi += hi + carry
 }
 
 // find returns the slot of the key, or the free one where it belongs.

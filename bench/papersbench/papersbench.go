@@ -136,13 +136,16 @@ func (o *Options) page(p *pages) *report.Report {
 			if i.ours != nil {
 				ours, err = i.ours(p)
 			}
-			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours, i.Differs, i.mark(err, p.device)})
+			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours, i.Differs, i.mark(err, p.device, o.small())})
 		}
 		r.Add(report.Section{Title: paper.Title, Text: fmt.Sprintf("The paper's machine: %s.\n\n%s", paper.Machine, paper.Differs), Tables: []report.Table{t}})
 	}
 	r.Sections = append(r.Sections, p.sections...)
 	return r
 }
+
+// small says that the data are smaller than the papers'.
+func (o *Options) small() bool { return o.Quick || o.Tiny || o.Device == nil }
 
 // machine names this one.
 func machine(o *Options) string {

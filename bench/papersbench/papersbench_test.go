@@ -51,6 +51,8 @@ func check(t *testing.T, r *report.Report) {
 				t.Errorf("%s: %s: nothing of the paper", p.ID, item.Number)
 			case ours == "" && mark != "cannot be compared: needs a GPU":
 				t.Errorf("%s: %s: nothing of ours, and %q", p.ID, item.Number, mark)
+			case mark == "compared" && !item.recall: // of times, with data of another size
+				t.Errorf("%s: %s is marked %q in a small run", p.ID, item.Number, mark)
 			}
 		}
 	}

@@ -73,7 +73,9 @@ func column(name, key, header, unit string) func(*pages) (string, error) {
 		}
 		var out []string
 		for _, row := range t.Rows {
-			if row[c] != "" {
+			if number, note, noted := strings.Cut(row[c], " ("); noted {
+				out = append(out, row[k]+" "+number+unit+" ("+note)
+			} else if row[c] != "" {
 				out = append(out, row[k]+" "+row[c]+unit)
 			}
 		}
@@ -81,22 +83,23 @@ func column(name, key, header, unit string) func(*pages) (string, error) {
 	}
 }
 
-// lastRow is the last row of a table, each value with its heading.
-func lastRow(name, unit string) func(*pages) (string, error) {
+// lastRow is the last row of a table, each value with its heading and unit; the first cell is of unit
+// of.
+func lastRow(name, of, unit string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table(name)
 		if err != nil {
 			return "", err
 		}
 		row := t.Rows[len(t.Rows)-1]
-		head := row[0] + " " + unit
-		if unit == "" {
+		head := row[0] + " " + of
+		if of == "" {
 			head = t.Header[0] + " " + row[0]
 		}
 		var out []string
 		for i, v := range row[1:] {
 			if v != "" {
-				out = append(out, t.Header[i+1]+" "+v)
+				out = append(out, t.Header[i+1]+" "+v+unit)
 			}
 		}
 		return head + ": " + strings.Join(out, ", "), nil
@@ -104,7 +107,20 @@ func lastRow(name, unit string) func(*pages) (string, error) {
 }
 
 // deviceOnly is the last row of a table that no CPU makes.
-func deviceOnly(name string) func(*pages) (string, error) { return lastRow(name, "") }
+func deviceOnly(name string) func(*pages) (string, error) { return lastRow(name, "", "") }
+
+// lengths is table 3 of the paper on dictionaries: means, and variances in parentheses.
+func lengths(p *pages) (string, error) {
+	t, err := p.table("dict-lengths")
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, row := range t.Rows {
+		out = append(out, fmt.Sprintf("%s words: by frequency %s (%s), equally often %s (%s)", row[0], row[1], row[2], row[3], row[4]))
+	}
+	return strings.Join(out, "; "), nil
+}
 
 // steps is the longest steps of a method on the GPU.
 func steps(method string) func(*pages) (string, error) {
@@ -161,15 +177,18 @@ func bestSingle(part string) func(*pages) (string, error) {
 			return "", err
 		}
 		var out []string
-		for _, cut := range []string{"adjusted", "heterogeneous"} {
+		err = eachCut(func(cut string) error {
 			ms, err := line(t, cut, "the thesis'", "here")
-			if err != nil {
-				return "", err
-			}
 			out = append(out, fmt.Sprintf("%s %s ms (%s)", cut, strings.Join(ms, ", "), speedups(base, ms)))
-		}
-		return strings.Join(out, "; "), nil
+			return err
+		})
+		return strings.Join(out, "; "), err
 	}
+}
+
+// eachCut calls fn for both ways to cut lists, as the thesis compares them.
+func eachCut(fn func(cut string) error) error {
+	return errors.Join(fn("adjusted"), fn("heterogeneous"))
 }
 
 func speedups(base, times []string) string {
@@ -217,14 +236,14 @@ func bestBatch(algorithm, settings string) func(*pages) (string, error) {
 			return "", err
 		}
 		var out []string
-		for _, cut := range []string{"adjusted", "heterogeneous"} {
+		err = eachCut(func(cut string) error {
 			row, err := line(t, "async, "+cut, settings)
-			if err != nil {
-				return "", err
+			if err == nil {
+				out = append(out, fmt.Sprintf("%s %s s (%s)", cut, row[c-2], speedups(base[c-2:c-1], row[c-2:c-1])))
 			}
-			out = append(out, fmt.Sprintf("%s %s s (%s)", cut, row[c-2], speedups(base[c-2:c-1], row[c-2:c-1])))
-		}
-		return strings.Join(out, ", "), nil
+			return err
+		})
+		return strings.Join(out, ", "), err
 	}
 }
 

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/collocate/collocate/datagen"
 	"github.com/collocate/collocate/dict"
@@ -80,9 +77,8 @@ func (r *Ranked) Top(k int) (*dict.Words, error) {
 // Draw makes a text of n words of the k most frequent: by their frequencies, the papers' T_freq, or
 // all equally often, T_unif. It is the same for any number of cores.
 func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
-	t := &dict.Text{}
 	if k <= 0 || n <= 0 {
-		return t
+		return &dict.Text{}
 	}
 	draw := func(rng *rand.Rand) int { return rng.IntN(k) }
 	if frequent {
@@ -93,40 +89,7 @@ func (r *Ranked) Draw(k, n int, seed uint64, frequent bool) *dict.Text {
 		}
 		draw = func(rng *rand.Rand) int { return min(sort.SearchFloat64s(sums, rng.Float64()*total), k-1) }
 	}
-	const block = 1 << 16
-	blocks := make([]*dict.Text, (n+block-1)/block)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for {
-				b := int(next.Add(1)) - 1
-				if b >= len(blocks) {
-					return
-				}
-				rng := rand.New(rand.NewPCG(seed, uint64(b)+1))
-				blocks[b] = &dict.Text{}
-				for range min(block, n-b*block) {
-					blocks[b].Add([]byte(r.words[draw(rng)]))
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return join(blocks, n)
-}
-
-func join(blocks []*dict.Text, n int) *dict.Text {
-	t, chars := &dict.Text{}, 0
-	for _, b := range blocks {
-		chars += b.Chars()
-	}
-	t.Grow(n, chars)
-	for i, b := range blocks {
-		t.Append(b)
-		blocks[i] = nil
-	}
-	return t
+	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return []byte(r.words[draw(rng)]) })
 }
 
 // Lengths are the mean and the variance of the lengths of a text's words: the papers' Table 3.

@@ -78,9 +78,8 @@ func drawText(w *dict.Words, n int, draw func() int) *dict.Text {
 // ranks from the integral of the law instead of its sums, which differ by 2% for the
 // most frequent word and by less for all others.
 func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
-	t := &dict.Text{}
 	if w.Len() == 0 || n <= 0 {
-		return t
+		return &dict.Text{}
 	}
 	draw := func(rng *rand.Rand) int { return rng.IntN(w.Len()) }
 	if frequent {
@@ -92,6 +91,11 @@ func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
 			return int(ranks[min(r, len(ranks)-1)])
 		}
 	}
+	return inBlocks(n, seed, func(rng *rand.Rand) []byte { return w.At(draw(rng)) })
+}
+
+// inBlocks draws a text of n words on all cores, in blocks of which each has its own random numbers.
+func inBlocks(n int, seed uint64, draw func(*rand.Rand) []byte) *dict.Text {
 	const block = 1 << 16
 	blocks := make([]*dict.Text, (n+block-1)/block)
 	var next atomic.Int64
@@ -104,12 +108,15 @@ func DrawText(w *dict.Words, n int, seed uint64, frequent bool) *dict.Text {
 					return
 				}
 				rng := rand.New(rand.NewPCG(seed, uint64(b)+1))
-				blocks[b] = drawText(w, min(block, n-b*block), func() int { return draw(rng) })
+				blocks[b] = &dict.Text{}
+				for range min(block, n-b*block) {
+					blocks[b].Add(draw(rng))
+				}
 			}
 		})
 	}
 	wg.Wait()
-	chars := 0
+	t, chars := &dict.Text{}, 0
 	for _, b := range blocks {
 		chars += b.Chars()
 	}
