@@ -33,14 +33,13 @@ var (
 // and closes it again, which takes longer than most jobs. One job at a time uses
 // it; others wait.
 type GPU struct {
-	dev    *gpu.Device
-	s      *gpu.Stream
-	budget int64
-	owned  bool
+	session *gpu.Session
+	dev     *gpu.Device // of the session
+	s       *gpu.Stream
+	budget  int64
 
 	mu     sync.Mutex
-	arenas [3]*gpu.Arena
-	sizes  [3]int64
+	arenas [3]gpu.Kept
 }
 
 // The arenas: points and places, lists and profiles, columns and patterns.
@@ -53,27 +52,25 @@ const (
 // OpenGPU opens a device for co-location. Its error wraps engine.ErrNoGPU when there
 // is none.
 func OpenGPU(which engine.Device) (*GPU, error) {
-	dev, err := gpu.Open(which.Ordinal)
+	s, err := gpu.OpenSession(which.Ordinal, 1)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newGPU(dev, which.Memory)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	d.owned = true
-	return d, nil
+	return newGPU(s, which.Memory)
 }
 
-// newGPU is OpenGPU for a device that is open already. memory bounds what jobs take of
-// it; 0 is most of what is free.
-func newGPU(dev *gpu.Device, memory int64) (*GPU, error) {
-	budget, err := dev.Budget(memory)
+// newGPU is OpenGPU in a session, which it closes on errors. memory bounds what jobs take of the
+// device; 0 is most of what is free.
+func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
+	budget, err := s.Dev.Budget(memory)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
-	s, err := dev.NewStream()
-	return &GPU{dev: dev, s: s, budget: budget}, err
+	g := &GPU{session: s, dev: s.Dev, s: s.Streams[0], budget: budget}
+	for i := range g.arenas {
+		g.session.Keep(&g.arenas[i])
+	}
+	return g, nil
 }
 
 // Name is the device's.
@@ -83,17 +80,7 @@ func (g *GPU) Name() string { return g.dev.Info().Name }
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	errs := []error{g.s.Free()}
-	for i, a := range g.arenas {
-		if a != nil {
-			errs = append(errs, a.Free())
-		}
-		g.arenas[i] = nil
-	}
-	if g.owned {
-		errs = append(errs, g.dev.Close())
-	}
-	return errors.Join(errs...)
+	return g.session.Close()
 }
 
 // gpuRun is one job on a device. The first error sticks: after it, calls do
@@ -133,10 +120,8 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 	defer func() {
 		// Work may be under way whose memory the next job would use.
 		err = errors.Join(err, d.s.Sync(context.Background()))
-		for _, a := range d.arenas {
-			if a != nil {
-				err = errors.Join(err, a.Release(0))
-			}
+		for i := range d.arenas {
+			err = errors.Join(err, d.arenas[i].Clear())
 		}
 	}()
 	return do(r)
@@ -149,9 +134,9 @@ func (r *gpuRun) use(arena int, bytes int64, what string) {
 		return
 	}
 	others := int64(0)
-	for i, n := range r.sizes {
+	for i := range r.arenas {
 		if i != arena {
-			others += n
+			others += r.arenas[i].Bytes()
 		}
 	}
 	if others+bytes > r.budget {
@@ -160,35 +145,33 @@ func (r *gpuRun) use(arena int, bytes int64, what string) {
 			r.drop(i)
 		}
 		others = 0
-		for _, n := range r.sizes[:arena] {
-			others += n
+		for i := range arena {
+			others += r.arenas[i].Bytes()
 		}
 	}
 	if others+bytes > r.budget {
 		r.fail(fmt.Errorf("%s: %v of device memory wanted, %v of %v are free: raise --gpu-memory or use --engine multicore", what, bytesize.Size(bytes), bytesize.Size(r.budget-others), bytesize.Size(r.budget)))
 		return
 	}
-	if r.arenas[arena] == nil || r.sizes[arena] < bytes {
+	kept := &r.arenas[arena]
+	if kept.Arena == nil || kept.Bytes() < bytes {
 		r.drop(arena)
 		if r.err != nil {
 			return
 		}
-		a, err := gpu.NewArena(r.dev, bytes)
-		if err != nil {
+		if err := kept.Reserve(r.dev, bytes, 0); err != nil {
 			r.fail(fmt.Errorf("%s: %w", what, err))
 			return
 		}
-		r.arenas[arena], r.sizes[arena] = a, bytes
 	}
-	r.arena = r.arenas[arena]
+	r.arena = kept.Arena
 }
 
 // drop frees an arena.
 func (r *gpuRun) drop(arena int) {
-	if a := r.arenas[arena]; a != nil {
+	if k := &r.arenas[arena]; k.Arena != nil {
 		r.fail(r.s.Sync(r.ctx))
-		r.fail(a.Free())
-		r.arenas[arena], r.sizes[arena] = nil, 0
+		r.fail(k.Free())
 	}
 }
 

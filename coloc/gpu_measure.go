@@ -2,7 +2,6 @@ package coloc
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync/atomic"
 	"time"
@@ -22,47 +21,35 @@ func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64, round
 	}
 	best = math.MaxInt64
 	err = onGPU(ctx, j, func(r *gpuRun) error {
-		from, err := r.dev.NewEvent()
-		if err != nil {
-			return err
+		s, in := uploadPoints(r, pts, distance*distance, distance)
+		s.join(in)
+		s.count()
+		pairs = s.edges / 2
+		points := r.arena
+		r.use(profileMemory, 4*s.edges+gpuBytesBesides, "lists of neighbours")
+		lists := take[uint32](r, int(s.edges))
+		r.arena = points
+		if r.err == nil {
+			r.fail(r.arena.Release(0))
 		}
-		to, err := r.dev.NewEvent()
-		if err != nil {
-			return errors.Join(err, from.Free())
-		}
-		err = func() error {
+		for range rounds + 1 { // the first one warms up
 			s, in := uploadPoints(r, pts, distance*distance, distance)
-			s.join(in)
-			s.count()
-			pairs = s.edges / 2
-			points := r.arena
-			r.use(profileMemory, 4*s.edges+gpuBytesBesides, "lists of neighbours")
-			lists := take[uint32](r, int(s.edges))
-			r.arena = points
-			if r.err == nil {
-				r.fail(r.arena.Release(0))
+			if r.err != nil {
+				return r.err
 			}
-			for range rounds + 1 { // the first one warms up
-				s, in := uploadPoints(r, pts, distance*distance, distance)
-				r.fail(r.s.Record(from))
+			took, err := r.session.Timed(ctx, r.s, func() error {
 				s.join(in)
 				s.degrees(gpu.Buffer[uint64]{}, gpu.Buffer[uint64]{})
 				s.lists(0, s.points, lists)
-				r.fail(r.s.Record(to))
-				r.fail(r.s.Sync(ctx))
-				if r.err != nil {
-					return r.err
-				}
-				took, err := to.Since(from)
-				if err != nil {
-					return err
-				}
-				best = min(best, took)
-				r.fail(r.arena.Release(0))
+				return r.err
+			})
+			if err != nil {
+				return err
 			}
-			return r.err
-		}()
-		return errors.Join(err, from.Free(), to.Free())
+			best = min(best, took)
+			r.fail(r.arena.Release(0))
+		}
+		return r.err
 	})
 	return best, pairs, err
 }

@@ -82,7 +82,7 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 		// A quarter of what is left is for lists, as much as there are; the sets
 		// of profiles must all fit.
 		besides := 8*int64(room) + 40*int64(n) + gpuBytesBesides
-		entries := max(1<<10, (r.budget-r.sizes[pointMemory]-besides)/16)
+		entries := max(1<<10, (r.budget-r.arenas[pointMemory].Bytes()-besides)/16)
 		if r.job.evaluation.entries > 0 {
 			entries = r.job.evaluation.entries
 		}

@@ -299,7 +299,7 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	r := g.r
 	// Half of what is left is for the bitmaps of the candidates that are looked
 	// at together, the rest for their trees.
-	left := r.budget - r.sizes[pointMemory] - r.sizes[profileMemory]
+	left := r.budget - r.arenas[pointMemory].Bytes() - r.arenas[profileMemory].Bytes()
 	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
 	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
 	g.maxNodes = int(max(1<<10, min((left-int64(part)*perCandidate-gpuBytesBesides)/(nodeBytes+growBytes), 32*int64(g.pairs.Len())+1<<14)))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
@@ -19,7 +20,11 @@ import (
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
-	d, err := newGPU(dev, memory)
+	s, err := gpu.NewSession(dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newGPU(s, memory)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "coocc
 // sorted sums are added up on the device while they fit there, and as spilled runs
 // on the host if they do not.
 type GPU struct {
-	dev     *gpu.Device
-	own     bool // the device is closed with this
+	session *gpu.Session
+	dev     *gpu.Device // of the session
 	memory  int64
 	compute *gpu.Stream
 	copies  [2]*gpu.Stream
@@ -46,8 +46,7 @@ type GPU struct {
 	large   []*rowBatch // for long rows
 	seq     *words.Sequence
 	dict    *words.Dictionary
-	arenas  [2]*gpu.Arena // for sorting words, and for pairs
-	sizes   [2]int64
+	arenas  [2]gpu.Kept        // for sorting words, and for pairs
 	begins  [3][]uint64        // where rows begin, on the host
 	trace   func(stage string) // tests and measurements ask where time goes
 	flow    bool               // and do not want the device to wait for that
@@ -57,29 +56,22 @@ type GPU struct {
 
 // OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
 func OpenGPU(d engine.Device) (*GPU, error) {
-	dev, err := gpu.Open(d.Ordinal)
+	s, err := gpu.OpenSession(d.Ordinal, gpuStreams)
 	if err != nil {
 		return nil, err
 	}
-	g, err := useGPU(dev, d.Memory)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	g.own = true
-	return g, nil
+	return useGPU(s, d.Memory), nil
 }
 
-// useGPU is OpenGPU for a device that is open already. memory bounds what is taken of
-// it, 0 means most of what is free.
-func useGPU(dev *gpu.Device, memory int64) (*GPU, error) {
-	g := &GPU{dev: dev, memory: memory}
-	for _, s := range []**gpu.Stream{&g.compute, &g.copies[0], &g.copies[1]} {
-		var err error
-		if *s, err = dev.NewStream(); err != nil {
-			return nil, errors.Join(err, g.Close())
-		}
-	}
-	return g, nil
+// gpuStreams is one for kernels and two for copies.
+const gpuStreams = 3
+
+// useGPU is OpenGPU in a session. memory bounds what is taken of the device, 0 means most of what is
+// free.
+func useGPU(s *gpu.Session, memory int64) *GPU {
+	g := &GPU{session: s, dev: s.Dev, memory: memory, compute: s.Streams[0], copies: [2]*gpu.Stream{s.Streams[1], s.Streams[2]}}
+	g.session.Keep(&g.arenas[wordArena], &g.arenas[pairArena])
+	return g
 }
 
 // Close gives back all that is held.
@@ -97,20 +89,7 @@ func (g *GPU) Close() error {
 	if g.dict != nil {
 		errs = append(errs, g.dict.Free())
 	}
-	for _, a := range g.arenas {
-		if a != nil {
-			errs = append(errs, a.Free())
-		}
-	}
-	for _, s := range []*gpu.Stream{g.compute, g.copies[0], g.copies[1]} {
-		if s != nil {
-			errs = append(errs, s.Free())
-		}
-	}
-	if g.own {
-		errs = append(errs, g.dev.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, g.session.Close())...)
 }
 
 // Crossed is how many bytes of text and of rows have crossed the link so far.
@@ -134,14 +113,7 @@ func (g *GPU) mark(ctx context.Context, stage string) error {
 
 // launch starts a kernel with a thread for each of n items.
 func (g *GPU) launch(src *gpu.Source, name string, n int, args ...gpu.Arg) error {
-	if n == 0 {
-		return nil
-	}
-	k, err := g.dev.Kernel(src, name)
-	if err != nil {
-		return err
-	}
-	return g.compute.Launch(k, gpu.Grid((n+gpuThreads-1)/gpuThreads, gpuThreads), args...)
+	return g.session.Each(g.compute, src, name, gpuThreads, n, args...)
 }
 
 // gpuThreads is the size of most blocks, as in the kernels.
@@ -162,7 +134,7 @@ func withGPU(d engine.Device, f func(*GPU) error) (err error) {
 
 // budget is what a job may take, what is kept included.
 func (g *GPU) budget() (int64, error) {
-	held := g.sizes[0] + g.sizes[1]
+	held := g.arenas[wordArena].Bytes() + g.arenas[pairArena].Bytes()
 	if g.seq != nil {
 		held += 4 * int64(g.seq.Capacity())
 	}
@@ -196,21 +168,9 @@ const (
 
 // arena returns an empty one of at least so many bytes.
 func (g *GPU) arena(which int, bytes int64) (*gpu.Arena, error) {
-	if a := g.arenas[which]; a != nil {
-		if g.sizes[which] >= bytes && g.sizes[which] <= 2*bytes+(1<<20) {
-			return a, a.Release(0)
-		}
-		g.arenas[which], g.sizes[which] = nil, 0
-		if err := a.Free(); err != nil {
-			return nil, err
-		}
-	}
-	a, err := gpu.NewArena(g.dev, bytes)
-	if err != nil {
-		return nil, err
-	}
-	g.arenas[which], g.sizes[which] = a, bytes
-	return a, nil
+	k := &g.arenas[which]
+	err := errors.Join(k.Clear(), k.Reserve(g.dev, bytes, 2*bytes+(1<<20)))
+	return k.Arena, err
 }
 
 // sequenceOf returns an empty sequence for at least so many items.

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/text"
 )
@@ -22,10 +23,11 @@ import (
 func testGPU(t testing.TB, memory int64) *GPU {
 	t.Helper()
 	dev, _ := gputest.Device(t)
-	g, err := useGPU(dev, memory)
+	s, err := gpu.NewSession(dev, gpuStreams)
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := useGPU(s, memory)
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)

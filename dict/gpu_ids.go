@@ -15,12 +15,12 @@ import (
 // GPU is a dictionary on a device, for texts of very many words. One text at a time is
 // looked up; others wait.
 type GPU struct {
-	file   *File
-	dev    *gpu.Device
-	owned  bool // the device
-	s      *gpu.Stream
-	on     *onDevice
-	memory int64 // for texts
+	session *gpu.Session
+	dev     *gpu.Device // of the session
+	file    *File
+	s       *gpu.Stream
+	on      *onDevice
+	memory  int64 // for texts
 
 	mu sync.Mutex
 }
@@ -28,30 +28,22 @@ type GPU struct {
 // OpenGPU opens a device and brings the dictionary there, which must be an stt or one of
 // the xbw kinds. Its error wraps engine.ErrNoGPU if there is no device.
 func (d *File) OpenGPU(which engine.Device) (*GPU, error) {
-	dev, err := gpu.Open(which.Ordinal)
+	s, err := gpu.OpenSession(which.Ordinal, 1)
 	if err != nil {
 		return nil, err
 	}
-	g, err := d.useGPU(dev, which.Memory)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	g.owned = true
-	return g, nil
+	return d.useGPU(s, which.Memory)
 }
 
-// useGPU is OpenGPU for a device that is open already.
-func (d *File) useGPU(dev *gpu.Device, memory int64) (*GPU, error) {
-	g := &GPU{file: d, dev: dev}
+// useGPU is OpenGPU in a session, which it closes on errors.
+func (d *File) useGPU(s *gpu.Session, memory int64) (*GPU, error) {
+	g := &GPU{session: s, dev: s.Dev, file: d, s: s.Streams[0]}
 	var err error
-	if g.memory, err = dev.Budget(memory); err != nil {
-		return nil, err
-	}
-	if g.s, err = dev.NewStream(); err != nil {
-		return nil, err
+	if g.memory, err = s.Dev.Budget(memory); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if g.on, err = d.upload(g.s); err != nil {
-		return nil, errors.Join(err, g.s.Free())
+		return nil, errors.Join(err, s.Close())
 	}
 	if g.memory -= g.on.Bytes() + cacheMemory; g.memory < leastChunk {
 		err = fmt.Errorf("dictionary on the GPU: it takes %v and leaves %v for words: want at least %v", bytesize.Size(g.on.Bytes()), bytesize.Size(max(0, g.memory)), bytesize.Size(leastChunk))
@@ -64,11 +56,7 @@ func (d *File) useGPU(dev *gpu.Device, memory int64) (*GPU, error) {
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	err := errors.Join(g.on.Free(), g.s.Free())
-	if g.owned {
-		err = errors.Join(err, g.dev.Close())
-	}
-	return err
+	return errors.Join(g.on.Free(), g.session.Close())
 }
 
 // Bytes is what the dictionary takes on the device.

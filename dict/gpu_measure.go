@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/collocate/collocate/internal/gpu"
 )
 
 // LookUpTimes is how long a device takes for a text that is in its memory, by its own
@@ -73,20 +71,10 @@ func (g *GPU) measure(t *Text, n int, fn func(*batch) error) (err error) {
 	return fn(b)
 }
 
-// best is the least of some times that work takes on the stream, by events.
+// best is the least of some times that work takes on the stream.
 func (g *GPU) best(ctx context.Context, work func() error) (least time.Duration, err error) {
-	var events [2]*gpu.Event
-	for i := range events {
-		if events[i], err = g.dev.NewEvent(); err != nil {
-			return 0, err
-		}
-		defer func() { err = errors.Join(err, events[i].Free()) }()
-	}
 	for round := range 4 {
-		if err := errors.Join(g.s.Record(events[0]), work(), g.s.Record(events[1]), g.s.Sync(ctx)); err != nil {
-			return 0, err
-		}
-		took, err := events[1].Since(events[0])
+		took, err := g.session.Timed(ctx, g.s, work)
 		if err != nil {
 			return 0, err
 		}

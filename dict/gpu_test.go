@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
@@ -156,7 +157,7 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: three threads differ, %v", k, err)
 		}
-		g, err := d.useGPU(dev, 0)
+		g, err := d.useGPU(session(t, dev), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,6 +177,16 @@ func TestTextsGetTheSameNumbers(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// session is one with a stream on a device.
+func session(t *testing.T, dev *gpu.Device) *gpu.Session {
+	t.Helper()
+	s, err := gpu.NewSession(dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // Chunks follow each other, fit, and leave out only what is too long.

@@ -97,7 +97,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 	}
 	g.card.onePiece, g.card.mergeSort = o.OnePiece, o.MergeSort
 	if o.Profile {
-		g.card.watch = &stopwatch{dev: dev}
+		g.card.watch = gpu.NewClock(dev)
 	}
 	if f, ok := o.Dict.(*dict.File); ok && g.method == Dictionary {
 		if g.task.dict, err = lookup.Upload(f, g.card.s); err != nil {
@@ -115,7 +115,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 // warmUp weighs two documents, so that the driver compiles the kernels now. What goes
 // wrong will go wrong again with the corpus.
 func (g *gpuRun) warmUp() {
-	c, err := newCard(g.card.dev)
+	c, err := newCard(g.card.Dev)
 	if err != nil {
 		return
 	}
@@ -129,7 +129,7 @@ func (g *gpuRun) warmUp() {
 	}
 	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2}, text: c.text.Slice(0, 8)}
 	m := gpuMethods[g.method]
-	if c.tmp.reserve(c.dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known)) == nil {
+	if c.tmp.Reserve(c.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known), 0) == nil {
 		_, _ = c.weighChunk(context.Background(), in, gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
 	}
 }
@@ -222,7 +222,7 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 		return nil, fmt.Errorf("documents of %d words in %d bytes: too many to be weighed on a GPU at a time", in.words, in.bytes)
 	}
 	t.dict, t.known = g.task.dict, g.task.known
-	err := g.card.tmp.reserve(g.card.dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(t.known))
+	err := g.card.tmp.Reserve(g.card.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(t.known), 0)
 	var out *gpuPairs
 	if err == nil {
 		out, err = g.card.weighChunk(ctx, in, t, m.run)
@@ -233,7 +233,7 @@ func (g *gpuRun) weigh(ctx context.Context, in *gpuChunk, t gpuTask) (*gpuPairs,
 	if g.card.watch == nil {
 		return out, nil
 	}
-	steps, err := g.card.watch.steps()
+	steps, err := stepsOf(g.card.watch)
 	if len(steps) > 0 { // the text may have come before
 		steps[0].Time += time.Duration(g.card.text.took.Swap(0))
 	}

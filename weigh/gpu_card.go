@@ -34,21 +34,21 @@ var gpuKernels = map[string]struct {
 // card is a device at work on one chunk after the other: a stream, temporary memory,
 // and the times of the steps.
 type card struct {
-	dev    *gpu.Device
+	*gpu.Session
 	s      *gpu.Stream
 	copies *gpu.Stream // beside s, text to the device
 	reads  *gpu.Stream // its words become numbers
 	down   *gpu.Stream // and results from it
 	beside *gpu.Stream // and kernels that leave room for others
 	text   deviceText
-	tmp    arena
-	side   arena              // for what grows with the number of words that differ
+	tmp    gpu.Kept
+	side   gpu.Kept           // for what grows with the number of words that differ
 	count  gpu.Buffer[uint64] // of what a step found
 	told   gpu.Pinned[uint64] // what look looks at
 	tell   gpu.Buffer[uint64] // the same for the device
 	caller context.Context    // whose end is looked at between steps
 	pinned *pinnedResult      // for results; nil for the Go heap
-	watch  *stopwatch         // nil if nobody wants to know
+	watch  *gpu.Clock         // nil if nobody wants to know
 	// onePiece keeps a text in one piece.
 	onePiece bool
 	// mergeSort sorts numbers of words by merging.
@@ -56,26 +56,23 @@ type card struct {
 	// overlaps says that copies run beside the steps.
 	overlaps bool
 
-	events []*gpu.Event // in use since the chunk began
-	used   int
-
 	table  *words.Dictionary // kept for the next chunk
 	seq    *words.Sequence
 	places gpu.Buffer[uint32] // of the words, by number
 }
 
 func newCard(dev *gpu.Device) (_ *card, err error) {
-	c := &card{dev: dev}
+	s, err := gpu.NewSession(dev, 5)
+	if err != nil {
+		return nil, err
+	}
+	c := &card{Session: s, s: s.Streams[0], copies: s.Streams[1], reads: s.Streams[2], down: s.Streams[3], beside: s.Streams[4]}
+	c.Keep(&c.tmp, &c.side)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.free())
 		}
 	}()
-	for _, s := range []**gpu.Stream{&c.s, &c.copies, &c.reads, &c.down, &c.beside} {
-		if *s, err = dev.NewStream(); err != nil {
-			return nil, err
-		}
-	}
 	if c.count, err = gpu.Alloc[uint64](dev, countWords); err != nil {
 		return nil, err
 	}
@@ -88,47 +85,8 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 	return c, c.count.Zero(c.s)
 }
 
-func (c *card) streams() []*gpu.Stream {
-	return []*gpu.Stream{c.s, c.copies, c.reads, c.down, c.beside}
-}
-
 // countWords is room for several counts of a step.
 const countWords = 16
-
-// arena is temporary memory that can be made larger while nothing of it is in use.
-type arena struct{ *gpu.Arena }
-
-func (a *arena) reserve(dev *gpu.Device, bytes int64) (err error) {
-	if a.Arena != nil {
-		if a.Left() >= bytes {
-			return nil
-		}
-		if err := a.free(); err != nil {
-			return err
-		}
-	}
-	n, err := gpu.NewArena(dev, bytes)
-	if err == nil {
-		a.Arena = n
-	}
-	return err
-}
-
-// clear gives back all that was taken.
-func (a *arena) clear() error {
-	if a.Arena == nil {
-		return nil
-	}
-	return a.Release(0)
-}
-
-func (a *arena) free() (err error) {
-	if a.Arena != nil {
-		err = a.Arena.Free()
-	}
-	a.Arena = nil
-	return err
-}
 
 // deviceText is text in device memory that grows.
 type deviceText struct {
@@ -142,7 +100,7 @@ func (d *deviceText) reserve(c *card, n int) error {
 	if d.Len() >= n {
 		return nil
 	}
-	larger, err := gpu.Alloc[uint8](c.dev, max(n, 2*d.Len(), 1<<20))
+	larger, err := gpu.Alloc[uint8](c.Dev, max(n, 2*d.Len(), 1<<20))
 	if err != nil {
 		return err
 	}
@@ -161,7 +119,7 @@ func (d *deviceText) put(s *gpu.Stream, place gpu.Buffer[uint8], text []byte) er
 
 func (c *card) free() (err error) {
 	if c.watch != nil {
-		err = c.watch.free()
+		err = c.watch.Free()
 	}
 	if c.pinned != nil {
 		err = errors.Join(err, c.pinned.free())
@@ -172,43 +130,13 @@ func (c *card) free() (err error) {
 	if c.seq != nil {
 		err = errors.Join(err, c.seq.Free())
 	}
-	err = errors.Join(err, c.text.Free(), c.tmp.free(), c.side.free(), c.places.Free(), c.count.Free(), c.told.Free())
-	for _, e := range c.events {
-		err = errors.Join(err, e.Free())
-	}
-	for _, s := range c.streams() {
-		if s != nil {
-			err = errors.Join(err, s.Free())
-		}
-	}
-	return err
-}
-
-// recorded is an event that comes when what the stream has to do now is done.
-func (c *card) recorded(s *gpu.Stream) (*gpu.Event, error) {
-	if c.used == len(c.events) {
-		e, err := c.dev.NewEvent()
-		if err != nil {
-			return nil, err
-		}
-		c.events = append(c.events, e)
-	}
-	c.used++
-	return c.events[c.used-1], s.Record(c.events[c.used-1])
-}
-
-// after makes one stream's later work wait for what the other has to do now.
-func (c *card) after(later, now *gpu.Stream) error {
-	e, err := c.recorded(now)
-	if err != nil {
-		return err
-	}
-	return later.WaitFor(e)
+	err = errors.Join(err, c.text.Free(), c.places.Free(), c.count.Free(), c.told.Free())
+	return errors.Join(err, c.Session.Close())
 }
 
 // fetchAfter makes copies to the host by f, beside what a stream will do next.
 func (c *card) fetchAfter(s *gpu.Stream, f func() error) error {
-	if err := c.after(c.down, s); err != nil {
+	if err := c.After(c.down, s); err != nil {
 		return err
 	}
 	return c.span(c.down, "copy down", f)
@@ -216,15 +144,8 @@ func (c *card) fetchAfter(s *gpu.Stream, f func() error) error {
 
 // each launches a kernel with a thread for each of n items.
 func (c *card) each(module, kernel string, n int, args ...gpu.Arg) error {
-	if n == 0 {
-		return nil
-	}
 	m := gpuKernels[module]
-	k, err := c.dev.Kernel(m.source, kernel)
-	if err != nil {
-		return err
-	}
-	return c.s.Launch(k, gpu.Grid((n+m.threads-1)/m.threads, m.threads), args...)
+	return c.Each(c.s, m.source, kernel, m.threads, n, args...)
 }
 
 // counted waits for the device and returns what the step before wrote to count.
@@ -262,7 +183,7 @@ func (c *card) step(name string) error {
 	if c.watch == nil {
 		return nil
 	}
-	return c.watch.mark(c.s, name)
+	return c.watch.Mark(c.s, name)
 }
 
 // span times what f does on a stream beside the steps.
@@ -270,7 +191,7 @@ func (c *card) span(s *gpu.Stream, name string, f func() error) error {
 	if c.watch == nil || !c.overlaps {
 		return f()
 	}
-	return c.watch.span(s, name, f)
+	return c.watch.Span(s, name, f)
 }
 
 // take takes temporary memory; the first error is kept in err.
@@ -299,7 +220,7 @@ func hostMemory[T any](c *card, n int, slot func(*pinnedResult) *gpu.Pinned[T]) 
 		err := p.Free()
 		*p = gpu.Pinned[T]{}
 		if err == nil {
-			*p, err = gpu.AllocPinned[T](c.dev, n+n/8)
+			*p, err = gpu.AllocPinned[T](c.Dev, n+n/8)
 		}
 		if err != nil {
 			return host[T]{}, err

@@ -90,7 +90,8 @@ const gpuSpare = 1 << 20
 
 // weighChunk weighs a chunk, and waits.
 func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuMethod) (out *gpuPairs, err error) {
-	t.card, t.in, t.numbers, c.used, c.overlaps = c, in, gpu.Null(), 0, false
+	c.Reuse()
+	t.card, t.in, t.numbers, c.overlaps = c, in, gpu.Null(), false
 	// A wait that can be called off sleeps now and then, and half a millisecond too
 	// long; these are short.
 	c.caller, ctx = ctx, context.WithoutCancel(ctx)
@@ -118,10 +119,10 @@ func (c *card) weighChunk(ctx context.Context, in *gpuChunk, t gpuTask, run gpuM
 		err = c.step("end")
 	}
 	// Whatever happened, nothing may be under way when memory is given back.
-	for _, s := range c.streams() {
+	for _, s := range c.Streams {
 		err = errors.Join(err, s.Sync(ctx))
 	}
-	err = errors.Join(err, c.caller.Err(), c.side.clear())
+	err = errors.Join(err, c.caller.Err(), c.side.Clear())
 	if err != nil || !t.keep {
 		err = errors.Join(err, c.tmp.Release(mark))
 	}
@@ -145,7 +146,7 @@ type arrival struct {
 // arrive: at multiples of 16 behind a separator, and at the end.
 func (t *gpuTask) send() (list []arrival, err error) {
 	arrive := func(to int) error {
-		e, err := t.recorded(t.copies)
+		e, err := t.Recorded(t.copies)
 		list = append(list, arrival{to, e})
 		return err
 	}
@@ -182,7 +183,7 @@ func (t *gpuTask) upload() (err error) {
 	if len(t.in.pinned.Values()) > 0 {
 		err = t.text.CopyIn(t.copies, t.in.pinned)
 	}
-	return errors.Join(err, t.after(t.s, t.copies))
+	return errors.Join(err, t.After(t.s, t.copies))
 }
 
 // vocabulary brings the words at refs, which are in byte order, to the host. The memory
@@ -268,5 +269,5 @@ func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffe
 		out.first, err = fetchAll(ctx, t.card, t.down, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first })
 		return err
 	})
-	return errors.Join(err, t.after(t.s, t.down))
+	return errors.Join(err, t.After(t.s, t.down))
 }

@@ -24,7 +24,7 @@ func (f *textFeed) start(c *card, from, to int, text []byte) (send func() error,
 	if f.idle == nil {
 		f.idle = make(chan *gpu.Stream, feedStreams)
 		for range feedStreams {
-			s, err := c.dev.NewStream()
+			s, err := c.Dev.NewStream()
 			if err != nil {
 				return nil, err
 			}

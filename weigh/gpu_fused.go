@@ -114,13 +114,13 @@ func gpuPosts(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 	if t.places.Len() < t.table.Numbers() {
 		err := t.places.Free()
 		if err == nil {
-			t.places, err = gpu.Alloc[uint32](t.dev, t.table.Numbers())
+			t.places, err = gpu.Alloc[uint32](t.Dev, t.table.Numbers())
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := t.side.reserve(t.dev, wordMemory(t.card)); err != nil {
+	if err := t.side.Reserve(t.Dev, wordMemory(t.card), 0); err != nil {
 		return nil, err
 	}
 	terms := 0
@@ -236,11 +236,11 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 	in := []gpu.Arg{items.Arg(), ends.Arg(), places}
 	out := append([]gpu.Arg{pairs.Arg(), flags.Arg()}, pack.args()...)
 	count := gpuKernels["count"].source
-	small, err := t.dev.Kernel(count, "weigh_count_small")
+	small, err := t.Dev.Kernel(count, "weigh_count_small")
 	if err != nil {
 		return err
 	}
-	slots := (t.dev.Info().SharedOptIn - 64) / 8
+	slots := (t.Dev.Info().SharedOptIn - 64) / 8
 	wide := slots / 4 * 3
 	classes := []struct {
 		kernel         string
@@ -264,7 +264,7 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 		if err != nil {
 			return err
 		}
-		if err := t.after(t.beside, t.s); err != nil {
+		if err := t.After(t.beside, t.s); err != nil {
 			return err
 		}
 		// Long documents are few: they share the device with the others.
@@ -272,7 +272,7 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 			if many[i] == 0 {
 				continue
 			}
-			k, err := t.dev.Kernel(count, c.kernel)
+			k, err := t.Dev.Kernel(count, c.kernel)
 			if err != nil {
 				return err
 			}
@@ -294,7 +294,7 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 				return err
 			}
 		}
-		if err := t.after(t.s, t.beside); err != nil {
+		if err := t.After(t.s, t.beside); err != nil {
 			return err
 		}
 		args := slices.Concat(in, []gpu.Arg{gpu.U64(uint64(nd))}, out)

@@ -88,12 +88,12 @@ func (t *gpuTask) inPieces(ctx context.Context, m pieceMethod) (*gpuPairs, error
 			return out, err
 		}
 		// All again. The text is there.
-		for _, s := range t.streams() {
+		for _, s := range t.Streams {
 			if err := s.Sync(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if err := errors.Join(m.grow(ctx), t.side.clear(), t.tmp.Release(mark)); err != nil {
+		if err := errors.Join(m.grow(ctx), t.side.Clear(), t.tmp.Release(mark)); err != nil {
 			return nil, err
 		}
 		list = list[len(list)-1:]
@@ -131,7 +131,7 @@ func (t *gpuTask) tryPieces(ctx context.Context, m pieceMethod, text []arrival) 
 		return nil, err
 	}
 	tables := len(p.list) * (p.numbers + 1)
-	if err := t.side.reserve(t.dev, pieceMemory(p.numbers, len(p.list))+wordMemory(t.card)); err != nil {
+	if err := t.side.Reserve(t.Dev, pieceMemory(p.numbers, len(p.list))+wordMemory(t.card), 0); err != nil {
 		return nil, err
 	}
 	p.first, p.df = takeFrom[uint32](t.side.Arena, &err, tables), takeFrom[uint32](t.side.Arena, &err, p.numbers)
@@ -160,7 +160,7 @@ func (t *gpuTask) tryPieces(ctx context.Context, m pieceMethod, text []arrival) 
 			return nil, err
 		}
 		for from = a.to; len(ready) < len(p.list) && p.list[len(ready)].to.bytes <= a.to; {
-			e, err := t.recorded(t.reads)
+			e, err := t.Recorded(t.reads)
 			if err != nil {
 				return nil, err
 			}
@@ -311,7 +311,7 @@ func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 			return err
 		})
 	})
-	return errors.Join(err, p.step("copy down, waited for"), p.after(p.s, p.down))
+	return errors.Join(err, p.step("copy down, waited for"), p.After(p.s, p.down))
 }
 
 // shrunk is pairs in few bytes, on the device and where they go on the host.

@@ -54,7 +54,7 @@ func (p *gpuPostings) lane() (*postingLane, error) {
 		return l, nil
 	}
 	p.mu.Unlock()
-	dev := p.run.card.dev
+	dev := p.run.card.Dev
 	s, err := dev.NewStream()
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ type Weigher struct {
 	corpus *PinnedCorpus
 	pairs  *gpuPairs
 	task   gpuTask
-	watch  *stopwatch
+	watch  *gpu.Clock
 }
 
 // NewWeigher prepares for that, on the corpus's device. Options are as in Weigh; the

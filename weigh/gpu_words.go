@@ -74,7 +74,7 @@ func (t *gpuTask) numberWords(ctx context.Context) error {
 	for {
 		err := t.startWords(firstSlots(t.in.words), t.in.words+t.in.docs)
 		if err == nil {
-			err = errors.Join(t.after(t.reads, t.copies), t.queueWords(0, t.in.bytes), t.after(t.s, t.reads))
+			err = errors.Join(t.After(t.reads, t.copies), t.queueWords(0, t.in.bytes), t.After(t.s, t.reads))
 		}
 		if err == nil {
 			err = t.checkWords(ctx, t.in.gpuSize)

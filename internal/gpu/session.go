@@ -1,0 +1,165 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Session is a device at work for one package: its streams, memory that is kept from job to job, and
+// events that order what the streams do.
+type Session struct {
+	Dev     *Device
+	Streams []*Stream
+	owned   bool // the device is closed with the session
+	kept    []*Kept
+	events  []*Event
+	used    int // of the events
+}
+
+// OpenSession opens a device by its number, for work on so many streams. Close gives it back.
+func OpenSession(ordinal, streams int) (*Session, error) {
+	dev, err := Open(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewSession(dev, streams)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	s.owned = true
+	return s, nil
+}
+
+// NewSession is OpenSession for a device that is open already, and stays so.
+func NewSession(dev *Device, streams int) (*Session, error) {
+	s := &Session{Dev: dev}
+	for range streams {
+		stream, err := dev.NewStream()
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.Streams = append(s.Streams, stream)
+	}
+	return s, nil
+}
+
+// Close gives back all that the session holds.
+func (s *Session) Close() (err error) {
+	for _, k := range s.kept {
+		err = errors.Join(err, k.Free())
+	}
+	for _, e := range s.events {
+		err = errors.Join(err, e.Free())
+	}
+	for _, stream := range s.Streams {
+		err = errors.Join(err, stream.Free())
+	}
+	if s.owned {
+		err = errors.Join(err, s.Dev.Close())
+	}
+	return err
+}
+
+// Each launches a kernel with a thread for each of n items, in blocks of so many threads.
+func (s *Session) Each(on *Stream, src *Source, kernel string, threads, n int, args ...Arg) error {
+	if n == 0 {
+		return nil
+	}
+	k, err := s.Dev.Kernel(src, kernel)
+	if err != nil {
+		return err
+	}
+	return on.Launch(k, Grid((n+threads-1)/threads, threads), args...)
+}
+
+// Recorded is an event that comes when what the stream has to do now is done. It is valid until
+// Reuse.
+func (s *Session) Recorded(on *Stream) (*Event, error) {
+	if s.used == len(s.events) {
+		e, err := s.Dev.NewEvent()
+		if err != nil {
+			return nil, err
+		}
+		s.events = append(s.events, e)
+	}
+	s.used++
+	return s.events[s.used-1], on.Record(s.events[s.used-1])
+}
+
+// Reuse lets all recorded events be used again.
+func (s *Session) Reuse() { s.used = 0 }
+
+// After makes one stream's later work wait for what the other has to do now.
+func (s *Session) After(later, now *Stream) error {
+	e, err := s.Recorded(now)
+	if err != nil {
+		return err
+	}
+	return later.WaitFor(e)
+}
+
+// Timed is how long work takes on a stream, by the device's clock. It waits for the end.
+func (s *Session) Timed(ctx context.Context, on *Stream, work func() error) (time.Duration, error) {
+	used := s.used
+	defer func() { s.used = used }()
+	from, err := s.Recorded(on)
+	if err != nil {
+		return 0, err
+	}
+	if err := work(); err != nil {
+		return 0, err
+	}
+	to, err := s.Recorded(on)
+	if err := errors.Join(err, on.Sync(ctx)); err != nil {
+		return 0, err
+	}
+	return to.Since(from)
+}
+
+// Kept is an arena that is kept from job to job: to take and give back gigabytes costs tens of
+// milliseconds. The zero value has no memory. It is freed with its session.
+type Kept struct {
+	*Arena
+	bytes int64
+}
+
+// Keep makes arenas those of the session.
+func (s *Session) Keep(k ...*Kept) { s.kept = append(s.kept, k...) }
+
+// Bytes is what the arena takes.
+func (k *Kept) Bytes() int64 { return k.bytes }
+
+// Reserve makes sure that so many bytes can be taken. If not, or if the arena has more than most, it
+// is made anew, which must not be while anything of it is in use. most 0 means any size.
+func (k *Kept) Reserve(dev *Device, bytes, most int64) error {
+	if k.Arena != nil && k.Left() >= bytes && (most == 0 || k.bytes <= most) {
+		return nil
+	}
+	if err := k.Free(); err != nil {
+		return err
+	}
+	a, err := NewArena(dev, bytes)
+	if err != nil {
+		return err
+	}
+	k.Arena, k.bytes = a, bytes
+	return nil
+}
+
+// Clear gives back all that was taken.
+func (k *Kept) Clear() error {
+	if k.Arena == nil {
+		return nil
+	}
+	return k.Release(0)
+}
+
+// Free gives the memory back to the device.
+func (k *Kept) Free() (err error) {
+	if k.Arena != nil {
+		err = k.Arena.Free()
+	}
+	k.Arena, k.bytes = nil, 0
+	return err
+}
