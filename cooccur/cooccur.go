@@ -135,28 +135,32 @@ type Sink interface {
 // Matrix computes the co-occurrence matrix of a corpus over a vocabulary and
 // gives its rows to sink. Words outside the vocabulary are removed before windows
 // are formed; windows do not cross documents.
-func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
+func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (stats Stats, err error) {
 	j, err := newJob(v, opt)
 	if err != nil {
 		return Stats{}, err
 	}
-	switch opt.Engine {
-	case engine.Auto:
-		return autoMatrix(ctx, corpus, j, sink)
-	case engine.Sequential:
+	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto, pays: func() bool { return j.paysOnGPU(corpus, false) }}
+	err = c.run(ctx, func(g *GPU) (err error) {
+		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &c.given})
+		return err
+	}, func(e engine.Kind) (err error) {
+		stats, err = j.onCores(ctx, corpus, e, sink)
+		return err
+	})
+	return stats, err
+}
+
+// onCores is Matrix on one core or several.
+func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, sink Sink) (Stats, error) {
+	var err error
+	switch j.stats.Engine = e; {
+	case e == engine.Sequential:
 		err = j.sequential(ctx, corpus, sink)
-	case engine.GPU:
-		err = withGPU(opt.GPU, func(g *GPU) (err error) {
-			j.stats, err = g.Matrix(ctx, corpus, v, opt, sink)
-			return err
-		})
+	case j.Method == Paper:
+		err = j.paperCoresMatrix(ctx, corpus, sink)
 	default:
-		j.stats.Engine = engine.Multicore
-		if opt.Method == Paper {
-			err = j.paperCoresMatrix(ctx, corpus, sink)
-		} else {
-			err = j.multicore(ctx, corpus, sink)
-		}
+		err = j.multicore(ctx, corpus, sink)
 	}
 	return j.stats, err
 }
@@ -166,20 +170,30 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 // vocabulary and returns where the rows go. The analyzer is the vocabulary's, the
 // engine that of opt.
 func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
-	opt.Analyzer, vocabulary.Engine, vocabulary.GPU = vocabulary.Analyzer, opt.Engine, opt.GPU
-	switch opt.Engine {
-	case engine.Auto:
-		return autoMake(ctx, corpus, vocabulary, opt, begin)
-	case engine.GPU:
-		err = withGPU(opt.GPU, func(g *GPU) (err error) {
-			vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, begin)
-			return err
+	opt.Analyzer = vocabulary.Analyzer
+	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto, pays: func() bool {
+		j, err := newJob(new(Vocabulary), opt)
+		return err == nil && j.paysOnGPU(corpus, true)
+	}}
+	err = c.run(ctx, func(g *GPU) (err error) {
+		vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, func(v *Vocabulary) (Sink, error) {
+			c.given = true
+			return begin(v)
 		})
-		return vs, stats, err
-	case engine.Multicore:
-		if opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 && opt.Subsample == 0 {
-			return paperCoresMake(ctx, corpus, vocabulary, opt, begin)
-		}
+		return err
+	}, func(e engine.Kind) (err error) {
+		opt.Engine, vocabulary.Engine = e, e
+		vs, stats, err = makeOnCores(ctx, corpus, vocabulary, opt, begin)
+		return err
+	})
+	return vs, stats, err
+}
+
+// makeOnCores is Make on one core or several, which read the corpus twice, but for the paper's method.
+func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+	once := opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 && opt.Subsample == 0
+	if opt.Engine == engine.Multicore && once {
+		return paperCoresMake(ctx, corpus, vocabulary, opt, begin)
 	}
 	v, vs, err := CountWords(ctx, corpus, vocabulary)
 	if err != nil {

@@ -57,22 +57,25 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	switch opt.Engine {
-	case engine.Auto:
-		return autoWords(ctx, corpus, opt)
-	case engine.Sequential:
-		threads = 1
-	case engine.GPU:
-		var v *Vocabulary
-		var stats VocabularyStats
-		err := withGPU(opt.GPU, func(g *GPU) (err error) {
-			v, stats, err = g.CountWords(ctx, corpus, opt)
-			return err
-		})
-		return v, stats, err
-	default:
-		opt.Engine = engine.Multicore
-	}
+	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto,
+		pays: func() bool { return gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) }}
+	var v *Vocabulary
+	var stats VocabularyStats
+	err := c.run(ctx, func(g *GPU) (err error) {
+		v, stats, err = g.CountWords(ctx, corpus, opt)
+		return err
+	}, func(e engine.Kind) (err error) {
+		if opt.Engine = e; e == engine.Sequential {
+			threads = 1
+		}
+		v, stats, err = countOnCores(ctx, corpus, opt, threads)
+		return err
+	})
+	return v, stats, err
+}
+
+// countOnCores is CountWords on one core or several.
+func countOnCores(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions, threads int) (*Vocabulary, VocabularyStats, error) {
 	c := &counter{opt: opt, workers: make([]countWorker, threads), budget: opt.Memory}
 	for i := range c.workers {
 		c.workers[i].words = newLexicon(0, 0)

@@ -1,12 +1,9 @@
 package cooccur
 
 import (
-	"context"
 	"runtime"
 	"time"
 
-	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/words"
 	"github.com/collocate/collocate/text"
 )
@@ -50,81 +47,7 @@ func gpuPays(corpus *text.Corpus, a text.Analyzer, count bool, window, threads i
 	return coresTime(bytes, count, window, threads) > 2*gpuOpening
 }
 
-// autoGPU runs f on a GPU, for auto, and says whether that settles the job: if it does
-// not, and nothing was given away yet, the cores do it.
-func autoGPU(ctx context.Context, d engine.Device, emulated bool, given *bool, f func(*GPU) error) (settled bool, err error) {
-	err = withGPU(d, func(g *GPU) error {
-		if g.dev.Info().Emulated && !emulated {
-			return gpu.ErrEmulated
-		}
-		return f(g)
-	})
-	return err == nil || *given || ctx.Err() != nil, err
-}
-
-// watched is a sink that knows whether it was used.
-type watched struct {
-	Sink
-	given *bool
-}
-
-func (w watched) Rows(r *Rows) error {
-	*w.given = true
-	return w.Sink.Rows(r)
-}
-
-// autoWords is CountWords for auto.
-func autoWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (v *Vocabulary, stats VocabularyStats, err error) {
-	if opt.gpuAuto || gpuPays(corpus, opt.Analyzer, true, 0, opt.Threads) {
-		given := false
-		settled, err := autoGPU(ctx, opt.GPU, opt.gpuAuto, &given, func(g *GPU) (err error) {
-			v, stats, err = g.CountWords(ctx, corpus, opt)
-			return err
-		})
-		if settled {
-			return v, stats, err
-		}
-	}
-	opt.Engine = engine.Multicore
-	return CountWords(ctx, corpus, opt)
-}
-
-// autoMatrix is Matrix for auto.
-func autoMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink Sink) (stats Stats, err error) {
-	if j.gpuAuto || j.Subsample == 0 && j.Window <= deviceWindow && gpuPays(corpus, j.Analyzer, false, j.Window, j.Threads) {
-		given := false
-		settled, err := autoGPU(ctx, j.GPU, j.gpuAuto, &given, func(g *GPU) (err error) {
-			stats, err = g.Matrix(ctx, corpus, j.vocab, j.Options, watched{sink, &given})
-			return err
-		})
-		if settled {
-			return stats, err
-		}
-	}
-	opt := j.Options
-	opt.Engine = engine.Multicore
-	return Matrix(ctx, corpus, j.vocab, opt, sink)
-}
-
-// autoMake is Make for auto.
-func autoMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
-	window := opt.Window
-	if window == 0 {
-		window = defaultWindow
-	}
-	if opt.gpuAuto || opt.Subsample == 0 && window > 0 && window <= deviceWindow && gpuPays(corpus, vopt.Analyzer, true, window, opt.Threads) {
-		given := false
-		settled, err := autoGPU(ctx, opt.GPU, opt.gpuAuto, &given, func(g *GPU) (err error) {
-			vs, stats, err = g.Make(ctx, corpus, vopt, opt, func(v *Vocabulary) (Sink, error) {
-				given = true
-				return begin(v)
-			})
-			return err
-		})
-		if settled {
-			return vs, stats, err
-		}
-	}
-	opt.Engine = engine.Multicore
-	return Make(ctx, corpus, vopt, opt, begin)
+// paysOnGPU tells it of a matrix, and of a vocabulary before it.
+func (j *job) paysOnGPU(corpus *text.Corpus, count bool) bool {
+	return j.Subsample == 0 && j.Window <= deviceWindow && gpuPays(corpus, j.Analyzer, count, j.Window, j.Threads)
 }
