@@ -13,6 +13,7 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		corpusArgs
 		Out               string `json:"out"`
 		StoreText         bool   `json:"store_text"`
+		Positions         bool   `json:"positions"`
 		Reorder           bool   `json:"reorder"`
 		AllowDuplicateIDs bool   `json:"allow_duplicate_ids"`
 	}
@@ -30,6 +31,7 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	err = index.Build(ctx, a.Out, corpus, index.BuildOptions{
 		Analyzer:          an,
 		StoreText:         a.StoreText,
+		Positions:         a.Positions,
 		Reorder:           a.Reorder,
 		AllowDuplicateIDs: a.AllowDuplicateIDs,
 		Threads:           a.Threads,

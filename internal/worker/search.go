@@ -3,10 +3,14 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 )
 
 // maxHits bounds the hits of a call, with 8 bytes each. Callers ask for more in several calls.
@@ -24,6 +28,8 @@ type searchArgs struct {
 	Variant   string   `json:"variant"`
 	Mu        *float64 `json:"mu"`
 	Threads   int      `json:"threads"`
+	Syntax    bool     `json:"syntax"` // queries are of the language of package query
+	Query     *string  `json:"query"`  // one query; without it they are in the array texts
 }
 
 // request is a request without words.
@@ -44,6 +50,29 @@ func (a *searchArgs) request() (r search.Request, err error) {
 	}
 	r.Model, err = a.model()
 	return r, err
+}
+
+// ask puts a query into a request.
+func (a *searchArgs) ask(r *search.Request, text string) error {
+	r.Text = text
+	if !a.Syntax {
+		return nil
+	}
+	parsed, err := query.Parse(text, query.Options{And: r.Mode == search.And})
+	if err != nil {
+		return pipe.Valuef("the query %q: %w", text, err)
+	}
+	if !query.Plain(parsed) {
+		r.Query = parsed
+	}
+	return nil
+}
+
+// took is the answer to a search besides its arrays: how long the search alone took, and of a few
+// hits their IDs.
+type took struct {
+	Seconds float64  `json:"seconds"`
+	IDs     []string `json:"ids,omitempty"`
 }
 
 func (a *searchArgs) model() (search.Model, error) {
@@ -98,8 +127,8 @@ func explicit(parameter float64) float64 {
 	return parameter
 }
 
-// search answers the queries in the array texts. The hits of query i are those from offsets[i] to
-// offsets[i+1]. Of one query the IDs come, too.
+// search answers one query, or those in the array texts. The hits of query i are those from
+// offsets[i] to offsets[i+1].
 func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a searchArgs
 	if err := c.Decode(&a); err != nil {
@@ -109,18 +138,20 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	queries, err := split(c.Message, "texts", "ends")
-	if err != nil {
-		return pipe.Reply{}, err
-	}
 	s, done, err := w.use(a.Index)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	defer done()
-	if len(queries) == 1 {
-		r.Text = asString(queries[0])
+	if a.Query != nil {
+		if err := a.ask(&r, *a.Query); err != nil {
+			return pipe.Reply{}, err
+		}
 		return searchOne(ctx, s, r)
+	}
+	queries, err := split(c.Message, "texts", "ends")
+	if err != nil {
+		return pipe.Reply{}, err
 	}
 	width := min(r.K, s.Index().Docs())
 	if len(queries)*width > maxHits {
@@ -129,16 +160,16 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	offsets := make([]int64, len(queries)+1)
 	docs := make([]uint32, len(queries)*width)
 	scores := make([]float32, len(queries)*width)
-	requests := func(yield func(search.Request) bool) {
-		for _, q := range queries {
-			r.Text = asString(q)
-			if !yield(r) {
-				return
-			}
+	requests := make([]search.Request, len(queries))
+	for i, q := range queries {
+		requests[i] = r
+		if err := a.ask(&requests[i], asString(q)); err != nil {
+			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
 	}
+	start := time.Now()
 	// Each core writes the hits of its queries to where they belong if all have k of them.
-	hits := search.MapBatch(ctx, s, requests, search.Batch{Threads: a.Threads},
+	hits := search.MapBatch(ctx, s, slices.Values(requests), search.Batch{Threads: a.Threads},
 		func(i int, found *search.Result) (int, error) {
 			for j, h := range found.Hits {
 				docs[i*width+j], scores[i*width+j] = h.Doc, h.Score
@@ -158,40 +189,43 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		i++
 		offsets[i] = int64(at)
 	}
-	return pipe.Reply{Arrays: []pipe.Array{
+	return pipe.Reply{Result: took{Seconds: time.Since(start).Seconds()}, Arrays: []pipe.Array{
 		pipe.NewArray("offsets", offsets), pipe.NewArray("docs", docs[:at]), pipe.NewArray("scores", scores[:at]),
 	}}, nil
 }
 
 func searchOne(ctx context.Context, s *search.Searcher, r search.Request) (pipe.Reply, error) {
+	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	seconds := time.Since(start).Seconds()
 	docs, scores := make([]uint32, len(found.Hits)), make([]float32, len(found.Hits))
 	for i, h := range found.Hits {
 		docs[i], scores[i] = h.Doc, h.Score
 	}
 	arrays := []pipe.Array{pipe.NewArray("docs", docs), pipe.NewArray("scores", scores)}
 	const few = 100 // of many hits most IDs are not looked at
-	if len(docs) <= few {
-		var j joined
-		for _, doc := range docs {
-			if j.bytes, err = s.Index().AppendDocID(j.bytes, int(doc)); err != nil {
-				return pipe.Reply{}, err
-			}
-			j.end()
-		}
-		arrays = append(arrays, j.arrays("ids", "id_ends")...)
+	if len(docs) > few {
+		return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
 	}
-	return pipe.Reply{Arrays: arrays}, nil
+	ids := make([]string, len(docs))
+	for i, doc := range docs {
+		if ids[i], err = s.Index().DocID(int(doc)); err != nil {
+			return pipe.Reply{}, err
+		}
+		if !utf8.ValidString(ids[i]) { // which JSON cannot hold
+			return pipe.Reply{Result: took{Seconds: seconds}, Arrays: arrays}, nil
+		}
+	}
+	return pipe.Reply{Result: took{seconds, ids}, Arrays: arrays}, nil
 }
 
 // aboutHits are parameters of calls about the hits of one query.
 type aboutHits struct {
 	searchArgs
-	Query string `json:"query"`
-	Size  int    `json:"size"`
+	Size int `json:"size"`
 }
 
 func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []uint32, s *search.Searcher, done func(), err error) {
@@ -202,7 +236,13 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 	if r, err = a.request(); err != nil {
 		return
 	}
-	r.Text = a.Query
+	if a.Query == nil {
+		err = pipe.Valuef("the query is missing")
+		return
+	}
+	if err = a.ask(&r, *a.Query); err != nil {
+		return
+	}
 	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
 		return
 	}

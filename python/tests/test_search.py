@@ -180,6 +180,16 @@ def test_snippets_and_explanations(index):
         bare.search("text").snippets()
 
 
+def test_the_query_language(docs):
+    with Index.build(docs, positions=True) as ix:
+        assert ix.search('"a feline"', syntax=True).ids.tolist() == ["0"]
+        assert ix.search('"feline a"', syntax=True).ids.tolist() == []
+        assert ix.search(["+cat -purr", "swim*"], syntax=True)[1].ids.tolist() == ["3"]
+        assert len(ix.search("+cat -purr")) == 1  # plain text
+        with pytest.raises(ValueError, match="query 1"):
+            ix.search(["cat", '"open'], syntax=True)
+
+
 def test_ids_of_many_hits(tmp_path):
     many = Index.build((f"doc-{i}", "word") for i in range(300))
     hits = many.search("word", k=300)

@@ -88,6 +88,7 @@ class Hits:
         self._index, self.query, self._args = index, query, args
         self.docs = docs
         self.scores = scores
+        self.seconds = 0.0  # that the search itself took
         self._ids: np.ndarray | None = None
         if ids is not None:
             self._ids = np.empty(len(ids), dtype=object)
@@ -158,6 +159,7 @@ class BatchHits:
         self.offsets = offsets
         self.docs = docs
         self.scores = scores
+        self.seconds = 0.0  # that the searches themselves took
         self._ids: np.ndarray | None = None
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from ._documents import Corpus, Documents, paths_of
-from ._pipe import strings, unpack_strings
+from ._pipe import Arrays, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .hits import BatchHits, Explanation, Hits, Snippet
@@ -53,6 +53,7 @@ class Index:
         *,
         analyzer: str = "unicode",
         store_text: bool = False,
+        positions: bool = False,
         reorder: bool = False,
         fields: Sequence[str] | None = None,
         id_field: str | None = None,
@@ -71,6 +72,7 @@ class Index:
         analyzer: how text becomes words: whitespace, ascii, unicode, english and other languages;
             with "+stop" behind a language without its stop words.
         store_text: keep the text, for snippets.
+        positions: keep where the words are, for phrases: search(..., syntax=True).
         reorder: number documents so that similar ones are neighbours: smaller, faster to search.
         memory: bound on working memory in bytes; 0 is 2 GB.
         """
@@ -80,6 +82,7 @@ class Index:
             "out": os.path.abspath(out),
             "analyzer": analyzer,
             "store_text": store_text,
+            "positions": positions,
             "reorder": reorder,
             "allow_duplicate_ids": allow_duplicate_ids,
             "threads": threads,
@@ -111,7 +114,7 @@ class Index:
                 self._stats = answer.result["stats"]
             return self._opened
 
-    def _call(self, do: str, args: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    def _call(self, do: str, args: dict[str, Any], arrays: Arrays | None = None) -> Any:
         w, number = self._handle()
         return call(do, {"index": number, **args}, arrays, on=w)
 
@@ -156,14 +159,14 @@ class Index:
     def search(  # type: ignore[overload-overlap]
         self, queries: str, k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., algorithm: str = ...,
+        variant: str | None = ..., mu: float | None = ..., syntax: bool = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> Hits: ...
     @overload
     def search(
         self, queries: Iterable[str], k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., algorithm: str = ...,
+        variant: str | None = ..., mu: float | None = ..., syntax: bool = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> BatchHits: ...
     # fmt: on
@@ -179,6 +182,7 @@ class Index:
         b: float | None = None,
         variant: str | None = None,
         mu: float | None = None,
+        syntax: bool = False,
         algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
@@ -187,6 +191,8 @@ class Index:
 
         mode: "or" wants any of the words, "and" all of them.
         model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph or boolean.
+        syntax: queries are of the query language, +must -not "a phrase" wild* fuzzy~, not plain
+            text. Phrases need an index with positions.
         threads: cores that answer many queries; 0 is all of them.
         """
         args: dict[str, Any] = {"k": k, "mode": mode, "model": model}
@@ -195,34 +201,39 @@ class Index:
                 args[name] = value
         if algorithm != "auto":
             args["algorithm"] = algorithm
+        if syntax:
+            args["syntax"] = True
         if isinstance(queries, str):
-            arrays = self._call("search", args, strings([queries], "texts", "ends")).arrays
-            ids = None
-            if "ids" in arrays:
-                ids = unpack_strings(arrays["ids"], arrays["id_ends"])
-            return Hits(self, queries, args, arrays["docs"], arrays["scores"], ids)
+            queries.encode()  # half a surrogate pair is an error here, too
+            answer = self._call("search", {"query": queries, **args})
+            found, told = answer.arrays, answer.result
+            hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
+            hits.seconds = told["seconds"]
+            return hits
         if threads:
             args["threads"] = threads
         texts = queries if isinstance(queries, list) else [str(q) for q in queries]
         width = max(1, min(k, len(self)))
-        step = max(2, min(1 << 17, _HITS // width)) if width <= _HITS else 1
+        step = max(1, min(1 << 17, _HITS // width))
         offsets, docs, scores = [np.zeros(1, dtype=np.int64)], [], []
+        seconds = 0.0
         with bar(progress, "searching", "queries") as tell:
             for at in range(0, len(texts), step):
                 part = texts[at : at + step]
-                arrays = self._call("search", args, strings(part, "texts", "ends")).arrays
-                found = arrays.get("offsets")
-                if found is None:  # a single query
-                    found = np.array([0, len(arrays["docs"])], dtype=np.int64)
-                offsets.append(found[1:] + offsets[-1][-1])
+                answer = self._call("search", args, strings(part, "texts", "ends"))
+                arrays = answer.arrays
+                seconds += answer.result["seconds"]
+                offsets.append(arrays["offsets"][1:] + offsets[-1][-1])
                 docs.append(arrays["docs"])
                 scores.append(arrays["scores"])
                 if tell is not None:
                     tell("searching", min(at + step, len(texts)), len(texts))
-        return BatchHits(
+        batch = BatchHits(
             self, texts, args, np.concatenate(offsets),
             _joined(docs, np.uint32), _joined(scores, np.float32),
         )  # fmt: skip
+        batch.seconds = seconds
+        return batch
 
     def ids(self, docs: Any) -> np.ndarray:
         """The IDs of documents, of which numbers are given, as an array of str."""

@@ -73,7 +73,7 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b 
 	var others sync.WaitGroup
 	others.Go(func() { c.fetch(requests) })
 	for i := range b.Threads - 1 {
-		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse, claim: &c.claims[1+i]}
+		w := &worker[T]{s: w.s, do: w.do, reuse: w.reuse, onGPU: w.onGPU, claim: &c.claims[1+i]}
 		others.Go(func() { c.serve(ctx, w) })
 	}
 	defer func() {

@@ -1,0 +1,202 @@
+"""How fast the Python package is: building, many queries, one query's round trip, hits, memory.
+
+    python bench/python/bench.py paragraphs.jsonl queries.txt [--peers] [--docs N] [--queries N]
+
+Documents are {"id", "contents"} a line, queries a line each ("id:text" is taken apart). With
+--peers bm25s, rank_bm25, scikit-learn and gensim do the same, as far as they are installed: in a
+process of their own each, one after the other. Peers answer some of the queries, and their time is
+multiplied. Prints a line for each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from itertools import islice
+
+
+def documents(path: str, n: int) -> list[str]:
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line)["contents"] for line in islice(f, n)]
+
+
+def queries(path: str, n: int) -> list[str]:
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return [line.rstrip("\n").partition(":")[2] or line.rstrip("\n") for line in islice(f, n)]
+
+
+def cpu(pid: int | None = None) -> float:
+    """Seconds of processor time of this process and of another one."""
+    seconds = time.process_time()
+    if pid is not None:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
+
+
+class Stage:
+    """Measures a stage: by the clock, and in processor time, which other programs disturb less."""
+
+    def __init__(self, out: dict[str, float], name: str, pid: int | None = None, times: float = 1):
+        self.out, self.name, self.pid, self.times = out, name, pid, times
+
+    def __enter__(self) -> None:
+        self.clock, self.cpu = time.perf_counter(), cpu(self.pid)
+
+    def __exit__(self, *_: object) -> None:
+        self.out[f"{self.name} s"] = (time.perf_counter() - self.clock) * self.times
+        self.out[f"{self.name} cpu s"] = (cpu(self.pid) - self.cpu) * self.times
+
+
+def worker_peak(pid: int) -> float:
+    with open(f"/proc/{pid}/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmHWM")) / 1024
+
+
+def ours(docs: list[str], asked: list[str]) -> dict[str, float]:
+    import numpy as np
+
+    from collocate import Index
+    from collocate._worker import worker
+
+    out: dict[str, float] = {}
+    pid = worker().process.pid
+    with Stage(out, "build", pid):
+        index = Index.build(docs, analyzer="unicode")
+    with Stage(out, "queries", pid):
+        hits = index.search(asked, k=10)
+    out["hits"] = len(hits.docs)
+    # What Python and the sockets add to a search: to one query, and to 100,000 hits.
+    added = []
+    for q in [q for q in asked if q][:2000]:
+        begin = time.perf_counter()
+        seconds = index.search(q, k=10).seconds
+        added.append(time.perf_counter() - begin - seconds)
+    out["round trip us"] = float(np.median(added)) * 1e6
+    out["round trip us, 10%"] = float(np.quantile(added, 0.1)) * 1e6
+    rates = []
+    for _ in range(30):
+        begin = time.perf_counter()
+        many = index.search("the", k=100_000)
+        rates.append(len(many.docs) / (time.perf_counter() - begin - many.seconds))
+    out["M hits/s"] = float(np.median(rates)) / 1e6
+    out["M hits/s, best"] = max(rates) / 1e6
+    out["memory MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    out["worker MB"] = worker_peak(worker().process.pid)
+    return out
+
+
+def bm25s(docs: list[str], asked: list[str]) -> dict[str, float]:
+    import bm25s
+
+    out: dict[str, float] = {}
+    with Stage(out, "build"):
+        tokens = bm25s.tokenize(docs, stopwords=[], show_progress=False)
+        retriever = bm25s.BM25()
+        retriever.index(tokens, show_progress=False)
+    part = asked[:2000]
+    with Stage(out, "queries", times=len(asked) / len(part)):
+        found = bm25s.tokenize(part, stopwords=[], show_progress=False)
+        retriever.retrieve(found, k=10, n_threads=2, show_progress=False)
+    return out
+
+
+def rank_bm25(docs: list[str], asked: list[str]) -> dict[str, float]:
+    import numpy as np
+    from rank_bm25 import BM25Okapi
+
+    out: dict[str, float] = {}
+    with Stage(out, "build"):
+        index = BM25Okapi([d.lower().split() for d in docs])
+    part = asked[:20]  # a query takes a second
+    with Stage(out, "queries", times=len(asked) / len(part)):
+        for q in part:
+            np.argsort(-index.get_scores(q.lower().split()))[:10]
+    return out
+
+
+def sklearn(docs: list[str], asked: list[str]) -> dict[str, float]:
+    import numpy as np
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    out: dict[str, float] = {}
+    with Stage(out, "build"):
+        vectorizer = TfidfVectorizer()
+        matrix = vectorizer.fit_transform(docs).T.tocsr()
+    part = asked[:200]
+    with Stage(out, "queries", times=len(asked) / len(part)):
+        for q in part:
+            scores = np.asarray((vectorizer.transform([q]) @ matrix).todense()).ravel()
+            np.argpartition(-scores, 10)[:10]
+    return out
+
+
+def gensim(docs: list[str], asked: list[str]) -> dict[str, float]:
+    from gensim.corpora import Dictionary
+    from gensim.models import OkapiBM25Model
+    from gensim.similarities import SparseMatrixSimilarity
+    from gensim.utils import simple_preprocess
+
+    out: dict[str, float] = {}
+    with Stage(out, "build"):
+        words = [simple_preprocess(d) for d in docs]
+        dictionary = Dictionary(words)
+        model = OkapiBM25Model(dictionary=dictionary)
+        bags = (model[dictionary.doc2bow(w)] for w in words)
+        index = SparseMatrixSimilarity(
+            bags, num_docs=len(docs), num_terms=len(dictionary), num_best=10,
+            normalize_queries=False, normalize_documents=False,
+        )  # fmt: skip
+    part = asked[:200]
+    with Stage(out, "queries", times=len(asked) / len(part)):
+        for q in part:
+            index[dictionary.doc2bow(simple_preprocess(q))]
+    return out
+
+
+def measured(run, args, to) -> None:
+    try:
+        found = run(documents(args.corpus, args.docs), queries(args.topics, args.queries))
+    except ImportError:
+        to.put(None)
+        return
+    found.setdefault("memory MB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    to.put(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("corpus")
+    parser.add_argument("topics")
+    parser.add_argument("--docs", type=int, default=400_000)
+    parser.add_argument("--queries", type=int, default=50_000)
+    parser.add_argument("--peers", action="store_true")
+    args = parser.parse_args()
+    runs = [ours] + ([bm25s, rank_bm25, sklearn, gensim] if args.peers else [])
+    context = multiprocessing.get_context("spawn")
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    for run in runs:
+        to = context.SimpleQueue()
+        p = context.Process(target=measured, args=(run, args, to))
+        p.start()
+        p.join()
+        if p.exitcode:
+            print(f"{run.__name__}: ended with {p.exitcode}", file=sys.stderr)
+            continue
+        found = to.get()
+        if found is None:
+            print(f"{run.__name__}: not installed")
+            continue
+        print(
+            f"{run.__name__}: " + ", ".join(f"{n} {v:,.1f}" for n, v in found.items()), flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()
