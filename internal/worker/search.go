@@ -52,17 +52,18 @@ func (a *searchArgs) request() (r search.Request, err error) {
 	return r, err
 }
 
-// ask puts a query into a request.
-func (a *searchArgs) ask(r *search.Request, text string) error {
+// ask puts a query into a request. fields are those of the index.
+func (a *searchArgs) ask(r *search.Request, text string, fields []string) error {
 	r.Text = text
 	if !a.Syntax {
 		return nil
 	}
-	parsed, err := query.Parse(text, query.Options{And: r.Mode == search.And})
+	o := query.Options{And: r.Mode == search.And, Fields: fields}
+	parsed, err := query.Parse(text, o)
 	if err != nil {
 		return pipe.Valuef("the query %q: %w", text, err)
 	}
-	if !query.Plain(parsed) {
+	if !query.Plain(text, parsed, o) {
 		r.Query = parsed
 	}
 	return nil
@@ -144,7 +145,7 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	defer done()
 	if a.Query != nil {
-		if err := a.ask(&r, *a.Query); err != nil {
+		if err := a.ask(&r, *a.Query, s.Fields()); err != nil {
 			return pipe.Reply{}, err
 		}
 		return searchOne(ctx, s, r)
@@ -161,9 +162,10 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	docs := make([]uint32, len(queries)*width)
 	scores := make([]float32, len(queries)*width)
 	requests := make([]search.Request, len(queries))
+	fields := s.Fields()
 	for i, q := range queries {
 		requests[i] = r
-		if err := a.ask(&requests[i], asString(q)); err != nil {
+		if err := a.ask(&requests[i], asString(q), fields); err != nil {
 			return pipe.Reply{}, fmt.Errorf("query %d: %w", i, err)
 		}
 	}
@@ -240,13 +242,14 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 		err = pipe.Valuef("the query is missing")
 		return
 	}
-	if err = a.ask(&r, *a.Query); err != nil {
-		return
-	}
 	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
 		return
 	}
 	if s, done, err = w.use(a.Index); err != nil {
+		return
+	}
+	if err = a.ask(&r, *a.Query, s.Fields()); err != nil {
+		done()
 		return
 	}
 	for _, doc := range docs {
