@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -257,7 +258,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			closers = append(closers, file.Close)
 			out = file
 		}
-		o.Access = slog.New(slog.NewJSONHandler(out, nil))
+		o.Access = slog.New(slog.NewJSONHandler(&requestLog{to: out, log: o.Log}, nil))
 	}
 	if f.matrix != "" {
 		m, err := cooccur.Open(f.matrix)
@@ -296,8 +297,8 @@ func (f *serveFlags) debug(ctx context.Context) (stop func(), err error) {
 }
 
 // follow goes over to another index when the folder was replaced, to a newer generation when one was
-// committed, and when it is told to by SIGHUP. It
-// returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
+// committed, and when it is told to by SIGHUP. What cannot be opened is tried again, since it may be
+// on its way. It returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
 func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
 	told := make(chan os.Signal, 1)
@@ -306,6 +307,7 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, c
 	defer signal.Stop(told)
 	look := time.NewTicker(f.reloadEvery)
 	defer look.Stop()
+	said := "" // what went wrong at the last look
 	for {
 		forced := false
 		select {
@@ -339,14 +341,34 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, c
 			}
 		}
 		if err != nil {
-			log.Error("the index cannot be opened again: the old one stays", "error", err)
-		} else {
-			server.Reload(s)
-			current = s
-			a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"), counted(s.Index().Terms(), "word"))
+			if forced || err.Error() != said { // once: it may be that the index is still being copied
+				log.Error("the index cannot be opened again: the old one stays", "error", err)
+			}
+			said = err.Error()
+			continue
 		}
-		was = is
+		server.Reload(s)
+		current, was, said = s, is, ""
+		a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"), counted(s.Index().Terms(), "word"))
 	}
+}
+
+// requestLog is the log of requests. That it cannot be written is said once: on a full disk the server
+// goes on.
+type requestLog struct {
+	to     io.Writer
+	log    *slog.Logger
+	failed bool
+}
+
+// Write is called by one goroutine at a time.
+func (r *requestLog) Write(p []byte) (int, error) {
+	n, err := r.to.Write(p)
+	if err != nil && !r.failed {
+		r.log.Error("the log of requests is not complete", "error", err)
+	}
+	r.failed = err != nil
+	return n, err
 }
 
 // serverLog tells what goes wrong even without --verbose: nobody waits for a server to end.
