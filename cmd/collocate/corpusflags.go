@@ -26,14 +26,15 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 		c.analyzerName = "unicode"
 	}
 	f := cmd.Flags()
-	f.Var(&c.format, "format", "what a file is: "+strings.Join(text.Formats(), ", "))
+	f.Var(&c.format, "format", "what a file is: "+described(text.Formats(), formatWords))
 	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
 	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id, docno, docid or the like)")
 	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
-	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: whitespace, ascii, unicode, english, ...; languages with +stop without stop words")
+	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: "+described(text.Analyzers(), analyzerWords)+
+		"; languages are stemmed, and with +stop without stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
 		"encoding": encodingNames})
 	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
@@ -63,6 +64,31 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		SkipBad:     skip,
 		Log:         a.log,
 	}}
+}
+
+// formatWords and analyzerWords say what the names are, for --help. Those that are not here are
+// languages.
+var (
+	formatWords = map[string]string{
+		"auto": "by its first bytes", "lines": "a document a line", "file": "a document a file",
+		"blank": "blank lines between documents", "jsonl": "a JSON object a line", "trec": "<DOC> tags",
+		"smart": ".I and .W sections", "tsv": "ID and text, or named columns", "csv": "named columns",
+		"json": "objects or a list of them", "parquet": "a table",
+	}
+	analyzerWords = map[string]string{
+		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",
+	}
+)
+
+// described lists names, each with a few words on it if there are any.
+func described(names []string, words map[string]string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		if list[i] = name; words[name] != "" {
+			list[i] += " (" + words[name] + ")"
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // encodingNames are those that a shell completes.

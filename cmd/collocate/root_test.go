@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
 )
 
 // Whoever asks a command for help gets examples that begin with the program's name.
@@ -38,6 +41,20 @@ func TestThreadsThatFitMemory(t *testing.T) {
 		}
 		if got := a.textThreads(); got != c.want {
 			t.Errorf("--memory %s: %d threads, want %d", c.memory, got, c.want)
+		}
+	}
+}
+
+// Help lists every format, analyzer that is no language, and model with a few words on it.
+func TestNamesInHelpAreDescribed(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		words map[string]string
+	}{{text.Formats(), formatWords}, {text.Analyzers()[:3], analyzerWords}, {search.Models(), modelWords}} {
+		for _, name := range c.names {
+			if c.words[name] == "" {
+				t.Errorf("%s: no words on it", name)
+			}
 		}
 	}
 }

@@ -19,12 +19,18 @@ type modelFlags struct {
 func (f *modelFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.set = fl.Changed
-	fl.StringVar(&f.model, "model", "bm25", strings.Join(search.Models(), ", "))
-	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: how soon more of the same word stops to count")
-	fl.Float64Var(&f.b, "b", 0.75, "BM25: how much long documents are held back, 0 to 1")
+	fl.StringVar(&f.model, "model", "bm25", "how documents are scored: "+described(search.Models(), modelWords))
+	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: term-frequency saturation (k1)")
+	fl.Float64Var(&f.b, "b", 0.75, "BM25: length normalisation, 0 to 1 (b)")
 	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
-	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: words of the collection mixed into each document")
+	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: smoothing, in words added to each document (mu)")
 	choices(cmd, map[string][]string{"model": search.Models(), "variant": bm25.Variants()})
+}
+
+// modelWords say what the models are, for --help.
+var modelWords = map[string]string{
+	"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
+	"dirichlet": "query likelihood", "dph": "divergence from randomness",
 }
 
 // explicit is a parameter that was given: a field of 0 would stand for the default.
