@@ -332,3 +332,43 @@ func TestCollocations(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Places of queries are shares of the corpus, whatever the threads.
+func TestPlot(t *testing.T) {
+	corpus := corpusOf(t, text.Lines, "a b a\nc\nb b a a\n")
+	for _, threads := range []int{1, 3} {
+		p, err := PlotOf(t.Context(), corpus, analyzer(t, "whitespace"), []string{"a", `"b a"`}, threads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Words != 8 || !slices.Equal(p.Rows[0].Places, []float64{0, 0.25, 0.75, 0.875}) || !slices.Equal(p.Rows[1].Places, []float64{0.125, 0.625}) {
+			t.Errorf("%+v", p)
+		}
+		if !slices.Equal(p.Borders, []float64{0.375, 0.5, 1}) || !slices.Equal(p.Rows[0].Bars(2), []int{2, 2}) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if _, err := PlotOf(t.Context(), corpusOf(t, text.Lines, ""), analyzer(t, "whitespace"), []string{"a"}, 1); err == nil {
+		t.Error("an empty corpus is no error")
+	}
+}
+
+func FuzzParseQuery(f *testing.F) {
+	f.Add(`"grey wol*" moon * "as * as"`)
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, name := range []string{"whitespace", "english"} {
+			q, err := ParseQuery(s, analyzer(t, name))
+			if err != nil {
+				continue
+			}
+			doc := []byte("The grey wolf saw the grey moon, as grey as he. " + s)
+			tokens := text.Tokens{WantSource: true}
+			if err := q.analyzer.Analyze(doc, &tokens); err != nil {
+				t.Fatal(err)
+			}
+			for i := range tokens.Words {
+				q.match(doc, &tokens, i)
+			}
+		}
+	})
+}

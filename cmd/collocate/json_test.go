@@ -34,6 +34,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "keywords corpus.txt --reference words.txt --min-count 1"},
 	{args: "ngrams corpus.txt --min-count 1"},
 	{args: "wordlist corpus.txt"},
+	{args: "dispersion corpus.txt --of cat"},
 	{args: "index corpus.txt --out corpus.index"},
 	{args: "index stats corpus.index"},
 	{args: "index check corpus.index"},

@@ -21,6 +21,7 @@ func verbs() []func(*app) *cobra.Command {
 		newKeywordsCmd,
 		newNgramsCmd,
 		newWordlistCmd,
+		newDispersionCmd,
 		newEmbedCmd,
 		newSimilarCmd,
 		newAnalogyCmd,
