@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/collocate/collocate/internal/sections"
 )
@@ -53,7 +54,7 @@ type dictionary struct {
 	blob   []byte
 	starts []uint64 // of each block in blob, and the end
 	prefix []uint64 // first 8 bytes of each block's first word, big endian
-	full   []uint64 // FullDF and CF of each word, if the index is pruned
+	full   []uint64 // number, FullDF and CF of each word that lost postings, by number
 	first  []uint32 // for each two bytes the first block whose prefix begins with more than them
 }
 
@@ -83,33 +84,31 @@ func openDictionary(f *sections.File, terms int, pruned bool) (*dictionary, erro
 }
 
 // openFull opens the counts of words before pruning.
-func (d *dictionary) openFull() error {
-	b, err := d.file.Section("full")
-	if err != nil {
+func (d *dictionary) openFull() (err error) {
+	if d.full, err = view[uint64](d.file, "full"); err != nil {
 		return err
 	}
-	if d.full, err = sections.View[uint64](b); err != nil {
-		return err
-	}
-	if len(d.full) != 2*d.terms {
-		return fmt.Errorf("corrupted: %d counts before pruning for %d terms", len(d.full), d.terms)
+	if len(d.full)%3 != 0 || len(d.full)/3 > d.terms {
+		return fmt.Errorf("corrupted: %d numbers for words that lost postings, of %d terms", len(d.full), d.terms)
 	}
 	return nil
 }
 
 // complete puts the counts before pruning into a term.
 func (d *dictionary) complete(t *Term) error {
-	if d.full == nil {
+	n := len(d.full) / 3
+	if n == 0 {
 		return nil
 	}
-	full := d.full[2*t.ID:][:2]
-	if err := d.file.Touch(sections.Bytes(full)); err != nil {
-		return err
+	at := sort.Search(n, func(i int) bool { return d.full[3*i] >= uint64(t.ID) })
+	if at == n || d.full[3*at] != uint64(t.ID) {
+		return nil
 	}
-	if full[0] < uint64(t.DF) || full[0] > maxDocs || full[1] < t.CF {
+	df, cf := d.full[3*at+1], d.full[3*at+2]
+	if df < uint64(t.DF) || df > maxDocs || cf < t.CF {
 		return errDictionary
 	}
-	t.pruned, t.CF = uint32(full[0])-t.DF, full[1]
+	t.pruned, t.CF = uint32(df)-t.DF, cf
 	return nil
 }
 

@@ -27,12 +27,12 @@ func newDictWriter(out *outFile, tempDir string) *dictWriter {
 	return &dictWriter{out: out, starts: scratch.Numbers{Dir: tempDir}, prefix: scratch.Numbers{Dir: tempDir}}
 }
 
-// addFull writes what a word, the last one added, was before pruning.
+// pruned says that words may have lost postings, whose counts addFull writes.
+func (d *dictWriter) pruned() { d.full = &scratch.Numbers{Dir: d.starts.Dir} }
+
+// addFull writes what a word was before pruning.
 func (d *dictWriter) addFull(t Term) error {
-	if d.full == nil {
-		d.full = &scratch.Numbers{Dir: d.starts.Dir}
-	}
-	return errors.Join(d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
+	return errors.Join(d.full.Add(uint64(t.ID)), d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
 }
 
 func (d *dictWriter) add(word []byte, t Term) error {

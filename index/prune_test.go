@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
 
@@ -96,7 +95,7 @@ func TestPrune(t *testing.T) {
 
 // A pruned index whose counts are damaged gives errors.
 func TestPrunedDamage(t *testing.T) {
-	d := &dictionary{file: &sections.File{}, terms: 1, full: []uint64{3, 9}}
+	d := &dictionary{terms: 1, full: []uint64{0, 3, 9}}
 	for _, bad := range []Term{{DF: 4, CF: 4}, {DF: 1, CF: 10}} {
 		if err := d.complete(&bad); err == nil {
 			t.Errorf("%+v of %v: no error", bad, d.full)

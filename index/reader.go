@@ -67,7 +67,8 @@ package index
 //	          (low half), 15 meaning that a uvarint with the rest follows; then those bytes.
 //	starts    uint64: where each block begins, and the end
 //	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
-//	full      two uint64 for each word, its DF and CF before pruning, if the index is pruned
+//	full      if the index is pruned, three uint64 for each word that lost postings: its number, and its
+//	          DF and CF before
 //
 //	10        16 bytes of words
 //	01 a  05 daisy  02 is  04 rose

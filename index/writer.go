@@ -198,7 +198,7 @@ func (w *Writer) write(c *chunk) error {
 		if err := w.terms.add(c.word(i), t); err != nil {
 			return err
 		}
-		if err := w.writeFull(); err != nil {
+		if err := w.writeFull(t); err != nil {
 			return err
 		}
 		w.meta.terms++
@@ -211,11 +211,12 @@ func (w *Writer) write(c *chunk) error {
 // prunedFrom says that the words are those of r, whose lists may be longer.
 func (w *Writer) prunedFrom(r *Reader) {
 	w.full = &termWalker{d: r.dict}
+	w.terms.pruned()
 	w.meta.flags |= flagPruned
 }
 
-// writeFull writes the counts of the next word before pruning, if there was any.
-func (w *Writer) writeFull() error {
+// writeFull writes the counts of a word before pruning, if it lost postings.
+func (w *Writer) writeFull(now Term) error {
 	if w.full == nil {
 		return nil
 	}
@@ -224,6 +225,9 @@ func (w *Writer) writeFull() error {
 		return errors.Join(err, errDictionary)
 	}
 	w.meta.fullPostings += uint64(t.FullDF())
+	if t.FullDF() == now.DF {
+		return nil
+	}
 	return w.terms.addFull(t)
 }
 
