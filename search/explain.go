@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 )
 
@@ -27,7 +28,9 @@ type WordScore struct {
 	Weight float64 `json:"weight"` // how often the query says it
 	DF     uint32  `json:"df"`     // documents that have it; 0 if the index does not know it
 	TF     uint32  `json:"tf"`     // times that this document has it
-	Score  float32 `json:"score"`
+	// Fields is how often each field of BM25F has it, in the schema's order.
+	Fields []uint32 `json:"fields,omitempty"`
+	Score  float32  `json:"score"`
 }
 
 // Explain tells how the score of a document comes about, in query order. Adding the
@@ -58,6 +61,9 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	r.Mode = Or // an unknown word must not hide the others
 	if len(docs) == 0 {
 		return nil, nil
+	}
+	if model.IsFielded(r.Model) {
+		return s.explainFields(ctx, &r, docs)
 	}
 	if s.many == nil {
 		q, err := s.e.Prepare(ctx, &r)
@@ -154,4 +160,34 @@ func sumOf(p *Part, sum float32) float32 {
 		sum = sumOf(&p.Parts[i], sum)
 	}
 	return sum
+}
+
+// explainFields is Explanations for BM25F. The length is that of the whole text.
+func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32) (list []*Explanation, err error) {
+	if s.e == nil {
+		return nil, s.fieldsOfOne()
+	}
+	for _, doc := range docs {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		if uint64(doc) >= s.e.Collection.Docs {
+			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Collection.Docs)
+		}
+		words, _, err := s.e.ExplainFields(r, doc)
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		e := &Explanation{Model: r.Model.String(), Length: s.e.Collection.Lengths[doc]}
+		for _, w := range words {
+			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, Fields: w.TF, Score: w.Score}
+			for _, tf := range w.TF {
+				score.TF += tf
+			}
+			e.Score += w.Score
+			e.Words = append(e.Words, score)
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }

@@ -234,8 +234,8 @@ func ParseStrategy(name string) (Strategy, error) { return ask.ParseStrategy(nam
 
 // Models.
 type (
-	// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
-	// [Dirichlet] and [DPH].
+	// Model says how much a word says about a document. The models are [BM25], [BM25F],
+	// [Boolean], [Cosine], [Dirichlet] and [DPH].
 	Model = model.Model
 	// BM25 is the usual model; package bm25 has the formula.
 	//
@@ -245,6 +245,9 @@ type (
 	//		Variant bm25.Variant // of the formula
 	//	}
 	BM25 = model.BM25
+	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights, such
+	// as "title=3,body=1"; without them the schema's weights count.
+	BM25F = model.BM25F
 	// Boolean finds what has the words, and ranks nothing: every score is 0, and the answers with
 	// the lowest document numbers are given.
 	Boolean = model.Boolean
@@ -264,7 +267,7 @@ type (
 // BM25{B: 0.4} has the usual k1, and BM25{B: Zero} ignores the lengths of documents.
 const Zero = model.Zero
 
-// Models lists the names that ParseModel takes.
+// Models lists the names that ParseModel takes, without bm25f, which is for indexes with fields.
 func Models() []string { return model.Models() }
 
 // ParseModel makes a model of its name, with the default parameters.

@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/text"
 )
@@ -144,6 +145,8 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 	switch {
 	case s.e != nil:
 		return s.e.Search(ctx, r)
+	case s.many != nil && model.IsFielded(r.Model):
+		return nil, s.fieldsOfOne()
 	case s.many != nil:
 		return s.many.Search(ctx, r)
 	}
@@ -175,6 +178,20 @@ func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, er
 func (s *Searcher) oneSegment() error {
 	return fmt.Errorf("search: the index has %d segments: queries of the language and counts want one; 'collocate index compact' makes one of them",
 		len(s.index.Segments()))
+}
+
+// fieldsOfOne says that several segments are not searched by fields yet.
+func (s *Searcher) fieldsOfOne() error {
+	return fmt.Errorf("search: the index has %d segments: bm25f wants one; 'collocate index compact' makes one of them",
+		len(s.index.Segments()))
+}
+
+// Stored is the stored fields of a document, by the order of the fields of Index().Schema().
+func (s *Searcher) Stored(doc uint32) ([]fields.Values, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	return s.index.Stored(int(doc))
 }
 
 // ID is the external ID of a document.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search"
 )
 
@@ -30,7 +31,14 @@ type Hit struct {
 	Score   float32             `json:"score"`
 	Explain *search.Explanation `json:"explain,omitempty"`
 	Snippet *search.Snippet     `json:"snippet,omitempty"`
+	// Fields are the stored fields that were asked for and that have a value.
+	Fields map[string]any `json:"fields,omitempty"`
+	// Lines are the same fields in the order in which they were asked for, as text.
+	Lines []FieldLine `json:"-"`
 }
+
+// FieldLine is a field with its values on a line.
+type FieldLine struct{ Name, Value string }
 
 // Details are what an Answer says beyond documents and scores.
 type Details struct {
@@ -38,6 +46,8 @@ type Details struct {
 	Explain     bool
 	SnippetSize int // in bytes; 0: no snippets
 	First       int // hits that the request itself left out, as Request.From
+	// Show names the stored fields to show.
+	Show []string
 	// Limit and Offset choose some of the hits, and More asks whether there are others behind them.
 	// A Limit of 0 means all.
 	Limit, Offset int
@@ -94,7 +104,32 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 			a.Hits[i].Snippet = list[i]
 		}
 	}
+	if len(d.Show) > 0 {
+		show, err := s.Index().Schema().Shown(d.Show)
+		if err != nil {
+			return nil, err
+		}
+		for i, doc := range docs {
+			values, err := s.Stored(doc)
+			if err != nil {
+				return nil, err
+			}
+			a.Hits[i].Fields, a.Hits[i].Lines = storedOf(s.Index().Schema(), show, values)
+		}
+	}
 	return a, nil
+}
+
+// storedOf is the chosen fields of a document, those that have a value.
+func storedOf(s *fields.Schema, show []int, values []fields.Values) (all map[string]any, lines []FieldLine) {
+	all = map[string]any{}
+	for _, i := range show {
+		if f := &s.Fields[i]; len(values[i]) > 0 {
+			all[f.Name] = f.JSON(values[i])
+			lines = append(lines, FieldLine{f.Name, f.Line(values[i])})
+		}
+	}
+	return all, lines
 }
 
 // line is a value as JSON on a line of its own.

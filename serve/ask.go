@@ -32,6 +32,7 @@ type ask struct {
 	Stats     bool
 	Plain     bool
 	Count     bool
+	Fields    []string
 
 	paged   bool           // tell whether there are more
 	request search.Request // filled by check
@@ -39,7 +40,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -54,6 +55,9 @@ func (x *exchange) ask() (a ask, err error) {
 	a.Algorithm, a.Engine = p.text("algorithm"), p.text("engine")
 	a.Snippets, a.Explain, a.Stats = p.flag("snippets"), p.flag("explain"), p.flag("stats")
 	a.Plain, a.Count = p.flag("plain"), p.flag("count")
+	if list := p.text("fields"); list != "" {
+		a.Fields = strings.Split(list, ",")
+	}
 	return a, p.done()
 }
 
@@ -163,6 +167,8 @@ func (a *ask) field(name string) any {
 		return &a.Plain
 	case "count":
 		return &a.Count
+	case "fields":
+		return &a.Fields
 	}
 	return nil
 }
@@ -292,7 +298,12 @@ func (x *exchange) check(a *ask) (err error) {
 		}
 		d.SnippetSize = snippetSize
 	}
-	d.Explain, d.Stats = a.Explain, a.Stats
+	if len(a.Fields) > 0 {
+		if _, err := x.g.s.Index().Schema().Shown(a.Fields); err != nil {
+			return fmt.Errorf("fields: %w", err)
+		}
+	}
+	d.Explain, d.Stats, d.Show = a.Explain, a.Stats, a.Fields
 	return nil
 }
 

@@ -7,7 +7,7 @@
 //	GET /v1/openapi.json      the description of all that programs can ask
 //	GET /v1/search?q=WORDS    the answer to one query, an object of JSON
 //	POST /v1/search           the answers to many queries, a line of JSON for each in and out
-//	GET /v1/documents/ID      a document with its stored text
+//	GET /v1/documents/ID      a document with its stored text and fields
 //	GET /v1/words?prefix=P    common words
 //	GET /v1/words/WORD        how often a word occurs; with /company, which words it is found with
 //	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients, /summary, /curve
@@ -36,6 +36,7 @@
 //	plain     1 or true: take q for words; else it is a query of package search/query
 //	count     1 or true: tell how many documents match in all
 //	stats     1 or true: tell what the search had to do
+//	fields    stored fields to show, with commas between them; in an object a list
 //
 // A name that is not among these is an error, and so is one that is said twice, one in other
 // letters (Q for q), and null.

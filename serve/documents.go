@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // documentAnswer is a document with its stored text.
@@ -14,6 +16,8 @@ type documentAnswer struct {
 	Doc    int     `json:"doc"`
 	Length uint32  `json:"length"`         // in words
 	Text   *string `json:"text,omitempty"` // if the index stores it
+	// Fields are the stored fields that have a value.
+	Fields map[string]any `json:"fields,omitempty"`
 }
 
 // document tells what the index has of a document, by its ID.
@@ -45,6 +49,17 @@ func (x *exchange) document() {
 			}
 			text := string(body)
 			answer.Text = &text
+		}
+		if s := ix.Schema(); s != nil && s.Has(fields.IsStored) {
+			values, err := ix.Stored(doc)
+			if err != nil {
+				return err
+			}
+			show, err := s.Shown(nil)
+			if err != nil {
+				return err
+			}
+			answer.Fields, _ = storedOf(s, show, values)
 		}
 		return nil
 	})

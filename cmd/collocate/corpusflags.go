@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/text"
 )
@@ -19,6 +22,10 @@ type corpusFlags struct {
 	encoding     string
 	skipBad      bool
 	maxDocument  bytesize.Size
+
+	typed      bool // the verb takes fields with types
+	schemaPath string
+	schema     *fields.Schema // filled by analyzer
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -28,6 +35,11 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&c.format, "format", "what a file is: "+described(text.Formats(), formatWords))
 	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
+	if c.typed {
+		f.Lookup("fields").Usage = "fields or columns that hold text (default contents, or title,abstract,text,body and the like), or with types " +
+			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
+		f.StringVar(&c.schemaPath, "schema", "", "JSON file that lists fields with types, instead of --fields")
+	}
 	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id, docno, docid or the like)")
 	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
@@ -53,6 +65,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	return &text.Corpus{Paths: paths, Options: text.Options{
 		Format:      c.format,
 		Fields:      c.fields,
+		Schema:      c.schema,
 		IDField:     c.idField,
 		Encoding:    c.encodingOf(),
 		Except:      results,
@@ -121,6 +134,9 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 			return nil, usagef("--id-field: documents of --format %v have no fields; name a format that does, such as jsonl or csv", c.format)
 		}
 	}
+	if err := c.readSchema(); err != nil {
+		return nil, err
+	}
 	if c.encoding != "" {
 		if _, err := text.ParseEncoding(c.encoding); err != nil {
 			return nil, usageError{err}
@@ -131,4 +147,37 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 		return nil, usageError{err}
 	}
 	return an, nil
+}
+
+// readSchema makes a schema of --fields with types, or of --schema.
+func (c *corpusFlags) readSchema() (err error) {
+	switch {
+	case c.schemaPath != "" && len(c.fields) > 0:
+		return usagef("--fields and --schema: want one of them")
+	case c.schemaPath != "":
+		data, err := os.ReadFile(c.schemaPath)
+		if err != nil {
+			return err
+		}
+		if c.schema, err = fields.ParseJSON(data); err != nil {
+			return fmt.Errorf("%s: %w", c.schemaPath, err)
+		}
+	case !fields.IsList(c.fields):
+		return nil
+	case !c.typed:
+		return usagef("--fields %s: types of fields are for 'collocate index'; give names alone here", strings.Join(c.fields, ","))
+	default:
+		if c.schema, err = fields.ParseList(c.fields); err != nil {
+			return usagef("--fields: %v", err)
+		}
+		c.fields = nil
+	}
+	for _, f := range c.schema.Fields {
+		if f.Type == fields.Text && f.Analyzer != "" {
+			if _, err := text.ParseAnalyzer(f.Analyzer); err != nil {
+				return usagef("field %q: %v", f.Name, err)
+			}
+		}
+	}
+	return nil
 }

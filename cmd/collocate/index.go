@@ -11,7 +11,7 @@ import (
 
 func newIndexCmd(a *app) *cobra.Command {
 	var (
-		flags   corpusFlags
+		flags   = corpusFlags{typed: true}
 		out     string
 		store   bool
 		places  bool

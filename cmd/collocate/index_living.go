@@ -66,7 +66,7 @@ func (a *app) change(ctx context.Context, dir string, o segments.Options, merge 
 
 func newIndexAddCmd(a *app) *cobra.Command {
 	var (
-		flags     corpusFlags
+		flags     = corpusFlags{typed: true} // for a new index
 		store     bool
 		positions bool
 		noMerge   bool

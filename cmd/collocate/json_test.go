@@ -51,6 +51,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "search corpus.index nothing"},
 	{args: "search corpus.index --topics topics.tsv --run run.txt --recall"},
 	{args: "search corpus.index --topics topics.tsv", refused: "--run FILE"},
+	{args: "show corpus.index corpus.txt:1"},
 	{args: "eval qrels.txt run.txt --per-query"},
 	{args: "eval qrels.txt run.txt run.txt"},
 	{args: "weigh corpus.txt --out weights.tsv"},

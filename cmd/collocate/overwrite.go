@@ -17,11 +17,11 @@ import (
 // neither.
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "svg", "local", "local-svg", "csv", "rules-csv", "receipt", "access-log", "network"}
-	inputFlags  = []string{"topics", "vocab", "dict", "matrix", "points", "hierarchy", "tls-cert", "tls-key", "token-file", "reference"}
+	inputFlags  = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "tls-cert", "tls-key", "token-file", "reference"}
 )
 
 // leadingPaths is the number of arguments that are paths, where the rest are words.
-var leadingPaths = map[string]int{"search": 1, "neighbours": 1, "similar": 1, "analogy": 1, "lookup": 1}
+var leadingPaths = map[string]int{"search": 1, "show": 1, "neighbours": 1, "similar": 1, "analogy": 1, "lookup": 1}
 
 // named is a file that the command line names.
 type named struct {

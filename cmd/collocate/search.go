@@ -26,6 +26,7 @@ type searchFlags struct {
 	from                   int
 	snippets               bool
 	snippetSize            int
+	show                   []string
 	topics, run, tag       string
 	encoding, topicIDs     string
 	highlight, unhighlight string
@@ -70,6 +71,7 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index solar eclipse -k 100 --mode and --snippets
   collocate search news.index '"solar eclipse" -lunar' --count --from 10
   collocate search news.index solar eclipse --explain --stats
+  collocate search news.index solar eclipse --show title,url
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
@@ -92,6 +94,7 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
+	fl.StringSliceVar(&f.show, "show", nil, "stored fields to show with each document, such as title,url; see 'index --fields'")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.encoding, "encoding", "", "what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
@@ -138,7 +141,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain"} {
+	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain", "show"} {
 		if f.topics != "" && f.set(name) {
 			return usagef("--%s is for a query, not for --topics", name)
 		}
@@ -175,6 +178,11 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if f.snippets && !s.Index().HasText() {
 		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
+	}
+	if len(f.show) > 0 {
+		if _, err := s.Index().Schema().Shown(f.show); err != nil {
+			return fmt.Errorf("--show: %w", err)
+		}
 	}
 	if a.onTerminal() {
 		f.highlight, f.unhighlight = boldOn, boldOff
@@ -239,7 +247,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		return err
 	}
 	took := time.Since(start)
-	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from}
+	details := serve.Details{Stats: f.stats, Explain: f.explain, First: f.from, Show: f.show}
 	if f.snippets {
 		details.SnippetSize = f.snippetSize
 	}

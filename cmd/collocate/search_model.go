@@ -13,24 +13,28 @@ import (
 type modelFlags struct {
 	model, variant string
 	k1, b, mu      float64
+	fieldWeights   string
 	set            func(flag string) bool
 }
 
 func (f *modelFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.set = fl.Changed
-	fl.StringVar(&f.model, "model", "bm25", "how documents are scored: "+described(search.Models(), modelWords))
+	models := append(search.Models(), "bm25f")
+	fl.StringVar(&f.model, "model", "bm25", "how documents are scored: "+described(models, modelWords))
+	fl.StringVar(&f.fieldWeights, "field-weights", "",
+		"bm25f: weights of text fields, such as title=3,body=1 (default those of the index's schema)")
 	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: term-frequency saturation (k1)")
 	fl.Float64Var(&f.b, "b", 0.75, "BM25: length normalisation, 0 to 1 (b)")
 	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
 	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: smoothing, in words added to each document (mu)")
-	choices(cmd, map[string][]string{"model": search.Models(), "variant": bm25.Variants()})
+	choices(cmd, map[string][]string{"model": models, "variant": bm25.Variants()})
 }
 
 // modelWords say what the models are, for --help.
 var modelWords = map[string]string{
 	"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
-	"dirichlet": "query likelihood", "dph": "divergence from randomness",
+	"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
 }
 
 // explicit is a parameter that was given: a field of 0 would stand for the default.
@@ -43,6 +47,9 @@ func explicit(parameter float64) float64 {
 
 // parse turns the flags into a model.
 func (f *modelFlags) parse() (search.Model, error) {
+	if f.fieldWeights != "" && !f.set("model") {
+		f.model = "bm25f"
+	}
 	m, err := search.ParseModel(f.model)
 	if err != nil {
 		return nil, usageError{err}
@@ -57,13 +64,22 @@ func (f *modelFlags) parse() (search.Model, error) {
 			return nil, usageError{err}
 		}
 		m = search.BM25{K1: explicit(f.k1), B: explicit(f.b), Variant: variant}
+	case search.BM25F:
+		if err := (bm25.Params{K1: f.k1, B: f.b, Variant: variant}).Check(); err != nil {
+			return nil, usageError{err}
+		}
+		m = search.BM25F{K1: explicit(f.k1), B: explicit(f.b), Variant: variant, Weights: f.fieldWeights}
 	case search.Dirichlet:
 		if !(f.mu > 0 && f.mu <= 1e12) {
 			return nil, usagef("--mu %v: want a positive number", f.mu)
 		}
 		m = search.Dirichlet{Mu: f.mu}
 	}
-	if _, ok := m.(search.BM25); !ok && (f.set("k1") || f.set("b") || f.set("variant")) {
+	_, fielded := m.(search.BM25F)
+	if f.fieldWeights != "" && !fielded {
+		return nil, usagef("--field-weights belong to --model bm25f, not to %s", f.model)
+	}
+	if _, ok := m.(search.BM25); !ok && !fielded && (f.set("k1") || f.set("b") || f.set("variant")) {
 		return nil, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)
 	}
 	if _, ok := m.(search.Dirichlet); !ok && f.set("mu") {

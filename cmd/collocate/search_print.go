@@ -20,6 +20,9 @@ type searchJSON struct {
 
 func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	fmt.Fprintf(w, "%d\t%s\t%.6f\n", h.Rank, h.ID, h.Score)
+	for _, l := range h.Lines {
+		fmt.Fprintf(w, "\t%s: %s\n", l.Name, l.Value)
+	}
 	if s := h.Snippet; s != nil {
 		fmt.Fprintf(w, "\t%s\n", marked(s, f.highlight, f.unhighlight))
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/docset"
 )
@@ -223,6 +224,23 @@ func (g *Reader) Text(doc int) ([]byte, error) {
 		return nil, err
 	}
 	return s.Text(local)
+}
+
+// Schema is what the fields of the documents are; nil if they have none, or there is no segment.
+func (g *Reader) Schema() *fields.Schema {
+	if len(g.segments) == 0 {
+		return nil
+	}
+	return g.segments[0].Reader.Schema()
+}
+
+// Stored is the stored fields of a document: see index.Reader.
+func (g *Reader) Stored(doc int) ([]fields.Values, error) {
+	s, local, err := g.Locate(doc)
+	if err != nil {
+		return nil, err
+	}
+	return s.Reader.Stored(local)
 }
 
 // DocID is the external ID of a document.

@@ -282,10 +282,20 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	}
 	o.Analyzer, o.StoreText, o.AllowDuplicateIDs = w.o.Analyzer, w.m.StoreText, false
 	o.Positions = w.m.Positions
-	if w.m.Schema != nil {
-		if c.Options.Schema, err = fields.ParseJSON(w.m.Schema); err != nil {
+	switch {
+	case w.m.Schema != nil:
+		s, err := fields.ParseJSON(w.m.Schema)
+		if err != nil {
 			return 0, 0, err
 		}
+		if c.Options.Schema != nil {
+			return 0, 0, errors.New("segments: a schema is for a new index: this one goes on with its own")
+		}
+		with := *c
+		with.Options.Schema, with.Options.Fields = s, nil
+		c = &with
+	case c.Options.Schema != nil && len(w.segs) > 0:
+		return 0, 0, errors.New("segments: a schema is for a new index: the documents of this one have no fields")
 	}
 	if o.Memory == 0 {
 		o.Memory = w.o.Memory
@@ -311,6 +321,9 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 				return 0, 0, w.fail(err)
 			}
 		}
+	}
+	if s := r.Schema(); s != nil {
+		w.m.Schema = s.JSON()
 	}
 	w.segs = append(w.segs, &segment{Reader: r, name: name})
 	w.changed = true

@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -211,6 +212,11 @@ func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.IsTree() {
 		return w.onGPU(ctx, r)
+	}
+	if model.IsFielded(r.Model) {
+		one := *r
+		one.Parallel = nil // the other cores answer other requests
+		return c.s.SearchUnlessCancelled(ctx, &one)
 	}
 	q, err := c.s.NewQuery(ctx, r)
 	if err != nil {

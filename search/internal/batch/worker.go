@@ -8,6 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 )
 
 // OnCores answers a batch on the cores. do makes something of each result; reuse says whether a
@@ -69,6 +70,9 @@ func (w *worker[T]) answer(ctx context.Context, r *ask.Request) (found *ask.Resu
 	defer mmap.Recover(mmap.Guard(), &err)
 	if ask.WantsGPU(r.Parallel) || r.IsTree() {
 		return w.onGPU(ctx, r)
+	}
+	if model.IsFielded(r.Model) {
+		return w.s.SearchUnlessCancelled(ctx, r)
 	}
 	q, err := w.s.Ready(ctx, r)
 	if err != nil {

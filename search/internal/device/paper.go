@@ -5,6 +5,7 @@ import (
 
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 
 	_ "embed"
 	"errors"
@@ -132,8 +133,10 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 	return w.results, nil
 }
 
-// limits says whether not all documents may be answers to a request.
-func (g *Index) limits(r ask.Request) bool { return g.s.Live != nil || r.Within != nil || r.IsTree() }
+// limits says whether not all documents may be answers to a request, or their fields count.
+func (g *Index) limits(r ask.Request) bool {
+	return g.s.Live != nil || r.Within != nil || r.IsTree() || model.IsFielded(r.Model)
+}
 
 // thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
 func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
@@ -141,7 +144,11 @@ func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strateg
 	for i, r := range requests {
 		var err error
 		if g.limits(r) {
-			found[i], err = g.onCPU(ctx, r, limited)
+			why := limited
+			if model.IsFielded(r.Model) {
+				why = fieldless
+			}
+			found[i], err = g.onCPU(ctx, r, why)
 		} else {
 			var one []*ask.Result
 			if one, err = g.thesisBatch(ctx, requests[i:i+1], strategy, mine); err == nil {

@@ -168,12 +168,16 @@ const (
 	tooManyWords   = "more words or answers than a query on the device can have"
 	tooManyTies    = "more documents could win than are kept on the device"
 	limited        = "the device does not know which documents may be answers"
+	fieldless      = "the device does not know fields"
 	tooLargeToHold = "the lists find no room on the device"
 	guessedWrong   = "the device guessed its answers' scores wrong, and had others to do"
 )
 
 // search answers one request.
 func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	if model.IsFielded(r.Model) {
+		return g.onCPU(ctx, r, fieldless)
+	}
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
 	q, err := g.prepare(ctx, &r)

@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/text"
@@ -29,6 +30,7 @@ type Engine struct {
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
 	fields   map[string]*Engine         // of the text fields that were asked for
+	fielded  *fielded.Engine
 }
 
 // NewEngine answers requests on an open index.
@@ -37,7 +39,7 @@ func NewEngine(r *index.Reader) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), weighers: map[model.Model]model.Weigher{}}, nil
+	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
 }
 
 // Field is the engine of a text field alone; nil if the index has none of that name.
@@ -64,6 +66,9 @@ func (e *Engine) Field(name string) (*Engine, error) {
 
 // Search answers a request that is not for a GPU.
 func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	if model.IsFielded(r.Model) {
+		return e.SearchFields(ctx, r)
+	}
 	q, err := e.Prepare(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -74,6 +79,20 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 		return e.SearchParallel(q, r.Parallel)
 	}
 	return q.Finish()
+}
+
+// SearchFields answers a request whose model is about fields.
+func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	found, err := e.fielded.Search(ctx, r, e.Live, r.Within.Of(e.Segment))
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// ExplainFields tells how the score of a document comes about, if the model is about fields.
+func (e *Engine) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, float32, error) {
+	return e.fielded.Explain(r, doc)
 }
 
 // SearchUnlessCancelled looks at the context even if the request is too small for the search to do

@@ -11,8 +11,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Model says how much a word says about a document. The models are [BM25], [Boolean], [Cosine],
-// [Dirichlet] and [DPH].
+// Model says how much a word says about a document. The models are [BM25], [BM25F], [Boolean],
+// [Cosine], [Dirichlet] and [DPH].
 type Model interface {
 	// String is the model's name and parameters.
 	String() string
@@ -96,12 +96,14 @@ type Scorer interface {
 	Batch(docs, tfs []uint32, out []float32)
 }
 
-// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, with the default
-// parameters.
+// ParseModel makes a model from its name: bm25, boolean, cosine, dirichlet or dph, or bm25f, with the
+// default parameters.
 func ParseModel(name string) (Model, error) {
 	switch name {
 	case "bm25":
 		return BM25{}, nil
+	case "bm25f":
+		return BM25F{}, nil
 	case "boolean":
 		return Boolean{}, nil
 	case "cosine":
@@ -111,10 +113,10 @@ func ParseModel(name string) (Model, error) {
 	case "dph":
 		return DPH{}, nil
 	}
-	return nil, fmt.Errorf("unknown model %q: want %s", name, strings.Join(Models(), ", "))
+	return nil, fmt.Errorf("unknown model %q: want %s, or bm25f for an index with fields", name, strings.Join(Models(), ", "))
 }
 
-// Models lists the names that ParseModel takes.
+// Models lists the names that ParseModel takes, without bm25f, which is for indexes with fields.
 func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph"} }
 
 // boundOfPairs is the bound of a model whose score never falls with tf and never rises with

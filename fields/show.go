@@ -1,0 +1,69 @@
+package fields
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Shown returns the numbers of fields that are to be shown, all stored ones if no names are given.
+func (s *Schema) Shown(names []string) (list []int, err error) {
+	if s == nil {
+		return nil, fmt.Errorf("the index has no stored fields: make it with 'collocate index --fields title:text,url:keyword'")
+	}
+	stored := s.Names(IsStored)
+	for _, name := range names {
+		if !slices.Contains(stored, name) {
+			what := "there is none of that name"
+			if s.Find(name) >= 0 {
+				what = "it is not stored"
+			}
+			return nil, fmt.Errorf("field %q cannot be shown, %s: want %s", name, what, strings.Join(stored, ", "))
+		}
+		list = append(list, s.Find(name))
+	}
+	if len(names) == 0 {
+		for _, name := range stored {
+			list = append(list, s.Find(name))
+		}
+	}
+	return list, nil
+}
+
+// JSON is values as JSON has them: a number for a number field, a text for others, a list of them if
+// there are several; nil if there is none.
+func (f *Field) JSON(v Values) any {
+	one := func(b []byte) any {
+		if f.Type == Number {
+			if n, err := ParseNumber(b); err == nil {
+				if json.Valid(b) {
+					return json.Number(b)
+				}
+				return n
+			}
+		}
+		return strings.ToValidUTF8(string(b), "\ufffd")
+	}
+	switch len(v) {
+	case 0:
+		return nil
+	case 1:
+		return one(v[0])
+	}
+	list := make([]any, len(v))
+	for i, b := range v {
+		list[i] = one(b)
+	}
+	return list
+}
+
+// Line is values on a line: white space is made single blanks, several values have commas between
+// them.
+func (f *Field) Line(v Values) string {
+	parts := make([]string, len(v))
+	for i, b := range v {
+		parts[i] = strings.Join(strings.Fields(string(b)), " ")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,274 @@
+package fielded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/text"
+)
+
+// Engine answers requests over the fields of an index. Several goroutines may use it at once.
+type Engine struct {
+	r *index.Reader
+
+	once   sync.Once
+	err    error
+	names  []string
+	weight []float64 // of the schema
+	all    []field
+}
+
+// field is a text field of the index.
+type field struct {
+	index    *index.Reader
+	analyzer text.Analyzer
+	low      *[256]uint32 // shortest length of each class
+}
+
+// NewEngine is for an open index, which need not have fields.
+func NewEngine(r *index.Reader) *Engine { return &Engine{r: r} }
+
+// open looks at the fields, when they are first asked for.
+func (e *Engine) open() error {
+	e.once.Do(func() {
+		s := e.r.Schema()
+		if s == nil {
+			e.err = errors.New("the index has no fields: make it with 'collocate index --fields title:text,body:text'")
+			return
+		}
+		for _, i := range s.Of(fields.Text) {
+			f := &s.Fields[i]
+			sub := e.r.Field(f.Name)
+			a, err := text.ParseAnalyzer(sub.Analyzer())
+			if err != nil {
+				e.err = fmt.Errorf("words of field %q: %w", f.Name, err)
+				return
+			}
+			low, _, _ := sub.ClassLengths()
+			weight := f.Weight
+			if weight == 0 {
+				weight = 1
+			}
+			e.names, e.weight = append(e.names, f.Name), append(e.weight, weight)
+			e.all = append(e.all, field{sub, a, low})
+		}
+	})
+	return e.err
+}
+
+// scoring is the model for a collection.
+type scoring struct {
+	fields []field
+	weight []float32
+	term   *bm25.Scorer // for the weights of words
+	length bm25.Length
+}
+
+// scoring finds the fields of a model, and their mean length.
+func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
+	if err := e.open(); err != nil {
+		return nil, err
+	}
+	given, err := model.ParseFieldWeights(m.Weights)
+	if err != nil {
+		return nil, err
+	}
+	for name := range given {
+		if !slices.Contains(e.names, name) {
+			return nil, fmt.Errorf("field weights: no text field %q: there are %s", name, strings.Join(e.names, ", "))
+		}
+	}
+	p := m.Params()
+	if p.Variant == bm25.L {
+		return nil, errors.New("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
+	}
+	docs := uint64(e.r.Docs())
+	if _, err := p.Scorer(docs, 1); err != nil {
+		return nil, err
+	}
+	s := &scoring{}
+	mean := 0.0 // times docs
+	for i, name := range e.names {
+		w := e.weight[i]
+		if len(given) > 0 {
+			w = given[name] // fields that are not named do not count
+		}
+		if w == 0 {
+			continue
+		}
+		s.fields, s.weight = append(s.fields, e.all[i]), append(s.weight, float32(w))
+		mean += float64(float32(w)) * float64(e.all[i].index.Tokens())
+	}
+	if len(s.fields) == 0 {
+		return nil, errors.New("field weights: all are 0")
+	}
+	if s.term, err = p.Scorer(docs, uint64(mean)); err != nil {
+		return nil, err
+	}
+	perToken := 0.0
+	if mean > 0 {
+		perToken = float64(p.B*float64(docs)) / mean
+	}
+	s.length = bm25.Length{A: float32(p.K1 * (1 - p.B)), B: float32(p.K1 * perToken)}
+	return s, nil
+}
+
+// lengthOf is L of a document.
+func (s *scoring) lengthOf(doc uint32) float32 {
+	sum := float32(0)
+	for i := range s.fields {
+		sum += float32(s.weight[i] * float32(s.fields[i].index.Lengths()[doc]))
+	}
+	return sum
+}
+
+// Score is what a word gives to a document, given T and L.
+func (s *scoring) score(t *bm25.Term, tf, length float32) float32 {
+	k := s.length.A + float32(s.length.B*length)
+	x := float32(k * (1 / tf))
+	return t.Weight/(1+x) + t.Plus
+}
+
+// Search answers a request whose model is BM25F, with documents of all the sets that are given.
+func (e *Engine) Search(ctx context.Context, r *ask.Request, within ...*docset.Set) (found *ask.Result, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	if k < 0 || k > ask.MaxK {
+		return nil, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
+	}
+	switch r.Algorithm {
+	case ask.Auto, ask.Exhaustive, ask.MaxScore:
+	default:
+		return nil, fmt.Errorf("bm25f: algorithm %v does not know fields: want auto, exhaustive or maxscore", r.Algorithm)
+	}
+	if err := ask.CheckParallel(r.Parallel); err != nil {
+		return nil, err
+	}
+	if r.Parallel != nil && !r.Parallel.Exact() {
+		return nil, errors.New("bm25f: partitions of a query that make it approximate do not know fields")
+	}
+	s, err := e.scoring(r.Model.(model.BM25F))
+	if err != nil {
+		return nil, err
+	}
+	words, unknown, err := s.words(r)
+	if err != nil {
+		return nil, err
+	}
+	docs := uint32(e.r.Docs())
+	found = &ask.Result{Stats: ask.Stats{Algorithm: r.Algorithm, Words: len(words)}}
+	if found.Stats.Algorithm == ask.Auto {
+		found.Stats.Algorithm = ask.MaxScore
+	}
+	if len(words) == 0 || r.Mode == ask.And && unknown {
+		return found, nil
+	}
+	run := func(from, to uint32) (*query, error) {
+		q := &query{ctx: ctx, s: s, mode: r.Mode, from: from, to: to, sets: within}
+		q.heap.Reset(min(k, max(1, int(docs))))
+		err := q.open(words)
+		if err == nil {
+			err = q.run(r.Algorithm != ask.Exhaustive)
+		}
+		return q, err
+	}
+	parts := 1
+	if r.Parallel != nil {
+		parts = max(1, min(ask.ThreadsOf(r.Parallel), int(docs)/minPart+1))
+	}
+	queries, errs := make([]*query, parts), make([]error, parts)
+	var wg sync.WaitGroup
+	for i := range parts {
+		from, to := uint32(uint64(docs)*uint64(i)/uint64(parts)), uint32(uint64(docs)*uint64(i+1)/uint64(parts))
+		wg.Go(func() {
+			errs[i] = mmap.Safely(func() (err error) {
+				queries[i], err = run(from, to)
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	best := &queries[0].heap
+	for i, q := range queries {
+		found.Stats.Scored += q.scored
+		found.Stats.Entered += q.entered
+		if i > 0 {
+			for _, h := range q.heap.Hits() {
+				best.Add(h.Doc, h.Score)
+			}
+		}
+	}
+	found.Hits = best.Hits()
+	for _, w := range words {
+		for _, t := range w.terms {
+			found.Stats.Postings += int64(t.DF)
+			found.Stats.Blocks += int64((t.DF + index.BlockSize - 1) / index.BlockSize)
+		}
+	}
+	return found, nil
+}
+
+// minPart is how many documents are worth a core.
+const minPart = 1 << 14
+
+// Explanation is what a word gives to a document.
+type Explanation struct {
+	Text   string
+	Weight float64
+	DF     uint32
+	TF     []uint32 // in each field that counts
+	Score  float32
+}
+
+// Explain is the words' scores for a document, in query order, and its weighted length.
+func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, length float32, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	s, err := e.scoring(r.Model.(model.BM25F))
+	if err != nil {
+		return nil, 0, err
+	}
+	words, _, err := s.words(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	length = s.lengthOf(doc)
+	for _, w := range words {
+		x := Explanation{Text: w.text, Weight: w.weight, DF: w.df, TF: make([]uint32, len(s.fields))}
+		tf := float32(0)
+		for i, t := range w.terms {
+			var c index.Cursor
+			if err := s.fields[i].index.Open(t, &c); err != nil {
+				return nil, 0, err
+			}
+			if t.DF > 0 && c.Seek(doc) == doc {
+				x.TF[i] = c.TF()
+				tf += float32(s.weight[i] * float32(x.TF[i]))
+			}
+			if err := c.Err(); err != nil {
+				return nil, 0, err
+			}
+		}
+		if tf > 0 {
+			x.Score = s.score(&w.term, tf, length)
+		}
+		list = append(list, x)
+	}
+	return list, length, nil
+}

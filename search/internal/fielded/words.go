@@ -1,0 +1,112 @@
+package fielded
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/text"
+)
+
+// word is a word of a query: what it is in each field.
+type word struct {
+	text   string
+	weight float64
+	df     uint32       // the largest of its fields
+	terms  []index.Term // by field; DF 0 where it has none
+	term   bm25.Term
+	forms  []string
+}
+
+// words finds the words of a request. unknown says that no field has one of them.
+func (s *scoring) words(r *ask.Request) (list []word, unknown bool, err error) {
+	places, err := s.places(r)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range places {
+		if i := slices.IndexFunc(list, func(w word) bool { return slices.Equal(w.forms, p.forms) }); i >= 0 {
+			list[i].weight += p.weight
+			continue
+		}
+		list = append(list, p)
+	}
+	known := list[:0]
+	for _, w := range list {
+		w.terms = make([]index.Term, len(s.fields))
+		for i, form := range w.forms {
+			if form == "" {
+				continue
+			}
+			t, err := s.fields[i].index.Lookup([]byte(form))
+			if err != nil {
+				return nil, false, err
+			}
+			w.terms[i], w.df = t, max(w.df, t.DF)
+		}
+		if w.df == 0 {
+			unknown = true
+			continue
+		}
+		w.term = s.term.Term(uint64(w.df), w.weight)
+		known = append(known, w)
+	}
+	return known, unknown, nil
+}
+
+// places are the words as they stand in the query, in the form of each field.
+func (s *scoring) places(r *ask.Request) (list []word, err error) {
+	if len(r.Words) > 0 {
+		for _, w := range r.Words {
+			weight := w.Weight
+			if weight == 0 {
+				weight = 1
+			}
+			if !(weight > 0) {
+				return nil, fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
+			}
+			forms := make([]string, len(s.fields))
+			for i := range forms {
+				forms[i] = w.Text
+			}
+			list = append(list, word{text: w.Text, weight: weight, forms: forms})
+		}
+		return list, nil
+	}
+	at := map[uint32]int{} // the word that begins at a byte
+	tokens := text.Tokens{WantSource: true}
+	var starts []uint32
+	for i := range s.fields {
+		if err := s.fields[i].analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
+			return nil, err
+		}
+		for t, source := range tokens.Source {
+			n, ok := at[source.Start]
+			if !ok {
+				n = len(list)
+				at[source.Start] = n
+				starts = append(starts, source.Start)
+				list = append(list, word{weight: 1, forms: make([]string, len(s.fields))})
+			}
+			form := string(tokens.Word(t))
+			if w := &list[n]; w.forms[i] == "" {
+				w.forms[i] = form
+				if w.text == "" {
+					w.text = form
+				}
+			}
+		}
+	}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return int(starts[a]) - int(starts[b]) })
+	sorted := make([]word, len(list))
+	for i, n := range order {
+		sorted[i] = list[n]
+	}
+	return sorted, nil
+}

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/bm25"
+)
+
+// BM25F is BM25 over the text fields of an index, each with a weight: see package fielded. A K1 of 0
+// stands for 1.2, and a B of 0 for 0.75; see [Zero].
+type BM25F struct {
+	K1, B   float64
+	Variant bm25.Variant // any but bm25l
+	// Weights are those of fields, such as "title=3,body=1"; fields that are not named do not count.
+	// "" stands for the weights of the schema.
+	Weights string
+}
+
+// Params is what the fields stand for.
+func (m BM25F) Params() bm25.Params { return ParamsOf(BM25{K1: m.K1, B: m.B, Variant: m.Variant}) }
+
+func (m BM25F) String() string {
+	p := m.Params()
+	s := fmt.Sprintf("bm25f(k1=%g, b=%g, %v", shown(p.K1), shown(p.B), p.Variant)
+	if m.Weights != "" {
+		s += ", " + m.Weights
+	}
+	return s + ")"
+}
+
+// weigher refuses: the words of one list do not tell what a document has in its fields.
+func (m BM25F) weigher(*Collection) (Weigher, error) {
+	return nil, errors.New("bm25f: it scores plain words; operators, --count and pages need another model")
+}
+
+// IsFielded tells whether a model is about fields, so that the engines for one list a word cannot
+// answer.
+func IsFielded(m Model) bool {
+	_, ok := m.(BM25F)
+	return ok
+}
+
+// ParseFieldWeights reads weights such as "title=3,body=1".
+func ParseFieldWeights(list string) (map[string]float64, error) {
+	weights := map[string]float64{}
+	if list == "" {
+		return weights, nil
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		name = strings.TrimSpace(name)
+		w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if !ok || name == "" || err != nil || math.IsNaN(w) || w < 0 || w > 1e6 {
+			return nil, fmt.Errorf("field weights %q: want fields with weights from 0 to 1,000,000, such as title=3,body=1", list)
+		}
+		if _, twice := weights[name]; twice {
+			return nil, fmt.Errorf("field weights %q: field %q stands there twice", list, name)
+		}
+		weights[name] = w
+	}
+	return weights, nil
+}

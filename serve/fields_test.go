@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// Hits and documents come with their stored fields.
+func TestStoredFields(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "docs.csv")
+	table := "id,title,tags,year\nd1,One heist,a|b,1999\nd2,Another heist in the sea,,\n"
+	if err := os.WriteFile(path, []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"title:text", "tags:keyword:split=|", "year:number"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := index.BuildOptions{}
+	if o.Analyzer, err = text.ParseAnalyzer("unicode"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "ix")
+	c := &text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
+	if err := index.Build(context.Background(), dir, c, o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	h := New(s, Options{})
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/v1/search?q=heist&fields=year,tags", "", 200, `"fields":{"tags":["a","b"],"year":1999}}`},
+		{"/v1/search?q=sea&fields=year,tags", "", 200, `"id":"d2"`},
+		{"/v1/search?q=heist&model=bm25f&fields=title", "", 200, `"fields":{"title":"One heist"}`},
+		{"/v1/search?q=heist&fields=none", "", 400, `fields: field \"none\" cannot be shown`},
+		{"/v1/documents/d1", "", 200, `"fields":{"tags":["a","b"],"title":"One heist","year":1999}`},
+		{"/search", `[{"q":"heist","fields":["title"]}]`, 200, `"fields":{"title":"One heist"}`},
+	} {
+		w := call(h, c.path, c.body)
+		if body := w.Body.String(); w.Code != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %s\nwant %s", c.path, w.Code, body, c.want)
+		}
+	}
+	// Another index has none.
+	w := call(New(elife(t, false), Options{}), "/v1/search?q=cell&fields=title", "")
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "no stored fields") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
