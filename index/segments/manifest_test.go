@@ -1,0 +1,58 @@
+package segments
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/collocate/collocate/internal/docset"
+)
+
+// Deleted documents are the same after they were written and read, few and many.
+func TestLiveSetsAreKept(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		n := 1 + rng.IntN(2000)
+		live := docset.Full(n)
+		for range rng.IntN(n) + 1 {
+			live.Remove(rng.Uint32N(uint32(n)))
+		}
+		got, err := readLive(liveBytes(live), n, n-live.Count())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.AndNot(live)
+		if got.Count() != 0 {
+			t.Fatalf("%d more documents live", got.Count())
+		}
+	}
+}
+
+// Whatever a manifest holds, it is read or refused.
+func FuzzManifest(f *testing.F) {
+	live := docset.Full(100)
+	live.Remove(7)
+	m := manifest{Generation: 3, Analyzer: "ascii", Segments: []entry{{Name: here, Docs: 5}, {Name: "s000001", Docs: 100, Deleted: 1, live: live}}}
+	dir := f.TempDir()
+	if err := m.write(dir); err != nil {
+		f.Fatal(err)
+	}
+	data, err := os.ReadFile(manifestPath(dir))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(bytes.Replace(data, []byte("100"), []byte("101"), 1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseManifest(data)
+		if err != nil {
+			return
+		}
+		for _, e := range m.Segments {
+			if e.Deleted > 0 && e.live.Len() != e.Docs {
+				t.Errorf("%d documents live or not, of %d", e.live.Len(), e.Docs)
+			}
+		}
+	})
+}
