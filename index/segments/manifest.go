@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
@@ -60,6 +62,9 @@ func manifestPath(dir string) string { return filepath.Join(dir, index.SegmentsF
 func readManifest(dir string) (*manifest, error) {
 	path := manifestPath(dir)
 	data, err := os.ReadFile(path)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = fs.ErrNotExist // package index says what there is instead
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
