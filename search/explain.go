@@ -127,11 +127,6 @@ func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, d
 
 // explainTree is Explanations for a request with a tree.
 func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
-	for _, doc := range docs {
-		if int(doc) >= s.e.Index.Docs() {
-			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Index.Docs())
-		}
-	}
 	if s.e == nil {
 		return nil, s.oneSegment()
 	}

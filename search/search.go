@@ -204,7 +204,7 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 
 // Fields are the names of the fields of the documents, for query.Options.
 func (s *Searcher) Fields() []string {
-	schema := s.e.Index.Schema()
+	schema := s.index.Schema()
 	if schema == nil {
 		return nil
 	}

@@ -163,7 +163,7 @@ func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 // Random additions, replacements, deletions, commits, merges and restarts leave what a list in
 // memory has, and searches find it.
 func TestLivingIndexIsItsModel(t *testing.T) {
-	runs, steps := 30, 120
+	runs, steps := 12, 120
 	if testing.Short() {
 		runs = 8
 	}
