@@ -15,8 +15,9 @@ import (
 // the other. It has no name from the start, so nothing is left of it however
 // the program ends.
 type spillFile struct {
-	f    *disk.File
-	size int64
+	f      *disk.File
+	size   int64
+	buffer *bufio.Writer // of the run that is being written; kept for the next
 }
 
 func newSpillFile(dir string) (*spillFile, error) {
@@ -79,9 +80,15 @@ type runWriter struct {
 	last   uint64 // the word's last document
 }
 
+// newRun begins a run at the end of the file, once the one before is finished.
 func (s *spillFile) newRun() *runWriter {
+	end := io.NewOffsetWriter(s.f, s.size)
+	if s.buffer == nil {
+		s.buffer = bufio.NewWriterSize(end, 1<<20)
+	}
+	s.buffer.Reset(end)
 	return &runWriter{
-		s: s, w: bufio.NewWriterSize(io.NewOffsetWriter(s.f, s.size), 1<<20),
+		s: s, w: s.buffer,
 		out: &run{spilled: &spilled{f: s.f.File, from: s.size}}, weight: sampleEvery,
 	}
 }
