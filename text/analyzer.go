@@ -20,6 +20,15 @@ func ParseAnalyzer(name string) (Analyzer, error) {
 	case now == "unicode":
 		return unicodeWords{old}, nil
 	}
+	if name == luceneEnglish {
+		return newLuceneEnglish(), nil
+	}
+	if base, words, ok := strings.Cut(name, ownStops); ok {
+		if l := withOwnStops(base, words); l != nil {
+			return l, nil
+		}
+		return nil, fmt.Errorf("analyzer %q: it takes no stop words of one's own: want unicode or a language", base)
+	}
 	base, stop := strings.CutSuffix(now, "+stop")
 	if l := newLanguage(base, stop, old); l != nil {
 		return l, nil
@@ -41,7 +50,7 @@ func versioned(name string, old bool) string {
 
 // Analyzers returns the names that ParseAnalyzer knows, without +stop.
 func Analyzers() []string {
-	return append([]string{"whitespace", "ascii", "unicode"}, languages()...)
+	return append([]string{"whitespace", "ascii", "unicode", luceneEnglish}, languages()...)
 }
 
 // maxDocument is the most bytes of a document: places in it are 32 bits wide.

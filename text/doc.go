@@ -87,6 +87,7 @@
 //	            folded; bytes that are not UTF-8 separate
 //	english     and the other Snowball languages: as unicode, then stemmed; with +stop
 //	            (english+stop) stop words are dropped before that
+//	lucene-english  as Lucene's EnglishAnalyzer: possessives off, 33 stop words, Porter's stemmer
 //
 // For "The Cat's 2 paws":
 //

@@ -2,6 +2,7 @@ package text
 
 import (
 	"embed"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,6 +72,7 @@ type language struct {
 	words  segmenter
 	// Porter's first stemmer knows no apostrophes: dog's would become dog'.
 	possessives bool
+	lucene      bool // all of it as Lucene does: see reduceAsLucene
 }
 
 // newLanguage returns nil if there is no such language, or no stop words for it.
@@ -93,14 +95,66 @@ func newLanguage(name string, stop, old bool) *language {
 			return nil
 		}
 		l.name += "+stop"
-		l.stops = map[string]bool{}
-		for line := range strings.Lines(string(data)) {
-			if word := strings.TrimSpace(line); word != "" && word[0] != '#' {
-				l.stops[word] = true
-			}
-		}
+		l.stops = stopSet(StopWords(data))
 	}
 	l.name = versioned(l.name, old)
+	return l
+}
+
+// StopWords reads a list of stop words: one a line, but for empty lines and those that begin with #.
+func StopWords(data []byte) (list []string) {
+	for line := range strings.Lines(string(data)) {
+		if word := strings.TrimSpace(line); word != "" && word[0] != '#' {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+func stopSet(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, word := range list {
+		set[word] = true
+	}
+	return set
+}
+
+// ownStops is what stands between the name of an analyzer and stop words of one's own.
+const ownStops = "+stop:"
+
+// WithStopWords is the analyzer of that name, unicode or a language, which drops these words instead
+// of its own stop words. They are part of its name, for ParseAnalyzer.
+func WithStopWords(name string, list []string) (Analyzer, error) {
+	var folded []string
+	var tok Tokens
+	for _, word := range list {
+		if err := (segmenter{fold: foldWithQuote}).segment([]byte(word), &tok); err != nil {
+			return nil, err
+		}
+		if len(tok.Words) != 1 {
+			return nil, fmt.Errorf("stop word %q: want one word", word)
+		}
+		folded = append(folded, string(tok.Word(0)))
+	}
+	slices.Sort(folded)
+	return ParseAnalyzer(name + ownStops + strings.Join(slices.Compact(folded), ","))
+}
+
+// withOwnStops makes the analyzer of a base and words with commas between them; nil if there is none.
+func withOwnStops(base, words string) *language {
+	var l *language
+	switch base {
+	case luceneEnglish:
+		l = newLuceneEnglish()
+	case "unicode":
+		l = &language{words: segmenter{fold: foldRune}, stem: func(*snowballstem.Env) bool { return true }}
+	default:
+		if l = newLanguage(base, false, false); l == nil {
+			return nil
+		}
+	}
+	l.name = base + ownStops + words
+	l.stops = stopSet(strings.Split(words, ","))
 	return l
 }
 
@@ -144,6 +198,9 @@ func (l *language) Analyze(doc []byte, t *Tokens) error {
 
 // reduce returns the stem of a word, empty for a stop word.
 func (l *language) reduce(word string) string {
+	if l.lucene {
+		return l.reduceAsLucene(word)
+	}
 	if l.elided != "" {
 		if article, rest, ok := strings.Cut(word, "'"); ok && rest != "" && strings.Contains(l.elided, " "+article+" ") {
 			word = rest

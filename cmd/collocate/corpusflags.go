@@ -19,6 +19,7 @@ type corpusFlags struct {
 	fields       []string
 	idField      string
 	analyzerName string
+	stopwords    string
 	encoding     string
 	skipBad      bool
 	maxDocument  bytesize.Size
@@ -46,7 +47,8 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
 	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: "+described(text.Analyzers(), analyzerWords)+
-		"; languages are stemmed, and with +stop without stop words")
+		"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
+	f.StringVar(&c.stopwords, "stopwords", "", "drop the words in this file, one a line, instead of the analyzer's own stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
 		"encoding": encodingNames})
 	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
@@ -90,6 +92,7 @@ var (
 	}
 	analyzerWords = map[string]string{
 		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",
+		"lucene-english": "as Lucene's EnglishAnalyzer",
 	}
 )
 
@@ -143,6 +146,9 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 		}
 	}
 	an, err := text.ParseAnalyzer(c.analyzerName)
+	if err == nil && c.stopwords != "" {
+		an, err = c.withStopwords()
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -180,4 +186,20 @@ func (c *corpusFlags) readSchema() (err error) {
 		}
 	}
 	return nil
+}
+
+// withStopwords is the analyzer with the words of --stopwords.
+func (c *corpusFlags) withStopwords() (text.Analyzer, error) {
+	if strings.HasSuffix(c.analyzerName, "+stop") {
+		return nil, fmt.Errorf("--stopwords with --analyzer %s: want one of the lists: leave out +stop", c.analyzerName)
+	}
+	data, err := os.ReadFile(c.stopwords)
+	if err != nil {
+		return nil, err
+	}
+	list := text.StopWords(data)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--stopwords %s: there are no words in it", c.stopwords)
+	}
+	return text.WithStopWords(c.analyzerName, list)
 }
