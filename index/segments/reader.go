@@ -234,14 +234,6 @@ func (g *Reader) Text(doc int) ([]byte, error) {
 	return s.Text(local)
 }
 
-// Schema is what the fields of the documents are; nil if they have none, or there is no segment.
-func (g *Reader) Schema() *fields.Schema {
-	if len(g.segments) == 0 {
-		return nil
-	}
-	return g.segments[0].Reader.Schema()
-}
-
 // Stored is the stored fields of a document: see index.Reader.
 func (g *Reader) Stored(doc int) ([]fields.Values, error) {
 	s, local, err := g.Locate(doc)
