@@ -22,6 +22,8 @@ type corpusArgs struct {
 	Analyzer string   `json:"analyzer"`
 	Threads  int      `json:"threads"`
 	Memory   int64    `json:"memory"`
+
+	needIDs bool // documents without are an error
 }
 
 // corpus makes a corpus of paths, or of the documents that follow the call. results are left out
@@ -53,7 +55,7 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	}
 	corpus := &text.Corpus{Paths: a.Paths, Options: o}
 	if len(a.Paths) == 0 {
-		corpus.Source = func(context.Context) iter.Seq2[[]text.Document, error] { return documents(c) }
+		corpus.Source = func(context.Context) iter.Seq2[[]text.Document, error] { return documents(c, a.needIDs) }
 	}
 	return corpus, an, nil
 }
@@ -61,13 +63,16 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 // documents are those that follow a call: messages with the array texts, in which text i ends at
 // ends[i], and in the same way ids with id_ends. Without these, IDs are numbers from 0. Each
 // reading of the corpus takes the messages up to the next end.
-func documents(c *pipe.Call) iter.Seq2[[]text.Document, error] {
+func documents(c *pipe.Call, needIDs bool) iter.Seq2[[]text.Document, error] {
 	return func(yield func([]text.Document, error) bool) {
 		number := 0
 		for {
 			m, err := c.Next()
 			if err == io.EOF {
 				return
+			}
+			if err == nil && needIDs && !hasIDs(m) {
+				err = pipe.Valuef("documents that are added need IDs: one with an ID that is there replaces it")
 			}
 			var docs []text.Document
 			if err == nil {
@@ -80,6 +85,11 @@ func documents(c *pipe.Call) iter.Seq2[[]text.Document, error] {
 	}
 }
 
+func hasIDs(m *pipe.Message) bool {
+	_, ok := m.Array("ids")
+	return ok
+}
+
 // group is the documents of one message.
 func group(m *pipe.Message, number *int) ([]text.Document, error) {
 	texts, err := split(m, "texts", "ends")
@@ -90,7 +100,7 @@ func group(m *pipe.Message, number *int) ([]text.Document, error) {
 	for i := range docs {
 		docs[i].Text = texts[i]
 	}
-	if _, ok := m.Array("ids"); !ok {
+	if !hasIDs(m) {
 		for i := range docs {
 			docs[i].ID = strconv.Itoa(*number)
 			*number++

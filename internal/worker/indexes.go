@@ -103,8 +103,8 @@ func (w *Worker) ofDocuments(c *pipe.Call, of func(s *search.Searcher, doc int, 
 	}
 	var j joined
 	for _, doc := range docs {
-		if int(doc) >= s.Index().Docs() {
-			return pipe.Reply{}, pipe.Valuef("document %d: the index has %d", doc, s.Index().Docs())
+		if int(doc) >= s.Index().Numbers() {
+			return pipe.Reply{}, pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
 		}
 		if j.bytes, err = of(s, int(doc), j.bytes); err != nil {
 			return pipe.Reply{}, err

@@ -253,9 +253,9 @@ func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []
 		return
 	}
 	for _, doc := range docs {
-		if int(doc) >= s.Index().Docs() {
+		if int(doc) >= s.Index().Numbers() {
 			done()
-			err = pipe.Valuef("document %d: the index has %d", doc, s.Index().Docs())
+			err = pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
 			return
 		}
 	}

@@ -57,6 +57,8 @@ func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error){
 	"hello":    (*Worker).hello,
 	"build":    (*Worker).build,
+	"add":      (*Worker).add,
+	"delete":   (*Worker).delete,
 	"open":     (*Worker).openIndex,
 	"close":    (*Worker).closeIndex,
 	"search":   (*Worker).search,

@@ -180,6 +180,29 @@ def test_snippets_and_explanations(index):
         bare.search("text").snippets()
 
 
+def test_add_and_delete(tmp_path):
+    ix = Index.build([("a", "one cat"), ("b", "two dogs")], tmp_path / "index")
+    before = ix.search(["cat", "dogs"])
+    many = ix.search("cat dogs", k=1000)
+    assert ix.add([("c", "three cats"), ("b", "a cat, too")]) == (2, 1)
+    assert len(ix) == 3
+    assert sorted(ix.search("cat").ids) == ["a", "b"]
+    assert ix.search("dogs").ids.tolist() == []
+    assert many.ids.tolist() == ["a", "b"]  # were known
+    with pytest.raises(ValueError, match="search again"):
+        before.ids  # noqa: B018
+    other = Index.open(tmp_path / "index")
+    assert ix.delete(["a", "nobody"]) == 1
+    assert ix.search("cat").ids.tolist() == ["b"]
+    assert sorted(other.search("cat").ids) == ["a", "b"]
+    other.refresh()
+    assert other.search("cat").ids.tolist() == ["b"]
+    with pytest.raises(ValueError, match="need IDs"):
+        ix.add(["a text without an ID"])
+    assert ix.delete([]) == 0
+    assert ix.find(["c", "a"])[1] == -1
+
+
 def test_the_query_language(docs):
     with Index.build(docs, positions=True) as ix:
         assert ix.search('"a feline"', syntax=True).ids.tolist() == ["0"]

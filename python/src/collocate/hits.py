@@ -86,6 +86,7 @@ class Hits:
         docs: np.ndarray, scores: np.ndarray, ids: list[str] | None = None,
     ):  # fmt: skip
         self._index, self.query, self._args = index, query, args
+        self._generation = index._generation
         self.docs = docs
         self.scores = scores
         self.seconds = 0.0  # that the search itself took
@@ -98,6 +99,7 @@ class Hits:
     def ids(self) -> np.ndarray:
         """The IDs, an array of str."""
         if self._ids is None:
+            self._index._check(self._generation)
             self._ids = self._index.ids(self.docs)
         return self._ids
 
@@ -113,10 +115,12 @@ class Hits:
 
     def snippets(self, size: int = 200) -> list[Snippet]:
         """Where the documents have the query's words."""
+        self._index._check(self._generation)
         return self._index.snippets(self.query, self.docs, size, **self._args)
 
     def explain(self) -> list[Explanation]:
         """Where the scores come from."""
+        self._index._check(self._generation)
         return self._index.explain(self.query, self.docs, **self._args)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -156,6 +160,7 @@ class BatchHits:
         offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray,
     ):  # fmt: skip
         self._index, self.queries, self._args = index, queries, args
+        self._generation = index._generation
         self.offsets = offsets
         self.docs = docs
         self.scores = scores
@@ -166,6 +171,7 @@ class BatchHits:
     def ids(self) -> np.ndarray:
         """The IDs of all hits, an array of str as long as docs."""
         if self._ids is None:
+            self._index._check(self._generation)
             self._ids = self._index.ids(self.docs)
         return self._ids
 
@@ -184,6 +190,7 @@ class BatchHits:
         i %= len(self)
         part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
         hits = Hits(self._index, self.queries[i], self._args, self.docs[part], self.scores[part])
+        hits._generation = self._generation
         if self._ids is not None:
             hits._ids = self._ids[part]
         return hits
@@ -242,6 +249,7 @@ def _first(hits: Hits, n: int) -> list[Hit]:
     if len(hits) <= n:
         return list(hits)
     part = Hits(hits._index, hits.query, hits._args, hits.docs[:n], hits.scores[:n])
+    part._generation = hits._generation
     if hits._ids is not None:
         part._ids = hits._ids[:n]
     return list(part)

@@ -34,6 +34,7 @@ class Index:
         self._lock = threading.Lock()
         self._opened: tuple[Worker, int] | None = None
         self._closed = False
+        self._generation = 0
         self._stats: dict[str, Any] = {}
         self._remove = (
             weakref.finalize(self, _remove_folder, self.path, os.getpid()) if _temporary else None
@@ -96,6 +97,53 @@ class Index:
                 shutil.rmtree(out, ignore_errors=True)
             raise
         return cls(out, _temporary=temporary)
+
+    def add(
+        self,
+        corpus: Corpus,
+        *,
+        fields: Sequence[str] | None = None,
+        id_field: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        threads: int = 0,
+        memory: int = 0,
+        progress: ProgressOption = None,
+    ) -> tuple[int, int]:
+        """Adds documents, which need IDs; one with an ID that is there replaces that document.
+
+        Gives how many were added, and how many others they have replaced.
+        """
+        args = {"path": self.path, "analyzer": self.stats["analyzer"],
+                "threads": threads, "memory": memory}  # fmt: skip
+        with bar(progress, "adding") as tell:
+            a = build_call("add", args, corpus, fields, id_field, format, encoding, tell)
+        self.refresh()
+        return a.result["added"], a.result["replaced"]
+
+    def delete(self, ids: str | Iterable[str]) -> int:
+        """Deletes the documents with these IDs, and gives how many there were."""
+        names = [ids] if isinstance(ids, str) else [str(i) for i in ids]
+        if not names:
+            return 0
+        self._handle()
+        a = call("delete", {"path": self.path}, strings(names, "ids", "ends"))
+        self.refresh()
+        return int(a.result["deleted"])
+
+    def refresh(self) -> None:
+        """Goes over to what the index holds now, if others have changed it."""
+        with self._lock:
+            opened, self._opened = self._opened, None
+            self._generation += 1
+        if opened is not None and opened[0].alive():
+            call("close", {"index": opened[1]}, on=opened[0])
+        self._handle()
+
+    def _check(self, generation: int) -> None:
+        """Documents of older hits may have other numbers by now."""
+        if generation != self._generation:
+            raise ValueError("the index has changed since these hits were found: search again")
 
     # What the worker knows of this index.
 
