@@ -198,6 +198,14 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 // Analyzer is the name of what made the words, for text.ParseAnalyzer.
 func (g *Reader) Analyzer() string { return g.analyzer }
 
+// Schema is what the fields of the documents are, in all segments; nil if they have none.
+func (g *Reader) Schema() *fields.Schema {
+	if len(g.segments) == 0 {
+		return nil
+	}
+	return g.segments[0].Schema()
+}
+
 // Length is the length of a document in words.
 func (g *Reader) Length(doc int) (uint32, error) {
 	s, local, err := g.Locate(doc)
