@@ -102,10 +102,7 @@ func checkFieldsOf(t *testing.T, dir string, docs []fieldsDoc) {
 		if want.Year > 0 {
 			year = fmt.Sprint(want.Year)
 		}
-		var wantTags []string
-		for _, tag := range want.Tags {
-			wantTags = append(wantTags, tag)
-		}
+		wantTags := append([]string(nil), want.Tags...)
 		got := fmt.Sprintf("%s|%s|%s|%s|%s", v[0], v[1], v[2], v[3], v[4])
 		all := fmt.Sprintf("%s|%s|%s|%s|%s", list(want.Title), list(want.Body), wantTags, list(year), list(want.Note))
 		if got != all {

@@ -86,6 +86,10 @@ func TestKilledBuildLeavesNoHalfIndex(t *testing.T) {
 	}
 	other.Abort()
 	if got := hidden(t, dir); len(got) != 1 || got[0] != filepath.Base(alive.dir.Path("")) {
+		for _, name := range got {
+			entries, _ := os.ReadDir(filepath.Join(dir, name))
+			t.Logf("%s holds %v", name, entries)
+		}
 		t.Errorf("there are %v, want %s", got, alive.dir.Path(""))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/text"
 )
 

@@ -19,6 +19,7 @@ func TestAliasesShowTheirFields(t *testing.T) {
 		"Threshold": Threshold{}, "Parallel": Parallel{}, "Blocks": Blocks{}, "Batch": Batch{},
 		"ParallelStats": ParallelStats{}, "BM25": BM25{}, "Dirichlet": Dirichlet{},
 		"GPUOptions": GPUOptions{}, "GPUStats": GPUStats{}, "GPUStage": GPUStage{},
+		"Within": Within{}, "Part": Part{},
 	} {
 		structs[name] = reflect.TypeOf(v)
 	}
@@ -73,7 +74,7 @@ func sameFields(t *testing.T, name string, shown *ast.File, want reflect.Type) {
 			got = append(got, n.Name+" "+kind)
 		}
 	}
-	local := strings.NewReplacer("ask.", "", "model.", "")
+	local := strings.NewReplacer("ask.", "", "model.", "", "tree.", "")
 	for i := range want.NumField() {
 		if f := want.Field(i); f.IsExported() {
 			all = append(all, f.Name+" "+local.Replace(f.Type.String()))

@@ -73,6 +73,12 @@ type (
 	Stats = ask.Stats
 	// Method names the strategy that an algorithm took, for Stats, such as or-guess.
 	Method = ask.Method
+	// Within limits answers to some documents.
+	//
+	//	type Within struct {
+	//		Sets []*docset.Set // one for each segment of the index; nil stands for all documents
+	//	}
+	Within = ask.Within
 	// Part says what a part of a query's tree gave to a document, for Explanation.
 	//
 	//	type Part struct {

@@ -18,6 +18,10 @@ type patient struct {
 
 func (p *patient) Read(b []byte) (int, error) {
 	if len(p.rest) == 0 {
+		// A read that was given up may still fill the buffer: none is begun beside it.
+		if err := p.ctx.Err(); err != nil {
+			return 0, err
+		}
 		if p.room == nil {
 			p.room = make([]byte, 1<<16)
 		}

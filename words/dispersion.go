@@ -91,15 +91,6 @@ func (s *spreadSum) add(f, n, total, words uint64) {
 	s.rateSqrd.add(0, sq)
 }
 
-func (s *spreadSum) merge(t spreadSum) {
-	s.count += t.count
-	s.parts += t.parts
-	s.has.add(t.has.hi, t.has.lo)
-	s.apart.add(t.apart.hi, t.apart.lo)
-	s.rate.add(t.rate.hi, t.rate.lo)
-	s.rateSqrd.add(t.rateSqrd.hi, t.rateSqrd.lo)
-}
-
 func (s *spreadSum) dispersion(all sizesSum) Dispersion {
 	d := Dispersion{Count: s.count, Range: s.parts, Parts: all.parts}
 	if s.count == 0 || all.words == 0 {

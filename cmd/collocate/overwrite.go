@@ -17,7 +17,8 @@ import (
 // neither.
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "svg", "local", "local-svg", "csv", "rules-csv", "receipt", "access-log", "network"}
-	inputFlags  = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "tls-cert", "tls-key", "token-file", "reference"}
+	inputFlags  = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "tls-cert", "tls-key", "token-file", "reference",
+		"stopwords", "ids"}
 )
 
 // leadingPaths is the number of arguments that are paths, where the rest are words.

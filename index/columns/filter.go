@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/internal/mmap"
 )
 

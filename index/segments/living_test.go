@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )

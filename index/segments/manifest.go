@@ -10,9 +10,9 @@ import (
 	"regexp"
 	"syscall"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/internal/sections"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/docset"
 )
 
 // Deleted documents are the same after they were written and read, few and many.

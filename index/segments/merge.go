@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 )
 
 // Merge merges segments as long as the policy finds some, and returns how many it has merged. It may

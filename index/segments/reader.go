@@ -11,9 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 )
 
 // Reader is one generation of an index. Several goroutines may use it at once.

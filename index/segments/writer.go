@@ -10,11 +10,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/disk"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/text"
 )
 

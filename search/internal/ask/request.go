@@ -3,7 +3,7 @@ package ask
 import (
 	"fmt"
 
-	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
 )

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/lookup"

@@ -1,6 +1,6 @@
 package eval
 
-import "github.com/collocate/collocate/internal/docset"
+import "github.com/collocate/collocate/docset"
 
 // limits says which documents of an index may be answers: those that live, and of these those that
 // the request wants. A document that may not never enters the answers (Query.push), and whatever

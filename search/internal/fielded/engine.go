@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/topk"
 )

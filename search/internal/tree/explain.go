@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/collocate/collocate/internal/docset"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 )

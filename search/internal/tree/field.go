@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/columns"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/query"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/model"
 )
 

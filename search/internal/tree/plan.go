@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/columns"
-	"github.com/collocate/collocate/internal/docset"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/docset"
 )
 
 // match finds the documents that a node matches: all of them, or those within a set that is not
