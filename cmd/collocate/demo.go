@@ -28,8 +28,8 @@ var demoSteps = []demoStep{
 		"neighbours elife.cooc membrane neurons --by npmi --min-count 10 --top 6"},
 	{"The company of a word by several measures, with the number of articles that have it.",
 		`collocations elife.jsonl.zst --of membrane --by logdice,mi --group "^[^.]+" --top 4`},
-	{"A word in its contexts, in the order of what follows.",
-		`concordance elife.index "plasma membran*" --sort R1,R2 --window 5 --top 5`},
+	{"A phrase in its contexts, in the order of what stands before it.",
+		`concordance elife.index '"plasma membran*"' --sort L1,L2 --window 5 --top 5`},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
@@ -140,13 +140,25 @@ func (a *app) globalFlags() []string {
 	}
 }
 
-// shellWords splits a demo's command at blanks outside double quotes.
+// shellWords splits a demo's command at blanks outside quotes, as a shell does.
 func shellWords(s string) (words []string) {
-	for i, part := range strings.Split(s, `"`) {
-		if i%2 == 1 {
-			words = append(words, part)
-		} else {
-			words = append(words, strings.Fields(part)...)
+	var word strings.Builder
+	quote, began := rune(0), false
+	for _, c := range s + " " {
+		switch {
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, began = c, true
+		case quote == 0 && c == ' ':
+			if began {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			began = false
+		default:
+			word.WriteRune(c)
+			began = true
 		}
 	}
 	return words
