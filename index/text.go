@@ -26,8 +26,8 @@ const (
 	// would be waiting forever if it has an error.
 	maxPending   = 64 << 20
 	pendingShare = 16 // and it is at most one in so many bytes of the memory
-	// storedBlock is how much of the stored fields is compressed together. With 4 KiB, 100 documents
-	// of as many blocks take 1 ms; 32 KiB would save a fifth of the bytes and take six times as long.
+	// storedBlock is how much of the stored fields is compressed together. A block of 4 KiB was
+	// unpacked in 15 microseconds on a busy machine; larger ones save bytes and take longer.
 	storedBlock = 4 << 10
 )
 
