@@ -57,7 +57,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	if r.Query != nil {
 		return s.explainTree(ctx, r, docs)
 	}
-	r.From, r.Count = 0, false
+	r.From, r.Count, r.Facets, r.Sort = 0, false, nil, nil
 	r.Mode = Or // an unknown word must not hide the others
 	if len(docs) == 0 {
 		return nil, nil

@@ -25,6 +25,8 @@ type (
 	//		Model     Model     // gives the scores; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may be answers; nil means all
+	//		Facets    []Facet   // counts of values that the answers have
+	//		Sort      *Sort     // by a field, not by score
 	//	}
 	Request = ask.Request
 	// Word is a word of a query, as the index has it.
@@ -43,6 +45,7 @@ type (
 	//	type Result struct {
 	//		Hits  []Hit // best first
 	//		Total int64 // of all answers, if Request.Count wants it
+	//		Facets []FacetCounts // what Request.Facets wants
 	//		Stats Stats
 	//	}
 	Result = ask.Result
@@ -79,6 +82,15 @@ type (
 	//		Sets []*docset.Set // one for each segment of the index; nil stands for all documents
 	//	}
 	Within = ask.Within
+	// Facet asks how many answers have each value of a field. Its fields are Field, Step (of ranges:
+	// 10, or year, month or day) and N (values to tell; 0 means 10).
+	Facet = ask.Facet
+	// FacetCounts is the answer: Field, Values and how many are Distinct.
+	FacetCounts = ask.FacetCounts
+	// FacetValue has a Value, how many Docs have it, and a Query that finds them.
+	FacetValue = ask.FacetValue
+	// Sort orders answers by the values of a Field, Descending or not, those without one last.
+	Sort = ask.Sort
 	// Part says what a part of a query's tree gave to a document, for Explanation.
 	//
 	//	type Part struct {
@@ -113,6 +125,12 @@ const (
 
 // ParseMode takes "or" and "and".
 func ParseMode(name string) (Mode, error) { return ask.ParseMode(name) }
+
+// ParseFacet reads FIELD, with /STEP and :N behind it or not.
+func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }
+
+// ParseSort reads FIELD, FIELD:asc or FIELD:desc.
+func ParseSort(s string) (*Sort, error) { return ask.ParseSort(s) }
 
 // Auto chooses by the lists and k; the others are described in the package comment. Tiles is the
 // GPU's own, and its default.

@@ -156,7 +156,7 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 // pageOverSegments answers a request that wants more than the best documents on several segments: a
 // page of answers.
 func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, error) {
-	if r.Query != nil || r.Count {
+	if r.Query != nil || r.Count || r.Gathers() {
 		return nil, s.oneSegment()
 	}
 	from, k := r.From, r.K
@@ -176,7 +176,7 @@ func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, er
 
 // oneSegment says what several segments cannot do yet.
 func (s *Searcher) oneSegment() error {
-	return fmt.Errorf("search: the index has %d segments: queries of the language and counts want one; 'collocate index compact' makes one of them",
+	return fmt.Errorf("search: the index has %d segments: queries of the language, counts, facets and sorting want one; 'collocate index compact' makes one of them",
 		len(s.index.Segments()))
 }
 
@@ -201,6 +201,9 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 	}
 	return s.index.DocID(int(doc))
 }
+
+// CheckFields says which fields a request counts or sorts by that the index does not have.
+func (s *Searcher) CheckFields(r *Request) error { return tree.CheckFields(s.index.Schema(), r) }
 
 // Fields are the names of the fields of the documents, for query.Options.
 func (s *Searcher) Fields() []string {

@@ -11,16 +11,18 @@ import (
 
 // Answer is what is said of a query, here and by `collocate search --json`.
 type Answer struct {
-	Query  string        `json:"query"`
-	K      int           `json:"k"`
-	Offset int           `json:"offset,omitempty"` // hits left out before the first
-	Mode   string        `json:"mode"`
-	Parsed string        `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
-	Total  *int64        `json:"total,omitempty"`  // documents that match, if that was asked for
-	Hits   []Hit         `json:"hits"`             // best first
-	More   *bool         `json:"more,omitempty"`   // whether there are hits behind the last
-	Stats  *search.Stats `json:"stats,omitempty"`
-	Micros int64         `json:"micros,omitempty"` // that the search took
+	Query  string `json:"query"`
+	K      int    `json:"k"`
+	Offset int    `json:"offset,omitempty"` // hits left out before the first
+	Mode   string `json:"mode"`
+	Parsed string `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
+	Total  *int64 `json:"total,omitempty"`  // documents that match, if that was asked for
+	Hits   []Hit  `json:"hits"`             // best first
+	// Facets are counts of the values that all answers have, as far as they were asked for.
+	Facets []search.FacetCounts `json:"facets,omitempty"`
+	More   *bool                `json:"more,omitempty"` // whether there are hits behind the last
+	Stats  *search.Stats        `json:"stats,omitempty"`
+	Micros int64                `json:"micros,omitempty"` // that the search took
 }
 
 // Hit is a document of an Answer.
@@ -68,6 +70,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if r.Count {
 		a.Total = &found.Total
 	}
+	a.Facets = found.Facets
 	if d.More {
 		more := len(hits) > limit
 		a.More = &more

@@ -33,6 +33,8 @@ type ask struct {
 	Plain     bool
 	Count     bool
 	Fields    []string
+	Facets    []string
+	Sort      string
 
 	paged   bool           // tell whether there are more
 	request search.Request // filled by check
@@ -40,7 +42,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -58,6 +60,10 @@ func (x *exchange) ask() (a ask, err error) {
 	if list := p.text("fields"); list != "" {
 		a.Fields = strings.Split(list, ",")
 	}
+	if list := p.text("facets"); list != "" {
+		a.Facets = strings.Split(list, ",")
+	}
+	a.Sort = p.text("sort")
 	return a, p.done()
 }
 
@@ -169,6 +175,10 @@ func (a *ask) field(name string) any {
 		return &a.Count
 	case "fields":
 		return &a.Fields
+	case "facets":
+		return &a.Facets
+	case "sort":
+		return &a.Sort
 	}
 	return nil
 }
@@ -273,6 +283,9 @@ func (x *exchange) check(a *ask) (err error) {
 		}
 	}
 	r.Count = a.Count
+	if err := x.checkGathering(a); err != nil {
+		return err
+	}
 	if !a.Plain {
 		options := query.Options{And: r.Mode == search.And, Fields: x.g.s.Fields()}
 		parsed, err := query.Parse(a.Q, options)
@@ -305,6 +318,27 @@ func (x *exchange) check(a *ask) (err error) {
 	}
 	d.Explain, d.Stats, d.Show = a.Explain, a.Stats, a.Fields
 	return nil
+}
+
+// checkGathering reads what a query wants of all answers.
+func (x *exchange) checkGathering(a *ask) (err error) {
+	r := &a.request
+	for _, s := range a.Facets {
+		f, err := search.ParseFacet(s)
+		if err != nil {
+			return err
+		}
+		if f.N > x.o.MaxK {
+			return fmt.Errorf("facet %q: %d values: want at most %d", s, f.N, x.o.MaxK)
+		}
+		r.Facets = append(r.Facets, f)
+	}
+	if a.Sort != "" {
+		if r.Sort, err = search.ParseSort(a.Sort); err != nil {
+			return err
+		}
+	}
+	return x.g.s.CheckFields(r)
 }
 
 // ofBytes reports whether the index has words that need not be UTF-8.

@@ -37,6 +37,9 @@
 //	count     1 or true: tell how many documents match in all
 //	stats     1 or true: tell what the search had to do
 //	fields    stored fields to show, with commas between them; in an object a list
+//	facets    fields whose values are counted over all answers, FIELD, FIELD:N or FIELD/STEP, with
+//	          commas between them; in an object a list
+//	sort      FIELD or FIELD:desc: order by the values of a field instead of by score
 //
 // A name that is not among these is an error, and so is one that is said twice, one in other
 // letters (Q for q), and null.

@@ -49,6 +49,15 @@ func TestStoredFields(t *testing.T) {
 		{"/v1/search?q=sea&fields=year,tags", "", 200, `"id":"d2"`},
 		{"/v1/search?q=heist&model=bm25f&fields=title", "", 200, `"fields":{"title":"One heist"}`},
 		{"/v1/search?q=heist&fields=none", "", 400, `fields: field \"none\" cannot be shown`},
+		{"/v1/search?q=heist&sort=year&facets=tags:1,year/10&count=1", "", 200,
+			`"total":2,"hits":[{"rank":1,"id":"d1","doc":0,"score":0},{"rank":2,"id":"d2"`},
+		{"/v1/search?q=heist&facets=tags:1,year/10", "", 200,
+			`"facets":[{"field":"tags","values":[{"value":"a","docs":1,"query":"tags:\"a\""}],"distinct":2},` +
+				`{"field":"year","values":[{"value":"[1990 TO 2000}","docs":1,"query":"year:[1990 TO 2000}"}],"distinct":1}]`},
+		{"/v1/search?q=heist&facets=title", "", 400, `facet \"title\": it is a text field: want one with keywords, numbers or dates: tags, year`},
+		{"/v1/search?q=heist&sort=yaer", "", 400, `sort \"yaer\": there is none of that name`},
+		{"/v1/search?q=heist&facets=tags:x", "", 400, `facet \"tags:x\"`},
+		{"/search", `[{"q":"heist","facets":["year"],"sort":"year:desc"}]`, 200, `"facets":[{"field":"year"`},
 		{"/v1/documents/d1", "", 200, `"fields":{"tags":["a","b"],"title":"One heist","year":1999}`},
 		{"/search", `[{"q":"heist","fields":["title"]}]`, 200, `"fields":{"title":"One heist"}`},
 	} {

@@ -26,7 +26,8 @@ type searchFlags struct {
 	from                   int
 	snippets               bool
 	snippetSize            int
-	show                   []string
+	show, facets           []string
+	sort                   string
 	topics, run, tag       string
 	encoding, topicIDs     string
 	highlight, unhighlight string
@@ -72,6 +73,7 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index '"solar eclipse" -lunar' --count --from 10
   collocate search news.index solar eclipse --explain --stats
   collocate search news.index solar eclipse --show title,url
+  collocate search news.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
@@ -95,6 +97,10 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
 	fl.StringSliceVar(&f.show, "show", nil, "stored fields to show with each document, such as title,url; see 'index --fields'")
+	fl.StringSliceVar(&f.facets, "facet", nil,
+		"count the values that all answers have in a field, and show the 10 most frequent, or N with FIELD:N; "+
+			"numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)")
+	fl.StringVar(&f.sort, "sort", "", "order by a field instead of by score: FIELD or FIELD:desc; what has no value comes last")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.encoding, "encoding", "", "what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
@@ -127,6 +133,18 @@ func (f *searchFlags) request() (r search.Request, err error) {
 	if r.Model, err = f.parse(); err != nil {
 		return r, err
 	}
+	for _, s := range f.facets {
+		facet, err := search.ParseFacet(s)
+		if err != nil {
+			return r, usageError{err}
+		}
+		r.Facets = append(r.Facets, facet)
+	}
+	if f.sort != "" {
+		if r.Sort, err = search.ParseSort(f.sort); err != nil {
+			return r, usageError{err}
+		}
+	}
 	if f.snippetSize < 1 || f.snippetSize > 1<<20 {
 		return r, usagef("--snippet-size %d: want 1 to %d", f.snippetSize, 1<<20)
 	}
@@ -141,7 +159,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: want one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain", "show"} {
+	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain", "show", "facet", "sort"} {
 		if f.topics != "" && f.set(name) {
 			return usagef("--%s is for a query, not for --topics", name)
 		}
@@ -274,6 +292,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	if f.count {
 		fmt.Fprintf(a.stdout, "%s\n", counted(found.Total, "document"))
 	}
+	printFacets(a.stdout, found.Facets)
 	if f.stats {
 		printStats(a.stdout, &found.Stats, took)
 	}

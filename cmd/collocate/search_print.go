@@ -37,6 +37,18 @@ func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 	}
 }
 
+// printFacets prints a line for each value: the field, the value, the documents that have it.
+func printFacets(w io.Writer, list []search.FacetCounts) {
+	for _, f := range list {
+		for _, v := range f.Values {
+			fmt.Fprintf(w, "%s\t%s\t%d\n", f.Field, v.Value, v.Docs)
+		}
+		if more := f.Distinct - len(f.Values); more > 0 {
+			fmt.Fprintf(w, "%s\t... and %s\n", f.Field, counted(more, "other value"))
+		}
+	}
+}
+
 // printPart prints what a part of a query gave, and the parts in it.
 func printPart(w io.Writer, p *search.Part, depth int) {
 	fmt.Fprint(w, strings.Repeat("\t", depth))

@@ -302,6 +302,12 @@ func (c *Column) Facets(set *docset.Set, n int) (list []Facet, distinct int, err
 	if err != nil {
 		return nil, 0, err
 	}
+	return c.Most(counts, n)
+}
+
+// Most is the n most frequent keywords by their counts, and how many there are.
+func (c *Column) Most(counts []uint32, n int) (list []Facet, distinct int, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
 	var found []int
 	for ord, docs := range counts {
 		if docs > 0 {

@@ -83,10 +83,17 @@ type Request struct {
 	Parallel *Parallel
 	// Within are the documents that may be answers; nil means all.
 	Within *Within
+	// Facets want the values counted that the answers have in some fields.
+	Facets []Facet
+	// Sort orders the answers by a field; nil means by score.
+	Sort *Sort
 }
 
 // IsTree says whether a request wants more than the best documents for some words.
-func (r *Request) IsTree() bool { return r.Query != nil || r.Count || r.From != 0 }
+func (r *Request) IsTree() bool { return r.Query != nil || r.Count || r.From != 0 || r.Gathers() }
+
+// Gathers says whether a request has a use for all of its answers, not only for the best.
+func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
 
 // Within limits answers to some documents.
 type Within struct {
@@ -113,7 +120,9 @@ type Hit struct {
 type Result struct {
 	Hits  []Hit // best first
 	Total int64 // of all answers, if Request.Count wants it
-	Stats Stats
+	// Facets has the counts that Request.Facets wants, in that order.
+	Facets []FacetCounts
+	Stats  Stats
 }
 
 // Stats is what a search had to do.

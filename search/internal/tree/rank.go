@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/topk"
 	"github.com/collocate/collocate/search/query"
 )
@@ -47,9 +48,6 @@ func Search(ctx context.Context, e *eval.Engine, r *ask.Request) (*ask.Result, e
 	x, root, err := prepare(ctx, e, r)
 	if err != nil {
 		return nil, err
-	}
-	if root == nil {
-		return &ask.Result{Hits: []ask.Hit{}}, nil
 	}
 	return x.search(root, r)
 }
@@ -104,6 +102,16 @@ func (x *exec) search(root *node, r *ask.Request) (*ask.Result, error) {
 		return nil, fmt.Errorf("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
 	}
 	live := x.live(r)
+	if r.Gathers() {
+		found, err := x.gather(root, live, k, r)
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		return found, nil
+	}
+	if root == nil {
+		return &ask.Result{Hits: []ask.Hit{}}, nil
+	}
 	found, err := x.rank(root, live, k, r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -153,7 +161,7 @@ func (x *exec) rank(root *node, live *docset.Set, k int, r *ask.Request) (*ask.R
 		if err != nil {
 			return nil, err
 		}
-		if within == nil || within.Count() > x.docs/sparseShare {
+		if within == nil || within.Count() > x.docs/sparseShare || model.IsFielded(r.Model) {
 			return x.rankWords(list, mode, within, k, r)
 		}
 		live = within
@@ -259,6 +267,7 @@ func (x *exec) rankWords(list []ask.Word, mode ask.Mode, within *docset.Set, k i
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
+	request.Facets, request.Sort = nil, nil
 	if request.Within = nil; within != nil {
 		sets := make([]*docset.Set, x.e.Segment+1)
 		sets[x.e.Segment] = within

@@ -1,0 +1,205 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/query"
+)
+
+// tally counts the values of a field.
+type tally struct {
+	want  ask.Facet
+	field *fields.Field
+	step  float64 // of numbers; 0: each for itself
+
+	words   []ordCounts     // keywords, of each segment
+	numbers map[float64]int // by where their ranges begin
+	dates   map[date]int
+}
+
+// ordCounts are the counts of a column's keywords, by their numbers.
+type ordCounts struct {
+	column *columns.Column
+	counts []uint32
+}
+
+// date is a year, a month or a day: what is not meant is 0.
+type date struct{ year, month, day int }
+
+func newTally(want ask.Facet, f *fields.Field) (*tally, error) {
+	t := &tally{want: want, field: f, numbers: map[float64]int{}, dates: map[date]int{}}
+	if t.want.N == 0 {
+		t.want.N = 10
+	}
+	if t.want.N < 0 || t.want.N > ask.MaxK {
+		return nil, fmt.Errorf("facet %q: %d values: want 1 to %d", want.Field, want.N, ask.MaxK)
+	}
+	switch f.Type {
+	case fields.Number:
+		if want.Step == "" {
+			return t, nil
+		}
+		var err error
+		if t.step, err = fields.ParseNumber([]byte(want.Step)); err != nil || !(t.step > 0) {
+			return nil, fmt.Errorf("facet %q: step %q: want a positive number", want.Field, want.Step)
+		}
+	case fields.Date:
+		if t.want.Step == "" {
+			t.want.Step = "year"
+		}
+		if !slices.Contains([]string{"year", "month", "day"}, t.want.Step) {
+			return nil, fmt.Errorf("facet %q: step %q: want year, month or day", want.Field, want.Step)
+		}
+	default:
+		if want.Step != "" {
+			return nil, fmt.Errorf("facet %q: step %q: keywords have no ranges", want.Field, want.Step)
+		}
+	}
+	return t, nil
+}
+
+// add counts the values of some documents.
+func (t *tally) add(c *columns.Column, docs *docset.Set) error {
+	switch t.field.Type {
+	case fields.Keyword:
+		counts, err := c.Counts(docs)
+		t.words = append(t.words, ordCounts{c, counts})
+		return err
+	case fields.Number:
+		for doc := range docs.All() {
+			if v, ok := c.Number(int(doc)); ok {
+				if v = rangeOf(v, t.step); v == 0 {
+					v = 0 // not -0
+				}
+				t.numbers[v]++
+			}
+		}
+	case fields.Date:
+		for doc := range docs.All() {
+			if v, ok := c.Date(int(doc)); ok {
+				y, m, d := time.UnixMilli(v).UTC().Date()
+				on := date{y, int(m), d}
+				if t.want.Step != "day" {
+					on.day = 0
+				}
+				if t.want.Step == "year" {
+					on.month = 0
+				}
+				t.dates[on]++
+			}
+		}
+	}
+	return nil
+}
+
+// rangeOf is where the range of a number begins: the multiple of step with
+// begin <= v < begin+step, as floating point has these.
+func rangeOf(v, step float64) float64 {
+	if step == 0 {
+		return v
+	}
+	n := math.Floor(v / step)
+	for n*step > v {
+		n--
+	}
+	for (n+1)*step <= v && n+1 > n {
+		n++
+	}
+	return n * step
+}
+
+// counts are the values that most documents have.
+func (t *tally) counts() (ask.FacetCounts, error) {
+	found := ask.FacetCounts{Field: t.want.Field, Values: []ask.FacetValue{}}
+	add := func(value string, docs int, part query.Node) {
+		q := query.Field{Name: t.want.Field, Part: part}
+		found.Values = append(found.Values, ask.FacetValue{Value: value, Docs: docs, Query: q.String()})
+	}
+	switch t.field.Type {
+	case fields.Number:
+		found.Distinct = len(t.numbers)
+		for _, v := range most(t.numbers, t.want.N, cmp.Compare) {
+			if t.step == 0 {
+				add(number(v), t.numbers[v], query.Phrase{Text: number(v)})
+				continue
+			}
+			next := (math.Round(v/t.step) + 1) * t.step
+			name := fmt.Sprintf("[%s TO %s}", number(v), number(next))
+			add(name, t.numbers[v], query.Range{From: number(v), To: number(next), OpenTo: true})
+		}
+	case fields.Date:
+		found.Distinct = len(t.dates)
+		for _, v := range most(t.dates, t.want.N, compareDates) {
+			add(v.String(), t.dates[v], query.Phrase{Text: v.String()})
+		}
+	default:
+		list, distinct, err := mostWords(t.words, t.want.N)
+		if err != nil {
+			return found, err
+		}
+		found.Distinct = distinct
+		for _, f := range list {
+			add(f.Value, f.Docs, query.Phrase{Text: f.Value})
+		}
+	}
+	return found, nil
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func (d date) String() string {
+	switch {
+	case d.month == 0:
+		return fmt.Sprintf("%04d", d.year)
+	case d.day == 0:
+		return fmt.Sprintf("%04d-%02d", d.year, d.month)
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day)
+}
+
+func compareDates(a, b date) int {
+	return cmp.Or(cmp.Compare(a.year, b.year), cmp.Compare(a.month, b.month),
+		cmp.Compare(a.day, b.day))
+}
+
+// most are the n keys with the highest counts, of equal ones the smaller first.
+func most[K comparable](counts map[K]int, n int, compare func(a, b K) int) []K {
+	list := slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), compare(a, b))
+	})
+	return list[:min(n, len(list))]
+}
+
+// mostWords are the n most frequent keywords of all segments, and how many there are.
+func mostWords(segments []ordCounts, n int) (list []columns.Facet, distinct int, err error) {
+	if len(segments) == 1 {
+		return segments[0].column.Most(segments[0].counts, n)
+	}
+	all := map[string]int{}
+	for _, s := range segments {
+		for ord, docs := range s.counts {
+			if docs == 0 {
+				continue
+			}
+			value, err := s.column.Value(ord)
+			if err != nil {
+				return nil, 0, err
+			}
+			all[value] += int(docs)
+		}
+	}
+	for _, value := range most(all, n, cmp.Compare) {
+		list = append(list, columns.Facet{Value: value, Docs: all[value]})
+	}
+	return list, len(all), nil
+}

@@ -1,0 +1,174 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// gathering is what a request wants of all answers: counts of values, and the order by a field. The
+// answers come segment by segment.
+type gathering struct {
+	total   int64
+	tallies []*tally
+	order   *ordering // nil: by score
+}
+
+// CheckFields says what is wrong with the fields that a request counts or sorts by.
+func CheckFields(schema *fields.Schema, r *ask.Request) error {
+	_, err := newGathering(schema, r, 1)
+	return err
+}
+
+// newGathering says what is wrong with a request's fields. schema is nil if there are none.
+func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, error) {
+	g := &gathering{}
+	for _, want := range r.Facets {
+		f, err := fieldOf(schema, want.Field, "facet")
+		if err != nil {
+			return nil, err
+		}
+		t, err := newTally(want, f)
+		if err != nil {
+			return nil, err
+		}
+		g.tallies = append(g.tallies, t)
+	}
+	if r.Sort != nil {
+		f, err := fieldOf(schema, r.Sort.Field, "sort")
+		if err != nil {
+			return nil, err
+		}
+		g.order = &ordering{field: f, descending: r.Sort.Descending, k: k}
+	}
+	return g, nil
+}
+
+// fieldOf is a field whose values have an order.
+func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err error) {
+	if schema == nil {
+		return nil, fmt.Errorf("%s %q: the documents of the index have no fields", what, name)
+	}
+	ordered := func(f *fields.Field) bool {
+		return f.Type == fields.Keyword || f.Type == fields.Number || f.Type == fields.Date
+	}
+	at := schema.Find(name)
+	if at >= 0 && ordered(&schema.Fields[at]) {
+		return &schema.Fields[at], nil
+	}
+	problem := "there is none of that name"
+	if at >= 0 {
+		problem = fmt.Sprintf("it is a %s field", schema.Fields[at].Type)
+	}
+	names := strings.Join(schema.Names(ordered), ", ")
+	if names == "" {
+		names = "no field has"
+	}
+	return nil, fmt.Errorf("%s %q: %s: want one with keywords, numbers or dates: %s",
+		what, name, problem, names)
+}
+
+// add takes the answers of a segment whose documents are numbered from base on.
+func (g *gathering) add(from *index.Reader, answers *docset.Set, base uint32) error {
+	g.total += int64(answers.Count())
+	for _, t := range g.tallies {
+		c, err := columnOf(from, t.want.Field)
+		if err == nil {
+			err = t.add(c, answers)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if g.order == nil {
+		return nil
+	}
+	c, err := columnOf(from, g.order.field.Name)
+	if err != nil {
+		return err
+	}
+	return g.order.add(c, answers, base)
+}
+
+func columnOf(from *index.Reader, name string) (*columns.Column, error) {
+	c, err := from.Column(name)
+	if err == nil && c == nil {
+		err = fmt.Errorf("the index has no values of the field %q", name)
+	}
+	return c, err
+}
+
+// facets are the counts that were asked for.
+func (g *gathering) facets() (list []ask.FacetCounts, err error) {
+	for _, t := range g.tallies {
+		counts, err := t.counts()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, counts)
+	}
+	return list, nil
+}
+
+// gather answers a request that wants something of all answers.
+func (x *exec) gather(root *node, live *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	g, err := newGathering(x.e.Index.Schema(), r, k)
+	if err != nil {
+		return nil, err
+	}
+	found := &ask.Result{Hits: []ask.Hit{}}
+	if root != nil {
+		answers, err := x.match(root, live)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.add(x.e.Index, answers, 0); err != nil {
+			return nil, err
+		}
+		if _, _, plain := root.onlyWords(x.e); !plain {
+			live = answers // else the engines find the best faster without the set
+		}
+		if g.order == nil {
+			found, err = x.rank(root, live, k, r)
+		} else {
+			found.Hits, found.Stats, err = x.scored(root, g.order.hits(), r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.Count {
+		found.Total = g.total
+	}
+	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
+	found.Facets, err = g.facets()
+	return found, err
+}
+
+// scored gives documents, which are in another order, their scores.
+func (x *exec) scored(root *node, docs []uint32, r *ask.Request) ([]ask.Hit, ask.Stats, error) {
+	hits := make([]ask.Hit, len(docs))
+	if len(docs) == 0 {
+		return hits, ask.Stats{}, nil
+	}
+	set, scores := docset.New(x.docs), make(map[uint32]float32, len(docs))
+	for _, doc := range docs {
+		set.Add(doc)
+	}
+	found, err := x.rank(root, set, len(docs), r)
+	if err != nil {
+		return nil, ask.Stats{}, err
+	}
+	for _, h := range found.Hits {
+		scores[h.Doc] = h.Score
+	}
+	for i, doc := range docs {
+		hits[i] = ask.Hit{Doc: doc, Score: scores[doc]}
+	}
+	return hits, found.Stats, nil
+}

@@ -1,0 +1,362 @@
+package tree
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
+)
+
+// record is a document of the tests of facets and orders.
+type record struct {
+	ID   string   `json:"id"`
+	Body string   `json:"body"`
+	Tags []string `json:"tags,omitempty"`
+	Size *float64 `json:"size,omitempty"`
+	Seen string   `json:"seen,omitempty"`
+}
+
+func randomRecords(r *rand.Rand, n int) []record {
+	list := make([]record, n)
+	for i := range list {
+		d := record{ID: fmt.Sprint("d", i)}
+		for range 1 + r.IntN(6) {
+			d.Body += fmt.Sprintf("w%d ", r.IntN(5))
+		}
+		for range r.IntN(4) {
+			if tag := fmt.Sprint("t ", r.IntN(6)); !slices.Contains(d.Tags, tag) {
+				d.Tags = append(d.Tags, tag)
+			}
+		}
+		if r.IntN(5) > 0 {
+			size := math.Round(200*(r.Float64()-0.5)) / 10
+			d.Size = &size
+		}
+		if r.IntN(5) > 0 {
+			d.Seen = fmt.Sprintf("%d-%02d-%02d", 1998+r.IntN(4), 1+r.IntN(3), 1+r.IntN(2))
+		}
+		list[i] = d
+	}
+	return list
+}
+
+func buildRecords(t *testing.T, list []record) *eval.Engine {
+	t.Helper()
+	var b strings.Builder
+	for i := range list {
+		line, err := json.Marshal(&list[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "docs.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"body:text", "tags:keyword", "size:number", "seen:date"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
+	o := index.BuildOptions{Analyzer: a, Positions: true}
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, o); err != nil {
+		t.Fatal(err)
+	}
+	r, err := index.Open(filepath.Join(dir, "ix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	e, err := eval.NewEngine(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// valuesOf are the values of a document that a facet counts.
+func valuesOf(d *record, f ask.Facet) (list []string) {
+	switch f.Field {
+	case "tags":
+		return d.Tags
+	case "size":
+		switch {
+		case d.Size == nil:
+		case f.Step == "":
+			list = append(list, number(*d.Size))
+		default:
+			low := math.Floor(*d.Size/5) * 5
+			list = append(list, fmt.Sprintf("[%v TO %v}", low, low+5))
+		}
+	case "seen":
+		if d.Seen != "" {
+			list = append(list, d.Seen[:map[string]int{"": 4, "year": 4, "month": 7, "day": 10}[f.Step]])
+		}
+	}
+	return list
+}
+
+// facetOf counts values by the definition.
+func facetOf(docs []record, f ask.Facet) ask.FacetCounts {
+	counts := map[string]int{}
+	for i := range docs {
+		for _, v := range valuesOf(&docs[i], f) {
+			counts[v]++
+		}
+	}
+	found := ask.FacetCounts{Field: f.Field, Values: []ask.FacetValue{}, Distinct: len(counts)}
+	for v, n := range counts {
+		found.Values = append(found.Values, ask.FacetValue{Value: v, Docs: n})
+	}
+	start := func(v string) (n float64) {
+		fmt.Sscanf(strings.Trim(v, "["), "%g", &n)
+		return n
+	}
+	slices.SortFunc(found.Values, func(a, b ask.FacetValue) int {
+		by := cmp.Compare(a.Value, b.Value)
+		if f.Field == "size" {
+			by = cmp.Compare(start(a.Value), start(b.Value))
+		}
+		return cmp.Or(cmp.Compare(b.Docs, a.Docs), by)
+	})
+	found.Values = found.Values[:min(cmp.Or(f.N, 10), len(found.Values))]
+	return found
+}
+
+// inOrder sorts documents by the definition.
+func inOrder(docs []record, s *ask.Sort) (ids []string) {
+	compare := func(a, b record) int {
+		var has [2]bool
+		by := 0
+		switch s.Field {
+		case "tags":
+			if has = [2]bool{len(a.Tags) > 0, len(b.Tags) > 0}; has[0] && has[1] {
+				if by = cmp.Compare(slices.Min(a.Tags), slices.Min(b.Tags)); s.Descending {
+					by = cmp.Compare(slices.Max(b.Tags), slices.Max(a.Tags))
+				}
+			}
+		case "size":
+			if has = [2]bool{a.Size != nil, b.Size != nil}; has[0] && has[1] {
+				if by = cmp.Compare(*a.Size, *b.Size); s.Descending {
+					by = -by
+				}
+			}
+		case "seen":
+			if has = [2]bool{a.Seen != "", b.Seen != ""}; has[0] && has[1] {
+				if by = cmp.Compare(a.Seen, b.Seen); s.Descending {
+					by = -by
+				}
+			}
+		}
+		switch {
+		case has[0] && !has[1]:
+			return -1
+		case has[1] && !has[0]:
+			return 1
+		}
+		return by
+	}
+	docs = slices.Clone(docs)
+	slices.SortStableFunc(docs, compare) // which keeps the order of the documents
+	for i := range docs {
+		ids = append(ids, docs[i].ID)
+	}
+	return ids
+}
+
+var (
+	testFacets = []ask.Facet{{Field: "tags"}, {Field: "tags", N: 2}, {Field: "size"},
+		{Field: "size", Step: "5", N: 3},
+		{Field: "seen"}, {Field: "seen", Step: "month"}, {Field: "seen", Step: "day", N: 5}}
+	testOrders = []*ask.Sort{nil, {Field: "tags"}, {Field: "tags", Descending: true}, {Field: "size"},
+		{Field: "size", Descending: true}, {Field: "seen"}, {Field: "seen", Descending: true}}
+)
+
+// Facets and orders are those of their definitions, for words, trees, filters and deletions, and
+// scores are those of the request without an order.
+func TestGather(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	docs := randomRecords(r, 400)
+	e := buildRecords(t, docs)
+	e.Live = docset.Full(len(docs))
+	for range 30 {
+		e.Live.Remove(uint32(r.IntN(len(docs))))
+	}
+	for _, q := range []string{"w1", "w1 w2", "+w1 -w2", `"w1 w2"`, `w3 AND tags:"t 1"`,
+		"w0 #size:[-3 TO 4]", "w1 (w2 OR w3)", "nothing", "tags:*"} {
+		parsed, err := query.Parse(q, query.Options{AnyField: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Search(t.Context(), e, &ask.Request{Query: parsed, K: len(docs), Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores := map[string]float32{}
+		var answers []record
+		for _, h := range all.Hits {
+			scores[docs[h.Doc].ID] = h.Score
+		}
+		for i := range docs {
+			if _, ok := scores[docs[i].ID]; ok {
+				answers = append(answers, docs[i])
+			}
+		}
+		for _, order := range testOrders {
+			for _, k := range []int{1, 7, len(docs)} {
+				req := ask.Request{Query: parsed, K: k, From: r.IntN(5), Count: true,
+					Sort: order, Facets: testFacets}
+				found, err := Search(t.Context(), e, &req)
+				if err != nil {
+					t.Fatal(q, err)
+				}
+				if found.Total != all.Total {
+					t.Errorf("%s: %d documents, want %d", q, found.Total, all.Total)
+				}
+				checkFacets(t, e, q, answers, found.Facets)
+				var want []string
+				if order == nil {
+					for _, h := range all.Hits {
+						want = append(want, docs[h.Doc].ID)
+					}
+				} else {
+					want = inOrder(answers, order)
+				}
+				want = want[min(req.From, len(want)):]
+				want = want[:min(k, len(want))]
+				var got []string
+				for _, h := range found.Hits {
+					id := docs[h.Doc].ID
+					got = append(got, id)
+					if h.Score != scores[id] {
+						t.Errorf("%s by %v: %s has the score %v, want %v", q, order, id, h.Score, scores[id])
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s by %v, k %d from %d:\n%v, want\n%v", q, order, k, req.From, got, want)
+				}
+			}
+		}
+	}
+}
+
+// checkFacets compares counts, and what the query of each value finds.
+func checkFacets(t *testing.T, e *eval.Engine, q string, answers []record,
+	found []ask.FacetCounts) {
+	t.Helper()
+	for i, f := range testFacets {
+		want := facetOf(answers, f)
+		for j := range found[i].Values {
+			v := &found[i].Values[j]
+			if q == "w1" { // the others would take long
+				text := fmt.Sprintf("+(%s) +%s", q, v.Query)
+				parsed, err := query.Parse(text, query.Options{AnyField: true})
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				some, err := Search(t.Context(), e, &ask.Request{Query: parsed, Count: true, K: 1})
+				if err != nil || some.Total != int64(v.Docs) {
+					t.Errorf("%s: %d documents, want %d, %v", text, some.Total, v.Docs, err)
+				}
+			}
+			v.Query = ""
+		}
+		if !reflect.DeepEqual(found[i], want) {
+			t.Fatalf("%s: facet %v: %v, want %v", q, f, found[i], want)
+		}
+	}
+}
+
+// Segments that are gathered one after the other give what one gives.
+func TestGatherSegments(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	docs := randomRecords(r, 240)
+	cuts := []int{0, 20, 130, 240}
+	var engines []*eval.Engine
+	for i := range cuts[1:] {
+		engines = append(engines, buildRecords(t, docs[cuts[i]:cuts[i+1]]))
+	}
+	for _, order := range testOrders[1:] {
+		request := &ask.Request{Facets: testFacets, Sort: order}
+		g, err := newGathering(engines[0].Index.Schema(), request, 150)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range engines {
+			if err := g.add(e.Index, docset.Full(e.Index.Docs()), uint32(cuts[i])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for _, doc := range g.order.hits() {
+			got = append(got, docs[doc].ID)
+		}
+		if want := inOrder(docs, order)[:150]; !slices.Equal(got, want) {
+			t.Fatalf("by %v: %v, want %v", order, got, want)
+		}
+		found, err := g.facets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFacets(t, nil, "segments", docs, found)
+	}
+}
+
+// BM25F scores what is sorted, too, and what cannot be counted or sorted by is said.
+func TestGatherEdges(t *testing.T) {
+	e := buildRecords(t, randomRecords(rand.New(rand.NewPCG(1, 1)), 100))
+	r := ask.Request{Text: "w1", Model: model.BM25F{}, Count: true, K: 100}
+	best, err := Search(t.Context(), e, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.K, r.Sort = 1, &ask.Sort{Field: "size"}
+	sorted, err := Search(t.Context(), e, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(best.Hits, sorted.Hits[0]) {
+		t.Errorf("%v is not one of %v", sorted.Hits[0], best.Hits)
+	}
+	none, err := Search(t.Context(), e, &ask.Request{Text: " ", Facets: testFacets[:1]})
+	if err != nil || len(none.Facets) != 1 || len(none.Facets[0].Values) != 0 {
+		t.Errorf("facets of nothing: %v, %v", none, err)
+	}
+	for want, r := range map[string]ask.Request{
+		"it is a text field":                  {Facets: []ask.Facet{{Field: "body"}}},
+		"there is none of that name":          {Sort: &ask.Sort{Field: "length"}},
+		"want a positive number":              {Facets: []ask.Facet{{Field: "size", Step: "-1"}}},
+		"want year, month or day":             {Facets: []ask.Facet{{Field: "seen", Step: "week"}}},
+		"keywords have no ranges":             {Facets: []ask.Facet{{Field: "tags", Step: "1"}}},
+		"-1 values: want 1 to 1048576":        {Facets: []ask.Facet{{Field: "tags", N: -1}}},
+		"keywords, numbers or dates: tags, s": {Sort: &ask.Sort{Field: "body"}},
+	} {
+		r.Text = "w1"
+		if _, err := Search(t.Context(), e, &r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

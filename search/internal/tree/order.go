@@ -1,0 +1,149 @@
+package tree
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index/columns"
+)
+
+// ordering finds the k answers that come first by a field.
+type ordering struct {
+	field      *fields.Field
+	descending bool
+	k          int
+	first      []placed // of all segments before
+	missing    []uint32 // answers without a value, the first k
+}
+
+// placed is a document with its place in the order.
+type placed struct {
+	key  uint64 // the smaller comes first; of keywords, in its segment only
+	word string // of keywords
+	doc  uint32
+}
+
+// add takes the answers of a segment, whose documents come behind those of the segments before.
+func (o *ordering) add(c *columns.Column, answers *docset.Set, base uint32) error {
+	// A heap with the last of the k first at its root. Documents rise, so an equal key never enters.
+	var heap []placed
+	var ords []uint32
+	for doc := range answers.All() {
+		key, ok := o.key(c, int(doc), &ords)
+		switch {
+		case !ok:
+			if len(o.missing) < o.k {
+				o.missing = append(o.missing, base+doc)
+			}
+		case len(heap) < o.k:
+			heap = append(heap, placed{key: key, doc: base + doc})
+			up(heap)
+		case key < heap[0].key:
+			heap[0] = placed{key: key, doc: base + doc}
+			down(heap)
+		}
+	}
+	if o.field.Type == fields.Keyword {
+		for i := range heap {
+			ord := heap[i].key
+			if o.descending {
+				ord = ^ord
+			}
+			var err error
+			if heap[i].word, err = c.Value(int(ord)); err != nil {
+				return err
+			}
+		}
+	}
+	o.first = append(o.first, heap...)
+	slices.SortFunc(o.first, o.compare)
+	o.first = o.first[:min(o.k, len(o.first))]
+	return nil
+}
+
+// key orders the documents of a segment.
+func (o *ordering) key(c *columns.Column, doc int, ords *[]uint32) (key uint64, ok bool) {
+	switch o.field.Type {
+	case fields.Keyword:
+		if *ords = c.Ords(doc, (*ords)[:0]); len(*ords) == 0 {
+			return 0, false
+		}
+		if key = uint64((*ords)[0]); o.descending {
+			key = uint64((*ords)[len(*ords)-1])
+		}
+	case fields.Date:
+		v, has := c.Date(doc)
+		if !has {
+			return 0, false
+		}
+		key = uint64(v) ^ 1<<63
+	default:
+		v, has := c.Number(doc)
+		if !has {
+			return 0, false
+		}
+		key = math.Float64bits(v + 0) // -0 becomes 0
+		if key>>63 != 0 {
+			key = ^key
+		} else {
+			key |= 1 << 63
+		}
+	}
+	if o.descending {
+		key = ^key
+	}
+	return key, true
+}
+
+func (o *ordering) compare(a, b placed) int {
+	by := cmp.Compare(a.key, b.key)
+	if o.field.Type == fields.Keyword {
+		if by = cmp.Compare(a.word, b.word); o.descending {
+			by = -by
+		}
+	}
+	return cmp.Or(by, cmp.Compare(a.doc, b.doc))
+}
+
+// hits are the first k documents in order.
+func (o *ordering) hits() []uint32 {
+	list := make([]uint32, 0, min(o.k, len(o.first)+len(o.missing)))
+	for _, p := range o.first {
+		list = append(list, p.doc)
+	}
+	slices.Sort(o.missing)
+	return append(list, o.missing[:min(o.k-len(list), len(o.missing))]...)
+}
+
+// later says whether a comes behind b in a segment.
+func later(a, b placed) bool { return a.key > b.key || a.key == b.key && a.doc > b.doc }
+
+// up moves the last entry of a heap to its place.
+func up(h []placed) {
+	for i := len(h) - 1; i > 0; {
+		above := (i - 1) / 2
+		if !later(h[i], h[above]) {
+			return
+		}
+		h[i], h[above] = h[above], h[i]
+		i = above
+	}
+}
+
+// down moves the root of a heap to its place.
+func down(h []placed) {
+	for i := 0; ; {
+		child := 2*i + 1
+		if child+1 < len(h) && later(h[child+1], h[child]) {
+			child++
+		}
+		if child >= len(h) || !later(h[child], h[i]) {
+			return
+		}
+		h[i], h[child] = h[child], h[i]
+		i = child
+	}
+}
