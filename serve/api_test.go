@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/coloc"
-	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/words"
 )
 
 // Pages of a result are parts of it, and the last says that there is no more.
@@ -127,16 +127,22 @@ func TestWords(t *testing.T) {
 	h := everywhere(t, Options{})
 	m := h.o.Matrix
 	id, _ := m.Lookup("membrane")
-	near, err := m.Neighbours(id, 20, cooccur.NPMI, 3)
+	want, err := words.Neighbours(m, id, words.Options{By: []words.Measure{words.NPMI, words.MI}, Top: 20, MinCount: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := decode[companyAnswer](t, call(h, "/v1/words/membrane/company?min_value=3&links=1", "").Body.String())
-	if !reflect.DeepEqual(got.Neighbours, near) || got.Count != m.Count(id) || got.Docs == 0 || len(got.Links) == 0 {
-		t.Errorf("%+v, want %v", got, near)
+	got := decode[companyAnswer](t, call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1", "").Body.String())
+	if len(got.Neighbours) != len(want.Pairs) || got.Count != m.Count(id) || got.Docs == 0 || len(got.Links) == 0 || got.By != "npmi" {
+		t.Errorf("%+v, want %v", got, want)
+	}
+	for i, n := range got.Neighbours {
+		p := want.Pairs[i]
+		if n.ID != p.ID2 || n.Count != p.F2 || n.Value != p.Count || n.Score != p.Scores[0] || n.Scores["mi"] != p.Scores[1] {
+			t.Errorf("%+v, want %+v", n, p)
+		}
 	}
 	for _, l := range got.Links {
-		if l.From >= l.To || l.To >= len(near) {
+		if l.From >= l.To || l.To >= len(got.Neighbours) {
 			t.Errorf("link %v", l)
 		}
 	}
@@ -149,6 +155,44 @@ func TestWords(t *testing.T) {
 	}
 	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 || !strings.Contains(w.Body.String(), "--matrix") {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A concordance, a word's dispersion and keywords come out of the index.
+func TestWordsOfTheIndex(t *testing.T) {
+	h := everywhere(t, Options{})
+	lines := decode[words.Concordance](t, call(h, "/v1/concordance?q=membrane*&sort=R1&top=5&window=3", "").Body.String())
+	if len(lines.Lines) != 5 || !lines.All || lines.Total < 5 || !strings.HasPrefix(strings.ToLower(lines.Lines[0].Match), "membrane") {
+		t.Errorf("%+v", lines)
+	}
+	spread := decode[dispersionAnswer](t, call(h, "/v1/words/membrane/dispersion?parts=7", "").Body.String())
+	sum := uint64(0)
+	for _, n := range spread.Bars {
+		sum += n
+	}
+	if len(spread.Bars) != 7 || sum != spread.Count || spread.Docs == 0 || spread.DP <= 0 || spread.DP >= 1 {
+		t.Errorf("%+v", spread)
+	}
+	keys := decode[struct {
+		Docs     int
+		Keywords []words.Keyword
+	}](t, call(h, "/v1/keywords?q=membrane&docs=10&top=30", "").Body.String())
+	if keys.Docs != 10 || !slices.ContainsFunc(keys.Keywords, func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
+		t.Errorf("%+v", keys)
+	}
+	near := decode[nearAnswer](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
+	if len(near.Similar) != 2 || near.Similar[0].Word != "cell" {
+		t.Errorf("%+v", near)
+	}
+	for path, code := range map[string]int{
+		"/v1/concordance?q=": 400, "/v1/concordance?q=%22": 400, "/v1/concordance?q=cell&sort=X": 400,
+		"/v1/words/zzzz/dispersion": 404, "/v1/words/zzzz/similar": 404, "/v1/words/cell/nothing": 404,
+		"/v1/analogy?a=cell": 400, "/v1/analogy?a=cell&b=bank&c=the": 200, "/v1/keywords?q=cell&by=nonsense": 400,
+		"/v1/words/cell/company?by=nonsense": 400,
+	} {
+		if w := call(h, path, ""); w.Code != code {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, code)
+		}
 	}
 }
 

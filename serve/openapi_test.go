@@ -20,6 +20,7 @@ import (
 	"github.com/collocate/collocate/internal/sample"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/vectors"
 )
 
 // everywhere is a server with an index, a matrix and points.
@@ -54,6 +55,10 @@ func everywhere(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Matrix.Close() })
+	o.Vectors, err = vectors.New([]string{"membrane", "the", "cell", "bank"}, 2, []float32{1, 0.5, -1, 0, 1, 0.4, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b points.Builder
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

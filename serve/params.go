@@ -55,6 +55,14 @@ func (p *params) text(name string) string {
 	return value
 }
 
+// textOr is for a name that has a value even if it is not said.
+func (p *params) textOr(name, unless string) string {
+	if value, said := p.get(name); said {
+		return value
+	}
+	return unless
+}
+
 func (p *params) whole(name string, unless, low, high int) int {
 	value, said := p.get(name)
 	if !said {

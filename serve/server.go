@@ -19,6 +19,7 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/vectors"
 )
 
 // Options say what is served and how. The zero value lets cores answer searches, as many as there
@@ -39,6 +40,9 @@ type Options struct {
 	// Matrix tells what company words keep; nil: nobody can ask.
 	Matrix     *cooccur.Reader
 	MatrixName string
+	// Vectors tell which words mean alike; nil: nobody can ask.
+	Vectors     *vectors.Vectors
+	VectorsName string
 	// Points are the places to be asked for; nil: nobody can ask.
 	Points     *coloc.Points
 	PointsName string
@@ -138,6 +142,9 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/documents/", "document", false, (*exchange).document},
 		{get, "/v1/words", "words", false, (*exchange).words},
 		{get, "/v1/words/", "word", false, (*exchange).word},
+		{get, "/v1/concordance", "concordance", false, (*exchange).concordance},
+		{get, "/v1/keywords", "keywords", false, (*exchange).keywords},
+		{get, "/v1/analogy", "analogy", false, (*exchange).analogy},
 		{get, "/v1/places", "places", false, (*exchange).places},
 		{get, "/v1/places/points", "points", false, (*exchange).points},
 		{get, "/v1/places/patterns", "patterns", false, (*exchange).patterns},

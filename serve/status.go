@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
 )
 
@@ -64,11 +65,12 @@ type statusAnswer struct {
 	Cores         int    `json:"cores"`
 	Model         string `json:"model"`
 
-	Index  index.Stats    `json:"index"`
-	Matrix *matrixAnswer  `json:"matrix,omitempty"`
-	Points *pointsSummary `json:"points,omitempty"`
-	Device *deviceAnswer  `json:"device,omitempty"`
-	Limits limitsAnswer   `json:"limits"`
+	Index   index.Stats    `json:"index"`
+	Matrix  *matrixAnswer  `json:"matrix,omitempty"`
+	Vectors *vectorsAnswer `json:"vectors,omitempty"`
+	Points  *pointsSummary `json:"points,omitempty"`
+	Device  *deviceAnswer  `json:"device,omitempty"`
+	Limits  limitsAnswer   `json:"limits"`
 
 	Latency latencies `json:"latency"`
 	Running int       `json:"running"`
@@ -80,6 +82,14 @@ type matrixAnswer struct {
 	Name    string `json:"name"`
 	Words   int    `json:"words"`
 	Entries uint64 `json:"entries"`
+	// Counts says that the cells are counts, of which significance can be told.
+	Counts bool `json:"counts"`
+}
+
+type vectorsAnswer struct {
+	Name       string `json:"name"`
+	Words      int    `json:"words"`
+	Dimensions int    `json:"dimensions"`
 }
 
 type deviceAnswer struct {
@@ -104,7 +114,11 @@ func (x *exchange) status() {
 		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
 	if m := x.o.Matrix; m != nil {
-		a.Matrix = &matrixAnswer{x.o.MatrixName, m.Len(), m.Entries()}
+		counts := m.Options().Weighting == cooccur.Count && !m.Corpus().Subsampled
+		a.Matrix = &matrixAnswer{x.o.MatrixName, m.Len(), m.Entries(), counts}
+	}
+	if v := x.o.Vectors; v != nil {
+		a.Vectors = &vectorsAnswer{x.o.VectorsName, len(v.Words), v.Dim}
 	}
 	if x.o.Points != nil {
 		s := x.pointsSummary()

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/words"
 )
 
 // wordAnswer is a word with how often it occurs.
@@ -25,10 +25,21 @@ type wordAnswer struct {
 // companyAnswer is a word with its neighbours.
 type companyAnswer struct {
 	wordAnswer
-	By         string              `json:"by"`
-	Neighbours []cooccur.Neighbour `json:"neighbours"`
+	By         string      `json:"by"` // the measure that orders
+	Neighbours []neighbour `json:"neighbours"`
 	// Links are the cells between the neighbours themselves, by their places in the list.
 	Links []link `json:"links,omitempty"`
+}
+
+// neighbour is a word that keeps another company.
+type neighbour struct {
+	ID    int     `json:"id"`
+	Word  string  `json:"word"`
+	Count uint64  `json:"count"` // how often it occurs in the matrix's corpus
+	Value float64 `json:"value"` // how often the two co-occur, or the cell of a weighted matrix
+	Score float64 `json:"score"` // by the first measure
+	// Scores are those by all measures, if several were asked for.
+	Scores map[string]float64 `json:"scores,omitempty"`
 }
 
 type link struct {
@@ -37,8 +48,11 @@ type link struct {
 	Score float64 `json:"score"`
 }
 
-// maxCompany is the most neighbours that can be asked for.
-const maxCompany = 1000
+// maxCompany is the most neighbours that can be asked for, maxMeasures the most measures.
+const (
+	maxCompany  = 1000
+	maxMeasures = 16
+)
 
 var errNoMatrix = errors.New("there is no matrix of words: start the server with --matrix FILE")
 
@@ -94,85 +108,153 @@ func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
 	return w, err
 }
 
-// word answers /v1/words/WORD and /v1/words/WORD/company.
+// word answers /v1/words/WORD and what lies below it.
 func (x *exchange) word() {
-	raw := strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/words/")
-	raw, company := strings.CutSuffix(raw, "/company")
+	path := strings.TrimPrefix(x.r.URL.EscapedPath(), "/v1/words/")
+	raw, about, _ := strings.Cut(path, "/")
 	word, err := url.PathUnescape(raw)
-	p := x.params()
-	by, top, least, links := cooccur.NPMI, 0, 0.0, false
-	if company {
-		if name, said := p.get("by"); said && err == nil {
-			err = by.Set(name)
-		}
-		top = p.whole("top", 20, 1, maxCompany)
-		least = p.number("min_value", 0, 0, 1e18)
-		if links = p.flag("links"); links && top > 100 {
-			p.fail("links: want top to be at most 100")
-		}
-	}
-	if err == nil {
-		err = p.done()
-	}
 	if err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	m := x.o.Matrix
-	if m == nil {
-		x.refuse(http.StatusNotFound, errNoMatrix)
-		return
-	}
-	id, ok := m.Lookup(word)
-	if !ok {
-		x.refuse(http.StatusNotFound, fmt.Errorf("the word %q is not in the matrix", word))
-		return
-	}
-	answer := companyAnswer{By: by.String(), Neighbours: []cooccur.Neighbour{}}
-	err = x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
-		if answer.wordAnswer, err = x.describeWord(id); err != nil || !company {
-			return err
-		}
-		near, err := m.Neighbours(id, top, by, least)
-		if err != nil {
-			return err
-		}
-		answer.Neighbours = append(answer.Neighbours, near...)
-		if links {
-			answer.Links, err = x.linksOf(ctx, near, by, least)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		x.failed(err)
-	case company:
-		x.reply(http.StatusOK, answer)
+	switch about {
+	case "":
+		x.frequency(word)
+	case "company":
+		x.company(word)
+	case "dispersion":
+		x.dispersion(word)
+	case "similar":
+		x.similar(word)
 	default:
-		x.reply(http.StatusOK, answer.wordAnswer)
+		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
 	}
 }
 
+// known is the number of a word of the matrix. If there is none, the request is refused.
+func (x *exchange) known(word string) (id int, ok bool) {
+	if x.o.Matrix == nil {
+		x.refuse(http.StatusNotFound, errNoMatrix)
+		return 0, false
+	}
+	id, err := words.Find(x.o.Matrix, word)
+	if err != nil {
+		x.refuse(http.StatusNotFound, err)
+	}
+	return id, err == nil
+}
+
+// frequency tells how often a word occurs.
+func (x *exchange) frequency(word string) {
+	if err := x.params().done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	id, ok := x.known(word)
+	if !ok {
+		return
+	}
+	var answer wordAnswer
+	err := x.work(shortLane, x.o.Limits.Time, func(context.Context) (err error) {
+		answer, err = x.describeWord(id)
+		return err
+	})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	x.reply(http.StatusOK, answer)
+}
+
+// company lists the words that are most strongly associated with a word.
+func (x *exchange) company(word string) {
+	p := x.params()
+	o := words.Options{Threads: 1}
+	for name := range strings.SplitSeq(p.textOr("by", words.LogDice.String()), ",") {
+		m, err := words.ParseMeasure(name)
+		if err != nil {
+			p.fail("by: %w", err)
+		}
+		o.By = append(o.By, m)
+	}
+	if len(o.By) > maxMeasures {
+		p.fail("by: want at most %d measures", maxMeasures)
+	}
+	o.Top = p.whole("top", 20, 1, maxCompany)
+	o.MinCount = p.number("min_value", 0, 0, 1e18)
+	o.MinFreq = uint64(p.whole("min_count", 0, 0, math.MaxInt))
+	links := p.flag("links")
+	if links && o.Top > 100 {
+		p.fail("links: want top to be at most 100")
+	}
+	if err := p.done(); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	id, ok := x.known(word)
+	if !ok {
+		return
+	}
+	if err := o.Check(x.o.Matrix); err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	answer := companyAnswer{By: o.By[0].String(), Neighbours: []neighbour{}}
+	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
+		if answer.wordAnswer, err = x.describeWord(id); err != nil {
+			return err
+		}
+		near, err := words.Neighbours(x.o.Matrix, id, o)
+		if err != nil {
+			return err
+		}
+		for i := range near.Pairs {
+			answer.Neighbours = append(answer.Neighbours, neighbourOf(&near.Pairs[i], o.By))
+		}
+		if links {
+			answer.Links, err = x.linksOf(ctx, answer.Neighbours, o)
+		}
+		return err
+	})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	x.reply(http.StatusOK, answer)
+}
+
+func neighbourOf(a *words.Association, by []words.Measure) neighbour {
+	n := neighbour{ID: a.ID2, Word: a.Word2, Count: a.F2, Value: a.Count, Score: a.Scores[0]}
+	if len(by) > 1 {
+		n.Scores = map[string]float64{}
+		for i, m := range by {
+			n.Scores[m.String()] = a.Scores[i]
+		}
+	}
+	return n
+}
+
 // linksOf are the cells between words, above the diagonal, that are among each other's company.
-func (x *exchange) linksOf(ctx context.Context, words []cooccur.Neighbour, by cooccur.Measure, least float64) ([]link, error) {
+func (x *exchange) linksOf(ctx context.Context, list []neighbour, o words.Options) ([]link, error) {
 	place := map[int]int{}
-	for i, w := range words {
+	for i, w := range list {
 		place[w.ID] = i
 	}
-	list := []link{}
-	for i, w := range words {
+	o.By, o.Top = o.By[:1], 200
+	links := []link{}
+	for i, w := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		near, err := x.o.Matrix.Neighbours(w.ID, 200, by, least)
+		near, err := words.Neighbours(x.o.Matrix, w.ID, o)
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range near {
-			if j, ok := place[n.ID]; ok && j > i {
-				list = append(list, link{i, j, n.Score})
+		for _, n := range near.Pairs {
+			if j, ok := place[n.ID2]; ok && j > i {
+				links = append(links, link{i, j, n.Scores[0]})
 			}
 		}
 	}
-	return list, nil
+	return links, nil
 }

@@ -69,6 +69,12 @@ func Neighbours(r *cooccur.Reader, id int, o Options) (list *Associations, err e
 	return m.rank(context.Background(), id, id+1, true)
 }
 
+// Check tells whether a matrix can answer what the options want.
+func (o Options) Check(r *cooccur.Reader) error {
+	_, err := newMatrix(r, o)
+	return err
+}
+
 // Collocations returns the most strongly associated pairs of a whole matrix. With both sides each
 // pair is listed once, the more frequent word first.
 func Collocations(ctx context.Context, r *cooccur.Reader, o Options) (list *Associations, err error) {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
 
@@ -75,6 +76,12 @@ func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
 		keys = append(keys, sortKey{u[0], n})
 	}
 	return keys, nil
+}
+
+// Check tells what is wrong with the options.
+func (o *ConcordanceOptions) Check() error {
+	_, err := o.keys()
+	return err
 }
 
 func (o *ConcordanceOptions) defaults() error {
@@ -285,7 +292,7 @@ var ErrNoText = errors.New("the index has no text: make it with --store-text")
 
 // ConcordIndex finds a query in the stored text of an index. Only documents that have the words are
 // looked at, and no more than the lines need: then the total is not known.
-func ConcordIndex(ctx context.Context, r *index.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
+func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o ConcordanceOptions) (*Concordance, error) {
 	if !r.HasText() {
 		return nil, ErrNoText
 	}
@@ -293,34 +300,49 @@ func ConcordIndex(ctx context.Context, r *index.Reader, q *Query, o ConcordanceO
 	if err != nil {
 		return nil, err
 	}
-	var t text.Tokens
 	all := true
-	for doc, err := range q.documents(r) {
-		if err != nil {
+	for _, s := range r.Segments() {
+		if all, err = g.segment(ctx, &s); err != nil {
 			return nil, err
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if !g.needsAll() && len(g.kept) >= g.Top {
-			all = false
+		if !all {
 			break
 		}
-		s, err := r.Text(int(doc))
+	}
+	return g.finish(all), nil
+}
+
+// segment finds the lines of a segment; all is false if there are enough before its end.
+func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, err error) {
+	var t text.Tokens
+	for doc, err := range g.q.documents(s.Reader) {
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		id, err := r.DocID(int(doc))
-		if err != nil {
-			return nil, err
+		if err := ctx.Err(); err != nil {
+			return false, err
 		}
-		lines, n, err := g.document(uint64(doc), id, s, &t)
+		if s.Live != nil && !s.Live.Has(doc) {
+			continue
+		}
+		if !g.needsAll() && len(g.kept) >= g.Top {
+			return false, nil
+		}
+		body, err := s.Text(int(doc))
 		if err != nil {
-			return nil, err
+			return false, err
+		}
+		id, err := s.DocID(int(doc))
+		if err != nil {
+			return false, err
+		}
+		lines, n, err := g.document(uint64(s.Base)+uint64(doc), id, body, &t)
+		if err != nil {
+			return false, err
 		}
 		g.add(lines, n)
 	}
-	return g.finish(all), nil
+	return true, nil
 }
 
 // documents yields those that may have a match, in order.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
 
@@ -162,43 +163,8 @@ func TestConcordance(t *testing.T) {
 	for _, name := range []string{"unicode", "english"} {
 		an := analyzer(t, name)
 		corpus := corpusOf(t, text.Lines, fable)
-		dir := filepath.Join(t.TempDir(), "index")
-		if err := index.Build(t.Context(), dir, corpus, index.BuildOptions{Analyzer: an, StoreText: true}); err != nil {
-			t.Fatal(err)
-		}
-		r, err := index.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		foxes := map[string]int{"unicode": 3, "english": 4}[name]
-		for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3, `"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
-			q, err := ParseQuery(query, an)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, o := range []ConcordanceOptions{{}, {Threads: 2, Sort: []string{"R1", "L1"}}, {Sample: 2, Seed: 4}, {Top: 1}} {
-				a, err := Concord(t.Context(), corpus, q, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b, err := ConcordIndex(t.Context(), r, q, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if a.Total != want || !a.All {
-					t.Errorf("%s: %s has %d matches, want %d", name, query, a.Total, want)
-				}
-				if b.All && b.Total != want {
-					t.Errorf("%s: %s has %d matches in the index, want %d", name, query, b.Total, want)
-				}
-				if fmt.Sprint(plain(a.Lines)) != fmt.Sprint(plain(b.Lines)) {
-					t.Errorf("%s: %s: %v in the corpus, %v in the index", name, query, a.Lines, b.Lines)
-				}
-				if o.Sample > 0 && len(a.Lines) != min(want, o.Sample) || o.Top > 0 && len(a.Lines) != min(want, o.Top) {
-					t.Errorf("%s: %d lines", query, len(a.Lines))
-				}
-			}
+		for kind, r := range map[string]*segments.Reader{"one": indexOf(t, corpus, an), "living": livingOf(t, corpus, an)} {
+			compareConcordances(t, kind+" "+name, corpus, an, r)
 		}
 	}
 	q, _ := ParseQuery("grapes", analyzer(t, "unicode"))
@@ -371,4 +337,116 @@ func FuzzParseQuery(f *testing.F) {
 			}
 		}
 	})
+}
+
+// indexOf is the index of a corpus, with its text.
+func indexOf(t *testing.T, corpus *text.Corpus, an text.Analyzer) *segments.Reader {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := index.Build(t.Context(), dir, corpus, index.BuildOptions{Analyzer: an, StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	return openIndex(t, dir)
+}
+
+// livingOf has each document in a segment of its own, and a deleted one among them.
+func livingOf(t *testing.T, corpus *text.Corpus, an text.Analyzer) *segments.Reader {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "living")
+	w, err := segments.NewWriter(dir, segments.Options{Analyzer: an, StoreText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	add := func(d text.Document) {
+		if err := w.Add(d); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(text.Document{ID: "gone", Text: []byte("The fox and the grapes.")})
+	for d, err := range corpus.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(d)
+	}
+	if _, err := w.Delete("gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return openIndex(t, dir)
+}
+
+func openIndex(t *testing.T, dir string) *segments.Reader {
+	t.Helper()
+	r, err := segments.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func compareConcordances(t *testing.T, name string, corpus *text.Corpus, an text.Analyzer, r *segments.Reader) {
+	t.Helper()
+	foxes := 3
+	if strings.HasSuffix(name, "english") {
+		foxes = 4
+	}
+	for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3, `"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
+		q, err := ParseQuery(query, an)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []ConcordanceOptions{{}, {Threads: 2, Sort: []string{"R1", "L1"}}, {Sample: 2, Seed: 4}, {Top: 1}} {
+			a, err := Concord(t.Context(), corpus, q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ConcordIndex(t.Context(), r, q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Total != want || !a.All {
+				t.Errorf("%s: %s has %d matches, want %d", name, query, a.Total, want)
+			}
+			if b.All && b.Total != want {
+				t.Errorf("%s: %s has %d matches in the index, want %d", name, query, b.Total, want)
+			}
+			if fmt.Sprint(plain(a.Lines)) != fmt.Sprint(plain(b.Lines)) {
+				t.Errorf("%s: %s: %v in the corpus, %v in the index", name, query, a.Lines, b.Lines)
+			}
+			if o.Sample > 0 && len(a.Lines) != min(want, o.Sample) || o.Top > 0 && len(a.Lines) != min(want, o.Top) {
+				t.Errorf("%s: %d lines", query, len(a.Lines))
+			}
+		}
+	}
+}
+
+// A word's counts over parts of an index add up, whatever its segments, and deleted documents are
+// not counted.
+func TestSpreadOverIndex(t *testing.T) {
+	corpus := corpusOf(t, text.Lines, fable)
+	for _, r := range []*segments.Reader{indexOf(t, corpus, analyzer(t, "unicode")), livingOf(t, corpus, analyzer(t, "unicode"))} {
+		for _, parts := range []int{1, 2, 3, 100} {
+			s, err := SpreadOverIndex(t.Context(), r, []byte("grapes"), parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := func(list []uint64) (n uint64) {
+				for _, x := range list {
+					n += x
+				}
+				return n
+			}
+			if s.Documents != 3 || sum(s.Counts) != 4 || sum(s.Sizes) != 28 || len(s.Counts) != parts {
+				t.Errorf("%d parts: %+v", parts, s)
+			}
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
@@ -86,7 +86,7 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 				return nil, usagef("--%s is for a corpus, and %s is an index, which was made already", name, paths[0])
 			}
 		}
-		r, err := index.Open(paths[0])
+		r, err := segments.Open(paths[0])
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 // isIndex reports whether a path is the folder of an index.
 func isIndex(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "postings"))
-	return err == nil
+	return err == nil || segments.Living(path)
 }
 
 // terminalWidth is the number of columns of the terminal that standard output is, or 0.

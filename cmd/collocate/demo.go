@@ -30,12 +30,16 @@ var demoSteps = []demoStep{
 		`collocations elife.jsonl.zst --of membrane --by logdice,mi --group "^[^.]+" --top 4`},
 	{"A phrase in its contexts, in the order of what stands before it.",
 		`concordance elife.index '"plasma membran*"' --sort L1,L2 --window 5 --top 5`},
+	{"Vectors of words, from the pairs.",
+		"embed elife.cooc --method svd --dim 50 --out elife.vec"},
+	{"Which words are used alike?",
+		"similar elife.vec membrane --top 5"},
 	{"Which kinds of places in Washington, DC keep company, within 100 metres?",
 		"places places-dc.csv.zst --geographic --skip-bad --distance 100 --min-prevalence 0.2 --min-points 20 --svg places.svg"},
 }
 
 // demoServer shows all of it in a browser. It needs what the steps that make files make.
-const demoServer = "serve elife.index --matrix elife.cooc --points places-dc.csv.zst --geographic --skip-bad --min-points 20"
+const demoServer = "serve elife.index --matrix elife.cooc --vectors elife.vec --points places-dc.csv.zst --geographic --skip-bad --min-points 20"
 
 func newDemoCmd(a *app) *cobra.Command {
 	var dir, addr string

@@ -22,12 +22,14 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/serve"
+	"github.com/collocate/collocate/vectors"
 )
 
 // serveFlags are the flags of `collocate serve`.
 type serveFlags struct {
 	addr, debugAddr string
-	matrix, points  string
+	matrix, vectors string
+	points          string
 	pointsFlags     string
 	read            pointFlags
 	tokenFile       string
@@ -51,7 +53,8 @@ func newServeCmd(a *app) *cobra.Command {
 
   GET /                 a page for people
   GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with
-                        --matrix and --points, the company of words and co-located places
+                        --matrix, --vectors and --points, the company of words, similar words
+                        and co-located places
   GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
   POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
   GET /healthz, /readyz is the server there, can the index be read
@@ -76,7 +79,7 @@ with exit code 0.`,
 		Example: `  collocate serve news.index
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
   curl http://127.0.0.1:8080/search -d '[{"q": "solar eclipse"}, {"q": "moon", "mode": "and"}]'
-  collocate serve news.index --matrix news.cooc --points shops.csv --geographic
+  collocate serve news.index --matrix news.cooc --vectors news.vec --points shops.csv --geographic
   collocate serve news.index --addr :8443 --tls-cert cert.pem --tls-key key.pem --token-file token`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
@@ -87,6 +90,7 @@ with exit code 0.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
+	fl.StringVar(&f.vectors, "vectors", "", "a `FILE` of 'collocate embed' or other word vectors: answer which words mean alike")
 	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': answer what company words keep")
 	fl.StringVar(&f.points, "points", "", "a `FILE` of points, as for 'collocate places': answer which kinds of places keep company")
 	f.read.add(cmd)
@@ -267,6 +271,14 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		}
 		closers = append(closers, m.Close)
 		o.Matrix, o.MatrixName = m, filepath.Base(f.matrix)
+	}
+	if f.vectors != "" {
+		v, err := vectors.Open(f.vectors)
+		if err != nil {
+			return closeAll, err
+		}
+		closers = append(closers, v.Close)
+		o.Vectors, o.VectorsName = v, filepath.Base(f.vectors)
 	}
 	if f.points != "" {
 		in, err := f.read.read(ctx, a, []string{f.points})

@@ -93,7 +93,7 @@ try {
     }],
     words: ['/words?w=membrane', async (page) => {
       await page.getByRole('link', { name: /^plasma/ }).first().waitFor()
-      await page.getByText('In the documents').waitFor()
+      await page.locator('.concordance mark').first().waitFor()
       check((await page.locator('.network circle').count()) === 25, 'words: the network has 25 words')
     }],
     places: ['/places', async (page) => {
@@ -166,6 +166,24 @@ try {
     check((await page.locator('main img').count()) === 0, 'a query is no HTML')
   })
   await look('two words', base + '/words?w=membrane&with=neurons', async (page) => { await page.getByRole('heading', { name: 'Only neurons' }).waitFor() })
+  await look('a word in its contexts', base + '/words?w=membrane', async (page) => {
+    await page.getByRole('heading', { name: 'Dispersion' }).waitFor()
+    await page.locator('svg.dispersion rect').nth(10).waitFor({ state: 'attached' })
+    await page.getByRole('heading', { name: 'Similar words' }).waitFor()
+    await page.getByRole('link', { name: 'psd', exact: true }).first().waitFor()
+    await page.locator('.concordance mark').nth(20).waitFor()
+    const before = await page.locator('.concordance tr').nth(1).innerText()
+    await page.getByLabel('order by').selectOption('R1,R2')
+    await page.waitForFunction((b) => document.querySelectorAll('.concordance tr')[1]?.innerText !== b, before)
+    await page.getByLabel('with', { exact: true }).fill('plasma')
+    await page.waitForFunction(() => [...document.querySelectorAll('.concordance tbody tr')].every((r) => /plasma/i.test(r.innerText)))
+    await page.locator('.searchbar select').selectOption('mi')
+    await page.waitForURL(/by=mi/)
+  })
+  await look('keywords of what was found', base + '/?q=membrane', async (page) => {
+    await page.getByRole('button', { name: 'Show keywords' }).click()
+    await page.getByRole('rowheader', { name: 'membran', exact: true }).waitFor()
+  })
   await look('an unknown word', base + '/words?w=zzzz', async (page) => { await page.getByRole('alert').getByText(/zzzz/).waitFor() }, { quiet: false })
   await look('common words', base + '/words', async (page) => { await page.locator('.cloud a').nth(10).waitFor() })
   await look('two kinds by distance, the data', base + '/places', async (page) => {

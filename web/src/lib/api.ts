@@ -15,9 +15,20 @@ export interface Answer {
 }
 export interface Doc { id: string; doc: number; length: number; text?: string }
 export interface Word { word: string; count: number; rank: number; docs: number }
-export interface Neighbour { id: number; word: string; value: number; score: number }
+export interface Neighbour { id: number; word: string; count: number; value: number; score: number }
 export interface Link { from: number; to: number; score: number }
 export interface Company extends Word { by: string; neighbours: Neighbour[]; links?: Link[] }
+export interface Line { document: string; place: number; left: string; match: string; right: string }
+export interface Concordance { lines: Line[]; total: number; all: boolean; documents: number }
+export interface Dispersion {
+  word: string; docs: number; words: number; bars: number[]; count: number; range: number; parts: number
+  dp: number; dp_norm: number; d: number
+}
+export interface Near { similar: { word: string; cosine: number }[] }
+export interface Keywords {
+  query: string; docs: number; words: number; by: string
+  keywords: { word: string; f1: number; f2: number; lrc: number; log_ratio: number }[]
+}
 export interface Places {
   name: string; flags: string; points: number; geographic: boolean; crs: string; unit: string
   bounds: [number, number, number, number]; features: { name: string; points: number }[]
@@ -55,7 +66,8 @@ export interface Status {
     analyzer: string; documents: number; terms: number; postings: number; tokens: number
     mean_length: number; stored_text: boolean; bytes: number; bytes_per_posting: number
   }
-  matrix?: { name: string; words: number; entries: number }
+  matrix?: { name: string; words: number; entries: number; counts: boolean }
+  vectors?: { name: string; words: number; dimensions: number }
   points?: Places
   device?: { free_bytes: number; total_bytes: number }
   limits: { k: number; words: number; queries: number; millis: number }

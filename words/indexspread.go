@@ -1,0 +1,63 @@
+package words
+
+import (
+	"context"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+)
+
+// IndexSpread is how often a word of an index occurs in parts of it.
+type IndexSpread struct {
+	Documents uint64   // that have the word
+	Counts    []uint64 // occurrences in each part
+	Sizes     []uint64 // words of each part
+}
+
+// SpreadOverIndex counts a word, written as the index has it, in parts of the index: runs of
+// documents in their order, each of about the same number of words. Deleted documents are left out.
+func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte, parts int) (*IndexSpread, error) {
+	s := &IndexSpread{Counts: make([]uint64, parts), Sizes: make([]uint64, parts)}
+	total := max(1, uint64(r.Tokens()))
+	before := uint64(0) // words of the documents so far
+	for _, seg := range r.Segments() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t, err := seg.Lookup(term)
+		if err != nil {
+			return nil, err
+		}
+		var c index.Cursor
+		next := uint32(index.End)
+		if t.DF > 0 {
+			if err := seg.Open(t, &c); err != nil {
+				return nil, err
+			}
+			next = c.Doc()
+		}
+		for doc, length := range seg.Lengths() {
+			part := min(uint64(parts)-1, before*uint64(parts)/total)
+			before += uint64(length)
+			has := next == uint32(doc)
+			n := uint64(0)
+			if has {
+				n = uint64(c.TF())
+				c.Next()
+				next = c.Doc()
+			}
+			if seg.Live != nil && !seg.Live.Has(uint32(doc)) {
+				continue
+			}
+			s.Sizes[part] += uint64(length)
+			if has {
+				s.Counts[part] += n
+				s.Documents++
+			}
+		}
+		if err := c.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
