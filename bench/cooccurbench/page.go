@@ -29,8 +29,8 @@ func Page(o Options, rows []Row) *report.Report {
 	r := &report.Report{
 		Name:  "cooccur",
 		Title: "Vocabulary and co-occurrence: the paper's table again",
-		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %d rounds.",
-			o.Tokens, o.Threads, runtime.NumCPU(), o.Weighting, max(1, o.Rounds)),
+		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %s.",
+			o.Tokens, o.Threads, runtime.NumCPU(), o.Weighting, report.Count(max(1, o.Rounds), "round")),
 	}
 	for _, window := range o.Windows {
 		r.Add(section(window, rows))
@@ -85,6 +85,12 @@ func section(window int, rows []Row) report.Section {
 	text := "The paper counted 719 million words of the 1 Billion Word Benchmark at window 2. Times are means with standard deviations: seconds without and with vocabulary and matrix written to files, " +
 		"the paper's rows Vocabulário + Matriz and Total (+I/O); ours wait until the disk has all of it. As in the paper, speedups are of the times with writing, or without where these were not measured. " +
 		"GloVe reads and writes at the same time, so that its rows differ by its last output only. "
+	for _, row := range at {
+		if row.Scaled {
+			text += "Times that are scaled from a sample have what does not depend on the length of the text scaled, too, such as the second in which GloVe goes through its table: --sample 0 measures all engines on all words. "
+			break
+		}
+	}
 	if _, ok := at[GloVe]; !ok {
 		text += "GloVe was not measured: that needs its programs vocab_count and cooccur on the PATH, and the engine glove. "
 	}

@@ -51,7 +51,7 @@ func (o *Options) amount() amount {
 	case o.Tiny:
 		return amount{thesisbench.Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8}, 2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, 1, true}
 	case o.Quick:
-		return amount{thesisbench.Options{Share: 0.0005, Queries: 4, Runs: 3, Batch: 20}, 5e6, []int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, 1, true}
+		return amount{thesisbench.Options{Share: 0.001, Queries: 4, Runs: 3, Batch: 20}, 1e6, []int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, 1, false}
 	case o.Device == nil:
 		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6, []int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, 3, false}
 	}
@@ -97,9 +97,6 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Write: true,
 		Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.PaperCores, cooccurbench.Sequential},
 		Rounds:  a.rounds, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
-	if o.Quick {
-		c.Sample = 1e6
-	}
 	if _, _, err := cooccurbench.FindGloVe(); err == nil {
 		c.Engines = append(c.Engines, cooccurbench.GloVe)
 	}
@@ -119,7 +116,7 @@ func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
 }
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
-	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads, Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth})
+	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads, Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
 }
 
 // page lists every table and figure first, then what was measured for them.
@@ -127,7 +124,7 @@ func (o *Options) page(p *pages) *report.Report {
 	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
 		Intro: fmt.Sprintf("Every table and figure of five documents, the paper's values beside ours. Ours were measured on %s. Below the lists is all that was measured.", machine(o))}
 	if o.Quick || o.Tiny {
-		r.Intro += " **This was a quick run on small data:** compare speedups and recall, not times."
+		r.Intro += " **This was a quick run on small data:** the last column says what may be compared."
 	}
 	for _, paper := range Papers() {
 		t := report.Table{Name: paper.ID, Prose: true, Header: []string{"number", "shows", "the paper", "ours", "what differs", "compared?"}}

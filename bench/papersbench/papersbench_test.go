@@ -36,6 +36,10 @@ func TestEveryTableAndFigure(t *testing.T) {
 
 func check(t *testing.T, r *report.Report) {
 	t.Helper()
+	lengths := r.Sections[slices.IndexFunc(r.Sections, func(s report.Section) bool { return s.Title == "Dictionaries" })].Tables[1]
+	if lengths.Name != "dict-by-length" || len(lengths.Rows) != 3 || len(lengths.Header) != 1+2*len(dictKinds) {
+		t.Errorf("figure 9 is no curve of two vocabularies: %+v", lengths)
+	}
 	for i, p := range Papers() {
 		rows := r.Sections[i].Tables[0].Rows
 		for _, item := range p.Items {
@@ -51,7 +55,7 @@ func check(t *testing.T, r *report.Report) {
 				t.Errorf("%s: %s: nothing of the paper", p.ID, item.Number)
 			case ours == "" && mark != "cannot be compared: needs a GPU":
 				t.Errorf("%s: %s: nothing of ours, and %q", p.ID, item.Number, mark)
-			case mark == "compared" && !item.recall: // of times, with data of another size
+			case mark == "compared": // with data of another size
 				t.Errorf("%s: %s is marked %q in a small run", p.ID, item.Number, mark)
 			}
 		}
@@ -117,5 +121,13 @@ func TestListIsComplete(t *testing.T) {
 	}
 	if total != 103 {
 		t.Errorf("%d tables and figures, want 103", total)
+	}
+}
+
+// What was given up has no unit.
+func TestLastRow(t *testing.T) {
+	p := &pages{tables: map[string]*report.Table{"x": {Header: []string{"points", "slow", "fast", "absent"}, Rows: [][]string{{"5", "-", "7", ""}}}}}
+	if got, err := lastRow("x", "", " ms")(p); err != nil || got != "points 5: slow given up, fast 7 ms" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

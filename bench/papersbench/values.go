@@ -98,7 +98,11 @@ func lastRow(name, of, unit string) func(*pages) (string, error) {
 		}
 		var out []string
 		for i, v := range row[1:] {
-			if v != "" {
+			switch v {
+			case "":
+			case "-":
+				out = append(out, t.Header[i+1]+" given up")
+			default:
 				out = append(out, t.Header[i+1]+" "+v+unit)
 			}
 		}
@@ -255,7 +259,11 @@ func syncBatch(p *pages) (string, error) {
 	var out []string
 	for _, row := range t.Rows {
 		if row[2] != "" {
-			out = append(out, fmt.Sprintf("%s, %s threads: %s s (%sx)", row[0], row[1], row[2], row[3]))
+			on := row[1]
+			if p.device {
+				on += " threads"
+			}
+			out = append(out, fmt.Sprintf("%s, %s: %s s (%sx)", row[0], on, row[2], row[3]))
 		}
 	}
 	return strings.Join(out, "; "), nil
@@ -282,8 +290,8 @@ func peaks(name, unit string, least bool) func(*pages) (string, error) {
 	}
 }
 
-// ends is the first and the last point of each line of a plot.
-func ends(name string) func(*pages) (string, error) {
+// classes is every point of each line of a plot: the four lengths of lists.
+func classes(name string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		plot := p.plots[name]
 		if plot == nil {
@@ -291,7 +299,11 @@ func ends(name string) func(*pages) (string, error) {
 		}
 		var out []string
 		for _, s := range plot.Series {
-			out = append(out, fmt.Sprintf("%s %.3g to %.3gx", s.Name, s.Y[0], s.Y[len(s.Y)-1]))
+			var ys []string
+			for _, y := range s.Y {
+				ys = append(ys, fmt.Sprintf("%.3g", y))
+			}
+			out = append(out, s.Name+" "+strings.Join(ys, ", ")+"x")
 		}
 		return strings.Join(out, "; "), nil
 	}

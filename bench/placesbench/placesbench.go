@@ -36,8 +36,10 @@ type Options struct {
 	Rounds  int        // times are means of so many, as the thesis' are; zero: 20
 	// Limit ends a job that takes longer, and leaves a gap in its line; zero: 20 s.
 	Limit time.Duration
-	Quick bool                  // a hundredth of the points, to see that it works
-	Note  func(progress string) // told what is measured next; may be nil
+	Quick bool // a hundredth of the points, to see that it works
+	// Within leaves out what the thesis does not have: up to 10 million points, many patterns.
+	Within bool
+	Note   func(progress string) // told what is measured next; may be nil
 }
 
 // Features of the points. The thesis does not say how many there are.
@@ -82,14 +84,18 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Name: "places", Title: "Co-location: the thesis' figures again",
-		Intro: fmt.Sprintf("Times in milliseconds, means of %d rounds (of one where it took a fifth of the limit), points in memory at the start and patterns at the end. "+
+		Intro: fmt.Sprintf("Times in milliseconds, means of %s (of one where it took a fifth of the limit), points in memory at the start and patterns at the end. "+
 			"Memory is the largest heap during a job, above the points, in megabytes. "+
-			"%d threads; %s. A gap is a job that took longer than %v or refused: SGCT splits candidates from the top, which grows exponentially.", o.Rounds, o.Threads, b.deviceName(), o.Limit),
+			"%d threads; %s. A gap is a job that took longer than %v or refused: SGCT splits candidates from the top, which grows exponentially.", report.Count(o.Rounds, "round"), o.Threads, b.deviceName(), o.Limit),
 	}
 	if o.Quick {
-		r.Intro += " **This was a trial:** each job had a hundredth of the points that its figure names, 200 at least."
+		r.Intro += " **This was a trial:** each job had a hundredth of the points that the thesis' figure has."
 	}
-	for _, figure := range []func() (report.Section, error){b.bySize, b.joinBySize, b.preparation, b.byDistance, b.byPrevalence, b.beyond} {
+	figures := []func() (report.Section, error){b.bySize, b.joinBySize, b.preparation, b.byDistance, b.byPrevalence}
+	if !o.Within {
+		figures = append(figures, b.beyond)
+	}
+	for _, figure := range figures {
 		s, err := figure()
 		if err != nil {
 			return nil, err
@@ -123,9 +129,18 @@ func (b *bench) note(format string, args ...any) {
 // size is a number of points as asked for, or the quick one.
 func (b *bench) size(n int) int {
 	if b.Quick {
-		return max(200, n/100)
+		return n / 100
 	}
 	return n
+}
+
+// sizes are numbers of points for an axis, as asked for or the quick ones.
+func (b *bench) sizes(ns []float64) []float64 {
+	out := make([]float64, len(ns))
+	for i, n := range ns {
+		out[i] = float64(b.size(int(n)))
+	}
+	return out
 }
 
 func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
@@ -220,6 +235,8 @@ func peakHeap(job func() error) (float64, error) {
 	err := job()
 	close(done)
 	watching.Wait()
+	metrics.Read(sample) // of a job that was over before it was looked at
+	most = max(most, sample[0].Value.Uint64())
 	return float64(most-before) / 1e6, err
 }
 
@@ -230,7 +247,7 @@ func (b *bench) lines(name, title, axis string, xs []float64, ways []way, measur
 	memory := report.Table{Name: name + "-memory", Title: title + ": megabytes", Header: []string{axis}}
 	p := report.Plot{Name: name, Title: title, X: axis, Y: "milliseconds", LogY: true}
 	for _, x := range xs {
-		at := strconv.FormatFloat(x, 'g', -1, 64)
+		at := strconv.FormatFloat(x, 'f', -1, 64)
 		times.Rows, memory.Rows = append(times.Rows, []string{at}), append(memory.Rows, []string{at})
 	}
 	measured := false

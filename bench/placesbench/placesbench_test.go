@@ -31,6 +31,14 @@ func TestAllFiguresAreThere(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
+	// A trial says how many points it had, not how many the thesis had.
+	for _, s := range r.Sections {
+		for _, table := range s.Tables {
+			if table.Name == "figure-4-by-points" && table.Rows[len(table.Rows)-1][0] != "2000" {
+				t.Errorf("the last row of figure 4 is of %s points", table.Rows[len(table.Rows)-1][0])
+			}
+		}
+	}
 	for _, name := range Figures {
 		if name == "figure-6-preparation" {
 			continue // needs a GPU
@@ -134,3 +142,16 @@ func TestJoinsAgree(t *testing.T) {
 		}
 	}
 }
+
+// A job that is over at once has memory, too.
+func TestPeakOfAShortJob(t *testing.T) {
+	mb, err := peakHeap(func() error {
+		kept = make([]byte, 3e6)
+		return nil
+	})
+	if err != nil || mb < 2.9 || mb > 30 {
+		t.Errorf("%v MB of 3, %v", mb, err)
+	}
+}
+
+var kept []byte // so that what is measured is on the heap

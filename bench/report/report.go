@@ -44,6 +44,14 @@ type Table struct {
 	Prose  bool       `json:"-"` // sentences rather than numbers: all to the left, without padding
 }
 
+// Count is a number of things in words: "1 round", "20 rounds".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Add puts a section at the end.
 func (r *Report) Add(s Section) { r.Sections = append(r.Sections, s) }
 

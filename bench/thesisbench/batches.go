@@ -86,7 +86,7 @@ func (b *bench) sums() (map[search.Algorithm]float64, error) {
 func (b *bench) sumsTable(base map[search.Algorithm]float64) report.Table {
 	t := report.Table{Name: "table-7.1", Title: "Table 7.1: a batch on one core", Header: []string{"algorithm", "s", "thesis: s"}}
 	for _, a := range algorithms {
-		t.Rows = append(t.Rows, []string{a.String(), format(base[a]), format(thesisBatch[a].sequential)})
+		t.Rows = append(t.Rows, []string{a.String(), format(base[a]), printed(thesisBatch[a].sequential, 3)})
 	}
 	return t
 }
@@ -101,32 +101,36 @@ func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (repor
 		if err != nil {
 			return t, err
 		}
-		theirs, _ := had.at(cut)
+		at, size, _ := batchCell(cut)
 		t.Rows = append(t.Rows, []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row),
-			format(f.seconds), format(base / f.seconds), recall(f.recall), format(theirs), format(had.sequential / theirs)})
+			format(f.seconds), format(base / f.seconds), recall(f.recall),
+			printed(had.async[at][size], 2), printed(asyncSpeedups[a][at][size], 2)})
 	}
 	return t, nil
 }
 
-// syncTable is table 7.4.
+// syncTable is table 7.4. Cores have no blocks of threads, so they have a row of their own.
 func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, error) {
 	t := report.Table{Name: "table-7.4", Title: "Table 7.4: synchronous batch", Header: []string{"algorithm", "threads a block", "s", "speedup", "thesis: s", "speedup"}}
 	for _, a := range algorithms {
 		had := thesisBatch[a]
 		for i, threads := range blockThreads {
-			line := []string{a.String(), strconv.Itoa(threads), "", "", format(had.sync[i]), format(had.sequential / had.sync[i])}
-			if threads == 32 || b.Device != nil {
-				var cut search.Parallel
-				if b.Device != nil {
-					cut.Blocks.Threads = threads
-				}
-				f, err := b.batchOf(a, search.Synchronous, cut)
+			line := []string{a.String(), strconv.Itoa(threads), "", "", printed(had.sync[i], 3), printed(syncSpeedups[a][i], 3)}
+			if b.Device != nil {
+				f, err := b.batchOf(a, search.Synchronous, search.Parallel{Blocks: search.Blocks{Threads: threads}})
 				if err != nil {
 					return t, err
 				}
 				line[2], line[3] = format(f.seconds), format(base[a]/f.seconds)
 			}
 			t.Rows = append(t.Rows, line)
+		}
+		if b.Device == nil {
+			f, err := b.batchOf(a, search.Synchronous, search.Parallel{})
+			if err != nil {
+				return t, err
+			}
+			t.Rows = append(t.Rows, []string{a.String(), fmt.Sprintf("%d cores", b.Threads), format(f.seconds), format(base[a] / f.seconds), "", ""})
 		}
 	}
 	return t, nil

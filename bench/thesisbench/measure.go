@@ -146,4 +146,7 @@ func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error)
 
 func format(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 
+// printed is a number with as many decimals as the thesis prints.
+func printed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
+
 func recall(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

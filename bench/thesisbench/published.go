@@ -128,14 +128,12 @@ var thesisSingle = map[part]publishedSingle{
 	},
 }
 
-// at is the row of a setting; false: the thesis has none of it.
-func (p *publishedSingle) at(cut search.Parallel) ([4]float64, bool) {
+// singleRow is the row of a setting in tables 5.4, 5.7, 5.10 and 5.13; false: the thesis has none of
+// it.
+func singleRow(cut search.Parallel) (int, bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
 	size, row := slices.Index(thesisSizes, cut.Size), slices.Index(thesisRows, cut.Row)
-	if !ok || size < 0 || row < 0 {
-		return [4]float64{}, false
-	}
-	return p.parallel[i*4+size*2+row], true
+	return i*4 + size*2 + row, ok && size >= 0 && row >= 0
 }
 
 // best is the least of a partition's times in a class, over all settings of the table.
@@ -193,14 +191,11 @@ var thesisBatch = map[search.Algorithm]publishedBatch{
 	},
 }
 
-// at is the seconds of a setting; false: the thesis has no number for it.
-func (p *publishedBatch) at(cut search.Parallel) (float64, bool) {
+// batchCell is where a setting stands in tables 7.2 and 7.3; false: the thesis has no number for it.
+func batchCell(cut search.Parallel) (row, size int, ok bool) {
 	i, ok := indexOf(cut.Partition, cut.Policy)
-	size, row := slices.Index(batchSizes, cut.Size), slices.Index(thesisRows, cut.Row)
-	if !ok || size < 0 || row < 0 {
-		return 0, false
-	}
-	return p.async[i*2+row][size], true
+	size, row = slices.Index(batchSizes, cut.Size), slices.Index(thesisRows, cut.Row)
+	return i*2 + row, size, ok && size >= 0 && row >= 0
 }
 
 // bestOfTable is the least time in table 7.2 or 7.3.

@@ -147,8 +147,11 @@ func (b *bench) intro() string {
 		clock = "Times of single queries on the GPU are those on the device, between two events; what transfers add is at the end."
 	}
 	like := ""
-	if b.Share != 1 || b.Index != "" || b.Device == nil {
-		like = " Here the collection or the kind of machine is another: compare speedups and recall, not times."
+	switch {
+	case b.Device == nil:
+		like = " Here are cores instead of a GPU: neither times nor speedups compare with the thesis', and recall only where lists are about as long."
+	case b.Share != 1 || b.Index != "":
+		like = " Here the collection is another: compare speedups, not times, and recall only where lists are about as long."
 	}
 	return fmt.Sprintf("%d %s, k = %d, on %s; sequential algorithms on one core of the same machine. %s As in the thesis, a query's time is the mean of %d runs "+
 		"(fewer if they take more than %v), and a class has %d queries, of which the fastest and the slowest are left out. "+

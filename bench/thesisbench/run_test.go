@@ -110,14 +110,15 @@ func table(r *report.Report, name string) *report.Table {
 // these.
 func TestPublished(t *testing.T) {
 	wand, max := thesisSingle[part{search.WAND, search.Or}], thesisSingle[part{search.MaxScore, search.And}]
-	got, ok := wand.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
-	if !ok || got != [4]float64{6.02, 4.96, 4.36, 19.45} {
-		t.Errorf("heterogeneous, sh-r, 64, 10: %v", got)
+	row, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
+	if !ok || wand.parallel[row] != [4]float64{6.02, 4.96, 4.36, 19.45} {
+		t.Errorf("heterogeneous, sh-r, 64, 10: %v", wand.parallel[row])
 	}
-	if got, _ := max.at(search.Parallel{Partition: search.Adjusted, Policy: search.SharedHalf, Size: 32, Row: 10}); got[2] != 3.30 {
+	row, _ = singleRow(search.Parallel{Partition: search.Adjusted, Policy: search.SharedHalf, Size: 32, Row: 10})
+	if got := max.parallel[row]; got[2] != 3.30 {
 		t.Errorf("MaxScore, AND, homogeneous, sh-wr, 32, 10: %v", got)
 	}
-	if _, ok := wand.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local, Size: 128, Row: 10}); ok {
+	if _, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local, Size: 128, Row: 10}); ok {
 		t.Error("the thesis has no partitions of 128 for single queries")
 	}
 	for class, want := range [4]float64{0.51, 2.05, 3.11, 27.12} {
@@ -126,7 +127,8 @@ func TestPublished(t *testing.T) {
 		}
 	}
 	batch := thesisBatch[search.WAND]
-	if got, _ := batch.at(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 128, Row: 10}); got != 0.82 || batch.bestOfTable(search.Heterogeneous) != 0.82 {
+	row, size, _ := batchCell(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 128, Row: 10})
+	if got := batch.async[row][size]; got != 0.82 || batch.bestOfTable(search.Heterogeneous) != 0.82 {
 		t.Errorf("batch: %v", got)
 	}
 	if got := batch.bestOfAll(search.Adjusted); got < 0.42 || got > 0.44 {

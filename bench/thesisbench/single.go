@@ -63,7 +63,7 @@ func (b *bench) sequentialTable(s section, base []float64) report.Table {
 	t := report.Table{Name: "table-" + s.sequential, Title: fmt.Sprintf("Table %s: %v with %v on one core", s.sequential, s.algorithm, s.mode),
 		Header: []string{"queries", "postings a list", "ms", "thesis: postings a list", "thesis: ms"}}
 	for i, c := range b.classes {
-		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]), strconv.Itoa(thesisClasses[i].Length), format(had.sequential[i])})
+		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]), strconv.Itoa(thesisClasses[i].Length), printed(had.sequential[i], 2)})
 	}
 	return t
 }
@@ -77,13 +77,14 @@ func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
 	}
 	for cut := range settings(thesisSizes) {
 		line := []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row)}
-		theirs, _ := had.at(cut)
+		at, _ := singleRow(cut)
 		for i := range b.classes {
 			f, err := b.parallel(i, s.part, cut)
 			if err != nil {
 				return t, err
 			}
-			line = append(line, format(f.ms), format(base[i]/f.ms), format(theirs[i]), format(had.sequential[i]/theirs[i]))
+			line = append(line, format(f.ms), format(base[i]/f.ms),
+				printed(had.parallel[at][i], 2), printed(singleSpeedups[s.part][at][i], 2))
 		}
 		t.Rows = append(t.Rows, line)
 	}
@@ -201,12 +202,11 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 // were measured so far.
 func (b *bench) best(class int, p part, cut search.Partition, thesis bool) float64 {
 	least := math.Inf(1)
-	had := thesisSingle[p]
 	for key, f := range b.figures {
 		if key.class != class || key.part != p || key.cut.Partition != cut {
 			continue
 		}
-		if _, same := had.at(key.cut); same && key.cut.Blocks == (search.Blocks{}) || !thesis {
+		if _, same := singleRow(key.cut); same && key.cut.Blocks == (search.Blocks{}) || !thesis {
 			least = min(least, f.ms)
 		}
 	}

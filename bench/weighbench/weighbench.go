@@ -193,7 +193,7 @@ func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d, pub
 
 func (o *Options) report(list []*measured, counts []Counts) *report.Report {
 	intro := fmt.Sprintf("Texts of the papers' law; words with their weights in every document, from CPU memory to CPU memory, copies included. "+
-		"%d threads; best of %d rounds.", o.Threads, o.Rounds)
+		"%d threads; best of %s.", o.Threads, report.Count(o.Rounds, "round"))
 	if o.Device != nil {
 		i := o.Device.Info()
 		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are in place before, as is PPD's dictionary.", i.Name, i.Driver)

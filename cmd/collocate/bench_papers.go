@@ -22,7 +22,7 @@ began with: its number, the paper's value, ours, both machines, what differs in 
 mark for what cannot be compared. All that was measured follows, with plots.
 
 With a GPU it takes about an hour; --engine multicore leaves the GPU out, and makes do with smaller
-data. --quick takes about three minutes on two cores.`,
+data. --quick takes two or three minutes on two cores.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench papers --out papers
   collocate bench papers --quick --engine multicore --out papers`,
@@ -43,7 +43,7 @@ data. --quick takes about three minutes on two cores.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Quick, "quick", false, "small data, in about three minutes on two cores")
+	f.BoolVar(&o.Quick, "quick", false, "small data, in two or three minutes on two cores")
 	f.StringVar(&o.Dir, "scratch", "", "folder for data while it is needed, some 6 GB; little with --quick")
 	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd

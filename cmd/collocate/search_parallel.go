@@ -31,9 +31,9 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 		"; the last is approximate")
 	fl.IntVar(&f.slack, "slack", 0, "documents by which the lists of an adjusted partition may begin early; the thesis has 5")
 	fl.IntVar(&f.blocks.Threads, "block-threads", 0, "wand, maxscore and bmw on a GPU: threads of a block, 32, 64 or 128 (default 32)")
-	fl.IntVar(&f.blocks.Slice, "slice", 0, "the same: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
-	fl.BoolVar(&f.blocks.Insert, "insert", false, "the same: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
-	fl.BoolVar(&f.blocks.Start, "start-threshold", false, "the same: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
+	fl.IntVar(&f.blocks.Slice, "slice", 0, "wand, maxscore and bmw on a GPU: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
+	fl.BoolVar(&f.blocks.Insert, "insert", false, "wand, maxscore and bmw on a GPU: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
+	fl.BoolVar(&f.blocks.Start, "start-threshold", false, "wand, maxscore and bmw on a GPU: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
 	fl.StringVar(&f.strategy, "batch", "auto", "how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
