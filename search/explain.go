@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 )
@@ -54,14 +55,14 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.index.Numbers())
 		}
 	}
+	if len(docs) == 0 {
+		return nil, nil
+	}
 	if r.Query != nil {
 		return s.explainTree(ctx, r, docs)
 	}
 	r.From, r.Count, r.Facets, r.Sort = 0, false, nil, nil
 	r.Mode = Or // an unknown word must not hide the others
-	if len(docs) == 0 {
-		return nil, nil
-	}
 	if model.IsFielded(r.Model) {
 		return s.explainFields(ctx, &r, docs)
 	}
@@ -127,10 +128,7 @@ func explain(ctx context.Context, from *eval.Engine, q *eval.Query, r Request, d
 
 // explainTree is Explanations for a request with a tree.
 func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([]*Explanation, error) {
-	if s.e == nil {
-		return nil, s.oneSegment()
-	}
-	parts, err := tree.Explain(ctx, s.e, &r, docs)
+	parts, err := tree.Explain(ctx, s.tree, &r, docs)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -140,7 +138,11 @@ func (s *Searcher) explainTree(ctx context.Context, r Request, docs []uint32) ([
 	}
 	list := make([]*Explanation, len(docs))
 	for i, doc := range docs {
-		list[i] = &Explanation{Model: m.String(), Length: s.e.Collection.Lengths[doc], Words: []WordScore{}, Tree: parts[i]}
+		length, err := s.index.Length(int(doc))
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		list[i] = &Explanation{Model: m.String(), Length: length, Words: []WordScore{}, Tree: parts[i]}
 		list[i].Score = sumOf(parts[i], 0)
 	}
 	return list, nil
@@ -159,21 +161,24 @@ func sumOf(p *Part, sum float32) float32 {
 
 // explainFields is Explanations for BM25F. The length is that of the whole text.
 func (s *Searcher) explainFields(ctx context.Context, r *Request, docs []uint32) (list []*Explanation, err error) {
-	if s.e == nil {
-		return nil, s.fieldsOfOne()
-	}
 	for _, doc := range docs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		if uint64(doc) >= s.e.Collection.Docs {
-			return nil, fmt.Errorf("explain: document %d is not one of the index's %d", doc, s.e.Collection.Docs)
-		}
-		words, _, err := s.e.ExplainFields(r, doc)
+		length, err := s.index.Length(int(doc))
 		if err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		e := &Explanation{Model: r.Model.String(), Length: s.e.Collection.Lengths[doc]}
+		var words []fielded.Explanation
+		if s.many != nil {
+			words, err = s.many.ExplainFields(r, doc)
+		} else {
+			words, err = s.e.ExplainFields(r, doc)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+		e := &Explanation{Model: r.Model.String(), Length: length}
 		for _, w := range words {
 			score := WordScore{Text: w.Text, Weight: w.Weight, DF: w.DF, Fields: w.TF, Score: w.Score}
 			for _, tf := range w.TF {

@@ -26,6 +26,7 @@ type Searcher struct {
 	// The only segment, or, if there are several, all of them. An index may have none.
 	e    *eval.Engine
 	many *eval.Segments
+	tree *tree.Index   // the same for trees; nil if there are none
 	own  bool          // Close closes the index
 	gpu  *device.Group // the index on devices, if it is on any
 
@@ -75,10 +76,12 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 	case 0:
 	case 1:
 		s.e = engines[0]
+		s.tree = tree.Of(s.e)
 	default:
 		if s.many, err = eval.NewSegments(engines); err != nil {
 			return nil, err
 		}
+		s.tree = tree.Over(s.many)
 	}
 	return s, nil
 }
@@ -124,11 +127,11 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if s.closed.Load() {
 		return nil, errClosed
 	}
-	if r.IsTree() {
-		if s.e == nil {
-			return s.pageOverSegments(ctx, r)
-		}
-		found, err := tree.Search(ctx, s.e, &r)
+	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
+		return s.page(ctx, r) // each field has words of its own, which a tree does not know
+	}
+	if r.IsTree() && s.tree != nil {
+		found, err := tree.Search(ctx, s.tree, &r)
 		if err == nil && ask.WantsGPU(r.Parallel) {
 			found.Stats.GPU = &GPUStats{Fallback: "a tree, a count or a page is for the cores"}
 		}
@@ -145,25 +148,19 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 	switch {
 	case s.e != nil:
 		return s.e.Search(ctx, r)
-	case s.many != nil && model.IsFielded(r.Model):
-		return nil, s.fieldsOfOne()
 	case s.many != nil:
 		return s.many.Search(ctx, r)
 	}
 	return &Result{Hits: []Hit{}}, nil
 }
 
-// pageOverSegments answers a request that wants more than the best documents on several segments: a
-// page of answers.
-func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, error) {
-	if r.Query != nil || r.Count || r.Gathers() {
-		return nil, s.oneSegment()
-	}
+// page answers a request whose best answers are left out as any other, and leaves them out.
+func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 	from, k := r.From, r.K
 	if k == 0 {
 		k = 10
 	}
-	if from < 0 || from > MaxK-k {
+	if from > MaxK-k {
 		return nil, fmt.Errorf("search: answers from %d on: want 0 to %d", from, MaxK-k)
 	}
 	r.From, r.K = 0, from+k
@@ -172,18 +169,6 @@ func (s *Searcher) pageOverSegments(ctx context.Context, r Request) (*Result, er
 		found.Hits = found.Hits[min(from, len(found.Hits)):]
 	}
 	return found, err
-}
-
-// oneSegment says what several segments cannot do yet.
-func (s *Searcher) oneSegment() error {
-	return fmt.Errorf("search: the index has %d segments: queries of the language, counts, facets and sorting want one; 'collocate index compact' makes one of them",
-		len(s.index.Segments()))
-}
-
-// fieldsOfOne says that several segments are not searched by fields yet.
-func (s *Searcher) fieldsOfOne() error {
-	return fmt.Errorf("search: the index has %d segments: bm25f wants one; 'collocate index compact' makes one of them",
-		len(s.index.Segments()))
 }
 
 // Stored is the stored fields of a document, by the order of the fields of Index().Schema().

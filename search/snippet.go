@@ -52,10 +52,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
 	if r.Query != nil {
-		if s.e == nil {
-			return nil, s.oneSegment()
-		}
-		if r.Words, err = tree.Words(ctx, s.e, &r); err != nil {
+		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
 		r.Text = ""

@@ -123,29 +123,38 @@ func (pos *position) endCorpus() error {
 	if s == nil {
 		return nil
 	}
+	if lacking := pos.files.lacking(s.options); len(lacking) > 0 && s.options.Sparse && s.options.Note != nil {
+		s.options.Note("no record has " + shortList(lacking))
+	}
 	return pos.files.check(s.options)
 }
 
 // check refuses fields that were named and that no record has.
 func (t *tally) check(o *Options) error {
-	w := o.wantedFields()
-	names := w.texts
-	if w.usualTexts {
-		names = nil
+	if lacking := t.lacking(o); len(lacking) > 0 && !o.Sparse {
+		return fmt.Errorf("--fields: no record has a field %q", lacking[0])
 	}
-	others := t.full[len(w.texts)+len(w.ids):]
-	for i, name := range names {
-		if !t.full[i] {
-			return fmt.Errorf("--fields: no record has a field %q", name)
-		}
-	}
-	for i, f := range w.others {
-		if !others[i] {
-			return fmt.Errorf("--fields: no record has a field %q", f.name)
-		}
-	}
-	if o.IDField != "" && !t.full[len(w.texts)] {
+	if o.IDField != "" && !t.full[len(o.wantedFields().texts)] {
 		return fmt.Errorf("--id-field: no record has an ID in a field %q", o.IDField)
 	}
 	return nil
+}
+
+// lacking are the fields that were named and that no record has.
+func (t *tally) lacking(o *Options) (list []string) {
+	w := o.wantedFields()
+	if !w.usualTexts {
+		for i, name := range w.texts {
+			if !t.full[i] {
+				list = append(list, name)
+			}
+		}
+	}
+	others := t.full[len(w.texts)+len(w.ids):]
+	for i, f := range w.others {
+		if !others[i] {
+			list = append(list, f.name)
+		}
+	}
+	return list
 }

@@ -57,6 +57,8 @@ type Options struct {
 	// Schema says instead of Fields which fields are text and which hold other values. The text of
 	// a document is that of its text fields, in the schema's order.
 	Schema *fields.Schema
+	// Sparse lets fields of the schema be in no record of JSON: that is noted, and no error.
+	Sparse bool
 	// IDField holds the ID in JSON and tables. Empty: the usual names.
 	IDField string
 	// Encoding says what the bytes of the files mean; see ParseEncoding.

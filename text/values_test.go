@@ -21,13 +21,17 @@ import (
 // withSchema reads a text with a schema and prints the documents: ID, text, and the values.
 func withSchema(t *testing.T, format Format, list, body string) (out []string, notes []string, err error) {
 	t.Helper()
+	return withOptions(t, Options{Format: format}, list, body)
+}
+
+func withOptions(t *testing.T, o Options, list, body string) (out []string, notes []string, err error) {
+	t.Helper()
 	schema, err := fields.ParseList(strings.Split(list, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Corpus{Paths: []string{"-"}, in: strings.NewReader(body), Options: Options{
-		Format: format, Schema: schema, Note: func(line string) { notes = append(notes, line) },
-	}}
+	o.Schema, o.Note = schema, func(line string) { notes = append(notes, line) }
+	c := &Corpus{Paths: []string{"-"}, in: strings.NewReader(body), Options: o}
 	for d, err := range c.All(context.Background()) {
 		if err != nil {
 			return out, notes, err
@@ -109,6 +113,11 @@ func TestFieldsOfJSON(t *testing.T) {
 	}
 	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`); err == nil || !strings.Contains(err.Error(), `no record has a field "n"`) {
 		t.Errorf("a field that no record has: %v", err)
+	}
+	sparse := Options{Format: JSONL, Sparse: true}
+	got, notes, err := withOptions(t, sparse, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`)
+	if err != nil || len(got) != 2 || len(notes) != 2 || notes[1] != "no record has n" {
+		t.Errorf("a field that may be in no record: %v, %q, %v", got, notes, err)
 	}
 	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":{"x":1}}`); err == nil || !strings.Contains(err.Error(), `field "n": want`) {
 		t.Errorf("an object for a number: %v", err)

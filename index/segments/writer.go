@@ -292,7 +292,7 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 			return 0, 0, errors.New("segments: a schema is for a new index: this one goes on with its own")
 		}
 		with := *c
-		with.Options.Schema, with.Options.Fields = s, nil
+		with.Options.Schema, with.Options.Fields, with.Options.Sparse = s, nil, true
 		c = &with
 	case c.Options.Schema != nil && len(w.segs) > 0:
 		return 0, 0, errors.New("segments: a schema is for a new index: the documents of this one have no fields")

@@ -30,6 +30,7 @@ type Engine struct {
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
 	fields   map[string]*Engine         // of the text fields that were asked for
+	all      []*Engine                  // the segments of the index, if there are several
 	fielded  *fielded.Engine
 }
 
@@ -57,6 +58,16 @@ func (e *Engine) Field(name string) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, segment := range e.all {
+		if i == 0 {
+			f.Collection.All = model.Totals{}
+		}
+		if r := segment.Index.Field(name); r != nil {
+			own := model.TotalsOf(r)
+			f.Collection.All.Docs += own.Docs
+			f.Collection.All.Tokens += own.Tokens
+		}
+	}
 	if e.fields == nil {
 		e.fields = map[string]*Engine{}
 	}
@@ -83,7 +94,8 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 
 // SearchFields answers a request whose model is about fields.
 func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
-	found, err := e.fielded.Search(ctx, r, e.Live, r.Within.Of(e.Segment))
+	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
+	found, err := e.fielded.Search(ctx, r, sets)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -91,7 +103,7 @@ func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result,
 }
 
 // ExplainFields tells how the score of a document comes about, if the model is about fields.
-func (e *Engine) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, float32, error) {
+func (e *Engine) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, error) {
 	return e.fielded.Explain(r, doc)
 }
 

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/fielded"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/topk"
@@ -24,6 +27,7 @@ type Segments struct {
 	order    []int    // the largest first
 	lexicons []*lookup.Lexicon
 	runs     sync.Pool // of *run
+	fielded  *fielded.Engine
 }
 
 // NewSegments makes engines those of the segments of one index. Their fields Segment and Live are
@@ -44,8 +48,13 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		return nil, fmt.Errorf("search: %d documents in all segments: the limit is %d", base, uint32(math.MaxUint32-1))
 	}
 	for i, e := range parts {
-		e.Segment, e.Collection.All = i, all
+		e.Segment, e.Collection.All, e.all = i, all, parts
 	}
+	readers := make([]*index.Reader, len(parts))
+	for i, e := range parts {
+		readers[i] = e.Index
+	}
+	s.fielded = fielded.NewEngine(readers...)
 	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs) })
 	return s, nil
 }
@@ -101,6 +110,9 @@ type run struct {
 
 // Search answers a request.
 func (s *Segments) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	if model.IsFielded(r.Model) {
+		return s.searchFields(ctx, r)
+	}
 	n, _ := s.runs.Get().(*run)
 	if n == nil {
 		n = new(run)
@@ -116,6 +128,21 @@ func (s *Segments) Search(ctx context.Context, r *ask.Request) (*ask.Result, err
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return found, nil
+}
+
+// searchFields answers a request whose model is about fields.
+func (s *Segments) searchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	sets := func(i int) []*docset.Set { return []*docset.Set{s.Parts[i].Live, r.Within.Of(i)} }
+	found, err := s.fielded.Search(ctx, r, sets)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return found, nil
+}
+
+// ExplainFields tells how the score of a document comes about, if the model is about fields.
+func (s *Segments) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanation, error) {
+	return s.fielded.Explain(r, doc)
 }
 
 func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (*ask.Result, error) {

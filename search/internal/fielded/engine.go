@@ -15,18 +15,20 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/topk"
 	"github.com/collocate/collocate/text"
 )
 
-// Engine answers requests over the fields of an index. Several goroutines may use it at once.
+// Engine answers requests over the fields of an index, which may have several segments. Several
+// goroutines may use it at once.
 type Engine struct {
-	r *index.Reader
+	segments []*index.Reader
 
 	once   sync.Once
 	err    error
 	names  []string
 	weight []float64 // of the schema
-	all    []field
+	all    [][]field // of each segment
 }
 
 // field is a text field of the index.
@@ -36,41 +38,52 @@ type field struct {
 	low      *[256]uint32 // shortest length of each class
 }
 
-// NewEngine is for an open index, which need not have fields.
-func NewEngine(r *index.Reader) *Engine { return &Engine{r: r} }
+// NewEngine is for an open index, which need not have fields, or for all segments of one.
+func NewEngine(segments ...*index.Reader) *Engine { return &Engine{segments: segments} }
 
 // open looks at the fields, when they are first asked for.
 func (e *Engine) open() error {
 	e.once.Do(func() {
-		s := e.r.Schema()
+		s := e.segments[0].Schema()
 		if s == nil {
 			e.err = errors.New("the index has no fields: make it with 'collocate index --fields title:text,body:text'")
 			return
 		}
+		e.all = make([][]field, len(e.segments))
 		for _, i := range s.Of(fields.Text) {
 			f := &s.Fields[i]
-			sub := e.r.Field(f.Name)
-			a, err := text.ParseAnalyzer(sub.Analyzer())
-			if err != nil {
-				e.err = fmt.Errorf("words of field %q: %w", f.Name, err)
-				return
-			}
-			low, _, _ := sub.ClassLengths()
 			weight := f.Weight
 			if weight == 0 {
 				weight = 1
 			}
 			e.names, e.weight = append(e.names, f.Name), append(e.weight, weight)
-			e.all = append(e.all, field{sub, a, low})
+			for n, segment := range e.segments {
+				sub := segment.Field(f.Name)
+				a, err := text.ParseAnalyzer(sub.Analyzer())
+				if err != nil {
+					e.err = fmt.Errorf("words of field %q: %w", f.Name, err)
+					return
+				}
+				low, _, _ := sub.ClassLengths()
+				e.all[n] = append(e.all[n], field{sub, a, low})
+			}
 		}
 	})
 	return e.err
 }
 
+// docs is the number of documents of all segments.
+func (e *Engine) docs() (n uint64) {
+	for _, r := range e.segments {
+		n += uint64(r.Docs())
+	}
+	return n
+}
+
 // scoring is the model for a collection.
 type scoring struct {
-	fields []field
-	weight []float32
+	fields [][]field    // that count, of each segment
+	weight []float32    // of these
 	term   *bm25.Scorer // for the weights of words
 	length bm25.Length
 }
@@ -93,11 +106,11 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	if p.Variant == bm25.L {
 		return nil, errors.New("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
 	}
-	docs := uint64(e.r.Docs())
+	docs := e.docs()
 	if _, err := p.Scorer(docs, 1); err != nil {
 		return nil, err
 	}
-	s := &scoring{}
+	s := &scoring{fields: make([][]field, len(e.segments))}
 	mean := 0.0 // times docs
 	for i, name := range e.names {
 		w := e.weight[i]
@@ -107,10 +120,15 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 		if w == 0 {
 			continue
 		}
-		s.fields, s.weight = append(s.fields, e.all[i]), append(s.weight, float32(w))
-		mean += float64(float32(w)) * float64(e.all[i].index.Tokens())
+		s.weight = append(s.weight, float32(w))
+		tokens := int64(0)
+		for n, list := range e.all {
+			s.fields[n] = append(s.fields[n], list[i])
+			tokens += list[i].index.Tokens()
+		}
+		mean += float64(float32(w)) * float64(tokens)
 	}
-	if len(s.fields) == 0 {
+	if len(s.weight) == 0 {
 		return nil, errors.New("field weights: all are 0")
 	}
 	if s.term, err = p.Scorer(docs, uint64(mean)); err != nil {
@@ -124,11 +142,11 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	return s, nil
 }
 
-// lengthOf is L of a document.
-func (s *scoring) lengthOf(doc uint32) float32 {
+// lengthOf is L of a document of a segment.
+func (s *scoring) lengthOf(segment int, doc uint32) float32 {
 	sum := float32(0)
-	for i := range s.fields {
-		sum += float32(s.weight[i] * float32(s.fields[i].index.Lengths()[doc]))
+	for i, f := range s.fields[segment] {
+		sum += float32(s.weight[i] * float32(f.index.Lengths()[doc]))
 	}
 	return sum
 }
@@ -140,8 +158,9 @@ func (s *scoring) score(t *bm25.Term, tf, length float32) float32 {
 	return t.Weight/(1+x) + t.Plus
 }
 
-// Search answers a request whose model is BM25F, with documents of all the sets that are given.
-func (e *Engine) Search(ctx context.Context, r *ask.Request, within ...*docset.Set) (found *ask.Result, err error) {
+// Search answers a request whose model is BM25F. Answers of a segment are the documents that all of
+// its sets have, of which nil stands for all documents; sets itself may be nil.
+func (e *Engine) Search(ctx context.Context, r *ask.Request, sets func(segment int) []*docset.Set) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	k := r.K
 	if k == 0 {
@@ -169,7 +188,6 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request, within ...*docset.S
 	if err != nil {
 		return nil, err
 	}
-	docs := uint32(e.r.Docs())
 	found = &ask.Result{Stats: ask.Stats{Algorithm: r.Algorithm, Words: len(words)}}
 	if found.Stats.Algorithm == ask.Auto {
 		found.Stats.Algorithm = ask.MaxScore
@@ -177,15 +195,45 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request, within ...*docset.S
 	if len(words) == 0 || r.Mode == ask.And && unknown {
 		return found, nil
 	}
-	run := func(from, to uint32) (*query, error) {
-		q := &query{ctx: ctx, s: s, mode: r.Mode, from: from, to: to, sets: within}
-		q.heap.Reset(min(k, max(1, int(docs))))
-		err := q.open(words)
-		if err == nil {
-			err = q.run(r.Algorithm != ask.Exhaustive)
+	var best topk.Heap
+	best.Reset(min(k, max(1, int(e.docs()))))
+	base := uint32(0)
+	for n, segment := range e.segments {
+		q := query{ctx: ctx, s: s, segment: n, mode: r.Mode, floor: -1}
+		if sets != nil {
+			q.sets = sets(n)
 		}
-		return q, err
+		if best.Full() { // documents of this segment come behind those before
+			q.floor = best.Worst()
+		}
+		docs := uint32(segment.Docs())
+		queries, err := q.spread(words, best.K, docs, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range queries {
+			found.Stats.Scored += q.scored
+			found.Stats.Entered += q.entered
+			for _, h := range q.heap.Hits() {
+				best.Add(base+h.Doc, h.Score)
+			}
+		}
+		base += docs
 	}
+	found.Hits = best.Hits()
+	for _, w := range words {
+		for _, terms := range w.terms {
+			for _, t := range terms {
+				found.Stats.Postings += int64(t.DF)
+				found.Stats.Blocks += int64((t.DF + index.BlockSize - 1) / index.BlockSize)
+			}
+		}
+	}
+	return found, nil
+}
+
+// spread runs copies of a query on as many cores as pay, each on some of the documents.
+func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*query, error) {
 	parts := 1
 	if r.Parallel != nil {
 		parts = max(1, min(ask.ThreadsOf(r.Parallel), int(docs)/minPart+1))
@@ -193,36 +241,21 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request, within ...*docset.S
 	queries, errs := make([]*query, parts), make([]error, parts)
 	var wg sync.WaitGroup
 	for i := range parts {
-		from, to := uint32(uint64(docs)*uint64(i)/uint64(parts)), uint32(uint64(docs)*uint64(i+1)/uint64(parts))
+		part := *q
+		part.from, part.to = uint32(uint64(docs)*uint64(i)/uint64(parts)), uint32(uint64(docs)*uint64(i+1)/uint64(parts))
+		part.heap.Reset(min(k, max(1, int(docs))))
+		queries[i] = &part
 		wg.Go(func() {
-			errs[i] = mmap.Safely(func() (err error) {
-				queries[i], err = run(from, to)
-				return err
+			errs[i] = mmap.Safely(func() error {
+				if err := part.open(words); err != nil {
+					return err
+				}
+				return part.run(r.Algorithm != ask.Exhaustive)
 			})
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	best := &queries[0].heap
-	for i, q := range queries {
-		found.Stats.Scored += q.scored
-		found.Stats.Entered += q.entered
-		if i > 0 {
-			for _, h := range q.heap.Hits() {
-				best.Add(h.Doc, h.Score)
-			}
-		}
-	}
-	found.Hits = best.Hits()
-	for _, w := range words {
-		for _, t := range w.terms {
-			found.Stats.Postings += int64(t.DF)
-			found.Stats.Blocks += int64((t.DF + index.BlockSize - 1) / index.BlockSize)
-		}
-	}
-	return found, nil
+	return queries, errors.Join(errs...)
 }
 
 // minPart is how many documents are worth a core.
@@ -237,32 +270,37 @@ type Explanation struct {
 	Score  float32
 }
 
-// Explain is the words' scores for a document, in query order, and its weighted length.
-func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, length float32, err error) {
+// Explain is the words' scores for a document, in query order.
+func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	s, err := e.scoring(r.Model.(model.BM25F))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	words, _, err := s.words(r)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	length = s.lengthOf(doc)
+	segment := 0
+	for doc >= uint32(e.segments[segment].Docs()) {
+		doc -= uint32(e.segments[segment].Docs())
+		segment++
+	}
+	length := s.lengthOf(segment, doc)
 	for _, w := range words {
-		x := Explanation{Text: w.text, Weight: w.weight, DF: w.df, TF: make([]uint32, len(s.fields))}
+		x := Explanation{Text: w.text, Weight: w.weight, DF: uint32(w.df), TF: make([]uint32, len(s.weight))}
 		tf := float32(0)
-		for i, t := range w.terms {
+		for i, t := range w.terms[segment] {
 			var c index.Cursor
-			if err := s.fields[i].index.Open(t, &c); err != nil {
-				return nil, 0, err
+			if err := s.fields[segment][i].index.Open(t, &c); err != nil {
+				return nil, err
 			}
 			if t.DF > 0 && c.Seek(doc) == doc {
 				x.TF[i] = c.TF()
 				tf += float32(s.weight[i] * float32(x.TF[i]))
 			}
 			if err := c.Err(); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 		if tf > 0 {
@@ -270,5 +308,5 @@ func (e *Engine) Explain(r *ask.Request, doc uint32) (list []Explanation, length
 		}
 		list = append(list, x)
 	}
-	return list, length, nil
+	return list, nil
 }

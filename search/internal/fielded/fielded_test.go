@@ -174,7 +174,7 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 				r := how
 				r.Text, r.K, r.Mode = strings.Join(words, " "), k, mode
 				r.Model = model.BM25F{K1: p.K1, B: p.B, Variant: p.Variant, Weights: list}
-				got, err := e.Search(context.Background(), &r, nil, within)
+				got, err := e.Search(context.Background(), &r, func(int) []*docset.Set { return []*docset.Set{nil, within} })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,7 +182,7 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 					t.Fatalf("%d documents, %q, %v, %v, %v:\n%v\nwant\n%v", docs, words, mode, r.Model, r.Algorithm, got.Hits, want)
 				}
 				for _, h := range got.Hits[:min(2, len(got.Hits))] {
-					list, _, err := e.Explain(&r, h.Doc)
+					list, err := e.Explain(&r, h.Doc)
 					sum := float32(0)
 					for _, x := range list {
 						sum += x.Score
@@ -200,7 +200,7 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 func TestBM25FPrunes(t *testing.T) {
 	c := newCollection(t, rand.New(rand.NewPCG(8, 8)), 20000)
 	r := ask.Request{Text: "w50 w3", K: 5, Model: model.BM25F{}}
-	got, err := NewEngine(c.r).Search(context.Background(), &r)
+	got, err := NewEngine(c.r).Search(context.Background(), &r, nil)
 	if err != nil || got.Stats.Scored > 5000 {
 		t.Errorf("%d of 20000 documents scored, %v", got.Stats.Scored, err)
 	}
@@ -219,12 +219,12 @@ func TestWhatBM25FCannotDoIsSaid(t *testing.T) {
 		"k = -1":                       {Model: model.BM25F{}, K: -1},
 	} {
 		r.Text = "w1"
-		if _, err := e.Search(context.Background(), &r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := e.Search(context.Background(), &r, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	sub := NewEngine(c.r.Field("title"))
-	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}}); err == nil || !strings.Contains(err.Error(), "has no fields") {
+	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}}, nil); err == nil || !strings.Contains(err.Error(), "has no fields") {
 		t.Errorf("an index without fields: %v", err)
 	}
 }

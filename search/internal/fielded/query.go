@@ -1,6 +1,7 @@
 package fielded
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -11,10 +12,12 @@ import (
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
-// query is a search among the documents [from, to).
+// query is a search among the documents [from, to) of a segment.
 type query struct {
 	ctx      context.Context
 	s        *scoring
+	segment  int
+	floor    float32 // the score to beat
 	mode     ask.Mode
 	from, to uint32
 	sets     []*docset.Set
@@ -52,12 +55,12 @@ func (q *query) open(words []word) error {
 	for i := range words {
 		w := &words[i]
 		l := &list{w: w}
-		for f, t := range w.terms {
+		for f, t := range w.terms[q.segment] {
 			if t.DF == 0 {
 				continue
 			}
 			c := new(index.Cursor)
-			if err := q.s.fields[f].index.Open(t, c); err != nil {
+			if err := q.s.fields[q.segment][f].index.Open(t, c); err != nil {
 				return err
 			}
 			p := part{c: c, weight: q.s.weight[f], field: f}
@@ -68,7 +71,9 @@ func (q *query) open(words []word) error {
 			l.best += float64(q.ratio(&p, c.Bound))
 			l.parts = append(l.parts, p)
 		}
-		l.best = q.scoreOf(l, l.best)
+		if len(l.parts) > 0 {
+			l.best = q.scoreOf(l, l.best)
+		}
 		l.seek(q.from)
 		q.lists = append(q.lists, l)
 	}
@@ -79,7 +84,7 @@ func (q *query) open(words []word) error {
 
 // ratio is a bound of T/k for postings in one field that b stands for.
 func (q *query) ratio(p *part, b index.Bound) float32 {
-	low := q.s.fields[p.field].low
+	low := q.s.fields[q.segment][p.field].low
 	best := 0.0
 	for i := range index.BoundPairs {
 		code, class := b.Pair(i)
@@ -156,10 +161,13 @@ func (q *query) admits(doc uint32) bool {
 
 // threshold is what a bound must exceed.
 func (q *query) threshold() float64 {
-	if !q.prune || !q.heap.Full() {
+	switch {
+	case !q.prune:
 		return -1
+	case !q.heap.Full():
+		return float64(q.floor)
 	}
-	return float64(q.heap.Worst())
+	return float64(max(q.floor, q.heap.Worst()))
 }
 
 func (q *query) run(prune bool) error {
@@ -243,7 +251,7 @@ func (q *query) any() error {
 
 // visit scores a document.
 func (q *query) visit(doc uint32) {
-	length := q.s.lengthOf(doc)
+	length := q.s.lengthOf(q.segment, doc)
 	q.scored++
 	sum := float32(0)
 	for _, l := range q.lists {
@@ -262,7 +270,7 @@ func (q *query) visit(doc uint32) {
 // all finds documents with all words. The shortest list leads.
 func (q *query) all() error {
 	order := slices.Clone(q.lists)
-	slices.SortStableFunc(order, func(a, b *list) int { return int(a.w.df) - int(b.w.df) })
+	slices.SortStableFunc(order, func(a, b *list) int { return cmp.Compare(a.w.df, b.w.df) })
 	for doc := q.from; ; doc++ {
 		if err := q.tick(); err != nil {
 			return err

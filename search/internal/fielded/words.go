@@ -14,8 +14,8 @@ import (
 type word struct {
 	text   string
 	weight float64
-	df     uint32       // the largest of its fields
-	terms  []index.Term // by field; DF 0 where it has none
+	df     uint64         // the largest of its fields, in all segments
+	terms  [][]index.Term // by segment and field; DF 0 where it has none
 	term   bm25.Term
 	forms  []string
 }
@@ -35,22 +35,30 @@ func (s *scoring) words(r *ask.Request) (list []word, unknown bool, err error) {
 	}
 	known := list[:0]
 	for _, w := range list {
-		w.terms = make([]index.Term, len(s.fields))
+		w.terms = make([][]index.Term, len(s.fields))
+		for n := range w.terms {
+			w.terms[n] = make([]index.Term, len(s.weight))
+		}
 		for i, form := range w.forms {
 			if form == "" {
 				continue
 			}
-			t, err := s.fields[i].index.Lookup([]byte(form))
-			if err != nil {
-				return nil, false, err
+			df := uint64(0)
+			for n, list := range s.fields {
+				t, err := list[i].index.Lookup([]byte(form))
+				if err != nil {
+					return nil, false, err
+				}
+				w.terms[n][i] = t
+				df += uint64(t.DF)
 			}
-			w.terms[i], w.df = t, max(w.df, t.DF)
+			w.df = max(w.df, df)
 		}
 		if w.df == 0 {
 			unknown = true
 			continue
 		}
-		w.term = s.term.Term(uint64(w.df), w.weight)
+		w.term = s.term.Term(w.df, w.weight)
 		known = append(known, w)
 	}
 	return known, unknown, nil
@@ -67,7 +75,7 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 			if !(weight > 0) {
 				return nil, fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
 			}
-			forms := make([]string, len(s.fields))
+			forms := make([]string, len(s.weight))
 			for i := range forms {
 				forms[i] = w.Text
 			}
@@ -78,8 +86,8 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 	at := map[uint32]int{} // the word that begins at a byte
 	tokens := text.Tokens{WantSource: true}
 	var starts []uint32
-	for i := range s.fields {
-		if err := s.fields[i].analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
+	for i, f := range s.fields[0] {
+		if err := f.analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
 			return nil, err
 		}
 		for t, source := range tokens.Source {
@@ -88,7 +96,7 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 				n = len(list)
 				at[source.Start] = n
 				starts = append(starts, source.Start)
-				list = append(list, word{weight: 1, forms: make([]string, len(s.fields))})
+				list = append(list, word{weight: 1, forms: make([]string, len(s.weight))})
 			}
 			form := string(tokens.Word(t))
 			if w := &list[n]; w.forms[i] == "" {

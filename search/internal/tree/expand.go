@@ -19,10 +19,10 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
 		if len(n.terms) == x.most {
-			return fmt.Errorf("%v stands for more than %d words of the index: make it longer", q, x.most)
+			return tooMany(n.whole.Text, x.most)
 		}
 		n.terms = append(n.terms, model.Term{Text: string(w.Text), Weight: weight, Info: w.Term})
-		n.whole.Info.DF = max(n.whole.Info.DF, w.Term.DF)
+		n.whole.Info.DF = max(n.whole.Info.DF, w.Term.FullDF())
 		n.whole.Info.CF += w.Term.CF
 		return nil
 	}

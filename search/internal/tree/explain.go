@@ -6,7 +6,6 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/eval"
 )
 
 // Part says what a part of a query gave to a document.
@@ -25,10 +24,10 @@ var roleNames = [...]string{should: "", must: "must", not: "not", filter: "filte
 
 // Explain says, for each of some documents, what the parts of a request's query gave. Adding the
 // scores of the leaves in order, in float32, gives the score.
-func Explain(ctx context.Context, e *eval.Engine, r *ask.Request, docs []uint32) ([]*Part, error) {
-	x, root, err := prepare(ctx, e, r)
-	if err == nil && root != nil {
-		err = x.scorers(root, r.Model)
+func Explain(ctx context.Context, ix *Index, r *ask.Request, docs []uint32) ([]*Part, error) {
+	p, err := prepare(ctx, ix, r)
+	if err == nil && !p.empty() {
+		err = p.scorers(r.Model)
 	}
 	if err != nil {
 		return nil, err
@@ -37,71 +36,77 @@ func Explain(ctx context.Context, e *eval.Engine, r *ask.Request, docs []uint32)
 	counts := map[*node]int{}
 	for i, doc := range docs {
 		list[i] = &Part{}
-		if root == nil {
+		if p.empty() {
 			continue
 		}
+		at := p.segment(doc)
+		x := p.parts[at]
 		one := docset.New(x.docs)
-		one.Add(doc)
-		if *list[i], err = x.explain(root, one, doc, true, counts); err != nil {
+		one.Add(doc - x.base)
+		if *list[i], err = p.explain(p.roots, at, one, doc-x.base, true, counts); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// explain says what a node gives to a document; active: if all above it match and score.
-func (x *exec) explain(n *node, one *docset.Set, doc uint32, active bool, counts map[*node]int) (Part, error) {
-	p := Part{Role: roleNames[n.role]}
+// explain says what a node, which is given as it is in each segment, gives to a document of one;
+// active: if all above it match and score.
+func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, active bool, counts map[*node]int) (Part, error) {
+	n, x := nodes[at], p.parts[at]
+	part := Part{Role: roleNames[n.role]}
 	if n.from != nil {
-		p.Query = n.from.String()
+		part.Query = n.from.String()
 	}
-	if _, known := counts[n]; !known {
-		s, err := x.match(n, nil)
-		if err != nil {
-			return p, err
+	if _, known := counts[nodes[0]]; !known {
+		for i, x := range p.parts {
+			s, err := x.match(nodes[i], nil)
+			if err != nil {
+				return part, err
+			}
+			counts[nodes[0]] += s.Count()
 		}
-		counts[n] = s.Count()
 	}
-	p.Documents = counts[n]
+	part.Documents = counts[nodes[0]]
 	s, err := x.match(n, one)
 	if err != nil {
-		return p, err
+		return part, err
 	}
-	p.Matches = s.Count() > 0
-	active = active && p.Matches && n.scores()
-	seen := func(_, tf uint32) { p.TF = tf }
+	part.Matches = s.Count() > 0
+	active = active && part.Matches && n.scores()
+	seen := func(_, tf uint32) { part.TF = tf }
 	switch n.kind {
 	case words:
 		err = x.eachPosting(n, one, seen)
 	case phrase:
 		err = x.eachPhrase(n, one, false, seen)
 	case boolean:
-		for _, part := range n.parts {
-			inner, err := x.explain(part, one, doc, active, counts)
+		for i := range n.parts {
+			inner, err := p.explain(partsAt(nodes, i), at, one, doc, active, counts)
 			if err != nil {
-				return p, err
+				return part, err
 			}
-			p.Score += inner.Score
-			p.Parts = append(p.Parts, inner)
+			part.Score += inner.Score
+			part.Parts = append(part.Parts, inner)
 		}
-		return p, nil
+		return part, nil
 	}
 	if err == nil && active && len(n.scorers) > 0 {
-		p.Score, p.Weight = phraseScore(n.scorers, p.TF, n.src.Collection.Lengths[doc]), n.scoring()[0].Weight
+		part.Score, part.Weight = phraseScore(n.scorers, part.TF, n.src.Collection.Lengths[doc]), n.scoring()[0].Weight
 	}
-	return p, err
+	return part, err
 }
 
 // Words are the words by which a request's query scores, with their weights: what a snippet shows.
-func Words(ctx context.Context, e *eval.Engine, r *ask.Request) ([]ask.Word, error) {
-	_, root, err := prepare(ctx, e, r)
-	if err != nil || root == nil {
+func Words(ctx context.Context, ix *Index, r *ask.Request) ([]ask.Word, error) {
+	p, err := prepare(ctx, ix, r)
+	if err != nil || p.empty() {
 		return nil, err
 	}
 	var list []ask.Word
-	root.each(func(n *node) {
+	p.roots[0].each(func(n *node) {
 		for _, t := range n.terms {
-			if t.Info.DF > 0 && !slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == t.Text }) {
+			if t.AllDF() > 0 && !slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == t.Text }) {
 				list = append(list, ask.Word{Text: t.Text, Weight: t.Weight})
 			}
 		}

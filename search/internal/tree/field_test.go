@@ -69,7 +69,7 @@ func TestFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := Search(t.Context(), e, &ask.Request{Query: q})
+		found, err := Search(t.Context(), Of(e), &ask.Request{Query: q})
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -92,7 +92,7 @@ func TestFields(t *testing.T) {
 	} {
 		q, err := query.Parse(text, query.Options{AnyField: true})
 		if err == nil {
-			_, err = Search(t.Context(), e, &ask.Request{Query: q})
+			_, err = Search(t.Context(), Of(e), &ask.Request{Query: q})
 		}
 		if err == nil || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v", text, err)
@@ -100,7 +100,7 @@ func TestFields(t *testing.T) {
 	}
 	// A field's words score by the field's own lengths and frequencies.
 	q, _ := query.Parse("title:eclipse", query.Options{AnyField: true})
-	found, err := Search(t.Context(), e, &ask.Request{Query: q})
+	found, err := Search(t.Context(), Of(e), &ask.Request{Query: q})
 	if err != nil {
 		t.Fatal(err)
 	}

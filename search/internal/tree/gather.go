@@ -116,27 +116,29 @@ func (g *gathering) facets() (list []ask.FacetCounts, err error) {
 }
 
 // gather answers a request that wants something of all answers.
-func (x *exec) gather(root *node, live *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
-	g, err := newGathering(x.e.Index.Schema(), r, k)
+func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	g, err := newGathering(p.parts[0].e.Index.Schema(), r, k)
 	if err != nil {
 		return nil, err
 	}
 	found := &ask.Result{Hits: []ask.Hit{}}
-	if root != nil {
-		answers, err := x.match(root, live)
-		if err != nil {
-			return nil, err
+	if !p.empty() {
+		answers := make([]*docset.Set, len(p.parts))
+		for i, x := range p.parts {
+			if answers[i], err = x.match(p.roots[i], live[i]); err != nil {
+				return nil, err
+			}
+			if err := g.add(x.e.Index, answers[i], x.base); err != nil {
+				return nil, err
+			}
 		}
-		if err := g.add(x.e.Index, answers, 0); err != nil {
-			return nil, err
-		}
-		if _, _, plain := root.onlyWords(x.e); !plain {
-			live = answers // else the engines find the best faster without the set
+		if _, _, plain := p.roots[0].onlyWords(p.parts[0].e); !plain {
+			live = answers // else the engines find the best faster without the sets
 		}
 		if g.order == nil {
-			found, err = x.rank(root, live, k, r)
+			found, err = p.rank(live, k, r)
 		} else {
-			found.Hits, found.Stats, err = x.scored(root, g.order.hits(), r)
+			found.Hits, found.Stats, err = p.scored(g.order.hits(), r)
 		}
 		if err != nil {
 			return nil, err
@@ -151,16 +153,20 @@ func (x *exec) gather(root *node, live *docset.Set, k int, r *ask.Request) (*ask
 }
 
 // scored gives documents, which are in another order, their scores.
-func (x *exec) scored(root *node, docs []uint32, r *ask.Request) ([]ask.Hit, ask.Stats, error) {
+func (p *plan) scored(docs []uint32, r *ask.Request) ([]ask.Hit, ask.Stats, error) {
 	hits := make([]ask.Hit, len(docs))
 	if len(docs) == 0 {
 		return hits, ask.Stats{}, nil
 	}
-	set, scores := docset.New(x.docs), make(map[uint32]float32, len(docs))
-	for _, doc := range docs {
-		set.Add(doc)
+	sets, scores := make([]*docset.Set, len(p.parts)), make(map[uint32]float32, len(docs))
+	for i, x := range p.parts {
+		sets[i] = docset.New(x.docs)
 	}
-	found, err := x.rank(root, set, len(docs), r)
+	for _, doc := range docs {
+		at := p.segment(doc)
+		sets[at].Add(doc - p.parts[at].base)
+	}
+	found, err := p.rank(sets, len(docs), r)
 	if err != nil {
 		return nil, ask.Stats{}, err
 	}

@@ -211,7 +211,7 @@ func TestGather(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := Search(t.Context(), e, &ask.Request{Query: parsed, K: len(docs), Count: true})
+		all, err := Search(t.Context(), Of(e), &ask.Request{Query: parsed, K: len(docs), Count: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestGather(t *testing.T) {
 			for _, k := range []int{1, 7, len(docs)} {
 				req := ask.Request{Query: parsed, K: k, From: r.IntN(5), Count: true,
 					Sort: order, Facets: testFacets}
-				found, err := Search(t.Context(), e, &req)
+				found, err := Search(t.Context(), Of(e), &req)
 				if err != nil {
 					t.Fatal(q, err)
 				}
@@ -277,7 +277,7 @@ func checkFacets(t *testing.T, e *eval.Engine, q string, answers []record,
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				some, err := Search(t.Context(), e, &ask.Request{Query: parsed, Count: true, K: 1})
+				some, err := Search(t.Context(), Of(e), &ask.Request{Query: parsed, Count: true, K: 1})
 				if err != nil || some.Total != int64(v.Docs) {
 					t.Errorf("%s: %d documents, want %d, %v", text, some.Total, v.Docs, err)
 				}
@@ -329,19 +329,19 @@ func TestGatherSegments(t *testing.T) {
 func TestGatherEdges(t *testing.T) {
 	e := buildRecords(t, randomRecords(rand.New(rand.NewPCG(1, 1)), 100))
 	r := ask.Request{Text: "w1", Model: model.BM25F{}, Count: true, K: 100}
-	best, err := Search(t.Context(), e, &r)
+	best, err := Search(t.Context(), Of(e), &r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.K, r.Sort = 1, &ask.Sort{Field: "size"}
-	sorted, err := Search(t.Context(), e, &r)
+	sorted, err := Search(t.Context(), Of(e), &r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(best.Hits, sorted.Hits[0]) {
 		t.Errorf("%v is not one of %v", sorted.Hits[0], best.Hits)
 	}
-	none, err := Search(t.Context(), e, &ask.Request{Text: " ", Facets: testFacets[:1]})
+	none, err := Search(t.Context(), Of(e), &ask.Request{Text: " ", Facets: testFacets[:1]})
 	if err != nil || len(none.Facets) != 1 || len(none.Facets[0].Values) != 0 {
 		t.Errorf("facets of nothing: %v, %v", none, err)
 	}
@@ -355,7 +355,7 @@ func TestGatherEdges(t *testing.T) {
 		"keywords, numbers or dates: tags, s": {Sort: &ask.Sort{Field: "body"}},
 	} {
 		r.Text = "w1"
-		if _, err := Search(t.Context(), e, &r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Search(t.Context(), Of(e), &r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -179,7 +179,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 				length := lengths[doc]
 				if most := phraseScore(n.scorers, p.leastTF(), length); most > h.theta || h.theta < 0 {
 					if tf := p.count(false); tf > 0 {
-						h.push(doc, phraseScore(n.scorers, tf, length))
+						h.push(x.base+doc, phraseScore(n.scorers, tf, length))
 					}
 				}
 			}

@@ -33,7 +33,7 @@ const (
 	filter
 )
 
-// node is a part of a query, ready to be answered on one index.
+// node is a part of a query, ready to be answered on one segment.
 type node struct {
 	kind kind
 	role role // in its parent
@@ -56,10 +56,11 @@ type node struct {
 // scores says whether a part adds to the score of its parent.
 func (n *node) scores() bool { return n.role == should || n.role == must }
 
-// exec answers one query on one index.
+// exec answers one query on one segment.
 type exec struct {
 	ctx   context.Context
 	e     *eval.Engine
+	base  uint32          // the number of its first document in the index
 	src   *eval.Engine    // where words are looked for: e, or that of a field
 	col   *columns.Column // where values are looked for instead, if not nil
 	docs  int
@@ -252,12 +253,15 @@ func (n *node) plainWord() bool { return n.kind == words && !n.pattern }
 func (x *exec) ids(q query.IDs) (*node, error) {
 	n := &node{kind: fixed, from: q, set: docset.New(x.docs)}
 	for _, id := range q.IDs {
-		doc, found, err := x.e.Index.FindDoc(id)
+		docs, err := x.e.Index.FindDocs(id)
 		if err != nil {
 			return nil, err
 		}
-		if found {
-			n.set.Add(uint32(doc))
+		for _, doc := range docs { // the first that was not deleted
+			if x.e.Live == nil || x.e.Live.Has(doc) {
+				n.set.Add(doc)
+				break
+			}
 		}
 	}
 	return n, nil
@@ -291,16 +295,16 @@ func (x *exec) scorers(root *node, m model.Model) (err error) {
 	return nil
 }
 
-// scoring are the words by which a leaf scores, in order; none if nothing can match.
+// scoring are the words by which a leaf scores, in order; none if nothing can match in any segment.
 func (n *node) scoring() []model.Term {
 	if n.pattern {
-		if n.whole.Info.DF == 0 {
+		if n.whole.AllDF() == 0 {
 			return nil
 		}
 		return []model.Term{n.whole}
 	}
-	for _, t := range n.terms {
-		if t.Info.DF == 0 {
+	for i := range n.terms {
+		if n.terms[i].AllDF() == 0 {
 			return nil
 		}
 	}

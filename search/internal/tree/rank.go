@@ -44,24 +44,12 @@ func (h *ranking) push(doc uint32, score float32) {
 }
 
 // Search answers a request that has a tree, on one core but for queries of words.
-func Search(ctx context.Context, e *eval.Engine, r *ask.Request) (*ask.Result, error) {
-	x, root, err := prepare(ctx, e, r)
+func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error) {
+	p, err := prepare(ctx, ix, r)
 	if err != nil {
 		return nil, err
 	}
-	return x.search(root, r)
-}
-
-func prepare(ctx context.Context, e *eval.Engine, r *ask.Request) (*exec, *node, error) {
-	x := &exec{ctx: ctx, e: e, src: e, docs: e.Index.Docs(), most: MaxExpansions}
-	root, err := x.root(r)
-	if err != nil {
-		return nil, nil, fmt.Errorf("search: %w", err)
-	}
-	if root != nil {
-		root.role = should
-	}
-	return x, root, nil
+	return p.search(r)
 }
 
 // root makes the node of a request, which may have words without a tree.
@@ -93,7 +81,7 @@ func (x *exec) root(r *ask.Request) (*node, error) {
 	return x.compile(query.Or{Parts: []query.Node{query.Term{Text: r.Text}}}, 1)
 }
 
-func (x *exec) search(root *node, r *ask.Request) (*ask.Result, error) {
+func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	k := r.K
 	if k == 0 {
 		k = 10
@@ -101,23 +89,26 @@ func (x *exec) search(root *node, r *ask.Request) (*ask.Result, error) {
 	if k += r.From; r.K < 0 || r.From < 0 || k > ask.MaxK {
 		return nil, fmt.Errorf("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
 	}
-	live := x.live(r)
+	live := make([]*docset.Set, len(p.parts))
+	for i, x := range p.parts {
+		live[i] = x.live(r)
+	}
 	if r.Gathers() {
-		found, err := x.gather(root, live, k, r)
+		found, err := p.gather(live, k, r)
 		if err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
 		return found, nil
 	}
-	if root == nil {
+	if p.empty() {
 		return &ask.Result{Hits: []ask.Hit{}}, nil
 	}
-	found, err := x.rank(root, live, k, r)
+	found, err := p.rank(live, k, r)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	if r.Count {
-		if found.Total, err = x.count(root, live, found, k); err != nil {
+		if found.Total, err = p.count(live, found, k); err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
 	}
@@ -140,56 +131,78 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 }
 
 // count is the number of all answers.
-func (x *exec) count(root *node, live *docset.Set, found *ask.Result, k int) (int64, error) {
+func (p *plan) count(live []*docset.Set, found *ask.Result, k int) (n int64, err error) {
 	if len(found.Hits) < k {
 		return int64(len(found.Hits)), nil
 	}
-	if live == nil && root.plainWord() {
-		return int64(root.terms[0].Info.DF), nil
+	for i, x := range p.parts {
+		root := p.roots[i]
+		if live[i] == nil && root.plainWord() {
+			n += int64(root.terms[0].Info.DF)
+			continue
+		}
+		s, err := x.match(root, live[i])
+		if err != nil {
+			return 0, err
+		}
+		n += int64(s.Count())
 	}
-	s, err := x.match(root, live)
-	if err != nil {
-		return 0, err
-	}
-	return int64(s.Count()), nil
+	return n, nil
 }
 
-// rank finds the k best.
-func (x *exec) rank(root *node, live *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
-	if list, mode, ok := root.onlyWords(x.e); ok {
-		within, err := x.limit(root, live, mode)
-		if err != nil {
-			return nil, err
+// rank finds the k best. Segments come in the order of their documents, so that of equal scores the
+// first stays.
+func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	if list, mode, ok := p.roots[0].onlyWords(p.parts[0].e); ok {
+		within, limited, left := make([]*docset.Set, len(live)), false, 0
+		for i, x := range p.parts {
+			var err error
+			if within[i], err = x.limit(p.roots[i], live[i], mode); err != nil {
+				return nil, err
+			}
+			if within[i] != nil {
+				limited = true
+				left += within[i].Count()
+			} else {
+				left += x.docs
+			}
 		}
-		if within == nil || within.Count() > x.docs/sparseShare || model.IsFielded(r.Model) {
-			return x.rankWords(list, mode, within, k, r)
+		if !limited || left > p.docs()/sparseShare || model.IsFielded(r.Model) {
+			return p.rankWords(list, mode, within, limited, k, r)
 		}
 		live = within
 	}
-	if err := x.scorers(root, r.Model); err != nil {
+	if err := p.scorers(r.Model); err != nil {
 		return nil, err
 	}
-	words, postings := 0, int64(0)
-	root.each(func(n *node) {
-		for i := range n.terms {
-			words++
-			postings += int64(n.terms[i].Info.DF)
+	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists}
+	for i, root := range p.roots {
+		root.each(func(n *node) {
+			for j := range n.terms {
+				if i == 0 {
+					stats.Words++
+				}
+				stats.Postings += int64(n.terms[j].Info.DF)
+			}
+		})
+	}
+	h := newRanking(min(k, max(1, p.docs())), stats.Words)
+	for i, x := range p.parts {
+		if n, rest, ok := p.roots[i].onePhrase(); ok {
+			stats.Method = ask.TreePhrase
+			within, err := x.limitBy(rest, live[i])
+			if err == nil {
+				err = x.rankPhrase(n, within, h)
+			}
+			if err != nil {
+				return nil, err
+			}
+		} else if err := x.rankLists(p.roots[i], live[i], h); err != nil {
+			return nil, err
 		}
-	})
-	h := newRanking(min(k, max(1, x.docs)), words)
-	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists, Words: words, Postings: postings}
-	var err error
-	if n, rest, ok := root.onePhrase(); ok {
-		stats.Method = ask.TreePhrase
-		var within *docset.Set
-		if within, err = x.limitBy(rest, live); err == nil {
-			err = x.rankPhrase(n, within, h)
-		}
-	} else {
-		err = x.rankLists(root, live, h)
 	}
 	stats.Entered, stats.Skipped = h.entered, h.skipped
-	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, err
+	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
 }
 
 // sparseShare is when words are scored list by list within a set: if it has fewer than one in so
@@ -263,15 +276,13 @@ func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
 }
 
 // rankWords lets the engines answer. A document with a score of 0 is an answer there, too.
-func (x *exec) rankWords(list []ask.Word, mode ask.Mode, within *docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, limited bool, k int, r *ask.Request) (*ask.Result, error) {
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
 	request.Facets, request.Sort = nil, nil
-	if request.Within = nil; within != nil {
-		sets := make([]*docset.Set, x.e.Segment+1)
-		sets[x.e.Segment] = within
-		request.Within = &ask.Within{Sets: sets}
+	if request.Within = nil; limited {
+		request.Within = &ask.Within{Sets: within}
 	}
 	if request.Algorithm == ask.Tiles {
 		request.Algorithm = ask.Auto
@@ -279,7 +290,7 @@ func (x *exec) rankWords(list []ask.Word, mode ask.Mode, within *docset.Set, k i
 	if ask.WantsGPU(request.Parallel) {
 		request.Parallel = nil
 	}
-	return x.e.Search(x.ctx, &request)
+	return p.ix.search(p.ctx, &request)
 }
 
 // sums are the scores of documents, by number; all 0 between searches.
@@ -300,7 +311,7 @@ func (x *exec) rankLists(root *node, live *docset.Set, h *ranking) error {
 	err = x.addScores(root, answers, scores)
 	for doc := range answers.All() {
 		if err == nil {
-			h.push(doc, scores[doc])
+			h.push(x.base+doc, scores[doc])
 		}
 		scores[doc] = 0
 	}
@@ -340,7 +351,7 @@ func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 
 // eachPosting calls fn for the postings of a word or pattern that are in a set, rising.
 func (x *exec) eachPosting(n *node, docs *docset.Set, fn func(doc, tf uint32)) error {
-	if len(n.terms) > 1 {
+	if len(n.terms) != 1 {
 		return x.eachOfMany(n, docs, fn)
 	}
 	var c index.Cursor
@@ -385,6 +396,9 @@ func (x *exec) eachOfMany(n *node, docs *docset.Set, fn func(doc, tf uint32)) er
 	has := docset.New(x.docs)
 	var c index.Cursor
 	for i := range n.terms {
+		if n.terms[i].Info.DF == 0 {
+			continue // the word of another segment
+		}
 		if err := n.src.Index.OpenBlocks(n.terms[i].Info, &c); err != nil {
 			return err
 		}

@@ -31,6 +31,9 @@ func (x *exec) matchLeaf(n *node, within, to *docset.Set) error {
 		return x.eachPhrase(n, within, true, func(doc, _ uint32) { to.Add(doc) })
 	}
 	for i := range n.terms {
+		if n.terms[i].Info.DF == 0 {
+			continue
+		}
 		if err := x.addList(n.src.Index, n.terms[i].Info, within, to); err != nil {
 			return err
 		}

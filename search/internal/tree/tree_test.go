@@ -303,68 +303,6 @@ func (o *oracle) search(q query.Node) (hits []ask.Hit) {
 	return hits
 }
 
-var vocabulary = []string{"a", "b", "c", "ab", "ba", "abc", "acb", "bca", "cab", "abca"}
-
-func randomTree(rng *rand.Rand, depth int) query.Node {
-	word := func() string {
-		if rng.IntN(20) == 0 {
-			return "unknown"
-		}
-		f := rng.Float64()
-		return vocabulary[int(f*f*float64(len(vocabulary)))]
-	}
-	words := func() (list []string) {
-		for range rng.IntN(3) + 2 {
-			list = append(list, word())
-		}
-		return list
-	}
-	kind := rng.IntN(10)
-	if depth > 0 {
-		kind = rng.IntN(18)
-	}
-	switch kind {
-	case 0, 1, 2:
-		return query.Term{Text: word()}
-	case 3:
-		return query.Phrase{Text: strings.Join(words(), " ")}
-	case 4:
-		return query.Phrase{Text: strings.Join(words(), " "), Slop: rng.IntN(4)}
-	case 5:
-		return query.Near{Words: words(), Within: rng.IntN(5) + 1, Ordered: rng.IntN(2) == 0}
-	case 6:
-		return query.Prefix{Text: word()[:1]}
-	case 7:
-		return query.Wildcard{Pattern: []string{"a*b", "a?", "?b*", "*"}[rng.IntN(4)]}
-	case 8:
-		return query.Fuzzy{Text: word(), Edits: rng.IntN(2) + 1}
-	case 9:
-		if rng.IntN(2) == 0 {
-			return query.All{}
-		}
-		return query.IDs{IDs: []string{fmt.Sprint("corpus.txt:", rng.IntN(60)), "corpus.txt:3", "nobody"}}
-	case 10:
-		return query.Boost{Part: randomTree(rng, depth-1), By: float64(rng.IntN(5)+1) / 2}
-	}
-	var parts []query.Node
-	for range rng.IntN(4) + 1 {
-		p := randomTree(rng, depth-1)
-		switch rng.IntN(7) {
-		case 0:
-			p = query.Not{Part: p}
-		case 1:
-			p = query.Must{Part: p}
-		case 2:
-			p = query.Filter{Part: p}
-		}
-		parts = append(parts, p)
-	}
-	if kind%2 == 0 {
-		return query.And{Parts: parts}
-	}
-	return query.Or{Parts: parts}
-}
-
 // Every tree finds what the definition finds, with the same bits, whatever k, the page, and the
 // documents that are left.
 func TestTreesAreWhatTheyMean(t *testing.T) {
@@ -380,7 +318,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 			var words []string
 			for range rng.IntN(14) + 1 {
 				f := rng.Float64()
-				words = append(words, vocabulary[int(f*f*float64(len(vocabulary)))])
+				words = append(words, searchtest.TreeWords[int(f*f*float64(len(searchtest.TreeWords)))])
 			}
 			o.docs = append(o.docs, words)
 			o.ids = append(o.ids, fmt.Sprint("corpus.txt:", d+1))
@@ -396,7 +334,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 			if o.weigher, err = model.WeigherOf(m, &e.Collection); err != nil {
 				t.Fatal(err)
 			}
-			q := randomTree(rng, 3)
+			q := searchtest.RandomTree(rng, 3, nil)
 			e.Live = nil
 			if rng.IntN(4) == 0 {
 				e.Live = docset.New(len(o.docs))
@@ -410,12 +348,12 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 			if rng.IntN(5) == 0 {
 				request.K = 1000
 			}
-			_, root, err := prepare(context.Background(), e, &request)
+			p, err := prepare(context.Background(), Of(e), &request)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.norm = 1
-			if root != nil { // the norm of the cosine is that of all words
+			if root := p.roots[0]; root != nil { // the norm of the cosine is that of all words
 				var terms []model.Term
 				root.each(func(n *node) { terms = append(terms, n.scoring()...) })
 				o.norm = o.weigher.QueryNorm(terms)
@@ -425,7 +363,7 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 			total := int64(len(want))
 			want = want[min(request.From, len(want)):]
 			want = want[:min(request.K, len(want))]
-			got, err := Search(context.Background(), e, &request)
+			got, err := Search(context.Background(), Of(e), &request)
 			if err != nil {
 				t.Fatalf("%v: %v", q, err)
 			}
@@ -454,7 +392,7 @@ func TestPhrasesNeedPositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Search(t.Context(), e, &ask.Request{Query: query.Phrase{Text: "a b"}})
+	_, err = Search(t.Context(), Of(e), &ask.Request{Query: query.Phrase{Text: "a b"}})
 	if err == nil || !strings.Contains(err.Error(), "collocate index --positions") {
 		t.Error(err)
 	}
