@@ -192,16 +192,17 @@ func (o *Options) count(ctx context.Context, w *weigh.Weights) (c Counts, d, pub
 }
 
 func (o *Options) report(list []*measured, counts []Counts) *report.Report {
-	intro := fmt.Sprintf("Texts of the papers' law; words with their weights in every document, from CPU memory to CPU memory, copies included. "+
-		"%d threads; best of %s.", o.Threads, report.Count(o.Rounds, "round"))
+	texts := "Texts of the papers' law"
+	if o.Frequencies != nil {
+		texts = fmt.Sprintf("Texts whose words are drawn by the real frequencies of %d words, in documents as long as the papers'", o.Frequencies.Len())
+	}
+	intro := fmt.Sprintf("%s; words with their weights in every document, from CPU memory to CPU memory, copies included. "+
+		"%d threads; best of %s.", texts, o.Threads, report.Count(o.Rounds, "round"))
 	if o.Device != nil {
 		i := o.Device.Info()
 		intro += fmt.Sprintf(" GPU: %s, driver %s; its buffers are in place before, as is PPD's dictionary.", i.Name, i.Driver)
 	}
 	intro += " On the CPU the text is read from a file that the operating system has in memory."
-	if o.Frequencies != nil {
-		intro += fmt.Sprintf(" Words are drawn by the real frequencies of %d words, documents are as long as the papers'.", o.Frequencies.Len())
-	}
 	r := &report.Report{Name: "weigh", Title: "Term weighting: the papers' figures again", Intro: intro}
 	r.Add(o.dataSection(counts))
 	r.Add(o.timeSection(list))
@@ -227,7 +228,11 @@ func (o *Options) dataSection(counts []Counts) report.Section {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return report.Section{Title: "Texts", Text: "Words and documents drawn as the papers draw them from ClueWeb09-B.", Tables: []report.Table{t}}
+	text := "Words and documents drawn as the papers draw them from ClueWeb09-B."
+	if o.Frequencies != nil {
+		text = "Words drawn from the given vocabulary, documents' lengths as the papers draw them."
+	}
+	return report.Section{Title: "Texts", Text: text, Tables: []report.Table{t}}
 }
 
 func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'g', 4, 64) }

@@ -53,7 +53,10 @@ func printGPU(w io.Writer, g *search.GPUStats) {
 	case g.Fallback != "":
 		fmt.Fprintf(w, "answered by the CPU: %s\n", g.Fallback)
 	default:
-		fmt.Fprintf(w, "on the GPU: %d items of work, %d candidates, %d scored exactly, %.1f us\n", g.Items, g.Candidates, g.Rescored,
-			float64(g.Time.Nanoseconds())/1e3)
+		tiles := ""
+		if g.Candidates+g.Rescored > 0 { // only tiles have them
+			tiles = fmt.Sprintf(" %d candidates, %d scored exactly,", g.Candidates, g.Rescored)
+		}
+		fmt.Fprintf(w, "on the GPU: %d items of work,%s %.1f us\n", g.Items, tiles, float64(g.Time.Nanoseconds())/1e3)
 	}
 }
