@@ -168,6 +168,63 @@ func TestRunKeepsTheOrderOfTies(t *testing.T) {
 	}
 }
 
+// Fields of topics can be chosen, by TREC's names or those of the newer tracks and of ir_datasets.
+func TestTopicFields(t *testing.T) {
+	const (
+		trec = "<top>\n<num> Number: 1\n<title> Topic: bears\n<desc> Description:\nWhere do\n" +
+			"bears live?\n<narr> Narrative:\nNot zoos.\n</top>\n"
+		web = `<?xml version="1.0"?><webtrack2012><topic number="1" type="faceted"><query>bears</query>` +
+			"\n<description>Where do bears live?</description>\n" +
+			`<subtopic number="1" type="inf">Bears &amp; trees</subtopic></topic></webtrack2012>`
+		covid = `<topics task="COVIDSearch" batch="5"><topic number="1"><query>bears</query>` +
+			"<question>Where do bears live?</question>\n<narrative>Not zoos.</narrative></topic></topics>"
+		json  = `{"query_id": "1", "title": "bears", "description": "Where do bears live?", "narrative": "Not zoos."}`
+		table = "qid\tquery\tdescription\tnarrative\n1\tbears\tWhere do bears live?\tNot zoos.\n"
+	)
+	files := map[string]string{"TREC": trec, "web": web, "COVID": covid, "JSON": json, "table": table}
+	for name, file := range files {
+		for fields, want := range map[string]string{
+			"": "bears", "title": "bears", "desc": "Where do bears live?", "narr,query": "Not zoos. bears",
+			"title,desc,narr": "bears Where do bears live? Not zoos.",
+		} {
+			if strings.Contains(fields, "narr") && name == "web" {
+				continue
+			}
+			o := TopicOptions{}
+			if fields != "" {
+				o.Fields = strings.Split(fields, ",")
+			}
+			topics, err := ParseTopics(strings.NewReader(file), "f", o)
+			if err != nil || len(topics) != 1 || topics[0] != (Topic{"1", want}) {
+				t.Errorf("%s, fields %q: %v, %v, want %s", name, fields, topics, err, want)
+			}
+		}
+	}
+	var notes []string
+	o := TopicOptions{Fields: []string{"title", "narr"}, Note: func(s string) { notes = append(notes, s) }}
+	if _, err := ParseTopics(strings.NewReader(web), "f", o); err != nil {
+		t.Fatal(err)
+	}
+	if want := "f: topics that have not all of the fields title, narr (1 of 1)"; !slices.Contains(notes, want) {
+		t.Errorf("%q, want %q", notes, want)
+	}
+	for name, want := range map[string]string{
+		"TREC":  "no topic has a <summary>: the fields are title, desc, narr (--topic-field chooses)",
+		"JSON":  "want a field summary, have description, narrative, query_id, title",
+		"table": "no column summary: there are qid, query, description, narrative",
+	} {
+		_, err := ParseTopics(strings.NewReader(files[name]), "f", TopicOptions{Fields: []string{"summary"}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	for _, file := range []string{"1:x\n", "1\tx\n", ".I 1\n.W\nx\n"} {
+		if _, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Fields: []string{"desc"}}); err == nil {
+			t.Errorf("%q was taken", file)
+		}
+	}
+}
+
 // trec_eval sorts ties by document, falling.
 func TestTiesInForeignRuns(t *testing.T) {
 	run, err := ParseRun(strings.NewReader("1 Q0 a 1 0.5 x\n1 Q0 c 2 0.5 x\n1 Q0 b 3 0.5 x junk at the end\n"), "run")
@@ -231,8 +288,11 @@ func FuzzParsers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if topics, err := ParseTopics(strings.NewReader(s), "f", TopicOptions{}); err == nil && len(topics) == 0 {
-			t.Error("no topics and no error")
+		for _, fields := range [][]string{nil, {"desc", "title"}} {
+			topics, err := ParseTopics(strings.NewReader(s), "f", TopicOptions{Fields: fields})
+			if err == nil && len(topics) == 0 {
+				t.Error("no topics and no error")
+			}
 		}
 		q, errQ := ParseQrels(strings.NewReader(s), "f", Auto)
 		run, errR := ParseRun(strings.NewReader(s), "f")

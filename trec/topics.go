@@ -27,6 +27,10 @@ type TopicOptions struct {
 	Encoding text.Encoding
 	// IDs says how the topics of SMART collections are named.
 	IDs TopicIDs
+	// Fields are those whose texts, one behind the other, are the query; none means title. They are
+	// title (or query), desc (description, question), narr (narrative), or others by their names,
+	// and belong to topics with tags, JSON and tables.
+	Fields []string
 	// Note is told, in a line each, what was guessed and left out; nil: nobody is.
 	Note func(line string)
 }
@@ -75,7 +79,8 @@ func ReadTopics(path string, o TopicOptions) ([]Topic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading topics: %s: %w", path, err)
 	}
-	p := topicParser{o: o, seen: make(map[string]int, bytes.Count(b, []byte("\n"))/4)}
+	p := newTopicParser(o)
+	p.seen = make(map[string]int, bytes.Count(b, []byte("\n"))/4)
 	return p.all(path, func(line func(int, string) error) error { return eachLineOf(string(b), path, line) })
 }
 
@@ -85,7 +90,7 @@ func ParseTopics(r io.Reader, name string, o TopicOptions) ([]Topic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p := topicParser{o: o, seen: map[string]int{}}
+	p := newTopicParser(o)
 	return p.all(name, func(line func(int, string) error) error { return eachLine(r, name, line) })
 }
 
@@ -108,7 +113,8 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 			"(--topic-ids number)", name, p.odd, p.oddAt)
 	}
 	if len(p.topics) == 0 && p.untitled > 0 {
-		return nil, fmt.Errorf("%s: no topic has a <title> (or <query>), and other fields are not taken for queries", name)
+		return nil, fmt.Errorf("%s: no topic has %s: the fields are %s (--topic-field chooses)",
+			name, p.wantedTags(), strings.Join(p.otherFields, ", "))
 	}
 	if len(p.topics) == 0 {
 		return nil, fmt.Errorf("%s: no topics: want <top>, .I, JSON, or lines of ID, tab or colon, and text", name)
@@ -130,7 +136,8 @@ func (p *topicParser) all(name string, lines func(func(n int, line string) error
 		{p.prioritized, "read as ID:priority:text, as in the Million Query track; the priorities are left out"},
 		{p.numbered, "topics without an ID are named by their position"},
 		{p.renumbered, "topics are numbered by position, not by what is behind .I"},
-		{p.untitled, "topics without a <title> (or <query>) are left out: other fields are not taken for queries"},
+		{p.untitled, "topics without " + p.wantedTags() + " are left out: other fields are not taken for queries"},
+		{p.partial, "topics that have not all of the fields " + strings.Join(p.wanted, ", ")},
 		{p.empty, "topics without text are left out"},
 	} {
 		if note.n > 0 {
@@ -147,13 +154,14 @@ type topicParser struct {
 	format func(n int, line string) error
 
 	// TREC and SMART topics stretch over lines.
-	open      bool   // inside a topic
-	startLine int    // where it began
-	id        string // of the topic
-	position  int    // SMART: topics so far
-	tagged    bool   // these are TREC topics
-	titled    bool   // TREC: the topic has a field for its text
-	odd       string // SMART: the first number that is not its position
+	open      bool                        // inside a topic
+	startLine int                         // where it began
+	id        string                      // of the topic
+	position  int                         // SMART: topics so far
+	tagged    bool                        // these are TREC topics
+	wanted    []string                    // fields of the query, by their first names
+	parts     map[string]*strings.Builder // TREC: the texts of these that the topic has
+	odd       string                      // SMART: the first number that is not its position
 	oddAt     int
 	field     string // the field the line belongs to
 	text      strings.Builder
@@ -165,9 +173,51 @@ type topicParser struct {
 	longJSON strings.Builder
 
 	// How often something was guessed or left out.
-	prioritized, numbered, renumbered, untitled, empty int
+	prioritized, numbered, renumbered, untitled, partial, empty int
+
+	otherFields []string // that were left out, the first of them
 
 	idChoice, textChoice string // which of several fields was taken
+}
+
+// fieldNames are names of the same field. The first is TREC's.
+var fieldNames = [][]string{
+	{"title", "query"}, {"desc", "description", "question"}, {"narr", "narrative"},
+}
+
+// namesOf are all names of a field.
+func namesOf(field string) []string {
+	field = strings.ToLower(strings.TrimSpace(field))
+	for _, names := range fieldNames {
+		if slices.Contains(names, field) {
+			return names
+		}
+	}
+	return []string{field}
+}
+
+func newTopicParser(o TopicOptions) *topicParser {
+	p := &topicParser{o: o, seen: map[string]int{}, parts: map[string]*strings.Builder{}}
+	for _, field := range o.Fields {
+		p.wanted = append(p.wanted, namesOf(field)[0])
+	}
+	if len(p.wanted) == 0 {
+		p.wanted = []string{"title"}
+	}
+	return p
+}
+
+// wantedTags says which tags hold the query.
+func (p *topicParser) wantedTags() string {
+	var list []string
+	for _, field := range p.wanted {
+		names := namesOf(field)
+		list = append(list, fmt.Sprintf("a <%s>", names[0]))
+		if len(names) > 1 {
+			list[len(list)-1] += fmt.Sprintf(" (or <%s>)", strings.Join(names[1:], ">, <"))
+		}
+	}
+	return strings.Join(list, ", or ")
 }
 
 func (p *topicParser) line(n int, line string) error {
@@ -181,17 +231,20 @@ func (p *topicParser) line(n int, line string) error {
 			return nil
 		case first[0] == '<':
 			p.format = p.trec
-		case isTopicHeader(first):
+		case isTopicHeader(first, p.o.Fields):
 			p.columns, p.comma = tableColumns(first)
 			p.choose(p.columns)
 			p.format = p.table
-			return nil
+			return p.tableFields()
 		case strings.HasPrefix(first, ".I"):
 			p.format = p.smart
 		case first[0] == '{' || first[0] == '[':
 			p.format = p.json
 		default:
 			p.format = p.separated
+		}
+		if len(p.o.Fields) > 0 && (strings.HasPrefix(first, ".I") || !strings.ContainsAny(first[:1], "<{[")) {
+			return fmt.Errorf("%.60q: such topics have no fields to choose from (--topic-field)", first)
 		}
 	}
 	return p.format(n, line)
@@ -240,16 +293,29 @@ func (p *topicParser) end() error {
 		return nil
 	}
 	p.open = false
-	if p.tagged && !p.titled {
+	if !p.tagged {
+		return p.add(p.startLine, p.id, p.text.String())
+	}
+	if len(p.parts) == 0 {
 		p.untitled++
 		return nil
 	}
-	return p.add(p.startLine, p.id, p.text.String())
+	texts := make([]string, 0, len(p.wanted))
+	for _, field := range p.wanted {
+		if part := p.parts[field]; part != nil {
+			texts = append(texts, part.String())
+		}
+	}
+	if len(texts) < len(p.wanted) {
+		p.partial++
+	}
+	return p.add(p.startLine, p.id, strings.Join(texts, " "))
 }
 
 func (p *topicParser) begin(n int) {
-	p.open, p.startLine, p.id, p.field, p.titled = true, n, "", "", false
+	p.open, p.startLine, p.id, p.field = true, n, "", ""
 	p.text.Reset()
+	clear(p.parts)
 }
 
 // trec: tags <top>, <num>, <title>, others; text until the next tag. A '<' that does
@@ -257,42 +323,56 @@ func (p *topicParser) begin(n int) {
 func (p *topicParser) trec(n int, line string) error {
 	for line != "" {
 		at := strings.IndexByte(line, '<')
-		tag, after, number, isTag := "", "", "", false
-		if at >= 0 {
-			if tag, after, isTag = strings.Cut(line[at+1:], ">"); isTag {
-				tag, number = topicNumber(tag)
-				isTag = isTagName(tag)
-			}
+		if at < 0 {
+			p.trecText(line)
+			break
 		}
+		tag, attributes, after, isTag := tagOf(line[at+1:])
 		if !isTag {
-			at = len(line)
+			p.trecText(line[:at+1])
+			line = line[at+1:]
+			continue
 		}
 		p.trecText(line[:at])
 		line = after
-		if !isTag {
-			break
-		}
 		switch tag = strings.ToLower(tag); {
-		case tag == "topics" || tag == "/topics":
+		case tag[0] == '?' || tag == "topics" || tag == "/topics":
 		case tag == "top" || tag == "topic":
 			if p.open {
 				return fmt.Errorf("<%s> inside the topic of line %d", tag, p.startLine)
 			}
 			p.begin(n)
-			p.id, p.tagged = number, true
+			p.id, p.tagged = topicNumber(attributes), true
 		case tag == "/top" || tag == "/topic":
 			if err := p.end(); err != nil {
 				return err
 			}
 		case tag[0] == '/': // </num>, </title>
 			p.field = ""
-		default:
-			p.field = tag
-			p.titled = p.titled || tag == "title" || tag == "query"
+		case p.open:
+			p.beginField(tag)
 		}
 	}
 	p.trecText("\n")
 	return nil
+}
+
+// beginField begins a field of a TREC topic.
+func (p *topicParser) beginField(tag string) {
+	p.field = namesOf(tag)[0]
+	switch {
+	case slices.Contains(p.wanted, p.field):
+		if p.parts[p.field] == nil {
+			p.parts[p.field] = &strings.Builder{}
+		}
+	case p.field != "num" && !slices.Contains(p.otherFields, tag) && len(p.otherFields) < 10:
+		p.otherFields = append(p.otherFields, tag)
+	}
+}
+
+// fieldHeads are what some topics say before the text of a field.
+var fieldHeads = map[string]string{
+	"title": "Topic:", "desc": "Description:", "narr": "Narrative:",
 }
 
 func (p *topicParser) trecText(s string) {
@@ -303,25 +383,34 @@ func (p *topicParser) trecText(s string) {
 		if s = strings.TrimSpace(strings.TrimPrefix(s, "Number:")); s != "" && p.id == "" {
 			p.id = s
 		}
-	case p.field == "title" || p.field == "query":
-		p.text.WriteString(html.UnescapeString(strings.TrimPrefix(strings.TrimLeft(s, " \t"), "Topic:")))
+	case p.parts[p.field] != nil:
+		s = strings.TrimPrefix(strings.TrimLeft(s, " \t"), fieldHeads[p.field])
+		p.parts[p.field].WriteString(html.UnescapeString(s))
 	}
 }
 
-// topicNumber takes the number off the tag of newer tracks: topic number="101" type="faceted".
-func topicNumber(tag string) (name, number string) {
-	name, attributes, ok := strings.Cut(tag, " ")
-	if !ok || !strings.EqualFold(name, "topic") {
-		return tag, ""
-	}
-	if _, after, ok := strings.Cut(attributes, `number="`); ok {
-		number, _, _ = strings.Cut(after, `"`)
-	}
-	return name, number
+// topicNumber is the name of a topic in newer tracks: topic number="101" type="faceted".
+func topicNumber(attributes string) string {
+	_, after, _ := strings.Cut(attributes, `number="`)
+	number, _, _ := strings.Cut(after, `"`)
+	return number
 }
 
+// tagOf is the tag that a line begins with behind its '<', with what stands behind its name, and the
+// rest of the line. Other text with a '<' is no tag.
+func tagOf(line string) (name, attributes, after string, ok bool) {
+	name, after, ok = strings.Cut(line, ">")
+	if !ok {
+		return "", "", line, false
+	}
+	name, attributes, _ = strings.Cut(name, " ")
+	ok = isTagName(name) && (strings.TrimSpace(attributes) == "" || strings.Contains(attributes, `="`))
+	return name, attributes, after, ok
+}
+
+// isTagName allows letters, then digits: topic, /topic, ?xml, webtrack2012.
 func isTagName(s string) bool {
-	s = strings.TrimPrefix(s, "/")
+	s = strings.TrimRight(strings.TrimLeft(s, "/?"), "0123456789")
 	for i := range len(s) {
 		if c := s[i] | 0x20; c < 'a' || c > 'z' {
 			return false
@@ -443,6 +532,22 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 		return "", false
 	}
 	text, ok := pick(topicTexts)
+	if len(p.o.Fields) > 0 {
+		var texts []string
+		for _, field := range p.wanted {
+			if part, there := pick(namesOf(field)); there {
+				texts = append(texts, part)
+			}
+		}
+		if ok = len(texts) > 0; ok && len(texts) < len(p.wanted) {
+			p.partial++
+		}
+		text = strings.Join(texts, " ")
+	}
+	if !ok && len(p.o.Fields) > 0 {
+		return fmt.Errorf("no text: want a field %s, have %s (--topic-field chooses)",
+			strings.Join(p.wanted, " or "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+	}
 	if !ok {
 		return fmt.Errorf("no text: want one of the fields %s, have %s", strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
@@ -472,7 +577,9 @@ func (p *topicParser) choose(names []string) {
 		}
 	}
 	pick(&p.idChoice, "the topics' IDs", topicIDs)
-	pick(&p.textChoice, "queries", topicTexts)
+	if len(p.o.Fields) == 0 {
+		pick(&p.textChoice, "queries", topicTexts)
+	}
 }
 
 // tableColumns splits a header at its tabs, or else its commas.
@@ -490,9 +597,13 @@ func tableColumns(header string) (names []string, comma bool) {
 }
 
 // isTopicHeader reports whether a line names columns: one for IDs, one for texts.
-func isTopicHeader(line string) bool {
+func isTopicHeader(line string, wanted []string) bool {
 	names, _ := tableColumns(line)
-	return len(names) > 1 && columnOf(names, topicIDs) >= 0 && columnOf(names, topicTexts) >= 0
+	texts := topicTexts
+	for _, field := range wanted {
+		texts = append(texts[:len(texts):len(texts)], namesOf(field)...)
+	}
+	return len(names) > 1 && columnOf(names, topicIDs) >= 0 && columnOf(names, texts) >= 0
 }
 
 // columnOf finds the first of the wanted names that is there.
@@ -519,7 +630,26 @@ func (p *topicParser) table(n int, line string) error {
 	if err != nil {
 		return fmt.Errorf("want %d columns, as the header has: %w", len(p.columns), err)
 	}
-	return p.add(n, strings.TrimSpace(fields[columnOf(p.columns, topicIDs)]), fields[columnOf(p.columns, topicTexts)])
+	id := strings.TrimSpace(fields[columnOf(p.columns, topicIDs)])
+	if len(p.o.Fields) == 0 {
+		return p.add(n, id, fields[columnOf(p.columns, topicTexts)])
+	}
+	var texts []string
+	for _, field := range p.wanted {
+		texts = append(texts, fields[columnOf(p.columns, namesOf(field))])
+	}
+	return p.add(n, id, strings.Join(texts, " "))
+}
+
+// tableFields says which of the wanted fields is no column of a table.
+func (p *topicParser) tableFields() error {
+	for _, field := range p.o.Fields {
+		if columnOf(p.columns, namesOf(field)) < 0 {
+			return fmt.Errorf("no column %s: there are %s (--topic-field chooses)",
+				field, strings.Join(p.columns, ", "))
+		}
+	}
+	return nil
 }
 
 // separated: ID, then a tab or else a colon, then the text.

@@ -54,6 +54,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "show corpus.index corpus.txt:1"},
 	{args: "eval qrels.txt run.txt --per-query"},
 	{args: "eval qrels.txt run.txt run.txt"},
+	{args: "beir few"},
 	{args: "weigh corpus.txt --out weights.tsv"},
 	{args: "weigh corpus.txt --out corpus.weights"},
 	{args: "weigh check corpus.weights"},
@@ -98,7 +99,12 @@ var noJSON = map[string]bool{
 // it does not.
 func TestEveryVerbPrintsJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
+	must(os.MkdirAll("few/qrels", 0o755))
 	for name, content := range map[string]string{
+		"few/corpus.jsonl":   `{"_id": "d", "title": "", "text": "a cat"}`,
+		"few/queries.jsonl":  `{"_id": "q", "text": "cat"}`,
+		"few/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq\td\t1\n",
+
 		"corpus.txt": "the cat sat on the mat\nthe dog saw the cat\nalone\n",
 		"words.txt":  "cat\ndog\n",
 		"four.txt":   "the cat the dog\n",

@@ -30,6 +30,7 @@ type searchFlags struct {
 	sort                   string
 	topics, run, tag       string
 	encoding, topicIDs     string
+	topicFields            []string
 	highlight, unhighlight string
 	parallel               parallelFlags
 	warned                 bool // of operators in queries
@@ -105,6 +106,8 @@ thesis that 'collocate bench thesis' is about.`,
 	fl.StringVar(&f.encoding, "encoding", "", "what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.topicIDs, "topic-ids", "auto", "names of SMART topics: position, number (what is behind .I), or auto where these agree")
+	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that are the query, one behind the other: "+
+		"title, desc, narr, or other names (default title)")
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
 	f.parallel.register(cmd)
@@ -167,7 +170,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
 		return usagef("--algorithm %v is for --engine gpu", r.Algorithm)
 	}
-	for _, name := range []string{"encoding", "topic-ids"} {
+	for _, name := range []string{"encoding", "topic-ids", "topic-field"} {
 		if f.topics == "" && f.set(name) {
 			return usagef("--%s is about the file of --topics: give that, too", name)
 		}

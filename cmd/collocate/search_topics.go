@@ -26,7 +26,8 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if _, err := about.analyzer(); err != nil {
 		return err
 	}
-	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{Encoding: about.encodingOf(), IDs: ids, Note: a.note})
+	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{
+		Encoding: about.encodingOf(), IDs: ids, Fields: f.topicFields, Note: a.note})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ func verbs() []func(*app) *cobra.Command {
 		newTokensCmd,
 		newEvalCmd,
 		newSearchCmd,
+		newBEIRCmd,
 		newShowCmd,
 		newServeCmd,
 		newWeighCmd,

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
+)
+
+// beirFlags are what a user can say about an experiment on a BEIR collection.
+type beirFlags struct {
+	modelFlags
+	corpusFlags
+	split, index, run string
+	k                 int
+	measures          []string
+}
+
+func newBEIRCmd(a *app) *cobra.Command {
+	f := beirFlags{}
+	f.maxDocument, f.fields = 64*bytesize.MB, []string{"title", "text"}
+	cmd := &cobra.Command{
+		Use:     "beir DIR",
+		Short:   "Index, search and evaluate a collection in BEIR's form",
+		GroupID: groupSearch,
+		Long: `Beir indexes DIR/corpus.jsonl, answers those topics of DIR/queries.jsonl that
+DIR/qrels/test.tsv judges, and prints how good the answers are, beside what others have published
+for BM25 on the collection, if it is one of BEIR's by the name of its folder. The files may be
+compressed (.gz, .zst). As BEIR does, it averages over all judged topics, and leaves the query
+itself out of its answers where queries are documents.
+
+The usual parameters are those of the published values: Lucene's EnglishAnalyzer, title and text as
+one, k1 0.9, b 0.4. For other models and analyzers see 'collocate search' and 'collocate index'.`,
+		Args: cobra.ExactArgs(1),
+		Example: `  collocate beir scifact
+  collocate beir scifact --analyzer english+stop --k1 1.2 --b 0.75 -m ndcg_cut_10,map
+  collocate beir nfcorpus --split dev --index nfcorpus.index --run bm25.run`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.beir(cmd.Context(), args[0], &f) },
+	}
+	f.modelFlags.register(cmd)
+	fl := cmd.Flags()
+	for name, value := range map[string]string{"k1": "0.9", "b": "0.4"} {
+		flag := fl.Lookup(name)
+		must(flag.Value.Set(value))
+		flag.DefValue = value
+	}
+	fl.StringVar(&f.analyzerName, "analyzer", "lucene-english",
+		"how text becomes words; see 'collocate index --help'")
+	fl.StringVar(&f.stopwords, "stopwords", "",
+		"drop the words in this file, one a line, instead of the analyzer's own")
+	fl.StringVar(&f.split, "split", "test", "judgments to use: qrels/SPLIT.tsv")
+	fl.StringVar(&f.index, "index", "",
+		"keep the index in this folder, or use the one that is there (default: a temporary one)")
+	fl.StringVar(&f.run, "run", "", "write the answers to this file, as a TREC run")
+	fl.IntVarP(&f.k, "k", "k", 1000, "number of answers to each topic")
+	fl.StringArrayVarP(&f.measures, "measure", "m",
+		[]string{"ndcg_cut_10,recall_100,recall_1000,map"}, "measures, as in 'collocate eval'")
+	return cmd
+}
+
+// beirJSON is what --json says of an experiment.
+type beirJSON struct {
+	Name      string             `json:"name"`
+	Split     string             `json:"split"`
+	Documents int                `json:"documents"`
+	Topics    int                `json:"topics"`
+	Analyzer  string             `json:"analyzer"`
+	Model     string             `json:"model"`
+	K         int                `json:"k"`
+	Measures  map[string]float64 `json:"measures"`
+	Published map[string]float64 `json:"published,omitempty"`
+}
+
+func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
+	measures, err := trec.ParseMeasures(f.measures...)
+	if err != nil {
+		return usageError{err}
+	}
+	if f.k < 1 || f.k >= search.MaxK {
+		return usagef("-k %d: want 1 to %d", f.k, search.MaxK-1)
+	}
+	model, err := f.parse()
+	if err != nil {
+		return err
+	}
+	corpus, err := onePath(dir, "corpus.jsonl")
+	if err != nil {
+		return err
+	}
+	queries, err := onePath(dir, "queries.jsonl")
+	if err != nil {
+		return err
+	}
+	judged, err := onePath(dir, filepath.Join("qrels", f.split+".tsv"))
+	if err != nil {
+		return err
+	}
+	qrels, err := trec.ReadQrels(judged, trec.BEIR, a.note)
+	if err != nil {
+		return err
+	}
+	topics, err := trec.ReadTopics(queries, trec.TopicOptions{Note: a.note})
+	if err != nil {
+		return err
+	}
+	topics = slices.DeleteFunc(topics, func(t trec.Topic) bool { return qrels[t.ID] == nil })
+	if len(topics) == 0 {
+		return fmt.Errorf("%s judges none of the topics in %s: are they named the same way?",
+			judged, queries)
+	}
+	s, done, err := a.beirIndex(ctx, corpus, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	run, err := a.beirRun(ctx, s, model, topics, f)
+	if err != nil {
+		return err
+	}
+	e, err := trec.Evaluate(qrels, run, measures, trec.Options{Complete: true})
+	if err != nil {
+		return err
+	}
+	a.noteMissing(queries, e, true)
+	name := beirName(dir)
+	out := beirJSON{Name: name, Split: f.split, Documents: s.Index().Docs(), Topics: len(e.Topics),
+		Analyzer: s.Index().Analyzer(), Model: model.String(), K: f.k, Measures: map[string]float64{}}
+	if f.split == "test" {
+		out.Published = publishedBM25[name]
+	}
+	for i, m := range e.Measures {
+		if !m.IsRunID() {
+			out.Measures[m.Name] = e.All[i]
+		}
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	return a.printBEIR(&out, e)
+}
+
+// onePath is a file in a folder, compressed or not.
+func onePath(dir, name string) (string, error) {
+	for _, end := range []string{"", ".gz", ".zst"} {
+		path := filepath.Join(dir, name+end)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: there is no %s, which a collection in BEIR's form has", dir, name)
+}
+
+// beirIndex opens the index of the collection, or makes it.
+func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
+	s *search.Searcher, done func(), err error) {
+	dir := f.index
+	if dir != "" {
+		if _, err := os.Stat(dir); err == nil {
+			if f.modelFlags.set("analyzer") || f.modelFlags.set("stopwords") {
+				return nil, nil, usagef(
+					"--index %s: an index is there, with its own --analyzer: name another folder", dir)
+			}
+			s, err := search.Open(dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			a.note(fmt.Sprintf("%s: the index that is there is used", dir))
+			return s, func() { s.Close() }, nil
+		}
+	}
+	analyzer, err := f.analyzer()
+	if err != nil {
+		return nil, nil, err
+	}
+	temporary := ""
+	if dir == "" {
+		if temporary, err = os.MkdirTemp("", "collocate-beir-"); err != nil {
+			return nil, nil, err
+		}
+		dir = filepath.Join(temporary, "index")
+	}
+	done = func() {
+		if s != nil {
+			s.Close()
+		}
+		if temporary != "" {
+			os.RemoveAll(temporary)
+		}
+	}
+	o := index.BuildOptions{Analyzer: analyzer, Threads: a.threads, Memory: int64(a.memory),
+		Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu}
+	if err = index.Build(ctx, dir, f.corpus(a, []string{corpus}, dir), o); err == nil {
+		s, err = search.Open(dir)
+	}
+	a.endProgress()
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return s, done, nil
+}
+
+// beirRun answers topics.
+func (a *app) beirRun(ctx context.Context, s *search.Searcher, m search.Model,
+	topics []trec.Topic, f *beirFlags) (*trec.Run, error) {
+	requests := make([]search.Request, len(topics))
+	for i, t := range topics {
+		requests[i] = search.Request{Text: t.Text, K: f.k + 1, Model: m}
+	}
+	run := &trec.Run{Tag: "collocate", Topics: map[string][]trec.Result{}}
+	describe := func(i int, found *search.Result) (list []trec.Result, err error) {
+		for _, h := range found.Hits {
+			id, err := s.ID(h.Doc)
+			if err != nil {
+				return nil, err
+			}
+			if id != topics[i].ID && len(list) < f.k {
+				list = append(list, trec.Result{Doc: id, Score: float64(h.Score)})
+			}
+		}
+		return list, nil
+	}
+	i, batch := 0, search.Batch{Threads: a.threads, Engine: a.engine}
+	for list, err := range search.MapAll(ctx, s, requests, batch, a.gpuOptions(), describe) {
+		if err != nil {
+			return nil, fmt.Errorf("topic %s: %w", topics[i].ID, err)
+		}
+		run.Topics[topics[i].ID] = list // in the search's order
+		i++
+	}
+	if f.run == "" {
+		return run, nil
+	}
+	return run, atomicfile.WriteFile(f.run, func(file *atomicfile.File) error {
+		w := trec.NewRunWriter(file, run.Tag)
+		for _, t := range topics {
+			list := run.Topics[t.ID]
+			answer := func(i int) (string, float32) { return list[i].Doc, float32(list[i].Score) }
+			if err := w.Topic(t.ID, len(list), answer); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	})
+}
+
+func (a *app) printBEIR(out *beirJSON, e *trec.Evaluation) error {
+	fmt.Fprintf(a.stdout, "%s: %s, %s (%s)\n", out.Name, counted(out.Documents, "document"),
+		counted(out.Topics, "topic"), out.Split)
+	fmt.Fprintf(a.stdout, "analyzer %s, %s, %s a topic\n\n", out.Analyzer, out.Model,
+		counted(out.K, "answer"))
+	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	head := "measure\tvalue"
+	if out.Published != nil {
+		head += "\tpublished"
+	}
+	fmt.Fprintln(w, head)
+	for _, m := range e.Measures {
+		value, ok := out.Measures[m.Name]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%.4f", m.Name, value)
+		if known, ok := out.Published[m.Name]; ok {
+			fmt.Fprintf(w, "\t%.4f", known)
+		}
+		fmt.Fprintln(w)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if out.Published != nil {
+		_, err := fmt.Fprintln(a.stdout,
+			"\npublished: Pyserini's BM25 (flat), analyzer lucene-english, k1 0.9, b 0.4")
+		return err
+	}
+	return nil
+}
