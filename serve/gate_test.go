@@ -277,3 +277,32 @@ func TestSharesAreFair(t *testing.T) {
 		t.Errorf("the one that asks for much got %v and waited up to %v", share, longest)
 	}
 }
+
+// While short queries come, long requests get few slots; when none has come for a while, all.
+func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 16)
+	now := time.Now()
+	g.now = func() time.Time { return now }
+	short := mustEnter(t, g, modest, shortLane)
+	first, second := mustEnter(t, g, greedy, longLane), mustEnter(t, g, greedy, longLane)
+	third := make(chan func(), 1)
+	go func() {
+		leave, err := g.enter(t.Context(), greedy, longLane)
+		if err != nil {
+			t.Error(err)
+		}
+		third <- leave
+	}()
+	queued(t, g, longLane, 1)
+	short()
+	first() // its slot goes to the third
+	leave := <-third
+	g.mu.Lock()
+	now = now.Add(time.Second)
+	g.mu.Unlock()
+	for range 14 {
+		defer mustEnter(t, g, greedy, longLane)()
+	}
+	second()
+	leave()
+}
