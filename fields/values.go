@@ -14,6 +14,36 @@ import (
 // Values are those of one field of a document, as they stood there; none is empty.
 type Values [][]byte
 
+// Values are those of named fields, for a document that is made in a program. The text of a text
+// field is one value.
+func (s *Schema) Values(named map[string][]string) ([]Values, error) {
+	list := make([]Values, len(s.Fields))
+	for name, values := range named {
+		at := s.Find(name)
+		if at < 0 {
+			names := s.Names(func(*Field) bool { return true })
+			return nil, fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
+		}
+		for _, v := range values {
+			if v != "" {
+				list[at] = append(list[at], []byte(v))
+			}
+		}
+	}
+	return list, nil
+}
+
+// Text is the text fields of a document, joined by newlines: what is searched as one.
+func (s *Schema) Text(values []Values) []byte {
+	var texts [][]byte
+	for _, i := range s.Of(Text) {
+		if i < len(values) && len(values[i]) > 0 {
+			texts = append(texts, values[i][0])
+		}
+	}
+	return bytes.Join(texts, []byte("\n"))
+}
+
 // ParseNumber reads a number.
 func ParseNumber(b []byte) (float64, error) {
 	s := strings.TrimSpace(string(b))

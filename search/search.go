@@ -171,6 +171,23 @@ func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 	return found, err
 }
 
+// Match finds all documents that a request matches, whatever its K and Model, as a set of each
+// segment of the index. Request.Within takes them, and so does segments.Writer.DeleteDocs.
+func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	if s.tree == nil {
+		return &Within{}, nil
+	}
+	sets, err := tree.Match(ctx, s.tree, &r)
+	if err != nil {
+		return nil, err
+	}
+	return &Within{Sets: sets}, nil
+}
+
 // Stored is the stored fields of a document, by the order of the fields of Index().Schema().
 func (s *Searcher) Stored(doc uint32) ([]fields.Values, error) {
 	if s.closed.Load() {

@@ -190,6 +190,19 @@ func compareSearchers(t *testing.T, one, many *search.Searcher, r search.Request
 			r.Query, r.Text, r.Model, r.K, r.From, r.Sort, len(many.Index().Segments()),
 			searchtest.Head(got.Hits), got.Total, got.Facets, searchtest.Head(want.Hits), want.Total, want.Facets)
 	}
+	if r.Count {
+		all, err := many.Match(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(0)
+		for _, set := range all.Sets {
+			n += int64(set.Count())
+		}
+		if n != want.Total {
+			t.Fatalf("%v: %d documents match, want %d", r.Query, n, want.Total)
+		}
+	}
 	var docs []uint32
 	for _, h := range got.Hits[:min(5, len(got.Hits))] {
 		docs = append(docs, h.Doc)

@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/search"
 )
 
 // changed tells what a verb made of an index with segments.
@@ -125,15 +126,17 @@ what it held before or what it holds now, and a crash leaves one of the two.`,
 }
 
 func newIndexDeleteCmd(a *app) *cobra.Command {
-	var file string
+	var file, matching string
 	cmd := &cobra.Command{
 		Use:   "delete DIR ID...",
-		Short: "Delete documents from an index by their IDs",
-		Long: `Delete the documents with these IDs. They are in no answer any more; until their segment
-is merged they still count where words and documents are counted for scores. 'index compact' makes the
+		Short: "Delete documents from an index by their IDs or by a query",
+		Long: `Delete the documents with these IDs, or, with --query, all that a query matches, as 'collocate
+search --count' tells beforehand: with several words, those that have any of them, unless the query says
+AND. They are in no answer any more; until their segment is merged they still count where words and documents are counted for scores. 'index compact' makes the
 index the one that is made of the other documents afresh.`,
 		Example: `  collocate index delete news.index 2024-03-01-17
-  collocate index delete news.index --ids gone.txt`,
+  collocate index delete news.index --ids gone.txt
+  collocate index delete news.index --query 'lang:de AND year:<2000'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids := args[1:]
@@ -144,15 +147,25 @@ index the one that is made of the other documents afresh.`,
 				}
 				ids = append(ids, more...)
 			}
-			if len(ids) == 0 {
-				return usagef("no ID is given: name them, or a file of them with --ids")
+			byQuery := cmd.Flags().Changed("query")
+			switch {
+			case byQuery && (len(ids) > 0 || file != ""):
+				return usagef("IDs and --query: want one of them")
+			case byQuery && strings.TrimSpace(matching) == "":
+				return usagef("--query: it is empty; * matches all documents")
+			case len(ids) == 0 && !byQuery:
+				return usagef("no ID is given: name them, or a file of them with --ids, or --query")
 			}
 			if err := livingOrIndex(args[0]); err != nil {
 				return err
 			}
 			var c changed
 			var unknown []string
-			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(w *segments.Writer) error {
+			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(w *segments.Writer) (err error) {
+				if byQuery {
+					c.Deleted, err = deleteMatching(cmd.Context(), w, args[0], matching)
+					return err
+				}
 				for _, id := range ids {
 					found, err := w.Delete(id)
 					if err != nil {
@@ -176,7 +189,26 @@ index the one that is made of the other documents afresh.`,
 		},
 	}
 	cmd.Flags().StringVar(&file, "ids", "", "file with an ID in each line")
+	cmd.Flags().StringVar(&matching, "query", "", "delete all documents that match, as those of 'search'")
 	return cmd
+}
+
+// deleteMatching deletes what a query matches in the newest generation, which nobody else can change.
+func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
+	s, err := search.Open(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	var r search.Request
+	if err := setQuery(&r, s, words, false); err != nil {
+		return 0, err
+	}
+	found, err := s.Match(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	return w.DeleteDocs(s.Index(), found.Sets)
 }
 
 // others says how many more there are.

@@ -247,20 +247,28 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 	}
 }
 
-func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
+// setQuery makes a request ask for words, or for a query of the language.
+func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) error {
 	if !utf8.ValidString(words) && !ofBytes(s.Index().Analyzer()) {
 		return fmt.Errorf("the query %q is not UTF-8, so that its words would not be found: convert it first", words)
 	}
-	r.Text = words
-	if !f.plain {
-		options := query.Options{And: r.Mode == search.And, Fields: s.Fields()}
-		parsed, err := query.Parse(words, options)
-		if err != nil {
-			return badQuery(err)
-		}
-		if !query.Plain(words, parsed, options) {
-			r.Query = parsed
-		}
+	if r.Text = words; plain {
+		return nil
+	}
+	options := query.Options{And: r.Mode == search.And, Fields: s.Fields()}
+	parsed, err := query.Parse(words, options)
+	if err != nil {
+		return badQuery(err)
+	}
+	if !query.Plain(words, parsed, options) {
+		r.Query = parsed
+	}
+	return nil
+}
+
+func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request, words string, f *searchFlags) error {
+	if err := setQuery(&r, s, words, f.plain); err != nil {
+		return err
 	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)

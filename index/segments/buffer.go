@@ -1,17 +1,22 @@
 package segments
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/columns"
 	"github.com/collocate/collocate/text"
 )
 
 // buffer is documents in memory that will be a segment. Documents that were deleted again stay in
-// the lists until then.
+// the lists until then. Documents with fields are kept as they are, since each field has lists of
+// its own: package index makes these of all of them.
 type buffer struct {
+	schema   *fields.Schema // nil: no fields
 	analyzer text.Analyzer
 	keepText bool
 	places   bool // positions are kept
@@ -34,11 +39,15 @@ type bufferDoc struct {
 	id     string
 	length uint32
 	text   []byte
+	fields []fields.Values
 	gone   bool
 }
 
-func newBuffer(a text.Analyzer, keepText, places bool) *buffer {
-	return &buffer{analyzer: a, keepText: keepText, places: places, words: map[string]int32{}, byID: map[string]uint32{}}
+func newBuffer(a text.Analyzer, keepText, places bool, schema *fields.Schema) *buffer {
+	return &buffer{
+		schema: schema, analyzer: a, keepText: keepText, places: places,
+		words: map[string]int32{}, byID: map[string]uint32{},
+	}
 }
 
 // Bytes that are counted for what maps and slices take beside what they hold.
@@ -49,6 +58,12 @@ const (
 )
 
 func (b *buffer) add(d text.Document) error {
+	if b.schema != nil {
+		return b.addFields(d)
+	}
+	if len(d.Fields) > 0 {
+		return fmt.Errorf("document %q: it has fields, and the index has no schema", d.ID)
+	}
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
 	}
@@ -79,10 +94,45 @@ func (b *buffer) add(d text.Document) error {
 	if b.keepText {
 		doc.text = slices.Clone(d.Text)
 	}
-	b.docs = append(b.docs, doc)
-	b.byID[d.ID] = n
+	b.keep(doc)
+	return nil
+}
+
+// keep appends a document.
+func (b *buffer) keep(d bufferDoc) {
+	b.byID[d.id] = uint32(len(b.docs))
+	b.docs = append(b.docs, d)
 	b.alive++
-	b.bytes += int64(len(d.ID)+len(doc.text)) + bytesPerDoc
+	b.bytes += int64(len(d.id)+len(d.text)) + bytesPerDoc
+}
+
+// addFields adds a document with fields. Its text is that of the text fields.
+func (b *buffer) addFields(d text.Document) error {
+	if len(d.Fields) == 0 {
+		return fmt.Errorf("document %q: want the values of its fields: see fields.Schema.Values", d.ID)
+	}
+	if len(d.Fields) > len(b.schema.Fields) {
+		return fmt.Errorf("document %q: %d fields: the index has %d", d.ID, len(d.Fields), len(b.schema.Fields))
+	}
+	for _, i := range b.schema.Of(fields.Text) {
+		if i < len(d.Fields) && len(d.Fields[i]) > 1 {
+			return fmt.Errorf("document %q: field %q: %d texts: want one", d.ID, b.schema.Fields[i].Name, len(d.Fields[i]))
+		}
+	}
+	// What does not fit its type is said here, not when all documents are written.
+	if err := columns.NewBuilder(b.schema, 0).Batch(0).Add(d.Fields); err != nil {
+		return fmt.Errorf("document %q: %w", d.ID, err)
+	}
+	b.remove(d.ID)
+	doc := bufferDoc{id: d.ID, fields: make([]fields.Values, len(d.Fields))}
+	for i, values := range d.Fields {
+		for _, v := range values {
+			doc.fields[i] = append(doc.fields[i], slices.Clone(v))
+			b.bytes += int64(len(v)) + bytesPerPosting
+		}
+	}
+	doc.text = b.schema.Text(doc.fields)
+	b.keep(doc)
 	return nil
 }
 
@@ -97,8 +147,42 @@ func (b *buffer) remove(id string) bool {
 	return ok
 }
 
-// write writes the documents that are left as an index.
-func (b *buffer) write(dir string) error {
+// writeFields writes documents with fields.
+func (b *buffer) writeFields(dir string, memory int64) error {
+	const batch = 1 << 20 // bytes, as package text has them
+	source := func(context.Context) iter.Seq2[[]text.Document, error] {
+		return func(yield func([]text.Document, error) bool) {
+			var docs []text.Document
+			bytes := 0
+			for i := range b.docs {
+				d := &b.docs[i]
+				if d.gone {
+					continue
+				}
+				docs = append(docs, text.Document{ID: d.id, Text: d.text, Fields: d.fields})
+				if bytes += len(d.text); bytes >= batch {
+					if !yield(docs, nil) {
+						return
+					}
+					docs, bytes = nil, 0
+				}
+			}
+			if len(docs) > 0 {
+				yield(docs, nil)
+			}
+		}
+	}
+	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema}}
+	return index.Build(context.Background(), dir, &c, index.BuildOptions{
+		Analyzer: b.analyzer, StoreText: b.keepText, Positions: b.places, Memory: memory,
+	})
+}
+
+// write writes the documents that are left as an index, with about so much memory.
+func (b *buffer) write(dir string, memory int64) error {
+	if b.schema != nil {
+		return b.writeFields(dir, memory)
+	}
 	w, err := index.Create(dir)
 	if err != nil {
 		return err

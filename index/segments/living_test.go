@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -271,18 +272,24 @@ func segmentDir(t testing.TB, dir string) string {
 
 func sameFiles(t testing.TB, a, b string) {
 	t.Helper()
-	entries, err := os.ReadDir(b)
-	if err != nil || len(entries) < 5 {
-		t.Fatalf("%d files of an index, %v", len(entries), err)
-	}
-	for _, e := range entries {
-		x, err1 := os.ReadFile(filepath.Join(a, e.Name()))
-		y, err2 := os.ReadFile(filepath.Join(b, e.Name()))
+	files := 0
+	err := filepath.WalkDir(b, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		files++
+		name, _ := filepath.Rel(b, path)
+		x, err1 := os.ReadFile(filepath.Join(a, name))
+		y, err2 := os.ReadFile(path)
 		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if !bytes.Equal(x, y) {
-			t.Fatalf("%s: %d and %d bytes that are not the same", e.Name(), len(x), len(y))
+			return fmt.Errorf("%s: %d and %d bytes that are not the same", name, len(x), len(y))
 		}
+		return nil
+	})
+	if err != nil || files < 5 {
+		t.Fatalf("%d files of an index, %v", files, err)
 	}
 }

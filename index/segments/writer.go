@@ -26,6 +26,9 @@ type Options struct {
 	StoreText bool
 	// Positions keeps where words are in the documents of a new index, for phrases.
 	Positions bool
+	// Schema says which fields the documents of a new index have; nil: none. Of an index that is
+	// there it must be nil or the same.
+	Schema *fields.Schema
 	// Memory bounds what documents take before they become a segment, and what merging takes, in
 	// bytes; 0 for 256 MB.
 	Memory int64
@@ -165,6 +168,12 @@ func (w *Writer) load() error {
 			return errors.New("segments: a new index needs an analyzer")
 		}
 		w.m = manifest{Analyzer: w.o.Analyzer.Name(), StoreText: w.o.StoreText, Positions: w.o.Positions}
+		if w.o.Schema != nil {
+			if err := w.o.Schema.Check(); err != nil {
+				return fmt.Errorf("segments: schema: %w", err)
+			}
+			w.m.Schema = w.withAnalyzers(w.o.Schema).JSON()
+		}
 	default:
 		return err
 	}
@@ -175,14 +184,51 @@ func (w *Writer) load() error {
 	} else if name := w.o.Analyzer.Name(); name != w.m.Analyzer {
 		return fmt.Errorf("segments: the words of %s were made by %s, not %s", w.dir, w.m.Analyzer, name)
 	}
+	if w.o.Schema != nil {
+		s, err := w.schema()
+		if err != nil {
+			return err
+		}
+		if s == nil || !s.Equal(w.withAnalyzers(w.o.Schema)) {
+			return fmt.Errorf("segments: the documents of %s have other fields than the schema says", w.dir)
+		}
+	}
 	w.next = w.m.Next
 	w.removeOthers()
-	w.begin()
-	return nil
+	return w.begin()
+}
+
+// withAnalyzers is a schema whose text fields name their analyzers, as indexes keep it.
+func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
+	s = &fields.Schema{Fields: slices.Clone(s.Fields)}
+	for _, i := range s.Of(fields.Text) {
+		if s.Fields[i].Analyzer == "" {
+			s.Fields[i].Analyzer = w.o.Analyzer.Name()
+		}
+	}
+	return s
+}
+
+// Schema is what the fields of the documents are; nil if they have none.
+func (w *Writer) Schema() (*fields.Schema, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.schema()
+}
+
+func (w *Writer) schema() (*fields.Schema, error) {
+	if w.m.Schema == nil {
+		return nil, nil
+	}
+	return fields.ParseJSON(w.m.Schema)
 }
 
 // begin makes room for new documents.
-func (w *Writer) begin() { w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions) }
+func (w *Writer) begin() error {
+	schema, err := w.schema()
+	w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions, schema)
+	return err
+}
 
 // removeOthers removes the folders of segments that no generation has, and files of the index in
 // the folder itself once they are no segment any more. What cannot be removed stays.
@@ -215,15 +261,13 @@ func (w *Writer) fail(err error) error {
 
 var errClosed = errors.New("segments: the writer is closed")
 
-// Add adds a document behind all others. One with the same ID is replaced.
+// Add adds a document behind all others. One with the same ID is replaced. If the index has a schema,
+// the document's Fields count, in its order, and Text does not: see fields.Schema.Values.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
-	}
-	if w.m.Schema != nil {
-		return errors.New("segments: the documents of the index have fields: add them with AddCorpus")
 	}
 	if err := w.buffer.add(d); err != nil {
 		return err
@@ -268,6 +312,38 @@ func (w *Writer) Delete(id string) (found bool, err error) {
 	return found, w.fail(err)
 }
 
+// DeleteDocs deletes documents of a generation, of which sets has a set for each segment, and returns
+// how many it has deleted: others may have been deleted before. It must be the generation that this
+// Writer began with or has committed last, and segments that were merged since then are refused.
+func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	if g.generation != w.m.Generation || len(sets) != len(g.segments) {
+		return 0, fmt.Errorf("segments: documents of generation %d with %d segments are to be deleted: the newest is %d with %d",
+			g.generation, len(sets), w.m.Generation, len(g.segments))
+	}
+	own := make([]*segment, len(sets))
+	for i := range sets {
+		at := slices.IndexFunc(w.segs, func(s *segment) bool { return s.name == g.segments[i].Name })
+		if at < 0 || sets[i] == nil || sets[i].Len() != w.segs[at].Docs() {
+			return 0, fmt.Errorf("segments: the set of documents to be deleted is not of segment %s as it is now", g.segments[i].Name)
+		}
+		own[i] = w.segs[at]
+	}
+	for i, s := range own {
+		for doc := range sets[i].All() {
+			if s.remove(doc) {
+				n++
+			}
+		}
+	}
+	w.changed = w.changed || n > 0
+	return n, nil
+}
+
 // AddCorpus adds the documents of a corpus as a segment of their own, with all cores: o says how,
 // but for the analyzer, whether text is stored, and the memory. It returns how many were added and
 // how many of the others they have replaced.
@@ -284,7 +360,7 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	o.Positions = w.m.Positions
 	switch {
 	case w.m.Schema != nil:
-		s, err := fields.ParseJSON(w.m.Schema)
+		s, err := w.schema()
 		if err != nil {
 			return 0, 0, err
 		}
@@ -322,11 +398,12 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 			}
 		}
 	}
-	if s := r.Schema(); s != nil {
-		w.m.Schema = s.JSON()
-	}
 	w.segs = append(w.segs, &segment{Reader: r, name: name})
 	w.changed = true
+	if s := r.Schema(); s != nil && w.m.Schema == nil {
+		w.m.Schema = s.JSON()
+		return r.Docs(), replaced, w.begin()
+	}
 	return r.Docs(), replaced, nil
 }
 
@@ -338,11 +415,10 @@ func (w *Writer) newName() string {
 // flush makes a segment of the documents in memory.
 func (w *Writer) flush() error {
 	if w.buffer.alive == 0 {
-		w.begin()
-		return nil
+		return w.begin()
 	}
 	name := w.newName()
-	if err := w.buffer.write(filepath.Join(w.dir, name)); err != nil {
+	if err := w.buffer.write(filepath.Join(w.dir, name), w.o.Memory); err != nil {
 		return err
 	}
 	r, err := index.OpenSegment(filepath.Join(w.dir, name))
@@ -350,8 +426,7 @@ func (w *Writer) flush() error {
 		return err
 	}
 	w.segs = append(w.segs, &segment{Reader: r, name: name})
-	w.begin()
-	return nil
+	return w.begin()
 }
 
 // Commit makes what was done the newest generation: when it returns, that is on the disk. If nothing

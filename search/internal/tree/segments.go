@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -71,6 +72,23 @@ func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// Match finds all documents that a request matches, as sets of each segment.
+func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error) {
+	p, err := prepare(ctx, ix, r)
+	if err != nil {
+		return nil, err
+	}
+	sets := make([]*docset.Set, len(p.parts))
+	for i, x := range p.parts {
+		if p.empty() {
+			sets[i] = docset.New(x.docs)
+		} else if sets[i], err = x.match(p.roots[i], x.live(r)); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+	}
+	return sets, nil
 }
 
 // scorers gives the words of all trees their scorers.
