@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/collocate/collocate/internal/mmap"
@@ -21,6 +22,24 @@ type Snippet struct {
 	// Whether the document goes on before and after.
 	Before bool `json:"before"`
 	After  bool `json:"after"`
+}
+
+// Marked is the snippet as text, each mark between on and off.
+func (s *Snippet) Marked(on, off string) string {
+	var b strings.Builder
+	if s.Before {
+		b.WriteString("... ")
+	}
+	at := uint32(0)
+	for _, m := range s.Marks {
+		b.WriteString(s.Text[at:m.Start] + on + s.Text[m.Start:m.End] + off)
+		at = m.End
+	}
+	b.WriteString(s.Text[at:])
+	if s.After {
+		b.WriteString(" ...")
+	}
+	return b.String()
 }
 
 // snippetReach is how much of a document is read for a snippet, in bytes. Longer documents are cut

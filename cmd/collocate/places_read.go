@@ -140,3 +140,24 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 	}
 	return func() { debug.SetMemoryLimit(old) }
 }
+
+// readingFlags are the flags with which 'collocate places' reads the same points, as they were given
+// to a verb for which points are only one thing of several.
+func readingFlags(cmd *cobra.Command, points string) (string, error) {
+	var reading []string
+	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs", "geographic", "planar", "min-points", "skip-bad"} {
+		flag := cmd.Flags().Lookup(name)
+		if !flag.Changed {
+			continue
+		}
+		if points == "" {
+			return "", usagef("--%s goes with --points", name)
+		}
+		if flag.Value.Type() == "bool" {
+			reading = append(reading, "--"+name)
+		} else {
+			reading = append(reading, fmt.Sprintf("--%s %s", name, strings.Trim(flag.Value.String(), "[]")))
+		}
+	}
+	return strings.Join(reading, " "), nil
+}

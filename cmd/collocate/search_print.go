@@ -24,7 +24,7 @@ func printHit(w io.Writer, h *serve.Hit, f *searchFlags) {
 		fmt.Fprintf(w, "\t%s: %s\n", l.Name, l.Value)
 	}
 	if s := h.Snippet; s != nil {
-		fmt.Fprintf(w, "\t%s\n", marked(s, f.highlight, f.unhighlight))
+		fmt.Fprintf(w, "\t%s\n", s.Marked(f.highlight, f.unhighlight))
 	}
 	if e := h.Explain; e != nil && e.Tree != nil {
 		printPart(w, e.Tree, 1)
@@ -68,24 +68,6 @@ func printPart(w io.Writer, p *search.Part, depth int) {
 	for i := range p.Parts {
 		printPart(w, &p.Parts[i], depth+1)
 	}
-}
-
-// marked is a snippet as text.
-func marked(s *search.Snippet, on, off string) string {
-	var b strings.Builder
-	if s.Before {
-		b.WriteString("... ")
-	}
-	at := uint32(0)
-	for _, m := range s.Marks {
-		b.WriteString(s.Text[at:m.Start] + on + s.Text[m.Start:m.End] + off)
-		at = m.End
-	}
-	b.WriteString(s.Text[at:])
-	if s.After {
-		b.WriteString(" ...")
-	}
-	return b.String()
 }
 
 func printStats(w io.Writer, s *search.Stats, took time.Duration) {

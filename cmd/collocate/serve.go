@@ -134,23 +134,9 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	if (f.tlsCert == "") != (f.tlsKey == "") {
 		return usagef("--tls-cert and --tls-key go together")
 	}
-	var reading []string // the flags with which 'collocate places' reads the same points
-	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs", "geographic", "planar", "min-points", "skip-bad"} {
-		flag := cmd.Flags().Lookup(name)
-		if !flag.Changed {
-			continue
-		}
-		if f.points == "" {
-			return usagef("--%s goes with --points", name)
-		}
-		if flag.Value.Type() == "bool" {
-			reading = append(reading, "--"+name)
-		} else {
-			reading = append(reading, fmt.Sprintf("--%s %s", name, strings.Trim(flag.Value.String(), "[]")))
-		}
-	}
-	f.pointsFlags = strings.Join(reading, " ")
-	return nil
+	var err error
+	f.pointsFlags, err = readingFlags(cmd, f.points)
+	return err
 }
 
 // serveJSON is what --json says of a server that answers.

@@ -13,6 +13,7 @@ func verbs() []func(*app) *cobra.Command {
 		newBEIRCmd,
 		newShowCmd,
 		newServeCmd,
+		newMCPCmd,
 		newWeighCmd,
 		newGenerateCmd,
 		newVocabCmd,

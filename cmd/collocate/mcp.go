@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/mcptools"
+	"github.com/collocate/collocate/search"
+)
+
+// mcpFlags are the flags of `collocate mcp`.
+type mcpFlags struct {
+	matrix, points string
+	read           pointFlags
+}
+
+func newMCPCmd(a *app) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:     "mcp [DIR]",
+		Short:   "Offer an index, words and places as tools to assistants (MCP)",
+		GroupID: groupTools,
+		Long: `Speak the Model Context Protocol over standard input and output, for assistants and editors that
+start programs and call their tools:
+
+  search, document, concordance  the index in DIR; the last two if it stores its text
+  company                        the words that a word is associated with, from --matrix
+  places, places_summary         kinds of places that are together, from --points
+
+All tools only read, and no port is opened. Documents that are added to the index are found by
+the next call. It ends when the client closes its end. Names such as the following go into the
+client's list of servers:
+
+  {"mcpServers": {"papers": {"command": "collocate", "args": ["mcp", "/home/me/papers.index"]}}}`,
+		Args: cobra.MaximumNArgs(1),
+		Example: `  collocate mcp papers.index
+  collocate mcp papers.index --matrix papers.cooc --points shops.csv --geographic`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := ""
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			if dir == "" && f.matrix == "" && f.points == "" {
+				return usagef("want the folder of an index, --matrix or --points: there is nothing to offer")
+			}
+			if f.points == "-" {
+				return usagef("--points -: the calls come over standard input: want a file")
+			}
+			if _, err := readingFlags(cmd, f.points); err != nil {
+				return err
+			}
+			return f.run(cmd.Context(), a, dir)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': what company words keep")
+	fl.StringVar(&f.points, "points", "", "a `FILE` of points, as for 'collocate places': which kinds of places keep company")
+	f.read.add(cmd)
+	return cmd
+}
+
+func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
+	o := mcptools.Options{Threads: a.threads, Memory: int64(a.memory), Version: versionName(), Log: a.serverLog()}
+	if dir != "" {
+		if o.Searcher, err = search.Open(dir); err != nil {
+			return err
+		}
+		defer o.Searcher.Close()
+		o.Index = filepath.Base(filepath.Clean(dir))
+	}
+	if f.matrix != "" {
+		if o.Words, err = cooccur.Open(f.matrix); err != nil {
+			return wanting(err, "a .cooc file that 'collocate cooccur' wrote")
+		}
+		defer o.Words.Close()
+		o.Matrix = filepath.Base(f.matrix)
+	}
+	if f.points != "" {
+		in, err := f.read.read(ctx, a, []string{f.points})
+		if err != nil {
+			return err
+		}
+		o.Places, o.Points = in.Set, filepath.Base(f.points)
+	}
+	server, err := mcptools.New(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	err = server.Run(ctx, mcptools.Drained(&mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: keepOpen{a.stdout}}))
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+		return nil // the client is gone, as it may
+	}
+	return err
+}
+
+// keepOpen is a writer whose Close leaves what is below it open.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }

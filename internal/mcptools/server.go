@@ -1,0 +1,140 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/points"
+	"github.com/collocate/collocate/search"
+)
+
+// Options are what is offered.
+type Options struct {
+	Index, Matrix, Points string // their names; "": there is none
+	Searcher              *search.Searcher
+	Words                 *cooccur.Reader
+	Places                *points.Set
+
+	Threads int
+	Memory  int64 // for mining places
+	Version string
+	Log     *slog.Logger
+}
+
+// Server answers calls of tools.
+type Server struct {
+	o Options
+	// The newest generation of an index to which documents are added. Calls hold mu while they read.
+	mu       sync.RWMutex
+	searcher *search.Searcher
+	opened   []*search.Searcher // here, so that Close closes them
+}
+
+// New is a server of what the options offer.
+func New(o Options) (*Server, error) {
+	if o.Searcher == nil && o.Words == nil && o.Places == nil {
+		return nil, errors.New("mcp: there is nothing to offer: want an index, a matrix or points")
+	}
+	return &Server{o: o, searcher: o.Searcher}, nil
+}
+
+// Run answers until the client is gone or the context ends.
+func (s *Server) Run(ctx context.Context, t mcp.Transport) error { return s.server().Run(ctx, t) }
+
+// Close closes what the server itself opened.
+func (s *Server) Close() error {
+	var errs []error
+	for _, newer := range s.opened {
+		errs = append(errs, newer.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// server has a tool for each thing that can be asked.
+func (s *Server) server() *mcp.Server {
+	m := mcp.NewServer(&mcp.Implementation{Name: "collocate", Title: "Collocate", Version: s.o.Version},
+		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
+	if s.o.Searcher != nil {
+		mcp.AddTool(m, tool("search", "Search documents", "Find the documents that answer a query best, exactly, best first. "+
+			`A query is words, any of which will do, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, typing errors lipd~1, `+
+			"field:value, year:[2020 TO 2024]. "+s.aboutFields()), s.search)
+		if s.o.Searcher.Index().HasText() {
+			mcp.AddTool(m, tool("document", "Read a document", "The stored text of a document, by the ID that a search gave."), s.document)
+			mcp.AddTool(m, tool("concordance", "Words in context", "Show every place where a word or phrase stands, with the words around it. "+
+				`The query has words, prefixes (lip*) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
+		}
+	}
+	if s.o.Words != nil {
+		mcp.AddTool(m, tool("company", "The company of a word", "List the words that stand near a word more often than chance would have it, "+
+			"by a measure of association."), s.company)
+	}
+	if s.o.Places != nil {
+		mcp.AddTool(m, tool("places", "Places that are together", "Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
+			"The participation index of a set is the least share, over its kinds, of points that are in an instance of it."), s.places)
+		mcp.AddTool(m, tool("places_summary", "What places there are", "Describe the points: kinds with their numbers, extent, unit, distances worth mining."), s.summary)
+	}
+	return m
+}
+
+// tool describes one that only reads, and only what it was given.
+func tool(name, title, description string) *mcp.Tool {
+	closed := false
+	return &mcp.Tool{Name: name, Description: description,
+		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+}
+
+func (s *Server) instructions() string {
+	var about []string
+	if x := s.o.Searcher; x != nil {
+		about = append(about, fmt.Sprintf("search: %s, %d documents, analyzer %s.", s.o.Index, x.Index().Docs(), x.Index().Analyzer()))
+	}
+	if x := s.o.Words; x != nil {
+		about = append(about, fmt.Sprintf("company: %s, %d words.", s.o.Matrix, x.Len()))
+	}
+	if x := s.o.Places; x != nil {
+		about = append(about, fmt.Sprintf("places: %s, %d points of %d kinds; ask places_summary first.", s.o.Points, x.Len(), len(x.Features)))
+	}
+	return strings.Join(about, "\n")
+}
+
+func (s *Server) aboutFields() string {
+	if names := s.o.Searcher.Fields(); len(names) > 0 {
+		return "Fields: " + strings.Join(names, ", ") + "."
+	}
+	return "The index has no fields."
+}
+
+// read calls fn with the newest generation of the index.
+func (s *Server) read(fn func(*search.Searcher) error) error {
+	s.refresh()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return fn(s.searcher)
+}
+
+// refresh goes over to a newer generation, if there is one. What cannot be opened is tried at the
+// next call again; the generation that is open stays.
+func (s *Server) refresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newer, err := s.searcher.Refresh()
+	switch {
+	case err != nil:
+		if s.o.Log != nil {
+			s.o.Log.Warn("the newest generation of the index cannot be opened", "error", err)
+		}
+	case newer != nil:
+		if n := len(s.opened); n > 0 {
+			s.opened[n-1].Close() // nobody reads: mu is held
+			s.opened = s.opened[:n-1]
+		}
+		s.searcher, s.opened = newer, append(s.opened, newer)
+	}
+}

@@ -1,0 +1,244 @@
+package mcptools
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/points"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+var papers = `{"id": "droplets", "title": "Droplets", "text": "lipid droplets store lipid"}
+{"id": "membranes", "title": "Membranes", "text": "a membrane is made of lipid"}
+{"id": "bacteria", "title": "Bacteria", "text": "bacteria move"}
+{"id": "long", "title": "Long", "text": "` + filler + `"}
+`
+
+var filler = strings.Repeat("filler ", 60)
+
+// offered is everything that can be offered, and the folder of the index.
+func offered(t *testing.T) (Options, string) {
+	t.Helper()
+	dir := t.TempDir()
+	corpus := filepath.Join(dir, "papers.jsonl")
+	write(t, corpus, papers)
+	analyzer, err := text.ParseAnalyzer("english")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"title:text", "text:text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "papers.index")
+	from := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: schema}}
+	if err := index.Build(t.Context(), folder, from, index.BuildOptions{Analyzer: analyzer, StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	o := Options{Index: "papers", Searcher: s, Matrix: "papers.cooc", Words: matrix(t, dir, corpus), Points: "places.csv", Threads: 2}
+	places := filepath.Join(dir, "places.csv")
+	write(t, places, "x,y,type\n0,0,bar\n1,0,pub\n50,50,bar\n51,50,pub\n90,90,bank\n")
+	in, err := points.ReadFile(places, points.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Places = in.Set
+	return o, folder
+}
+
+func write(t *testing.T, path, body string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func matrix(t *testing.T, dir, corpus string) *cooccur.Reader {
+	t.Helper()
+	path := filepath.Join(dir, "papers.cooc")
+	analyzer, err := text.ParseAnalyzer("unicode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := cooccur.Options{Window: 3, Weighting: cooccur.Count}
+	var out *cooccur.File
+	begin := func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+		out, err = cooccur.Create(path, cooccur.CSR, v, o)
+		return out, err
+	}
+	from := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Fields: []string{"text"}}}
+	if _, _, err := cooccur.Make(t.Context(), from, cooccur.VocabularyOptions{Analyzer: analyzer}, o, begin); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := cooccur.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// client is the SDK's own, at the other end of a pipe in memory.
+func client(t *testing.T, o Options) *mcp.ClientSession {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, Drained(there)) }()
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		cancel()
+		<-done
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// call is a tool's answer, as text.
+func call(t *testing.T, c *mcp.ClientSession, tool string, args map[string]any) (answer string, failed bool) {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s %v: %v", tool, args, err)
+	}
+	if !r.IsError {
+		structured, err := json.Marshal(r.StructuredContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(structured), false
+	}
+	return r.Content[0].(*mcp.TextContent).Text, true
+}
+
+func TestTools(t *testing.T) {
+	o, _ := offered(t)
+	c := client(t, o)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		if !tool.Annotations.ReadOnlyHint || tool.InputSchema == nil || tool.OutputSchema == nil {
+			t.Errorf("%s lacks a schema or the hint that it only reads", tool.Name)
+		}
+	}
+	if got := strings.Join(names, " "); got != "company concordance document places places_summary search" {
+		t.Errorf("tools: %s", got)
+	}
+	for _, x := range []struct {
+		tool string
+		args map[string]any
+		want string // a part of the answer
+		bad  bool
+	}{
+		{"search", map[string]any{"query": "lipids store"}, `{"fields":{"text":"lipid droplets store lipid","title":"Droplets"},"id":"droplets","rank":1,`, false},
+		{"search", map[string]any{"query": "lipids store"}, `"snippet":"Droplets **lipid** droplets **store** **lipid**"`, false},
+		{"search", map[string]any{"query": "filler"}, `{"fields":{"title":"Long"},"id":"long",`, false},
+		{"search", map[string]any{"query": "filler", "fields": []string{"text"}}, `{"fields":{"text":"filler filler`, false},
+		{"search", map[string]any{"query": "+lipid -droplets"}, `"total":1`, false},
+		{"search", map[string]any{"query": "title:membranes"}, `"id":"membranes"`, false},
+		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
+		{"search", map[string]any{"query": "lipid", "from": 1}, `"rank":2`, false},
+		{"search", map[string]any{"query": "lipid", "k": 101}, "want 1 to 100", true},
+		{"search", map[string]any{"query": "lipid", "from": -1}, "from -1", true},
+		{"search", map[string]any{"query": "lipid", "mode": "xor"}, "xor", true},
+		{"search", map[string]any{"query": "(lipid"}, "plain takes all signs", true},
+		{"search", map[string]any{"query": "(lipid", "plain": true}, `"total":2`, false},
+		{"search", map[string]any{"query": "lipid", "fields": []string{"nothing"}}, "nothing", true},
+		{"search", map[string]any{}, "query", true},
+		{"document", map[string]any{"id": "bacteria"}, `bacteria move`, false},
+		{"document", map[string]any{"id": "bacteria", "bytes": 4}, `"next":4`, false},
+		{"document", map[string]any{"id": "zebra"}, `no document "zebra"`, true},
+		{"document", map[string]any{"id": "bacteria", "start": 1000}, "start 1000", true},
+		{"concordance", map[string]any{"query": "lipids", "sort": []string{"L1"}}, `"total":3`, false},
+		{"concordance", map[string]any{"query": "zebra"}, `"lines":[]`, false},
+		{"concordance", map[string]any{"query": "lipid", "window": 51}, "want 1 to 50", true},
+		{"concordance", map[string]any{"query": "lipid", "sort": []string{"X9"}}, "X9", true},
+		{"company", map[string]any{"word": "droplets"}, `{"by":"logdice","company":[{"count":3,"score":14,"together":2,"word":"lipid"},{"count":1,"score":14,"together":1,"word":"store"}]`, false},
+		{"company", map[string]any{"word": "droplets", "by": "g2", "top": 1}, `"by":"g2"`, false},
+		{"company", map[string]any{"word": "zebra"}, "zebra", true},
+		{"company", map[string]any{"word": "droplets", "by": "guess"}, "npmi", true},
+		{"places", map[string]any{"distance": 2}, `{"kinds":["bar","pub"],"participating":[2,2],"participation_index":1,"points":[2,2]}`, false},
+		{"places", map[string]any{"distance": 2, "with": []string{"bank"}}, `"patterns":[]`, false},
+		{"places", map[string]any{"distance": 2, "with": []string{"zoo"}}, "zoo", true},
+		{"places", map[string]any{"distance": 0}, "want more than 0", true},
+		{"places", map[string]any{"distance": 2, "min_prevalence": 2}, "prevalence", true},
+		{"places_summary", nil, `"kinds":[{"feature":"bar","points":2},`, false},
+	} {
+		answer, bad := call(t, c, x.tool, x.args)
+		if bad != x.bad || !strings.Contains(answer, x.want) {
+			t.Errorf("%s %v: %s (error %v), want %s", x.tool, x.args, answer, bad, x.want)
+		}
+	}
+}
+
+// What is not there is not offered.
+func TestOnlyWhatIsThere(t *testing.T) {
+	o, _ := offered(t)
+	o.Searcher, o.Places = nil, nil
+	list, err := client(t, o).ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "company" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := New(Options{}); err == nil {
+		t.Error("there was nothing, and it was offered")
+	}
+}
+
+// Documents that are added are found by the next call.
+func TestNewDocumentsAreFound(t *testing.T) {
+	o, folder := offered(t)
+	c := client(t, o)
+	for _, id := range []string{"one", "two"} {
+		w, err := segments.NewWriter(folder, segments.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		corpus := filepath.Join(t.TempDir(), "more.jsonl")
+		write(t, corpus, `{"id": "`+id+`", "title": "Zebra `+id+`", "text": "a zebra"}`)
+		if _, _, err := w.AddCorpus(t.Context(), &text.Corpus{Paths: []string{corpus}}, index.BuildOptions{StoreText: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if answer, _ := call(t, c, "search", map[string]any{"query": "zebra"}); !strings.Contains(answer, `"id":"`+id+`"`) {
+			t.Errorf("%s was not found: %s", id, answer)
+		}
+	}
+}

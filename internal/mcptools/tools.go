@@ -1,0 +1,348 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/points"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/serve"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/words"
+)
+
+// The most that a call may ask for: a reader of text has no use for more.
+const (
+	maxHits     = 100
+	maxLines    = 500
+	maxContext  = 50
+	maxCompany  = 500
+	maxPatterns = 500
+	maxKinds    = 500
+)
+
+// between is a number that was asked for, or the usual one for 0.
+func between(name string, n, usual, most int) (int, error) {
+	if n == 0 {
+		return usual, nil
+	}
+	if n < 1 || n > most {
+		return 0, fmt.Errorf("%s %d: want 1 to %d", name, n, most)
+	}
+	return n, nil
+}
+
+type searchArgs struct {
+	Query string `json:"query" jsonschema:"words, or the query language"`
+	K     int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100; 10 if left out"`
+	From  int    `json:"from,omitempty" jsonschema:"leave out so many of the best, to see the next ones"`
+	Mode  string `json:"mode,omitempty" jsonschema:"or: any of the words (the default); and: all of them"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"take the query for words, whatever signs it has"`
+	// The size of a snippet is one for all: what is longer is read by the tool document.
+	Fields []string `json:"fields,omitempty" jsonschema:"stored fields to show; all short ones if left out"`
+}
+
+type searchResult struct {
+	Query string      `json:"query" jsonschema:"as it was understood"`
+	Total int64       `json:"total" jsonschema:"documents that match"`
+	Hits  []searchHit `json:"hits" jsonschema:"best first"`
+}
+
+type searchHit struct {
+	Rank    int            `json:"rank"`
+	ID      string         `json:"id"`
+	Score   float32        `json:"score"`
+	Snippet string         `json:"snippet,omitempty" jsonschema:"where the words are, between ** and **"`
+	Fields  map[string]any `json:"fields,omitempty"`
+}
+
+// snippetSize is that of a snippet, in bytes.
+const snippetSize = 300
+
+func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
+	r := search.Request{Text: in.Query, From: in.From, Count: true}
+	if r.K, err = between("k", in.K, 10, maxHits); err != nil {
+		return nil, out, err
+	}
+	if in.From < 0 || in.From > search.MaxK-r.K {
+		return nil, out, fmt.Errorf("from %d: want 0 to %d", in.From, search.MaxK-r.K)
+	}
+	if in.Mode != "" {
+		if r.Mode, err = search.ParseMode(in.Mode); err != nil {
+			return nil, out, err
+		}
+	}
+	err = s.read(func(x *search.Searcher) error {
+		out.Query = in.Query
+		if !in.Plain {
+			o := query.Options{And: r.Mode == search.And, Fields: x.Fields()}
+			parsed, err := query.Parse(in.Query, o)
+			if err != nil {
+				return fmt.Errorf("the query %q: %w; plain takes all signs for text", in.Query, err)
+			}
+			if !query.Plain(in.Query, parsed, o) {
+				r.Query, out.Query = parsed, parsed.String()
+			}
+		}
+		r.Parallel = &search.Parallel{Threads: s.o.Threads}
+		found, err := x.Search(ctx, r)
+		if err != nil {
+			return err
+		}
+		d := serve.Details{First: in.From, Show: in.Fields}
+		if x.Index().HasText() {
+			d.SnippetSize = snippetSize
+		}
+		if schema := x.Index().Schema(); len(in.Fields) == 0 && schema != nil && schema.Has(fields.IsStored) {
+			d.Show = schema.Names(fields.IsStored)
+		}
+		answer, err := serve.Describe(ctx, x, r, found, d)
+		if err != nil {
+			return err
+		}
+		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
+		for i, h := range answer.Hits {
+			if len(in.Fields) == 0 {
+				maps.DeleteFunc(h.Fields, func(_ string, v any) bool { s, ok := v.(string); return ok && len(s) > snippetSize })
+			}
+			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
+			if h.Snippet != nil {
+				out.Hits[i].Snippet = h.Snippet.Marked("**", "**")
+			}
+		}
+		return nil
+	})
+	return nil, out, err
+}
+
+type documentArgs struct {
+	ID    string `json:"id" jsonschema:"of the document"`
+	Start int    `json:"start,omitempty" jsonschema:"where to begin, in bytes; for long documents"`
+	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read; 20000 if left out"`
+}
+
+type documentResult struct {
+	ID   string `json:"id"`
+	Size int    `json:"size" jsonschema:"of the whole text in bytes"`
+	Text string `json:"text"`
+	Next int    `json:"next,omitempty" jsonschema:"where to go on, if that is not all"`
+}
+
+func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest, in documentArgs) (_ *mcp.CallToolResult, out documentResult, err error) {
+	length, err := between("bytes", in.Bytes, 20_000, 200_000)
+	if err != nil {
+		return nil, out, err
+	}
+	err = s.read(func(x *search.Searcher) error {
+		doc, found, err := x.Index().FindDoc(in.ID)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("no document %q", in.ID)
+		}
+		body, err := x.Index().Text(doc)
+		if err != nil {
+			return err
+		}
+		if in.Start < 0 || in.Start > len(body) {
+			return fmt.Errorf("start %d: the text has %d bytes", in.Start, len(body))
+		}
+		end := min(len(body), in.Start+length)
+		for end < len(body) && end > in.Start && !utf8.RuneStart(body[end]) {
+			end--
+		}
+		out = documentResult{ID: in.ID, Size: len(body), Text: string(body[in.Start:end])}
+		if end < len(body) {
+			out.Next = end
+		}
+		return nil
+	})
+	return nil, out, err
+}
+
+type concordanceArgs struct {
+	Query  string   `json:"query" jsonschema:"words, prefixes and phrases"`
+	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50; 10 if left out"`
+	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500; 30 if left out"`
+	Sort   []string `json:"sort,omitempty" jsonschema:"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match; as in the corpus if left out"`
+	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting"`
+}
+
+func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest, in concordanceArgs) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
+	o := words.ConcordanceOptions{Sort: in.Sort, Sample: in.Sample, Seed: 1, Threads: s.o.Threads}
+	if o.Top, err = between("top", in.Top, 30, maxLines); err != nil {
+		return nil, nil, err
+	}
+	if o.Window, err = between("window", in.Window, 10, maxContext); err != nil {
+		return nil, nil, err
+	}
+	if err := o.Check(); err != nil {
+		return nil, nil, err
+	}
+	err = s.read(func(x *search.Searcher) error {
+		analyzer, err := text.ParseAnalyzer(x.Index().Analyzer())
+		if err != nil {
+			return err
+		}
+		q, err := words.ParseQuery(in.Query, analyzer)
+		if err != nil {
+			return err
+		}
+		out, err = words.ConcordIndex(ctx, x.Index(), q, o)
+		if err == nil && out.Lines == nil {
+			out.Lines = []words.Line{} // a list, not null
+		}
+		return err
+	})
+	return nil, out, err
+}
+
+type companyArgs struct {
+	Word     string  `json:"word"`
+	By       string  `json:"by,omitempty" jsonschema:"measure of association: logdice if left out; another name is answered with a list of them"`
+	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500; 20 if left out"`
+	MinCount float64 `json:"min_count,omitempty" jsonschema:"leave out words that co-occur less often"`
+}
+
+type companyResult struct {
+	Word    string      `json:"word" jsonschema:"as the matrix writes it"`
+	Count   uint64      `json:"count" jsonschema:"how often it occurs"`
+	By      string      `json:"by"`
+	Company []neighbour `json:"company" jsonschema:"the most strongly associated first"`
+}
+
+type neighbour struct {
+	Word     string  `json:"word"`
+	Together float64 `json:"together" jsonschema:"how often the two co-occur, or the cell of a weighted matrix"`
+	Count    uint64  `json:"count" jsonschema:"how often this word occurs"`
+	Score    float64 `json:"score"`
+}
+
+func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest, in companyArgs) (_ *mcp.CallToolResult, out companyResult, err error) {
+	o := words.Options{By: []words.Measure{words.LogDice}, MinCount: in.MinCount, Threads: 1}
+	if o.Top, err = between("top", in.Top, 20, maxCompany); err != nil {
+		return nil, out, err
+	}
+	if in.By != "" {
+		if o.By[0], err = words.ParseMeasure(in.By); err != nil {
+			return nil, out, err
+		}
+	}
+	if err := o.Check(s.o.Words); err != nil {
+		return nil, out, err
+	}
+	id, err := words.Find(s.o.Words, in.Word)
+	if err != nil {
+		return nil, out, err
+	}
+	near, err := words.Neighbours(s.o.Words, id, o)
+	if err != nil {
+		return nil, out, err
+	}
+	out = companyResult{Word: string(s.o.Words.Word(id)), Count: s.o.Words.Count(id), By: o.By[0].String(), Company: make([]neighbour, len(near.Pairs))}
+	for i, p := range near.Pairs {
+		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2, Score: p.Scores[0]}
+	}
+	return nil, out, nil
+}
+
+type placesArgs struct {
+	Distance      float64  `json:"distance" jsonschema:"points at most so far apart are neighbours; places_summary has the unit and suggestions"`
+	MinPrevalence float64  `json:"min_prevalence,omitempty" jsonschema:"least participation index, up to 1; 0.2 if left out"`
+	With          []string `json:"with,omitempty" jsonschema:"only sets that have all of these kinds"`
+	Top           int      `json:"top,omitempty" jsonschema:"number of sets, 1 to 500; 50 if left out"`
+	All           bool     `json:"all,omitempty" jsonschema:"all prevalent sets, not only the maximal ones"`
+}
+
+type placesResult struct {
+	Distance float64   `json:"distance"`
+	Unit     string    `json:"unit"`
+	Total    int       `json:"total" jsonschema:"sets that were found"`
+	Patterns []pattern `json:"patterns" jsonschema:"the largest first, of these the most prevalent"`
+}
+
+type pattern struct {
+	Kinds         []string `json:"kinds"`
+	Index         float64  `json:"participation_index"`
+	Participating []int64  `json:"participating" jsonschema:"points of each kind that are in an instance"`
+	Points        []int64  `json:"points" jsonschema:"all points of each kind"`
+}
+
+func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest, in placesArgs) (_ *mcp.CallToolResult, out placesResult, err error) {
+	set := s.o.Places
+	o := coloc.Options{Distance: in.Distance, MinPrevalence: in.MinPrevalence, All: in.All, Threads: s.o.Threads, Memory: s.o.Memory}
+	if o.MinPrevalence == 0 {
+		o.MinPrevalence = 0.2
+	}
+	if !(in.Distance > 0) || math.IsInf(in.Distance, 1) {
+		return nil, out, fmt.Errorf("distance %v: want more than 0", in.Distance)
+	}
+	top, err := between("top", in.Top, 50, maxPatterns)
+	if err != nil {
+		return nil, out, err
+	}
+	var with []int32
+	for _, name := range in.With {
+		i, ok := slices.BinarySearch(set.Features, name)
+		if !ok {
+			return nil, out, fmt.Errorf("with: no kind %q: places_summary lists them", name)
+		}
+		with = append(with, int32(i))
+	}
+	found, err := coloc.Mine(ctx, set, o)
+	if err != nil {
+		return nil, out, err
+	}
+	found.Patterns = slices.DeleteFunc(found.Patterns, func(p coloc.Pattern) bool {
+		return slices.ContainsFunc(with, func(f int32) bool { return !slices.Contains(p.Features, f) })
+	})
+	out = placesResult{Distance: in.Distance, Unit: set.CRS.DistanceUnit(), Total: len(found.Patterns), Patterns: []pattern{}}
+	for _, p := range found.Best(top) {
+		x := pattern{Kinds: set.Names(p.Features), Index: p.Index, Participating: p.Counts}
+		for _, f := range p.Features {
+			x.Points = append(x.Points, found.Totals[f])
+		}
+		out.Patterns = append(out.Patterns, x)
+	}
+	return nil, out, nil
+}
+
+type summaryResult struct {
+	Points    int                 `json:"points"`
+	Kinds     []points.FeatureSum `json:"kinds" jsonschema:"most points first"`
+	MoreKinds int                 `json:"more_kinds,omitempty" jsonschema:"kinds with fewer points that are left out"`
+	CRS       string              `json:"crs"`
+	Unit      string              `json:"unit" jsonschema:"of distances"`
+	Extent    [4]float64          `json:"extent" jsonschema:"least x, least y, largest x, largest y"`
+	Distance  float64             `json:"distance_suggested"`
+	Low       float64             `json:"distance_low"`
+	High      float64             `json:"distance_high"`
+	Warnings  []string            `json:"warnings,omitempty"`
+}
+
+func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
+	if s.o.Places.Len() == 0 {
+		return nil, out, errors.New("there are no points")
+	}
+	found, err := points.Summarise(ctx, s.o.Places, max(1, s.o.Threads))
+	if err != nil {
+		return nil, out, err
+	}
+	out = summaryResult{Points: found.Points, Kinds: found.Features, CRS: found.CRS, Unit: found.Unit, Extent: found.Extent,
+		Distance: found.Suggested, Low: found.Low, High: found.High, Warnings: found.Warnings}
+	if n := len(out.Kinds); n > maxKinds {
+		out.Kinds, out.MoreKinds = out.Kinds[:maxKinds], n-maxKinds
+	}
+	return nil, out, nil
+}
