@@ -313,8 +313,8 @@ func (k *listChecker) list(t Term) error {
 		}
 		df += len(docs)
 	}
-	if r.Pruned() {
-		t.CF = min(t.CF, cf) // it counts what was pruned, too
+	if r.Pruned() || r.meta.shard.Of > 0 {
+		t.CF = min(t.CF, cf) // it counts what is not here, too
 	}
 	if df != int(t.DF) || cf != t.CF || used != t.postingsLen {
 		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df, cf, used, t.DF, t.CF, t.postingsLen)

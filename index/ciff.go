@@ -38,6 +38,9 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 	if r.Pruned() {
 		return fmt.Errorf("export %s: the index is pruned, and CIFF has no place for the counts before: export the index it was made from", r.dir)
 	}
+	if err := r.unlessPart("export"); err != nil {
+		return err
+	}
 	if err := r.touchLengths(); err != nil {
 		return err
 	}

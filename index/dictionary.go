@@ -21,9 +21,9 @@ const termsPerBlock = 16
 type Term struct {
 	ID int    // rank of the word in byte order
 	DF uint32 // documents in its list
-	CF uint64 // occurrences in all documents, also in those whose postings were pruned
+	CF uint64 // occurrences in all documents that FullDF counts
 
-	pruned      uint32 // documents that hold it and are not in its list
+	elsewhere   uint32 // documents that hold it and are not in its list: pruned, or in other shards
 	inlineDoc   uint32 // the only document, if DF is 1,
 	inlineTF    uint32 // and the frequency there
 	postings    uint64 // where its blocks are
@@ -31,9 +31,9 @@ type Term struct {
 	skips       uint64 // where its skip data are, if it has more than one block
 }
 
-// FullDF is the number of documents that hold the word, also those whose postings were pruned.
-// Models weigh a word by it, so that pruning changes no score of a posting that is left.
-func (t Term) FullDF() uint32 { return t.DF + t.pruned }
+// FullDF is the number of documents that hold the word, also those whose postings were pruned or
+// are in other shards. Models weigh a word by it, so that neither changes the score of a posting.
+func (t Term) FullDF() uint32 { return t.DF + t.elsewhere }
 
 // skipBytes is the length of a list's skip data.
 func skipBytes(df uint32) uint64 {
@@ -54,11 +54,11 @@ type dictionary struct {
 	blob   []byte
 	starts []uint64 // of each block in blob, and the end
 	prefix []uint64 // first 8 bytes of each block's first word, big endian
-	full   []uint64 // number, FullDF and CF of each word that lost postings, by number
+	full   []uint64 // number, FullDF and CF of each word that has other counts, by number
 	first  []uint32 // for each two bytes the first block whose prefix begins with more than them
 }
 
-func openDictionary(f *sections.File, terms int, pruned bool) (*dictionary, error) {
+func openDictionary(f *sections.File, terms int, full bool) (*dictionary, error) {
 	d := &dictionary{file: f, terms: terms}
 	var err error
 	if d.blob, err = f.Section("blob"); err != nil {
@@ -74,7 +74,7 @@ func openDictionary(f *sections.File, terms int, pruned bool) (*dictionary, erro
 	if len(d.starts) != blocks+1 || len(d.prefix) != blocks {
 		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms", len(d.starts)-1, len(d.prefix), terms)
 	}
-	if pruned {
+	if full {
 		if err := d.openFull(); err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func openDictionary(f *sections.File, terms int, pruned bool) (*dictionary, erro
 	return d, nil
 }
 
-// openFull opens the counts of words before pruning.
+// openFull opens the counts of words before pruning, or in the whole of which this is a shard.
 func (d *dictionary) openFull() (err error) {
 	if d.full, err = view[uint64](d.file, "full"); err != nil {
 		return err
@@ -94,13 +94,16 @@ func (d *dictionary) openFull() (err error) {
 	return nil
 }
 
-// complete puts the counts before pruning into a term.
+// complete puts the counts before pruning, or those of the whole, into a term.
 func (d *dictionary) complete(t *Term) error {
 	n := len(d.full) / 3
 	if n == 0 {
 		return nil
 	}
-	at := sort.Search(n, func(i int) bool { return d.full[3*i] >= uint64(t.ID) })
+	at := t.ID
+	if n < d.terms { // not all words have others
+		at = sort.Search(n, func(i int) bool { return d.full[3*i] >= uint64(t.ID) })
+	}
 	if at == n || d.full[3*at] != uint64(t.ID) {
 		return nil
 	}
@@ -108,7 +111,7 @@ func (d *dictionary) complete(t *Term) error {
 	if df < uint64(t.DF) || df > maxDocs || cf < t.CF {
 		return errDictionary
 	}
-	t.pruned, t.CF = uint32(df)-t.DF, cf
+	t.elsewhere, t.CF = uint32(df)-t.DF, cf
 	return nil
 }
 

@@ -19,7 +19,7 @@ type dictWriter struct {
 	at              uint64 // bytes of blob so far
 	postings, skips uint64
 	starts, prefix  scratch.Numbers
-	full            *scratch.Numbers // counts before pruning, if there was any
+	full            *scratch.Numbers // counts before pruning, or of the whole, if there are any
 	buf             []byte
 }
 
@@ -27,12 +27,12 @@ func newDictWriter(out *outFile, tempDir string) *dictWriter {
 	return &dictWriter{out: out, starts: scratch.Numbers{Dir: tempDir}, prefix: scratch.Numbers{Dir: tempDir}}
 }
 
-// pruned says that words may have lost postings, whose counts addFull writes.
-func (d *dictWriter) pruned() { d.full = &scratch.Numbers{Dir: d.starts.Dir} }
+// keepFull says that words may have other counts than their lists, which addFull writes.
+func (d *dictWriter) keepFull() { d.full = &scratch.Numbers{Dir: d.starts.Dir} }
 
-// addFull writes what a word was before pruning.
-func (d *dictWriter) addFull(t Term) error {
-	return errors.Join(d.full.Add(uint64(t.ID)), d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
+// addFull writes what word id was before pruning, or is in the whole.
+func (d *dictWriter) addFull(id uint64, t Term) error {
+	return errors.Join(d.full.Add(id), d.full.Add(uint64(t.FullDF())), d.full.Add(t.CF))
 }
 
 func (d *dictWriter) add(word []byte, t Term) error {

@@ -45,9 +45,14 @@ func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (e
 	if len(sources) == 0 {
 		return errors.New("index: nothing to merge")
 	}
+	return merge(ctx, dir, sources, Shard{}, o)
+}
+
+// merge writes the documents of some indexes, as a shard of the first if it is to be one.
+func merge(ctx context.Context, dir string, sources []Source, shard Shard, o MergeOptions) error {
 	for _, s := range sources {
-		if s.Pruned() {
-			return fmt.Errorf("merge %s: postings were pruned", s.dir)
+		if err := s.unlessPart("merge"); err != nil {
+			return err
 		}
 		if s.analyzer != sources[0].analyzer {
 			return fmt.Errorf("merge %s and %s: their words were made by %s and %s", sources[0].dir, s.dir, sources[0].analyzer, s.analyzer)
@@ -63,6 +68,7 @@ func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (e
 	defer w.Abort()
 	w.setMemory(o.Memory, o.TempDir)
 	m := newMerger(sources)
+	m.shard = shard
 	for _, s := range sources {
 		if err := s.verify(ctx); err != nil { // damage would get checksums that fit
 			return err
@@ -92,6 +98,7 @@ type merger struct {
 	sources []Source
 	moves   []liveRanks
 	docs    int
+	shard   Shard // of the only source that they become; Of is 0: none
 	badID   error
 }
 
@@ -171,6 +178,9 @@ func (m *merger) write(ctx context.Context, w *Writer) error {
 	if err := w.SetDocuments(d); err != nil {
 		return err
 	}
+	if m.shard.Of > 0 {
+		w.shardOf(first, m.shard)
+	}
 	if first.text != nil {
 		t, err := w.streamText()
 		if err != nil {
@@ -220,6 +230,7 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 			sources = append(sources, Source{Reader: s.fields.texts[i], Live: s.Live})
 		}
 		sub := newMerger(sources)
+		sub.shard = m.shard
 		if err := w.fields.writeText(w, name, func(to *Writer) error { return sub.write(ctx, to) }); err != nil {
 			return err
 		}

@@ -43,6 +43,9 @@ func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err erro
 	if cut.top < 0 || !(cut.epsilon > 0 && cut.epsilon <= 1) {
 		return fmt.Errorf("prune: top %d, epsilon %g; want 1 or more, and above 0 to 1", o.Top, o.Epsilon)
 	}
+	if r.meta.shard.Of > 0 {
+		return fmt.Errorf("prune %s: %w", r.dir, errShard)
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

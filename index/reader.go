@@ -21,6 +21,9 @@ package index
 //	files     for each other file 32 bytes: name (16), length uint64, the checksum in
 //	          its trailer uint32, 0. So files of two indexes cannot be mixed.
 //	pruned    uint64: the postings before pruning, if the index is pruned
+//	shard     if the index is a shard of another, which is flag 256, seven uint64: its number from 0
+//	          on, the number of shards, the number of its first document in the whole, documents and
+//	          sum of lengths of the whole, length and checksum of the whole's file "index"
 //
 // File "postings" has one section of the same name: the lists in the order of the
 // words, each a sequence of blocks of 128 postings and one of the rest. Lists of
@@ -68,7 +71,7 @@ package index
 //	starts    uint64: where each block begins, and the end
 //	prefixes  uint64: the first 8 bytes of the first word of each block, big endian
 //	full      if the index is pruned, three uint64 for each word that lost postings: its number, and its
-//	          DF and CF before
+//	          DF and CF before; in a shard for each word, with DF and CF of the whole
 //
 //	10        16 bytes of words
 //	01 a  05 daisy  02 is  04 rose
@@ -197,6 +200,7 @@ type meta struct {
 	docs, terms, postings, tokens, occurrences uint64
 	flags                                      uint64
 	fullPostings                               uint64 // before pruning, if the index is pruned
+	shard                                      Shard  // of another index, if Of is not 0
 }
 
 const (
@@ -208,6 +212,7 @@ const (
 	flagPruned                   // postings were left out: see Prune
 	flagPositions                // there are positions
 	flagFields                   // documents have fields
+	flagShard                    // it is a part of another index: see Shard
 
 	allFlags = 1<<iota - 1
 )
@@ -417,6 +422,11 @@ func (r *Reader) readMeta(f *sections.File) error {
 		}
 		r.meta.fullPostings = full[0]
 	}
+	if r.meta.flags&flagShard != 0 {
+		if err := r.readShard(f); err != nil {
+			return err
+		}
+	}
 	r.coef = storedModel(r.meta.docs, r.meta.tokens)
 	name, err := whole(f, "analyzer")
 	r.analyzer = string(name)
@@ -429,7 +439,7 @@ func (r *Reader) readMeta(f *sections.File) error {
 }
 
 func (r *Reader) openTerms(f *sections.File) (err error) {
-	r.dict, err = openDictionary(f, int(r.meta.terms), r.Pruned())
+	r.dict, err = openDictionary(f, int(r.meta.terms), r.meta.flags&(flagPruned|flagShard) != 0)
 	return err
 }
 

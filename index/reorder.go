@@ -43,6 +43,9 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 		o.Memory = 2e9
 	}
 	o.textBucket = textBucketFor(o.Memory)
+	if r.meta.shard.Of > 0 {
+		return fmt.Errorf("reorder %s: %w", r.dir, errShard)
+	}
 	w, err := Create(dir)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -51,7 +52,7 @@ type Writer struct {
 	levels   *outFile        // from the first map on
 	leveled  []uint32        // the words that have one
 	meta     meta
-	full     *termWalker // the words before pruning, if there was any
+	full     *termWalker // the words before pruning, or of the whole, if there are any
 	finished bool
 	err      error
 
@@ -198,7 +199,7 @@ func (w *Writer) write(c *chunk) error {
 		if err := w.terms.add(c.word(i), t); err != nil {
 			return err
 		}
-		if err := w.writeFull(t); err != nil {
+		if err := w.writeFull(c.word(i), t); err != nil {
 			return err
 		}
 		w.meta.terms++
@@ -211,24 +212,31 @@ func (w *Writer) write(c *chunk) error {
 // prunedFrom says that the words are those of r, whose lists may be longer.
 func (w *Writer) prunedFrom(r *Reader) {
 	w.full = &termWalker{d: r.dict}
-	w.terms.pruned()
+	w.terms.keepFull()
 	w.meta.flags |= flagPruned
 }
 
-// writeFull writes the counts of a word before pruning, if it lost postings.
-func (w *Writer) writeFull(now Term) error {
+// writeFull writes the counts of a word before pruning, if it lost postings, or those of the whole.
+func (w *Writer) writeFull(word []byte, now Term) error {
 	if w.full == nil {
 		return nil
 	}
-	_, t, ok, err := w.full.next()
-	if err != nil || !ok {
-		return errors.Join(err, errDictionary)
+	for {
+		text, t, ok, err := w.full.next()
+		if err != nil || !ok {
+			return errors.Join(err, errDictionary)
+		}
+		if !bytes.Equal(text, word) { // no document of this shard has it
+			continue
+		}
+		if w.meta.flags&flagShard == 0 {
+			w.meta.fullPostings += uint64(t.FullDF())
+			if t.FullDF() == now.DF {
+				return nil
+			}
+		}
+		return w.terms.addFull(w.meta.terms, t)
 	}
-	w.meta.fullPostings += uint64(t.FullDF())
-	if t.FullDF() == now.DF {
-		return nil
-	}
-	return w.terms.addFull(t)
 }
 
 // writeLevels appends the maps of levels. Many indexes have none: then there is no file.
@@ -382,8 +390,11 @@ func (w *Writer) writeMeta(names []string) error {
 		f.Section("analyzer", []byte(w.docs.Analyzer)),
 		f.Section("files", stamps),
 	)
-	if err == nil && w.full != nil {
+	if err == nil && w.meta.flags&flagPruned != 0 {
 		err = f.Section("pruned", sections.Bytes([]uint64{w.meta.fullPostings}))
+	}
+	if err == nil && w.meta.flags&flagShard != 0 {
+		err = f.Section("shard", sections.Bytes(w.meta.shard.numbers()))
 	}
 	if err != nil {
 		f.f.Abort()

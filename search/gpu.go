@@ -24,6 +24,9 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.e == nil {
 		return fmt.Errorf("search: engine gpu: the index has %d segments: a device takes one; 'collocate index compact' makes one of them", len(s.index.Segments()))
 	}
+	if s.e.Index.Shard().Of > 0 {
+		return errors.New("search: engine gpu: the index is a shard, which the cores search")
+	}
 	g, err := device.OpenGroup(ctx, s.e, o)
 	if err == nil {
 		s.gpu = g

@@ -163,6 +163,9 @@ func (w *Writer) load() error {
 		if r.Pruned() {
 			return fmt.Errorf("segments: %s is pruned: nothing can be added to it", w.dir)
 		}
+		if r.Shard().Of > 0 {
+			return fmt.Errorf("segments: %s is a shard: nothing can be added to it", w.dir)
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		if w.o.Analyzer == nil {
 			return errors.New("segments: a new index needs an analyzer")

@@ -77,6 +77,10 @@ type Request struct {
 	Trace bool
 	// Count wants Result.Total.
 	Count bool
+	// AtLeast is a score: documents below it need not be among the answers; 0 means all may be. Who
+	// merges the answers of several indexes says it, since it knows k that are as good. Where it
+	// spares nothing it has no effect.
+	AtLeast float32
 	// Model scores; nil means BM25{}.
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.

@@ -86,6 +86,9 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 	}
 	defer e.Release(q)
 	q.Begin(r.Algorithm)
+	if q.beginAt(r.AtLeast) {
+		return &ask.Result{Hits: []ask.Hit{}, Stats: q.FinalStats()}, nil
+	}
 	if WorthSpreading(r.Parallel, q) {
 		return e.SearchParallel(q, r.Parallel)
 	}
@@ -94,6 +97,9 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 
 // SearchFields answers a request whose model is about fields.
 func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
+	if e.Index.Shard().Of > 0 {
+		return nil, errors.New("search: bm25f: shards do not know it yet: want another model")
+	}
 	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
 	found, err := e.fielded.Search(ctx, r, sets)
 	if err != nil {
@@ -196,6 +202,9 @@ func (s *Engine) Release(q *Query) {
 func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	if m == nil {
 		m = model.BM25{}
+	}
+	if _, ok := m.(model.Cosine); ok && s.Index.Shard().Of > 0 {
+		return nil, errors.New("cosine: a shard does not know how often the words of other shards occur: want another model")
 	}
 	if last := s.last.Load(); last != nil && last.m == m {
 		return last.w, nil // most searches use one model: finding it in the map takes 100 ns

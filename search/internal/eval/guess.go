@@ -118,14 +118,19 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 	for _, l := range q.shortestFirst() {
 		total += l.max
 		share := float64(l.Term.DF) / float64(q.c.Docs)
-		e.words = append(e.words, expectedWord{rate: -math.Log1p(-min(share, 0.99)), again: 1 - float64(l.Term.DF)/float64(max(l.Term.CF, 1))})
+		again := 1 - float64(l.Term.FullDF())/float64(max(l.Term.CF, 1))
+		e.words = append(e.words, expectedWord{rate: -math.Log1p(-min(share, 0.99)), again: again})
 	}
 	e.low = max(q.cut, 0)
 	if total <= e.low {
 		return 0, false
 	}
 	k := float64(q.Heap.K)
-	docs := float64(q.c.All.Docs) * q.share() // other segments have as many of the words
+	docs := float64(q.c.Docs)
+	if q.across != nil {
+		docs = float64(q.c.All.Docs) // other segments have as many of the words
+	}
+	docs *= q.share()
 	e.scale, e.tiny, e.left = guessSteps/(total-e.low), k/1000, guessSums
 	clear(e.steps[:])
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {

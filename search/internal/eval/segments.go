@@ -286,6 +286,15 @@ func (s *Segments) above(r *ask.Request, n *run, floor float32) error {
 	return nil
 }
 
+// beginAt makes a score the least that an answer must have, and says whether no document can; 0 is
+// any. The exhaustive algorithm, which defines the result, gives answers below it too.
+func (q *Query) beginAt(least float32) (hopeless bool) {
+	if least <= 0 || q.Stats.Algorithm == ask.Exhaustive {
+		return false
+	}
+	return q.hopeless(below(least))
+}
+
 // hopeless makes a score the one to beat, and says whether no document can.
 func (q *Query) hopeless(score float32) bool {
 	if score > q.floor {

@@ -44,7 +44,7 @@ func shown(parameter float64) float64 {
 // Collection is what models know of an index.
 type Collection struct {
 	Docs uint64
-	// All is what there is in all segments, of which the index is one: scores go by these.
+	// All is what there is in all segments or shards, of which the index is one: scores go by these.
 	All     Totals
 	Lengths []uint32
 	// length class of each document, if each class is one length; else nil
@@ -59,8 +59,11 @@ type Collection struct {
 // Totals count the documents and words of some indexes.
 type Totals struct{ Docs, Tokens uint64 }
 
-// TotalsOf are those of one index.
-func TotalsOf(r *index.Reader) Totals { return Totals{uint64(r.Docs()), uint64(r.Tokens())} }
+// TotalsOf are those of one index; of a shard, those of the whole.
+func TotalsOf(r *index.Reader) Totals {
+	docs, tokens := r.Whole()
+	return Totals{docs, tokens}
+}
 
 func NewCollection(r *index.Reader) Collection {
 	low, _, exact := r.ClassLengths()

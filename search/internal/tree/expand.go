@@ -16,6 +16,9 @@ import (
 
 // expand makes a pattern's node: the words of the index that fit it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
+	if x.src.Index.Shard().Of > 0 {
+		return nil, fmt.Errorf("%v: a shard does not know all words that it stands for: write them out", q)
+	}
 	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
 		if len(n.terms) == x.most {

@@ -281,6 +281,9 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
 	request.Facets, request.Sort = nil, nil
+	if r.Count { // fewer than k answers would be taken for all that there are
+		request.AtLeast = 0
+	}
 	if request.Within = nil; limited {
 		request.Within = &ask.Within{Sets: within}
 	}
