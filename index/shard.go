@@ -90,8 +90,10 @@ func (w *Writer) shardOf(r *Reader, s Shard) {
 	w.meta.flags |= flagShard
 }
 
-// errShard says what a shard cannot be used for.
-var errShard = errors.New("it is a shard of another index: use the whole")
+// ErrShard says that something cannot be had from a shard.
+var ErrShard = errors.New("a shard cannot do that")
+
+var errShard = fmt.Errorf("%w: use the index that it was cut from", ErrShard)
 
 // unlessPart is an error if postings that belong to the index are not in it.
 func (r *Reader) unlessPart(what string) error {

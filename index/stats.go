@@ -25,6 +25,16 @@ type Stats struct {
 	Segments   int    `json:"segments,omitempty"`
 	Deleted    int64  `json:"deleted,omitempty"`
 	Generation uint64 `json:"generation,omitempty"`
+	// Shard says which part of another index this is, if it is one.
+	Shard *ShardStats `json:"shard,omitempty"`
+}
+
+// ShardStats describe a shard.
+type ShardStats struct {
+	Number         int   `json:"number"` // from 0 on
+	Of             int   `json:"of"`
+	FirstDocument  int64 `json:"first_document"`
+	WholeDocuments int64 `json:"whole_documents"`
 }
 
 // Part is a part of an index and its size.
@@ -59,6 +69,9 @@ func (r *Reader) Stats() Stats {
 		StoredText: r.HasText(),
 
 		FullPostings: int64(r.meta.fullPostings),
+	}
+	if p := r.meta.shard; p.Of > 0 {
+		s.Shard = &ShardStats{p.Number, p.Of, int64(p.Base), int64(p.Docs)}
 	}
 	if s.Documents > 0 {
 		s.MeanLength = float64(s.Tokens) / float64(s.Documents)

@@ -23,6 +23,16 @@ type Answer struct {
 	More   *bool                `json:"more,omitempty"` // whether there are hits behind the last
 	Stats  *search.Stats        `json:"stats,omitempty"`
 	Micros int64                `json:"micros,omitempty"` // that the search took
+	Shards *Coverage            `json:"shards,omitempty"` // of the index, if it is cut into some
+}
+
+// Coverage is the part of an index that an answer covers.
+type Coverage struct {
+	Answered    int      `json:"answered"` // shards
+	Of          int      `json:"of"`
+	Documents   uint64   `json:"documents"` // of the shards that answered
+	OfDocuments uint64   `json:"of_documents"`
+	Missing     []string `json:"missing,omitempty"` // why the others did not answer
 }
 
 // Hit is a document of an Answer.

@@ -20,23 +20,24 @@ import (
 
 // ask is a query as a client says it, and what that means.
 type ask struct {
-	Q         string
-	K         *int
-	Offset    int
-	Mode      string
-	Model     string
-	Algorithm string
-	Engine    string
-	Snippets  bool
-	Explain   bool
-	Stats     bool
-	Plain     bool
-	Count     bool
-	Fields    []string
-	Facets    []string
-	Sort      string
+	Q         string   `json:"q"`
+	K         *int     `json:"k,omitempty"`
+	Offset    int      `json:"offset,omitempty"`
+	Mode      string   `json:"mode,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Algorithm string   `json:"algorithm,omitempty"`
+	Engine    string   `json:"engine,omitempty"`
+	Snippets  bool     `json:"snippets,omitempty"`
+	Explain   bool     `json:"explain,omitempty"`
+	Stats     bool     `json:"stats,omitempty"`
+	Plain     bool     `json:"plain,omitempty"`
+	Count     bool     `json:"count,omitempty"`
+	Fields    []string `json:"fields,omitempty"`
+	Facets    []string `json:"facets,omitempty"`
+	Sort      string   `json:"sort,omitempty"`
 
 	paged   bool           // tell whether there are more
+	ofRoot  bool           // a root asks
 	request search.Request // filled by check
 	engine  engine.Kind
 	details Details
@@ -264,14 +265,18 @@ func (x *exchange) check(a *ask) (err error) {
 	if err := x.checkWords(a.Q); err != nil {
 		return err
 	}
-	d.Limit = min(defaultK, x.o.MaxK)
+	most := x.o.MaxK
+	if a.ofRoot {
+		most++ // one more tells whether there are more
+	}
+	d.Limit = min(defaultK, most)
 	if a.K != nil {
-		if d.Limit = *a.K; d.Limit < 1 || d.Limit > x.o.MaxK {
-			return fmt.Errorf("k %d: want 1 to %d", d.Limit, x.o.MaxK)
+		if d.Limit = *a.K; d.Limit < 1 || d.Limit > most {
+			return fmt.Errorf("k %d: want 1 to %d", d.Limit, most)
 		}
 	}
-	if d.Offset = a.Offset; d.Offset < 0 || d.Offset > x.o.MaxK-d.Limit {
-		return fmt.Errorf("offset %d: want 0 to %d, so that offset and k are at most %d", d.Offset, x.o.MaxK-d.Limit, x.o.MaxK)
+	if d.Offset = a.Offset; d.Offset < 0 || d.Offset > most-d.Limit {
+		return fmt.Errorf("offset %d: want 0 to %d, so that offset and k are at most %d", d.Offset, most-d.Limit, most)
 	}
 	if r.K = d.Offset + d.Limit; a.paged {
 		d.More = true
@@ -287,7 +292,7 @@ func (x *exchange) check(a *ask) (err error) {
 		return err
 	}
 	if !a.Plain {
-		options := query.Options{And: r.Mode == search.And, Fields: x.g.s.Fields()}
+		options := query.Options{And: r.Mode == search.And, Fields: x.g.fieldNames()}
 		parsed, err := query.Parse(a.Q, options)
 		if err != nil {
 			return fmt.Errorf("q: %w; plain takes all signs for text", err)
@@ -295,6 +300,9 @@ func (x *exchange) check(a *ask) (err error) {
 		if !query.Plain(a.Q, parsed, options) {
 			r.Query = parsed
 		}
+	}
+	if x.o.Root != nil && (a.Engine != "" || a.Algorithm == search.Tiles.String()) {
+		return errors.New("engine: the shards have their own")
 	}
 	r.Model = x.o.Model
 	if a.Model != "" {
@@ -306,13 +314,13 @@ func (x *exchange) check(a *ask) (err error) {
 		return err
 	}
 	if a.Snippets {
-		if !x.g.s.Index().HasText() {
+		if !x.g.hasText {
 			return errors.New("snippets: the index stores no text: build it with 'collocate index --store-text'")
 		}
 		d.SnippetSize = snippetSize
 	}
 	if len(a.Fields) > 0 {
-		if _, err := x.g.s.Index().Schema().Shown(a.Fields); err != nil {
+		if _, err := x.g.schema.Shown(a.Fields); err != nil {
 			return fmt.Errorf("fields: %w", err)
 		}
 	}
@@ -338,12 +346,18 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 			return err
 		}
 	}
+	if x.o.Root != nil {
+		if r.Gathers() {
+			return errors.New("facets and sort: shards are not asked for these yet")
+		}
+		return nil
+	}
 	return x.g.s.CheckFields(r)
 }
 
 // ofBytes reports whether the index has words that need not be UTF-8.
 func (x *exchange) ofBytes() bool {
-	name := x.g.s.Index().Analyzer()
+	name := x.g.analyzerName
 	return name == "whitespace" || name == "ascii"
 }
 

@@ -96,6 +96,14 @@
 // of other origins can ask only if [Options.Origins] has theirs. [Options.Token] is a password for
 // clients, [Options.TLSCert] makes it HTTPS.
 //
+// # Shards
+//
+// A server may have one shard of an index that was cut (see index.WriteShard), and another, a root,
+// may ask those of all shards: see [NewRoot] and [Root]. It answers searches, batches and documents
+// as a server of the whole index would, and says in "shards" how much of the index an answer covers:
+//
+//	"shards":{"answered":2,"of":3,"documents":66,"of_documents":99,"missing":["shard http://..."]}
+//
 // # Another index
 //
 // [Server.Reload] puts another index in the place of the one that is served. Each request is

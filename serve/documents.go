@@ -31,7 +31,11 @@ func (x *exchange) document() {
 		return
 	}
 	var answer *documentAnswer
-	err = x.work(shortLane, x.o.Limits.Time, func(context.Context) error {
+	err = x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
+		if x.o.Root != nil {
+			answer, err = x.documentInShards(ctx)
+			return err
+		}
 		ix := x.g.s.Index()
 		doc, found, err := ix.FindDoc(id)
 		if err != nil || !found {
@@ -41,7 +45,7 @@ func (x *exchange) document() {
 		if err != nil {
 			return err
 		}
-		answer = &documentAnswer{ID: id, Doc: doc, Length: length}
+		answer = &documentAnswer{ID: id, Doc: doc + int(x.g.shard.base), Length: length}
 		if ix.HasText() {
 			body, err := ix.Text(doc)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
@@ -85,7 +86,9 @@ func statusOf(err error) int {
 		return http.StatusTooManyRequests
 	case errors.Is(err, context.Canceled): // if its client is still there, the server stops
 		return http.StatusServiceUnavailable
-	case errors.Is(err, context.DeadlineExceeded), isFault(err):
+	case errors.Is(err, index.ErrShard):
+		return http.StatusBadRequest
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards), isFault(err):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -95,7 +98,7 @@ func statusOf(err error) int {
 func (x *exchange) failed(err error) {
 	status := statusOf(err)
 	x.note(status, err)
-	if status == http.StatusTooManyRequests {
+	if status == http.StatusTooManyRequests || status == http.StatusBadRequest {
 		x.refuse(status, err)
 		return
 	}

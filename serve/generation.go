@@ -12,20 +12,32 @@ import (
 // generation is an index that is served, until another takes its place. It is closed when the last
 // request that uses it has been answered.
 type generation struct {
-	number   int // from 1 on
-	s        *search.Searcher
-	analyzer text.Analyzer // counts the words of queries
-	tokens   sync.Pool     // of *text.Tokens, which have the stems of a language at hand
-	own      bool          // close it
-	users    atomic.Int64  // and one for being the current one
+	number int // from 1 on
+	about
+	shard    shardAbout
+	s        *search.Searcher // nil if shards are asked: see Root
+	analyzer text.Analyzer    // counts the words of queries
+	tokens   sync.Pool        // of *text.Tokens, which have the stems of a language at hand
+	own      bool             // close it
+	users    atomic.Int64     // and one for being the current one
 	fault    atomic.Pointer[error]
 }
 
 func newGeneration(number int, s *search.Searcher, own bool) *generation {
-	g := &generation{number: number, s: s, own: own}
+	ix := s.Index()
+	g := &generation{number: number, s: s, own: own, shard: aboutShard(s)}
+	g.about = about{ix.Analyzer(), ix.HasText(), ix.Schema(), ix.Docs()}
 	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // the searcher has parsed it too
 	g.users.Store(1)
 	return g
+}
+
+// terms is the number of words of the index; a root does not know it.
+func (g *generation) terms() int {
+	if g.s == nil {
+		return 0
+	}
+	return g.s.Index().Terms()
 }
 
 // analyze calls fn with the words that the index makes of a text.

@@ -139,11 +139,10 @@ func (x *exchange) showMetrics() {
 	gauge := func(name, help string, value any) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s gauge\n%[1]s %[3]v\n", name, help, value)
 	}
-	ix := x.g.s.Index()
-	gauge("collocate_index_documents", "Documents of the index.", ix.Docs())
+	gauge("collocate_index_documents", "Documents of the index.", x.g.docs)
 	gauge("collocate_index_generation", "How many indexes were served, this one included.", x.g.number)
 	ready := 1
-	if x.g.fault.Load() != nil {
+	if x.notReady() != nil {
 		ready = 0
 	}
 	gauge("collocate_ready", "1 if the index can be read.", ready)
@@ -152,6 +151,9 @@ func (x *exchange) showMetrics() {
 			gauge("collocate_device_memory_free_bytes", "Free memory of the GPU.", free)
 			gauge("collocate_device_memory_bytes", "Memory of the GPU.", total)
 		}
+	}
+	if x.o.Root != nil {
+		x.o.Root.writeMetrics(&b)
 	}
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)

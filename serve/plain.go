@@ -25,12 +25,11 @@ type plainData struct {
 
 // plain is a search field with what was found, for browsers without scripts.
 func (x *exchange) plain() {
-	ix := x.g.s.Index()
-	data := plainData{Docs: ix.Docs(), Terms: ix.Terms(), MaxK: x.o.MaxK}
+	data := plainData{Docs: x.g.docs, Terms: x.g.terms(), MaxK: x.o.MaxK}
 	status := http.StatusOK
 	a, err := x.ask()
 	if err == nil && strings.TrimSpace(a.Q) != "" {
-		a.Snippets = ix.HasText()
+		a.Snippets = x.g.hasText
 		if err = x.check(&a); err == nil {
 			if data.Answer, err = x.find(a); err != nil {
 				status = statusOf(err)

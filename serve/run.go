@@ -14,11 +14,25 @@ import (
 // grace is how long requests may go on when the server is to stop.
 const grace = 5 * time.Second
 
-// Run serves on a listener until the context ends. Requests that are being answered then have five
+// Run serves on a listener until the context ends, and for Options.Drain longer. Requests that are being answered then have five
 // seconds to end; those that need longer are cancelled. When Run returns none is being answered, so
 // that the index can be closed. A server that was told to stop returns nil.
 func (v *Server) Run(ctx context.Context, l net.Listener) error {
-	return run(ctx, l, v, v.o, grace)
+	if v.o.Root != nil {
+		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
+		var wg sync.WaitGroup
+		wg.Go(func() { v.follow(looking) })
+		defer wg.Wait()
+		defer stop()
+	}
+	drained, stopped := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopped()
+	stop := context.AfterFunc(ctx, func() {
+		v.draining.Store(true)
+		time.AfterFunc(v.o.Drain, stopped)
+	})
+	defer stop()
+	return run(drained, l, v, v.o, grace)
 }
 
 func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace time.Duration) error {

@@ -36,6 +36,13 @@ func (x *exchange) one() {
 // find answers a query that was checked.
 func (x *exchange) find(a ask) (answer *Answer, err error) {
 	in := a.lane()
+	if x.o.Root != nil {
+		err = x.work(in, x.o.Limits.Time, func(ctx context.Context) error {
+			answer, err = x.findInShards(ctx, &a)
+			return err
+		})
+		return answer, err
+	}
 	err = x.work(in, x.o.Limits.Time, func(ctx context.Context) error {
 		a.request.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: a.engine}
 		start := time.Now()
@@ -175,6 +182,9 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 		return nil, err
 	}
 	defer t.end()
+	if x.o.Root != nil {
+		return x.answerPartInShards(t, asked)
+	}
 	batch := search.Batch{Threads: x.mayUse(longLane), Engine: x.o.Engine}
 	switch x.o.Engine {
 	case engine.Auto: // to a batch this would mean a device, too, if the index is on one

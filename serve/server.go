@@ -51,6 +51,12 @@ type Options struct {
 	// Version of the program.
 	Version string
 
+	// Root is where the shards of the index are, if they are not here: see NewRoot.
+	Root *Root
+	// Drain is how long the server says that it is not ready before it stops, so that who sends it
+	// requests finds others.
+	Drain time.Duration
+
 	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is
 	// any.
 	Hosts []string
@@ -84,6 +90,7 @@ type Server struct {
 	mined   *minedCache
 	started time.Time
 
+	draining  atomic.Bool // it is about to stop
 	current   atomic.Pointer[generation]
 	reloading sync.Mutex
 }
@@ -91,6 +98,13 @@ type Server struct {
 // New makes a server for an index, which must stay open for as long as any request is being
 // answered.
 func New(s *search.Searcher, o Options) *Server {
+	v := newServer(o)
+	v.current.Store(newGeneration(1, s, false))
+	return v
+}
+
+// newServer makes a server that has nothing to serve yet.
+func newServer(o Options) *Server {
 	if o.MaxK <= 0 {
 		o.MaxK = DefaultMaxK
 	}
@@ -107,8 +121,10 @@ func New(s *search.Searcher, o Options) *Server {
 	if o.Engine == engine.GPU { // the device answers many at once
 		short, long = max(short, 64), max(long, 4)
 	}
+	if o.Root != nil { // others do the work
+		short, long = max(short, 256), max(long, 64)
+	}
 	v.gate = newGate(o.Limits, short, long)
-	v.current.Store(newGeneration(1, s, false))
 	v.metrics = newMetrics()
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
@@ -152,6 +168,8 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/quotients", "quotients", false, (*exchange).quotients},
 		{get, "/v1/places/summary", "summary", false, (*exchange).summary},
 		{get, "/v1/places/curve", "curve", false, (*exchange).curve},
+		{get, "/internal/shard", "shard", false, (*exchange).shard},
+		{post, "/internal/shard/search", "shard", false, (*exchange).shardSearch},
 		{get, "/v1/jobs", "jobs", false, (*exchange).listJobs},
 		{post, "/v1/jobs", "jobs", false, (*exchange).startJob},
 		{get, "/v1/jobs/", "jobs", false, (*exchange).showJob},
@@ -165,8 +183,14 @@ func (v *Server) makeRoutes() []route {
 	for _, view := range views {
 		routes = append(routes, route{get, view, "page", true, (*exchange).page})
 	}
+	if v.o.Root != nil {
+		routes = slices.DeleteFunc(routes, func(t route) bool { return !slices.Contains(rootVerbs, t.verb) })
+	}
 	return routes
 }
+
+// rootVerbs are what a server answers that asks the shards of an index.
+var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics", "status", "version", "openapi"}
 
 // ServeHTTP answers a request.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -228,6 +252,10 @@ func (x *exchange) dispatch() {
 			return
 		}
 		x.verb = t.verb
+		if x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
+			x.failed(errNoShards)
+			return
+		}
 		t.do(x)
 		return
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	_ "embed"
+	"errors"
 	"net/http"
 	"runtime"
 	"time"
@@ -21,23 +22,37 @@ func (x *exchange) openAPI() {
 
 // health says that the server is there, and what it searches.
 func (x *exchange) health() {
-	ix := x.g.s.Index()
 	x.reply(http.StatusOK, struct {
 		Status string `json:"status"`
 		Docs   int    `json:"docs"`
 		Terms  int    `json:"terms"`
-	}{"ok", ix.Docs(), ix.Terms()})
+	}{"ok", x.g.docs, x.g.terms()})
 }
 
 // ready says whether searches can be answered.
 func (x *exchange) ready() {
-	if err := x.g.fault.Load(); err != nil {
-		x.reply(http.StatusServiceUnavailable, failure{(*err).Error()})
+	if err := x.notReady(); err != nil {
+		x.reply(http.StatusServiceUnavailable, failure{err.Error()})
 		return
 	}
 	x.reply(http.StatusOK, struct {
 		Status string `json:"status"`
 	}{"ready"})
+}
+
+// notReady says why no request should come here; nil if any may.
+func (x *exchange) notReady() error {
+	if x.draining.Load() {
+		return errors.New("the server is about to stop")
+	}
+	if err := x.g.fault.Load(); err != nil {
+		return *err
+	}
+	if x.o.Root != nil {
+		_, err := x.o.Root.view()
+		return err
+	}
+	return nil
 }
 
 type versionAnswer struct {
@@ -70,6 +85,7 @@ type statusAnswer struct {
 	Vectors *vectorsAnswer `json:"vectors,omitempty"`
 	Points  *pointsSummary `json:"points,omitempty"`
 	Device  *deviceAnswer  `json:"device,omitempty"`
+	Shards  []groupStatus  `json:"shards,omitempty"`
 	Limits  limitsAnswer   `json:"limits"`
 
 	Latency latencies `json:"latency"`
@@ -108,10 +124,10 @@ type limitsAnswer struct {
 func (x *exchange) status() {
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
-		Ready: x.g.fault.Load() == nil, Generation: x.g.number, Name: x.o.Name,
+		Ready: x.notReady() == nil, Generation: x.g.number, Name: x.o.Name,
 		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(),
-		Index: x.g.s.Index().Stats(), Latency: x.metrics.lately(10),
-		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
+		Latency: x.metrics.lately(10),
+		Limits:  limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
 	if m := x.o.Matrix; m != nil {
 		counts := m.Options().Weighting == cooccur.Count && !m.Corpus().Subsampled
@@ -124,8 +140,13 @@ func (x *exchange) status() {
 		s := x.pointsSummary()
 		a.Points = &s
 	}
-	if free, total, err := x.g.s.GPUMemory(); err == nil && total > 0 {
-		a.Device = &deviceAnswer{free, total}
+	if x.o.Root != nil {
+		a.Index, a.Shards = x.o.Root.status(x.g)
+	} else {
+		a.Index = x.g.s.Index().Stats()
+		if free, total, err := x.g.s.GPUMemory(); err == nil && total > 0 {
+			a.Device = &deviceAnswer{free, total}
+		}
 	}
 	for _, l := range x.gate.state() {
 		a.Running, a.Waiting = a.Running+l.running, a.Waiting+l.waiting

@@ -73,6 +73,11 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 	}
 	row("analyzer", s.Analyzer, "")
 	row("documents", fmt.Sprint(s.Documents), "")
+	if p := s.Shard; p != nil {
+		row("shard", fmt.Sprintf("%d of %d", p.Number, p.Of), "")
+		row("first document", fmt.Sprint(p.FirstDocument), "")
+		row("documents in all", fmt.Sprint(p.WholeDocuments), "")
+	}
 	if s.Generation > 0 {
 		row("of these deleted", fmt.Sprint(s.Deleted), "")
 		row("segments", fmt.Sprint(s.Segments), "")

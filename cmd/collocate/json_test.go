@@ -47,6 +47,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "index export corpus.index --ciff corpus.ciff"},
 	{args: "index export corpus.index --ciff -", refused: "--ciff FILE"},
 	{args: "index import corpus.ciff --out third.index"},
+	{args: "shard corpus.index 2 --out corpus.shards"},
 	{args: "search corpus.index cat --stats --explain"},
 	{args: "search corpus.index nothing"},
 	{args: "search corpus.index --topics topics.tsv --run run.txt --recall"},

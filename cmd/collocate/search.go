@@ -33,6 +33,7 @@ type searchFlags struct {
 	topicFields            []string
 	highlight, unhighlight string
 	parallel               parallelFlags
+	tokenFile              string
 	warned                 bool // of operators in queries
 }
 
@@ -54,6 +55,9 @@ A query is words, any of which will do (with --mode and: all), or more:
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
                                 fields of the index: words, a value, a range, a box of degrees
+
+DIR may also be the address of 'collocate serve', as http://localhost:8080; of shards the answer
+says how many of them it covers.
 
 Plain words need no quotes; --plain takes all signs for text. Package search/query has the grammar.
 All algorithms give the same documents, order and scores; they differ in speed.
@@ -77,12 +81,20 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
-  collocate search news.index --topics topics.txt --engine gpu --run run.txt`,
+  collocate search news.index --topics topics.txt --engine gpu --run run.txt
+  collocate search http://localhost:8080 solar eclipse`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 && strings.TrimSpace(strings.Join(args[1:], "")) == "" {
 				return usagef("the query is empty")
 			}
-			return a.search(cmd.Context(), args[0], strings.Join(args[1:], " "), &f)
+			words := strings.Join(args[1:], " ")
+			if isServer(args[0]) {
+				return a.searchRemote(cmd.Context(), args[0], words, &f)
+			}
+			if f.tokenFile != "" {
+				return usagef("--token-file goes with the address of a server")
+			}
+			return a.search(cmd.Context(), args[0], words, &f)
 		},
 	}
 	fl := cmd.Flags()
@@ -110,6 +122,7 @@ thesis that 'collocate bench thesis' is about.`,
 		"title, desc, narr, or other names (default title)")
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
 	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithm": search.Algorithms(), "mode": {"or", "and"},
@@ -205,11 +218,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 			return fmt.Errorf("--show: %w", err)
 		}
 	}
-	if a.onTerminal() {
-		f.highlight, f.unhighlight = boldOn, boldOff
-	} else {
-		f.highlight, f.unhighlight = "*", "*"
-	}
+	a.useHighlights(f)
 	switch {
 	case f.topics != "":
 		return a.searchTopics(ctx, s, r, f)
@@ -217,6 +226,15 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return a.searchOne(ctx, s, r, words, f)
 	}
 	return a.searchLines(ctx, s, r, f)
+}
+
+// useHighlights says how words are marked in snippets.
+func (a *app) useHighlights(f *searchFlags) {
+	if a.onTerminal() {
+		f.highlight, f.unhighlight = boldOn, boldOff
+	} else {
+		f.highlight, f.unhighlight = "*", "*"
+	}
 }
 
 // searchLines answers the queries on standard input, one a line. What is piped in is answered with

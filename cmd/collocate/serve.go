@@ -40,12 +40,17 @@ type serveFlags struct {
 	limits          serve.Limits
 	model           modelFlags
 	reloadEvery     time.Duration // how often to look for a new index
+	drain           time.Duration
+	root            bool
+	shards          string
+	shardToken      string
+	askFirst        int
 }
 
 func newServeCmd(a *app) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use:         "serve DIR",
+		Use:         "serve DIR | serve --root --shards URL,...",
 		Short:       "Answer searches over HTTP",
 		GroupID:     groupSearch,
 		Annotations: hasGPU,
@@ -72,18 +77,30 @@ localhost or one of --host are refused, and so are those of other sites' pages u
 --cors-origin allows them. When more is asked than the cores can answer, clients that ask little
 go first and others get status 429.
 
+With --root there is no DIR: the server asks those of --shards, each of which serves a shard that
+'collocate shard' made, and merges their answers to those of the whole index. Commas stand between
+shards, | between replicas of one. A replica that fails or is slow is replaced by the next; answers
+say how many shards and documents they cover ("shards"). See docs/cluster.md.
+
 When another index is put in the place of DIR, or on SIGHUP, the server goes over to it without
 refusing a request. Ctrl-C or SIGTERM end it after the requests under way, within five seconds,
 with exit code 0.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		Example: `  collocate serve news.index
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
   curl http://127.0.0.1:8080/search -d '[{"q": "solar eclipse"}, {"q": "moon", "mode": "and"}]'
   collocate serve news.index --matrix news.cooc --vectors news.vec --points shops.csv --geographic
+  collocate serve --root --shards 'http://a:8081|http://b:8081,http://c:8082'
   collocate serve news.index --addr :8443 --tls-cert cert.pem --tls-key key.pem --token-file token`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
+			}
+			if f.root || f.shards != "" {
+				return f.runRoot(a, cmd, args)
+			}
+			if len(args) == 0 {
+				return usagef("DIR is missing: the folder of an index, or --root with --shards")
 			}
 			return f.run(a, cmd.Context(), args[0])
 		},
@@ -107,6 +124,11 @@ with exit code 0.`,
 	fl.IntVar(&f.limits.Queries, "max-queries", 10_000, "most queries of a batch")
 	fl.IntVar(&f.limits.Waiting, "max-waiting", 512, "most requests that wait for a core; others get status 429")
 	fl.IntVar(&f.limits.Connections, "max-connections", 16_384, "most open connections; beyond, idle ones are closed")
+	fl.DurationVar(&f.drain, "drain", 0, "how long to say that the server is not ready before it stops, for balancers")
+	fl.BoolVar(&f.root, "root", false, "serve no index, but ask the servers of --shards")
+	fl.StringVar(&f.shards, "shards", "", "`URLS` of all shards of an index, as in 'http://a:8081|http://b:8081,http://c:8081'")
+	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
+	fl.IntVar(&f.askFirst, "ask-first", 1, "shards that are asked before the others, which then need find only what is as good; 0: none")
 	f.reloadEvery = 2 * time.Second
 	f.model.register(cmd)
 	return cmd
@@ -128,6 +150,9 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 			return usagef("--%s %d: want at least 1", n.flag, n.value)
 		}
 	}
+	if f.drain < 0 {
+		return usagef("--drain %v: want 0 or more", f.drain)
+	}
 	if f.limits.Time <= 0 {
 		return usagef("--timeout %v: want more than 0", f.limits.Time)
 	}
@@ -147,10 +172,8 @@ type serveJSON struct {
 }
 
 func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
-	o := serve.Options{
-		Engine: a.engine, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
-		Name: filepath.Base(filepath.Clean(dir)), Version: versionName(), TLSCert: f.tlsCert, TLSKey: f.tlsKey, Log: a.serverLog(),
-	}
+	o := f.options(a)
+	o.Name = filepath.Base(filepath.Clean(dir))
 	var err error
 	if o.Model, err = f.model.parse(); err != nil {
 		return err
@@ -209,6 +232,14 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	return errors.Join(err, server.Close())
 }
 
+// options are what flags say of any server.
+func (f *serveFlags) options(a *app) serve.Options {
+	return serve.Options{
+		Engine: a.engine, Threads: a.threads, MaxK: f.maxK, Hosts: f.hosts, Origins: f.origins, Limits: f.limits,
+		Version: versionName(), TLSCert: f.tlsCert, TLSKey: f.tlsKey, Log: a.serverLog(), Drain: f.drain,
+	}
+}
+
 func scheme(cert string) string {
 	if cert != "" {
 		return "https://"
@@ -224,14 +255,8 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			c()
 		}
 	}
-	if f.tokenFile != "" {
-		text, err := os.ReadFile(f.tokenFile)
-		if err != nil {
-			return closeAll, fmt.Errorf("--token-file: %w", err)
-		}
-		if o.Token = strings.TrimSpace(string(text)); o.Token == "" {
-			return closeAll, fmt.Errorf("--token-file %s: it is empty", f.tokenFile)
-		}
+	if o.Token, err = readToken("token-file", f.tokenFile); err != nil {
+		return closeAll, err
 	}
 	if f.tlsCert != "" {
 		if _, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey); err != nil {
@@ -274,6 +299,22 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		o.Points, o.PointsName, o.PointsFlags = in.Set, filepath.Base(f.points), f.pointsFlags
 	}
 	return closeAll, nil
+}
+
+// readToken reads the token in the file of a flag; "" if there is none.
+func readToken(flag, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("--%s: %w", flag, err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("--%s %s: it is empty", flag, file)
+	}
+	return token, nil
 }
 
 // debug serves profiles, if they are wanted; what it returns ends that.

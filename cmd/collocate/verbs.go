@@ -14,6 +14,7 @@ func verbs() []func(*app) *cobra.Command {
 		newShowCmd,
 		newServeCmd,
 		newMCPCmd,
+		newShardCmd,
 		newWeighCmd,
 		newGenerateCmd,
 		newVocabCmd,

@@ -98,7 +98,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 // SearchFields answers a request whose model is about fields.
 func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
-		return nil, errors.New("search: bm25f: shards do not know it yet: want another model")
+		return nil, fmt.Errorf("search: bm25f: %w yet: want another model", index.ErrShard)
 	}
 	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
 	found, err := e.fielded.Search(ctx, r, sets)
@@ -204,7 +204,7 @@ func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 		m = model.BM25{}
 	}
 	if _, ok := m.(model.Cosine); ok && s.Index.Shard().Of > 0 {
-		return nil, errors.New("cosine: a shard does not know how often the words of other shards occur: want another model")
+		return nil, fmt.Errorf("cosine: %w: it does not know the words of other shards: want another model", index.ErrShard)
 	}
 	if last := s.last.Load(); last != nil && last.m == m {
 		return last.w, nil // most searches use one model: finding it in the map takes 100 ns

@@ -17,7 +17,7 @@ import (
 // expand makes a pattern's node: the words of the index that fit it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	if x.src.Index.Shard().Of > 0 {
-		return nil, fmt.Errorf("%v: a shard does not know all words that it stands for: write them out", q)
+		return nil, fmt.Errorf("%v: %w: it does not know all words that this stands for: write them out", q, index.ErrShard)
 	}
 	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/serve"
+)
+
+// isServer tells an address of 'collocate serve' from a folder.
+func isServer(dir string) bool {
+	return strings.HasPrefix(dir, "http://") || strings.HasPrefix(dir, "https://")
+}
+
+// notRemote are the flags that a server has no use for.
+var notRemote = []string{
+	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "k1", "b", "mu", "variant", "field-weights", "partition", "facet", "sort",
+	"partition-size", "partitions", "policy", "slack", "recall", "engine",
+}
+
+// searchRemote asks a server.
+func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags) error {
+	for _, name := range notRemote {
+		if f.set(name) {
+			return usagef("--%s: a server is not asked for that", name)
+		}
+	}
+	if words == "" {
+		return usagef("the query is missing: a server is asked one")
+	}
+	ask := url.Values{"q": {words}, "k": {strconv.Itoa(f.k)}, "mode": {f.mode}}
+	set := func(name, value string, said bool) {
+		if said {
+			ask.Set(name, value)
+		}
+	}
+	set("offset", strconv.Itoa(f.from), f.from > 0)
+	set("model", f.model, f.set("model"))
+	set("algorithm", f.algorithm, f.set("algorithm"))
+	for name, said := range map[string]bool{
+		"snippets": f.snippets, "explain": f.explain, "stats": f.stats, "plain": f.plain, "count": f.count,
+	} {
+		set(name, "true", said)
+	}
+	set("fields", strings.Join(f.show, ","), len(f.show) > 0)
+	token, err := readToken("token-file", f.tokenFile)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/v1/search?"+ask.Encode(), nil)
+	if err != nil {
+		return usageError{err}
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		var said struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(body, &said); said.Error == "" {
+			said.Error = response.Status
+		}
+		return fmt.Errorf("%s: %s", address, said.Error)
+	}
+	var answer serve.Answer
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber() // stored fields are shown as they were written
+	if err := in.Decode(&answer); err != nil {
+		return fmt.Errorf("%s: the answer is not one of 'collocate serve': %w", address, err)
+	}
+	return a.printRemote(&answer, f)
+}
+
+// fieldLine is the value of a stored field on a line.
+func fieldLine(value any) string {
+	list, several := value.([]any)
+	if !several {
+		return strings.Join(strings.Fields(fmt.Sprint(value)), " ")
+	}
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = fieldLine(v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printRemote prints the answer of a server, and what part of the index it covers.
+func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
+	if a.json {
+		return a.printJSON(answer)
+	}
+	a.useHighlights(f)
+	if f.explain && answer.Parsed != "" {
+		fmt.Fprintf(a.stdout, "query\t%s\n", answer.Parsed)
+	}
+	for i := range answer.Hits {
+		h := &answer.Hits[i]
+		for _, name := range f.show {
+			if value, ok := h.Fields[name]; ok {
+				h.Lines = append(h.Lines, serve.FieldLine{Name: name, Value: fieldLine(value)})
+			}
+		}
+		printHit(a.stdout, h, f)
+	}
+	if answer.Total != nil {
+		fmt.Fprintf(a.stdout, "%s\n", counted(*answer.Total, "document"))
+	}
+	if len(answer.Hits) == 0 {
+		a.summary("nothing found")
+	}
+	c := answer.Shards
+	switch {
+	case c == nil:
+	case c.Answered == c.Of:
+		a.summary("%d of %s, %d of %s", c.Answered, counted(c.Of, "shard"), c.Documents, counted(int64(c.OfDocuments), "document"))
+	default:
+		a.warn("incomplete: only %d of %s, %d of %s", c.Answered, counted(c.Of, "shard"), c.Documents, counted(int64(c.OfDocuments), "document"))
+	}
+	if c != nil {
+		for _, why := range c.Missing {
+			a.warn("missing: %s", why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/serve"
+)
+
+// ofAnIndex are the flags that a root has no use for: the servers of the shards have them.
+var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1", "b", "variant", "mu", "field-weights"}
+
+// runRoot serves from shards.
+func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0:
+		return usagef("%s: --root has no index of its own", args[0])
+	case f.shards == "":
+		return usagef("--shards is missing: the addresses of the shards")
+	case !f.root:
+		return usagef("--shards goes with --root")
+	case f.askFirst < 0:
+		return usagef("--ask-first %d: want 0 or more", f.askFirst)
+	}
+	for _, name := range ofAnIndex {
+		if flag := cmd.Flag(name); flag != nil && flag.Changed {
+			return usagef("--%s: the servers of the shards have it, not the root", name)
+		}
+	}
+	token, err := readToken("shard-token-file", f.shardToken)
+	if err != nil {
+		return err
+	}
+	first := f.askFirst
+	if first == 0 {
+		first = -1
+	}
+	o := f.options(a)
+	if o.Root, err = serve.ParseShards(f.shards, serve.RootOptions{Token: token, First: first}); err != nil {
+		return usageError{fmt.Errorf("--shards: %w", err)}
+	}
+	o.Name = "shards"
+	ctx := cmd.Context()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)
+	if err != nil {
+		return fmt.Errorf("--addr %q: %w", f.addr, err)
+	}
+	defer l.Close()
+	closeAll, err := f.open(ctx, a, &o)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	stopDebug, err := f.debug(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopDebug()
+	server := serve.NewRoot(ctx, o)
+	shards, docs := server.Shards()
+	if a.json {
+		err = a.printJSON(struct {
+			URL    string `json:"url"`
+			Shards int    `json:"shards"`
+			Docs   uint64 `json:"docs"`
+		}{scheme(f.tlsCert) + l.Addr().String(), shards, docs})
+		if err != nil {
+			return err
+		}
+	} else {
+		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"), scheme(f.tlsCert)+l.Addr().String())
+	}
+	return errors.Join(server.Run(ctx, l), server.Close())
+}

@@ -1,0 +1,393 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+)
+
+// partial is what the shards have said of a query so far.
+type partial struct {
+	mu       sync.Mutex
+	hits     []Hit
+	total    int64
+	stats    *search.Stats
+	coverage Coverage
+	refused  error // a shard says that the query is wrong
+}
+
+// take adds the answer of a shard.
+func (p *partial) take(a *shardAnswer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hits = append(p.hits, a.Hits...)
+	p.total += a.Total
+	p.coverage.Answered++
+	p.coverage.Documents += uint64(a.Documents)
+	if a.Stats == nil {
+		return
+	}
+	if p.stats == nil {
+		p.stats = a.Stats
+		return
+	}
+	all := p.stats
+	all.Words = max(all.Words, a.Stats.Words)
+	all.Postings += a.Stats.Postings
+	all.Blocks += a.Stats.Blocks
+	all.Scored += a.Stats.Scored
+	all.Decoded += a.Stats.Decoded
+	all.Skipped += a.Stats.Skipped
+	all.Entered += a.Stats.Entered
+	all.Method = max(all.Method, a.Stats.Method)
+}
+
+// miss notes that nobody has answered for a shard.
+func (p *partial) miss(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if refused := new(statusError); errors.As(err, &refused) && refused.status == http.StatusBadRequest {
+		p.refused = err
+	}
+	p.coverage.Missing = append(p.coverage.Missing, err.Error())
+}
+
+// best leaves the k best hits: the highest scores, of equal ones those of the lowest documents, as in
+// one index. It returns the score of the k-th; 0 if there are fewer.
+func (p *partial) best(k int) (least float32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slices.SortFunc(p.hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	if p.hits = p.hits[:min(k, len(p.hits))]; len(p.hits) < k {
+		return 0
+	}
+	return p.hits[k-1].Score
+}
+
+// findInShards answers a query that was checked.
+func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
+	start := time.Now()
+	r, k := x.o.Root, a.request.K
+	p := &partial{coverage: Coverage{Of: len(r.groups), OfDocuments: x.g.shard.WholeDocs}}
+	within, cancel := leaveTime(ctx)
+	defer cancel()
+	if err := x.askShards(within, a, p); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.refused != nil:
+		return nil, fmt.Errorf("%w (%w)", p.refused, index.ErrShard)
+	case p.coverage.Answered == 0:
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %s", errNoShards, p.coverage.Missing[0])
+	}
+	p.best(k)
+	answer := x.mergedAnswer(a, p)
+	if a.Snippets || a.Explain || len(a.Fields) > 0 {
+		if err := x.describeInShards(within, a, answer); err != nil {
+			return nil, err
+		}
+	}
+	r.missing.Add(uint64(len(p.coverage.Missing)))
+	answer.Micros = time.Since(start).Microseconds()
+	return answer, nil
+}
+
+// leaveTime keeps some of the time of a request for answering with what shards have said.
+func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	left := time.Until(deadline)
+	return context.WithDeadline(ctx, deadline.Add(-min(left/10, 100*time.Millisecond)))
+}
+
+// askShards asks all shards: some first, the others for what is at least as good as their k-th.
+func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
+	r, k := x.o.Root, a.request.K
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a}
+	q.Ask.K, q.Ask.Offset = &k, 0
+	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
+	var wg sync.WaitGroup
+	ask := func(groups []*group, done chan<- struct{}) error {
+		body, err := json.Marshal(&q)
+		if err != nil {
+			return err
+		}
+		var some sync.WaitGroup
+		for _, g := range groups {
+			some.Add(1)
+			wg.Go(func() {
+				defer some.Done()
+				found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+				if err != nil {
+					p.miss(fmt.Errorf("shard %s: %w", g.replicas[0].url, err))
+					return
+				}
+				p.take(found)
+			})
+		}
+		if done != nil {
+			go func() {
+				some.Wait()
+				close(done)
+			}()
+		}
+		return nil
+	}
+	from := int(r.turn.Add(1)) % len(r.groups)
+	order := slices.Concat(r.groups[from:], r.groups[:from])
+	if n := min(r.first, len(order)); n > 0 && n < len(order) {
+		done := make(chan struct{})
+		if err := ask(order[:n], done); err != nil {
+			return err
+		}
+		patience := time.Second
+		for _, g := range order[:n] {
+			if usual, known := g.times.p95(); known {
+				patience = min(patience, usual)
+			}
+		}
+		timer := time.NewTimer(patience)
+		select {
+		case <-done:
+			q.AtLeast = p.best(k)
+		case <-timer.C: // the others need not wait for who is late
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		order = order[n:]
+	}
+	err := ask(order, nil)
+	wg.Wait()
+	return err
+}
+
+// mergedAnswer makes an answer of the best hits, without details.
+func (x *exchange) mergedAnswer(a *ask, p *partial) *Answer {
+	d := a.details
+	hits := p.hits[min(d.Offset, len(p.hits)):]
+	answer := &Answer{
+		Query: a.Q, K: d.Limit, Offset: d.Offset, Mode: a.request.Mode.String(), Shards: &p.coverage,
+		Hits: make([]Hit, 0, len(hits)),
+	}
+	if a.request.Query != nil {
+		answer.Parsed = a.request.Query.String()
+	}
+	if a.Count {
+		answer.Total = &p.total
+	}
+	if d.More {
+		more := len(hits) > d.Limit
+		answer.More = &more
+	}
+	if d.Stats {
+		answer.Stats = p.stats
+	}
+	for i, h := range hits[:min(d.Limit, len(hits))] {
+		h.Rank = d.Offset + i + 1
+		answer.Hits = append(answer.Hits, h)
+	}
+	return answer
+}
+
+// describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that
+// does not answer any more leaves its hits without.
+func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer) error {
+	r := x.o.Root
+	byGroup := map[*group][]int{}
+	for i, h := range answer.Hits {
+		if g := r.groupOf(h.Doc, x.g.shard.Whole, x.g.shard.WholeDocs); g != nil {
+			byGroup[g] = append(byGroup[g], i)
+		}
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for g, places := range byGroup {
+		q := shardAsk{Whole: x.g.shard.Whole, Ask: *a}
+		q.Ask.K, q.Ask.Offset, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
+		for _, i := range places {
+			q.Docs = append(q.Docs, answer.Hits[i].Doc)
+		}
+		body, err := json.Marshal(&q)
+		if err != nil {
+			return err
+		}
+		wg.Go(func() {
+			found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
+			if err == nil && len(found.Hits) != len(places) {
+				err = errors.New("it describes other documents")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				answer.Shards.Missing = append(answer.Shards.Missing, fmt.Sprintf("details of shard %s: %v", g.replicas[0].url, err))
+				return
+			}
+			for n, i := range places {
+				to, from := &answer.Hits[i], &found.Hits[n]
+				to.Explain, to.Snippet, to.Fields = from.Explain, from.Snippet, from.Fields
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+// groupOf is who has a document: shard i has those from i·n/of to (i+1)·n/of.
+func (r *Root) groupOf(doc uint32, whole string, docs uint64) *group {
+	of := uint64(len(r.groups))
+	for _, g := range r.groups {
+		for _, one := range g.replicas {
+			a := one.was.Load()
+			if a == nil || a.Whole != whole {
+				continue
+			}
+			from, to := docs*uint64(a.Number)/of, docs*(uint64(a.Number)+1)/of
+			if uint64(doc) >= from && uint64(doc) < to {
+				return g
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// rootBatch is how many queries of a batch a root has under way.
+const rootBatch = 16
+
+// answerPartInShards answers some queries of a batch.
+func (x *exchange) answerPartInShards(ctx context.Context, asked []ask) ([]byte, error) {
+	texts, errs := make([][]byte, len(asked)), make([]error, len(asked))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, rootBatch)
+	for i := range asked {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			answer, err := x.findInShards(ctx, &asked[i])
+			if err == nil {
+				answer.Micros = 0 // they share the shards
+				texts[i], err = line(answer)
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	var all []byte
+	for i := range texts {
+		if errs[i] != nil {
+			return all, errs[i]
+		}
+		all = append(all, texts[i]...)
+	}
+	return all, nil
+}
+
+// documentInShards asks all shards for a document; nil if there is none. Of several with the same ID
+// it is the first.
+func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error) {
+	r := x.o.Root
+	found, errs := make([]*documentAnswer, len(r.groups)), make([]error, len(r.groups))
+	var wg sync.WaitGroup
+	for i, g := range r.groups {
+		wg.Go(func() {
+			for _, one := range g.order(x.g.shard.Whole) {
+				a := new(documentAnswer)
+				err := r.ask(ctx, one, http.MethodGet, x.r.URL.EscapedPath(), nil, a)
+				missing := new(statusError)
+				if errors.As(err, &missing) && missing.status == http.StatusNotFound {
+					errs[i] = nil
+					return
+				}
+				if errs[i] = err; err == nil {
+					found[i] = a
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var first *documentAnswer
+	for _, a := range found {
+		if a != nil && (first == nil || a.Doc < first.Doc) {
+			first = a
+		}
+	}
+	if err := errors.Join(errs...); err != nil && first == nil {
+		return nil, fmt.Errorf("%w: %w", errNoShards, err) // it may be there
+	}
+	return first, nil
+}
+
+// groupStatus says how a shard is, for people.
+type groupStatus struct {
+	Number   int             `json:"number"` // -1: not known
+	Replicas []replicaStatus `json:"replicas"`
+	P95      int64           `json:"p95_micros,omitempty"`
+}
+
+type replicaStatus struct {
+	URL   string `json:"url"`
+	Error string `json:"error,omitempty"`
+}
+
+// status describes the index that the shards make, as far as the root knows it, and the shards.
+func (r *Root) status(of *generation) (index.Stats, []groupStatus) {
+	stats := index.Stats{Analyzer: of.analyzerName, Documents: int64(of.docs), StoredText: of.hasText, Parts: []index.Part{}}
+	if of.schema != nil {
+		stats.Fields = of.schema.Fields
+	}
+	var groups []groupStatus
+	for _, g := range r.groups {
+		s := groupStatus{Number: -1}
+		p95, _ := g.times.p95()
+		s.P95 = p95.Microseconds()
+		counted := false
+		for _, one := range g.replicas {
+			now := replicaStatus{URL: one.url}
+			if why := one.down.Load(); why != nil {
+				now.Error = (*why).Error()
+			}
+			if a := one.was.Load(); a != nil && a.Whole != of.shard.Whole {
+				now.Error = "it has another index"
+			} else if a != nil {
+				s.Number = a.Number
+				if !counted {
+					stats.Bytes += a.Bytes
+					counted = true
+				}
+			}
+			s.Replicas = append(s.Replicas, now)
+		}
+		groups = append(groups, s)
+	}
+	return stats, groups
+}
+
+// writeMetrics counts what happened to requests of shards.
+func (r *Root) writeMetrics(b *bytes.Buffer) {
+	for _, m := range []struct {
+		name, help string
+		value      uint64
+	}{
+		{"collocate_shard_hedges_total", "Requests that were sent to a second replica since the first took long.", r.hedged.Load()},
+		{"collocate_shard_failures_total", "Requests that a replica did not answer.", r.failed.Load()},
+		{"collocate_shard_missing_total", "Shards that answers do not cover.", r.missing.Load()},
+	} {
+		fmt.Fprintf(b, "# HELP %s %s\n# TYPE %[1]s counter\n%[1]s %[3]d\n", m.name, m.help, m.value)
+	}
+}

@@ -1,0 +1,317 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+)
+
+// cluster is an index, its shards behind a root, and the servers of their replicas.
+type cluster struct {
+	whole, root *Server
+	replicas    [][]*httptest.Server
+}
+
+func newCluster(t testing.TB, shards, replicas int, o RootOptions) *cluster {
+	t.Helper()
+	s := elife(t, true)
+	c := &cluster{whole: New(s, Options{Limits: Limits{Hold: -1}})}
+	dir := t.TempDir()
+	var list []string
+	for i := range shards {
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		if err := index.WriteShard(t.Context(), s.Index().Segments()[0].Reader, folder, i, shards, index.MergeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		part, err := search.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { part.Close() })
+		var servers []*httptest.Server
+		var urls []string
+		for range replicas {
+			one := httptest.NewServer(New(part, Options{Limits: Limits{Hold: -1}}))
+			t.Cleanup(one.Close)
+			servers, urls = append(servers, one), append(urls, one.URL)
+		}
+		c.replicas, list = append(c.replicas, servers), append(list, strings.Join(urls, "|"))
+	}
+	root, err := ParseShards(strings.Join(list, ","), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.root = NewRoot(t.Context(), Options{Root: root, Limits: Limits{Hold: -1}})
+	return c
+}
+
+// same compares the answers of the root and of one index. Only how they were found may differ.
+func (c *cluster) same(t testing.TB, path string) (got Answer) {
+	t.Helper()
+	want := call(c.whole, path, "")
+	from := call(c.root, path, "")
+	if want.Code != from.Code {
+		t.Fatalf("%s: status %d, want %d: %s", path, from.Code, want.Code, from.Body)
+	}
+	got = decode[Answer](t, from.Body.String())
+	plain := got
+	plain.Shards, plain.Micros, plain.Stats = nil, 0, nil
+	one := decode[Answer](t, want.Body.String())
+	one.Micros, one.Stats = 0, nil
+	a, _ := json.Marshal(plain)
+	b, _ := json.Marshal(one)
+	if string(a) != string(b) {
+		t.Errorf("%s:\n got %s\nwant %s", path, a, b)
+	}
+	return got
+}
+
+var clusterQuestions = []string{
+	"lipid droplets kill bacteria", "neurons", "the cell membrane", "membrane", "zebra fish embryos", "nosuchwordatall",
+	"the of and in to a", "-the cell", "+neurons +the", "cell -membrane the",
+}
+
+func TestShardsAnswerAsOneIndex(t *testing.T) {
+	for _, first := range []int{0, 2, -1} {
+		c := newCluster(t, 3, 2, RootOptions{First: first})
+		docs := uint64(c.whole.current.Load().docs)
+		for _, q := range clusterQuestions {
+			for _, more := range []string{
+				"", "&k=1", "&k=100&mode=and", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5", "&count=1&k=2", "&model=dirichlet", "&model=dph&k=7&plain=1",
+			} {
+				got := c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
+				if want := (Coverage{Answered: 3, Of: 3, Documents: docs, OfDocuments: docs}); got.Shards == nil || !equalCoverage(*got.Shards, want) {
+					t.Errorf("%s covers %+v, want %+v", q, got.Shards, want)
+				}
+			}
+		}
+		got := c.same(t, "/v1/search?q=cell+membrane&explain=1&k=3")
+		if len(got.Hits) != 3 || got.Hits[0].Explain == nil {
+			t.Errorf("no explanation in %+v", got)
+		}
+		for _, id := range []string{got.Hits[0].ID, got.Hits[2].ID, "nobody"} {
+			path := "/v1/documents/" + url.PathEscape(id)
+			if want, is := call(c.whole, path, ""), call(c.root, path, ""); want.Code != is.Code || want.Code == 200 && want.Body.String() != is.Body.String() {
+				t.Errorf("%s: %d %s, want %d %s", path, is.Code, is.Body, want.Code, want.Body)
+			}
+		}
+	}
+}
+
+func equalCoverage(a, b Coverage) bool {
+	return a.Answered == b.Answered && a.Of == b.Of && a.Documents == b.Documents && a.OfDocuments == b.OfDocuments &&
+		slices.Equal(a.Missing, b.Missing)
+}
+
+func TestBatchesInShards(t *testing.T) {
+	c := newCluster(t, 3, 1, RootOptions{})
+	var body strings.Builder
+	for _, q := range slices.Repeat(clusterQuestions, 8) {
+		fmt.Fprintf(&body, "{\"q\":%q,\"k\":4}\n", q)
+	}
+	want, got := call(c.whole, "/v1/search", body.String()), call(c.root, "/v1/search", body.String())
+	wants, gots := strings.Split(want.Body.String(), "\n"), strings.Split(got.Body.String(), "\n")
+	if len(wants) != len(gots) || got.Code != http.StatusOK {
+		t.Fatalf("%d lines, want %d: %s", len(gots), len(wants), got.Body)
+	}
+	for i := range wants {
+		if without, _, _ := strings.Cut(gots[i], `,"shards":`); without != strings.TrimSuffix(wants[i], "}") {
+			t.Errorf("line %d:\n got %s\nwant %s", i, gots[i], wants[i])
+		}
+	}
+}
+
+// A replica that is killed changes nothing. A shard that is killed is missing, and answers say so,
+// until it is there again.
+func TestKilledReplicasAndShards(t *testing.T) {
+	c := newCluster(t, 3, 2, RootOptions{})
+	all := c.whole.current.Load().docs
+	c.replicas[1][0].Close()
+	for range 3 {
+		for _, q := range clusterQuestions {
+			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); got.Shards.Answered != 3 || got.Shards.Missing != nil {
+				t.Errorf("%s: %+v", q, got.Shards)
+			}
+		}
+	}
+	c.replicas[1][1].Close()
+	for range 4 { // whichever is asked first
+		w := call(c.root, "/v1/search?q=membrane&k=1000", "")
+		got := decode[Answer](t, w.Body.String())
+		if w.Code != http.StatusOK || got.Shards.Answered != 2 || got.Shards.Of != 3 || len(got.Shards.Missing) != 1 ||
+			got.Shards.Documents >= uint64(all) || got.Shards.OfDocuments != uint64(all) || len(got.Hits) == 0 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		lo, hi := all/3, 2*all/3
+		for _, h := range got.Hits {
+			if int(h.Doc) >= lo && int(h.Doc) < hi {
+				t.Errorf("document %d is of a shard that is not there", h.Doc)
+			}
+		}
+	}
+	if w := call(c.root, "/metrics", ""); !strings.Contains(w.Body.String(), "collocate_shard_missing_total 4") {
+		t.Errorf("metrics: %s", w.Body)
+	}
+	for _, servers := range c.replicas {
+		for _, one := range servers {
+			one.Close()
+		}
+	}
+	if w := call(c.root, "/v1/search?q=membrane", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("without any shard: %d %s", w.Code, w.Body)
+	}
+	c.root.o.Root.look(t.Context())
+	if w := call(c.root, "/v1/ready", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("ready without any shard: %d %s", w.Code, w.Body)
+	}
+}
+
+// Postings that are not scored since the k-th score of another shard was known beforehand.
+func TestThresholdIsForwarded(t *testing.T) {
+	scored := func(first int) (n int64) {
+		c := newCluster(t, 3, 1, RootOptions{First: first})
+		for range 3 {
+			for _, q := range clusterQuestions[:5] {
+				w := call(c.root, "/v1/search?plain=1&stats=1&algorithm=maxscore&q="+url.QueryEscape(q), "")
+				n += decode[Answer](t, w.Body.String()).Stats.Scored
+			}
+		}
+		return n
+	}
+	with, without := scored(1), scored(-1)
+	if t.Logf("%d postings scored with a forwarded threshold, %d without", with, without); with >= without {
+		t.Error("forwarding the threshold spares nothing")
+	}
+}
+
+// Where a replica takes longer than usual another is asked, for one query in 20.
+func TestSlowReplicasAreHedged(t *testing.T) {
+	c := newCluster(t, 1, 1, RootOptions{})
+	part := c.replicas[0][0].Config.Handler
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			io.Copy(io.Discard, r.Body) // only then is it noticed that a client goes
+			<-r.Context().Done()
+			return
+		}
+		part.ServeHTTP(w, r)
+	}))
+	defer slow.Close()
+	root, err := ParseShards(slow.URL+"|"+c.replicas[0][0].URL, RootOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := NewRoot(t.Context(), Options{Root: root, Limits: Limits{Time: time.Second}})
+	g := root.groups[0]
+	for range 64 {
+		g.times.add(5 * time.Millisecond)
+	}
+	g.hedges.twentieths.Store(40) // for two queries
+	answered := 0
+	for range 5 {
+		g.turn.Store(1) // the slow one is asked first
+		if w := call(v, "/v1/search?q=membrane", ""); w.Code == http.StatusOK {
+			answered++
+		}
+	}
+	if answered != 2 || root.hedged.Load() != 2 {
+		t.Errorf("%d answers, %d hedged, want 2", answered, root.hedged.Load())
+	}
+	var b hedgeBudget
+	spent := 0
+	for range 1000 {
+		if b.earn(); b.spend() {
+			spent++
+		}
+	}
+	if spent != 50 {
+		t.Errorf("%d of 1000 queries were sent twice, want 50", spent)
+	}
+}
+
+// What is wrong with the list of shards is said, and so is what shards cannot answer.
+func TestWrongShards(t *testing.T) {
+	c := newCluster(t, 3, 1, RootOptions{})
+	u := func(i int) string { return c.replicas[i][0].URL }
+	for list, want := range map[string]string{
+		u(0) + "," + u(1):                     "has 3 shards, but 2 are named",
+		u(0) + "|" + u(1) + "," + u(2) + ",x": "want an address",
+		u(0) + "," + u(0) + "," + u(1):        "named twice",
+		"ftp://a":                             "want an address",
+		"":                                    "want an address",
+		u(0) + "|" + u(1) + ",http://127.0.0.1:1,http://127.0.0.1:2": "named as a replica",
+		"http://127.0.0.1:1,http://127.0.0.1:2":                      "no shard can be reached",
+	} {
+		r, err := ParseShards(list, RootOptions{})
+		if err == nil {
+			r.look(t.Context())
+			_, err = r.view()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", list, err, want)
+		}
+	}
+	for path, want := range map[string]int{
+		"/v1/search?q=cel*": 400, "/v1/search?q=cell&model=cosine": 400, "/v1/search?q=": 400, "/v1/words?prefix=a": 404,
+		"/v1/search?q=cell&engine=gpu": 400, "/v1/status": 200, "/healthz": 200, "/v1/ready": 200, "/plain?q=cell": 200, "/": 200,
+	} {
+		if w := call(c.root, path, ""); w.Code != want {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
+		}
+	}
+	part := c.replicas[0][0].Config.Handler
+	for body, want := range map[string]int{
+		`{`: 400, `{"whole":"other","ask":{"q":"cell"}}`: 409, `{}`: 409,
+	} {
+		if w := call(part, "/internal/shard/search", body); w.Code != want {
+			t.Errorf("%s: %d, want %d: %s", body, w.Code, want, w.Body)
+		}
+	}
+}
+
+// A server that is to stop says so for a while before it does.
+func TestDrain(t *testing.T) {
+	v := New(elife(t, false), Options{Drain: 300 * time.Millisecond})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- v.Run(ctx, l) }()
+	status := func(path string) int {
+		r, err := http.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			return 0
+		}
+		defer r.Body.Close()
+		return r.StatusCode
+	}
+	if got := status("/v1/ready"); got != 200 {
+		t.Fatal(got)
+	}
+	stop()
+	time.Sleep(50 * time.Millisecond)
+	if ready, search, shard := status("/v1/ready"), status("/v1/search?q=cell"), status("/internal/shard"); ready != 503 || search != 200 || shard != 503 {
+		t.Errorf("while it drains: ready %d, search %d, shard %d", ready, search, shard)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := status("/v1/ready"); got != 0 {
+		t.Errorf("it still answers: %d", got)
+	}
+}

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
+)
+
+// What a root asks the servers of shards. Every server answers it: an index that is no shard is the
+// only one of itself. JSON keeps scores to the bit, since they are written with as many digits as it
+// takes to read the same float32 again.
+
+// shardAbout says what a server has of which index.
+type shardAbout struct {
+	Number    int    `json:"number"` // from 0 on
+	Of        int    `json:"of"`
+	Documents int    `json:"documents"` // of the shard
+	Whole     string `json:"whole"`     // names the index that was cut
+	WholeDocs uint64 `json:"whole_documents"`
+	base      uint32
+
+	Analyzer string          `json:"analyzer,omitempty"`
+	Text     bool            `json:"text,omitempty"`
+	Schema   json.RawMessage `json:"schema,omitempty"`
+	Bytes    int64           `json:"bytes,omitempty"`
+}
+
+// aboutShard describes the index that a generation serves, as a shard.
+func aboutShard(s *search.Searcher) (a shardAbout) {
+	ix := s.Index()
+	a = shardAbout{Of: 1, Documents: ix.Docs(), WholeDocs: uint64(ix.Docs())}
+	if list := ix.Segments(); len(list) == 1 {
+		size, sum := list[0].Stamp()
+		if part := list[0].Shard(); part.Of > 0 {
+			a.Number, a.Of, a.base, a.WholeDocs = part.Number, part.Of, part.Base, part.Docs
+			size, sum = part.WholeBytes, part.WholeChecksum
+		}
+		a.Whole = fmt.Sprintf("%08x-%x", sum, size)
+	}
+	a.Whole += fmt.Sprintf("-%d", ix.Generation())
+	return a
+}
+
+// shardAsk is a query of a root.
+type shardAsk struct {
+	Whole   string   `json:"whole"` // of which answers are wanted; another is a conflict
+	Ask     ask      `json:"ask"`
+	AtLeast float32  `json:"at_least,omitempty"`
+	Docs    []uint32 `json:"docs,omitempty"` // describe these, numbered as in the whole, instead
+}
+
+// shardAnswer is the answer of a shard. Documents are numbered as in the whole.
+type shardAnswer struct {
+	Documents int           `json:"documents"` // of the shard
+	Hits      []Hit         `json:"hits"`
+	Total     int64         `json:"total,omitempty"`
+	Stats     *search.Stats `json:"stats,omitempty"`
+}
+
+// shard answers GET /internal/shard.
+func (x *exchange) shard() {
+	if x.draining.Load() {
+		x.reply(http.StatusServiceUnavailable, failure{"the server is about to stop"})
+		return
+	}
+	if err := x.g.fault.Load(); err != nil {
+		x.reply(http.StatusServiceUnavailable, failure{(*err).Error()})
+		return
+	}
+	a := x.g.shard
+	a.Analyzer, a.Text = x.g.analyzerName, x.g.hasText
+	if x.g.schema != nil {
+		a.Schema = x.g.schema.JSON()
+	}
+	a.Bytes = x.g.s.Index().Stats().Bytes
+	x.reply(http.StatusOK, a)
+}
+
+// shardSearch answers POST /internal/shard/search.
+func (x *exchange) shardSearch() {
+	body, ok := x.readBody()
+	if !ok {
+		return
+	}
+	var q shardAsk
+	if err := json.Unmarshal(body, &q); err != nil {
+		x.reply(http.StatusBadRequest, failure{fmt.Sprintf("body: %v", err)})
+		return
+	}
+	if q.Whole != x.g.shard.Whole {
+		x.reply(http.StatusConflict, failure{fmt.Sprintf("the shard is one of index %s, not of %s", x.g.shard.Whole, q.Whole)})
+		return
+	}
+	q.Ask.ofRoot = true
+	if err := x.check(&q.Ask); err != nil {
+		x.reply(http.StatusBadRequest, failure{err.Error()})
+		return
+	}
+	var answer *shardAnswer
+	in := q.Ask.lane()
+	err := x.work(in, x.o.Limits.Time, func(ctx context.Context) (err error) {
+		answer, err = x.answerShard(ctx, &q, in)
+		return err
+	})
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	answer.Documents = x.g.shard.Documents
+	x.reply(http.StatusOK, answer)
+}
+
+func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shardAnswer, error) {
+	r, base := &q.Ask.request, x.g.shard.base
+	found := &search.Result{}
+	if len(q.Docs) > 0 {
+		for _, doc := range q.Docs {
+			if doc < base || uint64(doc) >= uint64(base)+uint64(x.g.shard.Documents) {
+				return nil, fmt.Errorf("%w: document %d is one of another shard", index.ErrShard, doc)
+			}
+			found.Hits = append(found.Hits, search.Hit{Doc: doc - base})
+		}
+		q.Ask.details.Limit = len(q.Docs)
+	} else {
+		r.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: q.Ask.engine}
+		r.AtLeast = q.AtLeast
+		start := time.Now()
+		var err error
+		if found, err = x.g.s.Search(ctx, *r); err != nil {
+			return nil, err
+		}
+		x.metrics.searched(q.Ask.engine, &found.Stats, time.Since(start))
+		q.Ask.details = Details{Limit: r.K, Stats: q.Ask.Stats} // the rest when it is known which win
+	}
+	a, err := Describe(ctx, x.g.s, *r, found, q.Ask.details)
+	if err != nil {
+		return nil, err
+	}
+	for i := range a.Hits {
+		a.Hits[i].Doc += base
+	}
+	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats}, nil
+}
+
+// about is what queries are checked against, be it an index or one that shards have.
+type about struct {
+	analyzerName string
+	hasText      bool
+	schema       *fields.Schema
+	docs         int
+}
+
+func (a *about) fieldNames() []string {
+	if a.schema == nil {
+		return nil
+	}
+	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
+}
+
+// errNoShards says that a root knows of no index yet.
+var errNoShards = errors.New("no shard can be reached yet")
