@@ -51,7 +51,8 @@
 //	G              sum of grade/log2(2 + grades missed so far) over the sum of all grades
 //	rbp            (1-p) * sum of grade/largest grade * p^(rank-1), p = 0.9
 //	rbp_resid      what rbp could gain by unjudged answers
-//	iprec_at_recall_x  largest precision at or after the rank where recall reaches x
+//	iprec_at_recall_x  largest precision at or after the rank where recall reaches x: as
+//	               trec_eval 10, or with Options.RoundUp as trec_eval 9 and pytrec_eval
 //	infAP, 11pt_avg, binG, set_P, set_recall, set_relative_P, set_map, set_F, utility, unj_k, num_nonrel_judged_ret: as trec_eval
 //
 // A summary averages over the topics that have both judgments and answers, or over all

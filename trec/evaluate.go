@@ -18,6 +18,9 @@ type Options struct {
 	JudgedOnly bool
 	// Depth looks only at the first answers of each topic; 0 means all.
 	Depth int
+	// RoundUp takes the number of relevant documents at a recall as trec_eval 9 does, and with it
+	// pytrec_eval and ir_measures: 0.1 of 11 are 2. trec_eval 10 takes the nearest number, 1.
+	RoundUp bool
 }
 
 // Evaluation holds the values of measures, by topic and over all.

@@ -157,6 +157,29 @@ func TestJudgedOnly(t *testing.T) {
 	}
 }
 
+// trec_eval 9 and 10 round the number of relevant documents at a recall in different ways. The values
+// with RoundUp are pytrec_eval's.
+func TestRoundUp(t *testing.T) {
+	q := Qrels{"1": {}}
+	for i := range 11 {
+		q["1"][fmt.Sprint("r", i)] = 1
+	}
+	run := &Run{Topics: map[string][]Result{"1": nil}}
+	for i, id := range strings.Fields("r0 x1 x2 r1 r2 x3 x4 x5 x6 r3") {
+		run.Topics["1"] = append(run.Topics["1"], Result{id, float64(20 - i)})
+	}
+	measures, err := ParseMeasures("iprec_at_recall.0.1,0.2,0.3,0.4", "11pt_avg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for up, want := range map[bool]string{true: "[0.6 0.6 0.4 0 0.23636363636363636]", false: "[1 0.6 0.6 0.4 0.32727272727272727]"} {
+		e, err := Evaluate(q, run, measures, Options{RoundUp: up})
+		if err != nil || fmt.Sprint(e.All) != want {
+			t.Errorf("up %v: %v, %v, want %s", up, e.All, err, want)
+		}
+	}
+}
+
 func TestEvaluateNeedsACommonTopic(t *testing.T) {
 	run := &Run{Tag: "x", Topics: map[string][]Result{"2": {{"d", 1}}}}
 	measures, _ := ParseMeasures("map")

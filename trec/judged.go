@@ -15,6 +15,7 @@ const (
 type judged struct {
 	grades []int // by rank
 	level  int   // the smallest grade that is relevant
+	up     bool  // Options.RoundUp
 
 	rel    int   // relevant documents
 	nonrel int   // judged documents that are not
@@ -23,7 +24,7 @@ type judged struct {
 }
 
 func judge(docs map[string]int, results []Result, o Options) *judged {
-	j := &judged{level: o.Level}
+	j := &judged{level: o.Level, up: o.RoundUp}
 	for _, g := range docs {
 		if g < 0 {
 			continue
@@ -145,6 +146,9 @@ func (j *judged) recipRank(float64) float64 {
 // interpolated is the largest precision at or after the rank at which the recall is reached.
 func (j *judged) interpolated(recall float64) float64 {
 	want := int(math.Round(recall * float64(j.rel)))
+	if j.up {
+		want = int(recall*float64(j.rel) + 0.9) // which is trec_eval 9's way to round up
+	}
 	if want > j.relRet {
 		return 0
 	}
