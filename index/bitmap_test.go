@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -40,7 +41,9 @@ func denseIndex(rng *rand.Rand, docs int, densities ...float64) *plainIndex {
 
 // The words of a dense block are its documents, on a grid of 64 that all lists share; what is kept of them has their frequencies; and the
 // frequencies of any places are those that decoding gives.
-func TestWordsAreTheDocuments(t *testing.T) {
+func TestWordsAreTheDocuments(t *testing.T) { cputest.Levels(t, testWordsAreTheDocuments) }
+
+func testWordsAreTheDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	p := denseIndex(rng, 60_000, 0.01, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 0.99, 1)
 	r := p.write(t)
@@ -103,13 +106,15 @@ func TestWordsAreTheDocuments(t *testing.T) {
 }
 
 // The assembly and its twins find the same in any words, those of no block included.
-func TestBitsAreTheirTwins(t *testing.T) {
+func TestBitsAreTheirTwins(t *testing.T) { cputest.Levels(t, testBitsAreTheirTwins) }
+
+func testBitsAreTheirTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(63, 64))
 	var tfs, got, want [BlockSize]uint32
 	for i := range tfs {
 		tfs[i] = rng.Uint32()
 	}
-	for range 20_000 {
+	for range 7_000 {
 		words, keep := make([]byte, 8*(1+rng.IntN(MaxWords))), make([]byte, 8*MaxWords)
 		left := BlockSize // bits to set
 		if rng.IntN(4) == 0 {

@@ -3,10 +3,14 @@ package index
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
 // Every width, packed and unpacked by the generated decoders, gives the numbers back.
-func TestEveryWidthRoundTrips(t *testing.T) {
+func TestEveryWidthRoundTrips(t *testing.T) { cputest.Levels(t, testEveryWidthRoundTrips) }
+
+func testEveryWidthRoundTrips(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for w := range uint(32) {
 		var v, out [BlockSize]uint32

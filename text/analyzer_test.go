@@ -13,6 +13,9 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/words"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/collocate/collocate/internal/cpu"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
 func analyzer(tb testing.TB, name string) Analyzer {
@@ -220,13 +223,21 @@ var definitions = map[string]func([]byte) ([]string, []Span){
 	"unicode":    libraryWords,
 }
 
-// checkTokens holds for every analyzer and every text, with kernels and without.
+// checkTokens holds for every analyzer and every text, with the kernels of each level and without.
 func checkTokens(an Analyzer, doc []byte, t *Tokens) error {
-	if err := checkThese(an, doc, t); err != nil || definitions[an.Name()] == nil {
-		return err
+	levels := cpu.Levels()
+	if definitions[an.Name()] == nil {
+		levels = levels[:1]
 	}
-	defer withoutKernels()()
-	return checkThese(an, doc, t)
+	for _, l := range levels {
+		restore := cputest.With(l)
+		err := checkThese(an, doc, t)
+		restore()
+		if err != nil {
+			return fmt.Errorf("%v: %w", l, err)
+		}
+	}
+	return nil
 }
 
 func checkThese(an Analyzer, doc []byte, t *Tokens) error {

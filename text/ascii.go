@@ -36,8 +36,8 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 // letterBits has the bits of the letters in the first block of a text, and writes them in lower
 // case.
 func letterBits(lower *[block]byte, p []byte) (m uint64) {
-	if hasAVX512 {
-		return letterBitsAVX512(&lower[0], unsafe.SliceData(p), min(len(p), block))
+	if hasKernels {
+		return letterBitsKernel(&lower[0], unsafe.SliceData(p), min(len(p), block))
 	}
 	if len(p) < block {
 		rest := tail(p)

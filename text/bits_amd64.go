@@ -2,25 +2,28 @@
 
 package text
 
-import "golang.org/x/sys/cpu"
+import "github.com/collocate/collocate/internal/cpu"
 
-// hasAVX512 says whether the kernels in bits_amd64.s can be used, which look at 64 bytes at once.
-// Their plain Go twins give the same bits.
-var hasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
+var wide bool // with AVX-512; else with AVX2
 
-// wordBitsAVX512 is wordBits for the first n bytes, 64 at most. It writes 64 bytes. It also has the
-// bits of bytes that are not ASCII.
-//
+func chooseForms(l cpu.Level) { wide = l == cpu.AVX512 }
+
+// The forms of the kernels, between which bits_amd64.s chooses.
+
 //go:noescape
 func wordBitsAVX512(to, p *byte, n int) (word, space, score, high uint64)
 
-// letterBitsAVX512 is letterBits for n bytes, 64 at most. It writes 64 bytes.
-//
+//go:noescape
+func wordBitsAVX2(to, p *byte, n int) (word, space, score, high uint64)
+
 //go:noescape
 func letterBitsAVX512(to, p *byte, n int) (letter uint64)
 
-// blankBitsAVX512 has the bits of blanks, tabs and line feeds, and of carriage returns, among n
-// bytes, 64 at most. If to is not nil it copies these: it writes 64 bytes.
-//
+//go:noescape
+func letterBitsAVX2(to, p *byte, n int) (letter uint64)
+
 //go:noescape
 func blankBitsAVX512(to, p *byte, n int) (blank, cr uint64)
+
+//go:noescape
+func blankBitsAVX2(to, p *byte, n int) (blank, cr uint64)

@@ -2,10 +2,10 @@
 
 package text
 
-const hasAVX512 = false
+const hasKernels = false
 
-func wordBitsAVX512(to, p *byte, n int) (word, space, score, high uint64) { return 0, 0, 0, 0 }
+func wordBitsKernel(to, p *byte, n int) (word, space, score, high uint64) { return 0, 0, 0, 0 }
 
-func letterBitsAVX512(to, p *byte, n int) (letter uint64) { return 0 }
+func letterBitsKernel(to, p *byte, n int) (letter uint64) { return 0 }
 
-func blankBitsAVX512(to, p *byte, n int) (blank, cr uint64) { return 0, 0 }
+func blankBitsKernel(to, p *byte, n int) (blank, cr uint64) { return 0, 0 }

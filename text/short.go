@@ -36,8 +36,8 @@ func shortWords(doc []byte, room *ShortRoom) (uint64, bool) {
 		return 0, false
 	}
 	var word, space, score, high uint64
-	if hasAVX512 {
-		word, space, score, high = wordBitsAVX512(&room[0], unsafe.SliceData(doc), len(doc))
+	if hasKernels {
+		word, space, score, high = wordBitsKernel(&room[0], unsafe.SliceData(doc), len(doc))
 	} else {
 		word, space, score, high = shortWordBits(doc, room)
 	}
@@ -83,8 +83,8 @@ func shortNotBlank(doc []byte, room *ShortRoom) (uint64, bool) {
 		return 0, false
 	}
 	all := uint64(1)<<len(doc) - 1
-	if hasAVX512 {
-		blank, cr := blankBitsAVX512((*byte)(unsafe.Pointer(room)), unsafe.SliceData(doc), len(doc))
+	if hasKernels {
+		blank, cr := blankBitsKernel((*byte)(unsafe.Pointer(room)), unsafe.SliceData(doc), len(doc))
 		return all &^ blank, cr == 0
 	}
 	m, control := uint64(0), uint64(0)

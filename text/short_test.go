@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/internal/cpu"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 )
 
 // checkShort holds for every text: an analyzer that has a way for short ones finds the same words
@@ -104,14 +107,20 @@ func TestEveryByteAtEveryPlace(t *testing.T) {
 	}
 }
 
-// The kernels give the bits that plain Go gives, of each byte at each place and of any number of bytes.
-func TestKernelsHaveTheirTwins(t *testing.T) {
-	if !hasAVX512 {
-		t.Skip("this machine has none")
+// The kernels give the bits that plain Go gives, of each byte at each place and of any number of
+// bytes.
+func TestKernelsHaveTheirTwins(t *testing.T) { cputest.Levels(t, testKernelsHaveTheirTwins) }
+
+func testKernelsHaveTheirTwins(t *testing.T) {
+	if !hasKernels {
+		t.Skip("plain Go is the twin")
 	}
 	rng := rand.New(rand.NewPCG(3, 9))
 	for range 20000 {
-		doc := make([]byte, rng.IntN(block+1))
+		doc := atPageEnd(rng.IntN(block + 1))
+		if rng.IntN(4) == 0 {
+			doc = make([]byte, len(doc))
+		}
 		for i := range doc {
 			doc[i] = byte(rng.Uint32())
 			if rng.IntN(3) == 0 {
@@ -119,11 +128,11 @@ func TestKernelsHaveTheirTwins(t *testing.T) {
 			}
 		}
 		var lower, plain [block]byte
-		word, space, score, high := wordBitsAVX512(&lower[0], bytesOf(doc), len(doc))
+		word, space, score, high := wordBitsKernel(&lower[0], bytesOf(doc), len(doc))
 		var blanks, letters, plainLetters [block]byte
-		letter := letterBitsAVX512(&letters[0], bytesOf(doc), len(doc))
-		blank, cr := blankBitsAVX512(&blanks[0], bytesOf(doc), len(doc))
-		restore := withoutKernels()
+		letter := letterBitsKernel(&letters[0], bytesOf(doc), len(doc))
+		blank, cr := blankBitsKernel(&blanks[0], bytesOf(doc), len(doc))
+		restore := cputest.With(cpu.None)
 		wantWord, wantSpace, wantScore := wordBits(&plain, doc)
 		wantLetter := letterBits(&plainLetters, doc)
 		restore()

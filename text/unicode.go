@@ -180,8 +180,8 @@ func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byt
 // control characters, and whether there are underscores, in the first block of a text of
 // ASCII; and writes the bytes in lower case.
 func wordBits(lower *[block]byte, p []byte) (word, space, scores uint64) {
-	if hasAVX512 {
-		word, space, scores, _ = wordBitsAVX512(&lower[0], unsafe.SliceData(p), min(len(p), block))
+	if hasKernels {
+		word, space, scores, _ = wordBitsKernel(&lower[0], unsafe.SliceData(p), min(len(p), block))
 		return word, space, scores
 	}
 	if len(p) < block {

@@ -63,9 +63,9 @@ func splitBlanks(doc []byte, b *borders) {
 
 // notBlank has the bits of what is not blank in the first block of a text.
 func notBlank(p []byte) uint64 {
-	if hasAVX512 {
+	if hasKernels {
 		n := min(len(p), block)
-		blank, _ := blankBitsAVX512(nil, unsafe.SliceData(p), n)
+		blank, _ := blankBitsKernel(nil, unsafe.SliceData(p), n)
 		return ^(blank | ^uint64(0)<<n)
 	}
 	if len(p) < block {

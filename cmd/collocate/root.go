@@ -13,6 +13,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/cpu"
 	"github.com/collocate/collocate/weigh"
 )
 
@@ -137,6 +138,9 @@ func refineDefaults(root *cobra.Command) {
 
 // prepare runs before every verb: it checks the global flags, and that no input is overwritten.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
+	if err := cpu.Err(); err != nil {
+		return usageError{err}
+	}
 	if a.threads < 1 || a.threads > maxThreads {
 		return usagef("--threads %d: want 1 to %d", a.threads, maxThreads)
 	}

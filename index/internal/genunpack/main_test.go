@@ -7,16 +7,18 @@ import (
 )
 
 // What is committed is what this program writes.
-func TestGeneratedFileIsUpToDate(t *testing.T) {
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	want, err := source()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../unpack_generated.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("unpack_generated.go is not what genunpack writes: run go generate ./index")
+	for name, want := range map[string][]byte{"unpack_generated.go": want, "unpack_generated.h": steps()} {
+		got, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what genunpack writes: run go generate ./index", name)
+		}
 	}
 }

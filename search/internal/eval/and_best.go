@@ -160,8 +160,8 @@ func (b *bestFirst) between(from, to int, low, high float32, docs, tfs []uint32,
 	if from >= to {
 		return 0
 	}
-	if simd.HasAVX512 {
-		return simd.BetweenAVX512(&b.docs[from], &b.tfs[from], &b.sums[from], to-from, low, high, &docs[0], &tfs[0], &sums[0])
+	if simd.HasKernels {
+		return simd.Between(&b.docs[from], &b.tfs[from], &b.sums[from], to-from, low, high, &docs[0], &tfs[0], &sums[0])
 	}
 	return b.plainBetween(from, to, low, high, docs, tfs, sums)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -73,7 +74,9 @@ func TestBestFirst(t *testing.T) {
 }
 
 // The kernel keeps what its definition keeps, in another place or in its own.
-func TestBetween(t *testing.T) {
+func TestBetween(t *testing.T) { cputest.Levels(t, testBetween) }
+
+func testBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(89, 90))
 	for range 200 {
 		var b, kept bestFirst

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -57,9 +58,11 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 	return scorer.(*model.BM25Scorer), docs, tfs
 }
 
-// Kernels and their plain twins agree to the bit. (Where there are no kernels this compares the
+// Kernels of each level and their plain twins agree to the bit. (Without kernels this compares the
 // twins with themselves.)
-func TestKernelsAreTheirTwins(t *testing.T) {
+func TestKernelsAreTheirTwins(t *testing.T) { cputest.Levels(t, kernelsAreTheirTwins) }
+
+func kernelsAreTheirTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	same := func(what string, got, want []float32) {
 		t.Helper()
@@ -69,7 +72,7 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 			}
 		}
 	}
-	for range 3000 {
+	for range 1000 {
 		s, docs, tfs := randomBlock(t, rng)
 		got, want := make([]float32, len(docs)), make([]float32, len(docs))
 		s.Xs(docs, tfs, got)
@@ -106,7 +109,9 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 	}
 }
 
-func TestMergeIsItsTwin(t *testing.T) {
+func TestMergeIsItsTwin(t *testing.T) { cputest.Levels(t, mergeIsItsTwin) }
+
+func mergeIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 50))
 	for range 3000 {
 		gap := 1 + rng.Uint32N(20)
@@ -129,7 +134,9 @@ func TestMergeIsItsTwin(t *testing.T) {
 	}
 }
 
-func TestKeepIsItsTwin(t *testing.T) {
+func TestKeepIsItsTwin(t *testing.T) { cputest.Levels(t, keepIsItsTwin) }
+
+func keepIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	for range 3000 {
 		var fast, plain window
@@ -167,7 +174,9 @@ func TestFoundIsSortedWithAndWithoutBits(t *testing.T) {
 	}
 }
 
-func TestScanIsItsTwin(t *testing.T) {
+func TestScanIsItsTwin(t *testing.T) { cputest.Levels(t, scanIsItsTwin) }
+
+func scanIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	var fast, plain window
 	fast.prepare()
@@ -196,10 +205,12 @@ func TestScanIsItsTwin(t *testing.T) {
 	}
 }
 
-func TestLocateIsItsTwin(t *testing.T) {
+func TestLocateIsItsTwin(t *testing.T) { cputest.Levels(t, locateIsItsTwin) }
+
+func locateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
 	var fastAt, fastPlaces, at, places andBuffer[uint32]
-	for range 20000 {
+	for range 7000 {
 		docs := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		block := risingNumbers(rng, 1+rng.IntN(index.BlockSize), 1+rng.Uint32N(1<<uint(1+rng.IntN(20))))
 		last := block[len(block)-1]
@@ -229,7 +240,9 @@ func risingNumbers(rng *rand.Rand, n int, gap uint32) []uint32 {
 	return block[:n]
 }
 
-func BenchmarkKernels(b *testing.B) {
+func BenchmarkKernels(b *testing.B) { cputest.Benchmarks(b, benchmarkKernels) }
+
+func benchmarkKernels(b *testing.B) {
 	rng := rand.New(rand.NewPCG(45, 46))
 	s, docs, tfs := randomBlock(b, rng)
 	for len(docs) < index.BlockSize {

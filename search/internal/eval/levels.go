@@ -189,8 +189,8 @@ func (v *levels) findPlaces(from, n int, need int8, out []uint64) {
 	if n <= 0 {
 		return
 	}
-	if simd.HasAVX512 {
-		simd.FindPlacesAVX512(&v.starts[0], &v.units[0], len(v.maps), from, n, need, &out[:2*n][0])
+	if simd.HasKernels {
+		simd.FindPlaces(&v.starts[0], &v.units[0], len(v.maps), from, n, need, &out[:2*n][0])
 		return
 	}
 	v.plainFindPlaces(from, n, need, out)
@@ -223,8 +223,8 @@ func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
 	if len(docs) == 0 {
 		return 0
 	}
-	if simd.HasAVX512 {
-		return simd.KeepPlacesAVX512(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0], &outAt[0])
+	if simd.HasKernels {
+		return simd.KeepPlaces(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0], &outAt[0])
 	}
 	return v.plainKeep(docs, at, outDocs, outAt)
 }
@@ -248,8 +248,8 @@ func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint3
 	}
 	tfs = tfs[:len(docs)]
 	v.sieve.Cut = float32(cut * (1 - 0x1p-20)) // sums are rounded
-	if simd.HasAVX512 {
-		return simd.SiftLevelsAVX512(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0], &outSums[0])
+	if simd.HasKernels {
+		return simd.SiftLevels(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0], &outSums[0])
 	}
 	return v.plainChoose(docs, tfs, outDocs, outTFs, outSums)
 }

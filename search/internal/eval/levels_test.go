@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -110,7 +111,9 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 }
 
 // Kernels give what their definitions give, and nothing that can win is lost.
-func TestKernelsOfLevels(t *testing.T) {
+func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, kernelsOfLevels) }
+
+func kernelsOfLevels(t *testing.T) {
 	p, s := leveled(t)
 	rng := rand.New(rand.NewPCG(85, 86))
 	for _, pair := range [][]int{{3, 1}, {5, 6}, {7, 0}, {8, 2}, {4, 3, 2}} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -13,9 +14,11 @@ func init() { worthBuckets = 300 }
 
 // A bucket's documents are no shorter than it says, and what can win by its exact score is never
 // sifted out, whatever the processor.
-func TestSiftingKeepsWhatCanWin(t *testing.T) {
+func TestSiftingKeepsWhatCanWin(t *testing.T) { cputest.Levels(t, testSiftingKeepsWhatCanWin) }
+
+func testSiftingKeepsWhatCanWin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
-	for range 2000 {
+	for range 700 {
 		s, docs, tfs := randomBlock(t, rng)
 		c := s.W.C
 		if c.Classes == nil || len(docs) == 0 {

@@ -16,11 +16,11 @@ func (w *window) sift(s *model.BM25Scorer, docs, tfs []uint32, need float64) {
 	}
 	tfs = tfs[:len(docs)]
 	limit := s.Limit(need)
-	if !simd.HasAVX512 {
+	if !simd.HasKernels {
 		w.plainSift(s, docs, tfs, need, limit)
 		return
 	}
-	n := simd.SiftAVX512(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0], &w.xs[0])
+	n := simd.Sift(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0], &w.xs[0])
 	for i, x := range w.xs[:n] {
 		if score := s.OfX(x); float64(score) > need {
 			w.found = append(w.found, simd.MakeCandidate(w.docs[i], score))
@@ -51,9 +51,9 @@ func (w *window) filter(docs []uint32, scores []float32, need float64) {
 		return
 	}
 	scores = scores[:len(docs)]
-	if simd.HasAVX512 {
+	if simd.HasKernels {
 		w.room(len(docs))
-		n := simd.FilterAVX512(&docs[0], &scores[0], len(docs), simd.Floor32(need), &w.found[:1][0])
+		n := simd.Filter(&docs[0], &scores[0], len(docs), simd.Floor32(need), &w.found[:1][0])
 		w.found = w.found[:n]
 		return
 	}
@@ -72,9 +72,9 @@ func (w *window) plainFilter(docs []uint32, scores []float32, need float64) {
 // all untouched again.
 func (w *window) scan(base uint32, n int, need float64) {
 	w.found = w.found[:0]
-	if simd.HasAVX512 && n > 0 {
+	if simd.HasKernels && n > 0 {
 		w.room(n)
-		got := simd.ScanAVX512(&w.sums[0], n, base, simd.Floor32(need), &w.found[:1][0])
+		got := simd.Scan(&w.sums[0], n, base, simd.Floor32(need), &w.found[:1][0])
 		w.found = w.found[:got]
 		return
 	}
@@ -98,9 +98,9 @@ func (w *window) plainScan(base uint32, n int, need float64) {
 // branch for each, queries of 50 and 100 words take a third and a half longer.
 func (w *window) keep(need float64) {
 	n, at := 0, 0
-	if simd.HasAVX512 && len(w.found) >= manyToKeep {
+	if simd.HasKernels && len(w.found) >= manyToKeep {
 		at = len(w.found) &^ 7
-		n = simd.KeepAVX512(&w.found[0], at, simd.Floor32(need))
+		n = simd.Keep(&w.found[0], at, simd.Floor32(need))
 	}
 	w.plainKeep(n, at, need)
 }
@@ -128,8 +128,8 @@ func (w *window) merge(b *buffer) {
 	if b.lo == b.hi || len(w.found) == 0 {
 		return
 	}
-	if simd.HasAVX512 {
-		simd.MergeAVX512(&b.docs[b.lo], &b.scores[b.lo], b.hi-b.lo, &w.found[0], len(w.found))
+	if simd.HasKernels {
+		simd.Merge(&b.docs[b.lo], &b.scores[b.lo], b.hi-b.lo, &w.found[0], len(w.found))
 		return
 	}
 	w.plainMerge(b)

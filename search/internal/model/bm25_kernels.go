@@ -21,8 +21,8 @@ func (s *BM25Scorer) Xs(docs, tfs []uint32, out []float32) {
 	}
 	lengths := s.W.C.Lengths
 	tfs, out = tfs[:len(docs)], out[:len(docs)]
-	if simd.HasAVX512 {
-		simd.XsAVX512(&docs[0], &tfs[0], &lengths[0], len(docs), &s.Kernel, &out[0])
+	if simd.HasKernels {
+		simd.Xs(&docs[0], &tfs[0], &lengths[0], len(docs), &s.Kernel, &out[0])
 		return
 	}
 	s.PlainXs(docs, tfs, out)
@@ -39,8 +39,8 @@ func (s *BM25Scorer) Batch(docs, tfs []uint32, out []float32) {
 		return
 	}
 	tfs, out = tfs[:len(docs)], out[:len(docs)]
-	if simd.HasAVX512 {
-		simd.ScoresAVX512(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, &out[0])
+	if simd.HasKernels {
+		simd.Scores(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, &out[0])
 		return
 	}
 	s.PlainBatch(docs, tfs, out)

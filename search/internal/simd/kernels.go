@@ -7,10 +7,10 @@ import (
 	"github.com/collocate/collocate/index"
 )
 
-// The inner loops of scoring and choosing have two forms: plain Go, which defines them, and
-// assembly for processors with AVX-512, 16 postings at a time. Documents come from decoded blocks,
-// which are below the number of documents whatever the file holds, so that the assembly looks up no
-// length that is not there.
+// The inner loops of scoring and choosing have several forms: plain Go, which defines them, and
+// assembly for each level of vector instructions. Documents come from decoded blocks, which are
+// below the number of documents whatever the file holds, so that the assembly looks up no length
+// that is not there.
 
 // Kernel is what the kernels know of a model.BM25Scorer. They know where each field is.
 type Kernel struct {
@@ -57,8 +57,8 @@ func Locate(block, docs []uint32, last uint32, at, places []uint32) (found, used
 	if len(block) == 0 || len(docs) == 0 {
 		return 0, len(docs)
 	}
-	if HasAVX512 && cap(block) >= index.BlockSize && len(at) > len(docs) && len(places) > len(docs) {
-		return locateAVX512(&block[0], &docs[0], len(docs), last, &at[0], &places[0])
+	if HasKernels && cap(block) >= index.BlockSize && len(at) > len(docs) && len(places) > len(docs) {
+		return locate(&block[0], &docs[0], len(docs), last, &at[0], &places[0])
 	}
 	return PlainLocate(block, docs, last, at, places)
 }
@@ -97,7 +97,7 @@ func (c Candidate) Sum() float32 { return math.Float32frombits(uint32(c)) }
 
 const SignBit = 1 << 31
 
-// LevelSieve is what siftLevelsAVX512 knows. It knows where each field is.
+// LevelSieve is what SiftLevels knows. It knows where each field is.
 type LevelSieve struct {
 	Maps        **uint8             // of the lists but the first
 	Scores      *[NumLevels]float32 // the same lists'

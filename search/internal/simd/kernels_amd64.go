@@ -2,50 +2,144 @@
 
 package simd
 
-import "golang.org/x/sys/cpu"
+import "github.com/collocate/collocate/internal/cpu"
 
-// HasAVX512 says whether the kernels in kernels_amd64.s can be used. Their plain Go twins give the
-// same bits: the same operations in the same order on each posting, never fused.
-var HasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2
+var (
+	// HasKernels says whether the kernels may be called; else their callers run plain Go.
+	HasKernels bool
+	wide       bool // with AVX-512; else with AVX2
+)
 
-//go:noescape
-func XsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+func init() {
+	cpu.Follow(func(l cpu.Level) { HasKernels, wide = l != cpu.None, l == cpu.AVX512 })
+}
 
-//go:noescape
-func ScoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
-
-//go:noescape
-func SiftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
-
-//go:noescape
-func FilterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+// The kernels. Each goes on in the form of the level that is used, see dispatch_amd64.s.
 
 //go:noescape
-func ScanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
+func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func KeepAVX512(found *Candidate, n int, need float32) int
+func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+
+//go:noescape
+func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+
+//go:noescape
+func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+
+//go:noescape
+func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int
+
+//go:noescape
+func Keep(found *Candidate, n int, need float32) int
+
+//go:noescape
+func locate(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
+
+//go:noescape
+func Merge(docs *uint32, scores *float32, n int, found *Candidate, m int)
+
+//go:noescape
+func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+
+//go:noescape
+func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+
+//go:noescape
+func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+
+//go:noescape
+func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+
+//go:noescape
+func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+
+//go:noescape
+func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+
+// Their forms.
+
+//go:noescape
+func xsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+
+//go:noescape
+func scoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+
+//go:noescape
+func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+
+//go:noescape
+func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+
+//go:noescape
+func scanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
+
+//go:noescape
+func keepAVX512(found *Candidate, n int, need float32) int
 
 //go:noescape
 func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
 
 //go:noescape
-func MergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
+func mergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
 
 //go:noescape
-func PickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+func pickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 
 //go:noescape
-func SiftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
 
 //go:noescape
-func FindPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
 
 //go:noescape
-func KeepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 
 //go:noescape
-func SiftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
 
 //go:noescape
-func BetweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+
+//go:noescape
+func xsAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+
+//go:noescape
+func scoresAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+
+//go:noescape
+func siftAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+
+//go:noescape
+func filterAVX2(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+
+//go:noescape
+func scanAVX2(sums *float32, n int, base uint32, need float32, out *Candidate) int
+
+//go:noescape
+func keepAVX2(found *Candidate, n int, need float32) int
+
+//go:noescape
+func locateAVX2(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int)
+
+//go:noescape
+func mergeAVX2(docs *uint32, scores *float32, n int, found *Candidate, m int)
+
+//go:noescape
+func pickAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+
+//go:noescape
+func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+
+//go:noescape
+func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+
+//go:noescape
+func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+
+//go:noescape
+func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+
+//go:noescape
+func betweenAVX2(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int

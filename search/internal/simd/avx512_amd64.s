@@ -1,6 +1,7 @@
 //go:build !purego
 
 #include "textflag.h"
+#include "fetch_amd64.h"
 
 DATA lanes<>+0(SB)/8, $0x0000000100000000
 DATA lanes<>+8(SB)/8, $0x0000000300000002
@@ -36,118 +37,134 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	ADDQ $64, DX; \
 	SUBQ $16, CX
 
-// func XsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+// FETCH has 16 numbers of a table in Z2, of which the places lie from (at) on.
+#define FETCH(at, table) \
+	FETCH4(at, 0, table, X2); \
+	FETCH4(at, 16, table, X3); \
+	FETCH4(at, 32, table, X4); \
+	FETCH4(at, 48, table, X5); \
+	JOIN
+
+// JOIN joins four quarters in Z2.
+#define JOIN \
+	VINSERTI128 $1, X3, Y2, Y2; \
+	VINSERTI128 $1, X5, Y4, Y4; \
+	VINSERTI64X4 $1, Y4, Z2, Z2
+
+// MODEL loads what POSTINGS needs of a Kernel (R9).
+#define MODEL \
+	VBROADCASTSS 0(R9), Z20; \
+	VBROADCASTSS 4(R9), Z21; \
+	MOVQ 16(R9), AX; \
+	VMOVUPS 0(AX), Z22; \
+	VMOVUPS 64(AX), Z23; \
+	VBROADCASTSS 4(AX), Z24; \
+	MOVL $31, AX; \
+	VPBROADCASTD AX, Z25; \
+	MOVQ 24(R9), R13; \
+	MOVQ 32(R9), DX; \
+	MOVL $255, AX; \
+	VPBROADCASTD AX, Z28; \
+	VPBROADCASTD 40(R9), Z29
+
+// POSTINGS loads documents (Z0) and frequencies (Z1) and leaves x in Z2. With classes, at
+// "classes", it goes on at "length"; with frequencies that the table does not have at "rare".
+#define POSTINGS \
+	MASK; \
+	VMOVDQU32.Z (SI), K1, Z0; \
+	VMOVDQU32.Z (DI), K1, Z1; \
+	TESTQ R13, R13; \
+	JNZ  classes; \
+	CMPQ CX, $16; \
+	JLT  few; \
+	FETCH(SI, R8); \
+	JMP  floats; \
+few: \
+	KMOVW K1, K2; \
+	VPXORD Z2, Z2, Z2; \
+	VPGATHERDD (R8)(Z0*4), K2, Z2; \
+floats: \
+	VCVTUDQ2PS Z2, Z2; \
+	VMULPS Z21, Z2, Z2; \
+	VADDPS Z20, Z2, Z2; \
+length: \
+	VPCMPUD $6, Z25, Z1, K3; \
+	KORTESTW K3, K3; \
+	JNZ  rare; \
+	VPERMI2PS Z23, Z22, Z1; \
+back: \
+	VMULPS Z1, Z2, Z2
+
+// ELSEWHERE is what POSTINGS does less often. The last documents fetch four bytes for a class, not
+// beyond the last.
+#define ELSEWHERE \
+rare: \
+	VCVTUDQ2PS Z1, Z1; \
+	VDIVPS Z1, Z24, Z1; \
+	JMP  back; \
+classes: \
+	CMPQ CX, $16; \
+	JLT  fewClasses; \
+	CLASS4(0, X2); \
+	CLASS4(16, X3); \
+	CLASS4(32, X4); \
+	CLASS4(48, X5); \
+	JOIN; \
+	JMP  length; \
+fewClasses: \
+	KMOVW K1, K2; \
+	VPXORD Z2, Z2, Z2; \
+	VPMINUD Z29, Z0, Z3; \
+	VPGATHERDD (R13)(Z3*1), K2, Z2; \
+	VPSUBD Z3, Z0, Z3; \
+	VPSLLD $3, Z3, Z3; \
+	VPSRLVD Z3, Z2, Z2; \
+	VPANDD Z28, Z2, Z3; \
+	KMOVW K1, K2; \
+	VGATHERDPS (DX)(Z3*4), K2, Z2; \
+	JMP  length
+
+// func xsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 // out[i] = (a + b*lengths[docs[i]]) * (1/tfs[i])
-TEXT ·XsAVX512(SB), NOSPLIT, $0-48
+TEXT ·xsAVX512(SB), NOSPLIT, $0-48
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ lengths+16(FP), R8
 	MOVQ n+24(FP), CX
 	MOVQ m+32(FP), R9
 	MOVQ out+40(FP), R10
-	VBROADCASTSS 0(R9), Z20          // a
-	VBROADCASTSS 4(R9), Z21          // b
-	MOVQ 16(R9), AX
-	VMOVUPS 0(AX), Z22               // 1/0 to 1/15
-	VMOVUPS 64(AX), Z23              // 1/16 to 1/31
-	VBROADCASTSS 4(AX), Z24          // 1
-	MOVL $31, AX
-	VPBROADCASTD AX, Z25
-	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 32(R9), BX                // a + b*length of each class
-	MOVL $255, AX
-	VPBROADCASTD AX, Z28
-	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	MODEL
 xsLoop:
 	TESTQ CX, CX
 	JLE  xsDone
-	MASK
-	VMOVDQU32.Z (SI), K1, Z0
-	VMOVDQU32.Z (DI), K1, Z1
-	KMOVW K1, K2
-	VPXORD Z2, Z2, Z2
-	TESTQ R13, R13
-	JNZ  xsClasses
-	VPGATHERDD (R8)(Z0*4), K2, Z2
-	VCVTUDQ2PS Z2, Z2
-	VMULPS Z21, Z2, Z2
-	VADDPS Z20, Z2, Z2
-xsLength:
-	VPCMPUD $6, Z25, Z1, K3
-	KORTESTW K3, K3
-	JNZ  xsRare
-	VPERMI2PS Z23, Z22, Z1
-xsBack:
-	VMULPS Z1, Z2, Z2
+	POSTINGS
 	VMOVUPS Z2, K1, (R10)
 	ADDQ $64, SI
 	ADDQ $64, DI
 	ADDQ $64, R10
 	SUBQ $16, CX
 	JMP  xsLoop
-xsRare:
-	VCVTUDQ2PS Z1, Z1
-	VDIVPS Z1, Z24, Z1
-	JMP  xsBack
-xsClasses:
-	VPMINUD Z29, Z0, Z3
-	VPGATHERDD (R13)(Z3*1), K2, Z2
-	VPSUBD Z3, Z0, Z3
-	VPSLLD $3, Z3, Z3
-	VPSRLVD Z3, Z2, Z2
-	VPANDD Z28, Z2, Z3
-	KMOVW K1, K2
-	VGATHERDPS (BX)(Z3*4), K2, Z2
-	JMP  xsLength
+	ELSEWHERE
 xsDone:
 	VZEROUPPER
 	RET
 
-// func ScoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
+// func scoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 // out[i] = weight/(1+x) + plus
-TEXT ·ScoresAVX512(SB), NOSPLIT, $0-48
+TEXT ·scoresAVX512(SB), NOSPLIT, $0-48
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ lengths+16(FP), R8
 	MOVQ n+24(FP), CX
 	MOVQ m+32(FP), R9
 	MOVQ out+40(FP), R10
-	VBROADCASTSS 0(R9), Z20
-	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS 8(R9), Z26          // weight
 	VBROADCASTSS 12(R9), Z27         // plus
-	MOVQ 16(R9), AX
-	VMOVUPS 0(AX), Z22
-	VMOVUPS 64(AX), Z23
-	VBROADCASTSS 4(AX), Z24
-	MOVL $31, AX
-	VPBROADCASTD AX, Z25
-	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 32(R9), BX                // a + b*length of each class
-	MOVL $255, AX
-	VPBROADCASTD AX, Z28
-	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	MODEL
 scLoop:
 	TESTQ CX, CX
 	JLE  scDone
-	MASK
-	VMOVDQU32.Z (SI), K1, Z0
-	VMOVDQU32.Z (DI), K1, Z1
-	KMOVW K1, K2
-	VPXORD Z2, Z2, Z2
-	TESTQ R13, R13
-	JNZ  scClasses
-	VPGATHERDD (R8)(Z0*4), K2, Z2
-	VCVTUDQ2PS Z2, Z2
-	VMULPS Z21, Z2, Z2
-	VADDPS Z20, Z2, Z2
-scLength:
-	VPCMPUD $6, Z25, Z1, K3
-	KORTESTW K3, K3
-	JNZ  scRare
-	VPERMI2PS Z23, Z22, Z1
-scBack:
-	VMULPS Z1, Z2, Z2
+	POSTINGS
 	VADDPS Z24, Z2, Z2
 	VDIVPS Z2, Z26, Z2
 	VADDPS Z27, Z2, Z2
@@ -157,27 +174,14 @@ scBack:
 	ADDQ $64, R10
 	SUBQ $16, CX
 	JMP  scLoop
-scRare:
-	VCVTUDQ2PS Z1, Z1
-	VDIVPS Z1, Z24, Z1
-	JMP  scBack
-scClasses:
-	VPMINUD Z29, Z0, Z3
-	VPGATHERDD (R13)(Z3*1), K2, Z2
-	VPSUBD Z3, Z0, Z3
-	VPSLLD $3, Z3, Z3
-	VPSRLVD Z3, Z2, Z2
-	VPANDD Z28, Z2, Z3
-	KMOVW K1, K2
-	VGATHERDPS (BX)(Z3*4), K2, Z2
-	JMP  scLength
+	ELSEWHERE
 scDone:
 	VZEROUPPER
 	RET
 
-// func SiftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
+// func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
 // keeps the postings with x <= limit: documents and x.
-TEXT ·SiftAVX512(SB), NOSPLIT, $0-72
+TEXT ·siftAVX512(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ lengths+16(FP), R8
@@ -185,42 +189,13 @@ TEXT ·SiftAVX512(SB), NOSPLIT, $0-72
 	MOVQ m+32(FP), R9
 	MOVQ outDocs+48(FP), R10
 	MOVQ outX+56(FP), R11
-	VBROADCASTSS 0(R9), Z20
-	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS limit+40(FP), Z26
-	MOVQ 16(R9), AX
-	VMOVUPS 0(AX), Z22
-	VMOVUPS 64(AX), Z23
-	VBROADCASTSS 4(AX), Z24
-	MOVL $31, AX
-	VPBROADCASTD AX, Z25
-	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 32(R9), BX                // a + b*length of each class
-	MOVL $255, AX
-	VPBROADCASTD AX, Z28
-	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	MODEL
 	XORQ R12, R12
 siLoop:
 	TESTQ CX, CX
 	JLE  siDone
-	MASK
-	VMOVDQU32.Z (SI), K1, Z0
-	VMOVDQU32.Z (DI), K1, Z1
-	KMOVW K1, K2
-	VPXORD Z2, Z2, Z2
-	TESTQ R13, R13
-	JNZ  siClasses
-	VPGATHERDD (R8)(Z0*4), K2, Z2
-	VCVTUDQ2PS Z2, Z2
-	VMULPS Z21, Z2, Z2
-	VADDPS Z20, Z2, Z2
-siLength:
-	VPCMPUD $6, Z25, Z1, K3
-	KORTESTW K3, K3
-	JNZ  siRare
-	VPERMI2PS Z23, Z22, Z1
-siBack:
-	VMULPS Z1, Z2, Z2
+	POSTINGS
 	VCMPPS $2, Z26, Z2, K1, K4
 	KMOVW K4, AX
 	TESTL AX, AX
@@ -236,28 +211,15 @@ siNext:
 	ADDQ $64, DI
 	SUBQ $16, CX
 	JMP  siLoop
-siRare:
-	VCVTUDQ2PS Z1, Z1
-	VDIVPS Z1, Z24, Z1
-	JMP  siBack
-siClasses:
-	VPMINUD Z29, Z0, Z3
-	VPGATHERDD (R13)(Z3*1), K2, Z2
-	VPSUBD Z3, Z0, Z3
-	VPSLLD $3, Z3, Z3
-	VPSRLVD Z3, Z2, Z2
-	VPANDD Z28, Z2, Z3
-	KMOVW K1, K2
-	VGATHERDPS (BX)(Z3*4), K2, Z2
-	JMP  siLength
+	ELSEWHERE
 siDone:
 	MOVQ R12, ret+64(FP)
 	VZEROUPPER
 	RET
 
-// func PickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+// func pickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 // keeps the postings with scores above need: documents and scores.
-TEXT ·PickAVX512(SB), NOSPLIT, $0-72
+TEXT ·pickAVX512(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ lengths+16(FP), R8
@@ -265,45 +227,16 @@ TEXT ·PickAVX512(SB), NOSPLIT, $0-72
 	MOVQ m+32(FP), R9
 	MOVQ outDocs+48(FP), R10
 	MOVQ outScores+56(FP), R11
-	VBROADCASTSS 0(R9), Z20
-	VBROADCASTSS 4(R9), Z21
 	VBROADCASTSS need+40(FP), Z26
 	VBROADCASTSS limit+44(FP), Z31
 	VBROADCASTSS 8(R9), Z30          // weight
 	VBROADCASTSS 12(R9), Z27         // plus
-	MOVQ 16(R9), AX
-	VMOVUPS 0(AX), Z22
-	VMOVUPS 64(AX), Z23
-	VBROADCASTSS 4(AX), Z24
-	MOVL $31, AX
-	VPBROADCASTD AX, Z25
-	MOVQ 24(R9), R13                // a class for each document, if that is less to fetch than its length
-	MOVQ 32(R9), BX                // a + b*length of each class
-	MOVL $255, AX
-	VPBROADCASTD AX, Z28
-	VPBROADCASTD 40(R9), Z29        // four bytes are fetched for one: not beyond the last
+	MODEL
 	XORQ R12, R12
 piLoop:
 	TESTQ CX, CX
 	JLE  piDone
-	MASK
-	VMOVDQU32.Z (SI), K1, Z0
-	VMOVDQU32.Z (DI), K1, Z1
-	KMOVW K1, K2
-	VPXORD Z2, Z2, Z2
-	TESTQ R13, R13
-	JNZ  piClasses
-	VPGATHERDD (R8)(Z0*4), K2, Z2
-	VCVTUDQ2PS Z2, Z2
-	VMULPS Z21, Z2, Z2
-	VADDPS Z20, Z2, Z2
-piLength:
-	VPCMPUD $6, Z25, Z1, K3
-	KORTESTW K3, K3
-	JNZ  piRare
-	VPERMI2PS Z23, Z22, Z1
-piBack:
-	VMULPS Z1, Z2, Z2
+	POSTINGS
 	VCMPPS $2, Z31, Z2, K1, K1     // the others need no division
 	KORTESTW K1, K1
 	JZ   piNext
@@ -325,28 +258,32 @@ piNext:
 	ADDQ $64, DI
 	SUBQ $16, CX
 	JMP  piLoop
-piRare:
-	VCVTUDQ2PS Z1, Z1
-	VDIVPS Z1, Z24, Z1
-	JMP  piBack
-piClasses:
-	VPMINUD Z29, Z0, Z3
-	VPGATHERDD (R13)(Z3*1), K2, Z2
-	VPSUBD Z3, Z0, Z3
-	VPSLLD $3, Z3, Z3
-	VPSRLVD Z3, Z2, Z2
-	VPANDD Z28, Z2, Z3
-	KMOVW K1, K2
-	VGATHERDPS (BX)(Z3*4), K2, Z2
-	JMP  piLength
+	ELSEWHERE
 piDone:
 	MOVQ R12, ret+64(FP)
 	VZEROUPPER
 	RET
 
-// func SiftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+// BUCKETS has the bytes in Z2 that hold the buckets of documents (SI, and in Z0) as halves.
+#define BUCKETS(halves) \
+	CMPQ CX, $16; \
+	JLT  fewBuckets; \
+	HALF4(0, halves, X2); \
+	HALF4(16, halves, X3); \
+	HALF4(32, halves, X4); \
+	HALF4(48, halves, X5); \
+	JOIN; \
+	JMP  found; \
+fewBuckets: \
+	VPSRLD $1, Z0, Z3; \
+	KMOVW K1, K2; \
+	VPXORD Z2, Z2, Z2; \
+	VPGATHERDD (halves)(Z3*1), K2, Z2; \
+found:
+
+// func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
 // keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above it.
-TEXT ·SiftHalvesAVX512(SB), NOSPLIT, $0-80
+TEXT ·siftHalvesAVX512(SB), NOSPLIT, $0-80
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ halves+16(FP), R8
@@ -372,10 +309,7 @@ shLoop:
 	MASK
 	VMOVDQU32.Z (SI), K1, Z0
 	VMOVDQU32.Z (DI), K1, Z1
-	KMOVW K1, K2
-	VPSRLD $1, Z0, Z3
-	VPXORD Z2, Z2, Z2
-	VPGATHERDD (R8)(Z3*1), K2, Z2
+	BUCKETS(R8)
 	VPANDD Z27, Z0, Z3
 	VPSLLD $2, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
@@ -427,9 +361,9 @@ shDone:
 	POPCNTL AX, AX; \
 	ADDQ AX, R12
 
-// func FilterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
+// func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
 // keeps the documents with scores above need.
-TEXT ·FilterAVX512(SB), NOSPLIT, $0-48
+TEXT ·filterAVX512(SB), NOSPLIT, $0-48
 	MOVQ docs+0(FP), SI
 	MOVQ scores+8(FP), DI
 	MOVQ n+16(FP), CX
@@ -457,9 +391,9 @@ fiDone:
 	VZEROUPPER
 	RET
 
-// func ScanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
+// func scanAVX512(sums *float32, n int, base uint32, need float32, out *Candidate) int
 // keeps the touched documents with sums above need, and makes all sums minus zero.
-TEXT ·ScanAVX512(SB), NOSPLIT, $0-40
+TEXT ·scanAVX512(SB), NOSPLIT, $0-40
 	MOVQ sums+0(FP), DI
 	MOVQ n+8(FP), CX
 	MOVL base+16(FP), AX
@@ -495,9 +429,9 @@ snDone:
 	VZEROUPPER
 	RET
 
-// func KeepAVX512(found *Candidate, n int, need float32) int
+// func keepAVX512(found *Candidate, n int, need float32) int
 // leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
-TEXT ·KeepAVX512(SB), NOSPLIT, $0-32
+TEXT ·keepAVX512(SB), NOSPLIT, $0-32
 	MOVQ found+0(FP), SI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS need+16(FP), Z20
@@ -576,9 +510,9 @@ loDone:
 	VZEROUPPER
 	RET
 
-// func MergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
+// func mergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
 // adds the scores of a list to the candidates that it has.
-TEXT ·MergeAVX512(SB), NOSPLIT, $0-40
+TEXT ·mergeAVX512(SB), NOSPLIT, $0-40
 	MOVQ docs+0(FP), SI
 	MOVQ scores+8(FP), DI
 	MOVQ n+16(FP), CX
@@ -627,9 +561,9 @@ meDone:
 	VZEROUPPER
 	RET
 
-// func FindPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
+// func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
 // adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
-TEXT ·FindPlacesAVX512(SB), NOSPLIT, $0-56
+TEXT ·findPlacesAVX512(SB), NOSPLIT, $0-56
 	MOVQ maps+0(FP), SI
 	MOVQ units+8(FP), DI
 	MOVQ lists+16(FP), CX
@@ -671,9 +605,9 @@ fpList:
 	VZEROUPPER
 	RET
 
-// func KeepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+// func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
 // keeps the documents whose place has its bit set, and what belongs to them.
-TEXT ·KeepPlacesAVX512(SB), NOSPLIT, $0-56
+TEXT ·keepPlacesAVX512(SB), NOSPLIT, $64-56
 	MOVQ docs+0(FP), SI
 	MOVQ at+8(FP), DI
 	MOVQ n+16(FP), CX
@@ -681,27 +615,26 @@ TEXT ·KeepPlacesAVX512(SB), NOSPLIT, $0-56
 	MOVQ outDocs+32(FP), R10
 	MOVQ outAt+40(FP), R11
 	MOVL $1, AX
-	VPBROADCASTD AX, Z7
+	VPBROADCASTD AX, Z8
 	MOVL $31, AX
-	VPBROADCASTD AX, Z4
+	VPBROADCASTD AX, Z7
 	XORQ R12, R12
 kpLoop:
 	TESTQ CX, CX
 	JLE  kpDone
 	MASK
 	VMOVDQU32.Z (SI), K1, Z0
-	VMOVDQU32.Z (DI), K1, Z5
-	KMOVW K1, K2
+	VMOVDQU32.Z (DI), K1, Z6
 	VPSRLD $9, Z0, Z1                // 32 places of 16 documents
+	VMOVDQU32 Z1, 0(SP)
+	FETCH(SP, R8)
 	VPSRLD $4, Z0, Z3
-	VPXORD Z2, Z2, Z2
-	VPGATHERDD (R8)(Z1*4), K2, Z2
-	VPANDD Z4, Z3, Z3
+	VPANDD Z7, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
-	VPTESTMD Z7, Z2, K1, K4
+	VPTESTMD Z8, Z2, K1, K4
 	KMOVW K4, AX
 	VPCOMPRESSD.Z Z0, K4, Z0
-	VPCOMPRESSD.Z Z5, K4, Z1
+	VPCOMPRESSD.Z Z6, K4, Z1
 	VMOVDQU32 Z0, (R10)(R12*4)
 	VMOVDQU32 Z1, (R11)(R12*4)
 	POPCNTL AX, AX
@@ -715,10 +648,10 @@ kpDone:
 	VZEROUPPER
 	RET
 
-// func SiftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
+// func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
 // keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut; and these sums. First it keeps
 // what would be in the shortest document of all, then it looks at the buckets of those: so there is no branch that depends on the postings, and few lanes are empty.
-TEXT ·SiftLevelsAVX512(SB), NOSPLIT, $0-64
+TEXT ·siftLevelsAVX512(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ n+16(FP), CX
@@ -749,40 +682,40 @@ slLoop:
 	VPSRLD $6, Z0, Z3
 	VPANDD Z31, Z3, Z3
 	VPORD Z3, Z2, Z2                 // four bytes of levels
+	VMOVDQU32 Z2, 0(SP)              // of lanes that are none it is the first
 	VPSRLD $4, Z0, Z3
 	VPANDD Z19, Z3, Z3
 	VPSLLD $3, Z3, Z3                // which byte
 	VPSRLD $10, Z0, Z4
 	VPANDD Z30, Z4, Z4
 	VPSLLD $2, Z4, Z4                // which half
-	VPORD Z4, Z3, Z3
-	VPXORD Z5, Z5, Z5
-	MOVQ 0(R9), AX
-	MOVQ 8(R9), BX
-	MOVQ 16(R9), DX
+	VPORD Z4, Z3, Z8
+	VPXORD Z9, Z9, Z9
+	XORQ DX, DX
 slList:
-	MOVQ (AX), R13
-	KMOVW K1, K2
-	VPXORD Z6, Z6, Z6
-	VPGATHERDD (R13)(Z2*4), K2, Z6
-	VPSRLVD Z3, Z6, Z6
-	VPERMPS (BX), Z6, Z6             // takes the lowest 4 bits
-	VADDPS Z6, Z5, Z5
-	ADDQ $8, AX
-	ADDQ $64, BX
-	DECQ DX
-	JNZ  slList
+	MOVQ 0(R9), AX
+	MOVQ (AX)(DX*8), R13
+	FETCH(SP, R13)
+	VPSRLVD Z8, Z2, Z2
+	MOVQ DX, AX
+	SHLQ $6, AX
+	ADDQ 8(R9), AX
+	VPERMPS (AX), Z2, Z2             // takes the lowest 4 bits
+	VADDPS Z2, Z9, Z9
+	INCQ DX
+	CMPQ DX, 16(R9)
+	JLT  slList
 	VPMINUD Z25, Z1, Z6
 	VPERMI2PS Z17, Z16, Z6
-	VADDPS Z6, Z5, Z6
+	VADDPS Z6, Z9, Z6
 	VCMPPS $14, Z29, Z6, K1, K4
 	KMOVW K4, AX
 	VPCOMPRESSD.Z Z0, K4, Z0
 	VPCOMPRESSD.Z Z1, K4, Z1
-	VCOMPRESSPS.Z Z5, K4, Z5
+	VCOMPRESSPS.Z Z9, K4, Z9
 	VMOVDQU32 Z0, (R10)(R12*4)
 	VMOVDQU32 Z1, (R11)(R12*4)
-	VMOVUPS Z5, (R8)(R12*4)
+	VMOVUPS Z9, (R8)(R12*4)
 	POPCNTL AX, AX
 	ADDQ AX, R12
 	ADDQ $64, SI
@@ -810,11 +743,8 @@ slBuckets:
 	MASK
 	VMOVDQU32.Z (SI), K1, Z0
 	VMOVDQU32.Z (DI), K1, Z1
-	VMOVUPS.Z (DX), K1, Z5
-	VPSRLD $1, Z0, Z3
-	KMOVW K1, K2
-	VPXORD Z2, Z2, Z2
-	VPGATHERDD (R13)(Z3*1), K2, Z2
+	VMOVUPS.Z (DX), K1, Z6
+	BUCKETS(R13)
 	VPANDD Z30, Z0, Z3
 	VPSLLD $2, Z3, Z3
 	VPSRLVD Z3, Z2, Z2
@@ -827,7 +757,7 @@ slBuckets:
 	VDIVPS Z2, Z26, Z2
 	VADDPS Z27, Z2, Z2
 	VMOVAPS Z18, K3, Z2
-	VADDPS Z2, Z5, Z2
+	VADDPS Z2, Z6, Z2
 	VCMPPS $14, Z29, Z2, K1, K4
 	KEEP
 	JMP  slBuckets
@@ -836,9 +766,9 @@ slDone:
 	VZEROUPPER
 	RET
 
-// func BetweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+// func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
 // keeps what has sums above low and not above high.
-TEXT ·BetweenAVX512(SB), NOSPLIT, $0-72
+TEXT ·betweenAVX512(SB), NOSPLIT, $0-72
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
 	MOVQ sums+16(FP), DX

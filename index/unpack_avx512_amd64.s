@@ -107,11 +107,3 @@ gaps:
 	JNZ  gaps
 	VZEROUPPER
 	RET
-
-// func prefetch(data *byte)
-TEXT ·prefetch(SB), NOSPLIT, $0-8
-	MOVQ data+0(FP), SI
-	PREFETCHT0 (SI)
-	PREFETCHT0 64(SI)
-	PREFETCHT0 128(SI)
-	RET

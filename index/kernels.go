@@ -1,0 +1,81 @@
+//go:build amd64 && !purego
+
+package index
+
+import (
+	"unsafe"
+
+	"github.com/collocate/collocate/internal/cpu"
+)
+
+// hasKernels says whether the assembly beside this file may be called; the plain Go functions give
+// the same bits.
+var hasKernels bool
+
+func init() {
+	cpu.Follow(func(l cpu.Level) {
+		hasKernels = l != cpu.None
+		chooseForms(l)
+	})
+}
+
+const (
+	kernelWidth = 24 // the widest numbers that the kernels take
+	kernelReach = 64 // bytes that they may read beyond the last number
+)
+
+//go:noescape
+func unpackPlainKernel(in *byte, w uint64, out *[BlockSize]uint32)
+
+//go:noescape
+func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32)
+
+// prefetch asks memory for 192 bytes: most blocks.
+//
+//go:noescape
+func prefetch(data *byte)
+
+// unpackFull unpacks the numbers of a full block, plus 1 each. It may read what lies behind data in
+// memory of the same slice.
+func unpackFull(data []byte, w uint, out *[BlockSize]uint32) {
+	if hasKernels && w <= kernelWidth && uint(cap(data)) >= 16*w+kernelReach {
+		unpackPlainKernel(unsafe.SliceData(data), uint64(w), out)
+		return
+	}
+	unpackPlain[w](data, out)
+}
+
+// unpackFullGaps unpacks the gaps of a full block and adds them up.
+func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
+	if hasKernels && w <= kernelWidth && uint(cap(data)) >= 16*w+kernelReach {
+		unpackGapsKernel(unsafe.SliceData(data), uint64(w), out, at)
+		return
+	}
+	unpackGaps[w](data, out, at)
+}
+
+//go:noescape
+func unpackBitsKernel(in *byte, words int, base uint32, out *[BlockSize]uint32) int
+
+// unpackBits finds the documents of a bitmap of at least one word; if it says that they are not
+// 128, what is in out is undefined.
+func unpackBits(words []byte, base uint32, out *[BlockSize]uint32) int {
+	if hasKernels {
+		return unpackBitsKernel(unsafe.SliceData(words), len(words)/8, base, out)
+	}
+	return plainUnpackBits(words, base, out)
+}
+
+// bitPlaces has the places of each byte's bits, and zeros behind them.
+var bitPlaces = func() (rows [256][8]uint8) {
+	for b := range rows {
+		n := 0
+		for bit := range uint8(8) {
+			if b>>bit&1 != 0 {
+				rows[b][n] = bit
+				n++
+			}
+		}
+	}
+	return rows
+}()

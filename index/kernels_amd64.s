@@ -1,0 +1,28 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// CHOOSE goes on in the form of a kernel for the level that is used. The arguments stay where they
+// are.
+#define CHOOSE(avx512, avx2) \
+	CMPB ·wide(SB), $0; \
+	JEQ  2(PC); \
+	JMP  avx512(SB); \
+	JMP  avx2(SB)
+
+TEXT ·unpackPlainKernel(SB), NOSPLIT, $0-24
+	CHOOSE(·unpackPlainAVX512, ·unpackPlainAVX2)
+
+TEXT ·unpackGapsKernel(SB), NOSPLIT, $0-28
+	CHOOSE(·unpackGapsAVX512, ·unpackGapsAVX2)
+
+TEXT ·unpackBitsKernel(SB), NOSPLIT, $0-40
+	CHOOSE(·unpackBitsAVX512, ·unpackBitsAVX2)
+
+// func prefetch(data *byte)
+TEXT ·prefetch(SB), NOSPLIT, $0-8
+	MOVQ data+0(FP), SI
+	PREFETCHT0 (SI)
+	PREFETCHT0 64(SI)
+	PREFETCHT0 128(SI)
+	RET

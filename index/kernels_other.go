@@ -1,0 +1,27 @@
+//go:build !amd64 || purego
+
+package index
+
+// There are no kernels here: plain Go does their work.
+const (
+	hasKernels  = false
+	kernelWidth = 24
+	kernelReach = 64
+)
+
+func unpackPlainKernel(in *byte, w uint64, out *[BlockSize]uint32) {}
+
+func unpackGapsKernel(in *byte, w uint64, out *[BlockSize]uint32, at uint32) {}
+
+// prefetch changes nothing but the cache, so that a twin need not do anything.
+func prefetch(*byte) {}
+
+func unpackFull(data []byte, w uint, out *[BlockSize]uint32) { unpackPlain[w](data, out) }
+
+func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
+	unpackGaps[w](data, out, at)
+}
+
+func unpackBits(words []byte, base uint32, out *[BlockSize]uint32) int {
+	return plainUnpackBits(words, base, out)
+}

@@ -1,0 +1,41 @@
+package index
+
+// Most blocks are full, narrow and simple. For them alone there are shorter ways to the kernels: with fewer calls and questions in between
+// queries of two or three words take a tenth less time. Each says no to a block that is another, which is then decoded in the general way.
+
+// quickDocs decodes the documents of a full block of gaps without patches.
+func quickDocs(data []byte, at uint32, out *[BlockSize]uint32) bool {
+	if !hasKernels || len(data) < 3 || data[0] > kernelWidth || cap(data) < 2+16*int(data[0])+kernelReach {
+		return false
+	}
+	unpackGapsKernel(&data[2], uint64(data[0]), out, at)
+	return true
+}
+
+// quickHead finds the frequencies of a full block that has no patched gaps: where they and their patches begin, their bits, the number of their
+// patches.
+func quickHead(data []byte) (tfs, patch int, v uint, e int, ok bool) {
+	if len(data) < denseHead {
+		return 0, 0, 0, 0, false
+	}
+	tfs = 2 + 16*int(data[0])
+	if data[0] > kernelWidth {
+		if data[0] != denseMark {
+			return 0, 0, 0, 0, false
+		}
+		tfs = denseHead + 8*int(data[2])
+	}
+	v, e = uint(data[1]&31), int(data[1]>>5)
+	patch = tfs + 16*int(v)
+	return tfs, patch, v, e, v <= kernelWidth && patch+16 <= len(data) && cap(data)-patch >= kernelReach
+}
+
+// quickTFs decodes the frequencies of a full block, if their patches are of two bytes.
+func quickTFs(data []byte, out *[BlockSize]uint32) bool {
+	tfs, patch, v, e, ok := quickHead(data)
+	if !ok || !hasKernels {
+		return false
+	}
+	unpackPlainKernel(&data[tfs], uint64(v), out)
+	return e == 0 || patchShort(data[patch:], v, e, out)
+}

@@ -1,0 +1,85 @@
+// Package cpu answers the question: which vector instructions do the kernels use?
+//
+// Packages with assembly ask here and nowhere else. A kernel has a form for each level that it is
+// worth writing for, and a twin in plain Go, which defines the result; all give the same bits. The
+// best level that the processor has is used, or the one that COLLOCATE_SIMD names. The build tag
+// purego leaves all assembly out.
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Level is a set of vector instructions.
+type Level uint8
+
+const (
+	None   Level = iota // plain Go
+	NEON                // of every arm64 processor: 128 bits
+	AVX2                // with BMI2: Intel's since Haswell, AMD's since Zen; 256 bits
+	AVX512              // F, VL, DQ and BW: Intel's since Skylake-X, AMD's since Zen 4; 512 bits
+)
+
+// Variable is the environment variable that chooses a level by hand.
+const Variable = "COLLOCATE_SIMD"
+
+var names = [...]string{None: "none", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
+
+func (l Level) String() string { return names[l] }
+
+var (
+	used      Level
+	errChoice error
+	followers []func(Level)
+)
+
+func init() { used, errChoice = choose(os.Getenv(Variable), Levels()) }
+
+// Levels has what this processor and this build have, the best first and None last.
+func Levels() []Level { return append(levels(), None) }
+
+// Used is the level that kernels run at.
+func Used() Level { return used }
+
+// Err says what is wrong with the level that was chosen by hand, if anything is. Then the best is
+// used; a program should rather not go on.
+func Err() error { return errChoice }
+
+// choose finds the level of a name among those that there are; the first if there is no name.
+func choose(name string, have []Level) (Level, error) {
+	if name == "" {
+		return have[0], nil
+	}
+	at := slices.Index(names[:], name)
+	if at >= 0 && slices.Contains(have, Level(at)) {
+		return Level(at), nil
+	}
+	list := make([]string, len(have))
+	for i, l := range have {
+		list[i] = l.String()
+	}
+	what := "is not a level"
+	if at >= 0 {
+		what = "is not to be had"
+	}
+	return have[0], fmt.Errorf("%s: %q %s: want one of %s, which this machine and build have",
+		Variable, name, what, strings.Join(list, ", "))
+}
+
+// Follow calls f with the level that is used, now and whenever a test changes it. It is for the
+// init functions of packages with kernels.
+func Follow(f func(Level)) {
+	followers = append(followers, f)
+	f(used)
+}
+
+// Use changes the level to one of Levels. It is for tests: nothing else may run meanwhile.
+func Use(l Level) {
+	used = l
+	for _, f := range followers {
+		f(l)
+	}
+}

@@ -1,0 +1,18 @@
+//go:build !purego
+
+package simd
+
+// compress has for each set of lanes, as bits, the numbers of these lanes, by which those that are
+// kept are moved to the front. The others are lane 0.
+var compress = func() (rows [256][8]uint8) {
+	for set := range rows {
+		n := 0
+		for lane := range uint8(8) {
+			if set>>lane&1 != 0 {
+				rows[set][n] = lane
+				n++
+			}
+		}
+	}
+	return rows
+}()
