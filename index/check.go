@@ -134,7 +134,7 @@ func checkText(ctx context.Context, t *textReader) error {
 		if t.first[b] >= t.first[b+1] {
 			return fmt.Errorf("corrupted: block %d of the text has no documents", b)
 		}
-		if _, err := t.get(int(t.first[b])); err != nil {
+		if _, err := t.get(nil, int(t.first[b])); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

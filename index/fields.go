@@ -124,7 +124,7 @@ func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
 	if r.fields == nil || r.fields.stored == nil {
 		return nil, fmt.Errorf("%s: the documents have no stored fields", r.dir)
 	}
-	record, err := r.fields.stored.get(doc)
+	record, err := r.fields.stored.get(nil, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +173,8 @@ func parseRecord(s *fields.Schema, record []byte) ([]fields.Values, error) {
 }
 
 // text joins the text fields of a document, as they were when it was read.
-func (f *fieldReader) text(doc int) ([]byte, error) {
-	record, err := f.stored.get(doc)
+func (f *fieldReader) text(out []byte, doc int) ([]byte, error) {
+	record, err := f.stored.get(nil, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +182,13 @@ func (f *fieldReader) text(doc int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []byte
+	begin := len(out)
 	for i := range f.schema.Fields {
 		if f.schema.Fields[i].Type != fields.Text {
 			continue
 		}
 		for _, v := range values[i] {
-			if len(out) > 0 {
+			if len(out) > begin {
 				out = append(out, '\n')
 			}
 			out = append(out, v...)

@@ -670,15 +670,18 @@ func (r *Reader) HasText() bool {
 }
 
 // Text is the stored text of a document.
-func (r *Reader) Text(doc int) (s []byte, err error) {
+func (r *Reader) Text(doc int) ([]byte, error) { return r.AppendText(nil, doc) }
+
+// AppendText is Text for who has room for it.
+func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.text == nil && r.HasText() {
-		return r.fields.text(doc)
+		return r.fields.text(dst, doc)
 	}
 	if r.text == nil {
 		return nil, fmt.Errorf("%s: the text of the documents is not stored", r.dir)
 	}
-	return r.text.get(doc)
+	return r.text.get(dst, doc)
 }
 
 // Guarded calls fn, in which a file of an index that was truncated since it was opened is an error

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sort"
 	"sync"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -200,17 +199,19 @@ type textReader struct {
 	blocks []byte
 	first  []uint32
 	starts []uint64
-	cache  [textCache]atomic.Pointer[textBlockData]
+	cache  [textCache]textSlot
 }
 
 // textCache is how many unpacked blocks are kept, 16 MB. To unpack one takes 0.14 ms, and a page of
 // results has ten: most of the time of its snippets.
 const textCache = 512
 
-// textBlockData is a block of text, unpacked.
-type textBlockData struct {
-	block int
-	raw   []byte
+// textSlot has a block of text, unpacked. Its memory is used again for the next one: of what a
+// server allocated under load, a third was blocks. So no part of it may leave the lock.
+type textSlot struct {
+	mu   sync.Mutex
+	next int // the number of the block and 1; 0: none
+	raw  []byte
 }
 
 func openText(f *sections.File, docs int) (*textReader, error) {
@@ -237,33 +238,38 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(5<<30))
 })
 
-// get finds the text of a document.
-func (t *textReader) get(doc int) (found []byte, err error) {
+// get finds the text of a document and appends it.
+func (t *textReader) get(dst []byte, doc int) ([]byte, error) {
 	if uint(doc) >= uint(t.docs) {
 		return nil, fmt.Errorf("document %d is not one of the index's %d", doc, t.docs)
 	}
 	b := sort.Search(len(t.first), func(i int) bool { return int(t.first[i]) > doc }) - 1
 	slot := &t.cache[max(b, 0)%textCache]
-	var raw []byte
-	if kept := slot.Load(); kept != nil && kept.block == b {
-		raw = kept.raw
-	} else if raw, err = t.unpack(b); err != nil {
-		return nil, err
-	} else if len(raw) <= 2*textBlock { // not a huge document
-		slot.Store(&textBlockData{b, raw})
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	raw := slot.raw
+	if slot.next != b+1 {
+		slot.next = 0
+		var err error
+		if raw, err = t.unpack(b, slot.raw[:0]); err != nil {
+			return nil, err
+		}
+		if cap(raw) <= 2*textBlock { // not a huge document
+			slot.next, slot.raw = b+1, raw
+		}
 	}
-	err = t.split(b, raw, func(d int, s []byte) error {
+	err := t.split(b, raw, func(d int, s []byte) error {
 		if d == doc {
-			found = s
+			dst = append(dst, s...)
 		}
 		return nil
 	})
-	return found, err
+	return dst, err
 }
 
 // block calls fn with each document of a block of text.
 func (t *textReader) block(b int, fn func(doc int, s []byte) error) error {
-	raw, err := t.unpack(b)
+	raw, err := t.unpack(b, nil)
 	if err != nil {
 		return err
 	}
@@ -272,8 +278,8 @@ func (t *textReader) block(b int, fn func(doc int, s []byte) error) error {
 
 func badText(b int) error { return fmt.Errorf("corrupted: block %d of the text does not decode", b) }
 
-// unpack reads a block.
-func (t *textReader) unpack(b int) ([]byte, error) {
+// unpack reads a block and appends it.
+func (t *textReader) unpack(b int, dst []byte) ([]byte, error) {
 	if b < 0 || b+1 >= len(t.starts) {
 		return nil, badText(b)
 	}
@@ -288,7 +294,7 @@ func (t *textReader) unpack(b int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := dec.DecodeAll(t.blocks[from:to], nil)
+	raw, err := dec.DecodeAll(t.blocks[from:to], dst)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", badText(b), err)
 	}

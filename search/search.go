@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
@@ -30,7 +30,7 @@ type Searcher struct {
 	own  bool          // Close closes the index
 	gpu  *device.Group // the index on devices, if it is on any
 
-	snippets sync.Pool // of *snippetMaker
+	snippets freelist.List[snippetMaker]
 	closed   atomic.Bool
 }
 
@@ -62,7 +62,7 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	s := &Searcher{index: r, analyzer: a}
+	s := &Searcher{index: r, analyzer: a, snippets: freelist.New(newSnippetMaker)}
 	var engines []*eval.Engine
 	for _, segment := range r.Segments() {
 		e, err := eval.NewEngine(segment.Reader)

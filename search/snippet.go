@@ -76,10 +76,8 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 		}
 		r.Text = ""
 	}
-	m, _ := s.snippets.Get().(*snippetMaker)
-	if m == nil {
-		m = &snippetMaker{tokens: text.Tokens{WantSource: true}}
-	}
+	m := s.snippets.Get()
+	defer s.snippets.Put(m)
 	r.Mode = Or // a word that the index does not know must not hide the others
 	if s.many != nil {
 		var words lookup.Across
@@ -99,7 +97,6 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
 	}
-	s.snippets.Put(m)
 	return out, nil
 }
 
@@ -109,11 +106,16 @@ type snippetMaker struct {
 	query  lookup.Wording
 	tokens text.Tokens
 	marks  []mark
+	body   []byte
+}
+
+func newSnippetMaker() *snippetMaker {
+	return &snippetMaker{tokens: text.Tokens{WantSource: true}}
 }
 
 // make makes the snippet of a document.
 func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
-	body, err := s.index.Text(int(doc))
+	body, err := s.index.AppendText(m.body[:0], int(doc))
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +123,10 @@ func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
 	}
+	if m.body = body; cap(body) > snippetReach {
+		m.body = nil // not worth keeping for the next
+	}
+	m.tokens.Trim()
 	return made, nil
 }
 

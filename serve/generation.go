@@ -2,9 +2,9 @@ package serve
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
+	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -15,21 +15,26 @@ type generation struct {
 	number int // from 1 on
 	about
 	shard    shardAbout
-	s        *search.Searcher // nil if shards are asked: see Root
-	analyzer text.Analyzer    // counts the words of queries
-	tokens   sync.Pool        // of *text.Tokens, which have the stems of a language at hand
-	own      bool             // close it
-	users    atomic.Int64     // and one for being the current one
+	s        *search.Searcher           // nil if shards are asked: see Root
+	analyzer text.Analyzer              // counts the words of queries
+	tokens   freelist.List[text.Tokens] // which have the stems of a language at hand
+	own      bool                       // close it
+	users    atomic.Int64               // and one for being the current one
 	fault    atomic.Pointer[error]
 }
 
 func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	ix := s.Index()
-	g := &generation{number: number, s: s, own: own, shard: aboutShard(s)}
+	g := &generation{number: number, s: s, own: own, shard: aboutShard(s), tokens: newTokens()}
 	g.about = about{ix.Analyzer(), ix.HasText(), ix.Schema(), ix.Docs()}
 	g.analyzer, _ = text.ParseAnalyzer(s.Index().Analyzer()) // the searcher has parsed it too
 	g.users.Store(1)
 	return g
+}
+
+// newTokens keeps tokenizers' memory between requests.
+func newTokens() freelist.List[text.Tokens] {
+	return freelist.New(func() *text.Tokens { return new(text.Tokens) })
 }
 
 // terms is the number of words of the index; a root does not know it.
@@ -42,10 +47,7 @@ func (g *generation) terms() int {
 
 // analyze calls fn with the words that the index makes of a text.
 func (g *generation) analyze(of string, fn func(*text.Tokens) error) error {
-	tokens, _ := g.tokens.Get().(*text.Tokens)
-	if tokens == nil {
-		tokens = new(text.Tokens)
-	}
+	tokens := g.tokens.Get()
 	defer g.tokens.Put(tokens)
 	if err := g.analyzer.Analyze([]byte(of), tokens); err != nil {
 		return err

@@ -404,7 +404,7 @@ func (v *Server) seeShards() error {
 	if now.shard.Whole == seen.Whole {
 		return nil
 	}
-	g := &generation{number: now.number + 1, shard: *seen}
+	g := &generation{number: now.number + 1, shard: *seen, tokens: newTokens()}
 	if now.shard.Whole == "" {
 		g.number = 1
 	}
@@ -439,7 +439,7 @@ func (v *Server) Shards() (shards int, docs uint64) {
 // not be there yet.
 func NewRoot(ctx context.Context, o Options) *Server {
 	v := newServer(o)
-	empty := &generation{}
+	empty := &generation{tokens: newTokens()}
 	empty.users.Store(1)
 	v.current.Store(empty)
 	o.Root.look(ctx)

@@ -8,6 +8,11 @@
 // of its own, in a process of their own. The result is the good clients' latency in both kinds of
 // rounds, what the hostile ones got, and the server's memory. The index needs stored text.
 //
+// All compete for the cores. To measure what the server does rather than what the system's scheduler
+// makes of it, give each its own: on 16 cores, for instance,
+//
+//	taskset -c 10,11 go run ./bench/servebench -server-cpus 0-9 -hostile-cpus 12-15 ...
+//
 // Other addresses than 127.0.0.1 are used to come from, which works on Linux.
 package main
 
@@ -41,6 +46,8 @@ func main() {
 	flag.IntVar(&b.good, "good", 4, "good clients")
 	flag.IntVar(&b.hostile, "hostile", 64, "hostile clients")
 	flag.DurationVar(&b.pace, "pace", 10*time.Millisecond, "time between two queries of a good client")
+	flag.StringVar(&b.serverCPUs, "server-cpus", "", "run the server on these processors, as taskset -c names them")
+	flag.StringVar(&b.hostileCPUs, "hostile-cpus", "", "run the hostile clients on these processors")
 	role := flag.String("role", "", "hostile: be the hostile clients until standard input ends")
 	flag.Parse()
 	var err error
@@ -57,6 +64,7 @@ func main() {
 
 type bench struct {
 	collocate, index, server string
+	serverCPUs, hostileCPUs  string
 	rounds, good, hostile    int
 	round, pace              time.Duration
 }
@@ -82,7 +90,7 @@ type latencies struct {
 func (b *bench) run() error {
 	r := result{Attackers: map[string]int{}}
 	if b.server == "" {
-		cmd := exec.Command(b.collocate, "serve", b.index, "--addr", "127.0.0.1:0")
+		cmd := commandOn(b.serverCPUs, b.collocate, "serve", b.index, "--addr", "127.0.0.1:0")
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			return err
@@ -128,6 +136,14 @@ func (b *bench) run() error {
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(r)
+}
+
+// commandOn is a command that runs on some processors only, if they are named.
+func commandOn(cpus, name string, args ...string) *exec.Cmd {
+	if cpus == "" {
+		return exec.Command(name, args...)
+	}
+	return exec.Command("taskset", append([]string{"-c", cpus, name}, args...)...)
 }
 
 // peakMemory is what Linux says of a process.
@@ -214,7 +230,7 @@ func (b *bench) startAttack(got map[string]int) (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, "-role", "hostile", "-server", b.server, "-hostile", fmt.Sprint(b.hostile))
+	cmd := commandOn(b.hostileCPUs, self, "-role", "hostile", "-server", b.server, "-hostile", fmt.Sprint(b.hostile))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -226,12 +226,15 @@ func (g *Reader) HasText() bool {
 }
 
 // Text is the stored text of a document.
-func (g *Reader) Text(doc int) ([]byte, error) {
+func (g *Reader) Text(doc int) ([]byte, error) { return g.AppendText(nil, doc) }
+
+// AppendText is Text for who has room for it.
+func (g *Reader) AppendText(dst []byte, doc int) ([]byte, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
 		return nil, err
 	}
-	return s.Text(local)
+	return s.AppendText(dst, local)
 }
 
 // Stored is the stored fields of a document: see index.Reader.
