@@ -94,7 +94,7 @@ func (q *Query) chooseSpan() {
 	for first > firstWindow && first*uint64(q.Stats.Postings) > uint64(firstPostings+firstPerAnswer*q.Heap.K)*docs {
 		first /= 2
 	}
-	if q.team != nil && q.worker.bar != 0 { // another partition: there is a threshold
+	if q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 { // there is a threshold
 		first = full
 	}
 	q.or.span, q.or.fullSpan = uint32(first), uint32(full)

@@ -154,32 +154,46 @@ func (s *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Q
 
 // NewQuery is a query that knows nothing of its words yet.
 func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
-	if r.IsTree() {
-		return nil, errors.New("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
-	}
-	k := r.K
-	if k == 0 {
-		k = 10
-	}
-	if k < 0 || k > ask.MaxK {
-		return nil, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
-	}
-	if r.Algorithm == ask.Tiles {
-		return nil, errors.New("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
-	}
-	if r.Algorithm > ask.Tiles {
-		return nil, fmt.Errorf("no algorithm %d", r.Algorithm)
-	}
-	if err := ask.CheckParallel(r.Parallel); err != nil {
-		return nil, err
-	}
-	w, err := s.Weigher(r.Model)
+	k, err := checkRequest(r)
 	if err != nil {
 		return nil, err
 	}
 	q, _ := s.queries.Get().(*Query)
 	if q == nil {
 		q = new(Query)
+	}
+	if err := s.renew(ctx, q, r, k); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// checkRequest says what is wrong with a request, but for its words and its model, and how many
+// answers it wants.
+func checkRequest(r *ask.Request) (k int, err error) {
+	if r.IsTree() {
+		return 0, errors.New("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
+	}
+	if k = r.K; k == 0 {
+		k = 10
+	}
+	if k < 0 || k > ask.MaxK {
+		return 0, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
+	}
+	if r.Algorithm == ask.Tiles {
+		return 0, errors.New("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
+	}
+	if r.Algorithm > ask.Tiles {
+		return 0, fmt.Errorf("no algorithm %d", r.Algorithm)
+	}
+	return k, ask.CheckParallel(r.Parallel)
+}
+
+// renew makes a query one for this index of which nothing is known but what it asks for.
+func (s *Engine) renew(ctx context.Context, q *Query, r *ask.Request, k int) error {
+	w, err := s.Weigher(r.Model)
+	if err != nil {
+		return err
 	}
 	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
 	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
@@ -190,13 +204,18 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 		docs = q.most(docs)
 	}
 	q.Heap.Reset(min(k, max(1, docs)))
-	return q, nil
+	return nil
 }
 
 func (s *Engine) Release(q *Query) {
+	q.forget()
+	s.queries.Put(q)
+}
+
+// forget lets go of what a query refers to.
+func (q *Query) forget() {
 	q.ctx, q.team, q.across, q.limits = nil, nil, nil, limits{}
 	q.Terms = q.Terms[:0]
-	s.queries.Put(q)
 }
 
 func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {

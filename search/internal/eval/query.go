@@ -48,7 +48,6 @@ type Query struct {
 	ticks   int
 	Stats   ask.Stats
 	used    int64          // blocks in which a posting was scored
-	engine  *Engine        // of that segment, and
 	across  *lookup.Across // the words in all segments, if the index is one of several
 	trace   bool
 	traceAt int64       // Entered of the next point of the trace

@@ -25,7 +25,8 @@ type Segments struct {
 	Parts    []*Engine
 	bases    []uint32 // the first document of each
 	order    []int    // the largest first
-	lexicons []*lookup.Lexicon
+	lexicons lookup.Lexicons
+	pruned   bool      // one of them is
 	runs     sync.Pool // of *run
 	fielded  *fielded.Engine
 }
@@ -39,7 +40,7 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 	for i, e := range parts {
 		s.bases = append(s.bases, uint32(base))
 		s.order = append(s.order, i)
-		s.lexicons = append(s.lexicons, &e.Lexicon)
+		s.pruned = s.pruned || e.Index.Pruned()
 		base += e.Collection.Docs
 		own := model.TotalsOf(e.Index)
 		all.Docs, all.Tokens = all.Docs+own.Docs, all.Tokens+own.Tokens
@@ -54,6 +55,7 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 	for i, e := range parts {
 		readers[i] = e.Index
 	}
+	s.lexicons = lookup.NewLexicons(readers, parts[0].Analyzer)
 	s.fielded = fielded.NewEngine(readers...)
 	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs) })
 	return s, nil
@@ -76,7 +78,7 @@ func (s *Segments) Find(doc uint32) (segment int, local uint32) {
 
 // LookUp looks the words of a request up in all segments.
 func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
-	return words.Find(s.lexicons, r)
+	return words.Find(&s.lexicons, r)
 }
 
 // Prepare opens the lists of one segment, with the weights that words have in all.
@@ -98,14 +100,18 @@ func (s *Segments) Prepare(ctx context.Context, r *ask.Request, segment int) (q 
 	return q, func() { e.Release(q) }, nil
 }
 
-// run is a request being answered.
+// run is a request being answered. One query goes from segment to segment: what it works with
+// stays in the caches of the core.
 type run struct {
 	lookup.Across
-	queries []*Query // of each segment, in the order in which they are searched
-	best    topk.Heap
-	stats   ask.Stats
-	used    int64
-	shared  *ask.ParallelStats // of the segments that several cores searched
+	q      Query
+	open   int // the segment whose lists it has opened, of which nothing was looked at; -1: none
+	k      int
+	best   topk.Heap
+	floor  float32 // a score that k documents are known to beat; -1: none is known
+	stats  ask.Stats
+	used   int64
+	shared *ask.ParallelStats // of the segments that several cores searched
 }
 
 // Search answers a request.
@@ -119,11 +125,7 @@ func (s *Segments) Search(ctx context.Context, r *ask.Request) (*ask.Result, err
 	}
 	defer s.runs.Put(n)
 	found, err := s.search(ctx, r, n)
-	for _, q := range n.queries {
-		q.engine.Release(q)
-	}
-	clear(n.queries)
-	n.queries = n.queries[:0]
+	n.q.forget()
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -145,108 +147,95 @@ func (s *Segments) ExplainFields(r *ask.Request, doc uint32) ([]fielded.Explanat
 	return s.fielded.Explain(r, doc)
 }
 
-func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (*ask.Result, error) {
-	if err := s.prepare(ctx, r, n); err != nil {
+func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (_ *ask.Result, err error) {
+	if n.k, err = checkRequest(r); err != nil {
 		return nil, err
 	}
-	floor := n.floor()
-	if n.spreads(r) || !n.mayGuess(r) {
-		if err := s.above(r, n, floor); err != nil {
-			return nil, err
-		}
-		return n.result(), nil
-	}
-	// The largest segment tells how good answers can be expected to be, in all of them.
-	lead := n.queries[0]
-	lead.hopeless(floor)
-	for try := 0; ; try++ {
-		guess, ok := lead.guessOr(try)
-		if !ok || guess <= floor {
-			break
-		}
-		if err := s.above(r, n, guess); err != nil {
-			return nil, err
-		}
-		if n.best.Full() { // which proves it
-			return n.result(), nil
-		}
-		n.best.Reset(n.best.K)
-		for _, q := range n.queries {
-			q.floor = floor
-			q.beginAgain()
-		}
-	}
-	if err := s.above(r, n, floor); err != nil {
+	if err := n.Find(&s.lexicons, r); err != nil {
 		return nil, err
 	}
-	return n.result(), nil
-}
-
-// prepare opens the lists of all segments.
-func (s *Segments) prepare(ctx context.Context, r *ask.Request, n *run) error {
-	if err := n.Find(s.lexicons, r); err != nil {
-		return err
-	}
-	pruned := slices.ContainsFunc(s.Parts, func(e *Engine) bool { return e.Index.Pruned() })
-	n.stats, n.used, n.shared = ask.Stats{Words: len(n.Terms), Pruned: pruned}, 0, nil
+	n.best.Reset(n.k)
+	n.floor, n.used, n.shared = -1, 0, nil
+	n.stats = ask.Stats{Words: len(n.Terms), Pruned: s.pruned}
 	if r.Mode == ask.And && n.Missing() {
 		n.stats.Words = 0
 	}
-	k := r.K
-	if k == 0 {
-		k = 10
+	// The largest segment tells how good answers can be expected to be, in all of them.
+	lead := s.order[0]
+	if err := s.open(ctx, r, n, lead); err != nil {
+		return nil, err
 	}
-	n.best.Reset(max(1, min(k, ask.MaxK)))
-	for _, at := range s.order {
-		e := s.Parts[at]
-		q, err := e.NewQuery(ctx, r)
-		if err != nil {
-			return err
+	n.stats.Algorithm = n.q.Stats.Algorithm
+	if n.mayGuess(r) {
+		for try := 0; ; try++ {
+			guess, ok := n.q.guessOr(try)
+			if !ok || guess <= n.floor {
+				break
+			}
+			if err := s.above(ctx, r, n, guess); err != nil {
+				return nil, err
+			}
+			if n.best.Full() { // which proves it
+				return n.result(s), nil
+			}
+			n.best.Reset(n.k)
+			if err := s.open(ctx, r, n, lead); err != nil {
+				return nil, err
+			}
 		}
-		q.engine, q.across = e, &n.Across
-		n.queries = append(n.queries, q)
-		q.Terms = n.TermsOf(at, r.Mode, q.Terms[:0])
-		if err := q.Open(e, r.Algorithm); err != nil {
-			return err
-		}
-		q.Begin(r.Algorithm)
-		if len(n.queries) == 1 {
-			n.stats.Algorithm = q.Stats.Algorithm
-		}
+	}
+	if err := s.above(ctx, r, n, n.floor); err != nil {
+		return nil, err
+	}
+	return n.result(s), nil
+}
+
+// open opens the lists of a segment.
+func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int) error {
+	e, q := s.Parts[segment], &n.q
+	n.open = -1
+	if err := e.renew(ctx, q, r, n.k); err != nil {
+		return err
+	}
+	q.across = &n.Across
+	q.Terms = n.TermsOf(segment, r.Mode, q.Terms[:0])
+	if err := q.Open(e, r.Algorithm); err != nil {
+		return err
+	}
+	n.open = segment
+	if n.best.Full() { // the score to beat is better than what one segment knows beforehand
+		q.Stats.Algorithm = q.choose(r.Algorithm)
+		return nil
+	}
+	q.Begin(r.Algorithm)
+	if q.Heap.K == n.k { // else it holds for fewer than k
+		n.floor = max(n.floor, q.floor)
 	}
 	return nil
 }
 
-// floor is a score that k documents of one segment are known to beat; -1: none is known.
-func (n *run) floor() float32 {
-	floor := float32(-1)
-	for _, q := range n.queries {
-		if q.Heap.K == n.best.K { // else it holds for fewer than k
-			floor = max(floor, q.floor)
-		}
-	}
-	return floor
-}
-
-// spreads says that several cores will search a segment, or that the result is an approximate one.
-func (n *run) spreads(r *ask.Request) bool {
-	return slices.ContainsFunc(n.queries, func(q *Query) bool { return WorthSpreading(r.Parallel, q) })
-}
-
-// mayGuess says that a guessed floor pays.
+// mayGuess says that a guessed floor pays, from what the largest segment has.
 func (n *run) mayGuess(r *ask.Request) bool {
-	lead := n.queries[0]
-	return r.Mode == ask.Or && n.stats.Algorithm == ask.BMM && len(lead.Lists) == len(n.Terms) && lead.Heap.K == n.best.K && lead.worthGuess()
+	q := &n.q
+	return r.Mode == ask.Or && n.stats.Algorithm == ask.BMM && len(q.Lists) == len(n.Terms) && q.Heap.K == n.k &&
+		q.worthGuess() && !WorthSpreading(r.Parallel, q)
 }
 
 // above searches all segments for answers above a score.
-func (s *Segments) above(r *ask.Request, n *run, floor float32) error {
-	for i, at := range s.order {
-		q, base := n.queries[i], s.bases[at]
+func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32) error {
+	q := &n.q
+	for _, at := range s.order {
+		if n.open != at {
+			if err := s.open(ctx, r, n, at); err != nil {
+				return err
+			}
+		}
+		n.open = -1
 		if len(q.Lists) == 0 {
 			continue
 		}
-		score, exhaustive := floor, q.Stats.Algorithm == ask.Exhaustive
+		e, base, exhaustive := s.Parts[at], s.bases[at], q.Stats.Algorithm == ask.Exhaustive
+		score := max(floor, n.floor)
 		if n.best.Full() && !exhaustive {
 			worst := n.best.Keys[0]
 			beat := math.Float32frombits(uint32(worst >> 32))
@@ -259,7 +248,7 @@ func (s *Segments) above(r *ask.Request, n *run, floor float32) error {
 			continue
 		}
 		if WorthSpreading(r.Parallel, q) {
-			t := q.engine.NewTeam(q, r.Parallel)
+			t := e.NewTeam(q, r.Parallel)
 			found, err := t.answer()
 			t.Dismiss()
 			if err != nil {
@@ -277,11 +266,9 @@ func (s *Segments) above(r *ask.Request, n *run, floor float32) error {
 		}
 		stats := q.FinalStats()
 		n.count(&stats)
-		q.Stats, q.used = ask.Stats{Algorithm: q.Stats.Algorithm, Postings: q.Stats.Postings}, 0
 		for _, key := range q.Heap.Keys {
 			n.best.Add(base+^uint32(key), math.Float32frombits(uint32(key>>32)))
 		}
-		q.Heap.Keys = q.Heap.Keys[:0]
 	}
 	return nil
 }
@@ -322,12 +309,14 @@ func (n *run) count(s *ask.Stats) {
 }
 
 // result is the answers of all segments.
-func (n *run) result() *ask.Result {
+func (n *run) result(all *Segments) *ask.Result {
 	s := n.stats
-	for _, q := range n.queries {
-		for _, l := range q.Lists {
-			s.Postings += int64(l.Term.DF)
-			s.Blocks += int64(l.Blocks())
+	for segment := range all.Parts {
+		n.q.Terms = n.TermsOf(segment, n.q.Mode, n.q.Terms[:0])
+		for i := range n.q.Terms {
+			df := int64(n.q.Terms[i].Info.DF)
+			s.Postings += df
+			s.Blocks += (df + index.BlockSize - 1) / index.BlockSize
 		}
 	}
 	s.Skipped = max(0, s.Blocks-n.used)

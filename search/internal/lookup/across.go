@@ -6,29 +6,39 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/text"
 )
+
+// Lexicons is what the words of queries are looked up in, if an index has several segments: a word
+// once for all of them.
+type Lexicons struct {
+	Lexicon  // with the words of all segments in its cache, so that only Read is for it
+	segments []*index.Reader
+}
+
+func NewLexicons(segments []*index.Reader, a text.Analyzer) Lexicons {
+	return Lexicons{Lexicon: NewLexicon(segments[0], a), segments: segments}
+}
 
 // Across is the words of a query in several indexes, the segments of one. Terms are those that any
 // of them knows, in query order, with how often they occur in all; Info is not set.
 type Across struct {
 	Wording
-	infos   []index.Term // of each term in each segment
-	each    []index.Term // of one word
-	n       int          // segments
-	unknown bool         // a word is in none of them
+	infos   [][]index.Term // of each term, in each segment
+	unknown bool           // a word is in none of them
 }
 
 // Find looks the words of a request up in all segments.
-func (a *Across) Find(segments []*Lexicon, r *ask.Request) error {
-	a.n, a.unknown, a.infos = len(segments), false, a.infos[:0]
-	if err := a.Read(segments[0], r); err != nil {
+func (a *Across) Find(s *Lexicons, r *ask.Request) error {
+	a.unknown, a.infos = false, a.infos[:0]
+	if err := a.Read(&s.Lexicon, r); err != nil {
 		return err
 	}
 	a.Terms = a.Terms[:0]
 	clear(a.words)
 	if len(r.Words) == 0 {
 		for i := range a.tokens.Words {
-			if err := a.addTo(segments, a.tokens.Word(i), 1); err != nil {
+			if err := a.addTo(s, a.tokens.Word(i), 1); err != nil {
 				return err
 			}
 		}
@@ -39,7 +49,7 @@ func (a *Across) Find(segments []*Lexicon, r *ask.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := a.addTo(segments, []byte(word.Text), weight); err != nil {
+		if err := a.addTo(s, []byte(word.Text), weight); err != nil {
 			return err
 		}
 	}
@@ -50,32 +60,25 @@ func (a *Across) Find(segments []*Lexicon, r *ask.Request) error {
 func (a *Across) Missing() bool { return a.unknown }
 
 // addTo adds a word.
-func (a *Across) addTo(segments []*Lexicon, word []byte, weight float64) error {
-	t := model.Term{Weight: weight}
-	a.each = a.each[:0]
-	for _, s := range segments {
-		k, err := s.known.find(s.Index, word)
-		if err != nil {
-			return fmt.Errorf("looking up %q: %w", word, err)
-		}
-		if k.info.DF > 0 {
-			if t.Text == "" {
-				if i := a.Position(k.text); i >= 0 {
-					a.Terms[i].Weight += weight
-					return nil
-				}
-				t.Text = k.text
-			}
-			t.DF += uint64(k.info.FullDF())
-			t.CF += k.info.CF
-		}
-		a.each = append(a.each, k.info)
+func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
+	k, err := s.known.findInAll(s.segments, word)
+	if err != nil {
+		return fmt.Errorf("looking up %q: %w", word, err)
+	}
+	if i := a.Position(k.text); i >= 0 {
+		a.Terms[i].Weight += weight
+		return nil
+	}
+	t := model.Term{Text: k.text, Weight: weight}
+	for i := range k.each {
+		t.DF += uint64(k.each[i].FullDF())
+		t.CF += k.each[i].CF
 	}
 	if t.DF == 0 {
 		a.unknown = true
 		return nil
 	}
-	a.infos = append(a.infos, a.each...)
+	a.infos = append(a.infos, k.each)
 	a.Terms = append(a.Terms, t)
 	a.remember()
 	return nil
@@ -89,7 +92,7 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 	}
 	n := len(out)
 	for i, t := range a.Terms {
-		if t.Info = a.infos[i*a.n+segment]; t.Info.DF > 0 {
+		if t.Info = a.infos[i][segment]; t.Info.DF > 0 {
 			out = append(out, t)
 		} else if mode == ask.And {
 			return out[:n]

@@ -28,6 +28,7 @@ type knownWord struct {
 	text string
 	near [nearBytes]byte // the text itself, if it is short: reading it asks memory for nothing more
 	info index.Term      // DF is 0 if the index does not know it
+	each []index.Term    // what each segment said, of a word that was looked up in several
 }
 
 // newWordCache has room for a number of sets that is a power of two.
@@ -86,6 +87,24 @@ func (c *wordCache) find(r *index.Reader, word []byte) (*knownWord, error) {
 		return nil, err
 	}
 	w := newKnownWord(word, info)
+	c.keep(w, hash)
+	return w, nil
+}
+
+// findInAll looks a word up in several segments.
+func (c *wordCache) findInAll(segments []*index.Reader, word []byte) (*knownWord, error) {
+	hash := c.hash(word)
+	if w := c.likely(hash); w != nil && w.text == string(word) {
+		return w, nil
+	}
+	w := newKnownWord(word, index.Term{})
+	w.each = make([]index.Term, len(segments))
+	for i, r := range segments {
+		var err error
+		if w.each[i], err = r.Lookup(word); err != nil {
+			return nil, err
+		}
+	}
 	c.keep(w, hash)
 	return w, nil
 }
