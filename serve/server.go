@@ -247,7 +247,7 @@ func (x *exchange) dispatch() {
 			continue
 		}
 		if !t.open && !x.authorized() {
-			x.w.Header().Set("WWW-Authenticate", "Bearer")
+			x.w.Header().Set("WWW-Authenticate", challengeOf(t.path))
 			x.refuse(http.StatusUnauthorized, errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
 			return
 		}
@@ -283,12 +283,24 @@ func (t *route) matches(path string) bool {
 	return path == t.path
 }
 
+// challengeOf says how a token is to be sent. The plain page has no script that could ask for it, so
+// there the browser does: any name, and the token as the password.
+func challengeOf(path string) string {
+	if path == "/plain" {
+		return `Basic realm="collocate", charset="UTF-8"`
+	}
+	return "Bearer"
+}
+
 // authorized compares the token in a time that does not depend on where they differ.
 func (x *exchange) authorized() bool {
 	if x.o.Token == "" {
 		return true
 	}
 	said, ok := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
+	if _, password, basic := x.r.BasicAuth(); basic && x.r.URL.Path == "/plain" {
+		said, ok = password, true
+	}
 	sum := sha256.Sum256([]byte(said))
 	return subtle.ConstantTimeCompare(sum[:], x.token[:]) == 1 && ok
 }
