@@ -166,6 +166,14 @@ two words and a number on a line, --analogies files four words.`,
 	return cmd
 }
 
+// openVectors opens vectors to show the top words of.
+func openVectors(path string, top int) (*vectors.Vectors, error) {
+	if top < 1 {
+		return nil, usagef("--top %d: want at least 1", top)
+	}
+	return vectors.Open(path)
+}
+
 func newSimilarCmd(a *app) *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
@@ -178,10 +186,7 @@ func newSimilarCmd(a *app) *cobra.Command {
 		Example: `  collocate similar corpus.vec whale ship`,
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if top < 1 {
-				return usagef("--top %d: want at least 1", top)
-			}
-			v, err := vectors.Open(args[0])
+			v, err := openVectors(args[0], top)
 			if err != nil {
 				return err
 			}
@@ -216,10 +221,7 @@ func newAnalogyCmd(a *app) *cobra.Command {
 		Example: `  collocate analogy corpus.vec man woman king`,
 		Args:    cobra.ExactArgs(4),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if top < 1 {
-				return usagef("--top %d: want at least 1", top)
-			}
-			v, err := vectors.Open(args[0])
+			v, err := openVectors(args[0], top)
 			if err != nil {
 				return err
 			}
