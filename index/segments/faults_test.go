@@ -247,7 +247,9 @@ func TestKilledWritersLoseNothing(t *testing.T) {
 }
 
 func changeForever(t *testing.T, dir string) {
-	w := newWriter(t, dir, faultOptions)
+	o := faultOptions
+	o.Background = true
+	w := newWriter(t, dir, o)
 	g := 0
 	if r, err := segments.Open(dir); err == nil {
 		g = int(r.Generation())

@@ -175,6 +175,7 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			o.Memory = 20_000 // a segment every few documents
 		}
+		o.Background = seed%2 == 0
 		w := newWriter(t, dir, o)
 		var now, committed model
 		there := false

@@ -65,7 +65,13 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 		sources = append(sources, index.Source{Reader: s.Reader, Live: live})
 	}
 	name := w.newName()
+	w.making = name
 	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.making = ""
+	}()
 	sources = slices.DeleteFunc(sources, func(s index.Source) bool { return s.Kept() == 0 })
 	var r *index.Reader
 	if len(sources) > 0 {
@@ -78,7 +84,7 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 		}
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.mu.Unlock() // before making is forgotten
 	var made []*segment
 	if r != nil {
 		s := &segment{Reader: r, name: name}

@@ -34,6 +34,9 @@ type Options struct {
 	Memory int64
 	// MergeFactor is how many segments of about the same size Merge makes one of; 0 for 10.
 	MergeFactor int
+	// Background lets Commit begin merging what should be merged, beside other calls. The next Commit
+	// publishes it, Wait waits for it, and Close cancels it.
+	Background bool
 }
 
 // Writer changes an index. Its methods may be called by several goroutines. Nothing of what it did is
@@ -50,8 +53,12 @@ type Writer struct {
 	next    int        // number of the next segment
 	segs    []*segment // as they will be committed
 	buffer  *buffer    // documents behind these
+	making  string     // the segment that is being merged, which is nobody's yet
 	changed bool
 	err     error // why nothing more can be done
+
+	behind    *background // the merge in the background; nil: none
+	behindErr error       // of one
 }
 
 // segment is a segment of a Writer.
@@ -244,6 +251,7 @@ func (w *Writer) removeOthers() {
 	for _, s := range w.segs {
 		used[s.name] = true
 	}
+	used[w.making] = true
 	for _, e := range entries {
 		if segmentName.MatchString(e.Name()) && !used[e.Name()] {
 			os.RemoveAll(filepath.Join(w.dir, e.Name()))
@@ -440,10 +448,18 @@ func (w *Writer) Commit() error {
 	if w.err != nil {
 		return w.err
 	}
-	if !w.changed {
-		return nil
+	if w.changed {
+		if err := w.fail(w.commit()); err != nil {
+			return err
+		}
 	}
-	return w.fail(w.commit())
+	w.mergeBehind()
+	if b := w.behind; b != nil && len(w.segs) > mostWaiting*w.o.MergeFactor {
+		w.mu.Unlock()
+		<-b.done
+		w.mu.Lock()
+	}
+	return nil
 }
 
 func (w *Writer) commit() error {
@@ -497,6 +513,7 @@ func (w *Writer) Docs() int {
 
 // Close gives the index free for other writers. What was not committed is forgotten.
 func (w *Writer) Close() error {
+	w.stopBehind()
 	w.merging.Lock()
 	defer w.merging.Unlock()
 	w.mu.Lock()
@@ -513,7 +530,7 @@ func (w *Writer) Close() error {
 		w.removeOthers()
 	}
 	w.err = errClosed
-	errs = append(errs, releaseLock(w.lock))
+	errs = append(errs, w.behindErr, releaseLock(w.lock))
 	w.lock = nil
 	return errors.Join(errs...)
 }

@@ -1,0 +1,65 @@
+package segments
+
+import "context"
+
+// background is the merge that goes on beside other calls, at most one at a time.
+type background struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// mostWaiting is how many times MergeFactor segments there may be before Commit waits for a merge:
+// commits that come faster than merging keeps up would leave more and more of them.
+const mostWaiting = 4
+
+// mergeBehind begins merging beside other calls if the options want that, the policy finds
+// something, and nothing is being merged. The caller holds the lock.
+func (w *Writer) mergeBehind() {
+	if !w.o.Background || w.behind != nil {
+		return
+	}
+	if from, to := chooseRun(w.segs, w.o.MergeFactor); from == to {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &background{cancel, make(chan struct{})}
+	w.behind = b
+	go func() {
+		defer close(b.done)
+		_, err := w.Merge(ctx)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.behind = nil
+		if err != nil && ctx.Err() == nil && w.behindErr == nil {
+			w.behindErr = err
+		}
+		cancel()
+	}()
+}
+
+// Wait waits for the merge in the background, if there is one, and returns the first error that one
+// had: then the segments are as they were. What was merged is published by the next Commit.
+func (w *Writer) Wait() error {
+	w.mu.Lock()
+	b := w.behind
+	w.mu.Unlock()
+	if b != nil {
+		<-b.done
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.behindErr
+	w.behindErr = nil
+	return err
+}
+
+// stopBehind cancels the merge in the background and waits for its end.
+func (w *Writer) stopBehind() {
+	w.mu.Lock()
+	b := w.behind
+	w.mu.Unlock()
+	if b != nil {
+		b.cancel()
+		<-b.done
+	}
+}

@@ -1,0 +1,106 @@
+package segments_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/faultfs"
+)
+
+// Merging in the background keeps the number of segments small, and what is deleted meanwhile stays
+// deleted.
+func TestMergingInTheBackground(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 3, Background: true})
+	rng := rand.New(rand.NewPCG(81, 82))
+	var m model
+	for i := range 60 {
+		m = m.add(t, w, fmt.Sprint("d", i), randomText(rng))
+		if gone := fmt.Sprint("d", rng.IntN(i+1)); i%4 == 0 {
+			if _, err := w.Delete(gone); err != nil {
+				t.Fatal(err)
+			}
+			m = m.without(gone)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := segments.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Segments()); n > 4*3+1 {
+			t.Errorf("%d segments after commit %d", n, i)
+		}
+		r.Close()
+	}
+	if err := w.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := segments.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Segments()); n > 10 {
+		t.Errorf("%d segments of 60 commits are left", n)
+	}
+	r.Close()
+	m.check(t, rng, dir)
+	// Closing cancels what goes on.
+	for i := range 3 {
+		m = m.add(t, w, fmt.Sprint("e", i), randomText(rng))
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, rng, dir)
+}
+
+// failingPath fails all calls for paths that contain a name.
+type failingPath string
+
+func (name failingPath) Before(_ disk.Op, path string) error {
+	if strings.Contains(path, string(name)) {
+		return faultfs.ErrFault
+	}
+	return nil
+}
+
+func (failingPath) After(disk.Op, string) {}
+
+// A merge in the background that fails is told by Wait, and the index goes on without it.
+func TestFailedMergeInTheBackground(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	restore := disk.Use(failingPath("s000002")) // what the first merge makes
+	defer restore()
+	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
+	defer w.Close()
+	rng := rand.New(rand.NewPCG(83, 84))
+	var m model
+	for i, want := range []error{nil, faultfs.ErrFault, nil} {
+		m = m.add(t, w, fmt.Sprint(i), randomText(rng))
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Wait(); !errors.Is(err, want) {
+			t.Fatalf("commit %d: %v, want %v", i, err, want)
+		}
+		m.check(t, rng, dir)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, rng, dir)
+}
