@@ -35,7 +35,9 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         target = os.environ.get("COLLOCATE_WHEEL") or this_machine()
         if target not in TAGS:
             raise RuntimeError(f"there is no wheel for {target}: want one of {', '.join(TAGS)}")
-        binary = self._build(Path(self.directory) / "bin" / target.replace("/", "-"), target)
+        # Absolute: Go runs in the checkout, and the folder of the wheels is relative to this one.
+        dist = Path(self.root, self.directory).absolute()
+        binary = self._build(dist / "bin" / target.replace("/", "-"), target)
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TAGS[target]}"
         build_data["force_include"][str(binary)] = "collocate/bin/collocate"

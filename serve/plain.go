@@ -3,17 +3,20 @@ package serve
 import (
 	"bytes"
 	_ "embed"
-	"html/template"
+	"fmt"
+	"html"
 	"net/http"
 	"strings"
 
 	"github.com/collocate/collocate/search"
 )
 
+// plainHTML is what stands before the search field, with TITLE for the title. The rest is written by
+// hand: with html/template in the program, the linker must keep the methods of all types, which
+// makes it an eighth larger.
+//
 //go:embed plain.html
 var plainHTML string
-
-var plainTemplate = template.Must(template.New("plain").Funcs(template.FuncMap{"pieces": pieces, "shown": shown}).Parse(plainHTML))
 
 // plainData is what the page shows.
 type plainData struct {
@@ -44,15 +47,80 @@ func (x *exchange) plain() {
 		}
 	}
 	var b bytes.Buffer
-	if err := plainTemplate.Execute(&b, data); err != nil {
-		x.failed(err)
-		return
-	}
+	data.write(&b)
 	x.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	x.begin(status, "text/html; charset=utf-8")
 	x.w.Write(b.Bytes())
 }
+
+// write writes the page. What comes from outside is escaped, and in attributes between quotes.
+func (d *plainData) write(b *bytes.Buffer) {
+	title, and := "Collocate", ""
+	if d.Query != "" {
+		title = escaped(d.Query) + " - " + title
+	}
+	if d.Mode == "and" {
+		and = " selected"
+	}
+	b.WriteString(strings.Replace(plainHTML, "TITLE", title, 1))
+	fmt.Fprintf(b, `<form action="/plain" method="get" role="search">
+<input type="search" name="q" value="%s" aria-label="Words to search for" placeholder="Words" autofocus>
+<select name="mode" aria-label="Which documents">
+<option value="or">any of the words</option>
+<option value="and"%s>all of the words</option>
+</select>
+<button>Search</button>
+</form>
+`, escaped(d.Query), and)
+	if d.Error != "" {
+		fmt.Fprintf(b, "<p class=\"error\" role=\"alert\">%s</p>\n", escaped(d.Error))
+	}
+	switch {
+	case d.Answer == nil:
+		fmt.Fprintf(b, `<p>%d documents, %d words. For programs:</p>
+<ul>
+<li><code>GET /search?q=words</code> answers in JSON; also <code>k</code> (up to %d), <code>mode=and</code>, <code>model</code>, <code>snippets=1</code>, <code>stats=1</code></li>
+<li><code>POST /search</code> with <code>[{"q": "words", "k": 5}, ...]</code> answers a line of JSON for each</li>
+<li><code>GET /healthz</code> says that the server is there</li>
+</ul>
+`, d.Docs, d.Terms, d.MaxK)
+	case len(d.Answer.Hits) == 0:
+		b.WriteString("<p>Nothing found.</p>\n")
+	default:
+		fmt.Fprintf(b, "<p class=\"quiet\">The best %d, found in %d &micro;s</p>\n<ol>\n", len(d.Answer.Hits), d.Answer.Micros)
+		for i := range d.Answer.Hits {
+			writeHit(b, &d.Answer.Hits[i])
+		}
+		b.WriteString("</ol>\n")
+	}
+	b.WriteString("</body>\n</html>\n")
+}
+
+func writeHit(b *bytes.Buffer, h *Hit) {
+	fmt.Fprintf(b, "<li><b>%s</b> <span class=\"quiet\">%.4f</span>\n", escaped(h.ID), h.Score)
+	if s := h.Snippet; s != nil {
+		b.WriteString("<p>")
+		if s.Before {
+			b.WriteString("&hellip; ")
+		}
+		for _, p := range pieces(s) {
+			if p.Mark {
+				fmt.Fprintf(b, "<mark>%s</mark>", escaped(p.Text))
+			} else {
+				b.WriteString(escaped(p.Text))
+			}
+		}
+		if s.After {
+			b.WriteString(" &hellip;")
+		}
+		b.WriteString("</p>")
+	}
+	b.WriteString("</li>\n")
+}
+
+// escaped is a text as a page has it.
+func escaped(s string) string { return html.EscapeString(shown(s)) }
 
 // shown is a text as a page in UTF-8 can have it.
 func shown(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

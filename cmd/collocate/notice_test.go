@@ -106,3 +106,24 @@ UPDATE=1 go test -run Notice ./cmd/collocate.
 	}
 	return b.String()
 }
+
+// Nothing of ours uses html/template or text/template: the linker would have to keep the methods of
+// all types, for a program that is an eighth larger. (cobra imports the latter, and calls it only if
+// it is given templates.)
+func TestNoTemplates(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, ".").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		importer, imports, _ := strings.Cut(line, ": ")
+		for _, name := range strings.Fields(imports) {
+			if name == "html/template" || name == "text/template" && importer != "github.com/spf13/cobra" {
+				t.Errorf("%s imports %s", importer, name)
+			}
+		}
+	}
+}
