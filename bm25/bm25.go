@@ -16,13 +16,17 @@ const (
 	Lucene7
 	Plus
 	L
-	ATIRE = Papers
+	Terrier // for searching
+	ATIRE   = Papers
 )
 
-var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7", Plus: "bm25+", L: "bm25l"}
+var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7", Plus: "bm25+", L: "bm25l", Terrier: "terrier"}
 
-// Variants lists the names that ParseVariant takes.
+// Variants lists the names that ParseVariant takes, but for terrier, which is for searching only.
 func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }
+
+// SearchVariants lists all names that ParseVariant takes.
+func SearchVariants() []string { return append(Variants(), variantNames[Terrier]) }
 
 func (v Variant) String() string {
 	if int(v) < len(variantNames) {
@@ -50,7 +54,7 @@ func ParseVariant(name string) (Variant, error) {
 			return Variant(v), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(Variants(), ", "))
+	return 0, fmt.Errorf("unknown BM25 variant %q: want %s", name, strings.Join(SearchVariants(), ", "))
 }
 
 // Params are the knobs of the formula. The zero value is k1 = 1.2, b = 0.75 and
@@ -60,6 +64,9 @@ type Params struct {
 	// count, whatever B is.
 	K1, B   float64
 	Variant Variant
+	// K3 lets repetitions in a query count less: q of them as (K3+1)*q/(K3+q). 0 means that they
+	// count in full, in the variant Terrier that K3 is 8.
+	K3 float64
 }
 
 // WithDefaults replaces the zero K1 and B by the numbers they stand for.
@@ -77,6 +84,9 @@ func (p Params) Check() error {
 	}
 	if !(p.B >= 0 && p.B <= 1) {
 		return fmt.Errorf("bm25: b = %v: want a number from 0 to 1", p.B)
+	}
+	if !(p.K3 >= 0 && p.K3 <= 1e6) {
+		return fmt.Errorf("bm25: k3 = %v: want a number from 0 to 1,000,000", p.K3)
 	}
 	if int(p.Variant) >= len(variantNames) {
 		return fmt.Errorf("bm25: no variant %d", p.Variant)
@@ -137,8 +147,30 @@ func (s *Scorer) IDF(df uint64) float64 {
 		return Log((n + 1) / d)
 	case L:
 		return Log((n + 1) / (d + 0.5))
+	case Terrier:
+		if 2*d >= n {
+			return 0
+		}
+		return Log((n-d+0.5)/(d+0.5)) / Log(2)
 	}
 	return Log(n / d)
+}
+
+// RepetitionsOf is the K3 that counts; 0: repetitions count in full.
+func (p Params) RepetitionsOf() float64 {
+	if p.K3 == 0 && p.Variant == Terrier {
+		return 8
+	}
+	return p.K3
+}
+
+// repeated is how much a word counts that a query has so many times.
+func (p Params) repeated(times float64) float64 {
+	k3 := p.RepetitionsOf()
+	if k3 == 0 {
+		return times
+	}
+	return float64((k3+1)*times) / float64(k3+times)
 }
 
 // The lower bounds δ that the authors of BM25L and BM25+ recommend.
@@ -160,7 +192,7 @@ type Term struct {
 // Term fixes the word: it occurs in df documents and counts times, 1 for a
 // plain weight and the number of repetitions for a word of a query.
 func (s *Scorer) Term(df uint64, times float64) Term {
-	idf := float64(s.IDF(df) * times)
+	idf := float64(s.IDF(df) * s.params.repeated(times))
 	weight := float64(idf * (s.params.K1 + 1))
 	t := Term{Length: s.coef, Weight: float32(weight)}
 	switch s.params.Variant {

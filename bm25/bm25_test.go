@@ -140,8 +140,32 @@ func TestBadParamsAreRefused(t *testing.T) {
 	}
 }
 
+// Terrier's BM25 by its formula: Robertson and Spärck Jones' weight in bits, k3 8.
+func TestTerrier(t *testing.T) {
+	s, err := Params{Variant: Terrier}.Scorer(1000, 150_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, df := range []float64{1, 40, 499, 500, 900, 1000} {
+		for _, times := range []float64{0.3, 1, 2, 7} {
+			term := s.Term(uint64(df), times)
+			const tf, length = 3, 200
+			k := 1.2 * (0.25 + 0.75*length/150)
+			want := max(0, math.Log2((1000-df+0.5)/(df+0.5))) * 2.2 * tf / (k + tf) * 9 * times / (8 + times)
+			if got := float64(term.Score(tf, length)); math.Abs(got-want) > 1e-5 {
+				t.Errorf("df %v, %v times: %v, want %v", df, times, got, want)
+			}
+		}
+	}
+	full, _ := Params{}.Scorer(1000, 150_000)
+	less, _ := Params{K3: 4}.Scorer(1000, 150_000)
+	if got, want := less.Term(40, 3), full.Term(40, 5*3.0/7); got != want {
+		t.Errorf("k3: %v, want %v", got, want)
+	}
+}
+
 func TestVariantNames(t *testing.T) {
-	for _, name := range Variants() {
+	for _, name := range SearchVariants() {
 		v, err := ParseVariant(name)
 		if err != nil || (v.String() != name && name != "atire") {
 			t.Errorf("%s: %v, %v", name, v, err)

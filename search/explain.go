@@ -58,6 +58,11 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	if len(docs) == 0 {
 		return nil, nil
 	}
+	if r.Expand != nil {
+		if r, err = s.expanded(ctx, r); err != nil {
+			return nil, fmt.Errorf("explain: %w", err)
+		}
+	}
 	if r.Query != nil {
 		return s.explainTree(ctx, r, docs)
 	}

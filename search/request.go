@@ -28,6 +28,7 @@ type (
 	//		Within    *Within   // documents that may be answers; nil means all
 	//		Facets    []Facet   // counts of values that the answers have
 	//		Sort      *Sort     // by a field, not by score
+	//		Expand    *Expand   // adds words of the best documents
 	//	}
 	Request = ask.Request
 	// Word is a word of a query, as the index has it.
@@ -47,6 +48,7 @@ type (
 	//		Hits  []Hit // best first
 	//		Total int64 // of all answers, if Request.Count wants it
 	//		Facets []FacetCounts // what Request.Facets wants
+	//		Expanded []Word // what was searched for, if Request.Expand added words
 	//		Stats Stats
 	//	}
 	Result = ask.Result
@@ -92,6 +94,9 @@ type (
 	FacetValue = ask.FacetValue
 	// Sort orders answers by the values of a Field, Descending or not, those without one last.
 	Sort = ask.Sort
+	// Expand adds words to a query that the best documents have. Its fields are Method ([RM3] or
+	// [Bo1]), Docs and Terms, how many of each, and Weight, that of the query itself in RM3.
+	Expand = ask.Expand
 	// Part says what a part of a query's tree gave to a document, for Explanation.
 	//
 	//	type Part struct {
@@ -126,6 +131,18 @@ const (
 
 // ParseMode takes "or" and "and".
 func ParseMode(name string) (Mode, error) { return ask.ParseMode(name) }
+
+// The expansions: the relevance model RM3 as Anserini has it, and Bo1 as Terrier has it.
+const (
+	RM3 = ask.RM3
+	Bo1 = ask.Bo1
+)
+
+// Expansions lists the names that ParseExpand takes.
+func Expansions() []string { return ask.Expansions() }
+
+// ParseExpand reads rm3 or bo1, with parameters or not: rm3:docs=10,terms=10,weight=0.5.
+func ParseExpand(s string) (*Expand, error) { return ask.ParseExpand(s) }
 
 // ParseFacet reads FIELD, with /STEP and :N behind it or not.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }
@@ -268,6 +285,7 @@ type (
 	//		K1      float64      // term-frequency saturation; 0 means 1.2
 	//		B       float64      // length normalisation, 0 to 1; 0 means 0.75
 	//		Variant bm25.Variant // of the formula
+	//		K3      float64      // saturation of repetitions in a query; 0 means none, 8 for Terrier
 	//	}
 	BM25 = model.BM25
 	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights, such

@@ -127,6 +127,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if s.closed.Load() {
 		return nil, errClosed
 	}
+	if r.Expand != nil {
+		return s.searchExpanded(ctx, r)
+	}
 	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
 		return s.page(ctx, r) // each field has words of its own, which a tree does not know
 	}

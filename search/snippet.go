@@ -70,6 +70,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32, size 
 	if size < 1 {
 		return nil, fmt.Errorf("snippet: size %d: want at least 1", size)
 	}
+	r.Expand = nil // the query's own words are marked
 	if r.Query != nil {
 		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)

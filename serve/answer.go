@@ -18,6 +18,8 @@ type Answer struct {
 	Parsed string `json:"parsed,omitempty"` // the query as it was understood, if it is more than words
 	Total  *int64 `json:"total,omitempty"`  // documents that match, if that was asked for
 	Hits   []Hit  `json:"hits"`             // best first
+	// Expanded are the words that were searched for, if the query was expanded.
+	Expanded []ExpandedWord `json:"expanded,omitempty"`
 	// Facets are counts of the values that all answers have, as far as they were asked for.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
 	More   *bool                `json:"more,omitempty"` // whether there are hits behind the last
@@ -33,6 +35,12 @@ type Coverage struct {
 	Documents   uint64   `json:"documents"` // of the shards that answered
 	OfDocuments uint64   `json:"of_documents"`
 	Missing     []string `json:"missing,omitempty"` // why the others did not answer
+}
+
+// ExpandedWord is a word of an expanded query.
+type ExpandedWord struct {
+	Word   string  `json:"word"`
+	Weight float64 `json:"weight"`
 }
 
 // Hit is a document of an Answer.
@@ -81,6 +89,9 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		a.Total = &found.Total
 	}
 	a.Facets = found.Facets
+	for _, w := range found.Expanded {
+		a.Expanded = append(a.Expanded, ExpandedWord{w.Text, w.Weight})
+	}
 	if d.More {
 		more := len(hits) > limit
 		a.More = &more
@@ -100,7 +111,11 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		a.Hits = append(a.Hits, Hit{Rank: a.Offset + i + 1, ID: id, Doc: h.Doc, Score: h.Score})
 	}
 	if d.Explain {
-		list, err := s.Explanations(ctx, r, docs)
+		explained := r
+		if found.Expanded != nil { // it need not be done again
+			explained.Words, explained.Text, explained.Expand = found.Expanded, "", nil
+		}
+		list, err := s.Explanations(ctx, explained, docs)
 		if err != nil {
 			return nil, err
 		}

@@ -35,6 +35,7 @@ type ask struct {
 	Fields    []string `json:"fields,omitempty"`
 	Facets    []string `json:"facets,omitempty"`
 	Sort      string   `json:"sort,omitempty"`
+	Expand    string   `json:"expand,omitempty"`
 
 	paged   bool           // tell whether there are more
 	ofRoot  bool           // a root asks
@@ -43,7 +44,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -64,7 +65,7 @@ func (x *exchange) ask() (a ask, err error) {
 	if list := p.text("facets"); list != "" {
 		a.Facets = strings.Split(list, ",")
 	}
-	a.Sort = p.text("sort")
+	a.Sort, a.Expand = p.text("sort"), p.text("expand")
 	return a, p.done()
 }
 
@@ -180,6 +181,8 @@ func (a *ask) field(name string) any {
 		return &a.Facets
 	case "sort":
 		return &a.Sort
+	case "expand":
+		return &a.Expand
 	}
 	return nil
 }
@@ -304,6 +307,14 @@ func (x *exchange) check(a *ask) (err error) {
 	if x.o.Root != nil && (a.Engine != "" || a.Algorithm == search.Tiles.String()) {
 		return errors.New("engine: the shards have their own")
 	}
+	if a.Expand != "" {
+		if r.Expand, err = search.ParseExpand(a.Expand); err != nil {
+			return fmt.Errorf("expand: %w", err)
+		}
+		if r.Query != nil {
+			return errors.New("expand: it adds words to words, not to a query of the language; plain takes all signs for text")
+		}
+	}
 	r.Model = x.o.Model
 	if a.Model != "" {
 		if r.Model, err = search.ParseModel(a.Model); err != nil {
@@ -347,8 +358,8 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 		}
 	}
 	if x.o.Root != nil {
-		if r.Gathers() {
-			return errors.New("facets and sort: shards are not asked for these yet")
+		if r.Gathers() || a.Expand != "" {
+			return errors.New("facets, sort and expand: shards are not asked for these yet")
 		}
 		return nil
 	}

@@ -167,6 +167,9 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if err := o.Params.Check(); err != nil {
 		return nil, err
 	}
+	if o.Params.Variant == bm25.Terrier {
+		return nil, errors.New("weigh: the variant terrier is for searching: want another one")
+	}
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}

@@ -24,6 +24,7 @@ type beirFlags struct {
 	split, index, run string
 	k                 int
 	measures          []string
+	request           search.Request // of each topic, but for its text
 }
 
 func newBEIRCmd(a *app) *cobra.Command {
@@ -93,6 +94,10 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	if err != nil {
 		return err
 	}
+	f.request.Model, f.request.K = model, f.k+1
+	if f.request.Expand, err = f.expansion(); err != nil {
+		return err
+	}
 	corpus, err := onePath(dir, "corpus.jsonl")
 	if err != nil {
 		return err
@@ -123,7 +128,7 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 		return err
 	}
 	defer done()
-	run, err := a.beirRun(ctx, s, model, topics, f)
+	run, err := a.beirRun(ctx, s, topics, f)
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 	a.noteMissing(queries, e, true)
 	name := beirName(dir)
 	out := beirJSON{Name: name, Split: f.split, Documents: s.Index().Docs(), Topics: len(e.Topics),
-		Analyzer: s.Index().Analyzer(), Model: model.String(), K: f.k, Measures: map[string]float64{}}
+		Analyzer: s.Index().Analyzer(), Model: model.String() + f.expandedBy(), K: f.k, Measures: map[string]float64{}}
 	if f.split == "test" {
 		out.Published = publishedBM25[name]
 	}
@@ -147,6 +152,14 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 		return a.printJSON(out)
 	}
 	return a.printBEIR(&out, e)
+}
+
+// expandedBy says how queries were expanded.
+func (f *beirFlags) expandedBy() string {
+	if f.request.Expand == nil {
+		return ""
+	}
+	return " + " + f.request.Expand.String()
 }
 
 // onePath is a file in a folder, compressed or not.
@@ -197,7 +210,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 			os.RemoveAll(temporary)
 		}
 	}
-	o := index.BuildOptions{Analyzer: analyzer, Threads: a.threads, Memory: int64(a.memory),
+	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.expand != "", Threads: a.threads, Memory: int64(a.memory),
 		Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu}
 	if err = index.Build(ctx, dir, f.corpus(a, []string{corpus}, dir), o); err == nil {
 		s, err = search.Open(dir)
@@ -211,11 +224,12 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 }
 
 // beirRun answers topics.
-func (a *app) beirRun(ctx context.Context, s *search.Searcher, m search.Model,
-	topics []trec.Topic, f *beirFlags) (*trec.Run, error) {
+func (a *app) beirRun(ctx context.Context, s *search.Searcher, topics []trec.Topic,
+	f *beirFlags) (*trec.Run, error) {
 	requests := make([]search.Request, len(topics))
 	for i, t := range topics {
-		requests[i] = search.Request{Text: t.Text, K: f.k + 1, Model: m}
+		requests[i] = f.request
+		requests[i].Text = t.Text
 	}
 	run := &trec.Run{Tag: "collocate", Topics: map[string][]trec.Result{}}
 	describe := func(i int, found *search.Result) (list []trec.Result, err error) {

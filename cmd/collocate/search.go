@@ -80,6 +80,7 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index solar eclipse --show title,url
   collocate search news.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
   collocate search news.index --topics topics.txt --run run.txt -k 1000
+  collocate search news.index solar eclipse --expand rm3 --explain
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt
   collocate search http://localhost:8080 solar eclipse`,
@@ -149,6 +150,9 @@ func (f *searchFlags) request() (r search.Request, err error) {
 	if r.Model, err = f.parse(); err != nil {
 		return r, err
 	}
+	if r.Expand, err = f.expansion(); err != nil {
+		return r, err
+	}
 	for _, s := range f.facets {
 		facet, err := search.ParseFacet(s)
 		if err != nil {
@@ -212,6 +216,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	}
 	if f.snippets && !s.Index().HasText() {
 		return fmt.Errorf("%s stores no text for --snippets: build it with 'collocate index --store-text'", dir)
+	}
+	if r.Expand != nil && !s.Index().HasText() {
+		a.note(dir + " stores no text, so --expand goes through the lists of all words: --store-text makes it fast")
 	}
 	if len(f.show) > 0 {
 		if _, err := s.Index().Schema().Shown(f.show); err != nil {
@@ -281,6 +288,10 @@ func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) e
 	if !query.Plain(words, parsed, options) {
 		r.Query = parsed
 	}
+	if r.Query != nil && r.Expand != nil {
+		return usagef("--expand adds words to words, not to a query of the language; " +
+			"--plain takes all signs for text")
+	}
 	return nil
 }
 
@@ -314,6 +325,11 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	}
 	if f.explain && r.Query != nil {
 		fmt.Fprintf(a.stdout, "query\t%v\n", r.Query)
+	}
+	if f.explain {
+		for _, w := range answer.Expanded {
+			fmt.Fprintf(a.stdout, "expanded\t%s\t%.6f\n", w.Word, w.Weight)
+		}
 	}
 	for _, h := range answer.Hits {
 		printHit(a.stdout, &h, f)

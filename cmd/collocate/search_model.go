@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,9 @@ import (
 // modelFlags are what a user can say about how documents are scored.
 type modelFlags struct {
 	model, variant string
-	k1, b, mu      float64
+	k1, b, mu, k3  float64
 	fieldWeights   string
+	expand         string
 	set            func(flag string) bool
 }
 
@@ -26,9 +28,24 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 		"bm25f: weights of text fields, such as title=3,body=1 (default those of the index's schema)")
 	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: term-frequency saturation (k1)")
 	fl.Float64Var(&f.b, "b", 0.75, "BM25: length normalisation, 0 to 1 (b)")
-	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.Variants(), ", "))
+	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.SearchVariants(), ", "))
+	fl.Float64Var(&f.k3, "k3", 0, "BM25: saturation of words that a query repeats (default none; 8 for --variant terrier)")
 	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: smoothing, in words added to each document (mu)")
-	choices(cmd, map[string][]string{"model": models, "variant": bm25.Variants()})
+	fl.StringVar(&f.expand, "expand", "", "add words of the best documents to the query: rm3 (as Anserini) or bo1 (as Terrier), "+
+		"with parameters or not, such as rm3:docs=10,terms=10,weight=0.5; 'index --store-text' makes it fast")
+	choices(cmd, map[string][]string{"model": models, "variant": bm25.SearchVariants()})
+}
+
+// expansion is what --expand says, nil if nothing.
+func (f *modelFlags) expansion() (*search.Expand, error) {
+	if f.expand == "" {
+		return nil, nil
+	}
+	e, err := search.ParseExpand(f.expand)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--expand: %w", err)}
+	}
+	return e, nil
 }
 
 // modelWords say what the models are, for --help.
@@ -60,10 +77,14 @@ func (f *modelFlags) parse() (search.Model, error) {
 	}
 	switch m.(type) {
 	case search.BM25:
-		if err := (bm25.Params{K1: f.k1, B: f.b, Variant: variant}).Check(); err != nil {
+		p := search.BM25{K1: explicit(f.k1), B: explicit(f.b), Variant: variant}
+		if f.set("k3") {
+			p.K3 = explicit(f.k3)
+		}
+		if err := (bm25.Params{K1: f.k1, B: f.b, K3: f.k3, Variant: variant}).Check(); err != nil {
 			return nil, usageError{err}
 		}
-		m = search.BM25{K1: explicit(f.k1), B: explicit(f.b), Variant: variant}
+		m = p
 	case search.BM25F:
 		if err := (bm25.Params{K1: f.k1, B: f.b, Variant: variant}).Check(); err != nil {
 			return nil, usageError{err}
@@ -78,6 +99,9 @@ func (f *modelFlags) parse() (search.Model, error) {
 	_, fielded := m.(search.BM25F)
 	if f.fieldWeights != "" && !fielded {
 		return nil, usagef("--field-weights belong to --model bm25f, not to %s", f.model)
+	}
+	if _, ok := m.(search.BM25); !ok && f.set("k3") {
+		return nil, usagef("--k3 belongs to --model bm25, not to %s", f.model)
 	}
 	if _, ok := m.(search.BM25); !ok && !fielded && (f.set("k1") || f.set("b") || f.set("variant")) {
 		return nil, usagef("--k1, --b and --variant belong to --model bm25, not to %s", f.model)

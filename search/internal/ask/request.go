@@ -91,10 +91,15 @@ type Request struct {
 	Facets []Facet
 	// Sort orders the answers by a field; nil means by score.
 	Sort *Sort
+	// Expand adds words of the best documents to the query; nil means none.
+	Expand *Expand
+	_      [8]byte // see above
 }
 
 // IsTree says whether a request wants more than the best documents for some words.
-func (r *Request) IsTree() bool { return r.Query != nil || r.Count || r.From != 0 || r.Gathers() }
+func (r *Request) IsTree() bool {
+	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() || r.Expand != nil
+}
 
 // Gathers says whether a request has a use for all of its answers, not only for the best.
 func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
@@ -126,7 +131,9 @@ type Result struct {
 	Total int64 // of all answers, if Request.Count wants it
 	// Facets has the counts that Request.Facets wants, in that order.
 	Facets []FacetCounts
-	Stats  Stats
+	// Expanded has the words that were searched for, if Request.Expand added some.
+	Expanded []Word
+	Stats    Stats
 }
 
 // Stats is what a search had to do.

@@ -71,7 +71,7 @@ func TestZeroParameters(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	for _, name := range bm25.Variants() {
+	for _, name := range bm25.SearchVariants() {
 		v, err := bm25.ParseVariant(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,194 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/feedback"
+	"github.com/collocate/collocate/text"
+)
+
+// expanded is a request with the words that its expansion adds.
+func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
+	e := r.Expand.WithDefaults()
+	if err := e.Check(); err != nil {
+		return r, err
+	}
+	if r.Query != nil {
+		return r, errors.New("expansion adds words to words, not to a query of the language: " +
+			"leave out its signs, or take them for text")
+	}
+	words, err := s.wordsOf(&r)
+	if err != nil || len(words) == 0 {
+		r.Expand = nil
+		return r, err
+	}
+	first := r
+	first.Expand, first.Facets, first.Sort, first.Count, first.Trace = nil, nil, nil, false, false
+	first.K, first.From = e.Docs, 0
+	found, err := s.Search(ctx, first)
+	if err != nil {
+		return r, err
+	}
+	docs, err := s.bags(ctx, found.Hits)
+	if err != nil {
+		return r, err
+	}
+	add := feedback.RM3
+	if e.Method == ask.Bo1 {
+		add = feedback.Bo1
+	}
+	r.Words, err = add(words, docs, collectionOf{s.index}, e)
+	r.Text, r.Expand, r.Mode = "", nil, Or
+	return r, err
+}
+
+// searchExpanded answers a request with an expansion. A word that the query lacks must not hide
+// documents, so any of the words will do.
+func (s *Searcher) searchExpanded(ctx context.Context, r Request) (*Result, error) {
+	r, err := s.expanded(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	found, err := s.Search(ctx, r)
+	if err == nil {
+		found.Expanded = r.Words
+	}
+	return found, err
+}
+
+// wordsOf are the words of a request, each once, with its weight.
+func (s *Searcher) wordsOf(r *Request) (list []Word, err error) {
+	add := func(word string, weight float64) {
+		at := slices.IndexFunc(list, func(w Word) bool { return w.Text == word })
+		if at < 0 {
+			at, list = len(list), append(list, Word{Text: word})
+		}
+		list[at].Weight += weight
+	}
+	if len(r.Words) > 0 {
+		for _, w := range r.Words {
+			add(w.Text, cmp.Or(w.Weight, 1))
+		}
+		return list, nil
+	}
+	var tokens text.Tokens
+	if err := s.analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
+		return nil, fmt.Errorf("analyzing the query: %w", err)
+	}
+	for i := range tokens.Words {
+		add(string(tokens.Word(i)), 1)
+	}
+	return list, nil
+}
+
+// bags are the words of documents: of their texts where these are stored, else of all lists.
+func (s *Searcher) bags(ctx context.Context, hits []Hit) ([]feedback.Doc, error) {
+	docs := make([]feedback.Doc, len(hits))
+	for i, h := range hits {
+		docs[i] = feedback.Doc{TF: map[string]int{}, Score: float64(h.Score)}
+	}
+	if !s.index.HasText() {
+		return docs, s.bagsOfLists(ctx, hits, docs)
+	}
+	var tokens text.Tokens
+	for i, h := range hits {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		body, err := s.index.Text(int(h.Doc))
+		if err != nil {
+			return nil, err
+		}
+		if err := s.analyzer.Analyze(body, &tokens); err != nil {
+			return nil, fmt.Errorf("document %d: %w", h.Doc, err)
+		}
+		for t := range tokens.Words {
+			docs[i].TF[string(tokens.Word(t))]++
+		}
+	}
+	return docs, nil
+}
+
+// bagsOfLists looks for documents in the lists of all words.
+func (s *Searcher) bagsOfLists(ctx context.Context, hits []Hit, docs []feedback.Doc) error {
+	order := make([]int, len(hits)) // lists are read forwards
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hits[a].Doc, hits[b].Doc) })
+	for _, segment := range s.index.Segments() {
+		var own []int
+		for _, i := range order {
+			if doc := hits[i].Doc; doc >= segment.Base && doc-segment.Base < uint32(segment.Docs()) {
+				own = append(own, i)
+			}
+		}
+		if err := bagsOf(ctx, segment, own, hits, docs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bagsOf is bagsOfLists for the documents of one segment.
+func bagsOf(ctx context.Context, from segments.Segment, own []int, hits []Hit,
+	docs []feedback.Doc) error {
+	if len(own) == 0 {
+		return nil
+	}
+	n := 0
+	var c index.Cursor
+	for word, err := range from.Words() {
+		if err != nil {
+			return err
+		}
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := from.OpenBlocks(word.Term, &c); err != nil {
+			return err
+		}
+		for _, i := range own {
+			local := hits[i].Doc - from.Base
+			found := c.Seek(local)
+			if found == local {
+				docs[i].TF[string(word.Text)] = int(c.TF())
+			} else if found == index.End {
+				break
+			}
+		}
+		if err := c.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectionOf is an index as a feedback.Collection. Deleted documents count until they are merged
+// away, as they do for scores.
+type collectionOf struct{ *segments.Reader }
+
+func (c collectionOf) Docs() (n uint64) {
+	for _, segment := range c.Segments() {
+		n += uint64(segment.Docs())
+	}
+	return n
+}
+
+func (c collectionOf) Count(word string) (df, cf uint64, err error) {
+	for _, segment := range c.Segments() {
+		t, err := segment.Lookup([]byte(word))
+		if err != nil {
+			return 0, 0, err
+		}
+		df, cf = df+uint64(t.FullDF()), cf+t.CF
+	}
+	return df, cf, nil
+}

@@ -1,0 +1,111 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
+)
+
+// Expand adds words to a query that the best documents for it have.
+type Expand struct {
+	Method Expansion
+	// Docs is how many documents are looked at; 0 means 10, for Bo1 3.
+	Docs int
+	// Terms is how many words are taken from them; 0 means 10.
+	Terms int
+	// Weight of the query itself in RM3, 0 to 1; 0 means 0.5, and model.Zero means 0.
+	Weight float64
+}
+
+// Expansion is a way to choose and weigh the words.
+type Expansion uint8
+
+const (
+	// RM3 is the relevance model of Lavrenko and Croft with the query mixed in, as Anserini has it.
+	RM3 Expansion = iota
+	// Bo1 is Amati's Bose-Einstein model, as Terrier has it.
+	Bo1
+)
+
+var expansionNames = choice.New[Expansion]("expansion", "rm3", "bo1")
+
+func (e Expansion) String() string { return expansionNames.Of(e) }
+
+// Expansions lists the names that ParseExpand takes.
+func Expansions() []string { return expansionNames.List() }
+
+// WithDefaults fills in what the fields that are 0 stand for.
+func (e Expand) WithDefaults() Expand {
+	if e.Docs == 0 {
+		if e.Docs = 10; e.Method == Bo1 {
+			e.Docs = 3
+		}
+	}
+	if e.Terms == 0 {
+		e.Terms = 10
+	}
+	if e.Weight == 0 && e.Method == RM3 {
+		e.Weight = 0.5
+	}
+	return e
+}
+
+func (e Expand) String() string {
+	e = e.WithDefaults()
+	if e.Method == Bo1 {
+		return fmt.Sprintf("%v:docs=%d,terms=%d", e.Method, e.Docs, e.Terms)
+	}
+	return fmt.Sprintf("%v:docs=%d,terms=%d,weight=%.3g", e.Method, e.Docs, e.Terms, e.Weight)
+}
+
+// Check says what is wrong.
+func (e Expand) Check() error {
+	e = e.WithDefaults()
+	switch {
+	case e.Method > Bo1:
+		return fmt.Errorf("no expansion %d", e.Method)
+	case e.Docs < 1 || e.Docs > 1000:
+		return fmt.Errorf("expansion by %d documents: want 1 to 1000", e.Docs)
+	case e.Terms < 1 || e.Terms > 1000:
+		return fmt.Errorf("expansion by %d words: want 1 to 1000", e.Terms)
+	case e.Method == Bo1 && e.Weight != 0:
+		return errors.New("expansion bo1 has no weight: it is a parameter of rm3")
+	case e.Method == RM3 && !(e.Weight > 0 && e.Weight <= 1):
+		return fmt.Errorf("weight %v of the query: want a number from 0 to 1", e.Weight)
+	}
+	return nil
+}
+
+// ParseExpand reads rm3 or bo1, with parameters or not: rm3:docs=10,terms=10,weight=0.5.
+func ParseExpand(s string) (*Expand, error) {
+	name, rest, _ := strings.Cut(s, ":")
+	e := &Expand{}
+	var err error
+	if e.Method, err = expansionNames.Parse(name); err != nil {
+		return nil, err
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		number, bad := strconv.ParseFloat(value, 64)
+		switch {
+		case part == "":
+			continue
+		case bad != nil:
+			return nil, fmt.Errorf("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
+		case key == "weight":
+			if e.Weight = number; number == 0 {
+				e.Weight = 0x1p-1074 // as model.Zero: 0 would mean the default
+			}
+		case key == "docs" && number >= 1 && number == float64(int(number)):
+			e.Docs = int(number)
+		case key == "terms" && number >= 1 && number == float64(int(number)):
+			e.Terms = int(number)
+		default:
+			return nil, fmt.Errorf("expansion %q: %q: want docs=N, terms=N or weight=X", s, part)
+		}
+	}
+	return e, e.Check()
+}
