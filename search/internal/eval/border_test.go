@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
@@ -31,7 +32,9 @@ func checkAll(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, 
 
 // The better documents are the first or the last of a block or a window, and everything else is
 // worthless: who jumps one document too far loses them.
-func TestWinnersAtBorders(t *testing.T) {
+func TestWinnersAtBorders(t *testing.T) { cputest.Levels(t, testWinnersAtBorders) }
+
+func testWinnersAtBorders(t *testing.T) {
 	root := searchtest.Scratch(t)
 	const docs = 20_000
 	for i, step := range []uint32{127, 128, 129, 4095, 4096, 4097} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/cpu/cputest"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/internal/simd"
@@ -37,7 +38,9 @@ func densePlain(rng *rand.Rand, docs, words int) *searchtest.Plain {
 
 // Lists that are intersected as bitmaps give the definition, in any range of documents, and count
 // every block that was used once.
-func TestDenseListsMeet(t *testing.T) {
+func TestDenseListsMeet(t *testing.T) { cputest.Levels(t, testDenseListsMeet) }
+
+func testDenseListsMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 72))
 	root := searchtest.Scratch(t)
 	dense, blocks := 0, 0

@@ -60,9 +60,9 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 
 // Kernels of each level and their plain twins agree to the bit. (Without kernels this compares the
 // twins with themselves.)
-func TestKernelsAreTheirTwins(t *testing.T) { cputest.Levels(t, kernelsAreTheirTwins) }
+func TestKernelsAreTheirTwins(t *testing.T) { cputest.Levels(t, testKernelsAreTheirTwins) }
 
-func kernelsAreTheirTwins(t *testing.T) {
+func testKernelsAreTheirTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	same := func(what string, got, want []float32) {
 		t.Helper()
@@ -109,9 +109,9 @@ func kernelsAreTheirTwins(t *testing.T) {
 	}
 }
 
-func TestMergeIsItsTwin(t *testing.T) { cputest.Levels(t, mergeIsItsTwin) }
+func TestMergeIsItsTwin(t *testing.T) { cputest.Levels(t, testMergeIsItsTwin) }
 
-func mergeIsItsTwin(t *testing.T) {
+func testMergeIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 50))
 	for range 3000 {
 		gap := 1 + rng.Uint32N(20)
@@ -134,9 +134,9 @@ func mergeIsItsTwin(t *testing.T) {
 	}
 }
 
-func TestKeepIsItsTwin(t *testing.T) { cputest.Levels(t, keepIsItsTwin) }
+func TestKeepIsItsTwin(t *testing.T) { cputest.Levels(t, testKeepIsItsTwin) }
 
-func keepIsItsTwin(t *testing.T) {
+func testKeepIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	for range 3000 {
 		var fast, plain window
@@ -174,9 +174,9 @@ func TestFoundIsSortedWithAndWithoutBits(t *testing.T) {
 	}
 }
 
-func TestScanIsItsTwin(t *testing.T) { cputest.Levels(t, scanIsItsTwin) }
+func TestScanIsItsTwin(t *testing.T) { cputest.Levels(t, testScanIsItsTwin) }
 
-func scanIsItsTwin(t *testing.T) {
+func testScanIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	var fast, plain window
 	fast.prepare()
@@ -205,9 +205,9 @@ func scanIsItsTwin(t *testing.T) {
 	}
 }
 
-func TestLocateIsItsTwin(t *testing.T) { cputest.Levels(t, locateIsItsTwin) }
+func TestLocateIsItsTwin(t *testing.T) { cputest.Levels(t, testLocateIsItsTwin) }
 
-func locateIsItsTwin(t *testing.T) {
+func testLocateIsItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
 	var fastAt, fastPlaces, at, places andBuffer[uint32]
 	for range 7000 {

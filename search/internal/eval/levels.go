@@ -223,7 +223,7 @@ func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
 	if len(docs) == 0 {
 		return 0
 	}
-	if simd.HasKernels {
+	if simd.HasWideKernels {
 		return simd.KeepPlaces(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0], &outAt[0])
 	}
 	return v.plainKeep(docs, at, outDocs, outAt)
@@ -248,7 +248,7 @@ func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint3
 	}
 	tfs = tfs[:len(docs)]
 	v.sieve.Cut = float32(cut * (1 - 0x1p-20)) // sums are rounded
-	if simd.HasKernels {
+	if simd.HasWideKernels {
 		return simd.SiftLevels(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0], &outSums[0])
 	}
 	return v.plainChoose(docs, tfs, outDocs, outTFs, outSums)

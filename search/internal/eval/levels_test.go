@@ -111,9 +111,9 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 }
 
 // Kernels give what their definitions give, and nothing that can win is lost.
-func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, kernelsOfLevels) }
+func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, testKernelsOfLevels) }
 
-func kernelsOfLevels(t *testing.T) {
+func testKernelsOfLevels(t *testing.T) {
 	p, s := leveled(t)
 	rng := rand.New(rand.NewPCG(85, 86))
 	for _, pair := range [][]int{{3, 1}, {5, 6}, {7, 0}, {8, 2}, {4, 3, 2}} {

@@ -128,7 +128,7 @@ func (w *window) merge(b *buffer) {
 	if b.lo == b.hi || len(w.found) == 0 {
 		return
 	}
-	if simd.HasKernels {
+	if simd.HasWideKernels {
 		simd.Merge(&b.docs[b.lo], &b.scores[b.lo], b.hi-b.lo, &w.found[0], len(w.found))
 		return
 	}

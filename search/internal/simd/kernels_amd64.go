@@ -6,12 +6,16 @@ import "github.com/collocate/collocate/internal/cpu"
 
 var (
 	// HasKernels says whether the kernels may be called; else their callers run plain Go.
-	HasKernels bool
-	wide       bool // with AVX-512; else with AVX2
+	// HasWideKernels says so of those that look up or look for single numbers.
+	HasKernels, HasWideKernels bool
+
+	wide bool // with AVX-512; else with AVX2
 )
 
 func init() {
-	cpu.Follow(func(l cpu.Level) { HasKernels, wide = l != cpu.None, l == cpu.AVX512 })
+	cpu.Follow(func(l cpu.Level) {
+		HasKernels, HasWideKernels, wide = l != cpu.None, l != cpu.None, l == cpu.AVX512
+	})
 }
 
 // The kernels. Each goes on in the form of the level that is used, see dispatch_amd64.s.

@@ -1,10 +1,13 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package simd
 
 // Without kernels callers run plain Go, so that these are never called.
 
-const HasKernels = false
+const (
+	HasKernels     = false
+	HasWideKernels = false
+)
 
 func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32) {}
 
@@ -20,27 +23,11 @@ func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int {
 
 func Keep(found *Candidate, n int, need float32) int { return 0 }
 
-func locate(block, docs *uint32, n int, last uint32, at, places *uint32) (found, used int) {
-	return 0, 0
-}
-
-func Merge(docs *uint32, scores *float32, n int, found *Candidate, m int) {}
-
 func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int {
 	return 0
 }
 
-func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int {
-	return 0
-}
-
 func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64) {
-}
-
-func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int { return 0 }
-
-func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int {
-	return 0
 }
 
 func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int {

@@ -1,0 +1,72 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// func unpackBitsKernel(in *byte, words int, base uint32, out *[BlockSize]uint32) int
+// For each byte the places of its bits, which a table has, are written behind those of the bytes
+// before: always eight, so that the last few documents are found bit by bit.
+TEXT ·unpackBitsKernel(SB), NOSPLIT, $0-40
+	MOVD in+0(FP), R1
+	MOVD words+8(FP), R3
+	MOVWU base+16(FP), R4            // the document of the byte's first bit
+	MOVD out+24(FP), R2
+	ADD  R3<<3, R1, R3               // the end
+	MOVD $·bitPlaces(SB), R5
+	MOVD R2, R6                      // where the next goes
+	ADD  $480, R2, R7                // from here on eight have no room
+byte:
+	CMP  R7, R6
+	BHI  last
+	MOVBU.P 1(R1), R8
+	ADD  R8<<3, R5, R9
+	FMOVD (R9), F0
+	VDUP R4, V1.S4
+	VUXTL V0.B8, V0.H8
+	VUXTL2 V0.H8, V3.S4
+	VUXTL V0.H4, V2.S4
+	VADD V1.S4, V2.S4, V2.S4
+	VADD V1.S4, V3.S4, V3.S4
+	VST1 [V2.S4, V3.S4], (R6)
+	FMOVD R8, F0
+	VCNT V0.B8, V0.B8
+	VMOV V0.B[0], R9
+	ADD  R9<<2, R6, R6
+	ADD  $8, R4, R4
+	CMP  R3, R1
+	BNE  byte
+	B    done
+last:
+	ADD  $32, R7, R7                 // the end of the output
+lastByte:
+	CMP  R3, R1
+	BEQ  done
+	MOVBU.P 1(R1), R8
+bit:
+	CBZ  R8, next
+	CMP  R7, R6
+	BEQ  more
+	RBIT R8, R9
+	CLZ  R9, R9
+	ADDW R4, R9, R9
+	MOVW.P R9, 4(R6)
+	SUB  $1, R8, R9
+	AND  R9, R8, R8
+	B    bit
+next:
+	ADD  $8, R4, R4
+	B    lastByte
+more:
+	ADD  $4, R6, R6
+done:
+	SUB  R2, R6, R6
+	LSR  $2, R6, R6
+	MOVD R6, ret+32(FP)
+	RET
+
+// func prefetch(data *byte)
+TEXT ·prefetch(SB), NOSPLIT, $0-8
+	MOVD data+0(FP), R1
+	PRFM (R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	PRFM 128(R1), PLDL1KEEP
+	RET

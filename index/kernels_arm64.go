@@ -1,0 +1,8 @@
+//go:build !purego
+
+package index
+
+import "github.com/collocate/collocate/internal/cpu"
+
+// Each kernel has one form here.
+func chooseForms(cpu.Level) {}

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package cpu
+
+func levels() []Level { return []Level{NEON} }

@@ -1,0 +1,25 @@
+//go:build !purego
+
+package simd
+
+// compress has for each set of four lanes, as bits, the bytes of these lanes, by which those that
+// are kept are moved to the front; laneCounts has their number.
+var (
+	compress   [16][16]uint8
+	laneCounts [16]uint8
+)
+
+func init() {
+	for set := range compress {
+		n := uint8(0)
+		for lane := range uint8(4) {
+			if set>>lane&1 != 0 {
+				for b := range uint8(4) {
+					compress[set][4*n+b] = 4*lane + b
+				}
+				n++
+			}
+		}
+		laneCounts[set] = n
+	}
+}
