@@ -57,7 +57,7 @@ func checkReading(t testing.TB, dir string, o Options, text []byte) {
 			how := fmt.Sprintf("in pieces of %d by %d workers", size.chunk, threads)
 			check(how, outcomeOf(readBatches(&Corpus{Paths: []string{path}, Options: o})))
 		}
-		check("from standard input", rename(outcomeOf(readAll(&Corpus{Paths: []string{"-"}, Options: o, in: bytes.NewReader(text)}))))
+		check("from standard input", rename(outcomeOf(readAll(&Corpus{Paths: []string{"-"}, Options: o, Stdin: bytes.NewReader(text)}))))
 		check("one by one", outcomeOf(readAll(&Corpus{Paths: []string{path}, Options: o})))
 		restore()
 	}

@@ -307,7 +307,7 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "other", "x"), []byte("text of x"))
-	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "other", "x"), "-"}, in: strings.NewReader("x\ny")}
+	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "other", "x"), "-"}, Stdin: strings.NewReader("x\ny")}
 	got, err := readAll(c)
 	want := []string{"B=text of B", "a.txt=text of a.txt", "a/b/c=text of a/b/c", "a/z=text of a/z", "b=text of b", "link/c=text of a/b/c", "é=text of é",
 		"x:1=text of x", "stdin:1=x", "stdin:2=y"}
@@ -341,7 +341,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "folder"), "-"} {
-		c := &Corpus{Paths: []string{path}, in: io.MultiReader(strings.NewReader("x\n"), brokenReader{})}
+		c := &Corpus{Paths: []string{path}, Stdin: io.MultiReader(strings.NewReader("x\n"), brokenReader{})}
 		_, err := readAll(c)
 		if err == nil || path != "-" && !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v", path, err)
@@ -377,7 +377,7 @@ func TestStoppingEarly(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), []byte(strings.Repeat("a line of text\n", 10000)))
 	for _, data := range []string{path, "-"} {
 		c := &Corpus{Paths: []string{data}, Options: Options{Threads: 3}}
-		restart := func() { c.in = strings.NewReader(strings.Repeat("a line of text\n", 10000)) }
+		restart := func() { c.Stdin = strings.NewReader(strings.Repeat("a line of text\n", 10000)) }
 		n := 0
 		restart()
 		for _, err := range c.All(context.Background()) {
@@ -479,7 +479,7 @@ func TestWaitingForInputCanBeStopped(t *testing.T) {
 			<-in.asked
 			stop()
 		}()
-		if err := read(ctx, &Corpus{Paths: []string{"-"}, in: in}); !errors.Is(err, context.Canceled) {
+		if err := read(ctx, &Corpus{Paths: []string{"-"}, Stdin: in}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", how, err)
 		}
 	}
@@ -489,7 +489,7 @@ func TestWaitingForInputCanBeStopped(t *testing.T) {
 func TestEndlessDocumentsCanBeStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	letters := &letterReader{after: 3, stop: stop}
-	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, in: letters}).All(ctx) {
+	for _, err := range (&Corpus{Paths: []string{"-"}, Options: Options{Format: File}, Stdin: letters}).All(ctx) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}

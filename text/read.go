@@ -11,8 +11,8 @@ import (
 )
 
 func (c *Corpus) stdin() io.Reader {
-	if c.in != nil {
-		return c.in
+	if c.Stdin != nil {
+		return c.Stdin
 	}
 	return os.Stdin
 }

@@ -44,7 +44,8 @@ type Corpus struct {
 	// once for each reading of the corpus; a cancelled context ends it.
 	Source func(ctx context.Context) iter.Seq2[[]Document, error]
 
-	in io.Reader // standard input for tests
+	// Stdin is what "-" reads; nil is standard input.
+	Stdin io.Reader
 }
 
 // Options say how files become documents. The zero value detects the format.

@@ -31,7 +31,7 @@ func withOptions(t *testing.T, o Options, list, body string) (out []string, note
 		t.Fatal(err)
 	}
 	o.Schema, o.Note = schema, func(line string) { notes = append(notes, line) }
-	c := &Corpus{Paths: []string{"-"}, in: strings.NewReader(body), Options: o}
+	c := &Corpus{Paths: []string{"-"}, Stdin: strings.NewReader(body), Options: o}
 	for d, err := range c.All(context.Background()) {
 		if err != nil {
 			return out, notes, err
@@ -195,7 +195,7 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	if len(notes) != 1 || !strings.HasSuffix(notes[0], ": left out: nested (the schema does not name them)") {
 		t.Errorf("notes %q", notes)
 	}
-	if _, err := readAll(&Corpus{Paths: []string{"-"}, in: strings.NewReader(parquetMagic)}); err == nil || !strings.Contains(err.Error(), "not from a pipe") {
+	if _, err := readAll(&Corpus{Paths: []string{"-"}, Stdin: strings.NewReader(parquetMagic)}); err == nil || !strings.Contains(err.Error(), "not from a pipe") {
 		t.Errorf("a table from a pipe: %v", err)
 	}
 }

@@ -93,7 +93,8 @@ var jsonCalls = []struct{ args, refused string }{
 var noJSON = map[string]bool{
 	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
 	"collocate bench": true, "collocate gpu test": true, "collocate bench papers": true, "collocate serve": true,
-	"collocate worker": true, "collocate mcp": true,
+	"collocate worker": true, "collocate cluster": true, "collocate cluster worker": true,
+	"collocate cluster merge": true, "collocate cluster spark": true, "collocate cluster slurm": true, "collocate mcp": true,
 }
 
 // With --json every verb prints JSON with keys in lower case and nothing else, or says why

@@ -34,6 +34,7 @@ func verbs() []func(*app) *cobra.Command {
 		newBenchCmd,
 		newGPUCmd,
 		newDictCmd,
+		newClusterCmd,
 		newVersionCmd,
 		newWorkerCmd,
 	}

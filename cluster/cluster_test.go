@@ -1,0 +1,299 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/text"
+)
+
+// lines is a corpus of some lines with words of all frequencies, one of them no UTF-8.
+func lines(n int) string {
+	rng := rand.New(rand.NewPCG(41, 42))
+	var b strings.Builder
+	for range n {
+		for range rng.IntN(30) {
+			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*20))
+		}
+		b.WriteString([]string{"", "caf\xe9", "<unk>", "naïve\ttab"}[rng.IntN(4)] + "\n")
+	}
+	return b.String()
+}
+
+func corpusOf(r io.Reader) *text.Corpus {
+	return &text.Corpus{Paths: []string{"-"}, Stdin: r, Options: text.Options{Format: text.Lines, Encoding: text.Bytes}}
+}
+
+// mapped maps all parts of a file.
+func mapped(t *testing.T, path string, n int, do func(*text.Corpus, io.Writer) error) (streams []string) {
+	t.Helper()
+	for i := range n {
+		r, err := Split([]string{path}, i, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := do(corpusOf(r), &out); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		streams = append(streams, out.String())
+	}
+	return streams
+}
+
+// reduced brings the records of streams together by key, as an engine would, and reduces them.
+func reduced(t *testing.T, job Job, streams []string, n int64) (out []string) {
+	t.Helper()
+	groups := make([][]string, n)
+	for _, s := range streams {
+		for line := range strings.Lines(s) {
+			r, err := parseRecord([]byte(strings.TrimSuffix(line, "\n")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := (r.Key + n) % n
+			groups[to] = append(groups[to], line)
+		}
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b string) int {
+			x, _ := parseRecord([]byte(strings.TrimSuffix(a, "\n")))
+			y, _ := parseRecord([]byte(strings.TrimSuffix(b, "\n")))
+			return int(x.Key - y.Key)
+		})
+		var b bytes.Buffer
+		if _, err := Reduce(context.Background(), job, strings.NewReader(strings.Join(g, "")), &b); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+func inputs(streams []string) (list []Input) {
+	for i, s := range streams {
+		list = append(list, Input{fmt.Sprint("part ", i), strings.NewReader(s)})
+	}
+	return list
+}
+
+func vocabulary(t *testing.T, v *cooccur.Vocabulary) string {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := v.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// matrix writes a .cooc file by a function that makes rows.
+func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options, do func(cooccur.Sink) (cooccur.Stats, error)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.cooc")
+	f, err := cooccur.Create(path, cooccur.CSR, v, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := do(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Describe(stats)
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Parts make what one machine makes, byte for byte, with reduces and without.
+func TestPartsMakeTheWhole(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(path, []byte(lines(3000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	one := func() *text.Corpus {
+		return &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Lines, Encoding: text.Bytes}}
+	}
+	vo := cooccur.VocabularyOptions{MinCount: 2, KeepUnk: true}
+	whole, stats, err := cooccur.CountWords(ctx, one(), vo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 3, 7} {
+		streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
+			_, err := MapWords(ctx, c, cooccur.VocabularyOptions{MinCount: 5}, w)
+			return err
+		})
+		for _, way := range [][]string{streams, reduced(t, Vocab, streams, 2)} {
+			v, got, err := MergeWords(ctx, inputs(way), vo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Engine = stats.Engine
+			if vocabulary(t, v) != vocabulary(t, whole) || got != stats {
+				t.Fatalf("%d parts: another vocabulary, %+v, want %+v", n, got, stats)
+			}
+		}
+		for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right}, {Window: 40, Weighting: cooccur.Count}} {
+			want := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) { return cooccur.Matrix(ctx, one(), whole, opt, s) })
+			streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
+				_, err := MapPairs(ctx, c, whole, opt, w)
+				return err
+			})
+			for _, way := range [][]string{streams, reduced(t, Cooccur, streams, 3)} {
+				got := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) {
+					return MergePairs(ctx, inputs(way), whole, true, opt, s)
+				})
+				if got != want {
+					t.Fatalf("%d parts, %+v: another file", n, opt)
+				}
+			}
+		}
+	}
+}
+
+// Whatever an engine loses, changes or repeats is noticed.
+func TestLossIsNoticed(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "corpus.txt")
+	if err := os.WriteFile(path, []byte(lines(200)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	streams := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
+		_, err := MapWords(ctx, c, cooccur.VocabularyOptions{}, w)
+		return err
+	})
+	after := reduced(t, Vocab, streams, 2)
+	merge := func(parts []string) error {
+		_, _, err := MergeWords(ctx, inputs(parts), cooccur.VocabularyOptions{KeepUnk: true})
+		return err
+	}
+	if err := merge(after); err != nil {
+		t.Fatal(err)
+	}
+	line := func(s string, i int) string { return strings.SplitAfter(s, "\n")[i] }
+	for what, parts := range map[string][]string{
+		"a part is missing":          after[:1],
+		"a map comes twice":          append(slices.Clone(streams), streams[0]),
+		"a record is missing":        {strings.Replace(after[0], line(after[0], 2), "", 1), after[1]},
+		"a record comes twice":       {strings.Replace(after[0], line(after[0], 2), line(after[0], 2)+line(after[0], 2), 1), after[1]},
+		"the end is missing":         {after[0][:strings.LastIndex(after[0], "e\t-1")], after[1]},
+		"a stream is cut":            {after[0][:len(after[0])-5], after[1]},
+		"a key became null":          {strings.Replace(after[0], line(after[0], 2), "v\t\\N\tAA\n", 1), after[1]},
+		"a record of another kind":   {"c\t0\tAQE\n" + after[0], after[1]},
+		"records are not in order":   {after[0] + after[0], after[1]},
+		"nothing":                    {},
+		"a reduce lost what it read": reduced(t, Vocab, append([]string{strings.Replace(streams[0], line(streams[0], 2), "", 1)}, streams[1:]...), 2),
+	} {
+		if err := merge(parts); err == nil {
+			t.Errorf("%s: nobody noticed", what)
+		}
+	}
+	// A map that is missing shows where the vocabulary is known.
+	v, _, err := MergeWords(ctx, inputs(streams), cooccur.VocabularyOptions{KeepUnk: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := mapped(t, path, 3, func(c *text.Corpus, w io.Writer) error {
+		_, err := MapPairs(ctx, c, v, cooccur.Options{Window: 2}, w)
+		return err
+	})
+	nothing := sinkFunc(func(*cooccur.Rows) error { return nil })
+	if _, err := MergePairs(ctx, inputs(pairs[1:]), v, true, cooccur.Options{Window: 2}, nothing); err == nil {
+		t.Error("a map of pairs is missing: nobody noticed")
+	}
+	if _, err := MergePairs(ctx, inputs(pairs[1:]), v, false, cooccur.Options{Window: 2}, nothing); err != nil {
+		t.Error(err)
+	}
+	for _, opt := range []cooccur.Options{{Window: 30}, {Subsample: 0.1}} {
+		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), v, opt, io.Discard); err == nil {
+			t.Errorf("%+v: cannot be added up, but is not refused", opt)
+		}
+	}
+}
+
+type sinkFunc func(*cooccur.Rows) error
+
+func (f sinkFunc) Rows(r *cooccur.Rows) error { return f(r) }
+
+// Every line is in one part, whatever their number.
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
+	long := strings.Repeat("x", 1<<19)
+	for path, s := range map[string]string{a: "one\n\ntwo\nthree", b: "four\n" + long + "\nfive\n"} {
+		if err := os.WriteFile(path, []byte(s), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "one\n\ntwo\nthree\nfour\n" + long + "\nfive\n"
+	for _, n := range []int{1, 2, 3, 5, 13, 100} {
+		got := ""
+		for i := range n {
+			r, err := Split([]string{a, b}, i, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			got += string(s)
+		}
+		if got != want {
+			t.Errorf("%d parts have %d bytes, want %d: %.60q", n, len(got), len(want), got)
+		}
+	}
+}
+
+// Streams of any bytes are read or refused, and what is read is written as it was.
+func FuzzStreams(f *testing.F) {
+	var b bytes.Buffer
+	for _, job := range []Job{Vocab, Cooccur} {
+		b.Reset()
+		if job == Vocab {
+			MapWords(context.Background(), corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, &b)
+		} else {
+			w := NewWriter(&b, "cooccur", "map", "t")
+			w.Write(Cells, 3, (&cells{[]uint32{0, 7}, []uint64{1, 300}}).appendTo(nil))
+			w.Close()
+		}
+		f.Add(b.String(), job == Vocab)
+	}
+	f.Add("v\t1\t\n", true)
+	f.Add("e\t-1\t{}\n", false)
+	f.Fuzz(func(t *testing.T, s string, words bool) {
+		job := Cooccur
+		if words {
+			job = Vocab
+		}
+		var once, twice bytes.Buffer
+		first, err := Reduce(context.Background(), job, strings.NewReader(s), &once)
+		if err != nil {
+			return
+		}
+		again, err := Reduce(context.Background(), job, bytes.NewReader(once.Bytes()), &twice)
+		if err != nil {
+			t.Fatalf("%q was written and is refused: %v", once.String(), err)
+		}
+		if again.ReadRecords != first.Records || again.ReadSum != first.Sum || again.Records != first.Records || again.Sum != first.Sum {
+			t.Fatalf("%+v, then %+v", first, again)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/collocate/collocate/cooccur"
+)
+
+// Input is a stream that is merged.
+type Input struct {
+	Name string
+	io.Reader
+}
+
+// Totals are what the parts of a corpus have together.
+type Totals struct {
+	Tasks     int   `json:"tasks"` // maps
+	Documents int64 `json:"documents"`
+	Words     int64 `json:"words"`
+	Kept      int64 `json:"kept,omitempty"`
+}
+
+// tally compares what stages say that they read and wrote.
+type tally struct {
+	job               Job
+	tasks             map[string]bool
+	maps              Totals
+	mapped, read      half // what maps wrote, and what reduces read
+	reduced           half // what reduces wrote
+	reduces, mapTasks int
+}
+
+// half is one end of a transfer.
+type half struct {
+	records uint64
+	sum     Sum
+}
+
+func (h *half) add(records uint64, sum Sum) { h.records, h.sum = h.records+records, h.sum+sum }
+
+func (t *tally) end(e *End) error {
+	if e.Job != string(t.job) {
+		return fmt.Errorf("a stream of job %q among those of %s", e.Job, t.job)
+	}
+	if t.tasks[e.Task] {
+		return fmt.Errorf("task %s comes twice: its records would count twice", e.Task)
+	}
+	t.tasks[e.Task] = true
+	switch e.Stage {
+	case "map":
+		t.mapTasks++
+		t.mapped.add(e.Records, e.Sum)
+		t.maps.Tasks++
+		t.maps.Documents += e.Documents
+		t.maps.Words += e.Words
+		t.maps.Kept += e.Kept
+	case "reduce":
+		t.reduces++
+		t.read.add(e.ReadRecords, e.ReadSum)
+		t.reduced.add(e.Records, e.Sum)
+	default:
+		return fmt.Errorf("a stream of an unknown stage %q", e.Stage)
+	}
+	return nil
+}
+
+// check compares with what was read here.
+func (t *tally) check(got half) error {
+	differ := func(what string, want, got half) error {
+		if want == got {
+			return nil
+		}
+		return fmt.Errorf("%s: %d records with checksum %016x were written, %d with %016x read: the engine lost, changed or repeated some",
+			what, want.records, uint64(want.sum), got.records, uint64(got.sum))
+	}
+	switch {
+	case t.mapTasks == 0:
+		return errors.New("no stream has the end of a map: are all parts there?")
+	case t.reduces == 0:
+		return differ("between maps and merge", t.mapped, got)
+	}
+	return errors.Join(differ("between maps and reduces", t.mapped, t.read), differ("between reduces and merge", t.reduced, got))
+}
+
+// merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.
+func merge(ctx context.Context, job Job, parts []Input, fn func(key int64, a *adder) error) (Totals, error) {
+	t := &tally{job: job, tasks: map[string]bool{}}
+	m := merger{job: job, passed: t.end}
+	for _, p := range parts {
+		m.streams = append(m.streams, &stream{r: NewReader(p, p.Name)})
+	}
+	if err := m.each(ctx, fn); err != nil {
+		return Totals{}, err
+	}
+	var got half
+	for _, s := range m.streams {
+		got.add(s.r.Records, s.r.Sum)
+	}
+	return t.maps, t.check(got)
+}
+
+// MergeWords makes the vocabulary of a corpus of the streams of its parts.
+func MergeWords(ctx context.Context, parts []Input, opt cooccur.VocabularyOptions) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
+	var totals Totals
+	var failed error
+	counts := iter.Seq2[[]byte, uint64](func(yield func([]byte, uint64) bool) {
+		enough := errors.New("enough")
+		totals, failed = merge(ctx, Vocab, parts, func(_ int64, a *adder) error {
+			for _, c := range a.words {
+				if !yield(c.word, c.n) {
+					return enough
+				}
+			}
+			return nil
+		})
+	})
+	v, stats, err := cooccur.CountsOf(counts, opt)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, stats, err
+	}
+	stats.Documents = totals.Documents
+	if stats.Words != totals.Words {
+		return nil, stats, fmt.Errorf("the counts of all words add up to %d, but the parts have %d words", stats.Words, totals.Words)
+	}
+	return v, stats, nil
+}
+
+// MergePairs gives the matrix of a corpus, made of the streams of its parts, to sink. If the
+// vocabulary is that of the corpus, all occurrences of its words must be in the parts.
+func MergePairs(
+	ctx context.Context, parts []Input, v *cooccur.Vocabulary, ofCorpus bool, opt cooccur.Options, sink cooccur.Sink,
+) (cooccur.Stats, error) {
+	one, err := cooccur.Units(opt)
+	if err != nil {
+		return cooccur.Stats{}, err
+	}
+	stats := cooccur.Stats{}
+	rows, next := &cooccur.Rows{}, 0
+	upTo := func(row int) error { // rows that have no cells, and those that wait
+		for next < row {
+			rows.Ends = append(rows.Ends, len(rows.Cols))
+			next++
+		}
+		if len(rows.Ends) == 0 || len(rows.Cols) < 1<<14 && row < v.Len() && len(rows.Ends) < 1<<12 {
+			return nil
+		}
+		err := sink.Rows(rows)
+		*rows = cooccur.Rows{First: next, Ends: rows.Ends[:0], Cols: rows.Cols[:0], Values: rows.Values[:0]}
+		return err
+	}
+	totals, err := merge(ctx, Cooccur, parts, func(key int64, a *adder) error {
+		if key >= int64(v.Len()) {
+			return fmt.Errorf("row %d of a vocabulary of %d words: is it the one that the maps had?", key, v.Len())
+		}
+		if err := upTo(int(key)); err != nil {
+			return err
+		}
+		for i, col := range a.cells.cols {
+			if int(col) >= v.Len() {
+				return fmt.Errorf("column %d of a vocabulary of %d words: is it the one that the maps had?", col, v.Len())
+			}
+			rows.Cols = append(rows.Cols, col)
+			rows.Values = append(rows.Values, float64(a.cells.sums[i])/one)
+		}
+		stats.Entries += int64(len(a.cells.cols))
+		return upTo(int(key) + 1)
+	})
+	if err == nil {
+		err = upTo(v.Len())
+	}
+	if err != nil {
+		return stats, err
+	}
+	if len(rows.Ends) > 0 {
+		if err := sink.Rows(rows); err != nil {
+			return stats, err
+		}
+	}
+	if total := v.Total(); ofCorpus && uint64(totals.Kept) != total {
+		return stats, fmt.Errorf("the parts have %d words of the vocabulary, which counts %d: are all parts there, and is it that of this corpus?",
+			totals.Kept, total)
+	}
+	stats.Documents, stats.Words, stats.Kept = totals.Documents, totals.Words, totals.Kept
+	return stats, nil
+}

@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"strconv"
+)
+
+// Kinds of records.
+const (
+	Words = 'v' // some words of a vocabulary
+	Cells = 'c' // some cells of a row
+	end   = 'e' // the end of a stream
+)
+
+// endKey is the key of ends: before all others.
+const endKey = -1
+
+// Record is one line of a stream.
+type Record struct {
+	Kind    byte
+	Key     int64
+	Payload []byte // as text
+}
+
+// End says what a stage read and wrote.
+type End struct {
+	Job     string `json:"job"`
+	Stage   string `json:"stage"`
+	Task    string `json:"task"` // no two have the same
+	Records uint64 `json:"records"`
+	Sum     Sum    `json:"sum"`
+	// Of a reduce: what it read.
+	ReadRecords uint64 `json:"read_records,omitempty"`
+	ReadSum     Sum    `json:"read_sum,omitempty"`
+	// Of a map: what its part of the corpus has.
+	Documents int64 `json:"documents,omitempty"`
+	Words     int64 `json:"words,omitempty"`
+	Kept      int64 `json:"kept,omitempty"` // those in the vocabulary
+}
+
+// Sum is a checksum of records, whatever their order.
+type Sum uint64
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
+func (s *Sum) add(line []byte) { *s += Sum(crc64.Checksum(line, crcTable)) }
+
+// MarshalText writes 16 digits, since JSON's numbers have 53 bits.
+func (s Sum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Sum) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	*s = Sum(n)
+	return err
+}
+
+// Writer writes records and, in the end, what it wrote.
+type Writer struct {
+	out  *bufio.Writer
+	line []byte
+	end  End
+}
+
+// NewWriter begins the stream of a stage.
+func NewWriter(w io.Writer, job, stage, task string) *Writer {
+	return &Writer{out: bufio.NewWriterSize(w, 1<<16), end: End{Job: job, Stage: stage, Task: task}}
+}
+
+// Write writes a record whose payload is the base64 of some bytes.
+func (w *Writer) Write(kind byte, key int64, raw []byte) error {
+	w.line = appendHead(w.line[:0], kind, key)
+	w.line = base64.RawStdEncoding.AppendEncode(w.line, raw)
+	w.end.Records++
+	w.end.Sum.add(w.line)
+	return w.put()
+}
+
+func appendHead(line []byte, kind byte, key int64) []byte {
+	line = append(line, kind, '\t')
+	line = strconv.AppendInt(line, key, 10)
+	return append(line, '\t')
+}
+
+func (w *Writer) put() error {
+	w.line = append(w.line, '\n')
+	_, err := w.out.Write(w.line)
+	return err
+}
+
+// pass hands on the end of another stream.
+func (w *Writer) pass(e *End) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	w.line = append(appendHead(w.line[:0], end, endKey), text...)
+	return w.put()
+}
+
+// Close writes the end of the stream.
+func (w *Writer) Close() error { return errors.Join(w.pass(&w.end), w.out.Flush()) }
+
+// Reader reads records.
+type Reader struct {
+	in      *bufio.Reader
+	name    string
+	number  int // of the line
+	long    []byte
+	Records uint64
+	Sum     Sum
+	Ends    []End // that were met
+}
+
+// NewReader reads a stream that errors call name.
+func NewReader(r io.Reader, name string) *Reader {
+	return &Reader{in: bufio.NewReaderSize(r, 1<<18), name: name}
+}
+
+// Next reads the next record that is no end; io.EOF after the last. It is good until the next call.
+func (r *Reader) Next() (Record, error) {
+	for {
+		line, err := r.line()
+		if err != nil {
+			return Record{}, err
+		}
+		record, err := parseRecord(line)
+		if err != nil {
+			return Record{}, r.fault(err)
+		}
+		if record.Kind != end {
+			r.Records++
+			r.Sum.add(line)
+			return record, nil
+		}
+		var e End
+		in := json.NewDecoder(bytes.NewReader(record.Payload))
+		in.DisallowUnknownFields()
+		if err := in.Decode(&e); err != nil || in.More() || record.Key != endKey {
+			return Record{}, r.fault(fmt.Errorf("the end of a stream does not parse: %.100q", line))
+		}
+		r.Ends = append(r.Ends, e)
+	}
+}
+
+func (r *Reader) fault(err error) error { return fmt.Errorf("%s:%d: %w", r.name, r.number, err) }
+
+// line reads a line without its newline.
+func (r *Reader) line() ([]byte, error) {
+	line, err := r.in.ReadSlice('\n')
+	r.number++
+	if errors.Is(err, bufio.ErrBufferFull) {
+		r.long = append(r.long[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = r.in.ReadSlice('\n')
+			r.long = append(r.long, line...)
+		}
+		line = r.long
+	}
+	switch {
+	case err == nil:
+		return line[:len(line)-1], nil
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return nil, r.fault(errors.New("the last line is cut off"))
+	}
+	return nil, err
+}
+
+// parseRecord takes a line apart.
+func parseRecord(line []byte) (Record, error) {
+	kind, rest, ok1 := bytes.Cut(line, []byte{'\t'})
+	key, payload, ok2 := bytes.Cut(rest, []byte{'\t'})
+	number, err := strconv.ParseInt(string(key), 10, 64)
+	switch {
+	case !ok1 || !ok2 || len(kind) != 1 || err != nil || bytes.IndexByte(payload, '\t') >= 0:
+		return Record{}, fmt.Errorf("want a kind, a key and a payload with tabs between them, got %.100q", line)
+	case strconv.FormatInt(number, 10) != string(key): // +1, 01
+		return Record{}, fmt.Errorf("key %q: want a whole number", key)
+	}
+	switch kind[0] {
+	case Words, Cells:
+		if number < 0 {
+			return Record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
+		}
+	case end:
+	default:
+		return Record{}, fmt.Errorf("unknown kind %q: want %c, %c or %c", kind, Words, Cells, end)
+	}
+	return Record{kind[0], number, payload}, nil
+}
+
+// raw are the bytes of a payload.
+func (r *Record) raw(dst []byte) ([]byte, error) {
+	dst, err := base64.RawStdEncoding.Strict().AppendDecode(dst[:0], r.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("payload of key %d: %w", r.Key, err)
+	}
+	return dst, nil
+}

@@ -1,0 +1,45 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Array is a job for Slurm: an array of maps over parts of some files, and a merge that waits for
+// all of them. Files and folders are ones that all nodes see.
+type Array struct {
+	Job   Job
+	Tasks int
+	Files []string
+	Dir   string // for scripts, logs and the streams of maps
+	// Map and Merge are the commands; the first gets --split and the files, the second the streams.
+	Map, Merge []string
+	Options    []string // of sbatch, for both
+}
+
+// Scripts are the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh, which
+// submits them. A map that is run again replaces what it left.
+func (a *Array) Scripts() map[string]string {
+	head := func(name string, more ...string) string {
+		s := fmt.Sprintf("#!/bin/bash\n#SBATCH --job-name=collocate-%s-%s\n#SBATCH --output=%s\n",
+			a.Job, name, filepath.Join(a.Dir, name+"-%A_%a.log"))
+		for _, option := range append(more, a.Options...) {
+			s += "#SBATCH " + option + "\n"
+		}
+		return s + "set -euo pipefail\n"
+	}
+	parts := filepath.Join(a.Dir, "parts")
+	part := ShellLine([]string{parts}) + "/part-$SLURM_ARRAY_TASK_ID"
+	mapper := head("map", fmt.Sprintf("--array=0-%d", a.Tasks-1), "--requeue") +
+		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +
+		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s.tmp\n", ShellLine(a.Map), a.Tasks, ShellLine(a.Files), strings.Replace(part, "/part-", "/.part-", 1)) +
+		fmt.Sprintf("mv %s.tmp %s\n", strings.Replace(part, "/part-", "/.part-", 1), part)
+	merge := head("merge") + ShellLine(append(append([]string{}, a.Merge...), parts)) + "\n"
+	dir := ShellLine([]string{a.Dir})
+	submit := "#!/bin/bash\n# Prints the number of the last job.\nset -euo pipefail\n" +
+		fmt.Sprintf("rm -rf %s\n", ShellLine([]string{parts})) +
+		fmt.Sprintf("maps=$(sbatch --parsable \"$@\" %s/map.sbatch)\n", dir) +
+		fmt.Sprintf("sbatch --parsable \"$@\" --dependency=afterok:\"$maps\" --kill-on-invalid-dep=yes %s/merge.sbatch\n", dir)
+	return map[string]string{"map.sbatch": mapper, "merge.sbatch": merge, "submit.sh": submit}
+}

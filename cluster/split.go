@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+// Split reads part i of n of some files whose documents are lines: those lines that begin in the
+// i-th of n equal ranges of all bytes. Compressed files cannot be entered in the middle: if there
+// are any, whole files are dealt out instead, file f to part f modulo n.
+func Split(paths []string, i, n int) (io.ReadCloser, error) {
+	if n < 1 || i < 0 || i >= n {
+		return nil, fmt.Errorf("part %d of %d: want 0 to %d", i, n, n-1)
+	}
+	var sizes []int64
+	total := int64(0)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: want a file that has parts", path)
+		}
+		sizes = append(sizes, info.Size())
+		total += info.Size()
+	}
+	s := &splitReader{}
+	if slices.ContainsFunc(paths, isCompressed) {
+		for f, path := range paths {
+			if f%n == i {
+				s.pieces = append(s.pieces, piece{path: path, to: -1})
+			}
+		}
+		return s, nil
+	}
+	from, to := total/int64(n)*int64(i)+total%int64(n)*int64(i)/int64(n), total/int64(n)*int64(i+1)+total%int64(n)*int64(i+1)/int64(n)
+	at := int64(0)
+	for f, path := range paths {
+		if lo, hi := max(from-at, 0), min(to-at, sizes[f]); lo < hi {
+			s.pieces = append(s.pieces, piece{path, lo, hi})
+		}
+		at += sizes[f]
+	}
+	return s, nil
+}
+
+func isCompressed(path string) bool {
+	return slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// piece is a range of a file; to is -1 for all of it.
+type piece struct {
+	path     string
+	from, to int64
+}
+
+// splitReader reads pieces one after the other. Each ends with a newline.
+type splitReader struct {
+	pieces []piece
+	file   io.Closer
+	in     *bufio.Reader
+	left   int64  // bytes in which lines may still begin; -1: all
+	line   []byte // that is being read, of it what is left
+	last   byte
+}
+
+func (s *splitReader) Read(p []byte) (int, error) {
+	for len(s.line) == 0 {
+		if s.in == nil {
+			if len(s.pieces) == 0 {
+				return 0, io.EOF
+			}
+			if err := s.open(); err != nil {
+				return 0, err
+			}
+		}
+		if s.left == 0 && s.last == '\n' {
+			s.in = nil
+			if err := s.file.Close(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		line, err := s.in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if len(line) == 0 { // the end of the file
+			if s.left = 0; s.last != '\n' {
+				s.last, s.line = '\n', []byte{'\n'}
+			}
+			continue
+		}
+		s.line, s.last = line, line[len(line)-1]
+		if s.left > 0 {
+			s.left = max(0, s.left-int64(len(line)))
+		}
+	}
+	n := copy(p, s.line)
+	s.line = s.line[n:]
+	return n, nil
+}
+
+// open opens the next piece and goes to the first line that begins in it.
+func (s *splitReader) open() error {
+	next := s.pieces[0]
+	s.pieces = s.pieces[1:]
+	s.last = '\n'
+	if next.to < 0 {
+		f, err := textfile.OpenBytes(next.path)
+		if err != nil {
+			return err
+		}
+		s.file, s.in, s.left = f, bufio.NewReaderSize(f, 1<<18), -1
+		return nil
+	}
+	f, err := os.Open(next.path)
+	if err != nil {
+		return err
+	}
+	s.file, s.left = f, next.to-next.from
+	if next.from == 0 {
+		s.in = bufio.NewReaderSize(f, 1<<18)
+		return nil
+	}
+	// The line that the byte before belongs to is another part's.
+	if _, err := f.Seek(next.from-1, io.SeekStart); err != nil {
+		return err
+	}
+	s.in = bufio.NewReaderSize(f, 1<<18)
+	skipped := int64(-1)
+	for {
+		line, err := s.in.ReadSlice('\n')
+		skipped += int64(len(line))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		break
+	}
+	s.left = max(0, s.left-skipped)
+	return nil
+}
+
+// Close closes the file that is open.
+func (s *splitReader) Close() error {
+	if s.in == nil {
+		return nil
+	}
+	s.in = nil
+	return s.file.Close()
+}

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/cluster"
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+func newClusterCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "cluster",
+		Short:   "Count on many machines, with Spark or Slurm",
+		GroupID: groupTools,
+		Long: `Jobs for corpora that outgrow a machine. Spark or Slurm split the input, bring records
+together and try again what failed; this program is the worker on each machine. The result has the
+bytes of 'collocate vocab' and 'collocate cooccur'. See docs/cluster.md.
+
+  spark   write a PySpark job, and submit it
+  slurm   write job arrays for Slurm, and submit them
+  worker  a stage of a job: what engines run
+  merge   make the result of what workers wrote`,
+		Example: `  collocate cluster spark vocab news.txt --master spark://head:7077 --work /data/job --out vocab.txt
+  collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newClusterSparkCmd(a), newClusterSlurmCmd(a), newClusterWorkerCmd(a), newClusterMergeCmd(a))
+	return cmd
+}
+
+// clusterFlags are those of jobs, of which each verb registers what it needs.
+type clusterFlags struct {
+	corpus corpusFlags
+	words  vocabFlags
+	opt    cooccur.Options
+	vocab  string
+	split  string
+}
+
+func newClusterFlags() clusterFlags {
+	return clusterFlags{corpus: corpusFlags{analyzerName: "whitespace"}}
+}
+
+// registerPairs registers what a co-occurrence matrix is.
+func (f *clusterFlags) registerPairs(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.vocab, "vocab", "", "cooccur: the vocabulary, a file that all machines see")
+	fl.IntVar(&f.opt.Window, "window", 15, "cooccur: number of words on each side; by distance at most 18")
+	fl.Var(&f.opt.Side, "side", "cooccur: neighbours to count: both, left or right")
+	fl.Var(&f.opt.Weighting, "weighting", "cooccur: what a meeting adds: distance (1/distance) or count (1)")
+	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}})
+}
+
+// check finds flags that do not go with a job.
+func (f *clusterFlags) check(cmd *cobra.Command, job cluster.Job) error {
+	wrong := []string{"min-count", "max-size", "ties", "keep-unk"}
+	if job == cluster.Vocab {
+		wrong = []string{"vocab", "window", "side", "weighting"}
+	} else if f.vocab == "" && cmd.Flags().Lookup("vocab") != nil && cmd.Name() != "spark" && cmd.Name() != "slurm" {
+		return usagef("--vocab is missing: job cooccur needs the vocabulary that job vocab has made")
+	}
+	for _, name := range wrong {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (job == cluster.Vocab || cmd.Name() == "merge") {
+			return usagef("--%s has no meaning in job %s", name, job)
+		}
+	}
+	if _, err := cooccur.Units(f.opt); err != nil && job == cluster.Cooccur {
+		return usageError{err}
+	}
+	return nil
+}
+
+// readVocabulary reads the file of --vocab.
+func (f *clusterFlags) readVocabulary() (*cooccur.Vocabulary, error) {
+	in, err := textfile.OpenBytes(f.vocab)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return cooccur.ReadVocabulary(in, f.vocab)
+}
+
+func newClusterWorkerCmd(a *app) *cobra.Command {
+	f := newClusterFlags()
+	cmd := &cobra.Command{
+		Use:   "worker JOB STAGE [FILE...]",
+		Short: "Do a stage of a job, from standard input to standard output",
+		Long: `A stage of a job, for engines to run. JOB is vocab or cooccur, STAGE map or reduce.
+
+map reads documents, by default a line each, from standard input, or with --split I/N part I (from 0)
+of N of the files. It writes records: lines of a kind, a key and a payload with tabs between them.
+reduce reads records by rising key from standard input and adds up those with the same key. The last
+record of each stage says how many it wrote, with a checksum; 'cluster merge' compares these. Package
+cluster describes the records.
+
+Counters go to standard error. Any error ends a stage with an exit code that is not 0.`,
+		Example: `  collocate cluster worker vocab map <part.txt >part.vocab
+  sort -t "$(printf '\t')" -k2,2n *.vocab | collocate cluster worker vocab reduce >all.vocab
+  collocate cluster worker cooccur map --vocab vocab.txt --window 10 --split 3/16 corpus.txt >part3`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := cluster.ParseJob(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if err := a.rawOutput("records have a form of their own"); err != nil {
+				return err
+			}
+			var done cluster.End
+			switch files := args[2:]; args[1] {
+			case "map":
+				done, err = f.mapStage(a, cmd, job, files)
+			case "reduce":
+				if len(files) > 0 || f.split != "" {
+					return usagef("reduce reads standard input")
+				}
+				done, err = cluster.Reduce(cmd.Context(), job, a.stdin, a.stdout)
+			default:
+				return usagef("unknown stage %q: want map or reduce", args[1])
+			}
+			if err != nil {
+				return err
+			}
+			a.summary("%s %s: %d documents, %d words, %d records read, %d written", job, args[1],
+				done.Documents, done.Words, done.ReadRecords, done.Records)
+			return nil
+		},
+	}
+	f.corpus.register(cmd)
+	f.registerPairs(cmd)
+	cmd.Flags().StringVar(&f.split, "split", "", "part `I/N` of the files, from 0/N on, instead of standard input")
+	return cmd
+}
+
+// mapStage maps a part of a corpus.
+func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job, files []string) (done cluster.End, err error) {
+	if err := f.check(cmd, job); err != nil {
+		return done, err
+	}
+	an, err := f.corpus.analyzer()
+	if err != nil {
+		return done, err
+	}
+	if !cmd.Flags().Changed("format") {
+		f.corpus.format = clusterFormat
+	}
+	var in io.Reader = a.stdin
+	switch {
+	case f.split != "":
+		i, n, err := parseSplit(f.split)
+		if err != nil {
+			return done, err
+		}
+		if len(files) == 0 {
+			return done, usagef("--split %s: of which files?", f.split)
+		}
+		part, err := cluster.Split(files, i, n)
+		if err != nil {
+			return done, err
+		}
+		defer part.Close()
+		in = part
+	case len(files) > 0:
+		return done, usagef("%s: files go with --split", files[0])
+	}
+	corpus := f.corpus.corpus(a, nil)
+	corpus.Stdin = in
+	if job == cluster.Vocab {
+		opt := cooccur.VocabularyOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)}
+		return cluster.MapWords(cmd.Context(), corpus, opt, a.stdout)
+	}
+	v, err := f.readVocabulary()
+	if err != nil {
+		return done, err
+	}
+	f.opt.Analyzer, f.opt.Threads, f.opt.Memory = an, a.threads, int64(a.memory)
+	return cluster.MapPairs(cmd.Context(), corpus, v, f.opt, a.stdout)
+}
+
+// parseSplit reads I/N.
+func parseSplit(s string) (i, n int, err error) {
+	a, b, _ := strings.Cut(s, "/")
+	i, err1 := strconv.Atoi(a)
+	n, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || n < 1 || i < 0 || i >= n {
+		return 0, 0, usagef("--split %s: want a part and the number of parts, as in 0/8", s)
+	}
+	return i, n, nil
+}
+
+func newClusterMergeCmd(a *app) *cobra.Command {
+	f := newClusterFlags()
+	var out string
+	var foreign bool
+	cmd := &cobra.Command{
+		Use:   "merge JOB PART... --out FILE",
+		Short: "Make the result of what workers wrote",
+		Long: `Merge the streams that stages of a job wrote, all of map or all of reduce, to the result
+that 'collocate vocab' or 'collocate cooccur' would make, byte for byte. A PART is a file or a folder,
+whose files are parts but for those that begin with _ or a dot, as Spark's _SUCCESS.
+
+Merge compares the records that stages say they wrote with those that came: what an engine lost,
+changed or repeated is an error, and so is a part that is missing.`,
+		Example: `  collocate cluster merge vocab parts/ --min-count 5 --out vocab.txt
+  collocate cluster merge cooccur parts/ --vocab vocab.txt --window 10 --out corpus.cooc`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := cluster.ParseJob(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if err := errors.Join(f.check(cmd, job), canWrite(out)); err != nil {
+				return err
+			}
+			an, err := f.corpus.analyzer()
+			if err != nil {
+				return err
+			}
+			f.opt.Analyzer = an
+			parts, closeAll, err := openParts(args[1:])
+			if err != nil {
+				return err
+			}
+			defer closeAll()
+			if job == cluster.Vocab {
+				return f.mergeVocab(a, cmd, parts, out)
+			}
+			return f.mergePairs(a, cmd, parts, !foreign, out)
+		},
+	}
+	f.words.register(cmd)
+	f.registerPairs(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName, "the one that the workers had, which .cooc files name")
+	fl.BoolVar(&foreign, "foreign-vocab", false, "cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
+	fl.StringVarP(&out, "out", "o", "", "file to write; of job cooccur its name says the format, as in 'collocate cooccur'")
+	must(cmd.MarkFlagRequired("out"))
+	return cmd
+}
+
+func (f *clusterFlags) mergeVocab(a *app, cmd *cobra.Command, parts []cluster.Input, out string) error {
+	opt, err := f.words.options(a, nil)
+	if err != nil {
+		return err
+	}
+	v, stats, err := cluster.MergeWords(cmd.Context(), parts, opt)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.vocabularyJSON(v, stats, out)
+	}
+	if err := a.writeVocabulary(v, out); err != nil {
+		return err
+	}
+	a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"), counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
+	return nil
+}
+
+func (f *clusterFlags) mergePairs(a *app, cmd *cobra.Command, parts []cluster.Input, ofCorpus bool, out string) error {
+	v, err := f.readVocabulary()
+	if err != nil {
+		return err
+	}
+	format, err := cooccur.FormatOf(out)
+	if err != nil {
+		return usageError{err}
+	}
+	file, err := cooccur.Create(out, format, v, f.opt)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	stats, err := cluster.MergePairs(cmd.Context(), parts, v, ofCorpus, f.opt, file)
+	if err != nil {
+		return err
+	}
+	file.Describe(stats)
+	if err := file.Commit(); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(stats)
+	}
+	a.summary("%d words, %d in the vocabulary of %d; %d entries", stats.Words, stats.Kept, v.Len(), stats.Entries)
+	return nil
+}
+
+// openParts opens the parts of a result.
+func openParts(paths []string) (parts []cluster.Input, closeAll func(), err error) {
+	var files []*textfile.File
+	closeAll = func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	open := func(path string) error {
+		f, err := textfile.OpenBytes(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+		parts = append(parts, cluster.Input{Name: path, Reader: f})
+		return nil
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		if !info.IsDir() {
+			if err := open(path); err != nil {
+				return nil, closeAll, err
+			}
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		before := len(files)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") || e.IsDir() {
+				continue
+			}
+			if err := open(filepath.Join(path, e.Name())); err != nil {
+				return nil, closeAll, err
+			}
+		}
+		if len(files) == before {
+			return nil, closeAll, fmt.Errorf("%s: there are no parts in the folder", path)
+		}
+	}
+	return parts, closeAll, nil
+}

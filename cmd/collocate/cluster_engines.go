@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/collocate/collocate/cluster"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/text"
+)
+
+// clusterFormat is what documents are unless --format says it: engines split lines.
+const clusterFormat = text.Lines
+
+// engineFlags are those of jobs on any engine.
+type engineFlags struct {
+	clusterFlags
+	work, out, program string
+	threads            int
+	memory             bytesize.Size
+	dryRun             bool
+	analyzerFlags      *pflag.FlagSet
+}
+
+func (f *engineFlags) register(cmd *cobra.Command) {
+	f.clusterFlags = newClusterFlags()
+	f.corpus.register(cmd)
+	f.words.register(cmd)
+	f.registerPairs(cmd)
+	fl := cmd.Flags()
+	f.memory = bytesize.GB
+	fl.StringVar(&f.work, "work", "", "folder that all machines see, for scripts and what workers write")
+	fl.StringVarP(&f.out, "out", "o", "", "file to write")
+	fl.StringVar(&f.program, "program", "", "where this program is on the machines (default where it is here)")
+	fl.IntVar(&f.threads, "worker-threads", 1, "cores of a worker")
+	fl.Var(&f.memory, "worker-memory", "memory of a worker")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the job, and submit nothing")
+	must(cmd.MarkFlagRequired("work"))
+	must(cmd.MarkFlagRequired("out"))
+	f.analyzerFlags = fl
+}
+
+// prepare finds wrong usage, and makes paths those that other machines see.
+func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
+	if err := f.check(cmd, job); err != nil {
+		return err
+	}
+	if _, err := f.corpus.analyzer(); err != nil {
+		return err
+	}
+	if f.threads < 1 {
+		return usagef("--worker-threads %d: want 1 or more", f.threads)
+	}
+	for _, name := range []string{"stopwords", "schema", "skip-bad"} {
+		if flag := f.analyzerFlags.Lookup(name); flag != nil && flag.Changed {
+			return usagef("--%s: workers do not know it yet", name)
+		}
+	}
+	if f.program == "" {
+		var err error
+		if f.program, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	for _, path := range []*string{&f.work, &f.vocab} {
+		if *path == "" || strings.Contains(*path, "://") {
+			continue
+		}
+		whole, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = whole
+	}
+	if strings.Contains(f.work, "://") {
+		return usagef("--work %s: want a folder, not an address", f.work)
+	}
+	return nil
+}
+
+// worker is the command of a stage.
+func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
+	words := []string{
+		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads", strconv.Itoa(f.threads), "--memory", f.memory.String(),
+	}
+	if stage == "map" {
+		words = append(words, f.said("format", "fields", "encoding", "max-document", "analyzer")...)
+		if job == cluster.Cooccur {
+			words = append(append(words, "--vocab", vocab), f.said("window", "side", "weighting")...)
+		}
+	}
+	return words
+}
+
+// merge is the arguments of 'cluster merge', without the parts.
+func (f *engineFlags) merge(job cluster.Job, vocab, out string) []string {
+	words := []string{"cluster", "merge", string(job), "--out", out}
+	if job == cluster.Vocab {
+		return append(words, f.said("min-count", "max-size", "ties", "keep-unk")...)
+	}
+	words = append(append(words, "--vocab", vocab), f.said("analyzer", "window", "side", "weighting")...)
+	if f.vocab != "" { // it may be of another corpus
+		words = append(words, "--foreign-vocab")
+	}
+	return words
+}
+
+// said are the flags of these names that were said.
+func (f *engineFlags) said(names ...string) (words []string) {
+	for _, name := range names {
+		if flag := f.analyzerFlags.Lookup(name); flag.Changed {
+			words = append(words, "--"+name+"="+strings.Trim(flag.Value.String(), "[]"))
+		}
+	}
+	return words
+}
+
+// steps are the jobs that a job needs, with the files that they write: pairs need a vocabulary.
+func (f *engineFlags) steps(job cluster.Job) (jobs []cluster.Job, outs []string, vocab string) {
+	if job == cluster.Vocab {
+		return []cluster.Job{job}, []string{f.out}, ""
+	}
+	if f.vocab != "" {
+		return []cluster.Job{job}, []string{f.out}, f.vocab
+	}
+	vocab = filepath.Join(f.work, "vocab.txt")
+	return []cluster.Job{cluster.Vocab, job}, []string{vocab, f.out}, vocab
+}
+
+// writeScript writes a file of a job.
+func writeScript(path, text string) error {
+	return atomicfile.WriteFile(path, func(w *atomicfile.File) error {
+		_, err := w.Write([]byte(text))
+		return err
+	})
+}
+
+// run runs a program whose output is for people.
+func (a *app) run(ctx context.Context, name string, args ...string) error {
+	a.log.Info("run", "command", cluster.ShellLine(append([]string{name}, args...)))
+	c := exec.CommandContext(ctx, name, args...)
+	c.Stdout, c.Stderr = a.stderr, a.stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return nil
+}
+
+func newClusterSparkCmd(a *app) *cobra.Command {
+	var (
+		f       engineFlags
+		master  string
+		submit  string
+		conf    []string
+		split   bytesize.Size
+		reduces int
+	)
+	cmd := &cobra.Command{
+		Use:   "spark JOB CORPUS... --work DIR --out FILE",
+		Short: "Count the words, or pairs of words, of a corpus on Apache Spark",
+		Long: `Run job vocab or cooccur on Spark 4, with this program as the worker. A CORPUS is what Spark
+reads as text, of which each line is a document (with --format jsonl a JSON object): files and folders
+that all machines see, or addresses such as s3a://bucket/folder.
+
+The job is a program in Python, JOB.py in DIR, that spark-submit is given with --master and --conf. It
+splits the corpus, pipes the parts through 'cluster worker JOB map', brings records with the same key
+together, and pipes them through 'cluster worker JOB reduce' to parts in DIR, of which 'cluster merge'
+makes FILE here: the bytes that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur
+counts the vocabulary first unless --vocab names one.`,
+		Example: `  collocate cluster spark vocab /data/news --master spark://head:7077 --work /data/job --out vocab.txt
+  collocate cluster spark cooccur s3a://corpora/news --min-count 5 --window 10 \
+    --master yarn --work /mnt/job --out news.cooc
+  collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := cluster.ParseJob(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if err := f.prepare(cmd, job); err != nil {
+				return err
+			}
+			inputs, err := sparkInputs(args[1:])
+			if err != nil {
+				return err
+			}
+			jobs, outs, vocab := f.steps(job)
+			if !f.dryRun {
+				if err := canWrite(f.out); err != nil {
+					return err
+				}
+				if submit, err = findSubmit(submit); err != nil {
+					return err
+				}
+				if err := os.MkdirAll(f.work, 0o755); err != nil {
+					return err
+				}
+			}
+			for i, job := range jobs {
+				parts := filepath.Join(f.work, string(job)+".parts")
+				s := cluster.Script{
+					Job: job, Inputs: inputs, Parts: "file://" + parts, SplitBytes: int64(split), Reduces: reduces,
+					Map: f.worker(job, "map", vocab), Reduce: f.worker(job, "reduce", ""),
+				}
+				program := filepath.Join(f.work, string(job)+".py")
+				call := []string{"--master", master}
+				for _, c := range conf {
+					call = append(call, "--conf", c)
+				}
+				call = append(call, program)
+				merge := append(f.merge(job, vocab, outs[i]), parts)
+				if f.dryRun {
+					fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(), cluster.ShellLine(append([]string{"spark-submit"}, call...)),
+						cluster.ShellLine(append([]string{"collocate"}, merge...)))
+					continue
+				}
+				if err := writeScript(program, s.Python()); err != nil {
+					return err
+				}
+				if err := a.run(cmd.Context(), submit, call...); err != nil {
+					return err
+				}
+				if err := a.again(cmd.Context(), merge); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f.register(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&master, "master", "local[*]", "Spark's master, such as spark://host:7077, yarn or k8s://...")
+	fl.StringArrayVar(&conf, "conf", nil, "a setting for spark-submit, as in spark.executor.memory=8g")
+	fl.StringVar(&submit, "spark-submit", "", "spark-submit (default that of SPARK_HOME, or on the path)")
+	fl.Var(&split, "split-size", "bytes of the corpus for each map; 0 is Spark's 128 MB")
+	fl.IntVar(&reduces, "reduces", 0, "number of reduces; 0 is Spark's, 200 or fewer")
+	return cmd
+}
+
+// sparkInputs makes addresses of paths.
+func sparkInputs(paths []string) ([]string, error) {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		if list[i] = path; strings.Contains(path, "://") {
+			continue
+		}
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = "file://" + whole
+	}
+	return list, nil
+}
+
+// findSubmit finds spark-submit.
+func findSubmit(named string) (string, error) {
+	if named == "" {
+		if home := os.Getenv("SPARK_HOME"); home != "" {
+			named = filepath.Join(home, "bin", "spark-submit")
+		} else {
+			named = "spark-submit"
+		}
+	}
+	path, err := exec.LookPath(named)
+	if err != nil {
+		return "", fmt.Errorf("%w: set SPARK_HOME to where Spark is, or name it with --spark-submit; --dry-run prints the job", err)
+	}
+	return path, nil
+}
+
+// again runs another verb of this program.
+func (a *app) again(ctx context.Context, args []string) error {
+	sub := newApp(a.stdin, a.stdout, a.stderr)
+	root := newRoot(sub)
+	if a.quiet {
+		args = append(args, "--quiet")
+	}
+	if a.json {
+		args = append(args, "--json")
+	}
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}
+
+func newClusterSlurmCmd(a *app) *cobra.Command {
+	var (
+		f       engineFlags
+		tasks   int
+		options []string
+	)
+	cmd := &cobra.Command{
+		Use:   "slurm JOB FILE... --work DIR --out FILE",
+		Short: "Count the words, or pairs of words, of files on Slurm",
+		Long: `Run job vocab or cooccur as a job array of Slurm, with this program as the worker. Each
+task counts a part of the files, which all nodes see; a last job merges what they wrote in DIR to FILE,
+the bytes that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur needs --vocab.
+
+Scripts are written to DIR and submitted with sbatch, unless --dry-run prints them.`,
+		Example: `  collocate cluster slurm vocab /data/news.txt --tasks 64 --work /data/job --out /data/vocab.txt
+  collocate cluster slurm cooccur /data/news.txt --vocab /data/vocab.txt --tasks 64 \
+    --sbatch --mem=4G --work /data/job --out /data/news.cooc`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := cluster.ParseJob(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if tasks < 1 {
+				return usagef("--tasks %d: want 1 or more", tasks)
+			}
+			if job == cluster.Cooccur && f.vocab == "" {
+				return usagef("--vocab is missing: make it with job vocab first")
+			}
+			if err := f.prepare(cmd, job); err != nil {
+				return err
+			}
+			array := cluster.Array{Job: job, Tasks: tasks, Dir: f.work, Options: options, Map: f.worker(job, "map", f.vocab)}
+			for _, path := range args[1:] {
+				whole, err := filepath.Abs(path)
+				if err != nil {
+					return err
+				}
+				array.Files = append(array.Files, whole)
+			}
+			out, err := filepath.Abs(f.out)
+			if err != nil {
+				return err
+			}
+			array.Merge = append([]string{f.program}, f.merge(job, f.vocab, out)...)
+			scripts := array.Scripts()
+			names := []string{"map.sbatch", "merge.sbatch", "submit.sh"}
+			if f.dryRun {
+				for _, name := range names {
+					fmt.Fprintf(a.stdout, "==> %s\n%s\n", filepath.Join(f.work, name), scripts[name])
+				}
+				return nil
+			}
+			if err := os.MkdirAll(f.work, 0o755); err != nil {
+				return err
+			}
+			for _, name := range names {
+				if err := writeScript(filepath.Join(f.work, name), scripts[name]); err != nil {
+					return err
+				}
+			}
+			return a.run(cmd.Context(), "bash", filepath.Join(f.work, "submit.sh"))
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().IntVar(&tasks, "tasks", 16, "parts of the files, each a task of the array")
+	cmd.Flags().StringArrayVar(&options, "sbatch", nil, "an option for sbatch, as in --mem=4G")
+	return cmd
+}

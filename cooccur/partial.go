@@ -1,0 +1,96 @@
+package cooccur
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"runtime"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/text"
+)
+
+// A corpus may be counted in parts, on several machines. Counts of words add up, and so do sums of
+// weights as long as they are whole numbers of units: a partial matrix has these instead of values.
+
+// Units is the number of units in 1, by which the sums of partial matrices are divided. Weights by
+// distance in windows of more than 18 words have no such unit.
+func Units(opt Options) (one float64, err error) {
+	j, err := partialJob(new(Vocabulary), opt)
+	if err != nil {
+		return 0, err
+	}
+	return j.one, nil
+}
+
+func partialJob(v *Vocabulary, opt Options) (*job, error) {
+	j, err := newJob(v, opt)
+	switch {
+	case err != nil:
+		return nil, err
+	case j.wide:
+		return nil, fmt.Errorf("window of %d words, weighted by distance: a matrix is made in parts with up to %d, or of counts", opt.Window, lcmWindow)
+	case opt.Subsample > 0:
+		return nil, errors.New("subsampling goes by the place of a word in the whole corpus, which its parts do not know")
+	}
+	return j, nil
+}
+
+// Partial is Matrix for a part of a corpus: the values are whole numbers of units below 2^53. The
+// cores do it, whatever the engine.
+func Partial(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options, sink Sink) (Stats, error) {
+	opt.Engine = engine.Multicore
+	opt.Method = Ours
+	j, err := partialJob(v, opt)
+	if err != nil {
+		return Stats{}, err
+	}
+	j.one = 1
+	return j.onCores(ctx, corpus, engine.Multicore, wholeNumbers{sink})
+}
+
+// wholeNumbers refuses sums that a float64 cannot hold.
+type wholeNumbers struct{ Sink }
+
+func (s wholeNumbers) Rows(r *Rows) error {
+	for _, x := range r.Values {
+		if x >= 1<<53 {
+			return fmt.Errorf("a sum of %g units: a part of the corpus may have sums below 2^53: make it smaller", x)
+		}
+	}
+	return s.Sink.Rows(r)
+}
+
+// CountsOf makes a vocabulary of words with their counts, each as often as it comes: the counts of
+// parts of a corpus.
+func CountsOf(counts iter.Seq2[[]byte, uint64], opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+	c := &counter{opt: opt, workers: []countWorker{{words: newLexicon(0, 0)}}, budget: opt.Memory}
+	if c.budget <= 0 {
+		c.budget = defaultMemory
+	}
+	threads := opt.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	w := &c.workers[0]
+	n := 0
+	for word, count := range counts {
+		if len(word) == 0 {
+			return nil, VocabularyStats{}, errors.New("a word of no bytes")
+		}
+		at := w.words.at(keyOf(word, 0, len(word)), word)
+		if *at > math.MaxInt64-min(count, math.MaxInt64) {
+			return nil, VocabularyStats{}, fmt.Errorf("word %q occurs too often", shorten(word))
+		}
+		*at += count
+		w.total += int64(count)
+		if n++; n%4096 == 0 {
+			if err := c.checkMemory(w); err != nil {
+				return nil, VocabularyStats{}, err
+			}
+		}
+	}
+	return c.finish(threads)
+}
