@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/text"
 )
@@ -17,6 +18,7 @@ type corpusArgs struct {
 	Paths    []string `json:"paths"` // none: documents follow the call
 	Format   string   `json:"format"`
 	Fields   []string `json:"fields"`
+	Schema   []string `json:"schema"` // instead of Fields: fields with types, as 'index --fields' has them
 	IDField  string   `json:"id_field"`
 	Encoding string   `json:"encoding"`
 	Analyzer string   `json:"analyzer"`
@@ -45,6 +47,11 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	}
 	if a.Encoding != "" {
 		if o.Encoding, err = text.ParseEncoding(a.Encoding); err != nil {
+			return nil, nil, pipe.ValueError{Err: err}
+		}
+	}
+	if len(a.Schema) > 0 {
+		if o.Schema, err = fields.ParseList(a.Schema); err != nil {
 			return nil, nil, pipe.ValueError{Err: err}
 		}
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
 )
@@ -24,7 +25,53 @@ func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) 
 	number := w.last
 	w.open[number] = &opened{s: s}
 	w.mu.Unlock()
-	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats()}}, nil
+	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats(), "fields": s.Fields(), "stored": storedNames(s)}}, nil
+}
+
+// storedNames are the fields that documents are shown with.
+func storedNames(s *search.Searcher) []string {
+	if schema := s.Index().Schema(); schema != nil {
+		return schema.Names(fields.IsStored)
+	}
+	return nil
+}
+
+// stored are the stored fields of the documents in the array docs, an object each.
+func (w *Worker) stored(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		indexArgs
+		Names []string `json:"names"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	s, docs, done, err := w.documentsOf(c, a.Index)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	schema := s.Index().Schema()
+	if len(storedNames(s)) == 0 {
+		return pipe.Reply{}, pipe.Valuef("the index stores no fields: build it with schema=")
+	}
+	show, err := schema.Shown(a.Names)
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	list := make([]map[string]any, len(docs))
+	for i, doc := range docs {
+		values, err := s.Stored(doc)
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		list[i] = map[string]any{}
+		for _, at := range show {
+			if f := &schema.Fields[at]; len(values[at]) > 0 {
+				list[i][f.Name] = f.JSON(values[at])
+			}
+		}
+	}
+	return pipe.Reply{Result: list}, nil
 }
 
 // indexArgs name the index that a call is about.
@@ -86,26 +133,36 @@ func (w *Worker) texts(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 	})
 }
 
+// documentsOf are the documents in the array docs of a call about an index.
+func (w *Worker) documentsOf(c *pipe.Call, number int) (s *search.Searcher, docs []uint32, done func(), err error) {
+	if docs, err = pipe.Get[uint32](c.Message, "docs"); err != nil {
+		return nil, nil, nil, err
+	}
+	if s, done, err = w.use(number); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, doc := range docs {
+		if int(doc) >= s.Index().Numbers() {
+			done()
+			return nil, nil, nil, pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
+		}
+	}
+	return s, docs, done, nil
+}
+
 // ofDocuments gives a string for each of the documents in the array docs.
 func (w *Worker) ofDocuments(c *pipe.Call, of func(s *search.Searcher, doc int, dst []byte) ([]byte, error)) (pipe.Reply, error) {
 	var a indexArgs
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	s, done, err := w.use(a.Index)
+	s, docs, done, err := w.documentsOf(c, a.Index)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	defer done()
-	docs, err := pipe.Get[uint32](c.Message, "docs")
-	if err != nil {
-		return pipe.Reply{}, err
-	}
 	var j joined
 	for _, doc := range docs {
-		if int(doc) >= s.Index().Numbers() {
-			return pipe.Reply{}, pipe.Valuef("document %d: the index has %d", doc, s.Index().Numbers())
-		}
 		if j.bytes, err = of(s, int(doc), j.bytes); err != nil {
 			return pipe.Reply{}, err
 		}

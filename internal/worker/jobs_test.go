@@ -39,8 +39,8 @@ func TestWords(t *testing.T) {
 	if len(values) != 4 || values[0] != 2 { // the-cat twice, cat-sat once, and back
 		t.Errorf("values are %v", values)
 	}
-	near := c.must("neighbours", args{"path": path, "words": []string{"cat"}, "k": 1, "by": "value"})
-	if !strings.Contains(string(near.Result), `"word":"the","value":2`) {
+	near := c.must("neighbours", args{"path": path, "words": []string{"cat"}, "k": 1, "by": []string{"value"}})
+	if !strings.Contains(string(near.Result), `"word2":["the"],"count":[2]`) {
 		t.Errorf("near cat is %s", near.Result)
 	}
 	n := c.follow(1, "count", nil, docs...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -29,6 +30,7 @@ type searchArgs struct {
 	Mu        *float64 `json:"mu"`
 	Threads   int      `json:"threads"`
 	Syntax    bool     `json:"syntax"` // queries are of the language of package query
+	Filter    string   `json:"filter"` // of that language: only documents that match, too; it does not score
 	Query     *string  `json:"query"`  // one query; without it they are in the array texts
 }
 
@@ -55,18 +57,43 @@ func (a *searchArgs) request() (r search.Request, err error) {
 // ask puts a query into a request. fields are those of the index.
 func (a *searchArgs) ask(r *search.Request, text string, fields []string) error {
 	r.Text = text
-	if !a.Syntax {
+	o := query.Options{And: r.Mode == search.And, Fields: fields}
+	if a.Syntax {
+		parsed, err := query.Parse(text, o)
+		if err != nil {
+			return pipe.Valuef("the query %q: %w", text, err)
+		}
+		if !query.Plain(text, parsed, o) {
+			r.Query = parsed
+		}
+	}
+	if a.Filter == "" {
 		return nil
 	}
-	o := query.Options{And: r.Mode == search.And, Fields: fields}
-	parsed, err := query.Parse(text, o)
+	filter, err := query.Parse(a.Filter, o)
 	if err != nil {
-		return pipe.Valuef("the query %q: %w", text, err)
+		return pipe.Valuef("filter=%q: %w", a.Filter, err)
 	}
-	if !query.Plain(text, parsed, o) {
-		r.Query = parsed
+	if filter == nil {
+		return nil
 	}
+	if r.Query == nil {
+		r.Query = plain(text, o.And)
+	}
+	r.Query = query.And{Parts: []query.Node{r.Query, query.Filter{Part: filter}}}
 	return nil
+}
+
+// plain is text as a query of its words, without signs.
+func plain(text string, and bool) query.Node {
+	var parts []query.Node
+	for word := range strings.FieldsSeq(text) {
+		parts = append(parts, query.Term{Text: word})
+	}
+	if and {
+		return query.And{Parts: parts}
+	}
+	return query.Or{Parts: parts}
 }
 
 // took is the answer to a search besides its arrays: how long the search alone took, and of a few

@@ -115,11 +115,9 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 
 // matrixArgs name a .cooc file, which is mapped for the call, and a measure.
 type matrixArgs struct {
-	Path     string   `json:"path"`
-	By       string   `json:"by"`
-	Words    []string `json:"words"`
-	K        int      `json:"k"`
-	MinValue float64  `json:"min_value"`
+	Path     string  `json:"path"`
+	By       string  `json:"by"`
+	MinValue float64 `json:"min_value"`
 }
 
 func openMatrix(c *pipe.Call) (a matrixArgs, by cooccur.Measure, r *cooccur.Reader, err error) {
@@ -194,37 +192,6 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return pipe.Reply{Arrays: []pipe.Array{
 		pipe.NewArray("starts", starts), pipe.NewArray("columns", cols), pipe.NewArray("values", values),
 	}}, nil
-}
-
-// neighbours are the words that keep company with words.
-func (w *Worker) neighbours(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
-	a, by, r, err := openMatrix(c)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	defer r.Close()
-	if a.K < 1 {
-		return pipe.Reply{}, pipe.Valuef("k=%d: want at least 1", a.K)
-	}
-	type found struct {
-		Of string `json:"of"`
-		cooccur.Neighbour
-	}
-	list := []found{}
-	for _, word := range a.Words {
-		id, ok := r.Lookup(word)
-		if !ok {
-			return pipe.Reply{}, pipe.Valuef("%q is not in the vocabulary", word)
-		}
-		near, err := r.Neighbours(id, a.K, by, a.MinValue)
-		if err != nil {
-			return pipe.Reply{}, err
-		}
-		for _, n := range near {
-			list = append(list, found{word, n})
-		}
-	}
-	return pipe.Reply{Result: list}, nil
 }
 
 // count is how often each word is in each document, word by word in byte order.

@@ -65,6 +65,7 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"ids":      (*Worker).ids,
 	"find":     (*Worker).find,
 	"texts":    (*Worker).texts,
+	"stored":   (*Worker).stored,
 	"snippets": (*Worker).snippets,
 	"explain":  (*Worker).explain,
 	"evaluate": (*Worker).evaluate,
@@ -74,6 +75,9 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"matrix words": (*Worker).matrixWords,
 	"matrix":       (*Worker).matrix,
 	"neighbours":   (*Worker).neighbours,
+	"collocations": (*Worker).collocations,
+	"concordance":  (*Worker).concordance,
+	"keywords":     (*Worker).keywords,
 	"count":        (*Worker).count,
 
 	"mine":  (*Worker).mine,

@@ -268,3 +268,51 @@ def test_names():
         assert getattr(collocate, name) is not None
     with pytest.raises(AttributeError):
         collocate.nothing  # noqa: B018
+
+
+BOOKS = [
+    {"id": "a", "title": "Tea in China", "year": 1999, "lang": "en", "text": "leaves and water"},
+    {"id": "b", "title": "Tea at sea", "year": 2021, "lang": "en", "text": "salt water"},
+    {"id": "c", "title": "Thee", "year": 2022, "lang": "nl", "text": "blad en water"},
+]
+SCHEMA = ["title:text", "text:text", "year:number", "lang:keyword"]
+
+
+def test_fields():
+    with Index.build(BOOKS, schema=SCHEMA) as index:
+        assert index.fields == ["title", "text", "year", "lang"]
+        assert list(index.search("water", filter="year:>=2020").ids) == ["b", "c"]
+        assert list(index.search("water", filter="year:>=2020 AND lang:en").ids) == ["b"]
+        assert sorted(index.search("title:tea", syntax=True).ids) == ["a", "b"]
+        many = index.search(["water", "leaves"], filter="lang:en")
+        assert [sorted(h.ids) for h in many] == [["a", "b"], ["a"]]
+        # A filter does not score.
+        plain = index.search("salt").scores[0]
+        assert index.search("salt", filter="lang:en").scores[0] == plain
+        hits = index.search("blad")
+        assert hits.fields(["year", "lang"]) == [{"year": 2022, "lang": "nl"}]
+        assert index.stored("a")[0]["title"] == "Tea in China"
+        mate = {"id": "d", "title": "Mate", "year": 2024, "lang": "es", "text": "water"}
+        assert index.add([mate]) == (1, 0)
+        assert list(index.search("water", filter="year:2024").ids) == ["d"]
+        with pytest.raises(ValueError, match="filter="):
+            index.search("water", filter="(year:2024")
+        with pytest.raises(ValueError, match="yaer"):
+            index.search("water", filter="yaer:2024")
+        with pytest.raises(ValueError, match="nothing"):
+            index.stored("a", ["nothing"])
+    with pytest.raises(ValueError, match="do not go together"):
+        Index.build(BOOKS, schema=SCHEMA, fields=["title"])
+    with pytest.raises(TypeError, match="mappings"):
+        Index.build(["a text"], schema=SCHEMA)
+    with Index.build(["a text"]) as index, pytest.raises(ValueError, match="schema="):
+        index.stored([0])
+
+
+def test_fields_of_tables():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(BOOKS)
+    table.loc[0, "year"] = None
+    with Index.build(table, schema=SCHEMA) as index:
+        assert list(index.search("water", filter="year:[2000 TO 2030]").ids) == ["b", "c"]
+        assert "year" not in index.stored("a")[0]

@@ -6,7 +6,15 @@ import pickle
 import numpy as np
 import pytest
 
-from collocate import Cooccurrence, Index, cooccurrence, vocabulary
+from collocate import (
+    Cooccurrence,
+    Index,
+    collocations,
+    concordance,
+    cooccurrence,
+    keywords,
+    vocabulary,
+)
 
 TEXTS = ["the cat sat on the mat", "the dog saw the cat", "alone"]
 
@@ -52,9 +60,13 @@ def test_measures():
     total, row, column = counts.sum(), counts.sum(1), counts.sum(0)
     for i, j in zip(*np.nonzero(pmi)):
         assert pmi[i, j] == pytest.approx(np.log2(counts[i, j] * total / (row[i] * column[j])))
-    table = m.neighbours("cat", k=3, by="ll")
-    assert list(table.columns) == ["word", "value", "score"] and len(table) == 3
+    table = m.neighbours("cat", k=3, by="g2")
+    assert list(table.columns) == ["word", "value", "count", "score"] and len(table) == 3
     assert table["score"].is_monotonic_decreasing
+    # The measures compare with how often words occur: "the" 4 times, "cat" twice, together 3 times.
+    dice = m.neighbours("cat", k=9, by=["dice", "mi"], p=True).set_index("word")
+    assert dice.loc["the", "value"] == 3 and dice.loc["the", "count"] == 4
+    assert list(dice.columns) == ["value", "count", "score", "dice", "mi", "p", "q"]
     both = m.neighbours(["cat", "dog"], k=2)
     assert both["of"].tolist() == ["cat", "cat", "dog", "dog"]
     with pytest.raises(ValueError, match="bird"):
@@ -125,3 +137,45 @@ def test_in_a_pipeline():
     grid.fit(texts, labels)
     assert grid.best_score_ == 1.0
     assert grid.predict(["a dog barks"]) == [1]
+
+
+def test_collocations(tmp_path):
+    pytest.importorskip("pandas")
+    texts = [f"a strong tea number{i} and a weak coffee word{i}" for i in range(12)]
+    table = collocations(texts, k=5, window=1, by=["logdice", "mi"])
+    assert {"strong", "tea"} in [set(x) for x in table[["word1", "word2"]].values.tolist()]
+    assert list(table.columns) == ["word1", "word2", "count", "f1", "f2", "score", "logdice", "mi",
+                                   "docs", "dp_norm"]  # fmt: skip
+    assert (table["docs"] == 12).all()
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(texts))
+    of = collocations(path, of="tea", window=1, format="lines")
+    assert of["word2"].tolist() == ["strong"]
+    with pytest.raises(ValueError, match="milk"):
+        collocations(texts, of="milk")
+    with pytest.raises(ValueError, match="luck"):
+        collocations(texts, by="luck")
+
+
+def test_concordance(tmp_path):
+    found = concordance(TEXTS, "c*", sort=["R1"])
+    assert [x["match"] for x in found] == ["cat", "cat"] and found.total == 2
+    assert found[0]["left"] == "the dog saw the" and found[0]["document"] == "1"
+    assert "the dog saw the cat" in repr(found) and "<b>cat</b>" in found._repr_html_()
+    with Index.build(TEXTS, store_text=True) as index:
+        assert [x["left"] for x in index.concordance("cat")] == ["the", "the dog saw the"]
+        assert len(index.concordance("bird")) == 0
+    with Index.build(TEXTS) as index, pytest.raises(ValueError, match="text"):
+        index.concordance("cat")
+    with pytest.raises(ValueError, match="window=0"):
+        concordance(TEXTS, "cat", window=0)
+
+
+def test_keywords():
+    pytest.importorskip("pandas")
+    here, there = ["tea tea tea and milk"] * 5, ["coffee and milk and sugar"] * 5
+    table = keywords(here, vocabulary(there), by="g2", min_count=1)
+    assert table["word"][0] == "tea" and table["f1"][0] == 15 and table["f2"][0] == 0
+    assert "coffee" in keywords(here, there, by="g2", negative=True)["word"].tolist()
+    with pytest.raises(ValueError, match="reference"):
+        keywords(here, [])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .errors import WorkerError as WorkerError
     from .evaluation import evaluate as evaluate
     from .hits import BatchHits as BatchHits
+    from .hits import Concordance as Concordance
     from .hits import Explanation as Explanation
     from .hits import Hit as Hit
     from .hits import Hits as Hits
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from .places import pairs as pairs
     from .words import Cooccurrence as Cooccurrence
     from .words import Vocabulary as Vocabulary
+    from .words import collocations as collocations
+    from .words import concordance as concordance
     from .words import cooccurrence as cooccurrence
+    from .words import keywords as keywords
     from .words import vocabulary as vocabulary
 
 # Names are imported when they are first used: the command `collocate` needs none of them, and
@@ -40,6 +44,7 @@ _WHERE = {
     "BatchHits": "hits",
     "CollocateError": "errors",
     "CollocateWarning": "errors",
+    "Concordance": "hits",
     "Cooccurrence": "words",
     "Explanation": "hits",
     "Hit": "hits",
@@ -50,8 +55,11 @@ _WHERE = {
     "Snippet": "hits",
     "WorkerError": "errors",
     "Vocabulary": "words",
+    "collocations": "words",
+    "concordance": "words",
     "cooccurrence": "words",
     "evaluate": "evaluation",
+    "keywords": "words",
     "mine": "places",
     "pairs": "places",
     "shutdown": "_worker",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Union
@@ -94,6 +97,71 @@ class Documents:
                 return
             yield take(chunk, at)
             at += len(chunk)
+
+
+@contextmanager
+def as_file(
+    corpus: Corpus, fields: Sequence[str] | None, id_field: str | None, whole: bool = False
+) -> Iterator[str | None]:
+    """Documents in memory as a file of JSON lines, while it is needed; None for a path.
+
+    whole keeps all fields of mappings, named tuples and rows.
+    """
+    if paths_of(corpus) is not None:
+        yield None
+        return
+    assert not isinstance(corpus, (str, os.PathLike))
+    handle, name = tempfile.mkstemp(prefix="collocate-", suffix=".jsonl")
+    try:
+        with open(handle, "w", encoding="utf-8") as out:
+            for d in _records(corpus) if whole else _pairs(Documents(corpus, fields, id_field)):
+                out.write(json.dumps(d, default=_plain, ensure_ascii=False) + "\n")
+        yield name
+    finally:
+        os.unlink(name)
+
+
+def _pairs(documents: Documents) -> Iterator[dict[str, str]]:
+    number = 0
+    documents._many = 1 << 12
+    for ids, texts in documents._chunks():
+        for i, text in enumerate(texts):
+            yield {"id": str(number) if ids is None else ids[i], "contents": text}
+            number += 1
+
+
+def _records(corpus: Any) -> Iterator[dict[str, Any]]:
+    if hasattr(corpus, "columns") and hasattr(corpus, "to_dict"):  # pandas, polars
+        names = [str(c) for c in corpus.columns]
+        rows: Iterable[Any] = zip(*(corpus[c].tolist() for c in corpus.columns))
+        documents: Iterable[Any] = (dict(zip(names, row)) for row in rows)
+    else:
+        documents = corpus
+    for number, d in enumerate(documents):
+        if hasattr(d, "_asdict"):
+            d = d._asdict()
+        if not isinstance(d, Mapping):
+            raise TypeError(
+                f"document {number} is a {type(d).__name__}: with a schema, documents are "
+                "mappings, named tuples or rows of a DataFrame"
+            )
+        yield {str(n): v for n, v in d.items() if v is not None and not _missing(v)}
+
+
+def _missing(value: Any) -> bool:
+    """Whether a value is one of pandas' missing ones, of which none equals itself."""
+    if isinstance(value, (str, list, tuple, dict)):
+        return False
+    return bool(value != value) or str(value) in ("NaT", "<NA>")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no name for: NumPy's numbers, dates."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)
 
 
 def _reader(first: Any, fields: Sequence[str] | None, id_field: str | None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -118,6 +118,11 @@ class Hits:
         self._index._check(self._generation)
         return self._index.snippets(self.query, self.docs, size, **self._args)
 
+    def fields(self, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The stored fields of the documents: all, or some."""
+        self._index._check(self._generation)
+        return self._index.stored(self.docs, names)
+
     def explain(self) -> list[Explanation]:
         """Where the scores come from."""
         self._index._check(self._generation)
@@ -146,6 +151,45 @@ class Hits:
             pieces = self._index.snippets(self.query, self.docs[:20], **self._args)
             rows = [[*row, Raw(s._repr_html_())] for row, s in zip(rows, pieces)]
         return _table(heads, rows, f"{self.query}: {len(self)} hits")
+
+
+class Concordance:
+    """Places where words stand, one below the other. Iterating gives dicts."""
+
+    def __init__(self, found: dict[str, Any]):
+        self.lines: list[dict[str, Any]] = found["lines"] or []
+        self.total: int = found["total"]  # matches
+        self.all: bool = found["all"]  # if not, there are more than were counted
+        self.documents: int = found["documents"]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.lines)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        return self.lines[i]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with the columns document, place, left, match and right."""
+        import pandas as pd
+
+        return pd.DataFrame(self.lines, columns=["document", "place", "left", "match", "right"])
+
+    def __repr__(self) -> str:
+        more = "" if self.all else " and more"
+        lines = [f"<Concordance: {self.total} matches{more}>"]
+        lines += [f"{x['left'][-38:]:>38} {x['match']} {x['right'][:38]}" for x in self.lines[:20]]
+        return "\n".join(lines + (["..."] if len(self) > 20 else []))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [x["document"], Raw(f"<div style='text-align:right'>{html.escape(x['left'])}</div>"),
+             Raw(f"<b>{html.escape(x['match'])}</b>"), x["right"]]
+            for x in self.lines[:50]
+        ]  # fmt: skip
+        return _table(["document", "left", "match", "right"], rows, f"{self.total} matches")
 
 
 class BatchHits:

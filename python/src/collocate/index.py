@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from ._documents import Corpus, Documents, paths_of
+from ._documents import Corpus, Documents, as_file, paths_of
 from ._pipe import Arrays, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
-from .hits import BatchHits, Explanation, Hits, Snippet
+from .hits import BatchHits, Concordance, Explanation, Hits, Snippet
 
 # Hits in one message: 64 MB.
 _HITS = 1 << 23
@@ -36,6 +36,7 @@ class Index:
         self._closed = False
         self._generation = 0
         self._stats: dict[str, Any] = {}
+        self._fields: tuple[list[str], list[str]] = ([], [])
         self._remove = (
             weakref.finalize(self, _remove_folder, self.path, os.getpid()) if _temporary else None
         )
@@ -57,6 +58,7 @@ class Index:
         positions: bool = False,
         reorder: bool = False,
         fields: Sequence[str] | None = None,
+        schema: Sequence[str] | None = None,
         id_field: str | None = None,
         format: str | None = None,
         encoding: str | None = None,
@@ -74,6 +76,9 @@ class Index:
             with "+stop" behind a language without its stop words.
         store_text: keep the text, for snippets.
         positions: keep where the words are, for phrases: search(..., syntax=True).
+        schema: fields with types instead of `fields`, as `collocate index --fields` has them:
+            ["title:text", "year:number", "tags:keyword"]. They can be searched
+            (syntax=True, filter=), and shown (`Hits.fields`).
         reorder: number documents so that similar ones are neighbours: smaller, faster to search.
         memory: bound on working memory in bytes; 0 is 2 GB.
         """
@@ -89,9 +94,16 @@ class Index:
             "threads": threads,
             "memory": memory,
         }
+        if schema and fields:
+            raise ValueError("fields= and schema= do not go together: a schema names all fields")
+        if schema:
+            args["schema"] = [schema] if isinstance(schema, str) else list(schema)
         try:
             with bar(progress, "building") as tell:
-                build_call("build", args, corpus, fields, id_field, format, encoding, tell)
+                build_call(
+                    "build", args, corpus, fields, id_field, format, encoding, tell,
+                    whole=bool(schema),
+                )  # fmt: skip
         except BaseException:
             if temporary:
                 shutil.rmtree(out, ignore_errors=True)
@@ -117,7 +129,10 @@ class Index:
         args = {"path": self.path, "analyzer": self.stats["analyzer"],
                 "threads": threads, "memory": memory}  # fmt: skip
         with bar(progress, "adding") as tell:
-            a = build_call("add", args, corpus, fields, id_field, format, encoding, tell)
+            a = build_call(
+                "add", args, corpus, fields, id_field, format, encoding, tell,
+                whole=bool(self.fields),
+            )  # fmt: skip
         self.refresh()
         return a.result["added"], a.result["replaced"]
 
@@ -160,6 +175,7 @@ class Index:
                 answer = call("open", {"path": self.path}, on=w)
                 self._opened = (w, answer.result["index"])
                 self._stats = answer.result["stats"]
+                self._fields = (answer.result["fields"] or [], answer.result["stored"] or [])
             return self._opened
 
     def _call(self, do: str, args: dict[str, Any], arrays: Arrays | None = None) -> Any:
@@ -200,6 +216,18 @@ class Index:
         self._handle()
         return self._stats
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that a query can name, of an index with a schema."""
+        self._handle()
+        return self._fields[0]
+
+    @property
+    def stored_fields(self) -> list[str]:
+        """The fields that documents can be shown with."""
+        self._handle()
+        return self._fields[1]
+
     # Searching.
 
     # fmt: off
@@ -207,14 +235,16 @@ class Index:
     def search(  # type: ignore[overload-overlap]
         self, queries: str, k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., syntax: bool = ..., algorithm: str = ...,
+        variant: str | None = ..., mu: float | None = ..., syntax: bool = ...,
+        filter: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> Hits: ...
     @overload
     def search(
         self, queries: Iterable[str], k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., mu: float | None = ..., syntax: bool = ..., algorithm: str = ...,
+        variant: str | None = ..., mu: float | None = ..., syntax: bool = ...,
+        filter: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> BatchHits: ...
     # fmt: on
@@ -231,6 +261,7 @@ class Index:
         variant: str | None = None,
         mu: float | None = None,
         syntax: bool = False,
+        filter: str | None = None,
         algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
@@ -241,6 +272,8 @@ class Index:
         model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph or boolean.
         syntax: queries are of the query language, +must -not "a phrase" wild* fuzzy~, not plain
             text. Phrases need an index with positions.
+        filter: a query in that language, always; only documents that match it are found, and it
+            does not score: filter="year:[2020 TO 2024] lang:en".
         threads: cores that answer many queries; 0 is all of them.
         """
         args: dict[str, Any] = {"k": k, "mode": mode, "model": model}
@@ -251,6 +284,8 @@ class Index:
             args["algorithm"] = algorithm
         if syntax:
             args["syntax"] = True
+        if filter:
+            args["filter"] = filter
         if isinstance(queries, str):
             queries.encode()  # half a surrogate pair is an error here, too
             answer = self._call("search", {"query": queries, **args})
@@ -297,6 +332,28 @@ class Index:
         """The stored texts of documents, of which numbers are given."""
         flat = np.ascontiguousarray(np.asarray(docs).ravel(), dtype=np.uint32)
         return self._strings("texts", flat)
+
+    def stored(self, docs: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """The stored fields of documents: all, or some. Those without a value are left out."""
+        args = {"names": list(names)} if names else {}
+        found = self._call("stored", args, {"docs": self._numbers(docs)}).result
+        return found or []
+
+    def concordance(
+        self,
+        query: str,
+        k: int = 50,
+        *,
+        window: int = 10,
+        sort: Sequence[str] | None = None,
+        sample: int = 0,
+        seed: int = 1,
+        threads: int = 0,
+    ) -> Concordance:
+        """Words in their contexts, out of the stored text: see `collocate.concordance`."""
+        args = {"query": query, "k": k, "window": window, "sort": list(sort or []),
+                "sample": sample, "seed": seed, "threads": threads}  # fmt: skip
+        return Concordance(self._call("concordance", args).result)
 
     def _strings(self, do: str, docs: np.ndarray) -> list[str]:
         if not len(docs):
@@ -354,8 +411,12 @@ def build_call(
     encoding: str | None,
     tell: Any,
     passes: int = 1,
+    whole: bool = False,
 ) -> Any:
-    """A call about a corpus: paths go as they are, documents follow the call."""
+    """A call about a corpus: paths go as they are, documents follow the call.
+
+    whole keeps all fields of documents, for a schema, by way of a file.
+    """
     paths = paths_of(corpus)
     if paths is not None:
         more = {"fields": list(fields) if fields else None, "id_field": id_field,
@@ -365,6 +426,12 @@ def build_call(
         if value:
             raise ValueError(f"{name}={value!r} is for files, and the corpus is documents")
     assert not isinstance(corpus, (str, os.PathLike))
+    if whole:
+        with as_file(corpus, None, None, whole=True) as path:
+            given: dict[str, Any] = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
+            if id_field:
+                given["id_field"] = id_field
+            return call(do, {**args, **given}, progress=tell)
     documents = Documents(corpus, fields, id_field)
     if passes > 1:
         documents.again()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._documents import Corpus
-from ._pipe import unpack_strings
+from ._documents import Corpus, as_file
+from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import call
-from .hits import _table
+from .hits import Concordance, _table
 from .index import build_call
 
 if TYPE_CHECKING:
@@ -122,18 +122,29 @@ class Cooccurrence:
         return csr_matrix((a["values"], a["columns"], a["starts"]), shape=(n, n))
 
     def neighbours(
-        self, words: str | Sequence[str], k: int = 10, *, by: str = "npmi", min_value: float = 0
+        self,
+        words: str | Sequence[str],
+        k: int = 10,
+        *,
+        by: str | Sequence[str] = "logdice",
+        min_value: float = 0,
+        min_freq: int = 0,
+        p: bool = False,
     ) -> pd.DataFrame:
         """The k words that keep the closest company with each word, as a DataFrame.
 
+        by: logdice, dice, mi, mi3, npmi, ppmi, t, z, g2, chi2, deltap, odds, lrc, fisher or value;
+            the first of several orders. They compare with how often the words occur, as
+            `collocate neighbours` does; t, z, g2, chi2, lrc and fisher need weighting="count".
         min_value leaves out pairs that meet less often: rare meetings make PMI large.
+        min_freq leaves out pairs with a word that occurs less often.
+        p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
-        import pandas as pd
-
         listed = [words] if isinstance(words, str) else list(words)
-        args = {"path": self.path, "by": by, "words": listed, "k": k, "min_value": min_value}
-        found = call("neighbours", args).result
-        table = pd.DataFrame(found, columns=["of", "word", "value", "score"])
+        args = {"path": self.path, "words": listed, **_measures(by, k, min_value, min_freq, p)}
+        table = _pairs_table(call("neighbours", args).result)
+        table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
+        table = table.drop(columns="f1").rename(columns={"f2": "count"})
         return table if not isinstance(words, str) else table.drop(columns="of")
 
     def __repr__(self) -> str:
@@ -184,6 +195,127 @@ def cooccurrence(
             os.unlink(out)
         raise
     return Cooccurrence(out, _temporary=path is None)
+
+
+def collocations(
+    corpus: Corpus,
+    k: int = 20,
+    *,
+    of: str = "",
+    by: str | Sequence[str] = "logdice",
+    window: int = 5,
+    side: str = "both",
+    min_value: float = 5,
+    min_freq: int = 0,
+    min_docs: int = 0,
+    p: bool = False,
+    analyzer: str = "unicode",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """The pairs of words of a corpus that are most strongly associated, as a DataFrame.
+
+    of: only the pairs of this word. by, p: as in `Cooccurrence.neighbours`.
+    min_value: least number of times that a pair co-occurs.
+    min_docs: least number of documents that have a pair; 0 is 3, or 1 of less than 10 documents.
+    The columns docs and dp_norm say how many documents have a pair, and how evenly (0 is evenly).
+    """
+    args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "analyzer": analyzer,
+            "threads": threads, "memory": memory,
+            **_measures(by, k, min_value, min_freq, p)}  # fmt: skip
+    with as_file(corpus, fields, id_field) as path, bar(progress, "counting") as tell:
+        if path is None:
+            a = build_call(
+                "collocations", args, corpus, fields, id_field, format, encoding, tell
+            )  # fmt: skip
+        else:
+            more = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
+            a = call("collocations", {**args, **more}, progress=tell)
+    return _pairs_table(a.result)
+
+
+def concordance(
+    corpus: Corpus,
+    query: str,
+    k: int = 50,
+    *,
+    window: int = 10,
+    sort: Sequence[str] | None = None,
+    sample: int = 0,
+    seed: int = 1,
+    analyzer: str = "unicode",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    threads: int = 0,
+    progress: ProgressOption = None,
+) -> Concordance:
+    """Every place where words stand, with the words around them.
+
+    query: words, prefixes (lip*) and phrases in double quotes ("as * as").
+    sort: order by words around the match: ["L1", "R2"]; M is the match.
+    sample: take this number of lines at random, then sort.
+    An index with stored text answers faster: `Index.concordance`.
+    """
+    args = {"query": query, "k": k, "window": window, "sort": list(sort or []), "sample": sample,
+            "seed": seed, "analyzer": analyzer, "threads": threads}  # fmt: skip
+    with bar(progress, "reading") as tell:
+        a = build_call("concordance", args, corpus, fields, id_field, format, encoding, tell)
+    return Concordance(a.result)
+
+
+def keywords(
+    corpus: Corpus | Vocabulary,
+    reference: Corpus | Vocabulary,
+    k: int = 20,
+    *,
+    by: str = "lrc",
+    min_count: int = 5,
+    negative: bool = False,
+    **options: Any,
+) -> pd.DataFrame:
+    """The words that set a corpus apart from another, as a DataFrame.
+
+    Each is a corpus or a `Vocabulary` of one (of all words: min_count=1); options are those of
+    `vocabulary`. by: lrc, g2, logratio or diff. negative: the words that are rarer here instead.
+    """
+    import pandas as pd
+
+    totals, arrays = [], {}
+    for name, given in (("here", corpus), ("there", reference)):
+        v = given if isinstance(given, Vocabulary) else vocabulary(given, **options)
+        totals.append(v.tokens or int(v.counts.sum()))
+        arrays.update(strings(v.words, name, f"{name}_ends"))
+        arrays[f"{name}_counts"] = np.ascontiguousarray(v.counts, dtype=np.int64)
+    args = {"by": by, "k": k, "min_count": min_count, "negative": negative, "totals": totals}
+    found = call("keywords", args, arrays).result or []
+    columns = ["word", "f1", "f2", "lrc", "g2", "log_ratio", "diff", "p", "q"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _measures(
+    by: str | Sequence[str], k: int, min_value: float, min_freq: int, p: bool
+) -> dict[str, Any]:
+    names = [by] if isinstance(by, str) else list(by)
+    return {"by": names, "k": k, "min_value": min_value, "min_freq": min_freq, "p": p}
+
+
+def _pairs_table(found: dict[str, Any]) -> pd.DataFrame:
+    """Pairs of words as a DataFrame; the first measure is also called score."""
+    import pandas as pd
+
+    columns = {n: found[n] for n in ("word1", "word2", "count", "f1", "f2")}
+    columns["score"] = found["scores"][found["by"][0]]
+    if len(found["by"]) > 1:
+        columns.update({n: found["scores"][n] for n in found["by"]})
+    columns.update({n: found[n] for n in ("p", "q", "docs", "dp_norm") if n in found})
+    return pd.DataFrame(columns)
 
 
 def _remove_file(path: str, pid: int) -> None:
