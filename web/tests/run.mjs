@@ -1,8 +1,8 @@
 // Looks at the page in a real browser: every view, wide and narrow, light and dark, and the states that
 // are seldom seen. COLLOCATE names the command; CHROMIUM the browser. Without a browser the tests are
 // left out, saying so, except where CI is set. An argument picks those whose name has it.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,12 +42,22 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare
+let bare, films
 let browser
 try {
   const base = await full.address
   bare = start(['serve', join(dir, 'elife.index'), '--addr', '127.0.0.1:0'])
   const bareBase = await bare.address
+  writeFileSync(join(dir, 'films.csv'), `id,title,plot,genre,year,seen
+f1,The Heist,Thieves plan a heist in Berlin,crime|drama,1995,2020-05-01
+f2,Night Train,A heist goes wrong on a train,crime,2003,2021-02-03
+f3,Two Roads,"A <b>comedy</b> about a heist, and love",comedy|drama,1999,
+f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
+`)
+  execFileSync(command, ['index', 'films.csv', '--fields', 'title:text,plot:text,genre:keyword:split=|,year:number,seen:date',
+    '--positions', '--out', 'films.index'], { cwd: dir, stdio: 'ignore' })
+  films = start(['serve', join(dir, 'films.index'), '--addr', '127.0.0.1:0'])
+  const filmsBase = await films.address
   browser = await chromium.launch({
     executablePath: browserPath,
     args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -166,6 +176,26 @@ try {
     check((await page.locator('main img').count()) === 0, 'a query is no HTML')
   })
   await look('two words', base + '/words?w=membrane&with=neurons', async (page) => { await page.getByRole('heading', { name: 'Only neurons' }).waitFor() })
+  await look('fields, facets and filters', filmsBase + '/?q=heist', async (page) => {
+    await page.getByText('The best 3 of 3').waitFor()
+    await page.getByRole('button', { name: 'The Heist' }).waitFor()
+    await page.getByText('genre: comedy, drama').waitFor()
+    await page.getByRole('button', { name: 'crime', exact: true }).click()
+    await page.getByText('The best 2 of 2').waitFor()
+    await page.getByLabel('Order').selectOption('year:desc')
+    await page.getByText('The first 2 of 2').waitFor()
+    check((await page.locator('.title').first().innerText()) === 'Night Train', 'films are not in the order of the year')
+    await page.getByRole('button', { name: /Remove the filter/ }).click()
+    await page.getByText('The first 3 of 3').waitFor()
+  })
+  await look('a query of the language', filmsBase + '/?q=' + encodeURIComponent('heist -"on a train" #year:>=1990'), async (page) => {
+    await page.getByText('The best 2 of 2').waitFor()
+    await page.getByText('Why?').first().click()
+    await page.locator('.tree code').first().waitFor()
+  })
+  await look('an error of the language', filmsBase + '/?q=' + encodeURIComponent('heist AND ('), async (page) => {
+    await page.getByRole('alert').getByText(/column/).waitFor()
+  }, { quiet: false })
   await look('a word in its contexts', base + '/words?w=membrane', async (page) => {
     await page.getByRole('heading', { name: 'Dispersion' }).waitFor()
     await page.locator('svg.dispersion rect').nth(10).waitFor({ state: 'attached' })
@@ -214,6 +244,7 @@ try {
 } finally {
   await browser?.close()
   bare?.stop()
+  films?.stop()
   full.stop()
   rmSync(dir, { recursive: true, force: true })
 }

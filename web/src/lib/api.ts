@@ -3,17 +3,25 @@
 export interface Mark { start: number; end: number }
 export interface Snippet { text: string; marks: Mark[] | null; before: boolean; after: boolean }
 export interface WordScore { word: string; weight: number; df: number; tf: number; score: number }
-export interface Explanation { model: string; length: number; score: number; words: WordScore[] | null }
-export interface Hit { rank: number; id: string; doc: number; score: number; snippet?: Snippet; explain?: Explanation }
+export interface Part {
+  query: string; role?: string; documents: number; matches: boolean; tf?: number; weight?: number; score: number; parts?: Part[]
+}
+export interface Explanation { model: string; length: number; score: number; words: WordScore[] | null; tree?: Part }
+export type Value = string | number | Value[] | { lat: number; lon: number }
+export interface Hit {
+  rank: number; id: string; doc: number; score: number; fields?: Record<string, Value>; snippet?: Snippet; explain?: Explanation
+}
+export interface Facet { field: string; values: { value: string; docs: number; query: string }[]; distinct: number }
+export interface Field { name: string; type: string; unstored?: boolean }
 export interface Stats {
   algorithm: string; words: number; postings: number; blocks: number
   scored: number; decoded: number; skipped: number; entered: number
 }
 export interface Answer {
-  query: string; k: number; offset?: number; mode: string
+  query: string; k: number; offset?: number; mode: string; parsed?: string; total?: number; facets?: Facet[]
   hits: Hit[]; more?: boolean; stats?: Stats; micros?: number
 }
-export interface Doc { id: string; doc: number; length: number; text?: string }
+export interface Doc { id: string; doc: number; length: number; text?: string; fields?: Record<string, Value> }
 export interface Word { word: string; count: number; rank: number; docs: number }
 export interface Neighbour { id: number; word: string; count: number; value: number; score: number }
 export interface Link { from: number; to: number; score: number }
@@ -64,7 +72,7 @@ export interface Status {
   name: string; engine: string; threads: number; cores: number; model: string
   index: {
     analyzer: string; documents: number; terms: number; postings: number; tokens: number
-    mean_length: number; stored_text: boolean; bytes: number; bytes_per_posting: number
+    mean_length: number; stored_text: boolean; bytes: number; bytes_per_posting: number; fields?: Field[]
   }
   matrix?: { name: string; words: number; entries: number; counts: boolean }
   vectors?: { name: string; words: number; dimensions: number }

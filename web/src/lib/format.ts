@@ -1,3 +1,5 @@
+import type { Value } from './api'
+
 const whole = new Intl.NumberFormat('en')
 
 export function count(n: number): string { return whole.format(n) }
@@ -41,4 +43,10 @@ export function pieces(text: string, marks: { start: number; end: number }[] | n
   }
   if (at < bytes.length) out.push({ text: decoder.decode(bytes.subarray(at)), mark: false })
   return out
+}
+
+/** plainly writes the value of a stored field. */
+export function plainly(v: Value): string {
+  if (Array.isArray(v)) return v.map(plainly).join(', ')
+  return typeof v === 'object' ? `${v.lat}, ${v.lon}` : String(v)
 }
