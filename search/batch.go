@@ -43,7 +43,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		case b.Threads < 0 || int(b.Strategy) >= len(Strategies()):
 			yield(*new(T), fmt.Errorf("search: batch of %d threads, strategy %v: there is no such", b.Threads, b.Strategy))
 			return
-		case b.Engine == engine.GPU && s.gpu == nil:
+		case b.Engine == engine.GPU && !s.onGPU():
 			yield(*new(T), errNotOnGPU)
 			return
 		case s.closed.Load():
@@ -51,7 +51,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 			return
 		}
 		b.Threads = ask.Threads(b.Threads)
-		if b.Engine == engine.GPU || b.Engine == engine.Auto && s.gpu != nil {
+		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			device.BatchOver(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else if s.e == nil {
 			overSegments(ctx, s, requests, b, do, yield)

@@ -81,12 +81,13 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 	}
 	for _, doc := range docs {
 		segment, local := s.many.Find(doc)
-		q, release, err := s.many.Prepare(ctx, &r, segment)
+		from := s.many.Parts[segment]
+		q, err := from.Prepare(ctx, &r)
 		if err != nil {
 			return nil, fmt.Errorf("explain: %w", err)
 		}
-		some, err := explain(ctx, s.many.Parts[segment], q, r, []uint32{local})
-		release()
+		some, err := explain(ctx, from, q, r, []uint32{local})
+		from.Release(q)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/collocate/collocate/search/internal/device"
 )
@@ -18,11 +17,14 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.closed.Load() {
 		return errClosed
 	}
-	if s.gpu != nil {
+	if s.onGPU() {
 		return errors.New("search: the index is on a GPU already")
 	}
-	if s.e == nil {
-		return fmt.Errorf("search: engine gpu: the index has %d segments: a device takes one; 'collocate index compact' makes one of them", len(s.index.Segments()))
+	switch {
+	case s.many != nil:
+		return s.openSegments(ctx, o)
+	case s.e == nil:
+		return errors.New("search: engine gpu: the index has no documents")
 	}
 	if s.e.Index.Shard().Of > 0 {
 		return errors.New("search: engine gpu: the index is a shard, which the cores search")
@@ -34,13 +36,19 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	return err
 }
 
+// onGPU says whether the index is on a GPU.
+func (s *Searcher) onGPU() bool { return s.gpu != nil || len(s.segments) > 0 }
+
 // GPUMemory says how much memory of the GPU that the index is on is free, and how much there is,
 // whoever uses the rest. Both are 0 if it is on none.
 func (s *Searcher) GPUMemory() (free, total int64, err error) {
-	if s.gpu == nil {
-		return 0, 0, nil
+	switch {
+	case s.gpu != nil:
+		return s.gpu.Memory()
+	case len(s.segments) > 0: // which are on the same devices
+		return s.segments[0].Memory()
 	}
-	return s.gpu.Memory()
+	return 0, 0, nil
 }
 
 // ProfileBatchGPU answers requests on the device as one launch, step by step, and says how long
@@ -48,7 +56,7 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 // beforehand, as in a batch; without, as in the second try of requests whose guess was wrong.
 func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs int, guess bool) ([]GPUStage, error) {
 	if s.gpu == nil {
-		return nil, errNotOnGPU
+		return nil, errNotOnGPU // or it has several segments, which are not measured
 	}
 	return s.gpu.Profile(ctx, requests, runs, guess)
 }
@@ -56,7 +64,7 @@ func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs
 // closeGPU is the GPU's part of Close.
 func (s *Searcher) closeGPU() error {
 	if s.gpu == nil {
-		return nil
+		return s.closeSegments()
 	}
 	err := s.gpu.Close()
 	s.gpu = nil
@@ -65,8 +73,11 @@ func (s *Searcher) closeGPU() error {
 
 // searchGPU answers a request on the device.
 func (s *Searcher) searchGPU(ctx context.Context, r Request) (*Result, error) {
-	if s.gpu == nil {
-		return nil, errNotOnGPU
+	switch {
+	case s.gpu != nil:
+		return s.gpu.Answer(ctx, r)
+	case len(s.segments) > 0:
+		return s.searchSegments(ctx, r)
 	}
-	return s.gpu.Answer(ctx, r)
+	return nil, errNotOnGPU
 }

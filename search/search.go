@@ -28,7 +28,9 @@ type Searcher struct {
 	many *eval.Segments
 	tree *tree.Index   // the same for trees; nil if there are none
 	own  bool          // Close closes the index
-	gpu  *device.Group // the index on devices, if it is on any
+	gpu  *device.Group // the index on devices, if it is on any, or
+	// each of several segments there
+	segments []*device.Group
 
 	snippets freelist.List[snippetMaker]
 	closed   atomic.Bool

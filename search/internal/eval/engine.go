@@ -30,7 +30,8 @@ type Engine struct {
 	last     atomic.Pointer[knownModel] // that was used
 	queries  sync.Pool                  // of *query
 	fields   map[string]*Engine         // of the text fields that were asked for
-	all      []*Engine                  // the segments of the index, if there are several
+	all      []*Engine                  // the segments of the index, if there are several, and
+	whole    *lookup.Lexicons           // what all of them say of words
 	fielded  *fielded.Engine
 }
 
@@ -139,7 +140,13 @@ func (s *Engine) prepareAs(ctx context.Context, r *ask.Request, bounds bool) (*Q
 		return nil, err
 	}
 	q.bounds = bounds
-	if err = q.Read(&s.Lexicon, r); err == nil {
+	if s.whole != nil {
+		q.across = new(lookup.Across)
+		if err = q.across.Find(s.whole, r); err == nil {
+			q.Terms = q.across.TermsOf(s.Segment, r.Mode, q.Terms[:0])
+			err = q.Open(s, r.Algorithm)
+		}
+	} else if err = q.Read(&s.Lexicon, r); err == nil {
 		q.Guess(&s.Lexicon)
 		if err = q.LookUp(&s.Lexicon, r); err == nil {
 			err = q.Open(s, r.Algorithm)

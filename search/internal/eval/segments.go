@@ -56,6 +56,9 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		readers[i] = e.Index
 	}
 	s.lexicons = lookup.NewLexicons(readers, parts[0].Analyzer)
+	for _, e := range parts {
+		e.whole = &s.lexicons
+	}
 	s.fielded = fielded.NewEngine(readers...)
 	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs) })
 	return s, nil
@@ -79,25 +82,6 @@ func (s *Segments) Find(doc uint32) (segment int, local uint32) {
 // LookUp looks the words of a request up in all segments.
 func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
 	return words.Find(&s.lexicons, r)
-}
-
-// Prepare opens the lists of one segment, with the weights that words have in all.
-func (s *Segments) Prepare(ctx context.Context, r *ask.Request, segment int) (q *Query, release func(), err error) {
-	var words lookup.Across
-	if err := s.LookUp(&words, r); err != nil {
-		return nil, nil, err
-	}
-	e := s.Parts[segment]
-	if q, err = e.NewQuery(ctx, r); err != nil {
-		return nil, nil, err
-	}
-	q.across = &words
-	q.Terms = words.TermsOf(segment, r.Mode, q.Terms[:0])
-	if err := q.Open(e, r.Algorithm); err != nil {
-		e.Release(q)
-		return nil, nil, err
-	}
-	return q, func() { e.Release(q) }, nil
 }
 
 // run is a request being answered. One query goes from segment to segment: what it works with

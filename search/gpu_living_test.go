@@ -1,0 +1,137 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/gpu/gputest"
+	"github.com/collocate/collocate/search/internal/searchtest"
+	"github.com/collocate/collocate/text"
+)
+
+// Segments on a device answer as the cores do, to the bit, one by one and in a batch, and so does a
+// newer generation that is brought there. What the device leaves to the cores is said.
+func TestSegmentsOnGPU(t *testing.T) {
+	a, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "ix")
+	w, err := segments.NewWriter(dir, segments.Options{Analyzer: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	rng := rand.New(rand.NewPCG(27, 4))
+	word := func() string { return fmt.Sprint("w", int(rng.ExpFloat64()*6)) }
+	n := 0
+	add := func(docs int) {
+		t.Helper()
+		for range docs {
+			var words []string
+			for range 1 + rng.IntN(20) {
+				words = append(words, word())
+			}
+			n++
+			if err := w.Add(text.Document{ID: fmt.Sprint(n), Text: []byte(strings.Join(words, " "))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(120)
+	add(40)
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { s.Close() }()
+	dev, _ := gputest.Named(t)
+	onGPU := func() {
+		t.Helper()
+		if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	onGPU()
+	compare := func(why func(i int) string) {
+		t.Helper()
+		var requests []Request
+		var want [][]Hit
+		for i := range 8 {
+			r := Request{Text: word() + " " + word(), K: []int{1, 5, 10}[rng.IntN(3)], Mode: Mode(rng.IntN(2))}
+			if i%4 == 1 {
+				r.Text = word()
+			}
+			if i == 6 {
+				r.Model = searchtest.TestModels[len(searchtest.TestModels)-1]
+			}
+			found, err := s.Search(context.Background(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Parallel = &Parallel{Engine: engine.GPU}
+			requests, want = append(requests, r), append(want, found.Hits)
+		}
+		check := func(i int, found *Result, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(found.Hits, want[i]) {
+				t.Errorf("%q, %v: got %v, want %v", requests[i].Text, requests[i].Mode, found.Hits, want[i])
+			}
+			if g := found.Stats.GPU; g == nil || g.Fallback != why(i) {
+				t.Errorf("request %d: %+v, want %q", i, g, why(i))
+			}
+		}
+		for i, r := range requests {
+			found, err := s.Search(context.Background(), r)
+			check(i, found, err)
+		}
+		i := 0
+		for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Engine: engine.GPU, Threads: 2}) {
+			check(i, found, err)
+			i++
+		}
+		if i != len(requests) {
+			t.Errorf("%d answers, want %d", i, len(requests))
+		}
+	}
+	other := func(i int) string {
+		if i == 6 {
+			return "of several segments a device knows how words count for bm25 only"
+		}
+		return ""
+	}
+	compare(other)
+	// A newer generation: one segment more, and a document of the first deleted.
+	if _, err := w.Delete("17"); err != nil {
+		t.Fatal(err)
+	}
+	add(25)
+	newer, err := s.Refresh()
+	if err != nil || newer == nil {
+		t.Fatal(newer, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = newer
+	onGPU()
+	compare(func(i int) string {
+		if why := other(i); why != "" {
+			return why
+		}
+		return "1 of 3 segments: the device does not know which documents may be answers"
+	})
+}

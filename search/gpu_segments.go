@@ -1,0 +1,114 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/topk"
+)
+
+// openSegments puts each segment on the devices that the options name.
+func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
+	groups, err := device.OpenSegments(ctx, s.many.Parts, o)
+	if err == nil {
+		s.segments = groups
+	}
+	return err
+}
+
+// searchSegments answers a request on the device, one segment after the other. Words count by how
+// often they occur in all segments, so what is best in each can be compared.
+func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, error) {
+	if why := notForSegments(&r); why != "" {
+		r.Parallel = nil
+		if r.Algorithm == Tiles {
+			r.Algorithm = Auto
+		}
+		found, err := s.many.Search(ctx, &r)
+		if err == nil {
+			found.Stats.GPU = &GPUStats{Fallback: why}
+		}
+		return found, err
+	}
+	var (
+		all  *Result
+		best topk.Heap
+		left int // segments that the cores searched
+		why  string
+	)
+	for i, g := range s.segments {
+		found, err := g.Answer(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if gpu := found.Stats.GPU; gpu != nil && gpu.Fallback != "" {
+			left, why = left+1, gpu.Fallback
+		}
+		if i == 0 {
+			all = found
+			k := r.K
+			if k == 0 {
+				k = 10
+			}
+			best.Reset(min(k, max(1, int(s.many.Docs()))))
+		} else {
+			add(&all.Stats, &found.Stats)
+		}
+		base := s.index.Segments()[i].Base
+		for _, h := range found.Hits {
+			best.Add(base+h.Doc, h.Score)
+		}
+	}
+	all.Hits = best.Hits()
+	if all.Stats.GPU != nil {
+		all.Stats.GPU.Fallback = ""
+		if left > 0 {
+			all.Stats.GPU.Fallback = fmt.Sprintf("%d of %d segments: %s", left, len(s.segments), why)
+		}
+	}
+	return all, nil
+}
+
+// notForSegments says why a device that has several segments leaves a request to the cores.
+func notForSegments(r *Request) string {
+	if _, usual := r.Model.(BM25); r.Model != nil && !usual {
+		return "of several segments a device knows how words count for bm25 only"
+	}
+	if r.Algorithm != Auto && r.Algorithm != Tiles {
+		return "the algorithms of the thesis search one segment on a device"
+	}
+	return ""
+}
+
+// add adds up what was done for several segments.
+func add(to, more *ask.Stats) {
+	to.Words = max(to.Words, more.Words)
+	to.Postings += more.Postings
+	to.Blocks += more.Blocks
+	to.Scored += more.Scored
+	to.Decoded += more.Decoded
+	to.Skipped += more.Skipped
+	to.Entered += more.Entered
+	switch a, b := to.GPU, more.GPU; {
+	case a == nil:
+		to.GPU = b
+	case b != nil:
+		a.Items += b.Items
+		a.Candidates += b.Candidates
+		a.Rescored += b.Rescored
+		a.Time += b.Time
+	}
+}
+
+// closeSegments gives back what openSegments took.
+func (s *Searcher) closeSegments() error {
+	var errs []error
+	for _, g := range s.segments {
+		errs = append(errs, g.Close())
+	}
+	s.segments = nil
+	return errors.Join(errs...)
+}
