@@ -20,6 +20,9 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	if err := e.Check(); err != nil {
 		return r, err
 	}
+	if r.Proximity != nil {
+		return r, errors.New("expansion and proximity: want one of them")
+	}
 	if r.Query != nil {
 		return r, errors.New("expansion adds words to words, not to a query of the language: " +
 			"leave out its signs, or take them for text")

@@ -63,7 +63,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 			return nil, fmt.Errorf("explain: %w", err)
 		}
 	}
-	if r.Query != nil {
+	if r.Query != nil || r.Proximity != nil {
 		return s.explainTree(ctx, r, docs)
 	}
 	r.From, r.Count, r.Facets, r.Sort = 0, false, nil, nil

@@ -29,6 +29,7 @@ type (
 	//		Facets    []Facet   // counts of values that the answers have
 	//		Sort      *Sort     // by a field, not by score
 	//		Expand    *Expand   // adds words of the best documents
+	//		Proximity *Proximity // neighbours in the text count more
 	//	}
 	Request = ask.Request
 	// Word is a word of a query, as the index has it.
@@ -97,6 +98,9 @@ type (
 	// Expand adds words to a query that the best documents have. Its fields are Method ([RM3] or
 	// [Bo1]), Docs and Terms, how many of each, and Weight, that of the query itself in RM3.
 	Expand = ask.Expand
+	// Proximity lets neighbours in a query count more where they are neighbours in a document. Its
+	// fields are the weights Words, Ordered and Unordered, and the Window of the last.
+	Proximity = ask.Proximity
 	// Part says what a part of a query's tree gave to a document, for Explanation.
 	//
 	//	type Part struct {
@@ -143,6 +147,12 @@ func Expansions() []string { return ask.Expansions() }
 
 // ParseExpand reads rm3 or bo1, with parameters or not: rm3:docs=10,terms=10,weight=0.5.
 func ParseExpand(s string) (*Expand, error) { return ask.ParseExpand(s) }
+
+// SDM is the sequential dependence model with its usual weights .85, .1 and .05, and 8 words.
+func SDM() *Proximity { return ask.SDM() }
+
+// ParseProximity reads sdm, or sdm:0.85,0.1,0.05.
+func ParseProximity(s string) (*Proximity, error) { return ask.ParseProximity(s) }
 
 // ParseFacet reads FIELD, with /STEP and :N behind it or not.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }

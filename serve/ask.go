@@ -36,6 +36,7 @@ type ask struct {
 	Facets    []string `json:"facets,omitempty"`
 	Sort      string   `json:"sort,omitempty"`
 	Expand    string   `json:"expand,omitempty"`
+	Proximity string   `json:"proximity,omitempty"`
 
 	paged   bool           // tell whether there are more
 	ofRoot  bool           // a root asks
@@ -44,7 +45,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -65,7 +66,7 @@ func (x *exchange) ask() (a ask, err error) {
 	if list := p.text("facets"); list != "" {
 		a.Facets = strings.Split(list, ",")
 	}
-	a.Sort, a.Expand = p.text("sort"), p.text("expand")
+	a.Sort, a.Expand, a.Proximity = p.text("sort"), p.text("expand"), p.text("proximity")
 	return a, p.done()
 }
 
@@ -183,6 +184,8 @@ func (a *ask) field(name string) any {
 		return &a.Sort
 	case "expand":
 		return &a.Expand
+	case "proximity":
+		return &a.Proximity
 	}
 	return nil
 }
@@ -315,6 +318,14 @@ func (x *exchange) check(a *ask) (err error) {
 			return errors.New("expand: it adds words to words, not to a query of the language; plain takes all signs for text")
 		}
 	}
+	if a.Proximity != "" {
+		if r.Proximity, err = search.ParseProximity(a.Proximity); err != nil {
+			return err
+		}
+		if r.Query != nil || r.Expand != nil || r.Mode == search.And {
+			return errors.New("proximity: it is for plain words in mode or, and not with expand")
+		}
+	}
 	r.Model = x.o.Model
 	if a.Model != "" {
 		if r.Model, err = search.ParseModel(a.Model); err != nil {
@@ -358,8 +369,8 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 		}
 	}
 	if x.o.Root != nil {
-		if r.Gathers() || a.Expand != "" {
-			return errors.New("facets, sort and expand: shards are not asked for these yet")
+		if r.Gathers() || a.Expand != "" || a.Proximity != "" {
+			return errors.New("facets, sort, expand and proximity: shards are not asked for these yet")
 		}
 		return nil
 	}

@@ -44,6 +44,7 @@
 //	facets    fields whose values are counted over all answers, FIELD, FIELD:N or FIELD/STEP, with
 //	          commas between them; in an object a list
 //	sort      FIELD or FIELD:desc: order by the values of a field instead of by score
+//	proximity sdm, or sdm:0.85,0.1,0.05: neighbours in q count more where they are neighbours
 //	expand    rm3 or bo1, or rm3:docs=10,terms=10,weight=0.5: add words of the best documents
 //
 // A name that is not among these is an error, and so is one that is said twice, one in other

@@ -95,7 +95,7 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 		return err
 	}
 	f.request.Model, f.request.K = model, f.k+1
-	if f.request.Expand, err = f.expansion(); err != nil {
+	if err := f.more(&f.request); err != nil {
 		return err
 	}
 	corpus, err := onePath(dir, "corpus.jsonl")
@@ -156,10 +156,13 @@ func (a *app) beir(ctx context.Context, dir string, f *beirFlags) error {
 
 // expandedBy says how queries were expanded.
 func (f *beirFlags) expandedBy() string {
-	if f.request.Expand == nil {
-		return ""
+	switch {
+	case f.request.Expand != nil:
+		return " + " + f.request.Expand.String()
+	case f.request.Proximity != nil:
+		return " + " + f.proximity
 	}
-	return " + " + f.request.Expand.String()
+	return ""
 }
 
 // onePath is a file in a folder, compressed or not.
@@ -210,7 +213,7 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 			os.RemoveAll(temporary)
 		}
 	}
-	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.expand != "", Threads: a.threads, Memory: int64(a.memory),
+	o := index.BuildOptions{Analyzer: analyzer, StoreText: f.expand != "", Positions: f.proximity != "", Threads: a.threads, Memory: int64(a.memory),
 		Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu}
 	if err = index.Build(ctx, dir, f.corpus(a, []string{corpus}, dir), o); err == nil {
 		s, err = search.Open(dir)

@@ -150,7 +150,7 @@ func (f *searchFlags) request() (r search.Request, err error) {
 	if r.Model, err = f.parse(); err != nil {
 		return r, err
 	}
-	if r.Expand, err = f.expansion(); err != nil {
+	if err := f.more(&r); err != nil {
 		return r, err
 	}
 	for _, s := range f.facets {
@@ -288,8 +288,8 @@ func setQuery(r *search.Request, s *search.Searcher, words string, plain bool) e
 	if !query.Plain(words, parsed, options) {
 		r.Query = parsed
 	}
-	if r.Query != nil && r.Expand != nil {
-		return usagef("--expand adds words to words, not to a query of the language; " +
+	if r.Query != nil && (r.Expand != nil || r.Proximity != nil) {
+		return usagef("--expand and --proximity are for words, not for a query of the language; " +
 			"--plain takes all signs for text")
 	}
 	return nil

@@ -16,6 +16,7 @@ type modelFlags struct {
 	k1, b, mu, k3  float64
 	fieldWeights   string
 	expand         string
+	proximity      string
 	set            func(flag string) bool
 }
 
@@ -33,19 +34,27 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: smoothing, in words added to each document (mu)")
 	fl.StringVar(&f.expand, "expand", "", "add words of the best documents to the query: rm3 (as Anserini) or bo1 (as Terrier), "+
 		"with parameters or not, such as rm3:docs=10,terms=10,weight=0.5; 'index --store-text' makes it fast")
+	fl.StringVar(&f.proximity, "proximity", "", "sdm: neighbours in the query count more where they are neighbours in a document, "+
+		"or with weights sdm:0.85,0.1,0.05; needs 'index --positions'")
 	choices(cmd, map[string][]string{"model": models, "variant": bm25.SearchVariants()})
 }
 
-// expansion is what --expand says, nil if nothing.
-func (f *modelFlags) expansion() (*search.Expand, error) {
-	if f.expand == "" {
-		return nil, nil
+// more puts what --expand and --proximity say into a request.
+func (f *modelFlags) more(r *search.Request) (err error) {
+	if f.expand != "" {
+		if r.Expand, err = search.ParseExpand(f.expand); err != nil {
+			return usageError{fmt.Errorf("--expand: %w", err)}
+		}
 	}
-	e, err := search.ParseExpand(f.expand)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--expand: %w", err)}
+	if f.proximity != "" {
+		if r.Proximity, err = search.ParseProximity(f.proximity); err != nil {
+			return usageError{fmt.Errorf("--proximity: %w", err)}
+		}
+		if r.Expand != nil {
+			return usagef("--expand and --proximity: want one of them")
+		}
 	}
-	return e, nil
+	return nil
 }
 
 // modelWords say what the models are, for --help.

@@ -93,12 +93,14 @@ type Request struct {
 	Sort *Sort
 	// Expand adds words of the best documents to the query; nil means none.
 	Expand *Expand
-	_      [8]byte // see above
+	// Proximity lets neighbours in the text count more; nil means that they do not.
+	Proximity *Proximity
 }
 
 // IsTree says whether a request wants more than the best documents for some words.
 func (r *Request) IsTree() bool {
-	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() || r.Expand != nil
+	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() ||
+		r.Expand != nil || r.Proximity != nil
 }
 
 // Gathers says whether a request has a use for all of its answers, not only for the best.

@@ -55,6 +55,8 @@ func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error)
 // root makes the node of a request, which may have words without a tree.
 func (x *exec) root(r *ask.Request) (*node, error) {
 	switch {
+	case r.Proximity != nil:
+		return x.proximity(r)
 	case r.Query != nil:
 		return x.compile(r.Query, 1)
 	case len(r.Words) > 0:
@@ -280,7 +282,7 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
-	request.Facets, request.Sort = nil, nil
+	request.Facets, request.Sort, request.Proximity = nil, nil, nil
 	if r.Count { // fewer than k answers would be taken for all that there are
 		request.AtLeast = 0
 	}

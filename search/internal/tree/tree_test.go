@@ -375,6 +375,56 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 	}
 }
 
+// Proximity is the tree of words, phrases and neighbours that its definition says.
+func TestProximity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 28))
+	words := searchtest.TreeWords
+	var lines []string
+	for range 200 {
+		var line []string
+		for range 2 + rng.IntN(20) {
+			line = append(line, words[rng.IntN(len(words))])
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		p := &ask.Proximity{Words: 0.5 + rng.Float64(), Ordered: rng.Float64(), Unordered: 0.1,
+			Window: 2 + rng.IntN(8)}
+		var text []string
+		for range 1 + rng.IntN(4) {
+			text = append(text, words[rng.IntN(len(words))])
+		}
+		want := query.Or{}
+		for _, w := range text {
+			want.Parts = append(want.Parts, query.Boost{Part: query.Term{Text: w}, By: p.Words})
+		}
+		for i := range text[1:] {
+			pair := text[i : i+2]
+			want.Parts = append(want.Parts,
+				query.Boost{Part: query.Phrase{Text: strings.Join(pair, " ")}, By: p.Ordered},
+				query.Boost{Part: query.Near{Words: pair, Within: p.Window - 1}, By: p.Unordered})
+		}
+		for _, k := range []int{5, 300} {
+			r := ask.Request{Text: strings.Join(text, " "), Proximity: p, K: k}
+			got, err := Search(t.Context(), Of(e), &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			by, err := Search(t.Context(), Of(e), &ask.Request{Query: want, K: k})
+			if err != nil || !slices.Equal(got.Hits, by.Hits) {
+				t.Fatalf("%v: %v, want %v, %v", want, searchtest.Head(got.Hits), searchtest.Head(by.Hits), err)
+			}
+		}
+	}
+	if _, err := Search(t.Context(), Of(e), &ask.Request{Text: "a b", Proximity: &ask.Proximity{}}); err == nil {
+		t.Error("weights of 0 were taken")
+	}
+}
+
 func TestTooManyWordsForAPattern(t *testing.T) {
 	r := searchtest.IndexWithPositions(t, "whitespace", "aa ab ac ad", "b")
 	e, err := eval.NewEngine(r)

@@ -1,0 +1,59 @@
+package ask
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Proximity lets neighbours in a query count more where they are neighbours in a document: Metzler
+// and Croft's sequential dependence model. It needs positions.
+type Proximity struct {
+	Words     float64 // weight of each word
+	Ordered   float64 // of two neighbours that follow each other
+	Unordered float64 // of two neighbours within Window words, in any order
+	Window    int
+}
+
+// SDM is the usual model.
+func SDM() *Proximity { return &Proximity{Words: 0.85, Ordered: 0.1, Unordered: 0.05, Window: 8} }
+
+// Check says what is wrong.
+func (p *Proximity) Check() error {
+	for _, w := range []float64{p.Words, p.Ordered, p.Unordered} {
+		if !(w >= 0 && w <= 1e6) {
+			return fmt.Errorf("proximity: weight %v: want 0 to 1,000,000", w)
+		}
+	}
+	if p.Words == 0 {
+		return fmt.Errorf("proximity: words weigh 0: want more")
+	}
+	if p.Window < 2 || p.Window > 1<<20 {
+		return fmt.Errorf("proximity: a window of %d words: want 2 to %d", p.Window, 1<<20)
+	}
+	return nil
+}
+
+// ParseProximity reads sdm, or sdm:0.85,0.1,0.05 with weights of words, of neighbours in order and
+// of neighbours in any order within 8 words.
+func ParseProximity(s string) (*Proximity, error) {
+	name, rest, weighted := strings.Cut(s, ":")
+	if name != "sdm" {
+		return nil, fmt.Errorf("unknown proximity %q: want sdm", name)
+	}
+	p := SDM()
+	if !weighted {
+		return p, nil
+	}
+	parts := strings.Split(rest, ",")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("proximity %q: want three weights, such as sdm:0.85,0.1,0.05", s)
+	}
+	for i, to := range []*float64{&p.Words, &p.Ordered, &p.Unordered} {
+		var err error
+		if *to, err = strconv.ParseFloat(parts[i], 64); err != nil {
+			return nil, fmt.Errorf("proximity %q: %q is no number", s, parts[i])
+		}
+	}
+	return p, p.Check()
+}

@@ -1,0 +1,61 @@
+package tree
+
+import (
+	"errors"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/query"
+)
+
+// proximity makes the node of the sequential dependence model: the words, each pair of neighbours as
+// a phrase, and each pair near each other. Each counts by its weight, and any will do.
+func (x *exec) proximity(r *ask.Request) (*node, error) {
+	p := r.Proximity
+	switch {
+	case r.Query != nil || len(r.Words) > 0:
+		return nil, errors.New("proximity is for plain text, whose words have an order")
+	case r.Mode == ask.And:
+		return nil, errors.New("proximity is for mode or: any of the words")
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	list, err := x.wordsOf(r.Text)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	if len(list) > 1 && !x.src.Index.HasPositions() {
+		return nil, index.ErrNoPositions
+	}
+	n := &node{kind: boolean}
+	add := func(part *node, err error) error {
+		if err == nil {
+			part.role = should
+			n.add(part)
+		}
+		return err
+	}
+	for _, w := range list {
+		if err := add(x.word(query.Term{Text: w}, w, p.Words)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range list[1:] {
+		pair := list[i : i+2]
+		if p.Ordered > 0 {
+			q := query.Phrase{Text: pair[0] + " " + pair[1]}
+			if err := add(x.phrase(q, pair, p.Ordered, matcher{places: true})); err != nil {
+				return nil, err
+			}
+		}
+		if p.Unordered > 0 {
+			q := query.Near{Words: pair, Within: p.Window - 1}
+			m := matcher{slop: q.Within, near: true}
+			if err := add(x.phrase(q, pair, p.Unordered, m)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n, nil
+}
