@@ -37,9 +37,6 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 			return nil, pipe.ValueError{Err: err}
 		}
 	}
-	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
-		return nil, pipe.Valuef("distance=%v, knn=%d: say who is a neighbour with a positive distance or knn", a.Distance, a.KNN)
-	}
 	var set *points.Set
 	if len(a.Paths) > 0 {
 		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature, CRS: crs})
@@ -77,6 +74,14 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 		set = &points.Set{X: x, Y: y, Feature: feature, Features: a.Features, CRS: crs}
 	}
 	return set, checkDegrees(set)
+}
+
+// checkNeighbours wants to know who is a neighbour.
+func (a *placeArgs) checkNeighbours() error {
+	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
+		return pipe.Valuef("distance=%v, knn=%d: say who is a neighbour with a positive distance or knn", a.Distance, a.KNN)
+	}
+	return nil
 }
 
 // checkDegrees refuses positions that look like longitudes and latitudes without saying so: as a
@@ -118,6 +123,9 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	if !(a.MinPrevalence > 0 && a.MinPrevalence <= 1) {
 		return pipe.Reply{}, pipe.Valuef("min_prevalence=%v: want more than 0 and at most 1", a.MinPrevalence)
+	}
+	if err := a.checkNeighbours(); err != nil {
+		return pipe.Reply{}, err
 	}
 	set, err := a.points(ctx, c)
 	if err != nil {
@@ -184,6 +192,9 @@ func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	if a.Permutations < 0 {
 		return pipe.Reply{}, pipe.Valuef("permutations=%d: want 0 or more", a.Permutations)
+	}
+	if err := a.checkNeighbours(); err != nil {
+		return pipe.Reply{}, err
 	}
 	set, err := a.points(ctx, c)
 	if err != nil {

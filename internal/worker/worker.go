@@ -80,8 +80,12 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"keywords":     (*Worker).keywords,
 	"count":        (*Worker).count,
 
-	"mine":  (*Worker).mine,
-	"pairs": (*Worker).pairs,
+	"embed": (*Worker).embed,
+
+	"mine":    (*Worker).mine,
+	"pairs":   (*Worker).pairs,
+	"curve":   (*Worker).curve,
+	"summary": (*Worker).summary,
 }
 
 // Answer is a pipe.Handler.

@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from collocate import mine, pairs
+from collocate import curve, mine, pairs, summary
 
 pd = pytest.importorskip("pandas")
 
@@ -95,3 +95,24 @@ def test_mistakes(shops, tmp_path):
         pairs(3, distance=1)
     with pytest.raises(ValueError, match="permutations"):
         pairs(shops, distance=1, permutations=-1)
+
+
+def test_summary_and_curve():
+    rng = np.random.default_rng(1)
+    at = rng.random((60, 2)) * 1000
+    rows = [(x, y, "bar") for x, y in at] + [(x + 1, y, "pub") for x, y in at]
+    rows += [(x, y, "bank") for x, y in rng.random((60, 2)) * 1000]
+    table = pd.DataFrame(rows, columns=["x", "y", "kind"])
+    found = summary(table, crs="planar")
+    assert found["points"] == 180 and found["distance_suggested"] > 0
+    assert {f["feature"] for f in found["features"]} == {"bar", "pub", "bank"}
+    curves = curve(table, "bar", "pub", max_distance=50, bins=5, rounds=19, crs="planar")
+    assert list(curves["distance"]) == [10, 20, 30, 40, 50]
+    assert (curves["a"] == "bar").all() and (curves["b"] == "pub").all()
+    assert (curves["l"] > curves["distance"]).all() and curves["p_value"][0] == 0.05
+    every = curve(table, max_distance=50, bins=5, crs="planar")
+    assert len(every) == 15 and "p_value" not in every
+    with pytest.raises(ValueError, match="zoo"):
+        curve(table, "zoo", crs="planar")
+    with pytest.raises(ValueError, match="bins=0"):
+        curve(table, bins=0, crs="planar")

@@ -139,6 +139,23 @@ def test_in_a_pipeline():
     assert grid.predict(["a dog barks"]) == [1]
 
 
+def test_vectors():
+    pytest.importorskip("pandas")
+    texts = [f"{a} {b} drinks {a} {b}" for a in ("red", "blue") for b in ("tea", "cup")] * 5
+    m = cooccurrence(texts, window=2, weighting="count")
+    for method in ("svd", "glove"):
+        v = m.embed(3, method=method, x_max=10)
+        assert v.vectors.shape == (len(m.words), 3) and v.words == m.words and "tea" in v
+        assert (m.embed(3, method=method, x_max=10).vectors == v.vectors).all()
+        near = v.similar("tea", k=2)
+        assert len(near) == 2 and "tea" not in near["word"].tolist()
+        assert near["cosine"].is_monotonic_decreasing
+    with pytest.raises(ValueError, match="glove or svd"):
+        m.embed(3, method="luck")
+    gensim = pytest.importorskip("gensim")
+    assert gensim and v.to_gensim().most_similar("tea", topn=1)[0][0] == near["word"][0]
+
+
 def test_collocations(tmp_path):
     pytest.importorskip("pandas")
     texts = [f"a strong tea number{i} and a weak coffee word{i}" for i in range(12)]

@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from .hits import Snippet as Snippet
     from .index import Index as Index
     from .places import Patterns as Patterns
+    from .places import curve as curve
     from .places import mine as mine
     from .places import pairs as pairs
+    from .places import summary as summary
     from .words import Cooccurrence as Cooccurrence
+    from .words import Vectors as Vectors
     from .words import Vocabulary as Vocabulary
     from .words import collocations as collocations
     from .words import concordance as concordance
@@ -54,15 +57,18 @@ _WHERE = {
     "Patterns": "places",
     "Snippet": "hits",
     "WorkerError": "errors",
+    "Vectors": "words",
     "Vocabulary": "words",
     "collocations": "words",
     "concordance": "words",
     "cooccurrence": "words",
+    "curve": "places",
     "evaluate": "evaluation",
     "keywords": "words",
     "mine": "places",
     "pairs": "places",
     "shutdown": "_worker",
+    "summary": "places",
     "vocabulary": "words",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +160,83 @@ def pairs(
     names = np.array(a.result["features"], dtype=object)
     table = {"of": names[a.arrays["of"]], "near": names[a.arrays["near"]]}
     return pd.DataFrame(table | {n: a.arrays[n] for n in ("points", "quotient", "p_value")})
+
+
+def curve(
+    points: Any,
+    of: str | Sequence[str] | None = None,
+    near: str | Sequence[str] | None = None,
+    *,
+    max_distance: float = 0,
+    bins: int = 50,
+    strongest: int = 0,
+    rounds: int = 0,
+    null: str = "shift",
+    bandwidth: float = 0,
+    seed: int = 1,
+    x: str | None = None,
+    y: str | None = None,
+    feature: str | None = None,
+    crs: Any = None,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """At which distances features attract or avoid one another, as a DataFrame.
+
+    A row for each pair and distance: Ripley's cross K (k), L (its root over pi: equal to the
+    distance where features are independent), the pair correlation (1 is chance) and the
+    participation index. of, near: features; without them all pairs, or the `strongest`.
+    max_distance: 0 is a quarter of the shorter side of the area.
+    rounds: compare with so many rounds of a null (shift, relabel, cluster, inhomogeneous): adds
+        l_expected, l_low, l_high (95% of the rounds), the same of the index, p_value and q_value.
+    """
+    import pandas as pd
+
+    args, arrays, _ = _points(points, x, y, feature, crs)
+    args.update(
+        of=_listed(of), near=_listed(near), max_distance=max_distance, bins=bins,
+        strongest=strongest, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
+        threads=threads, memory=memory,
+    )  # fmt: skip
+    with bar(progress, "measuring") as tell:
+        a = call("curve", args, arrays, progress=tell)
+    names = np.array(a.result["features"], dtype=object)
+    found, pairs = a.arrays, len(a.arrays["a"])
+    each = len(found["distance"]) // pairs if pairs else 0
+    columns: dict[str, Any] = {n: np.repeat(names[found[n]], each) for n in ("a", "b")}
+    usual = ("distance", "k", "l", "pair_correlation", "participation_index")
+    tested = ("l_expected", "l_low", "l_high", "index_expected", "index_low", "index_high")
+    columns.update({n: found[n] for n in usual})
+    if rounds:
+        columns.update({n: found[n] for n in tested})
+        columns.update({n: np.repeat(found[n], each) for n in ("p_value", "q_value")})
+    table = pd.DataFrame(columns)
+    table.attrs["unit"] = a.result["unit"]
+    return table
+
+
+def summary(
+    points: Any,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    feature: str | None = None,
+    crs: Any = None,
+    threads: int = 0,
+) -> dict[str, Any]:
+    """What to know of points before they are mined.
+
+    Features with their numbers, extent, unit, duplicates, neighbours by distance, and the distances
+    worth mining: distance_low, distance_suggested and distance_high.
+    """
+    args, arrays, _ = _points(points, x, y, feature, crs)
+    found: dict[str, Any] = call("summary", {**args, "threads": threads}, arrays).result
+    return found
+
+
+def _listed(names: str | Sequence[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or [])
 
 
 _X = ("x", "lon", "longitude", "lng", "easting", "gx")

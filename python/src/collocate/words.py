@@ -89,6 +89,47 @@ def vocabulary(
     return Vocabulary(words, a.arrays["counts"], a.result["words"])
 
 
+class Vectors:
+    """Words with a vector each: rows of the array `vectors`."""
+
+    def __init__(self, words: list[str], vectors: np.ndarray):
+        self.words, self.vectors = words, vectors
+        self.ids = {w: i for i, w in enumerate(words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.ids
+
+    def __getitem__(self, word: str) -> np.ndarray:
+        row: np.ndarray = self.vectors[self.ids[word]]
+        return row
+
+    def similar(self, word: str, k: int = 10) -> pd.DataFrame:
+        """The words whose vectors have the largest cosine with that of a word."""
+        import pandas as pd
+
+        lengths = np.linalg.norm(self.vectors, axis=1)
+        lengths[lengths == 0] = 1
+        unit = self.vectors / lengths[:, None]
+        cosines = unit @ unit[self.ids[word]]
+        cosines[self.ids[word]] = -np.inf
+        best = np.argsort(-cosines, kind="stable")[: max(0, min(k, len(self) - 1))]
+        return pd.DataFrame({"word": [self.words[i] for i in best], "cosine": cosines[best]})
+
+    def to_gensim(self) -> Any:
+        """gensim's KeyedVectors of the same words, which gensim must be there for."""
+        from gensim.models import KeyedVectors
+
+        out = KeyedVectors(self.vectors.shape[1])
+        out.add_vectors(self.words, self.vectors)
+        return out
+
+    def __repr__(self) -> str:
+        return f"<Vectors: {len(self):,} words of {self.vectors.shape[1]} dimensions>"
+
+
 class Cooccurrence:
     """How often words meet: a matrix over a vocabulary, in a .cooc file."""
 
@@ -146,6 +187,31 @@ class Cooccurrence:
         table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
         table = table.drop(columns="f1").rename(columns={"f2": "count"})
         return table if not isinstance(words, str) else table.drop(columns="of")
+
+    def embed(
+        self,
+        dim: int = 100,
+        *,
+        method: str = "glove",
+        epochs: int = 25,
+        x_max: float = 100,
+        shift: float = 1,
+        seed: int = 1,
+        threads: int = 0,
+        memory: int = 0,
+        progress: ProgressOption = None,
+    ) -> Vectors:
+        """Vectors of the words, by GloVe's training or a randomised SVD of PPMI.
+
+        epochs, x_max (10 for small corpora): glove. shift: svd, number of negative samples.
+        glove on more than one thread (0 is one) depends on chance.
+        """
+        args = {"path": self.path, "method": method, "dim": dim, "epochs": epochs, "x_max": x_max,
+                "shift": shift, "seed": seed, "threads": threads, "memory": memory}  # fmt: skip
+        with bar(progress, "training") as tell:
+            a = call("embed", args, progress=tell)
+        words = unpack_strings(a.arrays["words"], a.arrays["ends"])
+        return Vectors(words, a.arrays["vectors"].reshape(len(words), a.result["dim"]))
 
     def __repr__(self) -> str:
         return f"<Cooccurrence: {len(self.words):,} words, {self.entries:,} entries>"

@@ -1,0 +1,116 @@
+package worker
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/points"
+)
+
+// summary describes points before they are mined.
+func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a placeArgs
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	set, err := a.points(ctx, c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	if set.Len() == 0 {
+		return pipe.Reply{}, pipe.Valuef("there are no points")
+	}
+	found, err := points.Summarise(ctx, set, threadsOr(a.Threads))
+	return pipe.Reply{Result: found}, err
+}
+
+// curve tells at which distances features attract or avoid one another: arrays with a value for
+// each pair and distance, pair after pair, and arrays with a value for each pair.
+func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		placeArgs
+		Of          []string `json:"of"`
+		Near        []string `json:"near"`
+		MaxDistance float64  `json:"max_distance"`
+		Bins        int      `json:"bins"`
+		Strongest   int      `json:"strongest"`
+		Rounds      int      `json:"rounds"`
+		Null        string   `json:"null"`
+		Bandwidth   float64  `json:"bandwidth"`
+		Seed        uint64   `json:"seed"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	if !(a.MaxDistance >= 0) || math.IsInf(a.MaxDistance, 1) || a.Bins < 1 || a.Bins > 10_000 || a.Strongest < 0 || a.Rounds < 0 {
+		return pipe.Reply{}, pipe.Valuef("max_distance=%v, bins=%d, strongest=%d, rounds=%d: want 1 to 10000 bins, the others 0 or more",
+			a.MaxDistance, a.Bins, a.Strongest, a.Rounds)
+	}
+	set, err := a.points(ctx, c)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest, Rounds: a.Rounds, Null: points.Null(a.Null),
+		Bandwidth: a.Bandwidth, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory, Progress: c.Progress}
+	if o.Pairs, err = pairsOf(set, a.Of, a.Near); err != nil {
+		return pipe.Reply{}, err
+	}
+	defer bounded(a.Memory)()
+	curves, err := points.Curves(ctx, set, o)
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	var first, second []int32
+	each := map[string][]float64{}
+	for _, x := range curves {
+		first, second = append(first, x.A), append(second, x.B)
+		for name, values := range map[string][]float64{
+			"distance": x.R, "k": x.K, "l": x.L, "pair_correlation": x.PCF, "participation_index": x.Index,
+			"l_expected": x.Expected, "l_low": x.Low, "l_high": x.High,
+			"index_expected": x.IndexExpected, "index_low": x.IndexLow, "index_high": x.IndexHigh,
+			"p_value": {x.P}, "q_value": {x.Q}, "at": {x.At}, "z": {x.Z},
+		} {
+			each[name] = append(each[name], values...)
+		}
+	}
+	reply := pipe.Reply{Result: map[string]any{"features": set.Features, "unit": set.CRS.DistanceUnit()},
+		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second)}}
+	for name, values := range each {
+		reply.Arrays = append(reply.Arrays, pipe.NewArray(name, values))
+	}
+	return reply, nil
+}
+
+// pairsOf are the pairs of features of two lists, each once; nil means all.
+func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
+	if len(of) == 0 && len(near) == 0 {
+		return nil, nil
+	}
+	number := func(name string) int32 {
+		i, ok := slices.BinarySearch(set.Features, name)
+		if !ok && err == nil {
+			err = pipe.Valuef("no feature %q: there are %q", name, set.Features[:min(20, len(set.Features))])
+		}
+		return int32(i)
+	}
+	if len(of) == 0 {
+		of, near = near, nil
+	}
+	same := len(near) > 0 // a feature with itself only if it was asked for
+	if len(near) == 0 {
+		near = set.Features
+	}
+	seen := map[[2]int32]bool{}
+	for _, a := range of {
+		for _, b := range near {
+			i, j := number(a), number(b)
+			if key := [2]int32{min(i, j), max(i, j)}; !seen[key] && (i != j || same) {
+				seen[key] = true
+				pairs = append(pairs, [2]int32{i, j})
+			}
+		}
+	}
+	return pairs, err
+}
