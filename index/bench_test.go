@@ -115,3 +115,31 @@ func BenchmarkIndex(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkStored fetches the stored fields of 100 documents all over an index that is warm, as a page
+// of hits does.
+func BenchmarkStored(b *testing.B) {
+	rng := rand.New(rand.NewPCG(27, 1))
+	dir, err := buildFields(b, randomFields(rng, 50_000), fieldsList, BuildOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	docs := rng.Perm(r.Docs())[:100]
+	for b.Loop() {
+		for _, d := range docs {
+			if _, err := r.Stored(d); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for _, p := range r.Stats().Parts {
+		if p.Name == "stored fields" {
+			b.ReportMetric(float64(p.Bytes)/float64(r.Docs()), "B/doc")
+		}
+	}
+}
