@@ -38,6 +38,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strconv"
 	"unsafe"
 )
 
@@ -107,7 +108,14 @@ func Values[T Number](a Array) ([]T, error) {
 
 // MarshalJSON writes an array as [name, type, shape].
 func (a Array) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{a.Name, a.Type, a.Shape})
+	b := append(strconv.AppendQuote([]byte{'['}, a.Name), `,"`+a.Type+`",[`...)
+	for i, n := range a.Shape {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return append(b, "]]"...), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

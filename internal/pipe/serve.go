@@ -33,6 +33,8 @@ type Call struct {
 	notes    []string
 	progress chan [3]any
 	told     time.Time
+	ended    bool
+	start    func() chan [3]any // what progress is told to, when there is some
 }
 
 // Decode reads what the call is with. Names that nobody knows are errors.
@@ -82,7 +84,10 @@ const progressEvery = 100 * time.Millisecond
 func (c *Call) Progress(stage string, done, total int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.told) >= progressEvery {
+	if now := time.Now(); !c.ended && now.Sub(c.told) >= progressEvery {
+		if c.progress == nil {
+			c.progress = c.start()
+		}
 		select {
 		case c.progress <- [3]any{stage, done, total}:
 			c.told = now
@@ -171,21 +176,26 @@ func Answer(ctx context.Context, conn io.ReadWriter, handle Handler, kind func(e
 
 func answerOne(ctx context.Context, w io.Writer, m *Message, next func() (*Message, error),
 	handle Handler, kind func(error) string) error {
-	progress := make(chan [3]any, 1)
-	c := &Call{Message: m, next: next, progress: progress, told: time.Now()}
-	// Progress is written by a goroutine of its own, so that work does not wait for the caller.
+	// Progress is written by a goroutine of its own, so that work does not wait for the caller. Short
+	// calls have none.
 	var writer sync.WaitGroup
-	writer.Go(func() {
-		for p := range progress {
-			if Write(w, map[string]any{"progress": p}, nil) != nil {
-				return // the connection is closed, and the call cancelled
+	c := &Call{Message: m, next: next, told: time.Now(), start: func() chan [3]any {
+		progress := make(chan [3]any, 1)
+		writer.Go(func() {
+			for p := range progress {
+				if Write(w, map[string]any{"progress": p}, nil) != nil {
+					return // the connection is closed, and the call cancelled
+				}
 			}
-		}
-	})
+		})
+		return progress
+	}}
 	reply, err := handle(ctx, c)
-	c.mu.Lock() // nobody tells of progress any more
-	close(progress)
-	c.progress = nil
+	c.mu.Lock()
+	c.ended = true // nobody tells of progress any more
+	if c.progress != nil {
+		close(c.progress)
+	}
 	notes := c.notes
 	c.mu.Unlock()
 	writer.Wait()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 _PREFIX = struct.Struct("<IQ")
-_TYPES = {"u1", "u4", "i4", "i8", "f4", "f8"}
+_TYPES = {name: np.dtype("<" + name) for name in ("u1", "u4", "i4", "i8", "f4", "f8")}
 _ZEROS = bytes(8)
 _SMALL = 1 << 15
 MAX_PAYLOAD = 1 << 30
@@ -122,12 +122,13 @@ class Connection:
         at = 0
         for name, kind, shape in header["arrays"]:
             at += -at & 7
-            dtype = np.dtype("<" + kind)
+            dtype = _TYPES[kind]
             count = 1
             for n in shape:
                 count *= n
             end = at + count * dtype.itemsize
-            arrays[name] = buffer[at:end].view(dtype).reshape(shape)
+            flat = buffer[at:end].view(dtype)
+            arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)
             at = end
         return header, arrays
 
