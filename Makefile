@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 
 help: ## list these tasks
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 test: ## everything that must hold before a change lands (.ci/run)
 	.ci/run
@@ -31,3 +31,7 @@ wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; th
 .PHONY: fuzz
 fuzz:
 	.ci/fuzz 1h
+
+.PHONY: cluster-test
+cluster-test: ## jobs on real engines, compared with one machine's: wants SPARK_HOME, and takes Slurm if it is there
+	bench/cluster/test
