@@ -45,11 +45,11 @@ func Merge(ctx context.Context, dir string, sources []Source, o MergeOptions) (e
 	if len(sources) == 0 {
 		return errors.New("index: nothing to merge")
 	}
-	return merge(ctx, dir, sources, Shard{}, o)
+	return merge(ctx, dir, sources, Shard{}, nil, o)
 }
 
-// merge writes the documents of some indexes, as a shard of the first if it is to be one.
-func merge(ctx context.Context, dir string, sources []Source, shard Shard, o MergeOptions) error {
+// merge writes the documents of some indexes, as a shard of a whole if it is to be one.
+func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole []*Reader, o MergeOptions) error {
 	for _, s := range sources {
 		if err := s.unlessPart("merge"); err != nil {
 			return err
@@ -68,7 +68,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, o Mer
 	defer w.Abort()
 	w.setMemory(o.Memory, o.TempDir)
 	m := newMerger(sources)
-	m.shard = shard
+	m.shard, m.whole = shard, whole
 	for _, s := range sources {
 		if err := s.verify(ctx); err != nil { // damage would get checksums that fit
 			return err
@@ -98,7 +98,8 @@ type merger struct {
 	sources []Source
 	moves   []liveRanks
 	docs    int
-	shard   Shard // of the only source that they become; Of is 0: none
+	shard   Shard // that they become; Of is 0: none
+	whole   []*Reader
 	badID   error
 }
 
@@ -179,7 +180,9 @@ func (m *merger) write(ctx context.Context, w *Writer) error {
 		return err
 	}
 	if m.shard.Of > 0 {
-		w.shardOf(first, m.shard)
+		if err := w.shardOf(m.whole, m.shard); err != nil {
+			return err
+		}
 	}
 	if first.text != nil {
 		t, err := w.streamText()
@@ -231,6 +234,9 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 		}
 		sub := newMerger(sources)
 		sub.shard = m.shard
+		for _, r := range m.whole {
+			sub.whole = append(sub.whole, r.fields.texts[i])
+		}
 		if err := w.fields.writeText(w, name, func(to *Writer) error { return sub.write(ctx, to) }); err != nil {
 			return err
 		}

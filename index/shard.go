@@ -1,9 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/mmap"
@@ -77,17 +80,94 @@ func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o Me
 	from, to := docs*uint64(number)/uint64(of), docs*(uint64(number)+1)/uint64(of)
 	live := docset.New(int(docs))
 	live.AddRange(uint32(from), uint32(to))
-	return merge(ctx, dir, []Source{{Reader: r, Live: live}}, Shard{Number: number, Of: of, Base: uint32(from)}, o)
+	s := Shard{Number: number, Of: of, Base: uint32(from)}
+	return merge(ctx, dir, []Source{{Reader: r, Live: live}}, s, []*Reader{r}, o)
 }
 
-// shardOf says that the words are those of r, of whose documents there are some.
-func (w *Writer) shardOf(r *Reader, s Shard) {
-	s.Docs, s.Tokens = r.meta.docs, r.meta.tokens
-	s.WholeBytes, s.WholeChecksum = r.Stamp()
-	w.meta.shard = s
-	w.full = &termWalker{d: r.dict}
+// JoinShard writes one of some indexes, counted from 0, as a shard of the index that they are
+// together, whose documents are those of the first, then those of the second, and so on. That index
+// need not exist: so the parts of a collection can be indexed on several machines. IDs that two
+// parts have are not noticed.
+func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o MergeOptions) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if number < 0 || number >= len(parts) || len(parts) > MaxShards {
+		return fmt.Errorf("index: shard %d of %d: want at most %d", number, len(parts), MaxShards)
+	}
+	docs, base := uint64(0), uint64(0)
+	for i, p := range parts {
+		if err := p.unlessPart("join"); err != nil {
+			return err
+		}
+		if p.analyzer != parts[0].analyzer {
+			return fmt.Errorf("join %s and %s: their words were made by %s and %s", parts[0].dir, p.dir, parts[0].analyzer, p.analyzer)
+		}
+		if err := parts[0].alike(p); err != nil {
+			return fmt.Errorf("join %s and %s: %w", parts[0].dir, p.dir, err)
+		}
+		if i == number {
+			base = docs
+		}
+		docs += p.meta.docs
+	}
+	if docs >= maxDocs {
+		return fmt.Errorf("index: %d documents in all parts: the limit is %d", docs, maxDocs-1)
+	}
+	s := Shard{Number: number, Of: len(parts), Base: uint32(base)}
+	return merge(ctx, dir, []Source{{Reader: parts[number]}}, s, parts, o)
+}
+
+// shardOf says that the words are some of those of the indexes that are the whole.
+func (w *Writer) shardOf(whole []*Reader, s Shard) error {
+	if len(whole) == 1 {
+		s.WholeBytes, s.WholeChecksum = whole[0].Stamp()
+	}
+	walk := &joinWalker{}
+	for _, r := range whole {
+		s.Docs, s.Tokens = s.Docs+r.meta.docs, s.Tokens+r.meta.tokens
+		if len(whole) > 1 {
+			s.WholeBytes += r.stamp.size
+			s.WholeChecksum = crc32.Update(s.WholeChecksum, crc32.IEEETable, binary.LittleEndian.AppendUint32(nil, r.stamp.crc))
+		}
+		one := mergeWalk{walk: termWalker{d: r.dict}}
+		if err := one.next(); err != nil {
+			return err
+		}
+		walk.parts = append(walk.parts, &one)
+	}
+	w.meta.shard, w.full = s, walk
 	w.terms.keepFull()
 	w.meta.flags |= flagShard
+	return nil
+}
+
+// joinWalker walks through the words of several indexes, with their counts in all of them.
+type joinWalker struct {
+	parts []*mergeWalk
+	word  []byte
+}
+
+func (j *joinWalker) next() (word []byte, t Term, ok bool, err error) {
+	for _, p := range j.parts {
+		if !p.ended && (!ok || bytes.Compare(p.word, j.word) < 0) {
+			j.word, ok = append(j.word[:0], p.word...), true
+		}
+	}
+	if !ok {
+		return nil, t, false, nil
+	}
+	df := uint64(0)
+	for _, p := range j.parts {
+		if p.ended || !bytes.Equal(p.word, j.word) {
+			continue
+		}
+		df += uint64(p.term.FullDF())
+		t.CF += p.term.CF
+		if err := p.next(); err != nil {
+			return nil, t, false, err
+		}
+	}
+	t.DF = uint32(df) // there are fewer documents than 2^32
+	return j.word, t, true, nil
 }
 
 // ErrShard says that something cannot be had from a shard.

@@ -52,7 +52,7 @@ type Writer struct {
 	levels   *outFile        // from the first map on
 	leveled  []uint32        // the words that have one
 	meta     meta
-	full     *termWalker // the words before pruning, or of the whole, if there are any
+	full     fullWords // the words before pruning, or of the whole, if there are any
 	finished bool
 	err      error
 
@@ -207,6 +207,11 @@ func (w *Writer) write(c *chunk) error {
 		w.meta.occurrences += t.CF
 	}
 	return nil
+}
+
+// fullWords are words in order, with counts that their lists do not have.
+type fullWords interface {
+	next() (word []byte, t Term, ok bool, err error)
 }
 
 // prunedFrom says that the words are those of r, whose lists may be longer.

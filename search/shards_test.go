@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
@@ -151,6 +153,37 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 			if !slices.Equal(got, want.Hits) || total != want.Total {
 				t.Errorf("%s, %d answers:\n got %v of %d\nwant %v of %d", q, k, got, total, want.Hits, want.Total)
 			}
+		}
+	}
+	// Shards that were indexed as parts have the same files, but for the name of the whole.
+	all := strings.SplitAfter(string(lines), "\n")
+	var parts []*index.Reader
+	for i := range 3 {
+		part := strings.Join(all[400*i/3:400*(i+1)/3], "")
+		file := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i))
+		if err := os.WriteFile(file, []byte(part), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, buildFields(t, file, filepath.Join(dir, fmt.Sprint("part-", i))).Index().Segments()[0].Reader)
+	}
+	for i := range 3 {
+		joined := filepath.Join(dir, fmt.Sprint("joined-", i))
+		if err := index.JoinShard(context.Background(), parts, i, joined, index.MergeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		cut := shards[i].Index().Dir()
+		for _, name := range []string{"terms", "postings", "skips", "documents", "positions", "columns", "fields/title/terms"} {
+			a, err1 := os.ReadFile(filepath.Join(joined, name))
+			b, err2 := os.ReadFile(filepath.Join(cut, name))
+			if err1 != nil || err2 != nil || !bytes.Equal(a, b) {
+				t.Errorf("shard %d: %s differs: %v, %v", i, name, err1, err2)
+			}
+		}
+		s := open(t, joined)
+		of, want := s.Index().Segments()[0].Shard(), shards[i].Index().Segments()[0].Shard()
+		of.WholeBytes, of.WholeChecksum, want.WholeBytes, want.WholeChecksum = 0, 0, 0, 0
+		if of != want {
+			t.Errorf("shard %+v, want %+v", of, want)
 		}
 	}
 	for _, refused := range []Request{

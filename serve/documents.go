@@ -45,7 +45,7 @@ func (x *exchange) document() {
 		if err != nil {
 			return err
 		}
-		answer = &documentAnswer{ID: id, Doc: doc + int(x.g.shard.base), Length: length}
+		answer = &documentAnswer{ID: id, Doc: doc + int(x.g.shard.First), Length: length}
 		if ix.HasText() {
 			body, err := ix.Text(doc)
 			if err != nil {

@@ -210,7 +210,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer)
 	r := x.o.Root
 	byGroup := map[*group][]int{}
 	for i, h := range answer.Hits {
-		if g := r.groupOf(h.Doc, x.g.shard.Whole, x.g.shard.WholeDocs); g != nil {
+		if g := r.groupOf(h.Doc, x.g.shard.Whole); g != nil {
 			byGroup[g] = append(byGroup[g], i)
 		}
 	}
@@ -247,17 +247,15 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer)
 	return nil
 }
 
-// groupOf is who has a document: shard i has those from i·n/of to (i+1)·n/of.
-func (r *Root) groupOf(doc uint32, whole string, docs uint64) *group {
-	of := uint64(len(r.groups))
+// groupOf is who has a document.
+func (r *Root) groupOf(doc uint32, whole string) *group {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {
 			a := one.was.Load()
 			if a == nil || a.Whole != whole {
 				continue
 			}
-			from, to := docs*uint64(a.Number)/of, docs*(uint64(a.Number)+1)/of
-			if uint64(doc) >= from && uint64(doc) < to {
+			if doc >= a.First && uint64(doc) < uint64(a.First)+uint64(a.Documents) {
 				return g
 			}
 			break

@@ -21,10 +21,10 @@ import (
 type shardAbout struct {
 	Number    int    `json:"number"` // from 0 on
 	Of        int    `json:"of"`
+	First     uint32 `json:"first_document"`
 	Documents int    `json:"documents"` // of the shard
 	Whole     string `json:"whole"`     // names the index that was cut
 	WholeDocs uint64 `json:"whole_documents"`
-	base      uint32
 
 	Analyzer string          `json:"analyzer,omitempty"`
 	Text     bool            `json:"text,omitempty"`
@@ -39,7 +39,7 @@ func aboutShard(s *search.Searcher) (a shardAbout) {
 	if list := ix.Segments(); len(list) == 1 {
 		size, sum := list[0].Stamp()
 		if part := list[0].Shard(); part.Of > 0 {
-			a.Number, a.Of, a.base, a.WholeDocs = part.Number, part.Of, part.Base, part.Docs
+			a.Number, a.Of, a.First, a.WholeDocs = part.Number, part.Of, part.Base, part.Docs
 			size, sum = part.WholeBytes, part.WholeChecksum
 		}
 		a.Whole = fmt.Sprintf("%08x-%x", sum, size)
@@ -118,7 +118,7 @@ func (x *exchange) shardSearch() {
 }
 
 func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shardAnswer, error) {
-	r, base := &q.Ask.request, x.g.shard.base
+	r, base := &q.Ask.request, x.g.shard.First
 	found := &search.Result{}
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {

@@ -15,9 +15,10 @@ func newShardCmd(a *app) *cobra.Command {
 	var (
 		out  string
 		only int
+		join bool
 	)
 	cmd := &cobra.Command{
-		Use:     "shard DIR N --out DIR2",
+		Use:     "shard DIR N --out DIR2 | shard --join DIR... --out DIR2",
 		Short:   "Cut an index into shards that several machines can serve",
 		GroupID: groupSearch,
 		Long: `Write the index DIR as N shards, the folders 0, 1, ... in DIR2. Each has as many documents as
@@ -25,43 +26,65 @@ the others, with their text and fields, and weighs words by the counts of the wh
 document has the score that it has there, to the bit, and 'collocate serve --root' answers from all
 shards what one index would.
 
+With --join the shards are indexes of the parts of a collection, made on several machines, which get
+the counts of all of them: shard i is the i-th DIR. No machine ever has the whole.
+
 A shard is an index: 'serve', 'search', 'index stats' and 'index check' take it. Models cosine and
 bm25f, and patterns such as eclips*, need all words of the whole and are refused. With --only a
 machine makes one shard of a folder that all machines see.`,
 		Example: `  collocate shard news.index 3 --out news.shards
+  collocate shard --join parts/0 parts/1 parts/2 --out news.shards
   collocate serve news.shards/0 --addr :8081
   collocate serve --root --shards http://a:8081,http://b:8081,http://c:8081`,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := strconv.Atoi(args[1])
-			if err != nil || n < 1 || n > index.MaxShards {
-				return usagef("%s shards: want a number from 1 to %d", args[1], index.MaxShards)
+			n := len(args)
+			if !join {
+				if n != 2 {
+					return usagef("want an index and a number of shards, or --join with all parts")
+				}
+				var err error
+				if n, err = strconv.Atoi(args[1]); err != nil || n < 1 || n > index.MaxShards {
+					return usagef("%s shards: want a number from 1 to %d", args[1], index.MaxShards)
+				}
+				args = args[:1]
 			}
-			if cmd.Flags().Changed("only") && (only < 0 || only >= n) {
+			single := cmd.Flags().Changed("only")
+			if single && (only < 0 || only >= n) {
 				return usagef("--only %d: want 0 to %d", only, n-1)
 			}
 			if err := indexFolder(out); err != nil {
 				return err
 			}
-			r, err := openWhole(args[0])
-			if err != nil {
-				return err
+			whole, docs := []*index.Reader{}, 0
+			for _, dir := range args {
+				r, err := openWhole(dir)
+				if err != nil {
+					return err
+				}
+				defer r.Close()
+				whole, docs = append(whole, r), docs+r.Docs()
 			}
-			defer r.Close()
-			if n > max(1, r.Docs()) {
-				return usagef("%d shards: the index has only %s", n, counted(r.Docs(), "document"))
+			if n > max(1, docs) && !join {
+				return usagef("%d shards: the index has only %s", n, counted(docs, "document"))
 			}
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				return err
 			}
 			done := a.progress("writing shards")
+			o := index.MergeOptions{Memory: int64(a.memory)}
 			for i := range n {
-				if cmd.Flags().Changed("only") && i != only {
+				if single && i != only {
 					continue
 				}
 				to := filepath.Join(out, strconv.Itoa(i))
-				o := index.MergeOptions{Memory: int64(a.memory)}
-				if err := index.WriteShard(cmd.Context(), r, to, i, n, o); err != nil {
+				var err error
+				if join {
+					err = index.JoinShard(cmd.Context(), whole, i, to, o)
+				} else {
+					err = index.WriteShard(cmd.Context(), whole[0], to, i, n, o)
+				}
+				if err != nil {
 					return err
 				}
 				if done != nil {
@@ -73,17 +96,18 @@ machine makes one shard of a folder that all machines see.`,
 					Shards    int    `json:"shards"`
 					Documents int    `json:"documents"`
 					Out       string `json:"out"`
-				}{n, r.Docs(), out})
+				}{n, docs, out})
 			}
 			which := fmt.Sprintf("shards 0 to %d", n-1)
-			if cmd.Flags().Changed("only") {
+			if single {
 				which = fmt.Sprintf("shard %d of %d", only, n)
 			}
-			a.summary("%s of %s in %s", which, counted(r.Docs(), "document"), out)
+			a.summary("%s of %s in %s", which, counted(docs, "document"), out)
 			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the shards")
+	cmd.Flags().BoolVar(&join, "join", false, "make shards of indexes that together are one")
 	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, from 0 on")
 	return cmd
 }
