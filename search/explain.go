@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/fielded"
+	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 )
@@ -79,6 +80,10 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		defer s.e.Release(q)
 		return explain(ctx, s.e, q, r, docs)
 	}
+	var words lookup.Across
+	if err := s.many.LookUp(&words, &r); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
 	for _, doc := range docs {
 		segment, local := s.many.Find(doc)
 		from := s.many.Parts[segment]
@@ -91,9 +96,24 @@ func (s *Searcher) Explanations(ctx context.Context, r Request, docs []uint32) (
 		if err != nil {
 			return nil, err
 		}
+		some[0].Words = withAll(some[0].Words, words.Terms)
 		list = append(list, some...)
 	}
 	return list, nil
+}
+
+// withAll adds the words that only other segments have, so that all words stand in query order.
+func withAll(own []WordScore, terms []model.Term) []WordScore {
+	var all []WordScore
+	for i := range terms {
+		t := &terms[i]
+		w := WordScore{Text: t.Text, Weight: t.Weight, DF: uint32(t.AllDF())}
+		if len(own) > 0 && own[0].Text == t.Text {
+			w, own = own[0], own[1:]
+		}
+		all = append(all, w)
+	}
+	return all
 }
 
 // explain explains the scores of some documents of a segment.

@@ -126,11 +126,15 @@ func TestTreesOverSegmentsAreThoseOfOne(t *testing.T) {
 			if rng.IntN(5) == 0 {
 				r.K = 1000
 			}
-			if i%4 == 0 {
-				r.Text = fmt.Sprint("ab ", searchtest.TreeWords[rng.IntN(10)])
-				r.Mode = search.Mode(rng.IntN(2))
+			switch plain := fmt.Sprint("ab ", searchtest.TreeWords[rng.IntN(10)]); {
+			case i%8 == 0:
+				r.Text, r.Mode = plain, search.Mode(rng.IntN(2))
 				r.Model = search.BM25F{Weights: []string{"", "title=3,body=1", "body=2"}[rng.IntN(3)]}
-			} else {
+			case i%8 == 1:
+				r.Text, r.Proximity = plain, &search.Proximity{Words: 0.85, Ordered: 0.1, Unordered: 0.05, Window: 8}
+			case i%8 == 2:
+				r.Text, r.Expand = plain, &search.Expand{}
+			default:
 				r.Query = searchtest.RandomTree(rng, 3, func() query.Node { return inField(rng) })
 				r.Model = searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]
 				r.Count = rng.IntN(2) == 0
