@@ -250,7 +250,10 @@ func (f *Field) options(list string) error {
 			} else {
 				f.From = []string{value}
 			}
-		case key == "split" && given && value != "":
+		case key == "split" && value == "":
+			return errors.New("split= names no separator; a comma ends the field " +
+				`unless it is in quotes, as in --fields 'title:text,"tags:keyword:split=,"'`)
+		case key == "split":
 			f.Split = value
 		case key == "missing" && given:
 			f.Missing = value
@@ -274,7 +277,11 @@ func ParseJSON(data []byte) (*Schema, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	s := &Schema{}
-	if err := d.Decode(s); err != nil {
+	var wrong *json.UnmarshalTypeError
+	switch err := d.Decode(s); {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return nil, fmt.Errorf(`want {"fields": [{"name": .., "type": ..}, ...]}, not %s`, wrong.Value)
+	case err != nil:
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {

@@ -100,6 +100,10 @@ func replaceable(dir string) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	if _, err := os.Stat(filepath.Join(dir, "segments")); err == nil {
+		return fmt.Errorf("%s is an index that lives, with segments, and is not overwritten: "+
+			"remove it first, name another folder, or add to it with 'collocate index add'", dir)
+	}
 	if f, err := sections.Open(filepath.Join(dir, metaFile), magics[metaFile], math.MaxUint32); err == nil {
 		return f.Close()
 	}

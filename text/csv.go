@@ -160,13 +160,16 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 		return c, nil
 	}
 	c.texts, c.others, c.id = nil, nil, -1
+	if err := twice(names, &w); err != nil {
+		return c, err
+	}
 	for n, name := range w.texts {
 		i := w.find([]string{name}, names)
 		switch {
 		case i >= 0:
 			c.texts = append(c.texts, i)
 		case !w.usualTexts:
-			return c, fmt.Errorf("no column %q: the columns are %s", name, shortList(names))
+			return c, fmt.Errorf("no column %q: the columns are %s%s", name, shortList(names), typeHint(name))
 		}
 		if n == 0 && w.usualTexts && i >= 0 {
 			break
@@ -189,6 +192,29 @@ func tableHeader(head []byte, o *Options, separator byte) (csvColumns, error) {
 	}
 	c.note = w.describe(names, o)
 	return c, nil
+}
+
+// typeHint says which types there are if a name looks as if it had another one.
+func typeHint(name string) string {
+	if _, kind, ok := strings.Cut(name, ":"); ok {
+		return fmt.Sprintf("; if %q is meant for a type, want text, keyword, number, date, geo or stored", kind)
+	}
+	return ""
+}
+
+// twice refuses a header in which a name that is wanted stands twice: one of the columns would be
+// left out.
+func twice(names []string, w *wantedFields) error {
+	wanted := func(name string) bool {
+		return w.find(w.texts, []string{name}) >= 0 || w.find(w.ids, []string{name}) >= 0 ||
+			slices.ContainsFunc(w.others, func(f otherField) bool { return f.name == name })
+	}
+	for i, name := range names {
+		if at := slices.Index(names, name); at < i && name != "" && wanted(name) {
+			return fmt.Errorf("columns %d and %d are both named %q: give one another name", at+1, i+1, name)
+		}
+	}
+	return nil
 }
 
 // emptyLines is how many bytes of empty lines b begins with.

@@ -179,6 +179,10 @@ func (c *corpusFlags) readSchema() (err error) {
 		c.fields = nil
 	}
 	for _, f := range c.schema.Fields {
+		if strings.EqualFold(f.Name, "id") && f.Type != fields.Stored {
+			return usagef("field %q: id: in a query is the ID of the document: give the field another name, as in sku:%s:from=%s",
+				f.Name, f.Type, f.Sources()[0])
+		}
 		if f.Type == fields.Text && f.Analyzer != "" {
 			if _, err := text.ParseAnalyzer(f.Analyzer); err != nil {
 				return usagef("field %q: %v", f.Name, err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -109,6 +110,11 @@ what it held before or what it holds now, and a crash leaves one of the two.`,
 					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu,
 				})
 				c.Added, c.Replaced = added, replaced
+				if twice := new(index.DuplicateIDError); errors.As(err, &twice) {
+					return fmt.Errorf("documents %d and %d that are to be added have the same ID %q: "+
+						"leave one out, add them one after the other, or name another field (--id-field)",
+						twice.First+1, twice.Second+1, twice.ID)
+				}
 				return err
 			})
 			if err != nil {
@@ -202,7 +208,7 @@ func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) 
 	defer func() { err = errors.Join(err, s.Close()) }()
 	var r search.Request
 	if err := setQuery(&r, s, words, false); err != nil {
-		return 0, err
+		return 0, withoutPlain(err)
 	}
 	found, err := s.Match(ctx, r)
 	if err != nil {

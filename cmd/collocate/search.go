@@ -48,13 +48,14 @@ func newSearchCmd(a *app) *cobra.Command {
 A query is words, any of which will do (with --mode and: all), or more:
 
   +solar -lunar eclipse         must have solar, must not have lunar
-  (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, and groups
+  (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
   "solar eclipse"~2             a phrase, whose words may be moved by 2 places; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
   eclips* ecl?pse eclipes~1     beginnings, patterns, typing errors
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
                                 fields of the index: words, a value, a range, a box of degrees
+  year:* NOT title:*            what has a value, or a word, in a field; * alone is everything
 
 DIR may also be the address of 'collocate serve', as http://localhost:8080; of shards the answer
 says how many of them it covers.

@@ -1,15 +1,26 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/collocate/collocate/search/query"
 )
 
 // badQuery says where a query cannot be read.
 func badQuery(err error) error {
 	return usageError{fmt.Errorf("%w; --plain takes all signs for text", err)}
+}
+
+// withoutPlain is such an error for a command that has no --plain.
+func withoutPlain(err error) error {
+	if wrong := new(query.Error); errors.As(err, &wrong) {
+		return usageError{wrong}
+	}
+	return err
 }
 
 // queryOperators are the parts of a query that other engines take for operators and that here are

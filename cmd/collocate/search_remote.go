@@ -21,8 +21,8 @@ func isServer(dir string) bool {
 
 // notRemote are the flags that a server has no use for.
 var notRemote = []string{
-	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "k1", "b", "mu", "variant", "field-weights", "partition", "facet", "sort",
-	"expand", "proximity", "k3", "topic-field",
+	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "k1", "b", "mu", "variant",
+	"field-weights", "partition", "expand", "proximity", "k3", "topic-field",
 	"partition-size", "partitions", "policy", "slack", "recall", "engine",
 }
 
@@ -50,6 +50,8 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	} {
 		set(name, "true", said)
 	}
+	set("facets", strings.Join(f.facets, ","), len(f.facets) > 0)
+	set("sort", f.sort, f.sort != "")
 	set("fields", strings.Join(f.show, ","), len(f.show) > 0)
 	token, err := readToken("token-file", f.tokenFile)
 	if err != nil {
@@ -123,6 +125,7 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	if answer.Total != nil {
 		fmt.Fprintf(a.stdout, "%s\n", counted(*answer.Total, "document"))
 	}
+	printFacets(a.stdout, answer.Facets)
 	if len(answer.Hits) == 0 {
 		a.summary("nothing found")
 	}

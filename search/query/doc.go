@@ -8,6 +8,7 @@
 //	+solar eclipse -lunar      must have solar, may have eclipse, must not have lunar
 //	solar AND eclipse          both; AND binds more tightly than OR, OR than a blank
 //	solar AND NOT lunar        solar without lunar
+//	solar && !lunar || comet   the same operators in signs
 //	(solar OR lunar) AND eclipse
 //	"solar eclipse"            the words in this order, next to each other
 //	"solar eclipse"~2          the same with words moved by up to 2 places in all
@@ -22,15 +23,16 @@
 //	place:[52.3,13 TO 52.7,14] a box, south-west to north-east, as latitude,longitude
 //	id:(d1 d2)                 documents by ID
 //	#lang:en                   must match, and adds nothing to the score: a filter
-//	*                          all documents
+//	year:*  title:*            documents that have a value, or a word, in the field
+//	*                          all documents; also *:*
 //
 // # Grammar
 //
 //	query  = list
 //	list   = or { or }
-//	or     = and { "OR" and }
-//	and    = clause { "AND" clause }
-//	clause = [ "+" | "-" | "#" | "NOT" ] boost
+//	or     = and { ( "OR" | "||" ) and }
+//	and    = clause { ( "AND" | "&&" ) clause }
+//	clause = [ "+" | "-" | "!" | "#" | "NOT" ] boost
 //	boost  = near [ "^" number ]
 //	near   = part { ( "NEAR/" | "BEFORE/" ) number word }
 //	part   = [ field ":" ] ( "(" list ")" | phrase | range | comparison | word )

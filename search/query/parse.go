@@ -71,10 +71,14 @@ func (p *parser) ended() bool {
 	return p.at == len(p.text) || p.open > 0 && p.text[p.at] == ')'
 }
 
-// keyword takes an operator in capitals, if it stands here as a word of its own.
+// keyword takes an operator in capitals or signs, if it stands here as a word of its own.
 func (p *parser) keyword(name string) bool {
 	p.blanks()
 	rest, ok := strings.CutPrefix(p.text[p.at:], name)
+	if sign := inSigns[name]; !ok && sign != "" {
+		name = sign
+		rest, ok = strings.CutPrefix(p.text[p.at:], name)
+	}
 	if !ok {
 		return false
 	}
@@ -99,8 +103,11 @@ func (p *parser) operatorAt() string {
 
 var operators = []string{"AND", "OR", "NOT"}
 
+// inSigns are operators as other search engines write them, too.
+var inSigns = map[string]string{"AND": "&&", "OR": "||"}
+
 func isOperator(word string) bool {
-	if slices.Contains(operators, word) {
+	if slices.Contains(operators, word) || word == "&&" || word == "||" {
 		return true
 	}
 	for _, name := range []string{"NEAR/", "BEFORE/"} {
@@ -234,7 +241,7 @@ func (p *parser) clause() (Node, error) {
 		return p.signed('-')
 	}
 	p.blanks()
-	if sign := p.text[p.at]; strings.IndexByte("+-#", sign) >= 0 && p.beginsPart(p.at+1) {
+	if sign := p.text[p.at]; strings.IndexByte("+-#!", sign) >= 0 && p.beginsPart(p.at+1) {
 		p.at++
 		return p.signed(sign)
 	}
@@ -264,7 +271,7 @@ func (p *parser) signed(sign byte) (Node, error) {
 		return nil, err
 	}
 	switch sign {
-	case '-':
+	case '-', '!':
 		return Not{n}, nil
 	case '#':
 		return Filter{n}, nil
@@ -461,11 +468,15 @@ func (p *parser) field() (name string, ok bool, err error) {
 	for end < len(p.text) && (isAlnum(p.text[end]) || strings.IndexByte("_.-", p.text[end]) >= 0) {
 		end++
 	}
-	if end == p.at || end+1 >= len(p.text) || p.text[end] != ':' || !isLetter(p.text[p.at]) {
+	if end == p.at || end == len(p.text) || p.text[end] != ':' || !isLetter(p.text[p.at]) {
 		return "", false, nil
 	}
-	next, _ := utf8.DecodeRuneInString(p.text[end+1:])
-	if unicode.IsSpace(next) || next == '/' || next == ':' || next == ')' {
+	if p.wordEnds(end+1) && slices.Contains(p.o.Fields, p.text[p.at:end]) {
+		return "", false, p.fail(end+1, "expected what is looked for directly behind %q; "+
+			"write \"%s\" for the word", p.text[p.at:end+1], p.text[p.at:end])
+	}
+	next, size := utf8.DecodeRuneInString(p.text[end+1:])
+	if size == 0 || unicode.IsSpace(next) || next == '/' || next == ':' || next == ')' {
 		return "", false, nil // "note: this", "http://", "std::sort" and smileys
 	}
 	name = p.text[p.at:end]
@@ -488,7 +499,10 @@ func (p *parser) fieldPart(name string) (Node, error) {
 	var err error
 	switch c := p.text[p.at]; c {
 	case '(':
-		n, err = p.group()
+		at := p.at + 1
+		if n, err = p.group(); n == nil && err == nil && !p.o.AnyField {
+			return nil, p.fail(at, "expected a word or a value")
+		}
 	case '"':
 		n, err = p.phrase()
 	case '[', '{':
@@ -507,7 +521,7 @@ func (p *parser) fieldPart(name string) (Node, error) {
 // ids reads an ID, or several in parentheses. They are not analyzed.
 func (p *parser) ids() (Node, error) {
 	if p.text[p.at] != '(' {
-		id, err := p.value(")")
+		id, err := p.id()
 		return IDs{[]string{id}}, err
 	}
 	start := p.at
@@ -525,12 +539,21 @@ func (p *parser) ids() (Node, error) {
 			}
 			return IDs{list}, nil
 		}
-		id, err := p.value(")")
+		id, err := p.id()
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, id)
 	}
+}
+
+func (p *parser) id() (string, error) {
+	start := p.at
+	id, err := p.value(")")
+	if err == nil && p.text[start] != '"' && strings.HasSuffix(id, "*") {
+		return "", p.fail(start, "expected a whole ID: there are no patterns of IDs; put it in quotes if its * is part of it")
+	}
+	return id, err
 }
 
 // value takes a value that is not analyzed: in quotes, or up to a blank or one of some characters.

@@ -66,7 +66,7 @@ func (p *parser) scanWord() scanned {
 // finish tells patterns from words.
 func (p *parser) finish(text string, wild []int, from int) scanned {
 	switch {
-	case text == "*" && p.text[from] == '*':
+	case (text == "*" || text == "*:*") && p.text[from] == '*':
 		return scanned{all: true}
 	case len(wild) == 0:
 		return scanned{text: text}

@@ -54,7 +54,11 @@ func RandomTree(rng *rand.Rand, depth int, leaf func() query.Node) query.Node {
 		}
 		return query.IDs{IDs: []string{fmt.Sprint("corpus.txt:", rng.IntN(60)), "corpus.txt:3", "nobody"}}
 	case 10:
-		return query.Boost{Part: RandomTree(rng, depth-1, leaf), By: float64(rng.IntN(5)+1) / 2}
+		part := RandomTree(rng, depth-1, leaf)
+		if f, ok := part.(query.Field); ok && f.Name != "title" && f.Name != "body" {
+			return part // values take no weight
+		}
+		return query.Boost{Part: part, By: float64(rng.IntN(5)+1) / 2}
 	}
 	var parts []query.Node
 	for range rng.IntN(4) + 1 {

@@ -49,6 +49,16 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	return n, err
 }
 
+// hasValues says whether a field is one of values, not of words.
+func (x *exec) hasValues(name string) bool {
+	schema := x.e.Index.Schema()
+	if schema == nil {
+		return false
+	}
+	at := schema.Find(name)
+	return at >= 0 && schema.Fields[at].Type != fields.Text
+}
+
 // value makes a node of a value, a range or a box in a column; nil for a part that has parts.
 func (x *exec) value(q query.Node) (*node, error) {
 	var s *docset.Set

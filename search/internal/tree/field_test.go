@@ -21,6 +21,7 @@ import (
 func TestFields(t *testing.T) {
 	const docs = `{"id":"a","title":"Solar eclipse","body":"the moon hides the sun","lang":"en","year":2017,"place":"44.9,-123"}
 {"id":"b","title":"Lunar eclipse","body":"the earth hides the sun from the moon","lang":"en","year":2019,"place":"52.5,13.4"}
+{"id":"d","title":"","body":"Mercury","lang":"","year":null}
 {"id":"c","title":"Sonnenfinsternis","body":"solar eclipse in German","lang":"de","year":2021}
 `
 	dir := t.TempDir()
@@ -60,6 +61,9 @@ func TestFields(t *testing.T) {
 		"moon #year:[2018 TO 2020]":           "b",
 		"eclipse AND year:{2017 TO 2021}":     "b",
 		"place:[40,-130 TO 50,-120]":          "a",
+		"title:*":                             "a b c",
+		"NOT title:*":                         "d",
+		"title:(* -eclipse)":                  "c",
 		"place:*":                             "a b",
 		"lang:d*":                             "c",
 		"title:ecl* AND NOT lang:de AND id:b": "b",
@@ -85,10 +89,13 @@ func TestFields(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"titel:eclipse":  `no field "titel": the index has title, body, lang, year, place`,
-		"year:big":       "year",
-		"lang:e*n":       `the field "lang" has values, not words`,
-		"place:[1 TO 2]": "want a box",
+		"titel:eclipse":       `no field "titel": the index has title, body, lang, year, place`,
+		"year:big":            "year",
+		"lang:e*n":            `the field "lang" has values, not words`,
+		"place:[1 TO 2]":      "want a box",
+		"title:[a TO b]":      "a text field has words, which have no ranges",
+		"lang:en^2":           "^ weighs words",
+		"moon lang:(en de)^3": "^ weighs words",
 	} {
 		q, err := query.Parse(text, query.Options{AnyField: true})
 		if err == nil {

@@ -115,6 +115,9 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 		}
 		return x.phrase(q, list, weight, matcher{slop: q.Within, ordered: q.Ordered, near: true})
 	case query.Boost:
+		if f, ok := q.Part.(query.Field); ok && x.hasValues(f.Name) {
+			return nil, fmt.Errorf("%v: ^ weighs words, and the field %q has values, which do not score", q, f.Name)
+		}
 		return x.compile(q.Part, weight*q.By)
 	case query.And:
 		return x.group(q, q.Parts, must, weight)
@@ -129,15 +132,32 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 	case query.IDs:
 		return x.ids(q)
 	case query.All:
-		return &node{kind: fixed, from: q, set: docset.Full(x.docs)}, nil
+		return &node{kind: fixed, from: q, set: x.all()}, nil
 	case query.Field:
 		return x.field(q, weight)
 	case query.Range, query.Box:
+		if x.src != x.e {
+			return nil, fmt.Errorf("%v: a text field has words, which have no ranges: want a keyword, number, date or geo field", q)
+		}
 		return nil, fmt.Errorf("%v: a range needs a field before it, as in year:%v", q, q)
 	case nil:
 		return nil, nil
 	}
 	return nil, fmt.Errorf("no such part of a query: %T", q)
+}
+
+// all are the documents, or, in a text field, those that have a word there.
+func (x *exec) all() *docset.Set {
+	if x.src == x.e {
+		return docset.Full(x.docs)
+	}
+	s := docset.New(x.docs)
+	for doc, n := range x.src.Collection.Lengths {
+		if n > 0 {
+			s.Add(uint32(doc))
+		}
+	}
+	return s
 }
 
 // wordsOf are the words of a text, as the index has them.
