@@ -38,6 +38,12 @@ func TestSetIsAMap(t *testing.T) {
 				a[d] = true
 			}
 		}
+		var more []uint32
+		for range rng.IntN(60) {
+			more = append(more, rng.Uint32N(uint32(n)))
+			a[more[len(more)-1]] = true
+		}
+		s.AddAll(more)
 		holds(t, s, func(d uint32) bool { return a[d] })
 		for name, op := range map[string]struct {
 			do   func(s *Set)

@@ -155,6 +155,7 @@ func (p *plan) count(live []*docset.Set, found *ask.Result, k int) (n int64, err
 // rank finds the k best. Segments come in the order of their documents, so that of equal scores the
 // first stays.
 func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	sparse := false
 	if list, mode, ok := p.roots[0].onlyWords(p.parts[0].e); ok {
 		within, limited, left := make([]*docset.Set, len(live)), false, 0
 		for i, x := range p.parts {
@@ -169,10 +170,10 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 				left += x.docs
 			}
 		}
-		if !limited || left > p.docs()/sparseShare || model.IsFielded(r.Model) {
+		if !limited || mode == ask.And || left > p.docs()/sparseShare || model.IsFielded(r.Model) {
 			return p.rankWords(list, mode, within, limited, k, r)
 		}
-		live = within
+		live, sparse = within, true
 	}
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
@@ -199,7 +200,13 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			if err != nil {
 				return nil, err
 			}
-		} else if err := x.rankLists(p.roots[i], live[i], h); err != nil {
+			continue
+		}
+		search := x.rankLists
+		if sparse {
+			search = x.rankSparse
+		}
+		if err := search(p.roots[i], live[i], h); err != nil {
 			return nil, err
 		}
 	}
@@ -207,8 +214,9 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
 }
 
-// sparseShare is when words are scored list by list within a set: if it has fewer than one in so
-// many documents. The engines' bounds are those of all documents, and few of these may be answers.
+// sparseShare is when any of some words is looked for among the documents of a set (sparse.go): if
+// it has fewer than one in so many documents. The engines' bounds are those of all documents, and few
+// of these may be answers.
 const sparseShare = 32
 
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in
@@ -367,32 +375,13 @@ func (x *exec) eachPosting(n *node, docs *docset.Set, fn func(doc, tf uint32)) e
 }
 
 func (x *exec) eachOfList(c *index.Cursor, docs *docset.Set, fn func(doc, tf uint32)) error {
-	if docs.Count() < int(c.Term.DF)/seekShare {
-		for doc := docs.Next(0); int(doc) < x.docs; doc = docs.Next(doc + 1) {
-			if found := c.Seek(doc); found == doc {
-				fn(doc, c.TF())
-			} else if found == index.End {
-				break
-			}
+	var tfs []uint32
+	return x.eachIn(c, docs, func() { tfs = nil }, func(i int, doc uint32) {
+		if tfs == nil {
+			tfs = c.TFs()
 		}
-		return c.Err()
-	}
-	for b := range c.Blocks() {
-		if err := x.tick(); err != nil {
-			return err
-		}
-		list := c.Load(b)
-		var tfs []uint32
-		for i, doc := range list {
-			if docs.Has(doc) {
-				if tfs == nil {
-					tfs = c.TFs()
-				}
-				fn(doc, tfs[i])
-			}
-		}
-	}
-	return c.Err()
+		fn(doc, tfs[i])
+	})
 }
 
 // eachOfMany adds up the frequencies of the words of a pattern.

@@ -47,32 +47,14 @@ func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) er
 	if err := r.OpenDocs(t, &c); err != nil {
 		return err
 	}
-	if within != nil && within.Count() < int(t.DF)/seekShare {
-		for doc := within.Next(0); int(doc) < x.docs; doc = within.Next(doc + 1) {
-			if doc = c.Seek(doc); doc == index.End {
-				break
-			}
-			if within.Has(doc) {
-				to.Add(doc)
-			}
-		}
-		return c.Err()
+	if within != nil {
+		return x.eachIn(&c, within, func() {}, func(_ int, doc uint32) { to.Add(doc) })
 	}
 	for b := range c.Blocks() {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		if within == nil {
-			for _, doc := range c.Load(b) {
-				to.Add(doc)
-			}
-			continue
-		}
-		for _, doc := range c.Load(b) {
-			if within.Has(doc) {
-				to.Add(doc)
-			}
-		}
+		to.AddAll(c.Load(b))
 	}
 	return c.Err()
 }

@@ -1,0 +1,71 @@
+package tree
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/searchtest"
+	"github.com/collocate/collocate/search/query"
+)
+
+// Among a few documents the best are those that the engines find, with the same bits, whatever the
+// words, the model and k.
+func TestSparse(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 28))
+	const docs, words = 5000, 30
+	var lines []string
+	for range docs {
+		var line []string
+		for range 1 + rng.IntN(30) {
+			f := rng.Float64()
+			line = append(line, fmt.Sprint("w", int(f*f*f*words)))
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse := 0
+	for round := range 400 {
+		set := docset.New(docs)
+		for range rng.IntN(docs / sparseShare) {
+			set.Add(uint32(rng.IntN(docs)))
+		}
+		q := query.Or{}
+		var plain []ask.Word
+		for _, w := range rng.Perm(words + 1)[:1+rng.IntN(5)] { // the last is in no document
+			word, weight := fmt.Sprint("w", w), 0.5+rng.Float64()
+			q.Parts = append(q.Parts, query.Boost{Part: query.Term{Text: word}, By: weight})
+			plain = append(plain, ask.Word{Text: word, Weight: weight})
+		}
+		r := ask.Request{Query: q, K: []int{1, 3, 10, 200}[rng.IntN(4)],
+			Model:  searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
+			Within: &ask.Within{Sets: []*docset.Set{set}}}
+		got, err := Search(t.Context(), Of(e), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Stats.Method == ask.TreeLists {
+			sparse++
+		}
+		r.Query, r.Words, r.Algorithm = nil, plain, ask.Exhaustive
+		want, err := e.Search(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Hits, want.Hits) {
+			t.Fatalf("round %d: %v among %d documents, %v, k %d:\n got %v\nwant %v", round, q,
+				set.Count(), r.Model, r.K, searchtest.Head(got.Hits), searchtest.Head(want.Hits))
+		}
+	}
+	if sparse < 300 {
+		t.Errorf("only %d of the searches were among a few documents", sparse)
+	}
+}
