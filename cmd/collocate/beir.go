@@ -194,6 +194,9 @@ func (a *app) beirIndex(ctx context.Context, corpus string, f *beirFlags) (
 			return s, func() { s.Close() }, nil
 		}
 	}
+	if _, fielded := f.request.Model.(search.BM25F); fielded {
+		f.typed, f.fields = true, []string{"title:text:unstored", "text:text:unstored"}
+	}
 	analyzer, err := f.analyzer()
 	if err != nil {
 		return nil, nil, err
