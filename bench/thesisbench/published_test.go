@@ -30,7 +30,8 @@ func TestPublishedIsPrinted(t *testing.T) {
 			for class := range 4 {
 				got := fmt.Sprint(had.parallel[i][class], singleSpeedups[s.part][i][class])
 				if want := fmt.Sprint(row[2*class], row[2*class+1]); got != want {
-					t.Errorf("table %s, row %d, class %d: %s, the thesis prints %s", s.times, i, class, got, want)
+					t.Errorf("table %s, row %d, class %d: %s, the thesis prints %s", s.times, i,
+						class, got, want)
 				}
 			}
 		}
@@ -41,7 +42,8 @@ func TestPublishedIsPrinted(t *testing.T) {
 			for size := range 3 {
 				got := fmt.Sprint(had.async[i][size], asyncSpeedups[a][i][size])
 				if want := fmt.Sprint(row[2*size], row[2*size+1]); got != want {
-					t.Errorf("table %s, row %d, size %d: %s, the thesis prints %s", name, i, size, got, want)
+					t.Errorf("table %s, row %d, size %d: %s, the thesis prints %s", name, i, size,
+						got, want)
 				}
 			}
 		}

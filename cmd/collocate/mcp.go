@@ -60,14 +60,17 @@ client's list of servers:
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': what company words keep")
-	fl.StringVar(&f.points, "points", "", "a `FILE` of points, as for 'collocate places': which kinds of places keep company")
+	fl.StringVar(&f.matrix, "matrix", "",
+		"a .cooc `FILE` of 'collocate cooccur': what company words keep")
+	fl.StringVar(&f.points, "points", "",
+		"a `FILE` of points, as for 'collocate places': which kinds of places keep company")
 	f.read.add(cmd)
 	return cmd
 }
 
 func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
-	o := mcptools.Options{Threads: a.threads, Memory: int64(a.memory), Version: versionName(), Log: a.serverLog()}
+	o := mcptools.Options{Threads: a.threads, Memory: int64(a.memory), Version: versionName(),
+		Log: a.serverLog()}
 	if dir != "" {
 		if o.Searcher, err = search.Open(dir); err != nil {
 			return err
@@ -94,7 +97,8 @@ func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	err = server.Run(ctx, mcptools.Drained(&mcp.IOTransport{Reader: io.NopCloser(a.stdin), Writer: keepOpen{a.stdout}}))
+	err = server.Run(ctx, mcptools.Drained(&mcp.IOTransport{Reader: io.NopCloser(a.stdin),
+		Writer: keepOpen{a.stdout}}))
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
 		return nil // the client is gone, as it may
 	}

@@ -59,26 +59,33 @@ func (s *Server) Close() error {
 
 // server has a tool for each thing that can be asked.
 func (s *Server) server() *mcp.Server {
-	m := mcp.NewServer(&mcp.Implementation{Name: "collocate", Title: "Collocate", Version: s.o.Version},
+	m := mcp.NewServer(&mcp.Implementation{Name: "collocate", Title: "Collocate",
+		Version: s.o.Version},
 		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
 	if s.o.Searcher != nil {
-		mcp.AddTool(m, tool("search", "Search documents", "Find the documents that answer a query best, exactly, best first. "+
-			`A query is words, any of which will do, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, typing errors lipd~1, `+
-			"field:value, year:[2020 TO 2024]. "+s.aboutFields()), s.search)
+		mcp.AddTool(m, tool("search", "Search documents",
+			"Find the documents that answer a query best, exactly, best first. "+
+				`A query is words, any of which will do, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, typing errors lipd~1, `+
+				"field:value, year:[2020 TO 2024]. "+s.aboutFields()), s.search)
 		if s.o.Searcher.Index().HasText() {
-			mcp.AddTool(m, tool("document", "Read a document", "The stored text of a document, by the ID that a search gave."), s.document)
-			mcp.AddTool(m, tool("concordance", "Words in context", "Show every place where a word or phrase stands, with the words around it. "+
-				`The query has words, prefixes (lip*) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
+			mcp.AddTool(m, tool("document", "Read a document",
+				"The stored text of a document, by the ID that a search gave."), s.document)
+			mcp.AddTool(m, tool("concordance", "Words in context",
+				"Show every place where a word or phrase stands, with the words around it. "+
+					`The query has words, prefixes (lip*) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
 		}
 	}
 	if s.o.Words != nil {
-		mcp.AddTool(m, tool("company", "The company of a word", "List the words that stand near a word more often than chance would have it, "+
-			"by a measure of association."), s.company)
+		mcp.AddTool(m, tool("company", "The company of a word",
+			"List the words that stand near a word more often than chance would have it, "+
+				"by a measure of association."), s.company)
 	}
 	if s.o.Places != nil {
-		mcp.AddTool(m, tool("places", "Places that are together", "Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
-			"The participation index of a set is the least share, over its kinds, of points that are in an instance of it."), s.places)
-		mcp.AddTool(m, tool("places_summary", "What places there are", "Describe the points: kinds with their numbers, extent, unit, distances worth mining."), s.summary)
+		mcp.AddTool(m, tool("places", "Places that are together",
+			"Find the maximal sets of kinds of places whose points are often mutual neighbours. "+
+				"The participation index of a set is the least share, over its kinds, of points that are in an instance of it."), s.places)
+		mcp.AddTool(m, tool("places_summary", "What places there are",
+			"Describe the points: kinds with their numbers, extent, unit, distances worth mining."), s.summary)
 	}
 	return m
 }
@@ -87,19 +94,23 @@ func (s *Server) server() *mcp.Server {
 func tool(name, title, description string) *mcp.Tool {
 	closed := false
 	return &mcp.Tool{Name: name, Description: description,
-		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true,
+			OpenWorldHint: &closed}}
 }
 
 func (s *Server) instructions() string {
 	var about []string
 	if x := s.o.Searcher; x != nil {
-		about = append(about, fmt.Sprintf("search: %s, %d documents, analyzer %s.", s.o.Index, x.Index().Docs(), x.Index().Analyzer()))
+		about = append(about, fmt.Sprintf("search: %s, %d documents, analyzer %s.", s.o.Index,
+			x.Index().Docs(), x.Index().Analyzer()))
 	}
 	if x := s.o.Words; x != nil {
 		about = append(about, fmt.Sprintf("company: %s, %d words.", s.o.Matrix, x.Len()))
 	}
 	if x := s.o.Places; x != nil {
-		about = append(about, fmt.Sprintf("places: %s, %d points of %d kinds; ask places_summary first.", s.o.Points, x.Len(), len(x.Features)))
+		about = append(about,
+			fmt.Sprintf("places: %s, %d points of %d kinds; ask places_summary first.", s.o.Points,
+				x.Len(), len(x.Features)))
 	}
 	return strings.Join(about, "\n")
 }

@@ -43,7 +43,8 @@ func offered(t *testing.T) (Options, string) {
 	}
 	folder := filepath.Join(dir, "papers.index")
 	from := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: schema}}
-	if err := index.Build(t.Context(), folder, from, index.BuildOptions{Analyzer: analyzer, StoreText: true}); err != nil {
+	if err := index.Build(t.Context(), folder, from, index.BuildOptions{Analyzer: analyzer,
+		StoreText: true}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := search.Open(folder)
@@ -51,7 +52,8 @@ func offered(t *testing.T) (Options, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	o := Options{Index: "papers", Searcher: s, Matrix: "papers.cooc", Words: matrix(t, dir, corpus), Points: "places.csv", Threads: 2}
+	o := Options{Index: "papers", Searcher: s, Matrix: "papers.cooc", Words: matrix(t, dir, corpus),
+		Points: "places.csv", Threads: 2}
 	places := filepath.Join(dir, "places.csv")
 	write(t, places, "x,y,type\n0,0,bar\n1,0,pub\n50,50,bar\n51,50,pub\n90,90,bank\n")
 	in, err := points.ReadFile(places, points.ReadOptions{})
@@ -83,7 +85,8 @@ func matrix(t *testing.T, dir, corpus string) *cooccur.Reader {
 		return out, err
 	}
 	from := &text.Corpus{Paths: []string{corpus}, Options: text.Options{Fields: []string{"text"}}}
-	if _, _, err := cooccur.Make(t.Context(), from, cooccur.VocabularyOptions{Analyzer: analyzer}, o, begin); err != nil {
+	if _, _, err := cooccur.Make(t.Context(), from, cooccur.VocabularyOptions{Analyzer: analyzer},
+		o, begin); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Commit(); err != nil {
@@ -108,7 +111,8 @@ func client(t *testing.T, o Options) *mcp.ClientSession {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx, Drained(there)) }()
-	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
+	caller := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	c, err := caller.Connect(ctx, here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +128,8 @@ func client(t *testing.T, o Options) *mcp.ClientSession {
 }
 
 // call is a tool's answer, as text.
-func call(t *testing.T, c *mcp.ClientSession, tool string, args map[string]any) (answer string, failed bool) {
+func call(t *testing.T, c *mcp.ClientSession, tool string,
+	args map[string]any) (answer string, failed bool) {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -154,7 +159,8 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s lacks a schema or the hint that it only reads", tool.Name)
 		}
 	}
-	if got := strings.Join(names, " "); got != "company concordance document places places_summary search" {
+	got := strings.Join(names, " ")
+	if got != "company concordance document places places_summary search" {
 		t.Errorf("tools: %s", got)
 	}
 	for _, x := range []struct {
@@ -163,10 +169,14 @@ func TestTools(t *testing.T) {
 		want string // a part of the answer
 		bad  bool
 	}{
-		{"search", map[string]any{"query": "lipids store"}, `{"fields":{"text":"lipid droplets store lipid","title":"Droplets"},"id":"droplets","rank":1,`, false},
-		{"search", map[string]any{"query": "lipids store"}, `"snippet":"Droplets **lipid** droplets **store** **lipid**"`, false},
-		{"search", map[string]any{"query": "filler"}, `{"fields":{"title":"Long"},"id":"long",`, false},
-		{"search", map[string]any{"query": "filler", "fields": []string{"text"}}, `{"fields":{"text":"filler filler`, false},
+		{"search", map[string]any{"query": "lipids store"},
+			`{"fields":{"text":"lipid droplets store lipid","title":"Droplets"},"id":"droplets","rank":1,`, false},
+		{"search", map[string]any{"query": "lipids store"},
+			`"snippet":"Droplets **lipid** droplets **store** **lipid**"`, false},
+		{"search", map[string]any{"query": "filler"}, `{"fields":{"title":"Long"},"id":"long",`,
+			false},
+		{"search", map[string]any{"query": "filler", "fields": []string{"text"}},
+			`{"fields":{"text":"filler filler`, false},
 		{"search", map[string]any{"query": "+lipid -droplets"}, `"total":1`, false},
 		{"search", map[string]any{"query": "title:membranes"}, `"id":"membranes"`, false},
 		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
@@ -176,21 +186,25 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid", "mode": "xor"}, "xor", true},
 		{"search", map[string]any{"query": "(lipid"}, "plain takes all signs", true},
 		{"search", map[string]any{"query": "(lipid", "plain": true}, `"total":2`, false},
-		{"search", map[string]any{"query": "lipid", "fields": []string{"nothing"}}, "nothing", true},
+		{"search", map[string]any{"query": "lipid", "fields": []string{"nothing"}}, "nothing",
+			true},
 		{"search", map[string]any{}, "query", true},
 		{"document", map[string]any{"id": "bacteria"}, `bacteria move`, false},
 		{"document", map[string]any{"id": "bacteria", "bytes": 4}, `"next":4`, false},
 		{"document", map[string]any{"id": "zebra"}, `no document "zebra"`, true},
 		{"document", map[string]any{"id": "bacteria", "start": 1000}, "start 1000", true},
-		{"concordance", map[string]any{"query": "lipids", "sort": []string{"L1"}}, `"total":3`, false},
+		{"concordance", map[string]any{"query": "lipids", "sort": []string{"L1"}}, `"total":3`,
+			false},
 		{"concordance", map[string]any{"query": "zebra"}, `"lines":[]`, false},
 		{"concordance", map[string]any{"query": "lipid", "window": 51}, "want 1 to 50", true},
 		{"concordance", map[string]any{"query": "lipid", "sort": []string{"X9"}}, "X9", true},
-		{"company", map[string]any{"word": "droplets"}, `{"by":"logdice","company":[{"count":3,"score":14,"together":2,"word":"lipid"},{"count":1,"score":14,"together":1,"word":"store"}]`, false},
+		{"company", map[string]any{"word": "droplets"},
+			`{"by":"logdice","company":[{"count":3,"score":14,"together":2,"word":"lipid"},{"count":1,"score":14,"together":1,"word":"store"}]`, false},
 		{"company", map[string]any{"word": "droplets", "by": "g2", "top": 1}, `"by":"g2"`, false},
 		{"company", map[string]any{"word": "zebra"}, "zebra", true},
 		{"company", map[string]any{"word": "droplets", "by": "guess"}, "npmi", true},
-		{"places", map[string]any{"distance": 2}, `{"kinds":["bar","pub"],"participating":[2,2],"participation_index":1,"points":[2,2]}`, false},
+		{"places", map[string]any{"distance": 2},
+			`{"kinds":["bar","pub"],"participating":[2,2],"participation_index":1,"points":[2,2]}`, false},
 		{"places", map[string]any{"distance": 2, "with": []string{"bank"}}, `"patterns":[]`, false},
 		{"places", map[string]any{"distance": 2, "with": []string{"zoo"}}, "zoo", true},
 		{"places", map[string]any{"distance": 0}, "want more than 0", true},
@@ -228,7 +242,8 @@ func TestNewDocumentsAreFound(t *testing.T) {
 		}
 		corpus := filepath.Join(t.TempDir(), "more.jsonl")
 		write(t, corpus, `{"id": "`+id+`", "title": "Zebra `+id+`", "text": "a zebra"}`)
-		if _, _, err := w.AddCorpus(t.Context(), &text.Corpus{Paths: []string{corpus}}, index.BuildOptions{StoreText: true}); err != nil {
+		if _, _, err := w.AddCorpus(t.Context(), &text.Corpus{Paths: []string{corpus}},
+			index.BuildOptions{StoreText: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Commit(); err != nil {
@@ -237,7 +252,8 @@ func TestNewDocumentsAreFound(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if answer, _ := call(t, c, "search", map[string]any{"query": "zebra"}); !strings.Contains(answer, `"id":"`+id+`"`) {
+		answer, _ := call(t, c, "search", map[string]any{"query": "zebra"})
+		if !strings.Contains(answer, `"id":"`+id+`"`) {
 			t.Errorf("%s was not found: %s", id, answer)
 		}
 	}

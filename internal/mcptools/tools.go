@@ -69,7 +69,8 @@ type searchHit struct {
 // snippetSize is that of a snippet, in bytes.
 const snippetSize = 300
 
-func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
+func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
+	in searchArgs) (_ *mcp.CallToolResult, out searchResult, err error) {
 	r := search.Request{Text: in.Query, From: in.From, Count: true}
 	if r.K, err = between("k", in.K, 10, maxHits); err != nil {
 		return nil, out, err
@@ -103,7 +104,8 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchAr
 		if x.Index().HasText() {
 			d.SnippetSize = snippetSize
 		}
-		if schema := x.Index().Schema(); len(in.Fields) == 0 && schema != nil && schema.Has(fields.IsStored) {
+		if schema := x.Index().Schema(); len(in.Fields) == 0 && schema != nil &&
+			schema.Has(fields.IsStored) {
 			d.Show = schema.Names(fields.IsStored)
 		}
 		answer, err := serve.Describe(ctx, x, r, found, d)
@@ -113,7 +115,10 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchAr
 		out.Total, out.Hits = *answer.Total, make([]searchHit, len(answer.Hits))
 		for i, h := range answer.Hits {
 			if len(in.Fields) == 0 {
-				maps.DeleteFunc(h.Fields, func(_ string, v any) bool { s, ok := v.(string); return ok && len(s) > snippetSize })
+				maps.DeleteFunc(h.Fields, func(_ string, v any) bool {
+					s, ok := v.(string)
+					return ok && len(s) > snippetSize
+				})
 			}
 			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
 			if h.Snippet != nil {
@@ -138,7 +143,8 @@ type documentResult struct {
 	Next int    `json:"next,omitempty" jsonschema:"where to go on, if that is not all"`
 }
 
-func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest, in documentArgs) (_ *mcp.CallToolResult, out documentResult, err error) {
+func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
+	in documentArgs) (_ *mcp.CallToolResult, out documentResult, err error) {
 	length, err := between("bytes", in.Bytes, 20_000, 200_000)
 	if err != nil {
 		return nil, out, err
@@ -179,7 +185,8 @@ type concordanceArgs struct {
 	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting"`
 }
 
-func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest, in concordanceArgs) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
+func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
+	in concordanceArgs) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
 	o := words.ConcordanceOptions{Sort: in.Sort, Sample: in.Sample, Seed: 1, Threads: s.o.Threads}
 	if o.Top, err = between("top", in.Top, 30, maxLines); err != nil {
 		return nil, nil, err
@@ -229,7 +236,8 @@ type neighbour struct {
 	Score    float64 `json:"score"`
 }
 
-func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest, in companyArgs) (_ *mcp.CallToolResult, out companyResult, err error) {
+func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
+	in companyArgs) (_ *mcp.CallToolResult, out companyResult, err error) {
 	o := words.Options{By: []words.Measure{words.LogDice}, MinCount: in.MinCount, Threads: 1}
 	if o.Top, err = between("top", in.Top, 20, maxCompany); err != nil {
 		return nil, out, err
@@ -250,9 +258,11 @@ func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest, in companyAr
 	if err != nil {
 		return nil, out, err
 	}
-	out = companyResult{Word: string(s.o.Words.Word(id)), Count: s.o.Words.Count(id), By: o.By[0].String(), Company: make([]neighbour, len(near.Pairs))}
+	out = companyResult{Word: string(s.o.Words.Word(id)), Count: s.o.Words.Count(id),
+		By: o.By[0].String(), Company: make([]neighbour, len(near.Pairs))}
 	for i, p := range near.Pairs {
-		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2, Score: p.Scores[0]}
+		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2,
+			Score: p.Scores[0]}
 	}
 	return nil, out, nil
 }
@@ -279,9 +289,11 @@ type pattern struct {
 	Points        []int64  `json:"points" jsonschema:"all points of each kind"`
 }
 
-func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest, in placesArgs) (_ *mcp.CallToolResult, out placesResult, err error) {
+func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
+	in placesArgs) (_ *mcp.CallToolResult, out placesResult, err error) {
 	set := s.o.Places
-	o := coloc.Options{Distance: in.Distance, MinPrevalence: in.MinPrevalence, All: in.All, Threads: s.o.Threads, Memory: s.o.Memory}
+	o := coloc.Options{Distance: in.Distance, MinPrevalence: in.MinPrevalence, All: in.All,
+		Threads: s.o.Threads, Memory: s.o.Memory}
 	if o.MinPrevalence == 0 {
 		o.MinPrevalence = 0.2
 	}
@@ -305,9 +317,11 @@ func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest, in placesAr
 		return nil, out, err
 	}
 	found.Patterns = slices.DeleteFunc(found.Patterns, func(p coloc.Pattern) bool {
-		return slices.ContainsFunc(with, func(f int32) bool { return !slices.Contains(p.Features, f) })
+		lacks := func(f int32) bool { return !slices.Contains(p.Features, f) }
+		return slices.ContainsFunc(with, lacks)
 	})
-	out = placesResult{Distance: in.Distance, Unit: set.CRS.DistanceUnit(), Total: len(found.Patterns), Patterns: []pattern{}}
+	out = placesResult{Distance: in.Distance, Unit: set.CRS.DistanceUnit(),
+		Total: len(found.Patterns), Patterns: []pattern{}}
 	for _, p := range found.Best(top) {
 		x := pattern{Kinds: set.Names(p.Features), Index: p.Index, Participating: p.Counts}
 		for _, f := range p.Features {
@@ -331,7 +345,8 @@ type summaryResult struct {
 	Warnings  []string            `json:"warnings,omitempty"`
 }
 
-func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
+func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
+	_ struct{}) (_ *mcp.CallToolResult, out summaryResult, err error) {
 	if s.o.Places.Len() == 0 {
 		return nil, out, errors.New("there are no points")
 	}
@@ -339,7 +354,8 @@ func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}
 	if err != nil {
 		return nil, out, err
 	}
-	out = summaryResult{Points: found.Points, Kinds: found.Features, CRS: found.CRS, Unit: found.Unit, Extent: found.Extent,
+	out = summaryResult{Points: found.Points, Kinds: found.Features, CRS: found.CRS,
+		Unit: found.Unit, Extent: found.Extent,
 		Distance: found.Suggested, Low: found.Low, High: found.High, Warnings: found.Warnings}
 	if n := len(out.Kinds); n > maxKinds {
 		out.Kinds, out.MoreKinds = out.Kinds[:maxKinds], n-maxKinds

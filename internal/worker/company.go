@@ -55,7 +55,8 @@ type pairTable struct {
 }
 
 func newPairTable(o words.Options) *pairTable {
-	t := &pairTable{Word1: []string{}, Word2: []string{}, Count: []float64{}, F1: []uint64{}, F2: []uint64{}, Scores: map[string][]float64{}}
+	t := &pairTable{Word1: []string{}, Word2: []string{}, Count: []float64{}, F1: []uint64{},
+		F2: []uint64{}, Scores: map[string][]float64{}}
 	for _, m := range o.By {
 		t.By = append(t.By, m.String())
 		t.Scores[m.String()] = []float64{}
@@ -82,7 +83,8 @@ func (t *pairTable) add(o words.Options, list *words.Associations) {
 			t.P, t.Q = append(t.P, p.P), append(t.Q, p.Q)
 		}
 		if p.Spread != nil {
-			t.Docs, t.DPNorm = append(t.Docs, p.Spread.Range), append(t.DPNorm, finite(p.Spread.DPnorm))
+			t.Docs = append(t.Docs, p.Spread.Range)
+			t.DPNorm = append(t.DPNorm, finite(p.Spread.DPnorm))
 		}
 	}
 }
@@ -145,7 +147,8 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	o := words.CorpusOptions{Analyzer: an, Of: a.Of, Window: a.Window, MinDocs: a.MinDocs, Memory: a.Memory, Progress: c.Progress}
+	o := words.CorpusOptions{Analyzer: an, Of: a.Of, Window: a.Window, MinDocs: a.MinDocs,
+		Memory: a.Memory, Progress: c.Progress}
 	if o.Options, err = a.options(a.Threads); err != nil {
 		return pipe.Reply{}, err
 	}
@@ -183,7 +186,8 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample, Seed: a.Seed, Threads: a.Threads}
+	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample,
+		Seed: a.Seed, Threads: a.Threads}
 	if a.Window < 1 || a.Top < 1 || a.Sample < 0 {
 		return pipe.Reply{}, pipe.Valuef("window=%d, k=%d, sample=%d: want 1 or more, and 0 (all) or more for the sample", a.Window, a.Top, a.Sample)
 	}

@@ -44,7 +44,8 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	if !(a.MaxDistance >= 0) || math.IsInf(a.MaxDistance, 1) || a.Bins < 1 || a.Bins > 10_000 || a.Strongest < 0 || a.Rounds < 0 {
+	if !(a.MaxDistance >= 0) || math.IsInf(a.MaxDistance, 1) || a.Bins < 1 || a.Bins > 10_000 ||
+		a.Strongest < 0 || a.Rounds < 0 {
 		return pipe.Reply{}, pipe.Valuef("max_distance=%v, bins=%d, strongest=%d, rounds=%d: want 1 to 10000 bins, the others 0 or more",
 			a.MaxDistance, a.Bins, a.Strongest, a.Rounds)
 	}
@@ -52,7 +53,8 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest, Rounds: a.Rounds, Null: points.Null(a.Null),
+	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest,
+		Rounds: a.Rounds, Null: points.Null(a.Null),
 		Bandwidth: a.Bandwidth, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory, Progress: c.Progress}
 	if o.Pairs, err = pairsOf(set, a.Of, a.Near); err != nil {
 		return pipe.Reply{}, err
@@ -75,7 +77,8 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			each[name] = append(each[name], values...)
 		}
 	}
-	reply := pipe.Reply{Result: map[string]any{"features": set.Features, "unit": set.CRS.DistanceUnit()},
+	reply := pipe.Reply{
+		Result: map[string]any{"features": set.Features, "unit": set.CRS.DistanceUnit()},
 		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second)}}
 	for name, values := range each {
 		reply.Arrays = append(reply.Arrays, pipe.NewArray(name, values))
@@ -91,7 +94,8 @@ func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
 	number := func(name string) int32 {
 		i, ok := slices.BinarySearch(set.Features, name)
 		if !ok && err == nil {
-			err = pipe.Valuef("no feature %q: there are %q", name, set.Features[:min(20, len(set.Features))])
+			some := set.Features[:min(20, len(set.Features))]
+			err = pipe.Valuef("no feature %q: there are %q", name, some)
 		}
 		return int32(i)
 	}

@@ -40,10 +40,14 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var v *vectors.Vectors
 	switch a.Method {
 	case "glove":
-		v, err = vectors.TrainGloVe(ctx, r, vectors.GloVeOptions{Dim: a.Dim, Epochs: a.Epochs, XMax: a.XMax, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory,
-			Progress: func(epoch int, _ float64) { c.Progress("training", int64(epoch), int64(a.Epochs)) }})
+		v, err = vectors.TrainGloVe(ctx, r, vectors.GloVeOptions{Dim: a.Dim, Epochs: a.Epochs,
+			XMax: a.XMax, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory,
+			Progress: func(epoch int, _ float64) {
+				c.Progress("training", int64(epoch), int64(a.Epochs))
+			}})
 	case "svd":
-		v, err = vectors.TrainSVD(ctx, r, vectors.SVDOptions{Dim: a.Dim, Shift: a.Shift, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory})
+		v, err = vectors.TrainSVD(ctx, r, vectors.SVDOptions{Dim: a.Dim, Shift: a.Shift,
+			Seed: a.Seed, Threads: a.Threads, Memory: a.Memory})
 	default:
 		return pipe.Reply{}, pipe.Valuef("method=%q: want glove or svd", a.Method)
 	}
@@ -54,7 +58,8 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	for _, word := range v.Words {
 		words.add([]byte(word))
 	}
-	return pipe.Reply{Result: map[string]int{"dim": v.Dim}, Arrays: append(words.arrays("words", "ends"), pipe.NewArray("vectors", v.Data))}, nil
+	arrays := append(words.arrays("words", "ends"), pipe.NewArray("vectors", v.Data))
+	return pipe.Reply{Result: map[string]int{"dim": v.Dim}, Arrays: arrays}, nil
 }
 
 // threadsOr is a number of threads that was asked for, or that of all cores.
