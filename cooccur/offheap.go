@@ -3,11 +3,10 @@ package cooccur
 import (
 	"fmt"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // offheap is a large array outside Go's heap. The garbage collector lets the heap
@@ -23,7 +22,7 @@ func newOffheap(n int) (*offheap, error) {
 	if n == 0 {
 		return &offheap{}, nil
 	}
-	raw, err := unix.Mmap(-1, 0, 4*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	raw, err := system.Memory(4 * n)
 	if err != nil {
 		return nil, fmt.Errorf("get %v of memory: %w", bytesize.Size(4*n), err)
 	}
@@ -35,7 +34,7 @@ func newOffheap(n int) (*offheap, error) {
 // free gives the memory back; the words must not be used any more.
 func (o *offheap) free() {
 	if o != nil && o.raw != nil {
-		unix.Munmap(o.raw)
+		system.Free(o.raw)
 		o.raw, o.words = nil, nil
 	}
 }

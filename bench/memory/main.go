@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command memory runs every job that takes --memory under several bounds and prints how much
 // memory it had resident at most. It fails where that is more than 1.2 times the bound and 60 MB.
 //

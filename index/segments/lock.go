@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // lockFile is held by the writer of an index, and says who that is. It stays when the writer is gone:
@@ -26,9 +26,9 @@ func takeLock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if ok, err := system.TryLock(f); !ok {
 		defer f.Close()
-		if !errors.Is(err, unix.EWOULDBLOCK) {
+		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		who, _ := io.ReadAll(io.LimitReader(f, 1000))

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // File is a buffered writer to a file that does not exist under its own name
@@ -199,6 +200,9 @@ func (f *File) Commit() error {
 	if err == nil {
 		err = about(f.path, "sync", f.f.Sync())
 	}
+	if err == nil && !system.RenamesOpen {
+		err = f.f.Close()
+	}
 	if err == nil {
 		err = disk.RenameFile(f.f.Name(), f.path)
 	}
@@ -208,7 +212,10 @@ func (f *File) Commit() error {
 	}
 	f.done = true
 	// It is locked until now, so nobody took it for something that was left.
-	return errors.Join(f.f.Close(), disk.SyncFolder(filepath.Dir(f.path)))
+	if system.RenamesOpen {
+		err = f.f.Close()
+	}
+	return errors.Join(err, disk.SyncFolder(filepath.Dir(f.path)))
 }
 
 // Abort removes the temporary file. After Commit it does nothing.
@@ -217,10 +224,15 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
+	if !system.RenamesOpen {
+		f.f.Close()
+	}
 	if !f.direct {
 		os.Remove(f.f.Name())
 	}
-	f.f.Close()
+	if system.RenamesOpen {
+		f.f.Close()
+	}
 }
 
 // WriteFile writes a whole file through fill, atomically.

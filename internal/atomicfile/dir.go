@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // Dir is a folder that appears under its own name only at Commit.
 type Dir struct {
 	tmp, path string
 	owned     func(name string) bool
-	lock      *os.File // nil on a file system without locks
+	lock      *os.File // nil where folders cannot be locked
 	done      bool
 	sub       bool // inside another one
 }
@@ -39,6 +40,9 @@ func CreateDir(path string, owned func(name string) bool) (*Dir, error) {
 			return err
 		}
 		d.tmp = name
+		if !system.LocksFolders {
+			return nil
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			os.Remove(name)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // errTaken says that somebody took a new file for one that was left, before it was locked.
@@ -16,8 +16,8 @@ var errTaken = errors.New("removed by another process")
 // lock locks a new file or folder as long as it is open. On a file system without locks nobody can
 // take it for one that was left, so that is no error.
 func lock(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) || err == nil && !stillThere(f) {
+	ok, err := system.TryLock(f)
+	if err == nil && (!ok || !stillThere(f)) {
 		return errTaken
 	}
 	return nil
@@ -59,11 +59,7 @@ func removeStale(path string, owned func(string) bool) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
-		f, err := os.Open(name)
-		if err != nil {
-			continue
-		}
-		free := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && stillThere(f)
+		f, free := lockLeft(name, e.IsDir())
 		_, err = os.Lstat(path)
 		switch {
 		case !free:
@@ -74,6 +70,27 @@ func removeStale(path string, owned func(string) bool) {
 		default:
 			removeOwned(name, owned)
 		}
-		f.Close()
+		if f != nil {
+			f.Close()
+		}
 	}
+}
+
+// lockLeft locks what may have been left, and tells whether it was. Where folders cannot be locked,
+// those that are put aside were left, since nobody works on them; others may be in use.
+func lockLeft(name string, folder bool) (f *os.File, free bool) {
+	if folder && !system.LocksFolders {
+		return nil, strings.HasSuffix(name, ".old")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, false
+	}
+	free, err = system.TryLock(f)
+	free = free && err == nil && stillThere(f)
+	if free && !system.RenamesOpen {
+		f.Close() // or it could not be removed
+		return nil, true
+	}
+	return f, free
 }

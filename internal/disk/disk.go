@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/collocate/collocate/internal/system"
 )
 
 // Op is a kind of call.
@@ -77,12 +79,7 @@ func OpenFile(path string, flag int, perm fs.FileMode) (f *File, err error) {
 func Temp(dir string) (*File, error) {
 	var f *os.File
 	err := call(Create, dir, func() (err error) {
-		if f, err = os.CreateTemp(dir, ".collocate-*"); err != nil {
-			return err
-		}
-		if err = os.Remove(f.Name()); err != nil {
-			f.Close()
-		}
+		f, err = system.Temp(dir, ".collocate-*")
 		return err
 	})
 	if err != nil {
@@ -142,12 +139,5 @@ func MakeDir(path string, perm fs.FileMode) error {
 
 // SyncFolder returns when the names in a folder are on the disk.
 func SyncFolder(path string) error {
-	return call(SyncDir, path, func() error {
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return f.Sync()
-	})
+	return call(SyncDir, path, func() error { return system.SyncFolder(path) })
 }

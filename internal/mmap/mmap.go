@@ -5,11 +5,9 @@ package mmap
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/collocate/collocate/internal/hugepage"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // File is a mapped file. Its Data must not be used after Close.
@@ -30,19 +28,12 @@ func Open(path string) (*File, error) {
 
 // OpenAt maps a file of an open folder, which may have got another name meanwhile.
 func OpenAt(folder *os.File, name string) (*File, error) {
-	path := filepath.Join(folder.Name(), name)
-	for {
-		fd, err := unix.Openat(int(folder.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return nil, &os.PathError{Op: "open", Path: path, Err: err}
-		}
-		f := os.NewFile(uintptr(fd), path)
-		defer f.Close()
-		return Map(f, path)
+	f, err := system.OpenAt(folder, name)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	return Map(f, f.Name())
 }
 
 // Map maps an open file, which may then be closed. Errors name it by path.
@@ -60,7 +51,7 @@ func Map(f *os.File, path string) (*File, error) {
 	if st.Size() == 0 {
 		return &File{}, nil
 	}
-	data, err := unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	data, err := system.MapFile(f, int(st.Size()))
 	if err != nil {
 		return nil, fmt.Errorf("%s: map %d bytes: %w", path, st.Size(), err)
 	}
@@ -79,5 +70,5 @@ func (f *File) Close() error {
 	data := f.Data
 	remove(f)
 	f.Data = nil
-	return unix.Munmap(data)
+	return system.Unmap(data)
 }

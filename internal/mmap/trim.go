@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // Pages of a mapped file are resident from when they are first read until the system wants
@@ -69,7 +69,7 @@ func trim(resident int64) {
 		return
 	}
 	for f := range mapped {
-		_ = unix.Madvise(f.Data, unix.MADV_DONTNEED) // if not, the system takes pages when it must
+		system.Forget(f.Data)
 	}
 }
 

@@ -12,10 +12,9 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // File is a temporary file. It has no name from the start, so nothing is left of it
@@ -76,7 +75,7 @@ func (s *File) Map(bound int64) (*Pages, error) {
 	if s.size == 0 {
 		return p, nil
 	}
-	data, err := unix.Mmap(int(s.f.Fd()), 0, int(s.size), unix.PROT_READ, unix.MAP_SHARED)
+	data, err := system.MapFile(s.f.File, int(s.size))
 	if err != nil {
 		return nil, fmt.Errorf("map temporary file: %w", err)
 	}
@@ -105,7 +104,7 @@ func (p *Pages) Drop() {
 		return
 	}
 	p.touched.Store(0)
-	_ = unix.Madvise(p.Data, unix.MADV_DONTNEED) // if not, the system takes pages when it must
+	system.Forget(p.Data)
 }
 
 // Close unmaps the file. Nothing of it may be read any more.
@@ -115,7 +114,7 @@ func (p *Pages) Close() error {
 	}
 	data := p.Data
 	p.Data = nil
-	return unix.Munmap(data)
+	return system.Unmap(data)
 }
 
 // Numbers is a file of numbers that are appended and later copied elsewhere: a column that

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // maxWindowSize is what `zstd --long=31` asks for.
@@ -48,18 +48,15 @@ func (w *window) reset(size int) error {
 	if w.size <= w.most/2 {
 		return nil // all of it is in memory
 	}
-	f, err := os.CreateTemp(w.dir, "collocate-window-*")
+	f, err := system.Temp(w.dir, "collocate-window-*")
 	if err != nil {
 		return fmt.Errorf("create temporary file: %w", err)
 	}
 	w.file = f
-	if err := os.Remove(f.Name()); err != nil {
-		return fmt.Errorf("unlink temporary file: %w", err)
-	}
 	if err := f.Truncate(int64(size)); err != nil {
 		return fmt.Errorf("make temporary file: %w", err)
 	}
-	if w.mapped, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	if w.mapped, err = system.MapFile(f, size); err != nil {
 		return fmt.Errorf("map temporary file: %w", err)
 	}
 	w.touched = make([]uint64, size>>(pageShift+6)+1)
@@ -69,7 +66,7 @@ func (w *window) reset(size int) error {
 func (w *window) close() error {
 	var err error
 	if w.mapped != nil {
-		err = unix.Munmap(w.mapped)
+		err = system.Unmap(w.mapped)
 	}
 	if w.file != nil {
 		w.file.Close()
@@ -134,7 +131,7 @@ func (w *window) touch(from, to int) {
 	if int64(w.resident)<<pageShift < w.memory/2 {
 		return
 	}
-	_ = unix.Madvise(w.mapped, unix.MADV_DONTNEED) // if not, the system takes pages when it must
+	system.Forget(w.mapped)
 	clear(w.touched)
 	w.resident = 0
 }
