@@ -10,8 +10,8 @@
 //
 //	KIND <tab> KEY <tab> PAYLOAD <newline>
 //
-// KIND is a letter, KEY a whole number of 64 bits by which records are brought together, PAYLOAD text
-// without tabs or newlines. So a table with the columns STRING, BIGINT and STRING holds them.
+// KIND is a letter, KEY a whole number of 64 bits by which records are brought together, PAYLOAD
+// text without tabs or newlines. So a table with the columns STRING, BIGINT and STRING holds them.
 //
 //	v  some words of a vocabulary with their counts; KEY is the bucket of the words' hash, PAYLOAD
 //	   the base64 of: for each word, in byte order, its length, its bytes and its count
@@ -19,8 +19,8 @@
 //	   cell, by rising column, the distance from the column before (from -1), and its sum in units
 //	e  the end of a stream; KEY is -1, PAYLOAD the JSON of an [End]
 //
-// Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a b"
-// gives, for a vocabulary, one record for each of the buckets of its words, and
+// Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a
+// b" gives, for a vocabulary, one record for each of the buckets of its words, and
 //
 //	e	-1	{"job":"vocab","stage":"map","task":"...","records":2,"sum":"...","documents":1,"words":3}
 //
@@ -35,7 +35,7 @@
 //
 // Engines turn fields that they cannot read into nulls, and lose or repeat records if they are
 // misconfigured, without a word. So each stage ends its stream with how many records it wrote and
-// their checksum (the sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge compares:
-// what it reads with what the last stage wrote, what reduces read with what maps wrote, that no task
-// comes twice, and that all words of the vocabulary were seen.
+// their checksum (the sum, modulo 2^64, of the CRC-64 of each line), and what it read. Merge
+// compares: what it reads with what the last stage wrote, what reduces read with what maps wrote,
+// that no task comes twice, and that all words of the vocabulary were seen.
 package cluster

@@ -74,7 +74,8 @@ func (t *tally) check(got half) error {
 		if want == got {
 			return nil
 		}
-		return fmt.Errorf("%s: %d records with checksum %016x were written, %d with %016x read: the engine lost, changed or repeated some",
+		return fmt.Errorf("%s: %d records with checksum %016x were written, %d with %016x read: "+
+			"the engine lost, changed or repeated some",
 			what, want.records, uint64(want.sum), got.records, uint64(got.sum))
 	}
 	switch {
@@ -83,7 +84,8 @@ func (t *tally) check(got half) error {
 	case t.reduces == 0:
 		return differ("between maps and merge", t.mapped, got)
 	}
-	return errors.Join(differ("between maps and reduces", t.mapped, t.read), differ("between reduces and merge", t.reduced, got))
+	return errors.Join(
+		differ("between maps and reduces", t.mapped, t.read), differ("between reduces and merge", t.reduced, got))
 }
 
 // merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.
@@ -104,7 +106,9 @@ func merge(ctx context.Context, job Job, parts []Input, fn func(key int64, a *ad
 }
 
 // MergeWords makes the vocabulary of a corpus of the streams of its parts.
-func MergeWords(ctx context.Context, parts []Input, opt cooccur.VocabularyOptions) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
+func MergeWords(
+	ctx context.Context, parts []Input, opt cooccur.VocabularyOptions,
+) (*cooccur.Vocabulary, cooccur.VocabularyStats, error) {
 	var totals Totals
 	var failed error
 	counts := iter.Seq2[[]byte, uint64](func(yield func([]byte, uint64) bool) {
@@ -127,7 +131,8 @@ func MergeWords(ctx context.Context, parts []Input, opt cooccur.VocabularyOption
 	}
 	stats.Documents = totals.Documents
 	if stats.Words != totals.Words {
-		return nil, stats, fmt.Errorf("the counts of all words add up to %d, but the parts have %d words", stats.Words, totals.Words)
+		return nil, stats, fmt.Errorf("the counts of all words add up to %d, but the parts have %d words",
+			stats.Words, totals.Words)
 	}
 	return v, stats, nil
 }
@@ -184,8 +189,8 @@ func MergePairs(
 		}
 	}
 	if total := v.Total(); ofCorpus && uint64(totals.Kept) != total {
-		return stats, fmt.Errorf("the parts have %d words of the vocabulary, which counts %d: are all parts there, and is it that of this corpus?",
-			totals.Kept, total)
+		return stats, fmt.Errorf("the parts have %d words of the vocabulary, which counts %d: "+
+			"are all parts there, and is it that of this corpus?", totals.Kept, total)
 	}
 	stats.Documents, stats.Words, stats.Kept = totals.Documents, totals.Words, totals.Kept
 	return stats, nil

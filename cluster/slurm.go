@@ -18,8 +18,8 @@ type Array struct {
 	Options    []string // of sbatch, for both
 }
 
-// Scripts are the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh, which
-// submits them. A map that is run again replaces what it left.
+// Scripts are the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh,
+// which submits them. A map that is run again replaces what it left.
 func (a *Array) Scripts() map[string]string {
 	head := func(name string, more ...string) string {
 		s := fmt.Sprintf("#!/bin/bash\n#SBATCH --job-name=collocate-%s-%s\n#SBATCH --output=%s\n",
@@ -31,10 +31,11 @@ func (a *Array) Scripts() map[string]string {
 	}
 	parts := filepath.Join(a.Dir, "parts")
 	part := ShellLine([]string{parts}) + "/part-$SLURM_ARRAY_TASK_ID"
+	hidden := strings.Replace(part, "/part-", "/.part-", 1) // which merge does not read
 	mapper := head("map", fmt.Sprintf("--array=0-%d", a.Tasks-1), "--requeue") +
 		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +
-		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s.tmp\n", ShellLine(a.Map), a.Tasks, ShellLine(a.Files), strings.Replace(part, "/part-", "/.part-", 1)) +
-		fmt.Sprintf("mv %s.tmp %s\n", strings.Replace(part, "/part-", "/.part-", 1), part)
+		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s\n", ShellLine(a.Map), a.Tasks, ShellLine(a.Files), hidden) +
+		fmt.Sprintf("mv %s %s\n", hidden, part)
 	merge := head("merge") + ShellLine(append(append([]string{}, a.Merge...), parts)) + "\n"
 	dir := ShellLine([]string{a.Dir})
 	submit := "#!/bin/bash\n# Prints the number of the last job.\nset -euo pipefail\n" +

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Script is a job for Spark, as a program in Python that spark-submit runs. It uses SQL's TRANSFORM,
-// which also Spark Connect and serverless clusters know. A command that fails there fails its task.
+// Script is a job for Spark, as a program in Python that spark-submit runs. It uses SQL's
+// TRANSFORM, which also Spark Connect and serverless clusters know. A command that fails there
+// fails its task.
 type Script struct {
 	Job    Job
 	Inputs []string // paths or addresses that Spark reads, of lines

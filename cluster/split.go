@@ -42,7 +42,8 @@ func Split(paths []string, i, n int) (io.ReadCloser, error) {
 		}
 		return s, nil
 	}
-	from, to := total/int64(n)*int64(i)+total%int64(n)*int64(i)/int64(n), total/int64(n)*int64(i+1)+total%int64(n)*int64(i+1)/int64(n)
+	border := func(i int64) int64 { return total/int64(n)*i + total%int64(n)*i/int64(n) }
+	from, to := border(int64(i)), border(int64(i)+1)
 	at := int64(0)
 	for f, path := range paths {
 		if lo, hi := max(from-at, 0), min(to-at, sizes[f]); lo < hi {

@@ -81,7 +81,9 @@ func MapWords(ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOp
 }
 
 // MapPairs counts the pairs of words of a part of a corpus.
-func MapPairs(ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, out io.Writer) (End, error) {
+func MapPairs(
+	ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, out io.Writer,
+) (End, error) {
 	w := NewWriter(out, string(Cooccur), "map", newTask())
 	stats, err := cooccur.Partial(ctx, corpus, v, opt, &cellWriter{to: w})
 	if err != nil {

@@ -31,7 +31,8 @@ func partialJob(v *Vocabulary, opt Options) (*job, error) {
 	case err != nil:
 		return nil, err
 	case j.wide:
-		return nil, fmt.Errorf("window of %d words, weighted by distance: a matrix is made in parts with up to %d, or of counts", opt.Window, lcmWindow)
+		return nil, fmt.Errorf("window of %d words, weighted by distance: a matrix is made in parts with up to %d, or of counts",
+			opt.Window, lcmWindow)
 	case opt.Subsample > 0:
 		return nil, errors.New("subsampling goes by the place of a word in the whole corpus, which its parts do not know")
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/collocate/collocate/internal/sections"
 )
 
-// Shard says which part of another index, the whole, an index is. Shards have ranges of the whole's
-// documents, in their order, and weigh words and lengths by the counts of the whole. So a document
-// has the score that it has there, to the bit, and merging the best of all shards gives its answers.
+// Shard says which part of another index, the whole, an index is. Shards have ranges of the
+// whole's documents, in their order, and weigh words and lengths by the counts of the whole. So a
+// document has the score that it has there, to the bit, and merging the best of all shards gives
+// its answers.
 type Shard struct {
 	Number int    // from 0 on
 	Of     int    // how many shards there are; 0: the index is no shard

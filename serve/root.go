@@ -24,10 +24,11 @@ import (
 // has one server or several, its replicas.
 //
 // A query goes to one shard first. If that has k answers, the others are only asked for those that
-// are at least as good as its k-th; if it takes longer than usual, they are asked for all. A replica
-// that fails is replaced by the next for the query at hand, and left alone until it answers again
-// when it is looked at, every second. Where a replica takes longer than 95% of the last queries took,
-// another is asked, too, and the first answer counts; that is done for at most one query in 20.
+// are at least as good as its k-th; if it takes longer than usual, they are asked for all. A
+// replica that fails is replaced by the next for the query at hand, and left alone until it
+// answers again when it is looked at, every second. Where a replica takes longer than 95% of the
+// last queries took, another is asked, too, and the first answer counts; that is done for at most
+// one query in 20.
 //
 // An answer says how many shards and documents it covers. Those of shards that nobody answers for
 // are missing.
@@ -84,7 +85,8 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 			address = strings.TrimRight(strings.TrimSpace(address), "/")
 			u, err := url.Parse(address)
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-				return nil, fmt.Errorf("shard %q: want an address as in http://host:8080, with | between replicas and commas between shards", address)
+				return nil, fmt.Errorf("shard %q: want an address as in http://host:8080, "+
+					"with | between replicas and commas between shards", address)
 			}
 			if seen[address] {
 				return nil, fmt.Errorf("shard %q: it is named twice", address)
@@ -123,6 +125,12 @@ func (r *Root) look(ctx context.Context) {
 	wg.Wait()
 }
 
+// has says whether it has a shard of that index, as far as is known.
+func (one *replica) has(whole string) bool {
+	a := one.was.Load()
+	return a != nil && a.Whole == whole
+}
+
 func (one *replica) fail(err error) {
 	one.was.Store(nil)
 	one.down.Store(&err)
@@ -139,7 +147,7 @@ func (r *Root) view() (best *shardAbout, err error) {
 			}
 			n := 0
 			for _, g := range r.groups {
-				if slices.ContainsFunc(g.replicas, func(o *replica) bool { w := o.was.Load(); return w != nil && w.Whole == a.Whole }) {
+				if slices.ContainsFunc(g.replicas, func(o *replica) bool { return o.has(a.Whole) }) {
 					n++
 				}
 			}

@@ -62,12 +62,14 @@ func (p *partial) miss(err error) {
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
 
-// best leaves the k best hits: the highest scores, of equal ones those of the lowest documents, as in
-// one index. It returns the score of the k-th; 0 if there are fewer.
+// best leaves the k best hits: the highest scores, of equal ones those of the lowest documents, as
+// in one index. It returns the score of the k-th; 0 if there are fewer.
 func (p *partial) best(k int) (least float32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	slices.SortFunc(p.hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	slices.SortFunc(p.hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	})
 	if p.hits = p.hits[:min(k, len(p.hits))]; len(p.hits) < k {
 		return 0
 	}
@@ -234,7 +236,8 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				answer.Shards.Missing = append(answer.Shards.Missing, fmt.Sprintf("details of shard %s: %v", g.replicas[0].url, err))
+				why := fmt.Sprintf("details of shard %s: %v", g.replicas[0].url, err)
+				answer.Shards.Missing = append(answer.Shards.Missing, why)
 				return
 			}
 			for n, i := range places {
@@ -295,8 +298,8 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []ask) ([]byte,
 	return all, nil
 }
 
-// documentInShards asks all shards for a document; nil if there is none. Of several with the same ID
-// it is the first.
+// documentInShards asks all shards for a document; nil if there is none. Of several with the same
+// ID it is the first.
 func (x *exchange) documentInShards(ctx context.Context) (*documentAnswer, error) {
 	r := x.o.Root
 	found, errs := make([]*documentAnswer, len(r.groups)), make([]error, len(r.groups))

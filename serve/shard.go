@@ -13,9 +13,9 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// What a root asks the servers of shards. Every server answers it: an index that is no shard is the
-// only one of itself. JSON keeps scores to the bit, since they are written with as many digits as it
-// takes to read the same float32 again.
+// What a root asks the servers of shards. Every server answers it: an index that is no shard is
+// the only one of itself. JSON keeps scores to the bit, since they are written with as many digits
+// as it takes to read the same float32 again.
 
 // shardAbout says what a server has of which index.
 type shardAbout struct {

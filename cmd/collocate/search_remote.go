@@ -21,8 +21,9 @@ func isServer(dir string) bool {
 
 // notRemote are the flags that a server has no use for.
 var notRemote = []string{
-	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "k1", "b", "mu", "variant",
-	"field-weights", "partition", "expand", "proximity", "k3", "topic-field",
+	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "facet", "sort",
+	"k1", "b", "mu", "variant", "field-weights", "partition",
+	"expand", "proximity", "k3", "topic-field",
 	"partition-size", "partitions", "policy", "slack", "recall", "engine",
 }
 
@@ -57,7 +58,8 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/v1/search?"+ask.Encode(), nil)
+	where := strings.TrimRight(address, "/") + "/v1/search?" + ask.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
 		return usageError{err}
 	}
@@ -133,9 +135,9 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 	switch {
 	case c == nil:
 	case c.Answered == c.Of:
-		a.summary("%d of %s, %d of %s", c.Answered, counted(c.Of, "shard"), c.Documents, counted(int64(c.OfDocuments), "document"))
+		a.summary("%s", covers(c))
 	default:
-		a.warn("incomplete: only %d of %s, %d of %s", c.Answered, counted(c.Of, "shard"), c.Documents, counted(int64(c.OfDocuments), "document"))
+		a.warn("incomplete: only %s", covers(c))
 	}
 	if c != nil {
 		for _, why := range c.Missing {
@@ -143,4 +145,10 @@ func (a *app) printRemote(answer *serve.Answer, f *searchFlags) error {
 		}
 	}
 	return nil
+}
+
+// covers says how much of an index an answer covers.
+func covers(c *serve.Coverage) string {
+	return fmt.Sprintf("%d of %s, %d of %s", c.Answered, counted(c.Of, "shard"),
+		c.Documents, counted(int64(c.OfDocuments), "document"))
 }
