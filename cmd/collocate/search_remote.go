@@ -21,7 +21,7 @@ func isServer(dir string) bool {
 
 // notRemote are the flags that a server has no use for.
 var notRemote = []string{
-	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size", "facet", "sort",
+	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size",
 	"k1", "b", "mu", "variant", "field-weights", "partition",
 	"expand", "proximity", "k3", "topic-field",
 	"partition-size", "partitions", "policy", "slack", "recall", "engine",
