@@ -1,5 +1,7 @@
 //go:build (amd64 || arm64) && !purego
 
+//lint:file-ignore U1000 some of this is called or read by assembly alone
+
 package index
 
 import (

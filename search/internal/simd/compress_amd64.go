@@ -1,5 +1,7 @@
 //go:build !purego
 
+//lint:file-ignore U1000 some of this is called or read by assembly alone
+
 package simd
 
 // compress has for each set of lanes, as bits, the numbers of these lanes, by which those that are
