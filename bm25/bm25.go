@@ -20,7 +20,8 @@ const (
 	ATIRE   = Papers
 )
 
-var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7", Plus: "bm25+", L: "bm25l", Terrier: "terrier"}
+var variantNames = [...]string{Papers: "papers", Lucene: "lucene", Lucene7: "lucene7",
+	Plus: "bm25+", L: "bm25l", Terrier: "terrier"}
 
 // Variants lists the names that ParseVariant takes, but for terrier, which is for searching only.
 func Variants() []string { return []string{"papers", "atire", "lucene", "lucene7", "bm25+", "bm25l"} }

@@ -26,7 +26,8 @@ func ExampleParams_Scorer() {
 
 // Bits that no change may alter: indexes, engines and devices agree on them.
 func TestScoreBitsArePinned(t *testing.T) {
-	want := map[Variant]uint32{Papers: 0x4069b2d7, Lucene: 0x3ff5a910, Lucene7: 0x4069609c, Plus: 0x40c2bb5a, L: 0x406fd804}
+	want := map[Variant]uint32{Papers: 0x4069b2d7, Lucene: 0x3ff5a910, Lucene7: 0x4069609c,
+		Plus: 0x40c2bb5a, L: 0x406fd804}
 	for _, v := range allVariants {
 		s, err := Params{K1: 0.9, B: 0.4, Variant: v}.Scorer(1400, 230_000)
 		if err != nil {
@@ -81,7 +82,8 @@ func TestScoreIsMonotoneInFloat32(t *testing.T) {
 		check := func(tf2, length2 uint32) {
 			small, large := word.Score(tf, max(length, length2)), word.Score(tf2, min(length, length2))
 			if !(small <= large) || !(large <= word.Limit()) || small < 0 {
-				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v", tf, tf2, length, length2, small, large, word.Limit())
+				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v", tf, tf2, length,
+					length2, small, large, word.Limit())
 			}
 		}
 		for step := uint32(0); step < 40 && tf < math.MaxUint32-step && length < math.MaxUint32-step; step++ {
@@ -133,7 +135,8 @@ func TestExtremesAreNumbers(t *testing.T) {
 }
 
 func TestBadParamsAreRefused(t *testing.T) {
-	for _, p := range []Params{{K1: -1}, {K1: math.NaN()}, {K1: math.Inf(1)}, {K1: 1, B: -0.1}, {K1: 1, B: 1.1}, {K1: 1, B: math.NaN()}, {Variant: 9}} {
+	for _, p := range []Params{{K1: -1}, {K1: math.NaN()}, {K1: math.Inf(1)}, {K1: 1, B: -0.1},
+		{K1: 1, B: 1.1}, {K1: 1, B: math.NaN()}, {Variant: 9}} {
 		if _, err := p.Scorer(1, 1); err == nil {
 			t.Errorf("%+v was taken", p)
 		}
@@ -192,12 +195,14 @@ func TestLogIsTheLogarithm(t *testing.T) {
 			t.Fatalf("Log(%v) = %v, want %v", x, got, want)
 		}
 	}
-	for x, bits := range map[float64]uint64{2: 0x3fe62e42fefa39ef, 10: 0x40026bb1bbb55516, 0.5: 0xbfe62e42fefa39ef, 1: 0, 3e-310: 0xc086459f44103e87} {
+	for x, bits := range map[float64]uint64{2: 0x3fe62e42fefa39ef, 10: 0x40026bb1bbb55516,
+		0.5: 0xbfe62e42fefa39ef, 1: 0, 3e-310: 0xc086459f44103e87} {
 		if got := math.Float64bits(Log(x)); got != bits {
 			t.Errorf("Log(%v) = %#x, want %#x", x, got, bits)
 		}
 	}
-	if !math.IsInf(Log(0), -1) || !math.IsNaN(Log(-1)) || !math.IsNaN(Log(math.NaN())) || !math.IsInf(Log(math.Inf(1)), 1) {
+	if !math.IsInf(Log(0), -1) || !math.IsNaN(Log(-1)) || !math.IsNaN(Log(math.NaN())) ||
+		!math.IsInf(Log(math.Inf(1)), 1) {
 		t.Error("special cases")
 	}
 }

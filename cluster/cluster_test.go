@@ -97,7 +97,8 @@ func vocabulary(t *testing.T, v *cooccur.Vocabulary) string {
 }
 
 // matrix writes a .cooc file by a function that makes rows.
-func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options, do func(cooccur.Sink) (cooccur.Stats, error)) string {
+func matrix(t *testing.T, v *cooccur.Vocabulary, opt cooccur.Options,
+	do func(cooccur.Sink) (cooccur.Stats, error)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.cooc")
 	f, err := cooccur.Create(path, cooccur.CSR, v, opt)
@@ -149,8 +150,13 @@ func TestPartsMakeTheWhole(t *testing.T) {
 				t.Fatalf("%d parts: another vocabulary, %+v, want %+v", n, got, stats)
 			}
 		}
-		for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right}, {Window: 40, Weighting: cooccur.Count}} {
-			want := matrix(t, whole, opt, func(s cooccur.Sink) (cooccur.Stats, error) { return cooccur.Matrix(ctx, one(), whole, opt, s) })
+		for _, opt := range []cooccur.Options{{}, {Window: 3, Side: cooccur.Right},
+			{Window: 40, Weighting: cooccur.Count}} {
+			want := matrix(t, whole, opt,
+				func(s cooccur.Sink) (cooccur.Stats,
+					error) {
+					return cooccur.Matrix(ctx, one(), whole, opt, s)
+				})
 			streams := mapped(t, path, n, func(c *text.Corpus, w io.Writer) error {
 				_, err := MapPairs(ctx, c, whole, opt, w)
 				return err
@@ -188,17 +194,20 @@ func TestLossIsNoticed(t *testing.T) {
 	}
 	line := func(s string, i int) string { return strings.SplitAfter(s, "\n")[i] }
 	for what, parts := range map[string][]string{
-		"a part is missing":          after[:1],
-		"a map comes twice":          append(slices.Clone(streams), streams[0]),
-		"a record is missing":        {strings.Replace(after[0], line(after[0], 2), "", 1), after[1]},
-		"a record comes twice":       {strings.Replace(after[0], line(after[0], 2), line(after[0], 2)+line(after[0], 2), 1), after[1]},
-		"the end is missing":         {after[0][:strings.LastIndex(after[0], "e\t-1")], after[1]},
-		"a stream is cut":            {after[0][:len(after[0])-5], after[1]},
-		"a key became null":          {strings.Replace(after[0], line(after[0], 2), "v\t\\N\tAA\n", 1), after[1]},
-		"a record of another kind":   {"c\t0\tAQE\n" + after[0], after[1]},
-		"records are not in order":   {after[0] + after[0], after[1]},
-		"nothing":                    {},
-		"a reduce lost what it read": reduced(t, Vocab, append([]string{strings.Replace(streams[0], line(streams[0], 2), "", 1)}, streams[1:]...), 2),
+		"a part is missing":   after[:1],
+		"a map comes twice":   append(slices.Clone(streams), streams[0]),
+		"a record is missing": {strings.Replace(after[0], line(after[0], 2), "", 1), after[1]},
+		"a record comes twice": {strings.Replace(after[0], line(after[0], 2),
+			line(after[0], 2)+line(after[0], 2), 1), after[1]},
+		"the end is missing":       {after[0][:strings.LastIndex(after[0], "e\t-1")], after[1]},
+		"a stream is cut":          {after[0][:len(after[0])-5], after[1]},
+		"a key became null":        {strings.Replace(after[0], line(after[0], 2), "v\t\\N\tAA\n", 1), after[1]},
+		"a record of another kind": {"c\t0\tAQE\n" + after[0], after[1]},
+		"records are not in order": {after[0] + after[0], after[1]},
+		"nothing":                  {},
+		"a reduce lost what it read": reduced(t, Vocab,
+			append([]string{strings.Replace(streams[0], line(streams[0], 2), "", 1)},
+				streams[1:]...), 2),
 	} {
 		if err := merge(parts); err == nil {
 			t.Errorf("%s: nobody noticed", what)
@@ -292,7 +301,8 @@ func FuzzStreams(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q was written and is refused: %v", once.String(), err)
 		}
-		if again.ReadRecords != first.Records || again.ReadSum != first.Sum || again.Records != first.Records || again.Sum != first.Sum {
+		if again.ReadRecords != first.Records || again.ReadSum != first.Sum ||
+			again.Records != first.Records || again.Sum != first.Sum {
 			t.Fatalf("%+v, then %+v", first, again)
 		}
 	})

@@ -34,7 +34,8 @@ func (a *Array) Scripts() map[string]string {
 	hidden := strings.Replace(part, "/part-", "/.part-", 1) // which merge does not read
 	mapper := head("map", fmt.Sprintf("--array=0-%d", a.Tasks-1), "--requeue") +
 		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +
-		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s\n", ShellLine(a.Map), a.Tasks, ShellLine(a.Files), hidden) +
+		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s\n", ShellLine(a.Map), a.Tasks,
+			ShellLine(a.Files), hidden) +
 		fmt.Sprintf("mv %s %s\n", hidden, part)
 	merge := head("merge") + ShellLine(append(append([]string{}, a.Merge...), parts)) + "\n"
 	dir := ShellLine([]string{a.Dir})

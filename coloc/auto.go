@@ -97,7 +97,8 @@ func eachUniverse(fg *featureGraph, s *store, all bool, order []int32, do func(u
 }
 
 // mineWide mines a universe with sets as wide as it needs.
-func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, universe []int32, root int32) error {
+func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job,
+	universe []int32, root int32) error {
 	switch {
 	case len(universe) <= 64:
 		return mineUniverse[[1]uint64](ctx, g, fg, s, opt, universe, universe, root)
@@ -113,7 +114,8 @@ func mineWide(ctx context.Context, g *neighbours, fg *featureGraph, s *store, op
 
 // mineUniverse mines the patterns of the features that hold root (or all, when
 // root is -1), growing them in the given order.
-func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job, features, order []int32, root int32) error {
+func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph, s *store, opt *job,
+	features, order []int32, root int32) error {
 	features = slices.Clone(features)
 	slices.Sort(features)
 	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence, opt.crew)

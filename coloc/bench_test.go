@@ -71,10 +71,13 @@ func BenchmarkMine(b *testing.B) {
 				continue
 			}
 			for _, threads := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%s/d=%v/p=%v/%s/threads=%d", c.points, c.d, c.p, algorithm, threads), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/d=%v/p=%v/%s/threads=%d", c.points, c.d, c.p, algorithm,
+					threads), func(b *testing.B) {
 					points := benchPoints()[c.points] // made once, and not timed
 					for b.Loop() {
-						res := mustMine(b, points, Options{Distance: c.d, MinPrevalence: c.p, Algorithm: algorithm, Engine: engine.Multicore, Threads: threads})
+						res := mustMine(b, points,
+							Options{Distance: c.d, MinPrevalence: c.p, Algorithm: algorithm,
+								Engine: engine.Multicore, Threads: threads})
 						b.ReportMetric(float64(len(res.Patterns)), "patterns")
 					}
 				})

@@ -135,7 +135,9 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 					for i, f := range p.Features {
 						counts = append(counts, fmt.Sprintf("%d/%d", p.Counts[i], res.Totals[f]))
 					}
-					got = append(got, fmt.Sprintf("%d\t%s\t%.10f\t%s", len(p.Features), strings.Join(in.Names(p.Features), ","), p.Index, strings.Join(counts, " ")))
+					got = append(got, fmt.Sprintf("%d\t%s\t%.10f\t%s", len(p.Features),
+						strings.Join(in.Names(p.Features), ","), p.Index,
+						strings.Join(counts, " ")))
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -201,7 +203,8 @@ func readAnswer(t *testing.T, path string) []string {
 		if x != y {
 			return x - y
 		}
-		return slices.Compare(strings.Split(strings.Split(a, "\t")[1], ","), strings.Split(strings.Split(b, "\t")[1], ","))
+		return slices.Compare(strings.Split(strings.Split(a, "\t")[1], ","),
+			strings.Split(strings.Split(b, "\t")[1], ","))
 	})
 	return lines
 }

@@ -28,13 +28,15 @@ func TestAMillionPointsAtOneSpotAreOnePlace(t *testing.T) {
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if got, want := show(pts, res.Patterns), "A 250000/250000 B 250000/250000 C 250000/250000 D 250000/250000 E 1/1 = 1\n"; got != want {
+	if got, want := show(pts,
+		res.Patterns), "A 250000/250000 B 250000/250000 C 250000/250000 D 250000/250000 E 1/1 = 1\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
 	if res.Places != 2 || res.Pairs != 1 {
 		t.Errorf("%d places, %d pairs", res.Places, res.Pairs)
 	}
-	if got := show(pts, mustMine(t, pts, Options{KNN: 3, MinPrevalence: 1}).Patterns); !strings.HasSuffix(got, "E 1/1 = 1\n") {
+	if got := show(pts, mustMine(t, pts,
+		Options{KNN: 3, MinPrevalence: 1}).Patterns); !strings.HasSuffix(got, "E 1/1 = 1\n") {
 		t.Errorf("nearest: %s", got)
 	}
 }
@@ -73,20 +75,23 @@ func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 		change func(*Points)
 		opt    Options
 	}{
-		"minimum prevalence 0":      {nil, Options{Distance: 1}},
-		"minimum prevalence 1.5":    {nil, Options{Distance: 1, MinPrevalence: 1.5}},
-		"minimum prevalence NaN":    {nil, Options{Distance: 1, MinPrevalence: math.NaN()}},
-		"distance -1":               {nil, Options{Distance: -1, MinPrevalence: 1}},
-		"distance +Inf":             {nil, Options{Distance: math.Inf(1), MinPrevalence: 1}},
-		"distance NaN":              {nil, Options{Distance: math.NaN(), MinPrevalence: 1}},
-		"distance 1e-200":           {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
-		"nearest neighbours -1":     {nil, Options{KNN: -1, MinPrevalence: 1}},
-		"unknown algorithm":         {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: "magic"}},
-		"no GPU engine":             {nil, Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU, Algorithm: Joinless}},
-		"point 1: position (NaN":    {func(p *Points) { p.X[1] = math.NaN() }, Options{Distance: 1, MinPrevalence: 1}},
-		"is larger than":            {func(p *Points) { p.X[1] = 1e200 }, Options{Distance: 1, MinPrevalence: 1}},
-		"latitude 91":               {func(p *Points) { p.Y[0] = 91 }, Options{Distance: 1, MinPrevalence: 1, Geographic: true}},
-		"longitude 400":             {func(p *Points) { p.X[0] = 400 }, Options{Distance: 1, MinPrevalence: 1, Geographic: true}},
+		"minimum prevalence 0":   {nil, Options{Distance: 1}},
+		"minimum prevalence 1.5": {nil, Options{Distance: 1, MinPrevalence: 1.5}},
+		"minimum prevalence NaN": {nil, Options{Distance: 1, MinPrevalence: math.NaN()}},
+		"distance -1":            {nil, Options{Distance: -1, MinPrevalence: 1}},
+		"distance +Inf":          {nil, Options{Distance: math.Inf(1), MinPrevalence: 1}},
+		"distance NaN":           {nil, Options{Distance: math.NaN(), MinPrevalence: 1}},
+		"distance 1e-200":        {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
+		"nearest neighbours -1":  {nil, Options{KNN: -1, MinPrevalence: 1}},
+		"unknown algorithm":      {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: "magic"}},
+		"no GPU engine": {nil,
+			Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU, Algorithm: Joinless}},
+		"point 1: position (NaN": {func(p *Points) { p.X[1] = math.NaN() }, Options{Distance: 1, MinPrevalence: 1}},
+		"is larger than":         {func(p *Points) { p.X[1] = 1e200 }, Options{Distance: 1, MinPrevalence: 1}},
+		"latitude 91": {func(p *Points) { p.Y[0] = 91 },
+			Options{Distance: 1, MinPrevalence: 1, Geographic: true}},
+		"longitude 400": {func(p *Points) { p.X[0] = 400 },
+			Options{Distance: 1, MinPrevalence: 1, Geographic: true}},
 		"feature 7 is not one of 2": {func(p *Points) { p.Feature[0] = 7 }, Options{Distance: 1, MinPrevalence: 1}},
 		"not in ascending order":    {func(p *Points) { p.Features[0] = "Z" }, Options{Distance: 1, MinPrevalence: 1}},
 		"want equally many":         {func(p *Points) { p.Y = p.Y[:1] }, Options{Distance: 1, MinPrevalence: 1}},
@@ -130,8 +135,9 @@ func TestGreatCirclesHaveNoSeam(t *testing.T) {
 	for name, c := range map[string]struct {
 		ax, ay, bx, by, metres float64
 	}{
-		"a degree of latitude":             {10, 50, 10, 51, degree},
-		"a degree of longitude at 60N":     {10, 60, 11, 60, 2 * EarthRadius * math.Asin(math.Cos(math.Pi/3)*math.Sin(math.Pi/360))},
+		"a degree of latitude": {10, 50, 10, 51, degree},
+		"a degree of longitude at 60N": {10, 60, 11, 60,
+			2 * EarthRadius * math.Asin(math.Cos(math.Pi/3)*math.Sin(math.Pi/360))},
 		"across the antimeridian":          {179.75, 0, -179.75, 0, degree / 2},
 		"the antimeridian by both names":   {180, 12, -180, 12, 0},
 		"over the north pole":              {0, 89.5, 180, 89.5, degree},
@@ -286,6 +292,7 @@ func TestMemoryIsBoundedByPairs(t *testing.T) {
 		t.Errorf("%.0f bytes a pair for %d pairs", per, res.Pairs)
 	}
 	allocated := float64(after.TotalAlloc - before.TotalAlloc)
-	t.Logf("%d pairs: %.0f bytes a pair held, %.0f allocated over the run", res.Pairs, held/float64(res.Pairs), allocated/float64(res.Pairs))
+	t.Logf("%d pairs: %.0f bytes a pair held, %.0f allocated over the run", res.Pairs,
+		held/float64(res.Pairs), allocated/float64(res.Pairs))
 	runtime.KeepAlive(s)
 }

@@ -44,7 +44,8 @@ func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want[:min(5, len(want))]) {
-				t.Fatalf("case %d: instances of %v: %v, want the first of %v\n%s", c, p.Features, got, want, describe(pts, opt))
+				t.Fatalf("case %d: instances of %v: %v, want the first of %v\n%s", c, p.Features,
+					got, want, describe(pts, opt))
 			}
 		}
 		rules, err := s.Rules(t.Context(), res.Patterns, 0, 0)
@@ -65,7 +66,8 @@ func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 				holding[fmt.Sprint(part)] = true
 			}
 			if u.Instances != uint64(len(ifs)) || u.Holding != uint64(len(holding)) {
-				t.Fatalf("case %d: rule %v => %v has %d of %d, want %d of %d\n%s", c, u.If, u.Then, u.Holding, u.Instances, len(holding), len(ifs), describe(pts, opt))
+				t.Fatalf("case %d: rule %v => %v has %d of %d, want %d of %d\n%s", c, u.If, u.Then,
+					u.Holding, u.Instances, len(holding), len(ifs), describe(pts, opt))
 			}
 		}
 	}
@@ -119,8 +121,10 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 			}
 		}
 		for i := range hits {
-			if want := float64(1+hits[i]) / (1 + rounds); got[i].P != want || math.Abs(got[i].Expected-sum[i]/rounds) > 1e-12 || got[i].Q < got[i].P {
-				t.Fatalf("case %d, %s: pattern %v has %+v, want p %v, expected %v\n%s", c, null, res.Patterns[i].Features, got[i], want, sum[i]/rounds, describe(pts, opt))
+			if want := float64(1+hits[i]) / (1 + rounds); got[i].P != want ||
+				math.Abs(got[i].Expected-sum[i]/rounds) > 1e-12 || got[i].Q < got[i].P {
+				t.Fatalf("case %d, %s: pattern %v has %+v, want p %v, expected %v\n%s", c, null,
+					res.Patterns[i].Features, got[i], want, sum[i]/rounds, describe(pts, opt))
 			}
 		}
 	}
@@ -166,7 +170,8 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tested, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: 399, Seed: 1, Adjust: adjust})
+		tested, err := s.Significance(t.Context(), res.Patterns,
+			SignificanceOptions{Rounds: 399, Seed: 1, Adjust: adjust})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,14 +198,17 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 				wrong[MaxT]++
 			}
 		}
-		t.Logf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index", clustered, wrong[FDR], runs, wrong[MaxT], runs/4)
+		t.Logf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index", clustered,
+			wrong[FDR], runs, wrong[MaxT], runs/4)
 		if wrong[FDR] > runs/20 || wrong[MaxT] > runs/40 { // one in 20 may be, and luck in few runs
-			t.Errorf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index", clustered, wrong[FDR], runs, wrong[MaxT], runs/4)
+			t.Errorf("clustered %v: wrong in %d of %d runs; %d of %d by the largest index",
+				clustered, wrong[FDR], runs, wrong[MaxT], runs/4)
 		}
 	}
 	found := 0
 	for run := range 20 {
-		if slices.ContainsFunc(test(draw(uint64(run)+500, true, 30), FDR), func(s string) bool { return strings.HasPrefix(s, "AB") }) {
+		if slices.ContainsFunc(test(draw(uint64(run)+500, true, 30), FDR),
+			func(s string) bool { return strings.HasPrefix(s, "AB") }) {
 			found++
 		}
 	}
@@ -289,7 +297,8 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 				t.Fatalf("SVG: %v\n%s", err, describe(pts, opt))
 			}
 		}
-		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err == nil || !strings.Contains(err.Error(), "reference system is not known") {
+		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err == nil ||
+			!strings.Contains(err.Error(), "reference system is not known") {
 			t.Fatalf("an unknown reference system: %v", err)
 		}
 		pts.CRS = points.Plane

@@ -89,7 +89,8 @@ type gpuInput struct {
 func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuInput) {
 	n := pts.Len()
 	x, y, z := positions(pts, r.job.Geographic, r.job.crew)
-	s := &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit, grid: newGPUGrid(x, y, z, side, r.job.crew)}
+	s := &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit,
+		grid: newGPUGrid(x, y, z, side, r.job.crew)}
 	need := int64(gpuBytesPerPoint * n)
 	if z != nil {
 		need += int64(gpuBytesPerSphere * n)
@@ -110,7 +111,8 @@ func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 	count := gpu.U64(uint64(n))
 	keys, order := take[uint64](r, n), take[uint32](r, n)
 	keys2, order2 := take[uint64](r, n), take[uint32](r, n)
-	r.launch(joinKernels, "cell_keys", n, in.x.Arg(), in.y.Arg(), argOf(in.z), count, gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
+	r.launch(joinKernels, "cell_keys", n, in.x.Arg(), in.y.Arg(), argOf(in.z), count,
+		gpu.F64(g.lowX), gpu.F64(g.lowY), gpu.F64(g.lowZ),
 		gpu.F64(g.scale), gpu.U32(g.colBits), gpu.U32(g.rowBits), keys.Arg(), order.Arg())
 	if r.err == nil {
 		var err error
@@ -137,8 +139,10 @@ func (s *gpuScene) join(in gpuInput) (crowded gpu.Buffer[uint32]) {
 	s.x, s.y, s.cell = take[float64](r, n), take[float64](r, n), take[uint32](r, n)
 	cellKeys, cellStart := take[uint64](r, n), take[uint32](r, n+1)
 	s.counts = take[uint32](r, 2)
-	r.launch(joinKernels, "cell_places", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), lead.Arg(), marks.Arg(), sums.Arg(), count,
-		s.x.Arg(), s.y.Arg(), argOf(s.z), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg())
+	r.launch(joinKernels, "cell_places", n, keys.Arg(), x.Arg(), y.Arg(), argOf(z), lead.Arg(),
+		marks.Arg(), sums.Arg(), count,
+		s.x.Arg(), s.y.Arg(), argOf(s.z), s.cell.Arg(), s.placeOf.Arg(), cellKeys.Arg(),
+		cellStart.Arg(), s.counts.Arg())
 	s.spans = take[[2]uint32](r, n*int(g.rows))
 	r.launch(joinKernels, "cell_spans", n*int(g.rows), cellKeys.Arg(), cellStart.Arg(), s.counts.Arg(),
 		gpu.U32(g.colBits), gpu.U32(g.rowBits), gpu.U32(g.rows), s.spans.Arg())
@@ -152,7 +156,8 @@ func (s *gpuScene) degrees(masks, near gpu.Buffer[uint64]) {
 	r := s.r
 	degree := take[uint32](r, s.points+1)
 	s.offsets = take[uint64](r, s.points+1)
-	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
+	r.launch(joinKernels, "neighbours_count", s.points+1, s.x.Arg(), s.y.Arg(), argOf(s.z),
+		s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
 		gpu.U32(s.grid.rows), gpu.F64(s.limit), argOf(masks), gpu.U64(uint64(s.points+1)), degree.Arg(), argOf(near))
 	if r.err == nil {
 		r.fail(prim.ExclusiveScan(r.s, r.arena, degree, s.offsets))
@@ -176,7 +181,8 @@ func (s *gpuScene) count() *pairCounts {
 	s.degrees(masks, near)
 	pairs := zeros[uint64](r, n*n)
 	blocks := min((s.points+gpuThreads-1)/gpuThreads, 4*r.dev.Info().Multiprocessors)
-	r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)),
+	r.launchBlocks(joinKernels, "pair_counts", blocks, gpuThreads, s.feature.Arg(), s.weight.Arg(),
+		s.placeOf.Arg(), gpu.U64(uint64(s.points)),
 		near.Arg(), gpu.U32(uint32(n)), pairs.Arg())
 	s.places = int(get(r, s.counts, 2)[1])
 	if r.err != nil {
@@ -201,13 +207,15 @@ func (s *gpuScene) masks(bit []uint32) gpu.Buffer[uint64] {
 	}
 	masks := zeros[uint64](r, n)
 	table := put(r, bit)
-	r.launch(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(), gpu.U64(uint64(s.points)), table.Arg(), masks.Arg())
+	r.launch(joinKernels, "place_masks", s.points, s.feature.Arg(), s.placeOf.Arg(),
+		gpu.U64(uint64(s.points)), table.Arg(), masks.Arg())
 	return masks
 }
 
 // lists puts the neighbours of the places from lo up to hi into a buffer.
 func (s *gpuScene) lists(lo, hi int, to gpu.Buffer[uint32]) {
-	s.r.launch(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), argOf(s.z), s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
+	s.r.launch(joinKernels, "neighbours_fill", hi-lo, s.x.Arg(), s.y.Arg(), argOf(s.z),
+		s.spans.Arg(), s.cell.Arg(), s.counts.Arg(),
 		gpu.U32(s.grid.rows), gpu.F64(s.limit), s.offsets.Arg(), gpu.U64(uint64(lo)), gpu.U64(uint64(hi)), to.Arg())
 }
 

@@ -159,7 +159,9 @@ func (l *gpuLattice) round(first, n, known int, longest uint32) {
 	}
 	args := append([]gpu.Arg{l.batchHeads.Arg(), l.batchTails.Arg(), gpu.U32(uint32(n))}, l.u.columns.args()...)
 	r.launchBlocks(latticeKernels, "judge", n, gpuThreads, append(args, l.need.Arg(), l.pairs.Arg(), gpu.U32(all),
-		l.heads.Arg(), l.tails.Arg(), gpu.U64(uint64(l.heads.Len())), l.found.Arg(), gpu.U64(uint64(l.found.Len())), gpu.U64(uint64(known)), gpu.U32(longest), l.counters.Arg())...)
+		l.heads.Arg(), l.tails.Arg(), gpu.U64(uint64(l.heads.Len())), l.found.Arg(),
+		gpu.U64(uint64(l.found.Len())), gpu.U64(uint64(known)), gpu.U32(longest),
+		l.counters.Arg())...)
 }
 
 // compact leaves the maximal ones of the sets found, and returns how many.

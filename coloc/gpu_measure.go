@@ -14,7 +14,8 @@ import (
 // already: sorting them into cells, making places of them, counting and listing
 // the neighbours of each. It is the best of so many rounds, on the device's clock.
 // pairs is how many neighbouring pairs there are.
-func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64, rounds int) (best time.Duration, pairs int64, err error) {
+func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
+	rounds int) (best time.Duration, pairs int64, err error) {
 	j, err := newJob(pts, Options{Distance: distance, Device: g, Engine: engine.GPU})
 	if err != nil {
 		return 0, 0, err

@@ -30,8 +30,10 @@ func (c *gpuColumns) args() []gpu.Arg {
 	return []gpu.Arg{c.bits.Arg(), c.first.Arg(), c.words.Arg(), c.kind.Arg(), gpu.U32(c.width)}
 }
 
-func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int32, root int32, minPrev float64) *gpuUniverse {
-	u := &gpuUniverse{s: s, features: features, bit: make([]uint32, len(total)), pairs: make([]uint64, len(features)), need: make([]uint64, len(features))}
+func newGPUUniverse(s *gpuScene, fg *featureGraph, total []int64, features []int32, root int32,
+	minPrev float64) *gpuUniverse {
+	u := &gpuUniverse{s: s, features: features, bit: make([]uint32, len(total)),
+		pairs: make([]uint64, len(features)), need: make([]uint64, len(features))}
 	for f := range u.bit {
 		u.bit[f] = 64
 	}
@@ -122,9 +124,13 @@ func (u *gpuUniverse) profiles(host func(places []uint32) (sets [][]uint64, ok b
 				if i > 0 {
 					blocks = min(blocks, 32*r.dev.Info().Multiprocessors)
 				}
-				r.launchBlocks(profileKernels, p.name, blocks, 32*p.warps, argOf(queue), argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi-lo)),
-					s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach), gpu.F64(s.limit), masks.Arg(), pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from),
-					gpu.U32(uint32(max(r.job.evaluation.steps, 1))), sets.pool.Arg(), gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(), next.Arg(), count.Arg())
+				r.launchBlocks(profileKernels, p.name, blocks, 32*p.warps, argOf(queue),
+					argOf(queued), gpu.U32(uint32(lo)), gpu.U32(uint32(hi-lo)),
+					s.x.Arg(), s.y.Arg(), argOf(s.z), argOf(s.reach), gpu.F64(s.limit), masks.Arg(),
+					pairs.Arg(), gpu.U64(u.root), s.offsets.Arg(), argOf(from),
+					gpu.U32(uint32(max(r.job.evaluation.steps, 1))), sets.pool.Arg(),
+					gpu.U64(uint64(room)), used.Arg(), sets.start.Arg(), sets.count.Arg(),
+					next.Arg(), count.Arg())
 				r.stage(p.name)
 				queue, queued = next, count
 			}
@@ -161,7 +167,8 @@ func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
 		at += len(sets[i])
 	}
 	if r.err == nil {
-		r.fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.s, all), s.start.Upload(r.s, start), s.count.Upload(r.s, count)))
+		r.fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.s, all),
+			s.start.Upload(r.s, start), s.count.Upload(r.s, count)))
 	}
 }
 
@@ -200,7 +207,9 @@ func (u *gpuUniverse) fill(sets gpuSets) (ok bool) {
 	c.first, c.words, c.kind = put(r, l.first), put(r, l.words), put(r, l.kind)
 	c.bits = zeros[uint32](r, l.total*width)
 	start, taken := put(r, l.start), zeros[uint32](r, buckets)
-	r.launch(latticeKernels, "class_fill", s.points, append(class, start.Arg(), taken.Arg(), c.first.Arg(), c.words.Arg(), gpu.U32(c.width), c.bits.Arg())...)
+	r.launch(latticeKernels, "class_fill", s.points,
+		append(class, start.Arg(), taken.Arg(), c.first.Arg(), c.words.Arg(), gpu.U32(c.width),
+			c.bits.Arg())...)
 	r.stage("fill columns")
 	r.job.logf("%d features: profiles hold %d sets, columns %d of them on the GPU", width, sets.total, 32*l.total)
 	return r.err == nil

@@ -48,7 +48,8 @@ func sameAsCPU(t *testing.T, pts *Points, opt Options) *Result {
 		t.Fatalf("on the GPU\n%s\non the CPU\n%s", g, w)
 	}
 	if opt.Algorithm != SGCT && (got.Places != want.Places || got.Pairs != want.Pairs) {
-		t.Fatalf("%d places and %d pairs on the GPU, %d and %d on the CPU", got.Places, got.Pairs, want.Places, want.Pairs)
+		t.Fatalf("%d places and %d pairs on the GPU, %d and %d on the CPU", got.Places, got.Pairs,
+			want.Places, want.Pairs)
 	}
 	return got
 }
@@ -77,7 +78,8 @@ func TestGPUFindsWhatTheCPUFinds(t *testing.T) {
 	for i := range 8 {
 		n, features := 20+rng.IntN(150), 2+rng.IntN(9)
 		pts := crowdedPoints(rng, n, features, 10)
-		opt := Options{Distance: 0.5 + 2*rng.Float64(), MinPrevalence: 0.1 + 0.4*rng.Float64(), Device: d, All: i%3 == 0}
+		opt := Options{Distance: 0.5 + 2*rng.Float64(), MinPrevalence: 0.1 + 0.4*rng.Float64(),
+			Device: d, All: i%3 == 0}
 		sameAsCPU(t, pts, opt)
 	}
 }
@@ -95,7 +97,8 @@ func TestGPUGivesWhatTheDefinitionSays(t *testing.T) {
 		pts, opt := randomCase(r)
 		want := showOracle(pts, opt)
 		opt.Engine, opt.Device = engine.GPU, d
-		opt.evaluation = &evaluation{steps: profileSteps, byFeature: c%5 == 0, room: &latticeRoom{stack: 4096, round: 1 + c%3, found: 4096}}
+		opt.evaluation = &evaluation{steps: profileSteps, byFeature: c%5 == 0,
+			room: &latticeRoom{stack: 4096, round: 1 + c%3, found: 4096}}
 		res, err := Mine(t.Context(), pts, opt)
 		if err != nil {
 			t.Fatalf("case %d: %v\n%s", c, err, describe(pts, opt))
@@ -124,7 +127,8 @@ func TestGPUOnPublishedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, algorithm := range []Algorithm{Auto, SGCT} {
-			sameAsCPU(t, in.Set, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d, Algorithm: algorithm})
+			sameAsCPU(t, in.Set, Options{Distance: fix.D, MinPrevalence: 1e-9, All: true, Device: d,
+				Algorithm: algorithm})
 		}
 	}
 }
@@ -147,9 +151,11 @@ func TestQuadKinds(t *testing.T) {
 	counts[(classSizes+0)*classDigits+3] = 1 // and one of weight 8
 	l := layOut(counts, 2)
 	if l.start[2*classDigits+1] != 4 || l.first[1] != 128 || l.words[0] != 128 {
-		t.Errorf("first group at %d, second bucket at %d, second group at %d", l.first[0], l.start[2*classDigits+1], l.first[1])
+		t.Errorf("first group at %d, second bucket at %d, second group at %d", l.first[0],
+			l.start[2*classDigits+1], l.first[1])
 	}
-	if at := l.start[(classSizes+8)*classDigits]; at != 256 || l.total != 384 || l.kind[at/4].form != 2 || l.kind[128/4].digit != 3 {
+	if at := l.start[(classSizes+8)*classDigits]; at != 256 || l.total != 384 ||
+		l.kind[at/4].form != 2 || l.kind[128/4].digit != 3 {
 		t.Errorf("large classes at %d of %d words", at, l.total)
 	}
 	if len(l.kind) != l.total/4 {
@@ -173,7 +179,8 @@ func TestGPUInCrowds(t *testing.T) {
 	} {
 		pts := crowdedPoints(rng, c.points, c.features, 10)
 		stages := map[string]bool{}
-		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, Device: d, Trace: func(s string, _ time.Duration) { stages[s] = true }})
+		sameAsCPU(t, pts, Options{Distance: c.distance, MinPrevalence: 0.9, Device: d,
+			Trace: func(s string, _ time.Duration) { stages[s] = true }})
 		if !stages["lattice"] {
 			t.Errorf("%v: left to the CPU", c)
 		}
@@ -187,10 +194,12 @@ func TestGPUWithThousandsAtOneSpot(t *testing.T) {
 	pts := crowdedPoints(rng, 20, 4, 10)
 	for range 4200 {
 		i := rng.IntN(20)
-		pts.X, pts.Y, pts.Feature = append(pts.X, pts.X[i]), append(pts.Y, pts.Y[i]), append(pts.Feature, int32(rng.IntN(4)))
+		pts.X, pts.Y, pts.Feature = append(pts.X, pts.X[i]), append(pts.Y, pts.Y[i]),
+			append(pts.Feature, int32(rng.IntN(4)))
 	}
 	copied := false
-	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, Device: d, Trace: func(s string, _ time.Duration) { copied = copied || s == "copy places" }})
+	sameAsCPU(t, pts, Options{Distance: 20, MinPrevalence: 0.3, Device: d,
+		Trace: func(s string, _ time.Duration) { copied = copied || s == "copy places" }})
 	if !copied {
 		t.Error("the host was not needed")
 	}
@@ -202,7 +211,8 @@ func TestGPUWithHelpOfTheHost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 9))
 	for _, geographic := range []bool{false, true} {
 		pts := crowdedPoints(rng, 300, 7, 10)
-		opt := Options{Distance: 1.5, MinPrevalence: 0.3, Device: d, Geographic: geographic, evaluation: &evaluation{steps: 4}}
+		opt := Options{Distance: 1.5, MinPrevalence: 0.3, Device: d, Geographic: geographic,
+			evaluation: &evaluation{steps: 4}}
 		if geographic {
 			opt.Distance *= 111_000
 		}
@@ -221,7 +231,8 @@ func TestGPUInLittleMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pts := crowdedPoints(rng, 1500, 8, 10)
 	lists := 0
-	opt := Options{Distance: 0.9, MinPrevalence: 0.3, Device: testGPU(t, 8<<20), evaluation: &evaluation{steps: profileSteps, entries: 10_000},
+	opt := Options{Distance: 0.9, MinPrevalence: 0.3, Device: testGPU(t, 8<<20),
+		evaluation: &evaluation{steps: profileSteps, entries: 10_000},
 		Trace: func(s string, _ time.Duration) {
 			if s == "lists" {
 				lists++
@@ -284,7 +295,8 @@ func TestJoinTimeCountsThePairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := sameAsCPU(t, pts, Options{Distance: 4, MinPrevalence: 0.5, Device: d}).Pairs; pairs != want || took <= 0 {
+	if want := sameAsCPU(t, pts, Options{Distance: 4, MinPrevalence: 0.5,
+		Device: d}).Pairs; pairs != want || took <= 0 {
 		t.Errorf("%d pairs in %v, want %d", pairs, took, want)
 	}
 }

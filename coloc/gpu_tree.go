@@ -61,8 +61,10 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 		list = t.candidates.Slice(lo*t.length, hi*t.length)
 	}
 	first, counts, offsets := take[uint64](r, n), zeros[uint32](r, n+1), take[uint64](r, n+1)
-	r.launch(sgctKernels, "tree_roots", n, append(append([]gpu.Arg{list.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(t.length)), gpu.U32(g.typeBits), gpu.U32(g.bits)},
-		g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(), counts.Arg())...)
+	r.launch(sgctKernels, "tree_roots", n,
+		append(append([]gpu.Arg{list.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(t.length)),
+			gpu.U32(g.typeBits), gpu.U32(g.bits)},
+			g.itm.args()...), gpu.U64(uint64(skip)), gpu.U64(uint64(limit)), first.Arg(), counts.Arg())...)
 	pairs, owner, err := t.balance(counts, offsets, n)
 	if err != nil {
 		return false, 0, err
@@ -76,7 +78,8 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	if 2*pairs > g.maxNodes {
 		return false, most, r.err
 	}
-	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
+	r.launch(sgctKernels, "tree_first", pairs, owner.Arg(), offsets.Arg(), first.Arg(),
+		gpu.U64(uint64(pairs)), gpu.U32(g.bits), g.pairs.Arg(),
 		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg())
 	start, nodes := pairs, pairs // of the last level
 	for level := 1; level+1 < t.length; level++ {
@@ -84,8 +87,11 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 		at := []gpu.Arg{list.Arg(), gpu.U32(uint32(t.length))}
 		packing := []gpu.Arg{gpu.U32(g.typeBits), gpu.U32(g.bits)}
 		first, counts, offsets := take[uint64](r, nodes), zeros[uint32](r, nodes+1), take[uint64](r, nodes+1)
-		r.launch(sgctKernels, "tree_count", nodes, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
-			t.instance.Arg(), t.candidate.Arg(), t.mask.Arg()}, packing, g.itnm.args(), []gpu.Arg{first.Arg(), counts.Arg()})...)
+		r.launch(sgctKernels, "tree_count", nodes,
+			slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level)), gpu.U64(uint64(start)),
+				gpu.U64(uint64(nodes)),
+				t.instance.Arg(), t.candidate.Arg(), t.mask.Arg()}, packing, g.itnm.args(),
+				[]gpu.Arg{first.Arg(), counts.Arg()})...)
 		next := start + nodes
 		children, owner, err := t.balance(counts, offsets, nodes)
 		if err != nil {
@@ -97,10 +103,14 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 		if next+children > g.maxNodes {
 			return false, most, r.err
 		}
-		r.launch(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(), gpu.U64(uint64(children)), gpu.U64(uint64(start)), gpu.U64(uint64(next)),
+		r.launch(sgctKernels, "tree_fill", children, owner.Arg(), offsets.Arg(), first.Arg(),
+			gpu.U64(uint64(children)), gpu.U64(uint64(start)), gpu.U64(uint64(next)),
 			gpu.U32(g.bits), g.pairs.Arg(), t.instance.Arg(), t.parent.Arg(), t.candidate.Arg())
-		r.launch(sgctKernels, "tree_test", children, slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level + 1)), gpu.U64(uint64(next)), gpu.U64(uint64(children)),
-			t.instance.Arg(), t.parent.Arg(), t.candidate.Arg()}, packing, g.itnm.args(), []gpu.Arg{g.pairs.Arg(), t.mask.Arg()})...)
+		r.launch(sgctKernels, "tree_test", children,
+			slices.Concat(at, []gpu.Arg{gpu.U32(uint32(level + 1)), gpu.U64(uint64(next)),
+				gpu.U64(uint64(children)),
+				t.instance.Arg(), t.parent.Arg(), t.candidate.Arg()}, packing, g.itnm.args(),
+				[]gpu.Arg{g.pairs.Arg(), t.mask.Arg()})...)
 		if e := r.arena.Release(mark); e != nil {
 			r.fail(e)
 		}
@@ -111,14 +121,16 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	}
 	row := lo * t.length
 	marks, unique := t.marks.Slice(row*int(g.words), t.marks.Len()), t.counts.Slice(row, t.counts.Len())
-	r.launch(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)), gpu.U64(uint64(nodes)),
+	r.launch(sgctKernels, "tree_unique", nodes, gpu.U32(uint32(t.length)), gpu.U64(uint64(start)),
+		gpu.U64(uint64(nodes)),
 		t.instance.Arg(), t.parent.Arg(), t.candidate.Arg(), t.mask.Arg(), gpu.U32(g.words), marks.Arg(), unique.Arg())
 	return true, most, r.err
 }
 
 // balance turns counts into offsets and gives every child its parent. It gives
 // no owners where there are more than fit.
-func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int, owner gpu.Buffer[uint32], err error) {
+func (t *gpuTree) balance(counts gpu.Buffer[uint32], offsets gpu.Buffer[uint64], n int) (total int,
+	owner gpu.Buffer[uint32], err error) {
 	r := t.g.r
 	if r.err == nil {
 		r.fail(prim.ExclusiveScan(r.s, r.arena, counts, offsets))

@@ -127,7 +127,9 @@ func oracle(pts *Points, opt Options) []found {
 		out = nil
 		for _, p := range all {
 			inside := slices.ContainsFunc(all, func(q found) bool {
-				return len(q.features) > len(p.features) && !slices.ContainsFunc(p.features, func(f int32) bool { return !slices.Contains(q.features, f) })
+				return len(q.features) > len(p.features) &&
+					!slices.ContainsFunc(p.features,
+						func(f int32) bool { return !slices.Contains(q.features, f) })
 			})
 			if !inside {
 				out = append(out, p)
@@ -217,7 +219,8 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 
 func describe(pts *Points, opt Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "distance %v knn %d minprev %v geographic %v all %v\n", opt.Distance, opt.KNN, opt.MinPrevalence, opt.Geographic, opt.All)
+	fmt.Fprintf(&b, "distance %v knn %d minprev %v geographic %v all %v\n", opt.Distance, opt.KNN,
+		opt.MinPrevalence, opt.Geographic, opt.All)
 	for i := range pts.X {
 		fmt.Fprintf(&b, "%v,%v,%s\n", pts.X[i], pts.Y[i], pts.Features[pts.Feature[i]])
 	}

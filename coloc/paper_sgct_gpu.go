@@ -138,10 +138,12 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 		r.fail(err)
 	}
 	atX, atY, atType, atNumber := take[float64](r, n), take[float64](r, n), take[uint32](r, n), take[uint32](r, n)
-	r.launch(sgctKernels, "sweep_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ), inType.Arg(), inNumber.Arg(), count,
+	r.launch(sgctKernels, "sweep_gather", n, order.Arg(), inX.Arg(), inY.Arg(), argOf(inZ),
+		inType.Arg(), inNumber.Arg(), count,
 		atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), atNumber.Arg())
 	counts, begins := zeros[uint32](r, n+1), take[uint64](r, n+1)
-	r.launch(sgctKernels, "count_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), count, gpu.F64(limit), counts.Arg())
+	r.launch(sgctKernels, "count_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(),
+		count, gpu.F64(limit), counts.Arg())
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -149,7 +151,8 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	pairs := int(get(r, begins.Slice(n, n+1), 1)[0])
 	r.stage("sgct count")
 	g.takePairs(pairs)
-	r.launch(sgctKernels, "find_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(), atNumber.Arg(), count, gpu.F64(limit),
+	r.launch(sgctKernels, "find_neighbours", 32*n, atX.Arg(), atY.Arg(), argOf(atZ), atType.Arg(),
+		atNumber.Arg(), count, gpu.F64(limit),
 		begins.Arg(), gpu.U32(g.typeBits), gpu.U32(g.bits), g.pairs.Arg())
 	r.stage("sgct find")
 	return pairs, r.err
@@ -215,7 +218,8 @@ func (g *gpuSGCT) runs(shift uint32) (m gpuMap) {
 	if r.err == nil {
 		r.fail(m.keys.FillBytes(r.s, 0xff))
 	}
-	r.launch(sgctKernels, "map_fill", m.n, m.unique.Arg(), gpu.U64(uint64(m.n)), m.keys.Arg(), m.values.Arg(), gpu.U64(uint64(slots)))
+	r.launch(sgctKernels, "map_fill", m.n, m.unique.Arg(), gpu.U64(uint64(m.n)), m.keys.Arg(),
+		m.values.Arg(), gpu.U64(uint64(slots)))
 	return m
 }
 
@@ -223,7 +227,8 @@ func (g *gpuSGCT) runs(shift uint32) (m gpuMap) {
 // selects the prevalent ones.
 func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
 	r, n := g.r, g.pairs.Len()
-	r.use(patternMemory, 16*int64(n)+64*int64(g.itm.n)+8*int64(len(adj))+int64(n)+gpuBytesBesides, "sgct: distinct instances")
+	r.use(patternMemory, 16*int64(n)+64*int64(g.itm.n)+8*int64(len(adj))+int64(n)+gpuBytesBesides,
+		"sgct: distinct instances")
 	countsA, countsB := zeros[uint32](r, g.itm.n), zeros[uint32](r, g.itm.n)
 	types := gpu.U64(uint64(g.itm.n))
 	second, alt := take[uint64](r, n), take[uint64](r, n)
@@ -243,11 +248,14 @@ func (g *gpuSGCT) prevalentPairs(adj [][]int32) ([][]int32, error) {
 		return nil, r.err
 	}
 	unique := func(keys gpu.Buffer[uint64], n int, counts gpu.Buffer[uint32]) {
-		r.launch(sgctKernels, "unique_counts", n, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits), g.itm.keys.Arg(), g.itm.values.Arg(), gpu.U64(uint64(g.itm.keys.Len())), counts.Arg())
+		r.launch(sgctKernels, "unique_counts", n, keys.Arg(), gpu.U64(uint64(n)), gpu.U32(g.bits),
+			g.itm.keys.Arg(), g.itm.values.Arg(), gpu.U64(uint64(g.itm.keys.Len())), counts.Arg())
 	}
 	unique(g.itnm.unique, g.itnm.n, countsA)
 	unique(second, n, countsB)
-	r.launch(sgctKernels, "prevalence_mask", g.itm.n, g.itm.unique.Arg(), types, gpu.U32(g.typeBits), countsA.Arg(), countsB.Arg(), totals.Arg(), gpu.F64(r.job.MinPrevalence), mask.Arg())
+	r.launch(sgctKernels, "prevalence_mask", g.itm.n, g.itm.unique.Arg(), types,
+		gpu.U32(g.typeBits), countsA.Arg(), countsB.Arg(), totals.Arg(),
+		gpu.F64(r.job.MinPrevalence), mask.Arg())
 	if r.err == nil {
 		r.fail(prim.Select(r.s, r.arena, g.itm.unique.Slice(0, g.itm.n), mask, chosen, count))
 	}
@@ -302,7 +310,9 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	left := r.budget - r.arenas[pointMemory].Bytes() - r.arenas[profileMemory].Bytes()
 	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
 	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
-	g.maxNodes = int(max(1<<10, min((left-int64(part)*perCandidate-gpuBytesBesides)/(nodeBytes+growBytes), 32*int64(g.pairs.Len())+1<<14)))
+	g.maxNodes = int(max(1<<10,
+		min((left-int64(part)*perCandidate-gpuBytesBesides)/(nodeBytes+growBytes),
+			32*int64(g.pairs.Len())+1<<14)))
 	if r.job.evaluation.entries > 0 {
 		g.maxNodes = int(r.job.evaluation.entries)
 	}
@@ -339,7 +349,8 @@ func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([
 	}
 	t := &gpuTree{
 		g: g, length: length, list: candidates,
-		instance: take[uint32](r, g.maxNodes), parent: take[uint32](r, g.maxNodes), candidate: take[uint32](r, g.maxNodes), mask: take[uint8](r, g.maxNodes),
+		instance: take[uint32](r, g.maxNodes), parent: take[uint32](r, g.maxNodes),
+		candidate: take[uint32](r, g.maxNodes), mask: take[uint8](r, g.maxNodes),
 		marks: zeros[uint32](r, len(candidates)*length*int(g.words)), counts: zeros[uint32](r, len(candidates)*length),
 		candidates: put(r, unsigned(slices.Concat(candidates...))),
 	}

@@ -53,7 +53,8 @@ func TestNeighboursInTime(t *testing.T) {
 				for i := range pts.X {
 					for j := range pts.X {
 						if pts.Feature[i] == p.Features[0] && pts.Feature[j] == p.Features[1] &&
-							math.Hypot(pts.X[i]-pts.X[j], pts.Y[i]-pts.Y[j]) <= 2 && near(pts.Time[i], pts.Time[j], 20) {
+							math.Hypot(pts.X[i]-pts.X[j], pts.Y[i]-pts.Y[j]) <= 2 &&
+							near(pts.Time[i], pts.Time[j], 20) {
 							part[0][i], part[1][j] = true, true
 						}
 					}
@@ -92,7 +93,8 @@ func TestLocalQuotientsWithKernels(t *testing.T) {
 				if j == int(q.Point) || d > 3 {
 					continue
 				}
-				w := map[Kernel]float64{Box: 1, Gaussian: math.Exp(-d * d / 18), Bisquare: (1 - d*d/9) * (1 - d*d/9)}[kernel]
+				w := map[Kernel]float64{Box: 1, Gaussian: math.Exp(-d * d / 18),
+					Bisquare: (1 - d*d/9) * (1 - d*d/9)}[kernel]
 				all += w
 				if pts.Feature[j] == q.To {
 					sum += w

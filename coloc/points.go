@@ -30,14 +30,16 @@ func positions(p *Points, geographic bool, c crew) (x, y, z []float64) {
 // of each feature on the way.
 func checkPoints(p *Points, geographic bool, c crew) (total []int64, err error) {
 	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
-		return nil, fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X), len(p.Y), len(p.Feature))
+		return nil, fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X),
+			len(p.Y), len(p.Feature))
 	}
 	if len(p.X) > math.MaxInt32 {
 		return nil, fmt.Errorf("points: %d are more than %d", len(p.X), math.MaxInt32)
 	}
 	for i := 1; i < len(p.Features); i++ {
 		if p.Features[i-1] >= p.Features[i] {
-			return nil, fmt.Errorf("points: features %q and %q are not in ascending order", p.Features[i-1], p.Features[i])
+			return nil, fmt.Errorf("points: features %q and %q are not in ascending order",
+				p.Features[i-1], p.Features[i])
 		}
 	}
 	mostX, mostY := points.MaxCoordinate, points.MaxCoordinate

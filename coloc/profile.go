@@ -186,7 +186,8 @@ func (c *candidates[M]) keep(numbers []int) {
 		}
 	}
 	n := len(numbers)
-	c.mask, c.x, c.y, c.z, c.reach = c.mask[:n], c.x[:n], c.y[:n], c.z[:min(n, len(c.z))], c.reach[:min(n, len(c.reach))]
+	c.mask, c.x, c.y, c.z, c.reach = c.mask[:n], c.x[:n], c.y[:n], c.z[:min(n, len(c.z))],
+		c.reach[:min(n, len(c.reach))]
 }
 
 // thin leaves out candidates of one feature whose neighbours, of other

@@ -86,7 +86,8 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	if opt.Local {
 		q.wanted(opt)
 	}
-	if need := int64(kinds)*int64(kinds)*24*int64(s.job.crew.workers+1) + int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
+	if need := int64(kinds)*int64(kinds)*24*int64(s.job.crew.workers+1) +
+		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise --memory", kinds, len(q.points), need>>20)
 	}
 	observed := q.sums(s.pts.Feature, nil)
@@ -125,7 +126,8 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		for b := range kinds {
 			k := a*kinds + b
 			value := observed.value(k) / q.chance(int32(a), int32(b))
-			global = append(global, Quotient{int32(a), int32(b), observed.points[a], value, twoSided(value, above[k], below[k], opt.Rounds)})
+			global = append(global, Quotient{int32(a), int32(b), observed.points[a], value,
+				twoSided(value, above[k], below[k], opt.Rounds)})
 		}
 	}
 	var at []LocalQuotient

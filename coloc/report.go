@@ -175,7 +175,8 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 			}
 			for _, f := range p.Features {
 				s := p.Participation[f]
-				rows = append(rows, append(slices.Clone(row), f, strconv.FormatInt(s.Points, 10), strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())))
+				rows = append(rows, append(slices.Clone(row), f, strconv.FormatInt(s.Points, 10),
+					strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())))
 			}
 		}
 	}
@@ -185,10 +186,12 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 // WriteRulesCSV writes the rules of reports as one table.
 func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"distance", "if", "then", "participation_index", "conditional_probability", "holding", "instances"}}
+	rows := [][]string{{"distance", "if", "then", "participation_index", "conditional_probability",
+		"holding", "instances"}}
 	for _, r := range reports {
 		for _, u := range r.Rules {
-			rows = append(rows, []string{ftoa(r.Distance), strings.Join(u.If, ";"), strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
+			rows = append(rows, []string{ftoa(r.Distance), strings.Join(u.If, ";"),
+				strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
 				strconv.FormatUint(u.Holding, 10), strconv.FormatUint(u.Instances, 10)})
 		}
 	}
@@ -233,6 +236,7 @@ func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {
 // AddRules names the rules.
 func (r *Report) AddRules(pts *Points, rules []Rule) {
 	for _, u := range rules {
-		r.Rules = append(r.Rules, ReportRule{pts.Names(u.If), pts.Names(u.Then), u.Index, u.Probability(), u.Holding, u.Instances})
+		r.Rules = append(r.Rules, ReportRule{pts.Names(u.If), pts.Names(u.Then), u.Index,
+			u.Probability(), u.Holding, u.Instances})
 	}
 }

@@ -62,7 +62,8 @@ func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) 
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" %s>`+"\n", px(svgWidth), px(height), px(svgWidth), px(height), svgFont)
 	d.printf(`<rect width="100%%" height="100%%" fill="#fbfaf8"/>` + "\n")
 	d.printf(`<text x="%s" y="52" font-size="26" font-weight="600" fill="#1d2330">Kinds of places that keep company</text>`+"\n", px(svgMargin))
-	d.printf(`<text x="%s" y="77" font-size="14" fill="#667085">%s</text>`+"\n", px(svgMargin), html.EscapeString(d.subtitle(len(patterns))))
+	d.printf(`<text x="%s" y="77" font-size="14" fill="#667085">%s</text>`+"\n", px(svgMargin),
+		html.EscapeString(d.subtitle(len(patterns))))
 	if len(patterns) == 0 {
 		d.printf(`<text x="%s" y="%s" font-size="16" fill="#667085">No pattern reaches the threshold.</text>`+"\n", px(svgMargin), px(svgTop+30))
 	}
@@ -140,14 +141,16 @@ func (d *drawing) panel(ctx context.Context, number int, p Pattern, x, y float64
 		return err
 	}
 	d.printf(`<g transform="translate(%s %s)">`+"\n", px(x), px(y))
-	d.printf(`<text y="20" font-size="15" font-weight="600" fill="#1d2330">%s</text>`+"\n", html.EscapeString(fitNames(d.s.pts.Names(p.Features), int(d.panelW/8.2))))
+	d.printf(`<text y="20" font-size="15" font-weight="600" fill="#1d2330">%s</text>`+"\n",
+		html.EscapeString(fitNames(d.s.pts.Names(p.Features), int(d.panelW/8.2))))
 	part := int64(0)
 	for _, c := range p.Counts {
 		part += c
 	}
 	d.printf(`<text y="41" font-size="12.5" fill="#667085">index <tspan font-weight="600" fill="#1d2330">%.3f</tspan> · %s participating points</text>`+"\n", p.Index, thousands(part))
 	d.printf(`<g transform="translate(0 %s)">`+"\n", px(panelTitle-6))
-	d.printf(`<clipPath id="map%d"><rect width="%s" height="%s" rx="8"/></clipPath>`+"\n", number, px(d.panelW), px(d.mapH))
+	d.printf(`<clipPath id="map%d"><rect width="%s" height="%s" rx="8"/></clipPath>`+"\n", number,
+		px(d.panelW), px(d.mapH))
 	d.printf(`<rect width="%s" height="%s" rx="8" fill="#ffffff" stroke="#e3e0da"/>`+"\n", px(d.panelW), px(d.mapH))
 	d.printf(`<g clip-path="url(#map%d)">`+"\n", number)
 	d.hexagons()
@@ -299,7 +302,8 @@ func (d *drawing) hexagonsOf(colour string, least, step float64, points func(pla
 	var b strings.Builder
 	for i := range paths {
 		if paths[i].Len() > 0 {
-			fmt.Fprintf(&b, `<path d="%s" fill="%s" fill-opacity="%.2f"/>`+"\n", paths[i].String(), colour, least+step*float64(i))
+			fmt.Fprintf(&b, `<path d="%s" fill="%s" fill-opacity="%.2f"/>`+"\n", paths[i].String(),
+				colour, least+step*float64(i))
 		}
 	}
 	return b.String() + " "

@@ -118,7 +118,8 @@ func (d *drawing) lens(number int, p Pattern, shown *showing) {
 			px(cx+ux*spot), px(cy+uy*spot), px(lx-ux*lensRadius), px(ly-uy*lensRadius))
 	}
 	d.printf(`<circle cx="%s" cy="%s" r="%s" fill="none" stroke="#1d2330" stroke-width="1.1"/>`+"\n", px(cx), px(cy), px(spot))
-	d.printf(`<clipPath id="lens%d"><circle cx="%s" cy="%s" r="%s"/></clipPath>`+"\n", number, px(lx), px(ly), px(lensRadius))
+	d.printf(`<clipPath id="lens%d"><circle cx="%s" cy="%s" r="%s"/></clipPath>`+"\n", number,
+		px(lx), px(ly), px(lensRadius))
 	d.printf(`<circle cx="%s" cy="%s" r="%s" fill="#ffffff" stroke="#1d2330" stroke-width="1.2"/>`+"\n", px(lx), px(ly), px(lensRadius))
 	d.printf(`<g clip-path="url(#lens%d)"><g transform="translate(%s %s)">`+"\n", number, px(lx), px(ly))
 	d.edges(shown, cx, cy, zoom, radius, 1)

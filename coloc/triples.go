@@ -35,7 +35,8 @@ func (fg *featureGraph) settlePairs(ctx context.Context, g *neighbours, s *store
 	return nil
 }
 
-func settlePairs[M words](ctx context.Context, fg *featureGraph, g *neighbours, s *store, opt *job, features []int32) error {
+func settlePairs[M words](ctx context.Context, fg *featureGraph, g *neighbours, s *store, opt *job,
+	features []int32) error {
 	u := newUniverse[M](g, fg, features, -1, opt.MinPrevalence, opt.crew)
 	counters := make([]*tripleCounter[M], opt.crew.workers)
 	err := opt.crew.at("counting triples").each(ctx, blockCount(g.len()), func(w, b int) error {

@@ -39,7 +39,8 @@ func BenchmarkVocabulary(b *testing.B) {
 			var stats VocabularyStats
 			for b.Loop() {
 				var err error
-				if _, stats, err = CountWords(b.Context(), corpus, VocabularyOptions{Engine: e.kind, Threads: e.threads}); err != nil {
+				if _, stats, err = CountWords(b.Context(), corpus,
+					VocabularyOptions{Engine: e.kind, Threads: e.threads}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -60,7 +61,9 @@ func BenchmarkMatrix(b *testing.B) {
 				var stats Stats
 				for b.Loop() {
 					var err error
-					if stats, err = Matrix(b.Context(), corpus, v, Options{Window: window, Engine: e.kind, Threads: e.threads}, discard{}); err != nil {
+					if stats, err = Matrix(b.Context(), corpus, v,
+						Options{Window: window, Engine: e.kind, Threads: e.threads},
+						discard{}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -53,7 +53,8 @@ type loaded struct {
 
 // Convert writes a matrix file in another format. IDs are counted from 1 in cooccurrence.bin and
 // Matrix Market, from 0 in the others; words keep their numbers.
-func Convert(ctx context.Context, from string, fromFormat Format, to string, toFormat Format, o ConvertOptions) (c Converted, err error) {
+func Convert(ctx context.Context, from string, fromFormat Format, to string, toFormat Format,
+	o ConvertOptions) (c Converted, err error) {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
@@ -193,7 +194,8 @@ func (w *rowWriter) flush() error {
 	if err := w.sink.Rows(&w.row); err != nil {
 		return err
 	}
-	w.row = Rows{First: w.row.First + len(w.row.Ends), Ends: w.row.Ends[:0], Cols: w.row.Cols[:0], Values: w.row.Values[:0]}
+	w.row = Rows{First: w.row.First + len(w.row.Ends), Ends: w.row.Ends[:0], Cols: w.row.Cols[:0],
+		Values: w.row.Values[:0]}
 	return nil
 }
 
@@ -325,7 +327,8 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	if err != nil {
 		return err
 	}
-	a, err := npz.Read(f, info.Size(), memory, "format", "shape", "indptr", "indices", "data", "words", "counts", "about")
+	a, err := npz.Read(f, info.Size(), memory, "format", "shape", "indptr", "indices", "data",
+		"words", "counts", "about")
 	if err != nil {
 		return err
 	}
@@ -344,7 +347,8 @@ func (l *loaded) fromNPZ(path string, memory int64) error {
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	if len(shape) != 2 || shape[0] != shape[1] || shape[0] < 0 || shape[0] > maxWords || int64(len(indptr)) != shape[0]+1 ||
+	if len(shape) != 2 || shape[0] != shape[1] || shape[0] < 0 || shape[0] > maxWords ||
+		int64(len(indptr)) != shape[0]+1 ||
 		len(cols) != len(values) || indptr[0] != 0 || indptr[shape[0]] != int64(len(cols)) || !slices.IsSorted(indptr) {
 		return errors.New("the arrays are none of a square matrix in SciPy's CSR format")
 	}
@@ -475,7 +479,9 @@ func (l *loaded) fromMTX(path string) error {
 	}
 	comment, _, _ := strings.Cut(rest, "\n")
 	var side, weighting string
-	if n, _ := fmt.Sscanf(strings.NewReplacer(",", "", ";", "").Replace(comment), "%% word co-occurrence window %d %s weighting %s", &l.opt.Window, &side, &weighting); n == 3 {
+	if n, _ := fmt.Sscanf(strings.NewReplacer(",", "", ";", "").Replace(comment),
+		"%% word co-occurrence window %d %s weighting %s", &l.opt.Window, &side,
+		&weighting); n == 3 {
 		if l.opt.Side.Set(side) == nil && l.opt.Weighting.Set(weighting) == nil {
 			l.told = true
 		}
@@ -514,7 +520,8 @@ func readMTXEntries(r io.Reader, symmetric bool, fn func(row, col uint32, value 
 		col, err2 := strconv.ParseUint(f[1], 10, 31)
 		value, err3 := strconv.ParseFloat(f[2], 64)
 		if err := errors.Join(err1, err2, err3); err != nil || row < 1 || col < 1 {
-			return fmt.Errorf("line %d: want row and column from 1 on and a value, got %q", number, shorten([]byte(line)))
+			return fmt.Errorf("line %d: want row and column from 1 on and a value, got %q", number,
+				shorten([]byte(line)))
 		}
 		left--
 		if err := fn(uint32(row-1), uint32(col-1), value); err != nil {

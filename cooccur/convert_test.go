@@ -72,7 +72,8 @@ func TestConvertShuffled(t *testing.T) {
 	writeMatrix(t, corpus, v, Options{Window: 3}, path, GloVe)
 	data := readFile(t, path)
 	records := slices.Collect(slices.Chunk(slices.Clone(data), recordSize))
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(records),
+		func(i, j int) { records[i], records[j] = records[j], records[i] })
 	if err := os.WriteFile(shuffled, slices.Concat(records...), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +94,16 @@ func TestConvertShuffled(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{}); err == nil || !strings.Contains(err.Error(), "--vocab") {
+	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "--vocab") {
 		t.Errorf("without a vocabulary: %v", err)
 	}
-	if _, err := Convert(t.Context(), path, GloVe, filepath.Join(dir, "x.cooc"), CSR, ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "--window") {
+	if _, err := Convert(t.Context(), path, GloVe, filepath.Join(dir, "x.cooc"), CSR,
+		ConvertOptions{Vocabulary: v}); err == nil || !strings.Contains(err.Error(), "--window") {
 		t.Errorf("without a window: %v", err)
 	}
-	if _, err := Convert(t.Context(), path, GloVe, back, GloVe, ConvertOptions{Vocabulary: vocabularyOf("a")}); err == nil {
+	if _, err := Convert(t.Context(), path, GloVe, back, GloVe,
+		ConvertOptions{Vocabulary: vocabularyOf("a")}); err == nil {
 		t.Error("a vocabulary that is too small is no error")
 	}
 }
@@ -123,6 +127,7 @@ func FuzzReadMatrixFiles(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		Convert(context.Background(), path, Format(format%6), filepath.Join(dir, "out"), TSV, ConvertOptions{Vocabulary: v, Memory: 1 << 20})
+		Convert(context.Background(), path, Format(format%6), filepath.Join(dir, "out"), TSV,
+			ConvertOptions{Vocabulary: v, Memory: 1 << 20})
 	})
 }

@@ -140,7 +140,8 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	if err != nil {
 		return Stats{}, err
 	}
-	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto, pays: func() bool { return j.paysOnGPU(corpus, false) }}
+	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto,
+		pays: func() bool { return j.paysOnGPU(corpus, false) }}
 	err = c.run(ctx, func(g *GPU) (err error) {
 		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &c.given})
 		return err
@@ -169,7 +170,8 @@ func (j *job) onCores(ctx context.Context, corpus *text.Corpus, e engine.Kind, s
 // in one, for which the GPU reads the corpus only once. begin is called with the
 // vocabulary and returns where the rows go. The analyzer is the vocabulary's, the
 // engine that of opt.
-func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options,
+	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Analyzer = vocabulary.Analyzer
 	c := chosen{engine: opt.Engine, gpu: opt.GPU, emulated: opt.gpuAuto, pays: func() bool {
 		j, err := newJob(new(Vocabulary), opt)
@@ -190,7 +192,9 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 }
 
 // makeOnCores is Make on one core or several, which read the corpus twice, but for the paper's method.
-func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func makeOnCores(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions,
+	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
+	err error) {
 	once := opt.Method == Paper && vocabulary.MinCount <= 1 && vocabulary.MaxSize == 0 && opt.Subsample == 0
 	if opt.Engine == engine.Multicore && once {
 		return paperCoresMake(ctx, corpus, vocabulary, opt, begin)
@@ -248,7 +252,8 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
 	}
-	j := &job{Options: opt, units: newUnits(opt.Weighting, opt.Window), vocab: v, whole: whole, stats: Stats{Engine: opt.Engine}}
+	j := &job{Options: opt, units: newUnits(opt.Weighting, opt.Window), vocab: v, whole: whole,
+		stats: Stats{Engine: opt.Engine}}
 	if opt.Subsample > 0 {
 		j.sample = newSampler(v, opt.Subsample, opt.Seed)
 	}
@@ -279,7 +284,8 @@ func analyzerOf(a text.Analyzer) text.Analyzer {
 // checkCount makes sure that no cell can overflow.
 func (j *job) checkCount(id int, occurrences uint64) error {
 	if occurrences > j.heaviest {
-		return fmt.Errorf("word %q occurs %d times: sums of window %d are exact up to %d", shorten(j.vocab.Word(id)), occurrences, j.Window, j.heaviest)
+		return fmt.Errorf("word %q occurs %d times: sums of window %d are exact up to %d",
+			shorten(j.vocab.Word(id)), occurrences, j.Window, j.heaviest)
 	}
 	return nil
 }

@@ -75,7 +75,8 @@ func CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions)
 }
 
 // countOnCores is CountWords on one core or several.
-func countOnCores(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions, threads int) (*Vocabulary, VocabularyStats, error) {
+func countOnCores(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions,
+	threads int) (*Vocabulary, VocabularyStats, error) {
 	c := &counter{opt: opt, workers: make([]countWorker, threads), budget: opt.Memory}
 	for i := range c.workers {
 		c.workers[i].words = newLexicon(0, 0)

@@ -44,7 +44,8 @@ func TestEnginesAgreeWithBruteForce(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(outside), 0, 40).Draw(r, "doc"), " ")
 		}), 1, 8).Draw(r, "docs")
 		opt := Options{
-			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, 1000})).Draw(r, "window"),
+			Window: rapid.OneOf(rapid.IntRange(1, 5),
+				rapid.SampledFrom([]int{10, 15, 18, 19, 30, 1000})).Draw(r, "window"),
 			Side:      rapid.SampledFrom([]Side{Both, Left, Right}).Draw(r, "side"),
 			Weighting: rapid.SampledFrom([]Weighting{Distance, Count}).Draw(r, "weighting"),
 		}
@@ -136,7 +137,8 @@ func TestSameBytesWhateverTheEngine(t *testing.T) {
 					if want == nil {
 						want = got
 					} else if string(got) != string(want) {
-						t.Errorf("window %d, %v, %d threads, spilled=%t: other bytes", base.Window, kind, threads, spilled)
+						t.Errorf("window %d, %v, %d threads, spilled=%t: other bytes", base.Window,
+							kind, threads, spilled)
 					}
 				}
 			}
@@ -208,7 +210,8 @@ func TestNothingToCount(t *testing.T) {
 func TestWrongOptionsAreRefused(t *testing.T) {
 	corpus, v := corpusOf(t, "a"), vocabularyOf("a")
 	for _, opt := range []Options{
-		{Window: -2}, {Window: MaxWindow + 1}, {Side: 3}, {Weighting: 2}, {Subsample: 1}, {Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
+		{Window: -2}, {Window: MaxWindow + 1}, {Side: 3}, {Weighting: 2}, {Subsample: 1},
+		{Subsample: -1}, {Engine: engine.GPU}, {Memory: 1000},
 	} {
 		if _, err := Matrix(t.Context(), corpus, v, opt, &cells{}); err == nil {
 			t.Errorf("%+v is not refused", opt)
@@ -276,7 +279,8 @@ func TestFullDiskWhileSpilling(t *testing.T) {
 	b := &sumRows{ends: []int{1}, cols: []uint32{0}, lo: []uint64{1}}
 	s.begin()
 	s.encode(b)
-	if err := s.write(0, b); err == nil || !strings.Contains(err.Error(), "no space left") || !strings.Contains(err.Error(), "sorted runs") {
+	if err := s.write(0, b); err == nil || !strings.Contains(err.Error(), "no space left") ||
+		!strings.Contains(err.Error(), "sorted runs") {
 		t.Errorf("full disk: %v", err)
 	}
 }

@@ -128,7 +128,9 @@ func readMTX(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 
 func readNPZ(t *testing.T, path string, v *Vocabulary) map[[2]uint32]float64 {
 	arrays := npztest.Read(t, readFile(t, path))
-	if got := npztest.Vector[int64](t, arrays, "shape", "<i8"); string(arrays["format"].Data) != "csr" || !slices.Equal(got, []int64{int64(v.Len()), int64(v.Len())}) {
+	if got := npztest.Vector[int64](t, arrays, "shape",
+		"<i8"); string(arrays["format"].Data) != "csr" ||
+		!slices.Equal(got, []int64{int64(v.Len()), int64(v.Len())}) {
 		t.Errorf("format %q, shape %v", arrays["format"].Data, got)
 	}
 	indptr := npztest.Vector[int64](t, arrays, "indptr", "<i8")
@@ -223,7 +225,8 @@ func TestNPZBytesArePinned(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "example.npz")
 	writeMatrix(t, corpus, v, Options{Window: 1, Weighting: Count, Engine: engine.Sequential}, path, NPZ)
-	if got, want := fmt.Sprintf("%x", sha256.Sum256(readFile(t, path))), "96f67ea171ab949c1d20c6897e9586da6475cb001580c682c849ff59a1e7e695"; got != want {
+	if got, want := fmt.Sprintf("%x", sha256.Sum256(readFile(t, path))),
+		"96f67ea171ab949c1d20c6897e9586da6475cb001580c682c849ff59a1e7e695"; got != want {
 		t.Errorf("the archive's SHA-256 is %s, want %s", got, want)
 	}
 }
@@ -306,7 +309,8 @@ func TestCSRWithWrongSections(t *testing.T) {
 }
 
 func TestFormatsByName(t *testing.T) {
-	for path, want := range map[string]Format{"a/b.cooc": CSR, "x.bin": GloVe, "x.MTX": MatrixMarket, "y.npz": NPZ, "z.parquet": Parquet, "t.tsv": TSV} {
+	for path, want := range map[string]Format{"a/b.cooc": CSR, "x.bin": GloVe,
+		"x.MTX": MatrixMarket, "y.npz": NPZ, "z.parquet": Parquet, "t.tsv": TSV} {
 		if got, err := FormatOf(path); err != nil || got != want {
 			t.Errorf("%s: %v, %v", path, got, err)
 		}

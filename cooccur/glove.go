@@ -80,7 +80,8 @@ func ReadGloVe(r io.Reader) iter.Seq2[Record, error] {
 				yield(Record{}, err)
 				return
 			}
-			if !yield(Record{uint32(row - 1), uint32(col - 1), math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))}, nil) {
+			if !yield(Record{uint32(row - 1), uint32(col - 1),
+				math.Float64frombits(binary.LittleEndian.Uint64(b[8:]))}, nil) {
 				return
 			}
 		}

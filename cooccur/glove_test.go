@@ -169,7 +169,8 @@ func TestGloVeBytesArePinned(t *testing.T) {
 	for _, size := range []int{16, 24, 40, 4096} { // of the writer's buffer, which need not hold whole records
 		var buf bytes.Buffer
 		e := &gloveEncoder{bufio.NewWriterSize(&buf, size)}
-		if err := e.Rows(&Rows{First: 0, Ends: []int{1, 1, 3}, Cols: []uint32{2, 0, 0}, Values: []float64{2.5, 1, 1}}); err != nil {
+		if err := e.Rows(&Rows{First: 0, Ends: []int{1, 1, 3}, Cols: []uint32{2, 0, 0},
+			Values: []float64{2.5, 1, 1}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.w.Flush(); err != nil {

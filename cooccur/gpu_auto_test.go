@@ -98,11 +98,13 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 				return Matrix(t.Context(), corpus, v, o, sink)
 			})
 			made, madeStats := matrixFile(t, v, opt, func(o Options, sink Sink) (Stats, error) {
-				_, stats, err := Make(t.Context(), corpus, vopt, o, func(*Vocabulary) (Sink, error) { return sink, nil })
+				_, stats, err := Make(t.Context(), corpus, vopt, o,
+					func(*Vocabulary) (Sink, error) { return sink, nil })
 				return stats, err
 			})
 			if vs.Engine != c.want || stats.Engine != c.want || madeStats.Engine != c.want {
-				t.Errorf("auto took %v for words, %v for the matrix and %v for both, want %v", vs.Engine, stats.Engine, madeStats.Engine, c.want)
+				t.Errorf("auto took %v for words, %v for the matrix and %v for both, want %v",
+					vs.Engine, stats.Engine, madeStats.Engine, c.want)
 			}
 			stats.Engine, madeStats.Engine = wantStats.Engine, wantStats.Engine
 			if !bytes.Equal(got, want) || !bytes.Equal(made, want) || stats != wantStats || madeStats != wantStats {

@@ -30,7 +30,8 @@ func gpuBenchCorpus(b *testing.B) (path string, size int64) {
 		b.Fatal(err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	if err := datagen.Text(b.Context(), w, datagen.TextOptions{Tokens: int64(million) * 1e6, Lines: true, Seed: 1}); err != nil {
+	if err := datagen.Text(b.Context(), w,
+		datagen.TextOptions{Tokens: int64(million) * 1e6, Lines: true, Seed: 1}); err != nil {
 		b.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {
@@ -95,7 +96,8 @@ func BenchmarkGPUText(b *testing.B) {
 					}
 					best = min(best, time.Since(start))
 				}
-				b.Logf("%s: %d threads, %d KB: %v, %.1f GB/s", name, threads, slot>>10, best, float64(size)/best.Seconds()/1e9)
+				b.Logf("%s: %d threads, %d KB: %v, %.1f GB/s", name, threads, slot>>10, best,
+					float64(size)/best.Seconds()/1e9)
 			}
 			start := time.Now()
 			readOnly(b, f, path, threads)
@@ -173,11 +175,13 @@ func BenchmarkGPUStages(b *testing.B) {
 						})
 					}
 					start := time.Now()
-					_, stats, err := g.Make(b.Context(), corpus, VocabularyOptions{}, opt, func(*Vocabulary) (Sink, error) { return noSink{}, nil })
+					_, stats, err := g.Make(b.Context(), corpus, VocabularyOptions{}, opt,
+						func(*Vocabulary) (Sink, error) { return noSink{}, nil })
 					if err != nil {
 						b.Fatal(err)
 					}
-					b.Logf("%v, window %d, head %d: %v in all, %d entries", method, window, head, time.Since(start), stats.Entries)
+					b.Logf("%v, window %d, head %d: %v in all, %d entries", method, window, head,
+						time.Since(start), stats.Entries)
 				}
 				if method == Paper {
 					break

@@ -63,8 +63,10 @@ const (
 )
 
 // newOutbox makes room for the rows of some sums, and starts the delivery.
-func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool, consume func(*rowBatch) error) (*outbox, error) {
-	o := &outbox{p: p, units: units, shape: shape{lows: 2}, pieces: make(chan rowPiece, 4096), ended: make(chan struct{})}
+func (p *gpuPairs) newOutbox(ctx context.Context, own *sumsInOrder, units bool,
+	consume func(*rowBatch) error) (*outbox, error) {
+	o := &outbox{p: p, units: units, shape: shape{lows: 2}, pieces: make(chan rowPiece, 4096),
+		ended: make(chan struct{})}
 	var err error
 	if o.small, err = p.smallSums(ctx, own.sums, own.n, units); err != nil {
 		return nil, err
@@ -314,5 +316,6 @@ func (o *outbox) send(b *rowBatch, r *rowPiece, s *gpu.Stream) error {
 	words := o.words(r.entries())
 	b.piece, b.outbox = *r, o
 	o.p.crossed += 4 * int64(words)
-	return errors.Join(s.WaitFor(r.made), o.room.Slice(r.at, r.at+words).CopyOut(s, b.pinned.Slice(0, words)), s.Record(b.done))
+	return errors.Join(s.WaitFor(r.made),
+		o.room.Slice(r.at, r.at+words).CopyOut(s, b.pinned.Slice(0, words)), s.Record(b.done))
 }

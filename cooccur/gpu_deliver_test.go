@@ -68,7 +68,8 @@ func TestGPUDeliveryEnds(t *testing.T) {
 	o := Options{Window: 3, Weighting: Count, Threads: 1, gpuHead: 4, gpuSums: 12_000, TempDir: t.TempDir()}
 	full := errors.New("the disk is full")
 	for _, after := range []int{1, 4} {
-		if _, err := g.Matrix(t.Context(), corpus, v, o, &stopping{after, func() error { return full }}); !errors.Is(err, full) {
+		if _, err := g.Matrix(t.Context(), corpus, v, o,
+			&stopping{after, func() error { return full }}); !errors.Is(err, full) {
 			t.Errorf("after %d rows: %v", after, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

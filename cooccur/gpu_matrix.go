@@ -108,7 +108,8 @@ func (f *feed) idsOf(numbers gpu.Buffer[uint32]) (ids gpu.Buffer[uint32], err er
 		return ids, err
 	}
 	n := numbers.Len()
-	err = errors.Join(ids.FillBytes(f.compute, 0xff), f.launch(vocabSource, "vocab_ids", n, numbers.Arg(), gpu.U64(uint64(n)), ids.Arg()))
+	err = errors.Join(ids.FillBytes(f.compute, 0xff),
+		f.launch(vocabSource, "vocab_ids", n, numbers.Arg(), gpu.U64(uint64(n)), ids.Arg()))
 	if err != nil {
 		return ids, errors.Join(err, ids.Free())
 	}
@@ -132,7 +133,8 @@ func (p *gpuPairs) addSequence(ctx context.Context, f *feed, ids gpu.Buffer[uint
 func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) error {
 	p.stats.Kept += int64(n) - f.documents
 	if kept := uint64(p.stats.Kept); kept > p.heaviest { // a bound on how often any word occurs
-		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use another engine", kept, p.Window, p.heaviest)
+		return fmt.Errorf("%d words: sums of window %d are exact up to %d; use another engine",
+			kept, p.Window, p.heaviest)
 	}
 	if err := p.add(ctx, f.seq.Items(0, n), ids); err != nil {
 		return err
@@ -143,7 +145,8 @@ func (p *gpuPairs) addItems(ctx context.Context, f *feed, n int, ids gpu.Arg) er
 // Make makes the vocabulary of a corpus and then its matrix. If all of the corpus
 // fits the device as word numbers, it is read once. begin is called with the
 // vocabulary and returns where rows go.
-func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options,
+	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	opt.Engine, opt.Analyzer = engine.GPU, vopt.Analyzer
 	if opt.Method == Paper {
 		return g.paperMake(ctx, corpus, vopt, opt, begin)
@@ -154,17 +157,18 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 	var v *Vocabulary
 	var sink Sink
 	whole := false
-	err = g.sequence(ctx, corpus, newSource(corpus, vopt.Analyzer, opt.Threads), func(ctx context.Context, f *feed) (err error) {
-		if whole = f.allItems == 0 && opt.Subsample == 0; whole {
-			vs, stats, err = f.makeWhole(ctx, vopt, opt, begin)
+	err = g.sequence(ctx, corpus, newSource(corpus, vopt.Analyzer, opt.Threads),
+		func(ctx context.Context, f *feed) (err error) {
+			if whole = f.allItems == 0 && opt.Subsample == 0; whole {
+				vs, stats, err = f.makeWhole(ctx, vopt, opt, begin)
+				return err
+			}
+			if v, _, vs, err = f.vocabulary(ctx, vopt); err != nil {
+				return err
+			}
+			sink, err = begin(v)
 			return err
-		}
-		if v, _, vs, err = f.vocabulary(ctx, vopt); err != nil {
-			return err
-		}
-		sink, err = begin(v)
-		return err
-	})
+		})
 	if err == nil && !whole {
 		stats, err = g.Matrix(ctx, corpus, v, opt, sink)
 	}
@@ -173,7 +177,8 @@ func (g *GPU) Make(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpti
 
 // makeWhole is Make for a corpus that is all on the device. If V has all words, their
 // order is known there, and pairs are counted while V comes to the host.
-func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func (f *feed) makeWhole(ctx context.Context, vopt VocabularyOptions, opt Options,
+	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	vs = VocabularyStats{Engine: engine.GPU}
 	vs.Words, vs.Documents = f.totals()
 	sorted, err := f.sortWords(ctx, vopt.Order, uint64(vs.Words))

@@ -168,7 +168,8 @@ func (g *GPU) rename(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Buff
 	}
 	var count [1]uint64
 	err = errors.Join(states.Zero(g.compute),
-		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(), states.Slice(tiles, tiles+1).Arg(), states.Arg()),
+		g.compute.Launch(k, gpu.Grid(tiles, gpuThreads), items.Arg(), gpu.U64(uint64(n)), ids.Arg(),
+			states.Slice(tiles, tiles+1).Arg(), states.Arg()),
 		states.Slice(tiles, tiles+1).Download(ctx, g.compute, count[:]))
 	return int(count[0]), err
 }
@@ -217,9 +218,13 @@ func (p *gpuPairs) add(ctx context.Context, items gpu.Buffer[uint32], ids gpu.Ar
 		if err := p.count.Upload(p.compute, []uint64{uint64(p.listed)}); err != nil {
 			return err
 		}
-		if err := p.compute.Launch(k, gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(), items.Arg(), ids,
-			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)), gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
-			p.dense.Arg(), p.units.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(p.disBits)), p.list.Arg(), p.count.Arg()); err != nil {
+		if err := p.compute.Launch(k,
+			gpu.Grid(min((places+pairPlaces-1)/pairPlaces, resident), gpuThreads), p.before.Arg(),
+			items.Arg(), ids,
+			gpu.U64(uint64(at)), gpu.U64(uint64(at+places)), gpu.U32(uint32(p.Window)),
+			gpu.U32(uint32(p.Side)), gpu.U32(uint32(p.head)),
+			p.dense.Arg(), p.units.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(p.disBits)),
+			p.list.Arg(), p.count.Arg()); err != nil {
 			return err
 		}
 		if p.listed, err = p.get(ctx); err != nil {
@@ -267,7 +272,8 @@ func (p *gpuPairs) densePlanes() int {
 // always room once, and clears it.
 func (p *gpuPairs) listDense(ctx context.Context) error {
 	err := errors.Join(p.count.Upload(p.compute, []uint64{uint64(p.n)}),
-		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)), gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits)),
+		p.launch(rowsSource, "rows_dense", p.head*p.head, p.dense.Arg(), gpu.U32(uint32(p.head)),
+			gpu.U32(uint32(p.densePlanes())), gpu.U32(uint32(p.colBits)),
 			p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), p.count.Arg()))
 	if err != nil {
 		return err

@@ -114,7 +114,8 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 		return err
 	}
 	own.begins, near.begins = make([]uint64, frequent+1), make([]uint64, frequent+1)
-	if err := errors.Join(own.starts.Download(ctx, p.compute, own.begins), near.starts.Download(ctx, p.compute, near.begins)); err != nil {
+	if err := errors.Join(own.starts.Download(ctx, p.compute, own.begins),
+		near.starts.Download(ctx, p.compute, near.begins)); err != nil {
 		return err
 	}
 	if err := errors.Join(out.make(0, frequent, own, near), p.mark(ctx, "rows of frequent words made")); err != nil {
@@ -124,7 +125,8 @@ func (p *gpuPairs) bothSides(out *outbox, own *sumsInOrder) error {
 		return err
 	}
 	own.begins, far.begins = p.hostWords(0, words+1), p.hostWords(1, words+1)
-	if err := errors.Join(own.starts.Download(ctx, p.compute, own.begins), far.starts.Download(ctx, p.compute, far.begins)); err != nil {
+	if err := errors.Join(own.starts.Download(ctx, p.compute, own.begins),
+		far.starts.Download(ctx, p.compute, far.begins)); err != nil {
 		return err
 	}
 	return errors.Join(p.mark(ctx, "other rows sorted"), out.make(frequent, words, own, far))
@@ -153,7 +155,8 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 		s.Launch(k1, gpu.Grid(p.head, gpuThreads), p.dense.Arg(), head, planes, counts.Arg()),
 		prim.ExclusiveScan(s, p.tmp, counts, starts),
 		p.launch(rowsSource, "rows_starts", p.n+1, p.keys.Arg(), n, cols, gpu.U64(uint64(p.words)), others.Arg()),
-		p.launch(rowsSource, "rows_place", p.n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), n, cols, head, starts.Arg(),
+		p.launch(rowsSource, "rows_place", p.n, p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs), n,
+			cols, head, starts.Arg(),
 			own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs)))
 	if err == nil && rows > 0 {
 		err = s.Launch(k2, gpu.Grid(rows, gpuThreads), p.dense.Arg(), head, planes, cols, starts.Arg(), others.Arg(),
@@ -171,13 +174,15 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 
 // findRows finds where each of so many rows begins.
 func (p *gpuPairs) findRows(l *sumsInOrder, rows int) error {
-	return p.launch(rowsSource, "rows_starts", l.n+1, l.keys.Arg(), gpu.U64(uint64(l.n)), gpu.U32(uint32(p.colBits)), gpu.U64(uint64(rows)), l.starts.Arg())
+	return p.launch(rowsSource, "rows_starts", l.n+1, l.keys.Arg(), gpu.U64(uint64(l.n)),
+		gpu.U32(uint32(p.colBits)), gpu.U64(uint64(rows)), l.starts.Arg())
 }
 
 // split counts which sums of columns, that are still to be made, belong to the first
 // rows, and which to the others. before has how many the rows before each give to the
 // first.
-func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder, rows int) (before gpu.Buffer[uint64], near, far *sumsInOrder, err error) {
+func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder,
+	rows int) (before gpu.Buffer[uint64], near, far *sumsInOrder, err error) {
 	counts, err1 := gpu.Take[uint32](p.tmp, rows+1)
 	before, err2 := gpu.Take[uint64](p.tmp, rows+1)
 	if err := errors.Join(err1, err2); err != nil {
@@ -185,7 +190,8 @@ func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder, rows int) (befor
 	}
 	var n [1]uint64
 	err = errors.Join(
-		p.launch(rowsSource, "rows_near", rows+1, own.keys.Arg(), own.starts.Arg(), gpu.U32(uint32(p.colBits)), gpu.U32(uint32(rows)), counts.Arg()),
+		p.launch(rowsSource, "rows_near", rows+1, own.keys.Arg(), own.starts.Arg(),
+			gpu.U32(uint32(p.colBits)), gpu.U32(uint32(rows)), counts.Arg()),
 		prim.ExclusiveScan(p.compute, p.tmp, counts, before),
 		before.Slice(rows, rows+1).Download(ctx, p.compute, n[:]))
 	return before, &sumsInOrder{n: int(n[0])}, &sumsInOrder{n: own.n - int(n[0])}, err
@@ -195,8 +201,10 @@ func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder, rows int) (befor
 // first rows, part 1 the others, behind them. They come in the order of their new
 // columns, and are sorted into so many rows.
 func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part uint32, rows int) (err error) {
-	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(), p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),
-		gpu.U32(uint32(before.Len()-1)), gpu.U32(part), own.starts.Arg(), before.Arg(), p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs)); err != nil {
+	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(),
+		p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),
+		gpu.U32(uint32(before.Len()-1)), gpu.U32(part), own.starts.Arg(), before.Arg(),
+		p.keys.Arg(), p.sums.Arg(), p.highArg(p.highs)); err != nil {
 		return err
 	}
 	from := 0
@@ -204,7 +212,8 @@ func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part u
 		from = own.n - l.n
 	}
 	// What is in no row has all bits set, more than any of them.
-	if l.keys, l.sums, l.highs, err = p.sortSums(from, from+l.n, p.colBits, p.colBits+bits.Len(uint(rows))); err != nil {
+	if l.keys, l.sums, l.highs, err = p.sortSums(from, from+l.n, p.colBits,
+		p.colBits+bits.Len(uint(rows))); err != nil {
 		return err
 	}
 	if l.starts, err = gpu.Take[uint64](p.tmp, rows+1); err != nil {

@@ -138,7 +138,8 @@ func (src *source) feed(ctx context.Context, f *feed) error {
 	f.kind = src.kind
 	if src.edit == nil {
 		if files, ok := plainLines(src.corpus); ok {
-			r := &lineReader{files: files, room: int64(f.slots[0].text.Len() - 1), tell: src.corpus.Options.Progress, total: corpusBytes(src.corpus)}
+			r := &lineReader{files: files, room: int64(f.slots[0].text.Len() - 1),
+				tell: src.corpus.Options.Progress, total: corpusBytes(src.corpus)}
 			return f.run(ctx, func(ctx context.Context) error { return f.readLines(ctx, r, src.threads) })
 		}
 	}

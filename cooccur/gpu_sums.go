@@ -67,7 +67,8 @@ func (p *gpuPairs) sumList(ctx context.Context) (int, error) {
 			}
 			highArg = high.Arg()
 		}
-		if err := p.launch(pairsSource, "pairs_weigh", n, keys.Arg(), gpu.U64(uint64(n)), p.units.Arg(), gpu.U32(uint32(p.disBits)), low.Arg(), highArg); err != nil {
+		if err := p.launch(pairsSource, "pairs_weigh", n, keys.Arg(), gpu.U64(uint64(n)),
+			p.units.Arg(), gpu.U32(uint32(p.disBits)), low.Arg(), highArg); err != nil {
 			return err
 		}
 		if p.planes > 1 {

@@ -47,15 +47,19 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(outside), 0, 40).Draw(r, "doc"), " ")
 		}), 1, 8).Draw(r, "docs")
 		opt := Options{
-			Window:    rapid.OneOf(rapid.IntRange(1, 5), rapid.SampledFrom([]int{10, 15, 18, 19, 30, deviceWindow})).Draw(r, "window"),
+			Window: rapid.OneOf(rapid.IntRange(1, 5),
+				rapid.SampledFrom([]int{10, 15, 18, 19, 30, deviceWindow})).Draw(r, "window"),
 			Side:      rapid.SampledFrom([]Side{Both, Left, Right}).Draw(r, "side"),
 			Weighting: rapid.SampledFrom([]Weighting{Distance, Count}).Draw(r, "weighting"),
 			Threads:   rapid.IntRange(1, 3).Draw(r, "threads"),
 			TempDir:   t.TempDir(),
 		}
-		if rapid.Bool().Draw(r, "paper") && (opt.Window <= lcmWindow || opt.Weighting == Count && opt.Window <= paperWindow) {
+		if rapid.Bool().Draw(r, "paper") &&
+			(opt.Window <= lcmWindow || opt.Weighting == Count && opt.Window <= paperWindow) {
 			opt.Method = Paper
-			opt.Tables = PaperTables{Streams: rapid.IntRange(0, 4).Draw(r, "streams"), Text: 1024 * int64(rapid.IntRange(0, 3).Draw(r, "batch")), Words: 1 << 10, Pairs: 1 << 12}
+			opt.Tables = PaperTables{Streams: rapid.IntRange(0, 4).Draw(r, "streams"),
+				Text: 1024 * int64(rapid.IntRange(0, 3).Draw(r, "batch")), Words: 1 << 10,
+				Pairs: 1 << 12}
 		} else if rapid.Bool().Draw(r, "small") {
 			opt.gpuHead = rapid.SampledFrom([]int{1, 2, 4}).Draw(r, "head")
 			opt.gpuSums = max(opt.Window, rapid.IntRange(4, 30).Draw(r, "sums"))
@@ -268,7 +272,8 @@ func TestGPUWritesTheSameBytes(t *testing.T) {
 }
 
 // sameWhenMade makes vocabulary and matrix at once, and compares.
-func sameWhenMade(t *testing.T, g *GPU, corpus *text.Corpus, v *Vocabulary, vopt VocabularyOptions, o Options, want []byte, wantStats Stats) {
+func sameWhenMade(t *testing.T, g *GPU, corpus *text.Corpus, v *Vocabulary, vopt VocabularyOptions,
+	o Options, want []byte, wantStats Stats) {
 	t.Helper()
 	var madeStats Stats
 	made, _ := matrixFile(t, v, o, func(o Options, sink Sink) (Stats, error) {
@@ -357,7 +362,11 @@ func TestPaperWithSmallTables(t *testing.T) {
 		return Matrix(t.Context(), corpus, v, o, sink)
 	})
 	base.Method, base.gpuSums, base.gpuHead, base.Threads, base.TempDir = Paper, 1<<15, 1, 1, t.TempDir()
-	got, stats := matrixFile(t, v, base, func(o Options, sink Sink) (Stats, error) { return g.Matrix(t.Context(), corpus, v, o, sink) })
+	got, stats := matrixFile(t, v, base,
+		func(o Options, sink Sink) (Stats,
+			error) {
+			return g.Matrix(t.Context(), corpus, v, o, sink)
+		})
 	if stats.Engine = wantStats.Engine; !bytes.Equal(got, want) || stats != wantStats {
 		t.Errorf("the files differ, or %+v is not %+v", stats, wantStats)
 	}
@@ -416,7 +425,8 @@ func TestPaperRefusesWideWindowsWithoutALeak(t *testing.T) {
 	}
 	corpus := &text.Corpus{Paths: []string{path}, Options: text.Options{Format: text.Lines}}
 	opt := Options{Window: paperWindow + 1, Weighting: Count, Method: Paper}
-	_, _, err := g.Make(t.Context(), corpus, VocabularyOptions{}, opt, func(*Vocabulary) (Sink, error) { return nil, nil })
+	_, _, err := g.Make(t.Context(), corpus, VocabularyOptions{}, opt,
+		func(*Vocabulary) (Sink, error) { return nil, nil })
 	if err == nil || !strings.Contains(err.Error(), "windows of up to") {
 		t.Errorf("a window of %d words gives %v", opt.Window, err)
 	}

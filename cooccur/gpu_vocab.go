@@ -20,19 +20,22 @@ import (
 var vocabSource = gpuModule("vocab")
 
 // CountWords is the package's CountWords on this device.
-func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus, opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
+func (g *GPU) CountWords(ctx context.Context, corpus *text.Corpus,
+	opt VocabularyOptions) (*Vocabulary, VocabularyStats, error) {
 	var v *Vocabulary
 	var stats VocabularyStats
-	err := g.sequence(ctx, corpus, newSource(corpus, opt.Analyzer, opt.Threads), func(ctx context.Context, f *feed) (err error) {
-		v, _, stats, err = f.vocabulary(ctx, opt)
-		return err
-	})
+	err := g.sequence(ctx, corpus, newSource(corpus, opt.Analyzer, opt.Threads),
+		func(ctx context.Context, f *feed) (err error) {
+			v, _, stats, err = f.vocabulary(ctx, opt)
+			return err
+		})
 	return v, stats, err
 }
 
 // sequence tokenises a corpus and then calls use, with all words counted. If the
 // sequence has all of the corpus, f.allItems is 0.
-func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, use func(context.Context, *feed) error) (err error) {
+func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source,
+	use func(context.Context, *feed) error) (err error) {
 	l, err := g.plan(corpusBytes(corpus), src.threads, -1)
 	if err != nil {
 		return err
@@ -62,7 +65,8 @@ func (g *GPU) sequence(ctx context.Context, corpus *text.Corpus, src *source, us
 
 // vocabulary makes V of the dictionary's words and counts. numbers are those of V's
 // words, in order.
-func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabulary, numbers []uint32, stats VocabularyStats, err error) {
+func (f *feed) vocabulary(ctx context.Context, opt VocabularyOptions) (v *Vocabulary,
+	numbers []uint32, stats VocabularyStats, err error) {
 	stats = VocabularyStats{Engine: engine.GPU}
 	stats.Words, stats.Documents = f.totals()
 	sorted, err := f.sortWords(ctx, opt.Order, uint64(stats.Words))
@@ -138,7 +142,8 @@ func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64
 	if w.order == GloVeOrder {
 		flip = 0x8080808080808080
 	}
-	if err := f.launch(vocabSource, "vocab_prefixes", n, found.Keys.Arg(), f.dict.Arena().Arg(), found.Counts.Arg(), count,
+	if err := f.launch(vocabSource, "vocab_prefixes", n, found.Keys.Arg(), f.dict.Arena().Arg(),
+		found.Counts.Arg(), count,
 		gpu.U64(flip), gpu.U64(total), head.Arg(), tail.Arg(), falling.Arg(), idx[0].Arg()); err != nil {
 		return err
 	}
@@ -169,8 +174,10 @@ func (w *sortedWords) sort(ctx context.Context, found *words.Found, total uint64
 	w.numbers, w.counts = idx[2], key
 	var ties [1]uint64
 	err = errors.Join(tied.Zero(s),
-		f.launch(vocabSource, "vocab_ties", n, head.Arg(), tail.Arg(), falling.Arg(), at.Arg(), count, w.ties.Arg(), tied.Arg()),
-		f.launch(vocabSource, "vocab_order", n, found.Numbers.Arg(), found.Keys.Arg(), found.Counts.Arg(), at.Arg(), count,
+		f.launch(vocabSource, "vocab_ties", n, head.Arg(), tail.Arg(), falling.Arg(), at.Arg(),
+			count, w.ties.Arg(), tied.Arg()),
+		f.launch(vocabSource, "vocab_order", n, found.Numbers.Arg(), found.Keys.Arg(),
+			found.Counts.Arg(), at.Arg(), count,
 			w.numbers.Arg(), w.keys.Arg(), w.counts.Arg()),
 		tied.Download(ctx, s, ties[:]))
 	w.tied = int(ties[0])
@@ -190,7 +197,8 @@ type wordList struct {
 func (w *sortedWords) download(ctx context.Context, s *gpu.Stream) (_ *wordList, err error) {
 	n := w.n
 	l := &wordList{order: w.order, numbers: make([]uint32, n), keys: make([]uint64, 2*n), counts: make([]uint64, n)}
-	if err := errors.Join(w.numbers.Download(ctx, s, l.numbers), w.keys.Download(ctx, s, l.keys), w.counts.Download(ctx, s, l.counts)); err != nil {
+	if err := errors.Join(w.numbers.Download(ctx, s, l.numbers), w.keys.Download(ctx, s, l.keys),
+		w.counts.Download(ctx, s, l.counts)); err != nil {
 		return nil, err
 	}
 	if l.arena, err = w.f.dict.LongWords(ctx, s); err != nil || w.tied == 0 {

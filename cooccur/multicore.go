@@ -53,7 +53,8 @@ func (j *job) multicore(ctx context.Context, corpus *text.Corpus, sink Sink) err
 		j.stats.Kept += w.kept
 	}
 	if m.spill == nil { // all of it fitted in memory
-		return m.rows(ctx, func(_ int, b *sumRows) error { return j.emit(b, sink) }, func(b *sumRows) { b.finish(&j.units) })
+		return m.rows(ctx, func(_ int, b *sumRows) error { return j.emit(b, sink) },
+			func(b *sumRows) { b.finish(&j.units) })
 	}
 	if len(m.chunk.blocks) > 0 {
 		if err := m.spillChunk(ctx); err != nil {

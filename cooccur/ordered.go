@@ -10,7 +10,8 @@ import (
 // results to consume one at a time in the order of the units. A worker takes a
 // buffer before it takes a unit, so the unit that consume waits for always has one
 // and there are never more than len(buffers) results in memory.
-func ordered[B any](ctx context.Context, n, threads int, buffers []*B, produce func(worker, unit int, b *B) error, consume func(unit int, b *B) error) error {
+func ordered[B any](ctx context.Context, n, threads int, buffers []*B,
+	produce func(worker, unit int, b *B) error, consume func(unit int, b *B) error) error {
 	if threads <= 1 || n <= 1 {
 		for unit := range n {
 			if err := ctx.Err(); err != nil {

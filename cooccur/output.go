@@ -88,7 +88,8 @@ func Create(path string, format Format, v *Vocabulary, opt Options) (*File, erro
 		f.Abort()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	out := &File{file: f, encoder: e, about: Corpus{Analyzer: analyzerOf(opt.Analyzer).Name(), Subsampled: opt.Subsample > 0}}
+	out := &File{file: f, encoder: e,
+		about: Corpus{Analyzer: analyzerOf(opt.Analyzer).Name(), Subsampled: opt.Subsample > 0}}
 	if opt.Values != ByValue {
 		s, err := newScored(e, v.Len(), opt.Values, ScratchDir(path), &out.cells)
 		if err != nil {

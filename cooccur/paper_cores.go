@@ -146,7 +146,8 @@ func (j *job) paperCoresMatrix(ctx context.Context, corpus *text.Corpus, sink Si
 }
 
 // paperCoresMake is Make by Algorithm 3, for a vocabulary of all words.
-func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options,
+	begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
 	first, err := newJob(new(Vocabulary), opt)
 	if err != nil {
 		return vs, stats, err
@@ -163,7 +164,8 @@ func paperCoresMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOpt
 			*all.at(keyOf(w, 0, len(w)), w) += c.words.counts[i]
 		}
 	}
-	vs = VocabularyStats{Engine: engine.Multicore, Documents: first.stats.Documents, Words: first.stats.Words, Distinct: int64(all.len())}
+	vs = VocabularyStats{Engine: engine.Multicore, Documents: first.stats.Documents,
+		Words: first.stats.Words, Distinct: int64(all.len())}
 	if n := all.get(keyOf(unk, 0, len(unk)), unk); n > 0 && !vopt.KeepUnk {
 		return vs, stats, unkError(n)
 	}

@@ -168,7 +168,9 @@ func (t PaperTables) size(budget int64) int64 {
 // sums is what the sums may take that pairs are moved to: what the tables and the
 // texts leave.
 func (t PaperTables) sums(budget int64) int64 {
-	return budget - budget/6 - min(budget/6, int64(t.words())*dictionaryBytes) - int64(t.streams())*t.size(budget) - min(budget/16, 1<<30)
+	return budget - budget/6 - min(budget/6,
+		int64(t.words())*dictionaryBytes) - int64(t.streams())*t.size(budget) - min(budget/16,
+		1<<30)
 }
 
 // paperTakes says what the paper's engine does not do.
@@ -266,9 +268,11 @@ func (p *paper) launchGathered() error {
 	if p.counts {
 		counts = p.dict.Counts().Arg()
 	}
-	args := append([]gpu.Arg{p.gathered[p.cur].Arg(), gpu.U64(uint64(p.n)), gpu.U32(uint32(p.kind))}, p.dict.Args(p.find)...)
+	args := append([]gpu.Arg{p.gathered[p.cur].Arg(), gpu.U64(uint64(p.n)),
+		gpu.U32(uint32(p.kind))}, p.dict.Args(p.find)...)
 	if p.job != nil {
-		args = append(args, counts, p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(p.keys.Len())), p.units.Arg(), gpu.U32(uint32(p.job.Window)), gpu.U32(uint32(p.job.Side)))
+		args = append(args, counts, p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(p.keys.Len())),
+			p.units.Arg(), gpu.U32(uint32(p.job.Window)), gpu.U32(uint32(p.job.Side)))
 	} else {
 		args = append(args, counts, gpu.Null(), gpu.Null(), gpu.U64(0), gpu.Null(), gpu.U32(0), gpu.U32(0))
 	}
@@ -296,7 +300,8 @@ func (p *paper) read() error {
 		}
 	}
 	err := errors.Join(p.state.CopyOut(p.compute, p.host.Slice(0, words.StateWords)),
-		p.dict.CopyUsed(p.compute, p.host.Slice(words.StateWords, words.StateWords+2)), p.compute.Record(p.known), p.known.Wait())
+		p.dict.CopyUsed(p.compute, p.host.Slice(words.StateWords, words.StateWords+2)),
+		p.compute.Record(p.known), p.known.Wait())
 	if err != nil {
 		return err
 	}
@@ -334,7 +339,8 @@ func (p *paper) listPairs(ctx context.Context, to *gpuPairs, ids gpu.Buffer[uint
 		return err
 	}
 	if err := errors.Join(to.count.Upload(p.compute, []uint64{uint64(to.n)}),
-		p.compute.Launch(k, gpu.Grid((slots+paperThreads-1)/paperThreads, paperThreads), p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(slots)), ids.Arg(),
+		p.compute.Launch(k, gpu.Grid((slots+paperThreads-1)/paperThreads, paperThreads),
+			p.keys.Arg(), p.sums.Arg(), gpu.U64(uint64(slots)), ids.Arg(),
 			gpu.U32(uint32(to.Side)), gpu.U32(uint32(to.colBits)), to.keys.Arg(), to.sums.Arg(), to.count.Arg()),
 		p.state.Slice(paperPairs, paperPairs+1).Zero(p.compute)); err != nil {
 		return err
@@ -417,7 +423,9 @@ func (g *GPU) paperMatrix(ctx context.Context, corpus *text.Corpus, j *job, sink
 }
 
 // paperMake is Make as the paper has it.
-func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions, opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats, err error) {
+func (g *GPU) paperMake(ctx context.Context, corpus *text.Corpus, vopt VocabularyOptions,
+	opt Options, begin func(*Vocabulary) (Sink, error)) (vs VocabularyStats, stats Stats,
+	err error) {
 	before, err := newJob(new(Vocabulary), opt)
 	if err != nil {
 		return vs, stats, err

@@ -53,7 +53,8 @@ func TestPaperCoresAgree(t *testing.T) {
 			return out
 		}
 		want, got := run(engine.Sequential, Ours), run(engine.Multicore, Paper)
-		if got.words != want.words || !maps.Equal(got.cells.m, want.cells.m) || got.vs != want.vs || got.stats != want.stats {
+		if got.words != want.words || !maps.Equal(got.cells.m, want.cells.m) || got.vs != want.vs ||
+			got.stats != want.stats {
 			r.Fatalf("%+v\n got %+v\nwant %+v", opt, got, want)
 		}
 		if ours := run(engine.Multicore, Ours); !maps.Equal(ours.cells.m, want.cells.m) {
@@ -65,7 +66,8 @@ func TestPaperCoresAgree(t *testing.T) {
 // Tables that outgrow the memory are an error that says what to do.
 func TestPaperCoresAreBounded(t *testing.T) {
 	corpus := corpusOf(t, zipfText(60_000, 20_000, 3))
-	_, _, err := Make(t.Context(), corpus, VocabularyOptions{}, Options{Engine: engine.Multicore, Method: Paper, Window: 10, Threads: 1, Memory: 16 << 20},
+	_, _, err := Make(t.Context(), corpus, VocabularyOptions{},
+		Options{Engine: engine.Multicore, Method: Paper, Window: 10, Threads: 1, Memory: 16 << 20},
 		func(*Vocabulary) (Sink, error) { return new(cells), nil })
 	if err == nil || !strings.Contains(err.Error(), "--memory") || !strings.Contains(err.Error(), "--method auto") {
 		t.Errorf("got %v", err)
@@ -85,15 +87,19 @@ func TestWindowsOfWholeDocuments(t *testing.T) {
 	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
 		for _, window := range []int{n - 1, MaxWindow, WholeDocument} {
 			var got cells
-			if _, err := Matrix(t.Context(), corpus, v, Options{Window: window, Side: Right, Engine: kind}, &got); err != nil {
+			if _, err := Matrix(t.Context(), corpus, v,
+				Options{Window: window, Side: Right, Engine: kind}, &got); err != nil {
 				t.Fatal(err)
 			}
-			if len(got.m) != n*(n-1)/2 || got.m[[2]uint32{0, 1}] != 1 || math.Abs(got.m[[2]uint32{0, n - 1}]*(n-1)-1) > 1e-12 {
-				t.Errorf("%v, window %d: %d cells, %v and %v", kind, window, len(got.m), got.m[[2]uint32{0, 1}], got.m[[2]uint32{0, n - 1}])
+			if len(got.m) != n*(n-1)/2 || got.m[[2]uint32{0, 1}] != 1 ||
+				math.Abs(got.m[[2]uint32{0, n - 1}]*(n-1)-1) > 1e-12 {
+				t.Errorf("%v, window %d: %d cells, %v and %v", kind, window, len(got.m),
+					got.m[[2]uint32{0, 1}], got.m[[2]uint32{0, n - 1}])
 			}
 		}
 		long := corpusOf(t, strings.Repeat("a ", MaxWindow+2))
-		_, err := Matrix(t.Context(), long, vocabularyOf("b", "a"), Options{Window: WholeDocument, Weighting: Count, Side: Right, Engine: kind}, new(cells))
+		_, err := Matrix(t.Context(), long, vocabularyOf("b", "a"),
+			Options{Window: WholeDocument, Weighting: Count, Side: Right, Engine: kind}, new(cells))
 		if err == nil || !strings.Contains(err.Error(), "divide the document") {
 			t.Errorf("%v: a document of %d words: %v", kind, MaxWindow+2, err)
 		}
@@ -162,7 +168,8 @@ func TestMatricesOfMeasures(t *testing.T) {
 			t.Errorf("%v: %d cells of %d, %d counted", by, n, len(sums.m), f.Scored())
 		}
 	}
-	if _, err := Create(filepath.Join(dir, "m.cooc"), CSR, v, opt); err == nil || !strings.Contains(err.Error(), "neighbours --by") {
+	if _, err := Create(filepath.Join(dir, "m.cooc"), CSR, v, opt); err == nil ||
+		!strings.Contains(err.Error(), "neighbours --by") {
 		t.Errorf("a .cooc file of a measure: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".collocate*")); len(left) > 0 {

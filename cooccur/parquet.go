@@ -55,7 +55,8 @@ func (e *parquetEncoder) Rows(r *Rows) error {
 		cols, values := r.Row(i)
 		word := string(e.vocab.Word(r.First + i))
 		for k, c := range cols {
-			e.buf = append(e.buf, parquetRow{int32(r.First + i), int32(c), word, string(e.vocab.Word(int(c))), values[k]})
+			e.buf = append(e.buf, parquetRow{int32(r.First + i), int32(c), word,
+				string(e.vocab.Word(int(c))), values[k]})
 			if len(e.buf) == 1<<12 {
 				if err := e.flush(); err != nil {
 					return err

@@ -86,7 +86,8 @@ func (s *scored) close(about Corpus) error {
 				return fmt.Errorf("read the matrix again: %w", err)
 			}
 			c := binary.LittleEndian.Uint32(cell[:])
-			v := s.by.score(math.Float64frombits(binary.LittleEndian.Uint64(cell[4:])), s.rowSums[id], s.colSums[c], s.total)
+			v := s.by.score(math.Float64frombits(binary.LittleEndian.Uint64(cell[4:])),
+				s.rowSums[id], s.colSums[c], s.total)
 			if v != 0 {
 				row.Cols, row.Values = append(row.Cols, c), append(row.Values, v)
 			}

@@ -63,7 +63,8 @@ type mtxEncoder struct {
 }
 
 func newMTXEncoder(f *atomicfile.File, v *Vocabulary, opt Options) (*mtxEncoder, error) {
-	if info, err := f.OS().Stat(); f.Streams() && (err != nil || info.Mode()&os.ModeDevice == 0 || info.Mode()&os.ModeCharDevice == 0) {
+	if info, err := f.OS().Stat(); f.Streams() &&
+		(err != nil || info.Mode()&os.ModeDevice == 0 || info.Mode()&os.ModeCharDevice == 0) {
 		return nil, errors.New("format mtx has the number of entries at its begin, so it needs a file of its own, not a device or a pipe")
 	}
 	e := &mtxEncoder{file: f, words: v.Len(), lower: opt.Side == Both}

@@ -61,7 +61,8 @@ func TestOrderIsThatOfC(t *testing.T) {
 			r.Fatalf("%q, %q: %d, want %d", a, b, got, want)
 		}
 		for _, o := range []Order{GloVeOrder, ByteOrder} {
-			if p, q := o.prefix(keyOf(a, 0, len(a)), a), o.prefix(keyOf(b, 0, len(b)), b); p != q && (p < q) != (o.Compare(a, b) < 0) {
+			if p, q := o.prefix(keyOf(a, 0, len(a)), a), o.prefix(keyOf(b, 0, len(b)), b); p != q &&
+				(p < q) != (o.Compare(a, b) < 0) {
 				r.Fatalf("order %d: prefixes of %q and %q do not compare like the words", o, a, b)
 			}
 		}
@@ -173,7 +174,8 @@ func TestVocabularyInLittleMemory(t *testing.T) {
 
 func TestUnkIsRefused(t *testing.T) {
 	corpus := corpusOf(t, "a <unk> b <unk>")
-	if _, _, err := CountWords(t.Context(), corpus, VocabularyOptions{}); err == nil || !strings.Contains(err.Error(), "<unk> (2 times)") {
+	if _, _, err := CountWords(t.Context(), corpus, VocabularyOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "<unk> (2 times)") {
 		t.Errorf("%v", err)
 	}
 	if v, _, err := CountWords(t.Context(), corpus, VocabularyOptions{KeepUnk: true}); err != nil || v.Len() != 3 {
@@ -187,11 +189,13 @@ func TestOtherAnalyzersAndFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []engine.Kind{engine.Sequential, engine.Multicore} {
-		v, stats, err := CountWords(t.Context(), corpusOf(t, "The cat, the DOG;", "the-end"), VocabularyOptions{Analyzer: ascii, Engine: kind})
+		v, stats, err := CountWords(t.Context(), corpusOf(t, "The cat, the DOG;", "the-end"),
+			VocabularyOptions{Analyzer: ascii, Engine: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ReplaceAll(written(t, v), "\n", ","); got != "the 3,cat 1,dog 1,end 1," || stats.Documents != 2 {
+		if got := strings.ReplaceAll(written(t, v), "\n", ","); got != "the 3,cat 1,dog 1,end 1," ||
+			stats.Documents != 2 {
 			t.Errorf("%v: %s, %+v", kind, got, stats)
 		}
 	}

@@ -34,7 +34,8 @@ func newVocabulary(x *lexicon, opt VocabularyOptions, threads int) (*Vocabulary,
 	for i := range entries {
 		n += entries[i].key.len()
 	}
-	v := &Vocabulary{arena: make([]byte, 0, n), ends: make([]uint64, len(entries)), counts: make([]uint64, len(entries))}
+	v := &Vocabulary{arena: make([]byte, 0, n), ends: make([]uint64, len(entries)),
+		counts: make([]uint64, len(entries))}
 	var word [inlineMax + 1]byte
 	for i := range entries {
 		v.arena = append(v.arena, entries[i].key.bytes(&word, x.arena)...)

@@ -130,8 +130,10 @@ func hasClique(m map[string][][2]float64, d float64, clique [][2]float64, others
 
 func TestPlantedPatternsHaveTheirPrevalence(t *testing.T) {
 	for _, o := range []PointOptions{
-		{Count: 1200, Features: 6, Distance: 4, Patterns: []Pattern{{[]int{0, 1, 2}, 0.6}, {[]int{2, 3}, 0.4}, {[]int{3, 4}, 0.33}}},
-		{Count: 1203, Features: 6, Distance: 0.00001, Extent: Rect{-0.001, 51.5, 0.001, 51.502}, Noise: 0.5, Clusters: 3, Seed: 4,
+		{Count: 1200, Features: 6, Distance: 4,
+			Patterns: []Pattern{{[]int{0, 1, 2}, 0.6}, {[]int{2, 3}, 0.4}, {[]int{3, 4}, 0.33}}},
+		{Count: 1203, Features: 6, Distance: 0.00001, Extent: Rect{-0.001, 51.5, 0.001, 51.502},
+			Noise: 0.5, Clusters: 3, Seed: 4,
 			Patterns: []Pattern{{[]int{0, 1, 2, 5}, 0.45}}},
 		{Count: 60, Features: 2, Distance: 10, Patterns: []Pattern{{[]int{0, 1}, 1}}},
 	} {

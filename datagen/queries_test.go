@@ -46,7 +46,8 @@ func TestClassesHaveTheListLengthsOfTheThesis(t *testing.T) {
 				n++
 			}
 		}
-		t.Logf("%-6v %.0f postings a list of 50.2M documents, want %.0f", class, sum/n*50.2e6, classShares[class]*50.2e6)
+		t.Logf("%-6v %.0f postings a list of 50.2M documents, want %.0f", class, sum/n*50.2e6,
+			classShares[class]*50.2e6)
 		if got := sum / n; math.Abs(got/classShares[class]-1) > 0.03 {
 			t.Errorf("%v: lists of %.5f of all documents, want %.5f", class, got, classShares[class])
 		}
@@ -101,7 +102,8 @@ func TestQueriesArePinned(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		h := sha256.New()
 		for class := Mixed; class <= Extra; class++ {
-			if err := Queries(context.Background(), h, QueryOptions{Class: class, Count: 10_000, Threads: threads}); err != nil {
+			if err := Queries(context.Background(), h,
+				QueryOptions{Class: class, Count: 10_000, Threads: threads}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -29,7 +29,8 @@ func TestTextIsPinned(t *testing.T) {
 		hash string
 	}{
 		{TextOptions{Bytes: 3e6}, "pevib podit am tefuwojo ag ca tuliv um ", "060a795aea128619"},
-		{TextOptions{Tokens: 300_000, Seed: 7, Lines: true}, "no ales rahopa sapevig fidil jez nepanutis ked ", "727c453ac17428e6"},
+		{TextOptions{Tokens: 300_000, Seed: 7, Lines: true},
+			"no ales rahopa sapevig fidil jez nepanutis ked ", "727c453ac17428e6"},
 	} {
 		for _, threads := range []int{1, 2, 5} {
 			c.opts.Threads = threads
@@ -52,7 +53,8 @@ func TestTextHasExactlyTheSizeAskedFor(t *testing.T) {
 			if int64(len(b)) != n || b[n-1] != '\n' {
 				t.Errorf("%d bytes wanted: %d, the last is %q", n, len(b), b[len(b)-1])
 			}
-			if kept := bytes.TrimRight(b, " \n"); len(kept) > 0 && (!bytes.HasPrefix(whole, kept) || whole[len(kept)] > ' ') {
+			if kept := bytes.TrimRight(b, " \n"); len(kept) > 0 &&
+				(!bytes.HasPrefix(whole, kept) || whole[len(kept)] > ' ') {
 				t.Errorf("%d bytes: not the beginning of the longer text, cut after a word", n)
 			}
 
@@ -108,7 +110,8 @@ func TestBadTextOptions(t *testing.T) {
 
 func TestTextStopsOnFullDiskAndOnCancel(t *testing.T) {
 	full := errors.New("disk full")
-	err := Text(context.Background(), writerFunc(func([]byte) (int, error) { return 0, full }), TextOptions{Bytes: 1e12})
+	err := Text(context.Background(), writerFunc(func([]byte) (int, error) { return 0, full }),
+		TextOptions{Bytes: 1e12})
 	if !errors.Is(err, full) {
 		t.Errorf("got %v, want %v", err, full)
 	}

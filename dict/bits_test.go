@@ -56,7 +56,8 @@ func TestVectorsAnswerLikeBools(t *testing.T) {
 					ones, zeros := 0, 0
 					for i, one := range bools[v] {
 						if rank, got := vec.rank(v, i); rank != ones || got != one {
-							t.Fatalf("%T, n %d, density %v: rank(%d) = %d, %v; want %d, %v", vec, n, density, i, rank, got, ones, one)
+							t.Fatalf("%T, n %d, density %v: rank(%d) = %d, %v; want %d, %v", vec, n,
+								density, i, rank, got, ones, one)
 						}
 						if one {
 							if at, ok := vec.selectOne(v, ones); at != i || !ok {
@@ -105,7 +106,8 @@ func TestTailsOfAnyAlphabet(t *testing.T) {
 			if got := w.append([]byte("+"), i); string(got) != "+"+s {
 				t.Fatalf("alphabet of %d: tail %d is %q, want %q", size, i, got, s)
 			}
-			if !w.equal(i, []byte(s)) || w.equal(i, []byte(s+"\x00")) || s != "" && w.equal(i, []byte(s[1:])) && s[1:] != s {
+			if !w.equal(i, []byte(s)) || w.equal(i, []byte(s+"\x00")) ||
+				s != "" && w.equal(i, []byte(s[1:])) && s[1:] != s {
 				t.Fatalf("alphabet of %d: tail %d, %q, compares wrongly", size, i, s)
 			}
 		}

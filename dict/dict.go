@@ -26,7 +26,8 @@ const (
 	kinds
 )
 
-var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt", "hash", "double", "front")
+var kindNames = choice.New[Kind]("kind of dictionary", "xbw", "xbw-plain", "xbw-paper", "stt",
+	"hash", "double", "front")
 
 // Kinds lists the names that ParseKind takes.
 func Kinds() []string { return kindNames.List() }

@@ -135,9 +135,11 @@ func strangers(w *Words) (out [][]byte) {
 
 func TestEveryKindHoldsAnyWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.SampledFrom([]string{"a", "ab", "abcdefghijklmnopqrstuvwxyz", "\x00\x01\xfe\xff", "あいう日本語"}).Draw(t, "letters")
+		letters := rapid.SampledFrom([]string{"a", "ab", "abcdefghijklmnopqrstuvwxyz",
+			"\x00\x01\xfe\xff", "あいう日本語"}).Draw(t, "letters")
 		words := map[string]bool{}
-		for _, s := range rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, len(letters)-1), 0, 9), 0, 60).Draw(t, "words") {
+		for _, s := range rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, len(letters)-1), 0, 9), 0,
+			60).Draw(t, "words") {
 			var b []byte
 			for _, i := range s {
 				b = append(b, letters[i])
@@ -310,7 +312,8 @@ func TestFilesOnDisk(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "checksum") || !strings.Contains(err.Error(), path) {
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "checksum") ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%v: a wrong byte gives %v", k, err)
 		}
 	}

@@ -237,7 +237,8 @@ func (d *front) Word(dst []byte, id uint32) []byte {
 
 // frontSymbols calls see for all symbols of a list in order: which code they are of, the context
 // and the symbol; for a number of dropped characters also that number.
-func frontSymbols(ctx context.Context, w *Words, a *alphabet, begin func(i int), char, drop func(context, symbol, n int)) error {
+func frontSymbols(ctx context.Context, w *Words, a *alphabet, begin func(i int), char,
+	drop func(context, symbol, n int)) error {
 	own := 0
 	for i := range w.Len() {
 		if i%(1<<16) == 0 && ctx.Err() != nil {
@@ -321,9 +322,11 @@ func openFront(f *sections.File, m *meta, a *alphabet) (Dict, error) {
 	symbols, buckets := m.chars+1, (m.words+frontBucket-1)/frontBucket
 	d := &front{
 		meta: m, chars: a,
-		keys: view[uint32](&r, "keys", buckets), starts: view[uint32](&r, "starts", buckets), data: view[uint8](&r, "data", -1),
+		keys: view[uint32](&r, "keys", buckets), starts: view[uint32](&r, "starts", buckets),
+		data: view[uint8](&r, "data", -1),
 	}
-	chars, drops := view[uint8](&r, "chars", (symbols*symbols+1)/2), view[uint8](&r, "drops", dropContexts*dropSymbols/2)
+	chars, drops := view[uint8](&r, "chars", (symbols*symbols+1)/2),
+		view[uint8](&r, "drops", dropContexts*dropSymbols/2)
 	if r.err != nil {
 		return nil, r.err
 	}

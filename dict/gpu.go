@@ -228,7 +228,8 @@ func halves(v []uint64) []uint32 {
 }
 
 // LookUp is that of lookup.Dictionary.
-func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
+func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
+	words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	if o.published {
 		return o.lookUpAsPaper(s, text, words, ids, o.launch)
 	}
@@ -248,7 +249,8 @@ func room(words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 }
 
 // arguments are those of every kernel that looks words up.
-func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], cache gpu.Arg, buckets, stride int) []gpu.Arg {
+func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64],
+	ids gpu.Buffer[uint32], cache gpu.Arg, buckets, stride int) []gpu.Arg {
 	return append([]gpu.Arg{
 		text.Arg(), gpu.U64(uint64(text.Len())), words.Arg(), ids.Arg(), gpu.U64(uint64(words.Len())),
 		cache, gpu.U32(uint32(buckets)), gpu.U32(uint32(stride)),
@@ -258,7 +260,8 @@ func (o *onDevice) arguments(text gpu.Buffer[uint8], words gpu.Buffer[uint64], i
 // slot has the layout of the one in lookup.cuh.
 type slot [2]uint64
 
-func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
+func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
+	words gpu.Buffer[uint64], ids gpu.Buffer[uint32], buckets int) (err error) {
 	n := words.Len()
 	if err := room(words, ids); err != nil || n == 0 {
 		return err
@@ -266,7 +269,8 @@ func (o *onDevice) lookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	launch := func(cache gpu.Arg, stride int) error {
 		tiles := (n + lookUpTile*stride - 1) / (lookUpTile * stride)
 		blocks := min(tiles, o.blocks*s.Device().Info().Multiprocessors)
-		return s.Launch(o.kernel, gpu.GridShared(blocks, lookUpThreads, o.shared), o.arguments(text, words, ids, cache, buckets, stride)...)
+		return s.Launch(o.kernel, gpu.GridShared(blocks, lookUpThreads, o.shared),
+			o.arguments(text, words, ids, cache, buckets, stride)...)
 	}
 	if buckets == 0 {
 		return launch(gpu.Null(), 1)

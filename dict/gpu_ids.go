@@ -193,6 +193,7 @@ func (b *batch) put(s *gpu.Stream, t *Text, c chunk) error {
 		}
 		b.refs = append(b.refs, ref)
 	}
-	b.chars, b.words, b.ids = b.allChars.Slice(0, c.chars(t)), b.allWords.Slice(0, len(b.refs)), b.allIDs.Slice(0, len(b.refs))
+	b.chars, b.words, b.ids = b.allChars.Slice(0, c.chars(t)), b.allWords.Slice(0, len(b.refs)),
+		b.allIDs.Slice(0, len(b.refs))
 	return errors.Join(b.chars.Upload(s, t.data[start:t.ends[c.to-1]]), b.words.Upload(s, b.refs))
 }

@@ -196,7 +196,8 @@ func TestChunks(t *testing.T) {
 	for _, w := range [][]byte{long, []byte("one"), []byte("two"), long, long, []byte("three"), nil, []byte("five")} {
 		text.Add(w)
 	}
-	for memory, want := range map[int64]string{1 << 30: "[{1 3} {5 8}]", 30: "[{1 3} {5 7} {7 8}]", 20: "[{1 2} {2 3} {5 6} {6 7} {7 8}]"} {
+	for memory, want := range map[int64]string{1 << 30: "[{1 3} {5 8}]", 30: "[{1 3} {5 7} {7 8}]",
+		20: "[{1 2} {2 3} {5 6} {6 7} {7 8}]"} {
 		if got := fmt.Sprint(text.chunks(memory)); got != want {
 			t.Errorf("%d bytes: %s, want %s", memory, got, want)
 		}
@@ -234,7 +235,8 @@ func TestOpenGPU(t *testing.T) {
 	if _, err := g.Time(t.Context(), &Text{}, 1); err == nil {
 		t.Error("nothing was measured, without an error")
 	}
-	if _, err := d.OpenGPU(engine.Device{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "want at least") {
+	if _, err := d.OpenGPU(engine.Device{Memory: 1 << 20}); err == nil ||
+		!strings.Contains(err.Error(), "want at least") {
 		t.Errorf("too little memory: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())

@@ -48,7 +48,8 @@ func (o *onDevice) loadPaper(dev *gpu.Device, k Kind) (err error) {
 	return err
 }
 
-func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32], l Launch) error {
+func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gpu.Buffer[uint64],
+	ids gpu.Buffer[uint32], l Launch) error {
 	kernel, shared := o.paper.look, o.paper.shared
 	if l.Compute {
 		kernel, shared = o.paper.compute, 0
@@ -73,5 +74,6 @@ func (o *onDevice) lookUpAsPaper(s *gpu.Stream, text gpu.Buffer[uint8], words gp
 		l.Blocks = max(1, n)
 	}
 	blocks := min((words.Len()+l.Threads-1)/l.Threads, l.Blocks*s.Device().Info().Multiprocessors)
-	return s.Launch(kernel, gpu.GridShared(blocks, l.Threads, shared), o.arguments(text, words, ids, gpu.Null(), 0, 1)...)
+	return s.Launch(kernel, gpu.GridShared(blocks, l.Threads, shared),
+		o.arguments(text, words, ids, gpu.Null(), 0, 1)...)
 }

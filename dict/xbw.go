@@ -264,7 +264,8 @@ func heads(t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
 }
 
 // writeDown writes the bit vectors B_c.
-func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows int, ones func(c int) iter.Seq[int]) error {
+func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows int,
+	ones func(c int) iter.Seq[int]) error {
 	var lines []uint64
 	var w rrrWriter
 	for c := range chars {
@@ -281,7 +282,8 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 		return out.Section("lines", sections.Bytes(lines))
 	}
 	if w.bits > math.MaxUint32 {
-		return fmt.Errorf("these words need %d bits of offsets: the most for this kind is %d", w.bits, uint32(math.MaxUint32))
+		return fmt.Errorf("these words need %d bits of offsets: the most for this kind is %d",
+			w.bits, uint32(math.MaxUint32))
 	}
 	w.finish()
 	if err := out.Section("records", sections.Bytes(w.records)); err != nil {
@@ -291,7 +293,8 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 }
 
 // writeEnds writes where words end: the rows that do, the leaves, their tails.
-func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, order, rows []uint32, inner []uint64) error {
+func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, order, rows []uint32,
+	inner []uint64) error {
 	wordAt := make([]int32, t.nodes()) // of each node, 1 more than the word that ends there
 	for i, x := range t.ends {
 		wordAt[x] = int32(i) + 1

@@ -34,7 +34,8 @@ func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, want) || !again.Equal(s) {
 		t.Errorf("from JSON: %+v, %v", again, err)
 	}
-	if s.Find("year") != 3 || s.Find("none") != -1 || fmt.Sprint(s.Of(Text), s.Names(IsStored)) != "[0 1] [title body tags year at url]" {
+	if s.Find("year") != 3 || s.Find("none") != -1 ||
+		fmt.Sprint(s.Of(Text), s.Names(IsStored)) != "[0 1] [title body tags year at url]" {
 		t.Error("fields are not found")
 	}
 }
@@ -87,8 +88,10 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	for text, want := range map[string]string{
-		"7": "7", " -0.5 ": "-0.5", "1e6": "1e+06", "-0": "0", "9007199254740993": "error", "9007199254740992": "9.007199254740992e+15",
-		"": "error", "NaN": "error", "inf": "error", "0x10": "error", "1_000": "error", "1,5": "error", "1e999": "error", "1e-999": "0",
+		"7": "7", " -0.5 ": "-0.5", "1e6": "1e+06", "-0": "0", "9007199254740993": "error",
+		"9007199254740992": "9.007199254740992e+15",
+		"":                 "error", "NaN": "error", "inf": "error", "0x10": "error", "1_000": "error",
+		"1,5": "error", "1e999": "error", "1e-999": "0",
 	} {
 		got, err := ParseNumber([]byte(text))
 		if s := fmt.Sprint(got); err == nil && s != want || (err != nil) != (want == "error") {
@@ -111,13 +114,15 @@ func TestValues(t *testing.T) {
 			t.Errorf("date %q: %d", text, v)
 		}
 	}
-	for _, text := range []string{"48.2,16.4", " 48.2 , 16.4", `{"lat":48.2,"lon":16.4}`, `{"lng":16.4,"latitude":48.2}`,
+	for _, text := range []string{"48.2,16.4", " 48.2 , 16.4", `{"lat":48.2,"lon":16.4}`,
+		`{"lng":16.4,"latitude":48.2}`,
 		`{"type":"Point","coordinates":[16.4,48.2]}`} {
 		if p, err := ParsePoint([]byte(text)); err != nil || p != (Point{482000000, 164000000}) {
 			t.Errorf("point %q: %v, %v", text, p, err)
 		}
 	}
-	for _, text := range []string{"", "48.2", "91,0", "0,181", "48.2,", "[16.4,48.2]", `{"lat":1}`, `{"lat":"x"}`, "1,2,3"} {
+	for _, text := range []string{"", "48.2", "91,0", "0,181", "48.2,", "[16.4,48.2]", `{"lat":1}`,
+		`{"lat":"x"}`, "1,2,3"} {
 		if p, err := ParsePoint([]byte(text)); err == nil {
 			t.Errorf("point %q: %v", text, p)
 		}

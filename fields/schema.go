@@ -181,7 +181,8 @@ func checkName(name string) error {
 		return fmt.Errorf("want a name of 1 to %d bytes", most)
 	}
 	for i, r := range name {
-		if unicode.IsLetter(r) || r == '_' || i > 0 && (unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '.') {
+		if unicode.IsLetter(r) || r == '_' ||
+			i > 0 && (unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '.') {
 			continue
 		}
 		return fmt.Errorf("a name is letters, digits, _, - and ., and begins with a letter: give it another one, and its column with from=, as in year:number:from=%q", name)

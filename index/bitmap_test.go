@@ -76,7 +76,8 @@ func testWordsAreTheDocuments(t *testing.T) {
 			}
 			dense++
 			if base%64 != 0 || base > docs[0] || docs[len(docs)-1] >= base+8*uint32(len(words)) {
-				t.Fatalf("list %d, block %d: %d words from %d on for documents %d to %d", id, b, len(words)/8, base, docs[0], docs[len(docs)-1])
+				t.Fatalf("list %d, block %d: %d words from %d on for documents %d to %d", id, b,
+					len(words)/8, base, docs[0], docs[len(docs)-1])
 			}
 			var found [BlockSize]uint32
 			if n := FindBits(words, base, &found); n != len(docs) || !slices.Equal(found[:], docs) {
@@ -153,8 +154,14 @@ func TestDamagedWords(t *testing.T) {
 		change func(words []byte, at, last uint32)
 		words  bool // are still given: only Check and decoding count the bits
 	}{
-		"no last document":        {func(w []byte, at, last uint32) { w[len(w)-8+int(last%64/8)] &^= 1 << (last % 8) }, false},
-		"one behind the last":     {func(w []byte, at, last uint32) { w[len(w)-8+int((last+1)%64/8)] |= 1 << ((last + 1) % 8) }, false},
+		"no last document": {func(w []byte, at,
+			last uint32) {
+			w[len(w)-8+int(last%64/8)] &^= 1 << (last % 8)
+		}, false},
+		"one behind the last": {func(w []byte, at,
+			last uint32) {
+			w[len(w)-8+int((last+1)%64/8)] |= 1 << ((last + 1) % 8)
+		}, false},
 		"one of the block before": {func(w []byte, at, last uint32) { w[at%64/8] |= 1 << (at % 8) }, false},
 		"one more": {func(w []byte, at, last uint32) {
 			for i := 8; ; i++ {
@@ -198,7 +205,9 @@ func TestDamagedWords(t *testing.T) {
 // An index of version 2 has no dense blocks, and is read; one of version 1 must be made again.
 func TestOlderVersions(t *testing.T) {
 	files := readDir(t, rose().write(t).dir)
-	for version, want := range map[uint32]string{4: "", 3: "", 2: "", 1: "format version 1, this program reads 2 to 4: make the index again", 5: "format version 5"} {
+	for version, want := range map[uint32]string{4: "", 3: "", 2: "",
+		1: "format version 1, this program reads 2 to 4: make the index again",
+		5: "format version 5"} {
 		old := map[string][]byte{}
 		var stamps []byte
 		for _, name := range []string{termsFile, postingsFile, skipsFile, docsFile, metaFile} {

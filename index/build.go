@@ -162,7 +162,8 @@ const tokensPerPart = 2 << 20
 
 // addParts encodes parts of the vocabulary at the same time and writes them in order, and the documents beside them.
 // It tells progress, if not nil, how many occurrences of words have been written.
-func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int, progress func(done uint64)) error {
+func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, error], threads int,
+	progress func(done uint64)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 

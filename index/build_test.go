@@ -39,7 +39,9 @@ func build(t testing.TB, corpus string, o BuildOptions) string {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "ix")
-	if err := Build(context.Background(), dir, &text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: text.Lines}}, o); err != nil {
+	if err := Build(context.Background(), dir,
+		&text.Corpus{Paths: []string{corpus}, Options: text.Options{Format: text.Lines}},
+		o); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -159,7 +161,8 @@ func TestTextInAnyOrderOfBatches(t *testing.T) {
 	if w.text.spilled == 0 {
 		t.Error("nothing was spilled: the test does not test it")
 	}
-	if err := w.SetDocuments(Documents{Lengths: make([]uint32, len(want)), ID: func(d int) string { return "" }}); err != nil {
+	if err := w.SetDocuments(Documents{Lengths: make([]uint32, len(want)),
+		ID: func(d int) string { return "" }}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Commit(); err != nil {

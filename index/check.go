@@ -58,7 +58,8 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 
 // verify compares all checksums.
 func (r *Reader) verify(ctx context.Context) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile, levelsFile, positionsFile, schemaFile, columnsFile, storedFile} {
+	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile,
+		levelsFile, positionsFile, schemaFile, columnsFile, storedFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
@@ -178,8 +179,10 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if words.Load() != int64(r.meta.terms) || postings.Load() != int64(r.meta.postings) || occurrences.Load() != int64(r.meta.occurrences) {
-		return fmt.Errorf("corrupted: %d words, %d postings, %d occurrences; want %d, %d, %d", words.Load(), postings.Load(), occurrences.Load(),
+	if words.Load() != int64(r.meta.terms) || postings.Load() != int64(r.meta.postings) ||
+		occurrences.Load() != int64(r.meta.occurrences) {
+		return fmt.Errorf("corrupted: %d words, %d postings, %d occurrences; want %d, %d, %d",
+			words.Load(), postings.Load(), occurrences.Load(),
 			r.meta.terms, r.meta.postings, r.meta.occurrences)
 	}
 	return nil
@@ -289,7 +292,8 @@ func (k *listChecker) list(t Term) error {
 			if tf == 0 || tf > maxTF {
 				return fmt.Errorf("corrupted: frequency %d in document %d", tf, d)
 			}
-			if !k.covers(c.Bounds[b], tf, class) || !k.covers(c.Super[b/SuperBlocks], tf, class) || !k.covers(c.Bound, tf, class) {
+			if !k.covers(c.Bounds[b], tf, class) || !k.covers(c.Super[b/SuperBlocks], tf, class) ||
+				!k.covers(c.Bound, tf, class) {
 				return fmt.Errorf("corrupted: document %d is better than the bound of its block %d", d, b)
 			}
 			cf += uint64(tf)
@@ -317,7 +321,8 @@ func (k *listChecker) list(t Term) error {
 		t.CF = min(t.CF, cf) // it counts what is not here, too
 	}
 	if df != int(t.DF) || cf != t.CF || used != t.postingsLen {
-		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df, cf, used, t.DF, t.CF, t.postingsLen)
+		return fmt.Errorf("corrupted: %d documents, %d occurrences, %d bytes; want %d, %d, %d", df,
+			cf, used, t.DF, t.CF, t.postingsLen)
 	}
 	if c.LowX != nil && (c.BestX != slices.Min(c.SuperX) || c.Ranked != k.rank.take()) {
 		return errors.New("corrupted: the ranked postings are others")

@@ -32,7 +32,8 @@ func TestExportedBytes(t *testing.T) {
 	if err := rose().write(t).Export(context.Background(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := "36" + "0801" + "1004" + "1802" + "2004" + "2802" + "3007" + "390000000000000c40" + "421f" + hex.EncodeToString([]byte("Collocate index; analyzer ascii")) +
+	want := "36" + "0801" + "1004" + "1802" + "2004" + "2802" + "3007" + "390000000000000c40" +
+		"421f" + hex.EncodeToString([]byte("Collocate index; analyzer ascii")) +
 		"11" + "0a0161" + "1002" + "1803" + "22021002" + "220408011001" +
 		"11" + "0a056461697379" + "1001" + "1801" + "220408011001" +
 		"0c" + "0a026973" + "1001" + "1801" + "22021001" +
@@ -97,8 +98,9 @@ func TestImportOfForeignFiles(t *testing.T) {
 		"cf wrong":       {"06" + header + bee + "0b" + "0a0161" + "1001" + "1804" + "22021003" + doc, "occurrences"},
 		"no such doc":    {"06" + header + bee + "0d" + "0a0161" + "1001" + "1803" + "220408071003" + doc, "too large"},
 		"zero frequency": {"06" + header + bee + "0b" + "0a0161" + "1001" + "1800" + "22021000" + doc, "frequency 0"},
-		"zero gap":       {"06" + header + bee + "0f" + "0a0161" + "1002" + "1802" + "22021001" + "22021001" + doc, "gap of 0"},
-		"no word":        {"06" + header + bee + "08" + "1001" + "1801" + "22021001" + doc, "no word"},
+		"zero gap": {"06" + header + bee + "0f" + "0a0161" + "1002" + "1802" + "22021001" +
+			"22021001" + doc, "gap of 0"},
+		"no word": {"06" + header + bee + "08" + "1001" + "1801" + "22021001" + doc, "no word"},
 	}
 	for name, c := range cases {
 		data, err := hex.DecodeString(c.file)
@@ -113,7 +115,8 @@ func TestImportOfForeignFiles(t *testing.T) {
 				continue
 			}
 			r := open(t, dir)
-			if term, err := r.Lookup([]byte("a")); err != nil || term.CF != 3 || term.ID != 0 || r.Analyzer() != "whitespace" {
+			if term, err := r.Lookup([]byte("a")); err != nil || term.CF != 3 || term.ID != 0 ||
+				r.Analyzer() != "whitespace" {
 				t.Errorf("%s: %+v, %v", name, term, err)
 			}
 			continue
@@ -136,7 +139,9 @@ func TestImportKeepsTheMeanLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean := func(m float64) []byte { return binary.LittleEndian.AppendUint64([]byte{7<<3 | 1}, math.Float64bits(m)) }
-	for m, want := range map[float64]string{3.5: "", 4: "the mean length of documents is 4, as the header says; that of their records is 3.5", math.NaN(): "error", -1: "error"} {
+	for m, want := range map[float64]string{3.5: "",
+		4:          "the mean length of documents is 4, as the header says; that of their records is 3.5",
+		math.NaN(): "error", -1: "error"} {
 		data := bytes.Replace(file.Bytes(), mean(3.5), mean(m), 1)
 		dir := filepath.Join(t.TempDir(), "ix")
 		got := ""

@@ -260,7 +260,8 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 	}
 	start := c.offsets[block]
 	if last >= c.limit || at >= c.limit && block > 0 || uint64(start) > uint64(len(c.data)) ||
-		!(n == BlockSize && quickDocs(c.data[start:], at, out) || unpackDocs(c.data[start:], n, at, out)) || out[n-1] != last {
+		!(n == BlockSize && quickDocs(c.data[start:], at, out) ||
+			unpackDocs(c.data[start:], n, at, out)) || out[n-1] != last {
 		c.err = errBlock(c.Term.ID, block)
 		return 0
 	}

@@ -65,7 +65,8 @@ func damageable(t testing.TB) map[string][]byte {
 	if err := w.text.add(b); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths, ID: func(d int) string { return p.ids[d] }}); err != nil {
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths,
+		ID: func(d int) string { return p.ids[d] }}); err != nil {
 		t.Fatal(err)
 	}
 	for i, word := range p.words {
@@ -122,7 +123,8 @@ func digest(r *Reader, c *Cursor, seekBy uint32) hash {
 			h.note(d, c.TF(), r.Lengths()[d])
 		}
 		for b := range c.Blocks() {
-			h.note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]), uint32(len(c.Load(b))), uint32(len(c.TFs())))
+			h.note(c.Last[b], uint32(c.Bounds[b]), uint32(c.Super[b/SuperBlocks]),
+				uint32(len(c.Load(b))), uint32(len(c.TFs())))
 			var tfs [BlockSize + KeepSlack]uint32
 			if n := len(c.Load(b)); n > 0 {
 				c.TFsAt(b, []uint32{0, uint32(n - 1)}, tfs[:])
@@ -130,7 +132,8 @@ func digest(r *Reader, c *Cursor, seekBy uint32) hash {
 			h.note(tfs[:2]...)
 			if words, base := c.Words(b); words != nil {
 				var docs [BlockSize]uint32
-				h.note(uint32(FindBits(words, base, &docs)), uint32(c.KeepTFs(b, words, words, tfs[:])), docs[7], tfs[7])
+				h.note(uint32(FindBits(words, base, &docs)),
+					uint32(c.KeepTFs(b, words, words, tfs[:])), docs[7], tfs[7])
 			}
 		}
 		h.write(c.Levels)
@@ -375,7 +378,8 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 			}
 		}
 	}
-	other := readDir(t, build(t, firstOf(corpusFile(t, rand.New(rand.NewPCG(1, 2)), 10)), BuildOptions{StoreText: true}))
+	other := readDir(t, build(t, firstOf(corpusFile(t, rand.New(rand.NewPCG(1, 2)), 10)),
+		BuildOptions{StoreText: true}))
 	other[levelsFile] = readDir(t, randomIndex(rand.New(rand.NewPCG(3, 4)), 9000, 12).write(t).dir)[levelsFile]
 	for name := range good {
 		if name == metaFile {
@@ -383,7 +387,8 @@ func TestForeignAndTruncatedFiles(t *testing.T) {
 		}
 		files := maps.Clone(good)
 		files[name] = other[name]
-		if _, err := openMemory(files); err == nil || !strings.Contains(err.Error(), "not the file that was written with this index") {
+		if _, err := openMemory(files); err == nil ||
+			!strings.Contains(err.Error(), "not the file that was written with this index") {
 			t.Errorf("%s of another index: %v", name, err)
 		}
 	}

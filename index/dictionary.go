@@ -72,7 +72,8 @@ func openDictionary(f *sections.File, terms int, full bool) (*dictionary, error)
 	}
 	blocks := (terms + termsPerBlock - 1) / termsPerBlock
 	if len(d.starts) != blocks+1 || len(d.prefix) != blocks {
-		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms", len(d.starts)-1, len(d.prefix), terms)
+		return nil, fmt.Errorf("corrupted: %d and %d dictionary blocks for %d terms",
+			len(d.starts)-1, len(d.prefix), terms)
 	}
 	if full {
 		if err := d.openFull(); err != nil {

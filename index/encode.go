@@ -77,7 +77,8 @@ type encoder struct {
 }
 
 func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encoder {
-	e := &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l), list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
+	e := &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l),
+		list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
 	if positions {
 		e.places = &positionEncoder{}
 	}
@@ -148,7 +149,8 @@ func (e *encoder) take(docs, tfs []uint32) error {
 		}
 		tf := tfs[i]
 		if tf-1 >= maxTF {
-			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word, tf, d, uint32(maxTF))
+			return fmt.Errorf("index: word %q occurs %d times in document %d; want 1 to %d", e.word,
+				tf, d, uint32(maxTF))
 		}
 		gaps[i], less[i] = d-next, tf-1
 		next = d + 1

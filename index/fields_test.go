@@ -73,7 +73,8 @@ func buildFields(t testing.TB, docs []fieldsDoc, list string, o BuildOptions) (s
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "ix")
-	return dir, Build(context.Background(), dir, &text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}, o)
+	return dir, Build(context.Background(), dir,
+		&text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}, o)
 }
 
 // checkFieldsOf compares an index with the documents that it was made of, which it may have in any
@@ -271,7 +272,8 @@ func TestABadValueNamesItsDocument(t *testing.T) {
 }
 
 func TestStoredRecord(t *testing.T) {
-	s := &fields.Schema{Fields: []fields.Field{{Name: "a"}, {Name: "b", Unstored: true}, {Name: "c", Type: fields.Keyword}}}
+	s := &fields.Schema{Fields: []fields.Field{{Name: "a"}, {Name: "b", Unstored: true},
+		{Name: "c", Type: fields.Keyword}}}
 	record := appendRecord(nil, s, []fields.Values{{[]byte("xyz")}, {[]byte("no")}, {[]byte("k"), []byte("ll")}})
 	if want := "\x01\x03xyz\x02\x01k\x02ll"; string(record) != want {
 		t.Errorf("%q, want %q", record, want)

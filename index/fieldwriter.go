@@ -141,7 +141,9 @@ func (f *fieldWriter) finish(ctx context.Context, w *Writer, o BuildOptions) err
 			return err
 		}
 		err = f.writeText(w, f.schema.Fields[t.field].Name, func(sub *Writer) error {
-			return sub.addInversion(ctx, v, BuildOptions{Analyzer: t.analyzer, Threads: o.Threads, Positions: o.Positions, numbered: true})
+			return sub.addInversion(ctx, v,
+				BuildOptions{Analyzer: t.analyzer, Threads: o.Threads, Positions: o.Positions,
+					numbered: true})
 		})
 		if err := errors.Join(err, v.Close()); err != nil {
 			return err
@@ -246,7 +248,8 @@ func (r *Reader) rewriteFields(ctx context.Context, w *Writer, order, place []ui
 		}
 	}
 	for i, sub := range r.fields.texts {
-		err := w.fields.writeText(w, r.fields.names[i], func(to *Writer) error { return sub.rewrite(ctx, to, order, nil, o) })
+		err := w.fields.writeText(w, r.fields.names[i],
+			func(to *Writer) error { return sub.rewrite(ctx, to, order, nil, o) })
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,8 @@ import (
 
 // Numbers in IDs count by their value.
 func TestOrderOfIDs(t *testing.T) {
-	ascending := []string{"", "-7", "0", "00", "01", "1", "2", "9", "10", "10a", "11", "99999999999999999999998", "99999999999999999999999",
+	ascending := []string{"", "-7", "0", "00", "01", "1", "2", "9", "10", "10a", "11",
+		"99999999999999999999998", "99999999999999999999999",
 		"a", "a.txt:9", "a.txt:10", "a1b2", "a1b10", "a01b11", "a2", "b", "ä"}
 	for i, a := range ascending {
 		for j, b := range ascending {

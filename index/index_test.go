@@ -102,7 +102,8 @@ func (p *plainIndex) writeWithin(t testing.TB, dir string, memory int64) {
 	}
 	defer w.Abort()
 	w.setMemory(memory, "")
-	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths, ID: func(d int) string { return p.ids[d] }}); err != nil {
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: p.lengths,
+		ID: func(d int) string { return p.ids[d] }}); err != nil {
 		t.Fatal(err)
 	}
 	for i, word := range p.words {
@@ -138,7 +139,8 @@ func TestReadsBackWhatWasWritten(t *testing.T) {
 		if err := r.Check(context.Background(), CheckOptions{Threads: 2}); err != nil {
 			t.Fatal(err)
 		}
-		if r.Docs() != len(p.lengths) || r.Terms() != len(p.words) || !slices.Equal(r.Lengths(), p.lengths) || r.Analyzer() != "ascii" {
+		if r.Docs() != len(p.lengths) || r.Terms() != len(p.words) ||
+			!slices.Equal(r.Lengths(), p.lengths) || r.Analyzer() != "ascii" {
 			t.Fatalf("%d documents, %d terms; want %d, %d", r.Docs(), r.Terms(), len(p.lengths), len(p.words))
 		}
 		var c Cursor
@@ -314,7 +316,8 @@ func TestBoundsHold(t *testing.T) {
 				b := i / BlockSize
 				for _, bound := range []Bound{c.Bounds[b], c.Super[b/SuperBlocks], c.Bound} {
 					if !covers(bound, p.tfs[id][i], p.lengths[d]) {
-						t.Fatalf("posting %d: frequency %d, length %d is not covered by %x", i, p.tfs[id][i], p.lengths[d], bound)
+						t.Fatalf("posting %d: frequency %d, length %d is not covered by %x", i,
+							p.tfs[id][i], p.lengths[d], bound)
 					}
 				}
 			}
@@ -324,7 +327,8 @@ func TestBoundsHold(t *testing.T) {
 
 // An index made before words were brought into NFC is asked with the analyzer of that time.
 func TestAnalyzerOfAnOldIndex(t *testing.T) {
-	for name, want := range map[string]string{"unicode": "unicode@1", "english+stop": "english+stop@1", "ascii": "ascii", "my own": "my own"} {
+	for name, want := range map[string]string{"unicode": "unicode@1",
+		"english+stop": "english+stop@1", "ascii": "ascii", "my own": "my own"} {
 		for _, old := range []bool{true, false} {
 			dir := filepath.Join(t.TempDir(), "ix")
 			w, err := Create(dir)

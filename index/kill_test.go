@@ -114,7 +114,9 @@ func buildForever(t *testing.T, dir string) {
 	}
 	c := &text.Corpus{Paths: []string{filepath.Join(dir, "corpus.txt")}, Options: text.Options{Format: text.Lines}}
 	for i := 0; ; i++ {
-		if err := Build(context.Background(), filepath.Join(dir, "ix"), c, BuildOptions{Analyzer: an, StoreText: true, Reorder: i%2 == 1, Memory: 4 << 20}); err != nil {
+		if err := Build(context.Background(), filepath.Join(dir, "ix"), c,
+			BuildOptions{Analyzer: an, StoreText: true, Reorder: i%2 == 1,
+				Memory: 4 << 20}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +230,8 @@ func TestReplacingKeepsWhatIsNotOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: []uint32{1}, ID: func(int) string { return "d" }}); err != nil {
+	if err := w.SetDocuments(Documents{Analyzer: "ascii", Lengths: []uint32{1},
+		ID: func(int) string { return "d" }}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil { // meanwhile

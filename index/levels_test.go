@@ -31,7 +31,8 @@ func TestLevelsBoundEveryPosting(t *testing.T) {
 			if err := r.Open(term, &c); err != nil {
 				t.Fatal(err)
 			}
-			if want := len(p.docs[i]) >= 200 && len(p.docs[i])*levelsShare >= len(p.lengths); want != (c.Levels != nil) {
+			if want := len(p.docs[i]) >= 200 &&
+				len(p.docs[i])*levelsShare >= len(p.lengths); want != (c.Levels != nil) {
 				t.Fatalf("%d of %d documents: map %v", len(p.docs[i]), len(p.lengths), !want)
 			} else if !want {
 				continue

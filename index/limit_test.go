@@ -48,7 +48,8 @@ func TestLimitEndsAList(t *testing.T) {
 				}
 				var d, f [BlockSize]uint32
 				for b := range c.Blocks() {
-					if c.DecodeDocs(b, &d) != min(BlockSize, n-b*BlockSize) || c.DecodeTFs(b, &f) != min(BlockSize, n-b*BlockSize) {
+					if c.DecodeDocs(b, &d) != min(BlockSize, n-b*BlockSize) ||
+						c.DecodeTFs(b, &f) != min(BlockSize, n-b*BlockSize) {
 						t.Fatalf("block %d of a list limited to %d has another length", b, n)
 					}
 				}

@@ -55,7 +55,8 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 			return err
 		}
 		if s.analyzer != sources[0].analyzer {
-			return fmt.Errorf("merge %s and %s: their words were made by %s and %s", sources[0].dir, s.dir, sources[0].analyzer, s.analyzer)
+			return fmt.Errorf("merge %s and %s: their words were made by %s and %s", sources[0].dir,
+				s.dir, sources[0].analyzer, s.analyzer)
 		}
 		if err := sources[0].alike(s.Reader); err != nil {
 			return fmt.Errorf("merge %s and %s: %w", sources[0].dir, s.dir, err)
@@ -87,7 +88,8 @@ func (r *Reader) alike(o *Reader) error {
 		return errors.New("only one of them stores the text of its documents")
 	case r.HasPositions() != o.HasPositions():
 		return errors.New("only one of them has positions of words")
-	case (r.fields != nil) != (o.fields != nil) || r.fields != nil && !bytes.Equal(r.fields.schema.JSON(), o.fields.schema.JSON()):
+	case (r.fields != nil) != (o.fields != nil) ||
+		r.fields != nil && !bytes.Equal(r.fields.schema.JSON(), o.fields.schema.JSON()):
 		return errors.New("their documents have other fields")
 	}
 	return nil
@@ -246,7 +248,8 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 
 // id is the ID of a document by its new number.
 func (m *merger) id(doc int) string {
-	i, found := slices.BinarySearchFunc(m.moves, uint32(doc), func(r liveRanks, d uint32) int { return int(int64(r.base) - int64(d)) })
+	i, found := slices.BinarySearchFunc(m.moves, uint32(doc),
+		func(r liveRanks, d uint32) int { return int(int64(r.base) - int64(d)) })
 	if !found {
 		i--
 	}
@@ -333,7 +336,8 @@ type mergeCursor struct {
 }
 
 // list hands out the list of a word in a source, as far as it is kept.
-func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor, add func(docs, tfs, places []uint32) bool) error {
+func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
+	add func(docs, tfs, places []uint32) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ func TestMergedIsMadeAfresh(t *testing.T) {
 			docs := 50 + rng.IntN(200)
 			live := docset.Full(docs)
 			for d := range docs {
-				line := fmt.Sprintf(`{"id":"d%d","title":"%s","body":"%s","kind":"k%d","year":%d}`, n, randomWords(rng), randomWords(rng), rng.IntN(9), 1990+rng.IntN(30))
+				line := fmt.Sprintf(`{"id":"d%d","title":"%s","body":"%s","kind":"k%d","year":%d}`,
+					n, randomWords(rng), randomWords(rng), rng.IntN(9), 1990+rng.IntN(30))
 				n++
 				lines = append(lines, line)
 				if part != 1 && rng.IntN(4) == 0 {
@@ -52,7 +53,9 @@ func TestMergedIsMadeAfresh(t *testing.T) {
 				live = nil
 			}
 			parts = append(parts, strings.Join(lines, "\n"))
-			sources = append(sources, Source{buildJSON(t, filepath.Join(dir, fmt.Sprint("part", part)), parts[part], s, o), live})
+			sources = append(sources,
+				Source{buildJSON(t, filepath.Join(dir, fmt.Sprint("part", part)), parts[part], s,
+					o), live})
 		}
 		buildJSON(t, filepath.Join(dir, "fresh"), strings.Join(all, "\n"), s, o)
 		merged := filepath.Join(dir, "merged")
@@ -142,7 +145,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Merge(ctx, filepath.Join(dir, "out"), []Source{{Reader: plain}, {Reader: plain}}, MergeOptions{}); err == nil {
+	if err := Merge(ctx, filepath.Join(dir, "out"), []Source{{Reader: plain}, {Reader: plain}},
+		MergeOptions{}); err == nil {
 		t.Error("a cancelled merge is done")
 	}
 	entries, _ := os.ReadDir(dir)

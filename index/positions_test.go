@@ -85,13 +85,15 @@ func TestPositions(t *testing.T) {
 	}
 	// A pruned index keeps those of the postings that it keeps.
 	dir := filepath.Join(t.TempDir(), "pruned")
-	if err := Prune(context.Background(), open(t, build(t, path, BuildOptions{Positions: true})), dir, PruneOptions{Epsilon: 0.9}); err != nil {
+	if err := Prune(context.Background(), open(t, build(t, path, BuildOptions{Positions: true})),
+		dir, PruneOptions{Epsilon: 0.9}); err != nil {
 		t.Fatal(err)
 	}
 	if r := open(t, dir); !r.HasPositions() || r.Check(context.Background(), CheckOptions{}) != nil {
 		t.Error(r.Check(context.Background(), CheckOptions{}))
 	}
-	if r := open(t, build(t, path, BuildOptions{})); r.HasPositions() || r.OpenPositions(Term{}, &Positions{}) != ErrNoPositions {
+	if r := open(t, build(t, path, BuildOptions{})); r.HasPositions() ||
+		r.OpenPositions(Term{}, &Positions{}) != ErrNoPositions {
 		t.Error("positions that nobody wanted")
 	}
 }

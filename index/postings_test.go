@@ -100,7 +100,8 @@ func TestWriterRefuses(t *testing.T) {
 		if w, err = Create(dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.SetDocuments(Documents{Lengths: []uint32{1, 2, 3}, ID: func(int) string { return "" }}); err != nil {
+		if err := w.SetDocuments(Documents{Lengths: []uint32{1, 2, 3},
+			ID: func(int) string { return "" }}); err != nil {
 			t.Fatal(err)
 		}
 		if c.add(w) == nil {
@@ -121,7 +122,8 @@ func TestEmptyIndex(t *testing.T) {
 		}
 		term, err := r.Lookup([]byte("x"))
 		var c Cursor
-		if err != nil || term.DF != 0 || r.Open(term, &c) != nil || c.Doc() != End || c.Next() != End || c.Seek(5) != End || c.TF() != 0 {
+		if err != nil || term.DF != 0 || r.Open(term, &c) != nil || c.Doc() != End ||
+			c.Next() != End || c.Seek(5) != End || c.TF() != 0 {
 			t.Errorf("an unknown word has postings: %+v, %v", term, err)
 		}
 		if _, found, err := r.FindDoc("x"); found || err != nil {

@@ -65,7 +65,8 @@ func Prune(ctx context.Context, r *Reader, dir string, o PruneOptions) (err erro
 	for d := range same {
 		same[d] = uint32(d)
 	}
-	if err := r.rewrite(ctx, w, same, cut, ReorderOptions{Threads: o.Threads, textBucket: textBucketFor(o.Memory)}); err != nil {
+	if err := r.rewrite(ctx, w, same, cut,
+		ReorderOptions{Threads: o.Threads, textBucket: textBucketFor(o.Memory)}); err != nil {
 		return fmt.Errorf("prune %s: %w", r.dir, err)
 	}
 	return w.Commit()

@@ -26,7 +26,8 @@ func TestPrune(t *testing.T) {
 	whole := open(t, dir)
 	const top, epsilon = 20, 0.8
 	small := filepath.Join(t.TempDir(), "pruned")
-	if err := Prune(context.Background(), whole, small, PruneOptions{Top: top, Epsilon: epsilon, Threads: 3}); err != nil {
+	if err := Prune(context.Background(), whole, small,
+		PruneOptions{Top: top, Epsilon: epsilon, Threads: 3}); err != nil {
 		t.Fatal(err)
 	}
 	pruned := open(t, small)

@@ -384,7 +384,9 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 		return nil, fileStamp{}, r.named(name, err)
 	}
 	if f.Version < oldestVersion {
-		return nil, fileStamp{}, r.named(name, fmt.Errorf("format version %d, this program reads %d to %d: make the index again", f.Version, oldestVersion, formatVersion))
+		return nil, fileStamp{}, r.named(name,
+			fmt.Errorf("format version %d, this program reads %d to %d: make the index again",
+				f.Version, oldestVersion, formatVersion))
 	}
 	r.files[name] = f
 	r.bytes += int64(len(data))
@@ -400,7 +402,8 @@ func (r *Reader) notIndex() error {
 	case !info.IsDir():
 		return fmt.Errorf("open index: %s is a file: want a folder that 'collocate index' made", r.dir)
 	}
-	return fmt.Errorf("open index: the folder %s is not an index: it has no file %q: %w", r.dir, metaFile, fs.ErrNotExist)
+	return fmt.Errorf("open index: the folder %s is not an index: it has no file %q: %w", r.dir,
+		metaFile, fs.ErrNotExist)
 }
 
 func (r *Reader) named(file string, err error) error {
@@ -475,7 +478,8 @@ func (r *Reader) openDocs(f *sections.File) (err error) {
 	}
 	docs := int(r.meta.docs)
 	if len(r.lengths) != docs || len(r.classes) != docs || len(low) > 256 {
-		return fmt.Errorf("corrupted: %d lengths, %d classes, %d kinds for %d documents", len(r.lengths), len(r.classes), len(low), docs)
+		return fmt.Errorf("corrupted: %d lengths, %d classes, %d kinds for %d documents",
+			len(r.lengths), len(r.classes), len(low), docs)
 	}
 	r.numLow = copy(r.classLow[:], low)
 	r.ids, err = openIDs(f, docs)

@@ -92,7 +92,8 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 	for rank := range byRank {
 		byRank[rank] = place[r.ids.byRankAt(rank)]
 	}
-	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id, byRank: byRank, Positions: r.HasPositions()}
+	documents := Documents{Analyzer: r.analyzer, Lengths: lengths, Tokens: r.meta.tokens, ID: id,
+		byRank: byRank, Positions: r.HasPositions()}
 	if r.part { // its documents are named by their numbers
 		documents.ID, documents.byRank = strconv.Itoa, nil
 	}
@@ -131,7 +132,8 @@ func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pr
 
 // parts cuts the words into about n ranges of as many postings each, with the documents
 // at their new places.
-func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning, n int) ([]iter.Seq2[weigh.Term, error], error) {
+func (r *Reader) parts(ctx context.Context, place []uint32, cut *pruning,
+	n int) ([]iter.Seq2[weigh.Term, error], error) {
 	var parts []iter.Seq2[weigh.Term, error]
 	from, postings := 0, uint64(0)
 	for w, err := range r.Words() {

@@ -174,7 +174,8 @@ func TestReorderRefuses(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	err := Reorder(context.Background(), r, dir, ReorderOptions{Memory: 1000})
-	if err == nil || !strings.Contains(err.Error(), "of memory for") || !strings.Contains(err.Error(), "1kB is allowed") {
+	if err == nil || !strings.Contains(err.Error(), "of memory for") ||
+		!strings.Contains(err.Error(), "1kB is allowed") {
 		t.Errorf("1000 bytes of memory: %v", err)
 	}
 	files := readDir(t, dir)
@@ -216,7 +217,8 @@ func TestReorderedTextFromManyBuckets(t *testing.T) {
 		for d, p := range rand.New(rand.NewPCG(61, 62)).Perm(len(order)) {
 			order[d] = uint32(p)
 		}
-		if err := r.rewrite(context.Background(), w, order, nil, ReorderOptions{Threads: 2, textBucket: bucket}); err != nil {
+		if err := r.rewrite(context.Background(), w, order, nil,
+			ReorderOptions{Threads: 2, textBucket: bucket}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Commit(); err != nil {

@@ -28,7 +28,8 @@ func textBucketFor(memory int64) int {
 // rewriteText stores the text of each document, or its stored fields, at its new place. Blocks are decompressed once,
 // in their order; each document goes to the file of its new neighbourhood, and the
 // files are sorted one by one.
-func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, place []uint32, bucket int) (err error) {
+func rewriteText(ctx context.Context, t *textReader, w *Writer, to *textWriter, place []uint32,
+	bucket int) (err error) {
 	if len(place) == 0 {
 		return nil
 	}

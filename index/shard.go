@@ -100,7 +100,8 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 			return err
 		}
 		if p.analyzer != parts[0].analyzer {
-			return fmt.Errorf("join %s and %s: their words were made by %s and %s", parts[0].dir, p.dir, parts[0].analyzer, p.analyzer)
+			return fmt.Errorf("join %s and %s: their words were made by %s and %s", parts[0].dir,
+				p.dir, parts[0].analyzer, p.analyzer)
 		}
 		if err := parts[0].alike(p); err != nil {
 			return fmt.Errorf("join %s and %s: %w", parts[0].dir, p.dir, err)
@@ -127,7 +128,8 @@ func (w *Writer) shardOf(whole []*Reader, s Shard) error {
 		s.Docs, s.Tokens = s.Docs+r.meta.docs, s.Tokens+r.meta.tokens
 		if len(whole) > 1 {
 			s.WholeBytes += r.stamp.size
-			s.WholeChecksum = crc32.Update(s.WholeChecksum, crc32.IEEETable, binary.LittleEndian.AppendUint32(nil, r.stamp.crc))
+			s.WholeChecksum = crc32.Update(s.WholeChecksum, crc32.IEEETable,
+				binary.LittleEndian.AppendUint32(nil, r.stamp.crc))
 		}
 		one := mergeWalk{walk: termWalker{d: r.dict}}
 		if err := one.next(); err != nil {

@@ -47,14 +47,16 @@ func TestWritingWithinLittleMemory(t *testing.T) {
 func TestLongWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.txt")
 	for _, size := range []int{maxWord, maxWord + 1} {
-		if err := os.WriteFile(file, append([]byte("a b\nc d\ne "), bytes.Repeat([]byte("x"), size)...), 0o666); err != nil {
+		if err := os.WriteFile(file,
+			append([]byte("a b\nc d\ne "), bytes.Repeat([]byte("x"), size)...), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		an, err := text.ParseAnalyzer("ascii")
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Build(t.Context(), filepath.Join(t.TempDir(), "ix"), &text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
+		err = Build(t.Context(), filepath.Join(t.TempDir(), "ix"),
+			&text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
 		want := file + ": document 3: a word of 1048577 bytes, the most is 1048576"
 		if size <= maxWord && err != nil || size > maxWord && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes: %v", size, err)

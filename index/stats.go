@@ -48,12 +48,13 @@ var partOfSection = map[string]map[string]string{
 	termsFile:    {"": "dictionary"},
 	postingsFile: {"": "postings"},
 	skipsFile:    {"": "skips and bounds"},
-	docsFile:     {"": "document IDs", "lengths": "document lengths", "classes": "document lengths", "class-lengths": "document lengths"},
-	textFile:     {"": "stored text"},
-	levelsFile:   {"": "levels"},
-	schemaFile:   {"": "schema"},
-	columnsFile:  {"": "columns"},
-	storedFile:   {"": "stored fields"},
+	docsFile: {"": "document IDs", "lengths": "document lengths", "classes": "document lengths",
+		"class-lengths": "document lengths"},
+	textFile:    {"": "stored text"},
+	levelsFile:  {"": "levels"},
+	schemaFile:  {"": "schema"},
+	columnsFile: {"": "columns"},
+	storedFile:  {"": "stored fields"},
 
 	positionsFile: {"": "positions"},
 }
@@ -91,7 +92,9 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	known := int64(0)
-	for _, name := range []string{"postings", "skips and bounds", "levels", "positions", "dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns", "schema"} {
+	for _, name := range []string{"postings", "skips and bounds", "levels", "positions",
+		"dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns",
+		"schema"} {
 		if size, ok := sizes[name]; ok {
 			s.Parts = append(s.Parts, Part{name, size})
 			known += size

@@ -77,7 +77,8 @@ func newTextWriter(dir *atomicfile.Dir, file string, memory int64) (*textWriter,
 	if file == storedFile {
 		block = storedBlock
 	}
-	return &textWriter{out: out, enc: enc, block: block, maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
+	return &textWriter{out: out, enc: enc, block: block,
+		maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
 }
 
 // add stores the documents of a batch. It may be called concurrently, but each

@@ -369,7 +369,8 @@ func (w *Writer) writeDocs() error {
 		f.Section("class-lengths", sections.Bytes(w.lengths.low)),
 	)
 	if err == nil {
-		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ID, byRank: w.docs.byRank, room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
+		ids := idWriter{docs: len(w.docs.Lengths), id: w.docs.ID, byRank: w.docs.byRank,
+			room: w.memory / idShare, tempDir: w.tempDir, unique: w.docs.UniqueIDs}
 		err = ids.write(f.Writer)
 	}
 	if err != nil {

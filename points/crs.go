@@ -178,28 +178,35 @@ func epsg(code int) *CRS {
 	case 3857, 900913:
 		return projected("WGS 84 / Web Mercator", &datumWGS84, &mercator{0, wgs84Ellipsoid.a, 0, 1, 0, 0})
 	case 3395:
-		return projected("WGS 84 / World Mercator", &datumWGS84, &mercator{math.Sqrt(wgs84Ellipsoid.e2()), wgs84Ellipsoid.a, 0, 1, 0, 0})
+		return projected("WGS 84 / World Mercator", &datumWGS84,
+			&mercator{math.Sqrt(wgs84Ellipsoid.e2()), wgs84Ellipsoid.a, 0, 1, 0, 0})
 	case 27700:
 		return projected("OSGB36 / British National Grid", &datumOSGB36,
 			newTransverseMercator(airyEllipsoid, -2, 49, 0.9996012717, 400_000, -100_000))
 	case 2154:
-		return projected("RGF93 / Lambert-93", &datumGRS80, newLambertConic(grs, 3, 46.5, 49, 44, 1, 700_000, 6_600_000))
+		return projected("RGF93 / Lambert-93", &datumGRS80,
+			newLambertConic(grs, 3, 46.5, 49, 44, 1, 700_000, 6_600_000))
 	case 3035:
 		return projected("ETRS89 / LAEA Europe", &datumGRS80, newAzimuthal(grs, 10, 52, 4_321_000, 3_210_000))
 	case 3034:
-		return projected("ETRS89 / LCC Europe", &datumGRS80, newLambertConic(grs, 10, 52, 35, 65, 1, 4_000_000, 2_800_000))
+		return projected("ETRS89 / LCC Europe", &datumGRS80,
+			newLambertConic(grs, 10, 52, 35, 65, 1, 4_000_000, 2_800_000))
 	case 2180:
-		return projected("ETRF2000-PL / CS92", &datumGRS80, newTransverseMercator(grs, 19, 0, 0.9993, 500_000, -5_300_000))
+		return projected("ETRF2000-PL / CS92", &datumGRS80,
+			newTransverseMercator(grs, 19, 0, 0.9993, 500_000, -5_300_000))
 	case 3067:
 		return projected("ETRS89 / TM35FIN(E,N)", &datumGRS80, newTransverseMercator(grs, 27, 0, 0.9996, 500_000, 0))
 	case 3006:
 		return projected("SWEREF99 TM", &datumGRS80, newTransverseMercator(grs, 15, 0, 0.9996, 500_000, 0))
 	case 2193:
-		return projected("NZGD2000 / New Zealand Transverse Mercator", &datumGRS80, newTransverseMercator(grs, 173, 0, 0.9996, 1_600_000, 10_000_000))
+		return projected("NZGD2000 / New Zealand Transverse Mercator", &datumGRS80,
+			newTransverseMercator(grs, 173, 0, 0.9996, 1_600_000, 10_000_000))
 	case 3416:
-		return projected("ETRS89 / Austria Lambert", &datumGRS80, newLambertConic(grs, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
+		return projected("ETRS89 / Austria Lambert", &datumGRS80,
+			newLambertConic(grs, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
 	case 31287:
-		return projected("MGI / Austria Lambert", &datumMGI, newLambertConic(besselEllipsoid, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
+		return projected("MGI / Austria Lambert", &datumMGI,
+			newLambertConic(besselEllipsoid, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
 	case 5070:
 		return projected("NAD83 / Conus Albers", &datumGRS80, newAlbers(grs, -96, 23, 29.5, 45.5, 0, 0))
 	case 3577:
@@ -209,13 +216,18 @@ func epsg(code int) *CRS {
 	case 3310:
 		return projected("NAD83 / California Albers", &datumGRS80, newAlbers(grs, -120, 0, 34, 40.5, 0, -4_000_000))
 	case 3347:
-		return projected("NAD83 / Statistics Canada Lambert", &datumGRS80, newLambertConic(grs, -(91+52.0/60), 63.390675, 49, 77, 1, 6_200_000, 3_000_000))
+		return projected("NAD83 / Statistics Canada Lambert", &datumGRS80,
+			newLambertConic(grs, -(91+52.0/60), 63.390675, 49, 77, 1, 6_200_000, 3_000_000))
 	case 2229:
-		return feet("NAD83 / California zone 5 (ftUS)", newLambertConic(grs, -118, 33.5, 35+28.0/60, 34+2.0/60, 1, 2_000_000.0001016, 500_000.0001016001))
+		return feet("NAD83 / California zone 5 (ftUS)",
+			newLambertConic(grs, -118, 33.5, 35+28.0/60, 34+2.0/60, 1, 2_000_000.0001016,
+				500_000.0001016001))
 	case 2263:
-		return feet("NAD83 / New York Long Island (ftUS)", newLambertConic(grs, -74, 40+10.0/60, 41+2.0/60, 40+40.0/60, 1, 300_000, 0))
+		return feet("NAD83 / New York Long Island (ftUS)",
+			newLambertConic(grs, -74, 40+10.0/60, 41+2.0/60, 40+40.0/60, 1, 300_000, 0))
 	case 3435:
-		return feet("NAD83 / Illinois East (ftUS)", newTransverseMercator(grs, -(88+20.0/60), 36+40.0/60, 0.999975, 300_000.0000000001, 0))
+		return feet("NAD83 / Illinois East (ftUS)",
+			newTransverseMercator(grs, -(88+20.0/60), 36+40.0/60, 0.999975, 300_000.0000000001, 0))
 	}
 	return nil
 }

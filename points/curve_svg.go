@@ -26,7 +26,8 @@ func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	if len(curves) > 0 && curves[0].Expected != nil {
 		note += fmt.Sprintf(" Band: 95%% of the rounds of null %q, dashed its mean.", null)
 	}
-	fmt.Fprintf(b, `<text x="%.0f" y="72" font-size="14" fill="#667085">%s</text>`+"\n", margin, html.EscapeString(note))
+	fmt.Fprintf(b, `<text x="%.0f" y="72" font-size="14" fill="#667085">%s</text>`+"\n", margin,
+		html.EscapeString(note))
 	for i, c := range curves {
 		x := margin + float64(i%columns)*(panelW+gap)
 		y := top + float64(i/columns)*(panelH+70)

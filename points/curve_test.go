@@ -84,7 +84,8 @@ func TestCurvesDoNotDependOnThreads(t *testing.T) {
 	want := ""
 	for _, null := range Nulls {
 		for _, threads := range []int{1, 4} {
-			curves, err := Curves(t.Context(), p, CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Threads: threads, Seed: 3})
+			curves, err := Curves(t.Context(), p,
+				CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Threads: threads, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,8 @@ func TestCurvesAreCalibrated(t *testing.T) {
 	for _, clustered := range []float64{0, 0.8} {
 		wrong := 0
 		for run := range runs {
-			curves, err := Curves(t.Context(), drawn(uint64(run), 240, 3, clustered), CurveOptions{Most: 60, Bins: 6, Rounds: 99, Seed: uint64(run)})
+			curves, err := Curves(t.Context(), drawn(uint64(run), 240, 3, clustered),
+				CurveOptions{Most: 60, Bins: 6, Rounds: 99, Seed: uint64(run)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +131,8 @@ func TestCurvesAreCalibrated(t *testing.T) {
 		for i := range 40 { // half of the second feature stands beside the first
 			p.X[80+i], p.Y[80+i] = wrap(p.X[i]+3, 1000), p.Y[i]
 		}
-		curves, err := Curves(t.Context(), p, CurveOptions{Most: 60, Bins: 6, Rounds: 99, Seed: 7, Pairs: [][2]int32{{0, 1}}})
+		curves, err := Curves(t.Context(), p,
+			CurveOptions{Most: 60, Bins: 6, Rounds: 99, Seed: 7, Pairs: [][2]int32{{0, 1}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +147,8 @@ func TestCurvesAreCalibrated(t *testing.T) {
 
 func TestBenjaminiHochberg(t *testing.T) {
 	// The example of Benjamini and Hochberg (1995): four of 15 are discoveries at 5%.
-	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1}
+	p := []float64{0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+		0.4262, 0.5719, 0.6528, 0.7590, 1}
 	n := 0
 	for _, q := range BenjaminiHochberg(p, len(p)) {
 		if q <= 0.05 {
@@ -196,7 +200,8 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Points != 3001 || s.Repeated != 1 || s.Positions != 3000 || s.MostAtOne != 2 || !(s.Low < s.Suggested && s.Suggested < s.High) {
+	if s.Points != 3001 || s.Repeated != 1 || s.Positions != 3000 || s.MostAtOne != 2 ||
+		!(s.Low < s.Suggested && s.Suggested < s.High) {
 		t.Errorf("%+v", s)
 	}
 	// Nearest neighbours by the definition.
@@ -238,7 +243,9 @@ func TestSummary(t *testing.T) {
 	if s.Unit != "m" || s.Nearest[1] < 5 || s.Nearest[1] > 20 {
 		t.Errorf("nearest neighbours %v %s", s.Nearest, s.Unit)
 	}
-	for i, want := range []string{"2992 points are at one position", "", "3 points are at (0, 0)", "5 points would be among the others with longitude and latitude swapped", "8 points lie far"} {
+	for i, want := range []string{"2992 points are at one position", "", "3 points are at (0, 0)",
+		"5 points would be among the others with longitude and latitude swapped",
+		"8 points lie far"} {
 		if i >= len(s.Warnings) || len(s.Warnings[i]) < len(want) || s.Warnings[i][:len(want)] != want {
 			t.Errorf("warnings %q, want %q", s.Warnings, want)
 		}

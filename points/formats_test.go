@@ -66,21 +66,25 @@ func TestReferenceSystemsAgreeWithPROJ(t *testing.T) {
 
 // Files that GDAL wrote.
 func TestShapefileAndGeoPackage(t *testing.T) {
-	for path, format := range map[string]string{"testdata/three.shp": "shapefile", "testdata/three.gpkg.zst": "geopackage"} {
+	for path, format := range map[string]string{"testdata/three.shp": "shapefile",
+		"testdata/three.gpkg.zst": "geopackage"} {
 		in, err := ReadFile(path, ReadOptions{Time: "opened"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := listing(in.Set), "500001 5.500002e+06 cafe\n500003.5 5.499996e+06 bar\n500001 5.500002e+06 bar\n"; got != want {
+		if got, want := listing(in.Set),
+			"500001 5.500002e+06 cafe\n500003.5 5.499996e+06 bar\n500001 5.500002e+06 bar\n"; got != want {
 			t.Errorf("%s: got\n%s", path, got)
 		}
-		if in.CRS.EPSG != 25832 && !strings.Contains(in.CRS.Name, "UTM") || in.CRS.Unit != "m" || !in.CRS.Convertible() || in.Format != format {
+		if in.CRS.EPSG != 25832 && !strings.Contains(in.CRS.Name, "UTM") || in.CRS.Unit != "m" ||
+			!in.CRS.Convertible() || in.Format != format {
 			t.Errorf("%s: %v in %s, %s", path, in.CRS, in.CRS.Unit, in.Format)
 		}
 		if fmt.Sprint(in.Time) != "[1717113600 1717200000 1717286400]" {
 			t.Errorf("%s: times %v", path, in.Time)
 		}
-		if _, err := ReadFile(path, ReadOptions{Feature: "colour"}); err == nil || !strings.Contains(err.Error(), `no column "colour"`) {
+		if _, err := ReadFile(path, ReadOptions{Feature: "colour"}); err == nil ||
+			!strings.Contains(err.Error(), `no column "colour"`) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -88,7 +92,8 @@ func TestShapefileAndGeoPackage(t *testing.T) {
 	if err != nil || in.Features[2] != "Café" {
 		t.Errorf("%v, %v", in.Features, err)
 	}
-	if _, err := ReadFile("testdata/three.gpkg.zst", ReadOptions{Layer: "none"}); err == nil || !strings.Contains(err.Error(), `no layer "none": there are "shops"`) {
+	if _, err := ReadFile("testdata/three.gpkg.zst", ReadOptions{Layer: "none"}); err == nil ||
+		!strings.Contains(err.Error(), `no layer "none": there are "shops"`) {
 		t.Error(err)
 	}
 	// Both at once, and converted to where the first are.

@@ -178,7 +178,8 @@ func fitThomas(l *plane, members []int32) thomas {
 		}
 		members = some
 	}
-	own := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth, feature: make([]int32, len(members))}
+	own := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth,
+		feature: make([]int32, len(members))}
 	for _, i := range members {
 		own.x, own.y = append(own.x, l.x[i]), append(own.y, l.y[i])
 	}

@@ -115,7 +115,8 @@ func (all *Input) bring(in *Input, path string) error {
 }
 
 // endings are those of files with points.
-var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons", ".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx"}
+var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons",
+	".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx"}
 
 // filesIn lists the files with points of a folder, by name.
 func filesIn(folder string) ([]string, error) {
@@ -134,7 +135,8 @@ func filesIn(folder string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no files with points in this folder: want any of %s", folder, strings.Join(endings, " "))
+		return nil, fmt.Errorf("%s: no files with points in this folder: want any of %s", folder,
+			strings.Join(endings, " "))
 	}
 	return out, nil
 }
@@ -376,14 +378,17 @@ func (in *Input) checkFeatures(chosen bool) error {
 	n := len(in.Features)
 	if n < manyFeatures || 2*n <= in.Len() {
 		if n >= 10*manyFeatures && !chosen {
-			in.Guesses = append(in.Guesses, fmt.Sprintf("column %q was taken for the feature and has %d different values: choose another with --feature, or leave rare ones out with --min-points", in.Columns[2], n))
+			in.Guesses = append(in.Guesses,
+				fmt.Sprintf("column %q was taken for the feature and has %d different values: choose another with --feature, or leave rare ones out with --min-points", in.Columns[2], n))
 		}
 		return nil
 	}
 	if !chosen {
 		return fmt.Errorf("column %q was taken for the feature and has %d different values for %d points, as names have: choose the column of kinds with --feature", in.Columns[2], n, in.Len())
 	}
-	in.Guesses = append(in.Guesses, fmt.Sprintf("column %q has %d different values for %d points: are these kinds of places?", in.Columns[2], n, in.Len()))
+	in.Guesses = append(in.Guesses,
+		fmt.Sprintf("column %q has %d different values for %d points: are these kinds of places?",
+			in.Columns[2], n, in.Len()))
 	return nil
 }
 
@@ -398,7 +403,8 @@ func (in *Input) dropRare(least int) {
 var (
 	positionNames = [][2]string{
 		{"x", "y"}, {"locx", "locy"}, {"loc_x", "loc_y"}, {"gx", "gy"}, {"px", "py"},
-		{"lon", "lat"}, {"lng", "lat"}, {"long", "lat"}, {"longitude", "latitude"}, {"decimallongitude", "decimallatitude"},
+		{"lon", "lat"}, {"lng", "lat"}, {"long", "lat"}, {"longitude", "latitude"},
+		{"decimallongitude", "decimallatitude"},
 		{"easting", "northing"}, {"x_coord", "y_coord"}, {"xcoord", "ycoord"}, {"x_coordinate", "y_coordinate"},
 		{"coord_x", "coord_y"}, {"point_x", "point_y"}, {"pos_x", "pos_y"},
 	}
@@ -454,7 +460,9 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 	if s.fixed != nil {
 		feature = ""
 	}
-	if err := errors.Join(find("x", o.X, &l.x), find("y", o.Y, &l.y), find("geometry", o.Geometry, &l.geometry), find("feature", feature, &l.feature), find("time", o.Time, &l.time)); err != nil {
+	if err := errors.Join(find("x", o.X, &l.x), find("y", o.Y, &l.y),
+		find("geometry", o.Geometry, &l.geometry), find("feature", feature, &l.feature),
+		find("time", o.Time, &l.time)); err != nil {
 		return l, err
 	}
 	given := l

@@ -14,7 +14,8 @@ import (
 // and the lines that errors name are those of the csv package.
 func TestQuickLinesReadAsTheCSVPackageDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
-	cells := []string{"1", "-2.5", "", " 7 ", "1e3", "x", `"4"`, `"a,b"`, `"two` + "\n" + `lines"`, "0.000001", "123456789012345678", "nan", "A", "B\r"}
+	cells := []string{"1", "-2.5", "", " 7 ", "1e3", "x", `"4"`, `"a,b"`, `"two` + "\n" + `lines"`,
+		"0.000001", "123456789012345678", "nan", "A", "B\r"}
 	for range 3000 {
 		var b strings.Builder
 		b.WriteString("x,y,feature\n")
@@ -55,7 +56,8 @@ func TestCoordinatesAreParsedToTheBit(t *testing.T) {
 		v := (r.Float64() - 0.5) * math.Pow10(r.IntN(12))
 		text := strconv.FormatFloat(v, "feg"[r.IntN(3)], r.IntN(18)-1, 64)
 		want, _ := strconv.ParseFloat(text, 64)
-		if got, err := parseCoordinate([]byte(" " + text)); err != nil || math.Float64bits(got) != math.Float64bits(want) {
+		if got, err := parseCoordinate([]byte(" " + text)); err != nil ||
+			math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%s: %v, %v, want %v", text, got, err, want)
 		}
 	}

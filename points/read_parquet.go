@@ -105,7 +105,8 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 }
 
 // readRowGroup walks the used columns side by side.
-func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, positions int, row *int64, rows *rowSink) error {
+func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int, positions int,
+	row *int64, rows *rowSink) error {
 	cursors := make([]columnCursor, len(used))
 	for i, c := range used {
 		cursors[i].pages = group.ColumnChunks()[columns[c].Index()].Pages()

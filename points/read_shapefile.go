@@ -121,7 +121,8 @@ func readShape(r io.Reader) ([][2]float64, error) {
 	}
 	order := binary.LittleEndian
 	position := func(at int) [2]float64 {
-		return [2]float64{math.Float64frombits(order.Uint64(data[at:])), math.Float64frombits(order.Uint64(data[at+8:]))}
+		return [2]float64{math.Float64frombits(order.Uint64(data[at:])),
+			math.Float64frombits(order.Uint64(data[at+8:]))}
 	}
 	switch kind := order.Uint32(data); kind {
 	case 0:

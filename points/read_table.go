@@ -135,7 +135,8 @@ func (t *tableReader) records(c *csv.Reader) error {
 
 // targets pairs columns with where their values go.
 func (t *tableReader) targets(f *fields) map[int]*[]byte {
-	return map[int]*[]byte{t.at.x: &f.x, t.at.y: &f.y, t.at.geometry: &f.geometry, t.at.feature: &f.feature, t.at.time: &f.time}
+	return map[int]*[]byte{t.at.x: &f.x, t.at.y: &f.y, t.at.geometry: &f.geometry,
+		t.at.feature: &f.feature, t.at.time: &f.time}
 }
 
 // row takes a row in.

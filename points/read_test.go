@@ -89,7 +89,8 @@ func threeParquet(t testing.TB) []byte {
 func threeGeoParquet(t testing.TB) []byte {
 	cafe, bar := "cafe", "bar"
 	return parquetOf(t, []geoRow{
-		{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {&bar, wkbPoint(binary.BigEndian, 3.5, -4)}, {&bar, wkbPoint(binary.LittleEndian, 1, 2)},
+		{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {&bar, wkbPoint(binary.BigEndian, 3.5, -4)},
+		{&bar, wkbPoint(binary.LittleEndian, 1, 2)},
 	}, parquet.KeyValueMetadata("geo", geoMeta))
 }
 
@@ -153,7 +154,8 @@ func TestTheSamePointsComeOutOfEveryFormat(t *testing.T) {
 }
 
 func TestTablesWithoutAHeader(t *testing.T) {
-	in := mustRead(t, []byte("cafe\t1\t2\t2024-05-31\nbar\t3.5\t-4\t1717113600\n"), ReadOptions{Columns: []string{"type", "x", "y", "when"}, Time: "when"})
+	in := mustRead(t, []byte("cafe\t1\t2\t2024-05-31\nbar\t3.5\t-4\t1717113600\n"),
+		ReadOptions{Columns: []string{"type", "x", "y", "when"}, Time: "when"})
 	if got := listing(in.Set); got != "1 2 cafe\n3.5 -4 bar\n" || in.Time[0] != 1717113600 || in.Time[1] != in.Time[0] {
 		t.Errorf("got %q, times %v", got, in.Time)
 	}
@@ -161,7 +163,8 @@ func TestTablesWithoutAHeader(t *testing.T) {
 
 func TestColumnsMayBeNamedOrNumbered(t *testing.T) {
 	data := []byte("x,y,a,b,kind,other\n0,0,1,2,K,cafe\n0,0,3,4,K,bar\n")
-	for _, o := range []ReadOptions{{X: "a", Y: "b", Feature: "other"}, {X: "3", Y: "4", Feature: "6"}, {X: "A", Y: "B", Feature: "OTHER"}} {
+	for _, o := range []ReadOptions{{X: "a", Y: "b", Feature: "other"},
+		{X: "3", Y: "4", Feature: "6"}, {X: "A", Y: "B", Feature: "OTHER"}} {
 		if got, want := listing(mustRead(t, data, o).Set), "1 2 cafe\n3 4 bar\n"; got != want {
 			t.Errorf("%+v: got %q", o, got)
 		}
@@ -190,9 +193,13 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 		{`{"features":[{"type":"Feature","properties":{"q":"A"},"geometry":{"type":"Point","coordinates":[1,2]}}]}`, "feature 1: properties: no column with features"},
 		{`{"features":[{"type":"Feature","properties":{"type":"A"},"geometry":{"type":"Point","coordinates":[1,2]}}`, "GeoJSON"},
 		{"PAR1 no more", "parquet"},
-		{string(parquetOf(t, []plainRow{{"a", 1, 2, nil}, {"a", math.NaN(), 2, nil}})), "parquet: row 2: position (NaN, 2) is not finite"},
-		{string(parquetOf(t, []geoRow{{&cafe, wkbPoint(binary.LittleEndian, 1, 2)}, {null, wkbPoint(binary.LittleEndian, 1, 2)}}, parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 2: the feature is missing"},
-		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}}, parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is no WKB point"},
+		{string(parquetOf(t, []plainRow{{"a", 1, 2, nil}, {"a", math.NaN(), 2, nil}})),
+			"parquet: row 2: position (NaN, 2) is not finite"},
+		{string(parquetOf(t, []geoRow{{&cafe, wkbPoint(binary.LittleEndian, 1, 2)},
+			{null, wkbPoint(binary.LittleEndian, 1, 2)}},
+			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 2: the feature is missing"},
+		{string(parquetOf(t, []geoRow{{&cafe, []byte("no point")}},
+			parquet.KeyValueMetadata("geo", geoMeta))), "parquet: row 1: geometry is no WKB point"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}}, parquet.KeyValueMetadata("geo", "{"))), "geo metadata"},
 		{string(parquetOf(t, []geoRow{{&cafe, nil}})), "well-known text in Parquet is not read"},
 		{"\x1f\x8b\x08x", "gzip"},
@@ -203,10 +210,13 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 			t.Errorf("%.60q: got %v, want an error with %q", c.data, err, c.want)
 		}
 	}
-	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"), ReadOptions{CRS: WGS84}); err == nil || !strings.Contains(err.Error(), "line 2: latitude 99") {
+	if _, err := Read(strings.NewReader("lon,lat,type\n1,99,A\n"),
+		ReadOptions{CRS: WGS84}); err == nil ||
+		!strings.Contains(err.Error(), "line 2: latitude 99") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil || !strings.Contains(err.Error(), `no column "nix" for --x`) {
+	if _, err := Read(strings.NewReader(threeTable), ReadOptions{X: "nix", Y: "Y"}); err == nil ||
+		!strings.Contains(err.Error(), `no column "nix" for --x`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := ReadFile("testdata/absent.csv", ReadOptions{}); err == nil {
@@ -215,7 +225,8 @@ func TestBadInputIsNamedWithItsLine(t *testing.T) {
 }
 
 func TestBadRowsMayBeLeftOut(t *testing.T) {
-	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n7\n1,2,A,B\n\"7\"\n3,4,B\n"), ReadOptions{SkipBad: true})
+	in := mustRead(t, []byte("x,y,type\n1,2,A\nx,2,A\n1,2,\nNaN,1,B\n7\n1,2,A,B\n\"7\"\n3,4,B\n"),
+		ReadOptions{SkipBad: true})
 	if got := listing(in.Set); got != "1 2 A\n3 4 B\n" || in.Skipped != 6 {
 		t.Errorf("got %q, %d skipped", got, in.Skipped)
 	}
@@ -234,7 +245,8 @@ func TestRareFeaturesMayBeLeftOut(t *testing.T) {
 		4: {"", "[]", 6},
 	} {
 		in := mustRead(t, []byte(data), ReadOptions{MinPoints: least})
-		if got := listing(in.Set); got != want.points || fmt.Sprint(in.Features) != want.features || in.Rare != want.rare {
+		if got := listing(in.Set); got != want.points || fmt.Sprint(in.Features) != want.features ||
+			in.Rare != want.rare {
 			t.Errorf("at least %d: got %q of %v, %d left out", least, got, in.Features, in.Rare)
 		}
 	}
@@ -288,17 +300,22 @@ func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	for i := range 4500 {
 		fmt.Fprintf(&kinds, "%d,%d,kind %d\n", i, i, i%1500)
 	}
-	if in := mustRead(t, []byte(kinds.String()), ReadOptions{}); len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "has 1500 different values: choose another with --feature") {
+	if in := mustRead(t, []byte(kinds.String()), ReadOptions{}); len(in.Guesses) != 1 ||
+		!strings.Contains(in.Guesses[0],
+			"has 1500 different values: choose another with --feature") {
 		t.Errorf("guesses %q", in.Guesses)
 	}
 	in := mustRead(t, []byte(names.String()), ReadOptions{Feature: "name"})
 	if len(in.Guesses) != 1 || !strings.Contains(in.Guesses[0], "are these kinds of places?") {
 		t.Errorf("guesses %q", in.Guesses)
 	}
-	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil || !strings.Contains(err.Error(), "are for tables") {
+	if _, err := Read(strings.NewReader(threeGeoJSON), ReadOptions{X: "x", Y: "y"}); err == nil ||
+		!strings.Contains(err.Error(), "are for tables") {
 		t.Errorf("--x with GeoJSON: %v", err)
 	}
-	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"), ReadOptions{SkipBad: true}); err == nil || !strings.Contains(err.Error(), "none of 1 rows is good; line 2") {
+	if _, err := Read(strings.NewReader("x,y,type\na,b,c\n"),
+		ReadOptions{SkipBad: true}); err == nil ||
+		!strings.Contains(err.Error(), "none of 1 rows is good; line 2") {
 		t.Errorf("all bad: %v", err)
 	}
 }
@@ -326,7 +343,8 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			for i := range in.X {
-				if err := CheckPosition(in.X[i], in.Y[i], in.CRS.Geographic()); err != nil || int(in.Feature[i]) >= len(in.Features) {
+				if err := CheckPosition(in.X[i], in.Y[i], in.CRS.Geographic()); err != nil ||
+					int(in.Feature[i]) >= len(in.Features) {
 					t.Fatalf("point %d: %v, feature %d of %d", i, err, in.Feature[i], len(in.Features))
 				}
 			}

@@ -65,7 +65,8 @@ func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 		return nil, err
 	}
 	s := &Summary{
-		Points: p.Len(), CRS: p.CRS.String(), Unit: p.CRS.DistanceUnit(), Width: l.width, Depth: l.depth, Warnings: []string{},
+		Points: p.Len(), CRS: p.CRS.String(), Unit: p.CRS.DistanceUnit(), Width: l.width,
+		Depth: l.depth, Warnings: []string{},
 		Extent: [4]float64{slices.Min(p.X), slices.Min(p.Y), slices.Max(p.X), slices.Max(p.Y)},
 	}
 	for f, n := range p.Totals() {
@@ -107,7 +108,8 @@ func (s *Summary) positions(p *Set, workers int) []int32 {
 			hi++
 		}
 		slices.SortFunc(order[lo:hi], func(a, b int32) int {
-			return cmp.Or(cmp.Compare(p.X[a], p.X[b]), cmp.Compare(p.Y[a], p.Y[b]), cmp.Compare(p.Feature[a], p.Feature[b]), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(p.X[a], p.X[b]), cmp.Compare(p.Y[a], p.Y[b]),
+				cmp.Compare(p.Feature[a], p.Feature[b]), cmp.Compare(a, b))
 		})
 		lo = hi
 	}
@@ -288,7 +290,8 @@ func (s *Summary) warn(p *Set) {
 		say("%v has coordinates in %s, but all positions look like degrees", p.CRS, p.CRS.Unit)
 	}
 	if s.MostAtOne >= 1000 || s.MostAtOne > 10 && 100*s.MostAtOne > s.Points {
-		say("%d points are at one position, (%v, %v): an address that stands for others?", s.MostAtOne, s.Busiest[0], s.Busiest[1])
+		say("%d points are at one position, (%v, %v): an address that stands for others?",
+			s.MostAtOne, s.Busiest[0], s.Busiest[1])
 	}
 	if s.Repeated > 0 {
 		say("%d points repeat an earlier one's position and feature", s.Repeated)

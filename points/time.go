@@ -25,7 +25,8 @@ func parseTime(text []byte) (at int64, milli bool, err error) {
 			return t.Unix(), false, nil
 		}
 	}
-	if v, err := strconv.ParseFloat(string(text), 64); err == nil && (v > 99_999_999 || v < 0) && v > -1e15 && v < 1e15 {
+	if v, err := strconv.ParseFloat(string(text), 64); err == nil && (v > 99_999_999 || v < 0) &&
+		v > -1e15 && v < 1e15 {
 		if v > 1e11 {
 			return int64(v / 1000), true, nil
 		}

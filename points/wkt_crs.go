@@ -211,10 +211,16 @@ func datumOf(geo *wktNode) *datum {
 		part  string
 		shift [7]float64
 	}{
-		{"WGS_1984", [7]float64{}}, {"WGS84", [7]float64{}}, {"NORTH_AMERICAN_1983", [7]float64{}}, {"NORTH_AMERICAN_DATUM_1983", [7]float64{}},
-		{"NAD83", [7]float64{}}, {"ETRS", [7]float64{}}, {"EUROPEAN_TERRESTRIAL", [7]float64{}}, {"GDA", [7]float64{}}, {"GEOCENTRIC_DATUM_OF_AUSTRALIA", [7]float64{}},
-		{"RGF93", [7]float64{}}, {"RESEAU_GEODESIQUE_FRANCAIS", [7]float64{}}, {"SIRGAS", [7]float64{}}, {"NZGD2000", [7]float64{}}, {"NEW_ZEALAND_GEODETIC_DATUM_2000", [7]float64{}},
-		{"SWEREF99", [7]float64{}}, {"OSGB_1936", datumOSGB36.shift}, {"DEUTSCHES_HAUPTDREIECKSNETZ", datumDHDN.shift}, {"DHDN", datumDHDN.shift}, {"MGI", datumMGI.shift},
+		{"WGS_1984", [7]float64{}}, {"WGS84", [7]float64{}}, {"NORTH_AMERICAN_1983", [7]float64{}},
+		{"NORTH_AMERICAN_DATUM_1983", [7]float64{}},
+		{"NAD83", [7]float64{}}, {"ETRS", [7]float64{}}, {"EUROPEAN_TERRESTRIAL", [7]float64{}},
+		{"GDA", [7]float64{}}, {"GEOCENTRIC_DATUM_OF_AUSTRALIA", [7]float64{}},
+		{"RGF93", [7]float64{}}, {"RESEAU_GEODESIQUE_FRANCAIS", [7]float64{}},
+		{"SIRGAS", [7]float64{}}, {"NZGD2000", [7]float64{}},
+		{"NEW_ZEALAND_GEODETIC_DATUM_2000", [7]float64{}},
+		{"SWEREF99", [7]float64{}}, {"OSGB_1936", datumOSGB36.shift},
+		{"DEUTSCHES_HAUPTDREIECKSNETZ", datumDHDN.shift}, {"DHDN", datumDHDN.shift},
+		{"MGI", datumMGI.shift},
 		{"MILITAR", datumMGI.shift},
 	} {
 		if strings.Contains(name, known.part) {

@@ -32,16 +32,19 @@ func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], 
 // measure. The worker that has answered request i (from 0 on) calls do, so that this is done on all
 // cores, and what do returns is yielded in order. Results are not kept: the one that do is given is
 // overwritten by the worker's next.
-func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch, do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
+func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
+	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	return runBatch(ctx, s, requests, b, true, do)
 }
 
 // runBatch is MapBatch; reuse says whether a worker may overwrite its results.
-func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch, reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
+func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
+	reuse bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		switch {
 		case b.Threads < 0 || int(b.Strategy) >= len(Strategies()):
-			yield(*new(T), fmt.Errorf("search: batch of %d threads, strategy %v: there is no such", b.Threads, b.Strategy))
+			yield(*new(T), fmt.Errorf("search: batch of %d threads, strategy %v: there is no such",
+				b.Threads, b.Strategy))
 			return
 		case b.Engine == engine.GPU && !s.onGPU():
 			yield(*new(T), errNotOnGPU)

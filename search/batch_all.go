@@ -41,7 +41,8 @@ func realGPU(ordinal int) bool {
 //
 // Where there is nothing to choose MapAll is MapBatch: if the batch names an engine or a strategy,
 // a request an algorithm or an engine, or the index is on a GPU.
-func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions, do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
+func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
+	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	pays := func(cores time.Duration, postings int64) bool {
 		return gpuPays(cores, postings) && realGPU(o.Device.Ordinal)
 	}
@@ -49,8 +50,11 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 }
 
 // mapAll is MapAll for who says whether the GPU pays.
-func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions, pays func(cores time.Duration, postings int64) bool, do func(int, *Result) (T, error)) iter.Seq2[T, error] {
-	if len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto || b.Strategy != Mixed || slices.ContainsFunc(requests, choosesItself) {
+func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
+	pays func(cores time.Duration, postings int64) bool,
+	do func(int, *Result) (T, error)) iter.Seq2[T, error] {
+	if len(requests) <= autoProbe || s.gpu != nil || s.e == nil || b.Engine != engine.Auto ||
+		b.Strategy != Mixed || slices.ContainsFunc(requests, choosesItself) {
 		return MapBatch(ctx, s, slices.Values(requests), b, do)
 	}
 	if o.Log == nil {
@@ -62,7 +66,8 @@ func mapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		// who can try again.
 		some := func(n int, b Batch) error {
 			from := next
-			for made, err := range MapBatch(ctx, s, slices.Values(requests[from:n]), b, func(i int, found *Result) (T, error) { return do(from+i, found) }) {
+			for made, err := range MapBatch(ctx, s, slices.Values(requests[from:n]), b,
+				func(i int, found *Result) (T, error) { return do(from+i, found) }) {
 				if err != nil && b.Engine == engine.GPU && ctx.Err() == nil {
 					return err
 				}

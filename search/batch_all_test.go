@@ -42,12 +42,14 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		var log bytes.Buffer
 		o := GPUOptions{Device: dev.Which(0), Log: slog.New(slog.NewTextHandler(&log, nil))}
 		o.Device.Ordinal += which
-		all := mapAll(t.Context(), s, requests, b, o, func(time.Duration, int64) bool { return pays }, func(i int, r *Result) (string, error) {
-			if r.Stats.GPU != nil {
-				return fmt.Sprint("g", i, r.Hits), nil
-			}
-			return fmt.Sprint("c", i, r.Hits), nil
-		})
+		all := mapAll(t.Context(), s, requests, b, o,
+			func(time.Duration, int64) bool { return pays },
+			func(i int, r *Result) (string, error) {
+				if r.Stats.GPU != nil {
+					return fmt.Sprint("g", i, r.Hits), nil
+				}
+				return fmt.Sprint("c", i, r.Hits), nil
+			})
 		for _, text := range collect(t, all) {
 			if text[0] == 'g' {
 				onGPU++
@@ -78,8 +80,10 @@ func TestAutoTakesTheGPU(t *testing.T) {
 		{"an algorithm", itself, Batch{}, 0, 0, ""},
 	} {
 		got, onGPU, said := answers(c.requests, c.batch, c.which, true)
-		if onGPU != c.Index || !slices.Equal(got, want[:len(c.requests)]) || !strings.Contains(said, c.said) || c.said == "" && said != "" {
-			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU, c.Index, len(got), said)
+		if onGPU != c.Index || !slices.Equal(got, want[:len(c.requests)]) ||
+			!strings.Contains(said, c.said) || c.said == "" && said != "" {
+			t.Errorf("%s: the GPU answered %d requests, want %d; %d results; %s", c.name, onGPU,
+				c.Index, len(got), said)
 		}
 	}
 	if gpuPays(3*time.Second, 1e9) || !gpuPays(3*time.Second, 1e6) {
@@ -95,12 +99,13 @@ func TestMapAllEnds(t *testing.T) {
 	wrong := errors.New("wrong")
 	for at, do := range map[int]error{3: wrong, autoProbe + 3: wrong, 4: nil, autoProbe + 4: nil} {
 		n := 0
-		for i, err := range MapAll(t.Context(), s, requests, Batch{Threads: 2}, GPUOptions{}, func(i int, _ *Result) (int, error) {
-			if i == at {
-				return i, do
-			}
-			return i, nil
-		}) {
+		for i, err := range MapAll(t.Context(), s, requests, Batch{Threads: 2}, GPUOptions{},
+			func(i int, _ *Result) (int, error) {
+				if i == at {
+					return i, do
+				}
+				return i, nil
+			}) {
 			if err == nil && i != n || (err != nil) != (n == at && do != nil) {
 				t.Fatalf("request %d: %d, %v", n, i, err)
 			}

@@ -27,7 +27,8 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 		n = 300
 	}
 	for range n {
-		r := Request{Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 500}[rng.IntN(3)], Mode: Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
+		r := Request{Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 500}[rng.IntN(3)],
+			Mode: Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
 		found, err := s.Search(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +45,8 @@ func TestBatchesGiveWhatSearchGives(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		for strategy := range Strategies() {
 			i := 0
-			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Threads: threads, Strategy: Strategy(strategy)}) {
+			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
+				Batch{Threads: threads, Strategy: Strategy(strategy)}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -94,12 +96,13 @@ func TestMapBatchMakesSomethingOfEveryResult(t *testing.T) {
 				t.Errorf("%+v: other results, or in another order", b)
 			}
 			n, wrong := 0, errors.New("wrong")
-			for _, err := range MapBatch(context.Background(), s, slices.Values(requests), b, func(i int, _ *Result) (int, error) {
-				if i == 300 {
-					return 0, wrong
-				}
-				return i, nil
-			}) {
+			for _, err := range MapBatch(context.Background(), s, slices.Values(requests), b,
+				func(i int, _ *Result) (int, error) {
+					if i == 300 {
+						return 0, wrong
+					}
+					return i, nil
+				}) {
 				if n++; (n == 301) != errors.Is(err, wrong) {
 					t.Errorf("%+v: result %d: %v", b, n, err)
 				}
@@ -127,7 +130,8 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 				}
 			}
 			n := 0
-			for _, err := range s.SearchBatch(context.Background(), oneAtATime, Batch{Threads: threads, Strategy: Strategy(strategy)}) {
+			for _, err := range s.SearchBatch(context.Background(), oneAtATime,
+				Batch{Threads: threads, Strategy: Strategy(strategy)}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +158,8 @@ func TestBatchesAreStreams(t *testing.T) {
 			for ; yield(Request{Text: strings.Fields("a b c d")[asked%4]}); asked++ {
 			}
 		}
-		for found, err := range s.SearchBatch(context.Background(), endless, Batch{Threads: 3, Strategy: Strategy(strategy)}) {
+		for found, err := range s.SearchBatch(context.Background(), endless,
+			Batch{Threads: 3, Strategy: Strategy(strategy)}) {
 			if err != nil || len(found.Hits) == 0 {
 				t.Fatal(found, err)
 			}

@@ -81,9 +81,11 @@ func TestQualityOnOldCollections(t *testing.T) {
 		dir := searchtest.Shared(t, "ir", c.name)
 		values := map[string]float64{}
 		for _, analyzer := range []string{"ascii", "english", "english+stop"} {
-			values[analyzer] = meanAveragePrecision(t, filepath.Join(dir, c.docs), filepath.Join(dir, c.topics), filepath.Join(dir, c.qrels), analyzer, BM25{})
+			values[analyzer] = meanAveragePrecision(t, filepath.Join(dir, c.docs),
+				filepath.Join(dir, c.topics), filepath.Join(dir, c.qrels), analyzer, BM25{})
 		}
-		t.Logf("%-10s plain %.4f, english %.4f, without stop words %.4f", c.name, values["ascii"], values["english"], values["english+stop"])
+		t.Logf("%-10s plain %.4f, english %.4f, without stop words %.4f", c.name, values["ascii"],
+			values["english"], values["english+stop"])
 		// Known values are rounded, and were made with another idf.
 		if values["ascii"] < c.known-0.002 {
 			t.Errorf("%s: MAP %.4f, others have %.3f", c.name, values["ascii"], c.known)

@@ -221,7 +221,9 @@ func FuzzDamagedSearch(f *testing.F) {
 			}
 			if name == "index" { // which has the stamps of the others
 				for other, s := range stamps {
-					if at := bytes.Index(data, append([]byte(other), make([]byte, 16-len(other))...)); at >= 0 && at+28 <= len(data) {
+					if at := bytes.Index(data,
+						append([]byte(other), make([]byte, 16-len(other))...)); at >= 0 &&
+						at+28 <= len(data) {
 						binary.LittleEndian.PutUint64(data[at+16:], s[0])
 						binary.LittleEndian.PutUint32(data[at+24:], uint32(s[1]))
 					}

@@ -99,7 +99,8 @@ func TestSegmentsOnGPU(t *testing.T) {
 			check(i, found, err)
 		}
 		i := 0
-		for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), Batch{Engine: engine.GPU, Threads: 2}) {
+		for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
+			Batch{Engine: engine.GPU, Threads: 2}) {
 			check(i, found, err)
 			i++
 		}

@@ -19,7 +19,9 @@ func BenchmarkParallel(b *testing.B) {
 		queries []string
 		ks      []int
 	}{
-		{"frequent", []string{"the of and in to a is that for with", "the protein of cells in a mouse model with human data", "we show that the expression of genes is not changed"}, []int{10, 1000}},
+		{"frequent", []string{"the of and in to a is that for with",
+			"the protein of cells in a mouse model with human data",
+			"we show that the expression of genes is not changed"}, []int{10, 1000}},
 		{"long50", searchtest.LongQueries(b, s.e.Index, 10, 50), []int{10, 1000}},
 		{"long400", searchtest.LongQueries(b, s.e.Index, 4, 400), []int{10, 1000}},
 		{"web", searchtest.TerabyteQueries(b, 200), []int{10, 1000}},
@@ -28,7 +30,8 @@ func BenchmarkParallel(b *testing.B) {
 		for _, k := range set.ks {
 			for _, policy := range []Policy{Early, SharedFull, Local} {
 				b.Run(fmt.Sprintf("%s/k=%d/%v", set.name, k, policy), func(b *testing.B) {
-					ways := []*Parallel{nil, {Engine: engine.Multicore, Threads: 2, Policy: policy}, {Engine: engine.Multicore, Threads: 1, Policy: policy}}
+					ways := []*Parallel{nil, {Engine: engine.Multicore, Threads: 2, Policy: policy},
+						{Engine: engine.Multicore, Threads: 1, Policy: policy}}
 					best := make([][]time.Duration, len(ways))
 					for w := range ways {
 						best[w] = make([]time.Duration, len(set.queries))
@@ -37,7 +40,8 @@ func BenchmarkParallel(b *testing.B) {
 						for i, q := range set.queries {
 							for w, p := range ways {
 								start := time.Now()
-								if _, err := s.Search(context.Background(), Request{Text: q, K: k, Parallel: p}); err != nil {
+								if _, err := s.Search(context.Background(),
+									Request{Text: q, K: k, Parallel: p}); err != nil {
 									b.Fatal(err)
 								}
 								if took := time.Since(start); best[w][i] == 0 || took < best[w][i] {

@@ -30,7 +30,8 @@ func TestWorkedExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Score != found.Hits[0].Score || len(e.Words) != 2 || e.Words[0].Weight != 2 || e.Words[0].TF != 2 || e.Words[0].DF != 2 {
+	if e.Score != found.Hits[0].Score || len(e.Words) != 2 || e.Words[0].Weight != 2 ||
+		e.Words[0].TF != 2 || e.Words[0].DF != 2 {
 		t.Errorf("%+v", e)
 	}
 	if _, err := s.Explain(context.Background(), r, 3); err == nil {
@@ -61,7 +62,8 @@ func TestBadRequestsAreRefused(t *testing.T) {
 
 func TestSnippets(t *testing.T) {
 	long := strings.Repeat("filler words stand here. ", 40)
-	s := buildLines(t, "english", "Black bears attack.", long+"The bear attacked a hiker in the   woods, and bears ran. "+long, "nothing")
+	s := buildLines(t, "english", "Black bears attack.",
+		long+"The bear attacked a hiker in the   woods, and bears ran. "+long, "nothing")
 	show := func(doc uint32, words string, size int) string {
 		sn, err := s.Snippet(context.Background(), Request{Text: words}, doc, size)
 		if err != nil {
@@ -141,7 +143,8 @@ func TestManyThreads(t *testing.T) {
 		t.Fatalf("%v, %v", got, err)
 	}
 	n := 0
-	for got, err := range s.SearchBatch(context.Background(), slices.Values([]Request{{Text: "a b"}}), Batch{Threads: 1 << 30}) {
+	for got, err := range s.SearchBatch(context.Background(),
+		slices.Values([]Request{{Text: "a b"}}), Batch{Threads: 1 << 30}) {
 		if n++; err != nil || !slices.Equal(got.Hits, want.Hits) {
 			t.Fatalf("%v, %v", got, err)
 		}

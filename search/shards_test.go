@@ -55,7 +55,10 @@ func askShards(t testing.TB, shards []*Searcher, r Request) (best []Hit, total i
 		for _, h := range found.Hits {
 			best = append(best, Hit{Doc: base + h.Doc, Score: h.Score})
 		}
-		slices.SortFunc(best, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+		slices.SortFunc(best, func(a,
+			b Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+		})
 		if best = best[:min(len(best), r.K)]; len(best) == r.K {
 			r.AtLeast = best[r.K-1].Score
 		}
@@ -92,7 +95,8 @@ func TestShardsAreOneIndex(t *testing.T) {
 				continue
 			}
 			r := Request{
-				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100, 1000}[rng.IntN(5)], Mode: Mode(rng.IntN(2)),
+				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100, 1000}[rng.IntN(5)],
+				Mode:      Mode(rng.IntN(2)),
 				Algorithm: algorithms[rng.IntN(len(algorithms))], Model: m,
 			}
 			if rng.IntN(4) == 0 {
@@ -125,7 +129,8 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 		for range 3 + rng.IntN(20) {
 			body += " " + words[int(float64(len(words))*rng.Float64()*rng.Float64())]
 		}
-		lines = fmt.Appendf(lines, "{\"id\":\"d%d\",\"title\":%q,\"body\":%q,\"year\":%d}\n", i, title, body, 1990+rng.IntN(30))
+		lines = fmt.Appendf(lines, "{\"id\":\"d%d\",\"title\":%q,\"body\":%q,\"year\":%d}\n", i,
+			title, body, 1990+rng.IntN(30))
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "corpus.jsonl")
@@ -136,7 +141,8 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 	r := whole.Index().Segments()[0].Reader
 	shards := cut(t, r, 3, dir)
 	for _, q := range []string{
-		"moon dust", `"moon star"`, "+moon -sun", "title:moon dust", "year:>=2010 sun", `"of the"~2 moon`, "moon NEAR/3 sun",
+		"moon dust", `"moon star"`, "+moon -sun", "title:moon dust", "year:>=2010 sun",
+		`"of the"~2 moon`, "moon NEAR/3 sun",
 		"unknownword moon", "id:d7", "title:sun^3 star",
 	} {
 		tree, err := query.Parse(q, query.Options{Fields: whole.Fields()})
@@ -164,7 +170,8 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 		if err := os.WriteFile(file, []byte(part), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		parts = append(parts, buildFields(t, file, filepath.Join(dir, fmt.Sprint("part-", i))).Index().Segments()[0].Reader)
+		parts = append(parts, buildFields(t, file,
+			filepath.Join(dir, fmt.Sprint("part-", i))).Index().Segments()[0].Reader)
 	}
 	for i := range 3 {
 		joined := filepath.Join(dir, fmt.Sprint("joined-", i))
@@ -172,7 +179,8 @@ func TestShardsAnswerTheLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		cut := shards[i].Index().Dir()
-		for _, name := range []string{"terms", "postings", "skips", "documents", "positions", "columns", "fields/title/terms"} {
+		for _, name := range []string{"terms", "postings", "skips", "documents", "positions",
+			"columns", "fields/title/terms"} {
 			a, err1 := os.ReadFile(filepath.Join(joined, name))
 			b, err2 := os.ReadFile(filepath.Join(cut, name))
 			if err1 != nil || err2 != nil || !bytes.Equal(a, b) {

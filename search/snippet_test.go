@@ -112,7 +112,8 @@ func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
 		t.Errorf("%d bytes, want about %d", len(s.Text), size)
 	}
 	blanks := func(s string) string {
-		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
+		return strings.Join(strings.FieldsFunc(s,
+			func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
 	}
 	if !strings.Contains(blanks(body), s.Text) {
 		t.Errorf("%q is no piece of %q", s.Text, body)

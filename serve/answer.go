@@ -75,7 +75,8 @@ type Details struct {
 }
 
 // Describe makes an Answer of what a request found.
-func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result, d Details) (*Answer, error) {
+func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result,
+	d Details) (*Answer, error) {
 	hits, limit := found.Hits[min(d.Offset, len(found.Hits)):], d.Limit
 	if limit == 0 {
 		limit = r.K

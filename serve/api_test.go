@@ -65,7 +65,8 @@ func TestEnginesByName(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 	}
-	for _, how := range []string{"engine=sequential", "engine=multicore", "algorithm=exhaustive", "algorithm=wand", "algorithm=maxscore&engine=multicore"} {
+	for _, how := range []string{"engine=sequential", "engine=multicore", "algorithm=exhaustive",
+		"algorithm=wand", "algorithm=maxscore&engine=multicore"} {
 		got := decode[Answer](t, call(h, "/v1/search?q=cell+membrane+protein&explain=1&"+how, "").Body.String())
 		if !reflect.DeepEqual(got.Hits, want.Hits) {
 			t.Errorf("%s gives other hits", how)
@@ -131,13 +132,16 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := decode[companyAnswer](t, call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1", "").Body.String())
-	if len(got.Neighbours) != len(want.Pairs) || got.Count != m.Count(id) || got.Docs == 0 || len(got.Links) == 0 || got.By != "npmi" {
+	got := decode[companyAnswer](t,
+		call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1", "").Body.String())
+	if len(got.Neighbours) != len(want.Pairs) || got.Count != m.Count(id) || got.Docs == 0 ||
+		len(got.Links) == 0 || got.By != "npmi" {
 		t.Errorf("%+v, want %v", got, want)
 	}
 	for i, n := range got.Neighbours {
 		p := want.Pairs[i]
-		if n.ID != p.ID2 || n.Count != p.F2 || n.Value != p.Count || n.Score != p.Scores[0] || n.Scores["mi"] != p.Scores[1] {
+		if n.ID != p.ID2 || n.Count != p.F2 || n.Value != p.Count || n.Score != p.Scores[0] ||
+			n.Scores["mi"] != p.Scores[1] {
 			t.Errorf("%+v, want %+v", n, p)
 		}
 	}
@@ -153,7 +157,8 @@ func TestWords(t *testing.T) {
 	if w := call(h, "/v1/words/zzzz", ""); w.Code != 404 {
 		t.Errorf("%d", w.Code)
 	}
-	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 || !strings.Contains(w.Body.String(), "--matrix") {
+	if w := call(New(h.current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 ||
+		!strings.Contains(w.Body.String(), "--matrix") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -161,8 +166,10 @@ func TestWords(t *testing.T) {
 // A concordance, a word's dispersion and keywords come out of the index.
 func TestWordsOfTheIndex(t *testing.T) {
 	h := everywhere(t, Options{})
-	lines := decode[words.Concordance](t, call(h, "/v1/concordance?q=membrane*&sort=R1&top=5&window=3", "").Body.String())
-	if len(lines.Lines) != 5 || !lines.All || lines.Total < 5 || !strings.HasPrefix(strings.ToLower(lines.Lines[0].Match), "membrane") {
+	lines := decode[words.Concordance](t,
+		call(h, "/v1/concordance?q=membrane*&sort=R1&top=5&window=3", "").Body.String())
+	if len(lines.Lines) != 5 || !lines.All || lines.Total < 5 ||
+		!strings.HasPrefix(strings.ToLower(lines.Lines[0].Match), "membrane") {
 		t.Errorf("%+v", lines)
 	}
 	spread := decode[dispersionAnswer](t, call(h, "/v1/words/membrane/dispersion?parts=7", "").Body.String())
@@ -177,7 +184,8 @@ func TestWordsOfTheIndex(t *testing.T) {
 		Docs     int
 		Keywords []words.Keyword
 	}](t, call(h, "/v1/keywords?q=membrane&docs=10&top=30", "").Body.String())
-	if keys.Docs != 10 || !slices.ContainsFunc(keys.Keywords, func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
+	if keys.Docs != 10 || !slices.ContainsFunc(keys.Keywords,
+		func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
 		t.Errorf("%+v", keys)
 	}
 	near := decode[nearAnswer](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
@@ -207,7 +215,8 @@ func TestPlaces(t *testing.T) {
 	for range 2 { // mined, and remembered
 		w := call(h, "/v1/places/patterns?distance=1&min_prevalence=0.5", "")
 		got := decode[patternsAnswer](t, w.Body.String())
-		if got.Total != len(want.Patterns) || got.Report == nil || !reflect.DeepEqual(got.Patterns, coloc.NewReport(h.o.Points, want).Patterns) {
+		if got.Total != len(want.Patterns) || got.Report == nil ||
+			!reflect.DeepEqual(got.Patterns, coloc.NewReport(h.o.Points, want).Patterns) {
 			t.Errorf("%s", w.Body)
 		}
 	}
@@ -218,7 +227,8 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, i := range instances.Instances {
 		a, b := i[0], i[1]
-		if instances.Features[instances.Feature[a]] != "bank" || math.Hypot(instances.X[a]-instances.X[b], instances.Y[a]-instances.Y[b]) > 1 {
+		if instances.Features[instances.Feature[a]] != "bank" ||
+			math.Hypot(instances.X[a]-instances.X[b], instances.Y[a]-instances.Y[b]) > 1 {
 			t.Fatalf("%v is no instance", i)
 		}
 	}
@@ -226,7 +236,8 @@ func TestPlaces(t *testing.T) {
 	if listed.Total != 300 || len(listed.X) != 100 || len(listed.Feature) != 100 {
 		t.Errorf("%d of %d", len(listed.X), listed.Total)
 	}
-	quotients := decode[struct{ Quotients []quotientAnswer }](t, call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
+	quotients := decode[struct{ Quotients []quotientAnswer }](t,
+		call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
 	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
 		t.Errorf("%+v", quotients)
 	}
@@ -234,13 +245,16 @@ func TestPlaces(t *testing.T) {
 	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
 		t.Errorf("%+v", summary)
 	}
-	curve := decode[curveAnswer](t, call(h, "/v1/places/curve?feature=bank&feature=caf%C3%A9&max_distance=5&steps=10&rounds=19", "").Body.String())
+	curve := decode[curveAnswer](t,
+		call(h, "/v1/places/curve?feature=bank&feature=caf%C3%A9&max_distance=5&steps=10&rounds=19",
+			"").Body.String())
 	wanted, err := points.Curves(t.Context(), h.o.Points, points.CurveOptions{
 		Most: 5, Bins: 10, Rounds: 19, Seed: 1, Pairs: [][2]int32{{0, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := wanted[0]; !curve.Attract || *curve.P != c.P || len(curve.L) != 10 || *curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
+	if c := wanted[0]; !curve.Attract || *curve.P != c.P || len(curve.L) != 10 ||
+		*curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
 		t.Errorf("%+v, want %+v", curve, c)
 	}
 	for path, says := range map[string]string{
@@ -280,7 +294,8 @@ func TestJobs(t *testing.T) {
 	if got.State != "done" || got.Done != 3 || len(got.Runs) != 3 || got.Runs[1].Distance != 1 {
 		t.Errorf("%+v", got)
 	}
-	only := decode[jobAnswer](t, call(h, "/v1/jobs", `{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["café","park"],["bank","nothing"]]}`).Body.String())
+	only := decode[jobAnswer](t, call(h, "/v1/jobs",
+		`{"kind":"patterns","distances":[5],"min_prevalence":0.1,"only":[["café","park"],["bank","nothing"]]}`).Body.String())
 	call(h, "/v1/jobs/"+only.ID+"/events", "")
 	run := decode[jobAnswer](t, call(h, "/v1/jobs/"+only.ID, "").Body.String()).Runs[0]
 	if run.Total != 1 || strings.Join(run.Patterns[0].Features, "+") != "café+park" {
@@ -297,7 +312,8 @@ func TestJobs(t *testing.T) {
 	if rec.Code != 202 {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
-	if events := call(h, "/v1/jobs/"+second.ID+"/events", "").Body.String(); !strings.Contains(events, "event: cancelled") {
+	if events := call(h, "/v1/jobs/"+second.ID+"/events",
+		"").Body.String(); !strings.Contains(events, "event: cancelled") {
 		t.Errorf("events: %s", events)
 	}
 	hold()
@@ -340,8 +356,10 @@ func TestToken(t *testing.T) {
 		status       int
 	}{
 		{"/healthz", "", 200}, {"/readyz", "", 200}, {"/v1/ready", "", 200}, {"/v1/openapi.json", "", 200},
-		{"/search?q=cell", "", 401}, {"/v1/search?q=cell", "", 401}, {"/metrics", "", 401}, {"/v1/status", "Bearer sesam", 401},
-		{"/search?q=cell", "sesame", 401}, {"/search?q=cell", "Bearer sesame ", 401}, {"/search?q=cell", "Bearer ", 401},
+		{"/search?q=cell", "", 401}, {"/v1/search?q=cell", "", 401}, {"/metrics", "", 401},
+		{"/v1/status", "Bearer sesam", 401},
+		{"/search?q=cell", "sesame", 401}, {"/search?q=cell", "Bearer sesame ", 401},
+		{"/search?q=cell", "Bearer ", 401},
 		{"/search?q=cell", "Bearer sesame", 200}, {"/metrics", "Bearer sesame", 200},
 		{"/plain?q=cell", "", 401}, {"/plain?q=cell", "Basic YTpi", 401}, {"/search?q=cell", "Basic bWU6c2VzYW1l", 401},
 		{"/plain?q=cell", "Basic bWU6c2VzYW1l", 200}, {"/plain?q=cell", "Bearer sesame", 200}, // me:sesame
@@ -359,7 +377,8 @@ func TestToken(t *testing.T) {
 // Other origins may ask and read only if the options name them.
 func TestCrossOrigin(t *testing.T) {
 	h := New(elife(t, false), Options{Origins: []string{"https://friend.example"}, Limits: unheld})
-	for origin, want := range map[string]string{"https://friend.example": "https://friend.example", "https://foe.example": ""} {
+	for origin, want := range map[string]string{"https://friend.example": "https://friend.example",
+		"https://foe.example": ""} {
 		for _, method := range []string{"OPTIONS", "GET"} {
 			r := local(httptest.NewRequest(method, "/v1/search?q=cell", nil))
 			r.Header.Set("Origin", origin)
@@ -387,8 +406,10 @@ func TestMetricsAndAccessLog(t *testing.T) {
 	}
 	text := call(h, "/metrics", "").Body.String()
 	for _, want := range []string{
-		`collocate_requests_total{verb="search",status="200"} 1`, `collocate_requests_total{verb="search",status="400"} 1`,
-		`collocate_request_seconds_bucket{verb="search",le="+Inf"} 2`, `collocate_search_seconds_count{engine="auto"} 1`,
+		`collocate_requests_total{verb="search",status="200"} 1`,
+		`collocate_requests_total{verb="search",status="400"} 1`,
+		`collocate_request_seconds_bucket{verb="search",le="+Inf"} 2`,
+		`collocate_search_seconds_count{engine="auto"} 1`,
 		`collocate_searches_total{algorithm="bmm",strategy="`, `collocate_waiting{lane="short"} 0`, "collocate_ready 1",
 		fmt.Sprintf("collocate_index_documents %d\n", h.current.Load().s.Index().Docs()),
 	} {
@@ -401,7 +422,8 @@ func TestMetricsAndAccessLog(t *testing.T) {
 		ID, Method, Path string
 		Status           int
 	}
-	if err := json.Unmarshal([]byte(lines[2]), &third); err != nil || third.ID != "from-proxy.1" || third.Path != "/healthz" || third.Status != 200 {
+	if err := json.Unmarshal([]byte(lines[2]), &third); err != nil || third.ID != "from-proxy.1" ||
+		third.Path != "/healthz" || third.Status != 200 {
 		t.Errorf("%v: %s", err, lines[2])
 	}
 }
@@ -422,7 +444,8 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder := filepath.Join(dir, "index")
-		if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}}, index.BuildOptions{Analyzer: analyzer, StoreText: true}); err != nil {
+		if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}},
+			index.BuildOptions{Analyzer: analyzer, StoreText: true}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := search.Open(folder)

@@ -251,7 +251,8 @@ func describeToken(t json.Token) string {
 // plainTypeError says what was wanted in the words of JSON.
 func plainTypeError(err error) error {
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		want := map[string]string{"string": "a string", "bool": "true or false", "int": "a whole number"}[wrong.Type.String()]
+		want := map[string]string{"string": "a string", "bool": "true or false",
+			"int": "a whole number"}[wrong.Type.String()]
 		if want != "" {
 			return fmt.Errorf("%s: want %s", wrong.Value, want)
 		}

@@ -64,7 +64,8 @@ func Example() {
 	}
 	show(http.Get(server.URL + "/healthz"))
 	show(http.Get(server.URL + "/search?q=lipid+move&k=2"))
-	show(http.Post(server.URL+"/search", "application/json", strings.NewReader(`[{"q": "lipid membrane", "mode": "and"}, {"q": "zebra"}]`)))
+	show(http.Post(server.URL+"/search", "application/json",
+		strings.NewReader(`[{"q": "lipid membrane", "mode": "and"}, {"q": "zebra"}]`)))
 	// Output:
 	// {"status":"ok","docs":3,"terms":10}
 	// {"query":"lipid move","k":2,"mode":"or","hits":[{"rank":1,"id":"bacteria","doc":2,"score":1.3811127},{"rank":2,"id":"droplets","doc":0,"score":0.55751455}]}

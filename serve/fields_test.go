@@ -54,7 +54,8 @@ func TestStoredFields(t *testing.T) {
 		{"/v1/search?q=heist&facets=tags:1,year/10", "", 200,
 			`"facets":[{"field":"tags","values":[{"value":"a","docs":1,"query":"tags:\"a\""}],"distinct":2},` +
 				`{"field":"year","values":[{"value":"[1990 TO 2000}","docs":1,"query":"year:[1990 TO 2000}"}],"distinct":1}]`},
-		{"/v1/search?q=heist&facets=title", "", 400, `facet \"title\": it is a text field: want one with keywords, numbers or dates: tags, year`},
+		{"/v1/search?q=heist&facets=title", "", 400,
+			`facet \"title\": it is a text field: want one with keywords, numbers or dates: tags, year`},
 		{"/v1/search?q=heist&sort=yaer", "", 400, `sort \"yaer\": there is none of that name`},
 		{"/v1/search?q=heist&facets=tags:x", "", 400, `facet \"tags:x\"`},
 		{"/search", `[{"q":"heist","facets":["year"],"sort":"year:desc"}]`, 200, `"facets":[{"field":"year"`},

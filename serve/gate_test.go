@@ -252,10 +252,12 @@ func TestSharesAreFair(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 2, 1)
 	var hostile, good []*asker
 	for i := range 9 {
-		hostile = append(hostile, &asker{who: netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), work: 700 * time.Microsecond})
+		hostile = append(hostile, &asker{who: netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}),
+			work: 700 * time.Microsecond})
 	}
 	for i := range 4 {
-		good = append(good, &asker{who: netip.AddrFrom4([4]byte{10, 0, 2, byte(i)}), pace: 10 * time.Millisecond, work: 1200 * time.Microsecond})
+		good = append(good, &asker{who: netip.AddrFrom4([4]byte{10, 0, 2, byte(i)}),
+			pace: 10 * time.Millisecond, work: 1200 * time.Microsecond})
 	}
 	much := &asker{who: greedy, work: 5 * time.Millisecond}
 	simulate(g, append(append([]*asker{much}, hostile...), good...), 5*time.Second)
@@ -273,7 +275,8 @@ func TestSharesAreFair(t *testing.T) {
 	slices.Sort(much.waits)
 	longest := much.waits[len(much.waits)-1]
 	t.Logf("much: %d, longest wait %v", len(much.waits), longest)
-	if share := time.Duration(len(much.waits)) * much.work; share < 5*time.Second*2/14*3/4 || longest > 300*time.Millisecond {
+	if share := time.Duration(len(much.waits)) * much.work; share < 5*time.Second*2/14*3/4 ||
+		longest > 300*time.Millisecond {
 		t.Errorf("the one that asks for much got %v and waited up to %v", share, longest)
 	}
 }

@@ -224,7 +224,8 @@ func (x *exchange) startJob() {
 	}
 	ctx, cancel := context.WithTimeout(x.jobs.ctx, jobTime)
 	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{})}
-	b.answer = jobAnswer{ID: rand.Text(), Kind: ask.Kind, State: "waiting", Total: len(ask.Distances), Created: time.Now().UTC()}
+	b.answer = jobAnswer{ID: rand.Text(), Kind: ask.Kind, State: "waiting",
+		Total: len(ask.Distances), Created: time.Now().UTC()}
 	if err := x.jobs.add(b); err != nil {
 		cancel()
 		x.failed(err)
@@ -245,7 +246,9 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 	var err error
 	for _, d := range ask.Distances {
 		var found *patternsAnswer
-		found, err = v.mineInTurn(ctx, b, coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All || ask.Only != nil}, ask)
+		found, err = v.mineInTurn(ctx, b,
+			coloc.Options{Distance: d, MinPrevalence: ask.MinPrevalence, All: ask.All ||
+				ask.Only != nil}, ask)
 		if err != nil {
 			break
 		}

@@ -48,7 +48,8 @@ func TestDeadline(t *testing.T) {
 	h := New(elife(t, true), Options{Limits: Limits{Time: 1, BatchTime: 1}})
 	for _, body := range []string{"", `[{"q": "cell"}]`} {
 		w := call(h, "/search?q=cell", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 503 || said.Error != "the request took too long" || w.Header().Get("Retry-After") == "" {
+		if said := decode[failure](t, w.Body.String()); w.Code != 503 ||
+			said.Error != "the request took too long" || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%d %q %v", w.Code, said.Error, w.Header())
 		}
 	}
@@ -61,7 +62,8 @@ func TestBusy(t *testing.T) {
 	defer mustEnter(t, h.gate, modest, longLane)()
 	for _, body := range []string{"", `[{"q": "cell"}]`} {
 		w := call(h, "/search?q=cell", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 429 || !strings.Contains(said.Error, "busy") || w.Header().Get("Retry-After") != "1" {
+		if said := decode[failure](t, w.Body.String()); w.Code != 429 ||
+			!strings.Contains(said.Error, "busy") || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("%d %q %v", w.Code, said.Error, w.Header())
 		}
 	}
@@ -72,7 +74,8 @@ func TestBusy(t *testing.T) {
 
 // Document text goes to nobody who came under a foreign name or from a foreign page.
 func TestForeignHostsAndPages(t *testing.T) {
-	h := New(elife(t, true), Options{Hosts: []string{"papers.example"}, Origins: []string{"https://friend.example"}, Limits: unheld})
+	h := New(elife(t, true), Options{Hosts: []string{"papers.example"},
+		Origins: []string{"https://friend.example"}, Limits: unheld})
 	for _, c := range []struct {
 		method, path, host string
 		header             []string // name, value, ...
@@ -95,11 +98,13 @@ func TestForeignHostsAndPages(t *testing.T) {
 		{"GET", "/search?q=cell", "localhost:1", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"GET", "/search?q=cell", "localhost:1", []string{"Sec-Fetch-Site", "same-site"}, 403}, // another port
 		{"GET", "/?q=cell", "localhost:1", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200},
-		{"GET", "/search?q=cell", "localhost:1", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 403},
+		{"GET", "/search?q=cell", "localhost:1",
+			[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 403},
 		{"GET", "/search?q=cell", "localhost:1", []string{"Origin", "http://localhost:1"}, 200},
 		{"GET", "/search?q=cell", "localhost:1", []string{"Origin", "http://localhost:2"}, 403},
 		{"POST", "/search", "localhost:1", []string{"Origin", "null"}, 403},
-		{"GET", "/search?q=cell", "localhost:1", []string{"Origin", "https://friend.example", "Sec-Fetch-Site", "cross-site"}, 200},
+		{"GET", "/search?q=cell", "localhost:1",
+			[]string{"Origin", "https://friend.example", "Sec-Fetch-Site", "cross-site"}, 200},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader("[]"))
 		r.Host = c.host
@@ -117,7 +122,8 @@ func TestForeignHostsAndPages(t *testing.T) {
 // What goes wrong in the server is logged.
 func TestServerErrorsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	h := New(elife(t, false), Options{Engine: engine.GPU, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	h := New(elife(t, false), Options{Engine: engine.GPU,
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	call(h, "/search?q=a", "")
 	if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "not on a GPU") {
 		t.Errorf("log: %s", log.String())
@@ -176,7 +182,8 @@ func TestCutFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		failed := 0
-		for _, path := range []string{"/v1/search?q=bears+n17&snippets=1", "/v1/search?q=one&k=500", "/v1/documents/one-2999", "/plain?q=bears"} {
+		for _, path := range []string{"/v1/search?q=bears+n17&snippets=1", "/v1/search?q=one&k=500",
+			"/v1/documents/one-2999", "/plain?q=bears"} {
 			w := call(h, path, "")
 			if w.Code == 503 {
 				failed++

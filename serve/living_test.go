@@ -106,7 +106,8 @@ func TestCommitsWhileSearching(t *testing.T) {
 		}
 		server.Reload(newer)
 		current = newer
-		if r := call(server, fmt.Sprintf("/search?q=unique%d", i), ""); !strings.Contains(r.Body.String(), fmt.Sprintf(`"new%d"`, i)) {
+		if r := call(server, fmt.Sprintf("/search?q=unique%d", i),
+			""); !strings.Contains(r.Body.String(), fmt.Sprintf(`"new%d"`, i)) {
 			t.Fatalf("commit %d is not found: %s", i, r.Body)
 		}
 		time.Sleep(every - time.Since(start))
@@ -119,6 +120,7 @@ func TestCommitsWhileSearching(t *testing.T) {
 	}
 	for during, list := range took {
 		slices.Sort(list)
-		t.Logf("commits: %v; %d queries, median %v, p99 %v", during, len(list), list[len(list)/2], list[len(list)*99/100])
+		t.Logf("commits: %v; %d queries, median %v, p99 %v", during, len(list), list[len(list)/2],
+			list[len(list)*99/100])
 	}
 }

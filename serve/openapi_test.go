@@ -46,7 +46,8 @@ func everywhere(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	from := &text.Corpus{Paths: []string{corpus}}
-	if _, _, err := cooccur.Make(t.Context(), from, cooccur.VocabularyOptions{Analyzer: unicode, MinCount: 5}, opt, begin); err != nil {
+	if _, _, err := cooccur.Make(t.Context(), from,
+		cooccur.VocabularyOptions{Analyzer: unicode, MinCount: 5}, opt, begin); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Commit(); err != nil {
@@ -129,7 +130,8 @@ func operations(doc *openapi3.T) (list []operation) {
 // draw makes requests of a description at random.
 type draw struct{ *rand.Rand }
 
-var drawnWords = []string{"cell", "membrane", "the", "café", "bank", "park", "nosuchword", "a/b", "%", " ", "é", "or", "", "-1", "{}"}
+var drawnWords = []string{"cell", "membrane", "the", "café", "bank", "park", "nosuchword", "a/b",
+	"%", " ", "é", "or", "", "-1", "{}"}
 
 func (d draw) word() string { return drawnWords[d.IntN(len(drawnWords))] }
 
@@ -288,7 +290,8 @@ func TestAnswersFitTheSpec(t *testing.T) {
 		for i := range 60 {
 			r, ok := d.request(doc, o)
 			if i%3 == 0 {
-				for _, name := range []struct{ in, real string }{{"/v1/jobs/", job.ID}, {"/v1/documents/", hit}, {"/v1/words/", "membrane"}} {
+				for _, name := range []struct{ in, real string }{{"/v1/jobs/", job.ID},
+					{"/v1/documents/", hit}, {"/v1/words/", "membrane"}} {
 					if rest, found := strings.CutPrefix(o.path, name.in+"{"); found {
 						_, rest, _ = strings.Cut(rest, "}")
 						r.URL.Path, r.URL.RawPath = name.in+name.real+rest, name.in+url.PathEscape(name.real)+rest
@@ -321,7 +324,8 @@ func post(h http.Handler, path, body string) *httptest.ResponseRecorder { return
 // Whatever comes to any path, an answer that the description promises goes out.
 func FuzzAPI(f *testing.F) {
 	doc := readSpec(f)
-	h := everywhere(f, Options{Threads: 1, MaxK: 50, Limits: Limits{Hold: -1, Words: 20, Queries: 3, Time: 5 * time.Second}})
+	h := everywhere(f, Options{Threads: 1, MaxK: 50,
+		Limits: Limits{Hold: -1, Words: 20, Queries: 3, Time: 5 * time.Second}})
 	ops := operations(doc)
 	for i := range ops {
 		f.Add(uint64(i), uint64(1))

@@ -33,7 +33,8 @@ var assets = sync.OnceValue(func() map[string]*asset {
 			return err
 		}
 		sum := sha256.Sum256(body)
-		a := &asset{kind: mime.TypeByExtension(path.Ext(name)), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, plain: body}
+		a := &asset{kind: mime.TypeByExtension(path.Ext(name)), tag: `"` +
+			hex.EncodeToString(sum[:8]) + `"`, plain: body}
 		var packed bytes.Buffer
 		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		if err != nil {

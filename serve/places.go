@@ -175,7 +175,8 @@ func (v *Server) mine(ctx context.Context, o coloc.Options, limit int, only [][]
 	}
 	total := len(found.Patterns)
 	found.Patterns = found.Best(limit)
-	a := &patternsAnswer{coloc.NewReport(v.o.Points, found), total, found.Engine.String(), time.Since(start).Microseconds()}
+	a := &patternsAnswer{coloc.NewReport(v.o.Points, found), total, found.Engine.String(),
+		time.Since(start).Microseconds()}
 	a.Distance, a.Unit = o.Distance, v.o.Points.CRS.DistanceUnit()
 	if a.Patterns == nil {
 		a.Patterns = []coloc.ReportPattern{}
@@ -194,13 +195,14 @@ func (x *exchange) patterns() {
 	if !x.hasPoints(p.done()) {
 		return
 	}
-	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, limit), func(ctx context.Context) ([]byte, error) {
-		found, err := x.mine(ctx, o, limit, nil)
-		if err != nil {
-			return nil, err
-		}
-		return line(found)
-	})
+	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, limit),
+		func(ctx context.Context) ([]byte, error) {
+			found, err := x.mine(ctx, o, limit, nil)
+			if err != nil {
+				return nil, err
+			}
+			return line(found)
+		})
 }
 
 // instancesAnswer is a pattern on a map: points that take part, as columns, and instances, as
@@ -239,22 +241,24 @@ func (x *exchange) instances() {
 		}
 		pattern.Features = append(pattern.Features, int32(i))
 	}
-	x.cached(fmt.Sprintf("instances %v %v %v %q", o.Distance, o.KNN, limit, names), func(ctx context.Context) ([]byte, error) {
-		s, err := x.survey(o)
-		if err != nil {
-			return nil, err
-		}
-		found, err := s.Instances(ctx, pattern, limit+1)
-		if err != nil {
-			return nil, err
-		}
-		return line(x.columns(names, found, limit))
-	})
+	x.cached(fmt.Sprintf("instances %v %v %v %q", o.Distance, o.KNN, limit, names),
+		func(ctx context.Context) ([]byte, error) {
+			s, err := x.survey(o)
+			if err != nil {
+				return nil, err
+			}
+			found, err := s.Instances(ctx, pattern, limit+1)
+			if err != nil {
+				return nil, err
+			}
+			return line(x.columns(names, found, limit))
+		})
 }
 
 // columns lists each point of the instances once.
 func (v *Server) columns(names []string, found [][]int32, limit int) *instancesAnswer {
-	a := &instancesAnswer{Features: names, Feature: []int32{}, Row: []int32{}, X: []float64{}, Y: []float64{}, Instances: [][]int{}}
+	a := &instancesAnswer{Features: names, Feature: []int32{}, Row: []int32{}, X: []float64{},
+		Y: []float64{}, Instances: [][]int{}}
 	a.More = len(found) > limit
 	place := map[int32]int{}
 	for _, instance := range found[:min(limit, len(found))] {

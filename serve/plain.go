@@ -88,7 +88,8 @@ func (d *plainData) write(b *bytes.Buffer) {
 	case len(d.Answer.Hits) == 0:
 		b.WriteString("<p>Nothing found.</p>\n")
 	default:
-		fmt.Fprintf(b, "<p class=\"quiet\">The best %d, found in %d &micro;s</p>\n<ol>\n", len(d.Answer.Hits), d.Answer.Micros)
+		fmt.Fprintf(b, "<p class=\"quiet\">The best %d, found in %d &micro;s</p>\n<ol>\n",
+			len(d.Answer.Hits), d.Answer.Micros)
 		for i := range d.Answer.Hits {
 			writeHit(b, &d.Answer.Hits[i])
 		}

@@ -348,7 +348,8 @@ type replicaStatus struct {
 
 // status describes the index that the shards make, as far as the root knows it, and the shards.
 func (r *Root) status(of *generation) (index.Stats, []groupStatus) {
-	stats := index.Stats{Analyzer: of.analyzerName, Documents: int64(of.docs), StoredText: of.hasText, Parts: []index.Part{}}
+	stats := index.Stats{Analyzer: of.analyzerName, Documents: int64(of.docs),
+		StoredText: of.hasText, Parts: []index.Part{}}
 	if of.schema != nil {
 		stats.Fields = of.schema.Fields
 	}
@@ -385,7 +386,9 @@ func (r *Root) writeMetrics(b *bytes.Buffer) {
 		name, help string
 		value      uint64
 	}{
-		{"collocate_shard_hedges_total", "Requests that were sent to a second replica since the first took long.", r.hedged.Load()},
+		{"collocate_shard_hedges_total",
+			"Requests that were sent to a second replica since the first took long.",
+			r.hedged.Load()},
 		{"collocate_shard_failures_total", "Requests that a replica did not answer.", r.failed.Load()},
 		{"collocate_shard_missing_total", "Shards that answers do not cover.", r.missing.Load()},
 	} {

@@ -33,7 +33,8 @@ func newCluster(t testing.TB, shards, replicas int, o RootOptions) *cluster {
 	var list []string
 	for i := range shards {
 		folder := filepath.Join(dir, fmt.Sprint(i))
-		if err := index.WriteShard(t.Context(), s.Index().Segments()[0].Reader, folder, i, shards, index.MergeOptions{}); err != nil {
+		if err := index.WriteShard(t.Context(), s.Index().Segments()[0].Reader, folder, i, shards,
+			index.MergeOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		part, err := search.Open(folder)
@@ -90,10 +91,12 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 		docs := uint64(c.whole.current.Load().docs)
 		for _, q := range clusterQuestions {
 			for _, more := range []string{
-				"", "&k=1", "&k=100&mode=and", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5", "&count=1&k=2", "&model=dirichlet", "&model=dph&k=7&plain=1",
+				"", "&k=1", "&k=100&mode=and", "&k=3&offset=4", "&k=1000", "&snippets=1&k=5",
+				"&count=1&k=2", "&model=dirichlet", "&model=dph&k=7&plain=1",
 			} {
 				got := c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
-				if want := (Coverage{Answered: 3, Of: 3, Documents: docs, OfDocuments: docs}); got.Shards == nil || !equalCoverage(*got.Shards, want) {
+				if want := (Coverage{Answered: 3, Of: 3, Documents: docs,
+					OfDocuments: docs}); got.Shards == nil || !equalCoverage(*got.Shards, want) {
 					t.Errorf("%s covers %+v, want %+v", q, got.Shards, want)
 				}
 			}
@@ -104,7 +107,8 @@ func TestShardsAnswerAsOneIndex(t *testing.T) {
 		}
 		for _, id := range []string{got.Hits[0].ID, got.Hits[2].ID, "nobody"} {
 			path := "/v1/documents/" + url.PathEscape(id)
-			if want, is := call(c.whole, path, ""), call(c.root, path, ""); want.Code != is.Code || want.Code == 200 && want.Body.String() != is.Body.String() {
+			if want, is := call(c.whole, path, ""), call(c.root, path, ""); want.Code != is.Code ||
+				want.Code == 200 && want.Body.String() != is.Body.String() {
 				t.Errorf("%s: %d %s, want %d %s", path, is.Code, is.Body, want.Code, want.Body)
 			}
 		}
@@ -142,7 +146,8 @@ func TestKilledReplicasAndShards(t *testing.T) {
 	c.replicas[1][0].Close()
 	for range 3 {
 		for _, q := range clusterQuestions {
-			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); got.Shards.Answered != 3 || got.Shards.Missing != nil {
+			if got := c.same(t, "/v1/search?q="+url.QueryEscape(q)); got.Shards.Answered != 3 ||
+				got.Shards.Missing != nil {
 				t.Errorf("%s: %+v", q, got.Shards)
 			}
 		}
@@ -265,8 +270,10 @@ func TestWrongShards(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"/v1/search?q=cel*": 400, "/v1/search?q=cell&model=cosine": 400, "/v1/search?q=": 400, "/v1/words?prefix=a": 404,
-		"/v1/search?q=cell&engine=gpu": 400, "/v1/status": 200, "/healthz": 200, "/v1/ready": 200, "/plain?q=cell": 200, "/": 200,
+		"/v1/search?q=cel*": 400, "/v1/search?q=cell&model=cosine": 400, "/v1/search?q=": 400,
+		"/v1/words?prefix=a":           404,
+		"/v1/search?q=cell&engine=gpu": 400, "/v1/status": 200, "/healthz": 200, "/v1/ready": 200,
+		"/plain?q=cell": 200, "/": 200,
 	} {
 		if w := call(c.root, path, ""); w.Code != want {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, want)
@@ -305,7 +312,8 @@ func TestDrain(t *testing.T) {
 	}
 	stop()
 	time.Sleep(50 * time.Millisecond)
-	if ready, search, shard := status("/v1/ready"), status("/v1/search?q=cell"), status("/internal/shard"); ready != 503 || search != 200 || shard != 503 {
+	if ready, search, shard := status("/v1/ready"), status("/v1/search?q=cell"),
+		status("/internal/shard"); ready != 503 || search != 200 || shard != 503 {
 		t.Errorf("while it drains: ready %d, search %d, shard %d", ready, search, shard)
 	}
 	if err := <-ended; err != nil {

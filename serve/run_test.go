@@ -110,7 +110,8 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,8 @@ func TestTLS(t *testing.T) {
 	go func() { ended <- New(elife(t, false), o).Run(ctx, l) }()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
+		ForceAttemptHTTP2: true}}
 	resp, err := client.Get("https://" + l.Addr().String() + "/v1/search?q=cell")
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,9 @@ func (v *Server) mayUse(in lane) int {
 
 // lane says whether a query is short: few words, few documents.
 func (a *ask) lane() lane {
-	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil || a.request.Proximity != nil || a.request.K > 100 || a.details.SnippetSize > 0 && a.request.K > 20 {
+	if len(a.Q) > 256 || a.request.Query != nil || a.request.Gathers() || a.request.Expand != nil ||
+		a.request.Proximity != nil || a.request.K > 100 ||
+		a.details.SnippetSize > 0 && a.request.K > 20 {
 		return longLane
 	}
 	return shortLane

@@ -123,7 +123,8 @@ func decode[T any](t testing.TB, text string) (v T) {
 	return v
 }
 
-var questions = []string{"lipid droplets kill bacteria", "neurons", "the cell membrane", "membrane", "zebra fish embryos", "nosuchwordatall", "!?"}
+var questions = []string{"lipid droplets kill bacteria", "neurons", "the cell membrane", "membrane",
+	"zebra fish embryos", "nosuchwordatall", "!?"}
 
 // sameAs compares an answer with what Search finds: documents, order, every bit of the scores.
 func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
@@ -140,7 +141,8 @@ func sameAs(t testing.TB, s *search.Searcher, got Answer, r search.Request) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g := got.Hits[i]; g.Rank != i+1 || g.Doc != h.Doc || g.ID != id || math.Float32bits(g.Score) != math.Float32bits(h.Score) {
+		if g := got.Hits[i]; g.Rank != i+1 || g.Doc != h.Doc || g.ID != id ||
+			math.Float32bits(g.Score) != math.Float32bits(h.Score) {
 			t.Fatalf("%q, k %d, %v: hit %d is %+v, want %v %v", r.Text, r.K, r.Mode, i, g, id, h)
 		}
 	}
@@ -165,7 +167,8 @@ func everything(t testing.TB) (list []asked) {
 			}
 			k := []int{1, 10, 100}[i%3]
 			list = append(list, asked{
-				"/search?" + url.Values{"q": {q}, "k": {fmt.Sprint(k)}, "mode": {mode.String()}, "model": {name}}.Encode(),
+				"/search?" + url.Values{"q": {q}, "k": {fmt.Sprint(k)}, "mode": {mode.String()},
+					"model": {name}}.Encode(),
 				map[string]any{"q": q, "k": k, "mode": mode.String(), "model": name},
 				search.Request{Text: q, K: k, Mode: mode, Model: model},
 			})
@@ -229,7 +232,8 @@ func TestAnswersOnGPU(t *testing.T) {
 	if len(got.Hits) != 2 || got.Hits[0].Snippet == nil || !reflect.DeepEqual(got.Hits, want.Hits) {
 		t.Errorf("%d %s, want %s", onGPU.Code, onGPU.Body, onCores.Body)
 	}
-	if stats := call(New(s, Options{Engine: engine.GPU}), "/search?q=lipid&stats=1", "").Body.String(); !strings.Contains(stats, `"algorithm":"tiles"`) {
+	if stats := call(New(s, Options{Engine: engine.GPU}), "/search?q=lipid&stats=1",
+		"").Body.String(); !strings.Contains(stats, `"algorithm":"tiles"`) {
 		t.Errorf("the device did not answer: %s", stats)
 	}
 }
@@ -243,7 +247,8 @@ func TestDefaults(t *testing.T) {
 	sameAs(t, s, decode[Answer](t, call(h, "/search?q=cell+membrane", "").Body.String()), want)
 	sameAs(t, s, decode[Answer](t, call(h, "/search", `[{"q":"cell membrane"}]`).Body.String()), want)
 	want.K = 3
-	sameAs(t, s, decode[Answer](t, call(New(s, Options{Model: model, MaxK: 3}), "/search?q=cell+membrane", "").Body.String()), want)
+	sameAs(t, s, decode[Answer](t, call(New(s, Options{Model: model, MaxK: 3}),
+		"/search?q=cell+membrane", "").Body.String()), want)
 	if w := call(h, "/search", "[]"); w.Code != http.StatusOK || w.Body.Len() > 0 {
 		t.Errorf("no query: %d, %q", w.Code, w.Body)
 	}
@@ -283,7 +288,8 @@ func TestDetails(t *testing.T) {
 			t.Errorf("stats %+v, want %+v", got.Stats, found.Stats)
 		}
 	}
-	if plain := call(h, "/search?q=lipid&snippets=0", "").Body.String(); strings.Contains(plain, "snippet") || strings.Contains(plain, "stats") {
+	if plain := call(h, "/search?q=lipid&snippets=0", "").Body.String(); strings.Contains(plain,
+		"snippet") || strings.Contains(plain, "stats") {
 		t.Errorf("nobody asked for this: %s", plain)
 	}
 }
@@ -338,7 +344,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, local(httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))))
 		said := decode[failure](t, w.Body.String())
-		if w.Code != c.status || !strings.Contains(said.Error, c.says) || w.Header().Get("Content-Type") != "application/json" {
+		if w.Code != c.status || !strings.Contains(said.Error, c.says) ||
+			w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s %.40s: %d %q, want %d %q", c.method, c.path, c.body, w.Code, said.Error, c.status, c.says)
 		}
 		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow != "") {
@@ -372,7 +379,8 @@ func TestHealth(t *testing.T) {
 func TestPlainPage(t *testing.T) {
 	dir := t.TempDir()
 	corpus := filepath.Join(dir, "corpus.jsonl")
-	if err := os.WriteFile(corpus, []byte(`{"id": "<i>1</i>", "text": "some <b>bold</b> bears"}`+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(corpus,
+		[]byte(`{"id": "<i>1</i>", "text": "some <b>bold</b> bears"}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	h := New(build(t, dir, corpus, index.BuildOptions{StoreText: true}), Options{})
@@ -383,7 +391,9 @@ func TestPlainPage(t *testing.T) {
 	}{
 		{"/plain", 200, []string{"1 documents", "POST /search"}},
 		{"/plain?q=&mode=or", 200, []string{"POST /search"}},
-		{"/plain?q=bears+6%22%3Cscript%3E&mode=or", 200, []string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>", `value="bears 6&#34;&lt;script&gt;"`}},
+		{"/plain?q=bears+6%22%3Cscript%3E&mode=or", 200,
+			[]string{"&lt;i&gt;1&lt;/i&gt;", "&lt;b&gt;bold&lt;/b&gt; <mark>bears</mark>",
+				`value="bears 6&#34;&lt;script&gt;"`}},
 		{"/plain?q=bears+zebras&mode=and", 200, []string{"Nothing found", `value="and" selected`}},
 		{"/plain?q=bears&mode=%3Cb%3E", 400, []string{"unknown mode &#34;&lt;b&gt;&#34;"}},
 		{"/plain?x=1", 400, []string{"unknown name"}},
@@ -419,7 +429,8 @@ func TestPage(t *testing.T) {
 	for _, path := range []string{"/", "/?q=cell", "/words?w=cell", "/places", "/about"} {
 		w := get(path)
 		policy := w.Header().Get("Content-Security-Policy")
-		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(policy, "default-src 'none'; ") ||
+		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" ||
+			!strings.HasPrefix(policy, "default-src 'none'; ") ||
 			strings.Contains(policy, "unsafe") || !strings.Contains(w.Body.String(), `<div id="app">`) {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 		}
@@ -499,7 +510,8 @@ func TestManyClients(t *testing.T) {
 				for line := range strings.Lines(text) {
 					lines++
 					var got Answer
-					if err := json.Unmarshal([]byte(line), &got); err != nil || !reflect.DeepEqual(got.Hits, want[i%len(questions)]) {
+					if err := json.Unmarshal([]byte(line), &got); err != nil ||
+						!reflect.DeepEqual(got.Hits, want[i%len(questions)]) {
 						t.Errorf("%v: got %s", err, line)
 					}
 				}

@@ -190,7 +190,8 @@ func (v *Server) makeRoutes() []route {
 }
 
 // rootVerbs are what a server answers that asks the shards of an index.
-var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics", "status", "version", "openapi"}
+var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
+	"status", "version", "openapi"}
 
 // ServeHTTP answers a request.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -215,7 +216,8 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.o.Access != nil {
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", slog.String("id", x.id),
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-			slog.Int("status", rec.status), slog.Int64("bytes", rec.size), slog.Duration("took", took), slog.Duration("waited", x.waited))
+			slog.Int("status", rec.status), slog.Int64("bytes", rec.size),
+			slog.Duration("took", took), slog.Duration("waited", x.waited))
 	}
 }
 
@@ -248,7 +250,8 @@ func (x *exchange) dispatch() {
 		}
 		if !t.open && !x.authorized() {
 			x.w.Header().Set("WWW-Authenticate", challengeOf(t.path))
-			x.refuse(http.StatusUnauthorized, errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
+			x.refuse(http.StatusUnauthorized,
+				errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
 			return
 		}
 		x.verb = t.verb

@@ -95,7 +95,9 @@ func (x *exchange) shardSearch() {
 		return
 	}
 	if q.Whole != x.g.shard.Whole {
-		x.reply(http.StatusConflict, failure{fmt.Sprintf("the shard is one of index %s, not of %s", x.g.shard.Whole, q.Whole)})
+		x.reply(http.StatusConflict,
+			failure{fmt.Sprintf("the shard is one of index %s, not of %s", x.g.shard.Whole,
+				q.Whole)})
 		return
 	}
 	q.Ask.ofRoot = true

@@ -36,7 +36,8 @@ func ParseAnalyzer(name string) (Analyzer, error) {
 	if newLanguage(base, false, old) != nil {
 		return nil, fmt.Errorf("analyzer %q: there are no stop words for %s", name, base)
 	}
-	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages also with +stop", name, strings.Join(Analyzers(), ", "))
+	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages also with +stop", name,
+		strings.Join(Analyzers(), ", "))
 }
 
 const firstVersion = "@1"

@@ -61,7 +61,8 @@ func TestAnalyzersByExample(t *testing.T) {
 		{"unicode", "co-op don't 'quoted' can''t", "co|op|don't|quoted|can|t"},
 		{"unicode", "Straße ΟΔΟΣ ὁδός ΜÉ K ſ İstanbul", "straße|οδοσ|ὁδόσ|μé|k|s|istanbul"},
 		{"unicode", "e\u0301A a\u0301.b 東京 カタカナ 한국어", "éa|á.b|東|京|カタカナ|한국어"},
-		{"unicode", "Ame\u0301lie AMÉLIE J\u030c \u01f0 \u1112\u1161\u11ab 한 \u212b", "amélie|amélie|\u01f0|\u01f0|한|한|å"},
+		{"unicode", "Ame\u0301lie AMÉLIE J\u030c \u01f0 \u1112\u1161\u11ab 한 \u212b",
+			"amélie|amélie|\u01f0|\u01f0|한|한|å"},
 		{"unicode@1", "Ame\u0301lie AMÉLIE", "ame\u0301lie|amélie"},
 		{"unicode", "q\u0307\u0323 q\u0323\u0307", "q\u0323\u0307|q\u0323\u0307"},
 		{"german", "Ha\u0308user Häuser", "haus|haus"},
@@ -114,7 +115,8 @@ func TestAnalyzerNames(t *testing.T) {
 			t.Errorf("analyzer %q calls itself %q", name, got)
 		}
 	}
-	for _, name := range []string{"", "ascii@1", "unicode@2", "english@1+stop", "klingon", "english+", "english+stop+stop", "+stop", "English"} {
+	for _, name := range []string{"", "ascii@1", "unicode@2", "english@1+stop", "klingon",
+		"english+", "english+stop+stop", "+stop", "English"} {
 		if _, err := ParseAnalyzer(name); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", name)) {
 			t.Errorf("analyzer %q: got error %v", name, err)
 		}
@@ -357,7 +359,8 @@ func TestLongWords(t *testing.T) {
 	for _, char := range []string{"a", "é", "東", "🎉", "\x80", "\xc3"} {
 		for lead := range 70 {
 			for size := 990; size < 1010; size++ {
-				doc := strings.Repeat(" ", lead) + strings.Repeat("b", lead%5) + strings.Repeat(char, size/len(char)) + " end"
+				doc := strings.Repeat(" ", lead) + strings.Repeat("b", lead%5) +
+					strings.Repeat(char, size/len(char)) + " end"
 				if err := checkTokens(an, []byte(doc), &tokens); err != nil {
 					t.Fatalf("%d blanks, %q to %d: %v", lead, char, size, err)
 				}
@@ -387,7 +390,9 @@ func TestAnalyzersDoNotAllocate(t *testing.T) {
 
 // The cache of stems gives what stemming gives.
 func TestStemCache(t *testing.T) {
-	docs := append(sampleDocs(t)[:1000], []byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running", 3)))
+	docs := append(sampleDocs(t)[:1000],
+		[]byte(strings.Repeat("x", 64)+" "+strings.Repeat("x", 65)+"s "+strings.Repeat("running",
+			3)))
 	for _, name := range append(languages(), "english+stop", "german+stop") {
 		l := analyzer(t, name).(*language)
 		var plain, tokens Tokens

@@ -93,7 +93,8 @@ func BenchmarkBatches(b *testing.B) {
 		name string
 		data []byte
 		text int
-	}{{"lines", lines, len(lines)}, {"jsonl", jsonl, len(jsonl)}, {"zstd", zstded(jsonl), len(jsonl)}, {"gzip", gzipped(jsonl), len(jsonl)}} {
+	}{{"lines", lines, len(lines)}, {"jsonl", jsonl, len(jsonl)},
+		{"zstd", zstded(jsonl), len(jsonl)}, {"gzip", gzipped(jsonl), len(jsonl)}} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", in.name, threads), func(b *testing.B) {
 				path := filepath.Join(b.TempDir(), in.name)

@@ -57,7 +57,9 @@ func checkReading(t testing.TB, dir string, o Options, text []byte) {
 			how := fmt.Sprintf("in pieces of %d by %d workers", size.chunk, threads)
 			check(how, outcomeOf(readBatches(&Corpus{Paths: []string{path}, Options: o})))
 		}
-		check("from standard input", rename(outcomeOf(readAll(&Corpus{Paths: []string{"-"}, Options: o, Stdin: bytes.NewReader(text)}))))
+		check("from standard input",
+			rename(outcomeOf(readAll(&Corpus{Paths: []string{"-"}, Options: o,
+				Stdin: bytes.NewReader(text)}))))
 		check("one by one", outcomeOf(readAll(&Corpus{Paths: []string{path}, Options: o})))
 		restore()
 	}
@@ -78,12 +80,14 @@ var fragments = map[Format][]string{
 	Lines: {"a line", "\n", "\r\n", "\n\n", "\xff\x00", "x"},
 	File:  {"a line", "\n"},
 	Blank: {"a line\n", "\n", "\r\n", " \n", "x", "\t\n\n"},
-	JSONL: {`{"id":"a","text":"x"}` + "\n", `{"text":"\u00e9\n"}` + "\r\n", "\n", `{"id":1,"title":"t","text":["p","q"]}` + "\n"},
+	JSONL: {`{"id":"a","text":"x"}` + "\n", `{"text":"\u00e9\n"}` + "\r\n", "\n",
+		`{"id":1,"title":"t","text":["p","q"]}` + "\n"},
 	TREC:  {"<DOC><DOCNO>1</DOCNO>text</DOC>\n", "<DOC>\n<DOCNO> x </DOCNO>\n<P>a < b</P>\n</DOC>", "\n"},
 	SMART: {".I 1\n", ".T\ntitle\n", ".W\r\ntext\r\n.5\n", ".A\nme\n", "\n"},
 	TSV:   {"1\ttext\n", "\n", "2\tx\ty\r\n"},
-	JSON:  {`{"id":"a","text":"x"}`, "{\n  \"text\": \"}\\\"{\"\n}\n", "\n", "{\"id\":1,\"text\":[\"p\",\"q\"],\"x\":{\"y\":[{}]}}"},
-	CSV:   {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
+	JSON: {`{"id":"a","text":"x"}`, "{\n  \"text\": \"}\\\"{\"\n}\n", "\n",
+		"{\"id\":1,\"text\":[\"p\",\"q\"],\"x\":{\"y\":[{}]}}"},
+	CSV: {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
 }
 
 func TestReadingDoesNotDependOnCuts(t *testing.T) {

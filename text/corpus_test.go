@@ -40,7 +40,8 @@ func readBatches(c *Corpus) ([]string, error) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if _, twice := batches[b.Seq]; twice || len(list) == 0 || worker < 0 || c.Options.Threads > 0 && worker >= c.Options.Threads {
+		if _, twice := batches[b.Seq]; twice || len(list) == 0 || worker < 0 ||
+			c.Options.Threads > 0 && worker >= c.Options.Threads {
 			return fmt.Errorf("batch %d of %d documents by worker %d", b.Seq, len(list), worker)
 		}
 		batches[b.Seq] = list
@@ -103,28 +104,39 @@ func TestFormatsByExample(t *testing.T) {
 		{"file", File, "", "one\n\ntwo\r\n", []string{"f=one\n\ntwo\r\n"}},
 		{"empty file", File, "", "", []string{"f="}},
 		{"file with BOM", File, "", "\ufeffx", []string{"f=x"}},
-		{"blank", Blank, "", "\n\none\n two\r\n \t\r\nthree\n\n\n\nfour", []string{"f:1=one\n two", "f:2=three", "f:3=four"}},
+		{"blank", Blank, "", "\n\none\n two\r\n \t\r\nthree\n\n\n\nfour",
+			[]string{"f:1=one\n two", "f:2=three", "f:3=four"}},
 		{"blank, nothing", Blank, "", "\n \n\n", nil},
-		{"jsonl", JSONL, "", `{"id":"a","contents":"x"}` + "\r\n\n" + `{"contents":"y","title":"no"}`, []string{"a=x", "f:2=y"}},
+		{"jsonl", JSONL, "", `{"id":"a","contents":"x"}` + "\r\n\n" +
+			`{"contents":"y","title":"no"}`, []string{"a=x", "f:2=y"}},
 		{"jsonl, BEIR", JSONL, "", `{"_id":"a","title":"T","text":"x","metadata":{"k":[1,{}]}}`, []string{"a=T\nx"}},
-		{"jsonl, order of fields", JSONL, "", `{"text":"x","docid":7,"abstract":["p","q"],"title":""}`, []string{"7=p\nq\nx"}},
+		{"jsonl, order of fields", JSONL, "",
+			`{"text":"x","docid":7,"abstract":["p","q"],"title":""}`, []string{"7=p\nq\nx"}},
 		{"jsonl, null", JSONL, "", `{"id":null,"contents":null,"title":"t"}`, []string{"f:1=t"}},
 		{"jsonl, empty text", JSONL, "", `{"id":"e","text":""}`, []string{"e="}},
 		{"jsonl, last one counts", JSONL, "", `{"id":"a","id":"b","text":"x","text":"y"}`, []string{"b=y"}},
-		{"jsonl, escapes", JSONL, "", `{"\u0069d":"\u00e9\ud83c\udf89\ud800x","text":"a\"\\\/\b\f\n\r\t\u0000"}`, []string{"é🎉\ufffdx=a\"\\/\b\f\n\r\t\x00"}},
+		{"jsonl, escapes", JSONL, "",
+			`{"\u0069d":"\u00e9\ud83c\udf89\ud800x","text":"a\"\\\/\b\f\n\r\t\u0000"}`,
+			[]string{"é🎉\ufffdx=a\"\\/\b\f\n\r\t\x00"}},
 		{"jsonl, own fields", JSONL, "b,a", `{"a":"x","b":"y","id":"i"}`, []string{"i=y\nx"}},
-		{"jsonl, other names", JSONL, "", `{"DOCNO":"a","Title":"T","body":"b","url":"no"}` + "\n" + `{"body":"c","docno":"d"}`, []string{"a=T\nb", "d=c"}},
+		{"jsonl, other names", JSONL, "", `{"DOCNO":"a","Title":"T","body":"b","url":"no"}` + "\n" +
+			`{"body":"c","docno":"d"}`, []string{"a=T\nb", "d=c"}},
 		{"jsonl, passages", JSONL, "", `{"docid":"d","pid":"p","passage":"x"}`, []string{"p=x"}},
 		{"jsonl, own names in their case", JSONL, "Text", `{"id":1,"text":"x","Text":"y"}`, []string{"1=y"}},
-		{"json, a list", JSON, "", " [\n{\"id\":\"a\",\n\"text\":\"x}]\\\"{\"} , {\"id\":2,\"text\":[\"y\",\"z\"],\"more\":{\"a\":{}}}\n]\n", []string{"a=x}]\"{", "2=y\nz"}},
+		{"json, a list", JSON, "",
+			" [\n{\"id\":\"a\",\n\"text\":\"x}]\\\"{\"} , {\"id\":2,\"text\":[\"y\",\"z\"],\"more\":{\"a\":{}}}\n]\n", []string{"a=x}]\"{", "2=y\nz"}},
 		{"json, an empty list", JSON, "", "[ ]\n", nil},
-		{"json, objects", JSON, "", "{\n  \"id\": \"a\",\n  \"text\": \"x\"\n}\n{\"text\":\"y\"}{\n\"text\":\"\"}", []string{"a=x", "f:2=y", "f:3="}},
-		{"tsv, header", TSV, "", "id\ttext\ttitle\r\n1\t\"a \"\"q\"\"\n\tb\"\tT\n2\tno \"quote\t\n", []string{"1=T\na \"q\"\n\tb", "2=no \"quote"}},
+		{"json, objects", JSON, "",
+			"{\n  \"id\": \"a\",\n  \"text\": \"x\"\n}\n{\"text\":\"y\"}{\n\"text\":\"\"}",
+			[]string{"a=x", "f:2=y", "f:3="}},
+		{"tsv, header", TSV, "", "id\ttext\ttitle\r\n1\t\"a \"\"q\"\"\n\tb\"\tT\n2\tno \"quote\t\n",
+			[]string{"1=T\na \"q\"\n\tb", "2=no \"quote"}},
 		{"tsv, no header", TSV, "", "t\tx\n1\t\"y\"\n", []string{"t=x", "1=\"y\""}},
 		{"tsv, own column", TSV, "b", "a\tb\n1\t2\n", []string{"f:1=2"}},
 		{"csv, semicolons", CSV, "", "ID;Text\n1;a, b\n", []string{"1=a, b"}},
 		{"csv, contents", CSV, "", "id,title,contents\n1,t,x\n", []string{"1=x"}},
-		{"trec, entities", TREC, "", "<DOC><DOCNO>A&amp;B</DOCNO>AT&T &lt;p&gt; caf&eacute; &#233;&#xe9; half&hyph;way &nosuch; &ampx; &</DOC>",
+		{"trec, entities", TREC, "",
+			"<DOC><DOCNO>A&amp;B</DOCNO>AT&T &lt;p&gt; caf&eacute; &#233;&#xe9; half&hyph;way &nosuch; &ampx; &</DOC>",
 			[]string{"A&amp;B=AT&T <p> café éé half-way &nosuch; &ampx; &"}},
 		{"tsv", TSV, "", "1\tone\ttab\r\n\nq2\t\n3\tx", []string{"1=one\ttab", "q2=", "3=x"}},
 		{"csv", CSV, "", "id,title,text\n1,T,\"a \"\"q\"\",\nb\"\r\n\n2,,x", []string{"1=T\na \"q\",\nb", "2=x"}},
@@ -138,7 +150,9 @@ func TestFormatsByExample(t *testing.T) {
 		{"smart, other sections", SMART, "A,X", ".I 1\n.T\ntitle\n.A\nauthor\n.X\ny\n", []string{"1=author\ny"}},
 		{"trec", TREC, "", "<DOC>\n<DOCNO> A-1 </DOCNO>\n<HEAD>Head</HEAD><TEXT>\na < b &amp; <P>c<!-- no -->\n</TEXT>\n</DOC>\n<doc><docno>2</docno></doc>\n",
 			[]string{"A-1=Head  \na < b &  c", "2="}},
-		{"trec, web page", TREC, "", "<DOC><DOCNO>W</DOCNO><DOCHDR>http://x\n</DOCHDR><html>y</html></DOC>", []string{"W=y"}},
+		{"trec, web page", TREC, "",
+			"<DOC><DOCNO>W</DOCNO><DOCHDR>http://x\n</DOCHDR><html>y</html></DOC>",
+			[]string{"W=y"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Options{Format: tt.format}
@@ -165,19 +179,23 @@ func TestMistakesByExample(t *testing.T) {
 	}{
 		{JSONL, "{\"text\":\"x\"}\n\n{\"text\":x}\n", `f: line 3: column 9: JSON has 'x': want a string`},
 		{JSONL, "{}\n", "f: line 1: no text field contents, title, text, body or the like"},
-		{JSONL, "{\"id\":1,\"lyrics\":\"la\"}\n", "f: line 1: no text field contents, title, text, body or the like: it has id, lyrics; name those that hold text (--fields)"},
+		{JSONL, "{\"id\":1,\"lyrics\":\"la\"}\n",
+			"f: line 1: no text field contents, title, text, body or the like: it has id, lyrics; name those that hold text (--fields)"},
 		{JSONL, "{\"id\":1,\"contents\":\"\",\"vector\":{\"a\":1}}\n{\"id\":2,\"contents\":\"\",\"vector\":{}}\n",
 			"f: the first 2 documents have no text in contents: their fields are id, contents, vector; name those that hold text (--fields)"},
 		{JSON, "[{\"text\":\"x\"},\n {\"text\":\"y\"}", "f: line 2: the list does not end: want ]"},
 		{JSON, "[{\"text\":\"x\"}\n {\"text\":\"y\"}]", "f: line 2: JSON has '{': want a comma or ]"},
 		{JSON, "[{\"text\":\"x\"}] x", "f: line 1: JSON has 'x': want nothing behind the list"},
-		{JSON, "{\n\"data\": [{\"text\":\"x\"}]\n}", "f: line 1: no text field contents, title, text, body or the like: it has data; name those that hold text (--fields)"},
+		{JSON, "{\n\"data\": [{\"text\":\"x\"}]\n}",
+			"f: line 1: no text field contents, title, text, body or the like: it has data; name those that hold text (--fields)"},
 		{JSON, "{\n\"text\":\n", "f: line 3: JSON ends early: want a string"},
-		{TSV, "id\ttext\n1\t\"x\" y\n", "f: line 2: text behind a closing quote: want a tab or the line's end; in a file without the header that names the columns, quotes are plain text"},
+		{TSV, "id\ttext\n1\t\"x\" y\n",
+			"f: line 2: text behind a closing quote: want a tab or the line's end; in a file without the header that names the columns, quotes are plain text"},
 		{TSV, "id\ttext\n1\tx\ty\n", "f: line 2: 3 fields: the header has 2"},
 		{JSONL, "{\"text\":{}}\n", `f: line 1: column 9: field "text": want a string or a list of strings`},
 		{JSONL, "[1]\n", "f: line 1: column 1: JSON has '[': want an object {...}"},
-		{JSONL, "{\"text\":\"a\tb\"}", `f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
+		{JSONL, "{\"text\":\"a\tb\"}",
+			`f: line 1: column 11: JSON has '\t': want no control character in a string, but \u00..`},
 		{JSONL, "{\"text\":\"ab", "f: line 1: column 12: a string that does not end"},
 		{JSONL, "{\"text\":\"a\"} x", "f: line 1: column 14: JSON has 'x': want the end of the line"},
 		{JSONL, "{\"text\":\"a\\x\"}", `f: line 1: column 12: JSON has 'x': want one of "\/bfnrtu after a backslash`},
@@ -206,7 +224,8 @@ func TestMistakesByExample(t *testing.T) {
 		{Auto, "COLODIC\n\x01\x00\x00\x00\x00\x00\x00\x00...", "f: a file that Collocate made, not a corpus"},
 		{Format(99), "x", "f: no format text.Format(99)"},
 	} {
-		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))}, Options: Options{Format: tt.format}}
+		c := &Corpus{Paths: []string{write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))},
+			Options: Options{Format: tt.format}}
 		for how, read := range map[string]func(*Corpus) ([]string, error){"All": readAll, "Batches": readBatches} {
 			_, err := read(c)
 			if err == nil || !strings.HasSuffix(err.Error(), string(filepath.Separator)+tt.want) {
@@ -274,7 +293,8 @@ func TestCompression(t *testing.T) {
 	skippable := append([]byte("\x51\x2a\x4d\x18\x03\x00\x00\x00abc"), zstded(plain)...)
 	for name, data := range map[string][]byte{
 		"plain.gz": plain, "gzip": gzipped(plain), "gzip2": append(gzipped(plain[:3]), gzipped(plain[3:])...),
-		"zstd.txt": zstded(plain), "zstd2": append(zstded(plain[:5]), zstded(plain[5:])...), "skippable": skippable, "bzip2": bzipped,
+		"zstd.txt": zstded(plain), "zstd2": append(zstded(plain[:5]), zstded(plain[5:])...),
+		"skippable": skippable, "bzip2": bzipped,
 	} {
 		want := []string{name + ":1=one", name + ":2=two"}
 		got, err := readAll(&Corpus{Paths: []string{write(t, filepath.Join(dir, name), data)}})
@@ -285,7 +305,9 @@ func TestCompression(t *testing.T) {
 			continue
 		}
 		for cut := 10; cut < len(data); cut++ {
-			if name == "gzip2" && cut == len(gzipped(plain[:3])) || name == "zstd2" && cut == len(zstded(plain[:5])) || name == "skippable" && cut == 11 {
+			if name == "gzip2" && cut == len(gzipped(plain[:3])) ||
+				name == "zstd2" && cut == len(zstded(plain[:5])) ||
+				name == "skippable" && cut == 11 {
 				continue // the end of a member is an end
 			}
 			path := write(t, filepath.Join(dir, "cut"), data[:cut])
@@ -307,9 +329,11 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "other", "x"), []byte("text of x"))
-	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "other", "x"), "-"}, Stdin: strings.NewReader("x\ny")}
+	c := &Corpus{Paths: []string{filepath.Join(dir, "top"), filepath.Join(dir, "other", "x"), "-"},
+		Stdin: strings.NewReader("x\ny")}
 	got, err := readAll(c)
-	want := []string{"B=text of B", "a.txt=text of a.txt", "a/b/c=text of a/b/c", "a/z=text of a/z", "b=text of b", "link/c=text of a/b/c", "é=text of é",
+	want := []string{"B=text of B", "a.txt=text of a.txt", "a/b/c=text of a/b/c", "a/z=text of a/z",
+		"b=text of b", "link/c=text of a/b/c", "é=text of é",
 		"x:1=text of x", "stdin:1=x", "stdin:2=y"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
@@ -318,7 +342,8 @@ func TestFolders(t *testing.T) {
 	// Files that share a name are told apart by their paths.
 	b := filepath.Join(dir, "top", "b")
 	got, err = readAll(&Corpus{Paths: []string{b, write(t, filepath.Join(dir, "b"), []byte("x"))}})
-	if want := []string{filepath.ToSlash(b) + ":1=text of b", filepath.ToSlash(dir) + "/b:1=x"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{filepath.ToSlash(b) + ":1=text of b", filepath.ToSlash(dir) +
+		"/b:1=x"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
 
@@ -327,7 +352,8 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, read := range []func(*Corpus) ([]string, error){readAll, readBatches} {
-		if got, err := read(&Corpus{Paths: []string{filepath.Join(dir, "top")}}); err == nil || !strings.Contains(err.Error(), loop+": a loop") || len(got) > 0 {
+		if got, err := read(&Corpus{Paths: []string{filepath.Join(dir, "top")}}); err == nil ||
+			!strings.Contains(err.Error(), loop+": a loop") || len(got) > 0 {
 			t.Errorf("a loop of links: %q, %v", got, err)
 		}
 	}
@@ -363,9 +389,11 @@ func TestExcept(t *testing.T) {
 	for _, name := range []string{"a.txt", "out.txt", "sub/out.txt", "index/part"} {
 		write(t, filepath.Join(dir, name), []byte("x"))
 	}
-	except := []string{filepath.Join(dir, "sub", "..", "out.txt"), filepath.Join(dir, "index"), filepath.Join(dir, "not-there")}
+	except := []string{filepath.Join(dir, "sub", "..", "out.txt"), filepath.Join(dir, "index"),
+		filepath.Join(dir, "not-there")}
 	for path, want := range map[string][]string{dir: {"a.txt=x", "sub/out.txt=x"}, except[0]: {"out.txt:1=x"}} {
-		if got, err := readAll(&Corpus{Paths: []string{path}, Options: Options{Except: except}}); err != nil || !slices.Equal(got, want) {
+		if got, err := readAll(&Corpus{Paths: []string{path},
+			Options: Options{Except: except}}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
 		}
 	}
@@ -520,25 +548,32 @@ func TestNotes(t *testing.T) {
 		want  []string
 		docs  int
 	}{
-		{"nothing to say", map[string]string{"a": `{"_id":"1","title":"t","text":"x"}`, "b": `{"id":"2","contents":"x"}`}, nil, 2},
+		{"nothing to say", map[string]string{"a": `{"_id":"1","title":"t","text":"x"}`,
+			"b": `{"id":"2","contents":"x"}`}, nil, 2},
 		{"left out", map[string]string{"a": `{"id":"1","text":"x","url":"u"}`, "b": `{"id":"2","text":"x","url":"u"}`},
 			[]string{"a: text is text; left out: url (--fields chooses)"}, 2},
-		{"contents", map[string]string{"a": `{"id":"1","text":"x","contents":"u"}`}, []string{"a: text is contents; left out: text (--fields chooses)"}, 1},
+		{"contents", map[string]string{"a": `{"id":"1","text":"x","contents":"u"}`},
+			[]string{"a: text is contents; left out: text (--fields chooses)"}, 1},
 		{"no ID", map[string]string{"a": `{"key":"1","text":"x"}`},
 			[]string{"a: text is text; left out: key (--fields chooses); no field id, docid, docno or the like: documents are named by file and number (--id-field chooses)"}, 1},
 		{"two IDs", map[string]string{"a": `{"docid":"1","pid":"p1","text":"x"}`},
 			[]string{"a: text is text; left out: docid (--fields chooses); IDs are from pid (--id-field chooses)"}, 1},
-		{"table", map[string]string{"a.csv": "id,date,text\n1,2,3\n"}, []string{"a.csv: text is text; left out: date (--fields chooses)"}, 1},
-		{"BEIR", map[string]string{"x/corpus.jsonl": `{"_id":"1","text":"x"}`, "x/queries.jsonl": `{"_id":"1","text":"x"}`, "x/qrels/test.tsv": "1\t1\t1\n", "y.txt": "y"},
+		{"table", map[string]string{"a.csv": "id,date,text\n1,2,3\n"},
+			[]string{"a.csv: text is text; left out: date (--fields chooses)"}, 1},
+		{"BEIR", map[string]string{"x/corpus.jsonl": `{"_id":"1","text":"x"}`,
+			"x/queries.jsonl": `{"_id":"1","text":"x"}`, "x/qrels/test.tsv": "1\t1\t1\n",
+			"y.txt": "y"},
 			[]string{"x/corpus.jsonl: of a folder in BEIR's layout only this is read, not its queries and judgments"}, 2},
-		{"a corpus alone", map[string]string{"corpus.jsonl": `{"_id":"1","text":"x"}`, "more.jsonl": `{"_id":"2","text":"x"}`}, nil, 2},
+		{"a corpus alone", map[string]string{"corpus.jsonl": `{"_id":"1","text":"x"}`,
+			"more.jsonl": `{"_id":"2","text":"x"}`}, nil, 2},
 	} {
 		dir := t.TempDir()
 		for name, text := range tt.files {
 			write(t, filepath.Join(dir, name), []byte(text))
 		}
 		var notes []string
-		c := &Corpus{Paths: []string{dir}, Options: Options{Note: func(line string) { notes = append(notes, strings.TrimPrefix(line, dir+"/")) }}}
+		c := &Corpus{Paths: []string{dir},
+			Options: Options{Note: func(line string) { notes = append(notes, strings.TrimPrefix(line, dir+"/")) }}}
 		docs, err := readAll(c)
 		if err != nil || len(docs) != tt.docs || !slices.Equal(notes, tt.want) {
 			t.Errorf("%s: %d documents, notes %q, %v", tt.name, len(docs), notes, err)
@@ -570,7 +605,8 @@ func TestEncodings(t *testing.T) {
 			path := write(t, filepath.Join(t.TempDir(), "f"), []byte(tt.text))
 			got, err = readAll(&Corpus{Paths: []string{path}, Options: Options{Encoding: e, Format: Lines}})
 		}
-		if err == nil && got[len(got)-1] != "f:"+fmt.Sprint(len(got))+"="+tt.want || err != nil && !strings.Contains(err.Error(), tt.want) {
+		if err == nil && got[len(got)-1] != "f:"+fmt.Sprint(len(got))+"="+tt.want ||
+			err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %.80q, %v, want %q", tt.encoding, got, err, tt.want)
 		}
 	}

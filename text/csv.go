@@ -264,7 +264,8 @@ func (r *csvRecord) read(b []byte, at int) (int, error) {
 			}
 			f.end = at
 			at++
-			if rest := b[at:]; len(rest) > 0 && rest[0] != r.separator && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) && string(rest) != "\r" {
+			if rest := b[at:]; len(rest) > 0 && rest[0] != r.separator && rest[0] != '\n' &&
+				!bytes.HasPrefix(rest, []byte("\r\n")) && string(rest) != "\r" {
 				if r.separator == '\t' {
 					return 0, wrong(at, "text behind a closing quote: want a tab or the line's end; "+
 						"in a file without the header that names the columns, quotes are plain text")

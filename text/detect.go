@@ -74,7 +74,8 @@ func (s *source) detect(head []byte, whole bool) error {
 	default:
 		return fmt.Errorf("%s: no format %v", s.path, s.format)
 	}
-	if (s.format == Lines || s.format == File || s.format == Blank || s.format == TSV) && bytes.IndexByte(head, '\n') < 0 &&
+	if (s.format == Lines || s.format == File || s.format == Blank || s.format == TSV) &&
+		bytes.IndexByte(head, '\n') < 0 &&
 		bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0 {
 		s.note = strings.TrimPrefix(s.note+"; its lines end with CR alone, which ends no line and parts no words of "+
 			"--analyzer whitespace: convert them to LF (tr '\\r' '\\n')", "; ")

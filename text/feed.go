@@ -228,7 +228,8 @@ func (f *feeder) feedStream(s *source, buf []byte, ended bool) error {
 		} else {
 			data, buf = buf[:cut], append(f.take(), buf[cut:]...)
 		}
-		if err := f.add(piece{src: s, first: first, last: ended && len(buf) == 0, data: data, size: len(data)}); err != nil {
+		if err := f.add(piece{src: s, first: first, last: ended &&
+			len(buf) == 0, data: data, size: len(data)}); err != nil {
 			return err
 		}
 		if ended && len(buf) == 0 {

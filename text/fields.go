@@ -127,7 +127,8 @@ func (w *wantedFields) describe(names []string, o *Options) string {
 	if len(others) > 0 && o.Schema != nil {
 		says = append(says, fmt.Sprintf("left out: %s (the schema does not name them)", shortList(others)))
 	} else if len(others) > 0 && w.usualTexts {
-		says = append(says, fmt.Sprintf("text is %s; left out: %s (--fields chooses)", strings.Join(texts, ", "), shortList(others)))
+		says = append(says, fmt.Sprintf("text is %s; left out: %s (--fields chooses)",
+			strings.Join(texts, ", "), shortList(others)))
 	}
 	switch {
 	case id < 0 && o.IDField == "":

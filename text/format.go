@@ -18,7 +18,8 @@ const (
 	JSON                // JSON objects over several lines, or one list of objects
 )
 
-var formatNames = choice.New[Format]("format", "auto", "lines", "file", "blank", "jsonl", "trec", "smart", "tsv", "csv", "json")
+var formatNames = choice.New[Format]("format", "auto", "lines", "file", "blank", "jsonl", "trec",
+	"smart", "tsv", "csv", "json")
 
 func (f Format) String() string { return formatNames.Of(f) }
 

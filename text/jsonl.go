@@ -38,7 +38,8 @@ func noText(o *Options, object []byte) string {
 	if len(names) == 0 {
 		return "no text field " + sc.wants.textNames()
 	}
-	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) + "; name those that hold text (--fields)"
+	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) +
+		"; name those that hold text (--fields)"
 }
 
 // addJSON adds the document of the object that was read, its fields joined by a newline, if any is

@@ -202,7 +202,8 @@ func (s *jsonScanner) isPoint(wanted []int) bool {
 		return false
 	}
 	for _, i := range wanted {
-		if i -= len(s.wants.texts) + len(s.wants.ids); i >= 0 && s.schema.Fields[s.wants.others[i].field].Type == fields.Geo {
+		if i -= len(s.wants.texts) + len(s.wants.ids); i >= 0 &&
+			s.schema.Fields[s.wants.others[i].field].Type == fields.Geo {
 			return true
 		}
 	}

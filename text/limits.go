@@ -95,7 +95,8 @@ func longIn(s *source, first bool, start int64, data []byte) error {
 	if s.format == File {
 		before = nil
 	}
-	return &longDocument{src: s, first: first, lines: int64(bytes.Count(before, newline)), at: start + int64(len(before))}
+	return &longDocument{src: s, first: first, lines: int64(bytes.Count(before, newline)),
+		at: start + int64(len(before))}
 }
 
 // place says where an error of a task is, given the position before it.

@@ -26,8 +26,11 @@ func TestMaxDocument(t *testing.T) {
 		{"no end", Lines, "a\n" + words(9<<20), "f: line 2, from byte 2 on: a document of more than"},
 		{"later", Lines, short + words(9<<20) + "\n" + short, "f: line 60001, from byte 1260000 on: a document"},
 		{"at a border", Lines, words(1<<20-1) + "\n" + words(9<<20), "f: line 2, from byte 1048576 on: a document"},
-		{"JSON", JSONL, "{\"text\":\"a\"}\n{\"text\":\"" + words(9<<20) + "\"}\n", "f: line 2, from byte 13 on: a document"},
-		{"JSON later", JSONL, strings.Repeat("{\"text\":\"some words\"}\n", 60000) + "{\"text\":\"" + words(9<<20) + "\"}\n", "f: line 60001, from byte 1320000 on: a document"},
+		{"JSON", JSONL, "{\"text\":\"a\"}\n{\"text\":\"" + words(9<<20) + "\"}\n",
+			"f: line 2, from byte 13 on: a document"},
+		{"JSON later", JSONL, strings.Repeat("{\"text\":\"some words\"}\n", 60000) +
+			"{\"text\":\"" + words(9<<20) + "\"}\n",
+			"f: line 60001, from byte 1320000 on: a document"},
 		{"a whole file", File, words(9 << 20), "f: line 1, from byte 0 on: a document"},
 		{"TREC", TREC, "<DOC>\n<DOCNO>1</DOCNO>\n" + strings.Repeat(words(99)+"\n", 90000), "f: line "},
 		{"CSV", CSV, "id,text\n1,\"" + strings.Repeat(words(99)+"\n", 90000), "f: line "},
@@ -35,9 +38,11 @@ func TestMaxDocument(t *testing.T) {
 		for codec, text := range map[string][]byte{"plain": []byte(c.text), "zstd": zstded([]byte(c.text))} {
 			path := write(t, filepath.Join(t.TempDir(), "f"), text)
 			for _, threads := range []int{1, 3} {
-				corpus := &Corpus{Paths: []string{path}, Options: Options{Format: c.format, MaxDocument: limit, Threads: threads}}
+				corpus := &Corpus{Paths: []string{path},
+					Options: Options{Format: c.format, MaxDocument: limit, Threads: threads}}
 				_, err := readBatches(corpus)
-				if got := strings.ReplaceAll(messageOf(err), path, "f"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+				if got := strings.ReplaceAll(messageOf(err), path, "f"); !strings.HasPrefix(got,
+					c.want) || (got == "") != (c.want == "") {
 					t.Errorf("%s, %s, %d threads: %.200q, want %q", c.name, codec, threads, got, c.want)
 				}
 				var last error
@@ -67,7 +72,8 @@ func TestBomb(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{MaxDocument: 4 << 20}})
 	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "f.zst: line 1, from byte 0 on: a document of more than 4.19MB; --max-document") {
+	if err == nil || !strings.Contains(err.Error(),
+		"f.zst: line 1, from byte 0 on: a document of more than 4.19MB; --max-document") {
 		t.Errorf("%d bytes of text in %d: %v", 300<<20, len(bomb), err)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
@@ -79,7 +85,8 @@ func TestBomb(t *testing.T) {
 func TestDocumentsWithinMemory(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "f"), bytes.Repeat([]byte("word "), 1<<20))
 	_, err := readBatches(&Corpus{Paths: []string{path}, Options: Options{Memory: 60_000_000}})
-	if err == nil || !strings.Contains(err.Error(), "more than 2MB, for which 60MB of memory are too little; --memory") {
+	if err == nil || !strings.Contains(err.Error(),
+		"more than 2MB, for which 60MB of memory are too little; --memory") {
 		t.Error(err)
 	}
 }
@@ -91,7 +98,8 @@ func TestManyShortLines(t *testing.T) {
 	if err != nil || len(want) != 3<<20 {
 		t.Fatalf("%d documents, %v", len(want), err)
 	}
-	err = (&Corpus{Paths: []string{path}, Options: Options{Threads: 3}}).Batches(context.Background(), func(_ int, b *Batch) error {
+	err = (&Corpus{Paths: []string{path},
+		Options: Options{Threads: 3}}).Batches(context.Background(), func(_ int, b *Batch) error {
 		if len(b.Docs) > maxBatchDocs {
 			t.Errorf("batch %d has %d documents", b.Seq, len(b.Docs))
 		}

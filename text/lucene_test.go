@@ -46,7 +46,8 @@ func TestLuceneEnglish(t *testing.T) {
 
 // A list of stop words is part of the analyzer's name, so that an index knows it.
 func TestStopWordsOfOnesOwn(t *testing.T) {
-	for base, want := range map[string]string{"unicode": "cats run", "english": "cat run", "lucene-english": "the cat run"} {
+	for base, want := range map[string]string{"unicode": "cats run", "english": "cat run",
+		"lucene-english": "the cat run"} {
 		a, err := WithStopWords(base, []string{"Eat", "dogs"})
 		if base != "lucene-english" && err == nil {
 			a, err = WithStopWords(base, []string{"the", "Eat", "dogs"})

@@ -131,7 +131,8 @@ func (s *source) read(buf []byte, n int) ([]byte, error) {
 		case s.codec == "":
 			return buf, fmt.Errorf("reading %s at byte %d: %w", s.path, s.raw.n, err)
 		default:
-			return buf, fmt.Errorf("reading %s: at about byte %d, after about %d bytes of text: %w", s.path, s.raw.n, s.text, err)
+			return buf, fmt.Errorf("reading %s: at about byte %d, after about %d bytes of text: %w",
+				s.path, s.raw.n, s.text, err)
 		}
 	}
 	return buf, nil

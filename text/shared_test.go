@@ -36,7 +36,8 @@ func TestRealCollections(t *testing.T) {
 		docs  int64
 		first string
 	}{
-		{"ir/cranfield/cran.all.1400", 1400, "1=experimental investigation of the aerodynamics of a\nwing in a slipstream ."},
+		{"ir/cranfield/cran.all.1400", 1400,
+			"1=experimental investigation of the aerodynamics of a\nwing in a slipstream ."},
 		{"ir/cacm/cacm.all", 3204, "1=Preliminary Report-International Algebraic Language"},
 		{"ir/cisi/CISI.ALL", 1460, "1=18 Editions of the Dewey Decimal Classifications\n   The present study"},
 		{"ir/medline/MED.ALL", 1033, "1=correlation between maternal and fetal plasma levels"},

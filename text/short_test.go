@@ -26,7 +26,9 @@ func checkShort(an Analyzer, doc []byte, want []string) error {
 	}
 	borders, ok := short.AnalyzeShort(doc, &room)
 	if !ok {
-		if plain := !bytes.ContainsFunc(doc, func(r rune) bool { return r < ' ' || r > '~' || r == '_' }); plain && len(doc) <= MaxShort {
+		if plain := !bytes.ContainsFunc(doc,
+			func(r rune) bool { return r < ' ' || r > '~' || r == '_' }); plain &&
+			len(doc) <= MaxShort {
 			return fmt.Errorf("the short text %q is not for AnalyzeShort", doc)
 		}
 		return nil
@@ -148,8 +150,10 @@ func testKernelsHaveTheirTwins(t *testing.T) {
 				wantCR |= 1 << i
 			}
 		}
-		if word != wantWord || space != wantSpace || (score != 0) != (wantScore != 0) || high != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
-			t.Fatalf("%q: words %x %x %x %x, want %x %x %x %x; %q, want %q", doc, word, space, score, high, wantWord, wantSpace, wantScore, wantHigh, lower, plain)
+		if word != wantWord || space != wantSpace || (score != 0) != (wantScore != 0) ||
+			high != wantHigh || !bytes.Equal(lower[:len(doc)], plain[:len(doc)]) {
+			t.Fatalf("%q: words %x %x %x %x, want %x %x %x %x; %q, want %q", doc, word, space,
+				score, high, wantWord, wantSpace, wantScore, wantHigh, lower, plain)
 		}
 		if letter != wantLetter || !bytes.Equal(letters[:len(doc)], plainLetters[:len(doc)]) {
 			t.Fatalf("%q: letters %x, want %x; %q, want %q", doc, letter, wantLetter, letters, plainLetters)

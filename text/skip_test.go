@@ -37,7 +37,8 @@ func TestBadFilesAreSkipped(t *testing.T) {
 			t.Errorf("%d documents, %v", n.Load(), err)
 		}
 		c.Options.SkipBad = nil
-		if err := c.Batches(t.Context(), func(int, *Batch) error { return nil }); err == nil || !strings.Contains(err.Error(), "b.pdf") {
+		if err := c.Batches(t.Context(), func(int, *Batch) error { return nil }); err == nil ||
+			!strings.Contains(err.Error(), "b.pdf") {
 			t.Errorf("without SkipBad: %v", err)
 		}
 	}

@@ -26,7 +26,8 @@ func smartNote(head []byte, o *Options) string {
 	var left []string
 	for len(head) > 0 {
 		line, size := nextLine(head)
-		if f := smartField(line); f != 0 && strings.IndexByte("ITW", f) < 0 && !slices.Contains(left, "."+string(rune(f))) {
+		if f := smartField(line); f != 0 && strings.IndexByte("ITW", f) < 0 &&
+			!slices.Contains(left, "."+string(rune(f))) {
 			left = append(left, "."+string(rune(f)))
 		}
 		head = head[size:]

@@ -77,7 +77,8 @@ type language struct {
 
 // newLanguage returns nil if there is no such language, or no stop words for it.
 func newLanguage(name string, stop, old bool) *language {
-	l := &language{name: name, stem: stemmers[name], elided: elided[name], words: segmenter{fold: foldWithQuote, raw: old}}
+	l := &language{name: name, stem: stemmers[name], elided: elided[name],
+		words: segmenter{fold: foldWithQuote, raw: old}}
 	l.possessives = name == "porter" && !old
 	if l.stem == nil {
 		return nil
@@ -202,7 +203,8 @@ func (l *language) reduce(word string) string {
 		return l.reduceAsLucene(word)
 	}
 	if l.elided != "" {
-		if article, rest, ok := strings.Cut(word, "'"); ok && rest != "" && strings.Contains(l.elided, " "+article+" ") {
+		if article, rest, ok := strings.Cut(word, "'"); ok && rest != "" &&
+			strings.Contains(l.elided, " "+article+" ") {
 			word = rest
 		}
 	}

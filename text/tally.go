@@ -80,7 +80,8 @@ func (pos *position) endFile() error {
 	// A file of one record says nothing about the others.
 	if pos.docs > 1 {
 		if err := t.check(s.options); err != nil {
-			return fmt.Errorf("%s: %w: its fields are %s", s.path, err, shortList(append(slices.Clip(s.names), t.later...)))
+			return fmt.Errorf("%s: %w: its fields are %s", s.path, err,
+				shortList(append(slices.Clip(s.names), t.later...)))
 		}
 	}
 	if t.unnamed > 0 && named {
@@ -93,7 +94,8 @@ func (pos *position) endFile() error {
 		switch {
 		case w.find(w.texts, []string{name}) >= 0:
 			texts = append(texts, name)
-		case w.find(w.ids, []string{name}) < 0 && !slices.ContainsFunc(w.others, func(f otherField) bool { return f.name == name }):
+		case w.find(w.ids, []string{name}) < 0 &&
+			!slices.ContainsFunc(w.others, func(f otherField) bool { return f.name == name }):
 			others = append(others, name)
 		}
 	}

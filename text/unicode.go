@@ -170,7 +170,9 @@ func segmentASCII(doc []byte, from int, out []byte, b *borders, t *Tokens) []byt
 	}
 	if t.WantSource {
 		for i := first; i < len(b.list); i += 2 {
-			t.Source = append(t.Source, Span{b.list[i] - uint32(base) + uint32(from), b.list[i+1] - uint32(base) + uint32(from)})
+			t.Source = append(t.Source,
+				Span{b.list[i] - uint32(base) + uint32(from), b.list[i+1] - uint32(base) +
+					uint32(from)})
 		}
 	}
 	return out
@@ -201,7 +203,8 @@ func wordBits(lower *[block]byte, p []byte) (word, space, scores uint64) {
 func wordBits8(w uint64) (lower, word, space, scores uint64) {
 	letters := between(w|0x20*ones, 'a', 'z')
 	scores = between(w, '_', '_')
-	return w | letters>>2, gather(letters | between(w, '0', '9') | scores), gather(^(atLeast(w, ' '+1) | w) & tops), scores
+	return w | letters>>2, gather(letters | between(w, '0', '9') | scores),
+		gather(^(atLeast(w, ' '+1) | w) & tops), scores
 }
 
 // dropScores removes the words from list[first:] that are underscores only.

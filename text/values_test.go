@@ -78,7 +78,8 @@ func TestColumnsOfATableBecomeFields(t *testing.T) {
 			t.Errorf("%v: notes %q", f, notes)
 		}
 	}
-	if _, _, err := withSchema(t, CSV, "title:text,size:number", table); err == nil || !strings.Contains(err.Error(), `no column "size"`) {
+	if _, _, err := withSchema(t, CSV, "title:text,size:number", table); err == nil ||
+		!strings.Contains(err.Error(), `no column "size"`) {
 		t.Errorf("a column that is not there: %v", err)
 	}
 }
@@ -107,11 +108,14 @@ func TestFieldsOfJSON(t *testing.T) {
 			t.Errorf("%v: notes %q", f, notes)
 		}
 	}
-	got, _, err := withSchema(t, JSONL, "t:text,at:geo", `{"t":"a","at":{"lat": 1, "lon": 2}}`+"\n"+`{"t":"b","at":"1,2"}`)
+	got, _, err := withSchema(t, JSONL, "t:text,at:geo",
+		`{"t":"a","at":{"lat": 1, "lon": 2}}`+"\n"+`{"t":"b","at":"1,2"}`)
 	if err != nil || fmt.Sprint(got) != `[stdin:1|a|a|{"lat": 1, "lon": 2} stdin:2|b|b|1,2]` {
 		t.Errorf("points: %v, %v", got, err)
 	}
-	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a"}`+"\n"+`{"t":"b"}`); err == nil || !strings.Contains(err.Error(), `no record has a field "n"`) {
+	if _, _, err := withSchema(t, JSONL, "t:text,n:number",
+		`{"t":"a"}`+"\n"+`{"t":"b"}`); err == nil ||
+		!strings.Contains(err.Error(), `no record has a field "n"`) {
 		t.Errorf("a field that no record has: %v", err)
 	}
 	sparse := Options{Format: JSONL, Sparse: true}
@@ -119,7 +123,8 @@ func TestFieldsOfJSON(t *testing.T) {
 	if err != nil || len(got) != 2 || len(notes) != 2 || notes[1] != "no record has n" {
 		t.Errorf("a field that may be in no record: %v, %q, %v", got, notes, err)
 	}
-	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":{"x":1}}`); err == nil || !strings.Contains(err.Error(), `field "n": want`) {
+	if _, _, err := withSchema(t, JSONL, "t:text,n:number", `{"t":"a","n":{"x":1}}`); err == nil ||
+		!strings.Contains(err.Error(), `field "n": want`) {
 		t.Errorf("an object for a number: %v", err)
 	}
 }
@@ -154,7 +159,8 @@ type parquetRow struct {
 func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	year := int32(1999)
 	rows := []parquetRow{
-		{ID: "d1", Title: "A \"title\"\nof two lines", Tags: []string{"x", "y"}, Year: &year, Score: 1.5, Day: 1, At: time.UnixMilli(1500), Good: true},
+		{ID: "d1", Title: "A \"title\"\nof two lines", Tags: []string{"x", "y"}, Year: &year,
+			Score: 1.5, Day: 1, At: time.UnixMilli(1500), Good: true},
 		{ID: "d2", Title: "b", Score: math.NaN(), At: time.UnixMilli(0)},
 	}
 	rows[0].Place.Lat, rows[0].Place.Lon = 48.2, 16.4
@@ -174,7 +180,8 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes, got []string
-	c := &Corpus{Paths: []string{path}, Options: Options{Schema: schema, Note: func(line string) { notes = append(notes, line) }}}
+	c := &Corpus{Paths: []string{path},
+		Options: Options{Schema: schema, Note: func(line string) { notes = append(notes, line) }}}
 	for d, err := range c.All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +202,9 @@ func TestColumnsOfParquetBecomeFields(t *testing.T) {
 	if len(notes) != 1 || !strings.HasSuffix(notes[0], ": left out: nested (the schema does not name them)") {
 		t.Errorf("notes %q", notes)
 	}
-	if _, err := readAll(&Corpus{Paths: []string{"-"}, Stdin: strings.NewReader(parquetMagic)}); err == nil || !strings.Contains(err.Error(), "not from a pipe") {
+	if _, err := readAll(&Corpus{Paths: []string{"-"},
+		Stdin: strings.NewReader(parquetMagic)}); err == nil ||
+		!strings.Contains(err.Error(), "not from a pipe") {
 		t.Errorf("a table from a pipe: %v", err)
 	}
 }

@@ -55,7 +55,8 @@ func printed(e *Evaluation) map[string]string {
 
 // What NIST's program prints for its own tests, to the last digit, in both directions.
 func TestEqualsTrecEval(t *testing.T) {
-	params := []string{"iprec_at_recall..10,.20,.25,.75,.50", "P.5,7,3", "recall.20,2000", "Rprec_mult.5.0,0.2,0.35", "ndcg_cut.10,20,23.4", "success.2,5,20"}
+	params := []string{"iprec_at_recall..10,.20,.25,.75,.50", "P.5,7,3", "recall.20,2000",
+		"Rprec_mult.5.0,0.2,0.35", "ndcg_cut.10,20,23.4", "success.2,5,20"}
 	for _, c := range []struct {
 		out, qrels, run string
 		measures        []string
@@ -172,7 +173,8 @@ func TestRoundUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for up, want := range map[bool]string{true: "[0.6 0.6 0.4 0 0.23636363636363636]", false: "[1 0.6 0.6 0.4 0.32727272727272727]"} {
+	for up, want := range map[bool]string{true: "[0.6 0.6 0.4 0 0.23636363636363636]",
+		false: "[1 0.6 0.6 0.4 0.32727272727272727]"} {
 		e, err := Evaluate(q, run, measures, Options{RoundUp: up})
 		if err != nil || fmt.Sprint(e.All) != want {
 			t.Errorf("up %v: %v, %v, want %s", up, e.All, err, want)
@@ -195,7 +197,8 @@ func TestEmptyTopicsGiveZeros(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &Run{Topics: map[string][]Result{"1": {{"a", 1}}, "3": {{"x", 2}, {"y", 1}}}}
-	e, err := Evaluate(Qrels{"1": {"a": 0}, "2": {"b": 2}, "3": {"x": -1, "y": 0}}, run, measures, Options{Complete: true})
+	e, err := Evaluate(Qrels{"1": {"a": 0}, "2": {"b": 2}, "3": {"x": -1, "y": 0}}, run, measures,
+		Options{Complete: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +278,8 @@ func TestRandomisationIsExactForFewTopics(t *testing.T) {
 
 // Quantiles from the printed tables.
 func TestStudentP(t *testing.T) {
-	for _, c := range []struct{ t, df, p float64 }{{12.706, 1, 0.05}, {2.093, 19, 0.05}, {3.883, 19, 0.001}, {2.660, 60, 0.01}, {0, 7, 1}} {
+	for _, c := range []struct{ t, df, p float64 }{{12.706, 1, 0.05}, {2.093, 19, 0.05},
+		{3.883, 19, 0.001}, {2.660, 60, 0.01}, {0, 7, 1}} {
 		if got := studentP(c.t, c.df); math.Abs(got-c.p) > 1e-5+c.p*0.002 {
 			t.Errorf("t %v, df %v: p = %v, want %v", c.t, c.df, got, c.p)
 		}

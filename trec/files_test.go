@@ -39,9 +39,13 @@ func TestTopicsOfEveryFormat(t *testing.T) {
 	}
 	for name, file := range map[string]string{
 		"empty": "", "no separator": "hello world", "twice": "1:a\n1:b\n", "unnamed": "<top>\n<title> x\n</top>\n",
-		"nested": "<top>\n<top>\n", "JSON": "{\"id\":\"1\"}\n", "not JSON": "{hello\n", "no ID": "\tx\n", "tag": "<top\n", "not a tag": "<1>\n",
-		"blanks": "a b\tx\n", "JSON number": "[1]", "ragged": "qid\tquery\n1\tx\ty\n", "columns": "1\ta b\tc\n", "header": "ID\tFrage\n1\tx\n", "Latin-1": "1\tcaf\xe9\n",
-		"SMART subset": ".I 10\n.W\nx\n.I 20\n.W\ny\n", "no title": "<top>\n<num> 1\n<desc> x\n</top>\n", "cut JSON": "[{\"id\":1,\n\"query\":\"x\"",
+		"nested": "<top>\n<top>\n", "JSON": "{\"id\":\"1\"}\n", "not JSON": "{hello\n",
+		"no ID": "\tx\n", "tag": "<top\n", "not a tag": "<1>\n",
+		"blanks": "a b\tx\n", "JSON number": "[1]", "ragged": "qid\tquery\n1\tx\ty\n",
+		"columns": "1\ta b\tc\n", "header": "ID\tFrage\n1\tx\n", "Latin-1": "1\tcaf\xe9\n",
+		"SMART subset": ".I 10\n.W\nx\n.I 20\n.W\ny\n",
+		"no title":     "<top>\n<num> 1\n<desc> x\n</top>\n",
+		"cut JSON":     "[{\"id\":1,\n\"query\":\"x\"",
 	} {
 		if got, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Encoding: text.UTF8}); err == nil {
 			t.Errorf("%s: took %q", name, got)
@@ -64,7 +68,9 @@ func TestTopicsTellWhatWasGuessed(t *testing.T) {
 		"1\tbear\n2\t\n":                                                        "f: topics without text are left out (1 of 2)",
 	} {
 		got := ""
-		if _, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{IDs: ByPosition, Note: func(line string) { got += line }}); err != nil || got != want {
+		if _, err := ParseTopics(strings.NewReader(file), "f",
+			TopicOptions{IDs: ByPosition, Note: func(line string) { got += line }}); err != nil ||
+			got != want {
 			t.Errorf("%q: %q, %v", file, got, err)
 		}
 	}
@@ -96,12 +102,15 @@ func TestQrelsOfEveryFormat(t *testing.T) {
 		format QrelsFormat
 		note   bool
 	}{
-		"TREC":      {file: "# judged by NIST\n1 0 d7 2\n1 0 d8 0\n1 Q0 d9 -1\n", want: map[string]int{"d7": 2, "d8": 0, "d9": -1}},
+		"TREC": {file: "# judged by NIST\n1 0 d7 2\n1 0 d8 0\n1 Q0 d9 -1\n",
+			want: map[string]int{"d7": 2, "d8": 0, "d9": -1}},
 		"BEIR":      {file: "query-id\tcorpus-id\tscore\n1\td7\t2\n1\td8\t0\n", want: map[string]int{"d7": 2, "d8": 0}},
 		"no header": {file: "1\td7\t2\n1\td8\t1\n", want: map[string]int{"d7": 2, "d8": 1}, note: true},
 		"other way": {file: "docid qid iteration rel\nd7 1 0 2\n", want: map[string]int{"d7": 2}},
-		"SMART":     {file: "01 7 0 0.000000\r\n  1  008\t0\t0.0\r\n", want: map[string]int{"7": 1, "8": 1}, note: true},
-		"Cranfield": {file: "1 7 1 \n1 8  -1\n1 9 4\n", want: map[string]int{"7": 4, "8": 0, "9": 1}, format: Cranfield},
+		"SMART": {file: "01 7 0 0.000000\r\n  1  008\t0\t0.0\r\n",
+			want: map[string]int{"7": 1, "8": 1}, note: true},
+		"Cranfield": {file: "1 7 1 \n1 8  -1\n1 9 4\n",
+			want: map[string]int{"7": 4, "8": 0, "9": 1}, format: Cranfield},
 	} {
 		note := ""
 		q, err := ParseQrels(strings.NewReader(c.file), name, c.format, func(line string) { note = line })
@@ -119,7 +128,8 @@ func TestQrelsOfEveryFormat(t *testing.T) {
 		}
 	}
 	for name, file := range map[string]string{
-		"empty": "", "short": "1 2\n", "mixed": "1 0 a 1\n1 0 a\n", "grade": "1 0 a x\n", "twice": "1 0 a 1\n1 0 a 1\n", "five": "1 0 a 1 x\n",
+		"empty": "", "short": "1 2\n", "mixed": "1 0 a 1\n1 0 a\n", "grade": "1 0 a x\n",
+		"twice": "1 0 a 1\n1 0 a 1\n", "five": "1 0 a 1 x\n",
 		"Cranfield's?": "1 2 4\n1 3 -1\n", "ragged": "1 2 4\n1 0 3 1\n",
 	} {
 		if q, err := ParseQrels(strings.NewReader(file), "f", Auto); err == nil {
@@ -234,7 +244,9 @@ func TestTiesInForeignRuns(t *testing.T) {
 	if r := run.Topics["1"]; r[0].Doc != "c" || r[1].Doc != "b" || r[2].Doc != "a" {
 		t.Error(r)
 	}
-	for name, file := range map[string]string{"empty": "\n", "short": "1 Q0 a 1 0.5\n", "score": "1 Q0 a 1 high x\n", "NaN": "1 Q0 a 1 nan x\n", "twice": "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n"} {
+	for name, file := range map[string]string{"empty": "\n", "short": "1 Q0 a 1 0.5\n",
+		"score": "1 Q0 a 1 high x\n", "NaN": "1 Q0 a 1 nan x\n",
+		"twice": "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n"} {
 		if _, err := ParseRun(strings.NewReader(file), "f"); err == nil {
 			t.Errorf("%s was taken", name)
 		}
@@ -284,7 +296,10 @@ func TestSharedCollections(t *testing.T) {
 
 // Whatever the bytes: an error or a value, no panic.
 func FuzzParsers(f *testing.F) {
-	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta", `{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I", "[{\"id\":1,\n\"query\":\"x\"}]", "1:2:x", "qid\tquery\n1\tx", "<topic number=\"1\"><query>x</query></topic>", "query-id\tcorpus-id\tscore\n1\t2\t1"} {
+	for _, seed := range []string{"<top>\n<num> 1\n<title> a\n</top>", ".I 1\n.W\nx", "1:a", "1\ta",
+		`{"query":"x"}`, "1 0 d 1", "1 2 0 0.0", "1 2 3", "1 Q0 d 1 0.5 tag", "<></>", ".I\n.W\n.I",
+		"[{\"id\":1,\n\"query\":\"x\"}]", "1:2:x", "qid\tquery\n1\tx",
+		"<topic number=\"1\"><query>x</query></topic>", "query-id\tcorpus-id\tscore\n1\t2\t1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

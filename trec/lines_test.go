@@ -9,7 +9,8 @@ import (
 
 // Lines of a text in memory are those that are read.
 func TestLinesInMemoryAreThoseThatAreRead(t *testing.T) {
-	for _, text := range []string{"", "\n", "a", "a\n", "a\n\nb", "a\r\nb\r", "\r\n", "a\r\r\n", strings.Repeat("x", maxLine) + "\nb", "a\n" + strings.Repeat("x", maxLine-1)} {
+	for _, text := range []string{"", "\n", "a", "a\n", "a\n\nb", "a\r\nb\r", "\r\n", "a\r\r\n",
+		strings.Repeat("x", maxLine) + "\nb", "a\n" + strings.Repeat("x", maxLine-1)} {
 		collect := func(each func(fn func(int, string) error) error) (out []string) {
 			err := each(func(n int, line string) error {
 				out = append(out, fmt.Sprint(n, line))
@@ -27,7 +28,8 @@ func TestLinesInMemoryAreThoseThatAreRead(t *testing.T) {
 
 // A text is tidied as if its fields were joined, whether it needs it or not.
 func TestTidyJoinsFields(t *testing.T) {
-	for _, text := range []string{"", " ", "a", "a b", " a", "a ", "a  b", "a\tb", "a\u00a0b", "naïve words", "a\u2003", "a b c\n", "\x7f x"} {
+	for _, text := range []string{"", " ", "a", "a b", " a", "a ", "a  b", "a\tb", "a\u00a0b",
+		"naïve words", "a\u2003", "a b c\n", "\x7f x"} {
 		if got, want := tidy(text), strings.Join(strings.Fields(text), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

@@ -65,13 +65,19 @@ var families = []family{
 	{name: "recip_rank", calc: (*judged).recipRank},
 	{name: "iprec_at_recall", cuts: recalls, frac: true, calc: (*judged).interpolated},
 	{name: "P", cuts: ranks, calc: func(j *judged, cut float64) float64 { return j.precision(int(cut)) }},
-	{name: "recall", cuts: ranks, calc: func(j *judged, cut float64) float64 { return ratio(j.relevant(int(cut)), j.rel) }},
+	{name: "recall", cuts: ranks, calc: func(j *judged,
+		cut float64) float64 {
+		return ratio(j.relevant(int(cut)), j.rel)
+	}},
 	{name: "infAP", calc: (*judged).infAP},
 	{name: "gm_bpref", mean: geometric, calc: (*judged).bpref},
 	{name: "Rprec_mult", cuts: multiples, frac: true, calc: func(j *judged, cut float64) float64 {
 		return j.precision(int(cut*float64(j.rel) + 0.9))
 	}},
-	{name: "utility", calc: func(j *judged, _ float64) float64 { return float64(j.relRet - (len(j.grades) - j.relRet)) }},
+	{name: "utility", calc: func(j *judged,
+		_ float64) float64 {
+		return float64(j.relRet - (len(j.grades) - j.relRet))
+	}},
 	{name: "11pt_avg", calc: func(j *judged, _ float64) float64 {
 		total := 0.0
 		for _, r := range recalls {
@@ -93,9 +99,15 @@ var families = []family{
 		return float64(min(1, j.relevant(int(cut))))
 	}},
 	{name: "set_P", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet, len(j.grades)) }},
-	{name: "set_relative_P", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet, min(len(j.grades), j.rel)) }},
+	{name: "set_relative_P", calc: func(j *judged,
+		_ float64) float64 {
+		return ratio(j.relRet, min(len(j.grades), j.rel))
+	}},
 	{name: "set_recall", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet, j.rel) }},
-	{name: "set_map", calc: func(j *judged, _ float64) float64 { return ratio(j.relRet*j.relRet, len(j.grades)*j.rel) }},
+	{name: "set_map", calc: func(j *judged,
+		_ float64) float64 {
+		return ratio(j.relRet*j.relRet, len(j.grades)*j.rel)
+	}},
 	{name: "set_F", calc: func(j *judged, _ float64) float64 {
 		p, r := ratio(j.relRet, len(j.grades)), ratio(j.relRet, j.rel)
 		if p+r == 0 {
@@ -114,10 +126,12 @@ var families = []family{
 }
 
 // official is what trec_eval prints unless told otherwise.
-var official = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
+var official = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map",
+	"Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"}
 
 // unranked is what trec_eval calls set.
-var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"}
+var unranked = []string{"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P",
+	"set_relative_P", "set_recall", "set_map", "set_F"}
 
 // notHere are the measures of trec_eval that need other files, or are no numbers.
 var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg", "yaap"}

@@ -182,7 +182,8 @@ func (p *qrelParser) columnsOf(f QrelsFormat) (c qrelColumns, err error) {
 // The names that headers give to the columns.
 var (
 	topicNames = []string{"query-id", "query_id", "queryid", "qid", "query", "topic", "topic_id", "topic-id"}
-	docNames   = []string{"corpus-id", "corpus_id", "docid", "doc_id", "doc-id", "docno", "document", "document_id", "pid", "passage_id"}
+	docNames   = []string{"corpus-id", "corpus_id", "docid", "doc_id", "doc-id", "docno",
+		"document", "document_id", "pid", "passage_id"}
 	gradeNames = []string{"score", "grade", "rel", "relevance", "label", "judgment", "judgement"}
 )
 

@@ -125,7 +125,8 @@ func (w *RunWriter) Lines(lines []byte) error {
 // score that is not below the one before it is written as the next smaller float32, so that a
 // reader who sorts by score keeps the order, whether it reads float32 or float64. For every answer
 // there is a call, which appends its document.
-func AppendTopic(b []byte, topic, tag string, n int, answer func(b []byte, i int) ([]byte, float32, error)) ([]byte, error) {
+func AppendTopic(b []byte, topic, tag string, n int,
+	answer func(b []byte, i int) ([]byte, float32, error)) ([]byte, error) {
 	last := float32(math.Inf(1))
 	for i := range n {
 		b = append(append(b, topic...), " Q0 "...)

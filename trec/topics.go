@@ -421,7 +421,8 @@ func isTagName(s string) bool {
 
 // smart: .I begins a topic, .T and .W hold its text; see TopicIDs.
 func (p *topicParser) smart(n int, line string) error {
-	if len(line) >= 2 && line[0] == '.' && line[1] >= 'A' && line[1] <= 'Z' && (len(line) == 2 || line[2] == ' ' || line[2] == '\t') {
+	if len(line) >= 2 && line[0] == '.' && line[1] >= 'A' && line[1] <= 'Z' &&
+		(len(line) == 2 || line[2] == ' ' || line[2] == '\t') {
 		if line[1] == 'I' {
 			if err := p.end(); err != nil {
 				return err
@@ -515,7 +516,8 @@ func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, er
 
 // The usual names of topics' fields.
 var (
-	topicIDs   = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id", "topic-id", "number", "num", "topic"}
+	topicIDs = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id",
+		"topic-id", "number", "num", "topic"}
 	topicTexts = []string{"query", "text", "title", "question", "query_text"}
 )
 
@@ -549,7 +551,8 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 			strings.Join(p.wanted, " or "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
 	if !ok {
-		return fmt.Errorf("no text: want one of the fields %s, have %s", strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+		return fmt.Errorf("no text: want one of the fields %s, have %s",
+			strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
 	id, ok := pick(topicIDs)
 	if !ok {

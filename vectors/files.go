@@ -59,7 +59,8 @@ func (v *Vectors) Write(path string) error {
 }
 
 func badEnding(path string) error {
-	return fmt.Errorf("%s: the name does not tell the format: want one that ends in %s", path, strings.Join(Endings, ", "))
+	return fmt.Errorf("%s: the name does not tell the format: want one that ends in %s", path,
+		strings.Join(Endings, ", "))
 }
 
 // CheckName refuses a file whose name does not tell a format.
@@ -226,7 +227,8 @@ func readText(in *bufio.Reader) (*Vectors, error) {
 			dim = len(fields) - 1
 		}
 		if len(fields)-1 != dim {
-			return nil, fmt.Errorf("line %d: %q has %d numbers, those before have %d", number, fields[0], len(fields)-1, dim)
+			return nil, fmt.Errorf("line %d: %q has %d numbers, those before have %d", number,
+				fields[0], len(fields)-1, dim)
 		}
 		words = append(words, fields[0])
 		for _, s := range fields[1:] {
@@ -253,7 +255,8 @@ func readBinary(in *bufio.Reader) (*Vectors, error) {
 	}
 	var n, dim int
 	if _, err := fmt.Sscanf(line, "%d %d\n", &n, &dim); err != nil || n < 1 || dim < 1 || n > limit || dim > 1<<20 {
-		return nil, fmt.Errorf("the first line is %q: want the numbers of words and dimensions", strings.TrimSpace(line))
+		return nil, fmt.Errorf("the first line is %q: want the numbers of words and dimensions",
+			strings.TrimSpace(line))
 	}
 	var words []string
 	var data []float32

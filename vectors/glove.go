@@ -148,7 +148,8 @@ func trainingCells(ctx context.Context, r *cooccur.Reader, o GloVeOptions) ([]ce
 			if x <= 0 {
 				continue
 			}
-			cells = append(cells, cell{uint32(id), cols[k], float32(math.Log(x)), float32(min(1, math.Pow(x/o.XMax, o.Alpha)))})
+			cells = append(cells, cell{uint32(id), cols[k], float32(math.Log(x)),
+				float32(min(1, math.Pow(x/o.XMax, o.Alpha)))})
 		}
 	}
 	if len(cells) == 0 {

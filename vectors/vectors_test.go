@@ -28,10 +28,11 @@ func matrixOf(t testing.TB, content string, opt cooccur.Options) *cooccur.Reader
 	corpus := &text.Corpus{Paths: []string{filepath.Join(dir, "corpus.txt")}, Options: text.Options{Format: text.Lines}}
 	path := filepath.Join(dir, "m.cooc")
 	var f *cooccur.File
-	_, stats, err := cooccur.Make(t.Context(), corpus, cooccur.VocabularyOptions{}, opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
-		f, err = cooccur.Create(path, cooccur.CSR, v, opt)
-		return f, err
-	})
+	_, stats, err := cooccur.Make(t.Context(), corpus, cooccur.VocabularyOptions{}, opt,
+		func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
+			f, err = cooccur.Create(path, cooccur.CSR, v, opt)
+			return f, err
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +54,13 @@ func animals() string {
 	var b strings.Builder
 	for range 3000 {
 		if rng.IntN(2) == 0 {
-			fmt.Fprintf(&b, "the %s %s the %s\n", []string{"cat", "dog"}[rng.IntN(2)], []string{"ate", "licked", "chased"}[rng.IntN(3)], []string{"bone", "fish", "mouse"}[rng.IntN(3)])
+			fmt.Fprintf(&b, "the %s %s the %s\n", []string{"cat", "dog"}[rng.IntN(2)],
+				[]string{"ate", "licked", "chased"}[rng.IntN(3)],
+				[]string{"bone", "fish", "mouse"}[rng.IntN(3)])
 		} else {
-			fmt.Fprintf(&b, "a %s %s a %s\n", []string{"car", "bus"}[rng.IntN(2)], []string{"passed", "stopped", "turned"}[rng.IntN(3)], []string{"street", "corner", "bridge"}[rng.IntN(3)])
+			fmt.Fprintf(&b, "a %s %s a %s\n", []string{"car", "bus"}[rng.IntN(2)],
+				[]string{"passed", "stopped", "turned"}[rng.IntN(3)],
+				[]string{"street", "corner", "bridge"}[rng.IntN(3)])
 		}
 	}
 	return b.String()
@@ -64,7 +69,9 @@ func animals() string {
 func TestWordsOfTheSameContextsAreAlike(t *testing.T) {
 	r := matrixOf(t, animals(), cooccur.Options{Window: 3})
 	var losses []float64
-	glove, err := TrainGloVe(t.Context(), r, GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 1, Progress: func(_ int, l float64) { losses = append(losses, l) }})
+	glove, err := TrainGloVe(t.Context(), r,
+		GloVeOptions{Dim: 10, Epochs: 30, XMax: 10, Seed: 1,
+			Progress: func(_ int, l float64) { losses = append(losses, l) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +225,8 @@ func TestFiles(t *testing.T) {
 	if _, err := v.Analogy("a", "bé", "nothing", 1, 1); err == nil {
 		t.Error("an unknown word is no error")
 	}
-	for name, bad := range map[string]string{"widths": "a 1 2\nb 1\n", "twice": "a 1\na 2\n", "NaN": "a NaN\n", "empty": "", "a word": "a\n", "promise": "3 1\na 1\n"} {
+	for name, bad := range map[string]string{"widths": "a 1 2\nb 1\n", "twice": "a 1\na 2\n",
+		"NaN": "a NaN\n", "empty": "", "a word": "a\n", "promise": "3 1\na 1\n"} {
 		if _, err := readText(bufio.NewReader(strings.NewReader(bad))); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -260,7 +268,8 @@ func TestEval(t *testing.T) {
 		t.Errorf("%g of %d", rho, known)
 	}
 	// With ties: scipy.stats.spearmanr([1, 2, 2, 3], [1, 3, 2, 4]) is 0.9486832980505138.
-	if got := pearson(ranks([]float64{1, 2, 2, 3}), ranks([]float64{1, 3, 2, 4})); math.Abs(got-0.9486832980505138) > 1e-12 {
+	if got := pearson(ranks([]float64{1, 2, 2, 3}),
+		ranks([]float64{1, 3, 2, 4})); math.Abs(got-0.9486832980505138) > 1e-12 {
 		t.Errorf("Spearman's correlation is %v", got)
 	}
 	if _, err := ReadQuestions(strings.NewReader("a b c\n"), "q"); err == nil {

@@ -151,7 +151,8 @@ func parseFile(s *sections.File) (*File, error) {
 		return nil, fmt.Errorf("corrupted: %d documents, %d terms, %d pairs", docs, terms, pairs)
 	}
 	f.Tokens = meta[1]
-	f.Params = bm25.Params{K1: math.Float64frombits(meta[4]), B: math.Float64frombits(meta[5]), Variant: bm25.Variant(meta[6])}
+	f.Params = bm25.Params{K1: math.Float64frombits(meta[4]), B: math.Float64frombits(meta[5]),
+		Variant: bm25.Variant(meta[6])}
 	if meta[6] > math.MaxUint8 || f.Params.Check() != nil {
 		return nil, fmt.Errorf("corrupted: parameters of the formula are %v", f.Params)
 	}

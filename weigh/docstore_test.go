@@ -11,7 +11,8 @@ import (
 func TestWeightsWithDocumentsInFiles(t *testing.T) {
 	docs := randomDocs(5, 3000, 400, 20)
 	for _, p := range []bm25.Params{{}, {Variant: bm25.L}} {
-		o := Options{Method: Inverting, Threads: 2, Analyzer: analyzer(t, "whitespace"), Params: p, TempDir: t.TempDir()}
+		o := Options{Method: Inverting, Threads: 2, Analyzer: analyzer(t, "whitespace"), Params: p,
+			TempDir: t.TempDir()}
 		want, err := weigh(t.Context(), shuffled(docs, 2, 9, 1), o)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +32,8 @@ func TestWeightsWithDocumentsInFiles(t *testing.T) {
 		}
 		for i := range docs {
 			if got.ID(i) != want.ID(i) || got.Lengths()[i] != want.Lengths()[i] {
-				t.Fatalf("document %d: %s of %d words, want %s of %d", i, got.ID(i), got.Lengths()[i], want.ID(i), want.Lengths()[i])
+				t.Fatalf("document %d: %s of %d words, want %s of %d", i, got.ID(i),
+					got.Lengths()[i], want.ID(i), want.Lengths()[i])
 			}
 		}
 	}

@@ -74,7 +74,8 @@ func (g *gpuRun) openFirst(unsure bool) error {
 }
 
 func newGPURun(o *Options) (*gpuRun, error) {
-	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir, ready: make(chan struct{}), warm: make(chan struct{})}
+	g := &gpuRun{method: o.Method, host: o.Memory, tempDir: o.TempDir, ready: make(chan struct{}),
+		warm: make(chan struct{})}
 	if g.method == Auto {
 		g.method = Inverting
 	}
@@ -107,7 +108,8 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 		g.budget -= g.task.dict.Bytes()
 	}
 	if least := gpuMethods[g.method].need(0, 0, 0); g.budget <= least {
-		return fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there", g.method, least, g.budget)
+		return fmt.Errorf("method %v needs more than %d bytes of device memory, %d are there",
+			g.method, least, g.budget)
 	}
 	return nil
 }
@@ -124,13 +126,15 @@ func (g *gpuRun) warmUp() {
 	if err != nil {
 		return
 	}
-	if err := errors.Join(c.text.reserve(c, 8), c.text.put(c.copies, c.text.Slice(0, 8), []byte("a b\nb c\n"))); err != nil {
+	if err := errors.Join(c.text.reserve(c, 8),
+		c.text.put(c.copies, c.text.Slice(0, 8), []byte("a b\nb c\n"))); err != nil {
 		return
 	}
 	in := &gpuChunk{gpuSize: gpuSize{bytes: 8, words: 4, docs: 2, longest: 2}, text: c.text.Slice(0, 8)}
 	m := gpuMethods[g.method]
 	if c.tmp.Reserve(c.Dev, m.need(in.bytes, in.words, in.docs)+dictionaryMemory*int64(g.task.known), 0) == nil {
-		_, _ = c.weighChunk(context.Background(), in, gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
+		_, _ = c.weighChunk(context.Background(), in,
+			gpuTask{total: 2, scorer: s, dict: g.task.dict, known: g.task.known}, m.run)
 	}
 }
 
@@ -180,7 +184,8 @@ const (
 )
 
 func (g *gpuRun) fits(s gpuSize) bool {
-	return s.bytes <= mostBytes && s.words+s.docs <= mostItems && g.need(s.bytes, s.words, s.docs) <= g.budget && hostPerWord*int64(s.words) <= g.host
+	return s.bytes <= mostBytes && s.words+s.docs <= mostItems &&
+		g.need(s.bytes, s.words, s.docs) <= g.budget && hostPerWord*int64(s.words) <= g.host
 }
 
 // take finds a place for a part in the chunk on the device, after weighing what is there if both
@@ -282,14 +287,16 @@ func tooLarge(err error) bool {
 
 // gather reads a corpus and hands the chunk to one if there is only one;
 // otherwise all are spilled, and it returns the inverted corpus.
-func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, threads int, visit func(int, *text.Batch) error,
+func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, threads int,
+	visit func(int, *text.Batch) error,
 	one func(d *documents, in *gpuChunk) error) (v *Inversion, err error) {
 	defer func() {
 		if v == nil && g.file != nil {
 			err = errors.Join(err, g.file.f.Close())
 		}
 	}()
-	all := &gatherer{ready: g.ready, failed: func() error { return g.failed }, take: func(p gpuPart) (func() error, error) { return g.take(ctx, p) }}
+	all := &gatherer{ready: g.ready, failed: func() error { return g.failed },
+		take: func(p gpuPart) (func() error, error) { return g.take(ctx, p) }}
 	d, err := all.gather(ctx, each, an, threads, visit)
 	if err == nil {
 		err = g.feed.settle(ctx)

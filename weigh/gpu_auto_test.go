@@ -22,7 +22,8 @@ func TestAutoTakesTheGPUWhereItWins(t *testing.T) {
 		{500e6, 16, false}, {1e9, 16, false}, {5e9, 16, true}, {5e9, 64, false}, {500e9, 1, true},
 	} {
 		if got := gpuPays(c.bytes, c.threads); got != c.pays {
-			t.Errorf("%+v: the cores take %v, the GPU %v", c, coresTime(c.bytes, c.threads), gpuTime(c.bytes, c.threads))
+			t.Errorf("%+v: the cores take %v, the GPU %v", c, coresTime(c.bytes, c.threads),
+				gpuTime(c.bytes, c.threads))
 		}
 	}
 }
@@ -100,8 +101,10 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := collect(t, v, 2); !slices.Equal(got, rows) || seen == 0 || (v.device != nil) != (c.engine == engine.GPU) {
-			t.Errorf("%+v: %d rows, want %d; %d batches seen; on the device: %v", c, len(got), len(rows), seen, v.device != nil)
+		if got := collect(t, v, 2); !slices.Equal(got, rows) || seen == 0 ||
+			(v.device != nil) != (c.engine == engine.GPU) {
+			t.Errorf("%+v: %d rows, want %d; %d batches seen; on the device: %v", c, len(got),
+				len(rows), seen, v.device != nil)
 		}
 		if err := errors.Join(v.Close(), w.Close()); err != nil {
 			t.Error(err)

@@ -66,7 +66,8 @@ func newCard(dev *gpu.Device) (_ *card, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &card{Session: s, s: s.Streams[0], copies: s.Streams[1], reads: s.Streams[2], down: s.Streams[3], beside: s.Streams[4]}
+	c := &card{Session: s, s: s.Streams[0], copies: s.Streams[1], reads: s.Streams[2],
+		down: s.Streams[3], beside: s.Streams[4]}
 	c.Keep(&c.tmp, &c.side)
 	defer func() {
 		if err != nil {
@@ -106,7 +107,8 @@ func (d *deviceText) reserve(c *card, n int) error {
 	}
 	old := d.Buffer
 	d.Buffer = larger
-	return errors.Join(old.Slice(0, min(d.filled, old.Len())).CopyTo(c.copies, larger), c.copies.Sync(context.Background()), old.Free())
+	return errors.Join(old.Slice(0, min(d.filled, old.Len())).CopyTo(c.copies, larger),
+		c.copies.Sync(context.Background()), old.Free())
 }
 
 // put copies text to a place that was reserved.
@@ -165,7 +167,8 @@ func (c *card) look(ctx context.Context, b gpu.Buffer[uint64]) ([]uint64, error)
 	if err := c.caller.Err(); err != nil {
 		return nil, err
 	}
-	err := errors.Join(c.each("pieces", "weigh_tell", 1, b.Arg(), c.tell.Arg(), gpu.U64(uint64(b.Len()))), c.s.Sync(ctx))
+	err := errors.Join(c.each("pieces", "weigh_tell", 1, b.Arg(), c.tell.Arg(),
+		gpu.U64(uint64(b.Len()))), c.s.Sync(ctx))
 	return c.told.Values()[:b.Len()], err
 }
 
@@ -247,7 +250,8 @@ func (h host[T]) fetch(ctx context.Context, s *gpu.Stream, from int, b gpu.Buffe
 }
 
 // fetchAll is both for one buffer.
-func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T], slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
+func fetchAll[T any](ctx context.Context, c *card, s *gpu.Stream, b gpu.Buffer[T],
+	slot func(*pinnedResult) *gpu.Pinned[T]) ([]T, error) {
 	h, err := hostMemory(c, b.Len(), slot)
 	if err != nil {
 		return nil, err
@@ -265,7 +269,8 @@ type pinnedResult struct {
 }
 
 func (p *pinnedResult) free() error {
-	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(), p.posts.Free(), p.large.Free(), p.jumps.Free(),
+	return errors.Join(p.words.Free(), p.small.Free(), p.ends.Free(), p.first.Free(),
+		p.posts.Free(), p.large.Free(), p.jumps.Free(),
 		p.numbers.Free(), p.firsts.Free(), p.gaps.Free(), p.weights.Free())
 }
 

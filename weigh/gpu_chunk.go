@@ -188,7 +188,8 @@ func (t *gpuTask) upload() (err error) {
 
 // vocabulary brings the words at refs, which are in byte order, to the host. The memory
 // that it takes is in use until the copies are done.
-func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64], out *gpuPairs) (err error) {
+func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffer[uint8],
+	refs gpu.Buffer[uint64], out *gpuPairs) (err error) {
 	n := refs.Len()
 	lengths, ends := takeFrom[uint32](tmp, &err, n), takeFrom[uint64](tmp, &err, n)
 	if err != nil {
@@ -208,14 +209,17 @@ func (t *gpuTask) vocabulary(ctx context.Context, tmp *gpu.Arena, text gpu.Buffe
 	if err != nil {
 		return err
 	}
-	if err := t.each("steps", "weigh_word_bytes", n, text.Arg(), refs.Arg(), ends.Arg(), words.Arg(), gpu.U64(uint64(n))); err != nil {
+	if err := t.each("steps", "weigh_word_bytes", n, text.Arg(), refs.Arg(), ends.Arg(),
+		words.Arg(), gpu.U64(uint64(n))); err != nil {
 		return err
 	}
 	return t.fetchAfter(t.s, func() error {
-		if out.words, err = fetchAll(ctx, t.card, t.down, words, func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
+		if out.words, err = fetchAll(ctx, t.card, t.down, words,
+			func(p *pinnedResult) *gpu.Pinned[uint8] { return &p.words }); err != nil {
 			return err
 		}
-		out.ends, err = fetchAll(ctx, t.card, t.down, ends, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
+		out.ends, err = fetchAll(ctx, t.card, t.down, ends,
+			func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.ends })
 		return err
 	})
 }
@@ -226,7 +230,8 @@ func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer
 	if err != nil {
 		return w, err
 	}
-	args := append([]gpu.Arg{first.Arg(), w.Arg(), gpu.U64(uint64(terms)), gpu.F64(float64(t.total))}, scorerArgs(t.scorer)...)
+	args := append([]gpu.Arg{first.Arg(), w.Arg(), gpu.U64(uint64(terms)),
+		gpu.F64(float64(t.total))}, scorerArgs(t.scorer)...)
 	return w, t.each("steps", "weigh_terms", terms, args...)
 }
 
@@ -235,7 +240,8 @@ func (t *gpuTask) termWeights(first gpu.Buffer[uint64], terms int) (w gpu.Buffer
 const gpuSlice = 8 << 20
 
 // fetchPairs brings the result, one piece, to the host.
-func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs, tfs gpu.Buffer[uint32], weights gpu.Buffer[float32]) error {
+func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffer[uint64], docs,
+	tfs gpu.Buffer[uint32], weights gpu.Buffer[float32]) error {
 	n, terms := docs.Len(), first.Len()-1
 	if err := t.step("copy down"); err != nil {
 		return err
@@ -247,7 +253,9 @@ func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffe
 	if err := r.fetchTo(t, out, n); err != nil {
 		return err
 	}
-	err = errors.Join(r.small.Zero(t.s), t.each("pieces", "weigh_mark_firsts", terms, first.Arg(), r.small.Arg(), gpu.U64(uint64(terms))))
+	err = errors.Join(r.small.Zero(t.s),
+		t.each("pieces", "weigh_mark_firsts", terms, first.Arg(), r.small.Arg(),
+			gpu.U64(uint64(terms))))
 	if err != nil {
 		return err
 	}
@@ -258,7 +266,8 @@ func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffe
 		if err := t.each("pieces", "weigh_shrink", (j-i+3)/4, args...); err != nil {
 			return err
 		}
-		if err := errors.Join(r.fetch(ctx, t, i, j), t.fetchAfter(t.s, func() error { return r.toWeights.fetch(ctx, t.down, i, weights.Slice(i, j)) })); err != nil {
+		if err := errors.Join(r.fetch(ctx, t, i, j),
+			t.fetchAfter(t.s, func() error { return r.toWeights.fetch(ctx, t.down, i, weights.Slice(i, j)) })); err != nil {
 			return err
 		}
 	}
@@ -266,7 +275,8 @@ func (t *gpuTask) fetchPairs(ctx context.Context, out *gpuPairs, first gpu.Buffe
 		return err
 	}
 	err = t.fetchAfter(t.s, func() (err error) {
-		out.first, err = fetchAll(ctx, t.card, t.down, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first })
+		out.first, err = fetchAll(ctx, t.card, t.down, first,
+			func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first })
 		return err
 	})
 	return errors.Join(err, t.After(t.s, t.down))

@@ -67,7 +67,8 @@ func (f *fused) balance(_, _ gpu.Buffer[uint64]) (none gpu.Buffer[uint32], err e
 	return none, nil
 }
 
-func (f *fused) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], lengths gpu.Buffer[uint32]) (n int, pack packing, err error) {
+func (f *fused) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64],
+	lengths gpu.Buffer[uint32]) (n int, pack packing, err error) {
 	if err := f.checkWords(ctx, p.to); err != nil {
 		return 0, pack, err
 	}
@@ -84,7 +85,8 @@ func (f *fused) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], l
 		if n, err = f.countPairs(ctx, items, ends, found, gpu.Null(), pack); err != nil {
 			return err
 		}
-		err = errors.Join(f.each("pieces", "weigh_lengths_of_ends", size.docs, ends.Arg(), lengths.Arg(), gpu.U64(uint64(size.docs))), f.step("sort"))
+		err = errors.Join(f.each("pieces", "weigh_lengths_of_ends", size.docs, ends.Arg(),
+			lengths.Arg(), gpu.U64(uint64(size.docs))), f.step("sort"))
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,8 @@ func (f *fused) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], l
 	return n, pack, err
 }
 
-func (f *fused) words(ctx context.Context, out *gpuPairs, rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) error {
+func (f *fused) words(ctx context.Context, out *gpuPairs,
+	rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) error {
 	return f.placeWords(ctx, out, gpu.Null(), rest)
 }
 
@@ -171,12 +174,15 @@ func gpuPosts(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 		return nil, err
 	}
 	err = errors.Join(t.firsts(sorted, 0, pack, terms, gpu.Null(), first.Arg(), gpu.Null()),
-		t.each("count", "weigh_posts", n, append([]gpu.Arg{sorted.Arg(), gpu.U64(uint64(n)), t.numbers, posts.Arg()}, pack.args()...)...),
+		t.each("count", "weigh_posts", n,
+			append([]gpu.Arg{sorted.Arg(), gpu.U64(uint64(n)), t.numbers, posts.Arg()},
+				pack.args()...)...),
 		t.step("copy down"))
 	if err != nil {
 		return nil, err
 	}
-	if out.first, err = fetchAll(ctx, t.card, t.s, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+	if out.first, err = fetchAll(ctx, t.card, t.s, first,
+		func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 		return nil, err
 	}
 	if t.keep {
@@ -198,7 +204,8 @@ const (
 
 // countPairs finds where documents end and makes their n pairs, in the order of the
 // documents.
-func (t *gpuTask) countPairs(ctx context.Context, items, ends gpu.Buffer[uint32], out gpu.Buffer[uint64], places gpu.Arg, pack packing) (n int, err error) {
+func (t *gpuTask) countPairs(ctx context.Context, items, ends gpu.Buffer[uint32],
+	out gpu.Buffer[uint64], places gpu.Arg, pack packing) (n int, err error) {
 	if err := t.step("tf"); err != nil {
 		return 0, err
 	}
@@ -224,7 +231,8 @@ func (t *gpuTask) countPairs(ctx context.Context, items, ends gpu.Buffer[uint32]
 
 // countDocuments finds where documents end and counts each one's words: its pairs
 // go to the places of its items, flagged.
-func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uint32], pairs gpu.Buffer[uint64], flags gpu.Buffer[uint8], places gpu.Arg, pack packing) error {
+func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uint32],
+	pairs gpu.Buffer[uint64], flags gpu.Buffer[uint8], places gpu.Arg, pack packing) error {
 	n, nd := items.Len(), ends.Len()
 	if err := t.each("count", "weigh_ends", (n+3)/4, items.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
 		return err
@@ -245,14 +253,19 @@ func (t *gpuTask) countDocuments(ctx context.Context, items, ends gpu.Buffer[uin
 	classes := []struct {
 		kernel         string
 		threads, slots int // slots in dynamic shared memory
-	}{{"weigh_count_middle", 128, 0}, {"weigh_count_large", 512, 0}, {"weigh_count_wide", wideThreads, slots}, {"weigh_count_huge", wideThreads, 0}}
+	}{{"weigh_count_middle", 128, 0}, {"weigh_count_large", 512, 0},
+		{"weigh_count_wide", wideThreads, slots}, {"weigh_count_huge", wideThreads, 0}}
 	return t.scratch(func() (err error) {
 		lists, before := take[uint32](t.card, &err, len(classes)*nd), take[uint64](t.card, &err, nd)
 		if err != nil {
 			return err
 		}
-		err = errors.Join(t.count.Zero(t.s), t.each("count", "weigh_classes", nd, ends.Arg(), gpu.U64(uint64(nd)), gpu.U32(smallDocument),
-			gpu.U32(middleDocument), gpu.U32(largeDocument), gpu.U32(uint32(max(wide, largeDocument))), lists.Arg(), t.count.Arg(), before.Arg()))
+		err = errors.Join(t.count.Zero(t.s),
+			t.each("count", "weigh_classes", nd, ends.Arg(), gpu.U64(uint64(nd)),
+				gpu.U32(smallDocument),
+				gpu.U32(middleDocument), gpu.U32(largeDocument),
+				gpu.U32(uint32(max(wide, largeDocument))), lists.Arg(), t.count.Arg(),
+				before.Arg()))
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,8 @@ const mostHeld = 256 << 20
 const mostWord = 1 << 24
 
 // gather reads a corpus.
-func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int, visit func(worker int, b *text.Batch) error) (*documents, error) {
+func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int,
+	visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
 	g.waiting = map[int]gpuPart{}
 	plain := analyzer == plainAnalyzer
@@ -81,7 +82,8 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 }
 
 // analyzePart makes a batch's text for the device. Plain is for words between blanks.
-func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.Tokens, memory []byte) (p gpuPart, d docBatch, size int64, err error) {
+func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.Tokens,
+	memory []byte) (p gpuPart, d docBatch, size int64, err error) {
 	d = newDocBatch(b.Seq, len(b.Docs))
 	p.seq = b.Seq
 	room := 0
@@ -121,7 +123,8 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 	// The device goes by separators alone, and trusts their number.
 	p.bytes = len(p.text)
 	lines := bytes.Count(p.text, []byte{'\n'})
-	if lines != len(p.filled) || lines+bytes.Count(p.text, []byte{' '}) != p.words || bytes.IndexByte(p.text, '\t') >= 0 {
+	if lines != len(p.filled) || lines+bytes.Count(p.text, []byte{' '}) != p.words ||
+		bytes.IndexByte(p.text, '\t') >= 0 {
 		return p, d, 0, errSeparators
 	}
 	return p, d, size, nil

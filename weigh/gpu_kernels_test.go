@@ -10,7 +10,8 @@ import (
 // Every kernel is compiled for blocks of the size that it is launched with.
 func TestGPUKernelShapes(t *testing.T) {
 	own := map[string]int{
-		"weigh_count_middle": 128, "weigh_count_large": 512, "weigh_count_wide": wideThreads, "weigh_count_huge": wideThreads,
+		"weigh_count_middle": 128, "weigh_count_large": 512, "weigh_count_wide": wideThreads,
+		"weigh_count_huge": wideThreads,
 	}
 	for name, m := range gpuKernels {
 		module, err := m.source.Module()

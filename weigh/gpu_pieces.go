@@ -39,7 +39,8 @@ func (c *gpuChunk) plan() []gpuPiece {
 	for i, s := range c.parts {
 		p.to = gpuSize{p.to.bytes + s.bytes, p.to.words + s.words, p.to.docs + s.docs, max(p.to.longest, s.longest)}
 		enough := max(leastPiece, c.bytes/100*shares[len(list)])
-		if i < len(c.parts)-1 && p.size().bytes >= enough && c.bytes-p.to.bytes >= leastPiece && len(list) < len(shares)-1 {
+		if i < len(c.parts)-1 && p.size().bytes >= enough && c.bytes-p.to.bytes >= leastPiece &&
+			len(list) < len(shares)-1 {
 			list = append(list, p)
 			p.from, p.to.longest = p.to, 0
 		}
@@ -59,7 +60,8 @@ type pieceMethod interface {
 	// pairs makes the pairs of a piece, packed and sorted by word, at the beginning of
 	// the memory given, which has one place a word. Document 0 is the piece's first; its
 	// lengths go to lengths. errNoRoom calls for grow and another start.
-	pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], lengths gpu.Buffer[uint32]) (n int, pack packing, err error)
+	pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64],
+		lengths gpu.Buffer[uint32]) (n int, pack packing, err error)
 	grow(ctx context.Context) error
 	// balance says of each pair whose it is, if the method does so, given where those of
 	// each word begin.
@@ -194,7 +196,8 @@ func (p *pieces) piece(ctx context.Context, out *gpuPairs, toFirst host[uint32])
 	at, k := p.list[len(p.done)], len(p.done)
 	size := at.size()
 	d := donePiece{from: p.filled}
-	n, pack, err := p.method.pairs(ctx, at, p.pairs.Slice(d.from, d.from+size.words), p.lengths.Slice(at.from.docs, at.to.docs))
+	n, pack, err := p.method.pairs(ctx, at, p.pairs.Slice(d.from, d.from+size.words),
+		p.lengths.Slice(at.from.docs, at.to.docs))
 	if err != nil {
 		return err
 	}
@@ -236,7 +239,8 @@ func (p *pieces) piece(ctx context.Context, out *gpuPairs, toFirst host[uint32])
 	if err := p.step("shrink"); err != nil {
 		return err
 	}
-	args := append([]gpu.Arg{pairs.Arg(), gpu.U64(uint64(n)), gpu.U64(uint64(d.from)), gpu.U32(base), numbers}, append(p.result.args(), pack.args()...)...)
+	args := append([]gpu.Arg{pairs.Arg(), gpu.U64(uint64(n)), gpu.U64(uint64(d.from)),
+		gpu.U32(base), numbers}, append(p.result.args(), pack.args()...)...)
 	if err := p.each("pieces", "weigh_shrink_piece", n, args...); err != nil {
 		return err
 	}
@@ -248,7 +252,8 @@ func (p *pieces) piece(ctx context.Context, out *gpuPairs, toFirst host[uint32])
 
 // firsts notes where the pairs of each word begin.
 func (t *gpuTask) firsts(pairs gpu.Buffer[uint64], from int, pack packing, words int, first, wide, df gpu.Arg) error {
-	return t.each("pieces", "weigh_firsts", words+1, pairs.Arg(), gpu.U64(uint64(pairs.Len())), gpu.U32(uint32(from)), gpu.U64(uint64(words)),
+	return t.each("pieces", "weigh_firsts", words+1, pairs.Arg(), gpu.U64(uint64(pairs.Len())),
+		gpu.U32(uint32(from)), gpu.U64(uint64(words)),
 		gpu.U32(uint32(pack.termShift)), first, wide, df)
 }
 
@@ -262,7 +267,8 @@ func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 	if err != nil {
 		return err
 	}
-	args := append([]gpu.Arg{p.df.Arg(), terms.Arg(), gpu.U64(uint64(p.numbers)), gpu.F64(float64(p.total))}, scorerArgs(p.scorer)...)
+	args := append([]gpu.Arg{p.df.Arg(), terms.Arg(), gpu.U64(uint64(p.numbers)),
+		gpu.F64(float64(p.total))}, scorerArgs(p.scorer)...)
 	if err := p.each("pieces", "weigh_terms_of_df", p.numbers, args...); err != nil {
 		return err
 	}
@@ -280,7 +286,8 @@ func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 			if d.term.Len() > 0 {
 				term = d.term.Slice(i-d.from, j-d.from).Arg()
 			}
-			args := append([]gpu.Arg{p.pairs.Slice(i, j).Arg(), term, gpu.U64(uint64(j - i)), terms.Arg(), lengths.Arg(), weights.Slice(i, j).Arg()}, d.pack.args()...)
+			args := append([]gpu.Arg{p.pairs.Slice(i, j).Arg(), term, gpu.U64(uint64(j - i)),
+				terms.Arg(), lengths.Arg(), weights.Slice(i, j).Arg()}, d.pack.args()...)
 			err := errors.Join(p.each("pieces", "weigh_scores", j-i, append(args, scorerArgs(p.scorer)...)...),
 				p.fetchAfter(p.s, func() error { return r.toWeights.fetch(ctx, p.down, i, weights.Slice(i, j)) }))
 			if err != nil {
@@ -304,10 +311,12 @@ func (p *pieces) finish(ctx context.Context, out *gpuPairs) (err error) {
 			return err
 		}
 		return p.fetchAfter(p.s, func() error {
-			if out.first, err = fetchAll(ctx, p.card, p.down, first, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
+			if out.first, err = fetchAll(ctx, p.card, p.down, first,
+				func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.first }); err != nil {
 				return err
 			}
-			out.numbers, err = fetchAll(ctx, p.card, p.down, numbers, func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.numbers })
+			out.numbers, err = fetchAll(ctx, p.card, p.down, numbers,
+				func(p *pinnedResult) *gpu.Pinned[uint32] { return &p.numbers })
 			return err
 		})
 	})
@@ -356,7 +365,8 @@ func (r *shrunk) fetchTo(t *gpuTask, out *gpuPairs, n int) (err error) {
 // fetch sends the pairs [i, j) to the host, but for their weights.
 func (r *shrunk) fetch(ctx context.Context, t *gpuTask, i, j int) error {
 	return t.fetchAfter(t.s, func() error {
-		return errors.Join(r.toGaps.fetch(ctx, t.down, i, r.gaps.Slice(i, j)), r.toSmall.fetch(ctx, t.down, i, r.small.Slice(i, j)))
+		return errors.Join(r.toGaps.fetch(ctx, t.down, i, r.gaps.Slice(i, j)),
+			r.toSmall.fetch(ctx, t.down, i, r.small.Slice(i, j)))
 	})
 }
 
@@ -367,7 +377,8 @@ func (r *shrunk) fetchLists(ctx context.Context, t *gpuTask, out *gpuPairs) erro
 		return err
 	}
 	jumps, large := r.jumps.Slice(0, int(many[0])), r.large.Slice(0, int(many[1]))
-	if out.jumps, err = t.fetchList(ctx, jumps, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.jumps }); err != nil {
+	if out.jumps, err = t.fetchList(ctx, jumps,
+		func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.jumps }); err != nil {
 		return err
 	}
 	out.large, err = t.fetchList(ctx, large, func(p *pinnedResult) *gpu.Pinned[uint64] { return &p.large })
@@ -375,7 +386,8 @@ func (r *shrunk) fetchLists(ctx context.Context, t *gpuTask, out *gpuPairs) erro
 }
 
 // fetchList sorts a list that was made in no order, and brings it to the host.
-func (t *gpuTask) fetchList(ctx context.Context, list gpu.Buffer[uint64], slot func(*pinnedResult) *gpu.Pinned[uint64]) (v []uint64, err error) {
+func (t *gpuTask) fetchList(ctx context.Context, list gpu.Buffer[uint64],
+	slot func(*pinnedResult) *gpu.Pinned[uint64]) (v []uint64, err error) {
 	alt := take[uint64](t.card, &err, list.Len())
 	if err != nil || list.Len() == 0 {
 		return nil, err

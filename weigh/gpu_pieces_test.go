@@ -50,8 +50,10 @@ func TestGPUPieces(t *testing.T) {
 			if n := len(corpus.in.plan()); n < c.pieces || n > len(shares) {
 				t.Errorf("%d pieces, want %d or more", n, c.pieces)
 			}
-			for _, o := range []Options{{}, {Method: Dictionary}, {Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)},
-				{Method: Dictionary, Dict: dictionary(t, dict.XBWPaper, known...), OnePiece: true, MergeSort: true}, {OnePiece: true}, {Method: Primitives}} {
+			for _, o := range []Options{{}, {Method: Dictionary},
+				{Method: Dictionary, Dict: dictionary(t, dict.XBW, known...)},
+				{Method: Dictionary, Dict: dictionary(t, dict.XBWPaper, known...), OnePiece: true,
+					MergeSort: true}, {OnePiece: true}, {Method: Primitives}} {
 				w, err := NewWeigher(corpus, o)
 				if err != nil {
 					t.Fatal(err)
@@ -85,7 +87,8 @@ func TestGPUPlan(t *testing.T) {
 		var sum gpuSize
 		list := c.plan()
 		for _, p := range list {
-			if s := p.size(); p.from.bytes != sum.bytes || p.from.words != sum.words || p.from.docs != sum.docs || s.bytes <= 0 {
+			if s := p.size(); p.from.bytes != sum.bytes || p.from.words != sum.words ||
+				p.from.docs != sum.docs || s.bytes <= 0 {
 				t.Fatalf("%d parts: %+v begins at %+v", parts, p, sum)
 			} else {
 				sum = gpuSize{sum.bytes + s.bytes, sum.words + s.words, sum.docs + s.docs, max(sum.longest, s.longest)}

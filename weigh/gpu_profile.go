@@ -27,7 +27,8 @@ func stepsOf(c *gpu.Clock) (list []Step, err error) {
 // addSteps adds the times of more steps, those of the same name up.
 func addSteps(list, more []Step) []Step {
 	for _, m := range more {
-		if at := slices.IndexFunc(list, func(s Step) bool { return s.Name == m.Name && s.Beside == m.Beside }); at >= 0 {
+		if at := slices.IndexFunc(list,
+			func(s Step) bool { return s.Name == m.Name && s.Beside == m.Beside }); at >= 0 {
 			list[at].Time += m.Time
 		} else {
 			list = append(list, m)

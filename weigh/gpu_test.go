@@ -41,7 +41,8 @@ var onGPUMethods = []Method{Auto, MapReduce, Primitives, Dictionary}
 // documentsOf are documents of these lengths, of words of all kinds.
 func documentsOf(seed uint64, vocabulary int, lengths ...int) []text.Document {
 	rng := rand.New(rand.NewPCG(seed, 77))
-	pool := []string{"a", "the", "eightbyt", "ninebytes", "exactlyfifteenb", "exactlysixteenbb", strings.Repeat("long", 300), "\xff\xfe", "\x00", "naïve"}
+	pool := []string{"a", "the", "eightbyt", "ninebytes", "exactlyfifteenb", "exactlysixteenbb",
+		strings.Repeat("long", 300), "\xff\xfe", "\x00", "naïve"}
 	for len(pool) < vocabulary {
 		pool = append(pool, fmt.Sprintf("%x", rng.Uint64()>>(4*rng.IntN(16))))
 	}
@@ -81,7 +82,8 @@ func TestGPUWeighsTheSame(t *testing.T) {
 		want := weightsOf(t, weighAll(t, docs, Options{Method: Sequential}, 1), 1)
 		for _, m := range onGPUMethods {
 			t.Run(fmt.Sprintf("%s/%v", name, m), func(t *testing.T) {
-				w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device, Threads: 2, Profile: true}, 2)
+				w := weighAll(t, docs, Options{Method: m, Engine: engine.GPU, GPU: device,
+					Threads: 2, Profile: true}, 2)
 				defer w.Close()
 				same(t, weightsOf(t, w, 3), want)
 				if len(w.Steps()) < 4 {
@@ -248,7 +250,8 @@ func TestGPUErrors(t *testing.T) {
 		_, err := weigh(ctx, shuffled(docs, 1, 9, 1), o)
 		return err
 	}
-	if err := try(t.Context(), Options{Method: Sequential, GPU: device}); err == nil || !strings.Contains(err.Error(), "no GPU engine") {
+	if err := try(t.Context(), Options{Method: Sequential, GPU: device}); err == nil ||
+		!strings.Contains(err.Error(), "no GPU engine") {
 		t.Errorf("sequential: %v", err)
 	}
 	if err := try(t.Context(), Options{GPU: device, Analyzer: blanks{}}); !errors.Is(err, errSeparators) {
@@ -257,11 +260,13 @@ func TestGPUErrors(t *testing.T) {
 	if err := try(t.Context(), Options{GPU: engine.Device{Ordinal: 99}}); !errors.Is(err, engine.ErrNoGPU) {
 		t.Errorf("no such device: %v", err)
 	}
-	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"), GPU: device}); err == nil {
+	if err := try(t.Context(), Options{Method: Dictionary, Dict: dictionary(t, dict.Hash, "a"),
+		GPU: device}); err == nil {
 		t.Error("a hash dictionary was taken")
 	}
 	docs[0].Text = bytes.Repeat([]byte("x"), mostWord)
-	if err := try(t.Context(), Options{GPU: device, Analyzer: whole{}}); err == nil || !strings.Contains(err.Error(), "a word of 16777216 bytes") {
+	if err := try(t.Context(), Options{GPU: device, Analyzer: whole{}}); err == nil ||
+		!strings.Contains(err.Error(), "a word of 16777216 bytes") {
 		t.Errorf("a huge word: %v", err)
 	}
 	docs[0].Text = []byte("a b")

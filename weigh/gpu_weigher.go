@@ -40,7 +40,8 @@ func PinCorpus(ctx context.Context, c *text.Corpus, o Options) (*PinnedCorpus, e
 	return p, nil
 }
 
-func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analyzer, threads int) (*PinnedCorpus, error) {
+func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analyzer,
+	threads int) (*PinnedCorpus, error) {
 	ready := make(chan struct{})
 	close(ready)
 	var text []byte
@@ -134,7 +135,8 @@ func (w *Weigher) Terms() int { return len(w.pairs.ends) }
 
 // Weights are those of the last Weigh, valid until the next or until Free.
 func (w *Weigher) Weights() *Weights {
-	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer, source: w.pairs, steps: w.run.steps}
+	return &Weights{method: w.run.method, docs: w.corpus.docs, scorer: w.task.scorer,
+		source: w.pairs, steps: w.run.steps}
 }
 
 // Free gives all memory back but the corpus.

@@ -97,13 +97,15 @@ func wordMemory(c *card) int64 {
 // placeWords sorts the words in use, which go to the host, and notes for each number
 // the place of its word among them, if places is not null. rest gets the words'
 // numbers, and memory of the side, all of which is in use until the chunk's end.
-func (t *gpuTask) placeWords(ctx context.Context, out *gpuPairs, places gpu.Arg, rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
+func (t *gpuTask) placeWords(ctx context.Context, out *gpuPairs, places gpu.Arg,
+	rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
 	keys, slotCount, tmp := t.table.Keys(), t.table.Numbers(), t.side.Arena
 	slots, flags := takeFrom[uint32](tmp, &err, slotCount), takeFrom[uint8](tmp, &err, slotCount)
 	if err != nil {
 		return err
 	}
-	if err := t.each("words", "weigh_slots_used", slotCount, keys.Arg(), flags.Arg(), gpu.U64(uint64(slotCount))); err != nil {
+	if err := t.each("words", "weigh_slots_used", slotCount, keys.Arg(), flags.Arg(),
+		gpu.U64(uint64(slotCount))); err != nil {
 		return err
 	}
 	if err := prim.SelectIndex(t.s, tmp, flags, slots, t.count); err != nil {
@@ -137,14 +139,16 @@ func (t *gpuTask) placeWords(ctx context.Context, out *gpuPairs, places gpu.Arg,
 	if err != nil {
 		return err
 	}
-	if err := t.each("words", "weigh_slot_bytes", n, keys.Arg(), t.table.Arena().Arg(), slots.Arg(), offsets.Arg(), lengths.Arg(),
+	if err := t.each("words", "weigh_slot_bytes", n, keys.Arg(), t.table.Arena().Arg(), slots.Arg(),
+		offsets.Arg(), lengths.Arg(),
 		text.Arg(), refs.Arg(), count); err != nil {
 		return err
 	}
 	if err := prim.SortStrings(t.s, tmp, text, refs, heads); err != nil {
 		return err
 	}
-	if err := t.each("words", "weigh_slot_places", n, refs.Arg(), offsets.Arg(), slots.Arg(), places, numbers.Arg(), count); err != nil {
+	if err := t.each("words", "weigh_slot_places", n, refs.Arg(), offsets.Arg(), slots.Arg(),
+		places, numbers.Arg(), count); err != nil {
 		return err
 	}
 	if err := t.vocabulary(ctx, tmp, text, refs, out); err != nil {

@@ -72,7 +72,8 @@ func weighDictionary(ctx context.Context, j *job) (*Weights, error) {
 // convert looks up every word in the dictionary; those that it lacks, all if
 // there is none, are numbered by a table for each worker. Then all words in use are
 // numbered again in byte order, whatever their numbers were.
-func (c *collection) convert(ctx context.Context, j *job, starts []uint32) (vocabulary [][]byte, keys []uint64, err error) {
+func (c *collection) convert(ctx context.Context, j *job, starts []uint32) (vocabulary [][]byte,
+	keys []uint64, err error) {
 	const added = 1 << 63 // marks a number of the worker's table
 	var (
 		n      = j.Threads

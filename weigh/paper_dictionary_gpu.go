@@ -51,7 +51,8 @@ func (d *numbered) grow(ctx context.Context) error { return d.growWords(ctx) }
 
 func (d *numbered) steps() (df, balance, formula string) { return "6 df", "7 balance", "8 formula" }
 
-func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64], lengths gpu.Buffer[uint32]) (n int, pack packing, err error) {
+func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64],
+	lengths gpu.Buffer[uint32]) (n int, pack packing, err error) {
 	size, ok := p.size(), false
 	if pack, ok = newPacking(d.numbers, size.docs, size.longest); !ok {
 		return 0, pack, errPacking
@@ -61,7 +62,8 @@ func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64]
 		if err != nil {
 			return err
 		}
-		if err := d.each("pieces", "weigh_lengths_of_begins", size.docs, o.begins.Arg(), lengths.Arg(), gpu.U64(uint64(size.docs))); err != nil {
+		if err := d.each("pieces", "weigh_lengths_of_begins", size.docs, o.begins.Arg(),
+			lengths.Arg(), gpu.U64(uint64(size.docs))); err != nil {
 			return err
 		}
 		if err := d.step("dictionary"); err != nil {
@@ -99,7 +101,8 @@ func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64]
 		if err != nil {
 			return err
 		}
-		err = errors.Join(d.each("dictionary", "weigh_pair_keys", o.n, keys.Arg(), docs.Arg(), flags.Arg(), gpu.U64(uint64(o.n))),
+		err = errors.Join(d.each("dictionary", "weigh_pair_keys", o.n, keys.Arg(), docs.Arg(),
+			flags.Arg(), gpu.U64(uint64(o.n))),
 			prim.SelectIndex(d.s, d.tmp.Arena, flags, at, d.count))
 		if err != nil {
 			return err
@@ -121,14 +124,16 @@ func (d *numbered) pairs(ctx context.Context, p gpuPiece, out gpu.Buffer[uint64]
 const missedWord = countWords - 1
 
 // number makes the words of a piece numbers, and notes where one of each is.
-func (d *numbered) number(ctx context.Context, p gpuPiece, refs gpu.Buffer[uint64], ids gpu.Buffer[uint32]) (err error) {
+func (d *numbered) number(ctx context.Context, p gpuPiece, refs gpu.Buffer[uint64],
+	ids gpu.Buffer[uint32]) (err error) {
 	n := gpu.U64(uint64(ids.Len()))
 	missed := d.count.Slice(missedWord, missedWord+1)
 	if err := missed.Zero(d.s); err != nil {
 		return err
 	}
 	if d.dict != nil {
-		args := append([]gpu.Arg{d.text.Arg(), refs.Arg(), ids.Arg(), n, gpu.U32(uint32(d.known))}, d.table.Args(false)...)
+		args := append([]gpu.Arg{d.text.Arg(), refs.Arg(), ids.Arg(), n, gpu.U32(uint32(d.known))},
+			d.table.Args(false)...)
 		err = errors.Join(d.dict.LookUp(d.s, d.tmp.Arena, d.text, refs, ids),
 			d.each("dictionary", "weigh_number_unknown", ids.Len(), append(args, missed.Arg())...))
 	} else {
@@ -160,7 +165,8 @@ func (d *numbered) numbersIn(ctx context.Context, p gpuPiece, ids gpu.Buffer[uin
 		if err != nil {
 			return err
 		}
-		return errors.Join(d.each("dictionary", "weigh_is_word", items.Len(), items.Arg(), flags.Arg(), gpu.U64(uint64(items.Len()))),
+		return errors.Join(d.each("dictionary", "weigh_is_word", items.Len(), items.Arg(),
+			flags.Arg(), gpu.U64(uint64(items.Len()))),
 			prim.Select(d.s, d.tmp.Arena, items, flags, ids, d.count),
 			d.each("dictionary", "weigh_from_zero", ids.Len(), ids.Arg(), gpu.U64(uint64(ids.Len()))))
 	})
@@ -175,12 +181,14 @@ func (d *numbered) balance(pairs, first gpu.Buffer[uint64]) (term gpu.Buffer[uin
 	return term, prim.Balance(d.s, first.Slice(0, d.numbers), pairs.Len(), term)
 }
 
-func (d *numbered) words(ctx context.Context, out *gpuPairs, rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
+func (d *numbered) words(ctx context.Context, out *gpuPairs,
+	rest func(tmp *gpu.Arena, numbers gpu.Buffer[uint32]) error) (err error) {
 	flags, at := take[uint8](d.card, &err, d.numbers), take[uint32](d.card, &err, d.numbers)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(d.each("dictionary", "weigh_is_used", d.numbers, d.used.Arg(), flags.Arg(), gpu.U64(uint64(d.numbers))),
+	err = errors.Join(d.each("dictionary", "weigh_is_used", d.numbers, d.used.Arg(), flags.Arg(),
+		gpu.U64(uint64(d.numbers))),
 		prim.SelectIndex(d.s, d.tmp.Arena, flags, at, d.count))
 	if err != nil {
 		return err
@@ -195,7 +203,8 @@ func (d *numbered) words(ctx context.Context, out *gpuPairs, rest func(tmp *gpu.
 		return err
 	}
 	count := gpu.U64(uint64(n))
-	err = errors.Join(d.each("dictionary", "weigh_mark_used", n, d.used.Arg(), at.Arg(), refs.Arg(), numberAt.Arg(), count),
+	err = errors.Join(d.each("dictionary", "weigh_mark_used", n, d.used.Arg(), at.Arg(), refs.Arg(),
+		numberAt.Arg(), count),
 		prim.SortStrings(d.s, d.tmp.Arena, d.text, refs, heads),
 		d.each("dictionary", "weigh_numbers_of", n, refs.Arg(), numberAt.Arg(), numbers.Arg(), count))
 	if err != nil {

@@ -27,7 +27,8 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 		return nil, err
 	}
 	text, bytes, docCount := t.text.Arg(), gpu.U64(uint64(t.in.bytes)), gpu.U64(uint64(nd))
-	if err := t.each("mapreduce", "weigh_map_count", nd, text, bytes, starts.Arg(), lengths.Arg(), docCount); err != nil {
+	if err := t.each("mapreduce", "weigh_map_count", nd, text, bytes, starts.Arg(), lengths.Arg(),
+		docCount); err != nil {
 		return nil, err
 	}
 	if err := prim.ExclusiveScan(t.s, t.tmp.Arena, lengths, offsets); err != nil {
@@ -38,7 +39,8 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	}
 	// The sort is between the two: emitting marks the documents that it needs.
 	heads, err := t.sortWords(refs, func(places gpu.Buffer[uint32]) error {
-		if err := t.each("mapreduce", "weigh_map_emit", nd, text, bytes, starts.Arg(), offsets.Arg(), refs.Arg(), places.Arg(), docCount); err != nil {
+		if err := t.each("mapreduce", "weigh_map_emit", nd, text, bytes, starts.Arg(),
+			offsets.Arg(), refs.Arg(), places.Arg(), docCount); err != nil {
 			return err
 		}
 		return t.step("sort")
@@ -88,7 +90,8 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]gpu.Arg{docs.Arg(), begins.Arg(), dfs.Arg(), first.Arg(), lengths.Arg(), t.numbers, outDocs.Arg(), tfs.Arg(), w.Arg(),
+	args := append([]gpu.Arg{docs.Arg(), begins.Arg(), dfs.Arg(), first.Arg(), lengths.Arg(),
+		t.numbers, outDocs.Arg(), tfs.Arg(), w.Arg(),
 		terms, gpu.F64(float64(t.total))}, scorerArgs(t.scorer)...)
 	if err := t.each("mapreduce", "weigh_reduce_emit", nt, args...); err != nil {
 		return nil, err
@@ -97,7 +100,8 @@ func gpuMapReduce(ctx context.Context, t *gpuTask) (out *gpuPairs, err error) {
 	if err := t.fetchPairs(ctx, out, first, outDocs, tfs, w); err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_word_refs", nt, refs.Arg(), gpu.Null(), begins.Arg(), wordRefs.Arg(), terms); err != nil {
+	if err := t.each("steps", "weigh_word_refs", nt, refs.Arg(), gpu.Null(), begins.Arg(),
+		wordRefs.Arg(), terms); err != nil {
 		return nil, err
 	}
 	return out, t.vocabulary(ctx, t.tmp.Arena, t.text, wordRefs, out)

@@ -34,7 +34,8 @@ func (t *gpuTask) extract(ctx context.Context, p gpuPiece) (o occurrences, err e
 	if o.n, err = t.begins(ctx, text, p.from.bytes-base, o.starts, false); err != nil {
 		return o, err
 	}
-	err = t.each("steps", "weigh_refs", w, text.Arg(), gpu.U64(uint64(text.Len())), gpu.U64(uint64(base)), o.starts.Arg(), o.refs.Arg(), o.docs.Arg(), gpu.U64(uint64(w)))
+	err = t.each("steps", "weigh_refs", w, text.Arg(), gpu.U64(uint64(text.Len())),
+		gpu.U64(uint64(base)), o.starts.Arg(), o.refs.Arg(), o.docs.Arg(), gpu.U64(uint64(w)))
 	if err != nil {
 		return o, err
 	}
@@ -61,7 +62,8 @@ func (t *gpuTask) extract(ctx context.Context, p gpuPiece) (o occurrences, err e
 
 // begins finds where words, or documents, begin in a text behind its first bytes. There
 // must be as many as the host counted.
-func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int, starts gpu.Buffer[uint32], documents bool) (n int, err error) {
+func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int,
+	starts gpu.Buffer[uint32], documents bool) (n int, err error) {
 	which, bytes := uint32(0), text.Len()
 	if documents {
 		which = 1
@@ -73,7 +75,8 @@ func (t *gpuTask) begins(ctx context.Context, text gpu.Buffer[uint8], skip int, 
 		if err != nil {
 			return err
 		}
-		if err := t.each("steps", "weigh_begins", (bytes+15)/16, text.Arg(), flags.Arg(), gpu.U64(uint64(bytes)), gpu.U32(uint32(skip)), gpu.U32(which)); err != nil {
+		if err := t.each("steps", "weigh_begins", (bytes+15)/16, text.Arg(), flags.Arg(),
+			gpu.U64(uint64(bytes)), gpu.U32(uint32(skip)), gpu.U32(which)); err != nil {
 			return err
 		}
 		if err := prim.SelectIndex(t.s, t.tmp.Arena, flags, all, t.count); err != nil {
@@ -114,7 +117,8 @@ func gpuPrimitives(ctx context.Context, t *gpuTask) (*gpuPairs, error) {
 
 // sortWords sorts occurrences by their words and sets the document of each; mark
 // notes the document of the word at every place.
-func (t *gpuTask) sortWords(refs gpu.Buffer[uint64], mark func(places gpu.Buffer[uint32]) error, docs gpu.Buffer[uint32]) (heads gpu.Buffer[uint8], err error) {
+func (t *gpuTask) sortWords(refs gpu.Buffer[uint64], mark func(places gpu.Buffer[uint32]) error,
+	docs gpu.Buffer[uint32]) (heads gpu.Buffer[uint8], err error) {
 	n := refs.Len()
 	heads = take[uint8](t.card, &err, n)
 	if err != nil {
@@ -149,7 +153,8 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_pair_heads", n, heads.Arg(), o.docs.Arg(), flags.Arg(), gpu.U64(uint64(n))); err != nil {
+	if err := t.each("steps", "weigh_pair_heads", n, heads.Arg(), o.docs.Arg(), flags.Arg(),
+		gpu.U64(uint64(n))); err != nil {
 		return nil, err
 	}
 	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags.Slice(0, n), pairs, t.count); err != nil {
@@ -167,7 +172,8 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_term_heads", np, pairs.Arg(), heads.Arg(), flags.Arg(), gpu.U64(uint64(np))); err != nil {
+	if err := t.each("steps", "weigh_term_heads", np, pairs.Arg(), heads.Arg(), flags.Arg(),
+		gpu.U64(uint64(np))); err != nil {
 		return nil, err
 	}
 	if err := prim.SelectIndex(t.s, t.tmp.Arena, flags.Slice(0, np), terms, t.count); err != nil {
@@ -181,7 +187,8 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_widen", nt+1, terms.Arg(), first.Arg(), gpu.U64(uint64(nt)), gpu.U64(uint64(np))); err != nil {
+	if err := t.each("steps", "weigh_widen", nt+1, terms.Arg(), first.Arg(), gpu.U64(uint64(nt)),
+		gpu.U64(uint64(np))); err != nil {
 		return nil, err
 	}
 	// 7: the term, and so the df, of each pair.
@@ -207,7 +214,8 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	if err != nil {
 		return nil, err
 	}
-	args := append([]gpu.Arg{pairs.Arg(), o.docs.Arg(), term.Arg(), gpu.U64(uint64(np)), gpu.U64(uint64(n)), weights.Arg(), o.begins.Arg(),
+	args := append([]gpu.Arg{pairs.Arg(), o.docs.Arg(), term.Arg(), gpu.U64(uint64(np)),
+		gpu.U64(uint64(n)), weights.Arg(), o.begins.Arg(),
 		t.numbers, docs.Arg(), tfs.Arg(), w.Arg()}, scorerArgs(t.scorer)...)
 	if err := t.each("steps", "weigh_pairs", np, args...); err != nil {
 		return nil, err
@@ -220,7 +228,8 @@ func (t *gpuTask) finish(ctx context.Context, o *occurrences, heads gpu.Buffer[u
 	if err != nil {
 		return nil, err
 	}
-	if err := t.each("steps", "weigh_word_refs", nt, o.refs.Arg(), pairs.Arg(), first.Arg(), refs.Arg(), gpu.U64(uint64(nt))); err != nil {
+	if err := t.each("steps", "weigh_word_refs", nt, o.refs.Arg(), pairs.Arg(), first.Arg(),
+		refs.Arg(), gpu.U64(uint64(nt))); err != nil {
 		return nil, err
 	}
 	return out, t.vocabulary(ctx, t.tmp.Arena, t.text, refs, out)

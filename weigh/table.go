@@ -81,7 +81,8 @@ func (t *table) reset() {
 
 // bytes is the memory held.
 func (t *table) bytes() int64 {
-	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) + 8*int64(cap(t.pairs)) + 4*int64(cap(t.places))
+	return int64(len(t.slots))*slotBytes + int64(cap(t.words)) + 8*int64(cap(t.ends)) +
+		8*int64(cap(t.pairs)) + 4*int64(cap(t.places))
 }
 
 func (t *table) len() int { return len(t.ends) }

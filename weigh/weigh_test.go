@@ -87,7 +87,8 @@ func TestTheExample(t *testing.T) {
 	if want := "a [0 1] [0.000 0.000]\nis [0] [0.590]\nrose [0] [0.851]\nthorn [1] [0.841]\n"; got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if w.Docs() != 2 || w.Tokens() != 7 || w.TextBytes() != 23 || w.ID(1) != "d1" || !slices.Equal(w.Lengths(), []uint32{5, 2}) {
+	if w.Docs() != 2 || w.Tokens() != 7 || w.TextBytes() != 23 || w.ID(1) != "d1" ||
+		!slices.Equal(w.Lengths(), []uint32{5, 2}) {
 		t.Error("the documents are described wrongly")
 	}
 }
@@ -117,7 +118,8 @@ func TestSequentialIsTheFormula(t *testing.T) {
 		for i, r := range want {
 			exact := s.Exact(uint64(r.df), uint64(r.tf), float64(lengths[r.doc]), tokens)
 			w := math.Float32frombits(got[i].bits)
-			if got[i].word != r.word || got[i].doc != r.doc || got[i].tf != r.tf || math.Abs(float64(w)-exact) > 1e-5*exact {
+			if got[i].word != r.word || got[i].doc != r.doc || got[i].tf != r.tf ||
+				math.Abs(float64(w)-exact) > 1e-5*exact {
 				t.Fatalf("%s: %+v is %v, want %+v, %v", name, got[i], w, r, exact)
 			}
 		}
@@ -142,7 +144,8 @@ func TestMethodsAgree(t *testing.T) {
 			{},
 			{Dict: dictionary(t, dict.XBW, known...)},
 			{Dict: dictionary(t, dict.Hash, known...), Unknown: Merge},
-			{Dict: dictionary(t, dict.XBWPlain, known...), Unknown: Drop, Params: bm25.Params{K1: 2, B: 0.3, Variant: bm25.Plus}},
+			{Dict: dictionary(t, dict.XBWPlain, known...), Unknown: Drop,
+				Params: bm25.Params{K1: 2, B: 0.3, Variant: bm25.Plus}},
 			{Dict: dictionary(t, dict.STT), Unknown: Merge},
 			{Dict: dictionary(t, dict.Double), Unknown: Drop},
 		} {
@@ -161,7 +164,8 @@ func TestMethodsAgree(t *testing.T) {
 					w := weighAll(t, docs, o, seed)
 					for _, parts := range []int{1, 4} {
 						if got := weightsOf(t, w, parts); !slices.Equal(got, want) {
-							t.Fatalf("seed %d, %v, %v, %d threads: %d weights, want %d, or others", seed, m, o.Unknown, threads, len(got), len(want))
+							t.Fatalf("seed %d, %v, %v, %d threads: %d weights, want %d, or others",
+								seed, m, o.Unknown, threads, len(got), len(want))
 						}
 					}
 					if w.Method() != m && m != Auto {
@@ -235,14 +239,16 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v does not stop: %v", m, err)
 		}
 		if m == MapReduce || m == Primitives || m == Dictionary {
-			_, err := weigh(t.Context(), shuffled(docs, 1, 9, 1), Options{Method: m, Threads: 1, Analyzer: an, Memory: 1000})
+			_, err := weigh(t.Context(), shuffled(docs, 1, 9, 1),
+				Options{Method: m, Threads: 1, Analyzer: an, Memory: 1000})
 			if err == nil || !strings.Contains(err.Error(), m.String()) {
 				t.Errorf("%v in 1000 bytes: %v", m, err)
 			}
 		}
 	}
 	for name, o := range map[string]Options{
-		"no analyzer": {}, "k1": {Analyzer: an, Params: bm25.Params{K1: -1}}, "no method": {Analyzer: an, Method: methods},
+		"no analyzer": {}, "k1": {Analyzer: an, Params: bm25.Params{K1: -1}},
+		"no method": {Analyzer: an, Method: methods},
 	} {
 		if _, err := Weigh(t.Context(), &text.Corpus{}, o); err == nil {
 			t.Errorf("%s: no error", name)

@@ -128,7 +128,8 @@ const tokensPerPart = 1 << 19
 
 // encodeParts encodes parts of the words at the same time and writes them in
 // order. A part waits until it is less than threads parts ahead of the one being written.
-func (w *Weights) encodeParts(ctx context.Context, to io.Writer, threads int, encode func(dst []byte, t Weighted) []byte) (Counts, error) {
+func (w *Weights) encodeParts(ctx context.Context, to io.Writer, threads int,
+	encode func(dst []byte, t Weighted) []byte) (Counts, error) {
 	type result struct {
 		data []byte
 		c    Counts
@@ -177,7 +178,8 @@ func (w *Weights) encodeParts(ctx context.Context, to io.Writer, threads int, en
 	return total, nil
 }
 
-func encodePart(part iter.Seq2[Weighted, error], dst []byte, encode func(dst []byte, t Weighted) []byte) ([]byte, Counts, error) {
+func encodePart(part iter.Seq2[Weighted, error], dst []byte,
+	encode func(dst []byte, t Weighted) []byte) ([]byte, Counts, error) {
 	var c counter
 	for t, err := range part {
 		if err != nil {

@@ -79,7 +79,8 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("binary: other weights")
 	}
-	if _, ok := f.Find([]byte("no such word")); ok || f.ID(500) != "short0" || c.Terms != int64(f.Len()) || c.Pairs != int64(len(want)) {
+	if _, ok := f.Find([]byte("no such word")); ok || f.ID(500) != "short0" ||
+		c.Terms != int64(f.Len()) || c.Pairs != int64(len(want)) {
 		t.Error("binary: finds what is not there, or counts wrongly")
 	}
 	if err := f.Close(); err != nil {
@@ -96,7 +97,8 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	}
 	for i, r := range rows {
 		x := want[i]
-		if r.Term != x.word || r.Document != docs[x.doc].ID || r.TF != int32(x.tf) || math.Float32bits(r.Weight) != x.bits {
+		if r.Term != x.word || r.Document != docs[x.doc].ID || r.TF != int32(x.tf) ||
+			math.Float32bits(r.Weight) != x.bits {
 			t.Fatalf("parquet: row %d is %+v, want %+v", i, r, x)
 		}
 	}
@@ -145,7 +147,8 @@ func TestNPZAsDocumented(t *testing.T) {
 			t.Errorf("%s is %v, want %v", a.name, got, a)
 		}
 	}
-	if got, want := fmt.Sprintf("%x", sha256.Sum256(data)), "6f54042d8c93df58051698d3abb704d7ab115a98b66c38c1d14db37c676f69f1"; got != want {
+	if got, want := fmt.Sprintf("%x", sha256.Sum256(data)),
+		"6f54042d8c93df58051698d3abb704d7ab115a98b66c38c1d14db37c676f69f1"; got != want {
 		t.Errorf("the archive's SHA-256 is %s, want %s", got, want)
 	}
 }
@@ -171,7 +174,8 @@ func TestBinaryAsDocumented(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	w := weighAll(t, texts("a b", "b"), Options{}, 1)
 	dir := t.TempDir()
-	if _, err := w.WriteFile(t.Context(), filepath.Join(dir, "x.doc"), FormatAuto, 1); err == nil || !strings.Contains(err.Error(), ".parquet") {
+	if _, err := w.WriteFile(t.Context(), filepath.Join(dir, "x.doc"), FormatAuto, 1); err == nil ||
+		!strings.Contains(err.Error(), ".parquet") {
 		t.Errorf("a strange name gives %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -334,7 +334,8 @@ func (k *ranker) offer(c candidate, top int) {
 
 func (m *matrix) describe(c candidate, tests int) Association {
 	counts := m.counts(c.id1, c.id2, c.value)
-	a := Association{ID1: int(c.id1), ID2: int(c.id2), Word1: string(m.Word(int(c.id1))), Word2: string(m.Word(int(c.id2))),
+	a := Association{ID1: int(c.id1), ID2: int(c.id2), Word1: string(m.Word(int(c.id1))),
+		Word2: string(m.Word(int(c.id2))),
 		Count: counts.O, F1: m.Count(int(c.id1)), F2: m.Count(int(c.id2)), Scores: make([]float64, len(m.By))}
 	for i, by := range m.By {
 		a.Scores[i] = by.Score(counts, tests)

@@ -116,7 +116,8 @@ func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
 }
 
 // document finds the lines of a document.
-func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens) (lines []Line, matches int, err error) {
+func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens) (lines []Line,
+	matches int, err error) {
 	t.WantSource = true
 	if err := g.q.analyzer.Analyze(doc, t); err != nil {
 		return nil, 0, fmt.Errorf("document %s: %w", id, err)
@@ -145,7 +146,8 @@ func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, 
 			end = min(uint32(len(doc)), end+1) // the full stop
 		}
 	}
-	l := Line{Document: id, Place: i, order: order, Left: oneLine(doc[start:first.Start]), Match: oneLine(doc[first.Start:last.End]), Right: oneLine(doc[last.End:end])}
+	l := Line{Document: id, Place: i, order: order, Left: oneLine(doc[start:first.Start]),
+		Match: oneLine(doc[first.Start:last.End]), Right: oneLine(doc[last.End:end])}
 	for _, k := range g.keySort {
 		switch k.side {
 		case 'L':

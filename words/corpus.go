@@ -38,7 +38,8 @@ type CorpusStats struct {
 // CollocationsOf counts which words of a corpus keep company and returns the pairs that are most
 // strongly associated, each with how it is spread. The corpus is read several times: for its words,
 // for pairs, and once or more for the documents of those pairs that may be listed.
-func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (list *Associations, stats CorpusStats, err error) {
+func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (list *Associations,
+	stats CorpusStats, err error) {
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
@@ -85,7 +86,8 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 			return nil, stats, err
 		}
 		all := len(list.Pairs) < some.Top
-		if err := Spread(ctx, r, corpus, list.Pairs, SpreadOptions{Analyzer: o.Analyzer, Parts: o.Parts, Threads: o.Threads}); err != nil {
+		if err := Spread(ctx, r, corpus, list.Pairs,
+			SpreadOptions{Analyzer: o.Analyzer, Parts: o.Parts, Threads: o.Threads}); err != nil {
 			return nil, stats, err
 		}
 		kept := list.Pairs[:0]
@@ -105,11 +107,14 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 
 // makeMatrix writes the matrix of a corpus, without the cells that are too small to be listed, and
 // opens it.
-func makeMatrix(ctx context.Context, corpus *text.Corpus, path string, o CorpusOptions) (*cooccur.Reader, cooccur.Stats, error) {
+func makeMatrix(ctx context.Context, corpus *text.Corpus, path string,
+	o CorpusOptions) (*cooccur.Reader, cooccur.Stats, error) {
 	opt := cooccur.Options{Window: o.Window, Side: o.Side, Weighting: cooccur.Count, Analyzer: o.Analyzer,
 		Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine, GPU: o.GPU, Progress: o.Progress}
 	var file *cooccur.File
-	_, stats, err := cooccur.Make(ctx, corpus, cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Threads: o.Threads, Memory: o.Memory},
+	_, stats, err := cooccur.Make(ctx, corpus,
+		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Threads: o.Threads,
+			Memory: o.Memory},
 		opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 			if file, err = cooccur.Create(path, cooccur.CSR, v, opt); err != nil {
 				return nil, err

@@ -134,7 +134,8 @@ func Keywords(ctx context.Context, a, b Frequencies, o KeyOptions) (list []Keywo
 	}
 	list = slices.DeleteFunc(list, func(k Keyword) bool { return sign*k.by(o.By) <= 0 })
 	slices.SortFunc(list, func(a, b Keyword) int {
-		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)), cmp.Compare(sign*b.G2, sign*a.G2), cmp.Compare(a.Word, b.Word))
+		return cmp.Or(cmp.Compare(sign*b.by(o.By), sign*a.by(o.By)),
+			cmp.Compare(sign*b.G2, sign*a.G2), cmp.Compare(a.Word, b.Word))
 	})
 	list = list[:min(len(list), o.Top)]
 	for i := range list {

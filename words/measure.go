@@ -48,7 +48,8 @@ func ParseMeasure(name string) (Measure, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return Measure(i), nil
 	}
-	return 0, fmt.Errorf("unknown measure %q: want %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+	return 0, fmt.Errorf("unknown measure %q: want %s or %s", name,
+		strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 }
 
 func (m Measure) String() string {

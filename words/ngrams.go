@@ -71,8 +71,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
-	v, vs, err := cooccur.CountWords(ctx, corpus, cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
-		Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
+	v, vs, err := cooccur.CountWords(ctx, corpus,
+		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
+			Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
 	if err != nil {
 		return nil, stats, err
 	}
@@ -124,7 +125,8 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus) (*sequence, erro
 	one := level{counts: make([]uint32, g.vocab.Len()), docs: make([]uint32, g.vocab.Len())}
 	for id := range one.counts {
 		if g.vocab.Count(id) > 1<<32-1 {
-			return nil, fmt.Errorf("the word %q occurs %d times: at most 4 billion can be counted", g.vocab.Word(id), g.vocab.Count(id))
+			return nil, fmt.Errorf("the word %q occurs %d times: at most 4 billion can be counted",
+				g.vocab.Word(id), g.vocab.Count(id))
 		}
 		one.counts[id] = uint32(g.vocab.Count(id))
 	}
@@ -236,7 +238,8 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 
 // number writes the sequence of the next level, with what earlier passes found, and counts
 // documents.
-func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers, now *level) (*sequence, error) {
+func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers,
+	now *level) (*sequence, error) {
 	w, err := newSequence(g.spill, g.TempDir)
 	if err != nil {
 		return nil, err

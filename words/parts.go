@@ -122,7 +122,8 @@ type page struct {
 	before uint64 // words of the corpus before it, if ordered
 }
 
-func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int, fn func(worker int, p *page) error) error {
+func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
+	fn func(worker int, p *page) error) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}

@@ -129,9 +129,11 @@ func (p *Plot) SVG(w io.Writer) error {
 		left+width+20, full, len(p.Rows), p.Words)
 	for i, row := range p.Rows {
 		y := gap + float64(i)*(height+gap)
-		fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\" fill=\"#222\">%s</text>\n", left-10, y+height/2, escape(row.Query))
+		fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\" fill=\"#222\">%s</text>\n",
+			left-10, y+height/2, escape(row.Query))
 		fmt.Fprintf(b, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\" fill=\"#666\" font-size=\"11\">%d</text>\n", left-10, y+height/2+14, row.Count)
-		fmt.Fprintf(b, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#f4f4f4\"/>\n", left, y, width, height)
+		fmt.Fprintf(b, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#f4f4f4\"/>\n",
+			left, y, width, height)
 		for _, at := range p.Borders[:max(0, len(p.Borders)-1)] {
 			x := left + at*width
 			fmt.Fprintf(b, "<line x1=\"%.2f\" y1=\"%g\" x2=\"%.2f\" y2=\"%g\" stroke=\"#ccc\" stroke-width=\"0.5\"/>\n", x, y, x, y+height)

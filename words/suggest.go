@@ -47,7 +47,8 @@ func suggest(r *cooccur.Reader, word string) (list []string) {
 		}
 	}
 	slices.SortFunc(found, func(a, b similar) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(r.Count(b.id), r.Count(a.id)), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.distance, b.distance),
+			cmp.Compare(r.Count(b.id), r.Count(a.id)), cmp.Compare(a.id, b.id))
 	})
 	for _, f := range found[:min(len(found), 3)] {
 		list = append(list, string(r.Word(f.id)))

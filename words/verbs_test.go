@@ -50,7 +50,10 @@ func plainNgrams(docs []string, lo, hi int, minCount uint64, minDocs int) (list 
 			list = append(list, Ngram{len(strings.Fields(g)), g, c, len(in[g])})
 		}
 	}
-	slices.SortFunc(list, func(a, b Ngram) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(list, func(a,
+		b Ngram) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
 	return list
 }
 
@@ -60,7 +63,8 @@ func TestNgrams(t *testing.T) {
 		lines := randomText(docs, uint64(docs))
 		corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
 		for _, o := range []NgramOptions{
-			{Min: 1, Max: 4, MinCount: 1}, {Min: 2, Max: 5, MinCount: 3, MinDocs: 2}, {Min: 3, Max: 3, MinCount: 2, Top: 7},
+			{Min: 1, Max: 4, MinCount: 1}, {Min: 2, Max: 5, MinCount: 3, MinDocs: 2},
+			{Min: 3, Max: 3, MinCount: 2, Top: 7},
 			{Min: 1, Max: 5, MinCount: 2, Memory: 40_000, Threads: 1},
 		} {
 			o.Analyzer = analyzer(t, "whitespace")
@@ -76,7 +80,8 @@ func TestNgrams(t *testing.T) {
 				want = want[:min(len(want), o.Top)]
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%d documents, %+v: %d n-grams, want %d, or others: %v", docs, o, len(got), len(want), got[:min(3, len(got))])
+				t.Errorf("%d documents, %+v: %d n-grams, want %d, or others: %v", docs, o, len(got),
+					len(want), got[:min(3, len(got))])
 			}
 			if o.Memory > 0 && docs == 300 && !stats.Spilled {
 				t.Error("nothing was spilled")
@@ -123,7 +128,9 @@ func TestList(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", w.Word, w.Dispersion, want)
 			}
 		}
-		groups, err := List(t.Context(), corpus, ListOptions{Analyzer: analyzer(t, "whitespace"), Threads: threads, Parts: Parts{Group: regexp.MustCompile(`.$`)}})
+		groups, err := List(t.Context(), corpus,
+			ListOptions{Analyzer: analyzer(t, "whitespace"), Threads: threads,
+				Parts: Parts{Group: regexp.MustCompile(`.$`)}})
 		if err != nil || groups.Parts != 10 {
 			t.Errorf("%d groups by the last digit, %v", groups.Parts, err)
 		}
@@ -163,12 +170,14 @@ func TestConcordance(t *testing.T) {
 	for _, name := range []string{"unicode", "english"} {
 		an := analyzer(t, name)
 		corpus := corpusOf(t, text.Lines, fable)
-		for kind, r := range map[string]*segments.Reader{"one": indexOf(t, corpus, an), "living": livingOf(t, corpus, an)} {
+		for kind, r := range map[string]*segments.Reader{"one": indexOf(t, corpus, an),
+			"living": livingOf(t, corpus, an)} {
 			compareConcordances(t, kind+" "+name, corpus, an, r)
 		}
 	}
 	q, _ := ParseQuery("grapes", analyzer(t, "unicode"))
-	got, err := Concord(t.Context(), corpusOf(t, text.Lines, fable), q, ConcordanceOptions{Window: 2, Sort: []string{"R1"}})
+	got, err := Concord(t.Context(), corpusOf(t, text.Lines, fable), q,
+		ConcordanceOptions{Window: 2, Sort: []string{"R1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +185,9 @@ func TestConcordance(t *testing.T) {
 	for _, l := range got.Lines {
 		lines = append(lines, l.Left+"|"+l.Match+"|"+l.Right)
 	}
-	if want := []string{"for the|grapes|, and the", "say that|grapes|are sour.", "saw the|grapes|. The grapes", "grapes. The|grapes|were high."}; !slices.Equal(lines, want) {
+	if want := []string{"for the|grapes|, and the", "say that|grapes|are sour.",
+		"saw the|grapes|. The grapes", "grapes. The|grapes|were high."}; !slices.Equal(lines,
+		want) {
 		t.Errorf("%q", lines)
 	}
 }
@@ -207,7 +218,8 @@ func TestKeywords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if compared != 5 || len(list) != 2 || list[0].Word != "swam" || list[1].Word != "whale" || list[0].F2 != 0 || list[0].LRC < 3 {
+	if compared != 5 || len(list) != 2 || list[0].Word != "swam" || list[1].Word != "whale" ||
+		list[0].F2 != 0 || list[0].LRC < 3 {
 		t.Errorf("%d compared, %+v", compared, list)
 	}
 	list, _, err = Keywords(t.Context(), a, b, KeyOptions{Negative: true, By: KeyG2})
@@ -248,7 +260,8 @@ func TestCollocations(t *testing.T) {
 			return cmp.Or(cmp.Compare(b.Scores[0], a.Scores[0]), cmp.Compare(a.ID1, b.ID1), cmp.Compare(a.ID2, b.ID2))
 		})
 		for _, threads := range []int{1, 3} {
-			got, err := Collocations(t.Context(), r, Options{By: []Measure{m}, MinCount: 4, Top: 8, Threads: threads, P: true})
+			got, err := Collocations(t.Context(), r,
+				Options{By: []Measure{m}, MinCount: 4, Top: 8, Threads: threads, P: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +270,8 @@ func TestCollocations(t *testing.T) {
 			}
 			for i, a := range got.Pairs {
 				if a.Word1 != want[i].Word1 || a.Word2 != want[i].Word2 || a.Scores[0] != want[i].Scores[0] {
-					t.Errorf("%v: pair %d is %s %s %g, want %s %s %g", m, i, a.Word1, a.Word2, a.Scores[0], want[i].Word1, want[i].Word2, want[i].Scores[0])
+					t.Errorf("%v: pair %d is %s %s %g, want %s %s %g", m, i, a.Word1, a.Word2,
+						a.Scores[0], want[i].Word1, want[i].Word2, want[i].Scores[0])
 				}
 				if a.Q < a.P || a.Bonferroni < a.Q {
 					t.Errorf("%v: p %g, q %g, Bonferroni %g", m, a.P, a.Q, a.Bonferroni)
@@ -281,7 +295,8 @@ func TestCollocations(t *testing.T) {
 	}
 	other := corpusOf(t, text.Lines, "a b a b")
 	got, _ := Collocations(t.Context(), r, Options{})
-	if err := Spread(t.Context(), r, other, got.Pairs, SpreadOptions{}); err == nil || !strings.Contains(err.Error(), "another corpus") {
+	if err := Spread(t.Context(), r, other, got.Pairs, SpreadOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "another corpus") {
 		t.Errorf("another corpus: %v", err)
 	}
 	weighted := matrixOf(t, corpus, cooccur.Options{Window: 3})
@@ -307,14 +322,16 @@ func TestPlot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Words != 8 || !slices.Equal(p.Rows[0].Places, []float64{0, 0.25, 0.75, 0.875}) || !slices.Equal(p.Rows[1].Places, []float64{0.125, 0.625}) {
+		if p.Words != 8 || !slices.Equal(p.Rows[0].Places, []float64{0, 0.25, 0.75, 0.875}) ||
+			!slices.Equal(p.Rows[1].Places, []float64{0.125, 0.625}) {
 			t.Errorf("%+v", p)
 		}
 		if !slices.Equal(p.Borders, []float64{0.375, 0.5, 1}) || !slices.Equal(p.Rows[0].Bars(2), []int{2, 2}) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if _, err := PlotOf(t.Context(), corpusOf(t, text.Lines, ""), analyzer(t, "whitespace"), []string{"a"}, 1); err == nil {
+	if _, err := PlotOf(t.Context(), corpusOf(t, text.Lines, ""), analyzer(t, "whitespace"),
+		[]string{"a"}, 1); err == nil {
 		t.Error("an empty corpus is no error")
 	}
 }
@@ -398,12 +415,14 @@ func compareConcordances(t *testing.T, name string, corpus *text.Corpus, an text
 	if strings.HasSuffix(name, "english") {
 		foxes = 4
 	}
-	for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3, `"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
+	for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3,
+		`"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
 		q, err := ParseQuery(query, an)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []ConcordanceOptions{{}, {Threads: 2, Sort: []string{"R1", "L1"}}, {Sample: 2, Seed: 4}, {Top: 1}} {
+		for _, o := range []ConcordanceOptions{{}, {Threads: 2, Sort: []string{"R1", "L1"}},
+			{Sample: 2, Seed: 4}, {Top: 1}} {
 			a, err := Concord(t.Context(), corpus, q, o)
 			if err != nil {
 				t.Fatal(err)
@@ -432,7 +451,8 @@ func compareConcordances(t *testing.T, name string, corpus *text.Corpus, an text
 // not counted.
 func TestSpreadOverIndex(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, fable)
-	for _, r := range []*segments.Reader{indexOf(t, corpus, analyzer(t, "unicode")), livingOf(t, corpus, analyzer(t, "unicode"))} {
+	for _, r := range []*segments.Reader{indexOf(t, corpus, analyzer(t, "unicode")),
+		livingOf(t, corpus, analyzer(t, "unicode"))} {
 		for _, parts := range []int{1, 2, 3, 100} {
 			s, err := SpreadOverIndex(t.Context(), r, []byte("grapes"), parts)
 			if err != nil {

@@ -46,8 +46,9 @@ func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, e
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	v, stats, err := cooccur.CountWords(ctx, corpus, cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Order: cooccur.ByteOrder,
-		Engine: engine.Multicore, Threads: threads, Memory: o.Memory})
+	v, stats, err := cooccur.CountWords(ctx, corpus,
+		cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Order: cooccur.ByteOrder,
+			Engine: engine.Multicore, Threads: threads, Memory: o.Memory})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,8 @@ func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, e
 		listed--
 	}
 	if need := int64(o.Parts.Equal) * 4 * int64(v.Len()); o.Memory > 0 && need > o.Memory/2 {
-		return nil, fmt.Errorf("dispersion of %d words over %d parts takes %d MB: raise --memory", v.Len(), o.Parts.Equal, need>>20)
+		return nil, fmt.Errorf("dispersion of %d words over %d parts takes %d MB: raise --memory",
+			v.Len(), o.Parts.Equal, need>>20)
 	}
 	t := newTally(o.Parts, v.Len(), uint64(stats.Words), func(i int) uint64 { return v.Count(i) })
 	read := &reading{analyzer: an, vocab: v, ordered: o.Parts.Equal > 0}
@@ -83,10 +85,12 @@ func List(ctx context.Context, corpus *text.Corpus, o ListOptions) (*WordList, e
 	if err != nil {
 		return nil, err
 	}
-	list := &WordList{Words: make([]Word, listed), Total: uint64(stats.Words), Distinct: int(stats.Distinct), Documents: int(stats.Documents)}
+	list := &WordList{Words: make([]Word, listed), Total: uint64(stats.Words),
+		Distinct: int(stats.Distinct), Documents: int(stats.Documents)}
 	for i := range list.Words {
 		d := t.result(i)
-		list.Words[i] = Word{Word: string(v.Word(i)), Count: v.Count(i), PerMillion: 1e6 * float64(v.Count(i)) / float64(stats.Words), Dispersion: d}
+		list.Words[i] = Word{Word: string(v.Word(i)), Count: v.Count(i),
+			PerMillion: 1e6 * float64(v.Count(i)) / float64(stats.Words), Dispersion: d}
 		list.Parts = d.Parts
 	}
 	return list, nil

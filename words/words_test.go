@@ -110,7 +110,8 @@ func TestMeasuresByHand(t *testing.T) {
 
 // Spans that overlap make more co-occurrences than there are words; tables stay tables.
 func TestCrowdedTables(t *testing.T) {
-	for _, c := range []Counts{{O: 30, F1: 5, F2: 6, Span: 10, N: 40}, {O: 500, F1: 90, F2: 80, Span: 10, N: 200}, {O: 1, F1: 1, F2: 1, Span: 2, N: 2}} {
+	for _, c := range []Counts{{O: 30, F1: 5, F2: 6, Span: 10, N: 40},
+		{O: 500, F1: 90, F2: 80, Span: 10, N: 200}, {O: 1, F1: 1, F2: 1, Span: 2, N: 2}} {
 		for m := range measures {
 			if s := m.Score(c, 10); math.IsNaN(s) || math.IsInf(s, 0) {
 				t.Errorf("%v of %+v is %g", m, c, s)
@@ -143,7 +144,9 @@ func TestKeyness(t *testing.T) {
 	near(t, "log ratio", KeyLogRatio.Score(7, 1000, 2, 1000, 1), math.Log2(3.5), 1e-12)
 	near(t, "log ratio of none", KeyLogRatio.Score(7, 1000, 0, 1000, 1), math.Log2(14), 1e-12)
 	near(t, "%DIFF", KeyDiff.Score(7, 1000, 2, 1000, 1), 250, 1e-12)
-	near(t, "G2", KeyG2.Score(7, 1000, 2, 1000, 1), 2*(7*math.Log(7/4.5)+2*math.Log(2/4.5)+993*math.Log(993/995.5)+998*math.Log(998/995.5)), 1e-9)
+	near(t, "G2", KeyG2.Score(7, 1000, 2, 1000, 1),
+		2*(7*math.Log(7/4.5)+2*math.Log(2/4.5)+993*math.Log(993/995.5)+998*math.Log(998/995.5)),
+		1e-9)
 	near(t, "G2", -KeyG2.Score(2, 1000, 7, 1000, 1), KeyG2.Score(7, 1000, 2, 1000, 1), 1e-12)
 }
 
@@ -214,7 +217,8 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
-	corpus := &text.Corpus{Paths: []string{sharedData(t, "glove", "generated-tinyshakespeare", "corpus.txt")}, Options: text.Options{Format: text.Blank}}
+	corpus := &text.Corpus{Paths: []string{sharedData(t, "glove", "generated-tinyshakespeare",
+		"corpus.txt")}, Options: text.Options{Format: text.Blank}}
 	r := matrixOf(t, corpus, cooccur.Options{Window: 5, Weighting: cooccur.Count, Analyzer: analyzer(t, "ascii")})
 	if r.Corpus().Kept != want.Words {
 		t.Fatalf("%d words, want %d", r.Corpus().Kept, want.Words)
@@ -262,7 +266,8 @@ func TestAWholeBookAgainstScipyAndNLTK(t *testing.T) {
 	}
 	for i, p := range want.Pairs {
 		if list[i].Spread.Range != p.Documents || list[i].Spread.Parts != want.Documents {
-			t.Errorf("%s %s: %d of %d documents, want %d of %d", p.Word1, p.Word2, list[i].Spread.Range, list[i].Spread.Parts, p.Documents, want.Documents)
+			t.Errorf("%s %s: %d of %d documents, want %d of %d", p.Word1, p.Word2,
+				list[i].Spread.Range, list[i].Spread.Parts, p.Documents, want.Documents)
 		}
 	}
 }

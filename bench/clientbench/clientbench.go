@@ -271,7 +271,8 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 		}
 		now := time.Now()
 		since := sum.since(&before)
-		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(), Errors: r.errors.Load(), Memory: memoryNow(r.s)}
+		l := Look{At: now.Sub(start).Seconds(), Queries: total - asked, Times: since.times(),
+			Errors: r.errors.Load(), Memory: memoryNow(r.s)}
 		l.Rate = float64(l.Queries) / now.Sub(last).Seconds()
 		looks = append(looks, l)
 		r.Report(l)
@@ -280,7 +281,8 @@ func (r *run) look(until context.Context, start time.Time) (looks []Look) {
 }
 
 func (r *run) result(took time.Duration, looks []Look) *Result {
-	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(), Messages: r.messages, Looks: looks, judged: r.For >= judgedAfter}
+	out := &Result{Seconds: took.Seconds(), Errors: r.errors.Load(), Wrong: r.wrong.Load(),
+		Messages: r.messages, Looks: looks, judged: r.For >= judgedAfter}
 	var all, batches histogram
 	fastest, slowest := 0.0, 0.0
 	for _, c := range r.clients {

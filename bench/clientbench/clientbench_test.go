@@ -41,16 +41,20 @@ func TestRun(t *testing.T) {
 	for _, e := range []engine.Kind{engine.Multicore, engine.GPU} {
 		var r *Result
 		looks := 0
-		for d := time.Second; d < time.Minute && (r == nil || len(r.Looks) < 3 || r.Compared == 0 || r.Batches.Max == 0); d *= 4 {
+		for d := time.Second; d < time.Minute &&
+			(r == nil || len(r.Looks) < 3 || r.Compared == 0 || r.Batches.Max == 0); d *= 4 {
 			looks = 0
 			var err error
-			r, err = Run(t.Context(), s, Options{Clients: 4, For: d, Every: d / 10, Check: 2, Batch: 3, Query: Generated(shape),
-				Parallel: &search.Parallel{Engine: e}, Engine: e, Report: func(Look) { looks++ }})
+			r, err = Run(t.Context(), s,
+				Options{Clients: 4, For: d, Every: d / 10, Check: 2, Batch: 3,
+					Query:    Generated(shape),
+					Parallel: &search.Parallel{Engine: e}, Engine: e, Report: func(Look) { looks++ }})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if r.Errors > 0 || r.Wrong > 0 || r.Compared == 0 || len(r.Clients) != 4 || r.Queries == 0 || looks < 3 || looks != len(r.Looks) || r.Batches.Max == 0 {
+		if r.Errors > 0 || r.Wrong > 0 || r.Compared == 0 || len(r.Clients) != 4 ||
+			r.Queries == 0 || looks < 3 || looks != len(r.Looks) || r.Batches.Max == 0 {
 			t.Errorf("%v: %+v", e, r)
 		}
 		if r.All.P50 > r.All.P99 || r.All.P99 > r.All.Max || r.Growth.Last.Device == 0 {
@@ -62,7 +66,8 @@ func TestRun(t *testing.T) {
 // What goes wrong is counted and named.
 func TestProblems(t *testing.T) {
 	s, _ := open(t)
-	r, err := Run(t.Context(), s, Options{Clients: 2, For: 200 * time.Millisecond, Query: func(*rand.Rand) search.Request { return search.Request{Text: "w", K: -1} }})
+	r, err := Run(t.Context(), s, Options{Clients: 2, For: 200 * time.Millisecond,
+		Query: func(*rand.Rand) search.Request { return search.Request{Text: "w", K: -1} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +82,11 @@ func TestProblems(t *testing.T) {
 	if _, err := Run(ctx, s, Options{Query: Asked([]string{"w"}, 10)}); err == nil {
 		t.Error("a cancelled load was run")
 	}
-	grown := Growth{First: Memory{Own: 100 << 20, Heap: 50 << 20, Device: 1 << 30}, Last: Memory{Own: 150 << 20, Heap: 60 << 20, Device: 1<<30 + 8<<20}}
-	if p := grown.problems(); len(p) != 2 || !strings.Contains(p[0], "own memory grew from 100 to 150 MB") || !strings.Contains(p[1], "device") {
+	grown := Growth{First: Memory{Own: 100 << 20, Heap: 50 << 20, Device: 1 << 30},
+		Last: Memory{Own: 150 << 20, Heap: 60 << 20, Device: 1<<30 + 8<<20}}
+	if p := grown.problems(); len(p) != 2 ||
+		!strings.Contains(p[0], "own memory grew from 100 to 150 MB") ||
+		!strings.Contains(p[1], "device") {
 		t.Errorf("%v", p)
 	}
 }

@@ -108,10 +108,13 @@ func (g *Growth) problems() (out []string) {
 		first, last int64
 		free        int64
 	}{
-		{"the process' own memory", g.First.Own, g.Last.Own, growthBytes}, {"Go's heap", g.First.Heap, g.Last.Heap, growthBytes},
+		{"the process' own memory", g.First.Own, g.Last.Own, growthBytes},
+		{"Go's heap", g.First.Heap, g.Last.Heap, growthBytes},
 		{"the device's memory", g.First.Device, g.Last.Device, 4 << 20},
 	} {
-		if grown := x.last - x.first; grown > x.free && float64(grown) > growthShare*float64(x.first) || x.name == "the device's memory" && grown > x.free {
+		if grown := x.last - x.first; grown > x.free &&
+			float64(grown) > growthShare*float64(x.first) ||
+			x.name == "the device's memory" && grown > x.free {
 			out = append(out, fmt.Sprintf("%s grew from %d to %d MB", x.name, x.first>>20, x.last>>20))
 		}
 	}

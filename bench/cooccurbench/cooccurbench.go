@@ -68,7 +68,8 @@ func Items() []string { return []string{"Table 1"} }
 
 // Quick are options for a few seconds on two cores.
 func Quick() Options {
-	return Options{Tokens: 1_000_000, Windows: []int{2}, Engines: []Engine{Multicore, PaperCores, Sequential}, Rounds: 2, Write: true,
+	return Options{Tokens: 1_000_000, Windows: []int{2},
+		Engines: []Engine{Multicore, PaperCores, Sequential}, Rounds: 2, Write: true,
 		Weighting: cooccur.Count, Memory: 2e9}
 }
 
@@ -133,7 +134,8 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	}
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
-			m := measurement{Options: o, g: g, dir: dir, path: whole, row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
+			m := measurement{Options: o, g: g, dir: dir, path: whole,
+				row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
 			if (e == Sequential || e == PaperCores || e == GloVe) && o.Sample > 0 && o.Sample < o.Tokens {
 				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
@@ -244,12 +246,14 @@ func (m *measurement) once(ctx context.Context, stages, write bool) error {
 	}
 	corpus := &text.Corpus{Paths: []string{m.path}, Options: text.Options{Format: text.Lines, Threads: m.Threads}}
 	vopt := cooccur.VocabularyOptions{Threads: m.Threads, Memory: m.Memory}
-	opt := cooccur.Options{Window: m.row.Window, Weighting: m.Weighting, Threads: m.Threads, Memory: m.Memory, GPU: m.GPU}
+	opt := cooccur.Options{Window: m.row.Window, Weighting: m.Weighting, Threads: m.Threads,
+		Memory: m.Memory, GPU: m.GPU}
 	begin := func(*cooccur.Vocabulary) (cooccur.Sink, error) { return discard{}, nil }
 	var file *cooccur.File
 	if write {
 		begin = func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
-			err = atomicfile.WriteFile(filepath.Join(m.dir, "vocab.txt"), func(f *atomicfile.File) error { _, err := v.WriteTo(f); return err })
+			err = atomicfile.WriteFile(filepath.Join(m.dir, "vocab.txt"),
+				func(f *atomicfile.File) error { _, err := v.WriteTo(f); return err })
 			if err == nil {
 				file, err = cooccur.Create(filepath.Join(m.dir, "cooccurrence.bin"), cooccur.GloVe, v, opt)
 			}

@@ -17,29 +17,36 @@ func TestAllEngines(t *testing.T) {
 	dev, _ := gputest.Named(t)
 	fakeGloVe(t)
 	o := Options{
-		Tokens: 1500, Sample: 500, Windows: []int{2}, Engines: []Engine{GPU, Paper, Multicore, PaperCores, Sequential, GloVe}, Rounds: 2, Write: true,
-		Dir: t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, GPU: dev.Which(32 << 20), Stages: true,
+		Tokens: 1500, Sample: 500, Windows: []int{2},
+		Engines: []Engine{GPU, Paper, Multicore, PaperCores, Sequential, GloVe}, Rounds: 2,
+		Write: true,
+		Dir:   t.TempDir(), Threads: 2, Memory: 1e9, Weighting: cooccur.Count, GPU: dev.Which(32 << 20), Stages: true,
 	}
 	rows, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		if r.Seconds <= 0 || r.Mean < r.Seconds || r.Written <= 0 || r.Rounds != 2 || r.Scaled != (r.Engine == Sequential || r.Engine == PaperCores || r.Engine == GloVe) || (len(r.Stages) > 0) != (r.Engine == GPU || r.Engine == Paper) {
+		if r.Seconds <= 0 || r.Mean < r.Seconds || r.Written <= 0 || r.Rounds != 2 ||
+			r.Scaled != (r.Engine == Sequential || r.Engine == PaperCores || r.Engine == GloVe) ||
+			(len(r.Stages) > 0) != (r.Engine == GPU || r.Engine == Paper) {
 			t.Errorf("%+v", r)
 		}
 		if r.Engine == Sequential && r.Entries != rows[3].Entries {
 			t.Errorf("%s has %d entries, %s %d", r.Engine, r.Entries, rows[3].Engine, rows[3].Entries)
 		}
 		if !r.Scaled && (r.Entries != rows[0].Entries || r.Distinct != rows[0].Distinct) {
-			t.Errorf("%s has %d entries and %d words, %s %d and %d", r.Engine, r.Entries, r.Distinct, rows[0].Engine, rows[0].Entries, rows[0].Distinct)
+			t.Errorf("%s has %d entries and %d words, %s %d and %d", r.Engine, r.Entries,
+				r.Distinct, rows[0].Engine, rows[0].Entries, rows[0].Distinct)
 		}
 	}
 	var page strings.Builder
 	if err := Page(o, rows).Markdown(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| GloVe", "| sequential", "| multicore (Algorithm 3)", "| multicore (ours)", "| GPU (Algorithm 4)", "| GPU (ours)", "scaled from 500 words", "--sample 0 measures all", "rows on the host",
+	for _, want := range []string{"| GloVe", "| sequential", "| multicore (Algorithm 3)",
+		"| multicore (ours)", "| GPU (Algorithm 4)", "| GPU (ours)", "scaled from 500 words",
+		"--sample 0 measures all", "rows on the host",
 		"| 15.210 | 21.829 | 0.312 | 12.212 | 21.053 | 2 |", "| 447.046 | 459.563"} {
 		if !strings.Contains(strings.Join(strings.Fields(page.String()), " "), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page.String())

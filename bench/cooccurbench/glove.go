@@ -33,7 +33,8 @@ func (m *measurement) glove(ctx context.Context, write bool) error {
 		return err
 	}
 	err = m.program(ctx, out, matrix, "-verbose", "0", "-symmetric", "1", "-window-size", strconv.Itoa(m.row.Window),
-		"-distance-weighting", weighting, "-vocab-file", vocab, "-overflow-file", filepath.Join(m.dir, "glove-overflow"))
+		"-distance-weighting", weighting, "-vocab-file", vocab, "-overflow-file",
+		filepath.Join(m.dir, "glove-overflow"))
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,14 @@ func section(window int, rows []Row) report.Section {
 	}
 	t := report.Table{
 		Name: fmt.Sprintf("table1-window-%d", window), Title: fmt.Sprintf("Window %d", window),
-		Header: []string{"engine", "seconds", "deviation", "with writing", "deviation with writing", "million words/s", "times sequential", "times GloVe", "streams", "entries",
-			"paper: seconds", "paper: with writing", "paper: deviation", "paper: times sequential", "paper: times GloVe", "paper: streams"},
+		Header: []string{"engine", "seconds", "deviation", "with writing", "deviation with writing",
+			"million words/s", "times sequential", "times GloVe", "streams", "entries",
+			"paper: seconds", "paper: with writing", "paper: deviation", "paper: times sequential",
+			"paper: times GloVe", "paper: streams"},
 	}
 	plot := report.Plot{Name: t.Name, Title: t.Title, X: "engine", Y: "seconds", LogY: true}
-	series := [4]report.Series{{Name: "measured here"}, {Name: "here, with writing"}, {Name: "the paper"}, {Name: "the paper, with writing"}}
+	series := [4]report.Series{{Name: "measured here"}, {Name: "here, with writing"},
+		{Name: "the paper"}, {Name: "the paper, with writing"}}
 	point := func(s int, x int, y float64) {
 		if y > 0 {
 			series[s].X, series[s].Y = append(series[s].X, float64(x)), append(series[s].Y, y)
@@ -68,8 +71,10 @@ func section(window int, rows []Row) report.Section {
 			point(1, i, row.Written)
 		}
 		if window == 2 && p.seconds > 0 {
-			cells[10], cells[11], cells[12] = fmt.Sprintf("%.3f", p.seconds), fmt.Sprintf("%.3f", p.written), fmt.Sprintf("%.3f", p.sd)
-			cells[13], cells[14], cells[15] = unlessZero("%.3f", p.timesSequential), unlessZero("%.3f", p.times), unlessZero("%.0f", float64(p.streams))
+			cells[10], cells[11], cells[12] = fmt.Sprintf("%.3f", p.seconds),
+				fmt.Sprintf("%.3f", p.written), fmt.Sprintf("%.3f", p.sd)
+			cells[13], cells[14], cells[15] = unlessZero("%.3f", p.timesSequential),
+				unlessZero("%.3f", p.times), unlessZero("%.0f", float64(p.streams))
 			point(2, i, p.seconds)
 			point(3, i, p.written)
 		}
@@ -108,7 +113,8 @@ func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64) {
 	if row.Scaled {
 		cells[1] += fmt.Sprintf(" (scaled from %d words)", row.Tokens)
 	}
-	cells[2], cells[3], cells[4] = unlessZero("%.3f", row.SD), unlessZero("%.3f", row.Written), unlessZero("%.3f", row.WriteSD)
+	cells[2], cells[3], cells[4] = unlessZero("%.3f", row.SD), unlessZero("%.3f", row.Written),
+		unlessZero("%.3f", row.WriteSD)
 	cells[5] = fmt.Sprintf("%.1f", float64(tokens)/row.Mean/1e6)
 	for i, base := range []Engine{Sequential, GloVe} {
 		if b, ok := at[base]; ok && base != row.Engine {
@@ -144,13 +150,16 @@ func allTokens(rows []Row, sample int64) int64 {
 
 // stages says where the GPU's time goes.
 func stages(rows []Row) report.Section {
-	t := report.Table{Name: "stages", Title: "Stages on the GPU", Header: []string{"engine", "window", "stage", "milliseconds"}}
+	t := report.Table{Name: "stages", Title: "Stages on the GPU",
+		Header: []string{"engine", "window", "stage", "milliseconds"}}
 	for _, r := range rows {
 		for _, s := range r.Stages {
-			t.Rows = append(t.Rows, []string{string(r.Engine), fmt.Sprint(r.Window), s.Name, fmt.Sprintf("%.1f", s.Seconds*1e3)})
+			t.Rows = append(t.Rows, []string{string(r.Engine), fmt.Sprint(r.Window), s.Name,
+				fmt.Sprintf("%.1f", s.Seconds*1e3)})
 		}
 	}
-	s := report.Section{Title: "Where the GPU's time goes", Text: "Measured in a round of its own, in which the device waits after each stage. Rows that are made cross the link while others are sorted; the last stage is what is left of that."}
+	s := report.Section{Title: "Where the GPU's time goes",
+		Text: "Measured in a round of its own, in which the device waits after each stage. Rows that are made cross the link while others are sorted; the last stage is what is left of that."}
 	if len(t.Rows) > 0 {
 		s.Tables = []report.Table{t}
 	} else {

@@ -121,10 +121,12 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 	if err != nil {
 		return out, err
 	}
-	out = append(out, wanted(fmt.Sprintf("places: join, %d pairs", pairs), n, join.Seconds(), 0, 0.5e-3, "at most 0.5 ms on the device"))
+	out = append(out, wanted(fmt.Sprintf("places: join, %d pairs", pairs), n, join.Seconds(), 0,
+		0.5e-3, "at most 0.5 ms on the device"))
 
 	n = size(10_000_000)
-	took, err := timeMine(ctx, placesbench.Even(n, 50, placesbench.SideFor(n, 10, 1)), coloc.Options{Distance: 1, MinPrevalence: 0.1, Engine: engine.GPU, Device: d}, rounds)
+	took, err := timeMine(ctx, placesbench.Even(n, 50, placesbench.SideFor(n, 10, 1)),
+		coloc.Options{Distance: 1, MinPrevalence: 0.1, Engine: engine.GPU, Device: d}, rounds)
 	if err != nil {
 		return out, err
 	}
@@ -166,11 +168,13 @@ func measurePlaces(ctx context.Context, dev *gpu.Device, quick bool) (out []chec
 			}
 			cores = min(cores, took)
 		}
-		bench := check.Bench{Name: fmt.Sprintf("places: %s: %.1fx", name, cores/device), Items: c.points.Len(), Seconds: device}
+		bench := check.Bench{Name: fmt.Sprintf("places: %s: %.1fx", name, cores/device),
+			Items: c.points.Len(), Seconds: device}
 		if c.dense {
 			bench = atLeast("places: "+name, device, cores, 10)
 		}
-		out = append(out, bench, wanted("places: auto, "+name, c.points.Len(), auto, 0, 1.1*cores, fmt.Sprintf("at most 1.1 of the cores' %.3g ms", cores*1e3)))
+		out = append(out, bench, wanted("places: auto, "+name, c.points.Len(), auto, 0, 1.1*cores,
+			fmt.Sprintf("at most 1.1 of the cores' %.3g ms", cores*1e3)))
 	}
 	return out, nil
 }

@@ -64,9 +64,13 @@ func TestPlaces(t *testing.T) {
 		{"sgct", placesbench.Clustered(80_000, 20, 1000), 4, 0.2, coloc.SGCT},
 	} {
 		for i := range 3 {
-			o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence, Engine: engine.GPU, Device: d, Algorithm: c.algorithm}
+			o := coloc.Options{Distance: c.distance, MinPrevalence: c.prevalence,
+				Engine: engine.GPU, Device: d, Algorithm: c.algorithm}
 			if i == 2 {
-				o.Trace = func(stage string, took time.Duration) { t.Logf("    %-16s %8.3f ms", stage, took.Seconds()*1e3) }
+				o.Trace = func(stage string,
+					took time.Duration) {
+					t.Logf("    %-16s %8.3f ms", stage, took.Seconds()*1e3)
+				}
 			}
 			start := time.Now()
 			if _, err := coloc.Mine(t.Context(), c.points, o); err != nil {
@@ -101,7 +105,9 @@ func BenchmarkPlacesOpening(b *testing.B) {
 	b.Logf("opened in %.0f ms", time.Since(start).Seconds()*1e3)
 	for range 3 {
 		start = time.Now()
-		if _, err := coloc.Mine(b.Context(), pts, coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU, Device: d}); err != nil {
+		if _, err := coloc.Mine(b.Context(), pts,
+			coloc.Options{Distance: 30, MinPrevalence: 0.3, Engine: engine.GPU,
+				Device: d}); err != nil {
 			b.Fatal(err)
 		}
 		b.Logf("job in %.1f ms", time.Since(start).Seconds()*1e3)

@@ -24,8 +24,11 @@ var cooccurJob = Job{
 		{Name: "cooccur: counts", Run: tryCooccur(cooccur.Options{Window: 2, Weighting: cooccur.Count})},
 		{Name: "cooccur: distances", Run: tryCooccur(cooccur.Options{Window: 10})},
 		{Name: "cooccur: wide sums", Run: tryCooccur(cooccur.Options{Window: 40, Side: cooccur.Right})},
-		{Name: "cooccur: windows beyond shared memory", Run: tryCooccur(cooccur.Options{Window: 3000, Weighting: cooccur.Count})},
-		{Name: "cooccur: the paper's method", Run: tryCooccur(cooccur.Options{Window: 3, Weighting: cooccur.Count, Method: cooccur.Paper})},
+		{Name: "cooccur: windows beyond shared memory",
+			Run: tryCooccur(cooccur.Options{Window: 3000, Weighting: cooccur.Count})},
+		{Name: "cooccur: the paper's method",
+			Run: tryCooccur(cooccur.Options{Window: 3, Weighting: cooccur.Count,
+				Method: cooccur.Paper})},
 	},
 	Measure: measureCooccur,
 }
@@ -105,7 +108,8 @@ func (e *entries) same(t *check.Trial, what string, want *entries) error {
 		return out
 	}
 	return errors.Join(
-		check.Same(t, what+": vocabulary", e.words, want.words), check.Same(t, what+": rows", ends(e.ends), ends(want.ends)),
+		check.Same(t, what+": vocabulary", e.words, want.words),
+		check.Same(t, what+": rows", ends(e.ends), ends(want.ends)),
 		check.Same(t, what+": columns", e.cols, want.cols), check.Same(t, what+": values", e.values, want.values))
 }
 
@@ -158,9 +162,11 @@ func measureCooccur(ctx context.Context, dev *gpu.Device, quick bool) (out []che
 		most   float64
 	}{{2, 1}, {10, 3}} {
 		r := at[fmt.Sprint(cooccurbench.GPU, w.window)]
-		out = append(out, wanted(fmt.Sprintf("cooccur: %d words, window %d", tokens, w.window), tokens, r.Seconds, 0, w.most, fmt.Sprintf("at most %g s", w.most)))
+		out = append(out, wanted(fmt.Sprintf("cooccur: %d words, window %d", tokens, w.window),
+			tokens, r.Seconds, 0, w.most, fmt.Sprintf("at most %g s", w.most)))
 	}
-	ours, paper, cores := at[fmt.Sprint(cooccurbench.GPU, 2)], at[fmt.Sprint(cooccurbench.Paper, 2)], at[fmt.Sprint(cooccurbench.Multicore, 2)]
+	ours, paper, cores := at[fmt.Sprint(cooccurbench.GPU, 2)],
+		at[fmt.Sprint(cooccurbench.Paper, 2)], at[fmt.Sprint(cooccurbench.Multicore, 2)]
 	out = append(out,
 		atLeast(fmt.Sprintf("cooccur: window 2 against %d cores", o.Threads), ours.Seconds, cores.Seconds, 15),
 		atLeast("cooccur: the paper's method against the paper, both without writing", paper.Mean, paperSeconds, 10))

@@ -56,7 +56,8 @@ func BenchmarkWeighSteps(b *testing.B) {
 		given bool
 	}{
 		{"ours", weigh.Options{}, false}, {"dictionary, none given", weigh.Options{Method: weigh.Dictionary}, false},
-		{"dictionary", weigh.Options{Method: weigh.Dictionary}, true}, {"primitives", weigh.Options{Method: weigh.Primitives}, false},
+		{"dictionary", weigh.Options{Method: weigh.Dictionary}, true},
+		{"primitives", weigh.Options{Method: weigh.Primitives}, false},
 		{"mapreduce", weigh.Options{Method: weigh.MapReduce}, false},
 	} {
 		c.o.Profile = true
@@ -79,7 +80,8 @@ func BenchmarkWeighSteps(b *testing.B) {
 		}
 		lap(c.name)
 	}
-	auto, err := weighbench.OnCPU(b.Context(), path, weigh.Options{Analyzer: an, Threads: runtime.GOMAXPROCS(0), Memory: 32e9}, 2)
+	auto, err := weighbench.OnCPU(b.Context(), path,
+		weigh.Options{Analyzer: an, Threads: runtime.GOMAXPROCS(0), Memory: 32e9}, 2)
 	if err != nil {
 		b.Error(err)
 	}

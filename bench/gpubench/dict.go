@@ -115,7 +115,8 @@ func measureDict(ctx context.Context, dev *gpu.Device, quick bool) (out []check.
 }
 
 // timeLookUps measures one kind.
-func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kind, frequent, uniform *dict.Text) (out []check.Bench, err error) {
+func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kind, frequent,
+	uniform *dict.Text) (out []check.Bench, err error) {
 	d, err := built(ctx, w, k)
 	if err != nil {
 		return nil, err
@@ -131,7 +132,8 @@ func timeLookUps(ctx context.Context, dev *gpu.Device, w *dict.Words, k dict.Kin
 		if err != nil {
 			return out, err
 		}
-		what := fmt.Sprintf("dict: %d M %s words in %v of %d M", n/1e6, []string{"frequent", "uniform"}[i], k, w.Len()/1e6)
+		what := fmt.Sprintf("dict: %d M %s words in %v of %d M", n/1e6,
+			[]string{"frequent", "uniform"}[i], k, w.Len()/1e6)
 		what += fmt.Sprintf(" (%d MB)", g.Bytes()/1e6)
 		out = append(out, check.Bench{Name: what + ", no cache", Items: n, Seconds: l.Plain.Seconds()})
 		if k == dict.XBWPaper {

@@ -26,7 +26,8 @@ var searchJob = Job{
 		{Name: "search: wand", Run: trySearch(search.WAND, 4)},
 		{Name: "search: block-max wand", Run: trySearch(search.BMW, 4)},
 		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
-		{Name: "search: batches", Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
+		{Name: "search: batches",
+			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
 		{Name: "search: two contexts of the device", Run: trySearchTwice},
 	},
 	Measure: measureSearch,
@@ -34,17 +35,21 @@ var searchJob = Job{
 
 // searchModels are all there are.
 var searchModels = []search.Model{
-	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene}, search.BM25{K1: 2, B: 1, Variant: bm25.Plus}, search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
+	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
+	search.BM25{K1: 2, B: 1, Variant: bm25.Plus},
+	search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
 	search.Boolean{}, search.Cosine{}, search.Dirichlet{}, search.DPH{},
 }
 
 // withIndex makes a collection, puts it on the device and calls f.
-func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape, f func(*search.Searcher) error) (err error) {
+func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape,
+	f func(*search.Searcher) error) (err error) {
 	return withIndexOn(ctx, search.GPUOptions{Device: dev.Which(0)}, shape, f)
 }
 
 // withIndexOn is withIndex for several devices.
-func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Shape, f func(*search.Searcher) error) (err error) {
+func withIndexOn(ctx context.Context, o search.GPUOptions, shape thesisbench.Shape,
+	f func(*search.Searcher) error) (err error) {
 	dir, err := os.MkdirTemp("", "search")
 	if err != nil {
 		return err
@@ -102,20 +107,24 @@ func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 			shape := thesisbench.Zipf(docs, 500, uint64(docs))
 			err := withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
 				for i := range some(t.Dev, 40) {
-					r := search.Request{Words: randomQuery(t.Rng, &shape, most), K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2), Model: searchModels[i%len(searchModels)]}
+					r := search.Request{Words: randomQuery(t.Rng, &shape, most),
+						K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2),
+						Model: searchModels[i%len(searchModels)]}
 					want, err := s.Search(t.Ctx, r)
 					if err != nil {
 						return err
 					}
 					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
 					if a != search.Tiles { // all kinds of blocks
-						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3), Slice: 32 * (i % 5), Insert: i%2 == 1, Start: i/8%2 == 1}
+						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3),
+							Slice: 32 * (i % 5), Insert: i%2 == 1, Start: i/8%2 == 1}
 					}
 					got, err := s.Search(t.Ctx, r)
 					if err != nil {
 						return err
 					}
-					if err := check.Same(t, fmt.Sprintf("%d documents, query %d", docs, i), answers(got), answers(want)); err != nil {
+					if err := check.Same(t, fmt.Sprintf("%d documents, query %d", docs, i),
+						answers(got), answers(want)); err != nil {
 						return err
 					}
 				}
@@ -146,7 +155,10 @@ func trySearchBatch(t *check.Trial, o search.GPUOptions) error {
 	return withIndexOn(t.Ctx, o, shape, func(s *search.Searcher) error {
 		var requests []search.Request
 		for i := range some(t.Dev, 600) {
-			requests = append(requests, search.Request{Words: randomQuery(t.Rng, &shape, []int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2), Model: searchModels[i/8%2]})
+			requests = append(requests,
+				search.Request{Words: randomQuery(t.Rng, &shape,
+					[]int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2),
+					Model: searchModels[i/8%2]})
 		}
 		i := 0
 		for got, err := range s.SearchBatch(t.Ctx, func(yield func(search.Request) bool) {

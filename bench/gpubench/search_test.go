@@ -35,6 +35,7 @@ func TestSearchJob(t *testing.T) {
 		if b.Met != nil {
 			met = map[bool]string{true: "met", false: "not met"}[*b.Met]
 		}
-		t.Logf("%-45s %10.1f us, median %10.1f us, %6.0f GB/s; wanted %s %s", b.Name, b.Seconds*1e6, b.Median*1e6, b.GBs, b.Wanted, met)
+		t.Logf("%-45s %10.1f us, median %10.1f us, %6.0f GB/s; wanted %s %s", b.Name, b.Seconds*1e6,
+			b.Median*1e6, b.GBs, b.Wanted, met)
 	}
 }

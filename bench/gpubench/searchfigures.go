@@ -111,7 +111,8 @@ func (m *searching) singles() error {
 				b.Wanted, b.Met = fmt.Sprintf("%g us", most), &met
 			}
 			met := w <= d+20e-6
-			m.out = append(m.out, b, check.Bench{Name: name + ": the call", Seconds: wall[0], Median: w, Wanted: "20 us more", Met: &met})
+			m.out = append(m.out, b, check.Bench{Name: name + ": the call", Seconds: wall[0],
+				Median: w, Wanted: "20 us more", Met: &met})
 		}
 	}
 	return nil
@@ -124,7 +125,9 @@ func (m *searching) batch() error {
 	var requests []search.Request
 	for i := range min(500, 5*m.runs) {
 		c, p := &m.shape.Classes[[]int{0, 0, 0, 1, 1, 2, 2, 3}[i%8]], pairs[i/8%len(pairs)]
-		requests = append(requests, search.Request{Words: []search.Word{{Text: c.Word(p[0])}, {Text: c.Word(p[1])}}, K: 128})
+		requests = append(requests,
+			search.Request{Words: []search.Word{{Text: c.Word(p[0])}, {Text: c.Word(p[1])}},
+				K: 128})
 	}
 	var found []*search.Result
 	var times []float64
@@ -195,7 +198,8 @@ func (m *searching) throughput(quick bool) error {
 			return fmt.Errorf("search: request %d of a batch: not the CPU's result", i)
 		}
 	}
-	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d queries, %d cores", n, runtime.GOMAXPROCS(0)), Items: n, Seconds: cpu},
+	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d queries, %d cores", n,
+		runtime.GOMAXPROCS(0)), Items: n, Seconds: cpu},
 		check.Bench{Name: fmt.Sprintf("search: %d queries, GPU", n), Items: n, Seconds: device},
 		check.Bench{Name: fmt.Sprintf("search: %d queries, GPU and cores", n), Items: n, Seconds: both},
 		atLeast("search: GPU against all cores", device, cpu, 20))

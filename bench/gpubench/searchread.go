@@ -77,7 +77,9 @@ func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b []check.B
 	}
 	var requests []search.Request
 	for i := 0; i < words; i += 2 {
-		requests = append(requests, search.Request{Words: []search.Word{{Text: apartWord(i)}, {Text: apartWord(i + 1)}}, K: 128})
+		requests = append(requests,
+			search.Request{Words: []search.Word{{Text: apartWord(i)}, {Text: apartWord(i + 1)}},
+				K: 128})
 	}
 	stages, err := s.ProfileBatchGPU(ctx, requests, runs, false)
 	if err != nil {
@@ -98,7 +100,9 @@ func readingSpeed(ctx context.Context, dev *gpu.Device, quick bool) (b []check.B
 	}
 	met := speed >= 0.6*readSpeed
 	return []check.Bench{
-		{Name: "search: scoring kernel of a batch, two long lists, every posting read", Seconds: read.Seconds(), Bytes: bytes, GBs: math.Round(speed / 1e9), Wanted: "60% of 4.47 TB/s", Met: &met},
+		{Name: "search: scoring kernel of a batch, two long lists, every posting read",
+			Seconds: read.Seconds(), Bytes: bytes, GBs: math.Round(speed / 1e9),
+			Wanted: "60% of 4.47 TB/s", Met: &met},
 		{Name: "search: behind it, exact scores of documents that may win", Seconds: score.Seconds()},
 	}, nil
 }

@@ -28,8 +28,10 @@ func (m *searching) thesis() error {
 		ms         [4]float64
 	}{
 		{"wand, or, exact", bothAlgorithms[:1], search.Or, search.Heterogeneous, [4]float64{1.76, 3.56, 4.22, 19.45}},
-		{"block-max wand, or, exact", []search.Algorithm{search.BMW}, search.Or, search.Heterogeneous, [4]float64{1.76, 3.56, 4.22, 19.45}},
-		{"maxscore, or, exact", bothAlgorithms[1:], search.Or, search.Heterogeneous, [4]float64{2.23, 3.58, 6.02, 21.80}},
+		{"block-max wand, or, exact", []search.Algorithm{search.BMW}, search.Or,
+			search.Heterogeneous, [4]float64{1.76, 3.56, 4.22, 19.45}},
+		{"maxscore, or, exact", bothAlgorithms[1:], search.Or, search.Heterogeneous,
+			[4]float64{2.23, 3.58, 6.02, 21.80}},
 		{"homogeneous, or", bothAlgorithms, search.Or, search.Homogeneous, [4]float64{0.45, 2.00, 3.11, 27.12}},
 		{"adjusted homogeneous, or", bothAlgorithms, search.Or, search.Adjusted, [4]float64{0.45, 2.00, 3.11, 27.12}},
 		{"wand, and, exact", bothAlgorithms[:1], search.And, search.Heterogeneous, [4]float64{0.77, 2.68, 5.68, 19.89}},
@@ -44,7 +46,8 @@ func (m *searching) thesis() error {
 				best = min(best, took)
 			}
 			most := x.ms[class] / 4
-			m.out = append(m.out, wanted(fmt.Sprintf("thesis: %s, %s", x.name, m.shape.Classes[class].Name), 0, best, 0, most*1e-3, fmt.Sprintf("%.3g ms", most)))
+			m.out = append(m.out, wanted(fmt.Sprintf("thesis: %s, %s", x.name,
+				m.shape.Classes[class].Name), 0, best, 0, most*1e-3, fmt.Sprintf("%.3g ms", most)))
 		}
 	}
 	return nil
@@ -61,7 +64,8 @@ func (m *searching) bestOf(class int, r search.Request, partition search.Partiti
 				if m.runs == 1 && (size > 32 || row > 1) {
 					continue
 				}
-				r.Parallel = &search.Parallel{Engine: engine.GPU, Partition: partition, Policy: policy, Size: size, Row: row}
+				r.Parallel = &search.Parallel{Engine: engine.GPU, Partition: partition,
+					Policy: policy, Size: size, Row: row}
 				for range min(m.runs, 3) {
 					got, err := m.s.Search(m.ctx, r)
 					if err != nil {
@@ -78,7 +82,9 @@ func (m *searching) bestOf(class int, r search.Request, partition search.Partiti
 // clients are 64 at a time, each with its own queries: no errors, the results of one core, and no
 // one waits much longer than the others.
 func (m *searching) clients(quick bool) error {
-	o := clientbench.Options{For: 2 * time.Second, Every: time.Second, Query: clientbench.Generated(&m.shape), Parallel: &search.Parallel{Engine: engine.GPU}, Engine: engine.GPU}
+	o := clientbench.Options{For: 2 * time.Second, Every: time.Second,
+		Query: clientbench.Generated(&m.shape), Parallel: &search.Parallel{Engine: engine.GPU},
+		Engine: engine.GPU}
 	if quick {
 		o.Clients, o.For, o.Check = 4, 100*time.Millisecond, 2
 	}
@@ -87,7 +93,8 @@ func (m *searching) clients(quick bool) error {
 		return err
 	}
 	met := r.Errors == 0 && r.Wrong == 0 && (r.Fairness <= 2 || quick)
-	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d clients, a query", len(r.Clients)), Items: int(r.Queries), Seconds: 1 / r.Rate, Median: r.All.P50 * 1e-6,
+	m.out = append(m.out, check.Bench{Name: fmt.Sprintf("search: %d clients, a query",
+		len(r.Clients)), Items: int(r.Queries), Seconds: 1 / r.Rate, Median: r.All.P50 * 1e-6,
 		Wanted: "no errors, no wrong result, and no client waits twice as long as another", Met: &met})
 	return nil
 }

@@ -72,7 +72,8 @@ func tryWeighOf(t *check.Trial, dir string, m weigh.Method, given bool, size int
 			return err
 		}
 	}
-	corpus, err := weigh.PinCorpus(t.Ctx, weighbench.Corpus(path), weigh.Options{Analyzer: an, Threads: 2, GPU: t.Dev.Which(0)})
+	corpus, err := weigh.PinCorpus(t.Ctx, weighbench.Corpus(path),
+		weigh.Options{Analyzer: an, Threads: 2, GPU: t.Dev.Which(0)})
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,8 @@ func wanted(name string, items int, seconds, median, most float64, text string) 
 // atLeast makes a bench of how many times faster one thing is than another.
 func atLeast(name string, seconds, of, times float64) check.Bench {
 	met := of >= times*seconds
-	return check.Bench{Name: fmt.Sprintf("%s: %.1fx", name, of/seconds), Seconds: seconds, Wanted: fmt.Sprintf("%gx", times), Met: &met}
+	return check.Bench{Name: fmt.Sprintf("%s: %.1fx", name, of/seconds), Seconds: seconds,
+		Wanted: fmt.Sprintf("%gx", times), Met: &met}
 }
 
 // measureWeigh measures the figures of the weights: 500 MB from CPU memory to CPU
@@ -166,11 +168,13 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		ppd, ppdSteps, err := weighbench.OnGPU(ctx, corpus, weigh.Options{Method: weigh.Dictionary, Dict: words, Profile: true}, rounds, nil)
+		ppd, ppdSteps, err := weighbench.OnGPU(ctx, corpus,
+			weigh.Options{Method: weigh.Dictionary, Dict: words, Profile: true}, rounds, nil)
 		if err != nil {
 			return err
 		}
-		pp, ppSteps, err := weighbench.OnGPU(ctx, corpus, weigh.Options{Method: weigh.Primitives, Profile: true}, min(rounds, 3), nil)
+		pp, ppSteps, err := weighbench.OnGPU(ctx, corpus,
+			weigh.Options{Method: weigh.Primitives, Profile: true}, min(rounds, 3), nil)
 		if err != nil {
 			return err
 		}
@@ -182,11 +186,15 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 		if err != nil {
 			return err
 		}
-		mrp, err := weighbench.OnCPU(ctx, path, weigh.Options{Analyzer: an, Engine: engine.Multicore, Method: weigh.MapReduce, Threads: threads, Memory: 32e9}, 1)
+		mrp, err := weighbench.OnCPU(ctx, path,
+			weigh.Options{Analyzer: an, Engine: engine.Multicore, Method: weigh.MapReduce,
+				Threads: threads, Memory: 32e9}, 1)
 		if err != nil {
 			return err
 		}
-		auto, err := weighbench.OnCPU(ctx, path, weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: threads, Memory: 32e9}, min(rounds, 3))
+		auto, err := weighbench.OnCPU(ctx, path,
+			weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: threads, Memory: 32e9},
+			min(rounds, 3))
 		if err != nil {
 			return err
 		}
@@ -195,13 +203,17 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 			wanted("weigh 500 MB: ours", items, ours.Best, ours.Median, 0.060, "60 ms"),
 			wanted("weigh 500 MB: dictionary (PPD)", items, ppd.Best, ppd.Median, 0.120, "120 ms"),
 			check.Bench{Name: "weigh 500 MB: primitives (PP)", Items: items, Seconds: pp.Best, Median: pp.Median},
-			check.Bench{Name: "weigh 500 MB: PPD as published", Items: items, Seconds: published.Best, Median: published.Median},
-			check.Bench{Name: "weigh 500 MB: MapReduce on the GPU (MRM)", Items: items, Seconds: mrm.Best, Median: mrm.Median},
-			check.Bench{Name: fmt.Sprintf("weigh 500 MB: MapReduce on %d threads (MRP)", threads), Items: items, Seconds: mrp.Best, Median: mrp.Median},
+			check.Bench{Name: "weigh 500 MB: PPD as published", Items: items,
+				Seconds: published.Best, Median: published.Median},
+			check.Bench{Name: "weigh 500 MB: MapReduce on the GPU (MRM)", Items: items,
+				Seconds: mrm.Best, Median: mrm.Median},
+			check.Bench{Name: fmt.Sprintf("weigh 500 MB: MapReduce on %d threads (MRP)", threads),
+				Items: items, Seconds: mrp.Best, Median: mrp.Median},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against MRP: %.1fx (paper 5.0 to 5.1)", mrp.Best/published.Best), Items: items, Seconds: published.Best},
 			check.Bench{Name: fmt.Sprintf("weigh: PPD as published against PP: %.1fx (paper 3.8 to 4.5)", pp.Best/published.Best), Items: items, Seconds: published.Best},
 			atLeast("weigh: PPD against PP", ppd.Best, pp.Best, 3),
-			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx", onDevice(ppSteps)/onDevice(ppdSteps)), Items: items, Seconds: onDevice(ppdSteps)},
+			check.Bench{Name: fmt.Sprintf("weigh: PPD against PP without copies: %.1fx",
+				onDevice(ppSteps)/onDevice(ppdSteps)), Items: items, Seconds: onDevice(ppdSteps)},
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: CPU auto, %d threads, which make the weights as they are read", threads), Items: items, Seconds: auto.Best, Median: auto.Median},
 			check.Bench{Name: fmt.Sprintf("weigh 500 MB: reading the weights that ours left, %d threads", threads), Items: items, Seconds: read.Best, Median: read.Median},
 			atLeast("weigh: ours against CPU auto", ours.Best, auto.Best, 25))
@@ -224,7 +236,8 @@ func measureWeigh(ctx context.Context, dev *gpu.Device, quick bool) (out []check
 
 // publishedPPD is PPD with the papers' dictionary, which is copied with the text, in one piece and
 // sorted by merging.
-func publishedPPD(ctx context.Context, dev *gpu.Device, corpus *weigh.PinnedCorpus, words *dict.File, rounds int) (t weighbench.Time, err error) {
+func publishedPPD(ctx context.Context, dev *gpu.Device, corpus *weigh.PinnedCorpus,
+	words *dict.File, rounds int) (t weighbench.Time, err error) {
 	list := &dict.Words{}
 	sorted := make([][]byte, words.Len())
 	for id := range sorted {

@@ -27,7 +27,8 @@ func TestWeighAndDict(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, b := range list {
-			if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "weigh") && !strings.HasPrefix(b.Name, "dict") && !strings.HasPrefix(b.Name, "index") {
+			if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "weigh") &&
+				!strings.HasPrefix(b.Name, "dict") && !strings.HasPrefix(b.Name, "index") {
 				t.Errorf("%+v", b)
 			}
 		}

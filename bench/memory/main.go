@@ -56,7 +56,8 @@ func run(ctx context.Context, args []string) error {
 	b := &bench{dir: dir, command: *command, corpus: *corpus, only: match}
 	if b.command == "" {
 		b.command = filepath.Join(dir, "collocate")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.command, "github.com/collocate/collocate/cmd/collocate").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", b.command,
+			"github.com/collocate/collocate/cmd/collocate").CombinedOutput(); err != nil {
 			return fmt.Errorf("build: %w: %s", err, out)
 		}
 	}
@@ -155,7 +156,8 @@ func (b *bench) args(call, out string) (list []string) {
 		switch {
 		case strings.HasPrefix(a, "OUT"):
 			a = out + a[len("OUT"):]
-		case a == "POINTS.csv" || a == strings.ToUpper(a) && a != strings.ToLower(a) && a[0] != '-' && (a[0] < '0' || a[0] > '9'):
+		case a == "POINTS.csv" || a == strings.ToUpper(a) && a != strings.ToLower(a) &&
+			a[0] != '-' && (a[0] < '0' || a[0] > '9'):
 			a = filepath.Join(b.dir, a)
 		}
 		list = append(list, a)
@@ -181,7 +183,8 @@ func (b *bench) table(ctx context.Context) (over int, err error) {
 				over++
 				said = "OVER " + said
 			}
-			fmt.Fprintf(w, "%s\t%v\t%.0fMB\t%.0fMB\t%.1f\t%s\n", j.name, bound, float64(peak)/1e6, float64(allowed)/1e6, took.Seconds(), said)
+			fmt.Fprintf(w, "%s\t%v\t%.0fMB\t%.0fMB\t%.1f\t%s\n", j.name, bound, float64(peak)/1e6,
+				float64(allowed)/1e6, took.Seconds(), said)
 			w.Flush()
 		}
 	}
@@ -190,7 +193,8 @@ func (b *bench) table(ctx context.Context) (over int, err error) {
 
 // run runs a job and returns the most memory it had resident. A job that refuses to work
 // within the bound says so.
-func (b *bench) run(ctx context.Context, j job, bound bytesize.Size) (peak bytesize.Size, took time.Duration, said string, err error) {
+func (b *bench) run(ctx context.Context, j job, bound bytesize.Size) (peak bytesize.Size,
+	took time.Duration, said string, err error) {
 	out, err := os.MkdirTemp(b.dir, "out-")
 	if err != nil {
 		return 0, 0, "", err

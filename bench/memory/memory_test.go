@@ -21,7 +21,8 @@ func TestPeaks(t *testing.T) {
 		dir: dir, command: filepath.Join(dir, "collocate"), bounds: []bytesize.Size{64 * bytesize.MB},
 		only: regexp.MustCompile("short lines|huge|bomb|check|dict build$"),
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.command, "github.com/collocate/collocate/cmd/collocate")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.command,
+		"github.com/collocate/collocate/cmd/collocate")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

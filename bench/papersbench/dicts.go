@@ -18,14 +18,20 @@ var dictKinds = []dict.Kind{dict.STT, dict.XBWPaper, dict.XBW}
 func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, error) {
 	last := len(a.vocabularies) - 1
 	memory := dictTable("memory", "Figure 8: megabytes of a dictionary by words in the vocabulary")
-	frequent := dictTable("frequent", fmt.Sprintf("Figure 11: nanoseconds a character, %d words by frequency", a.lookups))
-	uniform := dictTable("uniform", fmt.Sprintf("Figure 12: nanoseconds a character, %d words equally often", a.lookups))
+	frequent := dictTable("frequent",
+		fmt.Sprintf("Figure 11: nanoseconds a character, %d words by frequency", a.lookups))
+	uniform := dictTable("uniform",
+		fmt.Sprintf("Figure 12: nanoseconds a character, %d words equally often", a.lookups))
 	// The paper's vocabularies here are 10 million words and a hundredth of these.
-	byLength := report.Table{Name: "by-length", Title: "Figure 9: milliseconds by words of the text, for two vocabularies", Header: []string{"words"}}
+	byLength := report.Table{Name: "by-length",
+		Title:  "Figure 9: milliseconds by words of the text, for two vocabularies",
+		Header: []string{"words"}}
 	for _, m := range textLengths(a.lookups) {
 		byLength.Rows = append(byLength.Rows, []string{strconv.Itoa(m)})
 	}
-	lengths := report.Table{Name: "lengths", Title: "Table 3: length of words in a text", Header: []string{"words", "mean by frequency", "variance", "mean equally often", "variance"}}
+	lengths := report.Table{Name: "lengths", Title: "Table 3: length of words in a text",
+		Header: []string{"words", "mean by frequency", "variance", "mean equally often",
+			"variance"}}
 	ranked := weighbench.Generated(a.vocabularies[last])
 	for i, n := range a.vocabularies {
 		words, err := ranked.Top(n)
@@ -58,9 +64,11 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 				byLength.Rows[j] = append(byLength.Rows[j], ms)
 			}
 		}
-		memory.Rows, frequent.Rows, uniform.Rows = append(memory.Rows, rows[0]), append(frequent.Rows, rows[1]), append(uniform.Rows, rows[2])
+		memory.Rows, frequent.Rows, uniform.Rows = append(memory.Rows, rows[0]),
+			append(frequent.Rows, rows[1]), append(uniform.Rows, rows[2])
 	}
-	r := &report.Report{Name: "dict", Title: "Dictionaries on one core", Intro: "Made-up words, the most frequent first, looked up one after the other; the best of two rounds. `dict bench` measures more kinds."}
+	r := &report.Report{Name: "dict", Title: "Dictionaries on one core",
+		Intro: "Made-up words, the most frequent first, looked up one after the other; the best of two rounds. `dict bench` measures more kinds."}
 	r.Add(report.Section{Title: "Dictionaries", Tables: []report.Table{memory, byLength, frequent, uniform, lengths}})
 	return r, nil
 }
@@ -79,7 +87,8 @@ func textLengths(most int) []int { return []int{most / 4, most / 2, most} }
 // dictionary is megabytes, nanoseconds a character for both texts, and milliseconds for the texts of
 // several lengths. A table of next nodes that does not fit memory is not built; its size is known
 // anyway.
-func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent, uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
+func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent,
+	uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
 	if k == dict.STT {
 		need, err := dict.TableBytes(ctx, words)
 		if err != nil {
@@ -120,7 +129,9 @@ func (o *Options) dictionariesGPU(ctx context.Context, a amount) (*report.Report
 		return nil, nil
 	}
 	ranked := weighbench.Generated(a.vocabularies[len(a.vocabularies)-1])
-	return weighbench.RunDict(ctx, o.Device, weighbench.DictOptions{Ranked: ranked, Kinds: dictKinds, Lookups: a.lookups, Memory: o.Memory, Log: o.Say})
+	return weighbench.RunDict(ctx, o.Device,
+		weighbench.DictOptions{Ranked: ranked, Kinds: dictKinds, Lookups: a.lookups,
+			Memory: o.Memory, Log: o.Say})
 }
 
 // lengthsOf is mean and variance of the words' lengths.

@@ -133,14 +133,21 @@ func thesisPaper() Paper {
 		Machine: "NVIDIA Titan Xp (30 multiprocessors, 547.7 GB/s, CUDA 9.1); sequential: one core of an Intel i7-5820K, Java 1.8 in Terrier 4.2",
 		Differs: "ClueWeb09-B cannot be shipped: lists of the same lengths are generated, whose documents are random. Values are short, medium, long, extra.",
 	}
-	p.Items = append(p.Items, drawings(strings.Fields("2.1 2.2 3.1 3.2 3.3 3.4 3.5 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 4.12 4.13"),
-		"an inverted index", "precision and recall", "architecture of a GPU", "threads on a GPU", "the PRAM", "the BSP model", "a BSP/CGM program",
-		"lists divided among processors", "homogeneous partitions", "first and last documents of partitions", "heterogeneous partitions",
-		"heap and threshold of each processor", "partitions and threads", "results kept from partition to partition", "slices of a partition in shared memory",
-		"insertion into a heap with room", "insertion into a full heap", "homogeneous partitions that cut documents", "adjusted partitions", "parallel WAND on multiprocessors")...)
+	p.Items = append(p.Items,
+		drawings(strings.Fields("2.1 2.2 3.1 3.2 3.3 3.4 3.5 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 4.12 4.13"),
+			"an inverted index", "precision and recall", "architecture of a GPU", "threads on a GPU",
+			"the PRAM", "the BSP model", "a BSP/CGM program",
+			"lists divided among processors", "homogeneous partitions",
+			"first and last documents of partitions", "heterogeneous partitions",
+			"heap and threshold of each processor", "partitions and threads",
+			"results kept from partition to partition", "slices of a partition in shared memory",
+			"insertion into a heap with room", "insertion into a full heap",
+			"homogeneous partitions that cut documents", "adjusted partitions",
+			"parallel WAND on multiprocessors")...)
 	p.Items = append(p.Items,
 		Item{Number: "Table 5.1", Shows: "hardware", Paper: "see the machine above", kind: setting},
-		Item{Number: "Table 5.2", Shows: "postings a list of the four classes", Paper: "89,615, 476,771, 1,032,795, 5,494,285", kind: setting,
+		Item{Number: "Table 5.2", Shows: "postings a list of the four classes",
+			Paper: "89,615, 476,771, 1,032,795, 5,494,285", kind: setting,
 			ours: column("thesis-table-5.3", "queries", "postings a list", "")})
 	for _, s := range thesisParts {
 		p.Items = append(p.Items, s.items()...)
@@ -159,21 +166,34 @@ const adjustedHere = "adjusted are the thesis' homogeneous partitions with the s
 
 func (s *thesisPart) items() []Item {
 	out := []Item{
-		{Number: "Table " + s.sequential, Shows: s.shows + ", one core", Paper: s.base, Differs: "Go instead of Java", ours: column("thesis-table-"+s.sequential, "queries", "ms", " ms")},
-		{Number: "Table " + s.times, Shows: s.shows + ", parallel, 24 settings: the best of each class", Paper: s.speedups, Differs: adjustedHere, ours: bestSingle(s.name)},
-		{Number: "Table " + s.recall, Shows: s.shows + ", recall of homogeneous partitions, sh-r", Paper: s.recalls, Differs: "the thesis does not say for which size; adjusted partitions of 64 here", recall: true, ours: recallOf("thesis-table-" + s.recall)},
-		{Number: "Figure " + s.one, Shows: s.shows + ", speedup by class, 1 partition in a row", Paper: s.oneTold, kind: told, ours: classes("thesis-figure-" + s.one)},
+		{Number: "Table " + s.sequential, Shows: s.shows + ", one core", Paper: s.base,
+			Differs: "Go instead of Java",
+			ours:    column("thesis-table-"+s.sequential, "queries", "ms", " ms")},
+		{Number: "Table " + s.times, Shows: s.shows +
+			", parallel, 24 settings: the best of each class", Paper: s.speedups,
+			Differs: adjustedHere, ours: bestSingle(s.name)},
+		{Number: "Table " + s.recall, Shows: s.shows + ", recall of homogeneous partitions, sh-r",
+			Paper: s.recalls, Differs: "the thesis does not say for which size; adjusted partitions of 64 here", recall: true, ours: recallOf("thesis-table-" + s.recall)},
+		{Number: "Figure " + s.one, Shows: s.shows + ", speedup by class, 1 partition in a row",
+			Paper: s.oneTold, kind: told, ours: classes("thesis-figure-" + s.one)},
 	}
 	for _, n := range s.ten {
-		out = append(out, Item{Number: "Figure " + n, Shows: s.shows + ", speedup by class, 10 in a row", Paper: s.tenTold, kind: told, ours: classes("thesis-figure-" + n)})
+		out = append(out, Item{Number: "Figure " + n,
+			Shows: s.shows + ", speedup by class, 10 in a row", Paper: s.tenTold, kind: told,
+			ours: classes("thesis-figure-" + n)})
 	}
 	cuts := []string{"homogeneous", "heterogeneous"}
 	for i, n := range strings.Fields(s.curves) {
-		out = append(out, Item{Number: "Figure " + n, Shows: s.shows + ", " + cuts[i] + ", speedup by partitions in a row", Paper: s.curvesTold, kind: told,
-			Differs: "partitions of 32 and policy sh-r here; the page has all policies", ours: peaks("thesis-figure-"+n+"-sh-r", "x", false)})
+		out = append(out, Item{Number: "Figure " + n,
+			Shows: s.shows + ", " + cuts[i] + ", speedup by partitions in a row",
+			Paper: s.curvesTold, kind: told,
+			Differs: "partitions of 32 and policy sh-r here; the page has all policies",
+			ours:    peaks("thesis-figure-"+n+"-sh-r", "x", false)})
 	}
 	if s.policies != "" {
-		out = append(out, Item{Number: "Figure " + s.policies, Shows: s.shows + ", heterogeneous, extra: policies", Paper: "shared thresholds 60% faster than local at 100 in a row, sh-r best", kind: told,
+		out = append(out, Item{Number: "Figure " + s.policies,
+			Shows: s.shows + ", heterogeneous, extra: policies",
+			Paper: "shared thresholds 60% faster than local at 100 in a row, sh-r best", kind: told,
 			ours: peaks("thesis-figure-"+s.policies, "x", false)})
 	}
 	return out
@@ -181,22 +201,39 @@ func (s *thesisPart) items() []Item {
 
 func batchItems() []Item {
 	out := []Item{
-		{Number: "Table 7.1", Shows: "a batch of 500 queries on one core", Paper: "WAND 17.106 s, MaxScore 22.763 s", Differs: "generated queries instead of the Yahoo log; fewer in a quick run", ours: column("thesis-table-7.1", "algorithm", "s", " s")},
-		{Number: "Table 7.2", Shows: "asynchronous batch, WAND: the best of 1 and 10 in a row", Paper: "homogeneous 1.33 s (12.9x), heterogeneous 0.82 s (20.8x)", Differs: adjustedHere, ours: bestBatch("wand", "1 and 10 in a row")},
-		{Number: "Table 7.3", Shows: "asynchronous batch, MaxScore: the best of 1 and 10 in a row", Paper: "homogeneous 1.51 s (15.1x), heterogeneous 3.18 s (7.2x)", Differs: adjustedHere, ours: bestBatch("maxscore", "1 and 10 in a row")},
-		{Number: "Table 7.4", Shows: "synchronous batch by threads in a block", Paper: "WAND 0.809, 0.799, 0.813 s (21x); MaxScore 3.072, 3.071, 3.079 s (7.4x)", ours: syncBatch},
+		{Number: "Table 7.1", Shows: "a batch of 500 queries on one core",
+			Paper:   "WAND 17.106 s, MaxScore 22.763 s",
+			Differs: "generated queries instead of the Yahoo log; fewer in a quick run",
+			ours:    column("thesis-table-7.1", "algorithm", "s", " s")},
+		{Number: "Table 7.2", Shows: "asynchronous batch, WAND: the best of 1 and 10 in a row",
+			Paper:   "homogeneous 1.33 s (12.9x), heterogeneous 0.82 s (20.8x)",
+			Differs: adjustedHere, ours: bestBatch("wand", "1 and 10 in a row")},
+		{Number: "Table 7.3", Shows: "asynchronous batch, MaxScore: the best of 1 and 10 in a row",
+			Paper: "homogeneous 1.51 s (15.1x), heterogeneous 3.18 s (7.2x)", Differs: adjustedHere,
+			ours: bestBatch("maxscore", "1 and 10 in a row")},
+		{Number: "Table 7.4", Shows: "synchronous batch by threads in a block",
+			Paper: "WAND 0.809, 0.799, 0.813 s (21x); MaxScore 3.072, 3.071, 3.079 s (7.4x)",
+			ours:  syncBatch},
 	}
 	for _, x := range []struct{ number, shows, paper, plot, unit string }{
-		{"7.1", "batch, WAND, homogeneous: seconds by partitions in a row", "partitions of 128 best up to 100 in a row, then alike", "7.1-sh-r", " s"},
-		{"7.2", "batch, WAND, homogeneous, partitions of 128: speedup", "about 40x (0.43 s) at 250 in a row; sharing 78% faster than local at 100", "7.2", "x"},
-		{"7.3", "batch, WAND, heterogeneous: seconds by partitions in a row", "best from 100 to 250 in a row", "7.3-sh-r", " s"},
-		{"7.4", "batch, WAND, heterogeneous, partitions of 32: speedup", "about 25x (0.68 s) shared, 22x local, at 250 in a row", "7.4", "x"},
-		{"7.5", "batch, MaxScore, homogeneous: seconds by partitions in a row", "below 1 s from 100 in a row on", "7.5-sh-r", " s"},
-		{"7.6", "batch, MaxScore, homogeneous, partitions of 32: speedup", "about 40x (0.57 s) above 100 in a row", "7.6", "x"},
-		{"7.7", "batch, MaxScore, heterogeneous: seconds by partitions in a row", "3 to 4 s from 5 in a row on", "7.7-sh-r", " s"},
+		{"7.1", "batch, WAND, homogeneous: seconds by partitions in a row",
+			"partitions of 128 best up to 100 in a row, then alike", "7.1-sh-r", " s"},
+		{"7.2", "batch, WAND, homogeneous, partitions of 128: speedup",
+			"about 40x (0.43 s) at 250 in a row; sharing 78% faster than local at 100", "7.2", "x"},
+		{"7.3", "batch, WAND, heterogeneous: seconds by partitions in a row",
+			"best from 100 to 250 in a row", "7.3-sh-r", " s"},
+		{"7.4", "batch, WAND, heterogeneous, partitions of 32: speedup",
+			"about 25x (0.68 s) shared, 22x local, at 250 in a row", "7.4", "x"},
+		{"7.5", "batch, MaxScore, homogeneous: seconds by partitions in a row",
+			"below 1 s from 100 in a row on", "7.5-sh-r", " s"},
+		{"7.6", "batch, MaxScore, homogeneous, partitions of 32: speedup",
+			"about 40x (0.57 s) above 100 in a row", "7.6", "x"},
+		{"7.7", "batch, MaxScore, heterogeneous: seconds by partitions in a row",
+			"3 to 4 s from 5 in a row on", "7.7-sh-r", " s"},
 		{"7.8", "batch, MaxScore, heterogeneous, partitions of 32: speedup", "policies do not differ", "7.8", "x"},
 	} {
-		out = append(out, Item{Number: "Figure " + x.number, Shows: x.shows, Paper: x.paper, kind: told, ours: peaks("thesis-figure-"+x.plot, x.unit, x.unit == " s")})
+		out = append(out, Item{Number: "Figure " + x.number, Shows: x.shows, Paper: x.paper,
+			kind: told, ours: peaks("thesis-figure-"+x.plot, x.unit, x.unit == " s")})
 	}
 	return out
 }
@@ -208,8 +245,10 @@ func cooccurPaper() Paper {
 		Machine: "AMD A10-7850K, 4 cores, 16 GB; NVIDIA GTX 1050 Ti; NVMe SSD",
 		Differs: "Generated text with the numbers of the 1 Billion Word Benchmark, which has 719 million words; a quick run has fewer.",
 		Items: append(drawings([]string{"1", "2"}, "architecture of a GPU", "a symmetric window of 2"),
-			Item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2", Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
-				ours:    both(column("cooccur-table1-window-2", "engine", "seconds", " s"), column("cooccur-table1-window-2", "engine", "with writing", " s with writing")),
+			Item{Number: "Table 1", Shows: "seconds for vocabulary and matrix, window 2",
+				Paper: "sequential 245.397, multicore 85.130, GPU 15.210, GloVe 447.046; with writing 266.575, 108.613, 21.829, 459.563",
+				ours: both(column("cooccur-table1-window-2", "engine", "seconds", " s"),
+					column("cooccur-table1-window-2", "engine", "with writing", " s with writing")),
 				Differs: "of more than 5 million words sequential, Algorithm 3 and GloVe get a sample, and their times are scaled"}),
 	}
 }
@@ -227,26 +266,50 @@ func weighJapanese() Paper {
 		ID: "weigh-2016", Title: "BM25 term weighting on GPUs with data-parallel primitives and a dictionary (in Japanese; its title does not survive)", Machine: weighMachine, Differs: weighDiffers,
 		Items: append(drawings([]string{"1", "2"}, "data-parallel primitives", "the eight steps"),
 			Item{Number: "Table 1", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
-			Item{Number: "Figure 3", Shows: "time of the methods by size of the text", Paper: weighTimes + "and not from 400 MB on", kind: told, ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"), lastRow("weigh-times", "MB", " ms"))},
-			Item{Number: "Figure 4", Shows: "steps of MapReduce, 300 MB", Paper: "MRM's reduce step takes much though it has no strings", kind: told, ours: both(steps("mrp"), steps("mrm"))},
-			Item{Number: "Figure 5", Shows: "steps of PP and PPD, 300 MB", Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told, ours: both(steps("pp"), steps("ppd-published"))}),
+			Item{Number: "Figure 3", Shows: "time of the methods by size of the text",
+				Paper: weighTimes + "and not from 400 MB on", kind: told,
+				ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"),
+					lastRow("weigh-times", "MB", " ms"))},
+			Item{Number: "Figure 4", Shows: "steps of MapReduce, 300 MB",
+				Paper: "MRM's reduce step takes much though it has no strings", kind: told,
+				ours: both(steps("mrp"), steps("mrm"))},
+			Item{Number: "Figure 5", Shows: "steps of PP and PPD, 300 MB",
+				Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told,
+				ours: both(steps("pp"), steps("ppd-published"))}),
 	}
 }
 
 func weighPaper() Paper {
 	return Paper{
 		ID: "weigh-2017", Title: "T. Wakatsuki, A. Keyaki, J. Miyazaki, A Case for Term Weighting using a Dictionary on GPUs", Machine: weighMachine, Differs: weighDiffers,
-		Items: append(drawings([]string{"1", "2", "3", "4"}, "a trie", "transitions by b", "data-parallel primitives", "the eight steps"),
+		Items: append(drawings([]string{"1", "2", "3", "4"}, "a trie", "transitions by b",
+			"data-parallel primitives", "the eight steps"),
 			Item{Number: "Table 1", Shows: "a state transition table", kind: drawing},
 			Item{Number: "Table 2", Shows: "the five texts", Paper: weighTexts, ours: lastRow("weigh-texts", "MB", "")},
-			Item{Number: "Figure 5", Shows: "time of the methods by size of the text", Paper: weighTimes + "and not with more than 400 MB", kind: told, ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"), lastRow("weigh-times", "MB", " ms"))},
-			Item{Number: "Figure 6", Shows: "steps of MRP and MRM", Paper: "MRM's reduce step takes much though it has no strings", kind: told, ours: both(steps("mrp"), steps("mrm"))},
-			Item{Number: "Figure 7", Shows: "steps of PP and PPD", Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told, ours: both(steps("pp"), steps("ppd-published"))},
-			Item{Number: "Figure 8", Shows: "memory of the dictionary by vocabulary", Paper: "XBW takes 40 times less than STT", kind: told, ours: lastRow("dict-memory", "words", " MB")},
-			Item{Number: "Figure 9", Shows: "time of look-ups by length of the text", Paper: "in proportion to the text; STT depends on the vocabulary, XBW little", kind: told, ours: lastRow("dict-by-length", "words", " ms")},
-			Item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only", kind: told, ours: deviceOnly("dict-device-by-vocabulary")},
-			Item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary", Paper: "XBW faster than STT for a large vocabulary", kind: told, ours: lastRow("dict-frequent", "words", " ns")},
-			Item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary", Paper: "both rise with the vocabulary", kind: told, ours: lastRow("dict-uniform", "words", " ns")},
+			Item{Number: "Figure 5", Shows: "time of the methods by size of the text",
+				Paper: weighTimes + "and not with more than 400 MB", kind: told,
+				ours: both(lastRow("weigh-ratios", "MB, times as fast", "x"),
+					lastRow("weigh-times", "MB", " ms"))},
+			Item{Number: "Figure 6", Shows: "steps of MRP and MRM",
+				Paper: "MRM's reduce step takes much though it has no strings", kind: told,
+				ours: both(steps("mrp"), steps("mrm"))},
+			Item{Number: "Figure 7", Shows: "steps of PP and PPD",
+				Paper: "PP mostly sorts; in PPD about 45% without transfers", kind: told,
+				ours: both(steps("pp"), steps("ppd-published"))},
+			Item{Number: "Figure 8", Shows: "memory of the dictionary by vocabulary",
+				Paper: "XBW takes 40 times less than STT", kind: told,
+				ours: lastRow("dict-memory", "words", " MB")},
+			Item{Number: "Figure 9", Shows: "time of look-ups by length of the text",
+				Paper: "in proportion to the text; STT depends on the vocabulary, XBW little",
+				kind:  told, ours: lastRow("dict-by-length", "words", " ms")},
+			Item{Number: "Figure 10", Shows: "memory on the GPU by vocabulary", Paper: "drawn only",
+				kind: told, ours: deviceOnly("dict-device-by-vocabulary")},
+			Item{Number: "Figure 11", Shows: "time a character, words by frequency, by vocabulary",
+				Paper: "XBW faster than STT for a large vocabulary", kind: told,
+				ours: lastRow("dict-frequent", "words", " ns")},
+			Item{Number: "Figure 12", Shows: "time a character, words equally often, by vocabulary",
+				Paper: "both rise with the vocabulary", kind: told,
+				ours: lastRow("dict-uniform", "words", " ns")},
 			Item{Number: "Table 3", Shows: "mean and variance of the words' lengths in a text, by vocabulary", Paper: "by frequency 4.55, 4.78, 4.84, 4.86 (variance 6.34, 6.91, 7.09, 7.24); equally often 6.66, 7.12, 7.84, 9.44 (6.42, 7.04, 8.32, 17.2)",
 				Differs: "the vocabulary sizes do not survive", ours: lengths}),
 	}
@@ -257,20 +320,25 @@ func placesPaper() Paper {
 		ID: "places", Title: "M. Jabłoński, Ł. Kosiak, P. Kurzawa, M. Rydlewski, Implementacja algorytmu eksploracji danych z użyciem CUDA API, Poznań 2017",
 		Machine: "Intel i7-930, 24 GB; two NVIDIA GTX Titan in SLI; Windows Server 2012 R2",
 		Differs: "The points are drawn by our generator, not by Boiński's; a quick run asks for each once, and gives up after a second.",
-		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations", "warps over instances", "sorted tables of pairs"),
-			Item{Number: "Table 1", Shows: "parameters", Paper: "prevalence 0.2 and distance 3 by size; 0.1 to 0.5 and 5; 5 and 2 to 6", kind: setting}),
+		Items: append(drawings([]string{"1", "2", "3"}, "neighbouring locations",
+			"warps over instances", "sorted tables of pairs"),
+			Item{Number: "Table 1", Shows: "parameters",
+				Paper: "prevalence 0.2 and distance 3 by size; 0.1 to 0.5 and 5; 5 and 2 to 6",
+				kind:  setting}),
 	}
 	for i, x := range []struct{ shows, paper, table string }{
 		{"whole job by points", "GPU slowest on few points, fastest on many", "figure-4-by-points"},
 		{"finding neighbours by points", "one core fastest on few points", "figure-5-neighbours"},
-		{"finding neighbours on the GPU, with preparation", "preparation takes most of the time", "figure-6-preparation"},
+		{"finding neighbours on the GPU, with preparation", "preparation takes most of the time",
+			"figure-6-preparation"},
 		{"whole job by distance, sparse", "GPU slower than the cores", "figure-7-by-distance"},
 		{"whole job by distance, dense", "GPU fastest from some distance on", "figure-8-by-distance"},
 		{"whole job by distance, sparse with two clusters", "GPU much slower than the cores", "figure-9-by-distance"},
 		{"whole job by distance, dense with two clusters", "as figure 8", "figure-10-by-distance"},
 		{"whole job by prevalence", "GPU between the cores and one core; slowest above 0.3", "figure-11-by-prevalence"},
 	} {
-		p.Items = append(p.Items, Item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows, Paper: x.paper, kind: told, ours: lastRow("places-"+x.table, "", " ms")})
+		p.Items = append(p.Items, Item{Number: fmt.Sprintf("Figure %d", 4+i), Shows: x.shows,
+			Paper: x.paper, kind: told, ours: lastRow("places-"+x.table, "", " ms")})
 	}
 	return p
 }

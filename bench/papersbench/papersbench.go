@@ -49,13 +49,17 @@ type amount struct {
 func (o *Options) amount() amount {
 	switch {
 	case o.Tiny:
-		return amount{thesisbench.Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8}, 2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, 1, true}
+		return amount{thesisbench.Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8},
+			2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, 1, true}
 	case o.Quick:
-		return amount{thesisbench.Options{Share: 0.001, Queries: 4, Runs: 3, Batch: 20}, 1e6, []int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, 1, false}
+		return amount{thesisbench.Options{Share: 0.001, Queries: 4, Runs: 3, Batch: 20}, 1e6,
+			[]int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, 1, false}
 	case o.Device == nil:
-		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6, []int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, 3, false}
+		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6,
+			[]int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, 3, false}
 	}
-	return amount{thesisbench.Options{}, 719e6, []int64{100e6, 200e6, 300e6, 400e6, 500e6}, []int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, 3, false}
+	return amount{thesisbench.Options{}, 719e6, []int64{100e6, 200e6, 300e6, 400e6, 500e6},
+		[]int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, 3, false}
 }
 
 // Run measures everything and makes the page.
@@ -73,7 +77,8 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	for _, job := range []struct {
 		prefix string
 		run    func(context.Context, amount) (*report.Report, error)
-	}{{"thesis", o.thesis}, {"cooccur", o.cooccur}, {"weigh", o.weigh}, {"dict", o.dictionaries}, {"dict-device", o.dictionariesGPU}, {"places", o.places}} {
+	}{{"thesis", o.thesis}, {"cooccur", o.cooccur}, {"weigh", o.weigh}, {"dict", o.dictionaries},
+		{"dict-device", o.dictionariesGPU}, {"places", o.places}} {
 		start := time.Now()
 		r, err := job.run(ctx, o.amount())
 		if err != nil {
@@ -112,11 +117,13 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 }
 
 func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
-	return weighbench.Run(ctx, weighbench.Options{Sizes: a.texts, Threads: o.Threads, Rounds: a.rounds, Device: o.Device, Memory: o.Memory, Slow: true, Log: o.Say})
+	return weighbench.Run(ctx, weighbench.Options{Sizes: a.texts, Threads: o.Threads,
+		Rounds: a.rounds, Device: o.Device, Memory: o.Memory, Slow: true, Log: o.Say})
 }
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
-	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads, Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
+	return placesbench.Run(ctx, placesbench.Options{Device: o.Places, Threads: o.Threads,
+		Memory: o.Memory, Rounds: a.rounds, Limit: a.places, Quick: a.hundredth, Within: o.Quick})
 }
 
 // page lists every table and figure first, then what was measured for them.
@@ -127,15 +134,19 @@ func (o *Options) page(p *pages) *report.Report {
 		r.Intro += " **This was a quick run on small data:** the last column says what may be compared."
 	}
 	for _, paper := range Papers() {
-		t := report.Table{Name: paper.ID, Prose: true, Header: []string{"number", "shows", "the paper", "ours", "what differs", "compared?"}}
+		t := report.Table{Name: paper.ID, Prose: true,
+			Header: []string{"number", "shows", "the paper", "ours", "what differs", "compared?"}}
 		for _, i := range paper.Items {
 			ours, err := "", error(nil)
 			if i.ours != nil {
 				ours, err = i.ours(p)
 			}
-			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours, i.Differs, i.mark(err, p.device, o.small())})
+			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours, i.Differs,
+				i.mark(err, p.device, o.small())})
 		}
-		r.Add(report.Section{Title: paper.Title, Text: fmt.Sprintf("The paper's machine: %s.\n\n%s", paper.Machine, paper.Differs), Tables: []report.Table{t}})
+		r.Add(report.Section{Title: paper.Title,
+			Text:   fmt.Sprintf("The paper's machine: %s.\n\n%s", paper.Machine, paper.Differs),
+			Tables: []report.Table{t}})
 	}
 	r.Sections = append(r.Sections, p.sections...)
 	return r

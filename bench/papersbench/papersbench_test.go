@@ -27,7 +27,8 @@ func TestEveryTableAndFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Titan Xp", "GTX 1050 Ti", "GTX 970", "GTX Titan", "no GPU", "quick run", "thesis-figure-5.4-sh-r.svg"} {
+	for _, want := range []string{"Titan Xp", "GTX 1050 Ti", "GTX 970", "GTX Titan", "no GPU",
+		"quick run", "thesis-figure-5.4-sh-r.svg"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -36,7 +37,8 @@ func TestEveryTableAndFigure(t *testing.T) {
 
 func check(t *testing.T, r *report.Report) {
 	t.Helper()
-	lengths := r.Sections[slices.IndexFunc(r.Sections, func(s report.Section) bool { return s.Title == "Dictionaries" })].Tables[1]
+	lengths := r.Sections[slices.IndexFunc(r.Sections,
+		func(s report.Section) bool { return s.Title == "Dictionaries" })].Tables[1]
 	if lengths.Name != "dict-by-length" || len(lengths.Rows) != 3 || len(lengths.Header) != 1+2*len(dictKinds) {
 		t.Errorf("figure 9 is no curve of two vocabularies: %+v", lengths)
 	}
@@ -126,7 +128,8 @@ func TestListIsComplete(t *testing.T) {
 
 // What was given up has no unit.
 func TestLastRow(t *testing.T) {
-	p := &pages{tables: map[string]*report.Table{"x": {Header: []string{"points", "slow", "fast", "absent"}, Rows: [][]string{{"5", "-", "7", ""}}}}}
+	p := &pages{tables: map[string]*report.Table{"x": {Header: []string{"points", "slow", "fast",
+		"absent"}, Rows: [][]string{{"5", "-", "7", ""}}}}}
 	if got, err := lastRow("x", "", " ms")(p); err != nil || got != "points 5: slow given up, fast 7 ms" {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -18,11 +18,13 @@ var sizes = []float64{3000, 10_000, 20_000, 40_000, 65_000, 100_000, 150_000, 20
 
 // bySize is figure 4.
 func (b *bench) bySize() (report.Section, error) {
-	tables, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points", b.sizes(sizes), b.all(), func(w way, x float64) (cost, error) {
-		return b.mine(Planted(int(x), side, false), b.options(w, 3, 0.2))
-	})
+	tables, p, err := b.lines("figure-4-by-points", "Whole job by number of points", "points",
+		b.sizes(sizes), b.all(), func(w way, x float64) (cost, error) {
+			return b.mine(Planted(int(x), side, false), b.options(w, 3, 0.2))
+		})
 	return report.Section{
-		Title: "Figure 4: time by number of points", Text: "Points on 1000x1000 with planted patterns, distance 3, prevalence 0.2.",
+		Title:  "Figure 4: time by number of points",
+		Text:   "Points on 1000x1000 with planted patterns, distance 3, prevalence 0.2.",
 		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
@@ -41,18 +43,22 @@ func (b *bench) join(pts *coloc.Points, o coloc.Options, which func(coloc.JoinSt
 
 // joinBySize is figure 5.
 func (b *bench) joinBySize() (report.Section, error) {
-	tables, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points", "points", b.sizes(sizes), b.ways, func(w way, x float64) (cost, error) {
-		return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration { return s.Find })
-	})
+	tables, p, err := b.lines("figure-5-neighbours", "Finding neighbours by number of points",
+		"points", b.sizes(sizes), b.ways, func(w way, x float64) (cost, error) {
+			return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2),
+				func(s coloc.JoinStats) time.Duration { return s.Find })
+		})
 	return report.Section{
-		Title: "Figure 5: finding neighbours", Text: "The same points, without copying them to the GPU. SGCT sweeps along x, ours sorts points into cells.",
+		Title:  "Figure 5: finding neighbours",
+		Text:   "The same points, without copying them to the GPU. SGCT sweeps along x, ours sorts points into cells.",
 		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
 
 // preparation is figure 6.
 func (b *bench) preparation() (report.Section, error) {
-	s := report.Section{Title: "Figure 6: finding neighbours with preparation", Text: "On the GPU, with and without copying the points there."}
+	s := report.Section{Title: "Figure 6: finding neighbours with preparation",
+		Text: "On the GPU, with and without copying the points there."}
 	if b.Device == nil {
 		s.Text = "No GPU, nothing to prepare."
 		return s, nil
@@ -69,21 +75,23 @@ func (b *bench) preparation() (report.Section, error) {
 	for i, w := range ways {
 		plain[w.name] = i%2 == 0
 	}
-	tables, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points", b.sizes(sizes), ways, func(w way, x float64) (cost, error) {
-		return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
-			if plain[w.name] {
-				return s.Find
-			}
-			return s.Find + s.Prepare
+	tables, p, err := b.lines("figure-6-preparation", "Finding neighbours on the GPU", "points",
+		b.sizes(sizes), ways, func(w way, x float64) (cost, error) {
+			return b.join(Planted(int(x), side, false), b.options(w, 3, 0.2), func(s coloc.JoinStats) time.Duration {
+				if plain[w.name] {
+					return s.Find
+				}
+				return s.Find + s.Prepare
+			})
 		})
-	})
 	s.Tables, s.Plots = tables, []report.Plot{p}
 	return s, err
 }
 
 // byDistance is figures 7 to 10.
 func (b *bench) byDistance() (report.Section, error) {
-	s := report.Section{Title: "Figures 7 to 10: time by distance", Text: fmt.Sprintf("Prevalence 0.2; %d points are sparse, %d and %d dense; two clusters hold a fifth of the points.", b.size(30_000), b.size(65_000), b.size(80_000))}
+	s := report.Section{Title: "Figures 7 to 10: time by distance",
+		Text: fmt.Sprintf("Prevalence 0.2; %d points are sparse, %d and %d dense; two clusters hold a fifth of the points.", b.size(30_000), b.size(65_000), b.size(80_000))}
 	for _, f := range []struct {
 		number int
 		name   string
@@ -94,9 +102,11 @@ func (b *bench) byDistance() (report.Section, error) {
 		{9, "sparse, two clusters", b.planted(30_000, true)},
 		{10, "dense, two clusters", b.planted(80_000, true)},
 	} {
-		tables, p, err := b.lines(fmt.Sprintf("figure-%d-by-distance", f.number), fmt.Sprintf("Figure %d: %s", f.number, f.name), "distance", []float64{2, 3, 4, 5, 6}, b.all(), func(w way, x float64) (cost, error) {
-			return b.mine(f.points, b.options(w, x, 0.2))
-		})
+		tables, p, err := b.lines(fmt.Sprintf("figure-%d-by-distance", f.number),
+			fmt.Sprintf("Figure %d: %s", f.number, f.name), "distance", []float64{2, 3, 4, 5, 6},
+			b.all(), func(w way, x float64) (cost, error) {
+				return b.mine(f.points, b.options(w, x, 0.2))
+			})
 		if err != nil {
 			return s, err
 		}
@@ -108,11 +118,13 @@ func (b *bench) byDistance() (report.Section, error) {
 // byPrevalence is figure 11.
 func (b *bench) byPrevalence() (report.Section, error) {
 	pts := b.planted(65_000, false)
-	tables, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence", []float64{0.5, 0.4, 0.3, 0.2, 0.1}, b.all(), func(w way, x float64) (cost, error) {
-		return b.mine(pts, b.options(w, 5, x))
-	})
+	tables, p, err := b.lines("figure-11-by-prevalence", "Whole job by prevalence", "prevalence",
+		[]float64{0.5, 0.4, 0.3, 0.2, 0.1}, b.all(), func(w way, x float64) (cost, error) {
+			return b.mine(pts, b.options(w, 5, x))
+		})
 	return report.Section{
-		Title: "Figure 11: time by prevalence", Text: fmt.Sprintf("%d points with planted patterns, distance 5.", b.size(65_000)),
+		Title:  "Figure 11: time by prevalence",
+		Text:   fmt.Sprintf("%d points with planted patterns, distance 5.", b.size(65_000)),
 		Tables: tables, Plots: []report.Plot{p},
 	}, err
 }
@@ -138,18 +150,22 @@ func (b *bench) beyond() (report.Section, error) {
 		}
 	}
 	s := report.Section{Title: "Beyond: up to 10 million points, and many patterns"}
-	tables, p, err := b.lines("beyond-by-points", "50 features, 10 neighbours a point, prevalence 0.1", "points", b.sizes([]float64{1e6, 2e6, 5e6, 1e7}), ways, func(w way, x float64) (cost, error) {
-		n := int(x)
-		return b.mine(Even(n, 50, SideFor(n, 10, 1.785)), b.options(w, 1.785, 0.1))
-	})
+	tables, p, err := b.lines("beyond-by-points",
+		"50 features, 10 neighbours a point, prevalence 0.1", "points",
+		b.sizes([]float64{1e6, 2e6, 5e6, 1e7}), ways, func(w way, x float64) (cost, error) {
+			n := int(x)
+			return b.mine(Even(n, 50, SideFor(n, 10, 1.785)), b.options(w, 1.785, 0.1))
+		})
 	if err != nil {
 		return s, err
 	}
 	s.Tables, s.Plots = append(s.Tables, tables...), append(s.Plots, p)
 	dense := Clustered(b.size(200_000), features, side)
-	tables, p, err = b.lines("beyond-by-distance", fmt.Sprintf("%d points, two clusters, prevalence 0.1", dense.Len()), "distance", []float64{2, 3, 4, 5, 6}, ways, func(w way, x float64) (cost, error) {
-		return b.mine(dense, b.options(w, x, 0.1))
-	})
+	tables, p, err = b.lines("beyond-by-distance",
+		fmt.Sprintf("%d points, two clusters, prevalence 0.1", dense.Len()), "distance",
+		[]float64{2, 3, 4, 5, 6}, ways, func(w way, x float64) (cost, error) {
+			return b.mine(dense, b.options(w, x, 0.1))
+		})
 	s.Tables, s.Plots = append(s.Tables, tables...), append(s.Plots, p)
 	return s, err
 }

@@ -144,7 +144,8 @@ func (b *bench) sizes(ns []float64) []float64 {
 }
 
 func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
-	o := coloc.Options{Distance: distance, MinPrevalence: prevalence, Algorithm: w.algorithm, Engine: w.engine, Threads: b.Threads, Memory: b.Memory}
+	o := coloc.Options{Distance: distance, MinPrevalence: prevalence, Algorithm: w.algorithm,
+		Engine: w.engine, Threads: b.Threads, Memory: b.Memory}
 	if w.engine == engine.GPU {
 		o.Device = b.Device
 	}
@@ -242,7 +243,8 @@ func peakHeap(job func() error) (float64, error) {
 
 // lines measures every way at every x: a table of times, one of memory where that
 // was measured, and a plot of times.
-func (b *bench) lines(name, title, axis string, xs []float64, ways []way, measure func(w way, x float64) (cost, error)) ([]report.Table, report.Plot, error) {
+func (b *bench) lines(name, title, axis string, xs []float64, ways []way,
+	measure func(w way, x float64) (cost, error)) ([]report.Table, report.Plot, error) {
 	times := report.Table{Name: name, Title: title, Header: []string{axis}}
 	memory := report.Table{Name: name + "-memory", Title: title + ": megabytes", Header: []string{axis}}
 	p := report.Plot{Name: name, Title: title, X: axis, Y: "milliseconds", LogY: true}

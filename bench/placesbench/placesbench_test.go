@@ -26,7 +26,8 @@ func TestAllFiguresAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Figure 4", "Figure 5", "Figure 6", "Figure 7", "Figure 8", "Figure 9", "Figure 10", "Figure 11", "Beyond", "This was a trial"} {
+	for _, want := range []string{"Figure 4", "Figure 5", "Figure 6", "Figure 7", "Figure 8",
+		"Figure 9", "Figure 10", "Figure 11", "Beyond", "This was a trial"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %s", want)
 		}
@@ -47,7 +48,8 @@ func TestAllFiguresAreThere(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, file := range []string{"figure-4-by-points-memory.csv", "figure-11-by-prevalence.svg", "beyond-by-points.csv"} {
+	for _, file := range []string{"figure-4-by-points-memory.csv", "figure-11-by-prevalence.svg",
+		"beyond-by-points.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			t.Error(err)
 		}
@@ -68,7 +70,8 @@ func TestEverySettingMinesSomething(t *testing.T) {
 			longest = max(longest, len(p.Features))
 		}
 		if longest < 3 {
-			t.Errorf("%d points, distance %v, prevalence %v: %d patterns, the longest of %d", pts.Len(), distance, prevalence, len(res.Patterns), longest)
+			t.Errorf("%d points, distance %v, prevalence %v: %d patterns, the longest of %d",
+				pts.Len(), distance, prevalence, len(res.Patterns), longest)
 		}
 	}
 	for _, n := range sizes {

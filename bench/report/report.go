@@ -77,7 +77,8 @@ func (r *Report) check() error {
 			}
 			for i, row := range t.Rows {
 				if len(row) != len(t.Header) {
-					return fmt.Errorf("report: table %s, row %d: %d cells under %d headings", t.Name, i+1, len(row), len(t.Header))
+					return fmt.Errorf("report: table %s, row %d: %d cells under %d headings",
+						t.Name, i+1, len(row), len(t.Header))
 				}
 			}
 		}

@@ -20,7 +20,8 @@ func sample() *Report {
 		Tables: []Table{{Name: "time", Title: "Seconds.", Header: []string{"points", "cpu", "gpu | best"},
 			Rows: [][]string{{"1,000", "0.1", "0.2"}, {"100,000", "10", "1"}}}},
 		Plots: []Plot{{Name: "time", Title: "Time < by points", X: "points", Y: "s", LogX: true, LogY: true,
-			Series: []Series{{"cpu", []float64{1e3, 1e4, 1e5}, []float64{.1, math.NaN(), 10}}, {"gpu", []float64{1e3, 1e5}, []float64{.2, 1}}}}},
+			Series: []Series{{"cpu", []float64{1e3, 1e4, 1e5}, []float64{.1, math.NaN(), 10}},
+				{"gpu", []float64{1e3, 1e5}, []float64{.2, 1}}}}},
 	})
 	return r
 }
@@ -50,7 +51,8 @@ Seconds.
 	if got := read(t, dir, "README.md"); got != want {
 		t.Errorf("README.md:\n%s\nwant:\n%s", got, want)
 	}
-	if got, want := read(t, dir, "time.csv"), "points,cpu,gpu | best\n\"1,000\",0.1,0.2\n\"100,000\",10,1\n"; got != want {
+	if got, want := read(t, dir, "time.csv"),
+		"points,cpu,gpu | best\n\"1,000\",0.1,0.2\n\"100,000\",10,1\n"; got != want {
 		t.Errorf("time.csv: %q, want %q", got, want)
 	}
 	svg := read(t, dir, "time.svg")
@@ -122,7 +124,8 @@ func TestTicks(t *testing.T) {
 func TestManySeriesStayTellable(t *testing.T) {
 	p := Plot{Name: "many"}
 	for i := range 12 {
-		p.Series = append(p.Series, Series{Name: string(rune('a' + i)), X: []float64{1, 2}, Y: []float64{float64(i), 2}})
+		p.Series = append(p.Series,
+			Series{Name: string(rune('a' + i)), X: []float64{1, 2}, Y: []float64{float64(i), 2}})
 	}
 	var b strings.Builder
 	if err := p.writeSVG(&b); err != nil {

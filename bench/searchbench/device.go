@@ -50,7 +50,8 @@ type Took struct {
 //
 // First every result of every way is compared. Then the ways take turns, in each of which all
 // queries are answered for a while, as often as they can be.
-func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []string, o Options, report func(DeviceRow) error) error {
+func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []string, o Options,
+	report func(DeviceRow) error) error {
 	if len(queries) == 0 {
 		return errNoQueries
 	}
@@ -60,7 +61,8 @@ func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []stri
 			for _, q := range queries {
 				d.requests = append(d.requests, search.Request{Text: q, K: k, Mode: mode})
 			}
-			row, err := d.measure(DeviceRow{Mode: mode.String(), K: k, Queries: len(queries), Threads: o.Batch, Rounds: o.Rounds})
+			row, err := d.measure(DeviceRow{Mode: mode.String(), K: k, Queries: len(queries),
+				Threads: o.Batch, Rounds: o.Rounds})
 			if err != nil {
 				return fmt.Errorf("mode %v, k %d: %w", mode, k, err)
 			}
@@ -81,7 +83,8 @@ type way struct {
 }
 
 func fourWays(onGPU, onCores *search.Searcher, threads int) [4]way {
-	gpu, cores := search.Batch{Engine: engine.GPU, Threads: threads}, search.Batch{Engine: engine.Multicore, Threads: threads}
+	gpu, cores := search.Batch{Engine: engine.GPU, Threads: threads},
+		search.Batch{Engine: engine.Multicore, Threads: threads}
 	return [4]way{
 		{"the GPU's SearchBatch", onGPU, gpu, false}, {"the GPU's MapBatch", onGPU, gpu, true},
 		{"the cores' SearchBatch", onCores, cores, false}, {"the cores' MapBatch", onCores, cores, true},
@@ -215,7 +218,8 @@ func (d *device) compare(w, with *way) (hits, onCores int, err error) {
 			return 0, 0, fmt.Errorf("%s, query %d: %w", with.name, i+1, err)
 		}
 		if !slices.Equal(got.hits, want.hits) {
-			return 0, 0, fmt.Errorf("query %d, %q: the result of %s is not that of %s", i+1, d.requests[i].Text, w.name, with.name)
+			return 0, 0, fmt.Errorf("query %d, %q: the result of %s is not that of %s", i+1,
+				d.requests[i].Text, w.name, with.name)
 		}
 		hits += len(got.hits)
 		if got.onCore {

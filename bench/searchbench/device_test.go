@@ -27,7 +27,8 @@ func TestDeviceBesideCores(t *testing.T) {
 	onGPU, onCores, o := onBoth(t)
 	queries := []string{"a", "a b", "c d e", "nothing"}
 	var rows []DeviceRow
-	err := Device(t.Context(), onGPU, onCores, queries, o, func(r DeviceRow) error { rows = append(rows, r); return nil })
+	err := Device(t.Context(), onGPU, onCores, queries, o,
+		func(r DeviceRow) error { rows = append(rows, r); return nil })
 	if err != nil || len(rows) != 4 {
 		t.Fatalf("%+v, %v", rows, err)
 	}
@@ -36,7 +37,8 @@ func TestDeviceBesideCores(t *testing.T) {
 		k, hits int
 	}{{"or", 1, 3}, {"or", 20, 60}, {"and", 1, 3}, {"and", 20, 60}} {
 		r := rows[i]
-		if r.Mode != want.mode || r.K != want.k || r.Hits != want.hits || r.Queries != 4 || r.Threads != 2 || r.Rounds != 1 || r.OnCores != 0 {
+		if r.Mode != want.mode || r.K != want.k || r.Hits != want.hits || r.Queries != 4 ||
+			r.Threads != 2 || r.Rounds != 1 || r.OnCores != 0 {
 			t.Errorf("%+v, want %+v", r, want)
 		}
 		for _, took := range []Took{r.GPU.Search, r.GPU.Map, r.Cores.Search, r.Cores.Map} {
@@ -53,7 +55,8 @@ func TestDeviceBesideCores(t *testing.T) {
 		t.Error("no queries were measured")
 	}
 	enough := errors.New("enough")
-	if err := Device(t.Context(), onGPU, onCores, queries[:1], o, func(DeviceRow) error { return enough }); err != enough {
+	if err := Device(t.Context(), onGPU, onCores, queries[:1], o,
+		func(DeviceRow) error { return enough }); err != enough {
 		t.Error(err)
 	}
 }
@@ -62,11 +65,14 @@ func TestDeviceBesideCores(t *testing.T) {
 func TestDifferentResultsAreAnError(t *testing.T) {
 	onGPU, _, o := onBoth(t)
 	other := opened(t, indexOf(t, "b c\na b c\n"))
-	err := Device(t.Context(), onGPU, other, []string{"nothing", "a b"}, o, func(DeviceRow) error { return errors.New("reported") })
-	if err == nil || !strings.Contains(err.Error(), `mode or, k 1: query 2, "a b": the result of the GPU's SearchBatch is not that of the cores' SearchBatch`) {
+	err := Device(t.Context(), onGPU, other, []string{"nothing", "a b"}, o,
+		func(DeviceRow) error { return errors.New("reported") })
+	if err == nil || !strings.Contains(err.Error(),
+		`mode or, k 1: query 2, "a b": the result of the GPU's SearchBatch is not that of the cores' SearchBatch`) {
 		t.Error(err)
 	}
-	if err := Device(t.Context(), other, onGPU, []string{"a"}, o, nil); err == nil || !strings.Contains(err.Error(), "the index is not on a GPU") {
+	if err := Device(t.Context(), other, onGPU, []string{"a"}, o, nil); err == nil ||
+		!strings.Contains(err.Error(), "the index is not on a GPU") {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,8 @@ const (
 
 // highestRate is the most queries a second that keep the 99th percentile; mean is the time of one
 // query alone, in microseconds.
-func highestRate(ctx context.Context, s *search.Searcher, queries []string, r search.Request, mean float64, o *Options) (float64, error) {
+func highestRate(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
+	mean float64, o *Options) (float64, error) {
 	low, high := 0.0, 1.2e6*float64(o.Workers)/max(mean, 1)
 	for range bisections {
 		rate := (low + high) / 2
@@ -37,7 +38,8 @@ func highestRate(ctx context.Context, s *search.Searcher, queries []string, r se
 }
 
 // keeps says whether the 99th percentile stays within the bound at a rate.
-func keeps(ctx context.Context, s *search.Searcher, queries []string, r search.Request, rate float64, o *Options) (bool, error) {
+func keeps(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
+	rate float64, o *Options) (bool, error) {
 	n := max(minArrivals, int(rate*o.Step.Seconds()))
 	a := arrivals(n, rate)
 	tooLate, err := serve(ctx, a, o.Workers, o.P99, n/100, func(i int) error {
@@ -63,7 +65,8 @@ func arrivals(n int, rate float64) []time.Duration {
 
 // serve lets workers take what arrives, first come first served, and counts what is done later than
 // the bound after its arrival. It gives up once more than enough is too late.
-func serve(ctx context.Context, at []time.Duration, workers int, bound time.Duration, enough int, do func(i int) error) (late int, err error) {
+func serve(ctx context.Context, at []time.Duration, workers int, bound time.Duration, enough int,
+	do func(i int) error) (late int, err error) {
 	var next, tooLate atomic.Int64
 	var once sync.Once
 	var wg sync.WaitGroup

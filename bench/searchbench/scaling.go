@@ -36,7 +36,8 @@ func threadCounts(most int) []int {
 // scaling answers the queries as a batch with more and more threads: first in the way in which all
 // are done soonest, then in that in which each is, and one after the other. mean is the time of one
 // query alone, in microseconds.
-func scaling(ctx context.Context, s *search.Searcher, queries []string, r search.Request, mean float64, o *Options) ([]Scaling, error) {
+func scaling(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
+	mean float64, o *Options) ([]Scaling, error) {
 	counts := threadCounts(o.Batch)
 	n := max(len(queries), int(float64(leastBatch.Microseconds())/max(mean, 1)))
 	var out []Scaling
@@ -45,7 +46,8 @@ func scaling(ctx context.Context, s *search.Searcher, queries []string, r search
 		for range o.Rounds {
 			for i, threads := range counts {
 				start := time.Now()
-				for _, err := range search.MapBatch(ctx, s, cycle(queries, r, n), search.Batch{Threads: threads, Strategy: strategy}, nothing) {
+				for _, err := range search.MapBatch(ctx, s, cycle(queries, r, n),
+					search.Batch{Threads: threads, Strategy: strategy}, nothing) {
 					if err != nil {
 						return nil, fmt.Errorf("batch: %w", err)
 					}
@@ -58,7 +60,8 @@ func scaling(ctx context.Context, s *search.Searcher, queries []string, r search
 			for round := range times {
 				times[round] = took[0][round] / took[i][round]
 			}
-			out = append(out, Scaling{Strategy: strategy, Threads: threads, Rate: float64(n) / median(took[i]), Times: median(times)})
+			out = append(out, Scaling{Strategy: strategy, Threads: threads,
+				Rate: float64(n) / median(took[i]), Times: median(times)})
 		}
 	}
 	return out, nil

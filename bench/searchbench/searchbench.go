@@ -105,7 +105,8 @@ func Run(ctx context.Context, s *search.Searcher, queries []string, o Options) e
 
 // latencies is the median time of each query, and that of one core if the request is for many.
 // These take turns: the speed of a machine that others use changes.
-func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request, rounds int) (times, alone []time.Duration, err error) {
+func latencies(ctx context.Context, s *search.Searcher, queries []string, r search.Request,
+	rounds int) (times, alone []time.Duration, err error) {
 	asked := []search.Request{r}
 	if r.Parallel != nil {
 		r.Parallel = nil
@@ -142,10 +143,12 @@ func latencies(ctx context.Context, s *search.Searcher, queries []string, r sear
 var groups = []struct {
 	name        string
 	least, most int
-}{{"all", 0, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-10", 6, 10}, {"11-49", 11, 49}, {"50+", 50, 1 << 30}}
+}{{"all", 0, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-10", 6, 10},
+	{"11-49", 11, 49}, {"50+", 50, 1 << 30}}
 
 // report reports a row for each group that has queries.
-func report(ctx context.Context, s *search.Searcher, queries []string, words []int, times, alone []time.Duration, r search.Request, o *Options) error {
+func report(ctx context.Context, s *search.Searcher, queries []string, words []int, times,
+	alone []time.Duration, r search.Request, o *Options) error {
 	for _, g := range groups {
 		var some []string
 		var took, one []time.Duration
@@ -160,7 +163,8 @@ func report(ctx context.Context, s *search.Searcher, queries []string, words []i
 		if len(some) == 0 {
 			continue
 		}
-		row := Row{Algorithm: r.Algorithm, Mode: r.Mode.String(), K: r.K, Words: g.name, Queries: len(some), Latency: Summary(took)}
+		row := Row{Algorithm: r.Algorithm, Mode: r.Mode.String(), K: r.K, Words: g.name,
+			Queries: len(some), Latency: Summary(took)}
 		if alone != nil {
 			row.Times = Summary(one).Mean / max(row.Mean, 1e-3)
 		}

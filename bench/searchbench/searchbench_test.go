@@ -32,7 +32,8 @@ func indexOf(t *testing.T, lines string) string {
 		t.Fatal(err)
 	}
 	c := text.Corpus{Paths: []string{file}, Options: text.Options{Format: text.Lines}}
-	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a}); err != nil {
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c,
+		index.BuildOptions{Analyzer: a}); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "ix")
@@ -53,7 +54,8 @@ func TestRowsForAllThatWasAsked(t *testing.T) {
 	s := small(t)
 	var rows []Row
 	o := Options{
-		Algorithms: []search.Algorithm{search.WAND, search.BMM}, Ks: []int{1, 10}, Modes: []search.Mode{search.Or, search.And},
+		Algorithms: []search.Algorithm{search.WAND, search.BMM}, Ks: []int{1, 10},
+		Modes:  []search.Mode{search.Or, search.And},
 		Rounds: 3,
 		Report: func(r Row) error { rows = append(rows, r); return nil },
 	}
@@ -102,7 +104,8 @@ func TestBatchesOfMoreAndMoreThreads(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, b := range rows[0].Batch {
-		want := Scaling{Strategy: []search.Strategy{search.Mixed, search.Asynchronous}[i/3], Threads: 1 + i%3, Rate: b.Rate, Times: b.Times}
+		want := Scaling{Strategy: []search.Strategy{search.Mixed, search.Asynchronous}[i/3],
+			Threads: 1 + i%3, Rate: b.Rate, Times: b.Times}
 		if b != want || b.Rate <= 0 || b.Times <= 0 || b.Threads == 1 && b.Times != 1 {
 			t.Errorf("%+v", b)
 		}
@@ -164,7 +167,8 @@ func TestLateIsCountedFromTheArrival(t *testing.T) {
 		t.Errorf("%d late, %v", late, err)
 	}
 	wrong := errors.New("wrong")
-	if _, err := serve(context.Background(), at, 2, time.Minute, 60, func(int) error { return wrong }); !errors.Is(err, wrong) {
+	if _, err := serve(context.Background(), at, 2, time.Minute, 60,
+		func(int) error { return wrong }); !errors.Is(err, wrong) {
 		t.Error(err)
 	}
 }

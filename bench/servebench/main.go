@@ -288,7 +288,8 @@ func (b *bench) attack() error {
 	return json.NewEncoder(os.Stdout).Encode(got)
 }
 
-func send(ctx context.Context, client *http.Client, method, address string, body io.Reader, change func(*http.Request)) string {
+func send(ctx context.Context, client *http.Client, method, address string, body io.Reader,
+	change func(*http.Request)) string {
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return "error"
@@ -369,7 +370,8 @@ func trickle(ctx context.Context, server string, _ *http.Client, ip net.IP) stri
 }
 
 func foreignHost(ctx context.Context, server string, client *http.Client, _ net.IP) string {
-	return "foreign " + send(ctx, client, "GET", server+"/search?q=cell", nil, func(r *http.Request) { r.Host = "evil.example" })
+	return "foreign " + send(ctx, client, "GET", server+"/search?q=cell", nil,
+		func(r *http.Request) { r.Host = "evil.example" })
 }
 
 // manyShort sends short queries without pause.

@@ -84,7 +84,8 @@ func (b *bench) sums() (map[search.Algorithm]float64, error) {
 }
 
 func (b *bench) sumsTable(base map[search.Algorithm]float64) report.Table {
-	t := report.Table{Name: "table-7.1", Title: "Table 7.1: a batch on one core", Header: []string{"algorithm", "s", "thesis: s"}}
+	t := report.Table{Name: "table-7.1", Title: "Table 7.1: a batch on one core",
+		Header: []string{"algorithm", "s", "thesis: s"}}
 	for _, a := range algorithms {
 		t.Rows = append(t.Rows, []string{a.String(), format(base[a]), printed(thesisBatch[a].sequential, 3)})
 	}
@@ -102,7 +103,8 @@ func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (repor
 			return t, err
 		}
 		at, size, _ := batchCell(cut)
-		t.Rows = append(t.Rows, []string{cut.Partition.String(), cut.Policy.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row),
+		t.Rows = append(t.Rows, []string{cut.Partition.String(), cut.Policy.String(),
+			strconv.Itoa(cut.Size), strconv.Itoa(cut.Row),
 			format(f.seconds), format(base / f.seconds), recall(f.recall),
 			printed(had.async[at][size], 2), printed(asyncSpeedups[a][at][size], 2)})
 	}
@@ -111,11 +113,13 @@ func (b *bench) asyncTable(name string, a search.Algorithm, base float64) (repor
 
 // syncTable is table 7.4. Cores have no blocks of threads, so they have a row of their own.
 func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, error) {
-	t := report.Table{Name: "table-7.4", Title: "Table 7.4: synchronous batch", Header: []string{"algorithm", "threads a block", "s", "speedup", "thesis: s", "speedup"}}
+	t := report.Table{Name: "table-7.4", Title: "Table 7.4: synchronous batch",
+		Header: []string{"algorithm", "threads a block", "s", "speedup", "thesis: s", "speedup"}}
 	for _, a := range algorithms {
 		had := thesisBatch[a]
 		for i, threads := range blockThreads {
-			line := []string{a.String(), strconv.Itoa(threads), "", "", printed(had.sync[i], 3), printed(syncSpeedups[a][i], 3)}
+			line := []string{a.String(), strconv.Itoa(threads), "", "", printed(had.sync[i], 3),
+				printed(syncSpeedups[a][i], 3)}
 			if b.Device != nil {
 				f, err := b.batchOf(a, search.Synchronous, search.Parallel{Blocks: search.Blocks{Threads: threads}})
 				if err != nil {
@@ -130,7 +134,8 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 			if err != nil {
 				return t, err
 			}
-			t.Rows = append(t.Rows, []string{a.String(), fmt.Sprintf("%d cores", b.Threads), format(f.seconds), format(base[a] / f.seconds), "", ""})
+			t.Rows = append(t.Rows, []string{a.String(), fmt.Sprintf("%d cores", b.Threads),
+				format(f.seconds), format(base[a] / f.seconds), "", ""})
 		}
 	}
 	return t, nil
@@ -139,7 +144,8 @@ func (b *bench) syncTable(base map[search.Algorithm]float64) (report.Table, erro
 // bestBatches sets the best of each beside the thesis', like with like: table against table, and
 // the best of up to 250 partitions in a row against what the thesis tells of its figures.
 func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, error) {
-	t := report.Table{Name: "batch-best", Title: "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
+	t := report.Table{Name: "batch-best",
+		Title:  "The best of each, s. Tables 7.2 and 7.3 have 1 and 10 partitions in a row, figures 7.1 to 7.8 up to 250; of these the thesis tells only about how much faster they are than one core.",
 		Header: []string{"", "settings"}}
 	for _, a := range algorithms {
 		t.Header = append(t.Header, a.String()+", thesis", a.String()+", here")
@@ -155,14 +161,20 @@ func (b *bench) bestBatches(base map[search.Algorithm]float64) (report.Table, er
 		}
 		t.Rows = append(t.Rows, out)
 	}
-	line("one core", "", func(p *publishedBatch) float64 { return p.sequential }, func(a search.Algorithm) float64 { return base[a] })
+	line("one core", "", func(p *publishedBatch) float64 { return p.sequential },
+		func(a search.Algorithm) float64 { return base[a] })
 	for _, cut := range thesisCuts {
-		line("async, "+cut.String(), "1 and 10 in a row", func(p *publishedBatch) float64 { return p.bestOfTable(cut) }, func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, thesisRows) })
-		line("async, "+cut.String(), "1 to 250 in a row", func(p *publishedBatch) float64 { return p.bestOfAll(cut) }, func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, batchRows) })
+		line("async, "+cut.String(), "1 and 10 in a row",
+			func(p *publishedBatch) float64 { return p.bestOfTable(cut) },
+			func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, thesisRows) })
+		line("async, "+cut.String(), "1 to 250 in a row",
+			func(p *publishedBatch) float64 { return p.bestOfAll(cut) },
+			func(a search.Algorithm) float64 { return b.bestBatch(a, search.Asynchronous, cut, batchRows) })
 	}
-	line("sync", "", func(p *publishedBatch) float64 { return slices.Min(p.sync[:]) }, func(a search.Algorithm) float64 {
-		return b.bestBatch(a, search.Synchronous, search.Documents, []int{0})
-	})
+	line("sync", "", func(p *publishedBatch) float64 { return slices.Min(p.sync[:]) },
+		func(a search.Algorithm) float64 {
+			return b.bestBatch(a, search.Synchronous, search.Documents, []int{0})
+		})
 	ours := search.Auto
 	if b.Device != nil {
 		ours = search.Tiles
@@ -234,9 +246,14 @@ func (b *bench) transfers() error {
 	if b.Device == nil {
 		return nil
 	}
-	t := report.Table{Name: "transfers", Title: "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row", Header: []string{"queries", "on the device, ms", "the whole call, ms", "transfers, launches and looking up, ms"}}
+	t := report.Table{Name: "transfers",
+		Title: "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row",
+		Header: []string{"queries", "on the device, ms", "the whole call, ms",
+			"transfers, launches and looking up, ms"}}
 	for i, c := range b.classes {
-		f, err := b.parallel(i, sections[0].part, search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
+		f, err := b.parallel(i, sections[0].part,
+			search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64,
+				Row: 10})
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,9 @@ func (b *bench) blocks() error {
 	if b.Device == nil {
 		return nil
 	}
-	t := report.Table{Name: "blocks", Title: "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row, ms", Header: []string{"threads a block", "postings a slice", "heap grows by"}}
+	t := report.Table{Name: "blocks",
+		Title:  "Heterogeneous WAND with OR, sh-r, partitions of 64, 10 in a row, ms",
+		Header: []string{"threads a block", "postings a slice", "heap grows by"}}
 	for _, c := range b.classes {
 		t.Header = append(t.Header, c.name)
 	}
@@ -26,8 +28,10 @@ func (b *bench) blocks() error {
 					line[2] = "insertion"
 				}
 				for i := range b.classes {
-					f, err := b.parallel(i, sections[0].part, search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10,
-						Blocks: search.Blocks{Threads: threads, Slice: slice, Insert: insert}})
+					f, err := b.parallel(i, sections[0].part,
+						search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull,
+							Size: 64, Row: 10,
+							Blocks: search.Blocks{Threads: threads, Slice: slice, Insert: insert}})
 					if err != nil {
 						return err
 					}

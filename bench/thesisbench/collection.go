@@ -29,7 +29,8 @@ type Shape struct {
 }
 
 // thesisClasses are the thesis' queries of two words by the mean length of their lists, table 5.2.
-var thesisClasses = []Class{{Name: "short", Length: 89_615}, {Name: "medium", Length: 476_771}, {Name: "long", Length: 1_032_795}, {Name: "extra", Length: 5_494_285}}
+var thesisClasses = []Class{{Name: "short", Length: 89_615}, {Name: "medium", Length: 476_771},
+	{Name: "long", Length: 1_032_795}, {Name: "extra", Length: 5_494_285}}
 
 // Thesis is the collection of the thesis: as many documents as ClueWeb09-B, and lists of the
 // lengths of its four classes of queries. A share below 1 makes a smaller collection with lists of

@@ -124,7 +124,8 @@ func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error)
 			return figure{}, err
 		}
 		if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
-			return figure{}, fmt.Errorf("thesis: %v, %v, %v, %v: not the exact result", p.algorithm, p.mode, cut.Partition, cut.Policy)
+			return figure{}, fmt.Errorf("thesis: %v, %v, %v, %v: not the exact result", p.algorithm,
+				p.mode, cut.Partition, cut.Policy)
 		}
 		recalls = append(recalls, search.Recall(got.Hits, want.Hits))
 		took, whole, err := b.timed(func() (time.Duration, error) {
@@ -139,7 +140,8 @@ func (b *bench) parallel(class int, p part, cut search.Parallel) (figure, error)
 		}
 		ms, wall = append(ms, took*1e3), append(wall, whole*1e3)
 	}
-	f := figure{ms: trimmed(ms), wall: trimmed(wall), recall: mean(recalls), spread: deviation(recalls), lost: !cut.Exact()}
+	f := figure{ms: trimmed(ms), wall: trimmed(wall), recall: mean(recalls),
+		spread: deviation(recalls), lost: !cut.Exact()}
 	b.figures[key] = f
 	return f, nil
 }

@@ -43,8 +43,11 @@ func (b *bench) singlePlots(s section, base []float64) (plots []report.Plot, err
 }
 
 // classPlot is speedup by length of the lists, a line for each policy.
-func (b *bench) classPlot(name string, s section, base []float64, row int, cuts ...search.Partition) (report.Plot, error) {
-	plot := report.Plot{Name: name, Title: fmt.Sprintf("%s: %v, %v, partitions of 32, %d in a row", title(name), s.algorithm, s.mode, row), X: "postings a list", Y: speedup, LogX: true, LogY: true}
+func (b *bench) classPlot(name string, s section, base []float64, row int,
+	cuts ...search.Partition) (report.Plot, error) {
+	plot := report.Plot{Name: name,
+		Title: fmt.Sprintf("%s: %v, %v, partitions of 32, %d in a row", title(name), s.algorithm,
+			s.mode, row), X: "postings a list", Y: speedup, LogX: true, LogY: true}
 	for _, p := range cuts {
 		for _, policy := range thesisPolicies {
 			line := report.Series{Name: fmt.Sprintf("%v, %v", p, policy)}
@@ -65,8 +68,11 @@ func (b *bench) classPlot(name string, s section, base []float64, row int, cuts 
 func title(name string) string { return "Figure " + name[len("figure-"):] }
 
 // rowsPlot is speedup by partitions in a row, a line for each class.
-func (b *bench) rowsPlot(number string, s section, base []float64, p search.Partition, policy search.Policy) (report.Plot, error) {
-	plot := report.Plot{Name: fmt.Sprintf("figure-%s-%v", number, policy), Title: fmt.Sprintf("Figure %s: %v, %v, %v, %v, partitions of 32", number, s.algorithm, s.mode, p, policy),
+func (b *bench) rowsPlot(number string, s section, base []float64, p search.Partition,
+	policy search.Policy) (report.Plot, error) {
+	plot := report.Plot{Name: fmt.Sprintf("figure-%s-%v", number, policy),
+		Title: fmt.Sprintf("Figure %s: %v, %v, %v, %v, partitions of 32", number, s.algorithm,
+			s.mode, p, policy),
 		X: inARow, Y: speedup, LogX: true, LogY: true}
 	for i, c := range b.classes {
 		line := report.Series{Name: c.name}
@@ -85,12 +91,16 @@ func (b *bench) rowsPlot(number string, s section, base []float64, p search.Part
 // policyPlot compares the policies on the longest lists: figures 5.15 and 5.20.
 func (b *bench) policyPlot(s section, base []float64) (report.Plot, error) {
 	last := len(b.classes) - 1
-	plot := report.Plot{Name: "figure-" + s.policies, Title: fmt.Sprintf("Figure %s: %v, %v, heterogeneous, %s, partitions of 32", s.policies, s.algorithm, s.mode, b.classes[last].name),
+	plot := report.Plot{Name: "figure-" + s.policies,
+		Title: fmt.Sprintf("Figure %s: %v, %v, heterogeneous, %s, partitions of 32", s.policies,
+			s.algorithm, s.mode, b.classes[last].name),
 		X: inARow, Y: speedup, LogX: true}
 	for _, policy := range thesisPolicies {
 		line := report.Series{Name: policy.String()}
 		for _, row := range singleRows {
-			f, err := b.parallel(last, s.part, search.Parallel{Partition: search.Heterogeneous, Policy: policy, Size: 32, Row: row})
+			f, err := b.parallel(last, s.part,
+				search.Parallel{Partition: search.Heterogeneous, Policy: policy, Size: 32,
+					Row: row})
 			if err != nil {
 				return plot, err
 			}
@@ -121,16 +131,21 @@ var batchRows = []int{1, 5, 10, 50, 100, 150, 200, 250}
 
 // batchPlots are the figures of chapter 7.
 func (b *bench) batchPlots(c curve, base float64) (plots []report.Plot, err error) {
-	faster := report.Plot{Name: "figure-" + c.speedup, Title: fmt.Sprintf("Figure %s: batch, %v, %v, partitions of %d", c.speedup, c.algorithm, c.partition, c.size),
+	faster := report.Plot{Name: "figure-" + c.speedup,
+		Title: fmt.Sprintf("Figure %s: batch, %v, %v, partitions of %d", c.speedup, c.algorithm,
+			c.partition, c.size),
 		X: inARow, Y: speedup, LogX: true}
 	for _, policy := range thesisPolicies {
-		times := report.Plot{Name: fmt.Sprintf("figure-%s-%v", c.times, policy), Title: fmt.Sprintf("Figure %s: batch, %v, %v, %v", c.times, c.algorithm, c.partition, policy),
+		times := report.Plot{Name: fmt.Sprintf("figure-%s-%v", c.times, policy),
+			Title: fmt.Sprintf("Figure %s: batch, %v, %v, %v", c.times, c.algorithm, c.partition,
+				policy),
 			X: inARow, Y: "seconds", LogX: true, LogY: true}
 		for _, size := range batchSizes {
 			line := report.Series{Name: fmt.Sprintf("partitions of %d", size)}
 			quick := report.Series{Name: policy.String()}
 			for _, row := range batchRows {
-				f, err := b.batchOf(c.algorithm, search.Asynchronous, search.Parallel{Partition: c.partition, Policy: policy, Size: size, Row: row})
+				f, err := b.batchOf(c.algorithm, search.Asynchronous,
+					search.Parallel{Partition: c.partition, Policy: policy, Size: size, Row: row})
 				if err != nil {
 					return nil, err
 				}

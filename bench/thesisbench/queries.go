@@ -25,7 +25,9 @@ func (b *bench) generated(shape *Shape) {
 		from := &shape.Classes[i]
 		c := class{name: from.Name, length: from.Length}
 		for q := range b.Queries {
-			c.queries = append(c.queries, search.Request{Words: []search.Word{{Text: from.Word(2 * q)}, {Text: from.Word(2*q + 1)}}})
+			c.queries = append(c.queries,
+				search.Request{Words: []search.Word{{Text: from.Word(2 * q)},
+					{Text: from.Word(2*q + 1)}}})
 		}
 		b.classes = append(b.classes, c)
 	}

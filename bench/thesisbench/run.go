@@ -51,7 +51,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o *Options) check() error {
-	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 || o.K > 1024 || o.Threads < 1 {
+	if !(o.Share > 0 && o.Share <= 1) || o.Queries < 1 || o.Runs < 1 || o.Batch < 1 || o.K < 1 ||
+		o.K > 1024 || o.Threads < 1 {
 		return fmt.Errorf("thesis: share %v, %d queries, %d runs, batches of %d, k %d, %d threads: want a share up to 1, a k up to 1024, positive numbers",
 			o.Share, o.Queries, o.Runs, o.Batch, o.K, o.Threads)
 	}

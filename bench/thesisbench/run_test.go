@@ -35,7 +35,8 @@ func TestRunOnCores(t *testing.T) {
 		topics = append(topics, shape.Classes[i].Word(0)+" "+shape.Classes[i+9].Word(0))
 	}
 	said := 0
-	r, err := Run(t.Context(), Options{Index: dir, Topics: append(topics, "nowhere"), Queries: 3, Runs: 2, Batch: 4, K: 8, Threads: 2,
+	r, err := Run(t.Context(), Options{Index: dir, Topics: append(topics, "nowhere"), Queries: 3,
+		Runs: 2, Batch: 4, K: 8, Threads: 2,
 		Say: func(format string, _ ...any) {
 			if strings.HasPrefix(format, "left out") {
 				said++
@@ -47,7 +48,8 @@ func TestRunOnCores(t *testing.T) {
 	if complete(t, r); said != 1 {
 		t.Error("nobody was told of the topic that was left out")
 	}
-	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics}, {Index: dir, Topics: []string{"nowhere"}}} {
+	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics},
+		{Index: dir, Topics: []string{"nowhere"}}} {
 		if _, err := Run(t.Context(), o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
@@ -57,7 +59,8 @@ func TestRunOnCores(t *testing.T) {
 // complete checks that every table and figure of chapters 5 and 7 is there.
 func complete(t *testing.T, r *report.Report) {
 	t.Helper()
-	for _, name := range []string{"5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11", "5.12", "5.13", "5.14", "7.1", "7.2", "7.3", "7.4"} {
+	for _, name := range []string{"5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9", "5.10", "5.11",
+		"5.12", "5.13", "5.14", "7.1", "7.2", "7.3", "7.4"} {
 		if table(r, "table-"+name) == nil {
 			t.Errorf("there is no table %s", name)
 		}
@@ -118,7 +121,8 @@ func TestPublished(t *testing.T) {
 	if got := max.parallel[row]; got[2] != 3.30 {
 		t.Errorf("MaxScore, AND, homogeneous, sh-wr, 32, 10: %v", got)
 	}
-	if _, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local, Size: 128, Row: 10}); ok {
+	if _, ok := singleRow(search.Parallel{Partition: search.Heterogeneous, Policy: search.Local,
+		Size: 128, Row: 10}); ok {
 		t.Error("the thesis has no partitions of 128 for single queries")
 	}
 	for class, want := range [4]float64{0.51, 2.05, 3.11, 27.12} {
@@ -127,7 +131,8 @@ func TestPublished(t *testing.T) {
 		}
 	}
 	batch := thesisBatch[search.WAND]
-	row, size, _ := batchCell(search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 128, Row: 10})
+	row, size, _ := batchCell(search.Parallel{Partition: search.Heterogeneous,
+		Policy: search.SharedFull, Size: 128, Row: 10})
 	if got := batch.async[row][size]; got != 0.82 || batch.bestOfTable(search.Heterogeneous) != 0.82 {
 		t.Errorf("batch: %v", got)
 	}

@@ -21,10 +21,14 @@ type section struct {
 }
 
 var sections = []section{
-	{part{search.WAND, search.Or}, "5.2.1 WAND, queries with OR", "5.3", "5.4", "5.5", "5.1", [2]string{"5.2", "5.3"}, [2]string{"5.4", "5.5"}, ""},
-	{part{search.WAND, search.And}, "5.2.2 WAND, queries with AND", "5.6", "5.7", "5.8", "5.6", [2]string{"5.7", "5.8"}, [2]string{"5.9", "5.10"}, ""},
-	{part{search.MaxScore, search.Or}, "5.3.1 MaxScore, queries with OR", "5.9", "5.10", "5.11", "5.11", [2]string{"5.12", "5.12"}, [2]string{"5.13", "5.14"}, "5.15"},
-	{part{search.MaxScore, search.And}, "5.3.2 MaxScore, queries with AND", "5.12", "5.13", "5.14", "5.16", [2]string{"5.17", "5.17"}, [2]string{"5.18", "5.19"}, "5.20"},
+	{part{search.WAND, search.Or}, "5.2.1 WAND, queries with OR", "5.3", "5.4", "5.5", "5.1",
+		[2]string{"5.2", "5.3"}, [2]string{"5.4", "5.5"}, ""},
+	{part{search.WAND, search.And}, "5.2.2 WAND, queries with AND", "5.6", "5.7", "5.8", "5.6",
+		[2]string{"5.7", "5.8"}, [2]string{"5.9", "5.10"}, ""},
+	{part{search.MaxScore, search.Or}, "5.3.1 MaxScore, queries with OR", "5.9", "5.10", "5.11",
+		"5.11", [2]string{"5.12", "5.12"}, [2]string{"5.13", "5.14"}, "5.15"},
+	{part{search.MaxScore, search.And}, "5.3.2 MaxScore, queries with AND", "5.12", "5.13", "5.14",
+		"5.16", [2]string{"5.17", "5.17"}, [2]string{"5.18", "5.19"}, "5.20"},
 }
 
 // single measures a section of chapter 5.
@@ -60,10 +64,12 @@ func (b *bench) single(s section) error {
 // sequentialTable is tables 5.3, 5.6, 5.9 and 5.12.
 func (b *bench) sequentialTable(s section, base []float64) report.Table {
 	had := thesisSingle[s.part]
-	t := report.Table{Name: "table-" + s.sequential, Title: fmt.Sprintf("Table %s: %v with %v on one core", s.sequential, s.algorithm, s.mode),
+	t := report.Table{Name: "table-" + s.sequential,
+		Title:  fmt.Sprintf("Table %s: %v with %v on one core", s.sequential, s.algorithm, s.mode),
 		Header: []string{"queries", "postings a list", "ms", "thesis: postings a list", "thesis: ms"}}
 	for i, c := range b.classes {
-		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]), strconv.Itoa(thesisClasses[i].Length), printed(had.sequential[i], 2)})
+		t.Rows = append(t.Rows, []string{c.name, strconv.Itoa(c.length), format(base[i]),
+			strconv.Itoa(thesisClasses[i].Length), printed(had.sequential[i], 2)})
 	}
 	return t
 }
@@ -71,7 +77,9 @@ func (b *bench) sequentialTable(s section, base []float64) report.Table {
 // timesTable is tables 5.4, 5.7, 5.10 and 5.13, cell for cell.
 func (b *bench) timesTable(s section, base []float64) (report.Table, error) {
 	had := thesisSingle[s.part]
-	t := report.Table{Name: "table-" + s.times, Title: fmt.Sprintf("Table %s: parallel %v with %v", s.times, s.algorithm, s.mode), Header: []string{"partition", "policy", "size", "in a row"}}
+	t := report.Table{Name: "table-" + s.times,
+		Title:  fmt.Sprintf("Table %s: parallel %v with %v", s.times, s.algorithm, s.mode),
+		Header: []string{"partition", "policy", "size", "in a row"}}
 	for _, c := range b.classes {
 		t.Header = append(t.Header, c.name+" ms", "speedup", "thesis: ms", "speedup")
 	}
@@ -111,7 +119,8 @@ func settings(sizes []int) func(yield func(search.Parallel) bool) {
 // recallTable is tables 5.5, 5.8, 5.11 and 5.14. The thesis does not say for which sizes they are.
 func (b *bench) recallTable(s section, _ []float64) (report.Table, error) {
 	had := thesisSingle[s.part]
-	t := report.Table{Name: "table-" + s.recall, Title: fmt.Sprintf("Table %s: recall of %v with %v, ten partitions in a row, and its standard deviation", s.recall, s.algorithm, s.mode),
+	t := report.Table{Name: "table-" + s.recall,
+		Title:  fmt.Sprintf("Table %s: recall of %v with %v, ten partitions in a row, and its standard deviation", s.recall, s.algorithm, s.mode),
 		Header: []string{"partition", "policy", "size"}}
 	for _, c := range b.classes {
 		t.Header = append(t.Header, c.name, "±", "thesis", "±")
@@ -141,7 +150,8 @@ func (b *bench) recallTable(s section, _ []float64) (report.Table, error) {
 
 // bestTable sets the best of each beside the thesis': over the same settings first, then over all.
 func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
-	t := report.Table{Name: fmt.Sprintf("%v-%v-best", s.algorithm, s.mode), Title: "The best of each, ms. Partitions of 32 and 64, 1 and 10 in a row, are the thesis' settings.",
+	t := report.Table{Name: fmt.Sprintf("%v-%v-best", s.algorithm, s.mode),
+		Title:  "The best of each, ms. Partitions of 32 and 64, 1 and 10 in a row, are the thesis' settings.",
 		Header: []string{"", "settings", "whose"}}
 	for _, c := range b.classes {
 		t.Header = append(t.Header, c.name)
@@ -159,7 +169,8 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 		return nil
 	}
 	had := thesisSingle[s.part]
-	if err := add("one core", "", "thesis", func(i int) (float64, error) { return had.sequential[i], nil }); err != nil {
+	if err := add("one core", "", "thesis",
+		func(i int) (float64, error) { return had.sequential[i], nil }); err != nil {
 		return t, err
 	}
 	if err := add("one core", "", "here", func(i int) (float64, error) { return base[i], nil }); err != nil {
@@ -184,7 +195,9 @@ func (b *bench) bestTable(s section, base []float64) (report.Table, error) {
 		name, algorithm = "our own way on the GPU (tiles)", search.Tiles
 		if s.algorithm == search.WAND {
 			err := add("heterogeneous, Block-Max WAND", "sh-r, 64, 10 in a row", "here", func(i int) (float64, error) {
-				f, err := b.parallel(i, part{search.BMW, s.mode}, search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull, Size: 64, Row: 10})
+				f, err := b.parallel(i, part{search.BMW, s.mode},
+					search.Parallel{Partition: search.Heterogeneous, Policy: search.SharedFull,
+						Size: 64, Row: 10})
 				return f.ms, err
 			})
 			if err != nil {

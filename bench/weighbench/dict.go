@@ -73,7 +73,8 @@ type dictBench struct {
 }
 
 // kind measures a kind of dictionary of some words.
-func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, texts []*dict.Text, s *dictSeries, byLength, last bool) (err error) {
+func (b *dictBench) kind(ctx context.Context, w *dict.Words, k dict.Kind, texts []*dict.Text,
+	s *dictSeries, byLength, last bool) (err error) {
 	d, err := b.build(ctx, w, k, s)
 	if err != nil || d == nil {
 		return err
@@ -118,7 +119,8 @@ func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n in
 		for _, threads := range threadsEach {
 			var launches []dict.Launch
 			for _, blocks := range blocksEach {
-				launches = append(launches, dict.Launch{Threads: threads, Blocks: blocks, Compute: decoder == "on the fly"})
+				launches = append(launches,
+					dict.Launch{Threads: threads, Blocks: blocks, Compute: decoder == "on the fly"})
 			}
 			times, err := g.TimeLaunches(ctx, text, b.Lookups, launches)
 			if err != nil {
@@ -137,7 +139,8 @@ func (b *dictBench) byBlocks(ctx context.Context, g *dict.GPU, k dict.Kind, n in
 // papersLengths are the means and variances of the papers' Table 3, by frequency and equally often;
 // the sizes of its vocabularies do not survive.
 var papersLengths = [4][4]string{
-	{"4.55", "6.34", "6.66", "6.42"}, {"4.78", "6.91", "7.12", "7.04"}, {"4.84", "7.09", "7.84", "8.32"}, {"4.86", "7.24", "9.44", "17.2"},
+	{"4.55", "6.34", "6.66", "6.42"}, {"4.78", "6.91", "7.12", "7.04"},
+	{"4.84", "7.09", "7.84", "8.32"}, {"4.86", "7.24", "9.44", "17.2"},
 }
 
 // lengthsOf adds a line of Table 3.
@@ -164,7 +167,8 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 		}
 		if need > b.Memory {
 			s.memory.add(float64(w.Len()), float64(need)/1e6)
-			s.rows = append(s.rows, []string{k.String(), strconv.Itoa(w.Len()), inMB(need), "more than --memory", "", "", "", "", "", "", "", "", "", ""})
+			s.rows = append(s.rows, []string{k.String(), strconv.Itoa(w.Len()), inMB(need),
+				"more than --memory", "", "", "", "", "", "", "", "", "", ""})
 			return nil, nil
 		}
 	}
@@ -172,7 +176,8 @@ func (b *dictBench) build(ctx context.Context, w *dict.Words, k dict.Kind, s *di
 }
 
 // bySize measures words by frequency and all equally often.
-func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, texts []*dict.Text, s *dictSeries) error {
+func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int, texts []*dict.Text,
+	s *dictSeries) error {
 	row := []string{k.String(), strconv.Itoa(n)}
 	frequent, uniform := texts[0], texts[1]
 	for _, c := range []struct {
@@ -190,7 +195,8 @@ func (b *dictBench) bySize(ctx context.Context, g *dict.GPU, k dict.Kind, n int,
 			s.total.add(float64(n), float64(l.Total)/1e6)
 		}
 		ns := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(max(1, c.text.Chars())) }
-		row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)), fmt.Sprintf("%.4f", ns(l.Cached)))
+		row = append(row, ms(l.Plain), ms(l.Cached), fmt.Sprintf("%.4f", ns(l.Plain)),
+			fmt.Sprintf("%.4f", ns(l.Cached)))
 		c.time.add(float64(n), ns(l.Plain))
 		b.Log("%v of %d words, %s: %.3f ms, with cache %.3f ms", k, n, c.name, inMS(l.Plain), inMS(l.Cached))
 	}
@@ -222,14 +228,23 @@ func (b *dictBench) byLength(ctx context.Context, g *dict.GPU, k dict.Kind, n in
 }
 
 func (b *dictBench) report() *report.Report {
-	memory := report.Plot{Name: "memory", Title: "Dictionary on the device", X: "words in the vocabulary", Y: "megabytes", LogX: true, LogY: true}
+	memory := report.Plot{Name: "memory", Title: "Dictionary on the device",
+		X: "words in the vocabulary", Y: "megabytes", LogX: true, LogY: true}
 	total := report.Plot{Name: "total-memory", Title: "Memory in all", X: memory.X, Y: memory.Y, LogX: true}
-	frequent := report.Plot{Name: "frequent", Title: "Words by frequency", X: memory.X, Y: "nanoseconds a character", LogX: true}
-	uniform := report.Plot{Name: "uniform", Title: "Words equally often", X: memory.X, Y: "nanoseconds a character", LogX: true}
-	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words", Y: "milliseconds", Series: b.lengths}
-	byWords := report.Table{Name: "by-vocabulary", Title: fmt.Sprintf("Look-ups of %d words, by words in the vocabulary", b.Lookups),
-		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms", "ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char", "with cache ns/char", "frequent by length ms", "uniform by length ms"}}
-	byLength := report.Table{Name: "by-length", Title: "Look-ups of frequent words, by length of the text", Header: []string{"kind", "vocabulary", "words", "ms", "with cache ms"}, Rows: b.lines}
+	frequent := report.Plot{Name: "frequent", Title: "Words by frequency", X: memory.X,
+		Y: "nanoseconds a character", LogX: true}
+	uniform := report.Plot{Name: "uniform", Title: "Words equally often", X: memory.X,
+		Y: "nanoseconds a character", LogX: true}
+	length := report.Plot{Name: "by-length", Title: "Time by length of the text", X: "words",
+		Y: "milliseconds", Series: b.lengths}
+	byWords := report.Table{Name: "by-vocabulary",
+		Title: fmt.Sprintf("Look-ups of %d words, by words in the vocabulary", b.Lookups),
+		Header: []string{"kind", "vocabulary", "MB", "MB in all", "frequent ms", "with cache ms",
+			"ns/char", "with cache ns/char", "uniform ms", "with cache ms", "ns/char",
+			"with cache ns/char", "frequent by length ms", "uniform by length ms"}}
+	byLength := report.Table{Name: "by-length",
+		Title:  "Look-ups of frequent words, by length of the text",
+		Header: []string{"kind", "vocabulary", "words", "ms", "with cache ms"}, Rows: b.lines}
 	for ki, k := range b.Kinds {
 		s := &b.series[ki]
 		byWords.Rows = append(byWords.Rows, s.rows...)
@@ -243,13 +258,18 @@ func (b *dictBench) report() *report.Report {
 	i := b.dev.Info()
 	r := &report.Report{Name: "dict", Title: "Dictionaries on the GPU: the papers' figures again",
 		Intro: fmt.Sprintf("Look-ups of words in device memory on %s, driver %s; best of 4. With cache: one word in 32 is looked up first to fill it, which is in the time.", i.Name, i.Driver)}
-	r.Add(report.Section{Title: "Memory", Text: "Figures 8 and 10: what the dictionary takes, and all of it with the text.", Tables: []report.Table{byWords}, Plots: []report.Plot{memory, total}})
-	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.", Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
+	r.Add(report.Section{Title: "Memory",
+		Text:   "Figures 8 and 10: what the dictionary takes, and all of it with the text.",
+		Tables: []report.Table{byWords}, Plots: []report.Plot{memory, total}})
+	r.Add(report.Section{Title: "Time by length of the text", Text: "Figure 9, without the cache.",
+		Tables: []report.Table{byLength}, Plots: []report.Plot{length}})
 	r.Add(report.Section{Title: "Time by size of the vocabulary", Plots: []report.Plot{frequent, uniform},
 		Text: "Figures 11 and 12, without the cache. In the columns by length of the table above, words are rearranged by their lengths before, which is not in the time: what the paper leaves to later."})
 	words := report.Table{Name: "lengths", Title: "Length of words in a text", Rows: b.words,
-		Header: []string{"words", "mean by frequency", "paper", "variance", "paper", "mean equally often", "paper", "variance", "paper"}}
-	blocks := report.Table{Name: "blocks", Title: "Milliseconds for frequent words as the papers look them up, by threads in a block and blocks on a multiprocessor", Rows: b.blocks,
+		Header: []string{"words", "mean by frequency", "paper", "variance", "paper",
+			"mean equally often", "paper", "variance", "paper"}}
+	blocks := report.Table{Name: "blocks",
+		Title: "Milliseconds for frequent words as the papers look them up, by threads in a block and blocks on a multiprocessor", Rows: b.blocks,
 		Header: []string{"kind", "vocabulary", "decoded by", "threads"}}
 	for _, n := range blocksEach {
 		blocks.Header = append(blocks.Header, strconv.Itoa(n)+" blocks")

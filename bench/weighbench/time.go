@@ -52,7 +52,8 @@ func onCPU(ctx context.Context, path string, o weigh.Options, rounds int) (t Tim
 // Published measures PPD as it was published: in one piece, sorted by merging, with a dictionary
 // that is copied to the device each time.
 func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *dict.File, rounds int) (Time, error) {
-	t, _, err := OnGPU(ctx, c, weigh.Options{Method: weigh.Dictionary, Dict: d, OnePiece: true, MergeSort: true}, rounds, nil)
+	t, _, err := OnGPU(ctx, c, weigh.Options{Method: weigh.Dictionary, Dict: d, OnePiece: true,
+		MergeSort: true}, rounds, nil)
 	if err != nil {
 		return t, err
 	}
@@ -61,7 +62,8 @@ func Published(ctx context.Context, dev *gpu.Device, c *weigh.PinnedCorpus, d *d
 }
 
 // withCopy adds what it takes to copy a dictionary to the device from pinned memory.
-func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps []weigh.Step) (Time, []weigh.Step, error) {
+func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps []weigh.Step) (Time,
+	[]weigh.Step, error) {
 	took, err := copyTime(ctx, dev, int(d.Stats().Bytes))
 	s := took.Seconds()
 	return Time{t.Best + s, t.Median + s}, append([]weigh.Step{{Name: "copy dictionary up", Time: took}}, steps...), err
@@ -129,7 +131,8 @@ func Reading(ctx context.Context, w *weigh.Weights, threads, rounds int) (Time, 
 // first time that makes the buffers. If options ask for a profile, it does so as many
 // times more, and the time of each step is the best of its own. see, if not nil, gets
 // the weigher at the end.
-func OnGPU(ctx context.Context, c *weigh.PinnedCorpus, o weigh.Options, rounds int, see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
+func OnGPU(ctx context.Context, c *weigh.PinnedCorpus, o weigh.Options, rounds int,
+	see func(*weigh.Weigher) error) (t Time, steps []weigh.Step, err error) {
 	w, err := weigh.NewWeigher(c, o)
 	if err != nil {
 		return Time{}, nil, err

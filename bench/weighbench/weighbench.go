@@ -56,7 +56,8 @@ var methods = []method{
 	{name: "ours", gpu: true}, // which makes PPD's dictionary too
 	{name: "PP", o: weigh.Options{Method: weigh.Primitives}, gpu: true},
 	{name: "PPD", o: weigh.Options{Method: weigh.Dictionary}, gpu: true},
-	{name: "PPD published", o: weigh.Options{Method: weigh.Dictionary, OnePiece: true, MergeSort: true}, gpu: true, published: true},
+	{name: "PPD published", o: weigh.Options{Method: weigh.Dictionary, OnePiece: true,
+		MergeSort: true}, gpu: true, published: true},
 }
 
 // measured is what one method took for all sizes.
@@ -114,7 +115,8 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 	}
 	var corpus *weigh.PinnedCorpus
 	if o.Device != nil {
-		if corpus, err = weigh.PinCorpus(ctx, Corpus(path), weigh.Options{Analyzer: an, Threads: o.Threads, GPU: o.Device.Which(0)}); err != nil {
+		if corpus, err = weigh.PinCorpus(ctx, Corpus(path),
+			weigh.Options{Analyzer: an, Threads: o.Threads, GPU: o.Device.Which(0)}); err != nil {
 			return c, err
 		}
 		defer func() { err = errors.Join(err, corpus.Free()) }()
@@ -153,7 +155,9 @@ func (o *Options) measure(ctx context.Context, dir string, size int64, list []*m
 		m.times, m.steps = append(m.times, t), append(m.steps, steps)
 	}
 	if o.Device == nil {
-		w, err := weigh.Weigh(ctx, Corpus(path), weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads, Memory: o.Memory})
+		w, err := weigh.Weigh(ctx, Corpus(path),
+			weigh.Options{Analyzer: an, Engine: engine.Multicore, Threads: o.Threads,
+				Memory: o.Memory})
 		if err != nil {
 			return c, err
 		}
@@ -220,9 +224,12 @@ var papersTexts = map[int64][4]int{
 }
 
 func (o *Options) dataSection(counts []Counts) report.Section {
-	t := report.Table{Name: "texts", Title: "Texts", Header: []string{"MB", "words", "documents", "pairs", "terms", "pairs in the paper", "terms in the paper"}}
+	t := report.Table{Name: "texts", Title: "Texts",
+		Header: []string{"MB", "words", "documents", "pairs", "terms", "pairs in the paper",
+			"terms in the paper"}}
 	for i, c := range counts {
-		row := []string{megabytes(o.Sizes[i]), strconv.Itoa(c.Words), strconv.Itoa(c.Docs), strconv.Itoa(c.Pairs), strconv.Itoa(c.Terms), "", ""}
+		row := []string{megabytes(o.Sizes[i]), strconv.Itoa(c.Words), strconv.Itoa(c.Docs),
+			strconv.Itoa(c.Pairs), strconv.Itoa(c.Terms), "", ""}
 		if p, ok := papersTexts[o.Sizes[i]/1e6]; ok && o.Sizes[i]%1e6 == 0 {
 			row[5], row[6] = strconv.Itoa(p[2]), strconv.Itoa(p[3])
 		}
@@ -260,7 +267,8 @@ func (o *Options) timeSection(list []*measured) report.Section {
 		"PPD published is as the papers have it: their XBW without a cache, a thread a word, copied to the device with the text, which is weighed in one piece; words' numbers are sorted by merging. " +
 		"No times of the papers survive: figure 5 is a picture, of which only the ticks of its axis are left, up to 5 s; " +
 		"an MRP of 4.5 s and a PPD of 0.9 s for 500 MB, which one reads elsewhere, are guesses from these. The ratios stand in their text. Their machine had 4 cores and a GTX 970."
-	return report.Section{Title: "Time of the methods", Text: text, Tables: []report.Table{t, o.ratios(list)}, Plots: []report.Plot{p}}
+	return report.Section{Title: "Time of the methods", Text: text,
+		Tables: []report.Table{t, o.ratios(list)}, Plots: []report.Plot{p}}
 }
 
 // ratios are how many times as fast a method is as another, as the papers' text has them.
@@ -272,7 +280,8 @@ func (o *Options) ratios(list []*measured) report.Table {
 	}
 	var pairs [][2]*measured
 	for _, p := range []struct{ slow, fast, paper string }{
-		{"MRP", "PPD published", "paper: 5.0 to 5.1"}, {"PP", "PPD published", "paper: 3.8 to 4.5"}, {"MRP", "MRM", "paper: below 1"},
+		{"MRP", "PPD published", "paper: 5.0 to 5.1"}, {"PP", "PPD published", "paper: 3.8 to 4.5"},
+		{"MRP", "MRM", "paper: below 1"},
 		{"MRP", "PPD", ""}, {"PP", "PPD", ""}, {"MRP", "ours", ""}, {"MRP", "CPU auto", ""},
 	} {
 		if at[p.slow] == nil || at[p.fast] == nil {
@@ -306,8 +315,10 @@ func stepSection(list []*measured, sizes []int64) report.Section {
 		if len(m.steps[last]) == 0 {
 			continue
 		}
-		t := report.Table{Name: "steps-" + fileName(m.name), Title: m.name, Header: []string{"step", "ms", "beside others"}}
-		all := report.Table{Name: t.Name + "-by-size", Title: m.name + ", milliseconds by megabytes of text", Header: []string{"step"}}
+		t := report.Table{Name: "steps-" + fileName(m.name), Title: m.name,
+			Header: []string{"step", "ms", "beside others"}}
+		all := report.Table{Name: t.Name + "-by-size", Title: m.name +
+			", milliseconds by megabytes of text", Header: []string{"step"}}
 		p := report.Plot{Name: t.Name, Title: m.name, X: "megabytes", Y: "milliseconds"}
 		for _, size := range sizes {
 			all.Header = append(all.Header, megabytes(size))
@@ -320,7 +331,8 @@ func stepSection(list []*measured, sizes []int64) report.Section {
 			t.Rows = append(t.Rows, []string{x.Name, fmt.Sprintf("%.3f", x.Time.Seconds()*1e3), beside})
 			row, line := []string{x.Name}, report.Series{Name: x.Name}
 			for i, size := range sizes {
-				k := slices.IndexFunc(m.steps[i], func(y weigh.Step) bool { return y.Name == x.Name && y.Beside == x.Beside })
+				k := slices.IndexFunc(m.steps[i],
+					func(y weigh.Step) bool { return y.Name == x.Name && y.Beside == x.Beside })
 				if k < 0 {
 					row = append(row, "")
 					continue

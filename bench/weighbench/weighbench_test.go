@@ -23,7 +23,8 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"MRP", "CPU auto", "MRM", "PP", "PPD", "ours", "copy up", "4 sort", "copy down",
-		"PPD published", "copy dictionary up", "PPD published against MRP (paper: 5.0 to 5.1)", "map", "reduce", "merge", "MRP, milliseconds by megabytes of text"} {
+		"PPD published", "copy dictionary up", "PPD published against MRP (paper: 5.0 to 5.1)",
+		"map", "reduce", "merge", "MRP, milliseconds by megabytes of text"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q on the page", want)
 		}
@@ -43,7 +44,9 @@ func TestDictionaryFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := RunDict(t.Context(), dev, DictOptions{Words: w, Kinds: []dict.Kind{dict.STT, dict.XBW, dict.XBWPaper}, Lookups: 400, Memory: 100e3})
+	r, err := RunDict(t.Context(), dev,
+		DictOptions{Words: w, Kinds: []dict.Kind{dict.STT, dict.XBW, dict.XBWPaper}, Lookups: 400,
+			Memory: 100e3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +60,8 @@ func TestDictionaryFigures(t *testing.T) {
 		}
 	}
 	// The published XBW, decoded in two ways; STT does not fit.
-	if blocks := r.Sections[3].Tables[1]; len(blocks.Rows) != 2*len(threadsEach) || len(blocks.Rows[0]) != len(blocks.Header) {
+	if blocks := r.Sections[3].Tables[1]; len(blocks.Rows) != 2*len(threadsEach) ||
+		len(blocks.Rows[0]) != len(blocks.Header) {
 		t.Errorf("blocks %v", blocks)
 	}
 	if got := steps(1200, 100, 4); !slices.Equal(got, []int{120, 1200}) {
@@ -77,7 +81,8 @@ func TestTexts(t *testing.T) {
 	}
 	const n = 70_000 // more than a block of DrawText
 	for name, text := range map[string]*dict.Text{
-		"frequent": ByFrequency(w, n, 1), "uniform": Uniform(w, n, 1), "frequent, many": DrawText(w, n, 1, true), "uniform, many": DrawText(w, n, 1, false),
+		"frequent": ByFrequency(w, n, 1), "uniform": Uniform(w, n, 1),
+		"frequent, many": DrawText(w, n, 1, true), "uniform, many": DrawText(w, n, 1, false),
 	} {
 		var m Timing
 		if found := m.Round(text, d); found != n || text.Len() != n {
@@ -123,8 +128,10 @@ func TestRankedVocabularies(t *testing.T) {
 		t.Errorf("%d of 10000 words are one that has nine counts of ten", n)
 	}
 	sorted := ByWordLength(text)
-	if sorted.Len() != text.Len() || sorted.Chars() != text.Chars() || string(sorted.Word(0)) != "the" || string(sorted.Word(9999)) != "rare" {
-		t.Errorf("rearranged: %d words, %d characters, %q to %q", sorted.Len(), sorted.Chars(), sorted.Word(0), sorted.Word(9999))
+	if sorted.Len() != text.Len() || sorted.Chars() != text.Chars() ||
+		string(sorted.Word(0)) != "the" || string(sorted.Word(9999)) != "rare" {
+		t.Errorf("rearranged: %d words, %d characters, %q to %q", sorted.Len(), sorted.Chars(),
+			sorted.Word(0), sorted.Word(9999))
 	}
 	if _, err := r.Top(20_001); err == nil {
 		t.Error("more words than there are")
@@ -134,7 +141,9 @@ func TestRankedVocabularies(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
-	if len(data) < 9990 || len(data) > 10_010 || strings.Count(string(data), "the") < 10*strings.Count(string(data), "rare")/2 || err != nil {
+	if len(data) < 9990 || len(data) > 10_010 ||
+		strings.Count(string(data), "the") < 10*strings.Count(string(data), "rare")/2 ||
+		err != nil {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	if q := Quick(); len(Items()) == 0 || len(DictItems()) == 0 || len(q.Sizes) == 0 {

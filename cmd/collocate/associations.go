@@ -36,11 +36,14 @@ type measureFlags struct {
 }
 
 func (f *measureFlags) register(cmd *cobra.Command, top int, minCount float64) {
-	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"}, "measures, of which the first orders: "+strings.Join(words.Measures(), ", "))
+	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"},
+		"measures, of which the first orders: "+strings.Join(words.Measures(), ", "))
 	cmd.Flags().IntVar(&f.opt.Top, "top", top, "number of pairs")
-	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount, "leave out pairs that co-occur less often, or have a smaller value")
+	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount,
+		"leave out pairs that co-occur less often, or have a smaller value")
 	cmd.Flags().Uint64Var(&f.opt.MinFreq, "min-frequency", 0, "leave out pairs with a word that occurs less often")
-	cmd.Flags().BoolVar(&f.opt.P, "p", false, "also p-values of g2, and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
+	cmd.Flags().BoolVar(&f.opt.P, "p", false,
+		"also p-values of g2, and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
 	cmd.Flags().StringVar(&f.network, "network", "", "draw the words as a network in `FILE`: .svg, .graphml or .gexf")
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", tableFileHelp)
 	choices(cmd, map[string][]string{"by": words.Measures()})
@@ -77,8 +80,10 @@ type partsFlags struct {
 }
 
 func (f *partsFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.equal, "parts", 0, "measure dispersion over this number of equal parts of the corpus, not over documents")
-	cmd.Flags().StringVar(&f.group, "group", "", "take documents for one whose IDs have the same match of this `REGEXP`, such as '^[^.]+'")
+	cmd.Flags().IntVar(&f.equal, "parts", 0,
+		"measure dispersion over this number of equal parts of the corpus, not over documents")
+	cmd.Flags().StringVar(&f.group, "group", "",
+		"take documents for one whose IDs have the same match of this `REGEXP`, such as '^[^.]+'")
 	cmd.MarkFlagsMutuallyExclusive("parts", "group")
 }
 

@@ -21,7 +21,8 @@ func newBenchCmd(a *app) *cobra.Command {
   collocate bench weigh --sizes 100MB`,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchPapersCmd(a), newBenchThesisCmd(a), newBenchSearchCmd(a), newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
+	cmd.AddCommand(newBenchPapersCmd(a), newBenchThesisCmd(a), newBenchSearchCmd(a),
+		newBenchClientsCmd(a), newBenchCooccurCmd(a), newBenchWeighCmd(a), newBenchPlacesCmd(a))
 	return cmd
 }
 

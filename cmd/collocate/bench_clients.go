@@ -62,7 +62,8 @@ The queries are those in FILE; without an index, a collection of --documents is 
 }
 
 func (f *benchClientsFlags) check(args []string) error {
-	if f.o.Clients < 1 || f.o.For <= 0 || f.o.Every <= 0 || f.o.Check < 1 || f.o.Batch < 1 || f.documents < 1 || f.words < 1 || f.k < 1 || f.k > search.MaxK {
+	if f.o.Clients < 1 || f.o.For <= 0 || f.o.Every <= 0 || f.o.Check < 1 || f.o.Batch < 1 ||
+		f.documents < 1 || f.words < 1 || f.k < 1 || f.k > search.MaxK {
 		return usagef("--clients %d, --for %v, --every %v, --check %d, --batch %d, --documents %d, --words %d, -k %d: want positive numbers, and a k up to %d",
 			f.o.Clients, f.o.For, f.o.Every, f.o.Check, f.o.Batch, f.documents, f.words, f.k, search.MaxK)
 	}
@@ -126,9 +127,12 @@ func (a *app) loadClients(ctx context.Context, s *search.Searcher, f *benchClien
 		f.o.Parallel = &search.Parallel{Engine: engine.Multicore, Threads: a.threads}
 	}
 	if !a.json {
-		fmt.Fprintf(a.stdout, "%8s %10s %10s %9s %9s %9s %7s %9s %9s %9s %9s\n", "time", "queries", "a second", "p50 us", "p99 us", "max us", "errors", "rss MB", "own MB", "heap MB", "device MB")
+		fmt.Fprintf(a.stdout, "%8s %10s %10s %9s %9s %9s %7s %9s %9s %9s %9s\n", "time", "queries",
+			"a second", "p50 us", "p99 us", "max us", "errors", "rss MB", "own MB", "heap MB",
+			"device MB")
 		f.o.Report = func(l clientbench.Look) {
-			fmt.Fprintf(a.stdout, "%7.0fs %10d %10.0f %9.1f %9.1f %9.0f %7d %9d %9d %9d %9d\n", l.At, l.Queries, l.Rate, l.P50, l.P99, l.Max, l.Errors,
+			fmt.Fprintf(a.stdout, "%7.0fs %10d %10.0f %9.1f %9.1f %9.0f %7d %9d %9d %9d %9d\n",
+				l.At, l.Queries, l.Rate, l.P50, l.P99, l.Max, l.Errors,
 				l.Resident>>20, l.Own>>20, l.Heap>>20, l.Device>>20)
 		}
 	}

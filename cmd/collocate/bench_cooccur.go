@@ -49,21 +49,24 @@ tables and plots.`,
 	fl.Var(&f.tokens, "tokens", "words of the corpus, such as 50M")
 	fl.Var(&f.sample, "sample", "words for sequential, paper-multicore and glove; 0 means all")
 	fl.IntSliceVar(&f.windows, "windows", []int{2}, "windows to measure")
-	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"}, "sequential, multicore, paper-multicore, gpu, paper and glove")
+	fl.StringSliceVar(&f.engines, "engines", []string{"multicore", "sequential"},
+		"sequential, multicore, paper-multicore, gpu, paper and glove")
 	fl.IntVar(&f.rounds, "rounds", 10, "how often each engine runs")
 	fl.BoolVar(&f.write, "write", true, "measure with files, too")
 	f.tables.register(cmd)
 	fl.Var(&f.weighting, "weighting", "what a meeting adds: count (as the paper has it) or distance")
 	fl.BoolVar(&f.stages, "stages", false, "say where a GPU's time goes, in one more round")
 	fl.StringVar(&f.dir, "dir", "", "where to make the corpus (default the system's temporary folder)")
-	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "paper-multicore", "gpu", "paper", "glove"}, "weighting": {"distance", "count"}})
+	choices(cmd, map[string][]string{"engines": {"sequential", "multicore", "paper-multicore",
+		"gpu", "paper", "glove"}, "weighting": {"distance", "count"}})
 	fl.StringVarP(&f.out, "out", "o", "", "folder for the page (default: a table on standard output)")
 	return cmd
 }
 
 func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 	o := cooccurbench.Options{
-		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds, Dir: f.dir, Stages: f.stages,
+		Tokens: int64(f.tokens), Sample: int64(f.sample), Windows: f.windows, Rounds: f.rounds,
+		Dir: f.dir, Stages: f.stages,
 		Threads: a.threads, Memory: int64(a.memory), GPU: a.gpu, Weighting: f.weighting, Write: f.write,
 	}
 	var err error
@@ -76,7 +79,8 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 	if a.engine != engine.Auto {
 		return usagef("--engine %v: this command compares several: name them with --engines", a.engine)
 	}
-	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential, "multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper,
+	names := map[string]cooccurbench.Engine{"sequential": cooccurbench.Sequential,
+		"multicore": cooccurbench.Multicore, "gpu": cooccurbench.GPU, "paper": cooccurbench.Paper,
 		"paper-multicore": cooccurbench.PaperCores, "glove": cooccurbench.GloVe}
 	for _, name := range f.engines {
 		e, ok := names[name]
@@ -100,7 +104,8 @@ func (a *app) benchCooccur(cmd *cobra.Command, f *benchCooccurFlags) error {
 		if r.Written > 0 {
 			written = fmt.Sprintf(", with writing %.3f s", r.Written)
 		}
-		a.summary("%-17s window %-3d %9.3f s ± %.3f%s %12d entries%s", r.Engine, r.Window, r.Mean, r.SD, written, r.Entries, stages.String())
+		a.summary("%-17s window %-3d %9.3f s ± %.3f%s %12d entries%s", r.Engine, r.Window, r.Mean,
+			r.SD, written, r.Entries, stages.String())
 		return nil
 	}
 	rows, err := cooccurbench.Run(cmd.Context(), o)

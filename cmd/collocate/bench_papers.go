@@ -45,6 +45,7 @@ data. --quick takes two or three minutes on two cores.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.Quick, "quick", false, "small data, in two or three minutes on two cores")
 	f.StringVar(&o.Dir, "scratch", "", "folder for data while it is needed, some 6 GB; little with --quick")
-	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
+	f.StringVarP(&out, "out", "o", "",
+		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }

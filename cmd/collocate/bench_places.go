@@ -49,7 +49,8 @@ says otherwise. Takes many minutes; --quick takes a hundredth of the points.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
+	f.StringVarP(&out, "out", "o", "",
+		"folder for the page with CSV files and plots (default: the page on standard output)")
 	f.IntVar(&o.Rounds, "rounds", 20, "how often each job is run; the mean counts, as in the thesis")
 	f.DurationVar(&o.Limit, "limit", 20*time.Second, "give up on a job that takes longer")
 	f.BoolVar(&o.Quick, "quick", false, "a hundredth of the points")

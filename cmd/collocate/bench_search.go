@@ -107,7 +107,8 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 		return o, usagef("--algorithms, --modes and -k: want at least one each")
 	}
 	if f.rounds < 1 || f.most < 0 || f.p99 < 0 || f.step <= 0 {
-		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers", f.rounds, f.most, f.p99, f.step)
+		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers",
+			f.rounds, f.most, f.p99, f.step)
 	}
 	o.Ks, o.Rounds, o.P99, o.Step, o.Workers = f.ks, f.rounds, f.p99, f.step, a.threads
 	if f.batch {
@@ -160,7 +161,8 @@ func (a *app) benchSearch(cmd *cobra.Command, dir string, f *benchSearchFlags) e
 		if o.Parallel != nil {
 			times = "   one core"
 		}
-		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s%s\n", "algorithm", "mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s", times)
+		fmt.Fprintf(a.stdout, "%-10s %-4s %6s %6s %8s %10s %10s %10s %10s %10s%s\n", "algorithm",
+			"mode", "k", "words", "queries", "mean", "p50", "p95", "p99", "queries/s", times)
 		o.Report = a.printBenchRow
 	}
 	return searchbench.Run(cmd.Context(), s, queries, o)
@@ -179,7 +181,8 @@ func (a *app) printBenchRow(r searchbench.Row) error {
 		r.Algorithm, r.Mode, r.K, r.Words, r.Queries, r.Mean, r.P50, r.P95, r.P99, rate, times)
 	for _, b := range r.Batch {
 		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "  batch %-5v %3d threads %10.0f queries/s %6.2fx\n", b.Strategy, b.Threads, b.Rate, b.Times)
+			_, err = fmt.Fprintf(a.stdout, "  batch %-5v %3d threads %10.0f queries/s %6.2fx\n",
+				b.Strategy, b.Threads, b.Rate, b.Times)
 		}
 	}
 	return err

@@ -11,7 +11,8 @@ import (
 )
 
 // benchDevice lets a GPU and the cores take turns; for these the index is open.
-func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir string, queries []string, o searchbench.Options) error {
+func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir string,
+	queries []string, o searchbench.Options) error {
 	onGPU, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -22,7 +23,8 @@ func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir str
 	}
 	report := func(r searchbench.DeviceRow) error { return json.NewEncoder(a.stdout).Encode(r) }
 	if !a.json {
-		fmt.Fprintf(a.stdout, "%21s%19s%19s%19s%19s%18s\n", "", "GPU SearchBatch", "GPU MapBatch", "cores SearchBatch", "cores MapBatch", "times as fast")
+		fmt.Fprintf(a.stdout, "%21s%19s%19s%19s%19s%18s\n", "", "GPU SearchBatch", "GPU MapBatch",
+			"cores SearchBatch", "cores MapBatch", "times as fast")
 		least := strings.Repeat(fmt.Sprintf("%11s%8s", "ms", "least"), 4)
 		fmt.Fprintf(a.stdout, "%-4s %6s %9s%s%9s%9s\n", "mode", "k", "queries", least, "Search", "Map")
 		report = a.printDeviceRow

@@ -61,7 +61,8 @@ fastest and the slowest query do not count. --out writes Markdown, CSV files and
 	fl.IntVarP(&o.K, "k", "k", 128, "number of documents")
 	fl.StringVar(&topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
 	fl.StringVar(&o.Dir, "scratch", "", "folder for the collection while it is needed, some 2 GB")
-	fl.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
+	fl.StringVarP(&out, "out", "o", "",
+		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }
 

@@ -63,8 +63,10 @@ was published, and our own way; on the CPU our own and MRP (with --slow).`,
 	f.StringSliceVar(&sizes, "sizes", []string{"100MB", "200MB", "300MB", "400MB", "500MB"}, "sizes of the texts")
 	f.IntVar(&rounds, "rounds", 3, "how often each method runs; the best time counts")
 	f.BoolVar(&slow, "slow", false, "MapReduce too, which the papers compare with")
-	f.StringVar(&vocab, "vocab", "", "draw words by the counts of this vocabulary, as 'collocate vocab' writes it, instead of the papers' law")
-	f.StringVarP(&out, "out", "o", "", "folder for the page with CSV files and plots (default: the page on standard output)")
+	f.StringVar(&vocab, "vocab", "",
+		"draw words by the counts of this vocabulary, as 'collocate vocab' writes it, instead of the papers' law")
+	f.StringVarP(&out, "out", "o", "",
+		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
 }
 

@@ -12,7 +12,8 @@ import (
 
 // newCheckCmd is the verb check of a kind of file. check opens and reads all of it, and tells what
 // is in it.
-func newCheckCmd(a *app, use, about, example string, check func(ctx context.Context, path string) (string, error)) *cobra.Command {
+func newCheckCmd(a *app, use, about, example string,
+	check func(ctx context.Context, path string) (string, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     use,
 		Short:   "Read all of a file and verify it",
@@ -35,38 +36,41 @@ func newCheckCmd(a *app, use, about, example string, check func(ctx context.Cont
 
 func newDictCheckCmd(a *app) *cobra.Command {
 	about := "Verify every checksum of a dictionary, and look up every word by its number and back."
-	return newCheckCmd(a, "check FILE", about, "collocate dict check words.dict", func(ctx context.Context, path string) (string, error) {
-		d, err := openDict(path)
-		if err != nil {
-			return "", err
-		}
-		defer d.Close()
-		return counted(d.Len(), "word"), inFile(path, d.Check(ctx))
-	})
+	return newCheckCmd(a, "check FILE", about, "collocate dict check words.dict",
+		func(ctx context.Context, path string) (string, error) {
+			d, err := openDict(path)
+			if err != nil {
+				return "", err
+			}
+			defer d.Close()
+			return counted(d.Len(), "word"), inFile(path, d.Check(ctx))
+		})
 }
 
 func newCooccurCheckCmd(a *app) *cobra.Command {
 	about := "Verify every checksum of a .cooc file, its words, its rows and their sums."
-	return newCheckCmd(a, "check FILE", about, "collocate cooccur check news.cooc", func(ctx context.Context, path string) (string, error) {
-		r, err := cooccur.Open(path)
-		if err != nil {
-			return "", wanting(err, "a .cooc file that 'collocate cooccur' wrote")
-		}
-		defer r.Close()
-		return counted(r.Len(), "word") + ", " + counted(int64(r.Entries()), "cell"), inFile(path, r.Check(ctx))
-	})
+	return newCheckCmd(a, "check FILE", about, "collocate cooccur check news.cooc",
+		func(ctx context.Context, path string) (string, error) {
+			r, err := cooccur.Open(path)
+			if err != nil {
+				return "", wanting(err, "a .cooc file that 'collocate cooccur' wrote")
+			}
+			defer r.Close()
+			return counted(r.Len(), "word") + ", " + counted(int64(r.Entries()), "cell"), inFile(path, r.Check(ctx))
+		})
 }
 
 func newWeighCheckCmd(a *app) *cobra.Command {
 	about := "Verify every checksum of a .weights file, the order of its terms and documents, and every weight."
-	return newCheckCmd(a, "check FILE", about, "collocate weigh check news.weights", func(ctx context.Context, path string) (string, error) {
-		f, err := weigh.OpenFile(path)
-		if err != nil {
-			return "", wanting(err, "a .weights file that 'collocate weigh' wrote")
-		}
-		defer f.Close()
-		return counted(len(f.Lengths), "document") + ", " + counted(f.Len(), "term"), inFile(path, f.Check(ctx))
-	})
+	return newCheckCmd(a, "check FILE", about, "collocate weigh check news.weights",
+		func(ctx context.Context, path string) (string, error) {
+			f, err := weigh.OpenFile(path)
+			if err != nil {
+				return "", wanting(err, "a .weights file that 'collocate weigh' wrote")
+			}
+			defer f.Close()
+			return counted(len(f.Lengths), "document") + ", " + counted(f.Len(), "term"), inFile(path, f.Check(ctx))
+		})
 }
 
 // inFile names the file that an error is about.

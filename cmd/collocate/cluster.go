@@ -70,7 +70,8 @@ func (f *clusterFlags) check(cmd *cobra.Command, job cluster.Job) error {
 		return usagef("--vocab is missing: job cooccur needs the vocabulary that job vocab has made")
 	}
 	for _, name := range wrong {
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && (job == cluster.Vocab || cmd.Name() == "merge") {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed &&
+			(job == cluster.Vocab || cmd.Name() == "merge") {
 			return usagef("--%s has no meaning in job %s", name, job)
 		}
 	}
@@ -143,7 +144,8 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 }
 
 // mapStage maps a part of a corpus.
-func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job, files []string) (done cluster.End, err error) {
+func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
+	files []string) (done cluster.End, err error) {
 	if err := f.check(cmd, job); err != nil {
 		return done, err
 	}
@@ -241,9 +243,12 @@ changed or repeated is an error, and so is a part that is missing.`,
 	f.words.register(cmd)
 	f.registerPairs(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName, "the one that the workers had, which .cooc files name")
-	fl.BoolVar(&foreign, "foreign-vocab", false, "cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
-	fl.StringVarP(&out, "out", "o", "", "file to write; of job cooccur its name says the format, as in 'collocate cooccur'")
+	fl.StringVar(&f.corpus.analyzerName, "analyzer", f.corpus.analyzerName,
+		"the one that the workers had, which .cooc files name")
+	fl.BoolVar(&foreign, "foreign-vocab", false,
+		"cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
+	fl.StringVarP(&out, "out", "o", "",
+		"file to write; of job cooccur its name says the format, as in 'collocate cooccur'")
 	must(cmd.MarkFlagRequired("out"))
 	return cmd
 }
@@ -263,7 +268,8 @@ func (f *clusterFlags) mergeVocab(a *app, cmd *cobra.Command, parts []cluster.In
 	if err := a.writeVocabulary(v, out); err != nil {
 		return err
 	}
-	a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"), counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
+	a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"),
+		counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
 	return nil
 }
 

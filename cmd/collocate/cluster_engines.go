@@ -90,7 +90,8 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 // worker is the command of a stage.
 func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
 	words := []string{
-		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads", strconv.Itoa(f.threads), "--memory", f.memory.String(),
+		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads",
+		strconv.Itoa(f.threads), "--memory", f.memory.String(),
 	}
 	if stage == "map" {
 		words = append(words, f.said("format", "fields", "encoding", "max-document", "analyzer")...)
@@ -219,7 +220,8 @@ counts the vocabulary first unless --vocab names one.`,
 				call = append(call, program)
 				merge := append(f.merge(job, vocab, outs[i]), parts)
 				if f.dryRun {
-					fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(), cluster.ShellLine(append([]string{"spark-submit"}, call...)),
+					fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(),
+						cluster.ShellLine(append([]string{"spark-submit"}, call...)),
 						cluster.ShellLine(append([]string{"collocate"}, merge...)))
 					continue
 				}
@@ -324,7 +326,8 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
-			array := cluster.Array{Job: job, Tasks: tasks, Dir: f.work, Options: options, Map: f.worker(job, "map", f.vocab)}
+			array := cluster.Array{Job: job, Tasks: tasks, Dir: f.work, Options: options,
+				Map: f.worker(job, "map", f.vocab)}
 			for _, path := range args[1:] {
 				whole, err := filepath.Abs(path)
 				if err != nil {

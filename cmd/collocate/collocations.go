@@ -66,13 +66,15 @@ its pairs are.`,
 	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
 	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
 	cmd.Flags().Var(&opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
-	cmd.Flags().IntVar(&opt.MinDocs, "min-docs", 0, "leave out pairs of fewer documents; 0 means 3, or 1 for corpora of less than 10")
+	cmd.Flags().IntVar(&opt.MinDocs, "min-docs", 0,
+		"leave out pairs of fewer documents; 0 means 3, or 1 for corpora of less than 10")
 	choices(cmd, map[string][]string{"side": {"both", "left", "right"}})
 	return cmd
 }
 
 // matrixCollocations ranks the pairs of a matrix; the list is nil if the argument is none.
-func (a *app) matrixCollocations(cmd *cobra.Command, args []string, opt *words.CorpusOptions) (*words.Associations, error) {
+func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
+	opt *words.CorpusOptions) (*words.Associations, error) {
 	if len(args) != 1 {
 		return nil, nil
 	}
@@ -105,7 +107,8 @@ func isCooc(path string) bool {
 	return err == nil && f == cooccur.CSR
 }
 
-func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corpusFlags, opt words.CorpusOptions) (_ *words.Associations, err error) {
+func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corpusFlags,
+	opt words.CorpusOptions) (_ *words.Associations, err error) {
 	if opt.Analyzer, err = corpus.analyzer(); err != nil {
 		return nil, err
 	}
@@ -126,7 +129,8 @@ func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corp
 		return nil, err
 	}
 	a.summary("%s of %s; of %s that co-occur %g times and more, those of %s and more",
-		counted(stats.Words, "word"), counted(stats.Documents, "document"), counted(list.Compared, "pair"), opt.MinCount, counted(stats.MinDocs, "document"))
+		counted(stats.Words, "word"), counted(stats.Documents, "document"),
+		counted(list.Compared, "pair"), opt.MinCount, counted(stats.MinDocs, "document"))
 	return list, nil
 }
 

@@ -58,7 +58,8 @@ with tabs between them.`,
 				return err
 			}
 			if found.All {
-				a.summary("%d of %d lines, from %s", len(found.Lines), found.Total, counted(found.Documents, "document"))
+				a.summary("%d of %d lines, from %s", len(found.Lines), found.Total,
+					counted(found.Documents, "document"))
 			} else {
 				a.summary("the first %d lines; --top shows more", len(found.Lines))
 			}
@@ -70,7 +71,8 @@ with tabs between them.`,
 	}
 	corpus.register(cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&opt.Sort, "sort", nil, "order by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: as in the corpus)")
+	f.StringSliceVar(&opt.Sort, "sort", nil,
+		"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: as in the corpus)")
 	f.IntVar(&opt.Window, "window", 10, "words of context on each side")
 	f.IntVar(&opt.Top, "top", 50, "number of lines")
 	f.IntVar(&opt.Sample, "sample", 0, "take this number of lines at random, then sort; 0 means all")
@@ -79,7 +81,8 @@ with tabs between them.`,
 	return cmd
 }
 
-func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []string, query string, opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
+func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []string, query string,
+	opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
 	if len(paths) == 1 && isIndex(paths[0]) {
 		for _, name := range []string{"format", "analyzer", "fields", "id-field", "encoding"} {
 			if cmd.Flags().Changed(name) {
@@ -153,7 +156,8 @@ func printConcordance(w io.Writer, lines []words.Line, width int) error {
 	side := max(5, (width-longest-match-4)/2)
 	for _, l := range lines {
 		matched := cutRight(l.Match, match)
-		_, err := fmt.Fprintf(w, "%s  %*s %s%s%s %s\n", pad(cutRight(l.Document, longest), longest), side, cutLeft(l.Left, side),
+		_, err := fmt.Fprintf(w, "%s  %*s %s%s%s %s\n", pad(cutRight(l.Document, longest), longest),
+			side, cutLeft(l.Left, side),
 			boldOn, matched, boldOff, cutRight(l.Right, side+match-utf8.RuneCountInString(matched)))
 		if err != nil {
 			return err

@@ -74,21 +74,25 @@ cores busy for more than two or three seconds, which opening a GPU costs at wors
 	f := cmd.Flags()
 	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
 	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
-	f.IntVar(&c.opt.Window, "window", 15, fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document", cooccur.MaxWindow))
+	f.IntVar(&c.opt.Window, "window", 15,
+		fmt.Sprintf("number of words on each side, 1 to %d; 0 means the whole document",
+			cooccur.MaxWindow))
 	f.Var(&c.opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
 	f.Var(&c.opt.Weighting, "weighting", "what a meeting adds: distance (1/distance) or count (1)")
 	f.Var(&c.opt.Values, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
 	f.Var(&c.opt.Method, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
-	f.Float64Var(&c.opt.Subsample, "subsample", 0, "thin out words more frequent than this fraction, such as 1e-4; 0 means off")
+	f.Float64Var(&c.opt.Subsample, "subsample", 0,
+		"thin out words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
 	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
 	must(cmd.MarkFlagRequired("out"))
 	choices(cmd, map[string][]string{
 		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
-		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
+		"weighting": {"distance", "count"}, "method": {"auto", "paper"},
+		"values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
 	})
 	cmd.AddCommand(newCooccurCheckCmd(a), newCooccurConvertCmd(a))
 	return cmd
@@ -151,7 +155,8 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 		case stats.Kept == 0 && c.opt.Subsample == 0:
 			return fmt.Errorf("none of the %s of the corpus is in %s, so the matrix would be empty: %s", counted(stats.Words, "word"), c.vocab, reasons)
 		case stats.Kept*20 < stats.Words && c.opt.Subsample == 0:
-			c.note(fmt.Sprintf("only %d of the %s of the corpus are in %s: %s", stats.Kept, counted(stats.Words, "word"), c.vocab, reasons))
+			c.note(fmt.Sprintf("only %d of the %s of the corpus are in %s: %s", stats.Kept,
+				counted(stats.Words, "word"), c.vocab, reasons))
 		}
 	}
 	file.Describe(stats)
@@ -222,7 +227,8 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 }
 
 // matrix makes the matrix over the vocabulary of a file, or over one that it counts.
-func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer, begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
+func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer,
+	begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
 	if c.vocab == "" {
 		opt, err := c.words.options(c.app, an)
 		if err != nil {

@@ -73,6 +73,7 @@ they are sorted in memory.`,
 	f.Var(&opt.Options.Weighting, "weighting", "the matrix's weighting: distance or count, if that is not known")
 	f.StringVar(&analyzer, "analyzer", "whitespace", "the matrix's analyzer, if that is not known")
 	must(cmd.MarkFlagRequired("out"))
-	choices(cmd, map[string][]string{"side": {"both", "left", "right"}, "weighting": {"distance", "count"}, "analyzer": text.Analyzers()})
+	choices(cmd, map[string][]string{"side": {"both", "left", "right"},
+		"weighting": {"distance", "count"}, "analyzer": text.Analyzers()})
 	return cmd
 }

@@ -35,20 +35,24 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	}
 	f := cmd.Flags()
 	f.Var(&c.format, "format", "what a file is: "+described(text.Formats(), formatWords))
-	f.StringSliceVar(&c.fields, "fields", nil, "fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
+	f.StringSliceVar(&c.fields, "fields", nil,
+		"fields or columns that hold text (default contents, or title,abstract,text,body and the like)")
 	if c.typed {
 		f.Lookup("fields").Usage = "fields or columns that hold text (default contents, or title,abstract,text,body and the like), or with types " +
 			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
 		f.StringVar(&c.schemaPath, "schema", "", "JSON file that lists fields with types, instead of --fields")
 	}
-	f.StringVar(&c.idField, "id-field", "", "field or column that holds the document's ID (default id, _id, docno, docid or the like)")
+	f.StringVar(&c.idField, "id-field", "",
+		"field or column that holds the document's ID (default id, _id, docno, docid or the like)")
 	f.StringVar(&c.encoding, "encoding", "", "what text is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
 		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
-	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName, "how text becomes words: "+described(text.Analyzers(), analyzerWords)+
-		"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
-	f.StringVar(&c.stopwords, "stopwords", "", "drop the words in this file, one a line, instead of the analyzer's own stop words")
+	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName,
+		"how text becomes words: "+described(text.Analyzers(), analyzerWords)+
+			"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
+	f.StringVar(&c.stopwords, "stopwords", "",
+		"drop the words in this file, one a line, instead of the analyzer's own stop words")
 	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
 		"encoding": encodingNames})
 	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")

@@ -68,7 +68,8 @@ and then serves them: open the address that it prints in a browser.`,
 						steps = append(steps, step)
 					}
 				}
-				steps = append(steps, demoStep{"Look at it in a browser. Ctrl-C ends the server.", demoServer + " --addr " + addr})
+				steps = append(steps, demoStep{"Look at it in a browser. Ctrl-C ends the server.",
+					demoServer + " --addr " + addr})
 			} else if cmd.Flags().Changed("addr") {
 				return usagef("--addr goes with --serve")
 			}

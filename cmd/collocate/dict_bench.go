@@ -90,7 +90,9 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 				if !cmd.Flags().Changed("kinds") {
 					kinds = []dict.Kind{dict.STT, dict.XBW, dict.XBWPlain, dict.XBWPaper}
 				}
-				return a.benchDictsGPU(cmd.Context(), weighbench.DictOptions{Words: words, Ranked: ranked, Kinds: kinds, Lookups: lookups, Memory: int64(a.memory)}, out)
+				return a.benchDictsGPU(cmd.Context(),
+					weighbench.DictOptions{Words: words, Ranked: ranked, Kinds: kinds,
+						Lookups: lookups, Memory: int64(a.memory)}, out)
 			}
 			if out != "" {
 				return usagef("--out is for --engine gpu")
@@ -106,7 +108,8 @@ of the text and time by size of the vocabulary, as a page of tables, or with --o
 		},
 	}
 	lists.register(cmd)
-	cmd.Flags().Var(&generate, "generate", "make up so many words, such as 10M, as 'generate text' does, instead of reading files")
+	cmd.Flags().Var(&generate, "generate",
+		"make up so many words, such as 10M, as 'generate text' does, instead of reading files")
 	cmd.Flags().IntVar(&lookups, "lookups", 1000000, "words to look up in a round")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "with --engine gpu: folder for the page with CSV files and plots")
 	cmd.Flags().StringSliceVar(&names, "kinds", dict.Kinds(), "kinds to compare")
@@ -138,7 +141,8 @@ func frequencies(paths []string) (*weighbench.Ranked, error) {
 	return weighbench.Counted(all), nil
 }
 
-func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbench.Ranked, kinds []dict.Kind, lookups int) ([]benchRow, error) {
+func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbench.Ranked,
+	kinds []dict.Kind, lookups int) ([]benchRow, error) {
 	dir, err := os.MkdirTemp("", "collocate-dict-*")
 	if err != nil {
 		return nil, err
@@ -161,7 +165,8 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbenc
 		}
 		path := filepath.Join(dir, k.String())
 		start := time.Now()
-		if err := dict.BuildFile(cmd.Context(), words, dict.Options{Kind: k, Threads: a.threads, Memory: int64(a.memory)}, path); err != nil {
+		if err := dict.BuildFile(cmd.Context(), words,
+			dict.Options{Kind: k, Threads: a.threads, Memory: int64(a.memory)}, path); err != nil {
 			return nil, err
 		}
 		rows[i].BuildSecs = time.Since(start).Seconds()

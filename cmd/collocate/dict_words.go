@@ -18,7 +18,8 @@ import (
 type wordLists struct{ vocab bool }
 
 func (l *wordLists) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&l.vocab, "vocab", false, "the files are vocabularies: lines of a word and its count, of which the word is taken")
+	cmd.Flags().BoolVar(&l.vocab, "vocab", false,
+		"the files are vocabularies: lines of a word and its count, of which the word is taken")
 }
 
 // read reads files with one word a line. A file that looks like a vocabulary is refused unless a
@@ -124,7 +125,8 @@ const largeTable = 64 << 20
 func (a *app) tellTable(ctx context.Context, words *dict.Words) error {
 	size, err := dict.TableBytes(ctx, words)
 	if err == nil && size > largeTable {
-		a.summary("stt: the table of %s takes %v; the other kinds take a small part of that", counted(words.Len(), "word"), bytesize.Size(size))
+		a.summary("stt: the table of %s takes %v; the other kinds take a small part of that",
+			counted(words.Len(), "word"), bytesize.Size(size))
 	}
 	return err
 }

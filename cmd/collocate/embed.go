@@ -44,7 +44,8 @@ the same seed gives the same vectors; several threads share their work without l
 			if method != "glove" && method != "svd" {
 				return usagef("--method %q: want glove or svd", method)
 			}
-			for _, name := range map[string][]string{"glove": {"smoothing", "shift", "eigen", "power"}, "svd": {"epochs", "x-max", "alpha", "rate"}}[method] {
+			for _, name := range map[string][]string{"glove": {"smoothing", "shift", "eigen",
+				"power"}, "svd": {"epochs", "x-max", "alpha", "rate"}}[method] {
 				if cmd.Flags().Changed(name) {
 					return usagef("--%s has no meaning with --method %s", name, method)
 				}
@@ -100,7 +101,8 @@ the same seed gives the same vectors; several threads share their work without l
 	f.Float64Var(&glove.Alpha, "alpha", 0.75, "glove: exponent of the weight of smaller values")
 	f.Float64Var(&glove.Rate, "rate", 0.05, "glove: learning rate")
 	f.Float64Var(&svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
-	f.Float64Var(&svd.Shift, "shift", 1, "svd: number of negative samples, of which the logarithm is taken off; 1 means none")
+	f.Float64Var(&svd.Shift, "shift", 1,
+		"svd: number of negative samples, of which the logarithm is taken off; 1 means none")
 	f.Float64Var(&svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
 	f.IntVar(&svd.Power, "power", 2, "svd: power iterations; more are more accurate")
 	must(cmd.MarkFlagRequired("out"))

@@ -33,7 +33,8 @@ are read with --qrels-format cranfield only.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(args, o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.measures, "measure", "m", nil, "measures: official (the default), all, names such as map,P_10, or P.5,10")
+	f.StringArrayVarP(&o.measures, "measure", "m", nil,
+		"measures: official (the default), all, names such as map,P_10, or P.5,10")
 	// As in trec_eval, -q is not --quiet here, which keeps its long name.
 	f.BoolVarP(&o.perQuery, "per-query", "q", false, "print the values of every topic too")
 	f.BoolVar(&a.quiet, "quiet", false, "no notes on what was guessed")
@@ -139,7 +140,8 @@ func (a *app) noteMissing(path string, e *trec.Evaluation, complete bool) {
 	case e.Unanswered > 0 && complete:
 		a.note(fmt.Sprintf("%s: of %s judged without answers every value is 0", path, counted(e.Unanswered, "topic")))
 	case e.Unanswered > 0:
-		a.note(fmt.Sprintf("%s: %s judged without answers, left out; --complete counts these", path, counted(e.Unanswered, "topic")))
+		a.note(fmt.Sprintf("%s: %s judged without answers, left out; --complete counts these", path,
+			counted(e.Unanswered, "topic")))
 	}
 	if e.Unjudged > 0 {
 		a.note(fmt.Sprintf("%s: %s without judgments, left out", path, counted(e.Unjudged, "topic")))
@@ -241,9 +243,11 @@ func (a *app) printComparison(runs []*trec.Run, evals []*trec.Evaluation, perQue
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "measure\ttopics\t%s\t%s\tdifference\tbetter\tworse\tp (t-test)\tp (random)\t\n", runs[0].Tag, runs[1].Tag)
+	fmt.Fprintf(w, "measure\ttopics\t%s\t%s\tdifference\tbetter\tworse\tp (t-test)\tp (random)\t\n",
+		runs[0].Tag, runs[1].Tag)
 	for _, c := range table {
-		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f\t%+.4f\t%d\t%d\t%.4f\t%.4f\t\n", c.Measure, c.Topics, c.A, c.B, c.Diff, c.Better, c.Worse, c.PT, c.PRandom)
+		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f\t%+.4f\t%d\t%d\t%.4f\t%.4f\t\n", c.Measure, c.Topics,
+			c.A, c.B, c.Diff, c.Better, c.Worse, c.PT, c.PRandom)
 	}
 	return w.Flush()
 }

@@ -73,7 +73,8 @@ func (g *generateOutput) write(a *app, total int64, fill func(w io.Writer) error
 	if err != nil {
 		return err
 	}
-	a.log.Info("generated", "bytes", w.n, "seconds", time.Since(start).Seconds(), "seed", g.seed, "threads", a.textThreads())
+	a.log.Info("generated", "bytes", w.n, "seconds", time.Since(start).Seconds(), "seed", g.seed,
+		"threads", a.textThreads())
 	if a.json {
 		return a.printJSON(map[string]any{"file": g.path, "bytes": w.n})
 	}

@@ -42,7 +42,8 @@ is at least 0.6. --patterns plants several at once.`,
 				return usagef("--features %d: want at least 1", o.Features)
 			}
 			if patterns < 0 || patterns > o.Features/2 {
-				return usagef("--patterns %d: want 0 to %d, two of %d features each", patterns, o.Features/2, o.Features)
+				return usagef("--patterns %d: want 0 to %d, two of %d features each", patterns,
+					o.Features/2, o.Features)
 			}
 			o.Patterns = datagen.Patterns(patterns, lo, hi, prevalence)
 			for _, s := range plant {
@@ -73,7 +74,8 @@ is at least 0.6. --patterns plants several at once.`,
 	f.IntVar(&patterns, "patterns", 0, "number of patterns without common features to plant")
 	f.StringVar(&sizes, "pattern-size", "3", "features of each of --patterns, such as 3 or 2-5")
 	f.Float64Var(&prevalence, "prevalence", 0.5, "prevalence of each of --patterns")
-	f.Float64Var(&o.Distance, "distance", 0, "neighbour distance of planted patterns (default a two-hundredth of the shorter side)")
+	f.Float64Var(&o.Distance, "distance", 0,
+		"neighbour distance of planted patterns (default a two-hundredth of the shorter side)")
 	return cmd
 }
 

@@ -71,8 +71,11 @@ sorted on a GPU, and with auto where that pays; the index is the same.`,
 	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
 	f.BoolVar(&places, "positions", false, "keep where in the documents the words are, for phrases; found on the cores")
 	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
-	f.BoolVar(&reorder, "reorder", false, "number documents so that those with the same words are neighbours: smaller, faster to search")
-	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a), newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
+	f.BoolVar(&reorder, "reorder", false,
+		"number documents so that those with the same words are neighbours: smaller, faster to search")
+	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a),
+		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
+		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))
 	return cmd
 }
 

@@ -45,7 +45,8 @@ func (a *app) tell(dir string, c changed, what string) error {
 
 // change opens an index for changes, lets do change it, merges what should be, and commits. A merge
 // that is cancelled loses nothing of what was done before.
-func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed, do func(w *segments.Writer) error) (err error) {
+func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed,
+	do func(w *segments.Writer) error) (err error) {
 	o.Memory = int64(a.memory)
 	w, err := segments.NewWriter(dir, o)
 	if err != nil {
@@ -107,7 +108,8 @@ what it held before or what it holds now, and a crash leaves one of the two.`,
 			var c changed
 			err = a.change(cmd.Context(), dir, o, !noMerge, &c, func(w *segments.Writer) error {
 				added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
-					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"), Engine: a.engine, GPU: a.gpu,
+					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
+					Engine: a.engine, GPU: a.gpu,
 				})
 				c.Added, c.Replaced = added, replaced
 				if twice := new(index.DuplicateIDError); errors.As(err, &twice) {
@@ -120,7 +122,8 @@ what it held before or what it holds now, and a crash leaves one of the two.`,
 			if err != nil {
 				return err
 			}
-			return a.tell(dir, c, counted(c.Added, "document")+" added, of which "+counted(c.Replaced, "document")+" replaced another")
+			return a.tell(dir, c, counted(c.Added,
+				"document")+" added, of which "+counted(c.Replaced, "document")+" replaced another")
 		},
 	}
 	flags.register(cmd)
@@ -264,7 +267,8 @@ which a third is deleted. 'index add' and 'index delete' do the same when they a
 				return err
 			}
 			var c changed
-			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(*segments.Writer) error { return nil })
+			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c,
+				func(*segments.Writer) error { return nil })
 			if err != nil {
 				return err
 			}
@@ -292,10 +296,11 @@ the documents afresh. With --out, DIR stays as it is, and the result is an index
 				return err
 			}
 			var c changed
-			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c, func(w *segments.Writer) (err error) {
-				c.Merged, err = w.Compact(cmd.Context())
-				return err
-			})
+			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c,
+				func(w *segments.Writer) (err error) {
+					c.Merged, err = w.Compact(cmd.Context())
+					return err
+				})
 			if err != nil {
 				return err
 			}

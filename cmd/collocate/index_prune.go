@@ -48,7 +48,9 @@ stats' say that it is pruned. Documents, lengths, IDs and stored text stay.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the index")
-	cmd.Flags().IntVar(&o.Top, "top", 10, "the place in a word's list, best first, by whose weight the others are judged")
-	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0.5, "share of that weight from which on postings stay, above 0, at most 1")
+	cmd.Flags().IntVar(&o.Top, "top", 10,
+		"the place in a word's list, best first, by whose weight the others are judged")
+	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0.5,
+		"share of that weight from which on postings stay, above 0, at most 1")
 	return cmd
 }

@@ -38,7 +38,8 @@ of words and documents, counts, bounds, IDs, stored text.`,
 			if a.json {
 				return a.printJSON(map[string]any{"index": args[0], "ok": true})
 			}
-			a.summary("%s: all is well: %s, %s, %s", args[0], counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"))
+			a.summary("%s: all is well: %s, %s, %s", args[0], counted(r.Docs(), "document"),
+				counted(r.Terms(), "word"), counted(r.Postings(), "posting"))
 			return nil
 		},
 	}
@@ -86,7 +87,8 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 	row("words", fmt.Sprint(s.Terms), "")
 	row("postings", fmt.Sprint(s.Postings), "")
 	if s.FullPostings > 0 {
-		row("pruned from", fmt.Sprint(s.FullPostings), fmt.Sprintf("%.1f%%", 100*float64(s.Postings)/float64(s.FullPostings)))
+		row("pruned from", fmt.Sprint(s.FullPostings),
+			fmt.Sprintf("%.1f%%", 100*float64(s.Postings)/float64(s.FullPostings)))
 	}
 	row("tokens", fmt.Sprint(s.Tokens), "")
 	row("mean length", fmt.Sprintf("%.2f", s.MeanLength), "")
@@ -189,7 +191,8 @@ same way. The mean length of documents is the one in its header.`,
 					return err
 				}
 			}
-			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Note: a.note, Progress: a.progress("importing")}
+			o := index.ImportOptions{Analyzer: analyzer, AllowDuplicateIDs: repeat, Note: a.note,
+				Progress: a.progress("importing")}
 			if err := index.Import(cmd.Context(), args[0], out, o); err != nil {
 				return err
 			}
@@ -199,7 +202,8 @@ same way. The mean length of documents is the one in its header.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "", "folder for the index")
 	f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
-	f.StringVar(&analyzer, "analyzer", "", "what makes words of queries (default whitespace, or what an export of ours says)")
+	f.StringVar(&analyzer, "analyzer", "",
+		"what makes words of queries (default whitespace, or what an export of ours says)")
 	return cmd
 }
 
@@ -217,6 +221,7 @@ func (a *app) indexMade(dir string) error {
 	if s := r.Stats(); s.FullPostings > 0 {
 		pruned = fmt.Sprintf(" of %d", s.FullPostings)
 	}
-	a.summary("%s, %s, %s%s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"), counted(r.Postings(), "posting"), pruned, dir)
+	a.summary("%s, %s, %s%s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"),
+		counted(r.Postings(), "posting"), pruned, dir)
 	return nil
 }

@@ -91,10 +91,12 @@ var jsonCalls = []struct{ args, refused string }{
 // noJSON are verbs without results, and those that need a GPU or do not end by themselves, which
 // have scripts.
 var noJSON = map[string]bool{
-	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true, "collocate generate": true,
-	"collocate bench": true, "collocate gpu test": true, "collocate bench papers": true, "collocate serve": true,
+	"collocate": true, "collocate help": true, "collocate completion": true, "collocate dict": true,
+	"collocate generate": true,
+	"collocate bench":    true, "collocate gpu test": true, "collocate bench papers": true, "collocate serve": true,
 	"collocate worker": true, "collocate cluster": true, "collocate cluster worker": true,
-	"collocate cluster merge": true, "collocate cluster spark": true, "collocate cluster slurm": true, "collocate mcp": true,
+	"collocate cluster merge": true, "collocate cluster spark": true,
+	"collocate cluster slurm": true, "collocate mcp": true,
 }
 
 // With --json every verb prints JSON with keys in lower case and nothing else, or says why
@@ -177,7 +179,8 @@ func upperKeys(v any) (list []string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			if unicode.IsUpper(rune(key[0])) && strings.ToLower(key[1:]) == key[1:] && !strings.Contains(key, "_") && key != "Rprec" {
+			if unicode.IsUpper(rune(key[0])) && strings.ToLower(key[1:]) == key[1:] &&
+				!strings.Contains(key, "_") && key != "Rprec" {
 				list = append(list, key)
 			}
 			list = append(list, upperKeys(inner)...)

@@ -70,7 +70,8 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			for _, k := range list {
 				table.add(k.Word, k.F1, k.F2, k.LRC, k.G2, k.LogRatio, k.Diff, k.P, k.Q)
 			}
-			a.summary("%d and %d %s; %d compared", first.Total, second.Total, map[bool]string{false: "words", true: "documents"}[documents], compared)
+			a.summary("%d and %d %s; %d compared", first.Total, second.Total,
+				map[bool]string{false: "words", true: "documents"}[documents], compared)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}

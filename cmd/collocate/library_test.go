@@ -135,7 +135,8 @@ func (f *libraryFile) checkTypes(l *library, want func(*ast.Ident) bool) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			receiver := receiverOf(d)
-			if !d.Name.IsExported() || receiver == nil && !all || receiver != nil && (!receiver.IsExported() || !want(receiver)) {
+			if !d.Name.IsExported() || receiver == nil && !all ||
+				receiver != nil && (!receiver.IsExported() || !want(receiver)) {
 				continue
 			}
 			for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {

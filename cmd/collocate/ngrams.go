@@ -62,7 +62,9 @@ fit in --memory goes to temporary files.`,
 			for _, g := range list {
 				table.add(g.Text, g.N, g.Count, g.Documents)
 			}
-			a.summary("%s of %s; %d n-grams occur %d times and more", counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"), stats.Found, opt.MinCount)
+			a.summary("%s of %s; %d n-grams occur %d times and more",
+				counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"),
+				stats.Found, opt.MinCount)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}

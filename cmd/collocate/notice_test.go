@@ -89,7 +89,8 @@ UPDATE=1 go test -run Notice ./cmd/collocate.
 	for _, path := range paths {
 		fmt.Fprintf(&b, "\n## %s\n", path)
 		found := false
-		for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING", "NOTICE", "NOTICE.txt", "PATENTS"} {
+		for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING",
+			"NOTICE", "NOTICE.txt", "PATENTS"} {
 			data, err := os.ReadFile(filepath.Join(modules[path], name))
 			if err != nil {
 				continue

@@ -16,10 +16,13 @@ type paperFlags struct {
 
 func (f *paperFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.Var(&f.sigma, "sigma", "the paper's method on a GPU: slots of the table of words, a power of two; 0 means 33554432")
+	fl.Var(&f.sigma, "sigma",
+		"the paper's method on a GPU: slots of the table of words, a power of two; 0 means 33554432")
 	fl.Var(&f.lambda, "lambda", "the paper's method on a GPU: slots of the table of pairs; 0 means 1073741824")
-	fl.Var(&f.text, "block-text", "the paper's method on a GPU: text that a kernel takes, such as 768MB; 0B means 512MB")
-	fl.IntVar(&f.streams, "streams", 2, "the paper's method on a GPU: kernels at work beside each other, each on a text of its own")
+	fl.Var(&f.text, "block-text",
+		"the paper's method on a GPU: text that a kernel takes, such as 768MB; 0B means 512MB")
+	fl.IntVar(&f.streams, "streams", 2,
+		"the paper's method on a GPU: kernels at work beside each other, each on a text of its own")
 }
 
 // tables are what the flags say; where they have no effect they are refused.

@@ -87,26 +87,34 @@ counts all sets of a pattern's size that could have been found.`,
 	f := cmd.Flags()
 	p.points.add(cmd)
 	p.part.add(cmd)
-	f.StringVarP(&p.distance, "distance", "d", "", "neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
+	f.StringVarP(&p.distance, "distance", "d", "",
+		"neighbours are at most `D` apart; several, such as 50,100, are mined one after the other; auto: as places summary suggests")
 	f.IntVar(&p.opt.KNN, "knn", 0, "neighbours are one of the other's `K` nearest (and within --distance if given)")
-	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0, "least participation index, more than 0 and at most 1")
+	f.Float64VarP(&p.opt.MinPrevalence, "min-prevalence", "p", 0,
+		"least participation index, more than 0 and at most 1")
 	f.BoolVar(&p.opt.All, "all", false, "print all prevalent patterns, not only the maximal ones")
-	f.StringVar(&p.algorithm, "algorithm", "auto", "auto, sgct, joinless, icpi (iCPI-tree) or miner (Co-location Miner); all give the same result")
+	f.StringVar(&p.algorithm, "algorithm", "auto",
+		"auto, sgct, joinless, icpi (iCPI-tree) or miner (Co-location Miner); all give the same result")
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
 	f.BoolVar(&p.rules, "rules", false, "also print co-location rules with their conditional probability")
 	f.StringVar(&p.rulesCSV, "rules-csv", "", "write co-location rules as CSV to `FILE`")
 	f.IntVar(&p.maxIf, "max-if", 0, "with --rules: at most so many features before the arrow (0: any number)")
 	f.Float64Var(&p.minConfidence, "min-confidence", 0, "with --rules: least conditional probability")
 	f.IntVar(&p.instances, "instances", 0, "also list the first `N` instances of each pattern")
-	f.IntVar(&p.significance, "significance", 0, "compare each pattern with `R` rounds of a null: expected index, ratio, p and q")
+	f.IntVar(&p.significance, "significance", 0,
+		"compare each pattern with `R` rounds of a null: expected index, ratio, p and q")
 	f.Uint64Var(&p.seed, "seed", 1, "with --significance: seed of the null")
 	nullFlag(cmd, &p.null, &p.bandwidth)
-	f.StringVar(&p.adjust, "adjust", "fdr", "with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
-	f.StringVar(&p.geojson, "geojson", "", "write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
+	f.StringVar(&p.adjust, "adjust", "fdr",
+		"with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
+	f.StringVar(&p.geojson, "geojson", "",
+		"write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
-	f.IntVar(&p.top, "top", 0, "in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
-	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"}, "format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
+	f.IntVar(&p.top, "top", 0,
+		"in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
+	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"},
+		"format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
 		newPlacesCoOccurrenceCmd(a), newPlacesEnrichmentCmd(a))
 	return cmd
@@ -142,7 +150,8 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--level %d: want at least 1", p.part.level)
 	case (p.part.within == "") != (p.points.opt.Time == ""):
 		return usagef("--time and --within go together: the column of times, and how far apart neighbours' may be")
-	case p.part.within != "" && (p.rules || p.rulesCSV != "" || p.instances > 0 || p.significance > 0 || p.svg != "" || p.geojson != ""):
+	case p.part.within != "" && (p.rules || p.rulesCSV != "" || p.instances > 0 ||
+		p.significance > 0 || p.svg != "" || p.geojson != ""):
 		return usagef("with --within only patterns are found: leave --rules, --instances, --significance, --svg and --geojson away")
 	case p.out != "" && tableWriter(p.out) == nil:
 		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
@@ -161,7 +170,12 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		goes bool
 		with string
 	}{
-		{"max-if", p.rules || p.rulesCSV != "", "--rules"}, {"min-confidence", p.rules || p.rulesCSV != "", "--rules"}, {"seed", p.significance > 0, "--significance"}, {"null", p.significance > 0, "--significance"}, {"adjust", p.significance > 0, "--significance"}, {"bandwidth", p.significance > 0, "--significance"},
+		{"max-if", p.rules || p.rulesCSV != "", "--rules"},
+		{"min-confidence", p.rules || p.rulesCSV != "", "--rules"},
+		{"seed", p.significance > 0, "--significance"},
+		{"null", p.significance > 0, "--significance"},
+		{"adjust", p.significance > 0, "--significance"},
+		{"bandwidth", p.significance > 0, "--significance"},
 		{"top", p.geojson != "" || p.svg != "", "--geojson or --svg"},
 	} {
 		if flags.Changed(n.flag) && !n.goes {
@@ -252,7 +266,8 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 }
 
 // mine is one run: one distance.
-func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options, regions int) (*coloc.Report, error) {
+func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options,
+	regions int) (*coloc.Report, error) {
 	s, err := coloc.NewSurvey(in.Set, opt)
 	if err != nil {
 		return nil, err
@@ -262,7 +277,9 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		return nil, err
 	}
 	keepWith(in, res, p.part.with)
-	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(len(res.Patterns), "pattern"), res.Engine)
+	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN, in.CRS),
+		counted(in.Len(), "point"), counted(len(in.Features), "feature"),
+		counted(len(res.Patterns), "pattern"), res.Engine)
 	switch {
 	case in.Len() == 0:
 		a.summary("there are no points in the file")
@@ -273,7 +290,8 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	}
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {
-		o := coloc.SignificanceOptions{Rounds: p.significance, Null: points.Null(p.null), Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust)}
+		o := coloc.SignificanceOptions{Rounds: p.significance, Null: points.Null(p.null),
+			Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust)}
 		tests, err := s.Significance(ctx, res.Patterns, o)
 		if err != nil {
 			return nil, err
@@ -377,7 +395,8 @@ func what(distance float64, knn int, crs *points.CRS) string {
 
 func (p *placesFlags) print(a *app, in *points.Input, reports []*coloc.Report) error {
 	if p.rulesCSV != "" {
-		if err := a.writeTo(p.rulesCSV, func(w io.Writer) error { return coloc.WriteRulesCSV(w, reports...) }); err != nil {
+		if err := a.writeTo(p.rulesCSV,
+			func(w io.Writer) error { return coloc.WriteRulesCSV(w, reports...) }); err != nil {
 			return fmt.Errorf("writing rules: %w", err)
 		}
 		for _, r := range reports {

@@ -45,7 +45,8 @@ All pairs are tried and the strongest shown, or those of --of and --near.`,
 	}
 	p.points.add(cmd)
 	f := cmd.Flags()
-	f.Float64VarP(&p.opt.Most, "max-distance", "d", 0, "largest distance (default a quarter of the shorter side of the area)")
+	f.Float64VarP(&p.opt.Most, "max-distance", "d", 0,
+		"largest distance (default a quarter of the shorter side of the area)")
 	f.IntVar(&p.opt.Bins, "steps", 50, "distances, evenly up to the largest")
 	f.IntVar(&p.opt.Rounds, "rounds", 99, "rounds of the null behind envelopes and p-values (0: none)")
 	nullFlag(cmd, &p.null, &p.opt.Bandwidth)
@@ -95,7 +96,8 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	a.summary("%s of %s, %s of %s; %d rounds of null %s", counted(in.Len(), "point"), counted(len(in.Features), "feature"),
+	a.summary("%s of %s, %s of %s; %d rounds of null %s", counted(in.Len(), "point"),
+		counted(len(in.Features), "feature"),
 		counted(len(curves), "curve"), withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), opt.Rounds, opt.Null)
 	if p.csv != "" {
 		if err := a.writeTo(p.csv, func(w io.Writer) error { return writeCurves(w, in, curves) }); err != nil {
@@ -103,7 +105,8 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		}
 	}
 	if p.svg != "" {
-		if err := a.writeTo(p.svg, func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, p.null) }); err != nil {
+		if err := a.writeTo(p.svg,
+			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, p.null) }); err != nil {
 			return fmt.Errorf("drawing curves: %w", err)
 		}
 	}
@@ -130,7 +133,8 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		if c.Attract {
 			what = "attract"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%.2f\t%s\t%s\n", in.Features[c.A], in.Features[c.B], what, c.At, c.L[at], expected, c.Z, rounded(c.P), rounded(c.Q))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%.2f\t%s\t%s\n", in.Features[c.A],
+			in.Features[c.B], what, c.At, c.L[at], expected, c.Z, rounded(c.P), rounded(c.Q))
 	}
 	return t.Flush()
 }
@@ -220,8 +224,10 @@ func writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
 	}
 	for _, v := range curves {
 		for r := range v.R {
-			rows = append(rows, []string{in.Features[v.A], in.Features[v.B], at(v.R, r), at(v.K, r), at(v.L, r), at(v.Expected, r), at(v.Low, r), at(v.High, r),
-				at(v.PCF, r), at(v.Index, r), at(v.IndexExpected, r), at(v.IndexLow, r), at(v.IndexHigh, r), number(v.P), number(v.Q)})
+			rows = append(rows, []string{in.Features[v.A], in.Features[v.B], at(v.R, r), at(v.K, r),
+				at(v.L, r), at(v.Expected, r), at(v.Low, r), at(v.High, r),
+				at(v.PCF, r), at(v.Index, r), at(v.IndexExpected, r), at(v.IndexLow, r),
+				at(v.IndexHigh, r), number(v.P), number(v.Q)})
 		}
 	}
 	return c.WriteAll(rows)

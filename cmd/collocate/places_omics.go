@@ -39,7 +39,8 @@ co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
 			if err != nil {
 				return err
 			}
-			a.summary("%s of %s, %d pairs within %s", counted(in.Len(), "point"), counted(len(in.Features), "feature"), got.Pairs[steps-1], withUnit(most, in.CRS))
+			a.summary("%s of %s, %d pairs within %s", counted(in.Len(), "point"),
+				counted(len(in.Features), "feature"), got.Pairs[steps-1], withUnit(most, in.CRS))
 			if a.json {
 				return a.printJSON(coOccurrenceJSON(in, got))
 			}
@@ -62,7 +63,8 @@ func writeCoOccurrence(w io.Writer, in *points.Input, got *points.CoOccurrence) 
 	for x, row := range got.Ratio {
 		for y, values := range row {
 			for r, v := range values {
-				if err := c.Write([]string{in.Features[x], in.Features[y], number(got.Distances[r]), number(v)}); err != nil {
+				if err := c.Write([]string{in.Features[x], in.Features[y], number(got.Distances[r]),
+					number(v)}); err != nil {
 					return err
 				}
 			}
@@ -124,7 +126,9 @@ enrichment (squidpy's nhood_enrichment).`,
 			if err != nil {
 				return err
 			}
-			a.summary("%s: %s of %s, %s", what(o.Distance, o.KNN, in.CRS), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(o.Rounds, "relabelling"))
+			a.summary("%s: %s of %s, %s", what(o.Distance, o.KNN, in.CRS),
+				counted(in.Len(), "point"), counted(len(in.Features), "feature"),
+				counted(o.Rounds, "relabelling"))
 			return printEnrichment(a, in, got, format)
 		},
 	}
@@ -173,7 +177,8 @@ func printEnrichment(a *app, in *points.Input, got *points.Enrichment, format st
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "OF\tNEAR\tCOUNT\tEXPECTED\tZ\n")
 	for _, q := range pairs {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%s\n", q.Of, q.Near, q.Count, q.Mean, z(q, func(v float64) string { return rounded(v) }))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%s\n", q.Of, q.Near, q.Count, q.Mean,
+			z(q, func(v float64) string { return rounded(v) }))
 	}
 	return t.Flush()
 }

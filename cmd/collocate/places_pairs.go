@@ -50,7 +50,8 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 	f.IntVar(&p.permutations, "permutations", 99, "random relabellings behind the p-values (0: none)")
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relabellings")
 	f.StringVar(&p.local, "local", "", "write the quotient at every point to `FILE` (-: standard output)")
-	f.StringVar(&p.kernel, "kernel", "box", "with --local: how neighbours count by distance: box (all alike), gaussian or bisquare")
+	f.StringVar(&p.kernel, "kernel", "box",
+		"with --local: how neighbours count by distance: box (all alike), gaussian or bisquare")
 	f.StringVar(&p.localSVG, "local-svg", "", "draw the quotients at every point to `FILE` (-: standard output)")
 	f.StringSliceVar(&p.of, "of", nil, "only pairs whose first feature is one of these")
 	f.StringSliceVar(&p.near, "near", nil, "only pairs whose second feature is one of these")
@@ -85,7 +86,8 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err := checkDegrees(a, in, p.opt.Distance); err != nil {
 		return err
 	}
-	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != "" || p.localSVG != "", Kernel: coloc.Kernel(p.kernel)}
+	q := coloc.QuotientOptions{Rounds: p.permutations, Seed: p.seed, Local: p.local != "" ||
+		p.localSVG != "", Kernel: coloc.Kernel(p.kernel)}
 	if q.From, err = featureNumbers(in, "of", p.of); err != nil {
 		return err
 	}
@@ -106,14 +108,16 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	global = slices.DeleteFunc(global, func(g coloc.Quotient) bool {
 		return q.From != nil && !slices.Contains(q.From, g.From) || q.To != nil && !slices.Contains(q.To, g.To)
 	})
-	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"), counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
+	a.summary("%s: %s of %s, %s", what(opt.Distance, opt.KNN, in.CRS), counted(in.Len(), "point"),
+		counted(len(in.Features), "feature"), counted(p.permutations, "relabelling"))
 	if p.local != "" {
 		if err := writeLocal(a, p.local, in, local); err != nil {
 			return fmt.Errorf("writing local quotients: %w", err)
 		}
 	}
 	if p.localSVG != "" {
-		if err := a.writeTo(p.localSVG, func(w io.Writer) error { return s.WriteLocalSVG(cmd.Context(), w, local) }); err != nil {
+		if err := a.writeTo(p.localSVG,
+			func(w io.Writer) error { return s.WriteLocalSVG(cmd.Context(), w, local) }); err != nil {
 			return fmt.Errorf("drawing local quotients: %w", err)
 		}
 	}
@@ -163,7 +167,8 @@ func (p *pairsFlags) print(a *app, in *points.Input, global []coloc.Quotient) er
 		}
 		pairs := []pair{}
 		for _, q := range global {
-			pairs = append(pairs, pair{in.Features[q.From], in.Features[q.To], q.Points, jsonNumber(q.Value), jsonNumber(q.P)})
+			pairs = append(pairs, pair{in.Features[q.From], in.Features[q.To], q.Points,
+				jsonNumber(q.Value), jsonNumber(q.P)})
 		}
 		return a.printJSON(map[string]any{"pairs": pairs})
 	}
@@ -171,14 +176,16 @@ func (p *pairsFlags) print(a *app, in *points.Input, global []coloc.Quotient) er
 		c := csv.NewWriter(a.stdout)
 		rows := [][]string{{"of", "near", "points", "quotient", "p_value"}}
 		for _, q := range global {
-			rows = append(rows, []string{in.Features[q.From], in.Features[q.To], strconv.FormatInt(q.Points, 10), number(q.Value), number(q.P)})
+			rows = append(rows, []string{in.Features[q.From], in.Features[q.To],
+				strconv.FormatInt(q.Points, 10), number(q.Value), number(q.P)})
 		}
 		return c.WriteAll(rows)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "OF\tNEAR\tPOINTS\tQUOTIENT\tP\n")
 	for _, q := range global {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", in.Features[q.From], in.Features[q.To], q.Points, rounded(q.Value), rounded(q.P))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", in.Features[q.From], in.Features[q.To], q.Points,
+			rounded(q.Value), rounded(q.P))
 	}
 	return t.Flush()
 }

@@ -29,7 +29,8 @@ func (p *partFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&p.with, "with", nil, "only patterns that hold all of these features")
 	f.StringSliceVar(&p.between, "between", nil, "only patterns of these features")
-	f.StringVar(&p.within, "within", "", "neighbours are also at most this long apart, such as 7d, 12h or 30m; with --time")
+	f.StringVar(&p.within, "within", "",
+		"neighbours are also at most this long apart, such as 7d, 12h or 30m; with --time")
 	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: take parents for features")
 	f.IntVar(&p.level, "level", 1, "with --hierarchy: parents of so many levels up")
 	f.StringVar(&p.regions, "regions", "", "mine each cell of a grid over the map on its own, such as 4x3")
@@ -89,7 +90,8 @@ func (p *partFlags) choose(a *app, in *points.Input) error {
 				names = append(names, n)
 			}
 			slices.Sort(names)
-			a.summary("%d features have no parent of that level in %s and stay: %s", len(names), p.hierarchy, strings.Join(names[:min(5, len(names))], ", "))
+			a.summary("%d features have no parent of that level in %s and stay: %s", len(names),
+				p.hierarchy, strings.Join(names[:min(5, len(names))], ", "))
 		}
 	}
 	if p.between != nil {

@@ -90,7 +90,8 @@ func (p *pointFlags) read(ctx context.Context, a *app, paths []string) (*points.
 	if in.Rare > 0 {
 		a.summary("%d points of features with fewer than %d left out", in.Rare, opt.MinPoints)
 	}
-	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format, "columns", strings.Join(in.Columns[:], ","), "crs", in.CRS)
+	a.log.Info("points read", "points", in.Len(), "features", len(in.Features), "format", in.Format,
+		"columns", strings.Join(in.Columns[:], ","), "crs", in.CRS)
 	return in, nil
 }
 
@@ -145,7 +146,8 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 // to a verb for which points are only one thing of several.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
-	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs", "geographic", "planar", "min-points", "skip-bad"} {
+	for _, name := range []string{"x", "y", "geometry", "feature", "columns", "layer", "crs",
+		"geographic", "planar", "min-points", "skip-bad"} {
 		flag := cmd.Flags().Lookup(name)
 		if !flag.Changed {
 			continue

@@ -69,9 +69,11 @@ func printSummary(a *app, in *points.Input, s *points.Summary) error {
 	if s.Nearest != nil {
 		row("nearest other position", "%.4g, %.4g, %.4g %s (quartiles)", s.Nearest[0], s.Nearest[1], s.Nearest[2], unit)
 		for _, n := range s.Near {
-			row("neighbours within "+fmt.Sprintf("%v %s", n.Distance, unit), "%.4g on average, %.4g at the median", n.Mean, n.Median)
+			row("neighbours within "+fmt.Sprintf("%v %s", n.Distance, unit),
+				"%.4g on average, %.4g at the median", n.Mean, n.Median)
 		}
-		row("distances worth mining", "%v to %v %s, such as %v: half of all points have a neighbour from %v on, and eight at %v",
+		row("distances worth mining",
+			"%v to %v %s, such as %v: half of all points have a neighbour from %v on, and eight at %v",
 			s.Low, s.High, unit, s.Suggested, s.Low, s.High)
 	}
 	if err := t.Flush(); err != nil {

@@ -27,7 +27,8 @@ const tableFileHelp = "also write the list to `FILE`: .csv, .tsv, .json or .parq
 
 // checkTableFile refuses a name that does not say the format.
 func checkTableFile(path string) error {
-	if path == "" || slices.Contains([]string{".csv", ".tsv", ".json", ".parquet"}, strings.ToLower(filepath.Ext(path))) {
+	if path == "" || slices.Contains([]string{".csv", ".tsv", ".json", ".parquet"},
+		strings.ToLower(filepath.Ext(path))) {
 		return canWrite(path)
 	}
 	return usagef("--out %s: want a name that ends in .csv, .tsv, .json or .parquet", path)
@@ -148,7 +149,8 @@ func (t *resultTable) parquet(w io.Writer) error {
 		group[name] = parquet.Optional(node)
 	}
 	sorted := slices.Sorted(slices.Values(t.names)) // as the columns of a group are
-	out := parquet.NewWriter(w, parquet.NewSchema("list", group), parquet.CreatedBy("collocate", "1", ""), parquet.Compression(&parquet.Zstd))
+	out := parquet.NewWriter(w, parquet.NewSchema("list", group),
+		parquet.CreatedBy("collocate", "1", ""), parquet.Compression(&parquet.Zstd))
 	for _, row := range t.rows {
 		record := make(parquet.Row, len(row))
 		for k, cell := range row {

@@ -101,25 +101,31 @@ thesis that 'collocate bench thesis' is about.`,
 	}
 	fl := cmd.Flags()
 	fl.IntVarP(&f.k, "k", "k", 10, "number of documents")
-	fl.StringVar(&f.algorithm, "algorithm", "auto", strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
+	fl.StringVar(&f.algorithm, "algorithm", "auto",
+		strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
 	f.modelFlags.register(cmd)
 	fl.BoolVar(&f.plain, "plain", false, "take the query for words, whatever signs it has")
 	fl.BoolVar(&f.count, "count", false, "tell how many documents match in all")
 	fl.IntVar(&f.from, "from", 0, "leave out so many of the best, to see the next ones")
-	fl.BoolVar(&f.explain, "explain", false, "show the query as it was understood, and what each part gives to the score")
+	fl.BoolVar(&f.explain, "explain", false,
+		"show the query as it was understood, and what each part gives to the score")
 	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")
 	fl.BoolVar(&f.snippets, "snippets", false, "show where the words are; needs 'index --store-text'")
 	fl.IntVar(&f.snippetSize, "snippet-size", 200, "length of a snippet in bytes")
-	fl.StringSliceVar(&f.show, "show", nil, "stored fields to show with each document, such as title,url; see 'index --fields'")
+	fl.StringSliceVar(&f.show, "show", nil,
+		"stored fields to show with each document, such as title,url; see 'index --fields'")
 	fl.StringSliceVar(&f.facets, "facet", nil,
 		"count the values that all answers have in a field, and show the 10 most frequent, or N with FIELD:N; "+
 			"numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)")
-	fl.StringVar(&f.sort, "sort", "", "order by a field instead of by score: FIELD or FIELD:desc; what has no value comes last")
+	fl.StringVar(&f.sort, "sort", "",
+		"order by a field instead of by score: FIELD or FIELD:desc; what has no value comes last")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
-	fl.StringVar(&f.encoding, "encoding", "", "what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
-		"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
-	fl.StringVar(&f.topicIDs, "topic-ids", "auto", "names of SMART topics: position, number (what is behind .I), or auto where these agree")
+	fl.StringVar(&f.encoding, "encoding", "",
+		"what the file of --topics is in: utf-8, latin1, utf-16, ..., or bytes as they are "+
+			"(default utf-8, but bytes if the index's analyzer is whitespace or ascii)")
+	fl.StringVar(&f.topicIDs, "topic-ids", "auto",
+		"names of SMART topics: position, number (what is behind .I), or auto where these agree")
 	fl.StringSliceVar(&f.topicFields, "topic-field", nil, "fields of topics that are the query, one behind the other: "+
 		"title, desc, narr, or other names (default title)")
 	fl.StringVar(&f.run, "run", "-", "where the run of --topics goes; - is standard output")
@@ -251,7 +257,8 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 	typed := isTerminal(a.stdin)
 	var lines queryLines = newPipedLines(a.stdin)
 	if typed {
-		fmt.Fprintf(a.stderr, "%d documents, %d words; an empty line or Ctrl-D ends\n", s.Index().Docs(), s.Index().Terms())
+		fmt.Fprintf(a.stderr, "%d documents, %d words; an empty line or Ctrl-D ends\n",
+			s.Index().Docs(), s.Index().Terms())
 		lines = newTypedLines(ctx, int(a.stdin.(*input).f.Fd()), a.stdin, a.stderr)
 	}
 	for {

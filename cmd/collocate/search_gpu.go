@@ -33,7 +33,8 @@ func (a *app) gpuOptions() search.GPUOptions {
 
 // registerMoreDevices is for verbs that search on several GPUs.
 func (a *app) registerMoreDevices(cmd *cobra.Command) {
-	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil, "with --engine gpu: numbers of further GPUs that share topics and partitions, each with a copy of the index; the same one again is another context on it (set --gpu-memory)")
+	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
+		"with --engine gpu: numbers of further GPUs that share topics and partitions, each with a copy of the index; the same one again is another context on it (set --gpu-memory)")
 }
 
 func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {

@@ -30,12 +30,15 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	fl.Float64Var(&f.k1, "k1", 1.2, "BM25: term-frequency saturation (k1)")
 	fl.Float64Var(&f.b, "b", 0.75, "BM25: length normalisation, 0 to 1 (b)")
 	fl.StringVar(&f.variant, "variant", "papers", "BM25: "+strings.Join(bm25.SearchVariants(), ", "))
-	fl.Float64Var(&f.k3, "k3", 0, "BM25: saturation of words that a query repeats (default none; 8 for --variant terrier)")
+	fl.Float64Var(&f.k3, "k3", 0,
+		"BM25: saturation of words that a query repeats (default none; 8 for --variant terrier)")
 	fl.Float64Var(&f.mu, "mu", 1000, "dirichlet: smoothing, in words added to each document (mu)")
-	fl.StringVar(&f.expand, "expand", "", "add words of the best documents to the query: rm3 (as Anserini) or bo1 (as Terrier), "+
-		"with parameters or not, such as rm3:docs=10,terms=10,weight=0.5; 'index --store-text' makes it fast")
-	fl.StringVar(&f.proximity, "proximity", "", "sdm: neighbours in the query count more where they are neighbours in a document, "+
-		"or with weights sdm:0.85,0.1,0.05; needs 'index --positions'")
+	fl.StringVar(&f.expand, "expand", "",
+		"add words of the best documents to the query: rm3 (as Anserini) or bo1 (as Terrier), "+
+			"with parameters or not, such as rm3:docs=10,terms=10,weight=0.5; 'index --store-text' makes it fast")
+	fl.StringVar(&f.proximity, "proximity", "",
+		"sdm: neighbours in the query count more where they are neighbours in a document, "+
+			"or with weights sdm:0.85,0.1,0.05; needs 'index --positions'")
 	choices(cmd, map[string][]string{"model": models, "variant": bm25.SearchVariants()})
 }
 

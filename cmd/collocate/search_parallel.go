@@ -23,19 +23,28 @@ type parallelFlags struct {
 
 func (f *parallelFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.partition, "partition", "documents", "how lists are cut for several cores: "+strings.Join(search.Partitions(), ", ")+
-		"; the last two are approximate")
+	fl.StringVar(&f.partition, "partition", "documents",
+		"how lists are cut for several cores: "+strings.Join(search.Partitions(), ", ")+
+			"; the last two are approximate")
 	fl.IntVar(&f.size, "partition-size", 0, "postings of the longest list in a partition, or documents; 0 chooses")
 	fl.IntVar(&f.row, "partitions", 0, "partitions that a core takes in a row, keeping its best; 0 means all it takes")
-	fl.StringVar(&f.policy, "policy", "early", "what cores tell each other about the score to beat: "+strings.Join(search.Policies(), ", ")+
-		"; the last is approximate")
-	fl.IntVar(&f.slack, "slack", 0, "documents by which the lists of an adjusted partition may begin early; the thesis has 5")
-	fl.IntVar(&f.blocks.Threads, "block-threads", 0, "wand, maxscore and bmw on a GPU: threads of a block, 32, 64 or 128 (default 32)")
-	fl.IntVar(&f.blocks.Slice, "slice", 0, "wand, maxscore and bmw on a GPU: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
-	fl.BoolVar(&f.blocks.Insert, "insert", false, "wand, maxscore and bmw on a GPU: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
-	fl.BoolVar(&f.blocks.Start, "start-threshold", false, "wand, maxscore and bmw on a GPU: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
+	fl.StringVar(&f.policy, "policy", "early",
+		"what cores tell each other about the score to beat: "+strings.Join(search.Policies(),
+			", ")+
+			"; the last is approximate")
+	fl.IntVar(&f.slack, "slack", 0,
+		"documents by which the lists of an adjusted partition may begin early; the thesis has 5")
+	fl.IntVar(&f.blocks.Threads, "block-threads", 0,
+		"wand, maxscore and bmw on a GPU: threads of a block, 32, 64 or 128 (default 32)")
+	fl.IntVar(&f.blocks.Slice, "slice", 0,
+		"wand, maxscore and bmw on a GPU: postings of a list in shared memory at a time, 32, 64, 96 or 128; 0 chooses")
+	fl.BoolVar(&f.blocks.Insert, "insert", false,
+		"wand, maxscore and bmw on a GPU: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
+	fl.BoolVar(&f.blocks.Start, "start-threshold", false,
+		"wand, maxscore and bmw on a GPU: answer --mode and by a high first score to beat, as the thesis does, instead of intersecting")
 	fl.BoolVar(&f.recall, "recall", false, "say what share of the exact answers was found")
-	fl.StringVar(&f.strategy, "batch", "auto", "how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
+	fl.StringVar(&f.strategy, "batch", "auto",
+		"how --topics share the cores: sync gives each core a topic, async each topic all cores, auto mixes both")
 	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Strategies(),
 	})
@@ -44,7 +53,8 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 // parallel turns the flags into how to spread a request. Who says how to cut wants it cut, even
 // where one core is faster.
 func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, error) {
-	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row, Slack: f.slack, Blocks: f.blocks}
+	p := &search.Parallel{Threads: a.threads, Engine: a.engine, Size: f.size, Row: f.row,
+		Slack: f.slack, Blocks: f.blocks}
 	var err error
 	if p.Partition, err = search.ParsePartition(f.partition); err != nil {
 		return nil, usageError{err}
@@ -88,7 +98,8 @@ func exact(found *search.Result) bool {
 }
 
 // recallOf is the share of the exact answers that were found; nil if it was not asked for.
-func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r search.Request, found *search.Result) (*float64, error) {
+func (f *parallelFlags) recallOf(ctx context.Context, s *search.Searcher, r search.Request,
+	found *search.Result) (*float64, error) {
 	if !f.recall {
 		return nil, nil
 	}
@@ -129,5 +140,6 @@ func printParallel(w io.Writer, p *search.ParallelStats) {
 	if !p.Exact {
 		kind = "approximate"
 	}
-	fmt.Fprintf(w, "%d threads, %d %v partitions of %d, policy %v: %s\n", p.Threads, p.Partitions, p.Partition, p.Size, p.Policy, kind)
+	fmt.Fprintf(w, "%d threads, %d %v partitions of %d, policy %v: %s\n", p.Threads, p.Partitions,
+		p.Partition, p.Size, p.Policy, kind)
 }

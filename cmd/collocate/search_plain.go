@@ -59,7 +59,8 @@ func (f *searchFlags) notePlain(a *app, queries ...string) {
 	for _, q := range queries {
 		if found := queryOperators(q); len(found) > 0 {
 			f.warned = true
-			a.note(strings.Join(found, ", ") + " in a topic: no operators, but plain words or nothing; --mode and asks for all words")
+			a.note(strings.Join(found, ", ") +
+				" in a topic: no operators, but plain words or nothing; --mode and asks for all words")
 			return
 		}
 	}

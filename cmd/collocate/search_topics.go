@@ -59,12 +59,16 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	took := time.Since(start)
 	if w.unanswered > 0 {
-		a.note(fmt.Sprintf("%d of %s got no answer, and have no line in the run", w.unanswered, counted(len(topics), "topic")))
+		a.note(fmt.Sprintf("%d of %s got no answer, and have no line in the run", w.unanswered,
+			counted(len(topics), "topic")))
 	}
 	if a.json {
-		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(), w.recall.approximate, w.recall.mean()})
+		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(),
+			w.recall.approximate, w.recall.mean()})
 	}
-	a.summary("%s, %s in %v, %.0f topics a second", counted(len(topics), "topic"), counted(w.answers, "answer"), took.Round(time.Millisecond), float64(len(topics))/took.Seconds())
+	a.summary("%s, %s in %v, %.0f topics a second", counted(len(topics), "topic"),
+		counted(w.answers, "answer"), took.Round(time.Millisecond),
+		float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
 	return nil
 }
@@ -150,10 +154,11 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, r, found); err != nil {
 		return nil, err
 	}
-	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits), func(b []byte, i int) ([]byte, float32, error) {
-		b, err := w.s.Index().AppendDocID(b, int(found.Hits[i].Doc))
-		return b, found.Hits[i].Score, err
-	})
+	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits),
+		func(b []byte, i int) ([]byte, float32, error) {
+			b, err := w.s.Index().AppendDocID(b, int(found.Hits[i].Doc))
+			return b, found.Hits[i].Score, err
+		})
 	return t, err
 }
 

@@ -107,16 +107,21 @@ with exit code 0.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.addr, "addr", "127.0.0.1:8080", "where to listen; port 0 is any that is free")
-	fl.StringVar(&f.vectors, "vectors", "", "a `FILE` of 'collocate embed' or other word vectors: answer which words mean alike")
+	fl.StringVar(&f.vectors, "vectors", "",
+		"a `FILE` of 'collocate embed' or other word vectors: answer which words mean alike")
 	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur': answer what company words keep")
-	fl.StringVar(&f.points, "points", "", "a `FILE` of points, as for 'collocate places': answer which kinds of places keep company")
+	fl.StringVar(&f.points, "points", "",
+		"a `FILE` of points, as for 'collocate places': answer which kinds of places keep company")
 	f.read.add(cmd)
 	fl.StringVar(&f.debugAddr, "debug-addr", "", "where to serve Go's profiles (/debug/pprof/), as in 127.0.0.1:6060")
-	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
+	fl.StringVar(&f.tokenFile, "token-file", "",
+		"`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "certificate `FILE`, for HTTPS")
 	fl.StringVar(&f.tlsKey, "tls-key", "", "key `FILE` of the certificate")
-	fl.StringVar(&f.accessLog, "access-log", "", "append a line of JSON for each request to `FILE`; - is standard error")
-	fl.StringArrayVar(&f.hosts, "host", nil, "a name under which clients may ask, beside addresses and localhost; * is any")
+	fl.StringVar(&f.accessLog, "access-log", "",
+		"append a line of JSON for each request to `FILE`; - is standard error")
+	fl.StringArrayVar(&f.hosts, "host", nil,
+		"a name under which clients may ask, beside addresses and localhost; * is any")
 	fl.StringArrayVar(&f.origins, "cors-origin", nil, "an origin whose pages may ask, as in https://example.org")
 	fl.IntVar(&f.maxK, "max-k", serve.DefaultMaxK, "most documents that a query may ask for")
 	fl.DurationVar(&f.limits.Time, "timeout", 10*time.Second, "longest time for a query")
@@ -126,9 +131,11 @@ with exit code 0.`,
 	fl.IntVar(&f.limits.Connections, "max-connections", 16_384, "most open connections; beyond, idle ones are closed")
 	fl.DurationVar(&f.drain, "drain", 0, "how long to say that the server is not ready before it stops, for balancers")
 	fl.BoolVar(&f.root, "root", false, "serve no index, but ask the servers of --shards")
-	fl.StringVar(&f.shards, "shards", "", "`URLS` of all shards of an index, as in 'http://a:8081|http://b:8081,http://c:8081'")
+	fl.StringVar(&f.shards, "shards", "",
+		"`URLS` of all shards of an index, as in 'http://a:8081|http://b:8081,http://c:8081'")
 	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
-	fl.IntVar(&f.askFirst, "ask-first", 1, "shards that are asked before the others, which then need find only what is as good; 0: none")
+	fl.IntVar(&f.askFirst, "ask-first", 1,
+		"shards that are asked before the others, which then need find only what is as good; 0: none")
 	f.reloadEvery = 2 * time.Second
 	f.model.register(cmd)
 	return cmd
@@ -338,7 +345,8 @@ func (f *serveFlags) debug(ctx context.Context) (stop func(), err error) {
 // follow goes over to another index when the folder was replaced, to a newer generation when one was
 // committed, and when it is told to by SIGHUP. What cannot be opened is tried again, since it may be
 // on its way. It returns when the server is to stop: also on the SIGHUP of a terminal that was closed.
-func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, current *search.Searcher, dir string, was os.FileInfo) {
+func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
+	current *search.Searcher, dir string, was os.FileInfo) {
 	log := a.serverLog()
 	told := make(chan os.Signal, 1)
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
@@ -388,7 +396,8 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server, c
 		}
 		server.Reload(s)
 		current, was, said = s, is, ""
-		a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"), counted(s.Index().Terms(), "word"))
+		a.summary("%s and %s from the new index", counted(s.Index().Docs(), "document"),
+			counted(s.Index().Terms(), "word"))
 	}
 }
 

@@ -71,7 +71,8 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 			return err
 		}
 	} else {
-		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"), scheme(f.tlsCert)+l.Addr().String())
+		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"),
+			scheme(f.tlsCert)+l.Addr().String())
 	}
 	return errors.Join(server.Run(ctx, l), server.Close())
 }

@@ -26,7 +26,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		_, number := errors.AsType[*strconv.NumError](bad)
 		if kind := bad.GetFlag().Value.Type(); number || kind == "duration" { // they name functions of Go
-			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", bad.GetValue(), bad.GetFlag().Name, wanted(kind))
+			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", bad.GetValue(),
+				bad.GetFlag().Name, wanted(kind))
 		}
 	}
 	return withHelp(cmd, err)
@@ -101,7 +102,8 @@ func wrapArgs(cmd *cobra.Command) {
 // missingFlag is the first flag that must be given and is not, with what it is for.
 func missingFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if must := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed && len(must) > 0 && must[0] == "true" {
+		if must := f.Annotations[cobra.BashCompOneRequiredFlag]; err == nil && !f.Changed &&
+			len(must) > 0 && must[0] == "true" {
 			err = fmt.Errorf("--%s is missing: %s", f.Name, f.Usage)
 		}
 	})

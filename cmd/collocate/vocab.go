@@ -19,7 +19,8 @@ type vocabFlags struct {
 func (f *vocabFlags) register(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.opt.MinCount, "min-count", 1, "leave out words that occur less often")
 	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most so many words, the most frequent; 0 means all")
-	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove", "order of words with equal counts: glove (signed bytes) or bytes")
+	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove",
+		"order of words with equal counts: glove (signed bytes) or bytes")
 	choices(cmd, map[string][]string{"ties": {"glove", "bytes"}})
 	cmd.Flags().BoolVar(&f.opt.KeepUnk, "keep-unk", false, "accept the word <unk> in the corpus, which GloVe does not")
 }
@@ -76,7 +77,8 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 				return err
 			}
 			if v.Len() == 0 && stats.Distinct > 0 {
-				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs so often", opt.MinCount, counted(stats.Distinct, "distinct word"))
+				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs so often",
+					opt.MinCount, counted(stats.Distinct, "distinct word"))
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
 			if a.json {
@@ -85,7 +87,8 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 			if err := a.writeVocabulary(v, out); err != nil {
 				return err
 			}
-			a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"), counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
+			a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"),
+				counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
 			return nil
 		},
 	}

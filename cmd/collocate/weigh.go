@@ -63,7 +63,8 @@ other words do not change.`,
 	f := cmd.Flags()
 	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
 	f.StringVar(&w.index, "index", "", "folder for an index instead: its weights are computed when it is searched")
-	f.StringVar(&w.outFormat, "out-format", "auto", "format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
+	f.StringVar(&w.outFormat, "out-format", "auto",
+		"format of the weights: "+strings.Join(weigh.Formats(), ", ")+"; none only counts")
 	f.StringVar(&w.method, "method", "auto", strings.Join(weigh.Methods(), ", "))
 	f.Float64Var(&w.k1, "k1", 1.2, "term-frequency saturation (k1)")
 	f.Float64Var(&w.b, "b", 0.75, "length normalisation, 0 to 1 (b)")
@@ -73,7 +74,8 @@ other words do not change.`,
 	f.StringVar(&w.unknown, "unknown", "add", "what becomes of words not in --dict: add, merge or drop")
 	f.BoolVar(&w.repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
 	choices(cmd, map[string][]string{
-		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(), "unknown": {"add", "merge", "drop"},
+		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(),
+		"unknown": {"add", "merge", "drop"},
 	})
 	cmd.AddCommand(newWeighCheckCmd(a))
 	return cmd
@@ -213,7 +215,8 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		return a.printJSON(s)
 	}
 	a.summary("%s, %s, %s, mean length %.1f, %.3g s, %.3g MB/s (%s)",
-		counted(s.Documents, "document"), counted(s.Terms, "term"), counted(s.Pairs, "pair"), s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
+		counted(s.Documents, "document"), counted(s.Terms, "term"), counted(s.Pairs, "pair"),
+		s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
 	return printSteps(a, s.Steps)
 }
 

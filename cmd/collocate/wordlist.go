@@ -63,7 +63,9 @@ The corpus is read twice.`,
 			for _, w := range list.Words {
 				table.add(w.Word, w.Count, w.PerMillion, w.Range, w.DP, w.DPnorm, w.D)
 			}
-			a.summary("%s of %s, %d distinct; dispersion over %d parts", counted(int64(list.Total), "word"), counted(list.Documents, "document"), list.Distinct, list.Parts)
+			a.summary("%s of %s, %d distinct; dispersion over %d parts",
+				counted(int64(list.Total), "word"), counted(list.Documents, "document"),
+				list.Distinct, list.Parts)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
@@ -90,11 +92,14 @@ The corpus is read twice.`,
 }
 
 // frequencies counts the words of a corpus, or its n-grams, or the documents of its words.
-func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Analyzer, documents bool, n int) (f words.Frequencies, err error) {
+func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Analyzer,
+	documents bool, n int) (f words.Frequencies, err error) {
 	f.Counts = map[string]uint64{}
 	switch {
 	case n > 1:
-		list, stats, err := words.Ngrams(ctx, corpus, words.NgramOptions{Min: n, Max: n, MinCount: 1, Analyzer: an, Threads: a.threads, Memory: int64(a.memory)})
+		list, stats, err := words.Ngrams(ctx, corpus,
+			words.NgramOptions{Min: n, Max: n, MinCount: 1, Analyzer: an, Threads: a.threads,
+				Memory: int64(a.memory)})
 		for _, g := range list {
 			f.Counts[g.Text] = g.Count
 			f.Total += g.Count
@@ -107,7 +112,8 @@ func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Anal
 		}
 		return f, err
 	case documents:
-		list, err := words.List(ctx, corpus, words.ListOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)})
+		list, err := words.List(ctx, corpus,
+			words.ListOptions{Analyzer: an, Threads: a.threads, Memory: int64(a.memory)})
 		if err != nil {
 			return f, err
 		}
@@ -117,7 +123,9 @@ func (a *app) frequencies(ctx context.Context, corpus *text.Corpus, an text.Anal
 		f.Total = uint64(list.Documents)
 		return f, nil
 	}
-	v, stats, err := cooccur.CountWords(ctx, corpus, cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Engine: a.engine, GPU: a.gpu, Threads: a.threads, Memory: int64(a.memory)})
+	v, stats, err := cooccur.CountWords(ctx, corpus,
+		cooccur.VocabularyOptions{Analyzer: an, KeepUnk: true, Engine: a.engine, GPU: a.gpu,
+			Threads: a.threads, Memory: int64(a.memory)})
 	if err != nil {
 		return f, err
 	}

@@ -216,7 +216,8 @@ func TestColumnsAgainstDocuments(t *testing.T) {
 		}
 		for _, w := range []string{"a1", "b02", "c", "zz", "", "b"} {
 			got, err := k.Equal(w)
-			check("equal "+w, got, err, func(v []fields.Values) bool { return word(v, func(x string) bool { return x == w }) })
+			check("equal "+w, got, err,
+				func(v []fields.Values) bool { return word(v, func(x string) bool { return x == w }) })
 			got, err = k.Prefix(w)
 			check("prefix "+w, got, err, func(v []fields.Values) bool {
 				return word(v, func(x string) bool { return strings.HasPrefix(x, w) })
@@ -253,7 +254,8 @@ func TestColumnsAgainstDocuments(t *testing.T) {
 			from, to := pick(3), pick(3)[:4]
 			got, err = day.Range(Limit{Value: from}, Limit{Value: to})
 			check("dates "+from+" to "+to, got, err, func(v []fields.Values) bool {
-				return v[3] != nil && (from == "1950" || string(v[3][0]) >= from) && (from != "1950" || string(v[3][0]) >= "1950") &&
+				return v[3] != nil && (from == "1950" || string(v[3][0]) >= from) &&
+					(from != "1950" || string(v[3][0]) >= "1950") &&
 					string(v[3][0])[:4] <= to
 			})
 			south, north := float64(r.IntN(90)-90), float64(r.IntN(90))
@@ -352,7 +354,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	g, _ := set.Column("g")
 	n, _ := set.Column("n")
 	for _, err := range []error{
-		second(g.Equal("1,1")), second(n.Range(Limit{Value: "x"}, Limit{})), second(n.Box(0, 0, 1, 1)), second(g.Box(5, 0, 1, 1)),
+		second(g.Equal("1,1")), second(n.Range(Limit{Value: "x"}, Limit{})),
+		second(n.Box(0, 0, 1, 1)), second(g.Box(5, 0, 1, 1)),
 		second(g.Box(0, 0, 1, 181)), second(n.Prefix("1")),
 	} {
 		if err == nil || !strings.Contains(err.Error(), `field "`) {

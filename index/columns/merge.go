@@ -17,7 +17,8 @@ func (t *Batch) From(s *Set, docs iter.Seq[uint32]) (err error) {
 	from := make([]merging, len(s.columns))
 	for i, c := range s.columns {
 		if f := t.b.schema.Fields[t.b.fields[i]]; s.names[i] != f.Name || c.field.Type != f.Type {
-			return fmt.Errorf("columns: column %d is %s of type %s, want %s of type %s", i, s.names[i], c.field.Type, f.Name, f.Type)
+			return fmt.Errorf("columns: column %d is %s of type %s, want %s of type %s", i,
+				s.names[i], c.field.Type, f.Name, f.Type)
 		}
 		if err := c.verify(); err != nil {
 			return err

@@ -116,7 +116,8 @@ func (b *buffer) addFields(d text.Document) error {
 	}
 	for _, i := range b.schema.Of(fields.Text) {
 		if i < len(d.Fields) && len(d.Fields[i]) > 1 {
-			return fmt.Errorf("document %q: field %q: %d texts: want one", d.ID, b.schema.Fields[i].Name, len(d.Fields[i]))
+			return fmt.Errorf("document %q: field %q: %d texts: want one", d.ID,
+				b.schema.Fields[i].Name, len(d.Fields[i]))
 		}
 	}
 	// What does not fit its type is said here, not when all documents are written.
@@ -197,7 +198,8 @@ func (b *buffer) write(dir string, memory int64) error {
 		}
 	}
 	err = w.SetDocuments(index.Documents{
-		Analyzer: b.analyzer.Name(), Lengths: lengths, ID: func(d int) string { return b.docs[kept[d]].id }, Positions: b.places,
+		Analyzer: b.analyzer.Name(), Lengths: lengths,
+		ID: func(d int) string { return b.docs[kept[d]].id }, Positions: b.places,
 	})
 	if err != nil {
 		return err

@@ -174,7 +174,8 @@ func TestCrashesLeaveAGeneration(t *testing.T) {
 			t.Fatal(err)
 		}
 		restore := disk.Use(crash)
-		w, err := segments.NewWriter(filepath.Join(dir, "ix"), segments.Options{Analyzer: analyzer(t), StoreText: true, MergeFactor: 2})
+		w, err := segments.NewWriter(filepath.Join(dir, "ix"),
+			segments.Options{Analyzer: analyzer(t), StoreText: true, MergeFactor: 2})
 		if err == nil {
 			_, err = step(w, replay(3), 4)
 		}
@@ -314,7 +315,8 @@ func TestReaderStaysOpenAcrossCommits(t *testing.T) {
 			t.Fatalf("generation %d: %v, %v", g, newer, err)
 		}
 		if newer.Index().Generation() != uint64(g) || newer.Index().Docs() != len(m) {
-			t.Fatalf("generation %d of %d documents, want %d of %d", newer.Index().Generation(), newer.Index().Docs(), g, len(m))
+			t.Fatalf("generation %d of %d documents, want %d of %d", newer.Index().Generation(),
+				newer.Index().Docs(), g, len(m))
 		}
 		if now != old {
 			now.Close()

@@ -43,7 +43,8 @@ func TestDocumentsWithFields(t *testing.T) {
 	}
 	for i := range 200 {
 		id := fmt.Sprint("d", rng.IntN(80))
-		named := map[string][]string{"title": {randomText(rng)}, "body": {randomText(rng)}, "year": {fmt.Sprint(1990 + i%40)}}
+		named := map[string][]string{"title": {randomText(rng)}, "body": {randomText(rng)},
+			"year": {fmt.Sprint(1990 + i%40)}}
 		if i%3 == 0 {
 			named["tag"] = []string{"red", fmt.Sprint("t", i%7)}
 		}
@@ -153,7 +154,8 @@ func TestWrongFields(t *testing.T) {
 	}
 	plain := newWriter(t, filepath.Join(scratch(t), "plain"), segments.Options{})
 	values, _ := schema.Values(map[string][]string{"title": {"x"}})
-	if err := plain.Add(text.Document{ID: "a", Fields: values}); err == nil || !strings.Contains(err.Error(), "no schema") {
+	if err := plain.Add(text.Document{ID: "a", Fields: values}); err == nil ||
+		!strings.Contains(err.Error(), "no schema") {
 		t.Errorf("fields without a schema: %v", err)
 	}
 }

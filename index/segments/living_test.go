@@ -144,7 +144,8 @@ func (m model) checkSearch(t testing.TB, rng *rand.Rand, r *segments.Reader) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		q := search.Request{Text: randomText(rng), Mode: search.Mode(rng.IntN(2)), K: r.Numbers(), Algorithm: search.Exhaustive}
+		q := search.Request{Text: randomText(rng), Mode: search.Mode(rng.IntN(2)), K: r.Numbers(),
+			Algorithm: search.Exhaustive}
 		want, err := all.Search(context.Background(), q)
 		if err != nil {
 			t.Fatal(err)

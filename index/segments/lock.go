@@ -38,7 +38,8 @@ func takeLock(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, strings.TrimSpace(string(who)))
 	}
 	host, _ := os.Hostname()
-	who := fmt.Sprintf("process %d (%s) on %s since %s\n", os.Getpid(), filepath.Base(os.Args[0]), host, time.Now().Format(time.RFC3339))
+	who := fmt.Sprintf("process %d (%s) on %s since %s\n", os.Getpid(), filepath.Base(os.Args[0]),
+		host, time.Now().Format(time.RFC3339))
 	f.Truncate(0)
 	f.WriteAt([]byte(who), 0) // it is for messages only
 	return f, nil

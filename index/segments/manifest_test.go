@@ -33,7 +33,9 @@ func TestLiveSetsAreKept(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	live := docset.Full(100)
 	live.Remove(7)
-	m := manifest{Generation: 3, Analyzer: "ascii", Segments: []entry{{Name: here, Docs: 5}, {Name: "s000001", Docs: 100, Deleted: 1, live: live}}}
+	m := manifest{Generation: 3, Analyzer: "ascii",
+		Segments: []entry{{Name: here, Docs: 5},
+			{Name: "s000001", Docs: 100, Deleted: 1, live: live}}}
 	dir := f.TempDir()
 	if err := m.write(dir); err != nil {
 		f.Fatal(err)

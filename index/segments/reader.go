@@ -190,7 +190,8 @@ func (g *Reader) Locate(doc int) (s *Segment, local int, err error) {
 	if doc < 0 || doc >= g.Numbers() {
 		return nil, 0, fmt.Errorf("document %d is not one of the index's %d", doc, g.Numbers())
 	}
-	i, _ := slices.BinarySearchFunc(g.segments, uint32(doc)+1, func(s Segment, d uint32) int { return int(int64(s.Base) - int64(d)) })
+	i, _ := slices.BinarySearchFunc(g.segments, uint32(doc)+1,
+		func(s Segment, d uint32) int { return int(int64(s.Base) - int64(d)) })
 	s = &g.segments[i-1] // the last that begins with it or before
 	return s, doc - int(s.Base), nil
 }

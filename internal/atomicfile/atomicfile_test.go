@@ -256,7 +256,8 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	defer alive.Abort()
 	living := filepath.Base(alive.OS().Name())
 	left := []string{living}
-	for _, name := range []string{".out.tmp1", ".out.tmp22", ".out.tmpfoo", ".out.tmp", ".other.tmp3", "out.tmp4", ".out.tmp5.old"} {
+	for _, name := range []string{".out.tmp1", ".out.tmp22", ".out.tmpfoo", ".out.tmp",
+		".other.tmp3", "out.tmp4", ".out.tmp5.old"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,8 @@ func check(target string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c := &checker{fset: token.NewFileSet(), done: map[string]*types.Package{"unsafe": types.Unsafe}, sizes: types.SizesFor("gc", processor)}
+	c := &checker{fset: token.NewFileSet(), done: map[string]*types.Package{"unsafe": types.Unsafe},
+		sizes: types.SizesFor("gc", processor)}
 	var problems []error
 	for decode := json.NewDecoder(out); ; { // packages come after what they import
 		var p listed

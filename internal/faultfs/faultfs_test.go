@@ -38,7 +38,8 @@ func TestFailing(t *testing.T) {
 			errs = append(errs, disk.MakeDir(filepath.Join(dir, name), 0o777))
 		}
 		restore()
-		if errs[0] != nil || !errors.Is(errs[1], ErrFault) || errors.Is(errs[2], ErrFault) != forever || f.Failed() != disk.Mkdir {
+		if errs[0] != nil || !errors.Is(errs[1], ErrFault) ||
+			errors.Is(errs[2], ErrFault) != forever || f.Failed() != disk.Mkdir {
 			t.Errorf("forever %v: %v, %q", forever, errs, f.Failed())
 		}
 	}
@@ -77,7 +78,8 @@ func TestCrash(t *testing.T) {
 
 	for newNames, want := range map[bool]map[string]string{
 		false: {
-			"old": "old", "replaced": "before", "other": "after", "folder/below": "below", "named": "named", "empty": "",
+			"old": "old", "replaced": "before", "other": "after", "folder/below": "below",
+			"named": "named", "empty": "",
 			"folder/unnamed": "none",
 		},
 		true: {

@@ -56,7 +56,8 @@ func addKernel(t *testing.T, dev *gpu.Device) *gpu.Kernel {
 }
 
 func add(s *gpu.Stream, k *gpu.Kernel, out, in gpu.Buffer[uint32], by uint32) error {
-	return s.Launch(k, gpu.Grid((in.Len()+255)/256, 256), out.Arg(), in.Arg(), gpu.U8(0), gpu.U32(uint32(in.Len())), gpu.U32(by))
+	return s.Launch(k, gpu.Grid((in.Len()+255)/256, 256), out.Arg(), in.Arg(), gpu.U8(0),
+		gpu.U32(uint32(in.Len())), gpu.U32(by))
 }
 
 // TestRoundTrip sends values through a kernel and back, by every kind of copy.
@@ -95,7 +96,9 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(p.Values())
-	if err := errors.Join(x.CopyTo(s, y), y.Slice(10, 20).Zero(s), y.Slice(20, 21).FillBytes(s, 0xff), y.Slice(5, 100).CopyOut(s, p.Slice(5, 100)), s.Sync(t.Context())); err != nil {
+	if err := errors.Join(x.CopyTo(s, y), y.Slice(10, 20).Zero(s),
+		y.Slice(20, 21).FillBytes(s, 0xff), y.Slice(5, 100).CopyOut(s, p.Slice(5, 100)),
+		s.Sync(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if v := p.Values(); v[4] != 0 || v[9] != 9 || v[10] != 0 || v[19] != 0 || v[20] != ^uint32(0) || v[99] != 99 {
@@ -171,7 +174,8 @@ func TestStreamsInStep(t *testing.T) {
 	}
 	defer to.Free()
 	x := gputest.Upload(t, s, make([]uint32, 50_000))
-	if err := errors.Join(s.Record(from), add(s, k, x, x, 1), s.Record(to), other.WaitFor(to), add(other, k, x, x, 2)); err != nil {
+	if err := errors.Join(s.Record(from), add(s, k, x, x, 1), s.Record(to), other.WaitFor(to),
+		add(other, k, x, x, 2)); err != nil {
 		t.Fatal(err)
 	}
 	if got := gputest.Download(t, other, x); got[49_999] != 3 {
@@ -295,7 +299,8 @@ func TestLeaksAreFound(t *testing.T) {
 	if _, err := dev.NewEvent(); err != nil {
 		t.Fatal(err)
 	}
-	if err := dev.Close(); err == nil || !strings.Contains(err.Error(), "1 buffers, 1 events, 1 pinned buffers, 1 streams") {
+	if err := dev.Close(); err == nil ||
+		!strings.Contains(err.Error(), "1 buffers, 1 events, 1 pinned buffers, 1 streams") {
 		t.Errorf("Close says %v", err)
 	}
 	if _, err := gpu.Alloc[uint32](dev, 1); err == nil {
@@ -349,7 +354,8 @@ func TestManyGoroutines(t *testing.T) {
 				}
 				host := slices.Repeat([]uint32{uint32(g)}, 5000)
 				err = s.Do(func() error {
-					return errors.Join(x.Upload(s, host), add(s, k, x, x, 1), add(s, k, x, x, 1), x.Download(t.Context(), s, host))
+					return errors.Join(x.Upload(s, host), add(s, k, x, x, 1), add(s, k, x, x, 1),
+						x.Download(t.Context(), s, host))
 				})
 				if host[4999] != uint32(g)+2 {
 					err = errors.Join(err, errors.New("wrong result"))
@@ -441,7 +447,8 @@ func TestEmulatorByName(t *testing.T) {
 	if list, err := gpu.Devices(); err != nil || len(list) != 1 {
 		t.Error(list, err)
 	}
-	if _, err := gpu.Open(1); !errors.Is(err, gpu.ErrUnavailable) || !strings.Contains(err.Error(), "number 1 asked for") {
+	if _, err := gpu.Open(1); !errors.Is(err, gpu.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "number 1 asked for") {
 		t.Errorf("a second interpreter: %v", err)
 	}
 	t.Setenv(gpu.EmulateEnv, "simulator")

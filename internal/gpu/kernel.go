@@ -198,7 +198,8 @@ func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
 	for i := range args {
 		p := &k.params[i]
 		if p.Size != args[i].size {
-			return nil, fmt.Errorf("kernel %s: argument %d has %d bytes, its parameter %d (%s)", k.name, i, args[i].size, p.Size, p.Type)
+			return nil, fmt.Errorf("kernel %s: argument %d has %d bytes, its parameter %d (%s)",
+				k.name, i, args[i].size, p.Size, p.Type)
 		}
 		switch p.Size {
 		case 8:

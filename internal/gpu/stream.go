@@ -118,7 +118,8 @@ func (s *Stream) Launch(k *Kernel, dim Dim, args ...Arg) error {
 // started cannot be called back: after a cancelled Sync the buffers it uses are
 // still in use, and freeing them waits.
 func (s *Stream) Sync(ctx context.Context) error {
-	return s.wait(ctx, func() (bool, error) { return s.dev.d.StreamDone(s.h) }, func() error { return s.dev.d.SyncStream(s.h) })
+	return s.wait(ctx, func() (bool, error) { return s.dev.d.StreamDone(s.h) },
+		func() error { return s.dev.d.SyncStream(s.h) })
 }
 
 // spin is how long waiting keeps a core busy before it starts to sleep: longer

@@ -107,7 +107,8 @@ func TestRadixSortIsTheStableSortByTheChosenBits(t *testing.T) {
 		RadixSortPairs(in.threads, keys, vals, make([]uint64, in.n), make([]string, in.n), lo, hi)
 		for i, w := range want {
 			if alone[i] != w.key || keys[i] != w.key || vals[i] != strconv.Itoa(w.at) {
-				t.Fatalf("place %d: got %#x alone, (%#x, %s) with value, want (%#x, %d)", i, alone[i], keys[i], vals[i], w.key, w.at)
+				t.Fatalf("place %d: got %#x alone, (%#x, %s) with value, want (%#x, %d)", i,
+					alone[i], keys[i], vals[i], w.key, w.at)
 			}
 		}
 	})
@@ -164,7 +165,8 @@ func TestMergeSortIsTheStableSort(t *testing.T) {
 			want[i] = int32(i)
 		}
 		slices.SortStableFunc(want, func(a, b int32) int { return cmp.Compare(keys[a], keys[b]) })
-		if got := Order(in.threads, in.n, func(i, j int32) bool { return keys[i] < keys[j] }); !slices.Equal(got, want) {
+		if got := Order(in.threads, in.n,
+			func(i, j int32) bool { return keys[i] < keys[j] }); !slices.Equal(got, want) {
 			t.Fatal("the order is not the stable order")
 		}
 		words := make([]string, in.n)

@@ -220,7 +220,8 @@ func Read(r io.Reader) (*Message, error) {
 	}
 	h, p := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint64(head[4:])
 	if h > MaxHeader || p > MaxPayload {
-		return nil, fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d", h, p, MaxHeader, MaxPayload)
+		return nil, fmt.Errorf("a message of %d and %d bytes is too long: want at most %d and %d",
+			h, p, MaxHeader, MaxPayload)
 	}
 	text, err := readN(r, int(h))
 	if err != nil {

@@ -60,7 +60,8 @@ func Free(memory []byte) error { return windows.VirtualFree(addressOf(memory), 0
 // is locked is a byte far behind the end, since locked bytes cannot be read by others.
 func TryLock(f *os.File) (bool, error) {
 	at := windows.Overlapped{Offset: 0xfffffffe, OffsetHigh: 0x7fffffff}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	err := windows.LockFileEx(windows.Handle(f.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return false, nil
 	}

@@ -31,7 +31,8 @@ func WhyNotText(head []byte) string {
 		}
 	}
 	// Our own files, see internal/sections: magic, then a version below 256 as 8 bytes.
-	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' && string(head[9:16]) == string(make([]byte, 7)) {
+	if len(head) >= 16 && string(head[:4]) == "COLO" && head[7] == '\n' &&
+		string(head[9:16]) == string(make([]byte, 7)) {
 		return "a file that Collocate made, not a corpus"
 	}
 	nul := bytes.Count(head, []byte{0})

@@ -31,9 +31,11 @@ func Codec(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
 		return "gzip"
-	case len(head) >= 4 && (string(head[:4]) == "\x28\xb5\x2f\xfd" || head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"):
+	case len(head) >= 4 && (string(head[:4]) == "\x28\xb5\x2f\xfd" ||
+		head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"):
 		return "zstd"
-	case len(head) >= 10 && string(head[:3]) == "BZh" && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
+	case len(head) >= 10 && string(head[:3]) == "BZh" &&
+		(string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90"):
 		return "bzip2"
 	}
 	return ""
@@ -47,7 +49,8 @@ func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec st
 
 // DecompressWithin is Decompress with a bound on the memory for plain text that zstd refers
 // back to. Beyond, this is in a file in tempDir ("" for the system's place), and slower.
-func DecompressWithin(r *bufio.Reader, window int64, tempDir string, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
+func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
+	concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
 	head, err := r.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, "", nil, err

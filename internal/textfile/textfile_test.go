@@ -102,7 +102,8 @@ func TestAStrayNULIsText(t *testing.T) {
 
 // Whatever a file holds, it is text or an error that names the file.
 func FuzzOpen(f *testing.F) {
-	for _, seed := range []string{"", "text\n", gzipped("text"), zstded("text"), bzipped, "PK\x03\x04", "\x1f\x8b\x08\x00", "\x51\x2a\x4d\x18\x00\x00\x00\x00"} {
+	for _, seed := range []string{"", "text\n", gzipped("text"), zstded("text"), bzipped,
+		"PK\x03\x04", "\x1f\x8b\x08\x00", "\x51\x2a\x4d\x18\x00\x00\x00\x00"} {
 		f.Add([]byte(seed))
 	}
 	path := filepath.Join(f.TempDir(), "file")

@@ -63,7 +63,8 @@ func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 		// ir_measures counts topics without answers, too, and rounds as trec_eval 9.
-		e, err := trec.Evaluate(qrels, run, list, trec.Options{Level: m.Level, Depth: m.Depth, Complete: true, RoundUp: true})
+		e, err := trec.Evaluate(qrels, run, list,
+			trec.Options{Level: m.Level, Depth: m.Depth, Complete: true, RoundUp: true})
 		if err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}

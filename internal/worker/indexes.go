@@ -25,7 +25,8 @@ func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) 
 	number := w.last
 	w.open[number] = &opened{s: s}
 	w.mu.Unlock()
-	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats(), "fields": s.Fields(), "stored": storedNames(s)}}, nil
+	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats(),
+		"fields": s.Fields(), "stored": storedNames(s)}}, nil
 }
 
 // storedNames are the fields that documents are shown with.
@@ -151,7 +152,8 @@ func (w *Worker) documentsOf(c *pipe.Call, number int) (s *search.Searcher, docs
 }
 
 // ofDocuments gives a string for each of the documents in the array docs.
-func (w *Worker) ofDocuments(c *pipe.Call, of func(s *search.Searcher, doc int, dst []byte) ([]byte, error)) (pipe.Reply, error) {
+func (w *Worker) ofDocuments(c *pipe.Call,
+	of func(s *search.Searcher, doc int, dst []byte) ([]byte, error)) (pipe.Reply, error) {
 	var a indexArgs
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err

@@ -82,7 +82,8 @@ func TestEvaluate(t *testing.T) {
 	a := c.must("evaluate", args{"topics": []string{"7"}, "measures": measures}, arrays...)
 	all, _ := pipe.Get[float64](a.Message, "all")
 	var told struct{ Topics []string }
-	if err := json.Unmarshal(a.Result, &told); err != nil || len(all) != 2 || all[0] != 0.5 || all[1] != 0 || told.Topics[0] != "7" {
+	if err := json.Unmarshal(a.Result, &told); err != nil || len(all) != 2 || all[0] != 0.5 ||
+		all[1] != 0 || told.Topics[0] != "7" {
 		t.Errorf("values %v of %s, %v", all, a.Result, err)
 	}
 }

@@ -63,7 +63,9 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 		if len(x) != len(y) || len(x) != len(feature) {
 			return nil, pipe.Valuef("x, y and feature have %d, %d and %d rows", len(x), len(y), len(feature))
 		}
-		if !slices.IsSorted(a.Features) || slices.ContainsFunc(feature, func(f int32) bool { return f < 0 || int(f) >= len(a.Features) }) {
+		if !slices.IsSorted(a.Features) ||
+			slices.ContainsFunc(feature,
+				func(f int32) bool { return f < 0 || int(f) >= len(a.Features) }) {
 			return nil, pipe.Valuef("features are not numbers of a sorted list of names")
 		}
 		for i := range x {
@@ -134,7 +136,8 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	defer bounded(a.Memory)()
 	s, err := coloc.NewSurvey(set, coloc.Options{
 		Distance: a.Distance, KNN: a.KNN, MinPrevalence: a.MinPrevalence, All: a.All,
-		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Threads: a.Threads, Memory: a.Memory, Progress: c.Progress,
+		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Threads: a.Threads,
+		Memory: a.Memory, Progress: c.Progress,
 	})
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}

@@ -257,7 +257,8 @@ type aboutHits struct {
 	Size int `json:"size"`
 }
 
-func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []uint32, s *search.Searcher, done func(), err error) {
+func (w *Worker) aboutHits(c *pipe.Call) (a aboutHits, r search.Request, docs []uint32,
+	s *search.Searcher, done func(), err error) {
 	a.K = 1
 	if err = c.Decode(&a); err != nil {
 		return

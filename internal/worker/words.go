@@ -50,7 +50,8 @@ func (w *Worker) vocabulary(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 		words.add(v.Word(id))
 		counts[id] = int64(v.Count(id))
 	}
-	return pipe.Reply{Result: stats, Arrays: append(words.arrays("words", "ends"), pipe.NewArray("counts", counts))}, nil
+	return pipe.Reply{Result: stats,
+		Arrays: append(words.arrays("words", "ends"), pipe.NewArray("counts", counts))}, nil
 }
 
 // cooccurrence makes the matrix of a corpus, as a .cooc file. Documents come twice: for the
@@ -69,7 +70,8 @@ func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 		return pipe.Reply{}, err
 	}
 	if a.Window < 0 || a.Window > cooccur.MaxWindow {
-		return pipe.Reply{}, pipe.Valuef("window=%d: want 1 to %d, or 0 for the whole document", a.Window, cooccur.MaxWindow)
+		return pipe.Reply{}, pipe.Valuef("window=%d: want 1 to %d, or 0 for the whole document",
+			a.Window, cooccur.MaxWindow)
 	}
 	if !(a.Subsample >= 0 && a.Subsample <= 1) {
 		return pipe.Reply{}, pipe.Valuef("subsample=%v: want 0 (off) up to 1", a.Subsample)
@@ -232,7 +234,8 @@ func (w *Worker) count(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		}
 		starts = append(starts, int64(len(docs)))
 	}
-	return pipe.Reply{Result: map[string]any{"documents": v.Docs(), "tokens": v.Tokens()}, Arrays: append(words.arrays("words", "ends"),
-		pipe.NewArray("starts", starts), pipe.NewArray("docs", docs), pipe.NewArray("counts", counts),
-		pipe.NewArray("lengths", slices.Clone(v.Lengths())))}, nil
+	return pipe.Reply{Result: map[string]any{"documents": v.Docs(), "tokens": v.Tokens()},
+		Arrays: append(words.arrays("words", "ends"),
+			pipe.NewArray("starts", starts), pipe.NewArray("docs", docs), pipe.NewArray("counts", counts),
+			pipe.NewArray("lengths", slices.Clone(v.Lengths())))}, nil
 }

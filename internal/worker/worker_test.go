@@ -170,7 +170,8 @@ func TestBuildAndSearch(t *testing.T) {
 	if a := c.must("snippets", about, two); !strings.Contains(string(a.Result), `"text":"a cat and a dog"`) {
 		t.Errorf("snippets are %s", a.Result)
 	}
-	if a := c.must("explain", args{"index": number, "query": "dog", "model": "dph"}, two); !strings.Contains(string(a.Result), `"word":"dog"`) {
+	if a := c.must("explain", args{"index": number, "query": "dog", "model": "dph"},
+		two); !strings.Contains(string(a.Result), `"word":"dog"`) {
 		t.Errorf("explanations are %s", a.Result)
 	}
 	found := c.must("find", args{"index": number}, list("ids", "ends", "2", "x")...)
@@ -196,23 +197,26 @@ func TestMistakesAreErrors(t *testing.T) {
 		want   string
 		kind   string
 	}{
-		"unknown call":   {"dance", nil, nil, "unknown call", "value"},
-		"unknown name":   {"search", args{"index": number, "kay": 1}, query, "kay", "value"},
-		"k":              {"search", args{"index": number, "k": 0}, query, "k=0", "value"},
-		"mode":           {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
-		"model":          {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
-		"b":              {"search", args{"index": number, "k": 1, "b": 2}, query, "b", "value"},
-		"k1 without":     {"search", args{"index": number, "k": 1, "model": "dph", "k1": 1}, query, "belong", "value"},
-		"mu without":     {"search", args{"index": number, "k": 1, "mu": 1}, query, "belongs", "value"},
-		"algorithm":      {"search", args{"index": number, "k": 1, "algorithm": "x"}, query, "x", "value"},
-		"no texts":       {"search", args{"index": number, "k": 1}, nil, `"texts" is missing`, ""},
-		"document":       {"ids", args{"index": number}, []pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
-		"about document": {"explain", args{"index": number, "query": "x"}, []pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
-		"no text":        {"snippets", args{"index": number, "query": "x", "size": 9}, []pipe.Array{pipe.NewArray("docs", []uint32{0})}, "store_text=True", "value"},
-		"no folder":      {"open", args{"path": none}, nil, none, "missing"},
-		"no out":         {"build", nil, nil, "out is missing", "value"},
-		"analyzer":       {"build", args{"out": none, "analyzer": "klingon"}, nil, "klingon", "value"},
-		"no corpus":      {"build", args{"out": none, "paths": []string{none}}, nil, none, "missing"},
+		"unknown call": {"dance", nil, nil, "unknown call", "value"},
+		"unknown name": {"search", args{"index": number, "kay": 1}, query, "kay", "value"},
+		"k":            {"search", args{"index": number, "k": 0}, query, "k=0", "value"},
+		"mode":         {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
+		"model":        {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
+		"b":            {"search", args{"index": number, "k": 1, "b": 2}, query, "b", "value"},
+		"k1 without":   {"search", args{"index": number, "k": 1, "model": "dph", "k1": 1}, query, "belong", "value"},
+		"mu without":   {"search", args{"index": number, "k": 1, "mu": 1}, query, "belongs", "value"},
+		"algorithm":    {"search", args{"index": number, "k": 1, "algorithm": "x"}, query, "x", "value"},
+		"no texts":     {"search", args{"index": number, "k": 1}, nil, `"texts" is missing`, ""},
+		"document": {"ids", args{"index": number},
+			[]pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
+		"about document": {"explain", args{"index": number, "query": "x"},
+			[]pipe.Array{pipe.NewArray("docs", []uint32{9})}, "document 9", "value"},
+		"no text": {"snippets", args{"index": number, "query": "x", "size": 9},
+			[]pipe.Array{pipe.NewArray("docs", []uint32{0})}, "store_text=True", "value"},
+		"no folder": {"open", args{"path": none}, nil, none, "missing"},
+		"no out":    {"build", nil, nil, "out is missing", "value"},
+		"analyzer":  {"build", args{"out": none, "analyzer": "klingon"}, nil, "klingon", "value"},
+		"no corpus": {"build", args{"out": none, "paths": []string{none}}, nil, none, "missing"},
 	} {
 		a := c.call(call.do, call.with, call.arrays...)
 		if !strings.Contains(a.Error, call.want) || a.Error == "" || a.Kind != call.kind {

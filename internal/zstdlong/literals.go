@@ -176,7 +176,8 @@ func (r *Reader) readHuffLiterals(data block, off int, hdr byte, outbuf []byte) 
 }
 
 // readLiteralsOneStream reads a single stream of compressed literals.
-func (r *Reader) readLiteralsOneStream(data block, off, compressedSize, regeneratedSize int, outbuf []byte) ([]byte, error) {
+func (r *Reader) readLiteralsOneStream(data block, off, compressedSize, regeneratedSize int,
+	outbuf []byte) ([]byte, error) {
 	// We let the reverse bit reader read earlier bytes,
 	// because the Huffman table ignores bits that it doesn't need.
 	rbr, err := r.makeReverseBitReader(data, off+compressedSize-1, off-2)
@@ -205,7 +206,8 @@ func (r *Reader) readLiteralsOneStream(data block, off, compressedSize, regenera
 
 // readLiteralsFourStreams reads four interleaved streams of
 // compressed literals.
-func (r *Reader) readLiteralsFourStreams(data block, off, totalStreamsSize, regeneratedSize int, outbuf []byte) ([]byte, error) {
+func (r *Reader) readLiteralsFourStreams(data block, off, totalStreamsSize, regeneratedSize int,
+	outbuf []byte) ([]byte, error) {
 	// Read the jump table to find out where the streams are.
 	// RFC 3.1.1.3.1.6.
 	if off+5 >= len(data) {

@@ -82,7 +82,8 @@ func (p *parser) keyword(name string) bool {
 	if !ok {
 		return false
 	}
-	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && !unicode.IsSpace(r) && r != '(' && !(r == ')' && p.open > 0) {
+	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && !unicode.IsSpace(r) && r != '(' &&
+		!(r == ')' && p.open > 0) {
 		return false
 	}
 	p.at += len(name)
@@ -343,7 +344,8 @@ func (p *parser) nearOperator() (within int, ordered, ok bool, err error) {
 		number := p.untilBlank()
 		within, err = strconv.Atoi(number)
 		if err != nil || within < 1 || within > maxWithin {
-			return 0, false, false, p.fail(at, "expected a number of words from 1 to %d after %s, not %q", maxWithin, name, number)
+			return 0, false, false, p.fail(at,
+				"expected a number of words from 1 to %d after %s, not %q", maxWithin, name, number)
 		}
 		return within, name == "BEFORE/", true, nil
 	}

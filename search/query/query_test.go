@@ -138,8 +138,10 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	pieces := []string{"a", "b", "word", "é", "\xff", " ", " ", " ", "(", ")", "\"", "\\", "+", "-", "#", "*", "?", "~", "1", "2",
-		"^", "3", ":", "x:", "id:", "[", "]", "{", "}", "TO", " AND ", " OR ", " NOT ", " NEAR/2 ", " BEFORE/2 ", ">", "<=", ",", "."}
+	pieces := []string{"a", "b", "word", "é", "\xff", " ", " ", " ", "(", ")", "\"", "\\", "+", "-",
+		"#", "*", "?", "~", "1", "2",
+		"^", "3", ":", "x:", "id:", "[", "]", "{", "}", "TO", " AND ", " OR ", " NOT ", " NEAR/2 ",
+		" BEFORE/2 ", ">", "<=", ",", "."}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(t, "text"), "")
 		roundTrip(t, text, Options{AnyField: true, And: rapid.Bool().Draw(t, "and")})
@@ -172,7 +174,8 @@ func TestPlainQueries(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	for text, want := range map[string]bool{"a b": true, "a (b c)": false, "what? e-mail": true, "a OR b": false, "a (OR b)": false, `\+a`: false, "+a b": false} {
+	for text, want := range map[string]bool{"a b": true, "a (b c)": false, "what? e-mail": true,
+		"a OR b": false, "a (OR b)": false, `\+a`: false, "+a b": false} {
 		for _, o := range []Options{{}, {And: true}} {
 			if n, err := Parse(text, o); Plain(text, n, o) != (want && err == nil) {
 				t.Errorf("%s: %v, %v", text, n, err)

@@ -63,7 +63,8 @@ func serve(ctx context.Context, index string, in io.Reader, out io.Writer) error
 			return err
 		}
 		start := time.Now()
-		r := search.Request{K: k, Mode: mode, Model: search.BM25{Variant: bm25.Lucene}, Words: make([]search.Word, 0, len(fields)-2)}
+		r := search.Request{K: k, Mode: mode, Model: search.BM25{Variant: bm25.Lucene},
+			Words: make([]search.Word, 0, len(fields)-2)}
 		for _, word := range fields[2:] {
 			r.Words = append(r.Words, search.Word{Text: word})
 		}

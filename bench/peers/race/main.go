@@ -95,7 +95,8 @@ func race(index, peers, queries string, most, rounds int, ks, modes, csv string,
 			if details != nil {
 				for i, q := range qs {
 					for e, engine := range engines {
-						fmt.Fprintf(details, "%s,%s,%d,%q,%s,%d\n", mode, k, len(q), strings.Join(q, " "), engine.name(), results[i].nanos[e])
+						fmt.Fprintf(details, "%s,%s,%d,%q,%s,%d\n", mode, k, len(q),
+							strings.Join(q, " "), engine.name(), results[i].nanos[e])
 					}
 				}
 			}
@@ -115,7 +116,8 @@ type outcome struct {
 // round, in an order that changes, so that noise of the machine falls on all alike;
 // inside a round an engine is asked all queries, so that it finds its caches
 // as it would in service.
-func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *rand.Rand, least bool) ([]outcome, error) {
+func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *rand.Rand,
+	least bool) ([]outcome, error) {
 	times := make([][][]int64, len(qs))
 	out := make([]outcome, len(qs))
 	for i := range qs {

@@ -36,9 +36,11 @@ func (r *report) add(mode, k string, qs [][]string, results []outcome) {
 			continue
 		}
 		for e, engine := range r.engines {
-			r.times = append(r.times, fmt.Sprintf("| %s | %s | %s | %d | %s | %.1f | %.1f | %.1f | %.2f | %.2f |", mode, k, c.name, len(times[e]), engine.name(),
-				mean(times[e])/1e3, percentile(times[e], 50)/1e3, percentile(times[e], 99)/1e3,
-				mean(times[e])/mean(times[0]), percentile(times[e], 99)/percentile(times[0], 99)))
+			r.times = append(r.times,
+				fmt.Sprintf("| %s | %s | %s | %d | %s | %.1f | %.1f | %.1f | %.2f | %.2f |", mode,
+					k, c.name, len(times[e]), engine.name(),
+					mean(times[e])/1e3, percentile(times[e], 50)/1e3, percentile(times[e], 99)/1e3,
+					mean(times[e])/mean(times[0]), percentile(times[e], 99)/percentile(times[0], 99)))
 		}
 	}
 	for e := 1; e < len(r.engines); e++ {

@@ -81,7 +81,8 @@ func fill[T prim.Word](b *bencher, x gpu.Buffer[T], seed uint64, mask T) error {
 	if err != nil {
 		return err
 	}
-	return b.s.Launch(k, gpu.Grid(8*b.dev.Info().Multiprocessors, 256), x.Arg(), gpu.U64(uint64(x.Len())), gpu.U64(seed), m)
+	return b.s.Launch(k, gpu.Grid(8*b.dev.Info().Multiprocessors, 256), x.Arg(),
+		gpu.U64(uint64(x.Len())), gpu.U64(seed), m)
 }
 
 // rounds is how often each thing is measured.

@@ -32,7 +32,8 @@ func (b *bencher) memory() error {
 		return err
 	}
 	if err := errors.Join(fill(b, in, 1, 15),
-		b.s.Launch(k, gpu.Grid(8*b.dev.Info().Multiprocessors, 256), flags.Arg(), gpu.U64(uint64(n)), gpu.U64(2), gpu.U32(1))); err != nil {
+		b.s.Launch(k, gpu.Grid(8*b.dev.Info().Multiprocessors, 256), flags.Arg(),
+			gpu.U64(uint64(n)), gpu.U64(2), gpu.U32(1))); err != nil {
 		return err
 	}
 	best, median, err := b.time(nil, func() error { return in.CopyTo(b.s, out) })
@@ -50,16 +51,19 @@ func (b *bencher) memory() error {
 	if err != nil {
 		return err
 	}
-	if best, median, err = b.time(nil, func() error { return prim.InclusiveScan(b.s, b.tmp, gpu.As[uint64](in), half) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.InclusiveScan(b.s, b.tmp, gpu.As[uint64](in), half) }); err != nil {
 		return err
 	}
 	b.add("scan of u64", n/2, 8*int64(n), best, median, 0.75)
-	if best, median, err = b.time(nil, func() error { return prim.ExclusiveScan(b.s, b.tmp, in.Slice(0, n/2), half) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.ExclusiveScan(b.s, b.tmp, in.Slice(0, n/2), half) }); err != nil {
 		return err
 	}
 	b.add("scan of u32 to u64", n/2, 6*int64(n), best, median, 0)
 
-	if best, median, err = b.time(nil, func() error { return prim.Select(b.s, b.tmp, in, flags, out, count) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.Select(b.s, b.tmp, in, flags, out, count) }); err != nil {
 		return err
 	}
 	var kept [1]uint64
@@ -67,7 +71,8 @@ func (b *bencher) memory() error {
 		return err
 	}
 	b.add("select of u32, half kept", n, 5*int64(n)+4*int64(kept[0]), best, median, 0.75)
-	if best, median, err = b.time(nil, func() error { return prim.SelectIndex(b.s, b.tmp, flags, out, count) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.SelectIndex(b.s, b.tmp, flags, out, count) }); err != nil {
 		return err
 	}
 	b.add("select of numbers, half kept", n, int64(n)+4*int64(kept[0]), best, median, 0)
@@ -93,7 +98,8 @@ func (b *bencher) bins() error {
 		name string
 		bins int
 		mask uint32
-	}{{"histogram of 16 bins", 16, 15}, {"histogram of 4,096 bins", 4096, 4095}, {"histogram of 1,048,576 bins", 1 << 20, 1<<20 - 1}} {
+	}{{"histogram of 16 bins", 16, 15}, {"histogram of 4,096 bins", 4096, 4095},
+		{"histogram of 1,048,576 bins", 1 << 20, 1<<20 - 1}} {
 		if err := fill(b, in, 3, c.mask); err != nil {
 			return err
 		}
@@ -184,7 +190,8 @@ func (b *bencher) tables() error {
 		err = fill(b, keys, 9, c.mask)
 		if err == nil {
 			var best, median float64
-			best, median, err = b.time(func() error { return table.Clear(b.s) }, func() error { return table.Add(b.s, keys, gpu.Buffer[uint32]{}) })
+			best, median, err = b.time(func() error { return table.Clear(b.s) },
+				func() error { return table.Add(b.s, keys, gpu.Buffer[uint32]{}) })
 			b.add(c.name, n, 8*int64(n), best, median, 0)
 		}
 		if err := errors.Join(err, table.Free()); err != nil {
@@ -238,7 +245,8 @@ func (b *bencher) runs() error {
 	if err != nil {
 		return err
 	}
-	if best, median, err = b.time(nil, func() error { return prim.ReduceByKey(b.s, b.tmp, sorted, values, other, out, count) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.ReduceByKey(b.s, b.tmp, sorted, values, other, out, count) }); err != nil {
 		return err
 	}
 	b.add("reduce by key of (u64, u32)", n, 12*int64(n)+16*int64(kept[0]), best, median, 0)
@@ -247,7 +255,8 @@ func (b *bencher) runs() error {
 		return err
 	}
 	places := gpu.As[uint32](out)
-	if best, median, err = b.time(nil, func() error { return prim.Balance(b.s, sums.Slice(0, int(kept[0])), n, places) }); err != nil {
+	if best, median, err = b.time(nil,
+		func() error { return prim.Balance(b.s, sums.Slice(0, int(kept[0])), n, places) }); err != nil {
 		return err
 	}
 	b.add("load balance", n, 4*int64(n)+8*int64(kept[0]), best, median, 0)
@@ -299,7 +308,8 @@ func (b *bencher) strings() error {
 	if err := t.Upload(b.s, text); err != nil {
 		return err
 	}
-	best, median, err := b.time(func() error { return r.Upload(b.s, refs) }, func() error { return prim.SortStrings(b.s, b.tmp, t, r, heads) })
+	best, median, err := b.time(func() error { return r.Upload(b.s, refs) },
+		func() error { return prim.SortStrings(b.s, b.tmp, t, r, heads) })
 	if err != nil {
 		return err
 	}

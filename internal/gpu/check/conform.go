@@ -73,7 +73,8 @@ func runSuite(ctx context.Context, dev *gpu.Device, suite Suite, sizes []int, se
 	}
 	tmp, err := gpu.NewArena(dev, int64(slices.Max(sizes))*40+(16<<20))
 	if err == nil {
-		t := &Trial{Ctx: ctx, Dev: dev, S: s, Tmp: tmp, Sizes: sizes, Rng: rand.New(rand.NewPCG(seed, 99)), sum: sha256.New()}
+		t := &Trial{Ctx: ctx, Dev: dev, S: s, Tmp: tmp, Sizes: sizes,
+			Rng: rand.New(rand.NewPCG(seed, 99)), sum: sha256.New()}
 		err = suite.Run(t)
 		r.Cases, r.Digest = t.cases, hex.EncodeToString(t.sum.Sum(nil))
 		err = errors.Join(err, tmp.Free())
@@ -88,7 +89,8 @@ func runSuite(ctx context.Context, dev *gpu.Device, suite Suite, sizes []int, se
 // NewReceipt begins a receipt: every kernel of the program is compiled by the
 // device's driver.
 func NewReceipt(dev *gpu.Device) (*Receipt, error) {
-	r := &Receipt{Device: dev.Info(), Started: time.Now().UTC().Truncate(time.Second), PTX: map[string]string{}, Loads: map[string]float64{}}
+	r := &Receipt{Device: dev.Info(), Started: time.Now().UTC().Truncate(time.Second),
+		PTX: map[string]string{}, Loads: map[string]float64{}}
 	for _, src := range gpu.Sources() {
 		start := time.Now()
 		m, err := src.Module()

@@ -28,7 +28,8 @@ func TestProbeDigest(t *testing.T) {
 	digest := func(b gpu.Buffer[uint64]) (sum, descents uint64) {
 		t.Helper()
 		out := gputest.Upload(t, s, []uint64{0, 0})
-		err := s.Launch(kernel("probe_digest_u64"), gpu.Grid(4, 128), b.Arg(), gpu.U64(n), out.Slice(0, 1).Arg(), out.Slice(1, 2).Arg())
+		err := s.Launch(kernel("probe_digest_u64"), gpu.Grid(4, 128), b.Arg(), gpu.U64(n),
+			out.Slice(0, 1).Arg(), out.Slice(1, 2).Arg())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func TestProbeDigest(t *testing.T) {
 	}
 	fill := func() {
 		t.Helper()
-		if err := s.Launch(kernel("probe_fill_u64"), gpu.Grid(4, 128), values.Arg(), gpu.U64(n), gpu.U64(42), gpu.U64(1<<20-1)); err != nil {
+		if err := s.Launch(kernel("probe_fill_u64"), gpu.Grid(4, 128), values.Arg(), gpu.U64(n),
+			gpu.U64(42), gpu.U64(1<<20-1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +74,9 @@ func TestProbeDigest(t *testing.T) {
 	}
 	wide, _ := digest(gputest.Upload(t, s, host))
 	out := gputest.Upload(t, s, []uint64{0, 0})
-	if err := s.Launch(kernel("probe_digest_u32"), gpu.Grid(4, 128), gputest.Upload(t, s, narrow).Arg(), gpu.U64(n), out.Slice(0, 1).Arg(), out.Slice(1, 2).Arg()); err != nil {
+	if err := s.Launch(kernel("probe_digest_u32"), gpu.Grid(4, 128),
+		gputest.Upload(t, s, narrow).Arg(), gpu.U64(n), out.Slice(0, 1).Arg(),
+		out.Slice(1, 2).Arg()); err != nil {
 		t.Fatal(err)
 	}
 	if got := gputest.Download(t, s, out)[0]; got != wide {

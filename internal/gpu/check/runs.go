@@ -27,7 +27,8 @@ func tryReduce(t *Trial, n int) error {
 		return with(t, keys, func(outKeys gpu.Buffer[uint64]) error {
 			return with(t, values, func(v gpu.Buffer[uint32]) error {
 				return with(t, make([]uint64, n+1), func(out gpu.Buffer[uint64]) error {
-					if err := prim.ReduceByKey(t.S, t.Tmp, k, v, outKeys, out.Slice(1, n+1), out.Slice(0, 1)); err != nil {
+					if err := prim.ReduceByKey(t.S, t.Tmp, k, v, outKeys, out.Slice(1, n+1),
+						out.Slice(0, 1)); err != nil {
 						return err
 					}
 					got, err := Get(t, out, n+1)

@@ -60,8 +60,14 @@ func fake(t *testing.T) {
 		Init:             purego.NewCallback(func(flags uintptr) uintptr { return 0 }),
 		DriverGetVersion: setting(12040),
 		DeviceGetCount:   setting(1),
-		GetErrorName:     purego.NewCallback(func(code uintptr, to **byte) uintptr { return describeError(int(code), 0, to) }),
-		GetErrorString:   purego.NewCallback(func(code uintptr, to **byte) uintptr { return describeError(int(code), 1, to) }),
+		GetErrorName: purego.NewCallback(func(code uintptr,
+			to **byte) uintptr {
+			return describeError(int(code), 0, to)
+		}),
+		GetErrorString: purego.NewCallback(func(code uintptr,
+			to **byte) uintptr {
+			return describeError(int(code), 1, to)
+		}),
 		DeviceGet: purego.NewCallback(func(to *int32, ordinal uintptr) uintptr {
 			*to = int32(ordinal) + 50
 			return 0
@@ -110,8 +116,9 @@ func failing(code int) uintptr {
 }
 
 var errorTexts = map[int][2][]byte{
-	driver.OutOfMemory:    {[]byte("CUDA_ERROR_OUT_OF_MEMORY\x00"), []byte("out of memory\x00")},
-	driver.IllegalAddress: {[]byte("CUDA_ERROR_ILLEGAL_ADDRESS\x00"), []byte("an illegal memory access was encountered\x00")},
+	driver.OutOfMemory: {[]byte("CUDA_ERROR_OUT_OF_MEMORY\x00"), []byte("out of memory\x00")},
+	driver.IllegalAddress: {[]byte("CUDA_ERROR_ILLEGAL_ADDRESS\x00"),
+		[]byte("an illegal memory access was encountered\x00")},
 }
 
 func describeError(code, which int, to **byte) uintptr {
@@ -187,14 +194,16 @@ func TestUnusable(t *testing.T) {
 		{"libcuda has no cuInit", 0, func() { cu.Init = 0 }},
 		{"the driver is there, but no device", 0, func() { cu.Init = failing(driver.NoDevice) }},
 		{"cuInit: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)", 0, func() { cu.Init = failing(driver.OutOfMemory) }},
-		{"the driver supports CUDA 11.4; 11.8 (driver 520) or later is needed", 0, func() { cu.DriverGetVersion = setting(11040) }},
+		{"the driver supports CUDA 11.4; 11.8 (driver 520) or later is needed", 0,
+			func() { cu.DriverGetVersion = setting(11040) }},
 		{"the driver supports CUDA 0.0;", 0, func() { cu.DriverGetVersion = failing(1) }},
 		{"the driver lacks cuA, cuB", 0, func() { load = func() error { return start([]string{"cuB", "cuA"}) } }},
 		{"the driver sees no device", 0, func() { cu.DeviceGetCount = setting(0) }},
 		{"cuDeviceGetCount: ", 0, func() { cu.DeviceGetCount = failing(999) }},
 		{"number 1 asked for, there are 1", 1, func() {}},
 		{"number -1 asked for, there are 1", -1, func() {}},
-		{"Paper GPU: cuDevicePrimaryCtxRetain: out of memory", 0, func() { cu.DevicePrimaryCtxRetain = failing(driver.OutOfMemory) }},
+		{"Paper GPU: cuDevicePrimaryCtxRetain: out of memory", 0,
+			func() { cu.DevicePrimaryCtxRetain = failing(driver.OutOfMemory) }},
 		{"Paper GPU has compute capability 6.6; 7.0 or later is needed", 0, func() {
 			cu.DeviceGetAttribute = purego.NewCallback(func(to *int32, attr, dev uintptr) uintptr {
 				*to = 6
@@ -205,7 +214,8 @@ func TestUnusable(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			fake(t)
 			c.breaks()
-			if d, err := Open(c.ordinal); d != nil || !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), c.why) {
+			if d, err := Open(c.ordinal); d != nil || !errors.Is(err, ErrNone) ||
+				!strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v, want %s", err, c.why)
 			}
 		})
@@ -223,12 +233,14 @@ func TestLaunch(t *testing.T) {
 	var list []uint64
 	var packed []byte
 	var size uint64
-	cu.LaunchKernel = purego.NewCallback(func(k, bx, by, bz, tx, ty, tz, shared, stream, params uintptr, extra *[5]uint64) uintptr {
+	cu.LaunchKernel = purego.NewCallback(func(k, bx, by, bz, tx, ty, tz, shared, stream,
+		params uintptr, extra *[5]uint64) uintptr {
 		args = [11]uintptr{k, bx, by, bz, tx, ty, tz, shared, stream, params}
 		list, packed = nil, nil
 		if extra != nil {
 			list = extra[:]
-			first := (*byte)(unsafe.Add(unsafe.Pointer(extra), int(int64(extra[1])-int64(uintptr(unsafe.Pointer(extra))))))
+			first := (*byte)(unsafe.Add(unsafe.Pointer(extra),
+				int(int64(extra[1])-int64(uintptr(unsafe.Pointer(extra))))))
 			size = *(*uint64)(unsafe.Add(unsafe.Pointer(extra), 40))
 			packed = append(packed, unsafe.Slice(first, size)...)
 		}
@@ -260,7 +272,8 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("without arguments: list %v, %v", list, err)
 	}
 	dim.Shared = 1 << 20
-	if err := d.Launch(77, dim, nil, 88); err == nil || !strings.HasPrefix(err.Error(), "cuLaunchKernel: out of memory") {
+	if err := d.Launch(77, dim, nil, 88); err == nil ||
+		!strings.HasPrefix(err.Error(), "cuLaunchKernel: out of memory") {
 		t.Errorf("a failed launch is %v", err)
 	}
 }
@@ -268,7 +281,8 @@ func TestLaunch(t *testing.T) {
 // TestModuleLog: the compiler's words come with its error.
 func TestModuleLog(t *testing.T) {
 	fake(t)
-	cu.ModuleLoadDataEx = purego.NewCallback(func(to *uintptr, text *byte, n uintptr, options *[2]uint32, values *[2]uintptr) uintptr {
+	cu.ModuleLoadDataEx = purego.NewCallback(func(to *uintptr, text *byte, n uintptr,
+		options *[2]uint32, values *[2]uintptr) uintptr {
 		if n != 2 || *options != [2]uint32{5, 6} || goString(text) != "no PTX" {
 			return driver.InvalidValue
 		}

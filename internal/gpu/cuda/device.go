@@ -41,7 +41,8 @@ func open(ordinal int, own bool) (driver.Device, error) {
 		return nil, err
 	}
 	if d.info.Major < minMajor {
-		return nil, fmt.Errorf("%w: %s has compute capability %d.%d; 7.0 or later is needed", ErrNone, d.info.Name, d.info.Major, d.info.Minor)
+		return nil, fmt.Errorf("%w: %s has compute capability %d.%d; 7.0 or later is needed",
+			ErrNone, d.info.Name, d.info.Major, d.info.Minor)
 	}
 	if err := d.retain(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNone, d.info.Name, err)
@@ -53,11 +54,13 @@ func open(ordinal int, own bool) (driver.Device, error) {
 // where it must not stay: Bind makes it so when it is needed.
 func (d *device) retain() error {
 	if !d.own {
-		return check("cuDevicePrimaryCtxRetain", call(cu.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.dev)))
+		return check("cuDevicePrimaryCtxRetain",
+			call(cu.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.ctx)), uintptr(d.dev)))
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := check("cuCtxCreate", call(cu.CtxCreate_v2, uintptr(unsafe.Pointer(&d.ctx)), 0, uintptr(d.dev))); err != nil {
+	if err := check("cuCtxCreate", call(cu.CtxCreate_v2, uintptr(unsafe.Pointer(&d.ctx)), 0,
+		uintptr(d.dev))); err != nil {
 		return err
 	}
 	var popped uintptr
@@ -125,11 +128,13 @@ func (d *device) HostFree(b []byte) error {
 }
 
 func (d *device) CopyIn(dst driver.Ptr, src []byte, s driver.Stream) error {
-	return check("cuMemcpyHtoDAsync", call(cu.MemcpyHtoDAsync_v2, uintptr(dst), address(src), uintptr(len(src)), uintptr(s)))
+	return check("cuMemcpyHtoDAsync",
+		call(cu.MemcpyHtoDAsync_v2, uintptr(dst), address(src), uintptr(len(src)), uintptr(s)))
 }
 
 func (d *device) CopyOut(dst []byte, src driver.Ptr, s driver.Stream) error {
-	return check("cuMemcpyDtoHAsync", call(cu.MemcpyDtoHAsync_v2, address(dst), uintptr(src), uintptr(len(dst)), uintptr(s)))
+	return check("cuMemcpyDtoHAsync",
+		call(cu.MemcpyDtoHAsync_v2, address(dst), uintptr(src), uintptr(len(dst)), uintptr(s)))
 }
 
 func (d *device) Copy(dst, src driver.Ptr, n int64, s driver.Stream) error {
@@ -227,7 +232,8 @@ func (d *device) LoadModule(ptx string) (driver.Module, error) {
 		size uintptr
 	}{&log[0], uintptr(len(log))}
 	var h uintptr
-	rc := call(cu.ModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&text[0])), uintptr(len(options)),
+	rc := call(cu.ModuleLoadDataEx, uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&text[0])),
+		uintptr(len(options)),
 		uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(values)))
 	if rc != 0 {
 		err := check("cuModuleLoadDataEx", rc)
@@ -257,7 +263,8 @@ func (d *device) SetShared(k driver.Kernel, n int) error {
 
 func (d *device) Occupancy(k driver.Kernel, threads, shared int) (int, error) {
 	var n int32
-	rc := call(cu.OccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&n)), uintptr(k), uintptr(threads), uintptr(shared))
+	rc := call(cu.OccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&n)),
+		uintptr(k), uintptr(threads), uintptr(shared))
 	return int(n), check("cuOccupancyMaxActiveBlocksPerMultiprocessor", rc)
 }
 

@@ -56,7 +56,9 @@ func describe(ordinal int) (driver.Info, int32, error) {
 		return info, 0, err
 	}
 	var text [256]byte
-	if err := check("cuDeviceGetName", call(cu.DeviceGetName, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)), uintptr(dev))); err != nil {
+	if err := check("cuDeviceGetName",
+		call(cu.DeviceGetName, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)),
+			uintptr(dev))); err != nil {
 		return info, 0, err
 	}
 	info.Name = cText(text[:])
@@ -68,7 +70,8 @@ func describe(ordinal int) (driver.Info, int32, error) {
 		info.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
 	}
 	var total uint64
-	if err := check("cuDeviceTotalMem", call(cu.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&total)), uintptr(dev))); err != nil {
+	if err := check("cuDeviceTotalMem",
+		call(cu.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&total)), uintptr(dev))); err != nil {
 		return info, 0, err
 	}
 	info.Memory = int64(total)
@@ -79,7 +82,9 @@ func describe(ordinal int) (driver.Info, int32, error) {
 		attrMinor: &info.Minor, attrSharedOptIn: &info.SharedOptIn,
 	} {
 		var v int32
-		if err := check("cuDeviceGetAttribute", call(cu.DeviceGetAttribute, uintptr(unsafe.Pointer(&v)), attr, uintptr(dev))); err != nil {
+		if err := check("cuDeviceGetAttribute",
+			call(cu.DeviceGetAttribute, uintptr(unsafe.Pointer(&v)), attr,
+				uintptr(dev))); err != nil {
 			return info, 0, err
 		}
 		*to = int(v)

@@ -11,7 +11,8 @@ import (
 
 // Devices reports that this build has none.
 func Devices() ([]driver.Info, error) {
-	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", ErrNone, runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("%w: this program was built without GPU support (%s/%s)", ErrNone,
+		runtime.GOOS, runtime.GOARCH)
 }
 
 // OpenContext reports that this build has none.

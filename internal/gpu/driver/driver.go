@@ -160,7 +160,8 @@ const (
 // would fail with it.
 func (e *Error) Sticky() bool {
 	switch e.Code {
-	case IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned, InvalidSpace, InvalidPC, LaunchFailed:
+	case IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned,
+		InvalidSpace, InvalidPC, LaunchFailed:
 		return true
 	}
 	return e.Code == 214 || e.Code == 220 // uncorrectable ECC, NVLink

@@ -7,7 +7,8 @@ import (
 
 // TestError: what was being done, what went wrong, and the compiler's words.
 func TestError(t *testing.T) {
-	e := &Error{Op: "cuModuleLoadDataEx", Code: InvalidPTX, Name: "CUDA_ERROR_INVALID_PTX", Text: "a PTX JIT compilation failed"}
+	e := &Error{Op: "cuModuleLoadDataEx", Code: InvalidPTX, Name: "CUDA_ERROR_INVALID_PTX",
+		Text: "a PTX JIT compilation failed"}
 	want := "cuModuleLoadDataEx: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX, 218)"
 	if e.Error() != want {
 		t.Errorf("%q, want %q", e, want)
@@ -21,12 +22,14 @@ func TestError(t *testing.T) {
 // TestSticky: after a kernel's fault the context is lost; after a refused call it
 // is not.
 func TestSticky(t *testing.T) {
-	for _, code := range []int{IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr, Misaligned, InvalidSpace, InvalidPC, LaunchFailed, 214, 220} {
+	for _, code := range []int{IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstr,
+		Misaligned, InvalidSpace, InvalidPC, LaunchFailed, 214, 220} {
 		if !(&Error{Code: code}).Sticky() {
 			t.Errorf("after error %d the device would still be used", code)
 		}
 	}
-	for _, code := range []int{InvalidValue, OutOfMemory, NoDevice, InvalidDevice, InvalidPTX, UnsupportedPTX, NotFound, NotReady, LaunchOutOfShared} {
+	for _, code := range []int{InvalidValue, OutOfMemory, NoDevice, InvalidDevice, InvalidPTX,
+		UnsupportedPTX, NotFound, NotReady, LaunchOutOfShared} {
 		if (&Error{Code: code}).Sticky() {
 			t.Errorf("error %d would give up the device", code)
 		}

@@ -183,7 +183,9 @@ func (b *block) stuck() error {
 			at = w
 		}
 	}
-	at.fail(at.barIn, 0, driver.LaunchFailed, "divergent barrier: this thread waits for ever, %d threads of the block have returned", gone)
+	at.fail(at.barIn, 0, driver.LaunchFailed,
+		"divergent barrier: this thread waits for ever, %d threads of the block have returned",
+		gone)
 	return at.fault
 }
 
@@ -192,7 +194,8 @@ func (w *warp) arrive(in *instr, m uint32) {
 	b := w.b
 	lane := bits.TrailingZeros32(m)
 	if m != w.live() {
-		w.fail(in, lane, driver.LaunchFailed, "divergent barrier: lanes 0x%08x of the warp's 0x%08x are here", m, w.live())
+		w.fail(in, lane, driver.LaunchFailed,
+			"divergent barrier: lanes 0x%08x of the warp's 0x%08x are here", m, w.live())
 		return
 	}
 	if w.gone != 0 {

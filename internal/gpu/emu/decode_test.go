@@ -55,8 +55,11 @@ func TestWrongOperands(t *testing.T) {
 	taken := map[string]int{}
 	tried := 0
 	for _, op := range ops {
-		for _, mod := range []string{"", ".u32", ".f32", ".b64", ".pred", ".global.u32", ".shared.v2.u32", ".param.u64", ".sync.idx.b32", ".lo.u32", ".wide.s32", ".rn.f32.u32", ".eq.u32", ".global.add.u32", ".sync", ".sync.any.pred"} {
-			for _, operand := range []string{"%r0", "%rd0", "%p0", "7", "[%rd0]", "[rows+4]", "[a]", "{%r0, %r1}", "word", "end", "%tid.x", "_", "!%p1", "%r1|%p1"} {
+		for _, mod := range []string{"", ".u32", ".f32", ".b64", ".pred", ".global.u32",
+			".shared.v2.u32", ".param.u64", ".sync.idx.b32", ".lo.u32", ".wide.s32", ".rn.f32.u32",
+			".eq.u32", ".global.add.u32", ".sync", ".sync.any.pred"} {
+			for _, operand := range []string{"%r0", "%rd0", "%p0", "7", "[%rd0]", "[rows+4]", "[a]",
+				"{%r0, %r1}", "word", "end", "%tid.x", "_", "!%p1", "%r1|%p1"} {
 				for n := range 6 {
 					list := strings.Repeat(operand+", ", n)
 					text := around(fmt.Sprintf("%s%s %s;", op, mod, strings.TrimSuffix(list, ", ")))

@@ -17,12 +17,14 @@ func TestMistakesAreFound(t *testing.T) {
 		name, body, want string
 		threads          int
 	}{
-		{"read behind the end", `ld.global.u32 %r1, [%buf+4096];`, "4 bytes at offset 4096 of an allocation of 4096 bytes", 1},
+		{"read behind the end", `ld.global.u32 %r1, [%buf+4096];`,
+			"4 bytes at offset 4096 of an allocation of 4096 bytes", 1},
 		{"vector over the end", `ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%buf+4088];`, "offset 4088", 1},
 		{"write before the beginning", `add.s64 %d1, %buf, -4; st.global.u32 [%d1], %t;`, "no allocation is there", 1},
 		{"null pointer", `mov.u64 %d1, 0; st.global.u32 [%d1], %t;`, "a null pointer", 1},
 		{"misaligned", `ld.global.u32 %r1, [%buf+2];`, "4 bytes at offset 2", 1},
-		{"shared memory's end", `mov.u64 %d1, sh; ld.shared.u32 %r1, [%d1+1024];`, "at 0x400 of shared memory, which has 1024", 1},
+		{"shared memory's end", `mov.u64 %d1, sh; ld.shared.u32 %r1, [%d1+1024];`,
+			"at 0x400 of shared memory, which has 1024", 1},
 		{"atomic outside", `atom.global.add.u32 %r1, [%buf+4096], 1;`, "offset 4096", 1},
 		{"shared memory that nobody wrote", `mov.u64 %d1, sh; ld.shared.u32 %r1, [%d1+8];`, "never written", 1},
 		{"race between warps", `
@@ -59,9 +61,13 @@ setp.eq.s32 %p1, %t, 0;
 		{"half a warp at a barrier", `setp.lt.u32 %p1, %t, 16; @%p1 bra L; bra M;
 L: bar.sync 0;
 M: mov.u32 %r1, 0;`, "divergent barrier: lanes 0x0000ffff of the warp's 0xffffffff", 32},
-		{"threads gone at a barrier", `setp.lt.u32 %p1, %t, 32; @%p1 ret; bar.sync 0;`, "32 threads of the block have returned", 64},
-		{"lanes gone at a barrier", `setp.eq.u32 %p1, %t, 3; @%p1 ret; bar.sync 0;`, "lanes 0x00000008 of the warp have returned", 32},
-		{"mask with absent lanes", `setp.lt.u32 %p1, %t, 16; @%p1 shfl.sync.idx.b32 %r1, %t, 0, 31, -1;`, "names lanes 0xffff0000 that are not here", 32},
+		{"threads gone at a barrier", `setp.lt.u32 %p1, %t, 32; @%p1 ret; bar.sync 0;`,
+			"32 threads of the block have returned", 64},
+		{"lanes gone at a barrier", `setp.eq.u32 %p1, %t, 3; @%p1 ret; bar.sync 0;`,
+			"lanes 0x00000008 of the warp have returned", 32},
+		{"mask with absent lanes",
+			`setp.lt.u32 %p1, %t, 16; @%p1 shfl.sync.idx.b32 %r1, %t, 0, 31, -1;`,
+			"names lanes 0xffff0000 that are not here", 32},
 		{"mask without itself", `vote.sync.ballot.b32 %r1, %p1, 1;`, "does not name the lane itself", 2},
 		{"trap", `trap;`, "stopped itself", 1},
 	} {
@@ -74,7 +80,8 @@ M: mov.u32 %r1, 0;`, "divergent barrier: lanes 0x0000ffff of the warp's 0xffffff
 			if !errors.As(err, &e) || !e.Sticky() {
 				t.Errorf("%v does not end the device", err)
 			}
-			if !strings.Contains(err.Error(), "kernel k, block [0 0 0], thread (") || !strings.Contains(err.Error(), "PTX line ") {
+			if !strings.Contains(err.Error(), "kernel k, block [0 0 0], thread (") ||
+				!strings.Contains(err.Error(), "PTX line ") {
 				t.Errorf("%v does not say where", err)
 			}
 		})
@@ -187,7 +194,8 @@ DONE: atom.global.add.u32 %r4, [%buf+4], 1;`
 	k, _ := d.Kernel(m, "k")
 	s, _ := d.NewStream()
 	p, _ := d.Alloc(16)
-	if err := d.Launch(k, driver.Dim{Blocks: [3]int{2, 1, 1}, Threads: [3]int{1, 1, 1}}, binary.LittleEndian.AppendUint64(nil, uint64(p)), s); err != nil {
+	if err := d.Launch(k, driver.Dim{Blocks: [3]int{2, 1, 1}, Threads: [3]int{1, 1, 1}},
+		binary.LittleEndian.AppendUint64(nil, uint64(p)), s); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.SyncStream(s); err == nil || !strings.Contains(err.Error(), "timed out") {
@@ -217,7 +225,8 @@ func TestLazyStreams(t *testing.T) {
 	e, _ := d.NewEvent(true)
 	p, _ := d.Alloc(4)
 	out := make([]byte, 4)
-	if err := errors.Join(d.Fill8(p, 1, 4, a), d.RecordEvent(e, a), d.Fill8(p, 2, 4, a), d.WaitEvent(b, e), d.CopyOut(out, p, b)); err != nil {
+	if err := errors.Join(d.Fill8(p, 1, 4, a), d.RecordEvent(e, a), d.Fill8(p, 2, 4, a),
+		d.WaitEvent(b, e), d.CopyOut(out, p, b)); err != nil {
 		t.Fatal(err)
 	}
 	if out[0] != 0 {

@@ -81,7 +81,8 @@ func fail(op string, code int, log string) error {
 		driver.Misaligned: "misaligned address", driver.LaunchTimeout: "launch timed out",
 		driver.LaunchOutOfShared: "launch out of resources", driver.IllegalInstr: "illegal instruction",
 	}[code]
-	return &driver.Error{Op: op, Code: code, Name: "EMULATED_" + strings.ToUpper(strings.ReplaceAll(text, " ", "_")), Text: text, Log: log}
+	return &driver.Error{Op: op, Code: code, Name: "EMULATED_" +
+		strings.ToUpper(strings.ReplaceAll(text, " ", "_")), Text: text, Log: log}
 }
 
 func (d *Device) Info() driver.Info { return d.info }

@@ -243,7 +243,9 @@ func decodeMov(d *dec) {
 	switch {
 	case d.t.kind == 'p':
 		decodePredMov(d)
-	case from.Kind == ptx.Special && (from.Name == "%clock" || from.Name == "%clock64" || from.Name == "%globaltimer" || from.Name == "%clock_hi"):
+	case from.Kind == ptx.Special &&
+		(from.Name == "%clock" || from.Name == "%clock64" || from.Name == "%globaltimer" ||
+			from.Name == "%clock_hi"):
 		// Time is the number of instructions that the warp has run.
 		d.in.d = d.dst(0)
 		d.in.run = func(w *warp, in *instr, m uint32) {

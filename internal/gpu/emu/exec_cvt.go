@@ -124,7 +124,8 @@ func intToFloat(from, to typ, round string) func(uint64) uint64 {
 // floatToInt rounds as asked and keeps to the type's range; a NaN gives 0 (the
 // sign bit alone for 64 bits).
 func floatToInt(from, to typ, round string, out int) func(uint64) uint64 {
-	integral := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}[round]
+	integral := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc,
+		"rmi": math.Floor, "rpi": math.Ceil}[round]
 	return func(a uint64) uint64 {
 		x := float64(f32(a))
 		if from.size == 8 {
@@ -161,7 +162,8 @@ func floatToInt(from, to typ, round string, out int) func(uint64) uint64 {
 }
 
 func floatToFloat(from, to typ, round string) func(uint64) uint64 {
-	integral := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}[round]
+	integral := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc,
+		"rmi": math.Floor, "rpi": math.Ceil}[round]
 	if integral == nil {
 		integral = func(x float64) float64 { return x }
 	}

@@ -38,7 +38,8 @@ func (d *dec) memory() (vec int) {
 			vec = 4
 		case "volatile", "relaxed", "acquire", "release", "acq_rel", "cv":
 			d.in.sync = true
-		case "nc", "ca", "cg", "cs", "lu", "wb", "wt", "weak", "gpu", "cta", "sys", "L1", "L2", "evict_last", "no_allocate", "noftz":
+		case "nc", "ca", "cg", "cs", "lu", "wb", "wt", "weak", "gpu", "cta", "sys", "L1", "L2",
+			"evict_last", "no_allocate", "noftz":
 		default:
 			d.fail("modifier .%s is not known to the interpreter", m)
 		}

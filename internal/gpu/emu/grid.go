@@ -42,14 +42,21 @@ func (d *Device) Launch(h driver.Kernel, dim driver.Dim, args []byte, s driver.S
 		threads *= dim.Threads[i]
 	}
 	switch {
-	case blocks <= 0 || threads <= 0 || threads > 1024 || dim.Blocks[0] > 1<<31-1 || dim.Blocks[1] > 65535 || dim.Blocks[2] > 65535:
-		return fail("launch", driver.InvalidValue, fmt.Sprintf("%s: %v blocks of %v threads", k.p.name, dim.Blocks, dim.Threads))
+	case blocks <= 0 || threads <= 0 || threads > 1024 || dim.Blocks[0] > 1<<31-1 ||
+		dim.Blocks[1] > 65535 || dim.Blocks[2] > 65535:
+		return fail("launch", driver.InvalidValue,
+			fmt.Sprintf("%s: %v blocks of %v threads", k.p.name, dim.Blocks, dim.Threads))
 	case k.p.maxThreads > 0 && threads > k.p.maxThreads:
-		return fail("launch", driver.InvalidValue, fmt.Sprintf("%s: %d threads, its bound is %d", k.p.name, threads, k.p.maxThreads))
+		return fail("launch", driver.InvalidValue,
+			fmt.Sprintf("%s: %d threads, its bound is %d", k.p.name, threads, k.p.maxThreads))
 	case dim.Shared > k.dynShared:
-		return fail("launch", driver.InvalidValue, fmt.Sprintf("%s: %d bytes of dynamic shared memory, allowed are %d", k.p.name, dim.Shared, k.dynShared))
+		return fail("launch", driver.InvalidValue,
+			fmt.Sprintf("%s: %d bytes of dynamic shared memory, allowed are %d", k.p.name,
+				dim.Shared, k.dynShared))
 	case len(args) != k.p.k.ParamBytes:
-		return fail("launch", driver.InvalidValue, fmt.Sprintf("%s: %d bytes of arguments, want %d", k.p.name, len(args), k.p.k.ParamBytes))
+		return fail("launch", driver.InvalidValue,
+			fmt.Sprintf("%s: %d bytes of arguments, want %d", k.p.name, len(args),
+				k.p.k.ParamBytes))
 	}
 	args = slices.Clone(args)
 	return d.enqueue(s, func() error {
@@ -125,7 +132,9 @@ func (g *grid) work() {
 		if turns >= spins {
 			runtime.Gosched() // whom it waits for may be another worker's
 			if len(running) > 0 && ran.sum > g.limit {
-				g.fail(fail("launch", driver.LaunchTimeout, fmt.Sprintf("kernel %s ran for %v; blocks %v and others are not done", g.p.name, g.limit, running[0].at)))
+				g.fail(fail("launch", driver.LaunchTimeout,
+					fmt.Sprintf("kernel %s ran for %v; blocks %v and others are not done", g.p.name,
+						g.limit, running[0].at)))
 				return
 			}
 		}

@@ -38,7 +38,8 @@ func launch(t *testing.T, text, kernel string, blocks, threads int, buf []byte) 
 		t.Fatal(err)
 	}
 	args := binary.LittleEndian.AppendUint64(nil, uint64(p))
-	if err := d.Launch(k, driver.Dim{Blocks: [3]int{blocks, 1, 1}, Threads: [3]int{threads, 1, 1}}, args, s); err != nil {
+	if err := d.Launch(k, driver.Dim{Blocks: [3]int{blocks, 1, 1}, Threads: [3]int{threads, 1, 1}},
+		args, s); err != nil {
 		return nil, err
 	}
 	out := make([]byte, len(buf))
@@ -75,7 +76,8 @@ ret;
 // operands returns values that are likely to show mistakes.
 func operands(n int, seed uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	odd := []uint64{0, 1, 2, 31, 32, 33, 63, 64, 255, 0x7f, 0x80, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
+	odd := []uint64{0, 1, 2, 31, 32, 33, 63, 64, 255, 0x7f, 0x80, 0x7fff, 0x8000, 0xffff,
+		0x7fffffff, 0x80000000, 0xffffffff,
 		1 << 32, 1<<63 - 1, 1 << 63, ^uint64(0), ^uint64(1), 0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00000001,
 		0x3ff0000000000000, 0x7ff0000000000000, 0x4b800000, 0x4f000000, 0xcf000000, 0xbf000000, 0x3effffff}
 	out := make([]uint64, n)
@@ -224,12 +226,24 @@ func TestInstructions(t *testing.T) {
 		{"rd: cvt.u32.u64", func(a, _, _ uint64) uint64 { return uint64(uint32(a)) }},
 		{"hr: cvt.u16.u32", func(a, _, _ uint64) uint64 { return uint64(uint16(a)) }},
 		{"rd: cvt.sat.u32.u64", func(a, _, _ uint64) uint64 { return min(a, full) }},
-		{"rd: cvt.sat.s32.s64", func(a, _, _ uint64) uint64 { return u32(int32(min(max(int64(a), math.MinInt32), math.MaxInt32))) }},
+		{"rd: cvt.sat.s32.s64", func(a, _,
+			_ uint64) uint64 {
+			return u32(int32(min(max(int64(a), math.MinInt32), math.MaxInt32)))
+		}},
 		{"fr: cvt.rn.f32.u32", func(a, _, _ uint64) uint64 { return nan32(float32(uint32(a))) }},
 		{"fr: cvt.rn.f32.s32", func(a, _, _ uint64) uint64 { return nan32(float32(s32(a))) }},
-		{"fd: cvt.rn.f32.u64", func(a, _, _ uint64) uint64 { return nan32(bigFloat(new(big.Float).SetUint64(a), big.ToNearestEven)) }},
-		{"fd: cvt.rp.f32.u64", func(a, _, _ uint64) uint64 { return nan32(bigFloat(new(big.Float).SetUint64(a), big.ToPositiveInf)) }},
-		{"fd: cvt.rz.f32.s64", func(a, _, _ uint64) uint64 { return nan32(bigFloat(new(big.Float).SetInt64(int64(a)), big.ToZero)) }},
+		{"fd: cvt.rn.f32.u64", func(a, _,
+			_ uint64) uint64 {
+			return nan32(bigFloat(new(big.Float).SetUint64(a), big.ToNearestEven))
+		}},
+		{"fd: cvt.rp.f32.u64", func(a, _,
+			_ uint64) uint64 {
+			return nan32(bigFloat(new(big.Float).SetUint64(a), big.ToPositiveInf))
+		}},
+		{"fd: cvt.rz.f32.s64", func(a, _,
+			_ uint64) uint64 {
+			return nan32(bigFloat(new(big.Float).SetInt64(int64(a)), big.ToZero))
+		}},
 		{"gd: cvt.rn.f64.s64", func(a, _, _ uint64) uint64 { return math.Float64bits(float64(int64(a))) }},
 		{"gf: cvt.f64.f32", func(a, _, _ uint64) uint64 { return math.Float64bits(float64(f32(a))) }},
 		{"ff: cvt.rmi.f32.f32", func(a, _, _ uint64) uint64 { return nan32(float32(math.Floor(float64(f32(a))))) }},

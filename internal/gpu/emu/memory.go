@@ -43,7 +43,8 @@ func (d *Device) Alloc(n int64) (driver.Ptr, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.used+n > d.info.Memory {
-		return 0, fail("alloc", driver.OutOfMemory, fmt.Sprintf("%d bytes wanted, %d of %d in use", n, d.used, d.info.Memory))
+		return 0, fail("alloc", driver.OutOfMemory,
+			fmt.Sprintf("%d bytes wanted, %d of %d in use", n, d.used, d.info.Memory))
 	}
 	data := newBytes(n)
 	for i := range data {
@@ -84,7 +85,8 @@ func (d *Device) bytes(p driver.Ptr, n int64) ([]byte, error) {
 	tab := *d.table.Load()
 	id, off := int(p>>offsetBits), int64(p&offsetMask)
 	if id >= len(tab) || tab[id] == nil || n < 0 || off+n > int64(tab[id].size) {
-		return nil, fail("copy", driver.InvalidValue, fmt.Sprintf("%d bytes at %#x are not in device memory", n, uint64(p)))
+		return nil, fail("copy", driver.InvalidValue,
+			fmt.Sprintf("%d bytes at %#x are not in device memory", n, uint64(p)))
 	}
 	return tab[id].data[off : off+n], nil
 }

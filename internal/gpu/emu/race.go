@@ -55,7 +55,8 @@ func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic boo
 			return false
 		}
 		if c.writer != me && !(atomic && c.writtenAtomic) && !w.knows(c.writer, c.writeClock, lane) {
-			w.fail(in, lane, driver.LaunchFailed, "race: reads shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
+			w.fail(in, lane, driver.LaunchFailed,
+				"race: reads shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
 			return false
 		}
 		s.note(c, w, me, atomic)
@@ -71,7 +72,8 @@ func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
 	if c.readers&^(1<<w.id) == 0 && c.readClock != w.clock { // what this warp read before its last barrier is settled
 		c.readAtomic = true
 	}
-	c.manyLanes = c.reader != 0 && (c.reader-1)/32 == (me-1)/32 && c.readClock == w.clock && (c.manyLanes || c.reader != me)
+	c.manyLanes = c.reader != 0 && (c.reader-1)/32 == (me-1)/32 && c.readClock == w.clock &&
+		(c.manyLanes || c.reader != me)
 	c.readers |= 1 << w.id
 	c.readAtomic = c.readAtomic && atomic
 	c.reader, c.readClock = me, w.clock
@@ -83,13 +85,16 @@ func (s *shadow) write(w *warp, in *instr, lane int, off, size uint64, atomic, s
 	me := uint16(w.id*32+lane) + 1
 	for i := off >> s.unit; i <= (off+size-1)>>s.unit; i++ {
 		c := &s.cells[i]
-		if c.writer != 0 && c.writer != me && !same && !(atomic && c.writtenAtomic) && !w.knows(c.writer, c.writeClock, lane) {
-			w.fail(in, lane, driver.LaunchFailed, "race: writes shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
+		if c.writer != 0 && c.writer != me && !same && !(atomic && c.writtenAtomic) &&
+			!w.knows(c.writer, c.writeClock, lane) {
+			w.fail(in, lane, driver.LaunchFailed,
+				"race: writes shared memory at %#x that thread %d wrote, without a barrier in between", off, c.writer-1)
 			return false
 		}
 		if !(atomic && c.readAtomic) && !same && c.readEpoch == s.epoch {
 			if t := s.otherReader(c, w, me, lane); t != 0 {
-				w.fail(in, lane, driver.LaunchFailed, "race: writes shared memory at %#x that thread %d read, without a barrier in between", off, t-1)
+				w.fail(in, lane, driver.LaunchFailed,
+					"race: writes shared memory at %#x that thread %d read, without a barrier in between", off, t-1)
 				return false
 			}
 		}

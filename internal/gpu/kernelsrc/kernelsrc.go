@@ -86,7 +86,9 @@ func Units(root string) ([]*Unit, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "node_modules") || path == filepath.Join(root, "bin") {
+			if name := d.Name(); path != root &&
+				(strings.HasPrefix(name, ".") || name == "node_modules") ||
+				path == filepath.Join(root, "bin") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -63,10 +63,12 @@ func TestEveryDeviceTakesIt(t *testing.T) {
 			}
 			for _, k := range u.Kernels {
 				if n := k.StaticShared(); n > 48<<10 {
-					t.Errorf("%s: kernel %s takes %d bytes of shared memory, want at most 48 KB", u.PTXPath(), k.Name, n)
+					t.Errorf("%s: kernel %s takes %d bytes of shared memory, want at most 48 KB",
+						u.PTXPath(), k.Name, n)
 				}
 				if k.MaxThreads > 1024 {
-					t.Errorf("%s: kernel %s has blocks of %d threads, want at most 1024", u.PTXPath(), k.Name, k.MaxThreads)
+					t.Errorf("%s: kernel %s has blocks of %d threads, want at most 1024",
+						u.PTXPath(), k.Name, k.MaxThreads)
 				}
 			}
 		}

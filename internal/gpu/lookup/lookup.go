@@ -12,7 +12,8 @@ type Dictionary interface {
 	// them. Many words are looked up with a cache: one in 32 fills it beforehand, so that
 	// frequent words of up to 8 bytes take one access to memory. That needs temporary
 	// memory of half a byte a word, at most 16 MB.
-	LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error
+	LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], words gpu.Buffer[uint64],
+		ids gpu.Buffer[uint32]) error
 	// Bytes is what it takes on the device.
 	Bytes() int64
 	// Free gives the device's memory back.

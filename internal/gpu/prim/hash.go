@@ -34,7 +34,8 @@ func NewTable(d *gpu.Device, slots, overflow int, bucketed bool) (*Table, error)
 		return nil, fmt.Errorf("hash table of %d slots: want a power of two, at least 4", slots)
 	}
 	t := &Table{bucketed: bucketed}
-	for b, n := range map[*gpu.Buffer[uint64]]int{&t.Keys: slots, &t.Sums: slots, &t.overKeys: overflow, &t.overAdds: overflow, &t.over: 1} {
+	for b, n := range map[*gpu.Buffer[uint64]]int{&t.Keys: slots, &t.Sums: slots,
+		&t.overKeys: overflow, &t.overAdds: overflow, &t.over: 1} {
 		var err error
 		if *b, err = gpu.Alloc[uint64](d, n); err != nil {
 			return nil, errors.Join(fmt.Errorf("hash table of %d slots: %w", slots, err), t.Free())
@@ -114,7 +115,8 @@ func (t *Table) Entries(s *gpu.Stream, tmp *gpu.Arena, keys, sums gpu.Buffer[uin
 		if err != nil {
 			return err
 		}
-		if err := s.Launch(k, gpu.Grid(divUp(slots, hashThreads), hashThreads), t.Keys.Arg(), flags.Arg(), gpu.U64(uint64(slots))); err != nil {
+		if err := s.Launch(k, gpu.Grid(divUp(slots, hashThreads), hashThreads), t.Keys.Arg(),
+			flags.Arg(), gpu.U64(uint64(slots))); err != nil {
 			return err
 		}
 		if err := Select(s, tmp, t.Keys, flags, keys, count); err != nil {

@@ -31,7 +31,8 @@ func TestHistogram(t *testing.T) {
 					wantOutside++
 				}
 			}
-			values, out, outside := gputest.Upload(t, s, host), gputest.Upload(t, s, make([]uint32, bins)), gputest.Upload(t, s, []uint64{0})
+			values, out, outside := gputest.Upload(t, s, host),
+				gputest.Upload(t, s, make([]uint32, bins)), gputest.Upload(t, s, []uint64{0})
 			if err := Histogram(s, values, out, outside); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +97,8 @@ func TestTable(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			outKeys, outSums, count := gputest.Alloc[uint64](t, s, slots), gputest.Alloc[uint64](t, s, slots), gputest.Alloc[uint64](t, s, 1)
+			outKeys, outSums, count := gputest.Alloc[uint64](t, s, slots),
+				gputest.Alloc[uint64](t, s, slots), gputest.Alloc[uint64](t, s, 1)
 			if err := table.Entries(s, tmp, outKeys, outSums, count); err != nil {
 				t.Fatal(err)
 			}

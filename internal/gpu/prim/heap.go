@@ -13,7 +13,8 @@ const heapLargest = 1024
 // HeapTop cuts the keys into so many equal shares and keeps the k largest of
 // each in a heap that one warp looks after. Share i's are at out[i*k...], in the
 // heap's order, sizes[i] of them. k is at most 1024.
-func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buffer[uint64], sizes gpu.Buffer[uint32]) error {
+func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buffer[uint64],
+	sizes gpu.Buffer[uint32]) error {
 	if k < 1 || k > heapLargest || shares < 1 {
 		return fmt.Errorf("heaps of the largest %d of %d shares: want 1 to %d, and a share", k, shares, heapLargest)
 	}
@@ -27,5 +28,6 @@ func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buff
 	if err != nil {
 		return err
 	}
-	return s.Launch(kernel, gpu.Grid(shares, 32), keys.Arg(), gpu.U64(uint64(keys.Len())), out.Arg(), sizes.Arg(), gpu.U32(uint32(k)))
+	return s.Launch(kernel, gpu.Grid(shares, 32), keys.Arg(), gpu.U64(uint64(keys.Len())),
+		out.Arg(), sizes.Arg(), gpu.U32(uint32(k)))
 }

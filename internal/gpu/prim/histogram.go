@@ -34,5 +34,6 @@ func Histogram(s *gpu.Stream, values gpu.Buffer[uint32], bins gpu.Buffer[uint32]
 	}
 	// Several batches a block make it worth clearing and adding up its bins.
 	blocks := min(divUp(n, 4*binBatch), resident)
-	return s.Launch(k, gpu.Grid(blocks, binThreads), values.Arg(), bins.Arg(), outside.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(bins.Len())))
+	return s.Launch(k, gpu.Grid(blocks, binThreads), values.Arg(), bins.Arg(), outside.Arg(),
+		gpu.U64(uint64(n)), gpu.U32(uint32(bins.Len())))
 }

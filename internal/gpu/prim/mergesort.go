@@ -13,7 +13,8 @@ var mergeShape = shape{256, 8}
 
 // MergeSortPairs sorts pairs by their keys, stably, by merging: what the papers call sort. SortPairs
 // is several times as fast. Memory and results are as there.
-func MergeSortPairs(s *gpu.Stream, keys, altKeys, values, altValues gpu.Buffer[uint32]) (gpu.Buffer[uint32], gpu.Buffer[uint32], error) {
+func MergeSortPairs(s *gpu.Stream, keys, altKeys, values,
+	altValues gpu.Buffer[uint32]) (gpu.Buffer[uint32], gpu.Buffer[uint32], error) {
 	n := keys.Len()
 	if n > maxSort {
 		return keys, values, fmt.Errorf("sort of %d keys: at most %d at a time", n, maxSort)
@@ -40,7 +41,8 @@ func MergeSortPairs(s *gpu.Stream, keys, altKeys, values, altValues gpu.Buffer[u
 	err = s.Launch(tiles, grid, keys.Arg(), altKeys.Arg(), values.Arg(), altValues.Arg(), count)
 	for width := tile; err == nil && width < n; width *= 2 {
 		keys, altKeys, values, altValues = altKeys.Slice(0, n), keys, altValues, values
-		err = s.Launch(runs, grid, keys.Arg(), altKeys.Arg(), values.Arg(), altValues.Arg(), count, gpu.U32(uint32(width)))
+		err = s.Launch(runs, grid, keys.Arg(), altKeys.Arg(), values.Arg(), altValues.Arg(), count,
+			gpu.U32(uint32(width)))
 	}
 	return altKeys.Slice(0, n), altValues, err
 }

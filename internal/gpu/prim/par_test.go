@@ -74,7 +74,8 @@ func equal[T comparable](r *rig, what string, got, want []T) {
 
 // length is mostly short, sometimes that of a warp, a block or a tile.
 func (r *rig) length() int {
-	return rapid.OneOf(rapid.IntRange(0, 70), rapid.SampledFrom([]int{127, 128, 129, 256, 257, 513, 1025})).Draw(r.T, "length")
+	return rapid.OneOf(rapid.IntRange(0, 70),
+		rapid.SampledFrom([]int{127, 128, 129, 256, 257, 513, 1025})).Draw(r.T, "length")
 }
 
 // drawWords draws n numbers below some bound: few distinct ones, or many.
@@ -162,7 +163,8 @@ func sortsArePars[K, V Word](r *rig) {
 	}
 	sorted, err := SortKeys(r.s, r.tmp, upload(r, keys), alloc[K](r, n), low, high)
 	r.must(err)
-	byPair, moved, err := SortPairs(r.s, r.tmp, upload(r, keys), alloc[K](r, n), upload(r, values), alloc[V](r, n), low, high)
+	byPair, moved, err := SortPairs(r.s, r.tmp, upload(r, keys), alloc[K](r, n), upload(r, values),
+		alloc[V](r, n), low, high)
 	r.must(err)
 	gotKeys, gotPairs, gotValues := first(r, sorted, n), first(r, byPair, n), first(r, moved, n)
 	par.RadixSortPairs(2, keys, values, nil, nil, low, high)
@@ -302,7 +304,8 @@ func TestBestArePars(t *testing.T) {
 
 func TestStringsArePars(t *testing.T) {
 	property(t, func(r *rig) {
-		word := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "prefix-long-1", "prefix-long-2"}), rapid.StringOfN(rapid.RuneFrom([]rune{'a', 'b', 0}), 0, 12, -1))
+		word := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "prefix-long-1", "prefix-long-2"}),
+			rapid.StringOfN(rapid.RuneFrom([]rune{'a', 'b', 0}), 0, 12, -1))
 		var text []byte
 		refs := make([]uint64, r.length())
 		for i := range refs {

@@ -45,7 +45,8 @@ func runs(s *gpu.Stream, tmp *gpu.Arena, name string, n int, sums, count gpu.Buf
 
 // RunLengths finds the runs of equal keys and how long each is; their number is
 // in count[0]. Needs 8 bytes of temporary memory a key, and some.
-func RunLengths[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], lengths, count gpu.Buffer[uint64]) error {
+func RunLengths[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[K], lengths,
+	count gpu.Buffer[uint64]) error {
 	return differences(s, tmp, keys.Len(), lengths, count, func(starts gpu.Buffer[uint64]) error {
 		return Runs(s, tmp, keys, outKeys, starts, count)
 	})
@@ -53,7 +54,8 @@ func RunLengths[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, outKeys gpu.Buffer[
 
 // ReduceByKey sums the values of each run of equal keys; the number of runs is in
 // count[0]. Needs 8 bytes of temporary memory a key, and some.
-func ReduceByKey[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys gpu.Buffer[K], values gpu.Buffer[V], outKeys gpu.Buffer[K], outSums, count gpu.Buffer[uint64]) error {
+func ReduceByKey[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys gpu.Buffer[K], values gpu.Buffer[V],
+	outKeys gpu.Buffer[K], outSums, count gpu.Buffer[uint64]) error {
 	n := keys.Len()
 	if err := fits("reduce by key", values, n); err != nil {
 		return err
@@ -62,13 +64,15 @@ func ReduceByKey[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys gpu.Buffer[K], v
 		return err
 	}
 	return differences(s, tmp, n, outSums, count, func(before gpu.Buffer[uint64]) error {
-		return runs(s, tmp, "runs_"+typeName[K]()+"_"+typeName[V](), n, before, count, keys.Arg(), values.Arg(), outKeys.Arg())
+		return runs(s, tmp, "runs_"+typeName[K]()+"_"+typeName[V](), n, before, count, keys.Arg(),
+			values.Arg(), outKeys.Arg())
 	})
 }
 
 // differences runs find, which fills a temporary buffer with sums before each
 // run, and turns them into the runs' own.
-func differences(s *gpu.Stream, tmp *gpu.Arena, n int, out, count gpu.Buffer[uint64], find func(gpu.Buffer[uint64]) error) error {
+func differences(s *gpu.Stream, tmp *gpu.Arena, n int, out, count gpu.Buffer[uint64],
+	find func(gpu.Buffer[uint64]) error) error {
 	if err := fits("reduce by key", out, n); err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ func testReduce[K, V Word](t *testing.T) {
 	tmp := gputest.Arena(t, dev, 16<<20)
 	count := gputest.Alloc[uint64](t, s, 1)
 	rng := rand.New(rand.NewPCG(11, 12))
-	for _, n := range []int{0, 1, 127, 128, 1023, 2303, 2304, 2305, 3072, 3073, 3839, 3840, 3841, 6144, 6145, 3 * 3840, 30_000} {
+	for _, n := range []int{0, 1, 127, 128, 1023, 2303, 2304, 2305, 3072, 3073, 3839, 3840, 3841,
+		6144, 6145, 3 * 3840, 30_000} {
 		for _, run := range []int{1, 3, 700, n + 1} { // mean length of a run
 			keys, values := make([]K, n), random[V](rng, n, 1<<32)
 			var wantKeys []K
@@ -32,7 +33,8 @@ func testReduce[K, V Word](t *testing.T) {
 				wantSums[len(wantSums)-1] += uint64(values[i])
 				wantLengths[len(wantLengths)-1]++
 			}
-			in, v, out, sums := gputest.Upload(t, s, keys), gputest.Upload(t, s, values), gputest.Alloc[K](t, s, n), gputest.Alloc[uint64](t, s, n+1)
+			in, v, out, sums := gputest.Upload(t, s, keys), gputest.Upload(t, s, values),
+				gputest.Alloc[K](t, s, n), gputest.Alloc[uint64](t, s, n+1)
 			check := func(what string, want []uint64, err error) {
 				t.Helper()
 				if err != nil {

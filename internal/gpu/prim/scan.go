@@ -75,7 +75,8 @@ func scan[In, Out Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[In], out gp
 // Select writes the values whose flag is not zero to out, in order, and their
 // number to count[0]. In and out must not overlap; out has room for all of them.
 // Needs 8 bytes of temporary memory for every 3,072 values.
-func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.Buffer[uint8], out gpu.Buffer[T], count gpu.Buffer[uint64]) error {
+func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.Buffer[uint8],
+	out gpu.Buffer[T], count gpu.Buffer[uint64]) error {
 	n := in.Len()
 	if n == 0 {
 		return count.Slice(0, 1).Zero(s)
@@ -84,15 +85,18 @@ func Select[T Word](s *gpu.Stream, tmp *gpu.Arena, in gpu.Buffer[T], flags gpu.B
 		return err
 	}
 	name := "select_" + typeName[T]()
-	return launchTiles(s, tmp, selectKernels[name], name, 1, n, in.Arg(), flags.Arg(), out.Arg(), count.Arg(), gpu.U32(selectAhead))
+	return launchTiles(s, tmp, selectKernels[name], name, 1, n, in.Arg(), flags.Arg(), out.Arg(),
+		count.Arg(), gpu.U32(selectAhead))
 }
 
 // SelectIndex writes the numbers of the flags that are not zero, in order, and
 // how many there are to count[0].
-func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu.Buffer[uint32], count gpu.Buffer[uint64]) error {
+func SelectIndex(s *gpu.Stream, tmp *gpu.Arena, flags gpu.Buffer[uint8], out gpu.Buffer[uint32],
+	count gpu.Buffer[uint64]) error {
 	n := flags.Len()
 	if n == 0 {
 		return count.Slice(0, 1).Zero(s)
 	}
-	return launchTiles(s, tmp, selectKernels["select_index"], "select_index", 1, n, flags.Arg(), out.Arg(), count.Arg(), gpu.U32(selectAhead))
+	return launchTiles(s, tmp, selectKernels["select_index"], "select_index", 1, n, flags.Arg(),
+		out.Arg(), count.Arg(), gpu.U32(selectAhead))
 }

@@ -10,7 +10,9 @@ import (
 )
 
 // sizes are where tiles, warps and rows begin and end.
-var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 3071, 3072, 3073, 5119, 5120, 5121, 8191, 8192, 8193, 9215, 9216, 9217, 10_239, 10_240, 10_241, 3*10_240 + 5, 100_000}
+var sizes = []int{0, 1, 3, 4, 31, 127, 128, 129, 511, 513, 2047, 2048, 2049, 4095, 4096, 4097, 3071,
+	3072, 3073, 5119, 5120, 5121, 8191, 8192, 8193, 9215, 9216, 9217, 10_239, 10_240, 10_241,
+	3*10_240 + 5, 100_000}
 
 func random[T Word](rng *rand.Rand, n int, below uint64) []T {
 	v := make([]T, n)
@@ -115,7 +117,8 @@ func TestSlicesMayBeginAnywhere(t *testing.T) {
 		if err := Runs(s, tmp, part, out, starts, count); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := gputest.Download(t, s, out)[:gputest.Download(t, s, count)[0]], slices.Compact(slices.Clone(host[from:])); !slices.Equal(got, want) {
+		if got, want := gputest.Download(t, s, out)[:gputest.Download(t, s, count)[0]],
+			slices.Compact(slices.Clone(host[from:])); !slices.Equal(got, want) {
 			t.Fatalf("from value %d: wrong runs", from)
 		}
 		counts, outside := gputest.Upload(t, s, make([]uint32, bins)), gputest.Upload(t, s, []uint64{0})
@@ -150,7 +153,8 @@ func testSelect[T Word](t *testing.T) {
 				wantIndex = append(wantIndex, uint32(j))
 			}
 		}
-		in, f, out, index := gputest.Upload(t, s, host), gputest.Upload(t, s, flags), gputest.Alloc[T](t, s, n), gputest.Alloc[uint32](t, s, n)
+		in, f, out, index := gputest.Upload(t, s, host), gputest.Upload(t, s, flags),
+			gputest.Alloc[T](t, s, n), gputest.Alloc[uint32](t, s, n)
 		if err := Select(s, tmp, in, f, out, count); err != nil {
 			t.Fatal(err)
 		}

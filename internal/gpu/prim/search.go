@@ -26,5 +26,6 @@ func Balance(s *gpu.Stream, offsets gpu.Buffer[uint64], n int, out gpu.Buffer[ui
 	if err != nil {
 		return err
 	}
-	return s.Launch(k, gpu.Grid(divUp(n, balanceTile), 256), offsets.Arg(), gpu.U32(uint32(offsets.Len())), gpu.U64(uint64(n)), out.Arg())
+	return s.Launch(k, gpu.Grid(divUp(n, balanceTile), 256), offsets.Arg(),
+		gpu.U32(uint32(offsets.Len())), gpu.U64(uint64(n)), out.Arg())
 }

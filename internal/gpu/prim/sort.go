@@ -39,7 +39,8 @@ func SortKeys[K Word](s *gpu.Stream, tmp *gpu.Arena, keys, alt gpu.Buffer[K], lo
 }
 
 // SortPairs is SortKeys with a value beside each key.
-func SortPairs[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys, altKeys gpu.Buffer[K], values, altValues gpu.Buffer[V], low, high int) (gpu.Buffer[K], gpu.Buffer[V], error) {
+func SortPairs[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys, altKeys gpu.Buffer[K], values,
+	altValues gpu.Buffer[V], low, high int) (gpu.Buffer[K], gpu.Buffer[V], error) {
 	if err := fits("sort", values, keys.Len()); err != nil {
 		return keys, values, err
 	}
@@ -49,7 +50,8 @@ func SortPairs[K, V Word](s *gpu.Stream, tmp *gpu.Arena, keys, altKeys gpu.Buffe
 	return radixSort(s, tmp, "sort_"+typeName[K]()+"_"+typeName[V](), keys, altKeys, values, altValues, low, high)
 }
 
-func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt gpu.Buffer[K], values, altValues gpu.Buffer[V], low, high int) (gpu.Buffer[K], gpu.Buffer[V], error) {
+func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt gpu.Buffer[K],
+	values, altValues gpu.Buffer[V], low, high int) (gpu.Buffer[K], gpu.Buffer[V], error) {
 	n := keys.Len()
 	width := 32
 	if typeName[K]() == "u64" {
@@ -91,7 +93,8 @@ func radixSort[K, V Word](s *gpu.Stream, tmp *gpu.Arena, name string, keys, alt 
 		}
 		counts, states := words.Slice(0, passes*digits), words.Slice(passes*digits, words.Len())
 		blocks := min(divUp(n, histThreads*histItems), 4*dev.Info().Multiprocessors)
-		if err := s.Launch(count, gpu.Grid(blocks, histThreads), keys.Arg(), counts.Arg(), gpu.U32(uint32(n)), gpu.U32(uint32(low)), gpu.U32(uint32(high))); err != nil {
+		if err := s.Launch(count, gpu.Grid(blocks, histThreads), keys.Arg(), counts.Arg(),
+			gpu.U32(uint32(n)), gpu.U32(uint32(low)), gpu.U32(uint32(high))); err != nil {
 			return err
 		}
 		if err := s.Launch(offset, gpu.Grid(passes, digits), counts.Arg()); err != nil {

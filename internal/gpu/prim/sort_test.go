@@ -82,7 +82,8 @@ func testSort[K, V Word](t *testing.T) {
 			gotK, gotV := gputest.Download(t, s, sorted), gputest.Download(t, s, moved)
 			for i := range want {
 				if (pair[K, V]{gotK[i], gotV[i]}) != want[i] {
-					t.Fatalf("%s: pair %d is (%#x, %d), want (%#x, %d)", name, i, gotK[i], gotV[i], want[i].k, want[i].v)
+					t.Fatalf("%s: pair %d is (%#x, %d), want (%#x, %d)", name, i, gotK[i], gotV[i],
+						want[i].k, want[i].v)
 				}
 			}
 		}
@@ -108,7 +109,8 @@ func TestMergeSort(t *testing.T) {
 			gotK, gotV := gputest.Download(t, s, keys), gputest.Download(t, s, moved)
 			for i := range want {
 				if (pair[uint32, uint32]{gotK[i], gotV[i]}) != want[i] {
-					t.Fatalf("%d %s keys: pair %d is (%#x, %d), want (%#x, %d)", n, like, i, gotK[i], gotV[i], want[i].k, want[i].v)
+					t.Fatalf("%d %s keys: pair %d is (%#x, %d), want (%#x, %d)", n, like, i,
+						gotK[i], gotV[i], want[i].k, want[i].v)
 				}
 			}
 		}

@@ -32,7 +32,8 @@ func TestShapes(t *testing.T) {
 	for name, k := range runKernels {
 		check(k, name)
 	}
-	for name, threads := range map[string]int{"sort_count_u32": histThreads, "sort_count_u64": histThreads, "sort_offsets": digits} {
+	for name, threads := range map[string]int{"sort_count_u32": histThreads,
+		"sort_count_u64": histThreads, "sort_offsets": digits} {
 		check(tiled{shape{threads, 1}, sortSource}, name)
 	}
 	for _, name := range []string{"histogram_small", "histogram_large"} {

@@ -31,7 +31,8 @@ type stringItem [2]uint64
 // SortStrings sorts references into text by the bytes that they refer to,
 // stably; heads[i] is 1 where string i differs from the one before, and 0
 // elsewhere. refs holds the result. Needs 32 bytes of temporary memory a string.
-func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64], heads gpu.Buffer[uint8]) error {
+func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64],
+	heads gpu.Buffer[uint8]) error {
 	n := refs.Len()
 	if n >= stringMaxCount {
 		return fmt.Errorf("sort of %d strings: at most %d at a time", n, stringMaxCount-1)
@@ -63,11 +64,13 @@ func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu
 			return err
 		}
 		for run := stringTile; run < n; run *= 2 {
-			if err := s.Launch(kernels[1], grid, text.Arg(), a.Arg(), b.Arg(), count, gpu.U64(uint64(run))); err != nil {
+			if err := s.Launch(kernels[1], grid, text.Arg(), a.Arg(), b.Arg(), count,
+				gpu.U64(uint64(run))); err != nil {
 				return err
 			}
 			a, b = b, a
 		}
-		return s.Launch(kernels[2], gpu.Grid(divUp(n, stringThreads), stringThreads), text.Arg(), a.Arg(), refs.Arg(), heads.Arg(), count)
+		return s.Launch(kernels[2], gpu.Grid(divUp(n, stringThreads), stringThreads), text.Arg(),
+			a.Arg(), refs.Arg(), heads.Arg(), count)
 	})
 }

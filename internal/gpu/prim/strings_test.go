@@ -54,7 +54,8 @@ func TestSortStrings(t *testing.T) {
 		got, first := gputest.Download(t, s, in), gputest.Download(t, s, heads)
 		for i := range got {
 			if got[i] != want[i] {
-				t.Fatalf("%d strings: number %d is %q (%#x), want %q (%#x)", n, i, value(got[i]), got[i], value(want[i]), want[i])
+				t.Fatalf("%d strings: number %d is %q (%#x), want %q (%#x)", n, i, value(got[i]),
+					got[i], value(want[i]), want[i])
 			}
 			if head := i == 0 || !bytes.Equal(value(want[i-1]), value(want[i])); (first[i] == 1) != head {
 				t.Fatalf("%d strings: number %d is new: %d, want %v", n, i, first[i], head)

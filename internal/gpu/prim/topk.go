@@ -37,7 +37,8 @@ func sampleRank(n, k int) (rank, room int) {
 // lower place. Scores must not be NaN; k is at most their number, which is below
 // 2^31. Needs temporary memory: 16 bytes for each of the k, up to 1 byte for each
 // score, and what SortKeys needs for k.
-func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int, outScores gpu.Buffer[float32], outPlaces gpu.Buffer[uint32]) error {
+func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int,
+	outScores gpu.Buffer[float32], outPlaces gpu.Buffer[uint32]) error {
 	n := scores.Len()
 	if k < 0 || k > n || n >= 1<<31 {
 		return fmt.Errorf("the best %d of %d scores", k, n)
@@ -128,10 +129,13 @@ func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 		return err
 	}
 	if rank > 0 {
-		if err := t.launch("topk_sample", 1, topkBlock, append(all, state.Arg(), gpu.U32(uint32(rank)))...); err != nil {
+		if err := t.launch("topk_sample", 1, topkBlock,
+			append(all, state.Arg(), gpu.U32(uint32(rank)))...); err != nil {
 			return err
 		}
-		if err := t.launch("topk_filter", filterTiles, topkThreads, append(all, state.Arg(), some.Arg(), gpu.U32(uint32(room)), words.Arg())...); err != nil {
+		if err := t.launch("topk_filter", filterTiles, topkThreads,
+			append(all, state.Arg(), some.Arg(), gpu.U32(uint32(room)),
+				words.Arg())...); err != nil {
 			return err
 		}
 	}
@@ -142,7 +146,8 @@ func (t *topk) gather(keys gpu.Buffer[uint64]) (err error) {
 		if err := t.stay("topk_count", tiles, args...); err != nil {
 			return err
 		}
-		if err := t.launch("topk_pick", 1, topkThreads, state.Arg(), bins.Arg(), gpu.U32(round.shift), gpu.U32(first)); err != nil {
+		if err := t.launch("topk_pick", 1, topkThreads, state.Arg(), bins.Arg(),
+			gpu.U32(round.shift), gpu.U32(first)); err != nil {
 			return err
 		}
 		known |= (1<<round.bits - 1) << round.shift

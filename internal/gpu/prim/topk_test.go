@@ -31,7 +31,8 @@ func TestTopK(t *testing.T) {
 				b := int32(math.Float32bits(f))
 				return b ^ (b >> 31 & math.MaxInt32)
 			}
-			slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(order(scores[b]), order(scores[a])) })
+			slices.SortStableFunc(want,
+				func(a, b uint32) int { return cmp.Compare(order(scores[b]), order(scores[a])) })
 			in := gputest.Upload(t, s, scores)
 			for _, k := range []int{0, 1, 10, n / 2, n} {
 				k = min(k, n)

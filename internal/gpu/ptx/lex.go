@@ -15,7 +15,8 @@ type token struct {
 const eof = ""
 
 func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '%' || c == '.'
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' ||
+		c == '$' || c == '%' || c == '.'
 }
 
 // isName says whether a word may name something: numbers and directives do not.

@@ -71,7 +71,8 @@ func TestParse(t *testing.T) {
 		{Name: "dynamic", Space: "shared", Align: 16, Extern: true, Line: 7},
 		{Name: "rows", Space: "shared", Align: 4, Size: 128, Line: 8},
 		{Name: "total", Space: "global", Align: 8, Size: 8, Init: []byte{7, 0, 0, 0, 0, 0, 0, 0}, Line: 9},
-		{Name: "steps", Space: "const", Align: 4, Size: 16, Init: []byte{1, 0, 0, 0, 16, 0, 0, 0, 255, 255, 255, 255}, Line: 10},
+		{Name: "steps", Space: "const", Align: 4, Size: 16,
+			Init: []byte{1, 0, 0, 0, 16, 0, 0, 0, 255, 255, 255, 255}, Line: 10},
 	}
 	if !reflect.DeepEqual(m.Vars, wantVars) {
 		for i, v := range m.Vars {
@@ -97,7 +98,8 @@ func TestParse(t *testing.T) {
 	if got := k.StaticShared(); got != 2+2+128 { // odd, then rows at a multiple of 4
 		t.Errorf("%d bytes of shared memory", got)
 	}
-	if want := []string{"pred", "pred", "pred", "b32", "b32", "b32", "b32", "b32", "b64", "b64", "b32"}; !slices.Equal(k.Regs, want) {
+	if want := []string{"pred", "pred", "pred", "b32", "b32", "b32", "b32", "b32", "b64", "b64",
+		"b32"}; !slices.Equal(k.Regs, want) {
 		t.Errorf("registers are %v", k.Regs)
 	}
 	const x, rd0, rd1, inner = 7, 8, 9, 10
@@ -114,7 +116,8 @@ func TestParse(t *testing.T) {
 		args []Operand
 	}{
 		{"ld.param.u64", []Operand{reg(rd0), at(-1, "walk_param_0", 0)}},
-		{"ld.param.v2.u32", []Operand{{Kind: Vec, ID: -1, Pair: -1, Elems: []Operand{reg(3), named(Sink, "")}}, at(-1, "walk_param_2", 4)}},
+		{"ld.param.v2.u32", []Operand{{Kind: Vec, ID: -1, Pair: -1,
+			Elems: []Operand{reg(3), named(Sink, "")}}, at(-1, "walk_param_2", 4)}},
 		{"mov.u32", []Operand{reg(4), named(Special, "%tid.x")}},
 		{"mov.f32", []Operand{reg(5), imm(0x3f800000, 32)}},
 		{"mov.f64", []Operand{reg(rd1), imm(0xbff0000000000000, 64)}},

@@ -104,7 +104,8 @@ func (d *Dictionary) addTable(s *gpu.Stream) error {
 	return errors.Join(
 		d.used.Upload(s, used[:]),
 		d.counts.Slice(before, before+slots).Zero(s),
-		s.Launch(k, gpu.Grid(divUp(slots, threads), threads), d.keys.Slice(2*before, 2*(before+slots)).Arg(), gpu.U64(uint64(slots))),
+		s.Launch(k, gpu.Grid(divUp(slots, threads), threads),
+			d.keys.Slice(2*before, 2*(before+slots)).Arg(), gpu.U64(uint64(slots))),
 	)
 }
 
@@ -150,7 +151,8 @@ func (d *Dictionary) Queue(s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *
 	}
 	args := append([]gpu.Arg{text.Arg(), gpu.U64(uint64(text.Len())), gpu.U32(uint32(kind))}, d.Args(find)...)
 	return errors.Join(d.states.Slice(0, tiles+3).Zero(s),
-		s.Launch(k, gpu.Grid(min(tiles, resident), threads), append(args, q.items.Arg(), q.state.Arg(), d.states.Arg())...))
+		s.Launch(k, gpu.Grid(min(tiles, resident), threads),
+			append(args, q.items.Arg(), q.state.Arg(), d.states.Arg())...))
 }
 
 // Args are the members of the kernels' Dictionary, for kernels of other packages.
@@ -159,7 +161,8 @@ func (d *Dictionary) Args(find bool) []gpu.Arg {
 	if find {
 		look = 1
 	}
-	return []gpu.Arg{d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), gpu.U32(look), d.used.Arg(), gpu.U32(d.limit()),
+	return []gpu.Arg{d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)),
+		gpu.U32(look), d.used.Arg(), gpu.U32(d.limit()),
 		d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg()}
 }
 
@@ -184,7 +187,8 @@ func (d *Dictionary) HasRoom(u Used, more, bytes int) bool {
 
 // Append appends a text to a sequence, growing the dictionary as often as it
 // takes, and waits for the device.
-func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text gpu.Buffer[uint8], q *Sequence) (State, error) {
+func (d *Dictionary) Append(ctx context.Context, s *gpu.Stream, kind Kind, text gpu.Buffer[uint8],
+	q *Sequence) (State, error) {
 	before, err := q.State(ctx, s)
 	if err != nil {
 		return before, err
@@ -243,7 +247,8 @@ func (d *Dictionary) CountAdded(s *gpu.Stream, q *Sequence) error {
 	if err != nil {
 		return err
 	}
-	return s.Launch(k, gpu.Grid(d.dev.Info().Multiprocessors, addedThreads), q.items.Arg(), q.state.Arg(), d.counts.Arg(), d.used.Slice(2, 3).Arg())
+	return s.Launch(k, gpu.Grid(d.dev.Info().Multiprocessors, addedThreads), q.items.Arg(),
+		q.state.Arg(), d.counts.Arg(), d.used.Slice(2, 3).Arg())
 }
 
 // addedThreads is the size of CountAdded's blocks: large, so that few words are
@@ -274,9 +279,10 @@ func (d *Dictionary) Put(ctx context.Context, s *gpu.Stream, text []byte, ends [
 	}
 	numbers = make([]uint32, n)
 	for {
-		err := errors.Join(missed.Zero(s), s.Launch(k, gpu.Grid(divUp(n, threads), threads), a.Arg(), b.Arg(), gpu.U64(uint64(n)),
-			d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), d.used.Arg(), gpu.U32(d.limit()),
-			d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg(), out.Arg(), missed.Arg()))
+		err := errors.Join(missed.Zero(s),
+			s.Launch(k, gpu.Grid(divUp(n, threads), threads), a.Arg(), b.Arg(), gpu.U64(uint64(n)),
+				d.keys.Arg(), gpu.U32(uint32(d.first)), gpu.U32(uint32(d.tables)), d.used.Arg(), gpu.U32(d.limit()),
+				d.arena.Arg(), gpu.U64(uint64(d.arena.Len())), d.used.Slice(1, 2).Arg(), out.Arg(), missed.Arg()))
 		if err != nil {
 			return nil, err
 		}

@@ -58,7 +58,8 @@ func (d *Dictionary) Find(ctx context.Context, s *gpu.Stream) (_ *Found, err err
 	err = errors.Join(err1, err2, err3)
 	if err == nil && f.N > 0 {
 		err = errors.Join(all.Slice(0, f.N).CopyTo(s, f.Numbers),
-			s.Launch(gather, gpu.Grid(divUp(f.N, threads), threads), d.keys.Arg(), d.counts.Arg(), f.Numbers.Arg(), gpu.U64(n[0]),
+			s.Launch(gather, gpu.Grid(divUp(f.N, threads), threads), d.keys.Arg(), d.counts.Arg(),
+				f.Numbers.Arg(), gpu.U64(n[0]),
 				f.Keys.Arg(), f.Counts.Arg()),
 			s.Sync(ctx))
 	}

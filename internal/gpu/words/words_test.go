@@ -59,7 +59,8 @@ func analyzed(t *testing.T, analyzer string, docs []string) (items []string) {
 // randomDocs have words of all lengths and bytes, and few of them so that they
 // come again.
 func randomDocs(rng *rand.Rand, n int) []string {
-	pool := []string{"the", "a", "THE", "eightbyt", "ninebytes", "exactlyfifteen.", "exactlysixteen..", "naïve", "\x00", "a\x00", "\x00\x00", "\xff", "é"}
+	pool := []string{"the", "a", "THE", "eightbyt", "ninebytes", "exactlyfifteen.",
+		"exactlysixteen..", "naïve", "\x00", "a\x00", "\x00\x00", "\xff", "é"}
 	for range 40 {
 		b := make([]byte, 1+rng.IntN(1+rng.IntN(60)))
 		for i := range b {
@@ -142,7 +143,8 @@ func TestSequencesAreTheAnalyzers(t *testing.T) {
 				}
 				got, want := spell(t, list, gputest.Download(t, s, items)), analyzed(t, analyzer, all)
 				if i := firstDifference(got, want); i >= 0 {
-					t.Fatalf("item %d of %d is %.40q, want %.40q of %d", i, len(got), at(got, i), at(want, i), len(want))
+					t.Fatalf("item %d of %d is %.40q, want %.40q of %d", i, len(got), at(got, i),
+						at(want, i), len(want))
 				}
 				counts := map[string]uint64{}
 				for _, w := range want {

@@ -68,7 +68,8 @@ func (w *worker[T]) side(ctx context.Context, requests iter.Seq[ask.Request], b 
 	size := Ahead * b.Threads
 	c := &pool[T]{
 		s: w.s, mixed: b.Strategy == ask.Mixed, threads: b.Threads, claims: make([]claim, b.Threads),
-		requests: make([]ask.Request, size), made: make([]T, size), errs: make([]error, size), state: make([]atomic.Int64, size),
+		requests: make([]ask.Request, size), made: make([]T, size), errs: make([]error, size),
+		state: make([]atomic.Int64, size),
 	}
 	c.room.L, c.work.L, c.turn.L = &c.mu, &c.mu, &c.mu
 	var others sync.WaitGroup
@@ -94,7 +95,8 @@ func (c *pool[T]) fetch(requests iter.Seq[ask.Request]) {
 	for r := range requests {
 		i := c.fetched.Load()
 		if i-c.given.Load() >= size {
-			c.wait(&c.room, func() bool { return c.stopped.Load() || i-c.given.Load() <= size/2 }, func(on bool) { c.full.Store(on) })
+			c.wait(&c.room, func() bool { return c.stopped.Load() || i-c.given.Load() <= size/2 },
+				func(on bool) { c.full.Store(on) })
 		}
 		if c.stopped.Load() {
 			return
@@ -208,7 +210,8 @@ func (c *pool[T]) one(ctx context.Context, w *worker[T]) bool {
 
 // answer answers a request whose words were looked up, and lets others help if they have nothing
 // else to do.
-func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.Request) (found *ask.Result, err error) {
+func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp,
+	r *ask.Request) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.IsTree() {
 		return w.onGPU(ctx, r)
@@ -241,7 +244,8 @@ func (c *pool[T]) answer(ctx context.Context, w *worker[T], l *lookedUp, r *ask.
 		}
 		return w.alone(q)
 	}
-	if !eval.WorthSpreading(&spread, q) || ask.MayBeAlone(&spread) && q.Effort() < longEffort && (w.claim.count() > 0 || c.more()) {
+	if !eval.WorthSpreading(&spread, q) ||
+		ask.MayBeAlone(&spread) && q.Effort() < longEffort && (w.claim.count() > 0 || c.more()) {
 		return w.alone(q)
 	}
 	t := c.s.NewTeam(q, &spread)

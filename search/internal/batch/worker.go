@@ -14,7 +14,9 @@ import (
 // OnCores answers a batch on the cores. do makes something of each result; reuse says whether a
 // worker may overwrite its results; onGPU answers requests that name a GPU, which come one after
 // the other, and those with a tree.
-func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error), do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
+func OnCores[T any](ctx context.Context, e *eval.Engine, requests iter.Seq[ask.Request],
+	b ask.Batch, reuse bool, onGPU func(context.Context, *ask.Request) (*ask.Result, error),
+	do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	w := worker[T]{s: e, reuse: reuse, do: do, onGPU: onGPU}
 	if b.Strategy == ask.Asynchronous || b.Threads == 1 {
 		w.oneByOne(ctx, requests, b.Threads, yield)
@@ -47,7 +49,8 @@ func (w *worker[T]) make(i int, found *ask.Result, err error) (made T, failed er
 }
 
 // oneByOne is the asynchronous strategy, and that of one thread.
-func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request], threads int, yield func(T, error) bool) {
+func (w *worker[T]) oneByOne(ctx context.Context, requests iter.Seq[ask.Request], threads int,
+	yield func(T, error) bool) {
 	i := 0
 	usual := spreadOver(nil, threads)
 	for r := range requests {

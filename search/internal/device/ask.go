@@ -99,7 +99,8 @@ func (a *asker) takeApart(g *Index, r *ringRequest, q *gpuAsk) {
 	if k == 0 {
 		k = 10
 	}
-	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil || r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || model.IsFielded(r.rare.Model))}
+	*q = gpuAsk{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil ||
+		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || model.IsFielded(r.rare.Model))}
 	if q.general {
 		return
 	}

@@ -37,10 +37,12 @@ type batchPart interface {
 // answerBatch answers requests. For every chunk of them it asks for a part that makes something of
 // the results, on all cores, and in the end yields the parts in order, with how many results there
 // are, and why there are no more.
-func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, part func(first, n int) batchPart, yield func(p batchPart, n int, err error) bool) {
+func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
+	reuse bool, part func(first, n int) batchPart, yield func(p batchPart, n int, err error) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	w := &gpuBatch{g: g, strategy: b.Strategy, reuse: reuse, ring: newRing(part), helpers: newHelperPool(b.Threads, &g.batches, &wg)}
+	w := &gpuBatch{g: g, strategy: b.Strategy, reuse: reuse, ring: newRing(part),
+		helpers: newHelperPool(b.Threads, &g.batches, &wg)}
 	ring := w.ring
 	g.batches.Add(1)
 	defer func() {

@@ -213,7 +213,9 @@ func (r *gpuRun) answerInLane(ctx context.Context) (left []int32, err error) {
 			}
 		}
 		if len(wanted) > 0 {
-			if err := r.takeLane(r.requests[0].model(), func() []int { return listsOf(asks, wanted) }, func(m *gpuModel) bool { return m.has(asks, wanted) }); err != nil {
+			if err := r.takeLane(r.requests[0].model(),
+				func() []int { return listsOf(asks, wanted) },
+				func(m *gpuModel) bool { return m.has(asks, wanted) }); err != nil {
 				return nil, err
 			}
 		}

@@ -261,7 +261,8 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	most := 32 * g.dev.Info().Multiprocessors
 	return st.withTerms(terms, func(buf, n gpu.Arg) error {
 		if sparse {
-			return st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf, n, gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
+			return st.stream.Launch(g.k.sparse, gpu.Grid(min(len(terms), most), 256), buf, n,
+				gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
 				st.lengths.Arg(), m.codes.Arg())
 		}
 		for i := range terms { // a row may have been another list's
@@ -271,13 +272,15 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 			}
 		}
 		blocks := (len(terms)*st.tiles + 7) / 8
-		err := st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf, n, gpu.U32(kind), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
+		err := st.stream.Launch(g.k.dense, gpu.Grid(min(blocks, most), 256), buf, n, gpu.U32(kind),
+			gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
 			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), m.codes.Arg(), m.maxes.Arg())
 		if err != nil {
 			return err
 		}
 		const parts = 16
-		return st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf, gpu.U32(parts), m.codes.Arg(), m.counts.Arg())
+		return st.stream.Launch(g.k.count, gpu.Grid(len(terms)*parts, 256), buf, gpu.U32(parts),
+			m.codes.Arg(), m.counts.Arg())
 	})
 }
 

@@ -49,7 +49,8 @@ func Open(ctx context.Context, e *eval.Engine, o Options) (*Index, error) {
 	return openBy(ctx, e, o, gpu.Open)
 }
 
-func openBy(ctx context.Context, e *eval.Engine, o Options, open func(ordinal int) (*gpu.Device, error)) (*Index, error) {
+func openBy(ctx context.Context, e *eval.Engine, o Options,
+	open func(ordinal int) (*gpu.Device, error)) (*Index, error) {
 	dev, err := open(o.Device.Ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -64,7 +65,9 @@ func openBy(ctx context.Context, e *eval.Engine, o Options, open func(ordinal in
 
 // OpenOn is Open on a device that is open. It must stay open until the index is closed.
 func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
-	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots), batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes), words: newWordTable()}
+	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
+		batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes),
+		words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
 	if err := g.open(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.Close())
@@ -139,10 +142,19 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		source *gpu.Source
 		name   string
 	}{
-		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"}, {&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
-		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"}, {&k.few[2], tilesSource, "tiles_many"},
+		{&k.plan, tilesSource, "tiles_plan"}, {&k.one[0], tilesSource, "tiles_one2"},
+		{&k.one[1], tilesSource, "tiles_one4"}, {&k.pickOne, tilesSource, "tiles_pick_one"},
+		{&k.few[0], tilesSource, "tiles_few2"}, {&k.few[1], tilesSource, "tiles_few4"},
+		{&k.few[2], tilesSource, "tiles_many"},
 		{&k.pick, tilesSource, "tiles_pick"},
-		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"}, {&k.manyItems, batchSource, "batch_items"}, {&k.manyScore[0], batchSource, "batch_score"}, {&k.manyScore[1], batchSource, "batch_score_any"}, {&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"}, {&k.manySums[1], batchSource, "batch_sums_any"}, {&k.manyPick[0], batchSource, "batch_pick"}, {&k.manyPick[1], batchSource, "batch_pick_many"},
+		{&k.manyShort, batchSource, "batch_short"}, {&k.manyPlan, batchSource, "batch_plan"},
+		{&k.manyItems, batchSource, "batch_items"},
+		{&k.manyScore[0], batchSource, "batch_score"},
+		{&k.manyScore[1], batchSource, "batch_score_any"},
+		{&k.manyPairs, batchSource, "batch_pairs"}, {&k.manySums[0], batchSource, "batch_sums"},
+		{&k.manySums[1], batchSource, "batch_sums_any"},
+		{&k.manyPick[0], batchSource, "batch_pick"},
+		{&k.manyPick[1], batchSource, "batch_pick_many"},
 		{&k.dense, encodeSource, "encode_dense"}, {&k.sparse, encodeSource, "encode_sparse"},
 		{&k.count, encodeSource, "encode_count"}, {&k.drawMaps, encodeSource, "encode_maps"},
 	} {
@@ -173,7 +185,11 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 		k       *gpu.Kernel
 		threads int
 		to      *int
-	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]}, {k.manyScore[1], scoreThreads, &k.manyScoreResident[1]}, {k.manyPairs, pairsThreads, &k.manyPairsResident}, {k.manySums[0], sumsThreads, &k.manySumsResident[0]}, {k.manySums[1], sumsThreads, &k.manySumsResident[1]}} {
+	}{{k.manyScore[0], scoreThreads, &k.manyScoreResident[0]},
+		{k.manyScore[1], scoreThreads, &k.manyScoreResident[1]},
+		{k.manyPairs, pairsThreads, &k.manyPairsResident},
+		{k.manySums[0], sumsThreads, &k.manySumsResident[0]},
+		{k.manySums[1], sumsThreads, &k.manySumsResident[1]}} {
 		n, err := x.k.Occupancy(x.threads, 0)
 		if err != nil {
 			return err

@@ -48,7 +48,8 @@ func sameOnGPU(t testing.TB, s *Searcher, r ask.Request) *ask.GPUStats {
 		for i < min(len(got.Hits), len(want.Hits)) && got.Hits[i] == want.Hits[i] {
 			i++
 		}
-		t.Fatalf("%d words, k %d, %v, %v: %d hits, want %d; differ at %d: %v, want %v (%+v)", len(r.Words), r.K, r.Mode, r.Model, len(got.Hits), len(want.Hits), i,
+		t.Fatalf("%d words, k %d, %v, %v: %d hits, want %d; differ at %d: %v, want %v (%+v)",
+			len(r.Words), r.K, r.Mode, r.Model, len(got.Hits), len(want.Hits), i,
 			got.Hits[i:min(i+3, len(got.Hits))], want.Hits[i:min(i+3, len(want.Hits))], *got.Stats.GPU)
 	}
 	return got.Stats.GPU
@@ -65,7 +66,8 @@ func TestGPUEqualsCPU(t *testing.T) {
 			use(t, s, Options{})
 			for range 10 {
 				r := ask.Request{
-					Words: searchtest.RandomWords(rng, p), K: []int{1, 3, 10, 100, 1000}[rng.IntN(5)], Mode: ask.Mode(rng.IntN(2)),
+					Words: searchtest.RandomWords(rng, p),
+					K:     []int{1, 3, 10, 100, 1000}[rng.IntN(5)], Mode: ask.Mode(rng.IntN(2)),
 					Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
 				}
 				sameOnGPU(t, s, r)
@@ -110,7 +112,8 @@ func TestGPUManyTiles(t *testing.T) {
 func TestGPUWithout(t *testing.T) {
 	p := searchtest.RandomPlain(rand.New(rand.NewPCG(1, 2)), 100, 2)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
-	if _, err := s.Search(context.Background(), ask.Request{Words: []ask.Word{{Text: "w000"}}, Parallel: onDevice}); err == nil {
+	if _, err := s.Search(context.Background(),
+		ask.Request{Words: []ask.Word{{Text: "w000"}}, Parallel: onDevice}); err == nil {
 		t.Error("a request for the GPU was answered without one")
 	}
 }
@@ -124,7 +127,8 @@ func TestGPUBatch(t *testing.T) {
 	var requests []ask.Request
 	var want [][]ask.Hit
 	for i := range 70 {
-		r := ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(200), Mode: ask.Mode(rng.IntN(2)), Model: searchtest.TestModels[i/35]}
+		r := ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(200),
+			Mode: ask.Mode(rng.IntN(2)), Model: searchtest.TestModels[i/35]}
 		found, err := s.Search(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +157,8 @@ func TestGPUBatch(t *testing.T) {
 		for j := range some {
 			some[j].Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore}[j/10]
 		}
-		for found, err := range s.SearchBatch(t.Context(), slices.Values(some), ask.Batch{Engine: engine.GPU, Strategy: strategy}) {
+		for found, err := range s.SearchBatch(t.Context(), slices.Values(some),
+			ask.Batch{Engine: engine.GPU, Strategy: strategy}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +257,8 @@ func TestGPUManyTies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for found, err := range s.SearchBatch(t.Context(), slices.Values([]ask.Request{r, r}), ask.Batch{Engine: engine.GPU}) {
+		for found, err := range s.SearchBatch(t.Context(), slices.Values([]ask.Request{r, r}),
+			ask.Batch{Engine: engine.GPU}) {
 			if err != nil {
 				t.Fatal(err)
 			}

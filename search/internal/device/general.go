@@ -50,7 +50,8 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 
 // slotted answers queries by the kernels for any number of words and answers, or, if these cannot,
 // on the CPU.
-func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*eval.Query, which []int, out []outcome) error {
+func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*eval.Query,
+	which []int, out []outcome) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -105,7 +106,8 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 }
 
 // launch answers queries of one model and returns those that it could not.
-func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queries []*eval.Query, at []int, out []outcome) (again []int, err error) {
+func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queries []*eval.Query,
+	at []int, out []outcome) (again []int, err error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}

@@ -87,7 +87,8 @@ func (g *Group) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	for i, x := range g.all {
 		wg.Go(func() {
 			var one []*ask.Result
-			if one, errs[i] = x.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous, share{i, len(g.all)}); errs[i] == nil {
+			if one, errs[i] = x.thesisBatch(ctx, []ask.Request{r}, ask.Asynchronous,
+				share{i, len(g.all)}); errs[i] == nil {
 				found[i] = one[0]
 			}
 		})
@@ -115,7 +116,10 @@ func joined(parts []*ask.Result, k int) *ask.Result {
 			a.Items, a.Time = a.Items+b.Items, max(a.Time, b.Time)
 		}
 	}
-	slices.SortFunc(out.Hits, func(a, b ask.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	slices.SortFunc(out.Hits, func(a,
+		b ask.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	})
 	seen := map[uint32]bool{}
 	out.Hits = slices.DeleteFunc(out.Hits, func(h ask.Hit) bool {
 		again := seen[h.Doc]
@@ -127,7 +131,8 @@ func joined(parts []*ask.Result, k int) *ask.Result {
 }
 
 // BatchOver is Batch on all devices of a group.
-func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
+func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Request], b ask.Batch,
+	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	n, deal := len(g.all), g.deal
 	if n == 1 {
 		Batch(ctx, g.all[0], requests, b, reuse, do, yield)
@@ -156,7 +161,8 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 		wg.Go(func() {
 			defer out[d].close()
 			whole := func(i int, found *ask.Result) (T, error) { return do((i/deal*n+d)*deal+i%deal, found) }
-			Batch(ctx, x, in[d].items(), b, reuse, whole, func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
+			Batch(ctx, x, in[d].items(), b, reuse, whole,
+				func(made T, err error) bool { return out[d].put(outcome{made, err}) && err == nil })
 		})
 	}
 	wg.Go(func() {

@@ -44,13 +44,17 @@ func TestTwoDevices(t *testing.T) {
 		use(t, s, Options{})
 		g := pairOf(t, s)
 		for range 12 {
-			r := ask.Request{Words: searchtest.RandomWords(rng, p), K: []int{0, 1, 10, 100}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
+			r := ask.Request{Words: searchtest.RandomWords(rng, p),
+				K: []int{0, 1, 10, 100}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)),
+				Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
 			want, err := s.Search(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Algorithm = []ask.Algorithm{ask.Tiles, ask.WAND, ask.MaxScore, ask.BMW}[rng.IntN(4)]
-			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: []ask.Policy{ask.Local, ask.SharedFull}[rng.IntN(2)], Size: []int{0, 32, 64}[rng.IntN(3)], Row: 1}
+			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)),
+				Policy: []ask.Policy{ask.Local, ask.SharedFull}[rng.IntN(2)],
+				Size:   []int{0, 32, 64}[rng.IntN(3)], Row: 1}
 			if r.Algorithm != ask.Tiles && ask.CutsDocuments(r.Parallel.Partition) {
 				r.Parallel.Policy = ask.Local
 				if want, err = s.Search(t.Context(), r); err != nil {
@@ -63,7 +67,8 @@ func TestTwoDevices(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Hits, want.Hits) {
-				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
+				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode,
+					r.K, r.Model, got.Hits, want.Hits)
 			}
 		}
 	}
@@ -88,7 +93,8 @@ func TestBatchOnTwoDevices(t *testing.T) {
 	check := func(strategy ask.Strategy, requests []ask.Request) {
 		t.Helper()
 		next, inOrder := 0, make([]bool, len(requests))
-		BatchOver(t.Context(), g, slices.Values(requests), ask.Batch{Engine: engine.GPU, Strategy: strategy, Threads: 2}, true,
+		BatchOver(t.Context(), g, slices.Values(requests),
+			ask.Batch{Engine: engine.GPU, Strategy: strategy, Threads: 2}, true,
 			func(i int, found *ask.Result) ([]ask.Hit, error) {
 				inOrder[i] = true
 				return slices.Clone(found.Hits), nil
@@ -127,30 +133,33 @@ func TestBatchOnTwoDevices(t *testing.T) {
 			sent++
 		}
 	}
-	BatchOver(t.Context(), g, slow, ask.Batch{Engine: engine.GPU, Threads: 2}, false, keep, func(_ *ask.Result, err error) bool {
-		answered <- true
-		return err == nil
-	})
+	BatchOver(t.Context(), g, slow, ask.Batch{Engine: engine.GPU, Threads: 2}, false, keep,
+		func(_ *ask.Result, err error) bool {
+			answered <- true
+			return err == nil
+		})
 	if sent != 5 {
 		t.Errorf("%d requests were sent", sent)
 	}
 
 	// An error ends the batch in its place, and so does who has enough.
 	bad, n := errors.New("bad"), 0
-	BatchOver(t.Context(), g, slices.Values(asked[:20]), ask.Batch{Engine: engine.GPU, Threads: 2}, false, func(i int, _ *ask.Result) (int, error) {
-		if i == 7 {
-			return 0, bad
-		}
-		return i, nil
-	}, func(i int, err error) bool {
-		if (n == 7) != errors.Is(err, bad) || err == nil && i != n {
-			t.Errorf("result %d: %d, %v", n, i, err)
-		}
-		n++
-		return true
-	})
+	BatchOver(t.Context(), g, slices.Values(asked[:20]), ask.Batch{Engine: engine.GPU, Threads: 2},
+		false, func(i int, _ *ask.Result) (int, error) {
+			if i == 7 {
+				return 0, bad
+			}
+			return i, nil
+		}, func(i int, err error) bool {
+			if (n == 7) != errors.Is(err, bad) || err == nil && i != n {
+				t.Errorf("result %d: %d, %v", n, i, err)
+			}
+			n++
+			return true
+		})
 	if n != 8 {
 		t.Errorf("%d results, want 8", n)
 	}
-	BatchOver(t.Context(), g, slices.Values(asked), ask.Batch{Engine: engine.GPU, Threads: 2}, false, keep, func(*ask.Result, error) bool { return false })
+	BatchOver(t.Context(), g, slices.Values(asked), ask.Batch{Engine: engine.GPU, Threads: 2},
+		false, keep, func(*ask.Result, error) bool { return false })
 }

@@ -33,16 +33,19 @@ func (s *Searcher) Search(ctx context.Context, r ask.Request) (*ask.Result, erro
 	return s.gpu.Answer(ctx, r)
 }
 
-func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch) iter.Seq2[*ask.Result, error] {
+func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[ask.Request],
+	b ask.Batch) iter.Seq2[*ask.Result, error] {
 	keep := func(_ int, found *ask.Result) (*ask.Result, error) { return found, nil }
 	return mapBatch(ctx, s, requests, b, false, keep)
 }
 
-func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[ask.Request], b ask.Batch, do func(i int, found *ask.Result) (T, error)) iter.Seq2[T, error] {
+func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[ask.Request], b ask.Batch,
+	do func(i int, found *ask.Result) (T, error)) iter.Seq2[T, error] {
 	return mapBatch(ctx, s, requests, b, true, do)
 }
 
-func mapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, do func(i int, found *ask.Result) (T, error)) iter.Seq2[T, error] {
+func mapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[ask.Request], b ask.Batch,
+	reuse bool, do func(i int, found *ask.Result) (T, error)) iter.Seq2[T, error] {
 	if b.Threads == 0 {
 		b.Threads = runtime.GOMAXPROCS(0)
 	}

@@ -71,7 +71,8 @@ func machineMemory() int64 {
 	for _, x := range []struct {
 		file, format string
 		unit         int64
-	}{{"/proc/meminfo", "MemTotal: %d kB", 1 << 10}, {"/sys/fs/cgroup/memory.max", "%d", 1}, {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%d", 1}} {
+	}{{"/proc/meminfo", "MemTotal: %d kB", 1 << 10}, {"/sys/fs/cgroup/memory.max", "%d", 1},
+		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%d", 1}} {
 		text, err := os.ReadFile(x.file)
 		n := int64(0)
 		if err != nil {

@@ -76,8 +76,10 @@ func TestGPUKnownWords(t *testing.T) {
 		}
 		for j := range asks[i].words {
 			x := &terms[j]
-			if want := float64(x.Inverse) / sum * (1 << 24); float64(x.Mult) < want-64 || float64(x.Mult) > want+64 || worth >= 1<<32 {
-				t.Errorf("request %d: a step of word %d is worth %d, want %v; all are worth %d", i, j, x.Mult, want, worth)
+			if want := float64(x.Inverse) / sum * (1 << 24); float64(x.Mult) < want-64 ||
+				float64(x.Mult) > want+64 || worth >= 1<<32 {
+				t.Errorf("request %d: a step of word %d is worth %d, want %v; all are worth %d", i,
+					j, x.Mult, want, worth)
 			}
 		}
 		terms = terms[asks[i].words:]

@@ -59,7 +59,8 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 		check(i, found, err)
 	}
 	i := 0
-	for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), ask.Batch{Engine: engine.GPU}) {
+	for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
+		ask.Batch{Engine: engine.GPU}) {
 		check(i, found, err)
 		i++
 	}

@@ -13,7 +13,8 @@ import (
 // Batch answers requests on the device, and on the cores what it cannot. do makes something of each
 // result, and what it makes is yielded in order; reuse says whether the result that do is given is
 // overwritten afterwards.
-func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request], b ask.Batch, reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
+func Batch[T any](ctx context.Context, g *Index, requests iter.Seq[ask.Request], b ask.Batch,
+	reuse bool, do func(int, *ask.Result) (T, error), yield func(T, error) bool) {
 	if b.Engine == engine.GPU && b.Strategy != ask.Mixed {
 		i := 0
 		g.thesisBatches(ctx, requests, b, func(found *ask.Result, err error) bool {

@@ -54,12 +54,14 @@ func limitsOfMany(tiles int, budget int64) manyLimits {
 	for l.queries > 32 && l.bytes() > budget>>6 {
 		l = manyLimits{l.queries / 2, l.terms / 2, l.items / 2, l.out / 2, l.keys / 2}
 	}
-	l.terms, l.items, l.out = max(l.terms, manyTerms), max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, manyRoom(maxGPUK))
+	l.terms, l.items, l.out = max(l.terms, manyTerms),
+		max(l.items, 1<<bits.Len(uint(tiles*gpuSubs))), max(l.out, manyRoom(maxGPUK))
 	return l
 }
 
 func (l manyLimits) bytes() int64 {
-	return int64(manyPlanBytes(l.queries, l.terms)+2*l.terms*gpuTermBytes) + 8*int64(l.items) + 8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+40)
+	return int64(manyPlanBytes(l.queries, l.terms)+2*l.terms*gpuTermBytes) + 8*int64(l.items) +
+		8*int64(l.out) + 8*l.keys + int64(l.queries)*(manyBytes+4*manyBins+40)
 }
 
 // gpuFlight is the memory that a launch for many queries works in.
@@ -120,7 +122,8 @@ func (g *Index) newLane() (f *lane, err error) {
 	for _, x := range []struct {
 		to *gpu.Buffer[uint32]
 		n  int
-	}{{&f.items, 2 * l.items}, {&f.levels, manyTotals + 2*l.queries}, {&f.states, 8 * l.queries}, {&f.hists, manyBins * l.queries}} {
+	}{{&f.items, 2 * l.items}, {&f.levels, manyTotals + 2*l.queries}, {&f.states, 8 * l.queries},
+		{&f.hists, manyBins * l.queries}} {
 		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
 			return nil, err
 		}
@@ -150,7 +153,9 @@ func (g *Index) newLane() (f *lane, err error) {
 }
 
 func (f *lane) free() error {
-	errs := []error{f.host.Free(), f.plan.Free(), f.hostOwn.Free(), f.own.Free(), f.queries.Free(), f.terms.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(), f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
+	errs := []error{f.host.Free(), f.plan.Free(), f.hostOwn.Free(), f.own.Free(), f.queries.Free(),
+		f.terms.Free(), f.items.Free(), f.levels.Free(), f.states.Free(), f.hists.Free(),
+		f.keys.Free(), f.outs.Free(), f.back.Free(), f.signed.Free()}
 	if f.stream != nil {
 		errs = append(errs, f.stream.Free())
 	}
@@ -167,10 +172,15 @@ type gpuStep struct {
 func (f *lane) steps(m *gpuModel) []gpuStep {
 	g, st, p := f.g, f.g.pack, &f.p
 	longs := p.used.longs
-	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.levels.Arg()}
+	from := []gpu.Arg{f.queries.Arg(), f.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(),
+		m.codes.Arg(), st.tfs.Arg(), m.maxes.Arg(), st.more.Arg(), st.lengths.Arg(),
+		st.starts.Arg(), st.maps.Arg(), f.levels.Arg()}
 	to := []gpu.Arg{f.states.Arg(), f.hists.Arg(), f.keys.Arg()}
-	lists, sums := slices.Concat(from, []gpu.Arg{f.items.Arg()}, to), slices.Concat(from, []gpu.Arg{gpu.U32(uint32(longs))}, to)
-	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), st.maps.Arg(), f.outs.Arg()}
+	lists, sums := slices.Concat(from, []gpu.Arg{f.items.Arg()}, to),
+		slices.Concat(from, []gpu.Arg{gpu.U32(uint32(longs))}, to)
+	short := []gpu.Arg{f.plan.Arg(), st.known.terms.Arg(), gpu.U32(uint32(st.tiles)),
+		st.offsets.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), st.starts.Arg(),
+		st.maps.Arg(), f.outs.Arg()}
 	kind := 0
 	if p.usual == nil {
 		kind = 1
@@ -194,32 +204,41 @@ func (f *lane) steps(m *gpuModel) []gpuStep {
 			if longs == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(), st.known.terms.Arg(), f.own.Arg(), gpu.F32(float32(g.s.Index.Docs())), gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
+			return f.stream.Launch(g.k.manyPlan, gpu.Grid((longs+3)/4, 128), f.plan.Arg(),
+				st.known.terms.Arg(), f.own.Arg(), gpu.F32(float32(g.s.Index.Docs())),
+				gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
 				f.queries.Arg(), f.terms.Arg(), f.states.Arg(), f.levels.Arg())
 		}},
 		{"items", func() error {
 			if longs == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyItems, gpu.Dim{Blocks: [3]int{(longs + itemQueries - 1) / itemQueries, itemColumns(longs), 1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(), f.items.Arg())
+			return f.stream.Launch(g.k.manyItems,
+				gpu.Dim{Blocks: [3]int{(longs + itemQueries - 1) / itemQueries, itemColumns(longs),
+					1}, Threads: [3]int{itemThreads, 1, 1}}, f.plan.Arg(), f.levels.Arg(),
+				f.items.Arg())
 		}},
 		{"sums", func() error {
 			if p.used.ors == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manySums[kind], gpu.Grid(min(g.k.manySumsResident[kind], p.used.ors*st.tiles*gpuSubs), sumsThreads), sums...)
+			return f.stream.Launch(g.k.manySums[kind],
+				gpu.Grid(min(g.k.manySumsResident[kind], p.used.ors*st.tiles*gpuSubs), sumsThreads),
+				sums...)
 		}},
 		{"read", func() error {
 			if p.used.longest < int64(g.thick) {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyPairs, gpu.Grid(min(g.k.manyPairsResident, (p.items()+7)/8), pairsThreads), lists...)
+			return f.stream.Launch(g.k.manyPairs,
+				gpu.Grid(min(g.k.manyPairsResident, (p.items()+7)/8), pairsThreads), lists...)
 		}},
 		{"score", func() error {
 			if longs == 0 {
 				return nil
 			}
-			return f.stream.Launch(g.k.manyScore[kind], gpu.Grid(min(g.k.manyScoreResident[kind], (p.items()+3)/4), scoreThreads), lists...)
+			return f.stream.Launch(g.k.manyScore[kind],
+				gpu.Grid(min(g.k.manyScoreResident[kind], (p.items()+3)/4), scoreThreads), lists...)
 		}},
 		{"pick", func() error {
 			if longs == 0 {
@@ -229,7 +248,8 @@ func (f *lane) steps(m *gpuModel) []gpuStep {
 			if p.used.answers > longs*manyAnswers {
 				few, threads = 1, 512
 			}
-			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.queries.Arg(), f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
+			return f.stream.Launch(g.k.manyPick[few], gpu.Grid(longs, threads), f.queries.Arg(),
+				f.states.Arg(), f.hists.Arg(), f.keys.Arg(), f.outs.Arg())
 		}},
 		{"copy out", func() error { return f.outs.Slice(0, p.used.out).CopyOut(f.stream, f.back.Slice(0, p.used.out)) }},
 	}

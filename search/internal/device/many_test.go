@@ -63,7 +63,8 @@ func TestGPUManyBatches(t *testing.T) {
 	for range batchLanes + 3 {
 		all.Go(func() {
 			i := 0
-			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests), ask.Batch{Engine: engine.GPU}) {
+			for found, err := range s.SearchBatch(context.Background(), slices.Values(requests),
+				ask.Batch{Engine: engine.GPU}) {
 				if err != nil || !slices.Equal(found.Hits, want[i]) {
 					t.Errorf("request %d: %v", i, err)
 				}
@@ -76,8 +77,10 @@ func TestGPUManyBatches(t *testing.T) {
 	}
 	all.Wait()
 	s.gpu.making.Wait()
-	if g := s.gpu; len(g.lanes) != batchLanes || len(g.freeLanes) != batchLanes || g.generalMade < 1 || g.generalMade > generalSlots || len(g.batch) != g.generalMade {
-		t.Errorf("%d lanes, %d of them free; %d slots for general requests, %d of them free", len(g.lanes), len(g.freeLanes), g.generalMade, len(g.batch))
+	if g := s.gpu; len(g.lanes) != batchLanes || len(g.freeLanes) != batchLanes ||
+		g.generalMade < 1 || g.generalMade > generalSlots || len(g.batch) != g.generalMade {
+		t.Errorf("%d lanes, %d of them free; %d slots for general requests, %d of them free",
+			len(g.lanes), len(g.freeLanes), g.generalMade, len(g.batch))
 	}
 }
 
@@ -90,7 +93,8 @@ func TestGPUBatchOfAll(t *testing.T) {
 	use(t, s, Options{})
 	var requests []ask.Request
 	for i := range 60 {
-		r := ask.Request{K: []int{1, 10, 128, 1500, 5000}[i%5], Mode: ask.Mode(i / 5 % 2), Model: searchtest.TestModels[i/20%2]}
+		r := ask.Request{K: []int{1, 10, 128, 1500, 5000}[i%5], Mode: ask.Mode(i / 5 % 2),
+			Model: searchtest.TestModels[i/20%2]}
 		n := []int{1, 2, 2, 3, 4, 7, 12, 31}[i%8]
 		if i%20 == 19 {
 			n = 55
@@ -103,7 +107,8 @@ func TestGPUBatchOfAll(t *testing.T) {
 		}
 		requests = append(requests, r)
 	}
-	requests = append(requests, ask.Request{Words: []ask.Word{{Text: "unheard"}}}, ask.Request{Words: []ask.Word{{Text: p.Words[0]}, {Text: "unheard"}}, Mode: ask.And})
+	requests = append(requests, ask.Request{Words: []ask.Word{{Text: "unheard"}}},
+		ask.Request{Words: []ask.Word{{Text: p.Words[0]}, {Text: "unheard"}}, Mode: ask.And})
 	equalBatches(t, s, requests)
 	equalBatches(t, s, requests[:1])
 	equalBatches(t, s, nil)
@@ -142,7 +147,9 @@ func TestGPUBatchShort(t *testing.T) {
 		for i := range 45 {
 			r := ask.Request{K: []int{1, 5, 100, 1000}[i%4], Mode: ask.And, Model: model}
 			for range 1 + rng.IntN(3) {
-				r.Words = append(r.Words, ask.Word{Text: p.Words[rng.IntN(len(p.Words))], Weight: float64(1 + rng.IntN(2))})
+				r.Words = append(r.Words,
+					ask.Word{Text: p.Words[rng.IntN(len(p.Words))],
+						Weight: float64(1 + rng.IntN(2))})
 			}
 			r.Words = append(r.Words, ask.Word{Text: p.Words[12+(i+m)%9]})
 			if i%5 == 0 {
@@ -182,10 +189,12 @@ func equalBatch(t *testing.T, s *Searcher, requests []ask.Request, e engine.Kind
 			for j < min(len(got.Hits), len(want.Hits)) && got.Hits[j] == want.Hits[j] {
 				j++
 			}
-			t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e, i, len(requests[i].Words), requests[i].K, requests[i].Mode,
+			t.Fatalf("%v, request %d (%d words, k %d, %v): %d hits, want %d; differ at %d (%+v)", e,
+				i, len(requests[i].Words), requests[i].K, requests[i].Mode,
 				len(got.Hits), len(want.Hits), j, got.Stats.GPU)
 		}
-		if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings || got.Stats.Blocks != want.Stats.Blocks {
+		if got.Stats.Words != want.Stats.Words || got.Stats.Postings != want.Stats.Postings ||
+			got.Stats.Blocks != want.Stats.Blocks {
 			t.Errorf("%v, request %d: %+v, want %+v", e, i, got.Stats, want.Stats)
 		}
 		i++
@@ -211,7 +220,9 @@ func TestGPUBatchTies(t *testing.T) {
 	use(t, s, Options{})
 	var requests []ask.Request
 	for i := range 8 {
-		requests = append(requests, ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}}[:1+i%2], K: 1 + 40*i, Mode: ask.Mode(i / 2 % 2)})
+		requests = append(requests,
+			ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}}[:1+i%2], K: 1 + 40*i,
+				Mode: ask.Mode(i / 2 % 2)})
 	}
 	equalBatches(t, s, requests)
 }
@@ -229,7 +240,9 @@ func TestGPUBatchWrongGuess(t *testing.T) {
 	use(t, s, Options{})
 	var requests []ask.Request
 	for i := range 6 {
-		requests = append(requests, ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}}[:2+i%2], K: 1 + 30*i, Mode: ask.Mode(i / 2 % 2)})
+		requests = append(requests,
+			ask.Request{Words: []ask.Word{{Text: "a"}, {Text: "b"}, {Text: "c"}}[:2+i%2], K: 1 +
+				30*i, Mode: ask.Mode(i / 2 % 2)})
 	}
 	equalBatches(t, s, requests)
 }
@@ -252,7 +265,8 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	requests := slices.Repeat([]ask.Request{{Words: []ask.Word{{Text: "rare"}}}}, 2*manyPerAgain)
 	requests[50] = wrong
 	equalBatches(t, s, requests)
-	for i, found := range collect(t, s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
+	for i, found := range collect(t,
+		s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
 		if why := found.Stats.GPU.Fallback; (why == guessedWrong) != (i == 50) {
 			t.Errorf("request %d: fallback %q", i, why)
 		}
@@ -269,7 +283,8 @@ func TestGPUMapBatch(t *testing.T) {
 	requests := make([]ask.Request, 5*spreadBy+7)
 	want := make([]string, len(requests))
 	for i := range requests {
-		requests[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(30), Mode: ask.Mode(rng.IntN(2))}
+		requests[i] = ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(30),
+			Mode: ask.Mode(rng.IntN(2))}
 		if i%50 == 49 { // more words than a lane takes
 			for j := range 60 {
 				requests[i].Words = append(requests[i].Words, ask.Word{Text: p.Words[j%len(p.Words)]})
@@ -285,19 +300,21 @@ func TestGPUMapBatch(t *testing.T) {
 		want[i] = fmt.Sprint(i, found.Hits)
 	}
 	for _, e := range []engine.Kind{engine.GPU, engine.Auto} {
-		got := collect(t, MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e}, func(i int, found *ask.Result) (string, error) {
-			return fmt.Sprint(i, found.Hits), nil
-		}))
+		got := collect(t, MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e},
+			func(i int, found *ask.Result) (string, error) {
+				return fmt.Sprint(i, found.Hits), nil
+			}))
 		if !slices.Equal(got, want) {
 			t.Errorf("%v: other results, or in another order", e)
 		}
 		n, wrong := 0, errors.New("wrong")
-		for _, err := range MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e}, func(i int, _ *ask.Result) (int, error) {
-			if i == 100 {
-				return 0, wrong
-			}
-			return i, nil
-		}) {
+		for _, err := range MapBatch(t.Context(), s, slices.Values(requests), ask.Batch{Engine: e},
+			func(i int, _ *ask.Result) (int, error) {
+				if i == 100 {
+					return 0, wrong
+				}
+				return i, nil
+			}) {
 			if n++; (n == 101) != errors.Is(err, wrong) {
 				t.Errorf("%v: result %d: %v", e, n, err)
 			}

@@ -48,7 +48,9 @@ func (st *gpuStore) drawMaps() (err error) {
 	}
 	return st.withTerms(terms, func(buf, n gpu.Arg) error {
 		blocks := (len(terms)*st.tiles + 7) / 8
-		return st.stream.Launch(g.k.drawMaps, gpu.Grid(min(blocks, 32*g.dev.Info().Multiprocessors), 256), buf, n, gpu.U32(uint32(st.tiles)),
+		return st.stream.Launch(g.k.drawMaps,
+			gpu.Grid(min(blocks, 32*g.dev.Info().Multiprocessors), 256), buf, n,
+			gpu.U32(uint32(st.tiles)),
 			st.offsets.Arg(), st.starts.Arg(), st.maps.Arg())
 	})
 }

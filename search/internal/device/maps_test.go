@@ -73,7 +73,8 @@ func TestGPUMapsFindNoRoom(t *testing.T) {
 	}
 	use(t, s, memory(least-1))
 	if st := s.gpu.pack; !st.whole || !st.roomy || st.mapped || st.maps.Len() > 0 {
-		t.Errorf("%d bytes: all lists %v, their words %v, maps %v of %d cells", least-1, st.whole, st.roomy, st.mapped, st.maps.Len())
+		t.Errorf("%d bytes: all lists %v, their words %v, maps %v of %d cells", least-1, st.whole,
+			st.roomy, st.mapped, st.maps.Len())
 	}
 	var requests []ask.Request
 	for i := range 40 {

@@ -30,15 +30,18 @@ func (s *gpuSlot) scoreOne(m *gpuModel) error {
 	s.one.q = s.p.queries[0]
 	copy(s.one.terms[:], s.p.terms)
 	k, blocks := g.k.one[s.one.q.Kind], g.k.fewResident[s.one.q.Kind]
-	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared), s.withOne(gpu.U32(uint32(st.tiles)),
-		m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(),
-		st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+	return s.stream.Launch(k, gpu.GridShared(min(blocks, st.tiles+1), fewThreads, fewShared),
+		s.withOne(gpu.U32(uint32(st.tiles)),
+			m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(),
+			st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), s.keys.Arg(), s.mapped.Arg())...)
 }
 
 func (s *gpuSlot) pickOne() error {
 	g, st := s.g, s.g.pack
-	return s.stream.Launch(g.k.pickOne, gpu.Grid(s.pickers(1), pickThreads), s.withOne(gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
-		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
+	return s.stream.Launch(g.k.pickOne, gpu.Grid(s.pickers(1), pickThreads),
+		s.withOne(gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+			st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.states.Arg(), s.hists.Arg(),
+			s.cands.Arg(), s.keys.Arg(), s.mapped.Arg())...)
 }
 
 // gpuUnfinished stands in place of a result, as in tiles.cu.

@@ -87,7 +87,8 @@ func (s *gpuSlot) readyPair(m *gpuModel) {
 	}
 	s.expect(int(q.K))
 	s.with(unsafe.Slice((*uint64)(unsafe.Pointer(w)), unsafe.Sizeof(*w)/8),
-		gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+		gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(),
+		st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
 		s.states.Arg(), s.keys.Arg(), s.mapped.Arg())
 }
 

@@ -54,8 +54,10 @@ func TestGPUPairs(t *testing.T) {
 		p    *searchtest.Plain
 	}{
 		{"independent", listed(docs, random(300), often(3, random(9)), often(5, random(20)))},
-		{"friends", listed(docs, random(300), func(d int) uint32 { return same[d] }, func(d int) uint32 { return same[d] })},
-		{"strangers", listed(docs, random(300), often(2, random(30)), func(d int) uint32 { return uint32(d%2) * uint32(1+d%31) })},
+		{"friends", listed(docs, random(300), func(d int) uint32 { return same[d] },
+			func(d int) uint32 { return same[d] })},
+		{"strangers", listed(docs, random(300), often(2, random(30)),
+			func(d int) uint32 { return uint32(d%2) * uint32(1+d%31) })},
 		{"ties", listed(docs, ten, often(7, func(int) uint32 { return 1 }), often(3, func(int) uint32 { return 1 }))},
 		{"dense", listed(docs, random(50), random(3), random(200))},
 		{"one scores nothing", listed(docs, random(300), func(int) uint32 { return 1 }, often(4, random(9)))},
@@ -63,7 +65,8 @@ func TestGPUPairs(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			s := write(t, x.p, searchtest.IndexDir(root, i))
 			use(t, s, Options{})
-			for w, words := range [][]ask.Word{{{Text: "w0"}, {Text: "w1"}}, {{Text: "w1"}, {Text: "w0", Weight: 3}}, {{Text: "w1"}}} {
+			for w, words := range [][]ask.Word{{{Text: "w0"}, {Text: "w1"}},
+				{{Text: "w1"}, {Text: "w0", Weight: 3}}, {{Text: "w1"}}} {
 				for _, k := range []int{1, 128} {
 					for _, mode := range []ask.Mode{ask.Or, ask.And} {
 						if w > 0 && (k == 1) != (mode == ask.And) {

@@ -13,7 +13,8 @@ import (
 // documents reach than find room.
 func TestGPUBatchLongPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 6))
-	p := &searchtest.Plain{Words: []string{"a", "b", "c", "d", "e"}, Docs: make([][]uint32, 5), TFs: make([][]uint32, 5)}
+	p := &searchtest.Plain{Words: []string{"a", "b", "c", "d", "e"}, Docs: make([][]uint32, 5),
+		TFs: make([][]uint32, 5)}
 	add := func(w, d, tf int) { p.Docs[w], p.TFs[w] = append(p.Docs[w], uint32(d)), append(p.TFs[w], uint32(tf)) }
 	for d := range 2*gpuTile + 777 {
 		p.Lengths = append(p.Lengths, uint32(rng.IntN(300)+1))

@@ -68,7 +68,8 @@ type thesisStore struct {
 }
 
 func (t *thesisStore) free() error {
-	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
+	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(),
+		t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
 	for _, s := range t.streams {
 		errs = append(errs, s.Free())
 	}
@@ -87,7 +88,8 @@ func (g *Index) searchThesis(ctx context.Context, r ask.Request) (*ask.Result, e
 // thesisBatch answers requests that name one of the thesis' algorithms, all the same one.
 // Asynchronous cuts each query into partitions and gives it a stream; Synchronous gives each query
 // one block, in one launch.
-func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
+func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strategy ask.Strategy,
+	mine share) ([]*ask.Result, error) {
 	if slices.ContainsFunc(requests, g.limits) {
 		return g.thesisOnCPU(ctx, requests, strategy, mine)
 	}
@@ -118,7 +120,8 @@ func (g *Index) thesisBatch(ctx context.Context, requests []ask.Request, strateg
 		}
 		queries[i] = q
 		if len(q.Terms) > thesisTerms || q.Heap.K > thesisK {
-			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d", r.Algorithm, thesisTerms, thesisK)
+			return nil, fmt.Errorf("search: engine gpu: %v takes up to %d words and k = %d",
+				r.Algorithm, thesisTerms, thesisK)
 		}
 	}
 	g.gate.Lock()
@@ -139,7 +142,8 @@ func (g *Index) limits(r ask.Request) bool {
 }
 
 // thesisOnCPU is thesisBatch where some requests are limited to documents: the cores answer these.
-func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy, mine share) ([]*ask.Result, error) {
+func (g *Index) thesisOnCPU(ctx context.Context, requests []ask.Request, strategy ask.Strategy,
+	mine share) ([]*ask.Result, error) {
 	found := make([]*ask.Result, len(requests))
 	for i, r := range requests {
 		var err error
@@ -177,7 +181,8 @@ func blockThreads(p *ask.Parallel) int {
 
 // thesisBatches answers a batch by one of the thesis' strategies, as far as its requests name one
 // of the thesis' algorithms.
-func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch, yield func(*ask.Result, error) bool) {
+func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request], b ask.Batch,
+	yield func(*ask.Result, error) bool) {
 	var run []ask.Request
 	answer := func() bool {
 		some := run
@@ -188,10 +193,11 @@ func (g *Index) thesisBatches(ctx context.Context, requests iter.Seq[ask.Request
 		if !thesisAlgorithm(some[0].Algorithm) {
 			ok := true
 			keep := func(_ int, found *ask.Result) (*ask.Result, error) { return found, nil }
-			Batch(ctx, g, slices.Values(some), ask.Batch{Threads: b.Threads, Engine: b.Engine}, false, keep, func(r *ask.Result, err error) bool {
-				ok = yield(r, err) && err == nil
-				return ok
-			})
+			Batch(ctx, g, slices.Values(some), ask.Batch{Threads: b.Threads, Engine: b.Engine},
+				false, keep, func(r *ask.Result, err error) bool {
+					ok = yield(r, err) && err == nil
+					return ok
+				})
 			return ok
 		}
 		found, err := g.thesisBatch(ctx, some, b.Strategy, share{})
@@ -250,8 +256,10 @@ func (s share) span(blocks int) (from, to int) {
 	return s.part * blocks / s.of, (s.part + 1) * blocks / s.of
 }
 
-func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query, strategy ask.Strategy, mine share) (w *thesisWork, err error) {
-	w = &thesisWork{g: g, requests: requests, queries: queries, results: make([]*ask.Result, len(requests)), strategy: strategy, share: mine}
+func (g *Index) newThesisWork(ctx context.Context, requests []ask.Request, queries []*eval.Query,
+	strategy ask.Strategy, mine share) (w *thesisWork, err error) {
+	w = &thesisWork{g: g, requests: requests, queries: queries,
+		results: make([]*ask.Result, len(requests)), strategy: strategy, share: mine}
 	name := "thesis_" + requests[0].Algorithm.String()
 	for i := range requests {
 		w.threads = max(w.threads, blockThreads(requests[i].Parallel))
@@ -305,8 +313,10 @@ func (w *thesisWork) add(i int) {
 	if p == nil {
 		p = &ask.Parallel{}
 	}
-	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K), Block: uint32(w.all), Hair: q.Margin,
-		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size), Row: uint32(p.Row), Partitions: 1}
+	t := thesisQuery{Terms: uint32(len(q.Terms)), First: uint32(len(w.terms)), K: uint32(q.Heap.K),
+		Block: uint32(w.all), Hair: q.Margin,
+		Partition: uint32(p.Partition), Policy: uint32(p.Policy), Size: uint32(p.Size),
+		Row: uint32(p.Row), Partitions: 1}
 	if p.Partition == ask.Documents {
 		t.Partition = uint32(ask.Heterogeneous)
 	}

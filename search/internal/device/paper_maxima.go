@@ -73,7 +73,9 @@ func (w *thesisWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks i
 	}
 	err = buf.Upload(st.stream, []gpuTerm{x})
 	if err == nil {
-		err = st.stream.Launch(k, gpu.Grid(max(1, min(blocks/8, 1024)), 256), buf.Arg(), gpu.U32(model), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), g.thesis.maxima.all.Arg())
+		err = st.stream.Launch(k, gpu.Grid(max(1, min(blocks/8, 1024)), 256), buf.Arg(),
+			gpu.U32(model), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+			g.thesis.maxima.all.Arg())
 	}
 	if err == nil {
 		err = st.stream.Sync(context.Background())

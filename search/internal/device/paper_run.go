@@ -37,7 +37,9 @@ func (g *Index) expand(ids []int) error {
 		}
 		err = buf.Upload(st.stream, []gpuTerm{x})
 		if err == nil {
-			err = st.stream.Launch(k, gpu.Grid(max(1, min(st.tiles/8, 1024)), 256), buf.Arg(), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.more.Arg(), st.starts.Arg(), t.docs.Arg())
+			err = st.stream.Launch(k, gpu.Grid(max(1, min(st.tiles/8, 1024)), 256), buf.Arg(),
+				gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.more.Arg(), st.starts.Arg(),
+				t.docs.Arg())
 		}
 		if err == nil {
 			err = st.stream.Sync(context.Background())
@@ -89,8 +91,11 @@ func (w *thesisWork) prepare(ctx context.Context, streams int) error {
 		}
 	}
 	last := len(w.plan) - 1
-	err := errors.Join(atLeast(g.dev, &t.keys[0], streams*w.part), atLeast(g.dev, &t.keys[1], streams*w.part), atLeast(g.dev, &t.found, w.found[last]+int(w.plan[last].K)),
-		atLeast(g.dev, &t.queries, len(w.plan)), atLeast(g.dev, &t.terms, len(w.terms)), atLeast(g.dev, &t.bars, len(w.plan)), atLeast(g.dev, &t.done, len(w.plan)))
+	err := errors.Join(atLeast(g.dev, &t.keys[0], streams*w.part),
+		atLeast(g.dev, &t.keys[1], streams*w.part),
+		atLeast(g.dev, &t.found, w.found[last]+int(w.plan[last].K)),
+		atLeast(g.dev, &t.queries, len(w.plan)), atLeast(g.dev, &t.terms, len(w.terms)),
+		atLeast(g.dev, &t.bars, len(w.plan)), atLeast(g.dev, &t.done, len(w.plan)))
 	if err != nil {
 		return err
 	}
@@ -102,7 +107,8 @@ func (w *thesisWork) prepare(ctx context.Context, streams int) error {
 		t.streams = append(t.streams, s)
 	}
 	first := g.pack.stream
-	return errors.Join(t.queries.Upload(first, w.plan), t.terms.Upload(first, w.terms), t.bars.Zero(first), t.done.Zero(first), first.Sync(ctx))
+	return errors.Join(t.queries.Upload(first, w.plan), t.terms.Upload(first, w.terms),
+		t.bars.Zero(first), t.done.Zero(first), first.Sync(ctx))
 }
 
 // run starts everything, waits, and reads the results.
@@ -178,7 +184,8 @@ func (w *thesisWork) one(s *gpu.Stream, i int) error {
 // match starts the queries [from, to).
 func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64]) error {
 	g, st := w.g, w.g.pack
-	plan, bars, done, blocks := g.thesis.queries.Slice(from, to), g.thesis.bars.Slice(from, to), g.thesis.done.Slice(from, to), 0
+	plan, bars, done, blocks := g.thesis.queries.Slice(from, to), g.thesis.bars.Slice(from, to),
+		g.thesis.done.Slice(from, to), 0
 	for _, b := range w.blocks[from:to] {
 		blocks += b
 	}
@@ -187,8 +194,10 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 		begin, end := w.share.span(blocks)
 		first, blocks = first+uint32(begin), end-begin
 	}
-	return s.Launch(w.kernel, gpu.GridShared(blocks, w.threads, w.shared), plan.Arg(), gpu.U32(uint32(to-from)), gpu.U32(first), g.thesis.terms.Arg(),
-		gpu.U32(uint32(g.s.Index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(), g.thesis.maxima.all.Arg(),
+	return s.Launch(w.kernel, gpu.GridShared(blocks, w.threads, w.shared), plan.Arg(),
+		gpu.U32(uint32(to-from)), gpu.U32(first), g.thesis.terms.Arg(),
+		gpu.U32(uint32(g.s.Index.Docs())), g.thesis.docs.Arg(), st.tfs.Arg(), st.more.Arg(),
+		st.lengths.Arg(), g.thesis.maxima.all.Arg(),
 		bars.Arg(), outs.Arg(), done.Arg())
 }
 
@@ -234,7 +243,8 @@ func (w *thesisWork) mergeAll(s *gpu.Stream, i int) error {
 		} else if out = k; w.lossy[i] {
 			distinct = 1
 		}
-		err := s.Launch(kernel, gpu.Grid(n, mergeThreads), from.Arg(), to.Arg(), gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists))),
+		err := s.Launch(kernel, gpu.Grid(n, mergeThreads), from.Arg(), to.Arg(),
+			gpu.U32(uint32(lists)), gpu.U32(uint32(mergeEach(lists))),
 			gpu.U32(uint32(in)), gpu.U32(uint32(out)), gpu.U32(distinct))
 		if lists, in, begin = n, w.kept[i], at; err != nil || n == 1 {
 			return err
@@ -265,8 +275,10 @@ func (w *thesisWork) read(ctx context.Context, took time.Duration) error {
 		at := w.at[i]
 		r := &ask.Result{Hits: hits, Stats: g.statsOf(w.queries[at], ask.GPUStats{Items: w.blocks[i], Time: took})}
 		r.Stats.Scored, r.Stats.Entered = int64(done[i].Scored), int64(done[i].Entered)
-		r.Stats.Parallel = &ask.ParallelStats{Threads: w.threads, Partition: ask.Partition(q.Partition), Size: int(q.Size), Partitions: int(q.Partitions), Policy: ask.Policy(q.Policy),
-			Exact: !w.lossy[i] && ask.Policy(q.Policy) != ask.SharedHalf}
+		r.Stats.Parallel = &ask.ParallelStats{Threads: w.threads,
+			Partition: ask.Partition(q.Partition), Size: int(q.Size), Partitions: int(q.Partitions),
+			Policy: ask.Policy(q.Policy),
+			Exact:  !w.lossy[i] && ask.Policy(q.Policy) != ask.SharedHalf}
 		w.results[at] = r
 	}
 	return nil

@@ -21,21 +21,27 @@ func TestGPUThesis(t *testing.T) {
 		use(t, s, Options{})
 		for range 10 {
 			r := ask.Request{
-				Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 100, 1000}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)), Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
+				Words: searchtest.RandomWords(rng, p), K: []int{1, 10, 100, 1000}[rng.IntN(4)],
+				Mode:  ask.Mode(rng.IntN(2)),
+				Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
 			}
 			want, err := s.Search(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Algorithm = []ask.Algorithm{ask.WAND, ask.MaxScore, ask.BMW}[rng.IntN(3)]
-			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)), Policy: ask.Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)], Row: []int{0, 1, 1, 5, 10}[rng.IntN(5)],
-				Slack: rng.IntN(7), Blocks: ask.Blocks{Threads: []int{0, 32, 64, 128}[rng.IntN(4)], Slice: 32 * rng.IntN(5), Insert: rng.IntN(2) == 0, Start: rng.IntN(2) == 0}}
+			r.Parallel = &ask.Parallel{Engine: engine.GPU, Partition: ask.Partition(rng.IntN(4)),
+				Policy: ask.Policy(rng.IntN(4)), Size: []int{0, 32, 64, 128}[rng.IntN(4)],
+				Row:   []int{0, 1, 1, 5, 10}[rng.IntN(5)],
+				Slack: rng.IntN(7), Blocks: ask.Blocks{Threads: []int{0, 32, 64, 128}[rng.IntN(4)],
+					Slice: 32 * rng.IntN(5), Insert: rng.IntN(2) == 0, Start: rng.IntN(2) == 0}}
 			got, err := s.Search(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Parallel.Exact() && !slices.Equal(got.Hits, want.Hits) {
-				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want.Hits)
+				t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode,
+					r.K, r.Model, got.Hits, want.Hits)
 			}
 			if s := got.Stats; len(got.Hits) > 0 && (s.Scored == 0 || s.Entered == 0 ||
 				s.Scored > s.Postings && r.Parallel.Partition != ask.Adjusted) {
@@ -44,16 +50,23 @@ func TestGPUThesis(t *testing.T) {
 			}
 			// A block keeps no document twice if it has one partition: then the result is that of
 			// the definition.
-			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 && r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf && r.K*len(r.Words) <= thesisK {
+			if ask.CutsDocuments(r.Parallel.Partition) && r.Parallel.Row == 1 &&
+				r.Parallel.Size > 0 && r.Parallel.Policy != ask.SharedHalf &&
+				r.K*len(r.Words) <= thesisK {
 				asked := r
-				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition, Size: r.Parallel.Size, Slack: r.Parallel.Slack}
-				if want := p.SearchPositions(t, s.e.Index, asked, asked.Parallel.Size); !slices.Equal(got.Hits, want) && len(got.Hits)+len(want) > 0 {
-					t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode, r.K, r.Model, got.Hits, want)
+				asked.Parallel = &ask.Parallel{Partition: r.Parallel.Partition,
+					Size: r.Parallel.Size, Slack: r.Parallel.Slack}
+				if want := p.SearchPositions(t, s.e.Index, asked,
+					asked.Parallel.Size); !slices.Equal(got.Hits, want) &&
+					len(got.Hits)+len(want) > 0 {
+					t.Fatalf("%v, %+v, %v, k %d, %v: %v, want %v", r.Algorithm, *r.Parallel, r.Mode,
+						r.K, r.Model, got.Hits, want)
 				}
 				cut++
 			}
 			if len(want.Hits) > 0 && testing.Verbose() {
-				t.Logf("%v %v %v: recall %.2f", r.Algorithm, r.Parallel.Partition, r.Parallel.Policy, ask.Recall(got.Hits, want.Hits))
+				t.Logf("%v %v %v: recall %.2f", r.Algorithm, r.Parallel.Partition,
+					r.Parallel.Policy, ask.Recall(got.Hits, want.Hits))
 			}
 		}
 	}
@@ -67,13 +80,17 @@ func TestGPUThesisRefuses(t *testing.T) {
 	p := searchtest.RandomPlain(rand.New(rand.NewPCG(1, 2)), 50, 3)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
-	for _, bad := range []ask.Parallel{{Slack: -1}, {Size: -1}, {Blocks: ask.Blocks{Threads: 48}}, {Blocks: ask.Blocks{Slice: 33}}, {Blocks: ask.Blocks{Slice: 160}}} {
+	for _, bad := range []ask.Parallel{{Slack: -1}, {Size: -1}, {Blocks: ask.Blocks{Threads: 48}},
+		{Blocks: ask.Blocks{Slice: 33}}, {Blocks: ask.Blocks{Slice: 160}}} {
 		bad.Engine = engine.GPU
-		if _, err := s.Search(t.Context(), ask.Request{Text: p.Words[0], Algorithm: ask.WAND, Parallel: &bad}); err == nil {
+		if _, err := s.Search(t.Context(),
+			ask.Request{Text: p.Words[0], Algorithm: ask.WAND, Parallel: &bad}); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
-	if _, err := s.Search(t.Context(), ask.Request{Text: p.Words[0], Algorithm: ask.VBMW, Parallel: &ask.Parallel{Engine: engine.GPU}}); err == nil {
+	if _, err := s.Search(t.Context(),
+		ask.Request{Text: p.Words[0], Algorithm: ask.VBMW,
+			Parallel: &ask.Parallel{Engine: engine.GPU}}); err == nil {
 		t.Error("vbmw was taken")
 	}
 }

@@ -35,7 +35,8 @@ func (g *Index) Profile(ctx context.Context, requests []ask.Request, runs int, g
 	return stages, nil
 }
 
-func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs int, guess bool) (stages []Stage, err error) {
+func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs int,
+	guess bool) (stages []Stage, err error) {
 	asks, at := make([]gpuAsk, len(requests)), []int32(nil)
 	var a asker
 	for i := range requests {
@@ -108,7 +109,8 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 			return nil, err
 		}
 		const parts = 2048
-		if err := s.stream.Launch(g.k.count, gpu.Grid(min(parts, read), 256), list.Arg(), gpu.U32(uint32(min(parts, read))), busy.Arg(), counts.Arg()); err != nil {
+		if err := s.stream.Launch(g.k.count, gpu.Grid(min(parts, read), 256), list.Arg(),
+			gpu.U32(uint32(min(parts, read))), busy.Arg(), counts.Arg()); err != nil {
 			return nil, err
 		}
 		if err := s.stream.Record(marks[0]); err != nil {

@@ -95,7 +95,8 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		if a.words == 0 {
 			x.result.Hits = []ask.Hit{}
 		} else {
-			x.stats.Candidates, x.stats.Items, x.stats.Rescored = int(back[where]>>32), int(back[where+1]>>32), int(uint32(back[where+1]))
+			x.stats.Candidates, x.stats.Items, x.stats.Rescored = int(back[where]>>32),
+				int(back[where+1]>>32), int(uint32(back[where+1]))
 			n := int(uint32(back[where]))
 			if where += 2; dense {
 				x.result.Hits = hits[where : where+n : where+n]
@@ -106,7 +107,8 @@ func (r *gpuRun) handOut(at []int32, rest *handed) {
 		}
 		// Field by field, for while garbage is collected whole values take far longer.
 		s := &x.result.Stats
-		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, int(a.words), a.postings, int64(a.blocks), &x.stats
+		s.Algorithm, s.Words, s.Postings, s.Blocks, s.GPU = ask.Tiles, int(a.words), a.postings,
+			int64(a.blocks), &x.stats
 		s.Pruned = pruned
 		r.c.use(r.from+int(i), &x.result, nil)
 	}

@@ -39,7 +39,8 @@ func TestRingDeliversInOrder(t *testing.T) {
 							}
 						})
 					}
-					helpers.spread(lane, c.order, len(c.requests), spreadBy, func(from, to int) { ring.fetch(c, from, to) })
+					helpers.spread(lane, c.order, len(c.requests), spreadBy,
+						func(from, to int) { ring.fetch(c, from, to) })
 					ring.fetched(c)
 					each(func(i int) {
 						r := c.requests[i].whole()

@@ -60,12 +60,15 @@ func (s *gpuSlot) planItems(m *gpuModel, queries int) error {
 		parts = 1
 	}
 	dim := gpu.Grid(queries*parts, planThreads)
-	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg())
+	return s.stream.Launch(g.k.plan, dim, s.plan.Arg(), gpu.U32(uint32(queries)),
+		gpu.U32(uint32(st.tiles)), m.maxes.Arg(), st.more.Arg(), s.tables.Arg(), s.bounds.Arg(),
+		s.order.Arg(), s.states.Arg())
 }
 
 func (s *gpuSlot) score(m *gpuModel, queries int) error {
 	g, st := s.g, s.g.pack
-	args := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(),
+	args := []gpu.Arg{s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)),
+		st.offsets.Arg(), m.codes.Arg(), st.starts.Arg(),
 		s.tables.Arg(), s.bounds.Arg(), s.order.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg()}
 	for kind, n := range s.p.kinds {
 		dim := gpu.GridShared(g.k.manyResident, manyThreads, manyShared)
@@ -84,8 +87,10 @@ func (s *gpuSlot) score(m *gpuModel, queries int) error {
 func (s *gpuSlot) pick(queries int) error {
 	g, st := s.g, s.g.pack
 	dim := gpu.Grid(queries*s.pickers(queries), pickThreads)
-	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)), gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
-		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(), s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
+	return s.stream.Launch(g.k.pick, dim, s.plan.Arg(), gpu.U32(uint32(queries)),
+		gpu.U32(uint32(st.tiles)), st.offsets.Arg(), st.tfs.Arg(),
+		st.more.Arg(), st.lengths.Arg(), st.starts.Arg(), s.tables.Arg(), s.states.Arg(),
+		s.hists.Arg(), s.cands.Arg(), s.keys.Arg(), s.outs.Arg())
 }
 
 // start puts a plan to work. A single query is one graph: its copies and kernels are started by one
@@ -103,7 +108,8 @@ func (s *gpuSlot) start(m *gpuModel, timed bool) error {
 		s.readyAlone(m)
 		return s.timed(timed, func() error { return s.scoreAlone(m) })
 	}
-	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256, p.queries[0].Kind, len(p.terms) <= planTerms}
+	shape := gpuShape{m, max(512, 1<<bits.Len(uint(p.bytes-1))), p.out, p.queries[0].K > 256,
+		p.queries[0].Kind, len(p.terms) <= planTerms}
 	graph := s.graphs[shape]
 	if graph == nil {
 		if len(s.graphs) >= maxGraphs {

@@ -34,7 +34,8 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, o Options) (grou
 	}
 	for _, e := range segments {
 		part := o // half of the memory in equal parts, half by size
-		part.Device.Memory = budget/2/int64(len(segments)) + int64(float64(budget/2)*float64(e.Index.Postings())/float64(max(all, 1)))
+		part.Device.Memory = budget/2/int64(len(segments)) +
+			int64(float64(budget/2)*float64(e.Index.Postings())/float64(max(all, 1)))
 		part.Also = nil
 		for _, d := range o.Also {
 			d.Memory = part.Device.Memory

@@ -23,16 +23,20 @@ func singleLimits(tiles int, budget int64) gpuLimits {
 
 func batchLimits(tiles int, budget int64) gpuLimits {
 	cands := min(1<<24, maxGPUQueries*int64(tiles)*gpuTile, budget>>8)
-	return gpuLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)), maxGPUQueries * (tiles + 1), 1 << 19, cands, 1 << 17}
+	return gpuLimits{maxGPUQueries, 1 << 14, max(1<<14*min(tiles+1, 256), maxGPUTerms*(tiles+1)),
+		maxGPUQueries * (tiles + 1), 1 << 19, cands, 1 << 17}
 }
 
 func (l gpuLimits) bytes() int64 {
-	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 + int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
+	return int64(planBytes(l.queries, l.terms)) + int64(l.tables)*4 + int64(l.order)*8 +
+		int64(l.out)*8 + l.cands*16 + int64(l.queries)*(gpuBins*4+32)
 }
 
 // gpuWorkBytes is what all slots and lanes take.
 func gpuWorkBytes(tiles int, budget int64) int64 {
-	return gpuSlots*singleLimits(tiles, budget).bytes() + generalSlots*batchLimits(tiles, budget).bytes() + batchLanes*limitsOfMany(tiles, budget).bytes()
+	return gpuSlots*singleLimits(tiles, budget).bytes() +
+		generalSlots*batchLimits(tiles, budget).bytes() +
+		batchLanes*limitsOfMany(tiles, budget).bytes()
 }
 
 // gpuSlot is the memory that a launch works in.
@@ -96,7 +100,8 @@ func (g *Index) newSlot(l gpuLimits) (s *gpuSlot, err error) {
 	for _, x := range []struct {
 		to *gpu.Buffer[uint32]
 		n  int
-	}{{&s.tables, l.tables}, {&s.bounds, l.order}, {&s.order, l.order}, {&s.states, 8 * l.queries}, {&s.hists, gpuBins * l.queries}} {
+	}{{&s.tables, l.tables}, {&s.bounds, l.order}, {&s.order, l.order}, {&s.states, 8 * l.queries},
+		{&s.hists, gpuBins * l.queries}} {
 		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
 			return nil, err
 		}
@@ -135,7 +140,8 @@ func (s *gpuSlot) free() error {
 	if s.to != nil {
 		errs = append(errs, s.to.Free())
 	}
-	errs = append(errs, s.host.Free(), s.plan.Free(), s.tables.Free(), s.bounds.Free(), s.order.Free(), s.states.Free(), s.hists.Free(),
+	errs = append(errs, s.host.Free(), s.plan.Free(), s.tables.Free(), s.bounds.Free(),
+		s.order.Free(), s.states.Free(), s.hists.Free(),
 		s.cands.Free(), s.keys.Free(), s.outs.Free(), s.back.Free())
 	if s.stream != nil {
 		errs = append(errs, s.stream.Free())

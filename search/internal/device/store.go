@@ -164,9 +164,11 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	if !st.whole {
 		share := float64(budget-fixed) / float64(need)
 		if share < 0.001 {
-			return nil, fmt.Errorf("%v are too little for %d documents: want at least %v", bytesize.Size(budget), r.Docs(), bytesize.Size(fixed+need/1000+1))
+			return nil, fmt.Errorf("%v are too little for %d documents: want at least %v",
+				bytesize.Size(budget), r.Docs(), bytesize.Size(fixed+need/1000+1))
 		}
-		postings, extra, rows = int64(share*float64(postings))&^7, int64(share*float64(extra)), int64(share*float64(rows))
+		postings, extra, rows = int64(share*float64(postings))&^7, int64(share*float64(extra)),
+			int64(share*float64(rows))
 	}
 	st.postings.init(postings)
 	st.extra.init(extra)
@@ -214,7 +216,8 @@ func copied[T any](from []T) (to []T, err error) {
 }
 
 func (st *gpuStore) free() error {
-	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(), st.starts.Free(), st.lengths.Free(), st.maps.Free()}
+	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(),
+		st.starts.Free(), st.lengths.Free(), st.maps.Free()}
 	for _, m := range st.models {
 		errs = append(errs, m.free())
 	}

@@ -31,7 +31,9 @@ func TestGPUBatchSums(t *testing.T) {
 		for _, i := range every {
 			r := ask.Request{K: []int{1, 10, 1500}[i%3], Mode: ask.Mode(i / 3 % 2), Model: model}
 			for range []int{2, 3, 18, 31}[i%4] {
-				r.Words = append(r.Words, ask.Word{Text: p.Words[rng.IntN(len(p.Words))], Weight: float64(1 + rng.IntN(3))})
+				r.Words = append(r.Words,
+					ask.Word{Text: p.Words[rng.IntN(len(p.Words))],
+						Weight: float64(1 + rng.IntN(3))})
 			}
 			r.Words = append(r.Words, ask.Word{Text: p.Words[7]})
 			requests = append(requests, r)

@@ -34,7 +34,9 @@ func TestGPUWordsOfOneHash(t *testing.T) {
 				t.Fatalf("%q: %+v, %v", w, got, err)
 			}
 			// One that is remembered in another line is found there.
-			if got, err = g.lookUp(key, 1000, w); err != nil || g.words.find(key, 1000, w) != got && i < 2*tableProbes || got.word.Load().text != w {
+			if got, err = g.lookUp(key, 1000, w); err != nil ||
+				g.words.find(key, 1000, w) != got && i < 2*tableProbes ||
+				got.word.Load().text != w {
 				t.Fatalf("%q: %+v, %v", w, got, err)
 			}
 		}
@@ -68,7 +70,8 @@ func TestGPUWordKeys(t *testing.T) {
 		if old, ok := seen[key]; ok && old != word {
 			t.Fatalf("%q and %q have the same key", word, old)
 		}
-		if len(word) > keyBytes != key.long() || len(word) != key.size() || !key.long() && string(key.appendTo(nil)) != word {
+		if len(word) > keyBytes != key.long() || len(word) != key.size() ||
+			!key.long() && string(key.appendTo(nil)) != word {
 			t.Fatalf("%q: key %x", word, key)
 		}
 		seen[key] = word
@@ -94,7 +97,8 @@ func TestGPUAsksShortTexts(t *testing.T) {
 				}
 				requests[i].text = string(text)
 				if rng.IntN(8) == 0 {
-					requests[i].text = []string{"it's a b a", "as-long-as-no-key-can-be b", "aslongasnokeycanbe C", "unheard"}[rng.IntN(4)]
+					requests[i].text = []string{"it's a b a", "as-long-as-no-key-can-be b",
+						"aslongasnokeycanbe C", "unheard"}[rng.IntN(4)]
 				}
 			}
 			got, want := make([]gpuAsk, spreadBy), make([]gpuAsk, spreadBy)
@@ -109,16 +113,20 @@ func TestGPUAsksShortTexts(t *testing.T) {
 			}
 			for i, w := range short.words {
 				l := long.words[i]
-				if w.key != l.key || w.hash != l.hash || w.key.long() && !bytes.Equal(short.bytes[w.at:w.at+w.key.size()], long.bytes[l.at:l.at+l.key.size()]) {
+				if w.key != l.key || w.hash != l.hash ||
+					w.key.long() && !bytes.Equal(short.bytes[w.at:w.at+w.key.size()],
+						long.bytes[l.at:l.at+l.key.size()]) {
 					t.Fatalf("%s: word %d is %+v, want %+v", analyzer, i, w, l)
 				}
 			}
 			for i := range got {
-				if !slices.Equal(got[i].terms(), want[i].terms()) || got[i].postings != want[i].postings || got[i].general != want[i].general {
+				if !slices.Equal(got[i].terms(), want[i].terms()) ||
+					got[i].postings != want[i].postings || got[i].general != want[i].general {
 					t.Fatalf("%s: %q: %+v, want %+v", analyzer, requests[i].text, got[i], want[i])
 				}
 				for _, e := range got[i].terms() {
-					if w := e.word.Load(); w.info.DF == 0 || !strings.Contains(requests[i].text, w.text) && analyzer == "whitespace" {
+					if w := e.word.Load(); w.info.DF == 0 ||
+						!strings.Contains(requests[i].text, w.text) && analyzer == "whitespace" {
 						t.Fatalf("%q: word %q", requests[i].text, w.text)
 					}
 				}

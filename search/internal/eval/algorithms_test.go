@@ -41,7 +41,8 @@ func TestAllAlgorithmsGiveTheDefinition(t *testing.T) {
 					}
 					if !slices.Equal(got.Hits, want) {
 						t.Fatalf("index %d (%d documents), %v, %v, k %d, %v, %v:\n got %v\nwant %v",
-							i, len(p.Lengths), words, model, k, mode, ask.Algorithm(a), searchtest.Head(got.Hits), searchtest.Head(want))
+							i, len(p.Lengths), words, model, k, mode, ask.Algorithm(a),
+							searchtest.Head(got.Hits), searchtest.Head(want))
 					}
 				}
 			}

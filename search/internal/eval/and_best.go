@@ -122,7 +122,8 @@ func (q *Query) scoreBest(lists []*list, low, high float32) {
 		m.n, m.kind = 0, scored
 		low := max(low, float32(q.cut*(1-0x1p-20)))
 		for ; from < b.n && m.n <= maxWaiting-index.BlockSize; from += index.BlockSize {
-			m.n += b.between(from, min(from+index.BlockSize, b.n), low, high, m.docs[m.n:], m.tfs[0][m.n:], m.sums[m.n:])
+			m.n += b.between(from, min(from+index.BlockSize, b.n), low, high, m.docs[m.n:],
+				m.tfs[0][m.n:], m.sums[m.n:])
 		}
 		for _, l := range lists[1:] {
 			l.waitBound = l.max

@@ -18,7 +18,8 @@ import (
 func promising(t testing.TB) (*searchtest.Plain, *Searcher) {
 	rng := rand.New(rand.NewPCG(87, 88))
 	const docs = 80_000
-	p := &searchtest.Plain{Words: []string{"alike", "few", "good", "map", "none", "other"}, Docs: make([][]uint32, 6), TFs: make([][]uint32, 6)}
+	p := &searchtest.Plain{Words: []string{"alike", "few", "good", "map", "none", "other"},
+		Docs: make([][]uint32, 6), TFs: make([][]uint32, 6)}
 	add := func(word int, d, tf uint32) {
 		p.Docs[word], p.TFs[word] = append(p.Docs[word], d), append(p.TFs[word], tf)
 	}
@@ -62,12 +63,14 @@ func TestBestFirst(t *testing.T) {
 		for _, k := range []int{1, 7, 10, 40, 100, 400} {
 			model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene}, model.BM25{K1: 0.9, B: 0.4}}[k%3]
 			want := p.Search(t, s.e.Index, wordsOf(p, words), k, ask.And, model)
-			got, err := s.Search(context.Background(), ask.Request{Words: wordsOf(p, words), K: k, Mode: ask.And, Model: model})
+			got, err := s.Search(context.Background(),
+				ask.Request{Words: wordsOf(p, words), K: k, Mode: ask.And, Model: model})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Hits, want) {
-				t.Fatalf("%v, k %d, %v: got %v, want %v", wordsOf(p, words), k, model, searchtest.Head(got.Hits), searchtest.Head(want))
+				t.Fatalf("%v, k %d, %v: got %v, want %v", wordsOf(p, words), k, model,
+					searchtest.Head(got.Hits), searchtest.Head(want))
 			}
 		}
 	}
@@ -92,7 +95,8 @@ func testBetween(t *testing.T) {
 		}
 		from := rng.IntN(b.n + 1)
 		n := b.plainBetween(from, b.n, low, high, kept.docs, kept.tfs, kept.sums)
-		if got := b.between(from, b.n, low, high, b.docs, b.tfs, b.sums); got != n || !slices.Equal(b.docs[:n], kept.docs[:n]) ||
+		if got := b.between(from, b.n, low, high, b.docs, b.tfs, b.sums); got != n ||
+			!slices.Equal(b.docs[:n], kept.docs[:n]) ||
 			!slices.Equal(b.tfs[:n], kept.tfs[:n]) || !slices.Equal(b.sums[:n], kept.sums[:n]) {
 			t.Fatalf("kept %v, want %v", b.sums[:got], kept.sums[:n])
 		}

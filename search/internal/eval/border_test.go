@@ -19,12 +19,14 @@ func checkAll(t *testing.T, p *searchtest.Plain, s *Searcher, words []ask.Word, 
 	for _, mode := range []ask.Mode{ask.Or, ask.And} {
 		want := p.Search(t, s.e.Index, words, k, mode, model.BM25{})
 		for a := range algorithms {
-			got, err := s.Search(context.Background(), ask.Request{Words: words, K: k, Mode: mode, Algorithm: ask.Algorithm(a)})
+			got, err := s.Search(context.Background(),
+				ask.Request{Words: words, K: k, Mode: mode, Algorithm: ask.Algorithm(a)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Hits, want) {
-				t.Fatalf("%v, %v, k %d: got %v, want %v", ask.Algorithm(a), mode, k, searchtest.Head(got.Hits), searchtest.Head(want))
+				t.Fatalf("%v, %v, k %d: got %v, want %v", ask.Algorithm(a), mode, k,
+					searchtest.Head(got.Hits), searchtest.Head(want))
 			}
 		}
 	}

@@ -20,7 +20,9 @@ func TestBoundsHold(t *testing.T) {
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for _, m := range searchtest.TestModels {
 			for _, word := range p.Words {
-				q, err := s.e.Prepare(context.Background(), &ask.Request{Words: []ask.Word{{Text: word, Weight: float64(1 + rng.IntN(3))}}, Model: m})
+				q, err := s.e.Prepare(context.Background(),
+					&ask.Request{Words: []ask.Word{{Text: word, Weight: float64(1 + rng.IntN(3))}},
+						Model: m})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -32,7 +34,8 @@ func TestBoundsHold(t *testing.T) {
 					for j, tf := range l.TFs() {
 						score := l.Score(tf, p.Lengths[docs[j]])
 						if !(score <= bound && bound <= super) || !(score >= 0) {
-							t.Fatalf("%v, tf %d, length %d: score %v, bounds %v, %v", m, tf, p.Lengths[docs[j]], score, bound, super)
+							t.Fatalf("%v, tf %d, length %d: score %v, bounds %v, %v", m, tf,
+								p.Lengths[docs[j]], score, bound, super)
 						}
 						// Those that the algorithms use, which may be lower.
 						near, far := l.boundOf(b), l.boundOfRuns(b/index.SuperBlocks, b/index.SuperBlocks+1)

@@ -169,7 +169,8 @@ func (v *levels) mostly(from, last uint32, cut float64) bool {
 }
 
 // locateBits finds those of the rising docs, up to last, that a bitmap has, as locate does.
-func locateBits(words []byte, base uint32, docs []uint32, last uint32, ranks *[index.MaxWords]uint8, at, places []uint32) (found, used int) {
+func locateBits(words []byte, base uint32, docs []uint32, last uint32, ranks *[index.MaxWords]uint8,
+	at, places []uint32) (found, used int) {
 	n, sum := min(len(words)/8, index.MaxWords), uint8(0)
 	for i := range n {
 		ranks[i] = sum

@@ -80,7 +80,8 @@ func testDenseListsMeet(t *testing.T) {
 			want = slices.DeleteFunc(want, func(h ask.Hit) bool { return h.Doc < from || h.Doc >= to })
 			want = want[:min(k, len(want))]
 			if !slices.Equal(r.Hits, want) {
-				t.Fatalf("index %d, %v, %v, k %d, documents %d to %d:\n got %v\nwant %v", i, words, model, k, from, to, searchtest.Head(r.Hits), searchtest.Head(want))
+				t.Fatalf("index %d, %v, %v, k %d, documents %d to %d:\n got %v\nwant %v", i, words,
+					model, k, from, to, searchtest.Head(r.Hits), searchtest.Head(want))
 			}
 			if r.Stats.Skipped < 0 || r.Stats.Decoded > r.Stats.Postings {
 				t.Fatalf("index %d, %v: more was used than there is: %+v", i, words, r.Stats)
@@ -113,8 +114,10 @@ func TestLocateBitsIsLocate(t *testing.T) {
 		}
 		n, used := locateBits(words, base, docs, last, &ranks, gotAt[:], gotPlaces[:])
 		want, wantUsed := simd.PlainLocate(block, docs, last, at[:], places[:])
-		if n != want || used != wantUsed || !slices.Equal(gotAt[:n], at[:n]) || !slices.Equal(gotPlaces[:n], places[:n]) {
-			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, gotAt[:n], gotPlaces[:n], at[:want], places[:want])
+		if n != want || used != wantUsed || !slices.Equal(gotAt[:n], at[:n]) ||
+			!slices.Equal(gotPlaces[:n], places[:n]) {
+			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, gotAt[:n],
+				gotPlaces[:n], at[:want], places[:want])
 		}
 	}
 }

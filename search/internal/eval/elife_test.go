@@ -21,7 +21,8 @@ func TestAlgorithmsAgreeOnELife(t *testing.T) {
 	game, web := searchtest.GameQueries(t), searchtest.TerabyteQueries(t, 200)
 	queries := append(append(slices.Clone(web[:120]), game[:120]...), searchtest.LongQueries(t, s.e.Index, 2, 60)...)
 	for i, text := range queries {
-		r := ask.Request{Text: text, K: []int{10, 100, 1000}[i%3], Model: searchtest.TestModels[i%len(searchtest.TestModels)]}
+		r := ask.Request{Text: text, K: []int{10, 100, 1000}[i%3],
+			Model: searchtest.TestModels[i%len(searchtest.TestModels)]}
 		if i%2 == 0 {
 			r.Model = model.BM25{}
 		}
@@ -64,7 +65,9 @@ func BenchmarkELife(b *testing.B) {
 					b.Run(fmt.Sprintf("%s/%v/k=%d/%v", set.name, mode, k, ask.Algorithm(a)), func(b *testing.B) {
 						for b.Loop() {
 							for _, q := range set.queries {
-								if _, err := s.Search(context.Background(), ask.Request{Text: q, K: k, Mode: mode, Algorithm: ask.Algorithm(a)}); err != nil {
+								if _, err := s.Search(context.Background(),
+									ask.Request{Text: q, K: k, Mode: mode,
+										Algorithm: ask.Algorithm(a)}); err != nil {
 									b.Fatal(err)
 								}
 							}

@@ -41,7 +41,8 @@ func NewEngine(r *index.Reader) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
+	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r),
+		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
 }
 
 // Field is the engine of a text field alone; nil if the index has none of that name.

@@ -24,12 +24,15 @@ func TestFloorIsReachedByKDocuments(t *testing.T) {
 		for _, word := range p.Words {
 			for _, k := range []int{1, 2, 9, 10, 11, 100, 128, 500, 1000, 1001} {
 				m := model.BM25{Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
-				q, err := s.e.Prepare(context.Background(), &ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}, K: k, Model: m})
+				q, err := s.e.Prepare(context.Background(),
+					&ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}, K: k, Model: m})
 				if err != nil {
 					t.Fatal(err)
 				}
 				q.Begin(ask.BMM)
-				all, err := s.Search(context.Background(), ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}, K: k, Model: m, Algorithm: ask.Exhaustive})
+				all, err := s.Search(context.Background(),
+					ask.Request{Words: []ask.Word{{Text: word, Weight: 1}}, K: k, Model: m,
+						Algorithm: ask.Exhaustive})
 				if err != nil {
 					t.Fatal(err)
 				}

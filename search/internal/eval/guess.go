@@ -69,7 +69,9 @@ func (q *Query) prove(g guessing) (proved bool, err error) {
 // worthGuess says that a guess pays.
 func (q *Query) worthGuess() bool {
 	n := float64(len(q.Lists))
-	return q.Mode == ask.Or && n > 1 && n <= guessWords && float64(q.Stats.Postings) >= guessPostings*n && q.plainCost(q.shortestFirst()) >= guessPlain*n
+	return q.Mode == ask.Or && n > 1 && n <= guessWords &&
+		float64(q.Stats.Postings) >= guessPostings*n &&
+		q.plainCost(q.shortestFirst()) >= guessPlain*n
 }
 
 // beginAgain forgets all answers and what was done for them.

@@ -123,7 +123,8 @@ func TestWrongGuessIsMended(t *testing.T) {
 			if !slices.Equal(got.Hits, want) {
 				t.Fatalf("k %d, %v: got %v, want %v", k, parallel, searchtest.Head(got.Hits), searchtest.Head(want))
 			}
-			if st := got.Stats; parallel == nil && (st.Skipped < 0 || st.Decoded > st.Postings || len(st.Thresholds) == 0) {
+			if st := got.Stats; parallel == nil &&
+				(st.Skipped < 0 || st.Decoded > st.Postings || len(st.Thresholds) == 0) {
 				t.Errorf("k %d: %+v", k, st)
 			}
 		}

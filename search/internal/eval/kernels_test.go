@@ -34,7 +34,8 @@ func randomBlock(t testing.TB, rng *rand.Rand) (s *model.BM25Scorer, docs, tfs [
 			c.All.Tokens += uint64(c.Lengths[d])
 		}
 	}
-	p := model.BM25{K1: rng.Float64() * 3, B: rng.Float64(), Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
+	p := model.BM25{K1: rng.Float64() * 3, B: rng.Float64(),
+		Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
 	w, err := model.WeigherOf(p, c)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,8 @@ func testKernelsAreTheirTwins(t *testing.T) {
 		var fastDocs, plainDocs andBuffer[uint32]
 		var fastScores, plainScores andBuffer[float32]
 		n := l.pick(docs, tfs, need, fastDocs[:], fastScores[:])
-		if picked := l.plainPick(docs, tfs, need, plainDocs[:], plainScores[:]); picked != n || !slices.Equal(fastDocs[:n], plainDocs[:n]) {
+		if picked := l.plainPick(docs, tfs, need, plainDocs[:], plainScores[:]); picked != n ||
+			!slices.Equal(fastDocs[:n], plainDocs[:n]) {
 			t.Fatalf("picked %v, want %v", fastDocs[:n], plainDocs[:picked])
 		}
 		same("picked score", fastScores[:n], plainScores[:n])
@@ -145,7 +147,8 @@ func testKeepIsItsTwin(t *testing.T) {
 		}
 		need := rng.Float64()*1.2 - 0.2
 		if len(plain.found) > 0 && rng.IntN(2) == 0 {
-			need = float64(plain.found[rng.IntN(len(plain.found))].Sum()) * []float64{1, 1 - 1e-9, 1 + 1e-9}[rng.IntN(3)]
+			need = float64(plain.found[rng.IntN(len(plain.found))].Sum()) * []float64{1, 1 - 1e-9,
+				1 + 1e-9}[rng.IntN(3)]
 		}
 		fast.found = slices.Clip(slices.Clone(plain.found))
 		fast.keep(need)
@@ -216,8 +219,10 @@ func testLocateIsItsTwin(t *testing.T) {
 		last := block[len(block)-1]
 		n, used := simd.Locate(block, docs, last, fastAt[:], fastPlaces[:])
 		want, wantUsed := simd.PlainLocate(block, docs, last, at[:], places[:])
-		if n != want || used != wantUsed || !slices.Equal(fastAt[:n], at[:n]) || !slices.Equal(fastPlaces[:n], places[:n]) {
-			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, fastAt[:n], fastPlaces[:n], at[:want], places[:want])
+		if n != want || used != wantUsed || !slices.Equal(fastAt[:n], at[:n]) ||
+			!slices.Equal(fastPlaces[:n], places[:n]) {
+			t.Fatalf("%v in %v: found %v at %v, want %v at %v", docs, block, fastAt[:n],
+				fastPlaces[:n], at[:want], places[:want])
 		}
 		for i := range n {
 			if docs[at[i]] != block[places[i]] {

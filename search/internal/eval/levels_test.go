@@ -65,12 +65,15 @@ func TestLevelsOfOneWord(t *testing.T) {
 			words := []ask.Word{{Text: word, Weight: 1 + float64(w)/8}}
 			want := p.Search(t, s.e.Index, words, k, ask.Or, model)
 			for _, parallel := range []*ask.Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
-				got, err := s.Search(context.Background(), ask.Request{Words: words, K: k, Mode: ask.And, Model: model, Parallel: parallel})
+				got, err := s.Search(context.Background(),
+					ask.Request{Words: words, K: k, Mode: ask.And, Model: model,
+						Parallel: parallel})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got.Hits, want) {
-					t.Fatalf("%v, k %d, %v: got %v, want %v", words, k, parallel, searchtest.Head(got.Hits), searchtest.Head(want))
+					t.Fatalf("%v, k %d, %v: got %v, want %v", words, k, parallel,
+						searchtest.Head(got.Hits), searchtest.Head(want))
 				}
 			}
 		}
@@ -88,15 +91,18 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 			words = append(words, ask.Word{Text: p.Words[w], Weight: []float64{1, 1, 0.5, 3}[rng.IntN(4)]})
 		}
 		k := []int{1, 10, 100, 1000, 20_000}[rng.IntN(5)]
-		model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene}, model.BM25{K1: 0.9, B: 0.4}, model.Dirichlet{}}[max(0, rng.IntN(8)-4)]
+		model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene},
+			model.BM25{K1: 0.9, B: 0.4}, model.Dirichlet{}}[max(0, rng.IntN(8)-4)]
 		want := p.Search(t, s.e.Index, words, k, ask.And, model)
 		same := func(way string, parallel *ask.Parallel) {
-			got, err := s.Search(context.Background(), ask.Request{Words: words, K: k, Mode: ask.And, Model: model, Parallel: parallel})
+			got, err := s.Search(context.Background(),
+				ask.Request{Words: words, K: k, Mode: ask.And, Model: model, Parallel: parallel})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Hits, want) {
-				t.Fatalf("round %d, %s, %v, k %d, %v: got %v, want %v", round, way, words, k, model, searchtest.Head(got.Hits), searchtest.Head(want))
+				t.Fatalf("round %d, %s, %v, k %d, %v: got %v, want %v", round, way, words, k, model,
+					searchtest.Head(got.Hits), searchtest.Head(want))
 			}
 		}
 		same("one core", nil)
@@ -166,12 +172,15 @@ func testKernelsOfLevels(t *testing.T) {
 			var gotSums, wantSums andBuffer[float32]
 			kept := v.choose(docs, tfs, cut, gotDocs[:], gotTFs[:], gotSums[:])
 			m := v.plainChoose(docs, tfs, wantDocs[:], wantTFs[:], wantSums[:])
-			if kept != m || !slices.Equal(gotDocs[:kept], wantDocs[:kept]) || !slices.Equal(gotTFs[:kept], wantTFs[:kept]) || !slices.Equal(gotSums[:kept], wantSums[:kept]) {
+			if kept != m || !slices.Equal(gotDocs[:kept], wantDocs[:kept]) ||
+				!slices.Equal(gotTFs[:kept], wantTFs[:kept]) ||
+				!slices.Equal(gotSums[:kept], wantSums[:kept]) {
 				t.Fatalf("chose %v, want %v", gotDocs[:kept], wantDocs[:m])
 			}
 			for _, d := range docs {
 				e, ok := exact[d]
-				if i := slices.Index(gotDocs[:kept], d); ok && float64(e) > cut && (i < 0 || float64(gotSums[i]) < float64(e)*(1-0x1p-20)) {
+				if i := slices.Index(gotDocs[:kept], d); ok && float64(e) > cut &&
+					(i < 0 || float64(gotSums[i]) < float64(e)*(1-0x1p-20)) {
 					t.Fatalf("document %d is lost", d)
 				}
 			}

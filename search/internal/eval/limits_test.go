@@ -110,7 +110,8 @@ func checkLimits(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher,
 				}
 				if !slices.Equal(got.Hits, want) {
 					t.Fatalf("%d documents, live %v, within %v, %v, %v, k %d, %v, %v, %v:\n got %v\nwant %v",
-						docs, s.e.Live != nil, within != nil, words, m, k, mode, ask.Algorithm(a), r.Parallel, searchtest.Head(got.Hits), searchtest.Head(want))
+						docs, s.e.Live != nil, within != nil, words, m, k, mode, ask.Algorithm(a),
+						r.Parallel, searchtest.Head(got.Hits), searchtest.Head(want))
 				}
 			}
 		}

@@ -7,8 +7,10 @@ func (l *list) pick(docs, tfs []uint32, need float64, outDocs []uint32, outScore
 	if len(docs) == 0 {
 		return 0
 	}
-	if s := l.bm25; s != nil && simd.HasKernels && len(outDocs) >= len(docs)+simd.KernelSlack && len(outScores) >= len(docs)+simd.KernelSlack {
-		return simd.Pick(&docs[0], &tfs[:len(docs)][0], &s.W.C.Lengths[0], len(docs), &s.Kernel, simd.Floor32(need), s.Limit(need), &outDocs[0], &outScores[0])
+	if s := l.bm25; s != nil && simd.HasKernels && len(outDocs) >= len(docs)+simd.KernelSlack &&
+		len(outScores) >= len(docs)+simd.KernelSlack {
+		return simd.Pick(&docs[0], &tfs[:len(docs)][0], &s.W.C.Lengths[0], len(docs), &s.Kernel,
+			simd.Floor32(need), s.Limit(need), &outDocs[0], &outScores[0])
 	}
 	return l.plainPick(docs, tfs, need, outDocs, outScores)
 }

@@ -192,7 +192,8 @@ func (m *marking) mapsFor(l *list) bool {
 	v := &l.marked.levels
 	v.maps, v.starts, v.scores, v.lead = v.maps[:0], v.starts[:0], v.scores[:0], false
 	for _, a := range m.asked {
-		v.maps, v.starts, v.scores = append(v.maps, a.Levels), append(v.starts, &a.Levels[0]), append(v.scores, a.marked.scores)
+		v.maps, v.starts, v.scores = append(v.maps, a.Levels), append(v.starts, &a.Levels[0]),
+			append(v.scores, a.marked.scores)
 	}
 	v.prepareSieve(l)
 	return true

@@ -71,7 +71,8 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 			want := p.Search(t, s.e.Index, words, k, ask.Or, model)
 			got, n, _, _ := marks(t, s, r)
 			if !slices.Equal(got, want) {
-				t.Fatalf("index %d (%d documents), %v, %v, k %d:\n got %v\nwant %v", i, len(p.Lengths), words, model, k, searchtest.Head(got), searchtest.Head(want))
+				t.Fatalf("index %d (%d documents), %v, %v, k %d:\n got %v\nwant %v", i,
+					len(p.Lengths), words, model, k, searchtest.Head(got), searchtest.Head(want))
 			}
 			if n > 0 {
 				marked++
@@ -82,7 +83,8 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(both.Hits, want) {
-				t.Fatalf("index %d, %v, %v, k %d, two cores:\n got %v\nwant %v", i, words, model, k, searchtest.Head(both.Hits), searchtest.Head(want))
+				t.Fatalf("index %d, %v, %v, k %d, two cores:\n got %v\nwant %v", i, words, model, k,
+					searchtest.Head(both.Hits), searchtest.Head(want))
 			}
 		}
 		s.Close()
@@ -107,10 +109,12 @@ func TestMarksAndLevels(t *testing.T) {
 			words = append(words, ask.Word{Text: p.Words[w], Weight: []float64{1, 1, 0.5, 3}[rng.IntN(4)]})
 		}
 		k := []int{1, 10, 10, 100, 1000}[rng.IntN(5)]
-		model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene}, model.BM25{K1: 0.9, B: 0.4}, model.Dirichlet{}}[max(0, rng.IntN(8)-4)]
+		model := []model.Model{model.BM25{}, model.BM25{Variant: bm25.Lucene},
+			model.BM25{K1: 0.9, B: 0.4}, model.Dirichlet{}}[max(0, rng.IntN(8)-4)]
 		got, n, others, mapped := marks(t, s, ask.Request{Words: words, K: k, Model: model})
 		if want := p.Search(t, s.e.Index, words, k, ask.Or, model); !slices.Equal(got, want) {
-			t.Fatalf("round %d, %v, k %d, %v: got %v, want %v", round, words, k, model, searchtest.Head(got), searchtest.Head(want))
+			t.Fatalf("round %d, %v, k %d, %v: got %v, want %v", round, words, k, model,
+				searchtest.Head(got), searchtest.Head(want))
 		}
 		marked, asked, leveledOnes = marked+min(n, 1), asked+min(others, 1), leveledOnes+min(mapped, 1)
 	}

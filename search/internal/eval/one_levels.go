@@ -104,6 +104,7 @@ func (v *levels) prepareOne(l *list, cut float64, docs uint64) {
 			v.need = int8(i)
 		}
 	}
-	v.maps, v.starts, v.units = append(v.maps[:0], l.Levels), append(v.starts[:0], &l.Levels[0]), append(v.units[:0], units)
+	v.maps, v.starts, v.units = append(v.maps[:0], l.Levels), append(v.starts[:0], &l.Levels[0]),
+		append(v.units[:0], units)
 	v.makeRoom(docs)
 }

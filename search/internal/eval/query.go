@@ -156,7 +156,8 @@ func (q *Query) push(doc uint32, score float32) {
 	}
 	q.cut = float64(q.theta) * (1 - q.Margin)
 	if q.trace && q.Stats.Entered >= q.traceAt {
-		q.Stats.Thresholds = append(q.Stats.Thresholds, ask.Threshold{Entered: q.Stats.Entered, Doc: doc, Score: q.theta})
+		q.Stats.Thresholds = append(q.Stats.Thresholds,
+			ask.Threshold{Entered: q.Stats.Entered, Doc: doc, Score: q.theta})
 		q.traceAt = q.Stats.Entered + q.Stats.Entered/8 + 1
 	}
 }

@@ -35,7 +35,8 @@ func TestRangesMakeTheWhole(t *testing.T) {
 				var all topk.Heap
 				all.Reset(50)
 				for _, part := range [][2]uint32{{0, at}, {at, uint32(len(p.Lengths))}} {
-					q, err := s.e.Prepare(context.Background(), &ask.Request{Words: words, K: 50, Mode: mode, Algorithm: a})
+					q, err := s.e.Prepare(context.Background(),
+						&ask.Request{Words: words, K: 50, Mode: mode, Algorithm: a})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -49,7 +50,8 @@ func TestRangesMakeTheWhole(t *testing.T) {
 					s.e.Release(q)
 				}
 				if got := all.Hits(); !slices.Equal(got, want) {
-					t.Fatalf("index %d, %v, %v, cut at %d:\n got %v\nwant %v", i, a, mode, at, searchtest.Head(got), searchtest.Head(want))
+					t.Fatalf("index %d, %v, %v, cut at %d:\n got %v\nwant %v", i, a, mode, at,
+						searchtest.Head(got), searchtest.Head(want))
 				}
 			}
 		}
@@ -134,7 +136,8 @@ func TestSearchStopsWhenCancelled(t *testing.T) {
 	cancel()
 	for a := ask.Exhaustive; int(a) < len(algorithms); a++ {
 		for _, mode := range []ask.Mode{ask.Or, ask.And} {
-			_, err := s.Search(ctx, ask.Request{Text: "a b", K: 10_000, Model: model.BM25{K1: 1, B: 0.5, Variant: 1}, Algorithm: a, Mode: mode})
+			_, err := s.Search(ctx, ask.Request{Text: "a b", K: 10_000,
+				Model: model.BM25{K1: 1, B: 0.5, Variant: 1}, Algorithm: a, Mode: mode})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%v, %v: %v", a, mode, err)
 			}
@@ -174,7 +177,8 @@ func TestDamagedIndexesAreSurvived(t *testing.T) {
 		for a := range algorithms {
 			for _, mode := range []ask.Mode{ask.Or, ask.And} {
 				for _, m := range []model.Model{model.BM25{}, model.DPH{}} {
-					_, err := s.Search(ctx, ask.Request{Words: searchtest.RandomWords(rng, p), K: 20, Algorithm: ask.Algorithm(a), Mode: mode, Model: m})
+					_, err := s.Search(ctx, ask.Request{Words: searchtest.RandomWords(rng, p),
+						K: 20, Algorithm: ask.Algorithm(a), Mode: mode, Model: m})
 					if errors.Is(err, context.DeadlineExceeded) {
 						t.Fatalf("index %d: %v does not end", i, ask.Algorithm(a))
 					}

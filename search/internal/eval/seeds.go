@@ -38,7 +38,8 @@ type seeds struct {
 // useSeeds raises the floor of a query that is worth it.
 func (q *Query) useSeeds() {
 	n := seedsEach * q.Heap.K
-	if q.Mode == ask.Or && q.Stats.Algorithm == ask.BMM && len(q.Lists) >= seedWords && n <= mostSeeds && int64(n*len(q.Lists)*seedLooks) <= q.Stats.Postings {
+	if q.Mode == ask.Or && q.Stats.Algorithm == ask.BMM && len(q.Lists) >= seedWords &&
+		n <= mostSeeds && int64(n*len(q.Lists)*seedLooks) <= q.Stats.Postings {
 		q.raiseFloor(n, int(q.Stats.Postings)/seedAdds)
 	}
 }

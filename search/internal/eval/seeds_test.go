@@ -21,7 +21,9 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 		p := searchtest.RandomPlain(rng, []int{100, 4000, 20_000}[rng.IntN(3)], 1+rng.IntN(8))
 		s := write(t, p, searchtest.IndexDir(root, i))
 		for range 10 {
-			r := ask.Request{Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100}[rng.IntN(4)], Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
+			r := ask.Request{Words: searchtest.RandomWords(rng, p),
+				K:     []int{1, 2, 10, 100}[rng.IntN(4)],
+				Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]}
 			q, err := s.e.Prepare(context.Background(), &r)
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +47,8 @@ func TestSeedsFindAFloorThatHolds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got.Hits, want) {
-				t.Fatalf("%v, %v, k %d, floor %v:\n got %v\nwant %v", r.Words, r.Model, r.K, q.floor, searchtest.Head(got.Hits), searchtest.Head(want))
+				t.Fatalf("%v, %v, k %d, floor %v:\n got %v\nwant %v", r.Words, r.Model, r.K,
+					q.floor, searchtest.Head(got.Hits), searchtest.Head(want))
 			}
 			s.e.Release(q)
 		}
@@ -88,7 +91,8 @@ func TestSeedsOfManyWords(t *testing.T) {
 	}
 	s.e.Release(q)
 	for _, threads := range []int{1, 2, 3} {
-		got, err := s.Search(context.Background(), ask.Request{Words: words, K: 5, Parallel: &ask.Parallel{Threads: threads}})
+		got, err := s.Search(context.Background(),
+			ask.Request{Words: words, K: 5, Parallel: &ask.Parallel{Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}

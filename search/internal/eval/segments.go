@@ -60,7 +60,10 @@ func NewSegments(parts []*Engine) (*Segments, error) {
 		e.whole = &s.lexicons
 	}
 	s.fielded = fielded.NewEngine(readers...)
-	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs) })
+	slices.SortStableFunc(s.order, func(a,
+		b int) int {
+		return cmp.Compare(parts[b].Collection.Docs, parts[a].Collection.Docs)
+	})
 	return s, nil
 }
 

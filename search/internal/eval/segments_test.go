@@ -78,7 +78,8 @@ func TestSegmentsAreOneIndex(t *testing.T) {
 		many := writeSegments(t, p, borders(rng, len(p.Lengths)), dir)
 		for range 2 {
 			m := searchtest.TestModels[rng.IntN(len(searchtest.TestModels))]
-			checkSegments(t, rng, p, s, many, searchtest.RandomWords(rng, p), []int{1, 2, 10, 100, 1000}[rng.IntN(5)], m)
+			checkSegments(t, rng, p, s, many, searchtest.RandomWords(rng, p),
+				[]int{1, 2, 10, 100, 1000}[rng.IntN(5)], m)
 		}
 		s.Close()
 		os.RemoveAll(dir)
@@ -108,7 +109,8 @@ func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
 	}
 }
 
-func checkSegments(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher, many *Segments, words []ask.Word, k int, m model.Model) {
+func checkSegments(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher, many *Segments,
+	words []ask.Word, k int, m model.Model) {
 	t.Helper()
 	docs := len(p.Lengths)
 	var live *docset.Set
@@ -138,7 +140,8 @@ func checkSegments(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searche
 			}
 			if !slices.Equal(got.Hits, want) {
 				t.Fatalf("%d documents, segments %v, live %v, %v, %v, k %d, %v, %v, %v:\n got %v\nwant %v",
-					docs, many.bases, live != nil, words, m, k, mode, ask.Algorithm(a), r.Parallel, searchtest.Head(got.Hits), searchtest.Head(want))
+					docs, many.bases, live != nil, words, m, k, mode, ask.Algorithm(a), r.Parallel,
+					searchtest.Head(got.Hits), searchtest.Head(want))
 			}
 		}
 	}

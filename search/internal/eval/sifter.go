@@ -38,7 +38,8 @@ func (s *sifter) sift(l *list, docs, tfs []uint32, need float64, outDocs, outTFs
 	tfs = tfs[:len(docs)]
 	limit := l.bm25.Limit(need)
 	if simd.HasWideKernels {
-		return simd.SiftHalves(&docs[0], &tfs[0], &s.halves[0], len(docs), &l.bm25.Kernel, &s.k[0], limit, &outDocs[0], &outTFs[0])
+		return simd.SiftHalves(&docs[0], &tfs[0], &s.halves[0], len(docs), &l.bm25.Kernel, &s.k[0],
+			limit, &outDocs[0], &outTFs[0])
 	}
 	return s.plainSift(docs, tfs, limit, outDocs, outTFs)
 }

@@ -49,7 +49,8 @@ func TestParallelSearchGivesTheDefinition(t *testing.T) {
 		s := write(t, p, dir)
 		for range 3 {
 			r := ask.Request{
-				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100, 10000}[rng.IntN(5)], Mode: ask.Mode(rng.IntN(2)),
+				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100, 10000}[rng.IntN(5)],
+				Mode:  ask.Mode(rng.IntN(2)),
 				Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
 			}
 			want := p.Search(t, s.e.Index, r.Words, r.K, r.Mode, r.Model)
@@ -62,7 +63,8 @@ func TestParallelSearchGivesTheDefinition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				name := fmt.Sprintf("index %d (%d documents), %v, %v, k %d, %v, %v, %+v", i, len(p.Lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel)
+				name := fmt.Sprintf("index %d (%d documents), %v, %v, k %d, %v, %v, %+v", i,
+					len(p.Lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel)
 				if !r.Parallel.Exact() {
 					checkApproximate(t, s, p, r, got.Hits, name)
 				} else if !slices.Equal(got.Hits, want) {
@@ -90,9 +92,12 @@ func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 		s := write(t, p, dir)
 		for range 5 {
 			r := ask.Request{
-				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)),
-				Model: searchtest.TestModels[rng.IntN(len(searchtest.TestModels))], Algorithm: ask.Algorithm(rng.IntN(len(algorithms)-1) + 1),
-				Parallel: &ask.Parallel{Partition: ask.Partition(rng.IntN(2)), Policy: ask.Policy(rng.IntN(3)), Size: rng.IntN(2) * (1 + rng.IntN(100))},
+				Words: searchtest.RandomWords(rng, p), K: []int{1, 2, 10, 100}[rng.IntN(4)],
+				Mode:      ask.Mode(rng.IntN(2)),
+				Model:     searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
+				Algorithm: ask.Algorithm(rng.IntN(len(algorithms)-1) + 1),
+				Parallel: &ask.Parallel{Partition: ask.Partition(rng.IntN(2)),
+					Policy: ask.Policy(rng.IntN(3)), Size: rng.IntN(2) * (1 + rng.IntN(100))},
 			}
 			q, err := s.e.Prepare(context.Background(), &r)
 			if err != nil {
@@ -100,10 +105,12 @@ func TestAnyOrderOfPartitionsGivesTheDefinition(t *testing.T) {
 			}
 			if len(q.Lists) > 0 {
 				q.Stats.Algorithm = r.Algorithm
-				got, want := inAnyOrder(t, rng, s.e.NewTeam(q, r.Parallel)), p.Search(t, s.e.Index, r.Words, r.K, r.Mode, r.Model)
+				got, want := inAnyOrder(t, rng, s.e.NewTeam(q, r.Parallel)),
+					p.Search(t, s.e.Index, r.Words, r.K, r.Mode, r.Model)
 				if !slices.Equal(got, want) {
 					t.Fatalf("index %d (%d documents), %v, %v, k %d, %v, %v, %+v:\n got %v\nwant %v",
-						i, len(p.Lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel, searchtest.Head(got), searchtest.Head(want))
+						i, len(p.Lengths), r.Words, r.Model, r.K, r.Mode, r.Algorithm, *r.Parallel,
+						searchtest.Head(got), searchtest.Head(want))
 				}
 			}
 			s.e.Release(q)
@@ -242,7 +249,8 @@ func TestHeterogeneousRangesCoverAllDocuments(t *testing.T) {
 	for i := range 60 {
 		p := searchtest.RandomPlain(rng, 3000, 5)
 		s := write(t, p, searchtest.IndexDir(root, i))
-		r := ask.Request{Words: searchtest.RandomWords(rng, p), Parallel: &ask.Parallel{Partition: ask.Heterogeneous, Size: 1 + rng.IntN(200)}}
+		r := ask.Request{Words: searchtest.RandomWords(rng, p),
+			Parallel: &ask.Parallel{Partition: ask.Heterogeneous, Size: 1 + rng.IntN(200)}}
 		q, err := s.e.Prepare(context.Background(), &r)
 		if err != nil {
 			t.Fatal(err)
@@ -300,7 +308,10 @@ func TestTallyBoundsTheKthScore(t *testing.T) {
 				}
 				continue
 			}
-			slices.SortFunc(all, func(a, b float32) int { return int(topk.KeyOf(0, b)>>32) - int(topk.KeyOf(0, a)>>32) })
+			slices.SortFunc(all, func(a,
+				b float32) int {
+				return int(topk.KeyOf(0, b)>>32) - int(topk.KeyOf(0, a)>>32)
+			})
 			kth := all[k-1]
 			if bar >= topk.KeyOf(^uint32(0), kth) && kth > 0 {
 				t.Fatalf("the bar %x is not below %v", bar, kth)
@@ -323,7 +334,8 @@ func TestRecallIsTheShareFound(t *testing.T) {
 		found, exact []ask.Hit
 		want         float64
 	}{
-		{hits(1, 2, 3, 4), hits(4, 3, 2, 1), 1}, {hits(1, 2, 9, 8), hits(1, 2, 3, 4), 0.5}, {nil, hits(1), 0}, {nil, nil, 1},
+		{hits(1, 2, 3, 4), hits(4, 3, 2, 1), 1}, {hits(1, 2, 9, 8), hits(1, 2, 3, 4), 0.5},
+		{nil, hits(1), 0}, {nil, nil, 1},
 	} {
 		if got := ask.Recall(c.found, c.exact); got != c.want {
 			t.Errorf("recall %v, want %v", got, c.want)
@@ -341,7 +353,8 @@ func TestParallelSearchesRunSideBySide(t *testing.T) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(103, uint64(g)))
 			for range 30 {
-				r := ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(200), Mode: ask.Mode(rng.IntN(2))}
+				r := ask.Request{Words: searchtest.RandomWords(rng, p), K: 1 + rng.IntN(200),
+					Mode: ask.Mode(rng.IntN(2))}
 				want, err := s.Search(context.Background(), r)
 				if err != nil {
 					t.Error(err)
@@ -362,14 +375,16 @@ func TestParallelSearchesRunSideBySide(t *testing.T) {
 
 func TestParallelRequestsAreChecked(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
-	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9}, {Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}, {Blocks: ask.Blocks{Threads: 64}}} {
+	for _, p := range []ask.Parallel{{Threads: -1}, {Engine: engine.GPU}, {Partition: 9},
+		{Policy: 9}, {Size: -1}, {Row: -1}, {Slack: -1}, {Blocks: ask.Blocks{Threads: 64}}} {
 		if _, err := s.Search(context.Background(), ask.Request{Text: "a", Parallel: &p}); err == nil {
 			t.Errorf("%+v was taken", p)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Search(ctx, ask.Request{Text: "a", Parallel: &ask.Parallel{Engine: engine.Multicore}}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Search(ctx, ask.Request{Text: "a",
+		Parallel: &ask.Parallel{Engine: engine.Multicore}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, name := range ask.Partitions() {
@@ -406,7 +421,8 @@ func TestSharesCoverAllDocuments(t *testing.T) {
 			from, to, ok := s.take(active[at])
 			if !ok {
 				if s.left() {
-					t.Fatalf("%d documents, %d workers: nothing to take, but %d are left", docs, workers, s.each[0].left())
+					t.Fatalf("%d documents, %d workers: nothing to take, but %d are left", docs,
+						workers, s.each[0].left())
 				}
 				active = slices.Delete(active, at, at+1)
 				continue

@@ -160,7 +160,8 @@ func (s *scoring) score(t *bm25.Term, tf, length float32) float32 {
 
 // Search answers a request whose model is BM25F. Answers of a segment are the documents that all of
 // its sets have, of which nil stands for all documents; sets itself may be nil.
-func (e *Engine) Search(ctx context.Context, r *ask.Request, sets func(segment int) []*docset.Set) (found *ask.Result, err error) {
+func (e *Engine) Search(ctx context.Context, r *ask.Request,
+	sets func(segment int) []*docset.Set) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	k := r.K
 	if k == 0 {
@@ -242,7 +243,8 @@ func (q *query) spread(words []word, k int, docs uint32, r *ask.Request) ([]*que
 	var wg sync.WaitGroup
 	for i := range parts {
 		part := *q
-		part.from, part.to = uint32(uint64(docs)*uint64(i)/uint64(parts)), uint32(uint64(docs)*uint64(i+1)/uint64(parts))
+		part.from, part.to = uint32(uint64(docs)*uint64(i)/uint64(parts)),
+			uint32(uint64(docs)*uint64(i+1)/uint64(parts))
 		part.heap.Reset(min(k, max(1, int(docs))))
 		queries[i] = &part
 		wg.Go(func() {

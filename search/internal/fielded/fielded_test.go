@@ -69,7 +69,8 @@ func newCollection(t testing.TB, rng *rand.Rand, n int) *collection {
 }
 
 // search is the definition of BM25F, over plain words.
-func (c *collection) search(words []string, weights [3]float64, p bm25.Params, mode ask.Mode, k int, within *docset.Set) []ask.Hit {
+func (c *collection) search(words []string, weights [3]float64, p bm25.Params, mode ask.Mode, k int,
+	within *docset.Set) []ask.Hit {
 	count := func(list []string, word string) (n int) {
 		for _, w := range list {
 			if w == word {
@@ -157,7 +158,8 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 				weights = [3]float64{float64(rng.IntN(4)), 0.5 + rng.Float64(), 0}
 				list = fmt.Sprintf("title=%v,body=%v", weights[0], weights[1])
 			}
-			p := bm25.Params{K1: []float64{0.01, 0.9, 1.2, 8}[rng.IntN(4)], B: []float64{0.01, 0.4, 0.75, 1}[rng.IntN(4)],
+			p := bm25.Params{K1: []float64{0.01, 0.9, 1.2, 8}[rng.IntN(4)],
+				B:       []float64{0.01, 0.4, 0.75, 1}[rng.IntN(4)],
 				Variant: []bm25.Variant{bm25.Papers, bm25.Lucene, bm25.Plus}[rng.IntN(3)]}
 			mode, k := ask.Mode(rng.IntN(2)), 1+rng.IntN(20)
 			var within *docset.Set
@@ -174,12 +176,14 @@ func TestBM25FIsItsDefinition(t *testing.T) {
 				r := how
 				r.Text, r.K, r.Mode = strings.Join(words, " "), k, mode
 				r.Model = model.BM25F{K1: p.K1, B: p.B, Variant: p.Variant, Weights: list}
-				got, err := e.Search(context.Background(), &r, func(int) []*docset.Set { return []*docset.Set{nil, within} })
+				got, err := e.Search(context.Background(), &r,
+					func(int) []*docset.Set { return []*docset.Set{nil, within} })
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got.Hits, want) {
-					t.Fatalf("%d documents, %q, %v, %v, %v:\n%v\nwant\n%v", docs, words, mode, r.Model, r.Algorithm, got.Hits, want)
+					t.Fatalf("%d documents, %q, %v, %v, %v:\n%v\nwant\n%v", docs, words, mode,
+						r.Model, r.Algorithm, got.Hits, want)
 				}
 				for _, h := range got.Hits[:min(2, len(got.Hits))] {
 					list, err := e.Explain(&r, h.Doc)
@@ -224,7 +228,8 @@ func TestWhatBM25FCannotDoIsSaid(t *testing.T) {
 		}
 	}
 	sub := NewEngine(c.r.Field("title"))
-	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}}, nil); err == nil || !strings.Contains(err.Error(), "has no fields") {
+	if _, err := sub.Search(context.Background(), &ask.Request{Text: "w1", Model: model.BM25F{}},
+		nil); err == nil || !strings.Contains(err.Error(), "has no fields") {
 		t.Errorf("an index without fields: %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func TestWordsArePushedOut(t *testing.T) {
 	defer r.Close()
 	c := newWordCache(1)
 	for range 3 {
-		for word, df := range map[string]uint32{"a": 1, "b": 2, "c": 3, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "unheard": 0, long: 1} {
+		for word, df := range map[string]uint32{"a": 1, "b": 2, "c": 3, "d": 1, "e": 1, "f": 1,
+			"g": 1, "h": 1, "unheard": 0, long: 1} {
 			for range 2 {
 				if got, err := c.find(r, []byte(word)); err != nil || got.text != word || got.info.DF != df {
 					t.Fatalf("%q: %+v, %v", word, got, err)

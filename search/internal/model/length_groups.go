@@ -36,7 +36,9 @@ func (g *lengthGroups) Of(lengths []uint32) []lengthGroup {
 			}
 			if to > from {
 				mean := meanOf(sample[from:to])
-				g.groups = append(g.groups, lengthGroup{float64(to-from) / float64(len(sample)), uint32(mean + 0.5), mean / all})
+				g.groups = append(g.groups,
+					lengthGroup{float64(to-from) / float64(len(sample)), uint32(mean + 0.5),
+						mean / all})
 				from = to
 			}
 		}

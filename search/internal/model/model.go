@@ -69,7 +69,8 @@ func NewCollection(r *index.Reader) Collection {
 	low, _, exact := r.ClassLengths()
 	c := Collection{
 		Docs: uint64(r.Docs()), All: TotalsOf(r),
-		Lengths: r.Lengths(), ClassLength: low, Buckets: &Buckets{Classes: r.Classes(), Lengths: low}, Groups: &lengthGroups{},
+		Lengths: r.Lengths(), ClassLength: low,
+		Buckets: &Buckets{Classes: r.Classes(), Lengths: low}, Groups: &lengthGroups{},
 		CodeTF: index.TFOfCode(), stored: r.StoredModel(),
 	}
 	if exact {
@@ -116,7 +117,8 @@ func ParseModel(name string) (Model, error) {
 	case "dph":
 		return DPH{}, nil
 	}
-	return nil, fmt.Errorf("unknown model %q: want %s, or bm25f for an index with fields", name, strings.Join(Models(), ", "))
+	return nil, fmt.Errorf("unknown model %q: want %s, or bm25f for an index with fields", name,
+		strings.Join(Models(), ", "))
 }
 
 // Models lists the names that ParseModel takes, without bm25f, which is for indexes with fields.

@@ -26,7 +26,8 @@ func TestModelsAreTheirFormulas(t *testing.T) {
 			want  float64
 		}{
 			{Cosine{}, 2 * math.Log(1+1000.0/40) / norm * math.Sqrt(f/l)},
-			{Dirichlet{Mu: 300}, 2 * max(0, math.Log((f+300*90/150_000.0)/(l+300))-math.Log(300*90/150_000.0/(l+300))+math.Log(300/(l+300)))},
+			{Dirichlet{Mu: 300}, 2 * max(0,
+				math.Log((f+300*90/150_000.0)/(l+300))-math.Log(300*90/150_000.0/(l+300))+math.Log(300/(l+300)))},
 			{DPH{}, 2 * max(0, (1-share)*(1-share)/(f+1)*(f*math.Log2(f*150/l*1000/90)+0.5*math.Log2(2*math.Pi*f*(1-share))))},
 		} {
 			w, err := WeigherOf(m.model, c)
@@ -88,7 +89,8 @@ func TestZeroParameters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &Collection{Docs: 1000, All: Totals{1000, 150_000}, ClassLength: new([256]uint32), CodeTF: index.TFOfCode()}
+			c := &Collection{Docs: 1000, All: Totals{1000, 150_000}, ClassLength: new([256]uint32),
+				CodeTF: index.TFOfCode()}
 			w, err := WeigherOf(m, c)
 			if err != nil {
 				t.Fatal(err)

@@ -170,7 +170,8 @@ func indexLines(t testing.TB, analyzer string, positions bool, lines []string) s
 		t.Fatal(err)
 	}
 	c := text.Corpus{Paths: []string{file}, Options: text.Options{Format: text.Lines}}
-	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a, StoreText: true, Positions: positions}); err != nil {
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c,
+		index.BuildOptions{Analyzer: a, StoreText: true, Positions: positions}); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, "ix")

@@ -97,14 +97,16 @@ func (p *Plain) Write(t testing.TB, dir string) {
 }
 
 // Search is the definition: score everything, sort, cut. The index is the one that was written.
-func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, mode ask.Mode, m model.Model) []ask.Hit {
+func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, mode ask.Mode,
+	m model.Model) []ask.Hit {
 	t.Helper()
 	return best(p.scores(t, ix, p, words, mode, m), k)
 }
 
 // scores scores the documents that have the words, with the weights that these have in the whole
 // index.
-func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word, mode ask.Mode, m model.Model) map[uint32]float32 {
+func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word,
+	mode ask.Mode, m model.Model) map[uint32]float32 {
 	t.Helper()
 	type known struct {
 		ask.Word
@@ -193,8 +195,11 @@ func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, s
 }
 
 var TestModels = []model.Model{
-	model.BM25{}, model.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene}, model.BM25{K1: 1.2, B: model.Zero, Variant: bm25.Lucene7},
-	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2}, model.BM25{K1: 2, B: 1, Variant: bm25.Plus}, model.BM25{K1: 1.5, B: 0.75, Variant: bm25.L}, model.BM25{K1: model.Zero, B: 1},
+	model.BM25{}, model.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
+	model.BM25{K1: 1.2, B: model.Zero, Variant: bm25.Lucene7},
+	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2},
+	model.BM25{K1: 2, B: 1, Variant: bm25.Plus}, model.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
+	model.BM25{K1: model.Zero, B: 1},
 	model.Boolean{}, model.Cosine{}, model.Dirichlet{}, model.Dirichlet{Mu: 50}, model.DPH{},
 }
 

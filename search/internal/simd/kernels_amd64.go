@@ -50,7 +50,8 @@ func Merge(docs *uint32, scores *float32, n int, found *Candidate, m int)
 func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 
 //go:noescape
-func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32,
+	outDocs, outTFs *uint32) int
 
 //go:noescape
 func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
@@ -91,10 +92,12 @@ func locateAVX512(block, docs *uint32, n int, last uint32, at, places *uint32) (
 func mergeAVX512(docs *uint32, scores *float32, n int, found *Candidate, m int)
 
 //go:noescape
-func pickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+func pickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32,
+	outScores *float32) int
 
 //go:noescape
-func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32,
+	outDocs, outTFs *uint32) int
 
 //go:noescape
 func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
@@ -106,7 +109,8 @@ func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uin
 func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
 
 //go:noescape
-func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+func betweenAVX512(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs,
+	outTFs *uint32, outSums *float32) int
 
 //go:noescape
 func xsAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
@@ -133,10 +137,12 @@ func locateAVX2(block, docs *uint32, n int, last uint32, at, places *uint32) (fo
 func mergeAVX2(docs *uint32, scores *float32, n int, found *Candidate, m int)
 
 //go:noescape
-func pickAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
+func pickAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32,
+	outScores *float32) int
 
 //go:noescape
-func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
+func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32,
+	outDocs, outTFs *uint32) int
 
 //go:noescape
 func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
@@ -148,4 +154,5 @@ func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint3
 func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
 
 //go:noescape
-func betweenAVX2(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int
+func betweenAVX2(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs,
+	outTFs *uint32, outSums *float32) int

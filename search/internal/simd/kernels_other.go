@@ -30,6 +30,7 @@ func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, out
 func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64) {
 }
 
-func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32, outSums *float32) int {
+func Between(docs, tfs *uint32, sums *float32, n int, low, high float32, outDocs, outTFs *uint32,
+	outSums *float32) int {
 	return 0
 }

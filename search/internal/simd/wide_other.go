@@ -10,7 +10,8 @@ func locate(block, docs *uint32, n int, last uint32, at, places *uint32) (found,
 
 func Merge(docs *uint32, scores *float32, n int, found *Candidate, m int) {}
 
-func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int {
+func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32,
+	outDocs, outTFs *uint32) int {
 	return 0
 }
 

@@ -52,7 +52,8 @@ func Explain(ctx context.Context, ix *Index, r *ask.Request, docs []uint32) ([]*
 
 // explain says what a node, which is given as it is in each segment, gives to a document of one;
 // active: if all above it match and score.
-func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, active bool, counts map[*node]int) (Part, error) {
+func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, active bool,
+	counts map[*node]int) (Part, error) {
 	n, x := nodes[at], p.parts[at]
 	part := Part{Role: roleNames[n.role]}
 	if n.from != nil {

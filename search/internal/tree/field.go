@@ -22,7 +22,8 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	at := schema.Find(q.Name)
 	switch {
 	case at < 0:
-		return nil, fmt.Errorf("%v: no field %q: the index has %s", q, q.Name, strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
+		return nil, fmt.Errorf("%v: no field %q: the index has %s", q, q.Name,
+			strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
 	case schema.Fields[at].Type == fields.Text:
 		f, err := x.e.Field(q.Name)
 		if err != nil {
@@ -73,7 +74,8 @@ func (x *exec) value(q query.Node) (*node, error) {
 	case query.All:
 		s, err = x.col.Any()
 	case query.Range:
-		s, err = x.col.Range(columns.Limit{Value: q.From, Exclusive: q.OpenFrom}, columns.Limit{Value: q.To, Exclusive: q.OpenTo})
+		s, err = x.col.Range(columns.Limit{Value: q.From, Exclusive: q.OpenFrom},
+			columns.Limit{Value: q.To, Exclusive: q.OpenTo})
 	case query.Box:
 		s, err = x.col.Box(q.South, q.West, q.North, q.East)
 	case query.Near, query.Wildcard, query.Fuzzy:

@@ -38,7 +38,8 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
-	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c, index.BuildOptions{Analyzer: a, Positions: true}); err != nil {
+	if err := index.Build(context.Background(), filepath.Join(dir, "ix"), &c,
+		index.BuildOptions{Analyzer: a, Positions: true}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := index.Open(filepath.Join(dir, "ix"))

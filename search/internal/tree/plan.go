@@ -258,7 +258,8 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 func (n *node) add(part *node) {
 	if part.plainWord() && part.scores() {
 		for _, old := range n.parts {
-			if old.role == part.role && old.plainWord() && old.src == part.src && old.terms[0].Text == part.terms[0].Text {
+			if old.role == part.role && old.plainWord() && old.src == part.src &&
+				old.terms[0].Text == part.terms[0].Text {
 				old.terms[0].Weight += part.terms[0].Weight
 				return
 			}

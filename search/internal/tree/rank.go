@@ -233,7 +233,8 @@ func (n *node) onlyWords(src *eval.Engine) (list []ask.Word, mode ask.Mode, ok b
 		if !p.scores() {
 			continue
 		}
-		if !p.plainWord() || p.src != src || slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
+		if !p.plainWord() || p.src != src ||
+			slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == p.terms[0].Text }) {
 			return nil, 0, false
 		}
 		if p.role == should {
@@ -286,7 +287,8 @@ func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
 }
 
 // rankWords lets the engines answer. A document with a score of 0 is an answer there, too.
-func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, limited bool, k int, r *ask.Request) (*ask.Result, error) {
+func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, limited bool, k int,
+	r *ask.Request) (*ask.Result, error) {
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
 	request.K, request.From, request.Count = k, 0, false
@@ -336,7 +338,8 @@ func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 	switch n.kind {
 	case phrase:
 		lengths := n.src.Collection.Lengths
-		return x.eachPhrase(n, docs, false, func(doc, tf uint32) { scores[doc] += phraseScore(n.scorers, tf, lengths[doc]) })
+		return x.eachPhrase(n, docs, false,
+			func(doc, tf uint32) { scores[doc] += phraseScore(n.scorers, tf, lengths[doc]) })
 	case words:
 		if len(n.scorers) == 0 {
 			return nil

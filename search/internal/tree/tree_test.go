@@ -344,7 +344,8 @@ func TestTreesAreWhatTheyMean(t *testing.T) {
 					}
 				}
 			}
-			request := ask.Request{Query: q, K: 1 + rng.IntN(12), From: rng.IntN(3) * rng.IntN(5), Count: rng.IntN(2) == 0, Model: m}
+			request := ask.Request{Query: q, K: 1 + rng.IntN(12), From: rng.IntN(3) * rng.IntN(5),
+				Count: rng.IntN(2) == 0, Model: m}
 			if rng.IntN(5) == 0 {
 				request.K = 1000
 			}
@@ -432,7 +433,8 @@ func TestTooManyWordsForAPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := &exec{ctx: t.Context(), e: e, src: e, docs: 2, most: 3}
-	if _, err := x.compile(query.Prefix{Text: "a"}, 1); err == nil || !strings.Contains(err.Error(), "a* stands for more than 3 words") {
+	if _, err := x.compile(query.Prefix{Text: "a"}, 1); err == nil ||
+		!strings.Contains(err.Error(), "a* stands for more than 3 words") {
 		t.Error(err)
 	}
 }
