@@ -148,7 +148,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   })
   await look('a wrong query', base + '/?q=cell&model=bm42', async (page) => { await page.getByRole('alert').getByText(/bm42/).waitFor() }, { quiet: false })
   await look('a slow server', base + '/?q=cell', async (page) => {
-    await page.getByText('Searching…').waitFor()
+    await page.getByText('Searching').waitFor()
     await page.locator('article').first().waitFor()
   }, { before: (page) => page.route('**/v1/search*', async (r) => { await new Promise((go) => setTimeout(go, 700)); await r.continue() }) })
   await look('a server that fails', base + '/?q=cell', async (page) => { await page.getByRole('alert').getByText('it broke').waitFor() }, {
