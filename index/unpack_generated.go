@@ -7,12 +7,9 @@ import "encoding/binary"
 // unpackPlain is indexed by bit width. out[i] is the i-th number plus 1.
 var unpackPlain = [...]func(in []byte, out *[BlockSize]uint32){
 	unpackPlain0, unpackPlain1, unpackPlain2, unpackPlain3, unpackPlain4, unpackPlain5, unpackPlain6, unpackPlain7,
-	unpackPlain8, unpackPlain9, unpackPlain10, unpackPlain11, unpackPlain12, unpackPlain13,
-	unpackPlain14, unpackPlain15,
-	unpackPlain16, unpackPlain17, unpackPlain18, unpackPlain19, unpackPlain20, unpackPlain21,
-	unpackPlain22, unpackPlain23,
-	unpackPlain24, unpackPlain25, unpackPlain26, unpackPlain27, unpackPlain28, unpackPlain29,
-	unpackPlain30, unpackPlain31,
+	unpackPlain8, unpackPlain9, unpackPlain10, unpackPlain11, unpackPlain12, unpackPlain13, unpackPlain14, unpackPlain15,
+	unpackPlain16, unpackPlain17, unpackPlain18, unpackPlain19, unpackPlain20, unpackPlain21, unpackPlain22, unpackPlain23,
+	unpackPlain24, unpackPlain25, unpackPlain26, unpackPlain27, unpackPlain28, unpackPlain29, unpackPlain30, unpackPlain31,
 }
 
 // unpackGaps is indexed by bit width. out[i] is at plus the first i+1 numbers, each plus 1.

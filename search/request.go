@@ -98,6 +98,8 @@ type (
 	// Expand adds words to a query that the best documents have. Its fields are Method ([RM3] or
 	// [Bo1]), Docs and Terms, how many of each, and Weight, that of the query itself in RM3.
 	Expand = ask.Expand
+	// Expansion is a way to choose and weigh the words that Expand adds.
+	Expansion = ask.Expansion
 	// Proximity lets neighbours in a query count more where they are neighbours in a document. Its
 	// fields are the weights Words, Ordered and Unordered, and the Window of the last.
 	Proximity = ask.Proximity
