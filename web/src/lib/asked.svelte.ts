@@ -1,0 +1,22 @@
+import { onDestroy } from 'svelte'
+import { get, isAbort, Latest, said, type Params } from './api'
+
+/** Asked is the newest answer to a question that changes. Make it where a component begins. */
+export class Asked<T> {
+  found = $state.raw<T>()
+  error = $state('')
+  #latest = new Latest()
+
+  constructor() { onDestroy(() => this.#latest.stop()) }
+
+  async ask(path: string, params: Params) {
+    this.error = ''
+    try {
+      this.found = await get<T>(path, params, this.#latest.start())
+    } catch (e) {
+      if (isAbort(e)) return
+      this.found = undefined
+      this.error = said(e)
+    }
+  }
+}
