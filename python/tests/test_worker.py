@@ -57,8 +57,9 @@ def test_a_killed_worker_is_an_error_and_then_replaced(index):
         Index.build(endless())
     assert gone(pid)
     assert index.search("cat").ids.tolist() == before  # by a new worker
-    os.kill(worker().process.pid, signal.SIGKILL)  # while it is idle
-    worker().process.wait()
+    idle = worker().process
+    idle.kill()
+    idle.wait()
     assert index.search("cat").ids.tolist() == before
 
 
