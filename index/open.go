@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -177,6 +178,12 @@ func (r *Reader) fail(c *Cursor, err error) error {
 	c.finish()
 	c.err = err
 	return err
+}
+
+// VerifiedLengths is Lengths, after their checksum was looked at.
+func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	return r.lengths, r.touchLengths()
 }
 
 // touchLengths verifies the lengths of all documents, before the first list is opened: whoever

@@ -1,7 +1,8 @@
 package index
 
-// Most blocks are full, narrow and simple. For them alone there are shorter ways to the kernels: with fewer calls and questions in between
-// queries of two or three words take a tenth less time. Each says no to a block that is another, which is then decoded in the general way.
+// Most blocks are full, narrow and simple. For them alone there are shorter ways to the kernels:
+// with fewer calls and questions in between queries of two or three words take a tenth less time.
+// Each says no to a block that is another, which is then decoded in the general way.
 
 // quickDocs decodes the documents of a full block of gaps without patches.
 func quickDocs(data []byte, at uint32, out *[BlockSize]uint32) bool {
@@ -12,8 +13,8 @@ func quickDocs(data []byte, at uint32, out *[BlockSize]uint32) bool {
 	return true
 }
 
-// quickHead finds the frequencies of a full block that has no patched gaps: where they and their patches begin, their bits, the number of their
-// patches.
+// quickHead finds the frequencies of a full block that has no patched gaps: where they and their
+// patches begin, their bits, the number of their patches.
 func quickHead(data []byte) (tfs, patch int, v uint, e int, ok bool) {
 	if len(data) < denseHead {
 		return 0, 0, 0, 0, false

@@ -17,8 +17,8 @@ import (
 //
 // Requests take one of two lanes. Short queries have as many slots as there are cores. Long
 // queries, large results and batches have one slot fewer, so that a core stays free for short ones,
-// and an eighth of them while short queries come: with more, on 16 cores, short queries of others
-// took six times as long and good clients' p99 was 16 times the quiet one instead of 6. Long work
+// and an eighth of them while short queries come. With more, on 16 cores, other clients got a sixth
+// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5. Work
 // that is under way rests while short queries want the cores: see turn.
 //
 // In each lane clients get equal shares of the time. Each has a clock that runs while its requests

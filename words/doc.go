@@ -29,6 +29,7 @@
 //
 // counts.go and measure.go are the measures, significance.go p-values and their correction,
 // dispersion.go evenness; associate.go ranks the cells of a matrix, spread.go reads the corpus
-// again for the documents of pairs. concordance.go with query.go, keywords.go, ngrams.go and
-// wordlist.go are the other questions; graph.go and plot.go draw.
+// again for the documents of pairs, indexspread.go counts a word in parts of an index.
+// concordance.go with query.go, keywords.go, ngrams.go and wordlist.go are the other questions;
+// network.go and plot.go draw.
 package words

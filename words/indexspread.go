@@ -36,7 +36,11 @@ func SpreadOverIndex(ctx context.Context, r *segments.Reader, term []byte, parts
 			}
 			next = c.Doc()
 		}
-		for doc, length := range seg.Lengths() {
+		lengths, err := seg.VerifiedLengths()
+		if err != nil {
+			return nil, err
+		}
+		for doc, length := range lengths {
 			part := min(uint64(parts)-1, before*uint64(parts)/total)
 			before += uint64(length)
 			has := next == uint32(doc)

@@ -307,7 +307,8 @@ found: \
 	VPSRLVD Y3, Y2, Y2
 
 // func siftHalvesAVX2(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
-// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above it.
+// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above
+// it.
 TEXT ·siftHalvesAVX2(SB), NOSPLIT, $0-80
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -438,7 +439,8 @@ done:
 	RET
 
 // func keepAVX2(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
+// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
+// read before.
 TEXT ·keepAVX2(SB), NOSPLIT, $0-32
 	MOVQ found+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -598,7 +600,8 @@ next:
 	MOVL AX, to
 
 // func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
+// adds up the units of each list's level at each place, and sets a bit where the sum is at least
+// need.
 TEXT ·findPlacesAVX2(SB), NOSPLIT, $0-56
 	MOVQ maps+0(FP), SI
 	MOVQ units+8(FP), DI
@@ -695,8 +698,10 @@ done:
 	ADDQ AX, R12
 
 // func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
-// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut; and these sums. First it keeps
-// what would be in the shortest document of all, then it looks at the buckets of those: so there is no branch that depends on the postings, and few lanes are empty.
+// keeps the postings that with their bucket's shortest length, and the best that the other lists
+// have in the place, are above the cut; and these sums. First it keeps what would be in the
+// shortest document of all, then it looks at the buckets of those: so there is no branch that
+// depends on the postings, and few lanes are empty.
 TEXT ·siftLevelsAVX2(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI

@@ -21,7 +21,8 @@ GLOBL lanes<>(SB), RODATA|NOPTR, $64
 	BZHIL CX, AX, AX; \
 	KMOVW AX, K1
 
-// KEEP appends the documents, frequencies and sums that K4 names to what was kept, and goes on to the next 16.
+// KEEP appends the documents, frequencies and sums that K4 names to what was kept, and goes on to
+// the next 16.
 #define KEEP \
 	KMOVW K4, AX; \
 	VPCOMPRESSD.Z Z0, K4, Z0; \
@@ -282,7 +283,8 @@ fewBuckets: \
 found:
 
 // func siftHalvesAVX512(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, limit float32, outDocs, outTFs *uint32) int
-// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above it.
+// keeps the postings whose x can be at most limit: k of the document's bucket * (1/tf) is not above
+// it.
 TEXT ·siftHalvesAVX512(SB), NOSPLIT, $0-80
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI
@@ -430,7 +432,8 @@ snDone:
 	RET
 
 // func keepAVX512(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
+// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
+// read before.
 TEXT ·keepAVX512(SB), NOSPLIT, $0-32
 	MOVQ found+0(FP), SI
 	MOVQ n+8(FP), CX
@@ -562,7 +565,8 @@ meDone:
 	RET
 
 // func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
+// adds up the units of each list's level at each place, and sets a bit where the sum is at least
+// need.
 TEXT ·findPlacesAVX512(SB), NOSPLIT, $0-56
 	MOVQ maps+0(FP), SI
 	MOVQ units+8(FP), DI
@@ -649,8 +653,10 @@ kpDone:
 	RET
 
 // func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32, outSums *float32) int
-// keeps the postings that with their bucket's shortest length, and the best that the other lists have in the place, are above the cut; and these sums. First it keeps
-// what would be in the shortest document of all, then it looks at the buckets of those: so there is no branch that depends on the postings, and few lanes are empty.
+// keeps the postings that with their bucket's shortest length, and the best that the other lists
+// have in the place, are above the cut; and these sums. First it keeps what would be in the
+// shortest document of all, then it looks at the buckets of those: so there is no branch that
+// depends on the postings, and few lanes are empty.
 TEXT ·siftLevelsAVX512(SB), NOSPLIT, $64-64
 	MOVQ docs+0(FP), SI
 	MOVQ tfs+8(FP), DI

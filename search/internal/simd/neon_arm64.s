@@ -372,7 +372,8 @@ done:
 	RET
 
 // func Keep(found *Candidate, n int, need float32) int
-// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was read before.
+// leaves the candidates with sums above need in front. n is a multiple of 8; what is written was
+// read before.
 TEXT ·Keep(SB), NOSPLIT, $0-32
 	MOVD found+0(FP), R0
 	MOVD n+8(FP), R3
@@ -424,7 +425,8 @@ done:
 	MOVD R6, to
 
 // func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
-// adds up the units of each list's level at each place, and sets a bit where the sum is at least need.
+// adds up the units of each list's level at each place, and sets a bit where the sum is at least
+// need.
 TEXT ·FindPlaces(SB), NOSPLIT, $0-56
 	MOVD maps+0(FP), R0
 	MOVD units+8(FP), R1

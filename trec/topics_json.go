@@ -1,0 +1,142 @@
+package trec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Topics as JSON: a list, an object a line, or objects over several lines.
+
+// json: one object a line; or objects over several lines, or a list of them, which are
+// collected first.
+func (p *topicParser) json(n int, line string) error {
+	if p.longJSON.Len() > 0 {
+		p.longJSON.WriteString(line)
+		p.longJSON.WriteByte('\n')
+		return nil
+	}
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	if !json.Valid([]byte(line)) || strings.TrimSpace(line)[0] == '[' {
+		if len(p.topics) == 0 {
+			p.jsonLine = n
+			p.longJSON.WriteString(line + "\n")
+			return nil
+		}
+	}
+	_, err := p.jsonValues(line, func(int) int { return n })
+	return err
+}
+
+// jsonFile reads a whole file of JSON, and says after how many lines there is an error.
+func (p *topicParser) jsonFile(text string) (lines int, err error) {
+	at, err := p.jsonValues(text, func(at int) int { return p.jsonLine + strings.Count(text[:at], "\n") })
+	return strings.Count(text[:at], "\n"), err
+}
+
+// jsonValues adds the topics of a text of JSON; line is the line of a byte in it.
+func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	for d.More() {
+		at = int(d.InputOffset())
+		var v any
+		if err := d.Decode(&v); err != nil {
+			if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+				at = min(int(e.Offset), len(text))
+			}
+			return at, fmt.Errorf("want JSON objects: %w", err)
+		}
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		for _, v := range list {
+			fields, ok := v.(map[string]any)
+			if !ok {
+				return at, errors.New("want JSON objects")
+			}
+			if err := p.jsonTopic(line(at), fields); err != nil {
+				return at, err
+			}
+		}
+	}
+	return at, nil
+}
+
+// The usual names of topics' fields.
+var (
+	topicIDs = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id",
+		"topic-id", "number", "num", "topic"}
+	topicTexts = []string{"query", "text", "title", "question", "query_text"}
+)
+
+func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
+	pick := func(names []string) (value string, there bool) {
+		for _, name := range names {
+			switch v := fields[name].(type) {
+			case string:
+				return v, true
+			case json.Number:
+				return v.String(), true
+			}
+		}
+		return "", false
+	}
+	text, ok := pick(topicTexts)
+	if len(p.o.Fields) > 0 {
+		var texts []string
+		for _, field := range p.wanted {
+			if part, there := pick(namesOf(field)); there {
+				texts = append(texts, part)
+			}
+		}
+		if ok = len(texts) > 0; ok && len(texts) < len(p.wanted) {
+			p.partial++
+		}
+		text = strings.Join(texts, " ")
+	}
+	if !ok && len(p.o.Fields) > 0 {
+		return fmt.Errorf("no text: want a field %s, have %s (--topic-field chooses)",
+			strings.Join(p.wanted, " or "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+	}
+	if !ok {
+		return fmt.Errorf("no text: want one of the fields %s, have %s",
+			strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+	}
+	id, ok := pick(topicIDs)
+	if !ok {
+		id = strconv.Itoa(len(p.topics) + p.empty + 1)
+		p.numbered++
+	}
+	p.choose(slices.Collect(maps.Keys(fields)))
+	return p.add(n, id, text)
+}
+
+// choose notes, once, which of several fields or columns IDs and texts are taken from.
+func (p *topicParser) choose(names []string) {
+	pick := func(choice *string, what string, wanted []string) {
+		if *choice != "" {
+			return
+		}
+		var there []string
+		for _, w := range wanted {
+			if slices.Contains(names, w) {
+				there = append(there, w)
+			}
+		}
+		if len(there) > 1 {
+			*choice = fmt.Sprintf("%s are taken from %s, not from %s", what, there[0], strings.Join(there[1:], ", "))
+		}
+	}
+	pick(&p.idChoice, "the topics' IDs", topicIDs)
+	if len(p.o.Fields) == 0 {
+		pick(&p.textChoice, "queries", topicTexts)
+	}
+}
