@@ -61,8 +61,7 @@ func ParseVariant(name string) (Variant, error) {
 // Params are the knobs of the formula. The zero value is k1 = 1.2, b = 0.75 and
 // the papers' idf.
 type Params struct {
-	// K1 and B both zero stand for 1.2 and 0.75. With K1 zero alone tf and L do not
-	// count, whatever B is.
+	// A K1 of 0 stands for 1.2, and a B of 0 for 0.75, each by itself; [Zero] means 0.
 	K1, B   float64
 	Variant Variant
 	// K3 lets repetitions in a query count less: q of them as (K3+1)*q/(K3+q). 0 means that they
@@ -70,10 +69,33 @@ type Params struct {
 	K3 float64
 }
 
-// WithDefaults replaces the zero K1 and B by the numbers they stand for.
+// Zero is how to say 0 as a K1 or a B, where 0 stands for the default. It is the smallest positive
+// number, which gives weights the bits that 0 would.
+const Zero = math.SmallestNonzeroFloat64
+
+// Explicit is the parameter of somebody who said a number: [Zero] for 0.
+func Explicit(parameter float64) float64 {
+	if parameter == 0 {
+		return Zero
+	}
+	return parameter
+}
+
+// Shown is the inverse of Explicit: how a parameter is printed and stored.
+func Shown(parameter float64) float64 {
+	if parameter == Zero {
+		return 0
+	}
+	return parameter
+}
+
+// WithDefaults replaces a K1 and a B of 0 by the numbers they stand for.
 func (p Params) WithDefaults() Params {
-	if p.K1 == 0 && p.B == 0 {
-		p.K1, p.B = 1.2, 0.75
+	if p.K1 == 0 {
+		p.K1 = 1.2
+	}
+	if p.B == 0 {
+		p.B = 0.75
 	}
 	return p
 }
@@ -110,7 +132,11 @@ func (c Length) K(tokens uint32) float32 { return c.A + float32(c.B*float32(toke
 
 // Scorer fixes the collection: docs documents with tokens tokens in all.
 func (p Params) Scorer(docs, tokens uint64) (*Scorer, error) {
-	p = p.WithDefaults()
+	return p.WithDefaults().scorer(docs, tokens)
+}
+
+// scorer takes a K1 and a B of 0 as they are.
+func (p Params) scorer(docs, tokens uint64) (*Scorer, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}

@@ -114,7 +114,8 @@ func TestMultiplicityAndUbiquity(t *testing.T) {
 
 func TestExtremesAreNumbers(t *testing.T) {
 	for _, v := range allVariants {
-		for _, p := range []Params{{K1: 0, B: 1}, {K1: 1e6, B: 1}, {K1: 1.2, B: 0}, {K1: 0, B: 0.3}, {}} {
+		for _, p := range []Params{{K1: Zero, B: 1}, {K1: 1e6, B: 1}, {K1: 1.2, B: Zero},
+			{K1: Zero, B: 0.3}, {}} {
 			p.Variant = v
 			for _, n := range []uint64{0, 1, math.MaxUint64} {
 				s, err := p.Scorer(n, n)
@@ -226,4 +227,45 @@ func BenchmarkScore(b *testing.B) {
 		sum += word.Score(uint32(i&7)+1, uint32(i&511)+50)
 	}
 	_ = sum
+}
+
+// A parameter that is 0 stands for its default, each by itself.
+func TestDefaults(t *testing.T) {
+	for p, want := range map[Params]Params{
+		{}: {K1: 1.2, B: 0.75}, {B: 0.4}: {K1: 1.2, B: 0.4}, {K1: 2}: {K1: 2, B: 0.75},
+		{K1: Zero, B: Zero}: {K1: Zero, B: Zero},
+	} {
+		if got := p.WithDefaults(); got != want {
+			t.Errorf("%v stands for %v, want %v", p, got, want)
+		}
+	}
+}
+
+// Zero gives the weights of 0 to the bit, in all variants.
+func TestZero(t *testing.T) {
+	for _, v := range allVariants {
+		for _, p := range []Params{{K1: 0, B: 0.3}, {K1: 0.7, B: 0}, {K1: 0, B: 0}} {
+			p.Variant = v
+			said := Params{K1: Explicit(p.K1), B: Explicit(p.B), Variant: v}
+			if back := (Params{K1: Shown(said.K1), B: Shown(said.B), Variant: v}); back != p {
+				t.Errorf("%v is shown as %v", p, back)
+			}
+			exact, err := p.scorer(1000, 150_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := said.Scorer(1000, 150_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := exact.Term(40, 2), s.Term(40, 2)
+			for tf := uint32(1); tf < 300; tf += 7 {
+				for length := tf; length < 100_000; length = length*3 + 1 {
+					if got, want := got.Score(tf, length), want.Score(tf, length); got != want {
+						t.Fatalf("%v, tf %d, length %d: %v, want %v", p, tf, length, got, want)
+					}
+				}
+			}
+		}
+	}
 }

@@ -80,7 +80,7 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 	p := w.scorer.Params()
 	meta := []uint64{
 		uint64(w.Docs()), uint64(w.Tokens()), uint64(counts.Terms), uint64(counts.Pairs),
-		math.Float64bits(p.K1), math.Float64bits(p.B), uint64(p.Variant), 0,
+		math.Float64bits(bm25.Shown(p.K1)), math.Float64bits(bm25.Shown(p.B)), uint64(p.Variant), 0,
 	}
 	for _, s := range []struct {
 		name string
@@ -151,8 +151,8 @@ func parseFile(s *sections.File) (*File, error) {
 		return nil, fmt.Errorf("corrupted: %d documents, %d terms, %d pairs", docs, terms, pairs)
 	}
 	f.Tokens = meta[1]
-	f.Params = bm25.Params{K1: math.Float64frombits(meta[4]), B: math.Float64frombits(meta[5]),
-		Variant: bm25.Variant(meta[6])}
+	f.Params = bm25.Params{K1: bm25.Explicit(math.Float64frombits(meta[4])),
+		B: bm25.Explicit(math.Float64frombits(meta[5])), Variant: bm25.Variant(meta[6])}
 	if meta[6] > math.MaxUint8 || f.Params.Check() != nil {
 		return nil, fmt.Errorf("corrupted: parameters of the formula are %v", f.Params)
 	}

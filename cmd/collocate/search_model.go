@@ -66,14 +66,6 @@ var modelWords = map[string]string{
 	"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
 }
 
-// explicit is a parameter that was given: a field of 0 would stand for the default.
-func explicit(parameter float64) float64 {
-	if parameter == 0 {
-		return search.Zero
-	}
-	return parameter
-}
-
 // parse turns the flags into a model.
 func (f *modelFlags) parse() (search.Model, error) {
 	if f.fieldWeights != "" && !f.set("model") {
@@ -89,9 +81,9 @@ func (f *modelFlags) parse() (search.Model, error) {
 	}
 	switch m.(type) {
 	case search.BM25:
-		p := search.BM25{K1: explicit(f.k1), B: explicit(f.b), Variant: variant}
+		p := search.BM25{K1: bm25.Explicit(f.k1), B: bm25.Explicit(f.b), Variant: variant}
 		if f.set("k3") {
-			p.K3 = explicit(f.k3)
+			p.K3 = bm25.Explicit(f.k3)
 		}
 		if err := (bm25.Params{K1: f.k1, B: f.b, K3: f.k3, Variant: variant}).Check(); err != nil {
 			return nil, usageError{err}
@@ -101,7 +93,7 @@ func (f *modelFlags) parse() (search.Model, error) {
 		if err := (bm25.Params{K1: f.k1, B: f.b, Variant: variant}).Check(); err != nil {
 			return nil, usageError{err}
 		}
-		m = search.BM25F{K1: explicit(f.k1), B: explicit(f.b), Variant: variant, Weights: f.fieldWeights}
+		m = search.BM25F{K1: bm25.Explicit(f.k1), B: bm25.Explicit(f.b), Variant: variant, Weights: f.fieldWeights}
 	case search.Dirichlet:
 		if !(f.mu > 0 && f.mu <= 1e12) {
 			return nil, usagef("--mu %v: want a positive number", f.mu)

@@ -96,7 +96,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 	usage(e)
 	o.Unknown, e = weigh.ParseUnknown(w.unknown)
 	usage(e)
-	o.Params.K1, o.Params.B = w.k1, w.b
+	o.Params.K1, o.Params.B = bm25.Explicit(w.k1), bm25.Explicit(w.b)
 	o.Params.Variant, e = bm25.ParseVariant(w.variant)
 	usage(e)
 	usage(o.Params.Check())

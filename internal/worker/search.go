@@ -129,7 +129,7 @@ func (a *searchArgs) model() (search.Model, error) {
 		if err := p.Check(); err != nil {
 			return nil, pipe.ValueError{Err: err}
 		}
-		m = search.BM25{K1: explicit(p.K1), B: explicit(p.B), Variant: p.Variant}
+		m = search.BM25{K1: bm25.Explicit(p.K1), B: bm25.Explicit(p.B), Variant: p.Variant}
 	case search.Dirichlet:
 		if a.Mu != nil {
 			if !(*a.Mu > 0 && *a.Mu <= 1e12) {
@@ -145,14 +145,6 @@ func (a *searchArgs) model() (search.Model, error) {
 		return nil, pipe.Valuef("mu belongs to the model dirichlet, not to %s", name)
 	}
 	return m, nil
-}
-
-// explicit is a parameter that was given: a field of 0 would stand for the default.
-func explicit(parameter float64) float64 {
-	if parameter == 0 {
-		return search.Zero
-	}
-	return parameter
 }
 
 // search answers one query, or those in the array texts. The hits of query i are those from

@@ -15,16 +15,15 @@ type BM25 bm25.Params
 
 // ParamsOf is what the fields stand for.
 func ParamsOf(m BM25) bm25.Params {
-	usual := bm25.Params{}.WithDefaults()
-	return bm25.Params{K1: parameter(m.K1, usual.K1), B: parameter(m.B, usual.B), Variant: m.Variant, K3: m.K3}
+	return bm25.Params(m).WithDefaults()
 }
 
 func (m BM25) String() string {
 	p := ParamsOf(m)
 	if k3 := p.RepetitionsOf(); k3 != 0 {
-		return fmt.Sprintf("bm25(k1=%g, b=%g, k3=%g, %v)", shown(p.K1), shown(p.B), shown(k3), p.Variant)
+		return fmt.Sprintf("bm25(k1=%g, b=%g, k3=%g, %v)", bm25.Shown(p.K1), bm25.Shown(p.B), bm25.Shown(k3), p.Variant)
 	}
-	return fmt.Sprintf("bm25(k1=%g, b=%g, %v)", shown(p.K1), shown(p.B), p.Variant)
+	return fmt.Sprintf("bm25(k1=%g, b=%g, %v)", bm25.Shown(p.K1), bm25.Shown(p.B), p.Variant)
 }
 
 type BM25Weigher struct {

@@ -25,7 +25,7 @@ func (m BM25F) Params() bm25.Params { return ParamsOf(BM25{K1: m.K1, B: m.B, Var
 
 func (m BM25F) String() string {
 	p := m.Params()
-	s := fmt.Sprintf("bm25f(k1=%g, b=%g, %v", shown(p.K1), shown(p.B), p.Variant)
+	s := fmt.Sprintf("bm25f(k1=%g, b=%g, %v", bm25.Shown(p.K1), bm25.Shown(p.B), p.Variant)
 	if m.Weights != "" {
 		s += ", " + m.Weights
 	}

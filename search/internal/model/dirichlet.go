@@ -21,7 +21,12 @@ type Dirichlet struct {
 }
 
 // MuOf is what the field stands for.
-func MuOf(m Dirichlet) float64 { return parameter(m.Mu, 1000) }
+func MuOf(m Dirichlet) float64 {
+	if m.Mu == 0 {
+		return 1000
+	}
+	return m.Mu
+}
 
 func (m Dirichlet) String() string { return fmt.Sprintf("dirichlet(mu=%g)", MuOf(m)) }
 

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unsafe"
 
@@ -23,23 +22,7 @@ type Model interface {
 // Zero is how to say 0 as a parameter of a model, for a field that is 0 stands for its default:
 // BM25{B: 0.4} has the usual k1, and BM25{B: Zero} does not look at lengths. It is the smallest
 // positive number, which gives scores the bits that 0 would.
-const Zero = math.SmallestNonzeroFloat64
-
-// parameter is what a field stands for.
-func parameter(field, usual float64) float64 {
-	if field == 0 {
-		return usual
-	}
-	return field
-}
-
-// shown is how a parameter is printed.
-func shown(parameter float64) float64 {
-	if parameter == Zero {
-		return 0
-	}
-	return parameter
-}
+const Zero = bm25.Zero
 
 // Collection is what models know of an index.
 type Collection struct {
