@@ -23,13 +23,13 @@ func (q *Query) oneByLevels(l *list) error {
 		}
 		run, limit := block/index.SuperBlocks, l.bm25.Limit(q.cut)
 		end := min((run+1)*index.SuperBlocks, len(l.Last))
-		if l.superX[run] > limit {
+		if l.superX[run]*l.scaleX > limit {
 			block = end
 			continue
 		}
 		m.visits = m.visits[:0]
 		for ; block < end; block++ {
-			if l.lowX[block] <= limit && (block == 0 || l.Last[block-1] < q.to-1) {
+			if l.lowX[block]*l.scaleX <= limit && (block == 0 || l.Last[block-1] < q.to-1) {
 				l.Prefetch(block)
 				m.visits = append(m.visits, visit{block: block})
 			}

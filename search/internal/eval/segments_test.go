@@ -109,6 +109,35 @@ func TestLongListsOfSegmentsAreOneIndex(t *testing.T) {
 	}
 }
 
+// The same where documents get longer, so that the best postings that segments have stored were
+// computed with other mean lengths than that of all; and where many documents have nearly the best
+// score, so that it matters.
+func TestLongListsOfUnlikeSegmentsAreOneIndex(t *testing.T) {
+	const docs = 120_000
+	rng := rand.New(rand.NewPCG(27, 28))
+	p := &searchtest.Plain{Words: []string{"frequent", "often"}, Docs: make([][]uint32, 2), TFs: make([][]uint32, 2)}
+	for d := range uint32(docs) {
+		length := 40 + rng.Uint32N(20)
+		if d >= docs*2/3 {
+			length = length * 7 / 5
+		}
+		p.Lengths = append(p.Lengths, length)
+		for w, share := range []float64{0.95, 0.8} {
+			if rng.Float64() < share {
+				p.Docs[w], p.TFs[w] = append(p.Docs[w], d), append(p.TFs[w], 1+rng.Uint32N(3))
+			}
+		}
+	}
+	dir := searchtest.IndexDir(searchtest.Scratch(t), 0)
+	s := write(t, p, dir)
+	many := writeSegments(t, p, []uint32{0, docs / 3, docs * 2 / 3, docs}, dir)
+	for _, k := range []int{10, 100, 1000} {
+		for _, words := range [][]int{{0}, {1}, {0, 1}} {
+			checkSegments(t, rng, p, s, many, wordsOf(p, words), k, model.BM25{})
+		}
+	}
+}
+
 func checkSegments(t *testing.T, rng *rand.Rand, p *searchtest.Plain, s *Searcher, many *Segments,
 	words []ask.Word, k int, m model.Model) {
 	t.Helper()
