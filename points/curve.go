@@ -3,11 +3,11 @@ package points
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
+	"sync/atomic"
 )
 
 // CurveOptions say what curves to make.
@@ -23,7 +23,7 @@ type CurveOptions struct {
 	Null      Null // "": Shift
 	Bandwidth float64
 	Seed      uint64
-	Threads   int // 0: all cores
+	Engine    Engine
 	Memory    int64
 	Progress  func(stage string, done, total int64)
 }
@@ -57,14 +57,11 @@ type Curve struct {
 }
 
 // Curves makes the curves of pairs of features, the strongest first when all are
-// asked for. The same for any number of threads.
-func Curves(ctx context.Context, p *Set, o CurveOptions) ([]Curve, error) {
+// asked for. The same on every engine.
+func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error) {
 	l, err := newPlane(p)
 	if err != nil {
 		return nil, err
-	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Bins == 0 {
 		o.Bins = 50
@@ -87,22 +84,27 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) ([]Curve, error) {
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("curves need two features, and there is %d", k)
 	}
-	held := int64(k) * int64(k) * int64(o.Bins) * 24 * int64(o.Threads+1)
+	engine, done, err := o.Engine.open(pairsTime(l, o.Most, o.Rounds+1))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	held := int64(k) * int64(k) * int64(o.Bins) * 12 * int64(engine.threads+1)
 	held += int64(len(pairs)) * int64(o.Bins) * int64(o.Rounds) * 16
 	if o.Memory > 0 && held > o.Memory {
 		return nil, fmt.Errorf("curves of %d pairs of %d features need %d MB, more than the memory bound: choose features, fewer distances or rounds, or raise --memory", len(pairs), k, held>>20)
 	}
-	sums, err := l.sumPairs(ctx, o.Threads, o.Bins, o.Most, true)
+	sums, err := engine.of(ctx, l, o.Bins, o.Most, true)
 	if err != nil {
 		return nil, err
 	}
 	total := p.Totals()
-	out := make([]Curve, len(pairs))
+	out = make([]Curve, len(pairs))
 	for i, pair := range pairs {
 		out[i] = sums.curve(l, pair, total)
 	}
 	if o.Rounds > 0 {
-		if err := envelopes(ctx, p, l, out, o, total); err != nil {
+		if err := envelopes(ctx, engine, p, l, out, o, total); err != nil {
 			return nil, err
 		}
 	}
@@ -127,31 +129,53 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) ([]Curve, error) {
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
 	a, b := pair[0], pair[1]
 	c := Curve{A: a, B: b, P: math.NaN(), Q: math.NaN()}
-	pairs := float64(total[a]) * float64(total[b])
-	if a == b {
-		pairs = float64(total[a]) * float64(total[a]-1) / 2
-	}
+	c.L, c.Index = s.lAndIndex(l, a, b, total)
+	pairs := pairsOf(total, a, b)
 	at := s.unordered(a, b)
-	sum, nearA, nearB := int64(0), int64(0), int64(0)
+	sum := int64(0)
 	for bin := range s.bins {
 		r := s.step * float64(bin+1)
 		sum += s.weighted[at+bin]
-		nearA += s.nearest[s.at(a, b, bin)]
-		nearB += s.nearest[s.at(b, a, bin)]
-		k := l.area() * float64(sum) / weightUnit / pairs
 		ring := l.area() * float64(s.weighted[at+bin]) / weightUnit / pairs
 		inner := r - s.step
 		c.R = append(c.R, r)
-		c.K = append(c.K, k)
-		c.L = append(c.L, math.Sqrt(k/math.Pi))
+		c.K = append(c.K, crossK(l, sum, pairs))
 		c.PCF = append(c.PCF, ring/(math.Pi*(r*r-inner*inner)))
-		c.Index = append(c.Index, min(float64(nearA)/float64(total[a]), float64(nearB)/float64(total[b])))
 	}
 	return c
 }
 
+// pairsOf is the number of pairs of points of two features.
+func pairsOf(total []int64, a, b int32) float64 {
+	if a == b {
+		return float64(total[a]) * float64(total[a]-1) / 2
+	}
+	return float64(total[a]) * float64(total[b])
+}
+
+// crossK is Ripley's K of a sum of weights.
+func crossK(l *plane, sum int64, pairs float64) float64 {
+	return l.area() * float64(sum) / weightUnit / pairs
+}
+
+// lAndIndex is L and the participation index at each distance.
+func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64) (ls, index []float64) {
+	values := make([]float64, 2*s.bins)
+	ls, index = values[:s.bins], values[s.bins:]
+	pairs := pairsOf(total, a, b)
+	weighted := s.weighted[s.unordered(a, b):][:s.bins]
+	ofA, ofB := s.nearest[s.at(a, b, 0):][:s.bins], s.nearest[s.at(b, a, 0):][:s.bins]
+	sum, nearA, nearB := int64(0), int64(0), int64(0)
+	for bin, w := range weighted {
+		sum, nearA, nearB = sum+w, nearA+ofA[bin], nearB+ofB[bin]
+		ls[bin] = math.Sqrt(crossK(l, sum, pairs) / math.Pi)
+		index[bin] = min(float64(nearA)/float64(total[a]), float64(nearB)/float64(total[b]))
+	}
+	return ls, index
+}
+
 // envelopes draws the rounds of the null and compares the curves with them.
-func envelopes(ctx context.Context, p *Set, l *plane, out []Curve, o CurveOptions, total []int64) error {
+func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, o CurveOptions, total []int64) error {
 	model, err := NewNullModel(p, o.Null, o.Bandwidth)
 	if err != nil {
 		return err
@@ -160,37 +184,28 @@ func envelopes(ctx context.Context, p *Set, l *plane, out []Curve, o CurveOption
 	for i := range out {
 		drawnL[i], drawnI[i] = make([][]float64, o.Rounds), make([][]float64, o.Rounds)
 	}
-	var failed error
-	var mu sync.Mutex
-	err = each(ctx, o.Threads, o.Rounds, func(_, round int) {
+	var drawn atomic.Int64
+	err = engine.rounds(ctx, model, o.Seed, o.Rounds, o.Bins, o.Most, func(round int, sums *pairSums) {
 		if o.Progress != nil {
-			o.Progress("null rounds", int64(round), int64(o.Rounds))
-		}
-		sums, err := model.draw(o.Seed, round).sumPairs(ctx, 1, o.Bins, o.Most, true)
-		if err != nil {
-			mu.Lock()
-			failed = err
-			mu.Unlock()
-			return
+			o.Progress("null rounds", drawn.Add(1), int64(o.Rounds))
 		}
 		for i := range out {
-			c := sums.curve(l, [2]int32{out[i].A, out[i].B}, total)
-			drawnL[i][round], drawnI[i][round] = c.L, c.Index
+			drawnL[i][round], drawnI[i][round] = sums.lAndIndex(l, out[i].A, out[i].B, total)
 		}
 	})
-	if err == nil {
-		err = failed
-	}
 	if err != nil {
 		return err
 	}
 	ps := make([]float64, len(out))
-	for i := range out {
+	err = each(ctx, engine.threads, len(out), func(_, i int) {
 		c := &out[i]
 		c.Expected, c.Low, c.High = band(drawnL[i])
 		c.IndexExpected, c.IndexLow, c.IndexHigh = band(drawnI[i])
 		c.test(drawnL[i])
 		ps[i] = c.P
+	})
+	if err != nil {
+		return err
 	}
 	for i, q := range BenjaminiHochberg(ps, len(ps)) {
 		out[i].Q = q

@@ -41,7 +41,7 @@ func TestCurvesFollowFromTheDefinition(t *testing.T) {
 	}
 	pairs := [][2]int32{{0, 1}, {1, 2}, {2, 2}}
 	for _, threads := range []int{1, 3} {
-		curves, err := Curves(t.Context(), p, CurveOptions{Most: 200, Bins: 20, Pairs: pairs, Threads: threads})
+		curves, err := Curves(t.Context(), p, CurveOptions{Most: 200, Bins: 20, Pairs: pairs, Engine: Engine{Threads: threads}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestCurvesDoNotDependOnThreads(t *testing.T) {
 	for _, null := range Nulls {
 		for _, threads := range []int{1, 4} {
 			curves, err := Curves(t.Context(), p,
-				CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Threads: threads, Seed: 3})
+				CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Engine: Engine{Threads: threads}, Seed: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

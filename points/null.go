@@ -103,7 +103,7 @@ func (m *NullModel) draw(seed uint64, round int) *plane {
 	for f, members := range m.members {
 		switch m.null {
 		case Shift:
-			dx, dy := rng.Float64()*l.width, rng.Float64()*l.depth
+			dx, dy := m.shift(rng)
 			for _, i := range members {
 				x[i] = l.minX + wrap(l.x[i]-l.minX+dx, l.width)
 				y[i] = l.minY + wrap(l.y[i]-l.minY+dy, l.depth)
@@ -120,6 +120,11 @@ func (m *NullModel) draw(seed uint64, round int) *plane {
 		}
 	}
 	return l.moved(x, y, l.feature)
+}
+
+// shift draws how far a feature moves.
+func (m *NullModel) shift(rng *rand.Rand) (dx, dy float64) {
+	return rng.Float64() * m.plane.width, rng.Float64() * m.plane.depth
 }
 
 // wrap brings v into [0, size) on a circle.
@@ -184,8 +189,8 @@ func fitThomas(l *plane, members []int32) thomas {
 		own.x, own.y = append(own.x, l.x[i]), append(own.y, l.y[i])
 	}
 	most := min(l.width, l.depth) / 4
-	sums := newPairSums(1, bins, most)
-	sums.block(own, newCells(own, most), 0, len(own.x), most, true)
+	sums := newPairSums(1, bins, most, true)
+	sums.block(own, newCells(own, most), 0, len(own.x), most)
 	n := float64(len(members))
 	k := make([]float64, bins)
 	total := int64(0)

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // CoOccurrence is how much more often than by chance a point of B is found within
@@ -20,9 +21,17 @@ type CoOccurrence struct {
 	Pairs []int64 // unordered pairs of points within each distance
 }
 
+// CoOccurrenceOptions say at which distances co-occurrence is looked at.
+type CoOccurrenceOptions struct {
+	Most   float64 // the largest
+	Steps  int     // distances, evenly up to Most
+	Rings  bool    // count each ring of distances on its own instead of all within
+	Engine Engine
+}
+
 // CoOccurrences goes once over all pairs of points up to the largest distance.
-// rings counts each ring of distances on its own instead of all within.
-func CoOccurrences(ctx context.Context, p *Set, most float64, steps, threads int, rings bool) (*CoOccurrence, error) {
+func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoOccurrence, err error) {
+	most, steps := o.Most, o.Steps
 	if !(most > 0) || steps < 1 {
 		return nil, fmt.Errorf("distance %v in %d steps: want more than 0 and at least 1", most, steps)
 	}
@@ -30,15 +39,17 @@ func CoOccurrences(ctx context.Context, p *Set, most float64, steps, threads int
 	if err != nil {
 		return nil, err
 	}
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+	engine, done, err := o.Engine.open(pairsTime(l, most, 1))
+	if err != nil {
+		return nil, err
 	}
-	sums, err := l.sumPairs(ctx, threads, steps, most, false)
+	defer func() { err = errors.Join(err, done()) }()
+	sums, err := engine.of(ctx, l, steps, most, false)
 	if err != nil {
 		return nil, err
 	}
 	k := len(p.Features)
-	out := &CoOccurrence{Ratio: make([][][]float64, k), Pairs: make([]int64, steps)}
+	out = &CoOccurrence{Ratio: make([][][]float64, k), Pairs: make([]int64, steps)}
 	for a := range out.Ratio {
 		out.Ratio[a] = make([][]float64, k)
 		for b := range out.Ratio[a] {
@@ -47,7 +58,7 @@ func CoOccurrences(ctx context.Context, p *Set, most float64, steps, threads int
 	}
 	ordered := make([]int64, k*k)
 	for bin := range steps {
-		if rings {
+		if o.Rings {
 			clear(ordered)
 		}
 		for a := range k {
@@ -85,7 +96,7 @@ type EnrichmentOptions struct {
 	KNN      int     // a point's neighbours are its so many nearest; equally near ones by their order
 	Rounds   int     // of relabelling; 0: 999
 	Seed     uint64
-	Threads  int
+	Engine   Engine
 	Memory   int64 // bound in bytes; 0: none
 	Progress func(stage string, done, total int64)
 }
@@ -100,13 +111,10 @@ type Enrichment struct {
 }
 
 // Enrich counts neighbours between features and compares with relabelling.
-func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (*Enrichment, error) {
+func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, err error) {
 	l, err := newPlane(p)
 	if err != nil {
 		return nil, err
-	}
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	if o.Rounds == 0 {
 		o.Rounds = 999
@@ -120,25 +128,17 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (*Enrichment, erro
 	}
 	k := len(p.Features)
 	observed := g.countEdges(p.Feature, k)
-	rounds := make([][]int64, o.Rounds)
-	var mu sync.Mutex
-	err = each(ctx, o.Threads, o.Rounds, func(_, round int) {
-		if o.Progress != nil {
-			o.Progress("relabelling", int64(round), int64(o.Rounds))
-		}
-		labels := make([]int32, len(p.Feature))
-		copy(labels, p.Feature)
-		rng := rand.New(rand.NewPCG(o.Seed, uint64(round)))
-		rng.Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
-		counts := g.countEdges(labels, k)
-		mu.Lock()
-		rounds[round] = counts
-		mu.Unlock()
-	})
+	// Labels are dealt out by the cores in any case: a device can spare them the counting.
+	engine, done, err := o.Engine.open(time.Duration(o.Rounds) * time.Duration(len(g.to)))
 	if err != nil {
 		return nil, err
 	}
-	out := &Enrichment{}
+	defer func() { err = errors.Join(err, done()) }()
+	rounds, err := engine.edgeRounds(ctx, g, p.Feature, k, o)
+	if err != nil {
+		return nil, err
+	}
+	out = &Enrichment{}
 	for a := range k {
 		var count []int64
 		var means, zs []float64
@@ -182,6 +182,34 @@ func (g *edges) countEdges(label []int32, k int) []int64 {
 	return counts
 }
 
+// relabelled are the labels of a round: a function of the seed and the round alone.
+func relabelled(label []int32, seed uint64, round int, to []int32) []int32 {
+	to = append(to, label...)
+	rng := rand.New(rand.NewPCG(seed, uint64(round)))
+	rng.Shuffle(len(to), func(i, j int) { to[i], to[j] = to[j], to[i] })
+	return to
+}
+
+// edgeRounds counts edges with the labels of each round.
+func (s sums) edgeRounds(ctx context.Context, g *edges, label []int32, k int, o EnrichmentOptions) ([][]int64, error) {
+	rounds := make([][]int64, o.Rounds)
+	var dealt atomic.Int64
+	progress := func() {
+		if o.Progress != nil {
+			o.Progress("relabelling", dealt.Add(1), int64(o.Rounds))
+		}
+	}
+	if s.gpu != nil {
+		return rounds, s.gpu.edgeRounds(ctx, s.threads, g, label, k, o, progress, rounds)
+	}
+	buffers := make([][]int32, s.threads)
+	return rounds, each(ctx, s.threads, o.Rounds, func(w, round int) {
+		progress()
+		buffers[w] = relabelled(label, o.Seed, round, buffers[w][:0])
+		rounds[round] = g.countEdges(buffers[w], k)
+	})
+}
+
 // neighbours lists them for every point.
 func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, error) {
 	n := len(l.x)
@@ -197,7 +225,7 @@ func (l *plane) neighbours(ctx context.Context, o EnrichmentOptions) (*edges, er
 	var held int64
 	var full bool
 	var mu sync.Mutex
-	err := each(ctx, o.Threads, (n+blockPoints-1)/blockPoints, func(_, b int) {
+	err := each(ctx, o.Engine.cores(), (n+blockPoints-1)/blockPoints, func(_, b int) {
 		mine := int64(0)
 		for at := b * blockPoints; at < min(n, (b+1)*blockPoints) && ctx.Err() == nil; at++ {
 			i := c.point[at]
@@ -286,7 +314,7 @@ func (c *cells) nearestPoints(x, y float64, self int32, k int) []int32 {
 			look(r, col-ring)
 			look(r, col+ring)
 		}
-		if reach := float64(ring) * c.side; len(best) == k && best[k-1].d2 < reach*reach {
+		if reach := float64(ring) * c.side / slack; len(best) == k && best[k-1].d2 < reach*reach {
 			break
 		}
 	}

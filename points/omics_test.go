@@ -12,7 +12,8 @@ import (
 func TestCoOccurrenceFollowsFromTheDefinition(t *testing.T) {
 	p := drawn(3, 240, 3, 0.5)
 	for _, rings := range []bool{false, true} {
-		got, err := CoOccurrences(t.Context(), p, 300, 6, 3, rings)
+		got, err := CoOccurrences(t.Context(), p,
+			CoOccurrenceOptions{Most: 300, Steps: 6, Rings: rings, Engine: Engine{Threads: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestEnrichmentFollowsFromTheDefinition(t *testing.T) {
 		}
 		var all []string
 		for _, threads := range []int{1, 3} {
-			o.Threads = threads
+			o.Engine.Threads = threads
 			got, err := Enrich(t.Context(), p, o)
 			if err != nil {
 				t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/internal/par"
@@ -82,26 +81,22 @@ func (l *plane) moved(x, y []float64, feature []int32) *plane {
 	return &m
 }
 
-// cells are the points of a plane in the order of square cells, row by row, so that
-// the cells left, at and right of one are a range of points. Cells cover where nearly
-// all points are; the few beyond go to the nearest cell, which brings none of them
-// farther from another than it is.
-type cells struct {
-	x, y       []float64
-	feature    []int32
-	point      []int32 // the number of each point before
-	start      []int32
+// grid is square cells over a rectangle. They cover where nearly all points are; the
+// few beyond go to the nearest cell, which brings none of them farther from another
+// than it is.
+type grid struct {
 	cols, rows int
 	side       float64
 	minX, minY float64
 }
 
-// newCells sorts points into cells of at least the given side.
-func newCells(l *plane, side float64) *cells {
-	n := len(l.x)
-	lowX, highX := mostOf(l.x)
-	lowY, highY := mostOf(l.y)
-	width, depth := highX-lowX, highY-lowY
+// slack widens cells over the distance, so that no rounding puts neighbours two cells
+// apart.
+const slack = 1 + 1.0/65536
+
+// newGrid lays cells of at least the given side over a rectangle, for n points.
+func newGrid(lowX, lowY, width, depth, side float64, n int) grid {
+	side *= slack
 	// Not many more cells than points, and never none.
 	if least := math.Sqrt(width * depth / float64(2*n+16)); !(side >= least) {
 		side = least
@@ -110,7 +105,30 @@ func newCells(l *plane, side float64) *cells {
 	if !(side > 0) {
 		side = 1
 	}
-	c := &cells{side: side, minX: lowX, minY: lowY, cols: int(width/side) + 3, rows: int(depth/side) + 3}
+	return grid{side: side, minX: lowX, minY: lowY, cols: int(width/side) + 3, rows: int(depth/side) + 3}
+}
+
+// gridOver lays cells of at least the given side over nearly all points.
+func gridOver(l *plane, side float64) grid {
+	lowX, highX := mostOf(l.x)
+	lowY, highY := mostOf(l.y)
+	return newGrid(lowX, lowY, highX-lowX, highY-lowY, side, len(l.x))
+}
+
+// cells are the points of a plane in the order of the cells of a grid, row by row, so
+// that the cells left, at and right of one are a range of points.
+type cells struct {
+	grid
+	x, y    []float64
+	feature []int32
+	point   []int32 // the number of each point before
+	start   []int32
+}
+
+// newCells sorts points into cells of at least the given side.
+func newCells(l *plane, side float64) *cells {
+	n := len(l.x)
+	c := &cells{grid: gridOver(l, side)}
 	c.start = make([]int32, c.cols*c.rows+1)
 	at := make([]int32, n)
 	for i := range at {
@@ -131,13 +149,13 @@ func newCells(l *plane, side float64) *cells {
 }
 
 // key is the cell of a position; a border of empty cells lies around.
-func (c *cells) key(x, y float64) int {
+func (c *grid) key(x, y float64) int {
 	col, row := c.place(x, y)
 	return row*c.cols + col
 }
 
 // place is the column and row of a position.
-func (c *cells) place(x, y float64) (col, row int) {
+func (c *grid) place(x, y float64) (col, row int) {
 	col = 1 + int(max(0, min((x-c.minX)/c.side, float64(c.cols-3))))
 	row = 1 + int(max(0, min((y-c.minY)/c.side, float64(c.rows-3))))
 	return col, row
@@ -181,136 +199,4 @@ func each(ctx context.Context, workers, n int, do func(worker, item int)) error 
 		}
 	})
 	return ctx.Err()
-}
-
-// pairSums are what all statistics by distance need: for every pair of features
-// and every ring of distances the number of ordered pairs of points, also with
-// the weights of the edge correction, and for every ordered pair of features how
-// many points of the first have their nearest of the second there. Sums are of
-// integers, so that the order of adding does not matter.
-type pairSums struct {
-	features int
-	bins     int
-	step     float64 // width of a ring
-	count    []int64 // of unordered pairs; features*features*bins, a <= b
-	weighted []int64 // in units of 1/weightUnit
-	nearest  []int64 // ordered
-}
-
-// weightUnit is fine enough for six digits and leaves room for 2^37 pairs.
-const weightUnit = 1 << 24
-
-func (s *pairSums) at(a, b int32, bin int) int {
-	return (int(a)*s.features+int(b))*s.bins + bin
-}
-
-// unordered is the place of a pair of features in count and weighted.
-func (s *pairSums) unordered(a, b int32) int { return s.at(min(a, b), max(a, b), 0) }
-
-// blockPoints is how many points a core takes at a time.
-const blockPoints = 1 << 10
-
-// sumPairs goes once over all pairs of points up to a distance. Weights are those
-// of the translation correction: the area over that of the rectangle's overlap with
-// itself, moved as the one point lies from the other.
-func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, edges bool) (*pairSums, error) {
-	if edges && (!(most > 0) || 2*most > min(l.width, l.depth)) {
-		return nil, fmt.Errorf("distance %v: want more than 0 and at most half the shorter side of the area, %v", most, min(l.width, l.depth)/2)
-	}
-	k := l.features
-	c := newCells(l, most)
-	parts := make([]*pairSums, max(1, workers))
-	var mu sync.Mutex
-	err := each(ctx, workers, (len(c.x)+blockPoints-1)/blockPoints, func(w, b int) {
-		if parts[w] == nil {
-			mu.Lock()
-			parts[w] = newPairSums(k, bins, most)
-			mu.Unlock()
-		}
-		parts[w].block(l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most, edges)
-	})
-	if err != nil {
-		return nil, err
-	}
-	sum := newPairSums(k, bins, most)
-	for _, p := range parts {
-		if p == nil {
-			continue
-		}
-		for i := range sum.count {
-			sum.count[i] += p.count[i]
-			sum.weighted[i] += p.weighted[i]
-			sum.nearest[i] += p.nearest[i]
-		}
-	}
-	return sum, nil
-}
-
-func newPairSums(k, bins int, most float64) *pairSums {
-	n := k * k * bins
-	return &pairSums{k, bins, most / float64(bins), make([]int64, n), make([]int64, n), make([]int64, n)}
-}
-
-// block adds the pairs of which the first point is one of [lo, hi). Neighbours are
-// gathered without a branch to mispredict, then added.
-func (s *pairSums) block(l *plane, c *cells, lo, hi int, most float64, edges bool) {
-	limit := most * most
-	perStep := 1 / s.step
-	nearest := make([]float64, s.features)
-	area := l.area() * weightUnit
-	var near []int32
-	var far []float64
-	for i := lo; i < hi; i++ {
-		for f := range nearest {
-			nearest[f] = math.Inf(1)
-		}
-		x, y, a := c.x[i], c.y[i], c.feature[i]
-		for _, span := range c.around(c.key(x, y)) {
-			n := int(span[1] - span[0])
-			if len(near) < n {
-				near, far = make([]int32, n+n/2), make([]float64, n+n/2)
-			}
-			xs, ys := c.x[span[0]:span[1]], c.y[span[0]:span[1]]
-			ys = ys[:len(xs)]
-			found := 0
-			for k, other := range xs {
-				dx, dy := other-x, ys[k]-y
-				d2 := float64(dx*dx) + float64(dy*dy)
-				near[found], far[found] = span[0]+int32(k), d2
-				step := 0
-				if d2 <= limit {
-					step = 1
-				}
-				found += step
-			}
-			for k, j := range near[:found] {
-				if int(j) == i {
-					continue
-				}
-				b, d2 := c.feature[j], far[k]
-				nearest[b] = min(nearest[b], d2)
-				if int(j) < i {
-					continue // each pair once
-				}
-				at := s.unordered(a, b) + s.ring(d2, perStep)
-				s.count[at]++
-				if edges {
-					overlap := (l.width - math.Abs(c.x[j]-x)) * (l.depth - math.Abs(c.y[j]-y))
-					s.weighted[at] += int64(area/overlap + 0.5)
-				}
-			}
-		}
-		row := int(a) * s.features * s.bins
-		for b, d2 := range nearest {
-			if d2 <= limit {
-				s.nearest[row+b*s.bins+s.ring(d2, perStep)]++
-			}
-		}
-	}
-}
-
-// ring is the one that a squared distance lies in: ring k holds distances of more
-// than k steps and at most k+1.
-func (s *pairSums) ring(d2, perStep float64) int {
-	return max(0, min(s.bins-1, int(math.Ceil(math.Sqrt(d2)*perStep))-1))
 }

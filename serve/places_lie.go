@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/points"
 )
 
@@ -81,7 +82,8 @@ func (x *exchange) curve() {
 	o := points.CurveOptions{
 		Most: p.number("max_distance", 0, 0, math.MaxFloat64),
 		Bins: p.whole("steps", 50, 1, maxCurveSteps), Rounds: p.whole("rounds", 99, 0, maxCurveRounds),
-		Null: points.Shift, Seed: 1, Memory: miningMemory, Threads: x.mayUse(longLane),
+		Null: points.Shift, Seed: 1, Memory: miningMemory,
+		Engine: points.Engine{Kind: engine.Multicore, Threads: x.mayUse(longLane)},
 	}
 	if said := points.Null(p.text("null")); said != "" {
 		if !slices.Contains(points.Nulls, said) {

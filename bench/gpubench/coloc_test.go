@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/bench/placesbench"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
@@ -17,35 +18,9 @@ import (
 // sizes, the figures, and where the time goes. COLLOCATE_PLACES_REPORT is a folder
 // for the report of `collocate bench places`.
 func TestPlaces(t *testing.T) {
-	dev, _ := gputest.Named(t)
-	real := os.Getenv("COLLOCATE_TEST_GPU") != ""
-	sizes := []int{31}
-	if real {
-		sizes = []int{0, 1, 31, 4097, 100_003}
-	}
-	results, err := check.Conform(t.Context(), dev, placesJob.Suites, sizes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		t.Logf("%s: %d cases %s", r.Name, r.Cases, r.Error)
-		if r.Error != "" {
-			t.Error(r.Error)
-		}
-	}
+	dev, real := tryJob(t, placesJob)
 	if !real {
 		return
-	}
-	benches, err := placesJob.Measure(t.Context(), dev, false)
-	if err != nil {
-		t.Error(err)
-	}
-	for _, b := range benches {
-		met := ""
-		if b.Met != nil {
-			met = fmt.Sprintf("wanted %s: %v", b.Wanted, *b.Met)
-		}
-		t.Logf("%-60s %9.3f ms  %s", b.Name, b.Seconds*1e3, met)
 	}
 	d, err := coloc.OpenGPU(dev.Which(0))
 	if err != nil {
@@ -88,6 +63,44 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestPoints is the same for the statistics of points.
+func TestPoints(t *testing.T) { tryJob(t, pointsJob) }
+
+// tryJob runs the suites of a job and, on a real device, logs its figures.
+func tryJob(t *testing.T, job Job) (dev *gpu.Device, real bool) {
+	dev, _ = gputest.Named(t)
+	real = os.Getenv("COLLOCATE_TEST_GPU") != ""
+	sizes := []int{31}
+	if real {
+		sizes = []int{0, 1, 31, 4097, 100_003}
+	}
+	results, err := check.Conform(t.Context(), dev, job.Suites, sizes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		t.Logf("%s: %d cases %s", r.Name, r.Cases, r.Error)
+		if r.Error != "" {
+			t.Error(r.Error)
+		}
+	}
+	if !real {
+		return dev, false
+	}
+	benches, err := job.Measure(t.Context(), dev, false)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, b := range benches {
+		met := ""
+		if b.Met != nil {
+			met = fmt.Sprintf("wanted %s: %v", b.Wanted, *b.Met)
+		}
+		t.Logf("%-60s %9.3f ms  %s", b.Name, b.Seconds*1e3, met)
+	}
+	return dev, true
 }
 
 // BenchmarkPlacesOpening shows what a process pays for its first job on a device.

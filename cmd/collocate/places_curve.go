@@ -38,7 +38,8 @@ from a Thomas process fitted to it; inhomogeneous from its smooth density, which
 where a feature is common.
 
 All pairs are tried and the strongest shown, or those of --of and --near.`,
-		Args: cobra.MinimumNArgs(1),
+		Args:        cobra.MinimumNArgs(1),
+		Annotations: hasGPU,
 		Example: `  collocate places curve poi.geojson --max-distance 500 --svg curves.svg
   collocate places curve trees.csv --of oak --near beech,birch --rounds 999 --csv curves.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
@@ -67,6 +68,11 @@ func nullFlag(cmd *cobra.Command, null *string, bandwidth *float64) {
 	choices(cmd, map[string][]string{"null": {"shift", "relabel", "cluster", "inhomogeneous"}})
 }
 
+// statistics says where statistics of points are made.
+func (a *app) statistics() points.Engine {
+	return points.Engine{Kind: a.engine, Threads: a.threads, GPU: a.gpu}
+}
+
 func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	switch {
 	case p.opt.Most < 0 || p.opt.Bandwidth < 0:
@@ -88,7 +94,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	opt := p.opt
-	opt.Null, opt.Threads, opt.Memory, opt.Progress = points.Null(p.null), a.threads, int64(a.memory), a.stages()
+	opt.Null, opt.Engine, opt.Memory, opt.Progress = points.Null(p.null), a.statistics(), int64(a.memory), a.stages()
 	if opt.Pairs, err = p.pairs(in); err != nil {
 		return err
 	}

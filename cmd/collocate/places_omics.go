@@ -25,8 +25,9 @@ func newPlacesCoOccurrenceCmd(a *app) *cobra.Command {
 the points within that distance of points of A, over its share among the points around
 any point: 1 is chance. The statistic that spatial omics calls co-occurrence (squidpy's
 co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
-		Args:    cobra.MinimumNArgs(1),
-		Example: `  collocate places co-occurrence cells.csv --max-distance 200 --steps 50`,
+		Args:        cobra.MinimumNArgs(1),
+		Annotations: hasGPU,
+		Example:     `  collocate places co-occurrence cells.csv --max-distance 200 --steps 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(most > 0) || steps < 1 || steps > 10_000 {
 				return usagef("--max-distance %v, --steps %d: want more than 0, and 1 to 10000", most, steps)
@@ -35,7 +36,8 @@ co_occurrence), of all pairs of points up to the largest distance, as CSV.`,
 			if err != nil {
 				return err
 			}
-			got, err := points.CoOccurrences(cmd.Context(), in.Set, most, steps, a.threads, rings)
+			got, err := points.CoOccurrences(cmd.Context(), in.Set,
+				points.CoOccurrenceOptions{Most: most, Steps: steps, Rings: rings, Engine: a.statistics()})
 			if err != nil {
 				return err
 			}
@@ -104,7 +106,8 @@ func newPlacesEnrichmentCmd(a *app) *cobra.Command {
 and compares with labels dealt out anew over the positions: z is the difference from
 the mean in standard deviations. The statistic that spatial omics calls neighbourhood
 enrichment (squidpy's nhood_enrichment).`,
-		Args: cobra.MinimumNArgs(1),
+		Args:        cobra.MinimumNArgs(1),
+		Annotations: hasGPU,
 		Example: `  collocate places enrichment cells.csv --knn 6
   collocate places enrichment cells.csv --distance 30 --rounds 999 --format csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -121,7 +124,7 @@ enrichment (squidpy's nhood_enrichment).`,
 			if err != nil {
 				return err
 			}
-			o.Threads, o.Memory, o.Progress = a.threads, int64(a.memory), a.stages()
+			o.Engine, o.Memory, o.Progress = a.statistics(), int64(a.memory), a.stages()
 			got, err := points.Enrich(cmd.Context(), in.Set, o)
 			if err != nil {
 				return err

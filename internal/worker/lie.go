@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
@@ -55,7 +56,8 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	}
 	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest,
 		Rounds: a.Rounds, Null: points.Null(a.Null),
-		Bandwidth: a.Bandwidth, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory, Progress: c.Progress}
+		Bandwidth: a.Bandwidth, Seed: a.Seed, Memory: a.Memory, Progress: c.Progress,
+		Engine: points.Engine{Kind: engine.Multicore, Threads: a.Threads}}
 	if o.Pairs, err = pairsOf(set, a.Of, a.Near); err != nil {
 		return pipe.Reply{}, err
 	}

@@ -1,0 +1,435 @@
+package points
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+//go:embed kernels/pairs.ptx
+var pairsPTX string
+
+var pairKernels = gpu.NewSource("points/pairs", pairsPTX)
+
+// GPU is a device made ready for statistics of points. It keeps the memory that jobs
+// need from one to the next. One job at a time uses it; others wait.
+type GPU struct {
+	session *gpu.Session
+	dev     *gpu.Device // of the session
+	budget  int64       // bytes of device memory
+
+	mu    sync.Mutex
+	lanes []*gpuLane
+	trace func(stage string, took time.Duration) // for benchmarks; nil
+}
+
+// gpuLane is a stream with memory. There are two, so that the device computes on one
+// while the host has to do with the results of the other.
+type gpuLane struct {
+	*GPU
+	s      *gpu.Stream
+	memory gpu.Kept
+}
+
+const gpuLanes = 2
+
+// OpenGPU opens a device. Its error wraps engine.ErrNoGPU when there is none.
+func OpenGPU(which engine.Device) (*GPU, error) {
+	s, err := gpu.OpenSession(which.Ordinal, gpuLanes)
+	if err != nil {
+		return nil, err
+	}
+	return newGPU(s, which.Memory)
+}
+
+// newGPU is OpenGPU in a session, which it closes on errors.
+func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
+	budget, err := s.Dev.Budget(memory)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	g := &GPU{session: s, dev: s.Dev, budget: budget}
+	for _, stream := range s.Streams {
+		lane := &gpuLane{GPU: g, s: stream}
+		s.Keep(&lane.memory)
+		g.lanes = append(g.lanes, lane)
+	}
+	return g, nil
+}
+
+// Name is the device's.
+func (g *GPU) Name() string { return g.dev.Info().Name }
+
+// Close gives the memory and the device back.
+func (g *GPU) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.session.Close()
+}
+
+// run holds the device for one job.
+func (g *GPU) run(ctx context.Context, do func() error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	release, err := g.dev.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer func() {
+		for _, lane := range g.lanes { // work may be under way whose memory the next job would use
+			err = errors.Join(err, lane.s.Sync(context.Background()), lane.memory.Clear())
+		}
+	}()
+	return do()
+}
+
+// batches runs do for every part of [0, rounds), so many at a time, on the lanes.
+func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
+	do func(lane *gpuLane, lo, hi int) error) error {
+	lanes := min(len(g.lanes), (rounds+atOnce-1)/atOnce)
+	failed := make([]error, lanes)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := each(ctx, lanes, (rounds+atOnce-1)/atOnce, func(w, batch int) {
+		if failed[w] = do(g.lanes[w], batch*atOnce, min(rounds, (batch+1)*atOnce)); failed[w] != nil {
+			cancel()
+		}
+	})
+	if all := errors.Join(failed...); all != nil {
+		return all
+	}
+	return err
+}
+
+// steps is a list of things to do on a lane, of which the first error ends the rest.
+type steps struct {
+	ctx context.Context
+	*gpuLane
+	last time.Time
+	err  error
+}
+
+func (l *gpuLane) begin(ctx context.Context) *steps {
+	return &steps{ctx: ctx, gpuLane: l, last: time.Now()}
+}
+
+// stage tells who asked how long the device took since the stage before; waiting for it
+// costs a little, so nobody asks in earnest.
+func (s *steps) stage(name string) {
+	if s.trace != nil {
+		s.do(func() error { return s.s.Sync(s.ctx) })
+		now := time.Now()
+		s.trace(name, now.Sub(s.last))
+		s.last = now
+	}
+}
+
+func (s *steps) do(f func() error) {
+	if s.err == nil {
+		s.err = f()
+	}
+}
+
+// reserve makes sure of so many bytes.
+func (s *steps) reserve(bytes int64) {
+	s.do(s.memory.Clear)
+	s.do(func() error { return s.memory.Reserve(s.dev, bytes, 0) })
+}
+
+func taken[T any](s *steps, n int) (b gpu.Buffer[T]) {
+	s.do(func() (err error) {
+		b, err = gpu.Take[T](s.memory.Arena, n)
+		return err
+	})
+	return b
+}
+
+func zeroed[T any](s *steps, n int) gpu.Buffer[T] {
+	b := taken[T](s, n)
+	s.do(func() error { return b.Zero(s.s) })
+	return b
+}
+
+func uploaded[T any](s *steps, values []T) gpu.Buffer[T] {
+	b := taken[T](s, len(values))
+	s.do(func() error { return b.Upload(s.s, values) })
+	return b
+}
+
+func downloaded[T any](s *steps, b gpu.Buffer[T]) []T {
+	out := make([]T, b.Len())
+	s.do(func() error { return b.Download(s.ctx, s.s, out) })
+	return out
+}
+
+func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
+	if b.Len() == 0 {
+		return gpu.Null()
+	}
+	return b.Arg()
+}
+
+// launch starts a kernel with blocks for each of so many rounds.
+func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ...gpu.Arg) {
+	s.do(func() error {
+		k, err := s.kernel(name, shared)
+		if err != nil {
+			return err
+		}
+		dim := gpu.GridShared(blocks, threads, shared)
+		dim.Blocks[1] = rounds
+		return s.s.Launch(k, dim, args...)
+	})
+}
+
+// kernel is one that may use so many bytes of shared memory.
+func (g *GPU) kernel(name string, shared int) (*gpu.Kernel, error) {
+	k, err := g.dev.Kernel(pairKernels, name)
+	if err == nil && shared+k.StaticShared() > g.dev.Info().SharedPerBlock {
+		err = k.AllowShared(shared)
+	}
+	return k, err
+}
+
+// gpuThreads is the size of blocks that take a thread for each point, as in the kernels.
+const gpuThreads = 256
+
+// pairPlan is how sums over pairs are made on a device: of planes with the same number
+// of points and features, in the same grid.
+type pairPlan struct {
+	g              *GPU
+	n, k, bins     int
+	most           float64
+	edges          bool
+	grid           grid
+	l              *plane // its rectangle
+	kernel         string
+	wide           bool
+	nearestShared  bool
+	threads        int
+	shared         int
+	slots          int   // blocks that run at a time
+	bytesPerRound  int64 // besides what every batch needs
+	bytesForDrawn  int64 // of a round, where positions or features are its own
+	unordered, all int   // sums of a round
+}
+
+// gpuMostPoints is as many as the kernels' queues can name.
+const gpuMostPoints = 1 << 27
+
+// planPairs chooses the kernel and the memory.
+func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64, edges bool) (*pairPlan, error) {
+	p := &pairPlan{g: g, n: len(l.x), k: l.features, bins: bins, most: most, edges: edges, grid: grid, l: l,
+		unordered: unorderedPairs(l.features) * bins}
+	if err := l.fits(most, edges); err != nil {
+		return nil, err
+	}
+	if edges {
+		p.all = p.k * p.k * bins
+	}
+	if p.n >= gpuMostPoints || p.k*p.k*bins > math.MaxInt32 {
+		return nil, fmt.Errorf("%d points of %d features at %d distances are too many for the GPU: use --engine multicore",
+			p.n, p.k, bins)
+	}
+	p.kernel = "pair_counts"
+	if edges {
+		p.kernel = "pair_curves"
+	}
+	if err := p.shape(); err != nil {
+		return nil, err
+	}
+	p.bytesPerRound = int64(p.n)*24 + int64(grid.cols*grid.rows)*8 + int64(p.unordered+p.all)*8
+	p.bytesForDrawn = int64(p.n) * 20
+	return p, nil
+}
+
+// shape picks the size of blocks: as many threads as there is shared memory for, beside
+// all sums; or with the nearest in global memory; or with all of it there.
+func (p *pairPlan) shape() error {
+	info := p.g.dev.Info()
+	most := max(info.SharedOptIn, info.SharedPerBlock)
+	sizes := []int{1024, 512, 256}
+	if info.Emulated {
+		sizes = []int{64}
+	}
+	fit := func(nearest bool, threads int) bool {
+		words := p.unordered + threads/32*64
+		if p.edges {
+			words += p.k * threads
+		}
+		if nearest {
+			words += p.all
+		}
+		p.nearestShared, p.threads, p.shared = nearest && p.edges, threads, 4*words
+		return p.shared <= most
+	}
+	found := false
+	for _, nearest := range []bool{true, false} {
+		for _, threads := range sizes {
+			if !found {
+				found = fit(nearest, threads)
+			}
+		}
+	}
+	if !found {
+		p.wide, p.kernel, p.nearestShared = true, p.kernel+"_wide", false
+		p.threads = min(256, sizes[0])
+		p.shared = 4 * p.threads / 32 * 64
+	}
+	k, err := p.g.kernel(p.kernel, p.shared)
+	if err != nil {
+		return err
+	}
+	n, err := k.Occupancy(p.threads, p.shared)
+	p.slots = max(1, n) * info.Multiprocessors
+	return err
+}
+
+// blocks is how many blocks sum a round, of so many at a time: enough to keep the
+// device busy to the end, where the rounds do not.
+func (p *pairPlan) blocks(rounds int) int {
+	most := (p.n + p.threads - 1) / p.threads
+	want := (4*p.slots + rounds - 1) / rounds
+	if p.wide { // each block has memory of its own
+		want = max(1, p.slots/rounds)
+	}
+	return max(1, min(most, want))
+}
+
+// scratch is the memory in words that blocks of wide kernels need.
+func (p *pairPlan) scratch(rounds int) int {
+	if !p.wide || !p.edges {
+		return 0
+	}
+	return rounds * p.blocks(rounds) * p.k * p.threads
+}
+
+// bytes is what a batch takes.
+func (p *pairPlan) bytes(rounds int, drawn bool) int64 {
+	each := p.bytesPerRound
+	if drawn {
+		each += p.bytesForDrawn
+	}
+	return int64(rounds)*each + p.bytesForDrawn + 4*int64(p.scratch(rounds)) +
+		int64(rounds*p.k)*16 + int64(rounds*p.grid.cols*p.grid.rows)/64 + 1<<20
+}
+
+// batchRounds is how many rounds go at once: twice what the device has room for at a
+// time, as far as memory and the numbers of points allow.
+func (p *pairPlan) batchRounds(rounds int, drawn bool) (int, error) {
+	lanes := min(gpuLanes, rounds)
+	n := min(rounds, 2*p.slots, math.MaxInt32/max(1, p.n), math.MaxInt32/(p.grid.cols*p.grid.rows))
+	for n > 1 && p.bytes(n, drawn)*int64(lanes) > p.g.budget {
+		n--
+	}
+	if need := p.bytes(max(n, 1), drawn) * int64(lanes); n < 1 || need > p.g.budget {
+		return 0, fmt.Errorf("sums over pairs of points: %v of device memory wanted, there are %v: raise --gpu-memory or use --engine multicore",
+			bytesize.Size(need), bytesize.Size(p.g.budget))
+	}
+	return n, nil
+}
+
+// drawnRounds are the points of rounds: those of one plane, moved by feature, or drawn
+// by the host.
+type drawnRounds struct {
+	rounds  int
+	x, y    []float64 // of one plane, or of all rounds one behind the other
+	feature []int32   // likewise
+	moves   []float64 // by round and feature, along x and y; nil: none
+}
+
+// sum makes the sums of a batch.
+func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
+	n, cellsOf := p.n, p.grid.cols*p.grid.rows
+	s.reserve(p.bytes(d.rounds, len(d.x) > n || len(d.feature) > n))
+	stride := func(values int) gpu.Arg {
+		if values > n {
+			return gpu.U64(uint64(n))
+		}
+		return gpu.U64(0)
+	}
+	x, y, feature := uploaded(s, d.x), uploaded(s, d.y), uploaded(s, d.feature)
+	var moves gpu.Buffer[float64]
+	if d.moves != nil {
+		moves = uploaded(s, d.moves)
+	}
+	s.stage("upload")
+	draw := []gpu.Arg{x.Arg(), y.Arg(), feature.Arg(), argOf(moves), gpu.U64(uint64(n)), stride(len(d.x)),
+		stride(len(d.feature)), gpu.U32(uint32(p.k)), gpu.F64(p.l.minX), gpu.F64(p.l.minY),
+		gpu.F64(p.l.width), gpu.F64(p.l.depth)}
+	layout := []gpu.Arg{gpu.F64(p.grid.minX), gpu.F64(p.grid.minY), gpu.F64(1 / p.grid.side),
+		gpu.U32(uint32(p.grid.cols)), gpu.U32(uint32(p.grid.rows))}
+	args := func(lists ...[]gpu.Arg) (all []gpu.Arg) {
+		for _, l := range lists {
+			all = append(all, l...)
+		}
+		return all
+	}
+	start := zeroed[uint32](s, d.rounds*cellsOf+1)
+	place := taken[uint32](s, d.rounds*n)
+	toX, toY, toFeature := taken[float64](s, d.rounds*n), taken[float64](s, d.rounds*n), taken[int32](s, d.rounds*n)
+	tiles := (n + gpuThreads - 1) / gpuThreads
+	s.launch("cell_count", tiles, d.rounds, gpuThreads, 0,
+		args(draw, layout, []gpu.Arg{start.Arg(), place.Arg()})...)
+	s.do(func() error { return prim.ExclusiveScan(s.s, s.memory.Arena, start, start) })
+	s.launch("cell_fill", tiles, d.rounds, gpuThreads, 0, args(draw, layout,
+		[]gpu.Arg{start.Arg(), place.Arg(), toX.Arg(), toY.Arg(), toFeature.Arg()})...)
+	unordered, all := zeroed[int64](s, d.rounds*p.unordered), zeroed[int64](s, d.rounds*p.all)
+	scratch := taken[uint32](s, p.scratch(d.rounds))
+	shared := uint32(0)
+	if p.nearestShared {
+		shared = 1
+	}
+	sums := pairSums{features: p.k, bins: p.bins, step: p.most / float64(p.bins), edges: p.edges}
+	s.stage("cells")
+	s.launch(p.kernel, p.blocks(d.rounds), d.rounds, p.threads, p.shared, args(
+		[]gpu.Arg{toX.Arg(), toY.Arg(), toFeature.Arg(), start.Arg(), gpu.U64(uint64(n)),
+			gpu.U32(uint32(p.k)), gpu.U32(uint32(p.bins)), gpu.F64(p.most * p.most), gpu.F64(1 / sums.step),
+			gpu.F64(p.l.width), gpu.F64(p.l.depth), gpu.F64(p.l.area() * weightUnit)},
+		layout, []gpu.Arg{gpu.U32(shared), argOf(scratch), unordered.Arg(), argOf(all)})...)
+	s.stage("pairs")
+	pairs, nearest := downloaded(s, unordered), downloaded(s, all)
+	s.stage("download")
+	out := make([]*pairSums, d.rounds)
+	for r := range out {
+		one := sums
+		if p.edges {
+			one.weighted, one.nearest = pairs[r*p.unordered:][:p.unordered], nearest[r*p.all:][:p.all]
+		} else {
+			one.count = pairs[r*p.unordered:][:p.unordered]
+		}
+		out[r] = &one
+	}
+	return out
+}
+
+// sumPairs is plane.sumPairs on the device.
+func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64, edges bool) (out *pairSums, err error) {
+	err = g.run(ctx, func() error {
+		p, err := g.planPairs(l, gridOver(l, most), bins, most, edges)
+		if err != nil {
+			return err
+		}
+		if _, err := p.batchRounds(1, false); err != nil {
+			return err
+		}
+		s := g.lanes[0].begin(ctx)
+		sums := p.sum(s, drawnRounds{rounds: 1, x: l.x, y: l.y, feature: l.feature})
+		out = sums[0]
+		return s.err
+	})
+	return out, err
+}

@@ -1,0 +1,66 @@
+package points
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+// edgeRounds is sums.edgeRounds on the device: the edges stay there, labels come in
+// batches.
+func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int32, k int, o EnrichmentOptions,
+	progress func(), out [][]int64) error {
+	return g.run(ctx, func() error {
+		n, info := len(label), g.dev.Info()
+		lanes := int64(min(gpuLanes, o.Rounds))
+		fixed := int64(len(e.start))*8 + int64(len(e.to))*4 + 1<<20
+		each1 := int64(n)*4 + int64(k*k)*8
+		atOnce := int(min(int64(o.Rounds), 4*int64(info.Multiprocessors), (g.budget/lanes-fixed)/each1))
+		if atOnce < 1 {
+			return fmt.Errorf("edges between points: %v of device memory wanted, there are %v: raise --gpu-memory or use --engine multicore",
+				bytesize.Size(lanes*(fixed+each1)), bytesize.Size(g.budget))
+		}
+		shared, inShared := 4*k*k, uint32(1)
+		if shared > info.SharedPerBlock {
+			shared, inShared = 0, 0
+		}
+		type held struct {
+			start gpu.Buffer[int64]
+			to    gpu.Buffer[int32]
+			mark  gpu.Mark
+		}
+		loaded := map[*gpuLane]*held{}
+		for _, lane := range g.lanes[:lanes] {
+			s := lane.begin(ctx)
+			s.reserve(fixed + int64(atOnce)*(each1+512))
+			loaded[lane] = &held{start: uploaded(s, e.start), to: uploaded(s, e.to)}
+			if s.err != nil {
+				return s.err
+			}
+			loaded[lane].mark = lane.memory.Mark()
+		}
+		return g.batches(ctx, o.Rounds, atOnce, func(lane *gpuLane, lo, hi int) error {
+			labels := make([]int32, n*(hi-lo))
+			err := each(ctx, threads, hi-lo, func(_, i int) {
+				progress()
+				relabelled(label, o.Seed, lo+i, labels[i*n:i*n:(i+1)*n])
+			})
+			if err != nil {
+				return err
+			}
+			s, h := lane.begin(ctx), loaded[lane]
+			s.do(func() error { return lane.memory.Release(h.mark) })
+			onDevice, counts := uploaded(s, labels), zeroed[int64](s, k*k*(hi-lo))
+			blocks := max(1, min((n+gpuThreads-1)/gpuThreads, 32*info.Multiprocessors/(hi-lo)))
+			s.launch("edge_counts", blocks, hi-lo, gpuThreads, shared, h.start.Arg(), argOf(h.to),
+				onDevice.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(k)), gpu.U32(inShared), counts.Arg())
+			all := downloaded(s, counts)
+			for i := range hi - lo {
+				out[lo+i] = all[i*k*k:][:k*k]
+			}
+			return s.err
+		})
+	})
+}
