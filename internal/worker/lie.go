@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/pipe"
@@ -96,8 +97,11 @@ func pairsOf(set *points.Set, of, near []string) (pairs [][2]int32, err error) {
 	number := func(name string) int32 {
 		i, ok := slices.BinarySearch(set.Features, name)
 		if !ok && err == nil {
-			some := set.Features[:min(20, len(set.Features))]
-			err = pipe.Valuef("no feature %q: there are %q", name, some)
+			some := strings.Join(set.Features[:min(20, len(set.Features))], ", ")
+			if len(set.Features) > 20 {
+				some += " and others"
+			}
+			err = pipe.Valuef("no feature %q: there are %s", name, some)
 		}
 		return int32(i)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ type placeArgs struct {
 	X        string   `json:"x"`
 	Y        string   `json:"y"`
 	Feature  string   `json:"feature"`
+	// Of files: leave out rare features, and rows without a position or a feature.
+	MinPoints int  `json:"min_points"`
+	SkipBad   bool `json:"skip_bad"`
 
 	Distance float64 `json:"distance"`
 	KNN      int     `json:"knn"`
@@ -39,9 +43,13 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 	}
 	var set *points.Set
 	if len(a.Paths) > 0 {
-		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature, CRS: crs})
+		in, err := points.ReadFiles(ctx, a.Paths, points.ReadOptions{X: a.X, Y: a.Y, Feature: a.Feature,
+			CRS: crs, MinPoints: a.MinPoints, SkipBad: a.SkipBad})
 		if err != nil {
 			return nil, err
+		}
+		if in.Skipped > 0 {
+			c.Note(fmt.Sprintf("%d rows without a feature or a position were left out", in.Skipped))
 		}
 		for _, g := range in.Guesses {
 			c.Note(g)

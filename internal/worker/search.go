@@ -77,6 +77,14 @@ func (a *searchArgs) ask(r *search.Request, text string, fields []string) error 
 	if filter == nil {
 		return nil
 	}
+	if len(fields) == 0 {
+		// Without fields, "year:2020" is a word. As a filter it is hardly meant as one.
+		o.AnyField = true
+		if named, err := query.Parse(a.Filter, o); err != nil || named == nil || named.String() != filter.String() {
+			return pipe.Valuef("filter=%q: the index has no fields: build it with schema=, "+
+				"or put words with a colon into quotes", a.Filter)
+		}
+	}
 	if r.Query == nil {
 		r.Query = plain(text, o.And)
 	}

@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from collocate import curve, mine, pairs, summary
+from collocate import CollocateError, CollocateWarning, curve, mine, pairs, summary
 
 pd = pytest.importorskip("pandas")
 
@@ -116,3 +116,25 @@ def test_summary_and_curve():
         curve(table, "zoo", crs="planar")
     with pytest.raises(ValueError, match="bins=0"):
         curve(table, bins=0, crs="planar")
+
+
+def test_bad_rows_and_rare_features(tmp_path):
+    table = pd.DataFrame(
+        {"x": [0, 1, 0, 1, 50, 2.0], "y": [0, 0, 9, 9, 5, 0.0], "kind": [*"abab", "c", " "]}
+    )
+    with pytest.raises(ValueError, match="row 5: has no feature .skip_bad="):
+        mine(table, 2, crs="planar")
+    path = tmp_path / "p.csv"
+    table.to_csv(path, index=False)
+    with pytest.raises(CollocateError, match="skip_bad="):
+        mine(path, 2, crs="planar")
+    for points in (table, path):
+        with pytest.warns(CollocateWarning, match="1 rows without a feature"):
+            counts = summary(points, crs="planar", skip_bad=True, min_points=2)["features"]
+        assert counts == [{"feature": "a", "points": 2}, {"feature": "b", "points": 2}]
+    with pytest.warns(CollocateWarning):
+        found = mine(table, 2, 1, crs="planar", skip_bad=True, min_points=2)
+    assert found[0]["features"] == ["a", "b"] and len(found) == 1
+    hole = table.assign(x=[0, np.nan, 0, 1, 50, 2.0], kind="a")
+    with pytest.warns(CollocateWarning, match="1 rows"):
+        assert summary(hole, crs="planar", skip_bad=True)["points"] == 5

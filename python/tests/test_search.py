@@ -130,7 +130,7 @@ def test_mistakes(index, tmp_path, docs):
         Index.build([("x", "one"), ("x", "two")])
     with pytest.raises(TypeError, match="document 1 is a int"):
         Index.build(["one", 2])
-    with pytest.raises(TypeError, match="a document is a int"):
+    with pytest.raises(TypeError, match="documents are of the type int"):
         Index.build([1, 2])
     with pytest.raises(ValueError, match="fields="):
         Index.build([{"id": 1, "words": "x"}])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -15,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from ._pipe import Arrays, strings
-from .errors import CollocateWarning
+from .errors import warn
 
 # A path, or documents: texts, (id, text), mappings, ir_datasets' tuples, or a DataFrame.
 Corpus = Union[str, "os.PathLike[str]", Iterable[Any]]
@@ -34,6 +33,12 @@ def paths_of(corpus: Corpus) -> list[str] | None:
         return [_path(corpus)]
     if isinstance(corpus, (list, tuple)) and corpus and all(isinstance(p, Path) for p in corpus):
         return [_path(p) for p in corpus]
+    if isinstance(corpus, (list, tuple)) and 0 < len(corpus) <= 1000:
+        if all(isinstance(p, str) and len(p) < 256 and os.path.isfile(p) for p in corpus):
+            warn(
+                "each str of the list is a document, and is the name of a file, too: "
+                "to read the files, make it a list of pathlib.Path"
+            )
     return None
 
 
@@ -51,6 +56,8 @@ class Documents:
     """Documents that are in memory, as groups for the worker, as often as they are asked for."""
 
     def __init__(self, corpus: Iterable[Any], fields: Sequence[str] | None, id_field: str | None):
+        if isinstance(corpus, Mapping):
+            corpus = _Items(corpus)
         self._columns = _columns(corpus, fields, id_field)
         if self._columns is None:
             self._corpus: Iterable[Any] = corpus
@@ -99,6 +106,17 @@ class Documents:
             at += len(chunk)
 
 
+class _Items:
+    """The documents of a mapping {id: text} or {id: {"title": ..., "text": ...}}."""
+
+    def __init__(self, corpus: Mapping[Any, Any]):
+        self._corpus = corpus
+
+    def __iter__(self) -> Iterator[Any]:
+        for name, d in self._corpus.items():
+            yield {**d, "id": name} if isinstance(d, Mapping) else (name, d)
+
+
 @contextmanager
 def as_file(
     corpus: Corpus, fields: Sequence[str] | None, id_field: str | None, whole: bool = False
@@ -133,10 +151,14 @@ def _pairs(documents: Documents) -> Iterator[dict[str, str]]:
 def _records(corpus: Any) -> Iterator[dict[str, Any]]:
     if hasattr(corpus, "columns") and hasattr(corpus, "to_dict"):  # pandas, polars
         names = [str(c) for c in corpus.columns]
-        rows: Iterable[Any] = zip(*(corpus[c].tolist() for c in corpus.columns))
+        columns = [corpus[c].tolist() for c in corpus.columns]
+        labels = _labels(corpus)
+        if labels is not None and corpus.index.name not in names:
+            names, columns = [corpus.index.name, *names], [labels, *columns]
+        rows: Iterable[Any] = zip(*columns)
         documents: Iterable[Any] = (dict(zip(names, row)) for row in rows)
     else:
-        documents = corpus
+        documents = _Items(corpus) if isinstance(corpus, Mapping) else corpus
     for number, d in enumerate(documents):
         if hasattr(d, "_asdict"):
             d = d._asdict()
@@ -185,9 +207,10 @@ def _reader(first: Any, fields: Sequence[str] | None, id_field: str | None) -> A
     elif isinstance(first, (tuple, list)) and len(first) == 2:
         return lambda chunk, at: ([str(d[0]) for d in chunk], [_text(d[1]) for d in chunk])
     else:
+        files = "; paths go into a list" if isinstance(first, os.PathLike) else ""
         raise TypeError(
-            f"a document is a {type(first).__name__}: want a str, a pair (id, text), "
-            "a mapping or a named tuple"
+            f"documents are of the type {type(first).__name__}: want str, pairs (id, text), "
+            f"mappings or named tuples{files}"
         )
 
     def fielded(chunk: list[Any], at: int) -> tuple[list[str] | None, list[str]]:
@@ -236,18 +259,23 @@ class _Fields:
             raise ValueError(f"no field of {names} is known to hold text: name it with fields=")
         left = [n for n in names if n != self.id and n not in self.text]
         if left:
-            warnings.warn(
+            warn(
                 f"text: {', '.join(self.text)}; left out: {', '.join(map(str, left))} "
-                "(others: fields=)",
-                CollocateWarning,
-                stacklevel=2,
+                "(others: fields=)"
             )
 
 
 def _text(value: Any) -> str:
     if value is None or isinstance(value, float) and value != value:  # pandas' missing values
         return ""
-    return value if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        raise TypeError(f"the text {value[:20]!r} is bytes: decode it first")
+    if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):  # paragraphs
+        parts = value if isinstance(value, (list, tuple)) else np.atleast_1d(value).tolist()
+        return "\n".join(filter(None, map(_text, parts)))
+    return str(value)
 
 
 def _id(value: Any, number: int) -> str:
@@ -262,7 +290,7 @@ def _columns(
     """IDs and texts of a DataFrame, a Series, an array or a list of strings."""
     if hasattr(corpus, "columns") and hasattr(corpus, "to_dict"):  # pandas, polars
         names = _Fields([str(c) for c in corpus.columns], fields, id_field)
-        ids = None
+        ids = _labels(corpus)
         if names.id is not None:
             ids = [_id(v, i) for i, v in enumerate(corpus[names.id].tolist())]
         columns = [corpus[name].tolist() for name in names.text]
@@ -270,13 +298,23 @@ def _columns(
             return ids, [_text(v) for v in columns[0]]
         rows = ([_text(v) for v in row] for row in zip(*columns))
         return ids, ["\n".join(v for v in row if v) for row in rows]
+    labels = None
     if isinstance(corpus, np.ndarray) or hasattr(corpus, "tolist"):
+        labels = _labels(corpus)
         corpus = corpus.tolist()
     if isinstance(corpus, list) and corpus and isinstance(corpus[0], str):
         for i, v in enumerate(corpus):
             if not isinstance(v, str):
                 raise TypeError(f"document {i} is a {type(v).__name__}: want a str")
-        return None, corpus
+        return labels, corpus
     if isinstance(corpus, list) and not corpus:
         return None, []
     return None
+
+
+def _labels(rows: Any) -> list[str] | None:
+    """The IDs of rows whose index is named as such."""
+    name = getattr(getattr(rows, "index", None), "name", None)
+    if not isinstance(name, str) or name.lower() not in _ID_NAMES:
+        return None
+    return [_id(v, i) for i, v in enumerate(rows.index.tolist())]

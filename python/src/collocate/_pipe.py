@@ -22,7 +22,15 @@ _SMALL = 1 << 15
 MAX_PAYLOAD = 1 << 30
 
 Arrays = Mapping[str, np.ndarray]
-_dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):  # NumPy's numbers are not all Python's
+        return value.item()
+    raise TypeError(f"{value!r} is a {type(value).__name__}: want a number or a string")
+
+
+_dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode
 _loads = json.JSONDecoder().decode
 
 
@@ -64,6 +72,8 @@ class Connection:
     def __init__(self, sock: socket.socket):
         self.sock = sock
         self._rest = b""
+        self._poll = select.poll()  # select() knows only the first 1024 files of a process
+        self._poll.register(sock, select.POLLIN)
 
     def send(self, header: dict[str, Any], arrays: Arrays | None = None) -> None:
         parts: list[Any] = []
@@ -134,7 +144,7 @@ class Connection:
 
     def readable(self) -> bool:
         """Whether something is there to receive."""
-        return bool(self._rest) or bool(select.select([self.sock], [], [], 0)[0])
+        return bool(self._rest) or bool(self._poll.poll(0))
 
     def _some(self) -> bytes:
         data = self.sock.recv(1 << 16)

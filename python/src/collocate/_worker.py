@@ -14,7 +14,6 @@ import socket
 import subprocess
 import tempfile
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from ._binary import find_binary
 from ._pipe import Answer, Arrays, Connection
-from .errors import CollocateWarning, WorkerError, exception
+from .errors import WorkerError, exception, in_python, warn
 
 Progress = Callable[[str, int, int], None]
 # How long a cancelled call may take to end, and the worker when this process ends.
@@ -166,8 +165,12 @@ def call(
     on: Worker | None = None,
     passes: Iterable[Iterable[Arrays]] = (),
     progress: Progress | None = None,
+    file: str = "",
 ) -> Answer:
-    """Calls the worker. Each of the passes is what follows the call, up to an end."""
+    """Calls the worker. Each of the passes is what follows the call, up to an end.
+
+    file is a temporary one, that messages should not name.
+    """
     w = on or worker()
     c: Connection | None = None
     try:
@@ -190,10 +193,14 @@ def call(
     w.give(c)
     header, received = answer
     for note in header.get("notes", ()):
-        warnings.warn(note, CollocateWarning, stacklevel=4)
+        warn(in_python(_without(note, file)))
     if "error" in header:
-        raise exception(header["kind"], header["error"])
+        raise exception(header["kind"], _without(header["error"], file))
     return Answer(header["result"], received, header.get("notes", []))
+
+
+def _without(message: str, file: str) -> str:
+    return message.replace(file, "the documents") if file else message
 
 
 Message = tuple[dict[str, Any], dict[str, np.ndarray]]

@@ -26,6 +26,7 @@ from ._progress import ProgressOption
 from .index import Index
 
 _VARIANTS = {"lucene": "lucene", "atire": "atire", "bm25+": "bm25+", "bm25l": "bm25l"}
+_DELTAS = {"bm25l": 0.5, "bm25+": 1.0}
 _LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian",
               "nl": "dutch", "pt": "portuguese", "sv": "swedish", "no": "norwegian",
               "da": "danish", "fi": "finnish", "ru": "russian", "tr": "turkish"}  # fmt: skip
@@ -75,17 +76,21 @@ def tokenize(
 
 
 class BM25:
-    """An index with BM25's parameters."""
+    """An index with BM25's parameters; delta, of bm25l (0.5) and bm25+ (1), cannot be chosen."""
 
     def __init__(
         self,
         k1: float = 1.5,
         b: float = 0.75,
+        delta: float | None = None,
         method: str = "lucene",
         corpus: Sequence[Any] | None = None,
     ):
         if method not in _VARIANTS:
             raise ValueError(f"method={method!r}: want one of {', '.join(_VARIANTS)}")
+        fixed = _DELTAS.get(method)
+        if delta is not None and fixed is not None and delta != fixed:
+            raise ValueError(f"delta={delta}: {method} has {fixed} here")
         self.k1, self.b, self.method, self.corpus = k1, b, method, corpus
         self.searcher: Index | None = None
 
@@ -128,6 +133,20 @@ class BM25:
         if return_as != "tuple":
             raise ValueError(f'return_as={return_as!r}: want "tuple" or "documents"')
         return Results(docs, scores)
+
+    def get_scores(self, query_tokens_single: Sequence[str] | str) -> np.ndarray:
+        """The score of every document for one query, given as text or as a list of words."""
+        if self.searcher is None:
+            raise ValueError("there is no index yet: call index first")
+        words = query_tokens_single
+        text = words if isinstance(words, str) else " ".join(words)
+        scores = np.zeros(len(self.searcher), dtype=np.float32)
+        if len(scores):
+            found = self.searcher.search(
+                text, k=len(scores), k1=self.k1, b=self.b, variant=_VARIANTS[self.method]
+            )
+            scores[found.docs] = found.scores
+        return scores
 
     def save(self, save_dir: str | os.PathLike[str], corpus: Sequence[Any] | None = None) -> None:
         """Saves the index, with the corpus if there is one, to a folder."""

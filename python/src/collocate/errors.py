@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+# Files whose lines are not those of the caller's program.
+_INNER = (os.path.dirname(__file__) + os.sep, contextlib.__file__)
+_FLAG = re.compile(r"(?:\bcollocate [a-z]+ )?(?<![\w-])--([a-z]+[a-z0-9]*(?:-[a-z0-9]+)*)")
+
 
 class CollocateError(Exception):
     """Something went wrong; the message says what and where."""
@@ -19,8 +31,34 @@ class CollocateWarning(UserWarning):
     """Something was guessed or left out."""
 
 
+def warn(message: str) -> None:
+    """Warns about the line of the caller's program that called this package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INNER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CollocateWarning, stacklevel=level)
+
+
+def need(module: str, extra: str) -> Any:
+    """A module that only some calls need."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as err:
+        if err.name != module.partition(".")[0]:
+            raise
+        raise ModuleNotFoundError(
+            f'this needs {err.name}: pip install "collocate[{extra}]"', name=err.name
+        ) from None
+
+
+def in_python(message: str) -> str:
+    """A message with options as Python spells them: id_field= for --id-field."""
+    return _FLAG.sub(lambda m: m[1].replace("-", "_") + "=", message)
+
+
 def exception(kind: str, message: str) -> Exception:
     """The exception of an error that the worker reports."""
+    message = in_python(message)
     if kind == "value":
         return ValueError(message)
     if kind == "missing":

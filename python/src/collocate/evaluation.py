@@ -10,6 +10,7 @@ import numpy as np
 
 from ._pipe import strings
 from ._worker import call
+from .hits import BatchHits
 
 _PLAIN = {
     "AP": "map", "nDCG": "ndcg", "RR": "recip_rank", "Rprec": "Rprec", "Bpref": "bpref",
@@ -43,17 +44,20 @@ def _measure(name: str) -> dict[str, Any]:
 
 
 def evaluate(
-    run: Any, qrels: Any, measures: Iterable[Any], *, per_query: bool = False
+    run: Any, qrels: Any, measures: str | Iterable[Any], *, per_query: bool = False
 ) -> dict[str, Any]:
     """The values of measures, as ir_measures' `calc_aggregate` gives them.
 
-    run: {query: {document: score}}, a DataFrame with the columns query_id (or qid, query), doc_id
-        (or docno, id) and score, or an iterable of (query, document, score).
+    run: what `search` found for a mapping {query ID: query}; {query: {document: score}}; a
+        DataFrame with the columns query_id (or qid, query), doc_id (or docno, id) and score; or an
+        iterable of (query, document, score).
     qrels: the same with a grade, relevance (or label, grade), instead of the score.
     measures: names such as "nDCG@10", "AP", "RR@10" and "P(rel=2)@5", or ir_measures' objects.
     per_query: the values of each query, {measure: {query: value}}.
     """
-    names = [str(m) for m in measures]
+    names = [measures] if isinstance(measures, str) else [str(m) for m in measures]
+    if isinstance(run, BatchHits):
+        run = run.to_run()
     wanted = [_measure(n) for n in names]
     topics: dict[str, int] = {}
     arrays = _rows(run, "run", topics)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from .errors import need
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -66,8 +68,7 @@ class Explanation:
     words: list[dict[str, Any]]
 
     def to_pandas(self) -> pd.DataFrame:
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         return pd.DataFrame(self.words)
 
     def _repr_html_(self) -> str:
@@ -110,7 +111,17 @@ class Hits:
         for i, s, d in zip(self.ids, self.scores.tolist(), self.docs.tolist()):
             yield Hit(i, s, d)
 
-    def __getitem__(self, i: int) -> Hit:
+    @overload
+    def __getitem__(self, i: int) -> Hit: ...
+    @overload
+    def __getitem__(self, i: slice) -> Hits: ...
+    def __getitem__(self, i: int | slice) -> Hit | Hits:
+        if isinstance(i, slice):
+            part = Hits(self._index, self.query, self._args, self.docs[i], self.scores[i])
+            part._generation = self._generation
+            if self._ids is not None:
+                part._ids = self._ids[i]
+            return part
         return Hit(self.ids[i], float(self.scores[i]), int(self.docs[i]))
 
     def snippets(self, size: int = 200) -> list[Snippet]:
@@ -130,8 +141,7 @@ class Hits:
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with the columns rank, id, score and doc."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         return pd.DataFrame(
             {"rank": np.arange(len(self)), "id": self.ids, "score": self.scores, "doc": self.docs}
         )
@@ -173,8 +183,7 @@ class Concordance:
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with the columns document, place, left, match and right."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         return pd.DataFrame(self.lines, columns=["document", "place", "left", "match", "right"])
 
     def __repr__(self) -> str:
@@ -202,12 +211,14 @@ class BatchHits:
     def __init__(
         self, index: Index, queries: list[str], args: dict[str, Any],
         offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray,
+        query_ids: list[Any] | None = None,
     ):  # fmt: skip
         self._index, self.queries, self._args = index, queries, args
         self._generation = index._generation
         self.offsets = offsets
         self.docs = docs
         self.scores = scores
+        self.query_ids = query_ids  # if queries were given as a mapping
         self.seconds = 0.0  # that the searches themselves took
         self._ids: np.ndarray | None = None
 
@@ -255,10 +266,9 @@ class BatchHits:
 
     def to_pandas(self, query_ids: Any = None) -> pd.DataFrame:
         """A DataFrame with the columns query, rank, id, score and doc."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         counts = np.diff(self.offsets)
-        names = np.arange(len(self)) if query_ids is None else np.asarray(query_ids)
+        names = np.asarray(self._names(query_ids, range(len(self))))
         return pd.DataFrame(
             {
                 "query": np.repeat(names, counts),
@@ -269,12 +279,24 @@ class BatchHits:
             }
         )
 
-    def to_run(self, query_ids: Any) -> dict[str, dict[str, float]]:
+    def _names(self, query_ids: Any, otherwise: Any = None) -> list[Any]:
+        """An ID for each query: those given, or those of the mapping that was searched for."""
+        given = self.query_ids if query_ids is None else query_ids
+        if given is None:
+            given = otherwise
+        if given is None:
+            raise ValueError("queries have no IDs: name them, or search for a mapping {ID: query}")
+        names = list(given)
+        if len(names) != len(self):
+            raise ValueError(f"{len(names)} IDs for {len(self)} queries")
+        return names
+
+    def to_run(self, query_ids: Any = None) -> dict[str, dict[str, float]]:
         """A run for `evaluate`, pytrec_eval or ir_measures: {query: {document: score}}."""
         ids, scores, ends = self.ids, self.scores.tolist(), self.offsets.tolist()
         return {
             str(q): dict(zip(ids[ends[i] : ends[i + 1]], scores[ends[i] : ends[i + 1]]))
-            for i, q in enumerate(query_ids)
+            for i, q in enumerate(self._names(query_ids))
         }
 
     def __repr__(self) -> str:
@@ -290,13 +312,7 @@ class Raw(str):
 
 
 def _first(hits: Hits, n: int) -> list[Hit]:
-    if len(hits) <= n:
-        return list(hits)
-    part = Hits(hits._index, hits.query, hits._args, hits.docs[:n], hits.scores[:n])
-    part._generation = hits._generation
-    if hits._ids is not None:
-        part._ids = hits._ids[:n]
-    return list(part)
+    return list(hits[:n])
 
 
 def _table(heads: list[str], rows: list[list[Any]], caption: str = "") -> str:

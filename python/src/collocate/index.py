@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -70,8 +71,8 @@ class Index:
         """Indexes documents, in the folder `path`, or in one that is removed with the index.
 
         corpus: a file or folder (a str or a Path), a DataFrame, or any iterable of texts, of pairs
-            (id, text), of mappings, or of ir_datasets' documents. Texts without IDs are numbered
-            from 0.
+            (id, text), of mappings, or of ir_datasets' documents; or a mapping {id: document}.
+            Texts without IDs are numbered from 0.
         analyzer: how text becomes words: whitespace, ascii, unicode, english and other languages;
             with "+stop" behind a language without its stop words.
         store_text: keep the text, for snippets.
@@ -203,7 +204,13 @@ class Index:
     def __len__(self) -> int:
         return int(self.stats["documents"])
 
+    def __contains__(self, id: object) -> bool:
+        """Whether a document has this ID."""
+        return bool(self.find([str(id)])[0] >= 0)
+
     def __repr__(self) -> str:
+        if self._closed:
+            return f"<Index {self.path!r}: closed>"
         s = self.stats
         return (
             f"<Index {self.path!r}: {s['documents']:,} documents, {s['terms']:,} words, "
@@ -241,7 +248,7 @@ class Index:
     ) -> Hits: ...
     @overload
     def search(
-        self, queries: Iterable[str], k: int = ..., *,
+        self, queries: Iterable[str] | Mapping[Any, str], k: int = ..., *,
         mode: str = ..., model: str = ..., k1: float | None = ..., b: float | None = ...,
         variant: str | None = ..., mu: float | None = ..., syntax: bool = ...,
         filter: str | None = ..., algorithm: str = ...,
@@ -251,7 +258,7 @@ class Index:
 
     def search(
         self,
-        queries: str | Iterable[str],
+        queries: str | Iterable[str] | Mapping[Any, str],
         k: int = 10,
         *,
         mode: str = "or",
@@ -268,6 +275,8 @@ class Index:
     ) -> Hits | BatchHits:
         """The k best documents for a query, or for each of many at once.
 
+        queries: a str, an iterable of str, or a mapping {query ID: str}, whose IDs `to_run` and
+            `to_pandas` then name.
         mode: "or" wants any of the words, "and" all of them.
         model: bm25 (with k1, b and variant), dirichlet (with mu), cosine, dph or boolean.
         syntax: queries are of the query language, +must -not "a phrase" wild* fuzzy~, not plain
@@ -276,7 +285,7 @@ class Index:
             does not score: filter="year:[2020 TO 2024] lang:en".
         threads: cores that answer many queries; 0 is all of them.
         """
-        args: dict[str, Any] = {"k": k, "mode": mode, "model": model}
+        args: dict[str, Any] = {"k": operator.index(k), "mode": mode, "model": model}
         for name, value in (("k1", k1), ("b", b), ("mu", mu), ("variant", variant)):
             if value is not None:
                 args[name] = value
@@ -295,7 +304,7 @@ class Index:
             return hits
         if threads:
             args["threads"] = threads
-        texts = queries if isinstance(queries, list) else [str(q) for q in queries]
+        texts, query_ids = _queries(queries)
         width = max(1, min(k, len(self)))
         step = max(1, min(1 << 17, _HITS // width))
         offsets, docs, scores = [np.zeros(1, dtype=np.int64)], [], []
@@ -313,7 +322,7 @@ class Index:
                     tell("searching", min(at + step, len(texts)), len(texts))
         batch = BatchHits(
             self, texts, args, np.concatenate(offsets),
-            _joined(docs, np.uint32), _joined(scores, np.float32),
+            _joined(docs, np.uint32), _joined(scores, np.float32), query_ids,
         )  # fmt: skip
         batch.seconds = seconds
         return batch
@@ -329,9 +338,8 @@ class Index:
         return names[inverse].reshape(numbers.shape)
 
     def texts(self, docs: Any) -> list[str]:
-        """The stored texts of documents, of which numbers are given."""
-        flat = np.ascontiguousarray(np.asarray(docs).ravel(), dtype=np.uint32)
-        return self._strings("texts", flat)
+        """The stored texts of documents, of which numbers or IDs are given."""
+        return self._strings("texts", self._numbers(docs))
 
     def stored(self, docs: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """The stored fields of documents: all, or some. Those without a value are left out."""
@@ -367,7 +375,7 @@ class Index:
 
     def find(self, ids: Iterable[str]) -> np.ndarray:
         """The numbers of documents with these IDs; -1 where there is none."""
-        names = [str(i) for i in ids]
+        names = [ids] if isinstance(ids, str) else [str(i) for i in ids]
         if not names:
             return np.zeros(0, dtype=np.int64)
         found: np.ndarray = self._call("find", {}, strings(names, "ids", "ends")).arrays["docs"]
@@ -391,7 +399,7 @@ class Index:
             return docs.docs
         if isinstance(docs, (str, int, np.integer)):
             docs = [docs]
-        docs = list(docs)
+        docs = docs.ravel().tolist() if isinstance(docs, np.ndarray) else list(docs)
         if docs and isinstance(docs[0], str):
             numbers = self.find(docs)
             if (numbers < 0).any():
@@ -431,11 +439,29 @@ def build_call(
             given: dict[str, Any] = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
             if id_field:
                 given["id_field"] = id_field
-            return call(do, {**args, **given}, progress=tell)
+            return call(do, {**args, **given}, progress=tell, file=path or "")
     documents = Documents(corpus, fields, id_field)
     if passes > 1:
         documents.again()
     return call(do, args, passes=(documents.groups() for _ in range(passes)), progress=tell)
+
+
+def _queries(given: Any) -> tuple[list[str], list[Any] | None]:
+    """The texts of many queries, and their IDs if they have some."""
+    if isinstance(given, (bytes, bytearray)):
+        raise TypeError("the query is bytes: decode it first")
+    ids = list(given) if isinstance(given, Mapping) else None
+    texts = list(given.values()) if isinstance(given, Mapping) else given
+    try:
+        texts = texts if isinstance(texts, list) else list(texts)
+        "".join(texts)
+    except TypeError:
+        if not isinstance(texts, list):
+            kind = type(given).__name__
+            raise TypeError(f"queries are of the type {kind}: want a str or several") from None
+        at, bad = next((i, q) for i, q in enumerate(texts) if not isinstance(q, str))
+        raise TypeError(f"query {at} is of the type {type(bad).__name__}: want a str") from None
+    return texts, ids
 
 
 def _about(options: dict[str, Any]) -> dict[str, Any]:

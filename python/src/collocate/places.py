@@ -12,6 +12,7 @@ import numpy as np
 from ._documents import paths_of
 from ._progress import ProgressOption, bar
 from ._worker import call
+from .errors import need, warn
 from .hits import _table
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ class Patterns:
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame: features, size, participation_index, and the tests that were made."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         rows = [
             {
                 "features": tuple(p["features"]),
@@ -55,14 +55,12 @@ class Patterns:
 
     def rules_to_pandas(self) -> pd.DataFrame:
         """The rules as a DataFrame, if they were asked for."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         return pd.DataFrame(self.rules)
 
     def to_geopandas(self) -> gpd.GeoDataFrame:
         """The points that take part, with the numbers, from 0, of their patterns."""
-        import geopandas as gpd
-
+        gpd = need("geopandas", "geo")
         if self._geojson is None:
             raise ValueError('positions are of no known system: say crs="planar" or "EPSG:..."')
         features = json.loads(self._geojson)["features"]
@@ -96,6 +94,8 @@ def mine(
     y: str | None = None,
     feature: str | None = None,
     crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
     all: bool = False,
     algorithm: str = "auto",
     rules: bool = False,
@@ -114,10 +114,12 @@ def mine(
     distance: neighbours are at most this far apart: metres for longitudes and latitudes, else the
         unit of the coordinates. knn: or among each other's k nearest.
     min_prevalence: the least participation index of a pattern.
+    min_points: leave out features with fewer points: few points reach any prevalence by chance.
+    skip_bad: leave out rows without a feature or a position, instead of an error.
     all: every prevalent pattern, not only the maximal ones.
     significance: rounds of a null ("shift", "relabel", "cluster", "inhomogeneous") to test against.
     """
-    args, arrays, source = _points(points, x, y, feature, crs)
+    args, arrays, source = _points(points, x, y, feature, crs, min_points, skip_bad)
     args |= {
         "distance": distance, "knn": knn, "min_prevalence": min_prevalence, "all": all,
         "algorithm": algorithm, "rules": rules, "min_confidence": min_confidence,
@@ -141,6 +143,8 @@ def pairs(
     y: str | None = None,
     feature: str | None = None,
     crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -150,9 +154,8 @@ def pairs(
     1 is chance, above 1 points of `of` have more points of `near` around them than by chance. The
     p-value is two-sided, by random relabelling. Points are as in `mine`.
     """
-    import pandas as pd
-
-    args, arrays, _ = _points(points, x, y, feature, crs)
+    pd = need("pandas", "pandas")
+    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
     args |= {"distance": distance, "knn": knn, "permutations": permutations, "seed": seed,
              "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "relabelling", "rounds") as tell:
@@ -178,6 +181,8 @@ def curve(
     y: str | None = None,
     feature: str | None = None,
     crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -191,9 +196,8 @@ def curve(
     rounds: compare with so many rounds of a null (shift, relabel, cluster, inhomogeneous): adds
         l_expected, l_low, l_high (95% of the rounds), the same of the index, p_value and q_value.
     """
-    import pandas as pd
-
-    args, arrays, _ = _points(points, x, y, feature, crs)
+    pd = need("pandas", "pandas")
+    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
     args.update(
         of=_listed(of), near=_listed(near), max_distance=max_distance, bins=bins,
         strongest=strongest, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
@@ -223,6 +227,8 @@ def summary(
     y: str | None = None,
     feature: str | None = None,
     crs: Any = None,
+    min_points: int = 1,
+    skip_bad: bool = False,
     threads: int = 0,
 ) -> dict[str, Any]:
     """What to know of points before they are mined.
@@ -230,7 +236,7 @@ def summary(
     Features with their numbers, extent, unit, duplicates, neighbours by distance, and the distances
     worth mining: distance_low, distance_suggested and distance_high.
     """
-    args, arrays, _ = _points(points, x, y, feature, crs)
+    args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
     found: dict[str, Any] = call("summary", {**args, "threads": threads}, arrays).result
     return found
 
@@ -245,17 +251,27 @@ _FEATURE = ("feature", "kind", "type", "category", "class", "species", "sp", "la
 
 
 def _points(
-    points: Any, x: str | None, y: str | None, feature: str | None, crs: Any
+    points: Any,
+    x: str | None,
+    y: str | None,
+    feature: str | None,
+    crs: Any,
+    min_points: int,
+    skip_bad: bool,
 ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None, Any]:
     """Arguments and arrays of a call about points."""
     if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
         paths = paths_of(points)
         if paths is None:
             raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file")
-        named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs)}
+        named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs),
+                 "min_points": min_points, "skip_bad": skip_bad}  # fmt: skip
         return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
     if not hasattr(points, "columns"):
         raise TypeError(f"points are a {type(points).__name__}: want a DataFrame or a file")
+    points = _good(
+        points, _column(points, feature, "feature", _FEATURE), x, y, min_points, skip_bad
+    )
     kind = points[_column(points, feature, "feature", _FEATURE)]
     if hasattr(points, "geometry") and x is None and y is None:
         geometry = points.geometry
@@ -266,8 +282,6 @@ def _points(
     else:
         xs = points[_column(points, x, "x", _X)].to_numpy()
         ys = points[_column(points, y, "y", _Y)].to_numpy()
-    if kind.isna().any():
-        raise ValueError(f"row {int(np.argmax(kind.isna()))}: has no feature")
     names, numbers = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
     # Names in the order of their bytes, as the program has them.
     order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
@@ -282,6 +296,32 @@ def _points(
         "feature": rank[numbers.ravel()],
     }
     return args, arrays, points
+
+
+def _good(
+    points: Any, feature: Any, x: str | None, y: str | None, min_points: int, skip_bad: bool
+) -> Any:
+    """The rows that have a feature, of which there are enough, and a position."""
+    kind = points[feature]
+    bad = kind.isna().to_numpy() | (kind.astype(str).str.strip() == "").to_numpy()
+    if skip_bad:
+        if hasattr(points, "geometry") and x is None and y is None:
+            bad |= (points.geometry.isna() | points.geometry.is_empty).to_numpy()
+        else:
+            for names in ((x, "x", _X), (y, "y", _Y)):
+                values = points[_column(points, *names)].to_numpy(dtype=np.float64)
+                bad |= ~np.isfinite(values)
+        if bad.any():
+            warn(f"{int(bad.sum()):,} rows without a feature or a position were left out")
+            points = points[~bad]
+    elif bad.any():
+        raise ValueError(
+            f"row {int(np.argmax(bad))}: has no feature (skip_bad= leaves such rows out)"
+        )
+    if min_points > 1:
+        kind = points[feature].astype(str)
+        points = points[(kind.map(kind.value_counts()) >= min_points).to_numpy()]
+    return points
 
 
 def _crs(crs: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,8 +22,9 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         idf * (k1+1)*tf / (tf + k1*(1 - b + b*length/mean length))
 
     with idf = ln(1 + (N - df + 0.5)/(df + 0.5)). N, df and the mean length are those of the
-    documents that it was fitted to. min_df leaves out words of fewer documents; max_features keeps
-    the words of the most documents. norm="l2" makes vectors of length 1.
+    documents that it was fitted to. min_df leaves out words of fewer documents, max_df those of
+    more: an int is a number of documents, a float a share of them. max_features keeps the words of
+    the most documents. norm="l2" makes vectors of length 1.
     """
 
     def __init__(
@@ -31,7 +33,8 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         analyzer: str = "unicode",
         k1: float = 1.2,
         b: float = 0.75,
-        min_df: int = 1,
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
         max_features: int | None = None,
         norm: str | None = None,
     ):
@@ -39,6 +42,7 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.k1 = k1
         self.b = b
         self.min_df = min_df
+        self.max_df = max_df
         self.max_features = max_features
         self.norm = norm
 
@@ -67,7 +71,9 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"norm={self.norm!r}: want None, 'l1' or 'l2'")
         words, matrix, lengths = counts(_listed(raw_documents), self.analyzer)
         df = np.diff(matrix.indptr)
-        keep = np.flatnonzero(df >= self.min_df)
+        least = _documents(self.min_df, "min_df", matrix.shape[0])
+        most = _documents(self.max_df, "max_df", matrix.shape[0])
+        keep = np.flatnonzero((df >= least) & (df <= most))
         if self.max_features is not None and len(keep) > self.max_features:
             order = np.argsort(-df[keep], kind="stable")[: self.max_features]
             keep = np.sort(keep[order])
@@ -101,4 +107,17 @@ class BM25Vectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _listed(raw_documents: Any) -> list[str]:
     if isinstance(raw_documents, str):
         raise ValueError("documents are an iterable of str, not one str")
-    return [str(d) for d in raw_documents]
+    listed = list(raw_documents)
+    for i, d in enumerate(listed):
+        if not isinstance(d, str):
+            raise ValueError(f"document {i} is of the type {type(d).__name__}: want a str")
+    return listed
+
+
+def _documents(bound: int | float, name: str, n: int) -> float:
+    """A number of documents, of which a share may be given."""
+    if isinstance(bound, numbers.Integral) and bound >= 0:
+        return int(bound)
+    if not isinstance(bound, numbers.Integral) and 0 <= bound <= 1:
+        return bound * n
+    raise ValueError(f"{name}={bound}: want a number of documents, or a share from 0.0 to 1.0")

@@ -14,6 +14,7 @@ from ._documents import Corpus, as_file
 from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import call
+from .errors import need
 from .hits import Concordance, _table
 from .index import build_call
 
@@ -52,8 +53,7 @@ class Vocabulary:
         return int(self.counts[self.ids[word]])
 
     def to_pandas(self) -> pd.DataFrame:
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         return pd.DataFrame({"word": self.words, "count": self.counts})
 
     def __repr__(self) -> str:
@@ -108,8 +108,7 @@ class Vectors:
 
     def similar(self, word: str, k: int = 10) -> pd.DataFrame:
         """The words whose vectors have the largest cosine with that of a word."""
-        import pandas as pd
-
+        pd = need("pandas", "pandas")
         lengths = np.linalg.norm(self.vectors, axis=1)
         lengths[lengths == 0] = 1
         unit = self.vectors / lengths[:, None]
@@ -119,10 +118,8 @@ class Vectors:
         return pd.DataFrame({"word": [self.words[i] for i in best], "cosine": cosines[best]})
 
     def to_gensim(self) -> Any:
-        """gensim's KeyedVectors of the same words, which gensim must be there for."""
-        from gensim.models import KeyedVectors
-
-        out = KeyedVectors(self.vectors.shape[1])
+        """gensim's KeyedVectors of the same words."""
+        out = need("gensim.models", "gensim").KeyedVectors(self.vectors.shape[1])
         out.add_vectors(self.words, self.vectors)
         return out
 
@@ -156,11 +153,10 @@ class Cooccurrence:
 
         by: value (the sums), pmi, ppmi, npmi, ll (log-likelihood) or dice.
         """
-        from scipy.sparse import csr_matrix
-
+        sparse = need("scipy.sparse", "sparse")
         a = call("matrix", {"path": self.path, "by": by, "min_value": min_value}).arrays
         n = len(self.words)
-        return csr_matrix((a["values"], a["columns"], a["starts"]), shape=(n, n))
+        return sparse.csr_matrix((a["values"], a["columns"], a["starts"]), shape=(n, n))
 
     def neighbours(
         self,
@@ -351,8 +347,7 @@ def keywords(
     Each is a corpus or a `Vocabulary` of one (of all words: min_count=1); options are those of
     `vocabulary`. by: lrc, g2, logratio or diff. negative: the words that are rarer here instead.
     """
-    import pandas as pd
-
+    pd = need("pandas", "pandas")
     totals, arrays = [], {}
     for name, given in (("here", corpus), ("there", reference)):
         v = given if isinstance(given, Vocabulary) else vocabulary(given, **options)
@@ -374,8 +369,7 @@ def _measures(
 
 def _pairs_table(found: dict[str, Any]) -> pd.DataFrame:
     """Pairs of words as a DataFrame; the first measure is also called score."""
-    import pandas as pd
-
+    pd = need("pandas", "pandas")
     columns = {n: found[n] for n in ("word1", "word2", "count", "f1", "f2")}
     columns["score"] = found["scores"][found["by"][0]]
     if len(found["by"]) > 1:
@@ -391,10 +385,10 @@ def _remove_file(path: str, pid: int) -> None:
 
 def counts(corpus: Any, analyzer: str, tell: Any = None) -> tuple[list[str], Any, np.ndarray]:
     """Words in byte order, how often documents have them as a sparse matrix, and lengths."""
-    from scipy.sparse import csc_matrix
-
+    sparse = need("scipy.sparse", "sparse")
     a = build_call("count", {"analyzer": analyzer}, corpus, None, None, None, None, tell)
     words = unpack_strings(a.arrays["words"], a.arrays["ends"])
     shape = (a.result["documents"], len(words))
-    matrix = csc_matrix((a.arrays["counts"], a.arrays["docs"], a.arrays["starts"]), shape=shape)
+    parts = (a.arrays["counts"], a.arrays["docs"], a.arrays["starts"])
+    matrix = sparse.csc_matrix(parts, shape=shape)
     return words, matrix, a.arrays["lengths"]
