@@ -3,6 +3,7 @@ package vectors
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -125,20 +126,28 @@ func ReadQuestions(r io.Reader, name string) (list []Question, err error) {
 }
 
 // Analogies answers questions and counts the right answers, and how many questions have known words
-// only.
-func (v *Vectors) Analogies(list []Question, threads int) (right, known int) {
+// only. Words are looked up as they are, then in lower case.
+func (s *Searcher) Analogies(ctx context.Context, list []Question) (right, known int, err error) {
+	v := s.v
+	var queries []query
+	var want []int
 	for _, q := range list {
 		a, ok1 := v.find(q.A)
 		b, ok2 := v.find(q.B)
 		c, ok3 := v.find(q.C)
 		d, ok4 := v.find(q.D)
-		if !ok1 || !ok2 || !ok3 || !ok4 {
-			continue
+		if ok1 && ok2 && ok3 && ok4 {
+			queries, want = append(queries, v.offset(a, b, c)), append(want, d)
 		}
-		known++
-		if near := v.nearest(v.offset(a, b, c), 1, threads, a, b, c); len(near) == 1 && near[0].Word == v.Words[d] {
+	}
+	near, err := s.nearest(ctx, queries, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, n := range near {
+		if len(n) == 1 && n[0].Word == v.Words[want[i]] {
 			right++
 		}
 	}
-	return right, known
+	return right, len(queries), nil
 }

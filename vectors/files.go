@@ -25,6 +25,8 @@ import (
 //	.txt  GloVe's text: on each line a word and its numbers, with blanks between them
 //	.w2v  word2vec's text: the same after a line with the numbers of words and dimensions
 //	.bin  word2vec's binary: that line, then for each word its bytes, a blank, float32 and a newline
+//	.npy  NumPy's array, a row a word; the words lie beside it in a file that ends in .words, each
+//	      on a line
 //
 // A .txt file with a first line of two whole numbers is read as .w2v.
 const (
@@ -33,7 +35,7 @@ const (
 )
 
 // Endings are those of the files that can be read and written.
-var Endings = []string{".vec", ".txt", ".w2v", ".bin"}
+var Endings = []string{".vec", ".txt", ".w2v", ".bin", ".npy"}
 
 const limit = 1 << 31 // of words, and of numbers in a vector
 
@@ -52,6 +54,8 @@ func (v *Vectors) Write(path string) error {
 		}
 	case ".bin":
 		fill = v.binary
+	case ".npy":
+		return v.writeNPY(path)
 	default:
 		return badEnding(path)
 	}
@@ -78,15 +82,23 @@ func (v *Vectors) own(w *bufio.Writer) error {
 	if err != nil {
 		return err
 	}
-	var words []byte
-	for _, word := range v.Words {
-		if strings.Contains(word, "\n") {
-			return fmt.Errorf("the word %q holds a newline", word)
-		}
-		words = append(append(words, word...), '\n')
+	words, err := v.lines()
+	if err != nil {
+		return err
 	}
 	return errors.Join(s.Section("words", words), s.Section("data", sections.Bytes(v.Data)),
 		s.Section("meta", sections.Bytes([]uint64{uint64(len(v.Words)), uint64(v.Dim)})), s.Close())
+}
+
+// lines are the words, each and a newline.
+func (v *Vectors) lines() (words []byte, err error) {
+	for _, word := range v.Words {
+		if strings.Contains(word, "\n") {
+			return nil, fmt.Errorf("the word %q holds a newline", word)
+		}
+		words = append(append(words, word...), '\n')
+	}
+	return words, nil
 }
 
 func (v *Vectors) text(w *bufio.Writer) error {
@@ -135,6 +147,9 @@ func Open(path string) (v *Vectors, err error) {
 	}
 	if err := CheckName(path); err != nil {
 		return nil, err
+	}
+	if ext == ".npy" {
+		return openNPY(path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -191,11 +206,20 @@ func fromSections(f *sections.File) (*Vectors, error) {
 	if len(meta) != 2 || meta[0] > limit || meta[1] > limit || meta[1] == 0 {
 		return nil, errors.New("corrupted: the numbers of words and dimensions")
 	}
-	list := strings.Split(string(words), "\n")
-	if uint64(len(list)) != meta[0]+1 || list[len(list)-1] != "" {
-		return nil, fmt.Errorf("corrupted: %d words, not %d", len(list)-1, meta[0])
+	list, err := linesOf(words, int(meta[0]))
+	if err != nil {
+		return nil, fmt.Errorf("corrupted: %w", err)
 	}
-	return New(list[:len(list)-1], int(meta[1]), data)
+	return New(list, int(meta[1]), data)
+}
+
+// linesOf are so many words, each with a newline behind it.
+func linesOf(words []byte, n int) ([]string, error) {
+	list := strings.Split(string(words), "\n")
+	if last := len(list) - 1; last != n || list[last] != "" {
+		return nil, fmt.Errorf("%d words, not %d", last, n)
+	}
+	return list[:n], nil
 }
 
 // readText reads GloVe's and word2vec's text.

@@ -8,9 +8,18 @@ import (
 	"math/rand/v2"
 	"runtime"
 
-	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/par"
 )
+
+// Matrix is what vectors are made from: rows of columns and values. *cooccur.Reader is one.
+type Matrix interface {
+	Len() int        // words
+	Entries() uint64 // of all rows
+	Word(id int) []byte
+	// Row has the columns of a row, rising, and their values. They are not changed.
+	Row(id int) (cols []uint32, values []float64, err error)
+}
 
 // GloVeOptions are those of the training. The zero value is Stanford's defaults.
 type GloVeOptions struct {
@@ -20,36 +29,49 @@ type GloVeOptions struct {
 	Alpha    float64 // 0: 0.75
 	Rate     float64 // learning rate; 0: 0.05
 	Seed     uint64
-	Threads  int   // 0: 1, with which the result depends on the seed only
+	Threads  int   // 0: GOMAXPROCS
 	Memory   int64 // bound on the cells in memory, in bytes; 0: 2 GB
+	Engine   engine.Kind
+	GPU      engine.Device
 	Progress func(epoch int, loss float64)
+	// Began is told the engine that trains, with the first epoch.
+	Began func(engine.Kind)
 }
 
-// cell is an entry of the matrix, ready for training.
-type cell struct {
-	row, col    uint32
-	log, weight float32 // ln X and f(X)
-}
-
-// parameters are a vector, its bias, and the sums of squares of the gradients of both, by word: a
-// step reads and writes one stretch of memory for each of its two words.
+// parameters are a vector, the sums of squares of its gradients, and its bias with the sum of that,
+// by word: a step reads and writes one stretch of memory for each of its two words.
 type parameters struct {
-	dim    int
+	dim    int // rounded up to a multiple of 8: what is too much stays 0
 	stride int
-	all    []float32 // dim numbers, the bias, dim sums, the bias's sum
+	all    []float32 // dim numbers, dim sums, the bias, its sum, two that are not used
 }
 
-func newParameters(words, dim int, rng *rand.Rand) *parameters {
-	p := &parameters{dim: dim, stride: 2 * (dim + 1), all: make([]float32, words*2*(dim+1))}
-	for i := range words {
-		row := p.of(uint32(i))
-		for k := range row[:dim+1] {
-			row[k] = float32((rng.Float64() - 0.5) / float64(dim+1))
+func strideOf(dim int) (padded, stride int) {
+	padded = (dim + 7) &^ 7
+	return padded, 2*padded + 4
+}
+
+func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
+	padded, stride := strideOf(o.Dim)
+	p := &parameters{dim: padded, stride: stride, all: make([]float32, words*stride)}
+	par.For(o.Threads, words, 256, func(_, lo, hi int) {
+		var rng rand.PCG
+		for i := lo; i < hi; i++ {
+			rng.Seed(o.Seed^0x676c6f7665, uint64(i)<<1|which) // the same for any number of threads
+			draw := func() float32 {
+				return float32((float64(rng.Uint64()>>11)/(1<<53) - 0.5) / float64(o.Dim+1))
+			}
+			row := p.of(uint32(i))
+			for k := range o.Dim {
+				row[k] = draw()
+			}
+			row[2*padded] = draw()
+			row[2*padded+1] = 1 // as GloVe begins, so that the first steps are not too long
+			for k := range padded {
+				row[padded+k] = 1
+			}
 		}
-		for k := range row[dim+1:] {
-			row[dim+1+k] = 1 // as GloVe begins, so that the first steps are not too long
-		}
-	}
+	})
 	return p
 }
 
@@ -58,8 +80,44 @@ func (p *parameters) of(i uint32) []float32 {
 	return p.all[at : at+p.stride : at+p.stride]
 }
 
-// TrainGloVe makes vectors from a matrix. Words are those of the matrix.
-func TrainGloVe(ctx context.Context, r *cooccur.Reader, o GloVeOptions) (*Vectors, error) {
+// TrainGloVe makes vectors from a matrix. The result depends on the matrix, the options of the
+// training and the seed only: it is the same on one core, on many and on a GPU.
+func TrainGloVe(ctx context.Context, m Matrix, o GloVeOptions) (*Vectors, error) {
+	if err := o.settle(m); err != nil {
+		return nil, err
+	}
+	s, err := newSchedule(ctx, m, &o)
+	if err != nil {
+		return nil, err
+	}
+	t := &training{schedule: s, o: &o,
+		words: newParameters(m.Len(), &o, 0), contexts: newParameters(m.Len(), &o, 1)}
+	if err := t.run(ctx); err != nil {
+		return nil, err
+	}
+	list := wordsOf(m)
+	data := make([]float32, len(list)*o.Dim)
+	par.For(o.Threads, len(list), 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w, c := t.words.of(uint32(i)), t.contexts.of(uint32(i))
+			for k := range o.Dim {
+				data[i*o.Dim+k] = w[k] + c[k]
+			}
+		}
+	})
+	return New(list, o.Dim, data)
+}
+
+func wordsOf(m Matrix) []string {
+	list := make([]string, m.Len())
+	for i := range list {
+		list[i] = string(m.Word(i))
+	}
+	return list
+}
+
+// settle puts the defaults in and checks the rest.
+func (o *GloVeOptions) settle(m Matrix) error {
 	if o.Dim == 0 {
 		o.Dim = 50
 	}
@@ -78,84 +136,103 @@ func TrainGloVe(ctx context.Context, r *cooccur.Reader, o GloVeOptions) (*Vector
 	if o.Memory <= 0 {
 		o.Memory = 2_000_000_000
 	}
-	o.Threads = max(1, min(o.Threads, runtime.GOMAXPROCS(0)))
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Engine == engine.Sequential {
+		o.Threads = 1
+	}
 	switch {
 	case o.Dim < 1 || o.Dim > 10_000:
-		return nil, fmt.Errorf("%d dimensions: want 1 to 10000", o.Dim)
+		return fmt.Errorf("%d dimensions: want 1 to 10000", o.Dim)
 	case o.Epochs < 1:
-		return nil, fmt.Errorf("%d epochs: want 1 or more", o.Epochs)
+		return fmt.Errorf("%d epochs: want 1 or more", o.Epochs)
 	case !(o.XMax > 0 && o.Alpha > 0 && o.Rate > 0):
-		return nil, errors.New("x-max, alpha and the learning rate must be above 0")
+		return errors.New("x-max, alpha and the learning rate must be above 0")
 	}
-	need := int64(r.Entries())*16 + int64(r.Len())*int64(o.Dim+1)*16
+	_, stride := strideOf(o.Dim)
+	groups := int64(groupsOf(int(m.Entries()), m.Len()))
+	need := int64(m.Entries())*16 + int64(m.Len())*int64(2*stride+o.Dim)*4 + groups*groups*8
 	if need > o.Memory {
-		return nil, fmt.Errorf("training on %d cells with %d dimensions takes %d MB: raise --memory", r.Entries(), o.Dim, need>>20)
+		return fmt.Errorf("training on %d cells with %d dimensions takes %d MB: raise --memory",
+			m.Entries(), o.Dim, need>>20+1)
 	}
-	rng := rand.New(rand.NewPCG(o.Seed, 0x676c6f7665))
-	cells, err := trainingCells(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	words, contexts := newParameters(r.Len(), o.Dim, rng), newParameters(r.Len(), o.Dim, rng)
-	for epoch := range o.Epochs {
-		// An order of its own for each epoch, as good as GloVe's shuffled file and better.
-		rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-		losses := make([]float64, o.Threads)
-		par.Do(o.Threads, func(w int) {
-			lo, hi := par.Block(len(cells), o.Threads, w)
-			for at := lo; at < hi && ctx.Err() == nil; at += 1 << 16 {
-				losses[w] += train(cells[at:min(at+1<<16, hi)], words, contexts, float32(o.Rate))
-			}
-		})
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		loss := 0.0
-		for _, l := range losses {
-			loss += l
-		}
-		loss /= float64(max(len(cells), 1))
-		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return nil, fmt.Errorf("the training does not converge: the loss of epoch %d is %v; use a smaller --rate", epoch+1, loss)
-		}
-		if o.Progress != nil {
-			o.Progress(epoch+1, loss)
-		}
-	}
-	list := make([]string, r.Len())
-	data := make([]float32, 0, r.Len()*o.Dim)
-	for i := range list {
-		list[i] = string(r.Word(i))
-		w, c := words.of(uint32(i)), contexts.of(uint32(i))
-		for k := range o.Dim {
-			data = append(data, w[k]+c[k])
-		}
-	}
-	return New(list, o.Dim, data)
+	return nil
 }
 
-func trainingCells(ctx context.Context, r *cooccur.Reader, o GloVeOptions) ([]cell, error) {
-	cells := make([]cell, 0, r.Entries())
-	for id := range r.Len() {
-		if id%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		cols, values, err := r.Row(id)
-		if err != nil {
-			return nil, err
-		}
-		for k, x := range values {
-			if x <= 0 {
-				continue
+// training is one at work.
+type training struct {
+	*schedule
+	o               *GloVeOptions
+	words, contexts *parameters
+	losses          []float64 // of an epoch, by group of rows
+}
+
+// run trains on the engine of the options.
+func (t *training) run(ctx context.Context) error {
+	work := int64(len(t.cells)) * int64(t.o.Dim) * int64(t.o.Epochs)
+	return choose(ctx, t.o.Engine, t.o.GPU, work > gloveOnGPU*int64(t.o.Threads), func(g *GPU) error {
+		return t.onGPU(ctx, g)
+	}, func() error {
+		t.began(engine.Multicore)
+		return t.epochs(ctx, t.stratum, func() error { return nil })
+	})
+}
+
+func (t *training) began(k engine.Kind) {
+	if k == engine.Multicore && t.o.Threads == 1 {
+		k = engine.Sequential
+	}
+	if t.o.Began != nil {
+		t.o.Began(k)
+	}
+}
+
+// epochs goes through all strata as often as was asked for. After each epoch, gather brings the
+// losses.
+func (t *training) epochs(ctx context.Context, stratum func(s int) error, gather func() error) error {
+	rng := rand.New(rand.NewPCG(t.o.Seed, 0x737472617461))
+	t.losses = make([]float64, t.groups)
+	for epoch := range t.o.Epochs {
+		clear(t.losses)
+		for _, s := range rng.Perm(t.groups) {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			cells = append(cells, cell{uint32(id), cols[k], float32(math.Log(x)),
-				float32(min(1, math.Pow(x/o.XMax, o.Alpha)))})
+			if err := stratum(s); err != nil {
+				return err
+			}
+		}
+		if err := gather(); err != nil {
+			return err
+		}
+		loss := 0.0
+		for _, l := range t.losses {
+			loss += l
+		}
+		loss /= float64(len(t.cells))
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return fmt.Errorf("the training does not converge: the loss of epoch %d is %v;"+
+				" use a smaller --rate", epoch+1, loss)
+		}
+		if t.o.Progress != nil {
+			t.o.Progress(epoch+1, loss)
 		}
 	}
-	if len(cells) == 0 {
-		return nil, errors.New("the matrix has no cells to train on")
-	}
-	return cells, nil
+	return nil
+}
+
+// stratum trains on the blocks of a stratum on the cores.
+func (t *training) stratum(s int) error {
+	first := s * t.groups
+	cells := int(t.ends[first+t.groups-1] - t.begin(first))
+	// Waking a thread takes about as long as a few thousand numbers.
+	threads := min(t.o.Threads, cells*t.words.dim>>14+1)
+	par.For(threads, t.groups, 1, func(_, g, _ int) {
+		block := t.cells[t.begin(first+g):t.ends[first+g]]
+		t.losses[g] += train(block, t.words, t.contexts, float32(t.o.Rate))
+	})
+	return nil
 }
 
 // train takes a step for each cell and returns the sum of the losses before them.
@@ -164,30 +241,27 @@ func train(cells []cell, words, contexts *parameters, rate float32) (loss float6
 	for i := range cells {
 		c := &cells[i]
 		w, v := words.of(c.row), contexts.of(c.col)
-		diff := dot(w[:dim], v[:dim]) + w[dim] + v[dim] - c.log
+		wb, vb := w[2*dim:2*dim+2], v[2*dim:2*dim+2]
+		diff := dot(w[:dim], v[:dim]) + ((wb[0] + vb[0]) - c.log)
 		g := c.weight * diff
 		loss += 0.5 * float64(g) * float64(diff)
-		g = max(-100, min(100, g)) * rate // as GloVe clips
-		step(w[:dim], v[:dim], w[dim+1:2*dim+1], v[dim+1:2*dim+1], g)
-		wb, vb := &w[2*dim+1], &v[2*dim+1]
-		w[dim] -= g / sqrt(*wb)
-		v[dim] -= g / sqrt(*vb)
-		*wb += g * g
-		*vb += g * g
+		g = clipped(g) * rate
+		step(w[:dim], v[:dim], w[dim:2*dim], v[dim:2*dim], g)
+		wb[0] -= float32(g / sqrt(wb[1]))
+		vb[0] -= float32(g / sqrt(vb[1]))
+		wb[1] += float32(g * g)
+		vb[1] += float32(g * g)
 	}
 	return loss
 }
 
-func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
-
-// step moves both vectors against the gradient, each number by its own rate (AdaGrad).
-func step(w, v, sw, sv []float32, g float32) {
-	v, sw, sv = v[:len(w)], sw[:len(w)], sv[:len(w)]
-	for k := range w {
-		gw, gv := g*v[k], g*w[k]
-		w[k] -= gw / sqrt(sw[k])
-		v[k] -= gv / sqrt(sv[k])
-		sw[k] += gw * gw
-		sv[k] += gv * gv
+// clipped bounds a gradient, as GloVe does.
+func clipped(g float32) float32 {
+	if g > 100 {
+		return 100
 	}
+	if g < -100 {
+		return -100
+	}
+	return g
 }

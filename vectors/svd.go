@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/par"
 )
 
@@ -24,10 +23,40 @@ type SVDOptions struct {
 	Seed      uint64
 	Threads   int   // 0: GOMAXPROCS
 	Memory    int64 // in bytes; 0: 2 GB
+	Engine    engine.Kind
+	GPU       engine.Device
+	Began     func(engine.Kind) // is told the engine that multiplies
 }
 
-// TrainSVD makes vectors from a matrix. The result does not depend on the number of threads.
-func TrainSVD(ctx context.Context, r *cooccur.Reader, o SVDOptions) (*Vectors, error) {
+// TrainSVD makes vectors from a matrix. The result depends neither on the engine nor on the number
+// of threads.
+func TrainSVD(ctx context.Context, m Matrix, o SVDOptions) (*Vectors, error) {
+	if err := o.settle(m); err != nil {
+		return nil, err
+	}
+	p, err := newPPMI(ctx, m, &o)
+	if err != nil {
+		return nil, err
+	}
+	s := &svd{ppmi: p, o: &o, width: svdWidth(o.Dim)}
+	// Six products or so of all cells and columns, and five times as many of columns and columns.
+	work := int64(s.width) * (int64(len(p.rows.other)) + 2*int64(p.n)*int64(s.width))
+	err = choose(ctx, o.Engine, o.GPU, work > svdOnGPU*int64(o.Threads), func(g *GPU) (err error) {
+		s.began(engine.GPU)
+		return s.onGPU(ctx, g)
+	}, func() error {
+		s.began(engine.Multicore)
+		c := &coreMatrix{ppmi: p, width: s.width, threads: o.Threads}
+		c.x, c.y = s.draw(), make([]float64, p.n*s.width)
+		return s.decompose(ctx, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return New(wordsOf(m), o.Dim, s.data)
+}
+
+func (o *SVDOptions) settle(m Matrix) error {
 	if o.Dim == 0 {
 		o.Dim = 100
 	}
@@ -43,237 +72,202 @@ func TrainSVD(ctx context.Context, r *cooccur.Reader, o SVDOptions) (*Vectors, e
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
+	if o.Engine == engine.Sequential {
+		o.Threads = 1
+	}
 	if o.Memory <= 0 {
 		o.Memory = 2_000_000_000
 	}
-	n := r.Len()
+	n := m.Len()
 	if o.Dim < 1 || o.Dim > n {
-		return nil, fmt.Errorf("%d dimensions of %d words: want fewer dimensions than words", o.Dim, n)
+		return fmt.Errorf("%d dimensions of %d words: want fewer dimensions than words", o.Dim, n)
 	}
-	width := min(o.Dim+10, n) // some more than wanted, for accuracy
-	if need := int64(r.Entries())*8 + 3*8*int64(n)*int64(width); need > o.Memory {
-		return nil, fmt.Errorf("a decomposition of %d words to %d dimensions takes %d MB: raise --memory", n, o.Dim, need>>20)
+	need := int64(m.Entries())*16 + int64(n)*int64(2*8*svdWidth(o.Dim)+4*o.Dim)
+	if need > o.Memory {
+		return fmt.Errorf("a decomposition of %d words to %d dimensions takes %d MB: raise --memory",
+			n, o.Dim, need>>20+1)
 	}
-	m, err := newPPMI(ctx, r, o)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// svdWidth is the number of columns that are multiplied: some more than wanted, for accuracy, and a
+// multiple of 8.
+func svdWidth(dim int) int { return (dim + 10 + 7) &^ 7 }
+
+// svd is a decomposition at work.
+type svd struct {
+	*ppmi
+	o     *SVDOptions
+	width int
+	data  []float32 // the vectors
+}
+
+func (s *svd) began(k engine.Kind) {
+	if k == engine.Multicore && s.o.Threads == 1 {
+		k = engine.Sequential
 	}
-	// Halko et al.: the range of (M M')^q M times a random matrix.
-	rng := rand.New(rand.NewPCG(o.Seed, 0x737664))
-	y := mat.NewDense(n, width, nil)
-	for i := range y.RawMatrix().Data {
-		y.RawMatrix().Data[i] = rng.NormFloat64()
+	if s.o.Began != nil {
+		s.o.Began(k)
 	}
-	q := m.times(y, o.Threads, false)
-	for range o.Power {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		q = m.times(orthonormal(q), o.Threads, true)
-		q = m.times(orthonormal(q), o.Threads, false)
-	}
-	q = orthonormal(q)
-	b := m.times(q, o.Threads, true) // M' Q, n x width
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	// The small matrix B'B has the squares of the singular values, and Q its vectors U.
-	var small mat.SymDense
-	small.SymOuterK(1, b.T())
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&small, true) {
-		return nil, errors.New("the decomposition does not converge")
-	}
-	var turn mat.Dense
-	eigen.VectorsTo(&turn)
-	values := eigen.Values(nil) // rising
-	var u mat.Dense
-	u.Mul(q, &turn)
-	data := make([]float32, n*o.Dim)
-	for k := range o.Dim {
-		at := width - 1 - k
-		scale := math.Pow(math.Sqrt(max(values[at], 0)), max(o.Eigen, 0))
-		sign := 1.0 // the largest number of each dimension is positive: vectors do not depend on chance signs
-		largest := 0.0
-		for i := range n {
-			if x := u.At(i, at); math.Abs(x) > math.Abs(largest) {
-				largest = x
+}
+
+// draw is a matrix of 1 and -1 drawn by the seed, to begin with.
+func (s *svd) draw() []float64 {
+	x := make([]float64, s.n*s.width)
+	par.For(s.o.Threads, s.n, 1024, func(_, lo, hi int) {
+		for i := lo * s.width; i < hi*s.width; i += 8 {
+			bits := mix(s.o.Seed*0x9e3779b97f4a7c15 + uint64(i))
+			for k := range x[i : i+8] {
+				x[i+k] = 1 - 2*float64(bits>>(7*k+7)&1)
 			}
 		}
-		if largest < 0 {
-			sign = -1
-		}
-		for i := range n {
-			data[i*o.Dim+k] = float32(sign * scale * u.At(i, at))
-		}
-	}
-	words := make([]string, n)
-	for i := range words {
-		words[i] = string(r.Word(i))
-	}
-	return New(words, o.Dim, data)
-}
-
-// ppmi is the matrix of positive pointwise mutual information, by rows and by columns.
-type ppmi struct {
-	n          int
-	rows, cols compressed
-}
-
-type compressed struct {
-	ends  []int
-	other []uint32
-	value []float32
-}
-
-func newPPMI(ctx context.Context, r *cooccur.Reader, o SVDOptions) (*ppmi, error) {
-	n := r.Len()
-	rowSum, colSum := make([]float64, n), make([]float64, n)
-	total := 0.0
-	err := eachCell(ctx, r, func(row int, col uint32, x float64) {
-		rowSum[row] += x
-		colSum[col] += x
-		total += x
 	})
-	if err != nil {
-		return nil, err
-	}
-	smooth := 0.0
-	for i, c := range colSum {
-		if c > 0 {
-			colSum[i] = math.Pow(c, o.Smoothing)
-		}
-		smooth += colSum[i]
-	}
-	shift := 0.0
-	if o.Shift > 1 {
-		shift = math.Log(o.Shift)
-	}
-	m := &ppmi{n: n}
-	m.rows.ends = make([]int, n)
-	count := make([]int, n+1)
-	last := 0
-	err = eachCell(ctx, r, func(row int, col uint32, x float64) {
-		for ; last < row; last++ {
-			m.rows.ends[last] = len(m.rows.other)
-		}
-		if v := math.Log(x*smooth/(rowSum[row]*colSum[col])) - shift; v > 0 {
-			m.rows.other, m.rows.value = append(m.rows.other, col), append(m.rows.value, float32(v))
-			count[col+1]++
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	for ; last < n; last++ {
-		m.rows.ends[last] = len(m.rows.other)
-	}
-	if len(m.rows.other) == 0 {
-		return nil, errors.New("no pair co-occurs more often than chance, so there is nothing to decompose")
-	}
-	// The same by columns.
-	for i := range n {
-		count[i+1] += count[i]
-	}
-	m.cols = compressed{make([]int, n), make([]uint32, len(m.rows.other)), make([]float32, len(m.rows.value))}
-	copy(m.cols.ends, count[1:])
-	at := 0
-	for row, end := range m.rows.ends {
-		for ; at < end; at++ {
-			c := m.rows.other[at]
-			m.cols.other[count[c]], m.cols.value[count[c]] = uint32(row), m.rows.value[at]
-			count[c]++
-		}
-	}
-	return m, nil
+	return x
 }
 
-func eachCell(ctx context.Context, r *cooccur.Reader, fn func(row int, col uint32, x float64)) error {
-	for id := range r.Len() {
-		if id%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+// mix spreads the bits of a number over all (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// tall is a matrix with a row for each word and a few hundred columns, X, on the cores or on a
+// device. The matrix of mutual information is M.
+type tall interface {
+	times(transposed bool) error     // X becomes M X, or M' X
+	turn(t []float64) error          // X becomes X T, with T of as many rows and columns as X has columns
+	gram() ([]float64, error)        // X' X
+	gramOfTimes() ([]float64, error) // of M' X; X stays
+	rows() ([]float64, error)        // X itself
+}
+
+// decompose finds the singular vectors (Halko, Martinsson and Tropp 2011): those of the range of
+// (M M')^q M times a random matrix.
+func (s *svd) decompose(ctx context.Context, x tall) error {
+	if err := x.times(false); err != nil {
+		return err
+	}
+	for i := range 2 * s.o.Power {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		cols, values, err := r.Row(id)
+		if err := errors.Join(s.orthonormal(x), x.times(i%2 == 0)); err != nil {
+			return err
+		}
+	}
+	if err := s.orthonormal(x); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// With B = M' Q, the small matrix B'B has the squares of the singular values.
+	g, err := x.gramOfTimes()
+	if err != nil {
+		return err
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(s.width, g), true) {
+		return errors.New("the decomposition does not converge")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil) // rising
+	t := make([]float64, s.width*s.width)
+	for k := range s.o.Dim {
+		at := s.width - 1 - k
+		scale := math.Pow(math.Sqrt(max(values[at], 0)), max(s.o.Eigen, 0))
+		for i := range s.width {
+			t[i*s.width+k] = vectors.At(i, at) * scale
+		}
+	}
+	if err := x.turn(t); err != nil {
+		return err
+	}
+	u, err := x.rows()
+	if err != nil {
+		return err
+	}
+	s.finish(u)
+	return nil
+}
+
+// finish makes vectors of singular ones. The largest number of each dimension becomes positive, so
+// that vectors do not depend on chance signs.
+func (s *svd) finish(u []float64) {
+	sign := make([]float64, s.o.Dim)
+	par.For(s.o.Threads, s.o.Dim, 8, func(_, lo, hi int) {
+		largest := make([]float64, hi-lo)
+		for i := range s.n {
+			for k, x := range u[i*s.width+lo : i*s.width+hi] {
+				if math.Abs(x) > math.Abs(largest[k]) {
+					largest[k] = x
+				}
+			}
+		}
+		for k, x := range largest {
+			sign[lo+k] = math.Copysign(1, x)
+		}
+	})
+	s.data = make([]float32, s.n*s.o.Dim)
+	par.For(s.o.Threads, s.n, 1024, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for k, x := range sign {
+				s.data[i*s.o.Dim+k] = float32(x * u[i*s.width+k])
+			}
+		}
+	})
+}
+
+// orthonormal makes the columns of X an orthonormal basis of their range: twice by Cholesky's
+// decomposition of X'X (Yamamoto et al. 2015). Columns that depend on others become 0.
+func (s *svd) orthonormal(x tall) error {
+	for range 2 {
+		g, err := x.gram()
 		if err != nil {
 			return err
 		}
-		for k, c := range cols {
-			if values[k] > 0 {
-				fn(id, c, values[k])
-			}
+		if err := x.turn(inverseOfCholesky(g, s.width)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// times is the product with a dense matrix, of the matrix or of its transpose.
-func (m *ppmi) times(x *mat.Dense, threads int, transposed bool) *mat.Dense {
-	c := &m.rows
-	if transposed {
-		c = &m.cols
-	}
-	_, width := x.Dims()
-	out := mat.NewDense(m.n, width, nil)
-	from, to := x.RawMatrix(), out.RawMatrix()
-	par.For(threads, m.n, 256, func(_, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			at := 0
-			if i > 0 {
-				at = c.ends[i-1]
-			}
-			row := to.Data[i*to.Stride : i*to.Stride+width]
-			for ; at < c.ends[i]; at++ {
-				v := float64(c.value[at])
-				other := from.Data[int(c.other[at])*from.Stride:][:width]
-				for k, y := range other {
-					row[k] += v * y
+// inverseOfCholesky is the inverse of R, where G = R'R and R is upper triangular. What depends on
+// columns before it has a column of zeros. G is overwritten.
+func inverseOfCholesky(g []float64, n int) []float64 {
+	inverse := make([]float64, n) // of R's diagonal
+	for k := range n {
+		row := g[k*n : k*n+n]
+		whole := row[k]
+		for j := range k {
+			r := g[j*n : j*n+n]
+			if f := r[k]; f != 0 {
+				for i := k; i < n; i++ {
+					row[i] -= f * r[i]
 				}
 			}
 		}
-	})
-	return out
-}
-
-// orthonormal is an orthonormal basis of the columns' range, by Gram and Schmidt, each column twice.
-// Columns that depend on others become 0.
-func orthonormal(x *mat.Dense) *mat.Dense {
-	n, width := x.Dims()
-	cols := make([][]float64, width)
-	for k := range cols {
-		cols[k] = mat.Col(nil, k, x)
-	}
-	norm := func(c []float64) float64 {
-		sum := 0.0
-		for _, v := range c {
-			sum += v * v
+		if d := row[k]; d > 1e-12*whole && d > 0 {
+			inverse[k] = 1 / math.Sqrt(d)
 		}
-		return math.Sqrt(sum)
+		for i := k; i < n; i++ {
+			row[i] *= inverse[k]
+		}
 	}
-	for k, c := range cols {
-		before := norm(c)
-		for range 2 {
-			for _, other := range cols[:k] {
-				d := 0.0
-				for i, v := range other {
-					d += v * c[i]
-				}
-				for i, v := range other {
-					c[i] -= d * v
-				}
+	t := make([]float64, n*n)
+	for k := range n {
+		t[k*n+k] = inverse[k]
+		for i := k - 1; i >= 0; i-- {
+			sum := 0.0
+			for j := i + 1; j <= k; j++ {
+				sum += g[i*n+j] * t[j*n+k]
 			}
-		}
-		after := norm(c)
-		scale := 0.0
-		if after > 1e-10*before && after > 0 {
-			scale = 1 / after
-		}
-		for i := range c {
-			c[i] *= scale
+			t[i*n+k] = -sum * inverse[i]
 		}
 	}
-	q := mat.NewDense(n, width, nil)
-	for k, c := range cols {
-		q.SetCol(k, c)
-	}
-	return q
+	return t
 }

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -97,27 +98,25 @@ func (v *Vectors) number(word string) (int, error) {
 // Similar returns the k words whose vectors have the largest cosine with that of a word, ties by
 // their order.
 func (v *Vectors) Similar(word string, k, threads int) ([]Near, error) {
-	i, err := v.number(word)
-	if err != nil {
-		return nil, err
-	}
-	return v.nearest(v.unit(i), k, threads, i), nil
+	return one((&Searcher{v: v, threads: threads}).Similar(context.Background(), []string{word}, k))
 }
 
 // Analogy returns the k words that are to c what b is to a: nearest to b - a + c, without these three
 // (3CosAdd).
 func (v *Vectors) Analogy(a, b, c string, k, threads int) ([]Near, error) {
-	ia, err1 := v.number(a)
-	ib, err2 := v.number(b)
-	ic, err3 := v.number(c)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	s := &Searcher{v: v, threads: threads}
+	return one(s.Analogy(context.Background(), []Question{{A: a, B: b, C: c}}, k))
+}
+
+func one(list [][]Near, err error) ([]Near, error) {
+	if err != nil {
 		return nil, err
 	}
-	return v.nearest(v.offset(ia, ib, ic), k, threads, ia, ib, ic), nil
+	return list[0], nil
 }
 
 // offset is b - a + c of vectors of length 1.
-func (v *Vectors) offset(a, b, c int) []float32 {
+func (v *Vectors) offset(a, b, c int) query {
 	q, less, more := v.unit(b), v.unit(a), v.unit(c)
 	sum := 0.0
 	for k := range q {
@@ -129,7 +128,7 @@ func (v *Vectors) offset(a, b, c int) []float32 {
 			q[k] = float32(float64(q[k]) / math.Sqrt(sum))
 		}
 	}
-	return q
+	return query{q, []int{a, b, c}}
 }
 
 // Cosine compares two words by their numbers.
@@ -146,20 +145,23 @@ func (a scored) compare(b scored) int {
 	return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.id, b.id))
 }
 
+// query is a vector of length 1 to compare all others with, but for those of some words.
+type query struct {
+	vector []float32
+	except []int
+}
+
 // nearest compares a vector with all others.
-func (v *Vectors) nearest(q []float32, k, threads int, except ...int) []Near {
+func (v *Vectors) nearest(q query, k, threads int) []Near {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
-	}
-	if k <= 0 {
-		k = 10
 	}
 	best := make([][]scored, threads)
 	par.For(threads, len(v.Words), 4096, func(w, lo, hi int) {
 		list := best[w]
 		for i := lo; i < hi; i++ {
-			s := scored{i, dot(q, v.Of(i)) * v.scale[i]}
-			if len(list) == k && s.compare(list[k-1]) >= 0 || slices.Contains(except, i) {
+			s := scored{i, dot(q.vector, v.Of(i)) * v.scale[i]}
+			if len(list) == k && s.compare(list[k-1]) >= 0 || slices.Contains(q.except, i) {
 				continue
 			}
 			at, _ := slices.BinarySearchFunc(list, s, scored.compare)
@@ -175,26 +177,4 @@ func (v *Vectors) nearest(q []float32, k, threads int, except ...int) []Near {
 		near = append(near, Near{v.Words[s.id], float64(s.cosine)})
 	}
 	return near
-}
-
-// dot is the inner product, in eight sums so that the processor need not wait for each addition.
-func dot(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	i := 0
-	for ; i+8 <= len(a); i += 8 {
-		x, y := a[i:i+8:i+8], b[i:i+8:i+8]
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
-		s4 += x[4] * y[4]
-		s5 += x[5] * y[5]
-		s6 += x[6] * y[6]
-		s7 += x[7] * y[7]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }

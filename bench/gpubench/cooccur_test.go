@@ -8,10 +8,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu/gputest"
 )
 
-// The suites find no difference, and what is measured has names and times.
-func TestCooccur(t *testing.T) {
+func TestCooccur(t *testing.T) { tryAll(t, cooccurJob, []int{0, 31, 1000}) }
+
+// tryAll: the suites find no difference, and what is measured has names and times.
+func tryAll(t *testing.T, job Job, sizes []int) {
+	t.Helper()
 	dev, _ := gputest.Named(t)
-	results, err := check.Conform(t.Context(), dev, cooccurJob.Suites, []int{0, 31, 1000})
+	results, err := check.Conform(t.Context(), dev, job.Suites, sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,12 +23,12 @@ func TestCooccur(t *testing.T) {
 			t.Errorf("%s: %d cases, %s", r.Name, r.Cases, r.Error)
 		}
 	}
-	list, err := cooccurJob.Measure(t.Context(), dev, true)
+	list, err := job.Measure(t.Context(), dev, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range list {
-		if b.Seconds <= 0 || !strings.HasPrefix(b.Name, "cooccur") {
+		if b.Seconds <= 0 || !strings.HasPrefix(b.Name, job.Name) {
 			t.Errorf("%+v", b)
 		}
 	}

@@ -151,3 +151,18 @@ func BenchmarkLookUps(b *testing.B) {
 		lap(k.String())
 	}
 }
+
+// BenchmarkVectors prints the figures of vectors on a real GPU.
+func BenchmarkVectors(b *testing.B) {
+	if os.Getenv("COLLOCATE_TEST_GPU") == "" {
+		b.Skip("COLLOCATE_TEST_GPU names no device")
+	}
+	dev, _ := gputest.Device(b)
+	list, err := measureVectors(b.Context(), dev, false)
+	for _, x := range list {
+		b.Logf("%-60s %s %.4f s", x.Name, x.Rate(), x.Seconds)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}

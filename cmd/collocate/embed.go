@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/vectors"
 )
@@ -16,7 +17,8 @@ const vectorFiles = `Files of vectors are known by their names:
   .vec  our own, memory-mapped
   .txt  GloVe's text: a word and its numbers on each line
   .w2v  word2vec's text: the same after a line with the numbers of words and dimensions
-  .bin  word2vec's binary`
+  .bin  word2vec's binary
+  .npy  an array of NumPy; the words lie beside it, in a file that ends in .words`
 
 func newEmbedCmd(a *app) *cobra.Command {
 	var (
@@ -25,16 +27,18 @@ func newEmbedCmd(a *app) *cobra.Command {
 		glove       vectors.GloVeOptions
 		svd         vectors.SVDOptions
 		seed        uint64
+		used        engine.Kind
 	)
 	cmd := &cobra.Command{
-		Use:     "embed MATRIX --out FILE",
-		Short:   "Make vectors of words from a matrix",
-		GroupID: groupWords,
+		Use:         "embed MATRIX --out FILE",
+		Short:       "Make vectors of words from a matrix",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
 		Long: `Make a vector for each word of a .cooc file, so that words of the same company have similar ones.
---method glove trains them as Stanford GloVe does, on a matrix weighted by distance. With --threads 1
-the same seed gives the same vectors; several threads share their work without locks, and do not.
---method svd factors the positive pointwise mutual information of the matrix (context smoothing
-0.75), which is fast for small matrices and always gives the same vectors for a seed.
+--method glove trains them as Stanford GloVe does, on a matrix weighted by distance. --method svd
+factors the positive pointwise mutual information of the matrix (context smoothing 0.75), which is
+fast for small matrices. Both give the same vectors for a seed, to the bit, on one thread, on many
+and on a GPU; glove takes at most 512 dimensions there.
 
 ` + vectorFiles,
 		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec
@@ -67,12 +71,16 @@ the same seed gives the same vectors; several threads share their work without l
 			var v *vectors.Vectors
 			if method == "glove" {
 				glove.Dim, glove.Seed, glove.Threads, glove.Memory = dim, seed, a.threads, int64(a.memory)
+				glove.Engine, glove.GPU = a.engine, a.gpu
+				glove.Began = func(k engine.Kind) { used = k }
 				glove.Progress = func(epoch int, loss float64) {
 					a.summary("epoch %d: loss %.6f", epoch, loss)
 				}
 				v, err = vectors.TrainGloVe(cmd.Context(), r, glove)
 			} else {
 				svd.Dim, svd.Seed, svd.Threads, svd.Memory = dim, seed, a.threads, int64(a.memory)
+				svd.Engine, svd.GPU = a.engine, a.gpu
+				svd.Began = func(k engine.Kind) { used = k }
 				v, err = vectors.TrainSVD(cmd.Context(), r, svd)
 			}
 			if err != nil {
@@ -81,11 +89,13 @@ the same seed gives the same vectors; several threads share their work without l
 			if err := v.Write(out); err != nil {
 				return err
 			}
+			a.log.Info("made vectors", "engine", used, "threads", a.threads)
 			if a.json {
 				return a.printJSON(struct {
-					Words int `json:"words"`
-					Dim   int `json:"dim"`
-				}{len(v.Words), v.Dim})
+					Words  int         `json:"words"`
+					Dim    int         `json:"dim"`
+					Engine engine.Kind `json:"engine"`
+				}{len(v.Words), v.Dim, used})
 			}
 			a.summary("%s of %d dimensions", counted(len(v.Words), "word"), v.Dim)
 			return nil
@@ -118,9 +128,11 @@ func newEmbedEvalCmd(a *app) *cobra.Command {
 		Short: "Measure vectors by people's judgments",
 		Long: `Compare the cosines of vectors with how alike people find words (Spearman's rank correlation over
 the pairs that are known), and count how many analogies are answered right. --similarity files have
-two words and a number on a line, --analogies files four words.`,
-		Example: `  collocate embed eval corpus.vec --similarity wordsim353.txt --analogies questions-words.txt`,
-		Args:    cobra.ExactArgs(1),
+two words and a number on a line, --analogies files four words. --engine gpu answers thousands of
+analogies at once.`,
+		Annotations: hasGPU,
+		Example:     `  collocate embed eval corpus.vec --similarity wordsim353.txt --analogies questions-words.txt`,
+		Args:        cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(similarity)+len(analogies) == 0 {
 				return usagef("name files of judgments: --similarity or --analogies")
@@ -130,6 +142,11 @@ two words and a number on a line, --analogies files four words.`,
 				return err
 			}
 			defer v.Close()
+			asked, err := v.NewSearcher(a.engine, a.gpu, a.threads)
+			if err != nil {
+				return err
+			}
+			defer asked.Close()
 			table := &resultTable{names: []string{"file", "measure", "value", "known", "of"}}
 			for _, path := range similarity {
 				f, err := textfile.Open(path)
@@ -154,7 +171,10 @@ two words and a number on a line, --analogies files four words.`,
 				if err != nil {
 					return err
 				}
-				right, known := v.Analogies(list, a.threads)
+				right, known, err := asked.Analogies(cmd.Context(), list)
+				if err != nil {
+					return err
+				}
 				table.add(filepath.Base(path), "right", float64(right)/float64(max(known, 1)), known, len(list))
 			}
 			if a.json {
@@ -179,10 +199,13 @@ func openVectors(path string, top int) (*vectors.Vectors, error) {
 func newSimilarCmd(a *app) *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
-		Use:     "similar VECTORS WORD...",
-		Short:   "Find words that mean alike",
-		GroupID: groupWords,
+		Use:         "similar VECTORS WORD...",
+		Short:       "Find words that mean alike",
+		GroupID:     groupWords,
+		Annotations: hasGPU,
 		Long: `Print the words whose vectors have the largest cosine with that of each word, of all there are.
+The lists are the same on every engine. auto takes the cores: bringing the vectors to a GPU pays for
+hundreds of words at once.
 
 ` + vectorFiles,
 		Example: `  collocate similar corpus.vec whale ship`,
@@ -193,15 +216,28 @@ func newSimilarCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer v.Close()
-			table := &resultTable{names: []string{"of", "word", "cosine"}}
+			asked, err := v.NewSearcher(a.engine, a.gpu, a.threads)
+			if err != nil {
+				return err
+			}
+			defer asked.Close()
+			var known []string
 			var unknown []error
 			for _, word := range args[1:] {
-				near, err := v.Similar(word, top, a.threads)
-				if err != nil {
-					unknown = append(unknown, fmt.Errorf("%s: %w", args[0], err))
+				if _, ok := v.Lookup(word); ok {
+					known = append(known, word)
+				} else {
+					unknown = append(unknown, fmt.Errorf("%s: %q: %w", args[0], word, vectors.ErrUnknown))
 				}
+			}
+			lists, err := asked.Similar(cmd.Context(), known, top)
+			if err != nil {
+				return err
+			}
+			table := &resultTable{names: []string{"of", "word", "cosine"}}
+			for i, near := range lists {
 				for _, n := range near {
-					table.add(word, n.Word, n.Cosine)
+					table.add(known[i], n.Word, n.Cosine)
 				}
 			}
 			return errors.Join(a.printTable(table), errors.Join(unknown...))

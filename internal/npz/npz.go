@@ -91,6 +91,14 @@ func (w *Writer) array(name string, t Type, shape string, fill func(to io.Writer
 	w.err = out.Flush()
 }
 
+// WriteFloats writes a .npy file of rows of numbers.
+func WriteFloats(to io.Writer, rows, columns int, values []float32) error {
+	if _, err := io.WriteString(to, header(Float32, fmt.Sprintf("(%d, %d)", rows, columns))); err != nil {
+		return err
+	}
+	return sections.Put(to, values)
+}
+
 // header is what comes before an array's numbers.
 func header(t Type, shape string) string {
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", t, shape)

@@ -35,7 +35,7 @@ func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array,
 		if err != nil {
 			continue
 		}
-		a, err := readArray(f, min(limit, maxArray))
+		a, err := ReadArray(f, min(limit, maxArray))
 		f.Close()
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
@@ -47,7 +47,8 @@ func Read(r io.ReaderAt, size, limit int64, names ...string) (map[string]*Array,
 
 var headerField = regexp.MustCompile(`'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([0-9, ]*\))`)
 
-func readArray(r io.Reader, limit int64) (*Array, error) {
+// ReadArray reads one array, as a .npy file has it. One of more than limit bytes is an error.
+func ReadArray(r io.Reader, limit int64) (*Array, error) {
 	var begin [10]byte
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
 		return nil, errors.New("not an array of NumPy")

@@ -1,0 +1,63 @@
+package vectors
+
+import "math"
+
+// What the engines must agree on to the bit: how an inner product is added up, and how a step of
+// AdaGrad is rounded. Nothing is fused. The plain forms below define the results; other forms are
+// chosen at start for what the processor has.
+var (
+	dot   = dotPlain
+	step  = stepPlain
+	axpy4 = axpy4Plain
+)
+
+// lanes is the number of sums of an inner product. A warp of a GPU has 32 lanes of four numbers.
+const lanes = 128
+
+// dotPlain is the inner product: number k goes to sum k mod 128, and the sums are added up in fours,
+// then the fours by halves.
+func dotPlain(a, b []float32) float32 {
+	var sums [lanes]float32
+	b = b[:len(a)]
+	for k, x := range a {
+		sums[k%lanes] += float32(x * b[k])
+	}
+	var fours [lanes / 4]float32
+	for i := range fours {
+		s := sums[4*i : 4*i+4]
+		fours[i] = (s[0] + s[1]) + (s[2] + s[3])
+	}
+	for half := len(fours) / 2; half > 0; half /= 2 {
+		for i := range half {
+			fours[i] += fours[i+half]
+		}
+	}
+	return fours[0]
+}
+
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+
+// stepPlain moves both vectors against the gradient, each number by its own rate (AdaGrad). sw and
+// sv are the sums of squares. The number of numbers is a multiple of 8.
+func stepPlain(w, v, sw, sv []float32, g float32) {
+	v, sw, sv = v[:len(w)], sw[:len(w)], sv[:len(w)]
+	for k := range w {
+		gw, gv := g*v[k], g*w[k]
+		w[k] -= float32(gw / sqrt(sw[k]))
+		v[k] -= float32(gv / sqrt(sv[k]))
+		sw[k] += float32(gw * gw)
+		sv[k] += float32(gv * gv)
+	}
+}
+
+// axpy4Plain adds a[0] x0 to y, then a[1] x1, a[2] x2 and a[3] x3. The number of numbers is a
+// multiple of 8.
+func axpy4Plain(y []float64, x *[4][]float64, a *[4]float64) {
+	x0, x1, x2, x3 := x[0][:len(y)], x[1][:len(y)], x[2][:len(y)], x[3][:len(y)]
+	for k := range y {
+		t := y[k] + float64(a[0]*x0[k])
+		t += float64(a[1] * x1[k])
+		t += float64(a[2] * x2[k])
+		y[k] = t + float64(a[3]*x3[k])
+	}
+}

@@ -1,0 +1,154 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// Eight lanes of ones, then eight of zeros: from 4*(8-n) on, n are ones.
+DATA window<>+0(SB)/8, $0xffffffffffffffff
+DATA window<>+8(SB)/8, $0xffffffffffffffff
+DATA window<>+16(SB)/8, $0xffffffffffffffff
+DATA window<>+24(SB)/8, $0xffffffffffffffff
+DATA window<>+32(SB)/8, $0
+DATA window<>+40(SB)/8, $0
+DATA window<>+48(SB)/8, $0
+DATA window<>+56(SB)/8, $0
+GLOBL window<>(SB), RODATA|NOPTR, $64
+
+// FOURS adds up 32 sums in fours: lanes 0 2 4 6 1 3 5 7 of eight.
+#define FOURS(at, to) \
+	VMOVUPS at+0(SP), Y4; \
+	VMOVUPS at+64(SP), Y5; \
+	VHADDPS at+32(SP), Y4, Y4; \
+	VHADDPS at+96(SP), Y5, Y5; \
+	VHADDPS Y5, Y4, to
+
+// func dotAVX2(a, b *float32, n int) float32
+TEXT ·dotAVX2(SB), NOSPLIT, $512-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	XORQ R8, R8
+clear:
+	VMOVUPS Y0, 0(SP)(R8*1)
+	ADDQ $32, R8
+	CMPQ R8, $512
+	JLT  clear
+	XORQ R8, R8
+loop:
+	CMPQ CX, $8
+	JLT  rest
+	MOVQ R8, R9
+	ANDQ $511, R9
+	VMOVUPS (SI)(R8*1), Y0
+	VMULPS (DI)(R8*1), Y0, Y0
+	VADDPS 0(SP)(R9*1), Y0, Y0
+	VMOVUPS Y0, 0(SP)(R9*1)
+	ADDQ $32, R8
+	SUBQ $8, CX
+	JMP  loop
+rest:
+	TESTQ CX, CX
+	JEQ  sum
+	MOVQ R8, R9
+	ANDQ $511, R9
+	NEGQ CX
+	LEAQ window<>+32(SB), BX
+	VMOVDQU (BX)(CX*4), Y15
+	VMASKMOVPS (SI)(R8*1), Y15, Y0
+	VMASKMOVPS (DI)(R8*1), Y15, Y1
+	VMULPS Y1, Y0, Y0
+	VADDPS 0(SP)(R9*1), Y0, Y0
+	VMOVUPS Y0, 0(SP)(R9*1)
+sum:
+	FOURS(0, Y0)
+	FOURS(128, Y1)
+	FOURS(256, Y2)
+	FOURS(384, Y3)
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	VPERMILPS $0x4e, Y0, Y1
+	VADDPS Y1, Y0, Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VADDPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDSS X1, X0, X0
+	VZEROUPPER
+	MOVSS X0, ret+24(FP)
+	RET
+
+// func stepAVX2(w, v, sw, sv *float32, n int, by float32)
+TEXT ·stepAVX2(SB), NOSPLIT, $0-44
+	MOVQ w+0(FP), SI
+	MOVQ v+8(FP), DI
+	MOVQ sw+16(FP), R8
+	MOVQ sv+24(FP), R9
+	MOVQ n+32(FP), CX
+	VBROADCASTSS by+40(FP), Y15
+	XORQ DX, DX
+step:
+	SUBQ $8, CX
+	JLT  done
+	VMOVUPS (R8)(DX*1), Y2
+	VMOVUPS (R9)(DX*1), Y3
+	VMOVUPS (SI)(DX*1), Y0
+	VMOVUPS (DI)(DX*1), Y1
+	VSQRTPS Y2, Y6
+	VSQRTPS Y3, Y7
+	VMULPS Y15, Y1, Y4
+	VMULPS Y15, Y0, Y5
+	VDIVPS Y6, Y4, Y6
+	VDIVPS Y7, Y5, Y7
+	VSUBPS Y6, Y0, Y0
+	VSUBPS Y7, Y1, Y1
+	VMULPS Y4, Y4, Y4
+	VMULPS Y5, Y5, Y5
+	VADDPS Y4, Y2, Y2
+	VADDPS Y5, Y3, Y3
+	VMOVUPS Y0, (SI)(DX*1)
+	VMOVUPS Y1, (DI)(DX*1)
+	VMOVUPS Y2, (R8)(DX*1)
+	VMOVUPS Y3, (R9)(DX*1)
+	ADDQ $32, DX
+	JMP  step
+done:
+	VZEROUPPER
+	RET
+
+// AXPY adds what four numbers at an offset bring.
+#define AXPY(offset, y) \
+	VMOVUPD offset(SI)(DX*1), y; \
+	VMULPD offset(R8)(DX*1), Y12, Y4; \
+	VMULPD offset(R9)(DX*1), Y13, Y5; \
+	VMULPD offset(R10)(DX*1), Y14, Y6; \
+	VMULPD offset(R11)(DX*1), Y15, Y7; \
+	VADDPD Y4, y, y; \
+	VADDPD Y5, y, y; \
+	VADDPD Y6, y, y; \
+	VADDPD Y7, y, y; \
+	VMOVUPD y, offset(SI)(DX*1)
+
+// func axpy4AVX2(y *float64, n int, x0, x1, x2, x3 *float64, a *[4]float64)
+TEXT ·axpy4AVX2(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ x0+16(FP), R8
+	MOVQ x1+24(FP), R9
+	MOVQ x2+32(FP), R10
+	MOVQ x3+40(FP), R11
+	MOVQ a+48(FP), AX
+	VBROADCASTSD 0(AX), Y12
+	VBROADCASTSD 8(AX), Y13
+	VBROADCASTSD 16(AX), Y14
+	VBROADCASTSD 24(AX), Y15
+	XORQ DX, DX
+axpy:
+	SUBQ $8, CX
+	JLT  end
+	AXPY(0, Y0)
+	AXPY(32, Y1)
+	ADDQ $64, DX
+	JMP  axpy
+end:
+	VZEROUPPER
+	RET

@@ -1,0 +1,104 @@
+package vectors
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed kernels/*.ptx
+var gpuModules embed.FS
+
+func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "vectors/"+name) }
+
+// GPU is a device at work for this package. One job at a time.
+type GPU struct {
+	session *gpu.Session
+	stream  *gpu.Stream
+	memory  int64 // bound on what is taken; 0: most of what is free
+	arena   gpu.Kept
+}
+
+// OpenGPU opens a device. Its error wraps engine.ErrNoGPU if there is none.
+func OpenGPU(d engine.Device) (*GPU, error) {
+	s, err := gpu.OpenSession(d.Ordinal, 1)
+	if err != nil {
+		return nil, err
+	}
+	return useGPU(s, d.Memory), nil
+}
+
+func useGPU(s *gpu.Session, memory int64) *GPU {
+	g := &GPU{session: s, stream: s.Streams[0], memory: memory}
+	s.Keep(&g.arena)
+	return g
+}
+
+// Close gives back all that is held.
+func (g *GPU) Close() error { return g.session.Close() }
+
+// reserve makes room for a job, or says how much is missing.
+func (g *GPU) reserve(bytes int64, what string) error {
+	if err := g.arena.Clear(); err != nil {
+		return err
+	}
+	budget, err := g.session.Dev.Budget(g.memory)
+	if err != nil {
+		return err
+	}
+	if bytes > budget+g.arena.Bytes() {
+		return fmt.Errorf("%s takes %v of the GPU's memory, and %v may be taken", what,
+			bytesize.Size(bytes), bytesize.Size(budget+g.arena.Bytes()))
+	}
+	return g.arena.Reserve(g.session.Dev, bytes, 2*bytes+1<<20)
+}
+
+// launch starts a kernel.
+func (g *GPU) launch(src *gpu.Source, name string, dim gpu.Dim, args ...gpu.Arg) error {
+	k, err := g.session.Dev.Kernel(src, name)
+	if err != nil {
+		return err
+	}
+	return g.stream.Launch(k, dim, args...)
+}
+
+// taken is memory of the device with values of the host.
+func taken[T any](g *GPU, values []T) (gpu.Buffer[T], error) {
+	b, err := gpu.Take[T](g.arena.Arena, len(values))
+	if err == nil {
+		err = b.Upload(g.stream, values)
+	}
+	return b, err
+}
+
+// roomFor is what n values take of the arena.
+func roomFor(n, size int) int64 { return int64(n)*int64(size) + 256 }
+
+// choose runs a job on its engine. What auto begins on a GPU because it pays, the cores do again if
+// the GPU fails.
+func choose(ctx context.Context, kind engine.Kind, d engine.Device, pays bool, onGPU func(*GPU) error,
+	onCores func() error) error {
+	if kind != engine.GPU && (kind != engine.Auto || !pays) {
+		return onCores()
+	}
+	err := func() (err error) {
+		g, err := OpenGPU(d)
+		if err != nil {
+			return fmt.Errorf("%w; use auto, multicore or sequential", err)
+		}
+		defer func() { err = errors.Join(err, g.Close()) }()
+		if kind == engine.Auto && g.session.Dev.Info().Emulated {
+			return gpu.ErrEmulated
+		}
+		return onGPU(g)
+	}()
+	if kind == engine.GPU || err == nil || ctx.Err() != nil {
+		return err
+	}
+	return onCores()
+}

@@ -1,0 +1,120 @@
+package vectors
+
+import (
+	"context"
+	"slices"
+
+	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/internal/gpu/prim"
+)
+
+var similarSource = gpuModule("similar")
+
+const (
+	similarQueries = 8  // as in kernels/similar.cu: that share one reading of the words
+	similarBatch   = 64 // whose scores are on the device at once
+)
+
+// deviceVectors are vectors on a device.
+type deviceVectors struct {
+	v           *Vectors
+	g           *GPU
+	data, scale gpu.Buffer[float32]
+	used        gpu.Mark // what lies behind it is for one batch
+}
+
+// onGPU brings the vectors to a device.
+func (v *Vectors) onGPU(g *GPU) (*deviceVectors, error) {
+	n := len(v.Words)
+	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+lanes, 4)) + roomFor(n, 64) + 1<<20
+	if err := g.reserve(roomFor(len(v.Data), 4)+roomFor(n, 4)+batch, "finding similar words"); err != nil {
+		return nil, err
+	}
+	d := &deviceVectors{v: v, g: g}
+	var err error
+	if d.data, err = taken(g, v.Data); err != nil {
+		return nil, err
+	}
+	if d.scale, err = taken(g, v.scale); err != nil {
+		return nil, err
+	}
+	d.used = g.arena.Mark()
+	return d, nil
+}
+
+func (d *deviceVectors) nearest(ctx context.Context, queries []query, k int) (out [][]Near, err error) {
+	// Long lists take the room of scores.
+	n := len(d.v.Words)
+	size := max(1, min(similarBatch, similarBatch*n/(8*min(k+8, n))))
+	for part := range slices.Chunk(queries, size) {
+		near, err := d.batch(ctx, part, k)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, near...)
+	}
+	return out, nil
+}
+
+// batch scores all words for some queries, and takes the best of each.
+func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]Near, error) {
+	arena := d.g.arena.Arena
+	if err := arena.Release(d.used); err != nil {
+		return nil, err
+	}
+	n, dim := len(d.v.Words), d.v.Dim
+	padded := (dim + lanes - 1) / lanes * lanes
+	host := make([]float32, len(queries)*padded)
+	most := 0
+	for i, q := range queries {
+		copy(host[i*padded:], q.vector)
+		most = max(most, len(q.except))
+	}
+	most = min(k+most, n) // some of them are left out
+	on, err := taken(d.g, host)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := gpu.Take[float32](arena, len(queries)*n)
+	if err != nil {
+		return nil, err
+	}
+	grid := gpu.Dim{Blocks: [3]int{(n + 7) / 8, (len(queries) + similarQueries - 1) / similarQueries, 1},
+		Threads: [3]int{256, 1, 1}}
+	if err := d.g.launch(similarSource, "similar", grid, d.data.Arg(), d.scale.Arg(), gpu.U32(uint32(n)),
+		gpu.U32(uint32(dim)), on.Arg(), gpu.U32(uint32(len(queries))), gpu.U32(uint32(padded)),
+		scores.Arg()); err != nil {
+		return nil, err
+	}
+	best, err := gpu.Take[float32](arena, len(queries)*most)
+	if err != nil {
+		return nil, err
+	}
+	places, err := gpu.Take[uint32](arena, len(queries)*most)
+	if err != nil {
+		return nil, err
+	}
+	for i := range queries {
+		if err := prim.TopK(d.g.stream, arena, scores.Slice(i*n, (i+1)*n), most,
+			best.Slice(i*most, (i+1)*most), places.Slice(i*most, (i+1)*most)); err != nil {
+			return nil, err
+		}
+	}
+	cosines, ids := make([]float32, len(queries)*most), make([]uint32, len(queries)*most)
+	if err := best.Download(ctx, d.g.stream, cosines); err != nil {
+		return nil, err
+	}
+	if err := places.Download(ctx, d.g.stream, ids); err != nil {
+		return nil, err
+	}
+	out := make([][]Near, len(queries))
+	for i, q := range queries {
+		out[i] = []Near{}
+		for j := i * most; j < (i+1)*most && len(out[i]) < k; j++ {
+			if id := int(ids[j]); !slices.Contains(q.except, id) {
+				out[i] = append(out[i], Near{d.v.Words[id], float64(cosines[j])})
+			}
+		}
+	}
+	return out, nil
+}

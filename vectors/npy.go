@@ -1,0 +1,75 @@
+package vectors
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/npz"
+)
+
+// wordsBeside is where the words of an array lie: NAME.words beside NAME.npy.
+func wordsBeside(path string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".words"
+}
+
+// writeNPY writes the words, then the array: who finds the array finds its words.
+func (v *Vectors) writeNPY(path string) error {
+	words, err := v.lines()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteFile(wordsBeside(path), func(f *atomicfile.File) error {
+		_, err := f.Write(words)
+		return err
+	}); err != nil {
+		return err
+	}
+	return atomicfile.WriteFile(path, func(f *atomicfile.File) error {
+		return npz.WriteFloats(f, len(v.Words), v.Dim, v.Data)
+	})
+}
+
+func openNPY(path string) (*Vectors, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := npz.ReadArray(bufio.NewReaderSize(f, 1<<20), 1<<40)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) != 2 || a.Shape[1] < 1 || a.Shape[0] < 1 {
+		return nil, fmt.Errorf("the array has the shape %v: want a row a word", a.Shape)
+	}
+	numbers, err := a.Floats()
+	if err != nil {
+		return nil, err
+	}
+	lines, err := os.ReadFile(wordsBeside(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the words are missing: want %s beside it, a word a line",
+			filepath.Base(wordsBeside(path)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n := len(lines); n > 0 && lines[n-1] != '\n' {
+		lines = append(lines, '\n')
+	}
+	words, err := linesOf(lines, a.Shape[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s has %w", filepath.Base(wordsBeside(path)), err)
+	}
+	data := make([]float32, len(numbers))
+	for i, x := range numbers {
+		data[i] = float32(x)
+	}
+	return New(words, a.Shape[1], data)
+}
