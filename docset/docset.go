@@ -10,6 +10,7 @@
 package docset
 
 import (
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -93,6 +94,36 @@ func (s *Set) AddAll(docs []uint32) {
 		*w |= 1 << (doc & 63)
 	}
 	s.count += int(added)
+}
+
+// AddAllIn puts those documents into the set that another set of as many documents has.
+func (s *Set) AddAllIn(docs []uint32, within *Set) {
+	words, in, added := s.words, within.words[:len(s.words)], uint64(0)
+	for _, doc := range docs {
+		bit := in[doc>>6] & (1 << (doc & 63))
+		w := &words[doc>>6]
+		added += (bit &^ *w) >> (doc & 63)
+		*w |= bit
+	}
+	s.count += int(added)
+}
+
+// AddBits puts documents into the set that are given as bits: bit i of word j, of eight bytes with
+// the lowest first, is document base + 64*j + i, and base is a multiple of 64. If within is not nil,
+// only documents of that set, of as many documents, are added.
+func (s *Set) AddBits(base uint32, bytes []byte, within *Set) {
+	at, added := int(base>>6), 0
+	for ; len(bytes) >= 8; bytes = bytes[8:] {
+		w := binary.LittleEndian.Uint64(bytes)
+		if within != nil {
+			w &= within.words[at]
+		}
+		old := s.words[at]
+		s.words[at] = old | w
+		added += bits.OnesCount64(w &^ old)
+		at++
+	}
+	s.count += added
 }
 
 // Remove takes a document below Len out of the set, and says whether it was there.

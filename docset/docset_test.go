@@ -1,6 +1,7 @@
 package docset
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -45,6 +46,7 @@ func TestSetIsAMap(t *testing.T) {
 		}
 		s.AddAll(more)
 		holds(t, s, func(d uint32) bool { return a[d] })
+		in := s.Clone()
 		for name, op := range map[string]struct {
 			do   func(s *Set)
 			want func(d uint32) bool
@@ -52,7 +54,17 @@ func TestSetIsAMap(t *testing.T) {
 			"and":     {func(s *Set) { s.And(o) }, func(d uint32) bool { return a[d] && b[d] }},
 			"and not": {func(s *Set) { s.AndNot(o) }, func(d uint32) bool { return a[d] && !b[d] }},
 			"or":      {func(s *Set) { s.Or(o) }, func(d uint32) bool { return a[d] || b[d] }},
-			"not":     {func(s *Set) { s.Not() }, func(d uint32) bool { return !a[d] }},
+			"add all in": {func(s *Set) { s.AddAllIn(more, o) }, func(d uint32) bool {
+				return a[d] || b[d] && slices.Contains(more, d)
+			}},
+			"add bits": {func(s *Set) { s.AddBits(0, bytesOf(o), nil) },
+				func(d uint32) bool { return a[d] || b[d] }},
+			"add bits in": {func(s *Set) {
+				clear(s.words)
+				s.recount()
+				s.AddBits(0, bytesOf(o), in)
+			}, func(d uint32) bool { return a[d] && b[d] }},
+			"not": {func(s *Set) { s.Not() }, func(d uint32) bool { return !a[d] }},
 		} {
 			c := s.Clone()
 			op.do(c)
@@ -95,6 +107,13 @@ func holds(t *testing.T, s *Set, want func(uint32) bool) {
 			at++
 		}
 	}
+}
+
+func bytesOf(s *Set) (list []byte) {
+	for _, w := range s.words {
+		list = binary.LittleEndian.AppendUint64(list, w)
+	}
+	return list
 }
 
 func TestFullAndDamaged(t *testing.T) {

@@ -206,6 +206,9 @@ func compareSearchers(t *testing.T, one, many *search.Searcher, r search.Request
 		if n != want.Total {
 			t.Fatalf("%v: %d documents match, want %d", r.Query, n, want.Total)
 		}
+		if n, err := many.Count(ctx, r); n != want.Total || err != nil {
+			t.Fatalf("%v: %d documents counted, want %d, %v", r.Query, n, want.Total, err)
+		}
 	}
 	var docs []uint32
 	for _, h := range got.Hits[:min(5, len(got.Hits))] {

@@ -23,10 +23,18 @@ type hit struct {
 	score float32
 }
 
+// answer is what an engine said.
+type answer struct {
+	nanos int64
+	count int64 // of all answers; -1 if it was not asked for
+	hits  []hit
+}
+
 // engine answers a query and tells how long that took inside.
 type engine interface {
 	name() string
-	ask(mode, k string, words []string) (nanos int64, hits []hit, err error)
+	ask(mode, k string, words []string) (answer, error)
+	play(command string, share int, query string) (answer, error)
 	close()
 }
 
@@ -47,9 +55,16 @@ func serve(ctx context.Context, index string, in io.Reader, out io.Writer) error
 		return err
 	}
 	defer s.Close()
+	g := newGame(s)
 	lines, w := bufio.NewScanner(in), bufio.NewWriterSize(out, 1<<16)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "game "); ok {
+			if err := g.answer(ctx, rest, w); err != nil {
+				return err
+			}
+			continue
+		}
 		fields := strings.Fields(lines.Text())
 		if len(fields) < 3 {
 			return fmt.Errorf("query %q: want a mode, a number and words", lines.Text())
@@ -73,19 +88,24 @@ func serve(ctx context.Context, index string, in io.Reader, out io.Writer) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(w, nanos)
-		for _, h := range result.Hits {
-			w.WriteByte(' ')
-			w.Write(strconv.AppendUint(w.AvailableBuffer(), uint64(h.Doc), 10))
-			w.WriteByte(':')
-			w.Write(strconv.AppendFloat(w.AvailableBuffer(), float64(h.Score), 'g', -1, 32))
-		}
-		w.WriteByte('\n')
-		if err := w.Flush(); err != nil {
+		w.Write(strconv.AppendInt(w.AvailableBuffer(), nanos, 10))
+		if err := writeHits(w, result.Hits); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
+}
+
+// writeHits ends a line of the protocol.
+func writeHits(w *bufio.Writer, hits []search.Hit) error {
+	for _, h := range hits {
+		w.WriteByte(' ')
+		w.Write(strconv.AppendUint(w.AvailableBuffer(), uint64(h.Doc), 10))
+		w.WriteByte(':')
+		w.Write(strconv.AppendFloat(w.AvailableBuffer(), float64(h.Score), 'g', -1, 32))
+	}
+	w.WriteByte('\n')
+	return w.Flush()
 }
 
 // vocabulary tells which words an index knows.
@@ -133,34 +153,47 @@ func (p *peer) close() {
 	p.cmd.Wait()
 }
 
-func (p *peer) ask(mode, k string, words []string) (int64, []hit, error) {
-	if _, err := fmt.Fprintf(p.in, "%s %s %s\n", mode, k, strings.Join(words, " ")); err != nil {
-		return 0, nil, err
+func (p *peer) ask(mode, k string, words []string) (answer, error) {
+	return p.say(fmt.Sprintf("%s %s %s", mode, k, strings.Join(words, " ")))
+}
+
+func (p *peer) play(command string, share int, query string) (answer, error) {
+	return p.say(fmt.Sprintf("game %s %d %s", command, share, query))
+}
+
+func (p *peer) say(question string) (a answer, err error) {
+	if _, err := fmt.Fprintln(p.in, question); err != nil {
+		return a, err
 	}
 	line, err := p.out.ReadString('\n')
 	if err != nil {
-		return 0, nil, err
+		return a, err
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
-		return 0, nil, errors.New("an empty answer")
+		return a, errors.New("an empty answer")
 	}
-	nanos, err := strconv.ParseInt(fields[0], 10, 64)
-	if err != nil {
-		return 0, nil, err
+	if a.nanos, err = strconv.ParseInt(fields[0], 10, 64); err != nil {
+		return a, err
 	}
-	var hits []hit
-	for _, f := range fields[1:] {
+	fields, a.count = fields[1:], -1
+	if len(fields) > 0 && fields[0][0] == '=' {
+		if a.count, err = strconv.ParseInt(fields[0][1:], 10, 64); err != nil {
+			return a, err
+		}
+		fields = fields[1:]
+	}
+	for _, f := range fields {
 		doc, score, _ := strings.Cut(f, ":")
 		d, err := strconv.Atoi(doc)
 		if err != nil {
-			return 0, nil, err
+			return a, err
 		}
 		s, err := strconv.ParseFloat(score, 32)
 		if err != nil {
-			return 0, nil, err
+			return a, err
 		}
-		hits = append(hits, hit{d, float32(s)})
+		a.hits = append(a.hits, hit{d, float32(s)})
 	}
-	return nanos, hits, nil
+	return a, nil
 }

@@ -30,9 +30,18 @@ func main() {
 		least   = flag.Bool("least", false, "the least of a query's rounds counts, not the median: for a busy machine")
 		csv     = flag.String("csv", "", "also write every query's median times to this file")
 	)
+	games := flag.Bool("game", false,
+		"the whole search benchmark game: phrases, counts, filters and facets; -queries is its file")
+	only := flag.String("only", "", "of the game: only these commands, separated by commas")
 	flag.Parse()
 	if *serves != "" {
 		if err := serve(context.Background(), *serves, os.Stdin, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if *games {
+		if err := playGame(*index, *peers, *queries, *most, *rounds, *only, *csv); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -43,26 +52,14 @@ func main() {
 }
 
 func race(index, peers, queries string, most, rounds int, ks, modes, csv string, least bool) error {
-	ours, err := startOurs(index)
+	engines, err := start(index, peers)
 	if err != nil {
 		return err
 	}
-	defer ours.close()
+	defer closeAll(engines)
 	knows, err := vocabulary(index)
 	if err != nil {
 		return err
-	}
-	engines := []engine{ours}
-	for _, spec := range strings.Split(peers, ";") {
-		if spec == "" {
-			continue
-		}
-		p, err := startPeer(spec)
-		if err != nil {
-			return err
-		}
-		defer p.close()
-		engines = append(engines, p)
 	}
 	qs, err := readQueries(queries, knows)
 	if err != nil {
@@ -106,6 +103,37 @@ func race(index, peers, queries string, most, rounds int, ks, modes, csv string,
 	return nil
 }
 
+// start starts our engine, which comes first, and the peers.
+func start(index, peers string) (list []engine, err error) {
+	defer func() {
+		if err != nil {
+			closeAll(list)
+		}
+	}()
+	ours, err := startOurs(index)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, ours)
+	for _, spec := range strings.Split(peers, ";") {
+		if spec == "" {
+			continue
+		}
+		p, err := startPeer(spec)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func closeAll(list []engine) {
+	for _, e := range list {
+		e.close()
+	}
+}
+
 // outcome is what one query gave, by engine.
 type outcome struct {
 	nanos []int64 // median, or least, of the rounds
@@ -127,14 +155,14 @@ func measure(engines []engine, qs [][]string, mode, k string, rounds int, rng *r
 	for round := range rounds + 1 {
 		for _, e := range rng.Perm(len(engines)) {
 			for i, q := range qs {
-				nanos, docs, err := engines[e].ask(mode, k, q)
+				a, err := engines[e].ask(mode, k, q)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s %s %v: %w", engines[e].name(), mode, k, q, err)
 				}
 				if round > 0 {
-					times[i][e] = append(times[i][e], nanos)
+					times[i][e] = append(times[i][e], a.nanos)
 				}
-				out[i].docs[e] = docs
+				out[i].docs[e] = a.hits
 			}
 		}
 	}

@@ -3,10 +3,10 @@
 //
 // plan.go turns a tree of package query into nodes: words are analyzed and looked up, patterns
 // become words of the dictionary (expand.go). sets.go finds the documents that a node matches, as a
-// set. rank.go finds the k best: queries of words go to the engines of eval, limited to the set of
-// what their filters leave, or to sparse.go if that is little; a phrase is searched by phrase.go,
-// block bounds first and positions last; all other trees are scored list by list within the set of
-// their answers.
+// set, and count.go how many these are. rank.go finds the k best: queries of words go to the engines
+// of eval, limited to the set of what their filters leave, or to sparse.go if that is little; a
+// phrase is searched by phrase.go, block bounds first and positions last; all other trees are scored
+// list by list within the set of their answers.
 //
 // # Definition
 //

@@ -110,7 +110,9 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	if r.Count {
-		if found.Total, err = p.count(live, found, k); err != nil {
+		if len(found.Hits) < k {
+			found.Total = int64(len(found.Hits))
+		} else if found.Total, err = p.count(live); err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
 	}
@@ -130,26 +132,6 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 	live = live.Clone()
 	live.And(within)
 	return live
-}
-
-// count is the number of all answers.
-func (p *plan) count(live []*docset.Set, found *ask.Result, k int) (n int64, err error) {
-	if len(found.Hits) < k {
-		return int64(len(found.Hits)), nil
-	}
-	for i, x := range p.parts {
-		root := p.roots[i]
-		if live[i] == nil && root.plainWord() {
-			n += int64(root.terms[0].Info.DF)
-			continue
-		}
-		s, err := x.match(root, live[i])
-		if err != nil {
-			return 0, err
-		}
-		n += int64(s.Count())
-	}
-	return n, nil
 }
 
 // rank finds the k best. Segments come in the order of their documents, so that of equal scores the

@@ -47,14 +47,21 @@ func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) er
 	if err := r.OpenDocs(t, &c); err != nil {
 		return err
 	}
-	if within != nil {
+	few := within != nil && within.Count() < int(t.DF)
+	if few && within.Count() < x.docs/sparseShare {
 		return x.eachIn(&c, within, func() {}, func(_ int, doc uint32) { to.Add(doc) })
 	}
 	for b := range c.Blocks() {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		to.AddAll(c.Load(b))
+		if words, base := c.Words(b); words != nil {
+			to.AddBits(base, words, within)
+		} else if within == nil {
+			to.AddAll(c.Load(b))
+		} else {
+			to.AddAllIn(c.Load(b), within)
+		}
 	}
 	return c.Err()
 }
@@ -75,7 +82,14 @@ func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {
 		}
 	}
 	s := within
-	if len(wanted) > 0 {
+	if list, ok := onlyRare(wanted, x.docs); ok {
+		docs, err := x.together(list, s)
+		if err != nil {
+			return nil, err
+		}
+		s = docset.New(x.docs)
+		s.AddAll(docs)
+	} else if len(wanted) > 0 {
 		// What is cheap and rare comes first, and limits the rest.
 		slices.SortStableFunc(wanted, func(a, b *node) int { return cmp.Compare(x.cost(a), x.cost(b)) })
 		for _, p := range wanted {

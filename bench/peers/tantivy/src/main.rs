@@ -4,18 +4,22 @@ use std::fs::{create_dir_all, File};
 use std::io::{stdin, stdout, BufRead, BufReader, Write};
 use std::time::Instant;
 
-use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
-use tantivy::schema::{IndexRecordOption, Schema, TextFieldIndexing, TextOptions, FAST};
+use tantivy::collector::{Count, TopDocs};
+use tantivy::columnar::ColumnValues;
+use tantivy::query::{BooleanQuery, Occur, PhraseQuery, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions, FAST};
 use tantivy::tokenizer::{TextAnalyzer, WhitespaceTokenizer};
-use tantivy::{doc, Index, IndexWriter, ReloadPolicy, Term};
+use tantivy::{doc, Index, IndexWriter, ReloadPolicy, Searcher, Term};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     match args[1].as_str() {
-        "index" => index(&args[2], &args[3], args[4].parse()?),
+        "index" => {
+            let game = args.get(5).is_some_and(|a| a == "game");
+            index(&args[2], &args[3], args[4].parse()?, game)
+        }
         "serve" => serve(&args[2]),
         _ => Err("want index or serve".into()),
     }
@@ -27,12 +31,17 @@ fn register(index: &Index) {
         .register("blank", TextAnalyzer::builder(WhitespaceTokenizer::default()).build());
 }
 
-fn index(tokens: &str, dir: &str, threads: usize) -> Result<()> {
+/// Makes an index; for the game one with positions.
+fn index(tokens: &str, dir: &str, threads: usize, game: bool) -> Result<()> {
     let start = Instant::now();
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("blank")
-        .set_index_option(IndexRecordOption::WithFreqs);
+        .set_index_option(if game {
+            IndexRecordOption::WithFreqsAndPositions
+        } else {
+            IndexRecordOption::WithFreqs
+        });
     let text = schema.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
     let number = schema.add_u64_field("number", FAST);
     create_dir_all(dir)?;
@@ -66,6 +75,10 @@ fn serve(dir: &str) -> Result<()> {
     let mut out = stdout().lock();
     for line in stdin().lock().lines() {
         let line = line?;
+        if let Some(rest) = line.strip_prefix("game ") {
+            game(&searcher, text, &numbers, rest, &mut out)?;
+            continue;
+        }
         let words: Vec<&str> = line.split(' ').collect();
         let occur = if words[0] == "and" { Occur::Must } else { Occur::Should };
         let k: usize = words[1].parse()?;
@@ -88,4 +101,76 @@ fn serve(dir: &str) -> Result<()> {
         out.flush()?;
     }
     Ok(())
+}
+
+/// Answers "COMMAND SHARE QUERY" of the search benchmark game. It has no filters: SHARE is 0.
+fn game(
+    searcher: &Searcher,
+    text: Field,
+    numbers: &std::sync::Arc<dyn ColumnValues<u64>>,
+    line: &str,
+    out: &mut impl Write,
+) -> Result<()> {
+    let mut parts = line.splitn(3, ' ');
+    let (command, share) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    if share != "0" {
+        return Err("no filters here".into());
+    }
+    let start = Instant::now();
+    let query = parse(text, parts.next().unwrap_or(""));
+    let (mut count, mut top) = (None, Vec::new());
+    if command == "COUNT" {
+        count = Some(searcher.search(&*query, &Count)?);
+    } else {
+        let k: usize = command.split('_').nth(1).unwrap_or("").parse()?;
+        let best = TopDocs::with_limit(k).order_by_score();
+        if command.ends_with("_COUNT") {
+            let (hits, n) = searcher.search(&*query, &(best, Count))?;
+            (top, count) = (hits, Some(n));
+        } else {
+            top = searcher.search(&*query, &best)?;
+        }
+    }
+    write!(out, "{}", start.elapsed().as_nanos())?;
+    if let Some(n) = count {
+        write!(out, " ={n}")?;
+    }
+    for (score, address) in top {
+        write!(out, " {}:{}", numbers.get_val(address.doc_id), score)?;
+    }
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Reads words and phrases in quotes, each with + or - before it or without.
+fn parse(text: Field, mut query: &str) -> Box<dyn Query> {
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    let term = |w: &str| Term::from_field_text(text, w);
+    loop {
+        query = query.trim_start();
+        let Some(first) = query.chars().next() else { break };
+        let occur = match first {
+            '+' => Occur::Must,
+            '-' => Occur::MustNot,
+            _ => Occur::Should,
+        };
+        query = query.trim_start_matches(['+', '-']);
+        let (part, rest) = match query.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => query.split_once(' ').unwrap_or((query, "")),
+        };
+        query = rest;
+        let words: Vec<&str> = part.split(' ').collect();
+        let clause: Box<dyn Query> = if words.len() > 1 {
+            Box::new(PhraseQuery::new(words.into_iter().map(term).collect()))
+        } else {
+            Box::new(TermQuery::new(term(part), IndexRecordOption::WithFreqs))
+        };
+        clauses.push((occur, clause));
+    }
+    if clauses.len() == 1 && clauses[0].0 != Occur::MustNot {
+        return clauses.remove(0).1;
+    }
+    Box::new(BooleanQuery::new(clauses))
 }

@@ -12,6 +12,7 @@ import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.FieldType;
 import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.facet.sortedset.SortedSetDocValuesFacetField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexOptions;
 import org.apache.lucene.index.IndexWriter;
@@ -37,7 +38,8 @@ public final class Peer {
 
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
-      case "index" -> index(Path.of(args[1]), Path.of(args[2]), Integer.parseInt(args[3]));
+      case "index" -> index(Path.of(args[1]), Path.of(args[2]), Integer.parseInt(args[3]),
+          args.length > 4 && args[4].equals("game"));
       case "serve" -> serve(Path.of(args[1]));
       default -> throw new IllegalArgumentException("want index or serve");
     }
@@ -45,7 +47,8 @@ public final class Peer {
 
   record Line(long number, String text) {}
 
-  static void index(Path tokens, Path dir, int threads) throws Exception {
+  /** index makes an index; for the game one with positions, and with values to count. */
+  static void index(Path tokens, Path dir, int threads, boolean game) throws Exception {
     long start = System.nanoTime();
     IndexWriterConfig config = new IndexWriterConfig(new WhitespaceAnalyzer());
     config.setSimilarity(SIMILARITY);
@@ -53,7 +56,8 @@ public final class Peer {
     config.setUseCompoundFile(false);
     config.setMergePolicy(new LogDocMergePolicy());
     FieldType type = new FieldType();
-    type.setIndexOptions(IndexOptions.DOCS_AND_FREQS);
+    type.setIndexOptions(
+        game ? IndexOptions.DOCS_AND_FREQS_AND_POSITIONS : IndexOptions.DOCS_AND_FREQS);
     type.setTokenized(true);
     type.freeze();
     try (FSDirectory directory = FSDirectory.open(dir);
@@ -69,6 +73,10 @@ public final class Peer {
                 Document doc = new Document();
                 doc.add(new Field("text", line.text(), type));
                 doc.add(new NumericDocValuesField("number", line.number()));
+                if (game) {
+                  doc.add(new SortedSetDocValuesFacetField(Game.FACET, Game.value(line.number())));
+                  doc = Game.FACETS.build(doc);
+                }
                 writer.addDocument(doc);
               }
             }
@@ -109,7 +117,13 @@ public final class Peer {
       searcher.setQueryCache(null);
       if (reader.leaves().size() != 1) throw new IllegalStateException("want one segment");
       LeafReader leaf = reader.leaves().get(0).reader();
+      Game game = new Game(searcher, leaf);
       for (String line; (line = in.readLine()) != null; ) {
+        if (line.startsWith("game ")) {
+          out.println(game.answer(line));
+          out.flush();
+          continue;
+        }
         String[] words = line.split(" ");
         BooleanClause.Occur occur = words[0].equals("and") ? BooleanClause.Occur.MUST : BooleanClause.Occur.SHOULD;
         int k = Integer.parseInt(words[1]);
@@ -124,22 +138,28 @@ public final class Peer {
         }
         TopDocs top = searcher.search(query, new TopScoreDocCollectorManager(k, null, k));
         long nanos = System.nanoTime() - start;
-        // DocValues go forward only: read the numbers in docID order.
-        ScoreDoc[] hits = top.scoreDocs;
-        Integer[] order = new Integer[hits.length];
-        for (int i = 0; i < order.length; i++) order[i] = i;
-        java.util.Arrays.sort(order, java.util.Comparator.comparingInt(i -> hits[i].doc));
-        long[] numbers = new long[hits.length];
-        NumericDocValues values = leaf.getNumericDocValues("number");
-        for (int i : order) {
-          values.advance(hits[i].doc);
-          numbers[i] = values.longValue();
-        }
         StringBuilder reply = new StringBuilder().append(nanos);
-        for (int i = 0; i < hits.length; i++) reply.append(' ').append(numbers[i]).append(':').append(hits[i].score);
+        append(reply, leaf, top.scoreDocs);
         out.println(reply);
         out.flush();
       }
+    }
+  }
+
+  /** append writes answers as number:score. */
+  static void append(StringBuilder reply, LeafReader leaf, ScoreDoc[] hits) throws Exception {
+    // DocValues go forward only: read the numbers in docID order.
+    Integer[] order = new Integer[hits.length];
+    for (int i = 0; i < order.length; i++) order[i] = i;
+    java.util.Arrays.sort(order, java.util.Comparator.comparingInt(i -> hits[i].doc));
+    long[] numbers = new long[hits.length];
+    NumericDocValues values = leaf.getNumericDocValues("number");
+    for (int i : order) {
+      values.advance(hits[i].doc);
+      numbers[i] = values.longValue();
+    }
+    for (int i = 0; i < hits.length; i++) {
+      reply.append(' ').append(numbers[i]).append(':').append(hits[i].score);
     }
   }
 }

@@ -1,0 +1,146 @@
+package tree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// Count is the number of documents that a request matches.
+func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
+	p, err := prepare(ctx, ix, r)
+	if err != nil || p.empty() {
+		return 0, err
+	}
+	live := make([]*docset.Set, len(p.parts))
+	for i, x := range p.parts {
+		live[i] = x.live(r)
+	}
+	n, err := p.count(live)
+	if err != nil {
+		return 0, fmt.Errorf("search: %w", err)
+	}
+	return n, nil
+}
+
+// count is the number of all answers.
+func (p *plan) count(live []*docset.Set) (n int64, err error) {
+	for i, x := range p.parts {
+		c, err := x.count(p.roots[i], live[i])
+		if err != nil {
+			return 0, err
+		}
+		n += c
+	}
+	return n, nil
+}
+
+// count is the number of documents of a segment that a node matches.
+func (x *exec) count(root *node, live *docset.Set) (int64, error) {
+	root = root.deciding()
+	if live == nil && root.plainWord() {
+		return int64(root.terms[0].Info.DF), nil
+	}
+	if root.kind == boolean && !slices.ContainsFunc(root.parts, func(p *node) bool { return p.role != must }) {
+		if list, ok := onlyRare(root.parts, x.docs); ok {
+			docs, err := x.together(list, live)
+			return int64(len(docs)), err
+		}
+	}
+	s, err := x.match(root, live)
+	if err != nil {
+		return 0, err
+	}
+	return int64(s.Count()), nil
+}
+
+// deciding is a node that matches the same documents: where parts are obligatory, those that are
+// not say nothing about that.
+func (n *node) deciding() *node {
+	if n.kind != boolean ||
+		!slices.ContainsFunc(n.parts, func(p *node) bool { return p.role == must }) {
+		return n
+	}
+	parts := slices.DeleteFunc(slices.Clone(n.parts), func(p *node) bool { return p.role == should })
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return &node{kind: boolean, from: n.from, parts: parts}
+}
+
+// onlyRare gives parts that are plain words, the rarest first, if there are several and the rarest
+// has so few documents that a list of them is shorter than a set of bits.
+func onlyRare(parts []*node, docs int) ([]*node, bool) {
+	if len(parts) < 2 || slices.ContainsFunc(parts, func(p *node) bool { return !p.plainWord() }) {
+		return nil, false
+	}
+	list := slices.Clone(parts)
+	slices.SortStableFunc(list, func(a, b *node) int {
+		return cmp.Compare(a.terms[0].Info.DF, b.terms[0].Info.DF)
+	})
+	return list, int(list[0].terms[0].Info.DF) < docs/sparseShare
+}
+
+// together finds the documents that have all of some words, the rarest first, within a set that is
+// not nil.
+func (x *exec) together(list []*node, within *docset.Set) ([]uint32, error) {
+	var docs []uint32
+	var c index.Cursor
+	for i, n := range list {
+		if n.terms[0].Info.DF == 0 {
+			return nil, nil
+		}
+		if err := n.src.Index.OpenDocs(n.terms[0].Info, &c); err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			docs = keepListed(docs, &c)
+		} else {
+			docs = make([]uint32, 0, n.terms[0].Info.DF)
+			for b := range c.Blocks() {
+				docs = append(docs, c.Load(b)...)
+			}
+			if within != nil {
+				docs = slices.DeleteFunc(docs, func(doc uint32) bool { return !within.Has(doc) })
+			}
+		}
+		if err := cmp.Or(c.Err(), x.ctx.Err()); err != nil || len(docs) == 0 {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+// keepListed keeps those of some documents, which rise, that a list has.
+func keepListed(docs []uint32, c *index.Cursor) []uint32 {
+	kept, b := docs[:0], 0
+	for i := 0; i < len(docs); {
+		if b = c.FindBlock(b, docs[i]); b >= c.Blocks() {
+			break
+		}
+		last := c.Last[b]
+		if words, base := c.Words(b); words != nil {
+			for ; i < len(docs) && docs[i] <= last; i++ {
+				if doc := docs[i]; doc >= base && words[(doc-base)>>3]>>(doc&7)&1 != 0 {
+					kept = append(kept, doc)
+				}
+			}
+			continue
+		}
+		list := c.Load(b)
+		if list == nil { // damaged, which the cursor tells
+			break
+		}
+		for ; i < len(docs) && docs[i] <= last; i++ {
+			if c.Seek(docs[i]) == docs[i] {
+				kept = append(kept, docs[i])
+			}
+		}
+	}
+	return kept
+}
