@@ -7,6 +7,7 @@ that the program runs on.
 from __future__ import annotations
 
 import json
+import math
 import select
 import socket
 import struct
@@ -30,8 +31,8 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r} is a {type(value).__name__}: want a number or a string")
 
 
-_dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode
-_loads = json.JSONDecoder().decode
+dumps = json.JSONEncoder(separators=(",", ":"), default=_number).encode
+_loads = json.JSONDecoder().raw_decode  # decode looks for blanks around the value, too
 
 
 def strings(values: Iterable[str], name: str, ends: str) -> dict[str, np.ndarray]:
@@ -76,26 +77,27 @@ class Connection:
         self._poll.register(sock, select.POLLIN)
 
     def send(self, header: dict[str, Any], arrays: Arrays | None = None) -> None:
+        if not arrays:
+            self.send_text(dumps(header).encode())
+            return
         parts: list[Any] = []
         payload = 0
-        if arrays:
-            described = []
-            for name, a in arrays.items():
-                a = np.ascontiguousarray(a)
-                kind = a.dtype.str[1:]
-                if kind not in _TYPES:
-                    raise TypeError(f"array {name} is of type {a.dtype}")
-                described.append((name, kind, a.shape))
-                gap = -payload & 7
-                if gap:
-                    parts.append(_ZEROS[:gap])
-                if a.nbytes:
-                    parts.append(a.data.cast("B"))
-                payload += gap + a.nbytes
-            header = {**header, "arrays": described}
-            if payload > MAX_PAYLOAD:
-                raise ValueError(f"a message of {payload} bytes: want at most {MAX_PAYLOAD}")
-        text = _dumps(header).encode()
+        described = []
+        for name, a in arrays.items():
+            a = np.ascontiguousarray(a)
+            kind = a.dtype.str[1:]
+            if kind not in _TYPES:
+                raise TypeError(f"array {name} is of type {a.dtype}")
+            described.append((name, kind, a.shape))
+            gap = -payload & 7
+            if gap:
+                parts.append(_ZEROS[:gap])
+            if a.nbytes:
+                parts.append(a.data.cast("B"))
+            payload += gap + a.nbytes
+        if payload > MAX_PAYLOAD:
+            raise ValueError(f"a message of {payload} bytes: want at most {MAX_PAYLOAD}")
+        text = dumps({**header, "arrays": described}).encode()
         first = _PREFIX.pack(len(text), payload) + text
         if payload <= _SMALL:
             self.sock.sendall(b"".join([first, *parts]))
@@ -103,6 +105,10 @@ class Connection:
         self.sock.sendall(first)
         for part in parts:
             self.sock.sendall(part)
+
+    def send_text(self, header: bytes) -> None:
+        """Sends a message without arrays, of which the header is written already."""
+        self.sock.sendall(_PREFIX.pack(len(header), 0) + header)
 
     def receive(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """The next message. EOFError: the other end is closed."""
@@ -113,10 +119,22 @@ class Connection:
         begin = _PREFIX.size + size
         while len(data) < begin:
             data += self._some()
-        header = _loads(data[_PREFIX.size : begin].decode())
+        header = _loads(data[_PREFIX.size : begin].decode())[0]
         if "arrays" not in header:
             self._rest = data[begin:]
             return header, {}
+        arrays = {}
+        if payload == len(data) - begin:  # a short message has come as a whole
+            self._rest = b""
+            at = begin
+            for name, kind, shape in header["arrays"]:
+                at += begin - at & 7
+                dtype = _TYPES[kind]
+                count = math.prod(shape)
+                flat = np.frombuffer(data, dtype, count, at).copy() if count else np.empty(0, dtype)
+                arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)
+                at += count * dtype.itemsize
+            return header, arrays
         # A buffer of numbers, not of bytes, so that it is aligned for all types.
         buffer = np.empty((payload + 7) // 8, dtype=np.int64).view(np.uint8)[:payload]
         have = min(len(data) - begin, payload)
@@ -128,14 +146,11 @@ class Connection:
             if not got:
                 raise EOFError
             have += got
-        arrays = {}
         at = 0
         for name, kind, shape in header["arrays"]:
             at += -at & 7
             dtype = _TYPES[kind]
-            count = 1
-            for n in shape:
-                count *= n
+            count = math.prod(shape)
             end = at + count * dtype.itemsize
             flat = buffer[at:end].view(dtype)
             arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)

@@ -158,7 +158,7 @@ atexit.register(shutdown)
 
 
 def call(
-    do: str,
+    do: str | bytes,
     args: dict[str, Any] | None = None,
     arrays: Arrays | None = None,
     *,
@@ -169,17 +169,18 @@ def call(
 ) -> Answer:
     """Calls the worker. Each of the passes is what follows the call, up to an end.
 
+    do is the name of a call, or its whole header, already written.
     file is a temporary one, that messages should not name.
     """
     w = on or worker()
     c: Connection | None = None
     try:
         c = w.take()
-        header: dict[str, Any] = {"do": do}
-        if args:
-            header["with"] = args
-        c.send(header, arrays)
-        answer = _feed(c, passes, progress)
+        if isinstance(do, bytes):
+            c.send_text(do)
+        else:
+            c.send({"do": do, "with": args} if args else {"do": do}, arrays)
+        answer = _feed(c, passes, progress) if passes else None
         while answer is None:
             answer = _read(c, progress)
     except (EOFError, ConnectionError, BrokenPipeError) as err:

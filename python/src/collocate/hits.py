@@ -92,13 +92,14 @@ class Hits:
         self.scores = scores
         self.seconds = 0.0  # that the search itself took
         self._ids: np.ndarray | None = None
-        if ids is not None:
-            self._ids = np.empty(len(ids), dtype=object)
-            self._ids[:] = ids
+        self._listed = ids  # if they came with the hits; most are never looked at
 
     @property
     def ids(self) -> np.ndarray:
         """The IDs, an array of str."""
+        if self._ids is None and self._listed is not None:
+            self._ids = np.empty(len(self._listed), dtype=object)
+            self._ids[:] = self._listed
         if self._ids is None:
             self._index._check(self._generation)
             self._ids = self._index.ids(self.docs)
@@ -121,6 +122,8 @@ class Hits:
             part._generation = self._generation
             if self._ids is not None:
                 part._ids = self._ids[i]
+            elif self._listed is not None:
+                part._listed = self._listed[i]
             return part
         return Hit(self.ids[i], float(self.scores[i]), int(self.docs[i]))
 

@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from ._documents import Corpus, Documents, as_file, paths_of
-from ._pipe import Arrays, strings, unpack_strings
+from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .hits import BatchHits, Concordance, Explanation, Hits, Snippet
@@ -38,6 +38,7 @@ class Index:
         self._generation = 0
         self._stats: dict[str, Any] = {}
         self._fields: tuple[list[str], list[str]] = ([], [])
+        self._asked: tuple[int, dict[str, Any], bytes] = (-1, {}, b"")
         self._remove = (
             weakref.finalize(self, _remove_folder, self.path, os.getpid()) if _temporary else None
         )
@@ -296,8 +297,7 @@ class Index:
         if filter:
             args["filter"] = filter
         if isinstance(queries, str):
-            queries.encode()  # half a surrogate pair is an error here, too
-            answer = self._call("search", {"query": queries, **args})
+            answer = self._one(queries, args)
             found, told = answer.arrays, answer.result
             hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
             hits.seconds = told["seconds"]
@@ -326,6 +326,16 @@ class Index:
         )  # fmt: skip
         batch.seconds = seconds
         return batch
+
+    def _one(self, query: str, args: dict[str, Any]) -> Any:
+        """Asks one query. What stays the same from one query to the next is written once."""
+        query.encode()  # half a surrogate pair is an error here, too
+        w, number = self._handle()
+        if self._asked[:2] != (number, args):
+            rest = dumps({"index": number, **args})[1:]
+            self._asked = (number, args, f",{rest}}}".encode())
+        start = b'{"do":"search","with":{"query":'
+        return call(start + dumps(query).encode() + self._asked[2], on=w)
 
     def ids(self, docs: Any) -> np.ndarray:
         """The IDs of documents, of which numbers are given, as an array of str."""
