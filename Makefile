@@ -33,5 +33,5 @@ fuzz:
 	.ci/fuzz 1h
 
 .PHONY: cluster-test
-cluster-test: ## jobs on real engines, compared with one machine's: wants SPARK_HOME, and takes Slurm if it is there
+cluster-test: ## jobs on real engines, compared with one machine's: Spark if SPARK_HOME is set, Slurm if it is installed
 	bench/cluster/test

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/text"
 )
@@ -273,31 +274,35 @@ func TestSplit(t *testing.T) {
 
 // Streams of any bytes are read or refused, and what is read is written as it was.
 func FuzzStreams(f *testing.F) {
-	var b bytes.Buffer
-	for _, job := range []Job{Vocab, Cooccur} {
-		b.Reset()
-		if job == Vocab {
-			MapWords(context.Background(), corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, &b)
-		} else {
+	ctx := context.Background()
+	jobs := []Job{Vocab, Cooccur, Places, Weigh}
+	pts := &coloc.Points{X: []float64{0, 1, 1}, Y: []float64{0, 1, 1}, Feature: []int32{0, 1, 0}, Features: []string{"a", "b"}}
+	for i, job := range jobs {
+		var b bytes.Buffer
+		switch job {
+		case Vocab:
+			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, &b)
+		case Cooccur:
 			w := NewWriter(&b, "cooccur", "map", "t")
 			w.Write(Cells, 3, (&cells{[]uint32{0, 7}, []uint64{1, 300}}).appendTo(nil))
 			w.Close()
+		case Places:
+			MapPlaces(ctx, pts, coloc.Options{Distance: 1}, []int{0}, 1, &b)
+		case Weigh:
+			MapParts(Weigh, []int{0, 1}, 2, func(int, string) (Part, error) { return Part{Documents: 3, Words: 7}, nil }, &b)
 		}
-		f.Add(b.String(), job == Vocab)
+		f.Add(b.String(), i)
 	}
-	f.Add("v\t1\t\n", true)
-	f.Add("e\t-1\t{}\n", false)
-	f.Fuzz(func(t *testing.T, s string, words bool) {
-		job := Cooccur
-		if words {
-			job = Vocab
-		}
+	f.Add("v\t1\t\n", 0)
+	f.Add("e\t-1\t{}\n", 1)
+	f.Fuzz(func(t *testing.T, s string, which int) {
+		job := jobs[uint(which)%uint(len(jobs))]
 		var once, twice bytes.Buffer
-		first, err := Reduce(context.Background(), job, strings.NewReader(s), &once)
+		first, err := Reduce(ctx, job, strings.NewReader(s), &once)
 		if err != nil {
 			return
 		}
-		again, err := Reduce(context.Background(), job, bytes.NewReader(once.Bytes()), &twice)
+		again, err := Reduce(ctx, job, bytes.NewReader(once.Bytes()), &twice)
 		if err != nil {
 			t.Fatalf("%q was written and is refused: %v", once.String(), err)
 		}
@@ -305,5 +310,58 @@ func FuzzStreams(f *testing.F) {
 			again.Records != first.Records || again.Sum != first.Sum {
 			t.Fatalf("%+v, then %+v", first, again)
 		}
+		// Merges refuse what they cannot use, and do not fail otherwise.
+		MergePlaces(ctx, []Input{{"s", strings.NewReader(s)}}, coloc.Options{MinPrevalence: 0.5})
+		MergeParts(ctx, Weigh, []Input{{"s", strings.NewReader(s)}})
 	})
+}
+
+// Any bytes are a class or refused, and a class is written as it was.
+func FuzzClass(f *testing.F) {
+	f.Add(appendClass(nil, &coloc.Class{Feature: 3, Sets: [][]int32{{0, 3}, {3, 300}}}))
+	f.Add([]byte{1, 2})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if c, err := parseClass(raw); err == nil && !bytes.Equal(appendClass(nil, &c), raw) {
+			t.Fatalf("%x is %+v, which is written as %x", raw, c, appendClass(nil, &c))
+		}
+	})
+}
+
+// Parts of a corpus have the documents of the whole, with their names.
+func TestStreams(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")
+	for path, s := range map[string]string{a: "one\n\ntwo\nthree", b: "four\n \nfive\n"} {
+		if err := os.WriteFile(path, []byte(s), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(c *text.Corpus) (ids []string) {
+		c.Options = text.Options{Format: text.Lines}
+		for d, err := range c.All(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, d.ID+" "+string(d.Text))
+		}
+		return ids
+	}
+	want := read(&text.Corpus{Paths: []string{a, b}})
+	for _, n := range []int{1, 2, 3, 7, 40} {
+		var got []string
+		for i := range n {
+			streams, err := Streams([]string{a, b}, i, n, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, read(&text.Corpus{Streams: streams})...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d parts: %q, want %q", n, got, want)
+		}
+	}
+	last, err := linesBefore(piece{path: b, from: 8}, false)
+	if err != nil || last != 2 {
+		t.Errorf("%d lines that are not blank before byte 8, want 2; %v", last, err)
+	}
 }

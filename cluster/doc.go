@@ -17,6 +17,10 @@
 //	   the base64 of: for each word, in byte order, its length, its bytes and its count
 //	c  some cells of a row of a co-occurrence matrix; KEY is the row, PAYLOAD the base64 of: for each
 //	   cell, by rising column, the distance from the column before (from -1), and its sum in units
+//	p  some classes of points with their numbers, as v; a class is a feature, and for each set that
+//	   its points take part in how many features that has and their distances from one another
+//	f  a file or folder that a map left; KEY is the part of the corpus, PAYLOAD the base64 of the
+//	   JSON of a [Part]
 //	e  the end of a stream; KEY is -1, PAYLOAD the JSON of an [End]
 //
 // Numbers within payloads are uvarints; base64 is the standard one without padding. The text "b a
@@ -30,6 +34,10 @@
 // Stage reduce reads records by rising key and adds up those with the same key, which is again a
 // stream of records by rising key. It hands records of kind e on. Merge does the same with several
 // streams, from maps or from reduces, and makes the result that one machine makes, byte for byte.
+//
+// Jobs weigh and index do not bring records together. A map writes the counts of its part to a file,
+// or an index, in a folder that all machines see, and one record that names it. A task that fails
+// or is done twice leaves a file that no record names. Job places maps tiles: see coloc.Tile.
 //
 // # Nothing is lost
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
 
 	"github.com/collocate/collocate/cooccur"
 )
@@ -32,6 +33,7 @@ type tally struct {
 	mapped, read      half // what maps wrote, and what reduces read
 	reduced           half // what reduces wrote
 	reduces, mapTasks int
+	points            *PointMap
 }
 
 // half is one end of a transfer.
@@ -58,6 +60,12 @@ func (t *tally) end(e *End) error {
 		t.maps.Documents += e.Documents
 		t.maps.Words += e.Words
 		t.maps.Kept += e.Kept
+		if t.points == nil {
+			t.points = e.Map
+		}
+		if !reflect.DeepEqual(t.points, e.Map) {
+			return errors.New("parts are of other points than others: did all read the same files, with the same flags?")
+		}
 	case "reduce":
 		t.reduces++
 		t.read.add(e.ReadRecords, e.ReadSum)
@@ -90,19 +98,27 @@ func (t *tally) check(got half) error {
 
 // merge calls fn with the sum of each key, by rising key, and checks that nothing is missing.
 func merge(ctx context.Context, job Job, parts []Input, fn func(key int64, a *adder) error) (Totals, error) {
+	t, err := mergeTally(ctx, job, parts, fn)
+	if err != nil {
+		return Totals{}, err
+	}
+	return t.maps, nil
+}
+
+func mergeTally(ctx context.Context, job Job, parts []Input, fn func(key int64, a *adder) error) (*tally, error) {
 	t := &tally{job: job, tasks: map[string]bool{}}
 	m := merger{job: job, passed: t.end}
 	for _, p := range parts {
 		m.streams = append(m.streams, &stream{r: NewReader(p, p.Name)})
 	}
 	if err := m.each(ctx, fn); err != nil {
-		return Totals{}, err
+		return nil, err
 	}
 	var got half
 	for _, s := range m.streams {
 		got.add(s.r.Records, s.r.Sum)
 	}
-	return t.maps, t.check(got)
+	return t, t.check(got)
 }
 
 // MergeWords makes the vocabulary of a corpus of the streams of its parts.

@@ -149,13 +149,14 @@ func uvarint(b *[]byte) (uint64, bool) {
 // adder adds up the payloads of a key.
 type adder struct {
 	kind   byte
-	words  []count
+	words  []count // or classes
 	cells  cells
+	file   []byte
 	buffer []byte
 }
 
 // begin starts with the records of another key.
-func (a *adder) begin(kind byte) { a.kind, a.words, a.cells = kind, nil, cells{} }
+func (a *adder) begin(kind byte) { a.kind, a.words, a.cells, a.file = kind, nil, cells{}, nil }
 
 func (a *adder) add(r *Record) (err error) {
 	if r.Kind != a.kind {
@@ -164,11 +165,19 @@ func (a *adder) add(r *Record) (err error) {
 	if a.buffer, err = r.raw(a.buffer); err != nil {
 		return err
 	}
-	if a.kind == Words {
+	switch a.kind {
+	case Words, Classes:
 		list, err := parseCounts(r.Key, slices.Clone(a.buffer)) // words live on
 		if err == nil {
 			a.words, err = addCounts(a.words, list)
 		}
+		return err
+	case Files:
+		if a.file != nil {
+			return fmt.Errorf("part %d comes twice", r.Key)
+		}
+		a.file = slices.Clone(a.buffer)
+		_, err := parsePart(r.Key, a.file)
 		return err
 	}
 	some, err := parseCells(a.buffer)
@@ -184,9 +193,12 @@ func (a *adder) add(r *Record) (err error) {
 
 // payload is the sum.
 func (a *adder) payload() []byte {
-	if a.kind == Words {
+	switch a.kind {
+	case Words, Classes:
 		a.buffer = appendCounts(a.buffer[:0], a.words)
-	} else {
+	case Files:
+		a.buffer = append(a.buffer[:0], a.file...)
+	default:
 		a.buffer = a.cells.appendTo(a.buffer[:0])
 	}
 	return a.buffer

@@ -14,9 +14,11 @@ import (
 
 // Kinds of records.
 const (
-	Words = 'v' // some words of a vocabulary
-	Cells = 'c' // some cells of a row
-	end   = 'e' // the end of a stream
+	Words   = 'v' // some words of a vocabulary
+	Cells   = 'c' // some cells of a row
+	Classes = 'p' // some classes of points
+	Files   = 'f' // a file of a part
+	end     = 'e' // the end of a stream
 )
 
 // endKey is the key of ends: before all others.
@@ -43,6 +45,8 @@ type End struct {
 	Documents int64 `json:"documents,omitempty"`
 	Words     int64 `json:"words,omitempty"`
 	Kept      int64 `json:"kept,omitempty"` // those in the vocabulary
+	// Of a map of places, whose documents are points:
+	Map *PointMap `json:"map,omitempty"`
 }
 
 // Sum is a checksum of records, whatever their order.
@@ -185,13 +189,13 @@ func parseRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("key %q: want a whole number", key)
 	}
 	switch kind[0] {
-	case Words, Cells:
+	case Words, Cells, Classes, Files:
 		if number < 0 {
 			return Record{}, fmt.Errorf("key %d of a record %c: want 0 or more", number, kind[0])
 		}
 	case end:
 	default:
-		return Record{}, fmt.Errorf("unknown kind %q: want %c, %c or %c", kind, Words, Cells, end)
+		return Record{}, fmt.Errorf("unknown kind %q: want %c, %c, %c, %c or %c", kind, Words, Cells, Classes, Files, end)
 	}
 	return Record{kind[0], number, payload}, nil
 }

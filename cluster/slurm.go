@@ -16,10 +16,22 @@ type Array struct {
 	// Map and Merge are the commands; the first gets --split and the files, the second the streams.
 	Map, Merge []string
 	Options    []string // of sbatch, for both
+	// EachMerges makes the merge an array, too, whose tasks get --only with their number.
+	EachMerges bool
+	Clean      string // a folder to empty before
 }
 
+// slurmAgain tries a task again: Slurm does so by itself only if a node fails.
+const slurmAgain = `	if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
+		scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+		sleep 60 # until Slurm ends this try
+	fi
+	exit 1
+fi
+`
+
 // Scripts are the files of the job by their names: map.sbatch and merge.sbatch, and submit.sh,
-// which submits them. A map that is run again replaces what it left.
+// which submits them. A map that fails is tried four times; it replaces what it left.
 func (a *Array) Scripts() map[string]string {
 	head := func(name string, more ...string) string {
 		s := fmt.Sprintf("#!/bin/bash\n#SBATCH --job-name=collocate-%s-%s\n#SBATCH --output=%s\n",
@@ -32,15 +44,24 @@ func (a *Array) Scripts() map[string]string {
 	parts := filepath.Join(a.Dir, "parts")
 	part := ShellLine([]string{parts}) + "/part-$SLURM_ARRAY_TASK_ID"
 	hidden := strings.Replace(part, "/part-", "/.part-", 1) // which merge does not read
-	mapper := head("map", fmt.Sprintf("--array=0-%d", a.Tasks-1), "--requeue") +
+	array := fmt.Sprintf("--array=0-%d", a.Tasks-1)
+	mapper := head("map", array, "--requeue") +
 		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +
-		fmt.Sprintf("%s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s\n", ShellLine(a.Map), a.Tasks,
-			ShellLine(a.Files), hidden) +
+		fmt.Sprintf("if ! %s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s; then\n", ShellLine(a.Map), a.Tasks,
+			ShellLine(a.Files), hidden) + slurmAgain +
 		fmt.Sprintf("mv %s %s\n", hidden, part)
 	merge := head("merge") + ShellLine(append(append([]string{}, a.Merge...), parts)) + "\n"
+	if a.EachMerges {
+		merge = head("merge", array) + ShellLine(append(append([]string{}, a.Merge...), parts)) +
+			" --only \"$SLURM_ARRAY_TASK_ID\"\n"
+	}
 	dir := ShellLine([]string{a.Dir})
+	clean := []string{parts}
+	if a.Clean != "" {
+		clean = append(clean, a.Clean)
+	}
 	submit := "#!/bin/bash\n# Prints the number of the last job.\nset -euo pipefail\n" +
-		fmt.Sprintf("rm -rf %s\n", ShellLine([]string{parts})) +
+		fmt.Sprintf("rm -rf %s\n", ShellLine(clean)) +
 		fmt.Sprintf("maps=$(sbatch --parsable \"$@\" %s/map.sbatch)\n", dir) +
 		fmt.Sprintf("sbatch --parsable \"$@\" --dependency=afterok:\"$maps\" --kill-on-invalid-dep=yes %s/merge.sbatch\n", dir)
 	return map[string]string{"map.sbatch": mapper, "merge.sbatch": merge, "submit.sh": submit}

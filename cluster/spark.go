@@ -10,9 +10,10 @@ import (
 // fails its task.
 type Script struct {
 	Job    Job
-	Inputs []string // paths or addresses that Spark reads, of lines
+	Tasks  int      // maps that are given their number, a line, and find their part by themselves
+	Inputs []string // without Tasks: paths or addresses that Spark reads, of lines
 	Parts  string   // the folder where the reduces' streams go, or its address
-	// Map and Reduce are the commands of the stages, word by word.
+	// Map and Reduce are the commands of the stages, word by word; the second may be none.
 	Map, Reduce []string
 	SplitBytes  int64 // of the input for each map, about; 0: Spark's default
 	Reduces     int   // 0: Spark's default
@@ -27,13 +28,26 @@ func (s *Script) Python() string {
 	if s.Reduces > 0 {
 		conf += fmt.Sprintf("spark.conf.set(\"spark.sql.shuffle.partitions\", %d)\n", s.Reduces)
 	}
-	inputs := make([]string, len(s.Inputs))
-	for i, path := range s.Inputs {
-		inputs[i] = pythonString(path)
+	source := fmt.Sprintf(`# Each map is given its number, and finds its part by itself.
+documents = spark.range(0, %d, 1, %d).selectExpr("CAST(id AS STRING) AS value")
+VALUE = "value"`, s.Tasks, s.Tasks)
+	if s.Tasks == 0 {
+		inputs := make([]string, len(s.Inputs))
+		for i, path := range s.Inputs {
+			inputs[i] = pythonString(path)
+		}
+		source = fmt.Sprintf(`# Only a newline ends a line, as everywhere in Collocate. Bytes that are no UTF-8 would become other
+# characters on their way to the worker, so they are an error.
+documents = spark.read.option("lineSep", "\n").text([%s])
+VALUE = "validate_utf8(value)"`, strings.Join(inputs, ", "))
+	}
+	reduce := `reduced = spark.table("mapped")`
+	if s.Reduce != nil {
+		reduce = "REDUCE = " + pythonString(ShellLine(s.Reduce)) + sparkReduce
 	}
 	return strings.NewReplacer(
-		"@job", string(s.Job), "@conf", conf, "@inputs", strings.Join(inputs, ", "), "@parts", pythonString(s.Parts),
-		"@map", pythonString(ShellLine(s.Map)), "@reduce", pythonString(ShellLine(s.Reduce)),
+		"@job", string(s.Job), "@conf", conf, "@source", source, "@parts", pythonString(s.Parts),
+		"@map", pythonString(ShellLine(s.Map)), "@reduce", reduce,
 	).Replace(sparkProgram)
 }
 
@@ -41,7 +55,6 @@ const sparkProgram = `# Job @job of Collocate, written by 'collocate cluster spa
 from pyspark.sql import SparkSession
 
 MAP = @map
-REDUCE = @reduce
 COLUMNS = "(kind STRING, key BIGINT, payload STRING)"
 TABS = r"ROW FORMAT DELIMITED FIELDS TERMINATED BY '\t'"
 
@@ -53,22 +66,23 @@ def literal(text):
 
 spark = SparkSession.builder.appName("collocate @job").getOrCreate()
 @conf
-# Only a newline ends a line, as everywhere in Collocate. Bytes that are no UTF-8 would become other
-# characters on their way to the worker, so they are an error.
-lines = spark.read.option("lineSep", "\n").text([@inputs])
-lines.createOrReplaceTempView("documents")
+@source
+documents.createOrReplaceTempView("documents")
 spark.sql(
-    f"SELECT TRANSFORM (validate_utf8(value)) {TABS} USING {literal(MAP)} AS {COLUMNS} {TABS} FROM documents"
+    f"SELECT TRANSFORM ({VALUE}) {TABS} USING {literal(MAP)} AS {COLUMNS} {TABS} FROM documents"
 ).createOrReplaceTempView("mapped")
-reduced = spark.sql(
-    f"SELECT TRANSFORM (kind, key, payload) {TABS} USING {literal(REDUCE)} AS {COLUMNS} {TABS} "
-    "FROM (SELECT * FROM mapped DISTRIBUTE BY key SORT BY key)"
-)
+@reduce
 # A field that is null is left out here, and the merge refuses what is left of its record.
 rows = reduced.selectExpr("concat_ws('\t', kind, CAST(key AS STRING), payload) AS value")
 rows.write.mode("overwrite").text(@parts)
 spark.stop()
 `
+
+const sparkReduce = `
+reduced = spark.sql(
+    f"SELECT TRANSFORM (kind, key, payload) {TABS} USING {literal(REDUCE)} AS {COLUMNS} {TABS} "
+    "FROM (SELECT * FROM mapped DISTRIBUTE BY key SORT BY key)"
+)`
 
 // pythonString is a string as Python reads it.
 func pythonString(s string) string {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +12,79 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/text"
 )
 
 // Split reads part i of n of some files whose documents are lines: those lines that begin in the
 // i-th of n equal ranges of all bytes. Compressed files cannot be entered in the middle: if there
-// are any, whole files are dealt out instead, file f to part f modulo n.
+// are any, whole files are dealt out instead, file f of m to part f*n/m.
 func Split(paths []string, i, n int) (io.ReadCloser, error) {
+	list, err := pieces(paths, i, n)
+	if err != nil {
+		return nil, err
+	}
+	return &splitReader{pieces: list}, nil
+}
+
+// Streams are the parts of files that Split reads, for a corpus whose documents are told apart.
+// Those without an ID are numbered in their file, so the lines before a part are counted, but for
+// blank ones if these are no documents.
+func Streams(paths []string, i, n int, blank bool) ([]text.Stream, error) {
+	list, err := pieces(paths, i, n)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for f, name := range text.Names(paths) {
+		names[paths[f]] = name
+	}
+	streams := []text.Stream{}
+	for _, p := range list {
+		before, err := linesBefore(p, blank)
+		if err != nil {
+			return nil, err
+		}
+		streams = append(streams, text.Stream{Name: names[p.path], Before: before,
+			Open: func() (io.ReadCloser, error) { return &splitReader{pieces: []piece{p}}, nil }})
+	}
+	if len(streams) == 0 { // a corpus without streams would read its paths
+		streams = append(streams, text.Stream{Name: "nothing",
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }})
+	}
+	return streams, nil
+}
+
+// linesBefore counts the lines that begin before a piece.
+func linesBefore(p piece, blank bool) (n int64, err error) {
+	if p.from <= 0 {
+		return 0, nil
+	}
+	f, err := os.Open(p.path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(io.LimitReader(f, p.from), 1<<18)
+	empty := true // so far, the line at hand
+	for {
+		line, err := in.ReadSlice('\n')
+		empty = empty && len(bytes.TrimSpace(line)) == 0
+		switch {
+		case err == nil || errors.Is(err, io.EOF) && len(line) > 0:
+			if blank || !empty {
+				n++
+			}
+			empty = true
+		case errors.Is(err, io.EOF):
+			return n, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return 0, err
+		}
+	}
+}
+
+// pieces are those of part i of n.
+func pieces(paths []string, i, n int) (list []piece, err error) {
 	if n < 1 || i < 0 || i >= n {
 		return nil, fmt.Errorf("part %d of %d: want 0 to %d", i, n, n-1)
 	}
@@ -33,25 +101,24 @@ func Split(paths []string, i, n int) (io.ReadCloser, error) {
 		sizes = append(sizes, info.Size())
 		total += info.Size()
 	}
-	s := &splitReader{}
 	if slices.ContainsFunc(paths, isCompressed) {
 		for f, path := range paths {
-			if f%n == i {
-				s.pieces = append(s.pieces, piece{path: path, to: -1})
+			if f*n/len(paths) == i {
+				list = append(list, piece{path: path, to: -1})
 			}
 		}
-		return s, nil
+		return list, nil
 	}
 	border := func(i int64) int64 { return total/int64(n)*i + total%int64(n)*i/int64(n) }
 	from, to := border(int64(i)), border(int64(i)+1)
 	at := int64(0)
 	for f, path := range paths {
 		if lo, hi := max(from-at, 0), min(to-at, sizes[f]); lo < hi {
-			s.pieces = append(s.pieces, piece{path, lo, hi})
+			list = append(list, piece{path, lo, hi})
 		}
 		at += sizes[f]
 	}
-	return s, nil
+	return list, nil
 }
 
 func isCompressed(path string) bool {

@@ -22,24 +22,29 @@ type Job string
 const (
 	Vocab   Job = "vocab"   // cooccur.CountWords
 	Cooccur Job = "cooccur" // cooccur.Matrix
+	Weigh   Job = "weigh"   // weigh.Weigh
+	Index   Job = "index"   // index.Build and index.JoinShard
+	Places  Job = "places"  // coloc.Mine
 )
 
-// Jobs lists them.
-func Jobs() []string { return []string{string(Vocab), string(Cooccur)} }
-
-// ParseJob knows the names of the jobs.
+// ParseJob knows the jobs that count words: the others have commands of their own.
 func ParseJob(name string) (Job, error) {
-	if !slices.Contains(Jobs(), name) {
-		return "", fmt.Errorf("unknown job %q: want vocab or cooccur", name)
+	if job := Job(name); job == Vocab || job == Cooccur {
+		return job, nil
 	}
-	return Job(name), nil
+	return "", fmt.Errorf("unknown job %q: want vocab, cooccur, weigh, index or places", name)
 }
 
 func (j Job) kind() byte {
-	if j == Vocab {
+	switch j {
+	case Vocab:
 		return Words
+	case Cooccur:
+		return Cells
+	case Places:
+		return Classes
 	}
-	return Cells
+	return Files
 }
 
 // newTask is a name that no other task has.
@@ -59,11 +64,23 @@ func MapWords(ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOp
 	}
 	w := NewWriter(out, string(Vocab), "map", newTask())
 	w.end.Documents, w.end.Words = stats.Documents, stats.Words
+	list := make([]count, v.Len())
+	for id := range list {
+		list[id] = count{v.Word(id), v.Count(id)}
+	}
+	if err := w.writeCounts(Words, list); err != nil {
+		return End{}, err
+	}
+	err = w.Close()
+	return w.end, err
+}
+
+// writeCounts writes counts, which are in any order, by buckets.
+func (w *Writer) writeCounts(kind byte, all []count) error {
 	buckets := make([][]count, wordBuckets)
-	for id := range v.Len() {
-		word := v.Word(id)
-		b := bucketOf(word)
-		buckets[b] = append(buckets[b], count{word, v.Count(id)})
+	for _, c := range all {
+		b := bucketOf(c.word)
+		buckets[b] = append(buckets[b], c)
 	}
 	var raw []byte
 	for key, list := range buckets {
@@ -72,12 +89,11 @@ func MapWords(ctx context.Context, corpus *text.Corpus, opt cooccur.VocabularyOp
 		}
 		slices.SortFunc(list, func(a, b count) int { return bytes.Compare(a.word, b.word) })
 		raw = appendCounts(raw[:0], list)
-		if err := w.Write(Words, int64(key), raw); err != nil {
-			return End{}, err
+		if err := w.Write(kind, int64(key), raw); err != nil {
+			return err
 		}
 	}
-	err = w.Close()
-	return w.end, err
+	return nil
 }
 
 // MapPairs counts the pairs of words of a part of a corpus.

@@ -179,10 +179,16 @@ func Mine(ctx context.Context, pts *Points, opt Options) (*Result, error) {
 
 // Mine finds the co-location patterns of the survey's points.
 func (s *Survey) Mine(ctx context.Context) (*Result, error) {
+	res := &Result{Totals: slices.Clone(s.job.total), Places: -1, Pairs: -1, Engine: s.job.engine}
+	return s.conclude(res, func() ([]found, error) { return s.mine(ctx, res) })
+}
+
+// conclude makes the result of the patterns that mine finds, which may tell more in res.
+func (s *Survey) conclude(res *Result, mine func() ([]found, error)) (*Result, error) {
 	if p := s.job.MinPrevalence; !(p > 0 && p <= 1) {
 		return nil, fmt.Errorf("minimum prevalence %v: want more than 0 and at most 1", p)
 	}
-	patterns, res, err := s.mine(ctx)
+	patterns, err := mine()
 	if err != nil {
 		return nil, fmt.Errorf("mining co-locations: %w", err)
 	}
@@ -205,37 +211,34 @@ func participationIndex(p found, total []int64) float64 {
 	return index
 }
 
-func (s *Survey) mine(ctx context.Context) ([]found, *Result, error) {
+func (s *Survey) mine(ctx context.Context, res *Result) ([]found, error) {
 	j, pts := s.job, s.pts
-	res := &Result{Totals: slices.Clone(j.total), Places: -1, Pairs: -1, Engine: j.engine}
 	switch j.Algorithm {
 	case SGCT:
 		mine := mineSGCT
 		if j.engine == engine.GPU {
 			mine = mineSGCTOnGPU
 		}
-		patterns, err := mine(ctx, pts, j)
-		return patterns, res, err
+		return mine(ctx, pts, j)
 	case Joinless, ICPITree, Miner:
-		patterns, err := mineLevelwise(ctx, pts, j)
-		return patterns, res, err
+		return mineLevelwise(ctx, pts, j)
 	}
 	if j.engine == engine.GPU {
 		patterns, err := s.mineGPU(ctx, res)
 		if err == nil || j.instead == engine.Auto {
-			return patterns, res, err
+			return patterns, err
 		}
 		j.logf("not on a GPU: %v", err)
 		j.engine, j.distinct, res.Engine = j.instead, false, j.instead
 	}
 	g, err := s.join(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	patterns, err := mineAuto(ctx, g, j)
 	res.Places, res.Pairs = g.len(), g.edges/2
 	j.logf("%d neighbouring pairs of places", res.Pairs)
-	return patterns, res, err
+	return patterns, err
 }
 
 // join makes the neighbour graph that the options ask for.

@@ -15,13 +15,42 @@ type input struct {
 	size     int64  // bytes on disk; 0 where it is not a regular file
 	regular  bool
 	inFolder bool
-	note     string // what is to be said before it is read
+	note     string  // what is to be said before it is read
+	part     *Stream // what is read instead of the path
+}
+
+// before is how many documents of the file are not read.
+func (in *input) before() int64 {
+	if in.part == nil {
+		return 0
+	}
+	return in.part.Before
+}
+
+// Names are those by which the IDs of documents call files.
+func Names(paths []string) []string {
+	list := make([]input, len(paths))
+	for i, path := range paths {
+		list[i] = input{path: path, name: filepath.Base(path)}
+	}
+	tellApart(list)
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].name
+	}
+	return names
 }
 
 // inputs lists the corpus's files in order: the paths as given, each folder
 // replaced by the files below it in byte order of their paths. Links are followed.
 func (c *Corpus) inputs() ([]input, error) {
 	var list []input
+	for i := range c.Streams {
+		list = append(list, input{path: c.Streams[i].Name, name: c.Streams[i].Name, part: &c.Streams[i]})
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
 	except := present(c.Options.Except)
 	stdin := false
 	for _, path := range c.Paths {

@@ -56,7 +56,15 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	s := &source{input: in, ctx: ctx, options: o}
 	s.users.Store(1)
 	var r io.Reader = stdin
-	if in.path != "-" {
+	switch {
+	case in.part != nil:
+		f, err := in.part.Open()
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, func() { f.Close() })
+		r = f
+	case in.path != "-":
 		f, err := openPatiently(ctx, in.path)
 		if err != nil {
 			return nil, err

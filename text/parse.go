@@ -156,7 +156,7 @@ func (pos position) afterLines(groups [][]piece) (_ position, ok bool) {
 				return pos, false
 			}
 			if pc.first {
-				pos.docs, pos.lines = 0, 0
+				pos.docs, pos.lines = pc.src.before(), 0
 				data = bytes.TrimPrefix(data, bom)
 			}
 			pos.docs += int64(bytes.Count(data, newline))
@@ -282,7 +282,7 @@ func (p *parser) number(pos position) (position, error) {
 			if err := pos.endFile(); err != nil {
 				return pos, err
 			}
-			pos.docs, pos.lines, pos.src = 0, 0, e.src
+			pos.docs, pos.lines, pos.src = e.src.before(), 0, e.src
 		}
 		pos.file.add(e.tally)
 		if e.err != nil {

@@ -46,6 +46,15 @@ type Corpus struct {
 
 	// Stdin is what "-" reads; nil is standard input.
 	Stdin io.Reader
+	// Streams, if there are any, are read instead of Paths.
+	Streams []Stream
+}
+
+// Stream is a part of a file that is not read from its path, or not from its beginning.
+type Stream struct {
+	Name   string // of the file, as in IDs and errors
+	Before int64  // documents of the file before the part, from which those without an ID count on
+	Open   func() (io.ReadCloser, error)
 }
 
 // Options say how files become documents. The zero value detects the format.

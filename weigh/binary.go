@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sort"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
@@ -267,7 +266,7 @@ func (f *File) At(i int) Weighted {
 
 // Find is the term of a word, if it occurs.
 func (f *File) Find(word []byte) (Weighted, bool) {
-	i := sort.Search(f.Len(), func(i int) bool { return bytes.Compare(slice(f.words, f.ends, i), word) >= 0 })
+	i := f.search(word)
 	if i == f.Len() || !bytes.Equal(slice(f.words, f.ends, i), word) {
 		return Weighted{}, false
 	}

@@ -168,7 +168,7 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 		return nil, err
 	}
 	if o.Params.Variant == bm25.Terrier {
-		return nil, errors.New("weigh: the variant terrier is for searching: want another one")
+		return nil, errTerrier
 	}
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory

@@ -19,11 +19,12 @@ import (
 func newClusterCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "cluster",
-		Short:   "Count on many machines, with Spark or Slurm",
+		Short:   "Count, weigh, index and find places on many machines",
 		GroupID: groupTools,
-		Long: `Jobs for corpora that outgrow a machine. Spark or Slurm split the input, bring records
+		Long: `Jobs for data that outgrow a machine. Spark or Slurm split the input, bring records
 together and try again what failed; this program is the worker on each machine. The result has the
-bytes of 'collocate vocab' and 'collocate cooccur'. See docs/cluster.md.
+bytes of the verb for one machine. Jobs are vocab, cooccur, weigh, index and places. See
+docs/cluster.md.
 
   spark   write a PySpark job, and submit it
   slurm   write job arrays for Slurm, and submit them
@@ -45,6 +46,7 @@ type clusterFlags struct {
 	opt    cooccur.Options
 	vocab  string
 	split  string
+	of     int
 }
 
 func newClusterFlags() clusterFlags {
@@ -96,10 +98,11 @@ func newClusterWorkerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker JOB STAGE [FILE...]",
 		Short: "Do a stage of a job, from standard input to standard output",
-		Long: `A stage of a job, for engines to run. JOB is vocab or cooccur, STAGE map or reduce.
+		Long: `A stage of a job, for engines to run. JOB is vocab or cooccur, which are described here, or
+weigh, index or places, each of which has a --help of its own; STAGE is map or reduce.
 
 map reads documents, by default a line each, from standard input, or with --split I/N part I (from 0)
-of N of the files. It writes records: lines of a kind, a key and a payload with tabs between them.
+of N of the files; with --of N the numbers of parts are lines of standard input. It writes records: lines of a kind, a key and a payload with tabs between them.
 reduce reads records by rising key from standard input and adds up those with the same key. The last
 record of each stage says how many it wrote, with a checksum; 'cluster merge' compares these. Package
 cluster describes the records.
@@ -122,7 +125,7 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 			case "map":
 				done, err = f.mapStage(a, cmd, job, files)
 			case "reduce":
-				if len(files) > 0 || f.split != "" {
+				if len(files) > 0 || f.split != "" || f.of != 0 {
 					return usagef("reduce reads standard input")
 				}
 				done, err = cluster.Reduce(cmd.Context(), job, a.stdin, a.stdout)
@@ -140,6 +143,10 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 	f.corpus.register(cmd)
 	f.registerPairs(cmd)
 	cmd.Flags().StringVar(&f.split, "split", "", "part `I/N` of the files, from 0/N on, instead of standard input")
+	cmd.Flags().IntVar(&f.of, "of", 0, "the files have so many parts; those to do are lines of standard input")
+	for _, j := range partJobs(a) {
+		cmd.AddCommand(j.worker(a))
+	}
 	return cmd
 }
 
@@ -158,20 +165,24 @@ func (f *clusterFlags) mapStage(a *app, cmd *cobra.Command, job cluster.Job,
 	}
 	var in io.Reader = a.stdin
 	switch {
-	case f.split != "":
-		i, n, err := parseSplit(f.split)
+	case f.split != "" || f.of != 0:
+		numbers, n, err := taskNumbers(a.stdin, f.split, f.of)
 		if err != nil {
 			return done, err
 		}
 		if len(files) == 0 {
-			return done, usagef("--split %s: of which files?", f.split)
+			return done, usagef("parts of which files?")
 		}
-		part, err := cluster.Split(files, i, n)
-		if err != nil {
-			return done, err
+		parts := []io.Reader{}
+		for _, i := range numbers {
+			part, err := cluster.Split(files, i, n)
+			if err != nil {
+				return done, err
+			}
+			defer part.Close()
+			parts = append(parts, part)
 		}
-		defer part.Close()
-		in = part
+		in = io.MultiReader(parts...)
 	case len(files) > 0:
 		return done, usagef("%s: files go with --split", files[0])
 	}
@@ -250,6 +261,9 @@ changed or repeated is an error, and so is a part that is missing.`,
 	fl.StringVarP(&out, "out", "o", "",
 		"file to write; of job cooccur its name says the format, as in 'collocate cooccur'")
 	must(cmd.MarkFlagRequired("out"))
+	for _, j := range partJobs(a) {
+		cmd.AddCommand(j.merger(a))
+	}
 	return cmd
 }
 

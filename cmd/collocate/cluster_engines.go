@@ -21,14 +21,57 @@ import (
 // clusterFormat is what documents are unless --format says it: engines split lines.
 const clusterFormat = text.Lines
 
-// engineFlags are those of jobs on any engine.
-type engineFlags struct {
-	clusterFlags
+// runFlags are those of jobs on any engine.
+type runFlags struct {
 	work, out, program string
 	threads            int
 	memory             bytesize.Size
 	dryRun             bool
-	analyzerFlags      *pflag.FlagSet
+}
+
+func (f *runFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.memory = bytesize.GB
+	fl.StringVar(&f.work, "work", "", "folder that all machines see, for scripts and what workers write")
+	fl.StringVarP(&f.out, "out", "o", "", "file or folder to write")
+	fl.StringVar(&f.program, "program", "", "where this program is on the machines (default where it is here)")
+	fl.IntVar(&f.threads, "worker-threads", 1, "cores of a worker")
+	fl.Var(&f.memory, "worker-memory", "memory of a worker")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the job, and submit nothing")
+	must(cmd.MarkFlagRequired("work"))
+	must(cmd.MarkFlagRequired("out"))
+}
+
+// prepare finds wrong usage, and makes paths those that other machines see.
+func (f *runFlags) prepare() (err error) {
+	if f.threads < 1 {
+		return usagef("--worker-threads %d: want 1 or more", f.threads)
+	}
+	if f.program == "" {
+		if f.program, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(f.work, "://") {
+		return usagef("--work %s: want a folder, not an address", f.work)
+	}
+	f.work, err = filepath.Abs(f.work)
+	return err
+}
+
+// worker is the command of a stage.
+func (f *runFlags) worker(job cluster.Job, stage string) []string {
+	return []string{
+		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads",
+		strconv.Itoa(f.threads), "--memory", f.memory.String(),
+	}
+}
+
+// engineFlags are those of jobs vocab and cooccur.
+type engineFlags struct {
+	clusterFlags
+	runFlags
+	flags *pflag.FlagSet
 }
 
 func (f *engineFlags) register(cmd *cobra.Command) {
@@ -36,17 +79,8 @@ func (f *engineFlags) register(cmd *cobra.Command) {
 	f.corpus.register(cmd)
 	f.words.register(cmd)
 	f.registerPairs(cmd)
-	fl := cmd.Flags()
-	f.memory = bytesize.GB
-	fl.StringVar(&f.work, "work", "", "folder that all machines see, for scripts and what workers write")
-	fl.StringVarP(&f.out, "out", "o", "", "file to write")
-	fl.StringVar(&f.program, "program", "", "where this program is on the machines (default where it is here)")
-	fl.IntVar(&f.threads, "worker-threads", 1, "cores of a worker")
-	fl.Var(&f.memory, "worker-memory", "memory of a worker")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the job, and submit nothing")
-	must(cmd.MarkFlagRequired("work"))
-	must(cmd.MarkFlagRequired("out"))
-	f.analyzerFlags = fl
+	f.runFlags.register(cmd)
+	f.flags = cmd.Flags()
 }
 
 // prepare finds wrong usage, and makes paths those that other machines see.
@@ -57,42 +91,22 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 	if _, err := f.corpus.analyzer(); err != nil {
 		return err
 	}
-	if f.threads < 1 {
-		return usagef("--worker-threads %d: want 1 or more", f.threads)
-	}
 	for _, name := range []string{"stopwords", "schema", "skip-bad"} {
-		if flag := f.analyzerFlags.Lookup(name); flag != nil && flag.Changed {
+		if flag := f.flags.Lookup(name); flag != nil && flag.Changed {
 			return usagef("--%s: workers do not know it yet", name)
 		}
 	}
-	if f.program == "" {
-		var err error
-		if f.program, err = os.Executable(); err != nil {
-			return err
-		}
+	if err := f.runFlags.prepare(); err != nil || f.vocab == "" {
+		return err
 	}
-	for _, path := range []*string{&f.work, &f.vocab} {
-		if *path == "" || strings.Contains(*path, "://") {
-			continue
-		}
-		whole, err := filepath.Abs(*path)
-		if err != nil {
-			return err
-		}
-		*path = whole
-	}
-	if strings.Contains(f.work, "://") {
-		return usagef("--work %s: want a folder, not an address", f.work)
-	}
-	return nil
+	var err error
+	f.vocab, err = filepath.Abs(f.vocab)
+	return err
 }
 
 // worker is the command of a stage.
 func (f *engineFlags) worker(job cluster.Job, stage, vocab string) []string {
-	words := []string{
-		f.program, "cluster", "worker", string(job), stage, "--quiet", "--threads",
-		strconv.Itoa(f.threads), "--memory", f.memory.String(),
-	}
+	words := f.runFlags.worker(job, stage)
 	if stage == "map" {
 		words = append(words, f.said("format", "fields", "encoding", "max-document", "analyzer")...)
 		if job == cluster.Cooccur {
@@ -118,7 +132,7 @@ func (f *engineFlags) merge(job cluster.Job, vocab, out string) []string {
 // said are the flags of these names that were said.
 func (f *engineFlags) said(names ...string) (words []string) {
 	for _, name := range names {
-		if flag := f.analyzerFlags.Lookup(name); flag.Changed {
+		if flag := f.flags.Lookup(name); flag.Changed {
 			words = append(words, "--"+name+"="+strings.Trim(flag.Value.String(), "[]"))
 		}
 	}
@@ -156,21 +170,70 @@ func (a *app) run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
+// sparkFlags are those of spark-submit.
+type sparkFlags struct {
+	master, submit string
+	conf           []string
+	reduces        int
+}
+
+func (f *sparkFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.master, "master", "local[*]", "Spark's master, such as spark://host:7077, yarn or k8s://...")
+	fl.StringArrayVar(&f.conf, "conf", nil, "a setting for spark-submit, as in spark.executor.memory=8g")
+	fl.StringVar(&f.submit, "spark-submit", "", "spark-submit (default that of SPARK_HOME, or on the path)")
+	fl.IntVar(&f.reduces, "reduces", 0, "number of reduces; 0 is Spark's, 200 or fewer")
+}
+
+// start looks for what a job needs before it begins.
+func (f *sparkFlags) start(r *runFlags) (err error) {
+	if f.submit, err = findSubmit(f.submit); err != nil {
+		return err
+	}
+	return os.MkdirAll(r.work, 0o755)
+}
+
+// run writes a job, submits it, and merges what it wrote; or prints that.
+func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Script, merge []string) error {
+	parts := filepath.Join(r.work, string(s.Job)+".parts")
+	s.Parts, s.Reduces = "file://"+parts, f.reduces
+	program := filepath.Join(r.work, string(s.Job)+".py")
+	call := []string{"--master", f.master}
+	for _, c := range f.conf {
+		call = append(call, "--conf", c)
+	}
+	call = append(call, program)
+	merge = append(merge, parts)
+	if r.dryRun {
+		fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(),
+			cluster.ShellLine(append([]string{"spark-submit"}, call...)),
+			cluster.ShellLine(append([]string{"collocate"}, merge...)))
+		return nil
+	}
+	if err := writeScript(program, s.Python()); err != nil {
+		return err
+	}
+	if err := a.run(ctx, f.submit, call...); err != nil {
+		return err
+	}
+	return a.again(ctx, merge)
+}
+
 func newClusterSparkCmd(a *app) *cobra.Command {
 	var (
-		f       engineFlags
-		master  string
-		submit  string
-		conf    []string
-		split   bytesize.Size
-		reduces int
+		f     engineFlags
+		spark sparkFlags
+		split bytesize.Size
 	)
 	cmd := &cobra.Command{
 		Use:   "spark JOB CORPUS... --work DIR --out FILE",
-		Short: "Count the words, or pairs of words, of a corpus on Apache Spark",
-		Long: `Run job vocab or cooccur on Spark 4, with this program as the worker. A CORPUS is what Spark
-reads as text, of which each line is a document (with --format jsonl a JSON object): files and folders
-that all machines see, or addresses such as s3a://bucket/folder.
+		Short: "Count words, weigh, index or find places on Apache Spark",
+		Long: `Run a job on Spark 4, with this program as the worker: vocab or cooccur, which are described
+here, or weigh, index or places, each of which has a --help of its own.
+
+A CORPUS is text of which each line is a document (with --format jsonl a JSON object): files and
+folders that all machines see, of which each worker reads its part by itself, or addresses such as
+s3a://bucket/folder, which Spark reads.
 
 The job is a program in Python, JOB.py in DIR, that spark-submit is given with --master and --conf. It
 splits the corpus, pipes the parts through 'cluster worker JOB map', brings records with the same key
@@ -190,7 +253,7 @@ counts the vocabulary first unless --vocab names one.`,
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
-			inputs, err := sparkInputs(args[1:])
+			source, err := sparkSource(args[1:], int64(split))
 			if err != nil {
 				return err
 			}
@@ -199,39 +262,17 @@ counts the vocabulary first unless --vocab names one.`,
 				if err := canWrite(f.out); err != nil {
 					return err
 				}
-				if submit, err = findSubmit(submit); err != nil {
-					return err
-				}
-				if err := os.MkdirAll(f.work, 0o755); err != nil {
+				if err := spark.start(&f.runFlags); err != nil {
 					return err
 				}
 			}
 			for i, job := range jobs {
-				parts := filepath.Join(f.work, string(job)+".parts")
-				s := cluster.Script{
-					Job: job, Inputs: inputs, Parts: "file://" + parts, SplitBytes: int64(split), Reduces: reduces,
-					Map: f.worker(job, "map", vocab), Reduce: f.worker(job, "reduce", ""),
+				s := source
+				s.Job, s.Map, s.Reduce = job, f.worker(job, "map", vocab), f.worker(job, "reduce", "")
+				if s.Tasks > 0 {
+					s.Map = append(append(s.Map, "--of", strconv.Itoa(s.Tasks)), s.Inputs...)
 				}
-				program := filepath.Join(f.work, string(job)+".py")
-				call := []string{"--master", master}
-				for _, c := range conf {
-					call = append(call, "--conf", c)
-				}
-				call = append(call, program)
-				merge := append(f.merge(job, vocab, outs[i]), parts)
-				if f.dryRun {
-					fmt.Fprintf(a.stdout, "%s\n# %s\n# %s\n", s.Python(),
-						cluster.ShellLine(append([]string{"spark-submit"}, call...)),
-						cluster.ShellLine(append([]string{"collocate"}, merge...)))
-					continue
-				}
-				if err := writeScript(program, s.Python()); err != nil {
-					return err
-				}
-				if err := a.run(cmd.Context(), submit, call...); err != nil {
-					return err
-				}
-				if err := a.again(cmd.Context(), merge); err != nil {
+				if err := spark.run(a, cmd.Context(), &f.runFlags, &s, f.merge(job, vocab, outs[i])); err != nil {
 					return err
 				}
 			}
@@ -239,13 +280,63 @@ counts the vocabulary first unless --vocab names one.`,
 		},
 	}
 	f.register(cmd)
-	fl := cmd.Flags()
-	fl.StringVar(&master, "master", "local[*]", "Spark's master, such as spark://host:7077, yarn or k8s://...")
-	fl.StringArrayVar(&conf, "conf", nil, "a setting for spark-submit, as in spark.executor.memory=8g")
-	fl.StringVar(&submit, "spark-submit", "", "spark-submit (default that of SPARK_HOME, or on the path)")
-	fl.Var(&split, "split-size", "bytes of the corpus for each map; 0 is Spark's 128 MB")
-	fl.IntVar(&reduces, "reduces", 0, "number of reduces; 0 is Spark's, 200 or fewer")
+	spark.register(cmd)
+	cmd.Flags().Var(&split, "split-size", "bytes of the corpus for each map; 0 is 128 MB")
+	for _, j := range partJobs(a) {
+		cmd.AddCommand(j.spark(a))
+	}
 	return cmd
+}
+
+// defaultSplit is Spark's.
+const defaultSplit = 128 << 20
+
+// sparkSource says where the maps' documents come from: parts of files that they read by
+// themselves, or lines that Spark reads from addresses.
+func sparkSource(paths []string, split int64) (s cluster.Script, err error) {
+	for _, path := range paths {
+		if strings.Contains(path, "://") {
+			s.SplitBytes = split
+			s.Inputs, err = sparkInputs(paths)
+			return s, err
+		}
+	}
+	if split == 0 {
+		split = defaultSplit
+	}
+	total := int64(0)
+	for _, path := range paths {
+		err = filepath.WalkDir(path, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path != paths[0] && strings.HasPrefix(d.Name(), ".") {
+				return err
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			total += info.Size()
+			s.Inputs = append(s.Inputs, path)
+			return nil
+		})
+		if err != nil {
+			return s, err
+		}
+	}
+	s.Tasks = int(max(1, (total+split-1)/split))
+	s.Inputs, err = wholePaths(s.Inputs)
+	return s, err
+}
+
+// wholePaths are paths that do not depend on the folder at hand.
+func wholePaths(paths []string) (list []string, err error) {
+	for _, path := range paths {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, whole)
+	}
+	return list, nil
 }
 
 // sparkInputs makes addresses of paths.
@@ -294,18 +385,57 @@ func (a *app) again(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
+// slurmFlags are those of sbatch.
+type slurmFlags struct {
+	tasks   int
+	options []string
+}
+
+func (f *slurmFlags) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.tasks, "tasks", 16, "parts of the files, each a task of the array")
+	cmd.Flags().StringArrayVar(&f.options, "sbatch", nil, "an option for sbatch, as in --mem=4G")
+}
+
+// run writes a job array over files, and submits it; or prints it.
+func (f *slurmFlags) run(a *app, ctx context.Context, r *runFlags, array *cluster.Array, files []string) (err error) {
+	if f.tasks < 1 {
+		return usagef("--tasks %d: want 1 or more", f.tasks)
+	}
+	array.Tasks, array.Dir, array.Options = f.tasks, r.work, f.options
+	if array.Files, err = wholePaths(files); err != nil {
+		return err
+	}
+	scripts := array.Scripts()
+	names := []string{"map.sbatch", "merge.sbatch", "submit.sh"}
+	if r.dryRun {
+		for _, name := range names {
+			fmt.Fprintf(a.stdout, "==> %s\n%s\n", filepath.Join(r.work, name), scripts[name])
+		}
+		return nil
+	}
+	if err := os.MkdirAll(r.work, 0o755); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := writeScript(filepath.Join(r.work, name), scripts[name]); err != nil {
+			return err
+		}
+	}
+	return a.run(ctx, "bash", filepath.Join(r.work, "submit.sh"))
+}
+
 func newClusterSlurmCmd(a *app) *cobra.Command {
 	var (
-		f       engineFlags
-		tasks   int
-		options []string
+		f     engineFlags
+		slurm slurmFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "slurm JOB FILE... --work DIR --out FILE",
-		Short: "Count the words, or pairs of words, of files on Slurm",
-		Long: `Run job vocab or cooccur as a job array of Slurm, with this program as the worker. Each
-task counts a part of the files, which all nodes see; a last job merges what they wrote in DIR to FILE,
-the bytes that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur needs --vocab.
+		Short: "Count words, weigh, index or find places on Slurm",
+		Long: `Run a job as a job array of Slurm, with this program as the worker: vocab or cooccur, which
+are described here, or weigh, index or places, each of which has a --help of its own. Each task counts
+a part of the files, which all nodes see; a last job merges what they wrote in DIR to FILE, the bytes
+that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur needs --vocab.
 
 Scripts are written to DIR and submitted with sbatch, unless --dry-run prints them.`,
 		Example: `  collocate cluster slurm vocab /data/news.txt --tasks 64 --work /data/job --out /data/vocab.txt
@@ -317,50 +447,24 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
 			if err != nil {
 				return usageError{err}
 			}
-			if tasks < 1 {
-				return usagef("--tasks %d: want 1 or more", tasks)
-			}
 			if job == cluster.Cooccur && f.vocab == "" {
 				return usagef("--vocab is missing: make it with job vocab first")
 			}
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
-			array := cluster.Array{Job: job, Tasks: tasks, Dir: f.work, Options: options,
-				Map: f.worker(job, "map", f.vocab)}
-			for _, path := range args[1:] {
-				whole, err := filepath.Abs(path)
-				if err != nil {
-					return err
-				}
-				array.Files = append(array.Files, whole)
-			}
 			out, err := filepath.Abs(f.out)
 			if err != nil {
 				return err
 			}
-			array.Merge = append([]string{f.program}, f.merge(job, f.vocab, out)...)
-			scripts := array.Scripts()
-			names := []string{"map.sbatch", "merge.sbatch", "submit.sh"}
-			if f.dryRun {
-				for _, name := range names {
-					fmt.Fprintf(a.stdout, "==> %s\n%s\n", filepath.Join(f.work, name), scripts[name])
-				}
-				return nil
-			}
-			if err := os.MkdirAll(f.work, 0o755); err != nil {
-				return err
-			}
-			for _, name := range names {
-				if err := writeScript(filepath.Join(f.work, name), scripts[name]); err != nil {
-					return err
-				}
-			}
-			return a.run(cmd.Context(), "bash", filepath.Join(f.work, "submit.sh"))
+			return slurm.run(a, cmd.Context(), &f.runFlags, &cluster.Array{Job: job, Map: f.worker(job, "map", f.vocab),
+				Merge: append([]string{f.program}, f.merge(job, f.vocab, out)...)}, args[1:])
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&tasks, "tasks", 16, "parts of the files, each a task of the array")
-	cmd.Flags().StringArrayVar(&options, "sbatch", nil, "an option for sbatch, as in --mem=4G")
+	slurm.register(cmd)
+	for _, j := range partJobs(a) {
+		cmd.AddCommand(j.slurm(a))
+	}
 	return cmd
 }

@@ -91,23 +91,31 @@ machine makes one shard of a folder that all machines see.`,
 					done(int64(i+1), int64(n))
 				}
 			}
-			if a.json {
-				return a.printJSON(struct {
-					Shards    int    `json:"shards"`
-					Documents int    `json:"documents"`
-					Out       string `json:"out"`
-				}{n, docs, out})
+			if !single {
+				only = -1
 			}
-			which := fmt.Sprintf("shards 0 to %d", n-1)
-			if single {
-				which = fmt.Sprintf("shard %d of %d", only, n)
-			}
-			a.summary("%s of %s in %s", which, counted(docs, "document"), out)
-			return nil
+			return a.shardsMade(n, docs, only, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the shards")
 	cmd.Flags().BoolVar(&join, "join", false, "make shards of indexes that together are one")
 	cmd.Flags().IntVar(&only, "only", 0, "write only the shard with this number, from 0 on")
 	return cmd
+}
+
+// shardsMade says what was written: all of n shards, or one of them.
+func (a *app) shardsMade(n, docs, only int, out string) error {
+	if a.json {
+		return a.printJSON(struct {
+			Shards    int    `json:"shards"`
+			Documents int    `json:"documents"`
+			Out       string `json:"out"`
+		}{n, docs, out})
+	}
+	which := fmt.Sprintf("shards 0 to %d", n-1)
+	if only >= 0 {
+		which = fmt.Sprintf("shard %d of %d", only, n)
+	}
+	a.summary("%s of %s in %s", which, counted(docs, "document"), out)
+	return nil
 }

@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// Part is what a map of jobs weigh and index left of its part of a corpus: a file or a folder
+// beside those of the others. Tasks that are tried again leave several. The one that counts is the
+// one whose record came through.
+type Part struct {
+	Number    int    `json:"-"`
+	Of        int    `json:"of"`   // how many there are
+	Name      string `json:"name"` // in the folder of parts
+	Documents int64  `json:"documents"`
+	Words     int64  `json:"words"`
+	Bytes     uint64 `json:"bytes"` // of the file, or the stamp of the index
+	Sum       uint32 `json:"sum,omitempty"`
+}
+
+// MapParts makes some parts of a corpus, in files of their own whose names are given to do, and
+// writes what they are.
+func MapParts(job Job, numbers []int, of int, do func(number int, name string) (Part, error), out io.Writer) (End, error) {
+	task := newTask()
+	w := NewWriter(out, string(job), "map", task)
+	for _, n := range numbers {
+		name := fmt.Sprintf("%05d-%s", n, task)
+		p, err := do(n, name)
+		if err != nil {
+			return End{}, err
+		}
+		p.Of, p.Name = of, name
+		raw, err := json.Marshal(&p)
+		if err != nil {
+			return End{}, err
+		}
+		w.end.Documents += p.Documents
+		w.end.Words += p.Words
+		if err := w.Write(Files, int64(n), raw); err != nil {
+			return End{}, err
+		}
+	}
+	err := w.Close()
+	return w.end, err
+}
+
+// parsePart reads the payload of a record f.
+func parsePart(key int64, raw []byte) (Part, error) {
+	var p Part
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&p); err != nil || in.More() || p.Of < 1 || key < 0 || key >= int64(p.Of) ||
+		p.Documents < 0 || p.Words < 0 || p.Name == "" || filepath.Base(p.Name) != p.Name || p.Name == ".." {
+		return p, fmt.Errorf("part %d: %w", key, errPayload)
+	}
+	p.Number = int(key)
+	return p, nil
+}
+
+// MergeParts lists the parts of a corpus, of which none may be missing.
+func MergeParts(ctx context.Context, job Job, streams []Input) (parts []Part, totals Totals, err error) {
+	totals, err = merge(ctx, job, streams, func(key int64, a *adder) error {
+		p, err := parsePart(key, a.file)
+		if err != nil {
+			return err
+		}
+		if int64(len(parts)) != key || len(parts) > 0 && p.Of != parts[0].Of {
+			return fmt.Errorf("part %d of %d comes after %d parts: are all there, and of one job?", key, p.Of, len(parts))
+		}
+		parts = append(parts, p)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, totals, err
+	case len(parts) == 0:
+		return nil, totals, errors.New("there are no parts")
+	case len(parts) != parts[0].Of:
+		return nil, totals, fmt.Errorf("there are %d parts of %d: are all there?", len(parts), parts[0].Of)
+	}
+	return parts, totals, nil
+}

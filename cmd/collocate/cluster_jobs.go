@@ -1,0 +1,624 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/cluster"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/weigh"
+)
+
+// partJob is a job whose maps are numbered: each finds its own part of the files.
+type partJob struct {
+	job   cluster.Job
+	files bool   // maps leave files, beside their streams
+	does  string // for --help
+	like  string // the verb for one machine
+	input string
+	out   string // what --out is
+
+	// The flags of maps and those of the merge.
+	mapFlags, mergeFlags func(cmd *cobra.Command)
+	check                func() error
+	mapper               func(ctx context.Context, t *tasks) (cluster.End, error)
+	merge                func(ctx context.Context, m *mergeTask) error
+}
+
+// tasks are the maps that a worker does.
+type tasks struct {
+	files   []string
+	numbers []int
+	of      int
+	parts   string // folder
+	out     io.Writer
+}
+
+// mergeTask is what a merge does.
+type mergeTask struct {
+	streams    []cluster.Input
+	parts, out string
+	only       int // -1: all
+}
+
+// partJobs are the jobs; each call has flags of its own.
+func partJobs(a *app) []*partJob { return []*partJob{weighJob(a), indexJob(a), placesJob(a)} }
+
+func weighJob(a *app) *partJob {
+	corpus := corpusFlags{}
+	var k1, b float64
+	var variant string
+	var repeat bool
+	j := &partJob{
+		job: cluster.Weigh, files: true, like: "weigh", input: "FILE", out: "file for the weights: .tsv, .parquet, .npz or .weights",
+		does: `The BM25 weight of every word in every document. Maps count the words of their documents; the
+merge, which knows in how many documents each word is and how long they are, weighs them.`,
+		mapFlags: corpus.register,
+		mergeFlags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.Float64Var(&k1, "k1", 1.2, "term-frequency saturation (k1)")
+			f.Float64Var(&b, "b", 0.75, "length normalisation, 0 to 1 (b)")
+			f.StringVar(&variant, "variant", "papers", "formula: "+strings.Join(bm25.Variants(), ", "))
+			f.BoolVar(&repeat, "allow-duplicate-ids", false, "take documents that have the same ID")
+			choices(cmd, map[string][]string{"variant": bm25.Variants()})
+		},
+	}
+	j.check = func() error { _, err := corpus.analyzer(); return err }
+	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
+		an, err := corpus.analyzer()
+		if err != nil {
+			return cluster.End{}, err
+		}
+		return cluster.MapParts(j.job, t.numbers, t.of, func(n int, name string) (p cluster.Part, err error) {
+			c, err := corpus.part(a, t, n)
+			if err != nil {
+				return p, err
+			}
+			w, err := weigh.Weigh(ctx, c, weigh.Options{Analyzer: an, Threads: a.threads, Memory: int64(a.memory), TempDir: t.parts})
+			if err != nil {
+				return p, err
+			}
+			defer w.Close()
+			path := filepath.Join(t.parts, name)
+			if _, err := w.WriteFile(ctx, path, weigh.Binary, a.threads); err != nil {
+				return p, err
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				return p, err
+			}
+			return cluster.Part{Documents: int64(w.Docs()), Words: w.Tokens(), Bytes: uint64(info.Size())}, nil
+		}, t.out)
+	}
+	j.merge = func(ctx context.Context, m *mergeTask) error {
+		format, err := weigh.FormatOf(m.out)
+		if err != nil {
+			return usageError{err}
+		}
+		p := bm25.Params{K1: bm25.Explicit(k1), B: bm25.Explicit(b)}
+		if p.Variant, err = bm25.ParseVariant(variant); err != nil {
+			return usageError{err}
+		}
+		parts, _, err := cluster.MergeParts(ctx, j.job, m.streams)
+		if err != nil {
+			return err
+		}
+		files := make([]*weigh.File, len(parts))
+		for i, part := range parts {
+			f, err := weigh.OpenFile(filepath.Join(m.parts, part.Name)) // which compares its checksums
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if int64(len(f.Lengths)) != part.Documents || f.Tokens != uint64(part.Words) {
+				return fmt.Errorf("%s: is not the file that part %d wrote", part.Name, i)
+			}
+			files[i] = f
+		}
+		w, err := weigh.Join(files, p)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		if !repeat {
+			if err := uniqueIDs(w); err != nil {
+				return err
+			}
+		}
+		counts, err := w.WriteFile(ctx, m.out, format, a.threads)
+		if err != nil {
+			return err
+		}
+		s := weighSummary{Method: w.Method().String(), Documents: w.Docs(), Words: w.Tokens(), Terms: counts.Terms,
+			Pairs: counts.Pairs, MeanLength: float64(w.Tokens()) / float64(max(1, w.Docs()))}
+		if a.json {
+			return a.printJSON(s)
+		}
+		a.summary("%s, %s, %s, mean length %.1f", counted(s.Documents, "document"), counted(s.Terms, "term"),
+			counted(s.Pairs, "pair"), s.MeanLength)
+		return nil
+	}
+	return j
+}
+
+func indexJob(a *app) *partJob {
+	corpus := corpusFlags{typed: true}
+	var o index.BuildOptions
+	j := &partJob{
+		job: cluster.Index, files: true, like: "index' and 'collocate shard --join", input: "FILE", out: "folder for the shards",
+		does: `An index as shards, one for each part of the files, for 'collocate serve --root'. Maps index their
+documents; the merge gives each index the counts of all, so that scores are those of one index.`,
+		mapFlags: func(cmd *cobra.Command) {
+			corpus.register(cmd)
+			f := cmd.Flags()
+			f.BoolVar(&o.StoreText, "store-text", false, "keep the text, for snippets")
+			f.BoolVar(&o.Positions, "positions", false, "keep where in the documents the words are, for phrases")
+			f.BoolVar(&o.Reorder, "reorder", false, "number documents so that those with the same words are neighbours")
+			f.BoolVar(&o.AllowDuplicateIDs, "allow-duplicate-ids", false, "take documents of a part that have the same ID")
+		},
+		mergeFlags: func(*cobra.Command) {},
+	}
+	j.check = func() error { _, err := corpus.analyzer(); return err }
+	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
+		an, err := corpus.analyzer()
+		if err != nil {
+			return cluster.End{}, err
+		}
+		o.Analyzer, o.Threads, o.Memory = an, a.threads, int64(a.memory)
+		return cluster.MapParts(j.job, t.numbers, t.of, func(n int, name string) (p cluster.Part, err error) {
+			c, err := corpus.part(a, t, n)
+			if err != nil {
+				return p, err
+			}
+			dir := filepath.Join(t.parts, name)
+			if err := index.Build(ctx, dir, c, o); err != nil {
+				return p, err
+			}
+			r, err := index.Open(dir)
+			if err != nil {
+				return p, err
+			}
+			defer r.Close()
+			docs, words := r.Whole()
+			p.Documents, p.Words = int64(docs), int64(words)
+			p.Bytes, p.Sum = r.Stamp()
+			return p, nil
+		}, t.out)
+	}
+	j.merge = func(ctx context.Context, m *mergeTask) error {
+		parts, totals, err := cluster.MergeParts(ctx, j.job, m.streams)
+		if err != nil {
+			return err
+		}
+		if m.only >= len(parts) {
+			return usagef("--only %d: want 0 to %d", m.only, len(parts)-1)
+		}
+		var readers []*index.Reader
+		for i, part := range parts {
+			r, err := index.Open(filepath.Join(m.parts, part.Name))
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			if bytes, sum := r.Stamp(); bytes != part.Bytes || sum != part.Sum {
+				return fmt.Errorf("%s: is not the index that part %d wrote", part.Name, i)
+			}
+			readers = append(readers, r)
+		}
+		if err := os.MkdirAll(m.out, 0o755); err != nil {
+			return err
+		}
+		for i := range readers {
+			if m.only >= 0 && i != m.only {
+				continue
+			}
+			to := filepath.Join(m.out, strconv.Itoa(i))
+			if err := index.JoinShard(ctx, readers, i, to, index.MergeOptions{Memory: int64(a.memory)}); err != nil {
+				return err
+			}
+		}
+		return a.shardsMade(len(parts), int(totals.Documents), m.only, m.out)
+	}
+	return j
+}
+
+func placesJob(a *app) *partJob {
+	var p pointFlags
+	var opt coloc.Options
+	j := &partJob{
+		job: cluster.Places, like: "places", input: "POINTS", out: "file for the patterns: .csv, .parquet or .json",
+		does: `Kinds of places that are often together. A map is a tile: a band of the map with its share of the
+points. It reads all points and keeps those of its band and as far around it as neighbours are; a
+point counts in the tile that it is in. The merge searches the patterns.`,
+		mapFlags: func(cmd *cobra.Command) {
+			p.add(cmd)
+			cmd.Flags().Float64VarP(&opt.Distance, "distance", "d", -1, "neighbours are at most `D` apart")
+		},
+		mergeFlags: func(cmd *cobra.Command) {
+			cmd.Flags().Float64VarP(&opt.MinPrevalence, "min-prevalence", "p", 0,
+				"least participation index, more than 0 and at most 1")
+			cmd.Flags().BoolVar(&opt.All, "all", false, "all prevalent patterns, not only the maximal ones")
+			must(cmd.MarkFlagRequired("min-prevalence"))
+		},
+	}
+	j.check = func() error {
+		if opt.Distance < 0 {
+			return usagef("--distance is missing: neighbours are at most so far apart")
+		}
+		return nil
+	}
+	j.mapper = func(ctx context.Context, t *tasks) (cluster.End, error) {
+		if err := j.check(); err != nil {
+			return cluster.End{}, err
+		}
+		defer boundHeap(a.memory)()
+		in, err := p.read(ctx, a, t.files)
+		if err != nil {
+			return cluster.End{}, err
+		}
+		if err := checkDegrees(a, in, opt.Distance); err != nil {
+			return cluster.End{}, err
+		}
+		opt.Threads, opt.Memory, opt.Log = a.threads, int64(a.memory), a.log
+		return cluster.MapPlaces(ctx, in.Set, opt, t.numbers, t.of, t.out)
+	}
+	j.merge = func(ctx context.Context, m *mergeTask) error {
+		write := tableWriter(m.out)
+		if write == nil {
+			return usagef("--out %s: want a name that ends in .csv, .parquet or .json", m.out)
+		}
+		opt.Threads, opt.Memory, opt.Log = a.threads, int64(a.memory), a.log
+		res, points, err := cluster.MergePlaces(ctx, m.streams, opt)
+		if err != nil {
+			return err
+		}
+		r := coloc.NewReport(&coloc.Points{Features: points.Features}, res)
+		r.Distance, r.Unit = points.Distance, points.Unit
+		if err := a.writeTo(m.out, func(w io.Writer) error { return write(w, r) }); err != nil {
+			return err
+		}
+		a.summary("%s of %s, %s", counted(int(points.Points), "point"), counted(len(points.Features), "feature"),
+			counted(len(res.Patterns), "pattern"))
+		return nil
+	}
+	return j
+}
+
+// part is the corpus of a map.
+func (c *corpusFlags) part(a *app, t *tasks, n int) (*text.Corpus, error) {
+	if c.format == text.Auto {
+		c.format = clusterFormat
+	}
+	if c.format != text.Lines && c.format != text.JSONL {
+		return nil, usagef("--format %v: documents of parts are lines: want lines or jsonl", c.format)
+	}
+	streams, err := cluster.Streams(t.files, n, t.of, c.format == text.Lines)
+	if err != nil {
+		return nil, err
+	}
+	corpus := c.corpus(a, nil)
+	corpus.Streams = streams
+	return corpus, nil
+}
+
+// taskNumbers are those of --split I/N, or with --of N those that are lines of standard input.
+func taskNumbers(stdin io.Reader, split string, of int) (numbers []int, n int, err error) {
+	if (split == "") == (of == 0) {
+		return nil, 0, usagef("say which part with --split I/N, or how many there are with --of N")
+	}
+	if split != "" {
+		i, n, err := parseSplit(split)
+		return []int{i}, n, err
+	}
+	if of < 1 {
+		return nil, 0, usagef("--of %d: want 1 or more", of)
+	}
+	in := bufio.NewScanner(stdin)
+	for in.Scan() {
+		i, err := strconv.Atoi(in.Text())
+		if err != nil || i < 0 || i >= of {
+			return nil, 0, fmt.Errorf("standard input: %.40q: want the number of a part, 0 to %d", in.Text(), of-1)
+		}
+		numbers = append(numbers, i)
+	}
+	return numbers, of, in.Err()
+}
+
+// worker is 'cluster worker JOB map'.
+func (j *partJob) worker(a *app) *cobra.Command {
+	var (
+		t     tasks
+		split string
+		of    int
+	)
+	cmd := &cobra.Command{
+		Use:   fmt.Sprintf("%s STAGE %s...", j.job, j.input),
+		Short: "Do a stage of a job like 'collocate " + string(j.job) + "'",
+		Long: j.does + `
+
+Stage map does part I (from 0) of N of the files, as --split I/N says; with --of N the numbers of parts
+are lines of standard input. Records go to standard output: package cluster describes them.`,
+		Example: fmt.Sprintf("  collocate cluster worker %s map --split 3/16%s %s >streams/3", j.job, j.example(), j.sample()),
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := a.rawOutput("records have a form of their own"); err != nil {
+				return err
+			}
+			var done cluster.End
+			switch {
+			case args[0] == "reduce" && len(args) == 1:
+				done, err = cluster.Reduce(cmd.Context(), j.job, a.stdin, a.stdout)
+			case args[0] != "map":
+				return usagef("unknown stage %q: want map or reduce", args[0])
+			case len(args) == 1:
+				return usagef("map of which files?")
+			default:
+				t.files, t.out = args[1:], a.stdout
+				if t.numbers, t.of, err = taskNumbers(a.stdin, split, of); err != nil {
+					return err
+				}
+				if j.files {
+					if t.parts == "" {
+						return usagef("--parts is missing: a folder that all machines see, for what maps leave")
+					}
+					if err := os.MkdirAll(t.parts, 0o755); err != nil {
+						return err
+					}
+				}
+				done, err = j.mapper(cmd.Context(), &t)
+			}
+			if err != nil {
+				return err
+			}
+			a.summary("%s %s: %d documents, %d words, %d records read, %d written", j.job, args[0],
+				done.Documents, done.Words, done.ReadRecords, done.Records)
+			return nil
+		},
+	}
+	j.mapFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&split, "split", "", "part `I/N`, from 0/N on")
+	f.IntVar(&of, "of", 0, "there are so many parts; those to do are lines of standard input")
+	if j.files {
+		f.StringVar(&t.parts, "parts", "", "folder that all machines see, for what maps leave beside their records")
+	}
+	return cmd
+}
+
+func (j *partJob) example() string {
+	switch {
+	case j.files:
+		return " --parts parts"
+	case j.job == cluster.Places:
+		return " --distance 150"
+	}
+	return ""
+}
+
+func (j *partJob) sample() string {
+	if j.job == cluster.Places {
+		return "shops.csv"
+	}
+	return "news.jsonl --format jsonl"
+}
+
+// merger is 'cluster merge JOB'.
+func (j *partJob) merger(a *app) *cobra.Command {
+	var m mergeTask
+	cmd := &cobra.Command{
+		Use:   fmt.Sprintf("%s STREAM... --out %s", j.job, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short: "Make the result of job " + string(j.job),
+		Long: fmt.Sprintf(`Make of what workers wrote what 'collocate %s' makes, byte for byte. A STREAM
+is a file with the records of a map, or a folder of such.`, j.like),
+		Example: fmt.Sprintf("  collocate cluster merge %s streams%s --out %s", j.job,
+			strings.Replace(j.example(), " --distance 150", " --min-prevalence 0.3", 1), j.result()),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("only") {
+				m.only = -1
+			} else if m.only < 0 {
+				return usagef("--only %d: want 0 or more", m.only)
+			}
+			if j.job != cluster.Index {
+				if err := canWrite(m.out); err != nil {
+					return err
+				}
+			} else if err := indexFolder(m.out); err != nil {
+				return err
+			}
+			streams, closeAll, err := openParts(args)
+			defer closeAll()
+			if err != nil {
+				return err
+			}
+			m.streams = streams
+			return j.merge(cmd.Context(), &m)
+		},
+	}
+	j.mergeFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&m.out, "out", "o", "", j.out)
+	must(cmd.MarkFlagRequired("out"))
+	if j.files {
+		f.StringVar(&m.parts, "parts", "", "folder that the maps had")
+		must(cmd.MarkFlagRequired("parts"))
+	}
+	if j.job == cluster.Index {
+		f.IntVar(&m.only, "only", 0, "write only the shard with this number, from 0 on")
+	}
+	return cmd
+}
+
+func (j *partJob) result() string {
+	return map[cluster.Job]string{cluster.Weigh: "news.parquet", cluster.Index: "news.shards", cluster.Places: "patterns.csv"}[j.job]
+}
+
+// saidFlags are flags of a command that were said, of those that register adds, for a worker
+// elsewhere: paths are whole.
+func saidFlags(fl *pflag.FlagSet, names []string) (words []string, err error) {
+	for _, name := range names {
+		flag := fl.Lookup(name)
+		if !flag.Changed {
+			continue
+		}
+		value := flag.Value.String()
+		if strings.HasSuffix(flag.Value.Type(), "Slice") {
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		}
+		if name == "stopwords" || name == "schema" {
+			if value, err = filepath.Abs(value); err != nil {
+				return nil, err
+			}
+		}
+		words = append(words, "--"+name+"="+value)
+	}
+	return words, nil
+}
+
+// namesOf are the flags that register adds to a command.
+func namesOf(cmd *cobra.Command, register func(*cobra.Command)) (names []string) {
+	had := map[string]bool{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { had[f.Name] = true })
+	register(cmd)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !had[f.Name] {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// job fills in what engines run: the worker's command and the merge's.
+func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames []string) (worker, merge []string, err error) {
+	if err := j.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.prepare(); err != nil {
+		return nil, nil, err
+	}
+	out, err := filepath.Abs(r.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	said, err := saidFlags(fl, mapNames)
+	if err != nil {
+		return nil, nil, err
+	}
+	worker = append(r.worker(j.job, "map"), said...)
+	merge = []string{"cluster", "merge", string(j.job), "--out", out}
+	if j.files {
+		files := filepath.Join(r.work, string(j.job)+".files")
+		worker, merge = append(worker, "--parts", files), append(merge, "--parts", files)
+	}
+	said, err = saidFlags(fl, mergeNames)
+	return worker, append(merge, said...), err
+}
+
+// spark is 'cluster spark JOB'.
+func (j *partJob) spark(a *app) *cobra.Command {
+	var (
+		r        runFlags
+		s        sparkFlags
+		tasks    int
+		mapNames []string
+		rest     []string
+	)
+	cmd := &cobra.Command{
+		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short: "Like 'collocate " + string(j.job) + "', on Apache Spark",
+		Long: j.does + fmt.Sprintf(`
+
+Spark runs the maps, each of which reads its part of the files by itself: they, and DIR, are where all
+machines see them. The merge runs here. The result is that of 'collocate %s'.`, j.like),
+		Example: fmt.Sprintf("  collocate cluster spark %s %s%s --master spark://head:7077 --work /data/job --out %s",
+			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			worker, merge, err := j.commands(&r, cmd.Flags(), mapNames, rest)
+			if err != nil {
+				return err
+			}
+			files, err := wholePaths(args)
+			if err != nil {
+				return err
+			}
+			if tasks < 1 {
+				return usagef("--tasks %d: want 1 or more", tasks)
+			}
+			worker = append(worker, "--of", strconv.Itoa(tasks))
+			script := &cluster.Script{Job: j.job, Tasks: tasks, Map: append(worker, files...)}
+			if !j.files {
+				script.Reduce = r.worker(j.job, "reduce")
+			}
+			if !r.dryRun {
+				if err := s.start(&r); err != nil {
+					return err
+				}
+			}
+			return s.run(a, cmd.Context(), &r, script, merge)
+		},
+	}
+	mapNames = namesOf(cmd, j.mapFlags)
+	rest = namesOf(cmd, j.mergeFlags)
+	r.register(cmd)
+	s.register(cmd)
+	cmd.Flags().IntVar(&tasks, "tasks", 16, "parts of the files, each a task")
+	return cmd
+}
+
+func (j *partJob) sparkExample() string {
+	if j.job == cluster.Places {
+		return " --distance 150 --min-prevalence 0.3"
+	}
+	return ""
+}
+
+// slurm is 'cluster slurm JOB'.
+func (j *partJob) slurm(a *app) *cobra.Command {
+	var (
+		r        runFlags
+		s        slurmFlags
+		mapNames []string
+		rest     []string
+	)
+	cmd := &cobra.Command{
+		Use:   fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
+		Short: "Like 'collocate " + string(j.job) + "', on Slurm",
+		Long: j.does + fmt.Sprintf(`
+
+Each task of a job array reads its part of the files, which all nodes see; a last job merges. The
+result is that of 'collocate %s'.`, j.like),
+		Example: fmt.Sprintf("  collocate cluster slurm %s %s%s --tasks 64 --work /data/job --out /data/%s",
+			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			worker, merge, err := j.commands(&r, cmd.Flags(), mapNames, rest)
+			if err != nil {
+				return err
+			}
+			array := &cluster.Array{Job: j.job, Map: worker, Merge: append([]string{r.program}, merge...)}
+			array.EachMerges = j.job == cluster.Index
+			if j.files {
+				array.Clean = filepath.Join(r.work, string(j.job)+".files")
+			}
+			return s.run(a, cmd.Context(), &r, array, args)
+		},
+	}
+	mapNames = namesOf(cmd, j.mapFlags)
+	rest = namesOf(cmd, j.mergeFlags)
+	r.register(cmd)
+	s.register(cmd)
+	return cmd
+}

@@ -1,0 +1,259 @@
+package coloc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/collocate/collocate/engine"
+)
+
+// Class is points of one feature that say the same: the maximal sets of features of the cliques
+// through each of them. Which points take part in a pattern, and so its index, can be read off the
+// classes of all points alone. So a map may be cut into tiles: each tile classes its own points,
+// and looks at those of other tiles only as far as they may be neighbours.
+type Class struct {
+	Feature int32
+	Sets    [][]int32 // each ascending, with Feature; none in another; none: there is no neighbour
+	Points  int64
+}
+
+// tileSteps is how many steps the search of a point's cliques may take. It is a guard: even points
+// take some tens.
+const tileSteps = 1 << 22
+
+// Tile gives the classes of the points of tile i of n to fn, in any order; a class may come several
+// times. Tiles are bands of y, or latitude, with about as many points each. All points are given to
+// each tile, so that features have the same numbers and bands the same borders.
+func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Class) error) error {
+	if n < 1 || i < 0 || i >= n {
+		return fmt.Errorf("tile %d of %d: want 0 to %d", i, n, n-1)
+	}
+	if opt.KNN > 0 || opt.Within > 0 {
+		return errors.New("tiles know neighbours by distance alone: nearest neighbours and times are for one machine")
+	}
+	if len(pts.Features) > 4096 {
+		return fmt.Errorf("%d features: tiles know at most 4096", len(pts.Features))
+	}
+	opt.Engine = engine.Multicore
+	whole, err := newJob(pts, opt) // checks the points
+	if err != nil {
+		return err
+	}
+	from, to := band(pts.Y, i, n)
+	halo := opt.Distance
+	if whole.Geographic {
+		halo = opt.Distance / EarthRadius * 180 / math.Pi
+	}
+	halo += math.Abs(halo)*1e-9 + 1e-9
+	near := pts.Where(func(k int) bool { return pts.Y[k] >= from-halo && pts.Y[k] <= to+halo })
+	switch f := len(near.Features); {
+	case f <= 64:
+		return tile[[1]uint64](ctx, pts, near, opt, from, to, i == n-1, fn)
+	case f <= 256:
+		return tile[[4]uint64](ctx, pts, near, opt, from, to, i == n-1, fn)
+	default:
+		return tile[[64]uint64](ctx, pts, near, opt, from, to, i == n-1, fn)
+	}
+}
+
+// band is the range of y of a tile, without its end but for the last.
+func band(y []float64, i, n int) (from, to float64) {
+	from, to = math.Inf(-1), math.Inf(1)
+	sorted := slices.Clone(y)
+	slices.Sort(sorted)
+	if i > 0 && len(y) > 0 {
+		from = sorted[len(y)*i/n]
+	}
+	if i < n-1 && len(y) > 0 {
+		to = sorted[len(y)*(i+1)/n]
+	}
+	return from, to
+}
+
+func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to float64, last bool,
+	fn func(*Class) error) error {
+	j, err := newJob(near, opt)
+	if err != nil {
+		return err
+	}
+	g, err := j.join(ctx, near)
+	if err != nil {
+		return err
+	}
+	if err := g.list(ctx, j.crew, j.budget/4); err != nil {
+		return err
+	}
+	names := make([]int32, len(near.Features)) // the numbers among all points
+	all := make([]int32, len(names))
+	for f, name := range near.Features {
+		at, _ := slices.BinarySearch(pts.Features, name)
+		names[f], all[f] = int32(at), int32(f)
+	}
+	fg := &featureGraph{adj: make([][]int32, len(names))}
+	for f := range fg.adj {
+		fg.adj[f] = slices.Concat(all[:f], all[f+1:])
+	}
+	u := newUniverse[M](g, fg, all, -1, 1, j.crew)
+	p := &profiler[M]{u: u, limit: tileSteps}
+	var narrowed []M
+	for place := range int32(g.len()) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if y := near.Y[g.membersOf(place)[0]]; y < from || !last && y >= to {
+			continue
+		}
+		sets, ok := p.profile(place)
+		if !ok {
+			return errors.New("a place has too many neighbours that are no neighbours of one another: take a smaller distance, or mine on one machine")
+		}
+		for k := g.first[place]; k < g.first[place+1]; k++ {
+			c := Class{Feature: names[g.feat[k]], Points: int64(g.weight[k])}
+			narrowed = narrowed[:0]
+			for _, s := range sets {
+				if has(s, int(g.feat[k])) && size(s) >= 2 {
+					narrowed = addSet(narrowed, 0, s)
+				}
+			}
+			sortSets(narrowed)
+			for _, s := range narrowed {
+				set := make([]int32, 0, size(s))
+				for _, b := range members(s, nil) {
+					set = append(set, names[b])
+				}
+				c.Sets = append(c.Sets, set)
+			}
+			if err := fn(&c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MineClasses finds the patterns of features, which are in ascending order, by the classes of all
+// their points. The result is that of Mine, without places and pairs.
+func MineClasses(ctx context.Context, features []string, classes []Class, opt Options) (*Result, error) {
+	pts := &Points{Features: features}
+	s, err := NewSurvey(pts, opt)
+	if err != nil {
+		return nil, err
+	}
+	j := s.job
+	j.engine, j.crew.workers = engine.Multicore, max(1, j.crew.workers)
+	total := make([]int64, len(features))
+	counts := newPairCounts(len(features))
+	for i := range classes {
+		c := &classes[i]
+		if err := c.check(len(features)); err != nil {
+			return nil, err
+		}
+		total[c.Feature] += c.Points
+		seen := map[int32]bool{c.Feature: true}
+		for _, f := range slices.Concat(c.Sets...) {
+			if !seen[f] {
+				seen[f] = true
+				counts.add(c.Feature, f, c.Points)
+			}
+		}
+	}
+	j.total = total
+	return s.conclude(&Result{Totals: total, Places: -1, Pairs: -1, Engine: j.engine},
+		func() ([]found, error) { return mineClasses(ctx, counts, classes, j) })
+}
+
+// check finds numbers that cannot be.
+func (c *Class) check(features int) error {
+	if uint(c.Feature) >= uint(features) || c.Points < 1 {
+		return fmt.Errorf("a class of %d points of feature %d of %d", c.Points, c.Feature, features)
+	}
+	for _, set := range c.Sets {
+		own := false
+		for i, f := range set {
+			if uint(f) >= uint(features) || i > 0 && f <= set[i-1] {
+				return fmt.Errorf("a class of feature %d with the set %v of %d features", c.Feature, set, features)
+			}
+			own = own || f == c.Feature
+		}
+		if !own || len(set) < 2 {
+			return fmt.Errorf("a class of feature %d with the set %v, which it is not in", c.Feature, set)
+		}
+	}
+	return nil
+}
+
+// mineClasses is mineAuto from where profiles are known.
+func mineClasses(ctx context.Context, counts *pairCounts, classes []Class, j *job) ([]found, error) {
+	fg := newFeatureGraph(counts, j.total, j.MinPrevalence)
+	s := newStore(j.budget / 4)
+	if !fg.hasTriangle() {
+		fg.addPairs(s)
+		return s.patterns, s.failure()
+	}
+	order, _ := fg.order()
+	var err error
+	if len(order) <= oneUniverse {
+		err = searchClasses(ctx, fg, s, classes, j, order, -1)
+	} else {
+		err = eachUniverse(fg, s, j.All, order, func(universe []int32, f int32) error {
+			return searchClasses(ctx, fg, s, classes, j, universe, f)
+		})
+	}
+	return s.patterns, errors.Join(err, s.failure())
+}
+
+func searchClasses(ctx context.Context, fg *featureGraph, s *store, classes []Class, j *job,
+	universe []int32, root int32) error {
+	switch n := len(universe); {
+	case n <= 64:
+		return searchUniverse[[1]uint64](ctx, fg, s, classes, j, universe, root)
+	case n <= 256:
+		return searchUniverse[[4]uint64](ctx, fg, s, classes, j, universe, root)
+	case n <= 4096:
+		return searchUniverse[[64]uint64](ctx, fg, s, classes, j, universe, root)
+	default:
+		return fmt.Errorf("%d features are prevalent pairs with one another around one feature, more than 4096", n)
+	}
+}
+
+func searchUniverse[M words](ctx context.Context, fg *featureGraph, s *store, classes []Class, j *job,
+	order []int32, root int32) error {
+	features := slices.Clone(order)
+	slices.Sort(features)
+	nowhere := &neighbours{places: &places{total: j.total}}
+	u := newUniverse[M](nowhere, fg, features, root, j.MinPrevalence, j.crew)
+	l := newLattice(u, s, j.crew, j.All, j.budget/4)
+	l.root.reset(len(features))
+	var sets []M
+	for i := range classes {
+		c := &classes[i]
+		b := u.bit[c.Feature]
+		if b < 0 {
+			continue
+		}
+		around := with(u.pairs[b], int(b))
+		sets = sets[:0]
+		for _, set := range c.Sets {
+			var m M
+			for _, f := range set {
+				if bit := u.bit[f]; bit >= 0 && has(around, int(bit)) {
+					m = with(m, int(bit))
+				}
+			}
+			if size(m) >= 2 && (u.root < 0 || has(m, u.root)) {
+				sets = addSet(sets, 0, m)
+			}
+		}
+		for left := c.Points; left > 0 && len(sets) > 0; left -= math.MaxInt32 {
+			l.root.groups[b].add(sets, int32(min(left, math.MaxInt32)))
+		}
+	}
+	bits := make([]int, len(order))
+	for i, f := range order {
+		bits[i] = int(u.bit[f])
+	}
+	return l.search(ctx, j.crew, bits)
+}

@@ -1,0 +1,41 @@
+package text
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// Streams are read in their order, and documents without an ID count on from those before them.
+func TestStreams(t *testing.T) {
+	open := func(s string) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s)), nil }
+	}
+	c := &Corpus{Options: Options{Format: Lines, Threads: 2}, Streams: []Stream{
+		{"a.txt", 7, open("one\ntwo\n")}, {"b.txt", 0, open("three")},
+	}}
+	var got []string
+	for d, err := range c.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, d.ID+"="+string(d.Text))
+	}
+	if s := strings.Join(got, " "); s != "a.txt:8=one a.txt:9=two b.txt:1=three" {
+		t.Errorf("got %s", s)
+	}
+	// A long stream is cut into tasks that are numbered before they are parsed.
+	c.Streams = []Stream{{"c.txt", 2_000_000, open(strings.Repeat("x y\n", 1<<20))}}
+	last := make([]string, 2)
+	err := c.Batches(context.Background(), func(worker int, b *Batch) error {
+		last[worker] = max(last[worker], b.Docs[len(b.Docs)-1].ID)
+		return nil
+	})
+	if id := max(last[0], last[1]); err != nil || id != "c.txt:3048576" {
+		t.Errorf("the last document is %s, %v", id, err)
+	}
+	if names := strings.Join(Names([]string{"x/a", "b", "y/a"}), " "); names != "x/a b y/a" {
+		t.Errorf("names %s", names)
+	}
+}
