@@ -129,7 +129,8 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
 	a, b := pair[0], pair[1]
 	c := Curve{A: a, B: b, P: math.NaN(), Q: math.NaN()}
-	c.L, c.Index = s.lAndIndex(l, a, b, total)
+	c.L, c.Index = make([]float64, s.bins), make([]float64, s.bins)
+	s.lAndIndex(l, a, b, total, c.L, c.Index)
 	pairs := pairsOf(total, a, b)
 	at := s.unordered(a, b)
 	sum := int64(0)
@@ -158,10 +159,8 @@ func crossK(l *plane, sum int64, pairs float64) float64 {
 	return l.area() * float64(sum) / weightUnit / pairs
 }
 
-// lAndIndex is L and the participation index at each distance.
-func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64) (ls, index []float64) {
-	values := make([]float64, 2*s.bins)
-	ls, index = values[:s.bins], values[s.bins:]
+// lAndIndex fills in L and the participation index at each distance.
+func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64, ls, index []float64) {
 	pairs := pairsOf(total, a, b)
 	weighted := s.weighted[s.unordered(a, b):][:s.bins]
 	ofA, ofB := s.nearest[s.at(a, b, 0):][:s.bins], s.nearest[s.at(b, a, 0):][:s.bins]
@@ -171,7 +170,27 @@ func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64) (ls, index []f
 		ls[bin] = math.Sqrt(crossK(l, sum, pairs) / math.Pi)
 		index[bin] = min(float64(nearA)/float64(total[a]), float64(nearB)/float64(total[b]))
 	}
-	return ls, index
+}
+
+// curveRounds are the curves of all rounds, one behind the other.
+type curveRounds struct {
+	bins   int
+	values []float64
+}
+
+func newCurveRounds(rounds, bins int) curveRounds {
+	return curveRounds{bins, make([]float64, rounds*bins)}
+}
+
+func (c curveRounds) of(round int) []float64 { return c.values[round*c.bins:][:c.bins] }
+
+func (c curveRounds) rounds() int { return len(c.values) / c.bins }
+
+// at fills in the values at one distance.
+func (c curveRounds) at(r int, to []float64) {
+	for i := range to {
+		to[i] = c.values[i*c.bins+r]
+	}
 }
 
 // envelopes draws the rounds of the null and compares the curves with them.
@@ -180,9 +199,9 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 	if err != nil {
 		return err
 	}
-	drawnL, drawnI := make([][][]float64, len(out)), make([][][]float64, len(out)) // curve, round
+	drawnL, drawnI := make([]curveRounds, len(out)), make([]curveRounds, len(out))
 	for i := range out {
-		drawnL[i], drawnI[i] = make([][]float64, o.Rounds), make([][]float64, o.Rounds)
+		drawnL[i], drawnI[i] = newCurveRounds(o.Rounds, o.Bins), newCurveRounds(o.Rounds, o.Bins)
 	}
 	var drawn atomic.Int64
 	err = engine.rounds(ctx, model, o.Seed, o.Rounds, o.Bins, o.Most, func(round int, sums *pairSums) {
@@ -190,7 +209,7 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 			o.Progress("null rounds", drawn.Add(1), int64(o.Rounds))
 		}
 		for i := range out {
-			drawnL[i][round], drawnI[i][round] = sums.lAndIndex(l, out[i].A, out[i].B, total)
+			sums.lAndIndex(l, out[i].A, out[i].B, total, drawnL[i].of(round), drawnI[i].of(round))
 		}
 	})
 	if err != nil {
@@ -214,37 +233,76 @@ func envelopes(ctx context.Context, engine sums, p *Set, l *plane, out []Curve, 
 }
 
 // band is the mean of curves and the range of the middle 95%.
-func band(curves [][]float64) (mean, low, high []float64) {
-	n := len(curves)
+func band(curves curveRounds) (mean, low, high []float64) {
+	n := curves.rounds()
 	values := make([]float64, n)
-	for r := range curves[0] {
+	for r := range curves.bins {
+		curves.at(r, values)
 		sum := 0.0
-		for i, c := range curves {
-			values[i] = c[r]
-			sum += c[r]
+		for _, v := range values {
+			sum += v
 		}
-		slices.Sort(values)
 		cut := int(0.025 * float64(n))
-		mean, low, high = append(mean, sum/float64(n)), append(low, values[cut]), append(high, values[n-1-cut])
+		mean = append(mean, sum/float64(n))
+		low, high = append(low, nth(values, cut)), append(high, nth(values, n-1-cut))
 	}
 	return mean, low, high
+}
+
+// nth is the value that sorting would bring to place k; values change places. Values
+// are numbers, or all rounds have NaN.
+func nth(values []float64, k int) float64 {
+	for len(values) > 16 {
+		// Those less than the middle one of three to the left, those greater to the right.
+		a, b, c := values[0], values[len(values)/2], values[len(values)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		if math.IsNaN(pivot) {
+			break
+		}
+		lo, at, hi := 0, 0, len(values)
+		for at < hi {
+			switch v := values[at]; {
+			case v < pivot:
+				values[lo], values[at] = v, values[lo]
+				lo++
+				at++
+			case v > pivot:
+				hi--
+				values[at], values[hi] = values[hi], v
+			default:
+				at++
+			}
+		}
+		switch {
+		case k < lo:
+			values = values[:lo]
+		case k >= hi:
+			values, k = values[hi:], k-hi
+		default:
+			return values[k]
+		}
+	}
+	slices.Sort(values)
+	return values[k]
 }
 
 // test compares the largest deviation of L with those of the rounds. Mean and
 // deviation at each distance are those of all curves, the observed one included, so
 // that each has the same chance to be the most extreme under the null.
-func (c *Curve) test(rounds [][]float64) {
-	n := float64(len(rounds) + 1)
+func (c *Curve) test(rounds curveRounds) {
+	n := float64(rounds.rounds() + 1)
 	mean, deviation := make([]float64, len(c.R)), make([]float64, len(c.R))
+	values := make([]float64, rounds.rounds())
 	for r := range c.R {
+		rounds.at(r, values)
 		sum := c.L[r]
-		for _, d := range rounds {
-			sum += d[r]
+		for _, v := range values {
+			sum += v
 		}
 		mean[r] = sum / n
 		square := (c.L[r] - mean[r]) * (c.L[r] - mean[r])
-		for _, d := range rounds {
-			square += (d[r] - mean[r]) * (d[r] - mean[r])
+		for _, v := range values {
+			square += float64((v - mean[r]) * (v - mean[r]))
 		}
 		deviation[r] = math.Sqrt(square / n)
 	}
@@ -261,8 +319,8 @@ func (c *Curve) test(rounds [][]float64) {
 	}
 	at, size := largest(c.L)
 	hits := 1
-	for _, d := range rounds {
-		if _, other := largest(d); math.Abs(other) >= math.Abs(size) {
+	for i := range rounds.rounds() {
+		if _, other := largest(rounds.of(i)); math.Abs(other) >= math.Abs(size) {
 			hits++
 		}
 	}

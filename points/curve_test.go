@@ -251,3 +251,20 @@ func TestSummary(t *testing.T) {
 		}
 	}
 }
+
+func TestNthIsThatOfSorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		values := make([]float64, 1+rng.IntN(120))
+		for i := range values {
+			values[i] = float64(rng.IntN(30)) // with repetitions
+		}
+		sorted := slices.Clone(values)
+		slices.Sort(sorted)
+		for _, k := range []int{0, len(values) / 2, len(values) - 1} {
+			if got := nth(values, k); got != sorted[k] {
+				t.Fatalf("place %d of %v: %v", k, sorted, got)
+			}
+		}
+	}
+}

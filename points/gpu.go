@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type gpuLane struct {
 	*GPU
 	s      *gpu.Stream
 	memory gpu.Kept
+	host   [2][]int64 // what sums are copied to
 }
 
 const gpuLanes = 2
@@ -169,9 +171,16 @@ func uploaded[T any](s *steps, values []T) gpu.Buffer[T] {
 	return b
 }
 
-func downloaded[T any](s *steps, b gpu.Buffer[T]) []T {
-	out := make([]T, b.Len())
-	s.do(func() error { return b.Download(s.ctx, s.s, out) })
+// downloaded is a copy in memory that the next one with the same number uses again: to
+// take fresh memory costs more than to fill it.
+func downloaded(s *steps, number int, b gpu.Buffer[int64]) []int64 {
+	if cap(s.host[number]) < b.Len() {
+		s.host[number] = make([]int64, b.Len())
+	}
+	out := s.host[number][:b.Len()]
+	if len(out) > 0 {
+		s.do(func() error { return b.Download(s.ctx, s.s, out) })
+	}
 	return out
 }
 
@@ -351,7 +360,7 @@ type drawnRounds struct {
 	moves   []float64 // by round and feature, along x and y; nil: none
 }
 
-// sum makes the sums of a batch.
+// sum makes the sums of a batch. They are valid until the next one on the lane.
 func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 	n, cellsOf := p.n, p.grid.cols*p.grid.rows
 	s.reserve(p.bytes(d.rounds, len(d.x) > n || len(d.feature) > n))
@@ -401,7 +410,7 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 			gpu.F64(p.l.width), gpu.F64(p.l.depth), gpu.F64(p.l.area() * weightUnit)},
 		layout, []gpu.Arg{gpu.U32(shared), argOf(scratch), unordered.Arg(), argOf(all)})...)
 	s.stage("pairs")
-	pairs, nearest := downloaded(s, unordered), downloaded(s, all)
+	pairs, nearest := downloaded(s, 0, unordered), downloaded(s, 1, all)
 	s.stage("download")
 	out := make([]*pairSums, d.rounds)
 	for r := range out {
@@ -428,7 +437,9 @@ func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64, ed
 		}
 		s := g.lanes[0].begin(ctx)
 		sums := p.sum(s, drawnRounds{rounds: 1, x: l.x, y: l.y, feature: l.feature})
-		out = sums[0]
+		out = &pairSums{}
+		*out = *sums[0]
+		out.count, out.weighted, out.nearest = slices.Clone(out.count), slices.Clone(out.weighted), slices.Clone(out.nearest)
 		return s.err
 	})
 	return out, err

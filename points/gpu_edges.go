@@ -3,6 +3,7 @@ package points
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/gpu"
@@ -56,9 +57,9 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 			blocks := max(1, min((n+gpuThreads-1)/gpuThreads, 32*info.Multiprocessors/(hi-lo)))
 			s.launch("edge_counts", blocks, hi-lo, gpuThreads, shared, h.start.Arg(), argOf(h.to),
 				onDevice.Arg(), gpu.U64(uint64(n)), gpu.U32(uint32(k)), gpu.U32(inShared), counts.Arg())
-			all := downloaded(s, counts)
+			all := downloaded(s, 0, counts)
 			for i := range hi - lo {
-				out[lo+i] = all[i*k*k:][:k*k]
+				out[lo+i] = slices.Clone(all[i*k*k:][:k*k])
 			}
 			return s.err
 		})

@@ -152,6 +152,26 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	return out
 }
 
+// Spread makes a point of every one for each of the names that its feature gets.
+func (p *Set) Spread(names func(feature string) []string) *Set {
+	all := make([][]string, len(p.Features))
+	for f, name := range p.Features {
+		all[f] = names(name)
+	}
+	var b Builder
+	for i, f := range p.Feature {
+		for _, name := range all[f] {
+			b.Add(p.X[i], p.Y[i], name)
+			if p.Time != nil {
+				b.time = append(b.time, p.Time[i])
+			}
+		}
+	}
+	out := b.Set()
+	out.CRS = p.CRS
+	return out
+}
+
 // withoutRare drops the features of fewer than least points, and their points.
 func (p *Set) withoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))

@@ -45,6 +45,7 @@ var writers = []struct {
 	{"search --run", "search {}/other --topics {}/topics.txt --run {}/out.run", "out.run"},
 	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
 	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
+	{"places --geopackage", "places {}/points.csv -d 5 -p 0.1 --geopackage {}/out.gpkg", "out.gpkg"},
 	{"places --geojson", "places {}/points.csv -d 5 -p 0.1 --planar --geojson {}/out.json", "out.json"},
 }
 

@@ -16,10 +16,10 @@ import (
 // name a file that is written and which one that is read. A test looks for flags that are in
 // neither.
 var (
-	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "svg", "local",
+	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "network",
 		"index", "work"}
-	inputFlags = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy",
+	inputFlags = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions",
 		"tls-cert", "tls-key", "token-file", "reference",
 		"stopwords", "ids", "vectors", "shard-token-file"}
 )

@@ -40,6 +40,7 @@ type placesFlags struct {
 	bandwidth     float64
 	adjust        string
 	geojson       string
+	geopackage    string
 	svg           string
 	out           string
 	top           int
@@ -109,10 +110,12 @@ counts all sets of a pattern's size that could have been found.`,
 		"with --significance: q by fdr (Benjamini-Hochberg) or max (Westfall-Young)")
 	f.StringVar(&p.geojson, "geojson", "",
 		"write participating points and edges of instances, in WGS 84, to `FILE` (-: standard output)")
+	f.StringVar(&p.geopackage, "geopackage", "",
+		"write participating points, edges of instances and patterns as layers of a GeoPackage `FILE`")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
 	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
 	f.IntVar(&p.top, "top", 0,
-		"in --geojson and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
+		"in --geojson, --geopackage and --svg: only the `N` best patterns, longest first (0: all, six in a picture)")
 	choices(cmd, map[string][]string{"algorithm": {"auto", "sgct", "joinless", "icpi", "miner"},
 		"format": {"table", "csv", "json"}, "adjust": {"fdr", "max"}})
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
@@ -140,19 +143,23 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--knn %d: want at least 1", p.opt.KNN)
 	case p.distance == "" && p.opt.KNN == 0:
 		return usagef("say who is a neighbour with --distance or --knn")
-	case len(p.distances) > 1 && (p.geojson != "" || p.svg != ""):
-		return usagef("--geojson and --svg show one distance: give one")
+	case len(p.distances) > 1 && p.mapped():
+		return usagef("--geojson, --geopackage and --svg show one distance: give one")
+	case p.geopackage == "-":
+		return usagef("--geopackage -: a GeoPackage is a file, and cannot go to standard output")
 	case p.svg == "-" && p.geojson == "-":
 		return usagef("--svg - and --geojson -: only one of them has room on standard output")
-	case p.part.regions != "" && (p.svg != "" || p.geojson != ""):
-		return usagef("--svg and --geojson show the whole map: leave --regions away")
-	case p.part.level < 1:
-		return usagef("--level %d: want at least 1", p.part.level)
+	case p.part.regions != "" && p.mapped():
+		return usagef("--svg, --geojson and --geopackage show the whole map: leave --regions away")
+	case p.part.level != allLevels && !isPositive(p.part.level):
+		return usagef("--level %s: want a number of levels, at least 1, or all", p.part.level)
+	case p.part.level == allLevels && p.opt.KNN > 0:
+		return usagef("--level all goes with --distance: a point of several levels would be its own nearest")
 	case (p.part.within == "") != (p.points.opt.Time == ""):
 		return usagef("--time and --within go together: the column of times, and how far apart neighbours' may be")
 	case p.part.within != "" && (p.rules || p.rulesCSV != "" || p.instances > 0 ||
-		p.significance > 0 || p.svg != "" || p.geojson != ""):
-		return usagef("with --within only patterns are found: leave --rules, --instances, --significance, --svg and --geojson away")
+		p.significance > 0 || p.mapped()):
+		return usagef("with --within only patterns are found: leave --rules, --instances, --significance, --svg, --geojson and --geopackage away")
 	case p.out != "" && tableWriter(p.out) == nil:
 		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
 	case p.format == "csv" && p.instances > 0:
@@ -176,7 +183,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		{"null", p.significance > 0, "--significance"},
 		{"adjust", p.significance > 0, "--significance"},
 		{"bandwidth", p.significance > 0, "--significance"},
-		{"top", p.geojson != "" || p.svg != "", "--geojson or --svg"},
+		{"top", p.mapped(), "--geojson, --geopackage or --svg"},
 	} {
 		if flags.Changed(n.flag) && !n.goes {
 			return usagef("--%s goes with %s", n.flag, n.with)
@@ -195,11 +202,20 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// mapped tells that a map is asked for.
+func (p *placesFlags) mapped() bool { return p.svg != "" || p.geojson != "" || p.geopackage != "" }
+
+// isPositive tells that text is a number of at least 1.
+func isPositive(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= 1
+}
+
 func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error) {
 	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
-	if err := canWrite(p.svg, p.geojson, p.rulesCSV, p.out); err != nil {
+	if err := canWrite(p.svg, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
 		return err
 	}
 	defer boundHeap(a.memory)()
@@ -243,16 +259,17 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if opt.Within, err = duration(p.part.within); err != nil {
 		return err
 	}
-	columns, rows, err := p.part.grid()
+	parts, err := p.part.cut(a, in)
 	if err != nil {
 		return err
 	}
-	parts := split(in, columns, rows)
+	all := opt.All
+	opt.All = all || p.part.level == allLevels // the maximal ones are found among those that are kept
 	var reports []*coloc.Report
 	for _, d := range distances {
 		for _, region := range parts {
 			opt.Distance = d
-			r, err := p.mine(cmd.Context(), a, region.in, opt, len(parts))
+			r, err := p.mine(cmd.Context(), a, region.in, opt, len(parts), all)
 			if err != nil {
 				return err
 			}
@@ -267,7 +284,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 
 // mine is one run: one distance.
 func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt coloc.Options,
-	regions int) (*coloc.Report, error) {
+	regions int, all bool) (*coloc.Report, error) {
 	s, err := coloc.NewSurvey(in.Set, opt)
 	if err != nil {
 		return nil, err
@@ -275,6 +292,9 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	res, err := s.Mine(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if p.part.level == allLevels {
+		p.part.unrelated(in, res, all)
 	}
 	keepWith(in, res, p.part.with)
 	a.summary("%s: %s of %s, %s (%s)", what(opt.Distance, opt.KNN, in.CRS),
@@ -324,6 +344,13 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 		err := a.writeTo(p.geojson, func(w io.Writer) error { return s.WriteGeoJSON(ctx, w, best) })
 		if err != nil {
 			return nil, fmt.Errorf("writing GeoJSON: %w", err)
+		}
+	}
+	if p.geopackage != "" {
+		err := atomicfile.WriteFile(p.geopackage,
+			func(f *atomicfile.File) error { return s.WriteGeoPackage(ctx, f.OS(), best) })
+		if err != nil {
+			return nil, fmt.Errorf("writing a GeoPackage: %w", err)
 		}
 	}
 	if p.svg != "" {

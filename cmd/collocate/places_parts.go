@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,9 @@ type partFlags struct {
 	between   []string
 	within    string
 	hierarchy string
-	level     int
+	level     string
 	regions   string
+	parent    map[string]string // of the hierarchy, once it is read
 }
 
 func (p *partFlags) add(cmd *cobra.Command) {
@@ -32,8 +34,10 @@ func (p *partFlags) add(cmd *cobra.Command) {
 	f.StringVar(&p.within, "within", "",
 		"neighbours are also at most this long apart, such as 7d, 12h or 30m; with --time")
 	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: take parents for features")
-	f.IntVar(&p.level, "level", 1, "with --hierarchy: parents of so many levels up")
-	f.StringVar(&p.regions, "regions", "", "mine each cell of a grid over the map on its own, such as 4x3")
+	f.StringVar(&p.level, "level", "1",
+		"with --hierarchy: parents of so many levels up; all: a point counts for its feature and for each of its parents")
+	f.StringVar(&p.regions, "regions", "",
+		"mine each cell of a grid over the map on its own, such as 4x3, or each polygon of a GeoJSON `FILE`")
 }
 
 // duration reads a time span in seconds.
@@ -49,49 +53,69 @@ func duration(text string) (int64, error) {
 	return int64(n * unit), nil
 }
 
-// grid reads columns and rows of regions; 0: none.
-func (p *partFlags) grid() (columns, rows int, err error) {
-	if p.regions == "" {
-		return 0, 0, nil
+// mostRegions bounds the cells of a grid.
+const mostRegions = 10_000
+
+// cut makes parts of the map: all of it, cells of a grid or polygons. Those without two
+// features are left out.
+func (p *partFlags) cut(a *app, in *points.Input) ([]part, error) {
+	if p.regions == "" || in.Len() == 0 {
+		return []part{{"", in}}, nil
 	}
 	c, r, ok := strings.Cut(strings.TrimPrefix(p.regions, "grid:"), "x")
 	columns, err1 := strconv.Atoi(c)
 	rows, err2 := strconv.Atoi(r)
-	if !ok || err1 != nil || err2 != nil || columns < 1 || rows < 1 || columns*rows > 10_000 {
-		return 0, 0, usagef("--regions %q: want columns and rows of a grid, such as 4x3", p.regions)
+	switch {
+	case ok && err1 == nil && err2 == nil:
+		if columns < 1 || rows < 1 || columns*rows > mostRegions {
+			return nil, usagef("--regions %q: want 1 to %d cells", p.regions, mostRegions)
+		}
+		return splitGrid(in, columns, rows), nil
+	case !strings.ContainsAny(p.regions, "./"):
+		return nil, usagef("--regions %q: want columns and rows of a grid, such as 4x3, or a GeoJSON file", p.regions)
 	}
-	return columns, rows, nil
+	data, err := textfile.ReadFile(p.regions)
+	if err != nil {
+		return nil, err
+	}
+	regions, err := points.ParseRegions(data, in.CRS)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.regions, err)
+	}
+	var out []part
+	held := make([]bool, in.Len())
+	for _, region := range regions {
+		inside := keepWhere(in, func(i int) bool {
+			held[i] = held[i] || region.Contains(in.X[i], in.Y[i])
+			return region.Contains(in.X[i], in.Y[i])
+		})
+		if len(inside.Features) >= 2 {
+			out = append(out, part{region.Name, inside})
+		}
+	}
+	left := 0
+	for _, h := range held {
+		if !h {
+			left++
+		}
+	}
+	a.summary("%d of %s have points of two features or more; %s lie in none", len(out),
+		counted(len(regions), "region"), counted(left, "point"))
+	return out, nil
+}
+
+// keepWhere is the input with some of its points.
+func keepWhere(in *points.Input, keep func(i int) bool) *points.Input {
+	inside := *in
+	inside.Set = in.Set.Where(keep)
+	return &inside
 }
 
 // choose narrows the points down to what is asked for.
 func (p *partFlags) choose(a *app, in *points.Input) error {
 	if p.hierarchy != "" {
-		parent, err := readHierarchy(p.hierarchy)
-		if err != nil {
+		if err := p.climb(a, in); err != nil {
 			return err
-		}
-		missing := make(map[string]bool)
-		before := len(in.Features)
-		in.Set = in.Set.Rename(func(name string) string {
-			for range p.level {
-				up, ok := parent[name]
-				if !ok {
-					missing[name] = true
-					break
-				}
-				name = up
-			}
-			return name
-		})
-		a.summary("%d features became %d of level %d", before, len(in.Features), p.level)
-		if len(missing) > 0 {
-			names := make([]string, 0, len(missing))
-			for n := range missing {
-				names = append(names, n)
-			}
-			slices.Sort(names)
-			a.summary("%d features have no parent of that level in %s and stay: %s", len(names),
-				p.hierarchy, strings.Join(names[:min(5, len(names))], ", "))
 		}
 	}
 	if p.between != nil {
@@ -106,6 +130,70 @@ func (p *partFlags) choose(a *app, in *points.Input) error {
 	}
 	_, err := featureNumbers(in, "with", p.with)
 	return err
+}
+
+// climb takes parents for features, or adds them.
+func (p *partFlags) climb(a *app, in *points.Input) error {
+	parent, err := readHierarchy(p.hierarchy)
+	if err != nil {
+		return err
+	}
+	p.parent = parent
+	before := len(in.Features)
+	if p.level == allLevels {
+		in.Set = in.Set.Spread(func(name string) []string { return append([]string{name}, p.above(name)...) })
+		a.summary("%d features became %d of all levels", before, len(in.Features))
+		return nil
+	}
+	level, _ := strconv.Atoi(p.level)
+	missing := make(map[string]bool)
+	in.Set = in.Set.Rename(func(name string) string {
+		up := p.above(name)
+		if len(up) < level {
+			missing[name] = true
+			return append([]string{name}, up...)[len(up)]
+		}
+		return up[level-1]
+	})
+	a.summary("%d features became %d of level %d", before, len(in.Features), level)
+	if len(missing) > 0 {
+		names := slices.Sorted(maps.Keys(missing))
+		a.summary("%d features have no parent of that level in %s and stay: %s", len(names),
+			p.hierarchy, strings.Join(names[:min(5, len(names))], ", "))
+	}
+	return nil
+}
+
+// allLevels asks for patterns across the levels of a hierarchy.
+const allLevels = "all"
+
+// above are the parents of a feature, the nearest first.
+func (p *partFlags) above(name string) (up []string) {
+	for n, ok := p.parent[name]; ok && n != name && !slices.Contains(up, n); n, ok = p.parent[n] {
+		up = append(up, n)
+	}
+	return up
+}
+
+// unrelated keeps the patterns without a feature and its own parent, which always lie
+// together, and unless all are asked for only the maximal ones of them.
+func (p *partFlags) unrelated(in *points.Input, res *coloc.Result, all bool) {
+	names := func(q coloc.Pattern) []string { return in.Names(q.Features) }
+	res.Patterns = slices.DeleteFunc(res.Patterns, func(q coloc.Pattern) bool {
+		return slices.ContainsFunc(names(q), func(n string) bool {
+			return slices.ContainsFunc(p.above(n), func(up string) bool { return slices.Contains(names(q), up) })
+		})
+	})
+	if all {
+		return
+	}
+	kept := slices.Clone(res.Patterns)
+	res.Patterns = slices.DeleteFunc(res.Patterns, func(q coloc.Pattern) bool {
+		return slices.ContainsFunc(kept, func(o coloc.Pattern) bool {
+			return len(o.Features) > len(q.Features) && !slices.ContainsFunc(q.Features,
+				func(f int32) bool { return !slices.Contains(o.Features, f) })
+		})
+	})
 }
 
 // readHierarchy reads lines of a feature and its parent.
@@ -143,12 +231,8 @@ type part struct {
 	in   *points.Input
 }
 
-// split cuts the points' extent into a grid; a region without two features is left
-// out.
-func split(in *points.Input, columns, rows int) []part {
-	if columns == 0 || in.Len() == 0 {
-		return []part{{"", in}}
-	}
+// splitGrid cuts the points' extent into a grid.
+func splitGrid(in *points.Input, columns, rows int) []part {
 	lowX, highX := slices.Min(in.X), slices.Max(in.X)
 	lowY, highY := slices.Min(in.Y), slices.Max(in.Y)
 	cell := func(v, low, high float64, n int) int {
@@ -160,12 +244,11 @@ func split(in *points.Input, columns, rows int) []part {
 	var out []part
 	for r := range rows {
 		for c := range columns {
-			inside := *in
-			inside.Set = in.Set.Where(func(i int) bool {
+			inside := keepWhere(in, func(i int) bool {
 				return cell(in.X[i], lowX, highX, columns) == c && cell(in.Y[i], lowY, highY, rows) == r
 			})
 			if len(inside.Features) >= 2 {
-				out = append(out, part{fmt.Sprintf("column %d, row %d", c+1, r+1), &inside})
+				out = append(out, part{fmt.Sprintf("column %d, row %d", c+1, r+1), inside})
 			}
 		}
 	}

@@ -1,0 +1,98 @@
+package coloc
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/internal/gpkg"
+	"github.com/collocate/collocate/points"
+)
+
+// WriteGeoPackage writes three layers to an empty file, in the points' own reference
+// system if EPSG numbers it, else in WGS 84 or, where it cannot be converted, in a plane:
+// points that take part, once each, with the numbers (from 1) of their patterns;
+// instances that between them hold these points, as lines; and the patterns.
+func (s *Survey) WriteGeoPackage(ctx context.Context, f gpkg.WriterAt, patterns []Pattern) error {
+	l, err := s.layers(ctx, patterns)
+	if err != nil {
+		return err
+	}
+	system, convert := packageSystem(s.pts.CRS)
+	at := func(point int32) [2]float64 {
+		x, y := convert(s.pts.X[point], s.pts.Y[point])
+		return [2]float64{x, y}
+	}
+	text := func(p Pattern) string { return strings.Join(s.pts.Names(p.Features), ", ") }
+	return gpkg.Write(f, system, []gpkg.Layer{
+		{Name: "points", Geometry: "POINT", Columns: []gpkg.Column{{Name: "feature", Type: "TEXT"},
+			{Name: "row", Type: "INTEGER"}, {Name: "patterns", Type: "TEXT"}, {Name: "count", Type: "INTEGER"}},
+			Rows: func(yield func(gpkg.Row) bool) {
+				for row, numbers := range l.of {
+					if len(numbers) == 0 {
+						continue
+					}
+					if !yield(gpkg.Row{Lines: [][][2]float64{{at(int32(row))}}, Values: []any{
+						s.pts.Features[s.pts.Feature[row]], int64(row) + 1, listed(numbers), int64(len(numbers))}}) {
+						return
+					}
+				}
+			}},
+		{Name: "instances", Geometry: "MULTILINESTRING", Columns: []gpkg.Column{{Name: "pattern", Type: "INTEGER"},
+			{Name: "features", Type: "TEXT"}, {Name: "participation_index", Type: "REAL"}},
+			Rows: func(yield func(gpkg.Row) bool) {
+				for i, p := range patterns {
+					for _, clique := range l.cliques[i] {
+						lines := s.edgesOf(clique, at)
+						if len(lines) > 0 && !yield(gpkg.Row{Lines: lines, Values: []any{int64(i) + 1, text(p), p.Index}}) {
+							return
+						}
+					}
+				}
+			}},
+		{Name: "patterns", Columns: []gpkg.Column{{Name: "pattern", Type: "INTEGER"}, {Name: "size", Type: "INTEGER"},
+			{Name: "features", Type: "TEXT"}, {Name: "participation_index", Type: "REAL"}},
+			Rows: func(yield func(gpkg.Row) bool) {
+				for i, p := range patterns {
+					if !yield(gpkg.Row{Values: []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index}}) {
+						return
+					}
+				}
+			}},
+	})
+}
+
+// edgesOf are the lines between the places of an instance.
+func (s *Survey) edgesOf(clique []int32, at func(point int32) [2]float64) (lines [][][2]float64) {
+	for i, a := range clique {
+		for _, b := range clique[:i] {
+			lines = append(lines, [][2]float64{at(s.g.membersOf(b)[0]), at(s.g.membersOf(a)[0])})
+		}
+	}
+	return lines
+}
+
+// packageSystem is the system that positions are written in.
+func packageSystem(crs *points.CRS) (gpkg.System, func(x, y float64) (float64, float64)) {
+	asTheyAre := func(x, y float64) (float64, float64) { return x, y }
+	switch {
+	case crs != nil && crs.EPSG > 0:
+		return gpkg.System{EPSG: crs.EPSG, Name: crs.Name}, asTheyAre
+	case crs.Convertible():
+		return gpkg.System{EPSG: points.WGS84.EPSG}, crs.ToWGS84
+	}
+	return gpkg.Plane, asTheyAre
+}
+
+// listed are numbers with commas between them.
+func listed(numbers []int32) string {
+	var b []byte
+	for _, n := range slices.Sorted(slices.Values(numbers)) {
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}

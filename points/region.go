@@ -1,0 +1,146 @@
+package points
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Region is a named part of the map.
+type Region struct {
+	Name  string
+	rings [][][2]float64 // of one or more polygons, outer ones and holes
+	box   [4]float64     // least x and y, most x and y
+}
+
+// Contains tells whether a position lies in the region: whether a ray to the right
+// crosses its rings an odd number of times.
+func (r *Region) Contains(x, y float64) bool {
+	if x < r.box[0] || y < r.box[1] || x > r.box[2] || y > r.box[3] {
+		return false
+	}
+	in := false
+	for _, ring := range r.rings {
+		last := ring[len(ring)-1]
+		for _, p := range ring {
+			if (p[1] > y) != (last[1] > y) && x < (last[0]-p[0])*(y-p[1])/(last[1]-p[1])+p[0] {
+				in = !in
+			}
+			last = p
+		}
+	}
+	return in
+}
+
+// geoPolygons is what is read of GeoJSON.
+type geoPolygons struct {
+	Type     string          `json:"type"`
+	CRS      json.RawMessage `json:"crs"`
+	Features []geoPolygon    `json:"features"`
+	geoPolygon
+}
+
+type geoPolygon struct {
+	ID         any            `json:"id"`
+	Properties map[string]any `json:"properties"`
+	Geometry   *struct {
+		Type        string          `json:"type"`
+		Coordinates json.RawMessage `json:"coordinates"`
+	} `json:"geometry"`
+}
+
+// ParseRegions reads polygons of GeoJSON and brings them into a reference system.
+// Names are the features' property "name" (in any case), their id or their number.
+func ParseRegions(data []byte, to *CRS) ([]Region, error) {
+	var f geoPolygons
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("want GeoJSON with polygons: %w", err)
+	}
+	features := f.Features
+	if f.Type == "Feature" {
+		features = []geoPolygon{f.geoPolygon}
+	}
+	convert, err := fromGeoJSON(f.CRS, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []Region
+	for i, g := range features {
+		if g.Geometry == nil {
+			continue
+		}
+		r := Region{Name: g.name(i + 1), box: [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}
+		var polygons [][][][2]float64
+		switch g.Geometry.Type {
+		case "Polygon":
+			polygons = make([][][][2]float64, 1)
+			err = json.Unmarshal(g.Geometry.Coordinates, &polygons[0])
+		case "MultiPolygon":
+			err = json.Unmarshal(g.Geometry.Coordinates, &polygons)
+		default:
+			err = fmt.Errorf("is a %s: want a Polygon or MultiPolygon", g.Geometry.Type)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("region %q: %w", r.Name, err)
+		}
+		for _, ring := range slices.Concat(polygons...) {
+			if len(ring) < 3 {
+				return nil, fmt.Errorf("region %q: a ring has %d positions: want at least 3", r.Name, len(ring))
+			}
+			r.add(ring, convert)
+		}
+		if len(r.rings) > 0 {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("there is no polygon: want a GeoJSON FeatureCollection of Polygons or MultiPolygons")
+	}
+	return out, nil
+}
+
+// add takes a ring in.
+func (r *Region) add(ring [][2]float64, convert func(x, y float64) (float64, float64)) {
+	for i, p := range ring {
+		x, y := convert(p[0], p[1])
+		ring[i] = [2]float64{x, y}
+		r.box[0], r.box[1] = min(r.box[0], x), min(r.box[1], y)
+		r.box[2], r.box[3] = max(r.box[2], x), max(r.box[3], y)
+	}
+	r.rings = append(r.rings, ring)
+}
+
+// name is what the feature is called.
+func (g *geoPolygon) name(number int) string {
+	for _, key := range []string{"name", "Name", "NAME"} {
+		if s, ok := g.Properties[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	if g.ID != nil {
+		return fmt.Sprint(g.ID)
+	}
+	return fmt.Sprintf("region %d", number)
+}
+
+// fromGeoJSON says how positions of a GeoJSON file get into a system. Those of points in
+// a plane are taken as they are.
+func fromGeoJSON(member json.RawMessage, to *CRS) (func(x, y float64) (float64, float64), error) {
+	from := WGS84
+	if len(member) > 0 {
+		rows := &rowSink{}
+		if err := declareMember(member, false, rows); err != nil {
+			return nil, err
+		}
+		from = rows.crs
+	}
+	switch {
+	case to == Plane || from.Same(to):
+		return func(x, y float64) (float64, float64) { return x, y }, nil
+	case !from.Convertible() || !to.Convertible():
+		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be brought to the other: say what the points are in with --crs EPSG:n, or --planar if both are in one plane", from, to)
+	}
+	return func(x, y float64) (float64, float64) { return to.FromWGS84(from.ToWGS84(x, y)) }, nil
+}
