@@ -81,7 +81,8 @@ func (r *Reader) verify(ctx context.Context) error {
 
 func (r *Reader) checkLengths() error {
 	var tokens uint64
-	for d, l := range r.lengths {
+	for d := range r.classes {
+		l := r.Length(d)
 		tokens += uint64(l)
 		c := int(r.classes[d])
 		if c >= r.numLow || r.classLow[c] > l || c+1 < r.numLow && r.classLow[c+1] <= l ||
@@ -298,7 +299,7 @@ func (k *listChecker) list(t Term) error {
 			}
 			cf += uint64(tf)
 			if c.LowX != nil {
-				x := xOf(r.coef, tf, r.lengths[d])
+				x := xOf(r.coef, tf, r.Length(int(d)))
 				low = min(low, x)
 				k.xs[i] = math.Float32bits(x)
 			}

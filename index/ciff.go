@@ -76,7 +76,8 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 			return ctx.Err()
 		}
 	}
-	for d, length := range r.lengths {
+	for d := range r.Docs() {
+		length := r.Length(d)
 		id, err := r.DocID(d)
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ func TestBytesArePinned(t *testing.T) {
 	u64 := func(n ...int) string {
 		var s strings.Builder
 		for _, x := range n {
-			s.WriteString(hex.EncodeToString([]byte{byte(x), 0, 0, 0, 0, 0, 0, 0}))
+			s.WriteString(hex.EncodeToString([]byte{byte(x), byte(x >> 8), 0, 0, 0, 0, 0, 0}))
 		}
 		return s.String()
 	}
@@ -30,7 +30,7 @@ func TestBytesArePinned(t *testing.T) {
 	pad := strings.Repeat("00", tailPad)
 	want := map[string][]string{
 		metaFile: {
-			"counts", u64(2, 4, 5, 7, 7, 18, 128, 32),
+			"counts", u64(2, 4, 5, 7, 7, 530, 128, 32),
 			"analyzer", text("ascii"),
 			"files", "",
 		},
@@ -43,7 +43,6 @@ func TestBytesArePinned(t *testing.T) {
 			"prefixes", "00000000000000" + text("a"),
 		},
 		docsFile: {
-			"lengths", u32(5, 2),
 			"classes", "0100",
 			"class-lengths", u32(2, 5),
 			"ids", "02" + text("d1") + "0001",

@@ -44,7 +44,11 @@ func (t *lengthTable) each(fn func(first int, lengths []uint32) error) error {
 	return nil
 }
 
+// writeLengths writes the lengths of all documents, unless their classes say them.
 func (t *lengthTable) writeLengths(w *sections.Writer) error {
+	if t.exact {
+		return nil
+	}
 	if err := w.Begin("lengths"); err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (m *merger) write(ctx context.Context, w *Writer) error {
 	for i := range m.sources {
 		s := &m.sources[i]
 		for d := range s.kept() {
-			lengths = append(lengths, s.lengths[d])
+			lengths = append(lengths, s.Length(int(d)))
 		}
 		named = named || s.meta.flags&flagNamedMean != 0
 		tokens += float64(s.meta.tokens) * float64(s.Kept()) / float64(max(s.Docs(), 1))

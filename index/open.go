@@ -183,7 +183,8 @@ func (r *Reader) fail(c *Cursor, err error) error {
 // VerifiedLengths is Lengths, after their checksum was looked at.
 func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	return r.lengths, r.touchLengths()
+	lengths = r.Lengths()
+	return lengths, r.touchLengths()
 }
 
 // touchLengths verifies the lengths of all documents, before the first list is opened: whoever
@@ -191,7 +192,14 @@ func (r *Reader) VerifiedLengths() (lengths []uint32, err error) {
 // million documents.
 func (r *Reader) touchLengths() error {
 	f := r.files[docsFile]
-	if err := errors.Join(f.Touch(sections.Bytes(r.lengths)), f.Touch(r.classes)); err != nil {
+	err := f.Touch(r.classes)
+	if e := r.expandErr.Load(); e != nil {
+		err = errors.Join(err, *e)
+	}
+	if r.meta.flags&flagNoLengths == 0 {
+		err = errors.Join(err, f.Touch(sections.Bytes(r.lengths)))
+	}
+	if err != nil {
 		return err
 	}
 	r.lengthsGood.Store(true)

@@ -86,7 +86,7 @@ func (m *mover) prune() {
 	}
 	m.xs = slices.Grow(m.xs[:0], len(m.docs))[:len(m.docs)]
 	for i, d := range m.docs {
-		m.xs[i] = math.Float32bits(xOf(m.r.coef, m.tfs[i], m.r.lengths[d]))
+		m.xs[i] = math.Float32bits(xOf(m.r.coef, m.tfs[i], m.r.Length(int(d))))
 	}
 	best := slices.Clone(m.xs)
 	selectLowest(best, m.cut.top)

@@ -54,7 +54,7 @@ func TestPrune(t *testing.T) {
 		}
 		return out
 	}
-	weight := func(p posting) float64 { return 1 / (1 + float64(xOf(whole.coef, p.tf, whole.lengths[p.doc]))) }
+	weight := func(p posting) float64 { return 1 / (1 + float64(xOf(whole.coef, p.tf, whole.Length(int(p.doc))))) }
 	for w, err := range whole.Words() {
 		if err != nil {
 			t.Fatal(err)

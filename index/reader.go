@@ -83,7 +83,7 @@ package index
 //
 // File "documents":
 //
-//	lengths        uint32 each: 5, 2
+//	lengths        uint32 each; left out, with flag 512, where each class is one length, as here
 //	classes        uint8 each, the length's class: 1, 0
 //	class-lengths  uint32: the shortest length of each class: 2, 5
 //	ids            external IDs, ordered as people do (compareIDs; equal ones by
@@ -150,6 +150,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -184,11 +185,13 @@ type Reader struct {
 	// The lengths have been verified.
 	lengthsGood atomic.Bool
 	levels      levelMaps
-	lengths     []uint32
+	lengths     []uint32 // nil if they are not stored, and see Lengths
 	classes     []uint8
 	classLow    [256]uint32
 	numLow      int
 	coef        bm25.Length
+	expand      sync.Once             // makes the lengths of all documents from their classes
+	expandErr   atomic.Pointer[error] // why it could not
 
 	fields *fieldReader // nil without a schema
 	part   bool         // of another index: a text field
@@ -213,6 +216,7 @@ const (
 	flagPositions                // there are positions
 	flagFields                   // documents have fields
 	flagShard                    // it is a part of another index: see Shard
+	flagNoLengths                // lengths are those of the classes, and not stored by themselves
 
 	allFlags = 1<<iota - 1
 )
@@ -229,7 +233,10 @@ func parseMeta(c []uint64) (m meta, err error) {
 	if c[6] != BlockSize || c[7] != SuperBlocks {
 		return m, fmt.Errorf("blocks of %d postings, bounds over %d blocks; this program reads %d and %d", c[6], c[7], BlockSize, SuperBlocks)
 	}
-	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags > allFlags {
+	if m.flags > allFlags {
+		return m, fmt.Errorf("flags %#x: the index is of a newer version, or corrupted", m.flags)
+	}
+	if m.docs >= maxDocs || m.terms > 1<<40 || m.flags&(flagExactClasses|flagNoLengths) == flagNoLengths {
 		return m, fmt.Errorf("corrupted: counts %v", c)
 	}
 	return m, nil
@@ -462,12 +469,14 @@ func (r *Reader) openSkips(f *sections.File) (err error) {
 }
 
 func (r *Reader) openDocs(f *sections.File) (err error) {
-	lengths, err := f.Section("lengths")
-	if err != nil {
-		return err
-	}
-	if r.lengths, err = sections.View[uint32](lengths); err != nil {
-		return err
+	docs := int(r.meta.docs)
+	if r.meta.flags&flagNoLengths == 0 {
+		if r.lengths, err = view[uint32](f, "lengths"); err != nil {
+			return err
+		}
+		if len(r.lengths) != docs {
+			return fmt.Errorf("corrupted: %d lengths for %d documents", len(r.lengths), docs)
+		}
 	}
 	if r.classes, err = f.Section("classes"); err != nil {
 		return err
@@ -476,10 +485,8 @@ func (r *Reader) openDocs(f *sections.File) (err error) {
 	if err != nil {
 		return err
 	}
-	docs := int(r.meta.docs)
-	if len(r.lengths) != docs || len(r.classes) != docs || len(low) > 256 {
-		return fmt.Errorf("corrupted: %d lengths, %d classes, %d kinds for %d documents",
-			len(r.lengths), len(r.classes), len(low), docs)
+	if len(r.classes) != docs || len(low) > 256 {
+		return fmt.Errorf("corrupted: %d classes, %d kinds for %d documents", len(r.classes), len(low), docs)
 	}
 	r.numLow = copy(r.classLow[:], low)
 	r.ids, err = openIDs(f, docs)
@@ -529,9 +536,38 @@ func (r *Reader) Tokens() int64 { return int64(r.meta.tokens) }
 // Analyzer is the name of what made the words, for text.ParseAnalyzer.
 func (r *Reader) Analyzer() string { return r.analyzer }
 
-// Lengths holds the length of each document in words. It is a view of the map:
-// not to be written to.
-func (r *Reader) Lengths() []uint32 { return r.lengths }
+// Lengths holds the length of each document in words: not to be written to. It is a view of the
+// map, or, where lengths are not stored by themselves, memory of the reader's, filled by the first
+// call, which takes 1 ms for a million documents.
+func (r *Reader) Lengths() []uint32 {
+	if r.meta.flags&flagNoLengths == 0 {
+		return r.lengths
+	}
+	r.expand.Do(func() {
+		r.lengths = make([]uint32, len(r.classes))
+		if err := r.expandLengths(); err != nil {
+			r.expandErr.Store(&err)
+			r.lengthsGood.Store(false) // whoever opens a list is told
+		}
+	})
+	return r.lengths
+}
+
+func (r *Reader) expandLengths() (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	for d, class := range r.classes {
+		r.lengths[d] = r.classLow[class]
+	}
+	return nil
+}
+
+// Length is the length of one document in words.
+func (r *Reader) Length(doc int) uint32 {
+	if r.meta.flags&flagNoLengths == 0 {
+		return r.lengths[doc]
+	}
+	return r.classLow[r.classes[doc]]
+}
 
 // Classes holds the length class of each document, one byte where Lengths has
 // four; a view of the map.

@@ -74,7 +74,7 @@ func Reorder(ctx context.Context, r *Reader, dir string, o ReorderOptions) (err 
 func (r *Reader) rewrite(ctx context.Context, w *Writer, order []uint32, cut *pruning, o ReorderOptions) error {
 	lengths := make([]uint32, len(order))
 	for d, old := range order {
-		lengths[d] = r.lengths[old]
+		lengths[d] = r.Length(int(old))
 	}
 	var bad error
 	id := func(d int) string {

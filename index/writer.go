@@ -128,7 +128,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 		w.meta.flags |= flagNamedMean
 	}
 	if w.lengths.exact {
-		w.meta.flags |= flagExactClasses
+		w.meta.flags |= flagExactClasses | flagNoLengths
 	}
 	w.meta.docs, w.meta.tokens = uint64(len(d.Lengths)), w.lengths.tokens
 	w.encoder = newEncoder(w.lengths, d.Positions, w.write)

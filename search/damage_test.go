@@ -19,15 +19,16 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// damageCorpus is an index of documents with frequent and rare words and stored text.
-func damageIndex(t testing.TB) string {
+// damageIndex is an index of documents with frequent and rare words and stored text, of 5 words to
+// longest.
+func damageIndex(t testing.TB, longest int) string {
 	t.Helper()
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(51, 52))
 	var b strings.Builder
 	for d := range 700 {
 		fmt.Fprintf(&b, "{\"id\":\"doc-%d\",\"text\":\"", d*7%701)
-		for range rng.IntN(30) + 5 {
+		for range rng.IntN(longest-5) + 5 {
 			fmt.Fprintf(&b, "w%d ", int(rng.ExpFloat64()*rng.ExpFloat64()*6))
 		}
 		fmt.Fprintf(&b, "\"}\n")
@@ -87,7 +88,7 @@ func ask(dir string, algorithms []search.Algorithm) (string, error) {
 // Single bytes of an index are changed at random, anywhere: each search equals that of the good index or
 // is an error. COLLOCATE_TEST_CHANGES says how many.
 func TestDamageGivesNoWrongAnswer(t *testing.T) {
-	dir := damageIndex(t)
+	dir := damageIndex(t, 35)
 	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW}
 	want, err := ask(dir, all)
 	if err != nil {
@@ -140,7 +141,7 @@ func TestDamageGivesNoWrongAnswer(t *testing.T) {
 // A file that is truncated while the index is searched gives errors, in a search, in a batch and in
 // teams, and never ends the program.
 func TestTruncatedWhileSearching(t *testing.T) {
-	good := damageIndex(t)
+	good := damageIndex(t, 1000) // too many lengths for a class each: they are read from the file
 	requests := func(yield func(search.Request) bool) {
 		for i := range 50 {
 			r := search.Request{Text: fmt.Sprintf("w%d w%d", i%9, i%31), K: 5}
@@ -195,7 +196,7 @@ func TestTruncatedWhileSearching(t *testing.T) {
 // FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all ways:
 // whatever it answers, it neither panics nor hangs. Each change is 4 bytes: a file, a place (2), a value.
 func FuzzDamagedSearch(f *testing.F) {
-	good := damageIndex(f)
+	good := damageIndex(f, 35)
 	files := map[string][]byte{}
 	names := []string{"postings", "skips", "terms", "documents", "text", "index"}
 	for _, name := range names {

@@ -213,7 +213,7 @@ func (g *Reader) Length(doc int) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.Lengths()[local], nil
+	return s.Length(local), nil
 }
 
 // HasText tells whether the text of the documents is stored.
