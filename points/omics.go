@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,15 +127,38 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 	if err != nil {
 		return nil, err
 	}
-	k := len(p.Features)
-	observed := g.countEdges(p.Feature, k)
+	return g.enrich(ctx, p.Feature, len(p.Features), o)
+}
+
+// EnrichGraph is Enrich with neighbours that the caller knows: those of point i are
+// to[start[i]:start[i+1]], and its feature, one of k, is label[i].
+func EnrichGraph(ctx context.Context, start []int64, to, label []int32, k int, o EnrichmentOptions) (*Enrichment, error) {
+	n := len(label)
+	if len(start) != n+1 || start[0] != 0 || !slices.IsSorted(start) || start[n] != int64(len(to)) {
+		return nil, fmt.Errorf("%d bounds of %d neighbours of %d points do not fit", len(start), len(to), n)
+	}
+	for _, j := range to {
+		if j < 0 || int(j) >= n {
+			return nil, fmt.Errorf("neighbour %d: there are %d points", j, n)
+		}
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 999
+	}
+	g := &edges{start: start, to: to}
+	return g.enrich(ctx, label, k, o)
+}
+
+// enrich compares the edges between features with those of labels dealt out anew.
+func (g *edges) enrich(ctx context.Context, label []int32, k int, o EnrichmentOptions) (out *Enrichment, err error) {
+	observed := g.countEdges(label, k)
 	// Labels are dealt out by the cores in any case: a device can spare them the counting.
 	engine, done, err := o.Engine.open(time.Duration(o.Rounds) * time.Duration(len(g.to)))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	rounds, err := engine.edgeRounds(ctx, g, p.Feature, k, o)
+	rounds, err := engine.edgeRounds(ctx, g, label, k, o)
 	if err != nil {
 		return nil, err
 	}

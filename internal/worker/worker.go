@@ -86,6 +86,9 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"pairs":   (*Worker).pairs,
 	"curve":   (*Worker).curve,
 	"summary": (*Worker).summary,
+
+	"co-occurrence": (*Worker).coOccurrence,
+	"enrichment":    (*Worker).enrichment,
 }
 
 // Answer is a pipe.Handler.

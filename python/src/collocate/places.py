@@ -109,8 +109,9 @@ def mine(
 ) -> Patterns:
     """Finds the kinds of places that keep company.
 
-    points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, or a file
-        (CSV, GeoJSON, GeoParquet, Shapefile, GeoPackage, GPX).
+    points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, an AnnData
+        with positions in obsm["spatial"], or a file (CSV, GeoJSON, GeoParquet, Shapefile,
+        GeoPackage, GPX).
     distance: neighbours are at most this far apart: metres for longitudes and latitudes, else the
         unit of the coordinates. knn: or among each other's k nearest.
     min_prevalence: the least participation index of a pattern.
@@ -267,6 +268,8 @@ def _points(
         named = {"x": x, "y": y, "feature": feature, "crs": crs and str(crs),
                  "min_points": min_points, "skip_bad": skip_bad}  # fmt: skip
         return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
+    if hasattr(points, "obs") and hasattr(points, "obsm"):  # AnnData
+        points, crs = _cells(points), "planar" if crs is None else crs
     if not hasattr(points, "columns"):
         raise TypeError(f"points are a {type(points).__name__}: want a DataFrame or a file")
     points = _good(
@@ -322,6 +325,15 @@ def _good(
         kind = points[feature].astype(str)
         points = points[(kind.map(kind.value_counts()) >= min_points).to_numpy()]
     return points
+
+
+def _cells(adata: Any) -> Any:
+    """The observations of an AnnData with their positions, which squidpy keeps under "spatial"."""
+    if "spatial" not in adata.obsm:
+        raise ValueError(f'obsm has no positions "spatial": it has {list(adata.obsm)}')
+    at = np.asarray(adata.obsm["spatial"], dtype=np.float64)
+    kept = adata.obs.drop(columns=["x", "y"], errors="ignore")
+    return kept.assign(x=at[:, 0], y=at[:, 1])
 
 
 def _crs(crs: Any) -> str:
