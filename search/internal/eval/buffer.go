@@ -73,6 +73,19 @@ func (l *list) decode(from, to uint32, need float64) {
 			b.grow()
 		}
 		docs, scores := b.docs[n:n+index.BlockSize], b.scores[n:n+index.BlockSize]
+		if l.only != nil {
+			got, ok := l.decodeOnly(b.next, from, (*[index.BlockSize]uint32)(docs), &b.tfs)
+			if !ok {
+				b.next = len(l.Last)
+				break
+			}
+			l.use(b.next)
+			l.scored += int64(got)
+			l.batch(docs[:got], b.tfs[:got], scores[:got])
+			b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
+			b.next++
+			continue
+		}
 		got := l.DecodeDocs(b.next, (*[index.BlockSize]uint32)(docs))
 		if got == 0 || l.DecodeTFs(b.next, &b.tfs) != got {
 			b.next = len(l.Last) // damaged: l.Err says so

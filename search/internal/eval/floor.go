@@ -10,6 +10,11 @@ import (
 // Begin chooses the algorithm and the score to start from.
 func (q *Query) Begin(a ask.Algorithm) {
 	q.Stats.Algorithm = q.choose(a)
+	if few := q.few(int(q.c.Docs)); few != nil {
+		for _, l := range q.Lists {
+			l.only = few
+		}
+	}
 	if q.Stats.Algorithm != ask.Exhaustive && (q.Mode == ask.Or || len(q.Lists) == 1) {
 		q.findFloor()
 	}

@@ -30,7 +30,42 @@ func (q *Query) guessOr(try int) (floor float32, ok bool) {
 	if try >= len(margins) {
 		return 0, false
 	}
-	return q.guessFloor(margins[try])
+	floor, ok = q.guessFloor(margins[try])
+	if best := q.guessRank(margins[try]); best > 0 && (!ok || best > floor) {
+		return best, true
+	}
+	return floor, ok
+}
+
+// guessRank guesses a floor of a query of which only some documents may be answers, or 0: the score
+// of a posting so far down a list that k of those before it should be among these.
+func (q *Query) guessRank(margin float64) float32 {
+	if !q.limited || q.across != nil {
+		return 0
+	}
+	k, best := float64(q.Heap.K), float32(0)
+	rank := (k + margin*math.Sqrt(k)) / q.share()
+	if rank > float64(q.c.Docs) {
+		return 0
+	}
+	for _, l := range q.Lists {
+		if l.lowX != nil && l.max > float64(best) {
+			best = max(best, l.scoreAtRank(int(rank)))
+		}
+	}
+	if best <= 0 || below(best) <= q.floor {
+		return 0
+	}
+	return below(best)
+}
+
+// guessOne is guessOr for a query of one word.
+func (q *Query) guessOne(try int) (floor float32, ok bool) {
+	if try > 0 {
+		return 0, false
+	}
+	floor = q.guessRank(guessMargin)
+	return floor, floor > 0
 }
 
 // guessing is how a floor is guessed and proved.
@@ -69,6 +104,9 @@ func (q *Query) prove(g guessing) (proved bool, err error) {
 // worthGuess says that a guess pays.
 func (q *Query) worthGuess() bool {
 	n := float64(len(q.Lists))
+	if q.Mode == ask.Or && n > 1 && q.guessRank(guessMargin) > 0 {
+		return true
+	}
 	return q.Mode == ask.Or && n > 1 && n <= guessWords &&
 		float64(q.Stats.Postings) >= guessPostings*n &&
 		q.plainCost(q.shortestFirst()) >= guessPlain*n

@@ -1,6 +1,12 @@
 package eval
 
-import "github.com/collocate/collocate/docset"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
+)
 
 // limits says which documents of an index may be answers: those that live, and of these those that
 // the request wants. A document that may not never enters the answers (Query.push), and whatever
@@ -44,6 +50,59 @@ func (l *limits) most(docs int) int {
 		}
 	}
 	return docs
+}
+
+// few is the smallest set of documents that may be answers, if it is so small that postings are
+// dropped before they are scored.
+func (l *limits) few(docs int) (few *docset.Set) {
+	for _, s := range l.sets {
+		if s != nil && s.Count() < docs/fewShare && (few == nil || s.Count() < few.Count()) {
+			few = s
+		}
+	}
+	return few
+}
+
+// decodeOnly decodes the postings of a block whose documents are in the set that the list is limited
+// to, from a document on; false if the block is damaged.
+func (l *list) decodeOnly(block int, from uint32, docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
+	var places [index.BlockSize]uint32
+	in := l.only.Words()
+	if words, base := l.Words(block); words != nil {
+		rank, in := uint32(0), in[base>>6:]
+		for ; len(words) >= 8 && len(in) > 0; words, in, base = words[8:], in[1:], base+64 {
+			w := binary.LittleEndian.Uint64(words)
+			for both := w & in[0]; both != 0; both &= both - 1 {
+				at := n & (index.BlockSize - 1)
+				docs[at] = base + uint32(bits.TrailingZeros64(both))
+				places[at] = rank + uint32(bits.OnesCount64(w&(both&-both-1)))
+				n++
+			}
+			rank += uint32(bits.OnesCount64(w))
+		}
+		if n > index.BlockSize {
+			return 0, false
+		}
+	} else {
+		got := l.DecodeDocs(block, docs)
+		if got == 0 {
+			return 0, false
+		}
+		for i, d := range docs[:got] { // without a branch, which nobody could foresee
+			docs[n&(index.BlockSize-1)], places[n&(index.BlockSize-1)] = d, uint32(i)
+			n += int(in[d>>6] >> (d & 63) & 1)
+		}
+	}
+	if n > 0 && docs[0] < from { // only the first block reaches back
+		skip := firstAtLeast(docs[:n], from)
+		copy(docs[:], docs[skip:n])
+		copy(places[:], places[skip:n])
+		n -= skip
+	}
+	if n > 0 {
+		l.TFsAt(block, places[:n], tfs[:n])
+	}
+	return n, true
 }
 
 // share is the part of the documents that may be answers, for guesses.

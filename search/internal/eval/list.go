@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/model"
 )
@@ -37,6 +38,9 @@ type list struct {
 	// What was done, for Stats: postings scored, blocks in which any was, their postings.
 	scored, used, decoded int64
 	usedUntil             int64 // last document of the last of these blocks; -1: none yet
+
+	// documents that are few, of which all answers are some; nil if there is no such limit
+	only *docset.Set
 
 	cutOff bool // it begins with a later posting than its first, see restrict
 
@@ -77,6 +81,7 @@ func (l *list) openDocs(r *index.Reader, t *model.Term, s model.Scorer, pos int)
 }
 
 func (l *list) begin(s model.Scorer, pos int) {
+	l.only = nil
 	l.pos, l.Scorer, l.cutOff = pos, s, false
 	l.bm25, _ = s.(*model.BM25Scorer)
 	l.openBest()

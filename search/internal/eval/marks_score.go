@@ -10,6 +10,9 @@ import (
 // scoreMarked scores the documents that were found, in rising order, as long as they can win.
 func (q *Query) scoreMarked(base uint32) {
 	m := &q.or.marks
+	if q.limited {
+		m.found = slices.DeleteFunc(m.found, func(d uint32) bool { return !q.admits(d) })
+	}
 	slices.Sort(m.found)
 	m.found = slices.Compact(m.found)
 	for _, d := range m.found {

@@ -223,3 +223,7 @@ const (
 	// 100 words take a tenth longer, while those of 50 words are a twentieth faster with cells.
 	manyForGrid = 64
 )
+
+// fewShare is when postings of documents that may not be answers are dropped before they are scored:
+// if fewer than one in so many may be.
+const fewShare = 3

@@ -83,7 +83,7 @@ func onlyRare(parts []*node, docs int) ([]*node, bool) {
 	slices.SortStableFunc(list, func(a, b *node) int {
 		return cmp.Compare(a.terms[0].Info.DF, b.terms[0].Info.DF)
 	})
-	return list, int(list[0].terms[0].Info.DF) < docs/sparseShare
+	return list, int(list[0].terms[0].Info.DF) < docs/shortShare
 }
 
 // together finds the documents that have all of some words, the rarest first, within a set that is

@@ -152,7 +152,7 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 				left += x.docs
 			}
 		}
-		if !limited || mode == ask.And || left > p.docs()/sparseShare || model.IsFielded(r.Model) {
+		if !limited || mode == ask.And || !p.sparse(left) || model.IsFielded(r.Model) {
 			return p.rankWords(list, mode, within, limited, k, r)
 		}
 		live, sparse = within, true
@@ -196,10 +196,24 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
 }
 
-// sparseShare is when any of some words is looked for among the documents of a set (sparse.go): if
-// it has fewer than one in so many documents. The engines' bounds are those of all documents, and few
-// of these may be answers.
-const sparseShare = 32
+// sparseCost is when any of some words is looked for among the documents of a set (sparse.go): if
+// they have so many times as many postings as there are documents to look for. The engines' bounds
+// are those of all documents, and few of these may be answers.
+const sparseCost = 32
+
+// sparse says whether to look for the words of a query in so many documents one by one.
+func (p *plan) sparse(left int) bool {
+	postings, words := int64(0), 0
+	for i, root := range p.roots {
+		root.each(func(n *node) {
+			postings += int64(n.terms[0].Info.DF)
+			if i == 0 {
+				words++
+			}
+		})
+	}
+	return int64(left)*int64(words)*sparseCost < postings
+}
 
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in
 // which the engines have to search: And if all are obligatory.

@@ -48,7 +48,7 @@ func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) er
 		return err
 	}
 	few := within != nil && within.Count() < int(t.DF)
-	if few && within.Count() < x.docs/sparseShare {
+	if few && within.Count() < x.docs/shortShare {
 		return x.eachIn(&c, within, func() {}, func(_ int, doc uint32) { to.Add(doc) })
 	}
 	for b := range c.Blocks() {
@@ -70,6 +70,10 @@ func (x *exec) addList(r *index.Reader, t index.Term, within, to *docset.Set) er
 // there are fewer than one in so many postings. Looking for one takes about as long as decoding and
 // testing a dozen.
 const seekShare = 12
+
+// shortShare is when documents are kept as a list rather than as a set of bits: if they are fewer
+// than one in so many.
+const shortShare = 32
 
 // matchParts is match for a node with parts.
 func (x *exec) matchParts(n *node, within *docset.Set) (*docset.Set, error) {

@@ -35,7 +35,7 @@ func TestSparse(t *testing.T) {
 	sparse := 0
 	for round := range 400 {
 		set := docset.New(docs)
-		for range rng.IntN(docs / sparseShare) {
+		for range rng.IntN(25) {
 			set.Add(uint32(rng.IntN(docs)))
 		}
 		q := query.Or{}
