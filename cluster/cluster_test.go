@@ -284,7 +284,7 @@ func FuzzStreams(f *testing.F) {
 			MapWords(ctx, corpusOf(strings.NewReader("a b a\n")), cooccur.VocabularyOptions{}, &b)
 		case Cooccur:
 			w := NewWriter(&b, "cooccur", "map", "t")
-			w.Write(Cells, 3, (&cells{[]uint32{0, 7}, []uint64{1, 300}}).appendTo(nil))
+			w.Write(Cells, 3, (&cells{[]uint64{0, 7}, []uint64{1, 300}}).appendTo(nil))
 			w.Close()
 		case Places:
 			MapPlaces(ctx, pts, coloc.Options{Distance: 1}, []int{0}, 1, &b)
@@ -314,6 +314,21 @@ func FuzzStreams(f *testing.F) {
 		MergePlaces(ctx, []Input{{"s", strings.NewReader(s)}}, coloc.Options{MinPrevalence: 0.5})
 		MergeParts(ctx, Weigh, []Input{{"s", strings.NewReader(s)}})
 	})
+}
+
+// Every row is in one block, and blocks follow one another.
+func TestBlocks(t *testing.T) {
+	next := int64(0)
+	for block := range maxBlock + 1 {
+		first, n := blockRows(block)
+		if first != next || blockOf(first) != block || blockOf(first+n-1) != block {
+			t.Fatalf("block %d has %d rows from %d on, want from %d", block, n, first, next)
+		}
+		next = first + n
+	}
+	if next != 1<<32 {
+		t.Errorf("blocks end at %d", next)
+	}
 }
 
 // Any bytes are a class or refused, and a class is written as it was.

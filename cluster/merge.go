@@ -177,21 +177,23 @@ func MergePairs(
 		return err
 	}
 	totals, err := merge(ctx, Cooccur, parts, func(key int64, a *adder) error {
-		if key >= int64(v.Len()) {
-			return fmt.Errorf("row %d of a vocabulary of %d words: is it the one that the maps had?", key, v.Len())
-		}
-		if err := upTo(int(key)); err != nil {
-			return err
-		}
-		for i, col := range a.cells.cols {
-			if int(col) >= v.Len() {
-				return fmt.Errorf("column %d of a vocabulary of %d words: is it the one that the maps had?", col, v.Len())
+		first, _ := blockRows(key)
+		for i, cell := range a.cells.cols {
+			row, col := first+int64(cell>>32), uint32(cell)
+			if row >= int64(v.Len()) || int64(col) >= int64(v.Len()) {
+				return fmt.Errorf("row %d and column %d of a vocabulary of %d words: is it the one that the maps had?",
+					row, col, v.Len())
+			}
+			if int(row) > next || i == 0 {
+				if err := upTo(int(row)); err != nil {
+					return err
+				}
 			}
 			rows.Cols = append(rows.Cols, col)
 			rows.Values = append(rows.Values, float64(a.cells.sums[i])/one)
 		}
 		stats.Entries += int64(len(a.cells.cols))
-		return upTo(int(key) + 1)
+		return nil
 	})
 	if err == nil {
 		err = upTo(v.Len())

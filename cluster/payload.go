@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -79,32 +80,58 @@ func addCounts(a, b []count) (sum []count, err error) {
 	return append(append(sum, a...), b...), nil
 }
 
-// cells are some of a row, by rising column.
+// Rows come in blocks: the first 64 are one each, and of all others 64 between a power of two and
+// the next. Since frequent words are first, blocks have about as many cells as others, and an
+// engine moves some hundred large records instead of one for each row.
+const blockBits = 6
+
+// blockOf is the block of a row.
+func blockOf(row int64) int64 {
+	shift := max(0, bits.Len64(uint64(row))-blockBits-1)
+	return row>>shift + int64(shift)<<blockBits
+}
+
+// blockRows is the first row of a block, and how many it has.
+func blockRows(block int64) (first, n int64) {
+	shift := max(0, block>>blockBits-1)
+	return (block - shift<<blockBits) << shift, 1 << shift
+}
+
+// maxBlock is the block of the last row that there can be.
+var maxBlock = blockOf(math.MaxUint32)
+
+// cells are some of a block of rows, by rising row and column.
 type cells struct {
-	cols []uint32
+	cols []uint64 // row, counted from the block's first, times 2^32, and column
 	sums []uint64
 }
 
 func (c *cells) appendTo(dst []byte) []byte {
-	last := int64(-1)
+	next := uint64(0)
 	for i, col := range c.cols {
-		dst = binary.AppendUvarint(dst, uint64(int64(col)-last))
+		dst = binary.AppendUvarint(dst, col-next)
 		dst = binary.AppendUvarint(dst, c.sums[i])
-		last = int64(col)
+		next = col + 1
 	}
 	return dst
 }
 
-func parseCells(raw []byte) (c cells, err error) {
-	last := int64(-1)
+// parseCells reads cells of a block.
+func parseCells(key int64, raw []byte) (c cells, err error) {
+	if key > maxBlock {
+		return c, fmt.Errorf("%w: there is no block %d of rows", errPayload, key)
+	}
+	_, rows := blockRows(key)
+	end := uint64(rows) << 32
+	next := uint64(0)
 	for len(raw) > 0 {
 		gap, ok1 := uvarint(&raw)
 		sum, ok2 := uvarint(&raw)
-		if !ok1 || !ok2 || gap == 0 || gap > 1<<32 || last+int64(gap) >= 1<<32 || sum == 0 {
+		if !ok1 || !ok2 || gap >= end-next || sum == 0 {
 			return c, errPayload
 		}
-		last += int64(gap)
-		c.cols, c.sums = append(c.cols, uint32(last)), append(c.sums, sum)
+		c.cols, c.sums = append(c.cols, next+gap), append(c.sums, sum)
+		next += gap + 1
 	}
 	return c, nil
 }
@@ -112,7 +139,7 @@ func parseCells(raw []byte) (c cells, err error) {
 // addCells adds up two lists.
 func addCells(a, b cells) (sum cells, err error) {
 	n := len(a.cols) + len(b.cols)
-	sum = cells{make([]uint32, 0, n), make([]uint64, 0, n)}
+	sum = cells{make([]uint64, 0, n), make([]uint64, 0, n)}
 	i, j := 0, 0
 	for i < len(a.cols) && j < len(b.cols) {
 		switch {
@@ -125,7 +152,7 @@ func addCells(a, b cells) (sum cells, err error) {
 		default:
 			both, carry := bits.Add64(a.sums[i], b.sums[j], 0)
 			if carry != 0 {
-				return sum, fmt.Errorf("the sum in column %d is too large", a.cols[i])
+				return sum, fmt.Errorf("the sum in column %d is too large", uint32(a.cols[i]))
 			}
 			sum.cols, sum.sums = append(sum.cols, a.cols[i]), append(sum.sums, both)
 			i, j = i+1, j+1
@@ -180,7 +207,7 @@ func (a *adder) add(r *Record) (err error) {
 		_, err := parsePart(r.Key, a.file)
 		return err
 	}
-	some, err := parseCells(a.buffer)
+	some, err := parseCells(r.Key, a.buffer)
 	if err == nil {
 		if len(a.cells.cols) == 0 {
 			a.cells = some

@@ -15,7 +15,7 @@ import (
 // Kinds of records.
 const (
 	Words   = 'v' // some words of a vocabulary
-	Cells   = 'c' // some cells of a row
+	Cells   = 'c' // some cells of a block of rows
 	Classes = 'p' // some classes of points
 	Files   = 'f' // a file of a part
 	end     = 'e' // the end of a stream

@@ -45,7 +45,7 @@ func (a *Array) Scripts() map[string]string {
 	part := ShellLine([]string{parts}) + "/part-$SLURM_ARRAY_TASK_ID"
 	hidden := strings.Replace(part, "/part-", "/.part-", 1) // which merge does not read
 	array := fmt.Sprintf("--array=0-%d", a.Tasks-1)
-	mapper := head("map", array, "--requeue") +
+	mapper := head("map", array, "--requeue", "--open-mode=append") +
 		fmt.Sprintf("mkdir -p %s\n", ShellLine([]string{parts})) +
 		fmt.Sprintf("if ! %s --split \"$SLURM_ARRAY_TASK_ID/%d\" %s >%s; then\n", ShellLine(a.Map), a.Tasks,
 			ShellLine(a.Files), hidden) + slurmAgain +

@@ -101,7 +101,11 @@ func MapPairs(
 	ctx context.Context, corpus *text.Corpus, v *cooccur.Vocabulary, opt cooccur.Options, out io.Writer,
 ) (End, error) {
 	w := NewWriter(out, string(Cooccur), "map", newTask())
-	stats, err := cooccur.Partial(ctx, corpus, v, opt, &cellWriter{to: w})
+	cells := &cellWriter{to: w}
+	stats, err := cooccur.Partial(ctx, corpus, v, opt, cells)
+	if err == nil {
+		err = cells.flush()
+	}
 	if err != nil {
 		return End{}, err
 	}
@@ -110,30 +114,42 @@ func MapPairs(
 	return w.end, err
 }
 
-// cellWriter writes rows as records.
+// cellWriter writes blocks of rows as records.
 type cellWriter struct {
-	to   *Writer
-	row  cells
-	data []byte
+	to    *Writer
+	block int64
+	cells cells
+	data  []byte
 }
 
 // Rows implements cooccur.Sink.
 func (c *cellWriter) Rows(r *cooccur.Rows) error {
 	for i := range r.Ends {
+		row := int64(r.First + i)
+		if block := blockOf(row); block != c.block {
+			if err := c.flush(); err != nil {
+				return err
+			}
+			c.block = block
+		}
+		first, _ := blockRows(c.block)
 		cols, values := r.Row(i)
-		if len(cols) == 0 {
-			continue
-		}
-		c.row.cols, c.row.sums = cols, c.row.sums[:0]
-		for _, x := range values {
-			c.row.sums = append(c.row.sums, uint64(x))
-		}
-		c.data = c.row.appendTo(c.data[:0])
-		if err := c.to.Write(Cells, int64(r.First+i), c.data); err != nil {
-			return err
+		for k, col := range cols {
+			c.cells.cols = append(c.cells.cols, uint64(row-first)<<32|uint64(col))
+			c.cells.sums = append(c.cells.sums, uint64(values[k]))
 		}
 	}
 	return nil
+}
+
+// flush writes the block at hand.
+func (c *cellWriter) flush() error {
+	if len(c.cells.cols) == 0 {
+		return nil
+	}
+	c.data = c.cells.appendTo(c.data[:0])
+	c.cells.cols, c.cells.sums = c.cells.cols[:0], c.cells.sums[:0]
+	return c.to.Write(Cells, c.block, c.data)
 }
 
 // Reduce adds up records with the same key, which come by rising key.
