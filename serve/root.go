@@ -274,6 +274,16 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 	if len(order) == 0 {
 		return nil, errors.New("it has another index")
 	}
+	if len(order) == 1 { // there is nobody else to ask
+		one, answer, begin := order[0], new(T), time.Now()
+		err := r.ask(ctx, one, http.MethodPost, path, body, answer)
+		if err == nil {
+			g.times.add(time.Since(begin))
+			return answer, nil
+		}
+		r.note(ctx, one, err)
+		return nil, err
+	}
 	done := make(chan outcome, len(order))
 	next, running := 0, 0
 	start := func() {
@@ -290,12 +300,10 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 	start()
 	g.hedges.earn()
 	var slow <-chan time.Time
-	if len(order) > 1 {
-		if usual, known := g.times.p95(); known {
-			timer := time.NewTimer(usual)
-			defer timer.Stop()
-			slow = timer.C
-		}
+	if usual, known := g.times.p95(); known {
+		timer := time.NewTimer(usual)
+		defer timer.Stop()
+		slow = timer.C
 	}
 	for {
 		select {
@@ -316,16 +324,9 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			refused := new(statusError)
-			switch {
-			case errors.As(o.err, &refused) && refused.status == http.StatusBadRequest:
-				return nil, o.err // others would say the same
-			case errors.As(o.err, &refused) && refused.status != http.StatusServiceUnavailable:
-				// It is there, but busy, or has another index.
-			default:
-				o.one.fail(o.err)
+			if !r.note(ctx, o.one, o.err) {
+				return nil, o.err
 			}
-			r.failed.Add(1)
 			if next < len(order) {
 				start()
 			} else if running == 0 {
@@ -335,12 +336,31 @@ func askGroup[T any](ctx context.Context, r *Root, g *group, whole, path string,
 	}
 }
 
+// note takes note of why a replica has not answered, and says whether another may.
+func (r *Root) note(ctx context.Context, one *replica, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	refused := new(statusError)
+	switch {
+	case errors.As(err, &refused) && refused.status == http.StatusBadRequest:
+		return false // others would say the same
+	case errors.As(err, &refused) && refused.status != http.StatusServiceUnavailable:
+		// It is there, but busy, or has another index.
+	default:
+		one.fail(err)
+	}
+	r.failed.Add(1)
+	return true
+}
+
 // recentTimes are how long the last answers of a group took.
 type recentTimes struct {
 	mu   sync.Mutex
 	ring [256]time.Duration
 	n    int
 	last time.Duration // the 95th percentile, as of the last time it was computed
+	half time.Duration // the median
 }
 
 func (t *recentTimes) add(took time.Duration) {
@@ -350,7 +370,7 @@ func (t *recentTimes) add(took time.Duration) {
 	if t.n++; t.n%32 == 0 {
 		sorted := slices.Clone(t.ring[:min(t.n, len(t.ring))])
 		slices.Sort(sorted)
-		t.last = sorted[len(sorted)*95/100]
+		t.last, t.half = sorted[len(sorted)*95/100], sorted[len(sorted)/2]
 	}
 }
 
@@ -359,6 +379,17 @@ func (t *recentTimes) p95() (time.Duration, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.last > 0
+}
+
+// worthAFirst is how long shards must take, in the median, for one of them to be asked before the
+// others: the wait is one more way there and back, and what it saves is work.
+const worthAFirst = 500 * time.Microsecond
+
+// quick says that shards take less than that, as far as is known.
+func (t *recentTimes) quick() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.half > 0 && t.half < worthAFirst
 }
 
 // hedgeBudget lets one query in 20 be asked twice, in the long run.

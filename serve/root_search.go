@@ -152,7 +152,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
 	}
 	from := int(r.turn.Add(1)) % len(r.groups)
 	order := slices.Concat(r.groups[from:], r.groups[:from])
-	if n := min(r.first, len(order)); n > 0 && n < len(order) {
+	if n := min(r.first, len(order)); n > 0 && n < len(order) && !order[0].times.quick() {
 		done := make(chan struct{})
 		if err := ask(order[:n], done); err != nil {
 			return err

@@ -323,3 +323,23 @@ func TestDrain(t *testing.T) {
 		t.Errorf("it still answers: %d", got)
 	}
 }
+
+// Shards that answer at once are all asked at once: for them a first one does not pay.
+func TestQuickShards(t *testing.T) {
+	var times recentTimes
+	if times.quick() {
+		t.Error("quick before anything is known")
+	}
+	for range 32 {
+		times.add(worthAFirst / 2)
+	}
+	if !times.quick() {
+		t.Error("not quick")
+	}
+	for range 256 {
+		times.add(worthAFirst)
+	}
+	if times.quick() {
+		t.Error("quick, though they take long")
+	}
+}
