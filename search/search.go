@@ -223,6 +223,27 @@ func (s *Searcher) ID(doc uint32) (string, error) {
 	return s.index.DocID(int(doc))
 }
 
+// IDs is ID for several documents, with one string for all.
+func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	all, ends := make([]byte, 0, 24*len(docs)), make([]int, 0, len(docs))
+	for _, doc := range docs {
+		if all, err = s.index.AppendDocID(all, int(doc)); err != nil {
+			return nil, err
+		}
+		ends = append(ends, len(all))
+	}
+	text, start := string(all), 0
+	ids = make([]string, len(docs))
+	for i, end := range ends {
+		ids[i], start = text[start:end], end
+	}
+	return ids, nil
+}
+
 // CheckFields says which fields a request counts or sorts by that the index does not have.
 func (s *Searcher) CheckFields(r *Request) error { return tree.CheckFields(s.index.Schema(), r) }
 

@@ -1,9 +1,7 @@
 package serve
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search"
@@ -81,7 +79,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if limit == 0 {
 		limit = r.K
 	}
-	a := &Answer{Query: r.Text, K: limit, Offset: d.Offset, Mode: r.Mode.String(), Hits: make([]Hit, 0, len(hits))}
+	a := &Answer{Query: r.Text, K: limit, Offset: d.Offset, Mode: r.Mode.String(), Hits: make([]Hit, 0, min(limit, len(hits)))}
 	a.Offset += d.First
 	if r.Query != nil {
 		a.Parsed = r.Query.String()
@@ -104,12 +102,14 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	r.Parallel, r.Algorithm = nil, search.Auto // whoever found the documents, one core looks at each
 	docs := make([]uint32, len(hits))
 	for i, h := range hits {
-		id, err := s.ID(h.Doc)
-		if err != nil {
-			return nil, err
-		}
 		docs[i] = h.Doc
-		a.Hits = append(a.Hits, Hit{Rank: a.Offset + i + 1, ID: id, Doc: h.Doc, Score: h.Score})
+	}
+	ids, err := s.IDs(docs)
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range hits {
+		a.Hits = append(a.Hits, Hit{Rank: a.Offset + i + 1, ID: ids[i], Doc: h.Doc, Score: h.Score})
 	}
 	if d.Explain {
 		explained := r
@@ -159,13 +159,4 @@ func storedOf(s *fields.Schema, show []int, values []fields.Values) (all map[str
 		}
 	}
 	return all, lines
-}
-
-// line is a value as JSON on a line of its own.
-func line(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // as in the command's output: nobody reads this as HTML
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

@@ -72,8 +72,7 @@ func (x *exchange) ask() (a ask, err error) {
 
 // parseMany reads and checks the body of a POST: an array of objects.
 func (x *exchange) parseMany(body []byte) ([]ask, error) {
-	in := json.NewDecoder(bytes.NewReader(body))
-	many, err := readArray(in, x.o.Limits.Queries)
+	many, err := readArray(body, x.o.Limits.Queries)
 	if err != nil {
 		return nil, fmt.Errorf("body: want an array of objects with %s: %w", askNames, err)
 	}
@@ -82,7 +81,7 @@ func (x *exchange) parseMany(body []byte) ([]ask, error) {
 
 // parseLines reads and checks the body of a POST: an object a line.
 func (x *exchange) parseLines(body []byte) ([]ask, error) {
-	var many []ask
+	many := make([]ask, 0, min(x.o.Limits.Queries, bytes.Count(body, []byte("\n"))+1))
 	for row := range bytes.Lines(body) {
 		if len(bytes.TrimSpace(row)) == 0 {
 			continue
@@ -119,7 +118,8 @@ func (x *exchange) checkAll(many []ask) error {
 	return nil
 }
 
-func readArray(in *json.Decoder, most int) ([]ask, error) {
+func readArray(body []byte, most int) ([]ask, error) {
+	in := json.NewDecoder(bytes.NewReader(body))
 	open, err := in.Token()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -129,7 +129,8 @@ func readArray(in *json.Decoder, most int) ([]ask, error) {
 	case open != json.Delim('['):
 		return nil, fmt.Errorf("it begins with %s", describeToken(open))
 	}
-	many := []ask{}
+	// At once: an ask is large, and a slice that grows leaves as much garbage behind.
+	many := make([]ask, 0, min(most, bytes.Count(body, []byte("{"))))
 	for in.More() {
 		if len(many) == most {
 			return nil, fmt.Errorf("it has more than %d queries", most)
@@ -298,7 +299,7 @@ func (x *exchange) check(a *ask) (err error) {
 	if err := x.checkGathering(a); err != nil {
 		return err
 	}
-	if !a.Plain {
+	if !a.Plain && !query.OnlyWords(a.Q) {
 		options := query.Options{And: r.Mode == search.And, Fields: x.g.fieldNames()}
 		parsed, err := query.Parse(a.Q, options)
 		if err != nil {
@@ -373,6 +374,9 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 		if r.Gathers() || a.Expand != "" || a.Proximity != "" {
 			return errors.New("facets, sort, expand and proximity: shards are not asked for these yet")
 		}
+		return nil
+	}
+	if !r.Gathers() {
 		return nil
 	}
 	return x.g.s.CheckFields(r)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,9 +25,8 @@ type keeper struct {
 type conn struct {
 	net    net.Conn
 	client netip.Addr
-	since  time.Time // that its client is waited for
-	busy   bool      // answering, not waiting
-	keeper *keeper
+	since  atomic.Int64 // when it began to wait for its client, in Unix nanoseconds; 0: it answers
+	writes atomic.Int64 // until when its client may take what is sent
 }
 
 type connKey struct{}
@@ -47,7 +47,8 @@ func (k *keeper) add(c net.Conn) *conn {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := &conn{net: c, client: who, since: time.Now(), keeper: k}
+	n := &conn{net: c, client: who}
+	n.since.Store(time.Now().UnixNano())
 	k.conns[c] = n
 	if k.clients[who]++; len(k.conns) > k.max {
 		k.closeOne()
@@ -78,13 +79,15 @@ func (k *keeper) forget(c net.Conn) {
 // closeOne closes a connection that waits for its client.
 func (k *keeper) closeOne() {
 	var worst *conn
+	var waited int64
 	for _, n := range k.conns {
-		if n.busy {
+		since := n.since.Load()
+		if since == 0 {
 			continue
 		}
 		if worst == nil || k.clients[n.client] > k.clients[worst.client] ||
-			k.clients[n.client] == k.clients[worst.client] && n.since.Before(worst.since) {
-			worst = n
+			k.clients[n.client] == k.clients[worst.client] && since < waited {
+			worst, waited = n, since
 		}
 	}
 	if worst != nil {
@@ -93,13 +96,19 @@ func (k *keeper) closeOne() {
 	}
 }
 
-// answering says whether the connection of a request is being answered, or its client waited for.
-func answering(r *http.Request, busy bool) {
+// connOf is the connection of a request; nil if it does not come from Run.
+func connOf(r *http.Request) *conn {
 	n, _ := r.Context().Value(connKey{}).(*conn)
-	if n == nil {
-		return // not from Run
+	return n
+}
+
+// answering says whether the connection is being answered, or its client waited for.
+func (n *conn) answering(busy bool) {
+	switch {
+	case n == nil:
+	case busy:
+		n.since.Store(0)
+	default:
+		n.since.Store(time.Now().UnixNano())
 	}
-	n.keeper.mu.Lock()
-	defer n.keeper.mu.Unlock()
-	n.busy, n.since = busy, time.Now()
 }

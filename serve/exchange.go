@@ -13,14 +13,17 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
 )
 
 // exchange is a request with what is needed to answer it.
 type exchange struct {
 	*Server
-	w      http.ResponseWriter // a recorder
+	w      http.ResponseWriter // sent
+	sent   recorder
 	r      *http.Request
+	conn   *conn       // nil: not from Run
 	g      *generation // the index, held until the answer is sent
 	client netip.Addr
 	id     string        // of the request, in the log and the answer
@@ -69,7 +72,8 @@ func requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 64 && strings.Trim(id, idLetters) == "" {
 		return id
 	}
-	return requestPrefix + strconv.FormatUint(requestCount.Add(1), 10)
+	var room [32]byte
+	return string(strconv.AppendUint(append(room[:0], requestPrefix...), requestCount.Add(1), 10))
 }
 
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
@@ -134,7 +138,7 @@ func (x *exchange) refuse(status int, err error) {
 	wait, sent := x.gate.penalty(x.client)
 	defer sent()
 	if wait > 0 {
-		answering(x.r, false)
+		x.conn.answering(false)
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {
@@ -147,34 +151,52 @@ func (x *exchange) refuse(status int, err error) {
 
 // reply sends a value. An error of sending it is the client's, who is no longer there.
 func (x *exchange) reply(status int, v any) {
-	text, err := line(v)
+	room := replies.Get()
+	defer replies.Put(room)
+	text, err := appendLine((*room)[:0], v)
 	if err != nil {
 		status = http.StatusInternalServerError
-		text, _ = line(failure{err.Error()})
+		text, _ = appendLine((*room)[:0], failure{err.Error()})
 	}
+	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
 	x.begin(status, "application/json")
 	x.w.Write(text)
+	if cap(text) <= largeReply {
+		*room = text
+	}
 }
 
-// begin sends what stands before a body. A client must take what is sent within a time; what was
-// said of it for an earlier request would hold for the connection, so each says it anew.
+// replies is room for answers; that of larger ones is not kept.
+var replies = freelist.New(func() *[]byte { return new([]byte) })
+
+const largeReply = 1 << 16
+
+// begin sends what stands before a body.
 func (x *exchange) begin(status int, kind string) {
-	mayTake(http.NewResponseController(x.w))
-	x.w.Header().Set("Content-Type", kind)
+	x.mayTake(http.NewResponseController(x.w))
+	x.w.Header()["Content-Type"] = []string{kind}
 	x.w.WriteHeader(status)
 }
 
-// mayTake is for the next write. A writer that cannot do that, as in tests, does not wait either.
-func mayTake(control *http.ResponseController) {
-	control.SetWriteDeadline(time.Now().Add(patience))
+// mayTake lets the client take what is sent next within half of patience, or a little more. That
+// holds for a connection of HTTP/1 until something else is said, so it must be said anew before each
+// write; but it costs as much as a tenth of a short request, so it is said only when half of the
+// time has passed. A writer that cannot say it, as in tests, does not wait either.
+func (x *exchange) mayTake(control *http.ResponseController) {
+	now := time.Now()
+	if x.conn != nil && x.r.ProtoMajor == 1 {
+		if x.conn.writes.Load()-now.UnixNano() > int64(patience/2) {
+			return
+		}
+		x.conn.writes.Store(now.Add(patience).UnixNano())
+	}
+	control.SetWriteDeadline(now.Add(patience))
 }
 
 // work gets a slot and a deadline for what is to be done, and does it with the turn as its context.
 // A fault in a mapped file is an error.
 func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) error) (err error) {
-	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
-	defer cancel()
-	t, err := x.take(ctx, in)
+	t, err := x.take(x.r.Context(), in, time.Now().Add(limit))
 	if err != nil {
 		return err
 	}
@@ -184,9 +206,9 @@ func (x *exchange) work(in lane, limit time.Duration, do func(context.Context) e
 }
 
 // take waits for a slot.
-func (x *exchange) take(ctx context.Context, in lane) (*turn, error) {
+func (x *exchange) take(ctx context.Context, in lane, until time.Time) (*turn, error) {
 	start := time.Now()
-	t, err := x.gate.take(ctx, x.client, in)
+	t, err := x.gate.take(ctx, x.client, in, until)
 	x.waited += time.Since(start)
 	return t, err
 }

@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,8 +20,9 @@ import (
 // Requests take one of two lanes. Short queries have as many slots as there are cores. Long
 // queries, large results and batches have one slot fewer, so that a core stays free for short ones,
 // and an eighth of them while short queries come. With more, on 16 cores, other clients got a sixth
-// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5. Work
-// that is under way rests while short queries want the cores: see turn.
+// as many short queries answered, and good clients' p99 was 16 times the quiet one instead of 5. Each
+// uses as many cores as short queries leave free: see cores. Work that is under way rests while
+// short queries want the cores: see turn.
 //
 // In each lane clients get equal shares of the time. Each has a clock that runs while its requests
 // are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
@@ -42,7 +45,9 @@ type gate struct {
 	clients map[netip.Addr]*client
 	held    int           // refusals that are being held back
 	short   time.Time     // when a request of the short lane last began or ended
-	calm    chan struct{} // closed when short queries leave a core free; nil if they do
+	load    float64       // requests of the short lane at work lately, in the mean
+	pressed bool          // short queries want all cores but one, or the only one
+	calm    chan struct{} // closed when they no longer do; nil if nobody waits for that
 }
 
 // lane is one of the two queues.
@@ -57,7 +62,8 @@ func (l lane) String() string { return [...]string{"short", "long"}[l] }
 
 type laneState struct {
 	slots, running, waiting int
-	clock                   float64 // of the client that got a slot last
+	queue                   []*client // those with requests that wait
+	clock                   float64   // of the client that got a slot last
 }
 
 // client is what the gate remembers of an address.
@@ -78,12 +84,13 @@ type waiter struct{ turn chan error }
 var errBusy = errors.New("the server is busy: try again later")
 
 const (
-	fade        = 2 * time.Second // in which what is remembered of a client halves
-	headStart   = 0.005           // seconds that the clock of a client is behind after a pause, at most
-	mostDebt    = 0.05            // seconds that it is ahead, at most
-	freeStrikes = 20              // refusals that are not held back
-	maxHeld     = 2048            // refusals held back at once
-	maxClients  = 4096            // remembered at once, those with requests aside
+	fade        = 2 * time.Second       // in which what is remembered of a client halves
+	headStart   = 0.005                 // seconds that the clock of a client is behind after a pause, at most
+	mostDebt    = 0.05                  // seconds that it is ahead, at most
+	freeStrikes = 20                    // refusals that are not held back
+	maxHeld     = 2048                  // refusals held back at once
+	maxClients  = 4096                  // remembered at once, those with requests aside
+	loadTime    = 50 * time.Millisecond // over which the load of short queries is averaged
 )
 
 func newGate(l Limits, shortSlots, longSlots int) *gate {
@@ -110,14 +117,36 @@ func clientOf(r *http.Request) netip.Addr {
 	return a
 }
 
-// enter waits for a slot. What it returns gives the slot back.
-func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func(), err error) {
+// slot is leave to work on a request.
+type slot struct {
+	gate   *gate
+	client *client
+	in     lane
+	start  time.Time
+}
+
+// leave gives a slot back. The zero slot is nobody's.
+func (s slot) leave() {
+	if s.gate == nil {
+		return
+	}
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	s.gate.end(s.client, s.in, s.gate.now().Sub(s.start))
+}
+
+// enter waits for a slot, which must be left.
+func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (slot, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return slot{}, err
+	}
+	if s, ok := g.enterFree(who, in); ok {
+		return s, nil
 	}
 	c, w := g.join(who, in)
 	timer := time.NewTimer(g.patience(in))
 	defer timer.Stop()
+	var err error
 	select {
 	case err = <-w.turn:
 	case <-timer.C:
@@ -128,7 +157,7 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err == nil {
-		return g.leaver(c, in), nil // grant counted it as running
+		return g.slot(c, in), nil // grant counted it as running
 	}
 	select {
 	case turn := <-w.turn: // at the last moment
@@ -138,19 +167,40 @@ func (g *gate) enter(ctx context.Context, who netip.Addr, in lane) (leave func()
 	default:
 		g.remove(c, in, w)
 	}
-	return nil, err
+	return slot{}, err
+}
+
+// enterFree takes a slot if one is free that nobody waits for.
+func (g *gate) enterFree(who netip.Addr, in lane) (slot, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := &g.lanes[in]; l.waiting > 0 || l.running >= g.slots(in) {
+		return slot{}, false
+	}
+	c := g.come(who, in)
+	g.begin(c, in)
+	g.press()
+	return g.slot(c, in), true
+}
+
+// come is a client with a new request.
+func (g *gate) come(who netip.Addr, in lane) *client {
+	c, l := g.client(who), &g.lanes[in]
+	if c.clock[in] = min(c.clock[in], l.clock+mostDebt); c.idle() {
+		c.clock[in] = max(c.clock[in], l.clock-headStart)
+	}
+	return c
 }
 
 // join puts a request into the queue. It may have its turn at once, or be refused.
 func (g *gate) join(who netip.Addr, in lane) (*client, *waiter) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c, l := g.client(who), &g.lanes[in]
-	if c.clock[in] = min(c.clock[in], l.clock+mostDebt); c.idle() {
-		c.clock[in] = max(c.clock[in], l.clock-headStart)
-	}
+	c, l := g.come(who, in), &g.lanes[in]
 	w := &waiter{make(chan error, 1)}
-	c.waiting[in] = append(c.waiting[in], w)
+	if c.waiting[in] = append(c.waiting[in], w); len(c.waiting[in]) == 1 {
+		l.queue = append(l.queue, c)
+	}
 	l.waiting++
 	g.grant(in)
 	if len(w.turn) == 0 && (len(c.waiting[in]) > g.clientShare || l.waiting > g.maxWaiting && !g.makeRoom(c, in)) {
@@ -171,7 +221,7 @@ func (g *gate) patience(in lane) time.Duration {
 // makeRoom drops the newest request of the client with the most waiting ones, unless that is c.
 func (g *gate) makeRoom(c *client, in lane) bool {
 	most := c
-	for _, other := range g.clients {
+	for _, other := range g.lanes[in].queue {
 		if len(other.waiting[in]) > len(most.waiting[in]) {
 			most = other
 		}
@@ -189,78 +239,104 @@ func (g *gate) makeRoom(c *client, in lane) bool {
 func (g *gate) remove(c *client, in lane, w *waiter) {
 	for i, other := range c.waiting[in] {
 		if other == w {
-			c.waiting[in] = append(c.waiting[in][:i], c.waiting[in][i+1:]...)
-			g.lanes[in].waiting--
+			g.drop(c, in, i)
 			g.press()
 			return
 		}
 	}
 }
 
-// leaver is how a request that has a slot gives it back.
-func (g *gate) leaver(c *client, in lane) func() {
-	start := g.now()
+// drop takes a client's i-th request out of the queue.
+func (g *gate) drop(c *client, in lane, i int) {
+	l := &g.lanes[in]
+	if c.waiting[in] = slices.Delete(c.waiting[in], i, i+1); len(c.waiting[in]) == 0 {
+		at := slices.Index(l.queue, c)
+		l.queue = slices.Delete(l.queue, at, at+1)
+	}
+	l.waiting--
+}
+
+// slot is what a request has that was counted as running.
+func (g *gate) slot(c *client, in lane) slot { return slot{g, c, in, g.now()} }
+
+// begin counts a request of a client as running. The client's clock is set forward by what its
+// requests mostly take; what is wrong with that is put right at the end.
+func (g *gate) begin(c *client, in lane) {
+	l := &g.lanes[in]
 	if in == shortLane {
-		g.short = start
+		g.note()
 	}
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.end(c, in, g.now().Sub(start))
-	}
+	l.clock = max(l.clock, c.clock[in])
+	c.clock[in] += c.mean[in]
+	c.running++
+	l.running++
 }
 
 // end frees a slot and gives it to the next.
 func (g *gate) end(c *client, in lane, took time.Duration) {
+	if in == shortLane {
+		g.note()
+	}
 	c.clock[in] += took.Seconds() - c.mean[in]
 	c.mean[in] += (took.Seconds() - c.mean[in]) / 8
 	c.running--
 	g.lanes[in].running--
-	if in == shortLane {
-		g.short = g.now()
-	}
 	g.grant(in)
 }
 
-// grant gives the free slots of a lane to those who wait. A client's clock is set forward by what
-// its requests mostly take; what is wrong with that is put right at the end.
+// note is called before the number of short queries at work changes.
+func (g *gate) note() {
+	now := g.now()
+	share := min(1, max(0, now.Sub(g.short).Seconds()/loadTime.Seconds()))
+	g.load += share * (float64(g.lanes[shortLane].running) - g.load)
+	g.short = now
+}
+
+// slots is how many a lane has now.
+func (g *gate) slots(in lane) int {
+	l := &g.lanes[in]
+	if in == longLane && !g.noShort() {
+		return min(l.slots, g.few)
+	}
+	return l.slots
+}
+
+// grant gives the free slots of a lane to those who wait.
 func (g *gate) grant(in lane) {
 	l := &g.lanes[in]
-	slots := l.slots
-	if in == longLane && !g.noShort() {
-		slots = min(slots, g.few)
-	}
-	for l.running < slots && l.waiting > 0 {
+	for l.waiting > 0 && l.running < g.slots(in) {
 		c := g.next(in)
 		w := c.waiting[in][0]
-		c.waiting[in] = c.waiting[in][1:]
-		l.clock = max(l.clock, c.clock[in])
-		c.clock[in] += c.mean[in]
-		c.running++
-		l.waiting--
-		l.running++
+		g.drop(c, in, 0)
+		g.begin(c, in)
 		w.turn <- nil
 	}
 	g.press()
 }
 
 // next is the waiting client whose clock is behind those of the others.
-func (g *gate) next(in lane) (next *client) {
-	for _, c := range g.clients {
-		if len(c.waiting[in]) > 0 && (next == nil || c.clock[in] < next.clock[in]) {
-			next = c
-		}
-	}
-	return next
+func (g *gate) next(in lane) *client {
+	return slices.MinFunc(g.lanes[in].queue, func(a, b *client) int {
+		return cmp.Compare(a.clock[in], b.clock[in])
+	})
 }
 
-// quiet says whether no short query was worked on for a while. Then long ones may take all cores.
-func (g *gate) quiet() bool {
+// cores is how many of the server's cores a request that has a slot may use. A short query has those
+// that no other has. A long one has a share of all, or, while short queries come, of those that they
+// leave free. These take about as much time outside their slots, to be read and sent, as inside.
+func (g *gate) cores(in lane, all int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.noShort()
+	if in == shortLane {
+		return max(1, all-(g.lanes[in].running-1))
+	}
+	if !g.noShort() {
+		all = max(g.few, all-1-int(math.Round(2*g.load)))
+	}
+	return max(1, all/max(1, g.lanes[in].running))
 }
 
+// noShort says whether no short query was worked on for a while. Then long ones may take all cores.
 func (g *gate) noShort() bool {
 	l := &g.lanes[shortLane]
 	return l.running+l.waiting == 0 && g.now().Sub(g.short) > 200*time.Millisecond

@@ -33,11 +33,11 @@ func queued(t *testing.T, g *gate, in lane, n int) {
 
 func mustEnter(t *testing.T, g *gate, who netip.Addr, in lane) func() {
 	t.Helper()
-	leave, err := g.enter(t.Context(), who, in)
+	slot, err := g.enter(t.Context(), who, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return leave
+	return slot.leave
 }
 
 // Of two clients the one that used less time lately goes first, although the other came first.
@@ -49,7 +49,7 @@ func TestModestClientGoesFirst(t *testing.T) {
 	var all sync.WaitGroup
 	ask := func(who netip.Addr) {
 		all.Go(func() {
-			leave, err := g.enter(t.Context(), who, shortLane)
+			slot, err := g.enter(t.Context(), who, shortLane)
 			if err != nil {
 				t.Error(err)
 				return
@@ -57,7 +57,7 @@ func TestModestClientGoesFirst(t *testing.T) {
 			mu.Lock()
 			order = append(order, who)
 			mu.Unlock()
-			leave()
+			slot.leave()
 		})
 	}
 	for i := range 5 {
@@ -84,9 +84,9 @@ func TestQueueIsShared(t *testing.T) {
 	defer cancel()
 	wait := func(who netip.Addr, n int) {
 		go func() {
-			leave, err := g.enter(ctx, who, longLane)
+			slot, err := g.enter(ctx, who, longLane)
 			if err == nil {
-				leave()
+				slot.leave()
 			} else if !errors.Is(err, context.Canceled) {
 				refused <- err
 			}
@@ -172,14 +172,14 @@ func TestGateUnderLoad(t *testing.T) {
 			for i := range 200 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5)*time.Millisecond)
 				in := lane(i % 2)
-				leave, err := g.enter(ctx, netip.AddrFrom4([4]byte{10, 0, 0, byte(c)}), in)
+				slot, err := g.enter(ctx, netip.AddrFrom4([4]byte{10, 0, 0, byte(c)}), in)
 				if err == nil {
 					g.mu.Lock()
 					if l := g.lanes[in]; l.running > l.slots {
 						t.Errorf("%d running in %d slots", l.running, l.slots)
 					}
 					g.mu.Unlock()
-					leave()
+					slot.leave()
 				}
 				cancel()
 			}
@@ -290,11 +290,11 @@ func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	first, second := mustEnter(t, g, greedy, longLane), mustEnter(t, g, greedy, longLane)
 	third := make(chan func(), 1)
 	go func() {
-		leave, err := g.enter(t.Context(), greedy, longLane)
+		slot, err := g.enter(t.Context(), greedy, longLane)
 		if err != nil {
 			t.Error(err)
 		}
-		third <- leave
+		third <- slot.leave
 	}()
 	queued(t, g, longLane, 1)
 	short()
@@ -308,4 +308,45 @@ func TestLongRequestsGetFewSlotsBesideShortOnes(t *testing.T) {
 	}
 	second()
 	leave()
+}
+
+// A long request may use the cores that short ones leave free, and shares them with other long ones.
+func TestLongRequestsUseFreeCores(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 15)
+	now := time.Now()
+	g.now = func() time.Time { return now }
+	want := func(in lane, cores int) {
+		t.Helper()
+		if got := g.cores(in, 16); got != cores {
+			t.Errorf("%d cores of 16, want %d", got, cores)
+		}
+	}
+	first := mustEnter(t, g, greedy, longLane)
+	want(longLane, 16)
+	second := mustEnter(t, g, greedy, longLane)
+	want(longLane, 8)
+	second()
+	var short []func()
+	for range 4 { // four at a time, without pause
+		short = append(short, mustEnter(t, g, modest, shortLane))
+	}
+	want(shortLane, 13)
+	for range 1000 {
+		now = now.Add(time.Millisecond)
+		short[0]()
+		short = append(short[1:], mustEnter(t, g, modest, shortLane))
+	}
+	want(longLane, 16-1-2*4)
+	for range 8 {
+		short = append(short, mustEnter(t, g, modest, shortLane))
+	}
+	now = now.Add(time.Second)
+	short[0]()
+	want(longLane, 1)
+	for _, leave := range short[1:] {
+		leave()
+	}
+	now = now.Add(time.Second)
+	want(longLane, 16)
+	first()
 }

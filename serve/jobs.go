@@ -274,7 +274,7 @@ func (v *Server) runJob(ctx context.Context, b *job, ask jobAsk) {
 // mineInTurn waits for a slot as long as it takes: nobody holds a connection open meanwhile.
 func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jobAsk) (*patternsAnswer, error) {
 	for {
-		leave, err := v.gate.enter(ctx, b.client, longLane)
+		slot, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {
 			select {
 			case <-ctx.Done():
@@ -285,7 +285,7 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jo
 		if err != nil {
 			return nil, err
 		}
-		defer leave()
+		defer slot.leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
 		o.Progress = b.progress
 		return v.mine(ctx, o, ask.Limit, ask.Only)
@@ -380,7 +380,7 @@ func (x *exchange) watch(b *job) {
 }
 
 func (x *exchange) sendEvent(control *http.ResponseController, text string) bool {
-	mayTake(control)
+	x.mayTake(control)
 	if _, err := io.WriteString(x.w, text); err != nil {
 		return false
 	}

@@ -18,23 +18,34 @@ import (
 // checkHost says whether a request was meant for this server: for an address, for localhost, or for
 // one of the names that the options list.
 func (v *Server) checkHost(r *http.Request) error {
-	host := r.Host
+	if last := v.lastHost.Load(); last != nil && *last == r.Host {
+		return nil
+	}
+	if !v.isOwn(r.Host) {
+		return fmt.Errorf("host %q is not one of this server's names: see --host", r.Host)
+	}
+	host := strings.Clone(r.Host) // not the request with it
+	v.lastHost.Store(&host)
+	return nil
+}
+
+func (v *Server) isOwn(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return nil
+		return true
 	}
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return nil // no name, so no rebinding
+		return true // no name, so no rebinding
 	}
 	for _, allowed := range v.o.Hosts {
 		if allowed == "*" || strings.EqualFold(allowed, host) {
-			return nil
+			return true
 		}
 	}
-	return fmt.Errorf("host %q is not one of this server's names: see --host", r.Host)
+	return false
 }
 
 // checkOrigin refuses what a page of another origin sends, unless that origin may, or a person

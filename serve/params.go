@@ -12,12 +12,14 @@ import (
 // params reads the names of a URL's query, each once, and keeps the first mistake.
 type params struct {
 	values url.Values
-	known  []string
+	known  []string // in room, as long as it suffices
+	room   [20]string
 	err    error
 }
 
 func (x *exchange) params() *params {
 	p := &params{}
+	p.known = p.room[:0]
 	if p.values, p.err = url.ParseQuery(x.r.URL.RawQuery); p.err != nil {
 		p.err = fmt.Errorf("the query of the URL: %w", p.err)
 	}

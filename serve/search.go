@@ -60,14 +60,8 @@ func (x *exchange) find(a ask) (answer *Answer, err error) {
 	return answer, err
 }
 
-// mayUse is the number of cores for a query or a part of a batch. Long ones leave one free as long
-// as short ones come.
-func (v *Server) mayUse(in lane) int {
-	if in == longLane && v.threads > 1 && !v.gate.quiet() {
-		return v.threads - 1
-	}
-	return v.threads
-}
+// mayUse is the number of cores for a query or a part of a batch.
+func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 
 // lane says whether a query is short: few words, few documents.
 func (a *ask) lane() lane {
@@ -92,7 +86,7 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 	}
 	ctx, cancel := context.WithTimeout(x.r.Context(), x.o.Limits.BatchTime)
 	defer cancel()
-	leave, err := x.gate.enter(ctx, x.client, longLane) // a large body takes a while to parse
+	slot, err := x.gate.enter(ctx, x.client, longLane) // a large body takes a while to parse
 	if err != nil {
 		x.failed(err)
 		return
@@ -103,7 +97,7 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 	} else {
 		asked, err = parse(body)
 	}
-	leave()
+	slot.leave()
 	if err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
@@ -113,9 +107,9 @@ func (x *exchange) batch(parse func([]byte) ([]ask, error)) {
 
 // readBody reads a body to its end, within a time. From then on the server sees a client go away.
 func (x *exchange) readBody() (body []byte, ok bool) {
-	answering(x.r, false)
+	x.conn.answering(false)
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
-	answering(x.r, true)
+	x.conn.answering(true)
 	if err == nil {
 		http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 		return body, true
@@ -179,7 +173,7 @@ func (v *Server) partOf(asked []ask) int {
 
 // answerPart answers some queries of a batch.
 func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) {
-	t, err := x.take(ctx, longLane)
+	t, err := x.take(ctx, longLane, time.Time{})
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +233,7 @@ func (l *lines) begin() {
 
 func (l *lines) write(text []byte) error {
 	l.begin()
-	mayTake(l.control) // anew for each: a batch may take long, a client that does not read may not
+	l.x.mayTake(l.control) // anew for each: a batch may take long, a client that does not read may not
 	if _, err := l.x.w.Write(text); err != nil {
 		return err
 	}

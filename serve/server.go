@@ -90,7 +90,8 @@ type Server struct {
 	mined   *minedCache
 	started time.Time
 
-	draining  atomic.Bool // it is about to stop
+	draining  atomic.Bool            // it is about to stop
+	lastHost  atomic.Pointer[string] // that was one of this server's
 	current   atomic.Pointer[generation]
 	reloading sync.Mutex
 }
@@ -193,30 +194,34 @@ func (v *Server) makeRoutes() []route {
 var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
 	"status", "version", "openapi"}
 
+// Headers that all answers have. Nobody changes them.
+var noSniff, sameOrigin, noReferrer = []string{"nosniff"}, []string{"same-origin"}, []string{"no-referrer"}
+
 // ServeHTTP answers a request.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	answering(r, true)
-	defer answering(r, false)
-	rec := &recorder{ResponseWriter: w}
-	x := &exchange{Server: v, w: rec, r: r, g: v.hold(), client: clientOf(r), id: requestID(r), verb: "other"}
+	x := &exchange{Server: v, sent: recorder{ResponseWriter: w}, r: r, conn: connOf(r), g: v.hold(),
+		client: clientOf(r), id: requestID(r), verb: "other"}
 	defer v.letGo(x.g)
+	x.conn.answering(true)
+	defer x.conn.answering(false)
+	x.w = &x.sent
 	h := w.Header()
-	h.Set("X-Request-Id", x.id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Referrer-Policy", "no-referrer")
+	h["X-Request-Id"] = []string{x.id}
+	h["X-Content-Type-Options"] = noSniff
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
+	h["Referrer-Policy"] = noReferrer
 	if r.Body != nil && r.Body != http.NoBody {
 		// Also for a body that nobody reads: the connection waits for its end.
 		http.NewResponseController(w).SetReadDeadline(start.Add(patience))
 	}
 	x.dispatch()
 	took := time.Since(start)
-	v.metrics.count(x.verb, rec.status, took)
+	v.metrics.count(x.verb, x.sent.status, took)
 	if v.o.Access != nil {
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", slog.String("id", x.id),
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-			slog.Int("status", rec.status), slog.Int64("bytes", rec.size),
+			slog.Int("status", x.sent.status), slog.Int64("bytes", x.sent.size),
 			slog.Duration("took", took), slog.Duration("waited", x.waited))
 	}
 }

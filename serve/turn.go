@@ -15,16 +15,16 @@ import (
 //   - A short query that has been worked on for longTurn is no short one. It gives its slot to
 //     others and goes on in the long lane.
 type turn struct {
-	context.Context
+	timed
 	gate   *gate
 	client netip.Addr
 
 	mu    sync.Mutex // held while resting: then all goroutines of the request rest
+	slot  slot
 	in    lane
 	began time.Time // in the lane
 	awake time.Time // since when it has been working
-	leave func()
-	err   error // there was no place in the long lane
+	err   error     // there was no place in the long lane
 }
 
 const (
@@ -34,21 +34,27 @@ const (
 	maxRest   = 30 * time.Millisecond
 )
 
-// take waits for a slot. The turn must be ended.
-func (g *gate) take(ctx context.Context, who netip.Addr, in lane) (*turn, error) {
-	leave, err := g.enter(ctx, who, in)
-	if err != nil {
+// take waits for a slot, and works until a time, or, if that is zero, as long as the context says.
+// The turn must be ended.
+func (g *gate) take(ctx context.Context, who netip.Addr, in lane, until time.Time) (*turn, error) {
+	t := &turn{timed: timed{Context: ctx, until: until}, gate: g, client: who, in: in}
+	var err error
+	if t.slot, err = g.enter(&t.timed, who, in); err != nil {
+		t.timed.end()
 		return nil, err
 	}
-	now := g.now()
-	return &turn{Context: ctx, gate: g, client: who, in: in, began: now, awake: now, leave: leave}, nil
+	t.began, t.awake = t.slot.start, t.slot.start
+	return t, nil
 }
 
-func (t *turn) end() { t.leave() }
+func (t *turn) end() {
+	t.slot.leave()
+	t.timed.end()
+}
 
 // Err says whether the request was given up, after a rest if it is time for one.
 func (t *turn) Err() error {
-	if err := t.Context.Err(); err != nil {
+	if err := t.timed.Err(); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -57,17 +63,13 @@ func (t *turn) Err() error {
 	switch {
 	case t.err != nil:
 	case t.in == longLane:
-		if worked := now.Sub(t.awake); worked >= workTurn && t.gate.rest(t.Context, min(restShare*worked, maxRest)) {
+		if worked := now.Sub(t.awake); worked >= workTurn && t.gate.rest(&t.timed, min(restShare*worked, maxRest)) {
 			t.awake = t.gate.now()
 		}
 	case now.Sub(t.began) >= longTurn:
-		t.leave()
-		t.in, t.leave = longLane, func() {}
-		if leave, err := t.gate.enter(t.Context, t.client, longLane); err != nil {
-			t.err = err
-		} else {
-			t.leave = leave
-		}
+		t.slot.leave()
+		t.in = longLane
+		t.slot, t.err = t.gate.enter(&t.timed, t.client, longLane)
 		t.awake = t.gate.now()
 	}
 	return t.err
@@ -77,11 +79,15 @@ func (t *turn) Err() error {
 // there was anything to wait for.
 func (g *gate) rest(ctx context.Context, most time.Duration) bool {
 	g.mu.Lock()
-	calm := g.calm
-	g.mu.Unlock()
-	if calm == nil {
+	if !g.pressed {
+		g.mu.Unlock()
 		return false
 	}
+	if g.calm == nil {
+		g.calm = make(chan struct{})
+	}
+	calm := g.calm
+	g.mu.Unlock()
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -96,12 +102,51 @@ func (g *gate) rest(ctx context.Context, most time.Duration) bool {
 // each change of the short lane.
 func (g *gate) press() {
 	l := &g.lanes[shortLane]
-	pressed := l.running+l.waiting >= max(1, l.slots-1)
-	switch {
-	case pressed && g.calm == nil:
-		g.calm = make(chan struct{})
-	case !pressed && g.calm != nil:
+	g.pressed = l.running+l.waiting >= max(1, l.slots-1)
+	if !g.pressed && g.calm != nil {
 		close(g.calm)
 		g.calm = nil
+	}
+}
+
+// timed is a context that ends at a time, if that is not zero. Unlike one of package context it has
+// no timer unless somebody waits for its end, which few requests do.
+type timed struct {
+	context.Context
+	until time.Time
+
+	once   sync.Once
+	waited context.Context
+	cancel context.CancelFunc
+}
+
+func (t *timed) Deadline() (time.Time, bool) {
+	at, ok := t.Context.Deadline()
+	if t.until.IsZero() || ok && at.Before(t.until) {
+		return at, ok
+	}
+	return t.until, true
+}
+
+func (t *timed) Err() error {
+	if err := t.Context.Err(); err != nil || t.until.IsZero() || time.Now().Before(t.until) {
+		return err
+	}
+	return context.DeadlineExceeded
+}
+
+func (t *timed) Done() <-chan struct{} {
+	if t.until.IsZero() {
+		return t.Context.Done()
+	}
+	t.once.Do(func() { t.waited, t.cancel = context.WithDeadline(t.Context, t.until) })
+	return t.waited.Done()
+}
+
+// end lets go of the timer. Nobody may wait any more.
+func (t *timed) end() {
+	t.once.Do(func() {})
+	if t.cancel != nil {
+		t.cancel()
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,7 +10,7 @@ import (
 // Long work rests while short queries want the cores, and only then.
 func TestLongWorkRests(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 2, 1)
-	long, err := g.take(t.Context(), greedy, longLane)
+	long, err := g.take(t.Context(), greedy, longLane, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestShortQueryThatTakesLong(t *testing.T) {
 	g := newGate(Limits{Wait: time.Millisecond, Waiting: 8}, 1, 1)
 	take := func() *turn {
 		t.Helper()
-		turn, err := g.take(t.Context(), greedy, shortLane)
+		turn, err := g.take(t.Context(), greedy, shortLane, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,36 @@ func TestShortQueryThatTakesLong(t *testing.T) {
 			t.Errorf("%d running, %d waiting when all is over", l.running, l.waiting)
 		}
 	}
-	if g.calm != nil {
+	if g.pressed || g.calm != nil {
 		t.Error("long work would rest for nobody")
+	}
+}
+
+// A turn ends at its time, for who asks and for who waits.
+func TestTurnsEndInTime(t *testing.T) {
+	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 1, 1)
+	turn, err := g.take(t.Context(), greedy, shortLane, time.Now().Add(20*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := turn.Err(); err != nil {
+		t.Errorf("at once: %v", err)
+	}
+	if at, ok := turn.Deadline(); !ok || time.Until(at) > 20*time.Millisecond {
+		t.Errorf("it ends %v, %v", at, ok)
+	}
+	if _, err := g.take(t.Context(), modest, shortLane, time.Now().Add(time.Millisecond)); !errors.Is(err,
+		context.DeadlineExceeded) {
+		t.Errorf("another that waits: %v", err)
+	}
+	inner, cancel := context.WithCancel(turn)
+	defer cancel()
+	<-inner.Done()
+	if err := turn.Err(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("afterwards: %v", err)
+	}
+	turn.end()
+	if g.lanes[shortLane].running != 0 {
+		t.Error("its slot is lost")
 	}
 }

@@ -60,6 +60,7 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	}
 	defer stopDebug()
 	server := serve.NewRoot(ctx, o)
+	defer letGarbagePileUp()()
 	shards, docs := server.Shards()
 	if a.json {
 		err = a.printJSON(struct {

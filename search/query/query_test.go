@@ -126,7 +126,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`+must -not "a phrase"~2 title:word date:[2020 TO 2024] (a OR b) AND c pref* fuzzy~1`,
 		`a NEAR/3 b BEFORE/2 c^2 id:(x "y z") #k:v place:[1,2 TO 3,4] te?t \( a\ b ~ ^3`,
-		"x:(y:z) -(-a) +(+b) NOT \\- é* \xff* \\\xff~ a\\",
+		"only words or 2", "x:(y:z) -(-a) +(+b) NOT \\- é* \xff* \\\xff~ a\\",
 	} {
 		f.Add(s, false)
 		f.Add(s, true)
@@ -134,6 +134,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, all bool) {
 		roundTrip(t, text, Options{AnyField: true, And: all})
 		Parse(text, Options{Fields: []string{"a"}})
+		if n, err := Parse(text, Options{And: all}); OnlyWords(text) && (err != nil || !Plain(text, n, Options{And: all})) {
+			t.Errorf("%q is said to be only words: %v, %v", text, n, err)
+		}
 	})
 }
 

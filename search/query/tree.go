@@ -130,6 +130,17 @@ func Plain(text string, n Node, o Options) bool {
 	return len(parts) == 0
 }
 
+// OnlyWords says of some texts, without reading them as queries, that they are no more than words, so
+// that Plain would say so too. They have small letters of ASCII, digits and blanks only.
+func OnlyWords(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != ' ' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
 func isTerm(n Node, text string) bool {
 	t, ok := n.(Term)
 	return ok && t.Text == text

@@ -1,12 +1,9 @@
 package device
 
 import (
-	"fmt"
-	"math"
-	"os"
-	"runtime/debug"
-	"strings"
 	"sync"
+
+	"github.com/collocate/collocate/internal/heap"
 )
 
 // Garbage is collected when the heap has doubled. That of a searcher is small, since the index is
@@ -15,12 +12,10 @@ import (
 // batch of these (16 cores), each time for seven milliseconds in which a quarter of the cores is
 // gone and whoever makes results has to help.
 
-// emptySpace is memory that nobody touches, which takes no place but counts as heap: so much
-// garbage, too, may pile up. Since taking it looks like much to collect, garbage is collected once
-// at that time: so it is taken for good, and no more than batches are worth.
+// emptySpace lets more garbage pile up. It is taken for good, and no more than batches are worth.
 type emptySpace struct {
 	some, rest sync.Once
-	space      [2]strings.Builder // for these do not clear their memory
+	space      [2]heap.Space
 }
 
 // fewKept is how many results a batch may keep before it takes some of the space, and muchKept how
@@ -33,16 +28,16 @@ const (
 
 // take takes some of the space, and all of it if so many bytes were kept.
 func (e *emptySpace) take(kept int64) {
-	e.some.Do(func() { e.space[0].Grow(min(emptySome, mostEmpty())) })
+	e.some.Do(func() { e.space[0].Take(min(emptySome, mostEmpty())) })
 	if kept > muchKept {
-		e.rest.Do(func() { e.space[1].Grow(max(0, mostEmpty()-emptySome)) })
+		e.rest.Do(func() { e.space[1].Take(mostEmpty() - emptySome) })
 	}
 }
 
 // bytes is how large the space is that was taken.
-func (e *emptySpace) bytes() int { return e.space[0].Cap() + e.space[1].Cap() }
+func (e *emptySpace) bytes() int { return e.space[0].Bytes() + e.space[1].Bytes() }
 
-func mostEmpty() int { return emptyBytes(min(debug.SetMemoryLimit(-1), machineMemory())) }
+func mostEmpty() int { return emptyBytes(heap.Memory()) }
 
 // The space is at most a 64th of the memory that there is, and a gigabyte; if it would be small
 // there is none. To keep the results of 50,000 queries of the web with a thousand answers each took
@@ -63,27 +58,4 @@ func emptyBytes(memory int64) int {
 		return int(n)
 	}
 	return 0
-}
-
-// machineMemory is the memory of the machine, or of the container.
-func machineMemory() int64 {
-	least := int64(math.MaxInt64)
-	for _, x := range []struct {
-		file, format string
-		unit         int64
-	}{{"/proc/meminfo", "MemTotal: %d kB", 1 << 10}, {"/sys/fs/cgroup/memory.max", "%d", 1},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "%d", 1}} {
-		text, err := os.ReadFile(x.file)
-		n := int64(0)
-		if err != nil {
-			continue
-		}
-		if _, err := fmt.Sscanf(string(text), x.format, &n); err == nil && n > 0 {
-			least = min(least, n*x.unit)
-		}
-	}
-	if least == math.MaxInt64 {
-		return usualMemory
-	}
-	return least
 }

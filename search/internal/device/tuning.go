@@ -131,6 +131,3 @@ const densePostings = 8
 
 // carryPostings is how many postings are decoded before they are sent.
 const carryPostings = 1 << 20
-
-// usualMemory is what a machine is taken to have that does not say.
-const usualMemory = 16 << 30
