@@ -154,6 +154,8 @@ func (f *Field) check() error {
 		return err
 	}
 	switch {
+	case slices.ContainsFunc(append([]string{f.Analyzer, f.Split, f.Missing}, f.From...), notUTF8):
+		return errors.New("it has options that are not UTF-8, in which schemas are kept")
 	case f.Type != Text && f.Analyzer != "":
 		return fmt.Errorf("an analyzer (%s) is for text, not for a %s", f.Analyzer, f.Type)
 	case f.Type != Text && f.Weight != 0:
@@ -173,6 +175,8 @@ func (f *Field) check() error {
 	}
 	return nil
 }
+
+func notUTF8(s string) bool { return !utf8.ValidString(s) }
 
 // checkName takes names that a query can hold and a folder can have.
 func checkName(name string) error {

@@ -28,6 +28,8 @@ type exchange struct {
 	client netip.Addr
 	id     string        // of the request, in the log and the answer
 	verb   string        // in metrics
+	path   string        // of the route; "": there is none
+	trace  *trace        // nil: it is not traced
 	waited time.Duration // for slots
 }
 
@@ -158,6 +160,7 @@ func (x *exchange) reply(status int, v any) {
 		status = http.StatusInternalServerError
 		text, _ = appendLine((*room)[:0], failure{err.Error()})
 	}
+	defer x.trace.part("send", time.Now())
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
 	x.begin(status, "application/json")
 	x.w.Write(text)
@@ -210,5 +213,6 @@ func (x *exchange) take(ctx context.Context, in lane, until time.Time) (*turn, e
 	start := time.Now()
 	t, err := x.gate.take(ctx, x.client, in, until)
 	x.waited += time.Since(start)
+	x.trace.part("wait", start)
 	return t, err
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +24,9 @@ import (
 // uses as many cores as short queries leave free: see cores. Work that is under way rests while
 // short queries want the cores: see turn.
 //
+// A system whose cores are all at work lets threads wait for milliseconds. So on four cores or more,
+// clients that ask without pause get half of the short slots while others are there that ask little.
+//
 // In each lane clients get equal shares of the time. Each has a clock that runs while its requests
 // are worked on, and a free slot goes to the client whose clock is behind those of the others. Who
 // comes back after a pause is set to a little behind the present, so that absence earns the next
@@ -38,13 +41,17 @@ type gate struct {
 	hold        time.Duration
 	now         func() time.Time
 
-	few int // slots of the long lane while short queries come
+	few  int // slots of the long lane while short queries come
+	half int // slots of the short lane for greedy clients while others come
+
+	atWork atomic.Int32 // requests of the short lane that are running
 
 	mu      sync.Mutex
 	lanes   [2]laneState
 	clients map[netip.Addr]*client
 	held    int           // refusals that are being held back
 	short   time.Time     // when a request of the short lane last began or ended
+	modest  time.Time     // when a client that is not greedy last came to the short lane
 	load    float64       // requests of the short lane at work lately, in the mean
 	pressed bool          // short queries want all cores but one, or the only one
 	calm    chan struct{} // closed when they no longer do; nil if nobody waits for that
@@ -73,6 +80,7 @@ type client struct {
 	holding int        // refusals
 	clock   [2]float64 // in each lane, in seconds
 	mean    [2]float64 // time of a request in each lane, in seconds, the latest counting most
+	used    float64    // seconds of the short lane's slots, fading
 	strikes float64    // requests that were refused, fading
 	at      time.Time  // when they were last brought up to date
 }
@@ -84,20 +92,25 @@ type waiter struct{ turn chan error }
 var errBusy = errors.New("the server is busy: try again later")
 
 const (
-	fade        = 2 * time.Second       // in which what is remembered of a client halves
-	headStart   = 0.005                 // seconds that the clock of a client is behind after a pause, at most
-	mostDebt    = 0.05                  // seconds that it is ahead, at most
-	freeStrikes = 20                    // refusals that are not held back
-	maxHeld     = 2048                  // refusals held back at once
-	maxClients  = 4096                  // remembered at once, those with requests aside
-	loadTime    = 50 * time.Millisecond // over which the load of short queries is averaged
+	fade        = 2 * time.Second        // in which what is remembered of a client halves
+	headStart   = 0.005                  // seconds that the clock of a client is behind after a pause, at most
+	mostDebt    = 0.05                   // seconds that it is ahead, at most
+	freeStrikes = 20                     // refusals that are not held back
+	maxHeld     = 2048                   // refusals held back at once
+	maxClients  = 4096                   // remembered at once, those with requests aside
+	modestTime  = 100 * time.Millisecond // for which greedy clients are held back after others came
+	loadTime    = 50 * time.Millisecond  // over which the load of short queries is averaged
 )
 
 func newGate(l Limits, shortSlots, longSlots int) *gate {
 	g := &gate{
 		few:  max(1, longSlots/8),
+		half: shortSlots,
 		wait: l.Wait, maxWaiting: l.Waiting, clientShare: max(1, l.Waiting/8), hold: l.Hold,
 		now: time.Now, clients: map[netip.Addr]*client{},
+	}
+	if shortSlots >= 4 {
+		g.half = shortSlots / 2
 	}
 	g.lanes[shortLane].slots, g.lanes[longLane].slots = shortSlots, longSlots
 	return g
@@ -178,6 +191,9 @@ func (g *gate) enterFree(who netip.Addr, in lane) (slot, bool) {
 		return slot{}, false
 	}
 	c := g.come(who, in)
+	if g.heldBack(c, in) {
+		return slot{}, false
+	}
 	g.begin(c, in)
 	g.press()
 	return g.slot(c, in), true
@@ -188,6 +204,11 @@ func (g *gate) come(who netip.Addr, in lane) *client {
 	c, l := g.client(who), &g.lanes[in]
 	if c.clock[in] = min(c.clock[in], l.clock+mostDebt); c.idle() {
 		c.clock[in] = max(c.clock[in], l.clock-headStart)
+	}
+	if now := g.now(); in == shortLane {
+		if c.update(now); !c.greedy() {
+			g.modest = now
+		}
 	}
 	return c
 }
@@ -270,17 +291,21 @@ func (g *gate) begin(c *client, in lane) {
 	c.clock[in] += c.mean[in]
 	c.running++
 	l.running++
+	g.atWork.Store(int32(g.lanes[shortLane].running))
 }
 
 // end frees a slot and gives it to the next.
 func (g *gate) end(c *client, in lane, took time.Duration) {
 	if in == shortLane {
 		g.note()
+		c.update(g.short)
+		c.used += took.Seconds()
 	}
 	c.clock[in] += took.Seconds() - c.mean[in]
 	c.mean[in] += (took.Seconds() - c.mean[in]) / 8
 	c.running--
 	g.lanes[in].running--
+	g.atWork.Store(int32(g.lanes[shortLane].running))
 	g.grant(in)
 }
 
@@ -304,8 +329,11 @@ func (g *gate) slots(in lane) int {
 // grant gives the free slots of a lane to those who wait.
 func (g *gate) grant(in lane) {
 	l := &g.lanes[in]
-	for l.waiting > 0 && l.running < g.slots(in) {
+	for l.running < g.slots(in) {
 		c := g.next(in)
+		if c == nil {
+			break
+		}
 		w := c.waiting[in][0]
 		g.drop(c, in, 0)
 		g.begin(c, in)
@@ -314,22 +342,34 @@ func (g *gate) grant(in lane) {
 	g.press()
 }
 
-// next is the waiting client whose clock is behind those of the others.
-func (g *gate) next(in lane) *client {
-	return slices.MinFunc(g.lanes[in].queue, func(a, b *client) int {
-		return cmp.Compare(a.clock[in], b.clock[in])
-	})
+// next is the waiting client whose clock is behind those of the others; nil if none may have a slot.
+func (g *gate) next(in lane) (next *client) {
+	for _, c := range g.lanes[in].queue {
+		if (next == nil || c.clock[in] < next.clock[in]) && !g.heldBack(c, in) {
+			next = c
+		}
+	}
+	return next
 }
+
+// heldBack says whether a client must wait although a slot is free.
+func (g *gate) heldBack(c *client, in lane) bool {
+	return in == shortLane && g.lanes[in].running >= g.half && c.greedy() && g.now().Sub(g.modest) < modestTime
+}
+
+// greedy says that a client asks without pause, or nearly: it has used a slot for a quarter of the
+// time.
+func (c *client) greedy() bool { return c.used > fade.Seconds()/math.Ln2/4 }
 
 // cores is how many of the server's cores a request that has a slot may use. A short query has those
 // that no other has. A long one has a share of all, or, while short queries come, of those that they
 // leave free. These take about as much time outside their slots, to be read and sent, as inside.
 func (g *gate) cores(in lane, all int) int {
+	if in == shortLane {
+		return max(1, all-int(g.atWork.Load())+1)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if in == shortLane {
-		return max(1, all-(g.lanes[in].running-1))
-	}
 	if !g.noShort() {
 		all = max(g.few, all-1-int(math.Round(2*g.load)))
 	}
@@ -388,9 +428,10 @@ func (c *client) idle() bool {
 	return c.running+len(c.waiting[shortLane])+len(c.waiting[longLane]) == 0
 }
 
-// update lets refusals be forgotten.
+// update lets what a client did be forgotten.
 func (c *client) update(now time.Time) {
 	if d := now.Sub(c.at); d > 0 {
-		c.strikes, c.at = c.strikes*math.Exp2(-d.Seconds()/fade.Seconds()), now
+		left := math.Exp2(-d.Seconds() / fade.Seconds())
+		c.strikes, c.used, c.at = c.strikes*left, c.used*left, now
 	}
 }

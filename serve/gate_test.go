@@ -350,3 +350,35 @@ func TestLongRequestsUseFreeCores(t *testing.T) {
 	want(longLane, 16)
 	first()
 }
+
+// Clients that ask without pause get all slots, or half of them while others are there.
+func TestGreedyClientsLeaveRoom(t *testing.T) {
+	for _, with := range []int{0, 2} {
+		g := newGate(Limits{Wait: time.Minute, Waiting: 100}, 16, 15)
+		var greedy, good []*asker
+		for i := range 12 {
+			greedy = append(greedy, &asker{who: netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), work: time.Millisecond})
+		}
+		for i := range with {
+			good = append(good, &asker{who: netip.AddrFrom4([4]byte{10, 0, 2, byte(i)}),
+				pace: 10 * time.Millisecond, work: time.Millisecond})
+		}
+		simulate(g, append(slices.Clone(greedy), good...), 10*time.Second)
+		answered := 0
+		for _, a := range greedy {
+			answered += len(a.waits)
+		}
+		// A request takes a millisecond, and a fifth of one passes until the next.
+		if all := 12 * 10_000 * 10 / 12; with == 0 && answered < all*95/100 {
+			t.Errorf("alone, %d requests were answered, want about %d", answered, all)
+		}
+		if some := 8 * 10_000; with > 0 && (answered < some*8/10 || answered > some*115/100) {
+			t.Errorf("beside others, %d requests were answered, want about %d", answered, some)
+		}
+		for _, a := range good {
+			if longest := slices.Max(a.waits); longest > time.Millisecond || len(a.waits) < 900 {
+				t.Errorf("one of %d requests waited for %v", len(a.waits), longest)
+			}
+		}
+	}
+}

@@ -211,6 +211,7 @@ func (r *Root) ask(ctx context.Context, one *replica, method, path string, body 
 	if r.token != "" {
 		request.Header.Set("Authorization", "Bearer "+r.token)
 	}
+	passTrace(ctx, request)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 		// Asking twice changes nothing: a connection that was closed meanwhile is opened again.

@@ -51,7 +51,9 @@ func (x *exchange) find(a ask) (answer *Answer, err error) {
 			return err
 		}
 		took := time.Since(start)
+		x.trace.part("search", start)
 		x.metrics.searched(a.engine, &found.Stats, took)
+		defer x.trace.part("describe", time.Now())
 		if answer, err = Describe(ctx, x.g.s, a.request, found, a.details); err == nil {
 			answer.Micros = took.Microseconds()
 		}
@@ -178,6 +180,7 @@ func (x *exchange) answerPart(ctx context.Context, asked []ask) ([]byte, error) 
 		return nil, err
 	}
 	defer t.end()
+	defer x.trace.part("part of a batch", time.Now())
 	if x.o.Root != nil {
 		return x.answerPartInShards(t, asked)
 	}

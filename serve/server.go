@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -71,6 +72,10 @@ type Options struct {
 	Limits Limits
 	// Log gets what goes wrong, Access a line for each request; nil means nobody does.
 	Log, Access *slog.Logger
+	// Trace gets a line for each request: its spans in the JSON of OpenTelemetry's protocol. A client
+	// that sends the header traceparent has them as parts of its own trace, or, if that is not kept,
+	// not at all. nil means nobody does.
+	Trace io.Writer
 }
 
 // DefaultMaxK is the most documents that a client may ask for unless the options say otherwise.
@@ -86,6 +91,7 @@ type Server struct {
 	routes  []route
 	token   [sha256.Size]byte
 	metrics *metrics
+	tracer  *tracer // nil: nobody wants traces
 	jobs    *jobs
 	mined   *minedCache
 	started time.Time
@@ -127,6 +133,7 @@ func newServer(o Options) *Server {
 	}
 	v.gate = newGate(o.Limits, short, long)
 	v.metrics = newMetrics()
+	v.tracer = newTracer(o.Trace, o.Version)
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
 	v.routes = v.makeRoutes()
@@ -206,6 +213,8 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.conn.answering(true)
 	defer x.conn.answering(false)
 	x.w = &x.sent
+	x.trace = v.tracer.begin(r)
+	x.r = x.trace.of(r)
 	h := w.Header()
 	h["X-Request-Id"] = []string{x.id}
 	h["X-Content-Type-Options"] = noSniff
@@ -217,6 +226,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.dispatch()
 	took := time.Since(start)
+	v.tracer.write(x, start, start.Add(took))
 	v.metrics.count(x.verb, x.sent.status, took)
 	if v.o.Access != nil {
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", slog.String("id", x.id),
@@ -259,7 +269,7 @@ func (x *exchange) dispatch() {
 				errors.New("want the header Authorization: Bearer TOKEN with the server's token"))
 			return
 		}
-		x.verb = t.verb
+		x.verb, x.path = t.verb, t.path
 		if x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
 			x.failed(errNoShards)
 			return

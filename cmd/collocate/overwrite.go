@@ -17,7 +17,7 @@ import (
 // neither.
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "local",
-		"local-svg", "csv", "rules-csv", "receipt", "access-log", "network",
+		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
 		"index", "work"}
 	inputFlags = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions",
 		"tls-cert", "tls-key", "token-file", "reference",

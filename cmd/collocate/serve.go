@@ -36,6 +36,7 @@ type serveFlags struct {
 	tokenFile       string
 	tlsCert, tlsKey string
 	accessLog       string
+	trace           string
 	hosts, origins  []string
 	maxK            int
 	limits          serve.Limits
@@ -83,7 +84,7 @@ With --root there is no DIR: the server asks those of --shards, each of which se
 shards, | between replicas of one. A replica that fails or is slow is replaced by the next; answers
 say how many shards and documents they cover ("shards"). See docs/cluster.md.
 
-The server keeps up to 256 MB of garbage, or a 32nd of the memory, before it collects it: with GOGC
+The server keeps up to 128 MB of garbage, or a 32nd of the memory, before it collects it: with GOGC
 or GOMEMLIMIT in the environment it follows these instead.
 
 When another index is put in the place of DIR, or on SIGHUP, the server goes over to it without
@@ -124,6 +125,8 @@ with exit code 0.`,
 	fl.StringVar(&f.tlsKey, "tls-key", "", "key `FILE` of the certificate")
 	fl.StringVar(&f.accessLog, "access-log", "",
 		"append a line of JSON for each request to `FILE`; - is standard error")
+	fl.StringVar(&f.trace, "trace", "",
+		"append a line for each request to `FILE`: its spans in OpenTelemetry's JSON; - is standard error")
 	fl.StringArrayVar(&f.hosts, "host", nil,
 		"a name under which clients may ask, beside addresses and localhost; * is any")
 	fl.StringArrayVar(&f.origins, "cors-origin", nil, "an origin whose pages may ask, as in https://example.org")
@@ -247,12 +250,12 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 // letGarbagePileUp makes the garbage collector of a server run less often, unless the environment
 // says how often by GOGC or GOMEMLIMIT. The index is mapped, so the heap is small: under a load of
 // requests it was collected a hundred times a second, and each time what is kept for the next request
-// was forgotten. It takes up to 256 MB more memory, or a 32nd of what there is. What it returns ends
+// was forgotten. It takes up to 128 MB more memory, or a 32nd of what there is. What it returns ends
 // it.
 func letGarbagePileUp() (end func()) {
 	var space heap.Space
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		space.Take(int(min(256<<20, heap.Memory()/32)))
+		space.Take(int(min(128<<20, heap.Memory()/32)))
 	}
 	return func() { runtime.KeepAlive(&space) }
 }
@@ -288,17 +291,26 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			return closeAll, fmt.Errorf("--tls-cert: %w", err)
 		}
 	}
-	if f.accessLog != "" {
+	for _, log := range []struct {
+		flag, name string
+		use        func(io.Writer)
+	}{
+		{"access-log", f.accessLog, func(to io.Writer) { o.Access = slog.New(slog.NewJSONHandler(to, nil)) }},
+		{"trace", f.trace, func(to io.Writer) { o.Trace = to }},
+	} {
+		if log.name == "" {
+			continue
+		}
 		out := a.stderr
-		if f.accessLog != "-" {
-			file, err := os.OpenFile(f.accessLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if log.name != "-" {
+			file, err := os.OpenFile(log.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 			if err != nil {
-				return closeAll, fmt.Errorf("--access-log: %w", err)
+				return closeAll, fmt.Errorf("--%s: %w", log.flag, err)
 			}
 			closers = append(closers, file.Close)
 			out = file
 		}
-		o.Access = slog.New(slog.NewJSONHandler(&requestLog{to: out, log: o.Log}, nil))
+		log.use(&requestLog{to: out, log: o.Log, flag: log.flag})
 	}
 	if f.matrix != "" {
 		m, err := cooccur.Open(f.matrix)
@@ -419,11 +431,12 @@ func (f *serveFlags) follow(ctx context.Context, a *app, server *serve.Server,
 	}
 }
 
-// requestLog is the log of requests. That it cannot be written is said once: on a full disk the server
-// goes on.
+// requestLog is the log or the traces of requests. That it cannot be written is said once: on a full
+// disk the server goes on.
 type requestLog struct {
 	to     io.Writer
 	log    *slog.Logger
+	flag   string
 	failed bool
 }
 
@@ -431,7 +444,7 @@ type requestLog struct {
 func (r *requestLog) Write(p []byte) (int, error) {
 	n, err := r.to.Write(p)
 	if err != nil && !r.failed {
-		r.log.Error("the log of requests is not complete", "error", err)
+		r.log.Error("the file of --"+r.flag+" is not complete", "error", err)
 	}
 	r.failed = err != nil
 	return n, err

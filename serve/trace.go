@@ -1,0 +1,191 @@
+package serve
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Traces are spans in the JSON of OpenTelemetry's protocol, a line for each request, as its collector
+// reads them from a file (receiver otlpjsonfile). OpenTelemetry's own packages would bring ten
+// modules and 1.3 MB into the command to write JSON that no collector reads; the exporter that speaks
+// to one would bring gRPC's modules too.
+
+// tracer writes spans.
+type tracer struct {
+	mu    sync.Mutex
+	to    io.Writer
+	about []byte // what stands before the spans of a line
+}
+
+func newTracer(to io.Writer, version string) *tracer {
+	if to == nil {
+		return nil
+	}
+	w := object{b: []byte(`{"resourceSpans":[{"resource":{"attributes":[`)}
+	w.attribute("service.name", "collocate")
+	w.attribute("service.version", version)
+	return &tracer{to: to, about: append(w.b, `]},"scopeSpans":[{"scope":{"name":"collocate/serve"},"spans":[`...)}
+}
+
+// trace is what is noted of a request. A nil one notes nothing.
+type trace struct {
+	id           string // 32 hexadecimal digits
+	span, parent string // 16, or none
+
+	mu    sync.Mutex
+	parts []tracePart
+}
+
+// tracePart is a part of the work on a request.
+type tracePart struct {
+	name       string
+	start, end time.Time
+}
+
+// begin begins to note a request, unless the client says that its trace is not kept.
+func (t *tracer) begin(r *http.Request) *trace {
+	if t == nil {
+		return nil
+	}
+	n := &trace{}
+	var kept bool
+	if n.id, n.parent, kept = parseTraceparent(r.Header.Get("Traceparent")); n.id == "" {
+		n.id, kept = randomHex(16), true
+	}
+	if !kept {
+		return nil
+	}
+	n.span = randomHex(8)
+	return n
+}
+
+// parseTraceparent reads the header of W3C Trace Context: version, trace, parent and flags. What is
+// not as it says is as if there were none.
+func parseTraceparent(header string) (id, parent string, kept bool) {
+	parts := strings.Split(header, "-")
+	if len(parts) < 4 || len(parts) > 4 && parts[0] == "00" || parts[0] == "ff" ||
+		!isHex(parts[0], 2) || !isHex(parts[1], 32) || !isHex(parts[2], 16) || !isHex(parts[3], 2) ||
+		strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+		return "", "", false
+	}
+	flags, _ := strconv.ParseUint(parts[3], 16, 8) // two digits
+	return parts[1], parts[2], flags&1 != 0
+}
+
+func isHex(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	b[0] |= 1 // not all zero
+	return hex.EncodeToString(b)
+}
+
+// part notes that a part of the work began at a time and has ended.
+func (n *trace) part(name string, start time.Time) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.parts) < maxTraced {
+		n.parts = append(n.parts, tracePart{name, start, time.Now()})
+	}
+}
+
+// maxTraced bounds the parts that are noted: a batch may have many.
+const maxTraced = 100
+
+type traceKey struct{}
+
+// of is a request in whose context other servers are asked as a part of the trace.
+func (n *trace) of(r *http.Request) *http.Request {
+	if n == nil {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), traceKey{}, n))
+}
+
+// passTrace tells another server which trace a request to it is part of.
+func passTrace(ctx context.Context, r *http.Request) {
+	if n, _ := ctx.Value(traceKey{}).(*trace); n != nil {
+		r.Header.Set("Traceparent", "00-"+n.id+"-"+n.span+"-01")
+	}
+}
+
+// write writes the spans of a request that was answered: the request, and its parts as its children.
+func (t *tracer) write(x *exchange, start, end time.Time) {
+	n := x.trace
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	parts := n.parts
+	n.mu.Unlock()
+	w := object{b: append([]byte(nil), t.about...)}
+	w.span(n, n.span, n.parent, strings.TrimSpace(x.r.Method+" "+x.path), 2, start, end)
+	w.name("attributes")
+	w.b = append(w.b, '[')
+	w.attribute("http.request.method", x.r.Method)
+	w.attribute("url.path", x.r.URL.Path)
+	if x.path != "" {
+		w.attribute("http.route", x.path)
+	}
+	w.b = append(w.b, `,{"key":"http.response.status_code","value":{"intValue":"`...)
+	w.b = append(strconv.AppendInt(w.b, int64(x.sent.status), 10), `"}}`...)
+	w.attribute("client.address", x.client.String())
+	w.attribute("collocate.request_id", x.id)
+	w.b = append(w.b, ']')
+	if w.name("status"); x.sent.status >= 500 {
+		w.b = append(w.b, `{"code":2}}`...)
+	} else {
+		w.b = append(w.b, `{}}`...)
+	}
+	for _, p := range parts {
+		w.b = append(w.b, ',')
+		w.span(n, randomHex(8), n.span, p.name, 1, p.start, p.end)
+		w.b = append(w.b, '}')
+	}
+	w.b = append(w.b, "]}]}]}\n"...)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.to.Write(w.b) // it says itself if it cannot
+}
+
+// span begins the object of a span.
+func (w *object) span(n *trace, id, parent, name string, kind int64, start, end time.Time) {
+	w.b = append(w.b, '{')
+	w.string("traceId", n.id)
+	w.string("spanId", id)
+	if parent != "" {
+		w.string("parentSpanId", parent)
+	}
+	w.string("name", name)
+	w.int("kind", kind)
+	w.string("startTimeUnixNano", strconv.FormatInt(start.UnixNano(), 10))
+	w.string("endTimeUnixNano", strconv.FormatInt(end.UnixNano(), 10))
+}
+
+// attribute adds one to a list.
+func (w *object) attribute(key, value string) {
+	if w.b[len(w.b)-1] != '[' {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(w.b, '{')
+	w.string("key", key)
+	w.name("value")
+	w.b = append(w.b, '{')
+	w.string("stringValue", value)
+	w.b = append(w.b, "}}"...)
+}

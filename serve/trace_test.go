@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// otlp is what is read of a line of traces.
+type otlp struct {
+	ResourceSpans []struct {
+		Resource   struct{ Attributes []otlpAttribute }
+		ScopeSpans []struct {
+			Spans []struct {
+				TraceID      string `json:"traceId"`
+				SpanID       string `json:"spanId"`
+				ParentSpanID string `json:"parentSpanId"`
+				Name         string
+				Kind         int
+				Start        string `json:"startTimeUnixNano"`
+				End          string `json:"endTimeUnixNano"`
+				Attributes   []otlpAttribute
+			}
+		}
+	}
+}
+
+type otlpAttribute struct {
+	Key   string
+	Value struct{ StringValue, IntValue string }
+}
+
+// A request is a span with its parts as children, in the client's trace if it has one.
+func TestTraces(t *testing.T) {
+	var out bytes.Buffer
+	h := New(elife(t, false), Options{Trace: &out, Version: `v"1`})
+	ask := func(path, traceparent string) *otlp {
+		t.Helper()
+		out.Reset()
+		r := local(httptest.NewRequest(http.MethodGet, path, nil))
+		r.Header.Set("Traceparent", traceparent)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if out.Len() == 0 {
+			return nil
+		}
+		if strings.Count(out.String(), "\n") != 1 {
+			t.Fatalf("not one line: %s", &out)
+		}
+		line := decode[otlp](t, out.String())
+		return &line
+	}
+	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	line := ask("/search?q=cell", "00-"+trace+"-"+parent+"-01")
+	if got := line.ResourceSpans[0].Resource.Attributes[1].Value.StringValue; got != `v"1` {
+		t.Errorf("version %q", got)
+	}
+	spans := line.ResourceSpans[0].ScopeSpans[0].Spans
+	request := spans[0]
+	if request.TraceID != trace || request.ParentSpanID != parent || request.Kind != 2 || request.Name != "GET /search" {
+		t.Errorf("the request: %+v", request)
+	}
+	attributes := map[string]string{}
+	for _, a := range request.Attributes {
+		attributes[a.Key] = a.Value.StringValue + a.Value.IntValue
+	}
+	if attributes["http.response.status_code"] != "200" || attributes["http.route"] != "/search" ||
+		attributes["collocate.request_id"] == "" {
+		t.Errorf("attributes %v", attributes)
+	}
+	var names []string
+	for _, s := range spans[1:] {
+		names = append(names, s.Name)
+		if s.TraceID != trace || s.ParentSpanID != request.SpanID || s.SpanID == request.SpanID ||
+			s.Start < request.Start || s.End > request.End || s.End < s.Start {
+			t.Errorf("a part: %+v", s)
+		}
+		if _, err := strconv.ParseUint(s.Start, 10, 64); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := strings.Join(names, " "); got != "wait search describe send" {
+		t.Errorf("parts %s", got)
+	}
+	if ask("/search?q=cell", "00-"+trace+"-"+parent+"-00") != nil {
+		t.Error("a trace that is not kept is written")
+	}
+	for _, bad := range []string{"", "x", "00-" + trace + "-" + parent, "ff-" + trace + "-" + parent + "-01",
+		"00-" + strings.Repeat("0", 32) + "-" + parent + "-01", "00-" + strings.ToUpper(trace) + "-" + parent + "-01",
+		"00-" + trace + "-" + parent + "-01-more"} {
+		spans := ask("/nowhere", bad).ResourceSpans[0].ScopeSpans[0].Spans
+		if s := spans[0]; s.TraceID == trace || s.ParentSpanID != "" || s.Name != "GET" ||
+			!regexp.MustCompile("^[0-9a-f]{32}$").MatchString(s.TraceID) {
+			t.Errorf("traceparent %q: %+v", bad, s)
+		}
+	}
+	if !json.Valid(out.Bytes()) {
+		t.Errorf("not JSON: %s", &out)
+	}
+}
+
+// A root asks its shards in the trace of the request.
+func TestTracesGoOnInShards(t *testing.T) {
+	n := &trace{id: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7"}
+	of := n.of(httptest.NewRequest(http.MethodGet, "/", nil))
+	asked := httptest.NewRequest(http.MethodGet, "/", nil)
+	passTrace(of.Context(), asked)
+	if got := asked.Header.Get("Traceparent"); got != "00-"+n.id+"-"+n.span+"-01" {
+		t.Errorf("traceparent %q", got)
+	}
+	id, parent, kept := parseTraceparent(asked.Header.Get("Traceparent"))
+	if id != n.id || parent != n.span || !kept {
+		t.Errorf("it reads as %s %s %v", id, parent, kept)
+	}
+}
