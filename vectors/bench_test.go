@@ -56,7 +56,7 @@ func BenchmarkGloVeGroups(b *testing.B) {
 	defer func() { blockCells, mostGroups = cells, most }()
 	for _, size := range [][2]int{{400_000, 50_000_000}, {100_000, 10_000_000}} {
 		m := vectorstest.Draw(size[0], size[1], 1)
-		for _, blockCells = range []int{4, 8, 16, 32, 64, 128} {
+		for _, blockCells = range []int{16, 32, 64, 128, 256} {
 			mostGroups = 4096
 			o := GloVeOptions{Dim: 300, Epochs: 3, Engine: engine.GPU}
 			rate, before := gloveRate(b, m, o)
@@ -69,7 +69,10 @@ func BenchmarkGloVeGroups(b *testing.B) {
 // BenchmarkSVD is the decomposition, and what comes before it. COLLOCATE_LARGE=1 adds one of a
 // quarter of the size that README speaks of.
 func BenchmarkSVD(b *testing.B) {
-	sizes := [][3]int{{20_000, 1_000_000, 100}}
+	sizes, kind := [][3]int{{20_000, 1_000_000, 100}}, engine.Multicore
+	if os.Getenv("COLLOCATE_TEST_GPU") != "" {
+		sizes, kind = append(sizes, [3]int{400_000, 100_000_000, 300}), engine.GPU
+	}
 	if os.Getenv("COLLOCATE_LARGE") != "" {
 		sizes = append(sizes, [3]int{100_000, 25_000_000, 300})
 	}
@@ -80,7 +83,7 @@ func BenchmarkSVD(b *testing.B) {
 				var began time.Time
 				start := time.Now()
 				if _, err := TrainSVD(b.Context(), m, SVDOptions{Dim: z[2], Memory: 64e9,
-					Engine: engine.Multicore, Began: func(engine.Kind) { began = time.Now() }}); err != nil {
+					Engine: kind, Began: func(engine.Kind) { began = time.Now() }}); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(began.Sub(start).Seconds(), "before-s")

@@ -13,65 +13,65 @@ DATA window<>+48(SB)/8, $0
 DATA window<>+56(SB)/8, $0
 GLOBL window<>(SB), RODATA|NOPTR, $64
 
-// FOURS adds up 32 sums in fours: lanes 0 2 4 6 1 3 5 7 of eight.
-#define FOURS(at, to) \
-	VMOVUPS at+0(SP), Y4; \
-	VMOVUPS at+64(SP), Y5; \
-	VHADDPS at+32(SP), Y4, Y4; \
-	VHADDPS at+96(SP), Y5, Y5; \
-	VHADDPS Y5, Y4, to
+// ADD32 adds the products in Y0 to Y3 to the sums in Y8.
+#define ADD32 \
+	VADDPS Y2, Y0, Y0; \
+	VADDPS Y3, Y1, Y1; \
+	VADDPS Y1, Y0, Y0; \
+	VADDPS Y0, Y8, Y8
+
+// SOME has the products of the eight numbers from offset on, of which CX may be left, in y.
+#define SOME(offset, y) \
+	MOVQ CX, AX; \
+	SUBQ $(offset/4), AX; \
+	CMOVQLT R10, AX; \
+	CMPQ AX, R11; \
+	CMOVQGT R11, AX; \
+	NEGQ AX; \
+	VMOVDQU (BX)(AX*4), Y15; \
+	VMASKMOVPS offset(SI), Y15, y; \
+	VMASKMOVPS offset(DI), Y15, Y14; \
+	VMULPS Y14, y, y
 
 // func dotAVX2(a, b *float32, n int) float32
-TEXT ·dotAVX2(SB), NOSPLIT, $512-28
+TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-	VXORPS Y0, Y0, Y0
-	XORQ R8, R8
-clear:
-	VMOVUPS Y0, 0(SP)(R8*1)
-	ADDQ $32, R8
-	CMPQ R8, $512
-	JLT  clear
-	XORQ R8, R8
+	VXORPS Y8, Y8, Y8
 loop:
-	CMPQ CX, $8
+	CMPQ CX, $32
 	JLT  rest
-	MOVQ R8, R9
-	ANDQ $511, R9
-	VMOVUPS (SI)(R8*1), Y0
-	VMULPS (DI)(R8*1), Y0, Y0
-	VADDPS 0(SP)(R9*1), Y0, Y0
-	VMOVUPS Y0, 0(SP)(R9*1)
-	ADDQ $32, R8
-	SUBQ $8, CX
+	VMOVUPS 0(SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS 64(SI), Y2
+	VMOVUPS 96(SI), Y3
+	VMULPS 0(DI), Y0, Y0
+	VMULPS 32(DI), Y1, Y1
+	VMULPS 64(DI), Y2, Y2
+	VMULPS 96(DI), Y3, Y3
+	ADD32
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $32, CX
 	JMP  loop
 rest:
 	TESTQ CX, CX
 	JEQ  sum
-	MOVQ R8, R9
-	ANDQ $511, R9
-	NEGQ CX
 	LEAQ window<>+32(SB), BX
-	VMOVDQU (BX)(CX*4), Y15
-	VMASKMOVPS (SI)(R8*1), Y15, Y0
-	VMASKMOVPS (DI)(R8*1), Y15, Y1
-	VMULPS Y1, Y0, Y0
-	VADDPS 0(SP)(R9*1), Y0, Y0
-	VMOVUPS Y0, 0(SP)(R9*1)
+	XORQ R10, R10
+	MOVQ $8, R11
+	SOME(0, Y0)
+	SOME(32, Y1)
+	SOME(64, Y2)
+	SOME(96, Y3)
+	ADD32
 sum:
-	FOURS(0, Y0)
-	FOURS(128, Y1)
-	FOURS(256, Y2)
-	FOURS(384, Y3)
-	VADDPS Y2, Y0, Y0
-	VADDPS Y3, Y1, Y1
-	VADDPS Y1, Y0, Y0
-	VPERMILPS $0x4e, Y0, Y1
-	VADDPS Y1, Y0, Y0
-	VPERMILPS $0xb1, Y0, Y1
-	VADDPS Y1, Y0, Y0
-	VEXTRACTF128 $1, Y0, X1
+	VEXTRACTF128 $1, Y8, X1
+	VADDPS X1, X8, X0
+	VPERMILPS $0x4e, X0, X1
+	VADDPS X1, X0, X0
+	VPERMILPS $0xb1, X0, X1
 	VADDSS X1, X0, X0
 	VZEROUPPER
 	MOVSS X0, ret+24(FP)

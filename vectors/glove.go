@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/par"
@@ -175,7 +176,7 @@ func (t *training) run(ctx context.Context) error {
 		return t.onGPU(ctx, g)
 	}, func() error {
 		t.began(engine.Multicore)
-		return t.epochs(ctx, t.stratum, func() error { return nil })
+		return t.epochs(ctx, t.epoch)
 	})
 }
 
@@ -188,22 +189,14 @@ func (t *training) began(k engine.Kind) {
 	}
 }
 
-// epochs goes through all strata as often as was asked for. After each epoch, gather brings the
-// losses.
-func (t *training) epochs(ctx context.Context, stratum func(s int) error, gather func() error) error {
+// epochs goes through all cells as often as was asked for. An epoch is told the order of the strata,
+// and leaves the losses.
+func (t *training) epochs(ctx context.Context, epoch func(ctx context.Context, strata []int) error) error {
 	rng := rand.New(rand.NewPCG(t.o.Seed, 0x737472617461))
 	t.losses = make([]float64, t.groups)
-	for epoch := range t.o.Epochs {
+	for i := range t.o.Epochs {
 		clear(t.losses)
-		for _, s := range rng.Perm(t.groups) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := stratum(s); err != nil {
-				return err
-			}
-		}
-		if err := gather(); err != nil {
+		if err := epoch(ctx, rng.Perm(t.groups)); err != nil {
 			return err
 		}
 		loss := 0.0
@@ -213,26 +206,43 @@ func (t *training) epochs(ctx context.Context, stratum func(s int) error, gather
 		loss /= float64(len(t.cells))
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
 			return fmt.Errorf("the training does not converge: the loss of epoch %d is %v;"+
-				" use a smaller --rate", epoch+1, loss)
+				" use a smaller --rate", i+1, loss)
 		}
 		if t.o.Progress != nil {
-			t.o.Progress(epoch+1, loss)
+			t.o.Progress(i+1, loss)
 		}
 	}
 	return nil
 }
 
-// stratum trains on the blocks of a stratum on the cores.
-func (t *training) stratum(s int) error {
-	first := s * t.groups
-	cells := int(t.ends[first+t.groups-1] - t.begin(first))
-	// Waking a thread takes about as long as a few thousand numbers.
-	threads := min(t.o.Threads, cells*t.words.dim>>14+1)
-	par.For(threads, t.groups, 1, func(_, g, _ int) {
-		block := t.cells[t.begin(first+g):t.ends[first+g]]
-		t.losses[g] += train(block, t.words, t.contexts, float32(t.o.Rate))
+// epoch trains on the cores. Blocks are taken in the order of the strata; one begins when those
+// before it that share its rows or its columns are done, which is one of each stratum before.
+func (t *training) epoch(ctx context.Context, strata []int) error {
+	n := t.groups
+	rowsDone, colsDone := make([]atomic.Int32, n), make([]atomic.Int32, n)
+	var next atomic.Int64
+	par.Do(min(t.o.Threads, n), func(int) {
+		for ctx.Err() == nil {
+			at := int(next.Add(1)) - 1
+			if at >= n*n {
+				return
+			}
+			turn, g := at/n, at%n
+			rows, cols := &rowsDone[g], &colsDone[(g+strata[turn])%n]
+			for rows.Load() != int32(turn) || cols.Load() != int32(turn) {
+				if ctx.Err() != nil {
+					return
+				}
+				runtime.Gosched()
+			}
+			block := strata[turn]*n + g
+			t.losses[g] += train(t.cells[t.begin(block):t.ends[block]], t.words, t.contexts,
+				float32(t.o.Rate))
+			rows.Add(1)
+			cols.Add(1)
+		}
 	})
-	return nil
+	return ctx.Err()
 }
 
 // train takes a step for each cell and returns the sum of the losses before them.

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/engine"
@@ -14,17 +15,22 @@ var gloveSource = gpuModule("glove")
 // a GPU: one core takes about 2 s for them, which is what a device takes to be opened.
 const gloveOnGPU = 2_000_000_000
 
-// gloveKernels are by the number of times 128 dimensions that fit.
-var gloveKernels = []string{"glove_1", "glove_2", "glove_3", "glove_4"}
+// gloveDims is the most dimensions: a block of threads has one for each, and one for the biases.
+const gloveDims = 1016
 
-// onGPU trains on a device. A launch is a stratum, a warp a block: see kernels/glove.cu.
+// onGPU trains on a device. A launch is a stratum, a block of threads a block: see kernels/glove.cu.
 func (t *training) onGPU(ctx context.Context, g *GPU) error {
 	run, err := t.prepare(g)
 	if err != nil {
 		return err
 	}
 	t.began(engine.GPU)
-	if err := t.epochs(ctx, run.stratum, func() error {
+	if err := t.epochs(ctx, func(ctx context.Context, strata []int) error {
+		for _, s := range strata {
+			if err := errors.Join(ctx.Err(), run.stratum(s)); err != nil {
+				return err
+			}
+		}
 		if err := run.losses.Download(ctx, g.stream, t.losses); err != nil {
 			return err
 		}
@@ -41,8 +47,7 @@ func (t *training) onGPU(ctx context.Context, g *GPU) error {
 // gloveRun is a training on a device.
 type gloveRun struct {
 	g               *GPU
-	kernel          string
-	groups, quads   int
+	groups, dim     int
 	rate            float32
 	cells           gpu.Buffer[cell]
 	ends            gpu.Buffer[uint64]
@@ -52,18 +57,15 @@ type gloveRun struct {
 
 // prepare brings everything to the device.
 func (t *training) prepare(g *GPU) (*gloveRun, error) {
-	which := (t.words.dim - 1) / lanes
-	if which >= len(gloveKernels) {
-		return nil, fmt.Errorf("%d dimensions: on a GPU at most %d; use multicore", t.o.Dim,
-			len(gloveKernels)*lanes)
+	if t.o.Dim > gloveDims {
+		return nil, fmt.Errorf("%d dimensions: on a GPU at most %d; use multicore", t.o.Dim, gloveDims)
 	}
 	need := roomFor(len(t.cells), 16) + roomFor(len(t.ends), 8) + 2*roomFor(len(t.words.all), 4) +
 		roomFor(t.groups, 8)
 	if err := g.reserve(need, "the training"); err != nil {
 		return nil, err
 	}
-	r := &gloveRun{g: g, kernel: gloveKernels[which], groups: t.groups, quads: t.words.dim / 4,
-		rate: float32(t.o.Rate)}
+	r := &gloveRun{g: g, groups: t.groups, dim: t.words.dim, rate: float32(t.o.Rate)}
 	var err error
 	if r.cells, err = taken(g, t.cells); err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (t *training) prepare(g *GPU) (*gloveRun, error) {
 
 // stratum starts the training on the blocks of a stratum.
 func (r *gloveRun) stratum(s int) error {
-	return r.g.launch(gloveSource, r.kernel, gpu.Grid(r.groups, 32), r.cells.Arg(), r.ends.Arg(),
-		gpu.U32(uint32(s*r.groups)), r.words.Arg(), r.contexts.Arg(), gpu.U32(uint32(r.quads)),
+	threads := max((r.dim+1+31)&^31, 64)
+	return r.g.launch(gloveSource, "glove", gpu.Grid(r.groups, threads), r.cells.Arg(), r.ends.Arg(),
+		gpu.U32(uint32(s*r.groups)), r.words.Arg(), r.contexts.Arg(), gpu.U32(uint32(r.dim)),
 		gpu.F32(r.rate), r.losses.Arg())
 }

@@ -26,7 +26,7 @@ type deviceVectors struct {
 // onGPU brings the vectors to a device.
 func (v *Vectors) onGPU(g *GPU) (*deviceVectors, error) {
 	n := len(v.Words)
-	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+lanes, 4)) + roomFor(n, 64) + 1<<20
+	batch := similarBatch*(roomFor(n, 4)+roomFor(v.Dim+32, 4)) + roomFor(n, 64) + 1<<20
 	if err := g.reserve(roomFor(len(v.Data), 4)+roomFor(n, 4)+batch, "finding similar words"); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]
 		return nil, err
 	}
 	n, dim := len(d.v.Words), d.v.Dim
-	padded := (dim + lanes - 1) / lanes * lanes
+	padded := (dim + 31) &^ 31
 	host := make([]float32, len(queries)*padded)
 	most := 0
 	for i, q := range queries {
@@ -79,7 +79,7 @@ func (d *deviceVectors) batch(ctx context.Context, queries []query, k int) ([][]
 	if err != nil {
 		return nil, err
 	}
-	grid := gpu.Dim{Blocks: [3]int{(n + 7) / 8, (len(queries) + similarQueries - 1) / similarQueries, 1},
+	grid := gpu.Dim{Blocks: [3]int{(n + 31) / 32, (len(queries) + similarQueries - 1) / similarQueries, 1},
 		Threads: [3]int{256, 1, 1}}
 	if err := d.g.launch(similarSource, "similar", grid, d.data.Arg(), d.scale.Arg(), gpu.U32(uint32(n)),
 		gpu.U32(uint32(dim)), on.Arg(), gpu.U32(uint32(len(queries))), gpu.U32(uint32(padded)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/collocate/collocate/internal/par"
 )
@@ -31,12 +32,28 @@ func (c *compressed) of(i int) (from, to uint64) {
 func newPPMI(ctx context.Context, r Matrix, o *SVDOptions) (*ppmi, error) {
 	n := r.Len()
 	rowSum, colSum := make([]float64, n), make([]float64, n)
-	// On one thread: sums of columns depend on the order.
-	if err := eachRow(ctx, 1, n, 256, func(row int) error {
-		return cellsOf(r, row, func(col uint32, x float64) {
-			rowSum[row] += x
-			colSum[col] += x
-		})
+	// Every column is added up by one thread, in the order of the rows.
+	parts := max(1, o.Threads)
+	if err := eachRow(ctx, o.Threads, parts, 1, func(part int) error {
+		lo, hi := columns(n, parts, part)
+		for row := range n {
+			cols, values, err := r.Row(row)
+			if err != nil {
+				return err
+			}
+			from, _ := slices.BinarySearch(cols, lo)
+			for k := from; k < len(cols) && cols[k] < hi; k++ {
+				if values[k] > 0 {
+					colSum[cols[k]] += values[k]
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if err := eachRow(ctx, o.Threads, n, 256, func(row int) error {
+		return cellsOf(r, row, func(_ uint32, x float64) { rowSum[row] += x })
 	}); err != nil {
 		return nil, err
 	}
@@ -57,7 +74,7 @@ func newPPMI(ctx context.Context, r Matrix, o *SVDOptions) (*ppmi, error) {
 	}); err != nil {
 		return nil, err
 	}
-	m.transpose()
+	m.transpose(o.Threads)
 	return m, nil
 }
 
@@ -98,24 +115,43 @@ func (m *ppmi) fill(ctx context.Context, r Matrix, threads int,
 	return nil
 }
 
-// transpose makes the columns of the rows.
-func (m *ppmi) transpose() {
-	at := make([]uint64, m.n)
-	for _, c := range m.rows.other {
-		at[c]++
+// columns divides the columns into parts for threads: the first ones have most cells, as they are
+// those of frequent words.
+func columns(n, parts, part int) (lo, hi uint32) {
+	at := func(p int) uint32 {
+		x := float64(p) / float64(parts)
+		return uint32(float64(n) * x * x * x)
 	}
+	return at(part), at(part + 1)
+}
+
+// transpose makes the columns of the rows, a part of them at a time.
+func (m *ppmi) transpose(threads int) {
+	at := make([]uint64, m.n)
+	parts := 4 * max(1, threads)
+	each := func(fn func(row int, k uint64)) {
+		par.For(threads, parts, 1, func(_, part, _ int) {
+			lo, hi := columns(m.n, parts, part)
+			for row := range m.n {
+				from, to := m.rows.of(row)
+				first, _ := slices.BinarySearch(m.rows.other[from:to], lo)
+				for k := from + uint64(first); k < to && m.rows.other[k] < hi; k++ {
+					fn(row, k)
+				}
+			}
+		})
+	}
+	each(func(_ int, k uint64) { at[m.rows.other[k]]++ })
 	sum := uint64(0)
 	for i, count := range at {
 		at[i], sum = sum, sum+count
 	}
 	m.cols = compressed{at, make([]uint32, sum), make([]float32, sum)}
-	for row := range m.n {
-		for k, to := m.rows.of(row); k < to; k++ {
-			c := m.rows.other[k]
-			m.cols.other[at[c]], m.cols.value[at[c]] = uint32(row), m.rows.value[k]
-			at[c]++
-		}
-	}
+	each(func(row int, k uint64) {
+		c := m.rows.other[k]
+		m.cols.other[at[c]], m.cols.value[at[c]] = uint32(row), m.rows.value[k]
+		at[c]++
+	})
 }
 
 // coreMatrix is a tall matrix on the cores.

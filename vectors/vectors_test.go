@@ -22,6 +22,11 @@ import (
 // matrixOf is the matrix of a text with a document a line.
 func matrixOf(t testing.TB, content string, opt cooccur.Options) *cooccur.Reader {
 	t.Helper()
+	return matrixWith(t, content, cooccur.VocabularyOptions{}, opt)
+}
+
+func matrixWith(t testing.TB, content string, of cooccur.VocabularyOptions, opt cooccur.Options) *cooccur.Reader {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "corpus.txt"), []byte(content), 0o666); err != nil {
 		t.Fatal(err)
@@ -29,7 +34,7 @@ func matrixOf(t testing.TB, content string, opt cooccur.Options) *cooccur.Reader
 	corpus := &text.Corpus{Paths: []string{filepath.Join(dir, "corpus.txt")}, Options: text.Options{Format: text.Lines}}
 	path := filepath.Join(dir, "m.cooc")
 	var f *cooccur.File
-	_, stats, err := cooccur.Make(t.Context(), corpus, cooccur.VocabularyOptions{}, opt,
+	_, stats, err := cooccur.Make(t.Context(), corpus, of, opt,
 		func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 			f, err = cooccur.Create(path, cooccur.CSR, v, opt)
 			return f, err

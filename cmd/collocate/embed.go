@@ -38,7 +38,7 @@ func newEmbedCmd(a *app) *cobra.Command {
 --method glove trains them as Stanford GloVe does, on a matrix weighted by distance. --method svd
 factors the positive pointwise mutual information of the matrix (context smoothing 0.75), which is
 fast for small matrices. Both give the same vectors for a seed, to the bit, on one thread, on many
-and on a GPU; glove takes at most 512 dimensions there.
+and on a GPU; glove takes at most 1016 dimensions there.
 
 ` + vectorFiles,
 		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec

@@ -1,123 +1,118 @@
-// Training of GloVe: a warp takes the cells of a block one after the other. See schedule.go for why
-// the warps of a launch need not know of each other, and train in glove.go for the definition.
+// Training of GloVe: a block of threads takes the cells of a block of the matrix one after the other,
+// a thread for each number of a vector and one for the biases. See schedule.go for why the blocks of a
+// launch need not know of each other, and train in glove.go for the definition.
 #include "warp.cuh"
 
-// A word's parameters, a lane's part: numbers 4*lane to 4*lane+3 of every 128, and the bias in
-// lane 0. S is how many times 128 numbers there may be.
-template <u32 S> struct Word {
-  float4 x[S], sum[S];
-  float2 bias;
+// A word's parameter and its sum of squares, of one thread.
+struct Number {
+  float x, sum;
 
-  INLINE void load(const float* row, u32 quads) {
-    const float4* p = (const float4*)row;
-#pragma unroll
-    for (u32 s = 0; s < S; s++) {
-      u32 q = lane_id() + s * kWarp;
-      if (q < quads) {
-        x[s] = p[q];
-        sum[s] = p[quads + q];
-      } else {
-        x[s] = make_float4(0, 0, 0, 0);
-        sum[s] = make_float4(1, 1, 1, 1);
-      }
-    }
-    bias = make_float2(0, 1);
-    if (lane_id() == 0) bias = *(const float2*)(p + 2 * quads);
+  INLINE void load(const float* row, u32 at, u32 at_sum, bool mine) {
+    x = mine ? row[at] : 0;
+    sum = mine ? row[at_sum] : 1;
   }
-
-  INLINE void store(float* row, u32 quads) const {
-    float4* p = (float4*)row;
-#pragma unroll
-    for (u32 s = 0; s < S; s++) {
-      u32 q = lane_id() + s * kWarp;
-      if (q < quads) {
-        p[q] = x[s];
-        p[quads + q] = sum[s];
-      }
-    }
-    if (lane_id() == 0) *(float2*)(p + 2 * quads) = bias;
+  INLINE void store(float* row, u32 at, u32 at_sum, bool mine) const {
+    if (mine) row[at] = x, row[at_sum] = sum;
+  }
+  // AdaGrad; root is that of the sum.
+  INLINE void move(float g, float root) {
+    x -= __fdiv_rn(g, root);
+    sum += g * g;
   }
 };
 
-// One number of both words: AdaGrad.
-INLINE void move(float& w, float& v, float& sw, float& sv, float g) {
-  float gw = g * v, gv = g * w;
-  w -= __fdiv_rn(gw, __fsqrt_rn(sw));
-  v -= __fdiv_rn(gv, __fsqrt_rn(sv));
-  sw += gw * gw;
-  sv += gv * gv;
+// The cells of a block as they come: a ring in shared memory, filled by the first 32 threads in 32s,
+// long before they are needed.
+struct Cells {
+  static constexpr u32 kRing = 128, kStep = 32;
+  uint4 ring[kRing];
+
+  INLINE const uint4& of(u32 i) const { return ring[i % kRing]; }
+};
+
+// Has a sector of 32 bytes brought nearer by every eighth thread.
+INLINE void fetch(const float* row, u32 at, u32 at_sum, bool mine) {
+  if (mine && threadIdx.x % 8 == 0) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at_sum));
+  }
 }
 
-INLINE void move(float2& w, float2& v, float g) {
-  w.x -= __fdiv_rn(g, __fsqrt_rn(w.y));
-  v.x -= __fdiv_rn(g, __fsqrt_rn(v.y));
-  w.y += g * g;
-  v.y += g * g;
-}
+constexpr u32 kAhead = 6;  // cells whose vectors are on their way from memory
 
-template <u32 S>
-INLINE void train(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 quads, float rate, double* losses) {
+// A block for each group of rows; first is the stratum's first block of the matrix, dim the
+// numbers of a vector, a multiple of 8. Blocks have more threads than that, and at least 64.
+KERNEL __launch_bounds__(1024) glove(const uint4* cells, const u64* ends, u32 first, float* words, float* contexts, u32 dim, float rate, double* losses) {
+  __shared__ Cells head;
+  __shared__ float sums[2][32][8], rests[2];
   u32 block = first + blockIdx.x;
-  u64 at = block == 0 ? 0 : ends[block - 1], end = ends[block];
-  if (at >= end) return;
-  u64 stride = 8 * quads + 4;
+  u64 begin = block == 0 ? 0 : ends[block - 1];
+  u32 count = (u32)(ends[block] - begin);
+  if (count == 0) return;
+  cells += begin;
+  u64 stride = 2 * dim + 4;
+  u32 k = threadIdx.x, warps = blockDim.x / kWarp;
+  bool bias = k == dim, mine = k <= dim;
+  u32 here = bias ? 2 * dim : k, here_sum = bias ? 2 * dim + 1 : dim + k;
+  if (k < 2 * Cells::kStep) head.ring[k] = cells[min_of(k, count - 1)];
+  uint4 pending = {};
+  if (k < Cells::kStep) pending = cells[min_of(2 * Cells::kStep + k, count - 1)];
+  __syncthreads();
+  for (u32 i = 1; i < min_of(kAhead, count); i++) {
+    fetch(words + head.of(i).x * stride, here, here_sum, mine);
+    fetch(contexts + head.of(i).y * stride, here, here_sum, mine);
+  }
   double loss = 0;
-  uint4 c = cells[at], next = cells[min_of(at + 1, end - 1)];
-  Word<S> w, v, w2, v2;
-  w.load(words + c.x * stride, quads);
-  v.load(contexts + c.y * stride, quads);
-  for (;;) {
-    // What the next cell needs is under way while this one is at work.
-    bool last = at + 1 == end;
+  uint4 c = head.of(0);
+  Number w, v, w2 = {}, v2 = {};
+  w.load(words + c.x * stride, here, here_sum, mine);
+  v.load(contexts + c.y * stride, here, here_sum, mine);
+  for (u32 i = 0;; i++) {
+    u32 turn = i % 2;
+    if (i % Cells::kStep == 0 && k < Cells::kStep) {
+      head.ring[(i + 2 * Cells::kStep + k) % Cells::kRing] = pending;
+      pending = cells[min_of(i + 3 * Cells::kStep + k, count - 1)];
+    }
+    // What the next cell needs is under way while this one is at work; what those behind it need comes
+    // nearer. Theirs may still change.
+    bool last = i + 1 == count;
+    uint4 next = head.of(i + 1);
     bool turn_w = !last && next.x != c.x, turn_v = !last && next.y != c.y;
-    uint4 later = cells[min_of(at + 2, end - 1)];
-    if (turn_w) w2.load(words + next.x * stride, quads);
-    if (turn_v) v2.load(contexts + next.y * stride, quads);
-
-    float4 sums = make_float4(0, 0, 0, 0);
-#pragma unroll
-    for (u32 s = 0; s < S; s++) {
-      sums.x += w.x[s].x * v.x[s].x;
-      sums.y += w.x[s].y * v.x[s].y;
-      sums.z += w.x[s].z * v.x[s].z;
-      sums.w += w.x[s].w * v.x[s].w;
+    if (turn_w) w2.load(words + next.x * stride, here, here_sum, mine);
+    if (turn_v) v2.load(contexts + next.y * stride, here, here_sum, mine);
+    if (i + kAhead < count) {
+      u32 row = head.of(i + kAhead).x;
+      fetch(contexts + head.of(i + kAhead).y * stride, here, here_sum, mine);
+      if (row != head.of(i + kAhead - 1).x) fetch(words + row * stride, here, here_sum, mine);
     }
-    float rest = __shfl_sync(kFull, (w.bias.x + v.bias.x) - __uint_as_float(c.z), 0);
-    float diff = warp_sum((sums.x + sums.y) + (sums.z + sums.w)) + rest;
+
+    float root_w = __fsqrt_rn(w.sum), root_v = __fsqrt_rn(v.sum);
+    float p = bias ? 0 : w.x * v.x;
+    p += __shfl_xor_sync(kFull, p, 16);
+    p += __shfl_xor_sync(kFull, p, 8);
+    if (lane_id() < 8) sums[turn][warp_id()][lane_id()] = p;
+    if (bias) rests[turn] = (w.x + v.x) - __uint_as_float(c.z);
+    __syncthreads();
+    float dot = 0;
+#pragma unroll 10
+    for (u32 s = 0; s < warps; s++) dot += sums[turn][s][lane_id() % 8];
+    dot += __shfl_xor_sync(kFull, dot, 4);
+    dot += __shfl_xor_sync(kFull, dot, 2);
+    dot += __shfl_xor_sync(kFull, dot, 1);
+    float diff = dot + rests[turn];
     float g = __uint_as_float(c.w) * diff;
-    loss += 0.5 * (double)g * (double)diff;
+    if (bias) loss += 0.5 * (double)g * (double)diff;
     g = (g > 100 ? 100 : g < -100 ? -100 : g) * rate;
-#pragma unroll
-    for (u32 s = 0; s < S; s++) {
-      move(w.x[s].x, v.x[s].x, w.sum[s].x, v.sum[s].x, g);
-      move(w.x[s].y, v.x[s].y, w.sum[s].y, v.sum[s].y, g);
-      move(w.x[s].z, v.x[s].z, w.sum[s].z, v.sum[s].z, g);
-      move(w.x[s].w, v.x[s].w, w.sum[s].w, v.sum[s].w, g);
-    }
-    move(w.bias, v.bias, g);
+    float gw = g * (bias ? 1 : v.x), gv = g * (bias ? 1 : w.x);
+    w.move(gw, root_w);
+    v.move(gv, root_v);
 
-    if (turn_w || last) w.store(words + c.x * stride, quads);
-    if (turn_v || last) v.store(contexts + c.y * stride, quads);
+    if (turn_w || last) w.store(words + c.x * stride, here, here_sum, mine);
+    if (turn_v || last) v.store(contexts + c.y * stride, here, here_sum, mine);
     if (last) break;
     if (turn_w) w = w2;
     if (turn_v) v = v2;
     c = next;
-    next = later;
-    at++;
   }
-  if (lane_id() == 0) losses[blockIdx.x] += loss;
+  if (bias) losses[blockIdx.x] += loss;
 }
-
-// A block of one warp for each group of rows; first is the stratum's first block, quads a quarter of
-// the numbers in a vector.
-#define GLOVE(S)                                                                                    \
-  KERNEL __launch_bounds__(32) glove_##S(const uint4* cells, const u64* ends, u32 first,            \
-                                         float* words, float* contexts, u32 quads, float rate,      \
-                                         double* losses) {                                          \
-    train<S>(cells, ends, first, words, contexts, quads, rate, losses);                             \
-  }
-
-GLOVE(1)
-GLOVE(2)
-GLOVE(3)
-GLOVE(4)
