@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,7 +42,20 @@ func openNPY(path string) (*Vectors, error) {
 		return nil, err
 	}
 	defer f.Close()
-	a, err := npz.ReadArray(bufio.NewReaderSize(f, 1<<20), 1<<40)
+	words, err := os.ReadFile(wordsBeside(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the words are missing: want %s beside it, a word a line",
+			filepath.Base(wordsBeside(path)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readNPY(bufio.NewReaderSize(f, 1<<20), words, filepath.Base(wordsBeside(path)))
+}
+
+// readNPY reads an array whose words are the lines of a file of that name.
+func readNPY(r io.Reader, lines []byte, name string) (*Vectors, error) {
+	a, err := npz.ReadArray(r, 1<<40)
 	if err != nil {
 		return nil, err
 	}
@@ -52,20 +66,12 @@ func openNPY(path string) (*Vectors, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := os.ReadFile(wordsBeside(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the words are missing: want %s beside it, a word a line",
-			filepath.Base(wordsBeside(path)))
-	}
-	if err != nil {
-		return nil, err
-	}
 	if n := len(lines); n > 0 && lines[n-1] != '\n' {
 		lines = append(lines, '\n')
 	}
 	words, err := linesOf(lines, a.Shape[0])
 	if err != nil {
-		return nil, fmt.Errorf("%s has %w", filepath.Base(wordsBeside(path)), err)
+		return nil, fmt.Errorf("%s has %w", name, err)
 	}
 	data := make([]float32, len(numbers))
 	for i, x := range numbers {

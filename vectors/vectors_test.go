@@ -268,8 +268,11 @@ func TestFiles(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("2 2\na 1 2\nb 3 4\n"))
 	f.Add([]byte("1 1\na \x00\x00\x80\x3f\n"))
+	f.Add([]byte("\x93NUMPY\x01\x00\x3a\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), } " +
+		"\n\x00\x00\x80\x3f\x00\x00\x80\x3f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, read := range []func(*bufio.Reader) (*Vectors, error){readText, readBinary} {
+		array := func(r *bufio.Reader) (*Vectors, error) { return readNPY(r, []byte("a\nb\n"), "words") }
+		for _, read := range []func(*bufio.Reader) (*Vectors, error){readText, readBinary, array} {
 			if v, err := read(bufio.NewReader(bytes.NewReader(data))); err == nil {
 				v.Similar(v.Words[0], 3, 1)
 			}

@@ -3,6 +3,16 @@
 // launch need not know of each other, and train in glove.go for the definition.
 #include "warp.cuh"
 
+// a/b, rounded as __fdiv_rn does, for b of 1 or more of which the inverse is known: an estimate and
+// two corrections (Markstein 1990), which is short where __fdiv_rn has branches. What is so small that
+// the corrections could vanish takes the long way.
+INLINE float quotient(float a, float b, float inverse) {
+  if (a != 0 && fabsf(a) < 1e-18f) return __fdiv_rn(a, b);
+  float q = a * inverse;
+  q = __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
+  return __fmaf_rn(__fmaf_rn(-b, q, a), inverse, q);
+}
+
 // A word's parameter and its sum of squares, of one thread.
 struct Number {
   float x, sum;
@@ -14,9 +24,9 @@ struct Number {
   INLINE void store(float* row, u32 at, u32 at_sum, bool mine) const {
     if (mine) row[at] = x, row[at_sum] = sum;
   }
-  // AdaGrad; root is that of the sum.
-  INLINE void move(float g, float root) {
-    x -= __fdiv_rn(g, root);
+  // AdaGrad; root is that of the sum, inverse 1 by it.
+  INLINE void move(float g, float root, float inverse) {
+    x -= quotient(g, root, inverse);
     sum += g * g;
   }
 };
@@ -87,6 +97,7 @@ KERNEL __launch_bounds__(1024) glove(const uint4* cells, const u64* ends, u32 fi
     }
 
     float root_w = __fsqrt_rn(w.sum), root_v = __fsqrt_rn(v.sum);
+    float inverse_w = __frcp_rn(root_w), inverse_v = __frcp_rn(root_v);
     float p = bias ? 0 : w.x * v.x;
     p += __shfl_xor_sync(kFull, p, 16);
     p += __shfl_xor_sync(kFull, p, 8);
@@ -101,18 +112,18 @@ KERNEL __launch_bounds__(1024) glove(const uint4* cells, const u64* ends, u32 fi
     dot += __shfl_xor_sync(kFull, dot, 1);
     float diff = dot + rests[turn];
     float g = __uint_as_float(c.w) * diff;
-    if (bias) loss += 0.5 * (double)g * (double)diff;
-    g = (g > 100 ? 100 : g < -100 ? -100 : g) * rate;
-    float gw = g * (bias ? 1 : v.x), gv = g * (bias ? 1 : w.x);
-    w.move(gw, root_w);
-    v.move(gv, root_v);
+    float by = (g > 100 ? 100 : g < -100 ? -100 : g) * rate;
+    float gw = by * (bias ? 1 : v.x), gv = by * (bias ? 1 : w.x);
+    w.move(gw, root_w, inverse_w);
+    v.move(gv, root_v, inverse_v);
 
     if (turn_w || last) w.store(words + c.x * stride, here, here_sum, mine);
     if (turn_v || last) v.store(contexts + c.y * stride, here, here_sum, mine);
+    if (k == 0) loss += 0.5 * (double)g * (double)diff;
     if (last) break;
     if (turn_w) w = w2;
     if (turn_v) v = v2;
     c = next;
   }
-  if (bias) losses[blockIdx.x] += loss;
+  if (k == 0) losses[blockIdx.x] += loss;
 }
