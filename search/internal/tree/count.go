@@ -46,17 +46,33 @@ func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 	if live == nil && root.plainWord() {
 		return int64(root.terms[0].Info.DF), nil
 	}
-	if root.kind == boolean && !slices.ContainsFunc(root.parts, func(p *node) bool { return p.role != must }) {
-		if list, ok := onlyRare(root.parts, x.docs); ok {
-			docs, err := x.together(list, live)
-			return int64(len(docs)), err
-		}
+	if root.kind == phrase {
+		n := int64(0)
+		err := x.eachPhrase(root, live, true, func(uint32, uint32) { n++ })
+		return n, err
+	}
+	if root.listable(x.docs) {
+		docs, err := x.list(root, live)
+		return int64(len(docs)), err
 	}
 	s, err := x.match(root, live)
 	if err != nil {
 		return 0, err
 	}
 	return int64(s.Count()), nil
+}
+
+// listable says that a node has obligatory words, of which one is rare, and else only words that are
+// excluded.
+func (n *node) listable(docs int) bool {
+	rare := false
+	for _, p := range n.parts {
+		if !p.plainWord() || p.role != must && p.role != not {
+			return false
+		}
+		rare = rare || p.role == must && int(p.terms[0].Info.DF) < docs/shortShare
+	}
+	return n.kind == boolean && rare
 }
 
 // deciding is a node that matches the same documents: where parts are obligatory, those that are
@@ -79,11 +95,17 @@ func onlyRare(parts []*node, docs int) ([]*node, bool) {
 	if len(parts) < 2 || slices.ContainsFunc(parts, func(p *node) bool { return !p.plainWord() }) {
 		return nil, false
 	}
+	list := byDF(parts)
+	return list, int(list[0].terms[0].Info.DF) < docs/shortShare
+}
+
+// byDF is plain words, the rarest first.
+func byDF(parts []*node) []*node {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b *node) int {
 		return cmp.Compare(a.terms[0].Info.DF, b.terms[0].Info.DF)
 	})
-	return list, int(list[0].terms[0].Info.DF) < docs/shortShare
+	return list
 }
 
 // together finds the documents that have all of some words, the rarest first, within a set that is

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -15,30 +16,67 @@ type phraseList struct {
 	index.Cursor
 	positions index.Positions
 	used      []int // the places in the phrase that it has
+
+	block int    // that was looked at last; its bits, if it is dense and not decoded
+	words []byte // and the document of the first
+	base  uint32
+}
+
+// has says whether the list has a document, and then stands on it. Documents come in rising order.
+// Dense blocks are decoded only if they have it: most documents of a rare word have no other.
+func (l *phraseList) has(doc uint32) bool {
+	if l.block < 0 || l.block < l.Blocks() && doc > l.Last[l.block] {
+		if l.block = l.FindBlock(l.block+1, doc); l.block < l.Blocks() {
+			l.words, l.base = l.Words(l.block)
+		}
+	}
+	if l.words != nil && l.block < l.Blocks() {
+		if doc < l.base || l.words[(doc-l.base)>>3]>>(doc&7)&1 == 0 {
+			return false
+		}
+	}
+	return l.Seek(doc) == doc
+}
+
+// phrasePool has phrases whose memory is used again.
+var phrasePool = sync.Pool{New: func() any { return new(phrases) }}
+
+// release gives the memory back.
+func (p *phrases) release() {
+	p.n = nil
+	phrasePool.Put(p)
 }
 
 // phrases walks over the documents that have all words of a phrase.
 type phrases struct {
 	n      *node
 	lists  []*phraseList // by rising number of documents
+	spare  []*phraseList // all that were made; the first are those of lists
 	places [][]uint32    // of each word of the phrase
 }
 
 // openPhrase opens the lists; nil if a word is in no document.
 func (x *exec) openPhrase(n *node) (*phrases, error) {
-	p := &phrases{n: n, places: make([][]uint32, len(n.terms))}
-	var texts []string
-	for i, t := range n.terms {
-		if t.Info.DF == 0 {
+	for i := range n.terms {
+		if n.terms[i].Info.DF == 0 {
 			return nil, nil
 		}
+	}
+	p := phrasePool.Get().(*phrases)
+	p.n, p.lists, p.places = n, p.lists[:0], slices.Grow(p.places[:0], len(n.terms))[:len(n.terms)]
+	var texts []string
+	for i, t := range n.terms {
 		texts = append(texts, t.Text)
 		at := slices.IndexFunc(p.lists, func(l *phraseList) bool { return l.Term.ID == t.Info.ID })
 		if at >= 0 {
 			p.lists[at].used = append(p.lists[at].used, i)
 			continue
 		}
-		l := &phraseList{used: []int{i}}
+		if len(p.spare) == len(p.lists) {
+			p.spare = append(p.spare, new(phraseList))
+		}
+		l := p.spare[len(p.lists)]
+		l.used, l.block, l.words = append(l.used[:0], i), -1, nil
 		if err := n.src.Index.OpenBlocks(t.Info, &l.Cursor); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
@@ -55,7 +93,7 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 // together says whether all lists but the first have a document.
 func (p *phrases) together(doc uint32) bool {
 	for _, l := range p.lists[1:] {
-		if l.Seek(doc) != doc {
+		if !l.has(doc) {
 			return false
 		}
 	}
@@ -99,6 +137,7 @@ func (x *exec) eachPhrase(n *node, within *docset.Set, one bool, fn func(doc, tf
 	if p == nil || err != nil {
 		return err
 	}
+	defer p.release()
 	lead := p.lists[0]
 	if within != nil && within.Count() < int(lead.Term.DF)/seekShare {
 		for doc := within.Next(0); int(doc) < x.docs; doc = within.Next(doc + 1) {
@@ -149,6 +188,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	if p == nil || err != nil {
 		return err
 	}
+	defer p.release()
 	lead := p.lists[0]
 	others, bounds := 0.0, make([]model.Scorer, 0, 1)
 	for _, l := range p.lists {

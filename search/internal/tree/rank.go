@@ -110,7 +110,9 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	if r.Count {
-		if len(found.Hits) < k {
+		if p.counted {
+			found.Total = p.total
+		} else if len(found.Hits) < k {
 			found.Total = int64(len(found.Hits))
 		} else if found.Total, err = p.count(live); err != nil {
 			return nil, fmt.Errorf("search: %w", err)
@@ -138,7 +140,11 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 // first stays.
 func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	sparse := false
-	if list, mode, ok := p.roots[0].onlyWords(p.parts[0].e); ok {
+	list, mode, ok := p.roots[0].onlyWords(p.parts[0].e)
+	if ok && p.listed(r) {
+		return p.rankListed(live, k, r)
+	}
+	if ok {
 		within, limited, left := make([]*docset.Set, len(live)), false, 0
 		for i, x := range p.parts {
 			var err error
@@ -160,17 +166,7 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
 	}
-	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists}
-	for i, root := range p.roots {
-		root.each(func(n *node) {
-			for j := range n.terms {
-				if i == 0 {
-					stats.Words++
-				}
-				stats.Postings += int64(n.terms[j].Info.DF)
-			}
-		})
-	}
+	stats := p.stats()
 	h := newRanking(min(k, max(1, p.docs())), stats.Words)
 	for i, x := range p.parts {
 		if n, rest, ok := p.roots[i].onePhrase(); ok {
@@ -194,6 +190,22 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	}
 	stats.Entered, stats.Skipped = h.entered, h.skipped
 	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
+}
+
+// stats is what is known of a query before it is answered.
+func (p *plan) stats() ask.Stats {
+	stats := ask.Stats{Algorithm: ask.Exhaustive, Method: ask.TreeLists}
+	for i, root := range p.roots {
+		root.each(func(n *node) {
+			for j := range n.terms {
+				if i == 0 {
+					stats.Words++
+				}
+				stats.Postings += int64(n.terms[j].Info.DF)
+			}
+		})
+	}
+	return stats
 }
 
 // sparseCost is when any of some words is looked for among the documents of a set (sparse.go): if

@@ -31,6 +31,9 @@ type plan struct {
 	ix    *Index
 	parts []*exec
 	roots []*node // of the parts; nil if the query says nothing
+
+	counted bool // total is the number of all answers
+	total   int64
 }
 
 // empty says that the query says nothing.

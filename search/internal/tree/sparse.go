@@ -106,7 +106,13 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 			c.keep(cut - rest)
 		}
 	}
-	clear(c.scores)
+	return x.scoreAll(lists, c, h)
+}
+
+// scoreAll scores the candidates in the order of the query.
+func (x *exec) scoreAll(lists []*sparseList, c *candidates, h *ranking) error {
+	c.scores, c.has = make([]float32, len(c.docs)), make([]bool, len(c.docs))
+	c.best.Reset(h.heap.K)
 	slices.SortFunc(lists, func(a, b *sparseList) int { return cmp.Compare(a.place, b.place) })
 	for _, l := range lists {
 		if err := x.addSparse(l, c, math.Inf(1)); err != nil {
