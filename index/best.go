@@ -116,3 +116,40 @@ func selectLowest(v []uint32, n int) {
 		v, n = v[same:], n-same
 	}
 }
+
+// Best is what is known of the best postings of a list by their x, see StoredModel: the lowest, and
+// those at the Ranks if sorted, or the largest number.
+type Best struct {
+	X      float32
+	Ranked [numRanks]float32
+}
+
+// BestOf finds the best postings of a list. It works with a cursor that it leaves anywhere.
+func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
+	b := Best{X: math.MaxFloat32}
+	for i := range b.Ranked {
+		b.Ranked[i] = math.MaxFloat32
+	}
+	if t.DF == 0 {
+		return b, nil
+	}
+	if err := r.OpenBlocks(t, c); err != nil {
+		return b, err
+	}
+	if c.LowX != nil {
+		return Best{c.BestX, c.Ranked}, nil
+	}
+	docs, tfs := c.Loaded(), c.TFs()
+	xs := make([]float32, len(docs))
+	for i, d := range docs {
+		xs[i] = r.coef.K(r.Length(int(d))) * bm25.Reciprocal(tfs[i])
+	}
+	slices.Sort(xs)
+	b.X = xs[0]
+	for i, rank := range Ranks {
+		if rank <= len(xs) {
+			b.Ranked[i] = xs[rank-1]
+		}
+	}
+	return b, nil
+}

@@ -197,10 +197,10 @@ func (c *Cursor) fullAt(block int) bool {
 //
 //go:noinline
 func (c *Cursor) loadTFs(block int) {
-	c.tfsOf = block
 	if c.DecodeTFs(block, &c.tfs) == 0 {
 		clear(c.tfs[:])
 	}
+	c.tfsOf = block
 }
 
 // finish ends the list.
@@ -258,6 +258,10 @@ func (c *Cursor) DecodeDocs(block int, out *[BlockSize]uint32) int {
 		fillEnd(out, 1)
 		return 1
 	}
+	if c.Term.DF <= BlockSize && c.block == 0 && c.shown == BlockSize { // decoded to open the list
+		*out = [BlockSize]uint32(c.docs[:])
+		return n
+	}
 	start := c.offsets[block]
 	if last >= c.limit || at >= c.limit && block > 0 || uint64(start) > uint64(len(c.data)) ||
 		!(n == BlockSize && quickDocs(c.data[start:], at, out) ||
@@ -287,6 +291,10 @@ func (c *Cursor) DecodeTFs(block int, out *[BlockSize]uint32) int {
 	if c.Term.DF == 1 {
 		out[0] = c.Term.inlineTF
 		return 1
+	}
+	if c.Term.DF <= BlockSize && c.block == 0 && c.tfsOf == 0 {
+		*out = c.tfs
+		return n
 	}
 	start, stored := c.offsets[block], c.stored(block)
 	if uint64(start) > uint64(len(c.data)) ||

@@ -140,7 +140,7 @@ func (m *andState) reset(lists []*list) {
 	for _, l := range lists {
 		l.andBlock, l.windowBound, l.waitBound, l.wordsAt = -1, 0, 0, 0
 	}
-	m.n, m.enough, m.kind, m.plain = 0, firstTogether, both, backoff{}
+	m.n, m.kind = 0, both
 	m.sifter.prepare(lists[0])
 }
 

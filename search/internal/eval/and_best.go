@@ -38,6 +38,7 @@ func (q *Query) andBestFirst() (done bool, err error) {
 	if ok, err := q.gatherBest(lists, want, others); !ok || err != nil {
 		return false, err
 	}
+	before := q.anyOrder
 	q.anyOrder = true
 	first := m.best.highest(want/firstBest, lists[0].max+others)
 	q.scoreBest(lists, first, infinite)
@@ -45,7 +46,7 @@ func (q *Query) andBestFirst() (done bool, err error) {
 		l.andBlock = -1
 	}
 	q.scoreBest(lists, m.best.floor, first)
-	q.anyOrder = false
+	q.anyOrder = before
 	// sums are rounded
 	if m.best.floor < 0 || q.Heap.Full() && q.cut >= float64(m.best.floor)*(1+0x1p-18) {
 		return true, nil

@@ -47,6 +47,7 @@ func (q *Query) startAgain(lists []*list) {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
 	q.and.reset(lists)
+	q.unlearn()
 	q.and.levels.rewind()
 	for _, l := range lists {
 		l.block = -1

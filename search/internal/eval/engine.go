@@ -170,9 +170,10 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 	if q == nil {
 		q = new(Query)
 	}
-	if err := s.renew(ctx, q, r, k); err != nil {
+	if err := s.renew(ctx, q, r); err != nil {
 		return nil, err
 	}
+	q.Heap.Reset(min(k, max(1, q.most(int(s.Collection.Docs)))))
 	return q, nil
 }
 
@@ -197,8 +198,9 @@ func checkRequest(r *ask.Request) (k int, err error) {
 	return k, ask.CheckParallel(r.Parallel)
 }
 
-// renew makes a query one for this index of which nothing is known but what it asks for.
-func (s *Engine) renew(ctx context.Context, q *Query, r *ask.Request, k int) error {
+// renew makes a query one for this index of which nothing is known but what it asks for. It leaves
+// the heap as it is.
+func (s *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
 	w, err := s.Weigher(r.Model)
 	if err != nil {
 		return err
@@ -206,12 +208,10 @@ func (s *Engine) renew(ctx context.Context, q *Query, r *ask.Request, k int) err
 	q.ctx, q.Mode, q.c, q.trace, q.weigher = ctx, r.Mode, &s.Collection, r.Trace, w
 	q.bounds, q.from, q.to = false, 0, uint32(s.Collection.Docs)
 	q.Stats, q.used, q.traceAt, q.ticks = ask.Stats{Pruned: s.Index.Pruned()}, 0, 0, 0
-	docs := int(s.Collection.Docs)
-	if q.limited = false; s.Live != nil || r.Within != nil {
-		q.limit(docs, s.Live, r.Within.Of(s.Segment))
-		docs = q.most(docs)
+	q.shared, q.base, q.anyOrder = false, 0, false
+	if q.limits = (limits{}); s.Live != nil || r.Within != nil {
+		q.limit(int(s.Collection.Docs), s.Live, r.Within.Of(s.Segment))
 	}
-	q.Heap.Reset(min(k, max(1, docs)))
 	return nil
 }
 

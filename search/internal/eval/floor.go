@@ -10,13 +10,18 @@ import (
 // Begin chooses the algorithm and the score to start from.
 func (q *Query) Begin(a ask.Algorithm) {
 	q.Stats.Algorithm = q.choose(a)
+	q.limitLists()
+	if q.Stats.Algorithm != ask.Exhaustive && (q.Mode == ask.Or || len(q.Lists) == 1) {
+		q.findFloor()
+	}
+}
+
+// limitLists lets lists drop postings early if few documents may be answers.
+func (q *Query) limitLists() {
 	if few := q.few(int(q.c.Docs)); few != nil {
 		for _, l := range q.Lists {
 			l.only = few
 		}
-	}
-	if q.Stats.Algorithm != ask.Exhaustive && (q.Mode == ask.Or || len(q.Lists) == 1) {
-		q.findFloor()
 	}
 }
 

@@ -103,20 +103,28 @@ func (q *Query) prove(g guessing) (proved bool, err error) {
 
 // worthGuess says that a guess pays.
 func (q *Query) worthGuess() bool {
-	n := float64(len(q.Lists))
+	n, all := float64(len(q.Lists)), q.segments()
 	if q.Mode == ask.Or && n > 1 && q.guessRank(guessMargin) > 0 {
 		return true
 	}
 	return q.Mode == ask.Or && n > 1 && n <= guessWords &&
-		float64(q.Stats.Postings) >= guessPostings*n &&
-		q.plainCost(q.shortestFirst()) >= guessPlain*n
+		float64(q.Stats.Postings)*all >= guessPostings*n &&
+		q.plainCost(q.shortestFirst())*all >= guessPlain*n
+}
+
+// segments is how many segments of this one's size the index has.
+func (q *Query) segments() float64 {
+	if q.across == nil {
+		return 1
+	}
+	return float64(q.c.All.Docs) / float64(q.c.Docs)
 }
 
 // beginAgain forgets all answers and what was done for them.
 func (q *Query) beginAgain() {
 	q.rewind()
 	q.Heap.Reset(q.Heap.K)
-	q.or.plain, q.or.grid.rest = backoff{}, backoff{}
+	q.unlearn()
 	q.Stats.Entered, q.Stats.Thresholds, q.traceAt = 0, nil, 0
 	for _, l := range q.Lists {
 		l.Load(0)
@@ -166,11 +174,7 @@ func (q *Query) guessFloor(margin float64) (floor float32, ok bool) {
 		return 0, false
 	}
 	k := float64(q.Heap.K)
-	docs := float64(q.c.Docs)
-	if q.across != nil {
-		docs = float64(q.c.All.Docs) // other segments have as many of the words
-	}
-	docs *= q.share()
+	docs := float64(q.c.Docs) * q.segments() * q.share() // others have as many of the words
 	e.scale, e.tiny, e.left = guessSteps/(total-e.low), k/1000, guessSums
 	clear(e.steps[:])
 	for _, g := range q.c.Groups.Of(q.c.Lengths) {

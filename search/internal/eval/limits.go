@@ -6,6 +6,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // limits says which documents of an index may be answers: those that live, and of these those that
@@ -27,6 +28,16 @@ func (l *limits) limit(docs int, live, within *docset.Set) {
 			l.outside = min(docs, l.outside+docs-s.Count())
 		}
 	}
+}
+
+// outside is how many documents of a segment may not be answers to a request, at most.
+func (s *Engine) outside(r *ask.Request) int {
+	if s.Live == nil && r.Within == nil {
+		return 0
+	}
+	var l limits
+	l.limit(int(s.Collection.Docs), s.Live, r.Within.Of(s.Segment))
+	return l.outside
 }
 
 // admits says whether a document may be an answer.

@@ -70,7 +70,7 @@ func (q *Query) planMarks() {
 		}
 	}
 	m.plain, m.spent = plainWorth*q.plainCost(lists), 0
-	if m.plain < plainLeast+plainAnswer*float64(q.Heap.K) {
+	if m.plain < plainLeast+plainAnswer*float64(q.Heap.K)/q.segments() {
 		return
 	}
 	n := min(len(lists), maxMarked)

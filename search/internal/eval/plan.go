@@ -13,7 +13,7 @@ type strategy struct {
 
 // follow tries the strategies of a plan that are worth it, in order, until one is done.
 //
-// Precondition: there are no answers yet. A strategy that is not done leaves none behind, but may
+// Precondition: there are no answers yet, but for those of other segments. A strategy that is not done leaves none behind, but may
 // have raised the floor.
 func (q *Query) follow(plan []strategy) error {
 	for i := range plan {
@@ -21,7 +21,7 @@ func (q *Query) follow(plan []strategy) error {
 		if !s.worth(q) {
 			continue
 		}
-		assert(q.team != nil || len(q.Heap.Keys) == 0, "a strategy begins with answers")
+		assert(q.team != nil || q.shared || len(q.Heap.Keys) == 0, "a strategy begins with answers")
 		q.Stats.Method = s.method
 		if done, err := s.run(q); done || err != nil {
 			return err
@@ -30,5 +30,8 @@ func (q *Query) follow(plan []strategy) error {
 	panic("eval: a plan without an end")
 }
 
-// whole says that one worker looks at all documents: only then do answers prove a guess.
-func (q *Query) whole() bool { return q.team == nil && q.from == 0 && uint64(q.to) == q.c.Docs }
+// whole says that one worker looks at all documents, and has no answers yet: only then do answers
+// prove a guess.
+func (q *Query) whole() bool {
+	return q.team == nil && q.from == 0 && uint64(q.to) == q.c.Docs && len(q.Heap.Keys) == 0
+}

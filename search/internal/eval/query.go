@@ -35,7 +35,10 @@ type Query struct {
 	theta    float32 // the score to beat: the floor until there are k answers
 	cut      float64 // no document whose bounds add up to this or less can beat it
 	anyOrder bool    // one that only equals theta may win
-	Margin   float64 // how much lower than theta cut is, relatively
+	// The heap has answers of other segments, or will have: base is the number of document 0 there.
+	shared bool
+	base   uint32
+	Margin float64 // how much lower than theta cut is, relatively
 
 	byBound []*list   // working copy for algorithms that order the lists
 	sums    []float64 // of bounds, in that order
@@ -84,14 +87,28 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 		q.Stats.Words++
 		q.Stats.Postings += int64(t.Info.DF)
 	}
-	q.Margin = 0
-	if n := len(q.Terms); n > 2 {
-		q.Margin = float64(n+4) * 0x1p-23
+	q.Margin = marginOf(len(q.Terms))
+	q.floor = -1
+	if !q.shared { // else what other segments have taught holds for this one, too
+		q.unlearn()
 	}
-	q.floor, q.or.plain, q.or.grid.rest = -1, backoff{}, backoff{}
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return nil
+}
+
+// marginOf is how much lower than a sum of float32 scores that of their bounds may be, relatively.
+func marginOf(words int) float64 {
+	if words <= 2 {
+		return 0
+	}
+	return float64(words+4) * 0x1p-23
+}
+
+// unlearn forgets what paid so far.
+func (q *Query) unlearn() {
+	q.or.plain, q.or.grid.rest, q.and.plain = backoff{}, backoff{}, backoff{}
+	q.and.enough = firstTogether
 }
 
 // opener is how an algorithm wants the lists to be opened.
@@ -113,7 +130,9 @@ func (q *Query) Run(a ask.Algorithm) error {
 	if q.team == nil {
 		q.useSeeds()
 	}
-	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || len(q.Lists) == 1) && q.team == nil && !q.trace
+	if !q.shared {
+		q.collectMany(len(q.Lists))
+	}
 	do := algorithms[a].or
 	if q.Mode == ask.And && len(q.Lists) > 1 {
 		do = algorithms[a].and
@@ -133,6 +152,11 @@ func (q *Query) Run(a ask.Algorithm) error {
 	return nil
 }
 
+// collectMany chooses the kind of heap for a query of so many words.
+func (q *Query) collectMany(words int) {
+	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || words == 1) && q.team == nil && !q.trace
+}
+
 // push offers a document that was scored. Documents come in rising order, unless anyOrder says
 // otherwise, so that one whose score only equals the worst of the k best loses.
 func (q *Query) push(doc uint32, score float32) {
@@ -143,23 +167,28 @@ func (q *Query) push(doc uint32, score float32) {
 		q.offer(doc, score)
 		return
 	}
-	if !q.Heap.Add(doc, score) {
+	if !q.Heap.Add(q.base+doc, score) {
 		return
 	}
 	q.Stats.Entered++
 	if !q.Heap.Full() {
 		return
 	}
-	q.theta = q.Heap.Worst()
-	if q.anyOrder {
-		q.theta = below(q.theta)
-	}
+	q.theta = q.toBeat()
 	q.cut = float64(q.theta) * (1 - q.Margin)
 	if q.trace && q.Stats.Entered >= q.traceAt {
 		q.Stats.Thresholds = append(q.Stats.Thresholds,
-			ask.Threshold{Entered: q.Stats.Entered, Doc: doc, Score: q.theta})
+			ask.Threshold{Entered: q.Stats.Entered, Doc: q.base + doc, Score: q.theta})
 		q.traceAt = q.Stats.Entered + q.Stats.Entered/8 + 1
 	}
+}
+
+// toBeat is the score that the next document must beat, once there are k answers.
+func (q *Query) toBeat() float32 {
+	if q.anyOrder {
+		return below(q.Heap.Worst())
+	}
+	return q.Heap.Worst()
 }
 
 // scoreAt scores a document from the lists that stand on it, in query order.

@@ -87,18 +87,19 @@ func (s *Segments) LookUp(words *lookup.Across, r *ask.Request) error {
 	return words.Find(&s.lexicons, r)
 }
 
-// run is a request being answered. One query goes from segment to segment: what it works with
-// stays in the caches of the core.
+// run is a request being answered. One query goes from segment to segment, with one heap: what it
+// works with stays in the caches of the core, and each segment profits from all before.
 type run struct {
 	lookup.Across
-	q      Query
-	open   int // the segment whose lists it has opened, of which nothing was looked at; -1: none
-	k      int
-	best   topk.Heap
-	floor  float32 // a score that k documents are known to beat; -1: none is known
-	stats  ask.Stats
-	used   int64
-	shared *ask.ParallelStats // of the segments that several cores searched
+	q       Query
+	open    int // the segment whose lists it has opened, of which nothing was looked at; -1: none
+	k       int
+	spare   topk.Heap // for a segment that several cores search
+	floor   float32   // a score that k documents are known to beat; -1: none is known
+	outlook outlook
+	stats   ask.Stats
+	used    int64
+	shared  *ask.ParallelStats // of the segments that several cores searched
 }
 
 // Search answers a request.
@@ -141,37 +142,25 @@ func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (_ *ask.R
 	if err := n.Find(&s.lexicons, r); err != nil {
 		return nil, err
 	}
-	n.best.Reset(n.k)
-	n.floor, n.used, n.shared = -1, 0, nil
+	q := &n.q
+	q.Mode, q.trace, q.team = r.Mode, r.Trace, nil
+	q.Heap.Reset(n.k)
+	q.collectMany(len(n.Terms))
+	q.unlearn()
+	n.used, n.shared, n.open = 0, nil, -1
 	n.stats = ask.Stats{Words: len(n.Terms), Pruned: s.pruned}
 	if r.Mode == ask.And && n.Missing() {
 		n.stats.Words = 0
 	}
-	// The largest segment tells how good answers can be expected to be, in all of them.
-	lead := s.order[0]
-	if err := s.open(ctx, r, n, lead); err != nil {
+	n.stats.Algorithm = chooseFor(r.Algorithm, r.Mode, len(n.Terms), n.k)
+	if err := s.lookAhead(r, n); err != nil {
 		return nil, err
 	}
-	n.stats.Algorithm = n.q.Stats.Algorithm
-	if n.mayGuess(r) {
-		for try := 0; ; try++ {
-			guess, ok := n.q.guessOr(try)
-			if !ok || guess <= n.floor {
-				break
-			}
-			if err := s.above(ctx, r, n, guess); err != nil {
-				return nil, err
-			}
-			if n.best.Full() { // which proves it
-				return n.result(s), nil
-			}
-			n.best.Reset(n.k)
-			if err := s.open(ctx, r, n, lead); err != nil {
-				return nil, err
-			}
-		}
+	proved, err := s.aboveGuess(ctx, r, n)
+	if err == nil && !proved {
+		err = s.above(ctx, r, n, n.floor)
 	}
-	if err := s.above(ctx, r, n, n.floor); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return n.result(s), nil
@@ -181,70 +170,78 @@ func (s *Segments) search(ctx context.Context, r *ask.Request, n *run) (_ *ask.R
 func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int) error {
 	e, q := s.Parts[segment], &n.q
 	n.open = -1
-	if err := e.renew(ctx, q, r, n.k); err != nil {
+	if err := e.renew(ctx, q, r); err != nil {
 		return err
 	}
-	q.across = &n.Across
+	q.across, q.shared, q.base = &n.Across, true, s.bases[segment]
 	q.Terms = n.TermsOf(segment, r.Mode, q.Terms[:0])
 	if err := q.Open(e, r.Algorithm); err != nil {
 		return err
 	}
 	n.open = segment
-	if n.best.Full() { // the score to beat is better than what one segment knows beforehand
-		q.Stats.Algorithm = q.choose(r.Algorithm)
-		return nil
-	}
-	q.Begin(r.Algorithm)
-	if q.Heap.K == n.k { // else it holds for fewer than k
-		n.floor = max(n.floor, q.floor)
+	q.Stats.Algorithm = q.choose(r.Algorithm)
+	q.limitLists()
+	if n.floor > q.floor {
+		q.floor = n.floor
+		q.rewind()
 	}
 	return nil
 }
 
-// mayGuess says that a guessed floor pays, from what the largest segment has.
-func (n *run) mayGuess(r *ask.Request) bool {
-	q := &n.q
-	return r.Mode == ask.Or && n.stats.Algorithm == ask.BMM && len(q.Lists) == len(n.Terms) && q.Heap.K == n.k &&
-		q.worthGuess() && !WorthSpreading(r.Parallel, q)
+// aboveGuess looks for answers above a guessed floor, if one pays from what the largest segment has:
+// that tells how good answers can be expected to be, in all of them.
+func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (proved bool, err error) {
+	lead, q := s.order[0], &n.q
+	if r.Mode != ask.Or || n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
+		return false, nil
+	}
+	for try := 0; ; try++ {
+		if err := s.open(ctx, r, n, lead); err != nil {
+			return false, err
+		}
+		if len(q.Lists) < len(n.Terms) || !q.worthGuess() || WorthSpreading(r.Parallel, q) {
+			return false, nil
+		}
+		guess, ok := q.guessOr(try)
+		if !ok || guess <= n.floor {
+			return false, nil
+		}
+		if err := s.above(ctx, r, n, guess); err != nil || q.Heap.Full() {
+			return true, err
+		}
+		q.Heap.Reset(n.k)
+		q.unlearn()
+	}
 }
 
 // above searches all segments for answers above a score.
 func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32) error {
-	q := &n.q
+	q, last := &n.q, uint32(0)
+	exhaustive := n.stats.Algorithm == ask.Exhaustive
 	for _, at := range s.order {
+		base := s.bases[at]
+		q.anyOrder = base < last // one that only equals the worst may win by its number
+		score := floor
+		if q.Heap.Full() {
+			score = max(score, q.toBeat())
+		}
+		if !exhaustive && n.outlook.hopeless(at, score, len(n.Terms)) {
+			continue
+		}
 		if n.open != at {
 			if err := s.open(ctx, r, n, at); err != nil {
 				return err
 			}
 		}
 		n.open = -1
-		if len(q.Lists) == 0 {
+		q.anyOrder = base < last
+		if len(q.Lists) == 0 || !exhaustive && q.hopeless(score) {
 			continue
 		}
-		e, base, exhaustive := s.Parts[at], s.bases[at], q.Stats.Algorithm == ask.Exhaustive
-		score := max(floor, n.floor)
-		if n.best.Full() && !exhaustive {
-			worst := n.best.Keys[0]
-			beat := math.Float32frombits(uint32(worst >> 32))
-			if ^uint32(worst) > base { // one that only equals it may win by its number
-				beat = below(beat)
-			}
-			score = max(score, beat)
-		}
-		if q.hopeless(score) && !exhaustive {
-			continue
-		}
+		last = max(last, base)
 		if WorthSpreading(r.Parallel, q) {
-			t := e.NewTeam(q, r.Parallel)
-			found, err := t.answer()
-			t.Dismiss()
-			if err != nil {
+			if err := s.spread(r, n, at); err != nil {
 				return err
-			}
-			n.shared = found.Stats.Parallel
-			n.count(&found.Stats)
-			for _, h := range found.Hits {
-				n.best.Add(base+h.Doc, h.Score)
 			}
 			continue
 		}
@@ -253,9 +250,31 @@ func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor floa
 		}
 		stats := q.FinalStats()
 		n.count(&stats)
-		for _, key := range q.Heap.Keys {
-			n.best.Add(base+^uint32(key), math.Float32frombits(uint32(key>>32)))
+	}
+	return nil
+}
+
+// spread lets several cores search the segment that is open.
+func (s *Segments) spread(r *ask.Request, n *run, at int) error {
+	e, q := s.Parts[at], &n.q
+	n.spare.Reset(min(n.k, max(1, q.most(int(e.Collection.Docs)))))
+	q.Heap.Swap(&n.spare)
+	q.shared, q.base, q.anyOrder = false, 0, false
+	t := e.NewTeam(q, r.Parallel)
+	found, err := t.answer()
+	t.Dismiss()
+	q.team = nil
+	q.Heap.Swap(&n.spare)
+	if err != nil {
+		return err
+	}
+	n.shared = found.Stats.Parallel
+	n.count(&found.Stats)
+	for _, h := range found.Hits {
+		if q.Heap.Full() && h.Score < q.Heap.Worst() {
+			break
 		}
+		q.Heap.Add(s.bases[at]+h.Doc, h.Score)
 	}
 	return nil
 }
@@ -299,14 +318,11 @@ func (n *run) count(s *ask.Stats) {
 func (n *run) result(all *Segments) *ask.Result {
 	s := n.stats
 	for segment := range all.Parts {
-		n.q.Terms = n.TermsOf(segment, n.q.Mode, n.q.Terms[:0])
-		for i := range n.q.Terms {
-			df := int64(n.q.Terms[i].Info.DF)
-			s.Postings += df
-			s.Blocks += (df + index.BlockSize - 1) / index.BlockSize
-		}
+		postings, blocks := n.Postings(segment, n.q.Mode)
+		s.Postings += postings
+		s.Blocks += blocks
 	}
 	s.Skipped = max(0, s.Blocks-n.used)
 	s.Parallel = n.shared
-	return &ask.Result{Hits: n.best.Hits(), Stats: s}
+	return &ask.Result{Hits: n.q.Heap.Hits(), Stats: s}
 }

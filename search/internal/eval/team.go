@@ -314,6 +314,7 @@ func (t *Team) fork() (*Query, error) {
 	}
 	q.ctx, q.Mode, q.c, q.limits, q.trace = m.ctx, m.Mode, m.c, m.limits, false
 	q.Stats, q.used, q.ticks = ask.Stats{}, 0, 0
+	q.shared, q.base, q.anyOrder = false, 0, false
 	q.Heap.Reset(t.k)
 	q.Terms = append(q.Terms[:0], m.Terms...)
 	for len(q.pool) < len(q.Terms) {
@@ -324,7 +325,8 @@ func (t *Team) fork() (*Query, error) {
 		s.Release(q)
 		return nil, err
 	}
-	q.Margin, q.floor, q.or.plain, q.or.grid.rest = m.Margin, -1, backoff{}, backoff{}
+	q.Margin, q.floor = m.Margin, -1
+	q.unlearn()
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)
 	return q, nil

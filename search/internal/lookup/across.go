@@ -25,12 +25,13 @@ func NewLexicons(segments []*index.Reader, a text.Analyzer) Lexicons {
 type Across struct {
 	Wording
 	infos   [][]index.Term // of each term, in each segment
+	known   []*knownWord   // of each term
 	unknown bool           // a word is in none of them
 }
 
 // Find looks the words of a request up in all segments.
 func (a *Across) Find(s *Lexicons, r *ask.Request) error {
-	a.unknown, a.infos = false, a.infos[:0]
+	a.unknown, a.infos, a.known = false, a.infos[:0], a.known[:0]
 	if err := a.Read(&s.Lexicon, r); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
 		a.unknown = true
 		return nil
 	}
-	a.infos = append(a.infos, k.each)
+	a.infos, a.known = append(a.infos, k.each), append(a.known, k)
 	a.Terms = append(a.Terms, t)
 	a.remember()
 	return nil
@@ -99,4 +100,25 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 		}
 	}
 	return out
+}
+
+// Best is the best postings of a term in each segment.
+func (a *Across) Best(s *Lexicons, term int) ([]index.Best, error) {
+	return a.known[term].bestIn(s.segments)
+}
+
+// Postings counts the postings and blocks of the words that a segment would be asked for.
+func (a *Across) Postings(segment int, mode ask.Mode) (postings, blocks int64) {
+	if mode == ask.And && a.unknown {
+		return 0, 0
+	}
+	for i := range a.infos {
+		df := int64(a.infos[i][segment].DF)
+		if df == 0 && mode == ask.And {
+			return 0, 0
+		}
+		postings += df
+		blocks += (df + index.BlockSize - 1) / index.BlockSize
+	}
+	return postings, blocks
 }

@@ -36,6 +36,15 @@ func KeyOf(doc uint32, score float32) uint64 {
 	return uint64(math.Float32bits(score))<<32 | uint64(^doc)
 }
 
+// Swap exchanges the answers of two heaps.
+func (t *Heap) Swap(o *Heap) {
+	t.K, o.K = o.K, t.K
+	t.Keys, o.Keys = o.Keys, t.Keys
+	t.Many, o.Many = o.Many, t.Many
+	t.high, o.high = o.high, t.high
+	t.bar, o.bar = o.bar, t.bar
+}
+
 // Full says whether there are k answers, so that the worst of them is a threshold.
 func (t *Heap) Full() bool { return len(t.Keys) >= t.K }
 

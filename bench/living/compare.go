@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/collocate/collocate/search"
+)
+
+// compare asks indexes of the same documents the same queries.
+func compare(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("compare", flag.ExitOnError)
+	queries := f.String("queries", "", "a file with a query a line, behind an ID and a colon or not")
+	n := f.Int("n", 400, "how many of the queries are asked, spread over the file")
+	rounds := f.Int("rounds", 9, "how often each is asked")
+	ks := f.String("k", "10,100,1000", "numbers of answers")
+	f.Parse(args)
+	if f.NArg() < 2 || *queries == "" {
+		return errors.New("compare: want -queries FILE and two indexes or more")
+	}
+	wanted, err := numbers(*ks)
+	if err != nil {
+		return err
+	}
+	asked, err := readQueries(*queries, *n)
+	if err != nil {
+		return err
+	}
+	var indexes []*search.Searcher
+	for _, dir := range f.Args() {
+		s, err := search.Open(dir)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		indexes = append(indexes, s)
+	}
+	debug.SetGCPercent(400)
+	runtime.LockOSThread()
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "mode\tk\tqueries\t")
+	for i := range indexes {
+		fmt.Fprintf(out, "%s, µs\t", f.Arg(i))
+	}
+	fmt.Fprintf(out, "ratios\t\n")
+	for _, mode := range []search.Mode{search.Or, search.And} {
+		for _, k := range wanted {
+			means, n, err := measure(ctx, indexes, asked, mode, k, *rounds)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%v\t%d\t%d\t", mode, k, n)
+			for _, m := range means {
+				fmt.Fprintf(out, "%.1f\t", m)
+			}
+			for _, m := range means[1:] {
+				fmt.Fprintf(out, " %.3f", m/means[0])
+			}
+			fmt.Fprintf(out, "\t\n")
+			out.Flush()
+		}
+	}
+	return nil
+}
+
+// measure is the mean over the queries that find anything, in microseconds, of the least time that
+// each index took in some rounds. In each round all indexes are asked a query in turn.
+func measure(ctx context.Context, indexes []*search.Searcher, asked []string, mode search.Mode,
+	k, rounds int) (means []float64, n int, err error) {
+	means = make([]float64, len(indexes))
+	for _, text := range asked {
+		var first []search.Hit
+		least := make([]time.Duration, len(indexes))
+		for round := range rounds + 1 {
+			for j := range indexes {
+				i := (j + round) % len(indexes)
+				r := search.Request{Text: text, K: k, Mode: mode}
+				start := time.Now()
+				found, err := indexes[i].Search(ctx, r)
+				took := time.Since(start)
+				if err != nil {
+					return nil, 0, err
+				}
+				if round == 0 { // which warms caches
+					if i == 0 {
+						first = found.Hits
+					} else if !slices.Equal(found.Hits, first) {
+						return nil, 0, fmt.Errorf("query %q, k %d, %v: index %d gives other answers than the first",
+							text, k, mode, i)
+					}
+					continue
+				}
+				if least[i] == 0 || took < least[i] {
+					least[i] = took
+				}
+			}
+		}
+		if len(first) == 0 {
+			continue
+		}
+		n++
+		for i, t := range least {
+			means[i] += float64(t.Nanoseconds()) / 1e3
+		}
+	}
+	for i := range means {
+		means[i] /= float64(max(n, 1))
+	}
+	return means, n, nil
+}
+
+// readQueries reads up to n queries of a file, at equal distances.
+func readQueries(path string, n int) (out []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		line := lines.Text()
+		if _, text, ok := strings.Cut(line, ":"); ok {
+			line = text
+		}
+		out = append(out, line)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if step := len(out) / max(n, 1); step > 1 {
+		kept := out[:0]
+		for i := 0; i < len(out) && len(kept) < n; i += step {
+			kept = append(kept, out[i])
+		}
+		out = kept
+	}
+	return out, nil
+}
