@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -318,34 +319,61 @@ func (a *app) compactTo(ctx context.Context, dir, out string) error {
 		return err
 	}
 	defer r.Close()
-	var sources []index.Source
-	for _, s := range r.Segments() {
-		sources = append(sources, index.Source{Reader: s.Reader, Live: s.Live})
-	}
-	if len(sources) == 0 {
-		return usagef("%s has no documents", dir)
-	}
-	if err := index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory)}); err != nil {
+	if err := a.mergeTo(ctx, r, out); err != nil {
 		return err
 	}
 	return a.indexMade(out)
 }
 
-// openWhole opens an index for verbs that work on one without segments and deleted documents; one
-// segment that is whole will do.
-func openWhole(dir string) (*index.Reader, error) {
-	r, err := index.Open(dir)
+// mergeTo writes the documents of a generation as an index without segments.
+func (a *app) mergeTo(ctx context.Context, g *segments.Reader, out string) error {
+	var sources []index.Source
+	for _, s := range g.Segments() {
+		sources = append(sources, index.Source{Reader: s.Reader, Live: s.Live})
+	}
+	if len(sources) == 0 {
+		return usagef("%s has no documents", g.Dir())
+	}
+	return index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory)})
+}
+
+// openWhole opens an index as one without segments. Several segments, or one with deleted documents,
+// are made one first, in a folder beside a file or folder that is about to be written, where there
+// should be room; close removes it. "" is any folder for such things.
+func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reader, close func() error, err error) {
+	r, err = index.Open(dir)
+	if err == nil {
+		return r, r.Close, nil
+	}
 	if !errors.Is(err, index.ErrSegments) {
-		return r, err
+		return nil, nil, err
 	}
 	g, err := segments.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer g.Close()
 	if s := g.Segments(); len(s) == 1 && s[0].Live == nil {
-		return index.OpenSegment(s[0].Dir())
+		if r, err = index.OpenSegment(s[0].Dir()); err != nil {
+			return nil, nil, err
+		}
+		return r, r.Close, nil
 	}
-	return nil, usagef("%s has %s and %s: make it one first with 'collocate index compact'", dir,
-		counted(len(g.Segments()), "segment"), counted(g.Deleted(), "deleted document"))
+	if beside != "" {
+		beside = filepath.Dir(filepath.Clean(beside))
+	}
+	temp, err := os.MkdirTemp(beside, ".collocate-whole-")
+	if err != nil {
+		return nil, nil, err
+	}
+	a.note(fmt.Sprintf("%s: %s are made one first, without %s", dir, counted(len(g.Segments()), "segment"),
+		counted(g.Deleted(), "deleted document")))
+	whole := filepath.Join(temp, "index")
+	if err = a.mergeTo(ctx, g, whole); err == nil {
+		r, err = index.Open(whole)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(temp))
+	}
+	return r, func() error { return errors.Join(r.Close(), os.RemoveAll(temp)) }, nil
 }

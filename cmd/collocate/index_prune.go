@@ -35,11 +35,11 @@ stats' say that it is pruned. Documents, lengths, IDs and stored text stay.`,
 			if !(o.Epsilon > 0 && o.Epsilon <= 1) {
 				return usagef("--epsilon %g: want a number above 0, at most 1", o.Epsilon)
 			}
-			r, err := openWhole(args[0])
+			r, done, err := a.openWhole(cmd.Context(), args[0], out)
 			if err != nil {
 				return err
 			}
-			defer r.Close()
+			defer done()
 			o.Threads, o.Memory = a.threads, int64(a.memory)
 			if err := index.Prune(cmd.Context(), r, out, o); err != nil {
 				return err

@@ -24,11 +24,11 @@ The postings are held in memory, 4 bytes each, within --memory.`,
 			if err := indexFolder(out); err != nil {
 				return err
 			}
-			r, err := openWhole(args[0])
+			r, done, err := a.openWhole(cmd.Context(), args[0], out)
 			if err != nil {
 				return err
 			}
-			defer r.Close()
+			defer done()
 			err = index.Reorder(cmd.Context(), r, out, index.ReorderOptions{
 				Threads:  a.threads,
 				Memory:   int64(a.memory),

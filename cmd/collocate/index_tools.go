@@ -127,11 +127,15 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst packs it 
 			if err := canWrite(file); err != nil {
 				return err
 			}
-			r, err := openWhole(args[0])
+			beside := file
+			if file == "-" {
+				beside = ""
+			}
+			r, done, err := a.openWhole(cmd.Context(), args[0], beside)
 			if err != nil {
 				return err
 			}
-			defer r.Close()
+			defer done()
 			if file == "-" {
 				return r.Export(cmd.Context(), a.stdout)
 			}

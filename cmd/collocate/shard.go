@@ -58,11 +58,11 @@ machine makes one shard of a folder that all machines see.`,
 			}
 			whole, docs := []*index.Reader{}, 0
 			for _, dir := range args {
-				r, err := openWhole(dir)
+				r, closeIt, err := a.openWhole(cmd.Context(), dir, out)
 				if err != nil {
 					return err
 				}
-				defer r.Close()
+				defer closeIt()
 				whole, docs = append(whole, r), docs+r.Docs()
 			}
 			if n > max(1, docs) && !join {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/faultfs"
@@ -100,6 +101,64 @@ func TestFailedMergeInTheBackground(t *testing.T) {
 		m.check(t, rng, dir)
 	}
 	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, rng, dir)
+}
+
+// Documents of the newest generation are deleted while its segments are being merged, and after
+// that, when the merged segment is not committed yet, or merged again.
+func TestDeletingDocsBesideMerging(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
+	rng := rand.New(rand.NewPCG(83, 84))
+	var m model
+	for i := range 40 {
+		for j := range 3 {
+			m = m.add(t, w, fmt.Sprint("d", i, "-", j), randomText(rng))
+		}
+		if err := w.Commit(); err != nil { // which begins to merge
+			t.Fatal(err)
+		}
+		r, err := segments.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for round := range 1 + rng.IntN(3) {
+			var sets []*docset.Set
+			gone := map[string]bool{}
+			for _, s := range r.Segments() {
+				set := docset.New(s.Docs())
+				for d := range s.Docs() {
+					id, err := s.DocID(d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if rng.IntN(20) == 0 && (s.Live == nil || s.Live.Has(uint32(d))) {
+						set.Add(uint32(d))
+						gone[id] = true
+					}
+				}
+				sets = append(sets, set)
+			}
+			if round > 0 || rng.IntN(2) == 0 {
+				if err := w.Wait(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := w.DeleteDocs(r, sets); err != nil {
+				t.Fatal(err)
+			}
+			for id := range gone {
+				m = m.without(id)
+			}
+			if _, err := w.Merge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Close()
+	}
+	if err := errors.Join(w.Commit(), w.Wait(), w.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	m.check(t, rng, dir)

@@ -87,8 +87,8 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 	defer w.mu.Unlock() // before making is forgotten
 	var made []*segment
 	if r != nil {
-		s := &segment{Reader: r, name: name}
-		s.carry(run, sources)
+		s := &segment{Reader: r, name: name, from: origins(run, sources)}
+		s.carry()
 		made = []*segment{s}
 	}
 	at := slices.Index(w.segs, run[0]) // Commit may have left out some before it, but none of these
@@ -106,20 +106,60 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 	return len(run), nil
 }
 
-// carry deletes what was deleted from a run of segments since they were taken to be merged.
-func (s *segment) carry(run []*segment, taken []index.Source) {
-	place := uint32(0)
+// origin is a segment that was merged into another.
+type origin struct {
+	old  *segment    // closed
+	kept *docset.Set // its documents that were taken
+	base uint32      // where the first of these is
+}
+
+// origins says what is where after a run of segments was merged.
+func origins(run []*segment, taken []index.Source) (out []origin) {
+	base := uint32(0)
 	for _, old := range run {
 		at := slices.IndexFunc(taken, func(t index.Source) bool { return t.Reader == old.Reader })
 		if at < 0 {
 			continue
 		}
-		then := taken[at].Live
-		if then == nil {
-			then = docset.Full(old.Docs())
+		o := origin{old, taken[at].Live, base}
+		if o.kept == nil {
+			o.kept = docset.Full(old.Docs())
 		}
-		for d := range then.All() {
-			if old.live != nil && !old.live.Has(d) {
+		out = append(out, o)
+		base += uint32(o.kept.Count())
+	}
+	return out
+}
+
+// image is where documents of a segment are in this one, which may have been merged from it; false
+// if it was not.
+func (s *segment) image(name string, docs *docset.Set) (*docset.Set, bool) {
+	if s.name == name {
+		return docs, true
+	}
+	for _, o := range s.from {
+		then, ok := o.old.image(name, docs)
+		if !ok {
+			continue
+		}
+		out, place := docset.New(s.Docs()), o.base
+		for d := range o.kept.All() {
+			if then.Has(d) {
+				out.Add(place)
+			}
+			place++
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// carry deletes what was deleted from the segments since they were taken to be merged.
+func (s *segment) carry() {
+	for _, o := range s.from {
+		place := o.base
+		for d := range o.kept.All() {
+			if o.old.live != nil && !o.old.live.Has(d) {
 				s.remove(place)
 			}
 			place++

@@ -67,6 +67,7 @@ type segment struct {
 	name string
 	live *docset.Set // nil: all; not changed once it is given to a manifest
 	own  bool        // live may be changed
+	from []origin    // what it was merged from since the last Commit
 }
 
 func (s *segment) docs() int {
@@ -325,7 +326,7 @@ func (w *Writer) Delete(id string) (found bool, err error) {
 
 // DeleteDocs deletes documents of a generation, of which sets has a set for each segment, and returns
 // how many it has deleted: others may have been deleted before. It must be the generation that this
-// Writer began with or has committed last, and segments that were merged since then are refused.
+// Writer began with or has committed last; segments may have been merged since then.
 func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -336,19 +337,23 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 		return 0, fmt.Errorf("segments: documents of generation %d with %d segments are to be deleted: the newest is %d with %d",
 			g.generation, len(sets), w.m.Generation, len(g.segments))
 	}
-	own := make([]*segment, len(sets))
-	for i := range sets {
-		at := slices.IndexFunc(w.segs, func(s *segment) bool { return s.name == g.segments[i].Name })
-		if at < 0 || sets[i] == nil || sets[i].Len() != w.segs[at].Docs() {
-			return 0, fmt.Errorf("segments: the set of documents to be deleted is not of segment %s as it is now", g.segments[i].Name)
+	for i, s := range g.segments {
+		if sets[i] == nil || sets[i].Len() != s.Docs() {
+			return 0, fmt.Errorf("segments: the set of documents to be deleted is not one of segment %s", s.Name)
 		}
-		own[i] = w.segs[at]
 	}
-	for i, s := range own {
-		for doc := range sets[i].All() {
-			if s.remove(doc) {
-				n++
+	for i := range sets {
+		for _, s := range w.segs {
+			set, ok := s.image(g.segments[i].Name, sets[i])
+			if !ok {
+				continue // if it is in none, nothing of it was left to be merged
 			}
+			for doc := range set.All() {
+				if s.remove(doc) {
+					n++
+				}
+			}
+			break
 		}
 	}
 	w.changed = w.changed || n > 0
@@ -483,7 +488,7 @@ func (w *Writer) commit() error {
 		if e.Deleted = s.Docs() - s.docs(); e.Deleted == 0 {
 			e.live = nil
 		}
-		s.own = false
+		s.own, s.from = false, nil
 		m.Segments = append(m.Segments, e)
 	}
 	if err := m.write(w.dir); err != nil {
