@@ -20,7 +20,7 @@ import (
 // compare asks indexes of the same documents the same queries.
 func compare(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("compare", flag.ExitOnError)
-	queries := f.String("queries", "", "a file with a query a line, behind an ID and a colon or not")
+	queries := f.String("queries", "", "a file with a query a line, behind an ID and a colon or tab, or not")
 	n := f.Int("n", 400, "how many of the queries are asked, spread over the file")
 	rounds := f.Int("rounds", 9, "how often each is asked")
 	ks := f.String("k", "10,100,1000", "numbers of answers")
@@ -129,8 +129,8 @@ func readQueries(path string, n int) (out []string, err error) {
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		line := lines.Text()
-		if _, text, ok := strings.Cut(line, ":"); ok {
-			line = text
+		if i := strings.IndexAny(line, ":\t"); i >= 0 {
+			line = line[i+1:]
 		}
 		out = append(out, line)
 	}

@@ -2,7 +2,7 @@
 //
 //	go run ./bench/living cut -to ten -sizes 1,1,1,1,1,1,1,1,1,1 elife.jsonl.zst
 //	go run ./bench/living compare -queries topics.txt one.index ten
-//	go run ./bench/living load -queries topics.txt some.index
+//	go run ./bench/living load -queries topics.txt -add lines.txt some.index
 //
 // cut makes an index whose segments have the sizes that are asked for, which no merge changes.
 // compare asks indexes of the same documents the same queries in turn, says how long each takes,
@@ -27,9 +27,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	jobs := map[string]func(context.Context, []string) error{"cut": cut, "compare": compare, "load": load}
+	jobs := map[string]func(context.Context, []string) error{"generate": generate, "cut": cut,
+		"compare": compare, "load": load}
 	if len(args) == 0 || jobs[args[0]] == nil {
-		return errors.New("want cut, compare or load")
+		return errors.New("want generate, cut, compare or load")
 	}
 	return jobs[args[0]](ctx, args[1:])
 }
