@@ -241,6 +241,26 @@ func TestPlaces(t *testing.T) {
 	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
 		t.Errorf("%+v", quotients)
 	}
+	local := decode[localAnswer](t,
+		call(h, "/v1/places/local?distance=1&feature=bank&feature=caf%C3%A9&rounds=19", "").Body.String())
+	survey, err := coloc.NewSurvey(h.o.Points, coloc.Options{Distance: 1, MinPrevalence: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, atPoints, err := survey.Quotients(t.Context(),
+		coloc.QuotientOptions{Rounds: 19, Seed: 1, Local: true, From: []int32{0}, To: []int32{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if local.Total != len(atPoints) || len(local.X) != local.Total || len(local.P) != local.Total {
+		t.Errorf("%d of %d local quotients", len(local.X), local.Total)
+	}
+	for i, q := range atPoints {
+		if v := local.Value[i]; v == nil != math.IsNaN(q.Value) || v != nil && (*v != q.Value || *local.P[i] != q.P) ||
+			local.X[i] != h.o.Points.X[q.Point] {
+			t.Fatalf("local quotient %d is not that of the library", i)
+		}
+	}
 	summary := decode[points.Summary](t, call(h, "/v1/places/summary", "").Body.String())
 	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
 		t.Errorf("%+v", summary)
@@ -259,6 +279,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for path, says := range map[string]string{
 		"/v1/places/curve?feature=bank":                         "want two",
+		"/v1/places/local?distance=1&feature=bank":              "want two",
 		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,
 		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift relabel",
 		"/v1/places/patterns":                                   "distance or knn",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 
 	"github.com/collocate/collocate/engine"
@@ -75,6 +76,25 @@ func finite(v []float64) numbers {
 	return out
 }
 
+// pair are the numbers of two features. What else was asked must be known by now.
+func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
+	if len(names) != 2 {
+		p.fail("feature: want two of them, not %d", len(names))
+	}
+	if !x.hasPoints(p.done()) {
+		return pair, false
+	}
+	for i, name := range names {
+		f, ok := slices.BinarySearch(x.o.Points.Features, name)
+		if !ok {
+			x.refuse(http.StatusBadRequest, fmt.Errorf("no feature %q", name))
+			return pair, false
+		}
+		pair[i] = int32(f)
+	}
+	return pair, true
+}
+
 // curve answers for two kinds of places.
 func (x *exchange) curve() {
 	p := x.params()
@@ -91,20 +111,9 @@ func (x *exchange) curve() {
 		}
 		o.Null = said
 	}
-	if len(names) != 2 {
-		p.fail("feature: want two of them, not %d", len(names))
-	}
-	if !x.hasPoints(p.done()) {
+	pair, ok := x.pair(p, names)
+	if !ok {
 		return
-	}
-	var pair [2]int32
-	for i, name := range names {
-		f, ok := slices.BinarySearch(x.o.Points.Features, name)
-		if !ok {
-			x.refuse(400, fmt.Errorf("no feature %q", name))
-			return
-		}
-		pair[i] = int32(f)
 	}
 	o.Pairs = [][2]int32{pair}
 	key := fmt.Sprint("curve ", pair, o.Most, o.Bins, o.Rounds, o.Null)

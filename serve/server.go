@@ -174,6 +174,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/patterns", "patterns", false, (*exchange).patterns},
 		{get, "/v1/places/instances", "instances", false, (*exchange).instances},
 		{get, "/v1/places/quotients", "quotients", false, (*exchange).quotients},
+		{get, "/v1/places/local", "local", false, (*exchange).local},
 		{get, "/v1/places/summary", "summary", false, (*exchange).summary},
 		{get, "/v1/places/curve", "curve", false, (*exchange).curve},
 		{get, "/internal/shard", "shard", false, (*exchange).shard},

@@ -237,6 +237,39 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.waitForURL(/p=0.4/)
     await page.getByText(/--min-prevalence 0.4/).waitFor()
   })
+  for (const width of [320, 1440]) {
+    await look(`density and quotients on the map ${width}`, base + '/places?d=150', async (page) => {
+      await page.locator('.pattern').first().waitFor()
+      await page.getByLabel('Map of', { exact: true }).selectOption('density')
+      await page.waitForURL(/layer=density/)
+      await page.waitForFunction(() => document.querySelector('.map')?.dataset.layer === 'density')
+      await page.getByText('the darkest square').waitFor()
+      await page.getByLabel('Map of', { exact: true }).selectOption('quotient')
+      await page.getByLabel('Points of the kind').selectOption('cafe')
+      await page.getByLabel('Neighbours of the kind').selectOption('restaurant')
+      await page.getByText('Neighbours of the kind restaurant within 150 m of each cafe').waitFor()
+      await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) > 300)
+      check(/more, p ≤ 0.05: [1-9]/.test(await page.locator('.key').innerText()), 'some cafes have more restaurants around them')
+      const command = await page.locator('.card pre').last().innerText()
+      check(/places pairs .*--distance 150 --of cafe --near restaurant --permutations 99/.test(command), 'the command of the quotients: ' + command)
+    }, { width })
+  }
+  await look('the command gives what the page shows', base + '/places?d=150&p=0.3', async (page) => {
+    await page.locator('.pattern').first().waitFor()
+    const shown = (await page.locator('.pattern > span:first-child').allInnerTexts()).sort()
+    const args = (await page.locator('.card pre').last().innerText()).trim().split(/\s+/).slice(1)
+    const found = JSON.parse(execFileSync(command, [...args, '--json'], { cwd: dir, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+    check(found.patterns.map((p) => p.features.join(' + ')).sort().join('|') === shown.join('|'), 'the same patterns')
+  })
+  await look('first paint', base + '/', async (page) => {
+    await page.getByText('3,675 documents with').waitFor()
+    const [paint, bytes] = await page.evaluate(() => [
+      performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity,
+      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((n, e) => n + e.transferSize, 0),
+    ])
+    console.log(`  painted after ${Math.round(paint)} ms, ${bytes} bytes sent`)
+    check(bytes < 1_500_000, `${bytes} bytes: more than 1.5 MB`)
+  })
   await look('no matrix', bareBase + '/words', async (page) => { await page.getByText('There is no matrix').waitFor() })
   await look('no places', bareBase + '/places', async (page) => { await page.getByText('There are no places').waitFor() })
 } catch (e) {

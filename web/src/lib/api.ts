@@ -50,6 +50,7 @@ export interface Patterns { distance?: number; patterns: Pattern[]; total: numbe
 export interface Instances {
   features: string[]; feature: number[]; row: number[]; x: number[]; y: number[]; instances: number[][]; more: boolean
 }
+export interface Local { from: string; to: string; rounds: number; total: number; x: number[]; y: number[]; value: Numbers; p_value: Numbers }
 export interface Quotient { from: string; to: string; points: number; value?: number }
 export interface Summary {
   points: number; crs: string; unit: string; width: number; depth: number; positions: number; duplicates: number

@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/collocate/collocate/coloc"
+)
+
+// maxLocalRounds bounds the relabellings behind the p-values of one answer.
+const maxLocalRounds = 999
+
+// localAnswer is the quotient at every point of a feature, as columns: how much more often than by
+// chance its neighbours are of the other. value and p_value are null at points without neighbours.
+type localAnswer struct {
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Rounds int       `json:"rounds"`
+	Total  int       `json:"total"` // points of from; if there are more than limit, it is every n-th
+	X      []float64 `json:"x"`
+	Y      []float64 `json:"y"`
+	Value  numbers   `json:"value"`
+	P      numbers   `json:"p_value"`
+}
+
+// local answers for two kinds of places.
+func (x *exchange) local() {
+	p := x.params()
+	var o coloc.Options
+	neighbourhood(p, &o)
+	o.MinPrevalence = 1 // nothing is mined
+	rounds := p.whole("rounds", 99, 0, maxLocalRounds)
+	limit := p.whole("limit", 20_000, 1, maxPoints)
+	names := p.list("feature")
+	pair, ok := x.pair(p, names)
+	if !ok {
+		return
+	}
+	key := fmt.Sprint("local ", o.Distance, o.KNN, pair, rounds, limit)
+	x.cached(key, func(ctx context.Context) ([]byte, error) {
+		s, err := x.survey(o)
+		if err != nil {
+			return nil, err
+		}
+		_, found, err := s.Quotients(ctx, coloc.QuotientOptions{
+			Rounds: rounds, Seed: 1, Local: true, From: pair[:1], To: pair[1:]})
+		if err != nil {
+			return nil, err
+		}
+		a := localAnswer{From: names[0], To: names[1], Rounds: rounds, Total: len(found),
+			X: []float64{}, Y: []float64{}}
+		var value, pValue []float64
+		step := max(1, (len(found)+limit-1)/limit)
+		for i := 0; i < len(found); i += step {
+			q := found[i]
+			a.X, a.Y = append(a.X, x.o.Points.X[q.Point]), append(a.Y, x.o.Points.Y[q.Point])
+			value, pValue = append(value, q.Value), append(pValue, q.P)
+		}
+		if a.Value, a.P = finite(value), finite(pValue); a.Value == nil {
+			a.Value, a.P = numbers{}, numbers{}
+		}
+		return line(a)
+	})
+}
