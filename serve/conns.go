@@ -25,7 +25,8 @@ type keeper struct {
 type conn struct {
 	net    net.Conn
 	client netip.Addr
-	since  atomic.Int64 // when it began to wait for its client, in Unix nanoseconds; 0: it answers
+	since  atomic.Int64 // when it began to wait for its client, in Unix nanoseconds
+	busy   atomic.Int32 // requests being answered: several in HTTP/2
 	writes atomic.Int64 // until when its client may take what is sent
 }
 
@@ -81,10 +82,10 @@ func (k *keeper) closeOne() {
 	var worst *conn
 	var waited int64
 	for _, n := range k.conns {
-		since := n.since.Load()
-		if since == 0 {
+		if n.busy.Load() > 0 {
 			continue
 		}
+		since := n.since.Load()
 		if worst == nil || k.clients[n.client] > k.clients[worst.client] ||
 			k.clients[n.client] == k.clients[worst.client] && since < waited {
 			worst, waited = n, since
@@ -102,13 +103,15 @@ func connOf(r *http.Request) *conn {
 	return n
 }
 
-// answering says whether the connection is being answered, or its client waited for.
+// answering says that a request of the connection is being answered, or that its client is waited
+// for, in turn.
 func (n *conn) answering(busy bool) {
 	switch {
 	case n == nil:
 	case busy:
-		n.since.Store(0)
+		n.busy.Add(1)
 	default:
 		n.since.Store(time.Now().UnixNano())
+		n.busy.Add(-1)
 	}
 }

@@ -141,6 +141,7 @@ func (x *exchange) refuse(status int, err error) {
 	defer sent()
 	if wait > 0 {
 		x.conn.answering(false)
+		defer x.conn.answering(true)
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {

@@ -340,7 +340,7 @@ func (x *exchange) allowOrigin() (answered bool) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-Id")
 	h.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)
 	return true

@@ -1,0 +1,226 @@
+// Command serveload puts a load on `collocate serve` and says how it bears it. bench/serveload/run
+// builds what it needs and starts it.
+//
+//	serveload -collocate ./collocate -index papers.index -cpus 0,1 -seconds 10 -overload 10m
+//
+// It measures, from another process on the same cores:
+//
+//	capacity  short searches a second without pause, and the server's CPU time for one
+//	half      latency at half of that rate, counted from when a request was due
+//	idle      the same with 10,000 idle connections, and whether they still work afterwards
+//	overload  twice the capacity for a time: statuses, memory, and the first second afterwards
+//	kill      kill -9 under load, a restart, and whether the answers are the same
+//	peer      capacity and half of another server, with -peer, and of ours on -peer-index
+//
+// Other addresses than 127.0.0.1 are used to come from, which works on Linux.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var b bench
+	flag.StringVar(&b.collocate, "collocate", "collocate", "the command")
+	flag.StringVar(&b.index, "index", "", "an index")
+	flag.StringVar(&b.cpus, "cpus", "0,1", "processors of servers and clients, as taskset -c names them")
+	queries := flag.String("queries", "", "a file of queries, one a line; ten words of biology if not given")
+	seconds := flag.Float64("seconds", 10, "length of capacity, half and idle")
+	flag.DurationVar(&b.overload, "overload", 10*time.Minute, "length of the overload")
+	flag.IntVar(&b.idle, "idle", 10_000, "idle connections")
+	flag.StringVar(&b.peer, "peer", "", "command of another server, which gets a port as its last argument")
+	flag.StringVar(&b.peerIndex, "peer-index", "", "an index of the same words as the other server's")
+	flag.Parse()
+	b.length = time.Duration(*seconds * float64(time.Second))
+	b.queries = []string{"lipid droplets", "neurons", "zebrafish embryos", "gene drive", "protein folding",
+		"visual cortex", "pluripotent stem", "immune evasion", "spatial memory", "malaria parasites"}
+	if *queries != "" {
+		text, err := os.ReadFile(*queries)
+		if err != nil {
+			fail(err)
+		}
+		b.queries = strings.Split(strings.TrimSpace(string(text)), "\n")
+	}
+	result, err := b.run()
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	out.Encode(result)
+	if err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "serveload:", err)
+	os.Exit(1)
+}
+
+type bench struct {
+	collocate, index, cpus string
+	peer, peerIndex        string
+	queries                []string
+	length, overload       time.Duration
+	idle                   int
+}
+
+// result is what is printed.
+type result struct {
+	Capacity  *load   `json:"capacity,omitempty"`
+	Half      *load   `json:"half,omitempty"`
+	Idle      *idle   `json:"idle,omitempty"`
+	Overload  *over   `json:"overload,omitempty"`
+	Kill      *killed `json:"kill,omitempty"`
+	Same      []*load `json:"same_words,omitempty"` // capacity and half on -peer-index
+	Peer      []*load `json:"peer,omitempty"`       // of the other server
+	TookSecs  float64 `json:"seconds"`
+	ServerLog string  `json:"server_log,omitempty"`
+}
+
+func (b *bench) run() (r result, err error) {
+	start := time.Now()
+	defer func() { r.TookSecs = time.Since(start).Seconds() }()
+	s, err := b.start(b.collocate, "serve", b.index, "--addr", "127.0.0.1:0")
+	if err != nil {
+		return r, err
+	}
+	defer func() { s.stop() }()
+	if r.Capacity, r.Half, err = b.paces(s); err != nil {
+		return r, err
+	}
+	if r.Idle, err = b.idleConnections(s, r.Half.Rate); err != nil {
+		return r, err
+	}
+	if r.Overload, err = b.tooMuch(s, r.Capacity.Rate); err != nil {
+		return r, err
+	}
+	if r.Kill, err = b.kill(&s); err != nil {
+		return r, err
+	}
+	s.stop()
+	if b.peer == "" {
+		return r, nil
+	}
+	if r.Same, err = b.other(b.collocate, "serve", b.peerIndex, "--addr", "127.0.0.1:0"); err != nil {
+		return r, err
+	}
+	r.Peer, err = b.other("sh", "-c", "exec "+b.peer+" "+strconv.Itoa(freePort()))
+	return r, err
+}
+
+// paces measures capacity and the latency at half of it, after a while in which what is read for the
+// first time is read.
+func (b *bench) paces(s *server) (capacity, half *load, err error) {
+	warm := b.length / 3
+	if _, err = b.closed(s, warm); err != nil {
+		return nil, nil, err
+	}
+	if capacity, err = b.closed(s, b.length); err != nil {
+		return nil, nil, err
+	}
+	half, err = b.paced(s, capacity.Rate/2, b.length, clients)
+	return capacity, half, err
+}
+
+func (b *bench) other(name string, args ...string) ([]*load, error) {
+	s, err := b.start(name, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	capacity, half, err := b.paces(s)
+	return []*load{capacity, half}, err
+}
+
+// server is one that runs.
+type server struct {
+	cmd  *exec.Cmd
+	addr string
+	log  strings.Builder
+}
+
+// start starts a server, which says its address on standard error.
+func (b *bench) start(name string, args ...string) (*server, error) {
+	s := &server{cmd: exec.Command("taskset", append([]string{"-c", b.cpus, name}, args...)...)}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	in := bufio.NewScanner(stderr)
+	for s.addr == "" && in.Scan() {
+		if at := regexp.MustCompile(`http://([0-9.:]+)`).FindStringSubmatch(in.Text()); at != nil {
+			s.addr = at[1]
+		} else {
+			fmt.Fprintln(&s.log, in.Text())
+		}
+	}
+	if s.addr == "" {
+		s.cmd.Wait()
+		return nil, fmt.Errorf("%s did not start: %s", name, s.log.String())
+	}
+	go func() {
+		for in.Scan() {
+			fmt.Fprintln(os.Stderr, "server:", in.Text())
+		}
+	}()
+	return s, nil
+}
+
+func (s *server) stop() {
+	if s.cmd.ProcessState == nil {
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		s.cmd.Wait()
+	}
+}
+
+// cpu is the processor time that the server has used.
+func (s *server) cpu() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	at := strings.LastIndexByte(string(text), ')') // behind a name, which may hold blanks
+	if f := strings.Fields(string(text[at+1:])); len(f) > 12 {
+		user, _ := strconv.Atoi(f[11])
+		system, _ := strconv.Atoi(f[12])
+		return time.Duration(user+system) * 10 * time.Millisecond // of 100 a second
+	}
+	return 0
+}
+
+// memory is the server's resident memory in MB.
+func (s *server) memory() int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	for line := range strings.Lines(string(text)) {
+		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(size), " kB"))
+			return n / 1000
+		}
+	}
+	return 0
+}
+
+func freePort() int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fail(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// requestOf is the bytes of a request.
+func requestOf(query string) []byte {
+	return []byte("GET /search?q=" + url.QueryEscape(query) + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
+}
