@@ -24,7 +24,7 @@ docs: ## the documentation of every package, as a web page on localhost
 	go doc -http
 
 .PHONY: wheels
-wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; the program does not build on Windows
+wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; the worker talks over Unix sockets, so none for Windows
 	python/wheels
 
 # Every fuzz target for an hour; what fails is kept under testdata/fuzz.
