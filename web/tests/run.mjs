@@ -125,9 +125,13 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   await look('typing, results, keyboard', base + '/', async (page) => {
     await page.getByText('3,675 documents with').waitFor()
     await page.keyboard.press('/')
+    // The answer to the whole query replaces those to its beginning, and takes the focus from them.
+    const answered = page.waitForResponse((r) => /v1\/search\?.*q=zebrafish(\+|%20)embryos/.test(r.url()))
     await page.keyboard.type('zebrafish embryos')
-    await page.locator('article').first().waitFor()
     await page.waitForURL(/q=zebrafish\+embryos/)
+    await answered
+    await page.locator('.summary:not(.busy)').waitFor()
+    await page.locator('article').first().waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
     const second = await page.locator('.title').nth(1).innerText()
