@@ -2,6 +2,7 @@ package coloc
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,10 @@ import (
 // system if EPSG numbers it, else in WGS 84 or, where it cannot be converted, in a plane:
 // points that take part, once each, with the numbers (from 1) of their patterns;
 // instances that between them hold these points, as lines; and the patterns.
-func (s *Survey) WriteGeoPackage(ctx context.Context, f gpkg.WriterAt, patterns []Pattern) error {
+func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
+	io.Writer
+	io.WriterAt
+}, patterns []Pattern) error {
 	l, err := s.layers(ctx, patterns)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // System is a coordinate reference system.
@@ -45,6 +44,10 @@ type WriterAt interface {
 	io.WriterAt
 }
 
+// changed is when the layers were last changed: the same input gives the same bytes, so no clock is
+// asked.
+const changed = "1970-01-01T00:00:00.000Z"
+
 // The identification of a GeoPackage, of version 1.3.
 const (
 	applicationID = 0x47504b47 // GPKG
@@ -62,12 +65,11 @@ func Write(f WriterAt, system System, layers []Layer) error {
 		return err
 	}
 	d := &database{w: w, pages: 1}
-	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 	var contents, geometries [][]any
 	for _, l := range layers {
 		box := [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 		d.table(l.Name, l.sql(), l.values(system, &box))
-		row := []any{l.Name, "attributes", l.Name, "", now, nil, nil, nil, nil, nil}
+		row := []any{l.Name, "attributes", l.Name, "", changed, nil, nil, nil, nil, nil}
 		if l.Geometry != "" {
 			row[1], row[9] = "features", int64(system.EPSG)
 			if box[0] <= box[2] {
