@@ -226,6 +226,7 @@ type pairPlan struct {
 	grid           grid
 	l              *plane // its rectangle
 	kernel         string
+	wideKernel     string // instead, where its sums do not fit in shared memory
 	wide           bool
 	nearestShared  bool
 	threads        int
@@ -253,9 +254,9 @@ func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64, edges bool)
 		return nil, fmt.Errorf("%d points of %d features at %d distances are too many for the GPU: use --engine multicore",
 			p.n, p.k, bins)
 	}
-	p.kernel = "pair_counts"
+	p.kernel, p.wideKernel = "pair_counts", "pair_counts_wide"
 	if edges {
-		p.kernel = "pair_curves"
+		p.kernel, p.wideKernel = "pair_curves", "pair_curves_wide"
 	}
 	if err := p.shape(); err != nil {
 		return nil, err
@@ -294,7 +295,7 @@ func (p *pairPlan) shape() error {
 		}
 	}
 	if !found {
-		p.wide, p.kernel, p.nearestShared = true, p.kernel+"_wide", false
+		p.wide, p.kernel, p.nearestShared = true, p.wideKernel, false
 		p.threads = min(256, sizes[0])
 		p.shared = 4 * p.threads / 32 * 64
 	}
