@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/mmap"
@@ -44,57 +43,13 @@ func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Req
 		}
 		return
 	}
-	type outcome struct {
-		made T
-		err  error
-	}
-	type job struct {
-		i    int
-		r    Request
-		done chan outcome
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	jobs, order := make(chan job), make(chan chan outcome, batch.Ahead*b.Threads)
-	wg.Go(func() {
-		defer close(order)
-		defer close(jobs)
-		i := 0
-		for r := range requests {
-			j := job{i, r, make(chan outcome, 1)}
-			select {
-			case order <- j.done:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case jobs <- j:
-			case <-ctx.Done():
-				return
-			}
-			i++
+	onOne := func(ctx context.Context, i int, r *Request) (T, error) {
+		if p := r.Parallel; p == nil || p.Engine != engine.Multicore && p.Exact() {
+			r.Parallel = nil // others have requests of their own to answer
+		} else {
+			r.Parallel = ask.OnOne(*p)
 		}
-	})
-	for range b.Threads {
-		wg.Go(func() {
-			for j := range jobs {
-				if p := j.r.Parallel; p == nil || p.Engine != engine.Multicore && p.Exact() {
-					j.r.Parallel = nil // others have requests of their own to answer
-				} else {
-					alone := ask.OnOne(*p)
-					j.r.Parallel = alone
-				}
-				made, err := answer(ctx, j.i, &j.r)
-				j.done <- outcome{made, err}
-			}
-		})
+		return answer(ctx, i, r)
 	}
-	for done := range order {
-		o := <-done
-		if !yield(o.made, o.err) || o.err != nil {
-			return
-		}
-	}
+	batch.Each(ctx, requests, b.Threads, onOne, yield)
 }

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/mmap"
-	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -69,6 +68,3 @@ func (c *pool[T]) find(some []lookedUp) {
 		}
 	}
 }
-
-// request is the i-th request.
-func (c *pool[T]) request(i int64) *ask.Request { return &c.requests[i%int64(len(c.requests))] }

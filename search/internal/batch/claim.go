@@ -15,7 +15,7 @@ type claim struct {
 }
 
 // takeOne takes requests, and is the first of them, if there are any.
-func (c *pool[T]) takeOne(own *claim) (i int64, ok bool) {
+func (c *ring[T]) takeOne(own *claim) (i int64, ok bool) {
 	for {
 		if i, ok := own.pop(); ok {
 			return i, true
@@ -27,17 +27,17 @@ func (c *pool[T]) takeOne(own *claim) (i int64, ok bool) {
 }
 
 // more says whether there are requests that nobody has taken.
-func (c *pool[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
+func (c *ring[T]) more() bool { return c.taken.Load() < c.fetched.Load() }
 
 // take takes requests that were fetched. The fewer there are, the fewer are taken: some are left
 // for others.
-func (c *pool[T]) take(own *claim) bool {
+func (c *ring[T]) take(own *claim) bool {
 	for {
 		i, fetched := c.taken.Load(), c.fetched.Load()
 		if i >= fetched {
 			return false
 		}
-		n := min(max((fetched-i)/int64(2*c.threads), 1), mostClaimed)
+		n := min(max((fetched-i)/int64(2*len(c.claims)), 1), mostClaimed)
 		if c.taken.CompareAndSwap(i, i+n) {
 			own.put(i, n)
 			return true
@@ -46,7 +46,7 @@ func (c *pool[T]) take(own *claim) bool {
 }
 
 // takeOver takes half of what another worker holds.
-func (c *pool[T]) takeOver(own *claim) bool {
+func (c *ring[T]) takeOver(own *claim) bool {
 	for {
 		from := c.oldestClaim()
 		if from == nil {
@@ -60,7 +60,7 @@ func (c *pool[T]) takeOver(own *claim) bool {
 }
 
 // oldestClaim is who holds requests, the oldest if there are several: others wait for them.
-func (c *pool[T]) oldestClaim() *claim {
+func (c *ring[T]) oldestClaim() *claim {
 	var found *claim
 	var oldest int64
 	for h := range c.claims {

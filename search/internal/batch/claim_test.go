@@ -8,7 +8,7 @@ import (
 // Whoever takes requests, holds them, or takes them over: each is answered once, and none is left.
 func TestEveryRequestIsTakenOnce(t *testing.T) {
 	const requests, workers = 20000, 5
-	c := &pool[struct{}]{threads: workers, claims: make([]claim, workers)}
+	c := &ring[struct{}]{claims: make([]claim, workers)}
 	var all sync.WaitGroup
 	seen := make([][]int64, workers)
 	all.Go(func() {
@@ -46,7 +46,7 @@ func TestEveryRequestIsTakenOnce(t *testing.T) {
 
 // One who has nothing gets the last half of what the one with the oldest requests holds.
 func TestTakingOver(t *testing.T) {
-	c := &pool[struct{}]{threads: 3, claims: make([]claim, 3)}
+	c := &ring[struct{}]{claims: make([]claim, 3)}
 	c.claims[0].put(40, 6)
 	c.claims[1].put(10, 5)
 	if i, ok := c.takeOne(&c.claims[2]); !ok || i != 12 {

@@ -35,6 +35,7 @@ type worker[T any] struct {
 	onGPU func(context.Context, *ask.Request) (*ask.Result, error)
 
 	// In a pool.
+	pool     *pool[T]
 	claim    *claim
 	upcoming upcoming
 }

@@ -1,0 +1,40 @@
+package batch
+
+import (
+	"context"
+	"iter"
+
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// Each answers requests side by side on so many threads, whatever answering is, and yields what was
+// made of them in their order. The first error is yielded in place of its result and ends the batch.
+func Each[T any](ctx context.Context, requests iter.Seq[ask.Request], threads int,
+	answer func(ctx context.Context, i int, r *ask.Request) (T, error), yield func(T, error) bool) {
+	c := &ring[T]{}
+	c.init(threads, func() bool { return false })
+	hands := make([]hand, threads)
+	for i := range hands {
+		hands[i] = &plain[T]{c, &c.claims[i], answer}
+	}
+	c.run(ctx, requests, hands, yield)
+}
+
+// plain is a worker of Each.
+type plain[T any] struct {
+	ring   *ring[T]
+	claim  *claim
+	answer func(ctx context.Context, i int, r *ask.Request) (T, error)
+}
+
+func (p *plain[T]) one(ctx context.Context) bool {
+	i, ok := p.ring.takeOne(p.claim)
+	if !ok {
+		return false
+	}
+	made, err := p.answer(ctx, int(i), p.ring.request(i))
+	p.ring.finish(i, made, err)
+	return true
+}
+
+func (p *plain[T]) help() bool { return false }

@@ -1,0 +1,100 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// numbered is n requests whose texts are their numbers; each waits a moment now and then, as if it
+// came from a stream.
+func numbered(n int) iter.Seq[ask.Request] {
+	return func(yield func(ask.Request) bool) {
+		for i := range n {
+			if i%1999 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			if !yield(ask.Request{Text: strconv.Itoa(i)}) {
+				return
+			}
+		}
+	}
+}
+
+// Results come in the order of the requests, whoever answers them and however long each takes.
+func TestEachKeepsOrder(t *testing.T) {
+	for _, threads := range []int{1, 2, 7} {
+		for _, n := range []int{0, 1, 5, 3*Ahead*threads + 17} {
+			var got []string
+			Each(context.Background(), numbered(n), threads,
+				func(_ context.Context, i int, r *ask.Request) (string, error) {
+					if i%501 == 0 {
+						time.Sleep(time.Millisecond) // the others go on
+					}
+					return r.Text, nil
+				},
+				func(made string, err error) bool {
+					if err != nil {
+						t.Error(err)
+					}
+					got = append(got, made)
+					return true
+				})
+			want := make([]string, n)
+			for i := range want {
+				want[i] = strconv.Itoa(i)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d requests on %d threads: got %d results, or in another order", n, threads, len(got))
+			}
+		}
+	}
+}
+
+// The first error in the order of requests takes the place of its result, and is the last.
+func TestEachEndsWithTheFirstError(t *testing.T) {
+	bad := errors.New("bad")
+	given, failed := 0, error(nil)
+	Each(context.Background(), numbered(5000), 3,
+		func(_ context.Context, i int, _ *ask.Request) (int, error) {
+			if i == 700 || i == 701 || i == 4000 {
+				return 0, bad
+			}
+			return i, nil
+		},
+		func(made int, err error) bool {
+			if failed = err; err == nil {
+				given++
+			}
+			return true
+		})
+	if given != 700 || failed != bad {
+		t.Errorf("got %d results and %v, want 700 and an error", given, failed)
+	}
+}
+
+// Who wants no more gets no more, however many requests there are, and nobody is at work any more.
+func TestEachStops(t *testing.T) {
+	var under atomic.Int32
+	given := 0
+	Each(context.Background(), numbered(1<<30), 3,
+		func(ctx context.Context, i int, _ *ask.Request) (int, error) {
+			under.Add(1)
+			defer under.Add(-1)
+			if i > 100 {
+				time.Sleep(time.Millisecond)
+			}
+			return i, ctx.Err()
+		},
+		func(int, error) bool { given++; return given < 100 })
+	if n := under.Load(); given != 100 || n != 0 {
+		t.Errorf("got %d results, %d still under way", given, n)
+	}
+}
