@@ -6,29 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// clients is how many connections ask at once; each comes from one of a few addresses.
+// Connections that ask at once. For the capacity there are enough to keep the server at work; at half
+// of it there are more, so that one that waits for its answer seldom delays the next request.
 const (
-	clients   = 16
-	addresses = 8
+	busyClients  = 32
+	pacedClients = 64
+	overClients  = 1024
 )
+
+// manyAddresses is how many addresses the clients of an overload and idle ones come from. Others
+// come from one, as they do from a proxy.
+const manyAddresses = 8
 
 // connection is a connection of HTTP/1.1 that stays open. It costs less than package http's, so that
 // the client takes little of the cores that it shares with the server.
 type connection struct {
-	conn net.Conn
-	in   *bufio.Reader
-	body []byte
+	conn  net.Conn
+	in    *bufio.Reader
+	body  []byte
+	until time.Time // when it is given up
 }
 
-func connect(addr string, i int) (*connection, error) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, byte(1+i%addresses))}, Timeout: 10 * time.Second}
+// connect opens the i-th of a number of connections.
+func connect(addr string, i, conns int) (*connection, error) {
+	from := net.IPv4(127, 0, 3, byte(1+i%manyAddresses))
+	if conns < overClients {
+		from = net.IPv4(127, 0, 0, 1)
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}, Timeout: 10 * time.Second}
 	c, err := d.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -38,7 +53,10 @@ func connect(addr string, i int) (*connection, error) {
 
 // ask sends a request and reads the answer, which is in body until the next.
 func (c *connection) ask(request []byte) (status int, err error) {
-	c.conn.SetDeadline(time.Now().Add(time.Minute))
+	if now := time.Now(); now.After(c.until.Add(-30 * time.Second)) { // it costs too much for each
+		c.until = now.Add(time.Minute)
+		c.conn.SetDeadline(c.until)
+	}
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, err
 	}
@@ -72,34 +90,53 @@ func (c *connection) ask(request []byte) (status int, err error) {
 
 // load is what clients saw.
 type load struct {
-	Rate      float64        `json:"requests_per_second"`
-	Requests  int            `json:"requests"`
-	Statuses  map[string]int `json:"statuses"`
-	P50       float64        `json:"p50_ms"`
-	P99       float64        `json:"p99_ms"`
-	Max       float64        `json:"max_ms"`
-	CPUMicros float64        `json:"server_cpu_micros_per_request"`
-	LastError string         `json:"last_error,omitempty"`
+	Rate     float64        `json:"requests_per_second"`
+	Requests int            `json:"requests"`
+	Statuses map[string]int `json:"statuses"`
+	// Latencies from when a request was due.
+	P50 float64 `json:"p50_ms"`
+	P99 float64 `json:"p99_ms"`
+	Max float64 `json:"max_ms"`
+	// Latency from when a request was sent that got status 200. It is less if its connection was not
+	// free when it was due, or the client was late.
+	SentP99 float64 `json:"p99_since_sent_ms"`
+	// Requests that were due but not sent when the time was over.
+	Unsent int `json:"due_but_not_sent,omitempty"`
+	// How late requests were sent whose connection was free: what the client adds to the latencies
+	// from when they were due.
+	LagP50 float64 `json:"client_lag_p50_ms,omitempty"`
+	LagP99 float64 `json:"client_lag_p99_ms,omitempty"`
+	// Processor time, user and system.
+	CPUMicros    float64 `json:"server_cpu_micros_per_request"`
+	ClientMicros float64 `json:"client_cpu_micros_per_request"`
+	LastError    string  `json:"last_error,omitempty"`
 }
 
 // tally collects what one client saw.
 type tally struct {
-	times    []time.Duration
-	statuses map[int]int
-	err      error
+	times, sent, lags []time.Duration
+	statuses          map[int]int
+	err               error
+}
+
+// moment is when a request is due.
+type moment struct {
+	due   time.Time
+	early bool // the connection was free before
+	over  bool // no request is due any more, or it is too late
 }
 
 // closed lets clients ask without pause.
 func (b *bench) closed(s *server, length time.Duration) (*load, error) {
 	end := time.Now().Add(length)
-	return b.drive(s, clients, length, func(int) (time.Time, bool) {
+	return b.drive(s, busyClients, length, func(int) moment {
 		now := time.Now()
-		return now, now.Before(end)
+		return moment{due: now, over: now.After(end)}
 	})
 }
 
-// paced lets requests be due at a rate, whether or not earlier ones were answered, as long as one of
-// the connections is free.
+// paced lets requests be due at a rate, whether or not earlier ones were answered. Connections take
+// turns: one that is not free when it is its turn sends its request late.
 func (b *bench) paced(s *server, rate float64, length time.Duration, conns int) (*load, error) {
 	start := time.Now()
 	each := time.Duration(float64(time.Second) * float64(conns) / rate) // between two of a connection
@@ -107,30 +144,41 @@ func (b *bench) paced(s *server, rate float64, length time.Duration, conns int) 
 	for i := range next {
 		next[i] = start.Add(each * time.Duration(i) / time.Duration(conns))
 	}
-	return b.drive(s, conns, length, func(i int) (time.Time, bool) {
+	l, err := b.drive(s, conns, length, func(i int) moment {
 		due := next[i]
+		wait := time.Until(due)
+		if due.Sub(start) >= length || time.Since(start) > length+time.Second {
+			return moment{over: true}
+		}
 		next[i] = due.Add(each)
-		time.Sleep(time.Until(due))
-		return due, due.Sub(start) < length
+		time.Sleep(wait)
+		return moment{due: due, early: wait > 0}
 	})
+	if err == nil {
+		for _, due := range next {
+			l.Unsent += max(0, int(math.Ceil(float64(start.Add(length).Sub(due))/float64(each))))
+		}
+	}
+	return l, err
 }
 
-// drive lets connections ask, each when next says, which also says when the request was due.
-func (b *bench) drive(s *server, conns int, length time.Duration, next func(int) (time.Time, bool)) (*load, error) {
+// drive lets connections ask, each when next says.
+func (b *bench) drive(s *server, conns int, length time.Duration,
+	next func(int) moment) (*load, error) {
 	requests := make([][]byte, len(b.queries))
 	for i, q := range b.queries {
 		requests[i] = requestOf(q)
 	}
 	tallies := make([]tally, conns)
-	cpu := s.cpu()
+	cpu, own := s.cpu(), ownCPU()
 	var all sync.WaitGroup
 	start := time.Now()
 	for i := range conns {
 		all.Go(func() {
 			t := &tallies[i]
 			t.statuses = map[int]int{}
-			c, err := connect(s.addr, i)
-			for n := i; ; n++ {
+			c, err := connect(s.addr, i, conns)
+			for n := i * len(requests) / conns; ; n++ { // not all the same at once
 				if err != nil { // 0 stands for it
 					t.err = err
 					t.statuses[0]++
@@ -138,51 +186,89 @@ func (b *bench) drive(s *server, conns int, length time.Duration, next func(int)
 						c.conn.Close()
 					}
 					time.Sleep(100 * time.Millisecond)
-					if c, err = connect(s.addr, i); err != nil {
+					if c, err = connect(s.addr, i, conns); err != nil {
 						if time.Since(start) > length {
 							return
 						}
 						continue
 					}
 				}
-				due, ok := next(i)
-				if !ok {
+				at := next(i)
+				if at.over {
 					c.conn.Close()
 					return
 				}
+				sent := time.Now()
 				var status int
 				if status, err = c.ask(requests[n%len(requests)]); err == nil {
+					now := time.Now()
 					t.statuses[status]++
-					t.times = append(t.times, time.Since(due))
+					t.times = append(t.times, now.Sub(at.due))
+					if status == http.StatusOK {
+						t.sent = append(t.sent, now.Sub(sent))
+					}
+					if at.early {
+						t.lags = append(t.lags, sent.Sub(at.due))
+					}
 				}
 			}
 		})
 	}
 	all.Wait()
 	took := time.Since(start)
-	used := s.cpu() - cpu
+	l, err := summary(tallies)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(l.Requests)
+	l.Rate = n / took.Seconds()
+	l.CPUMicros = float64((s.cpu() - cpu).Microseconds()) / n
+	l.ClientMicros = float64((ownCPU() - own).Microseconds()) / n
+	return l, nil
+}
+
+// summary adds up what clients saw.
+func summary(tallies []tally) (*load, error) {
 	l := &load{Statuses: map[string]int{}}
-	var times []time.Duration
+	var times, sent, lags []time.Duration
 	for i := range tallies {
-		times = append(times, tallies[i].times...)
-		for status, n := range tallies[i].statuses {
+		t := &tallies[i]
+		times, sent, lags = append(times, t.times...), append(sent, t.sent...), append(lags, t.lags...)
+		for status, n := range t.statuses {
 			name := strconv.Itoa(status)
 			if status == 0 {
 				name = "errors"
 			}
 			l.Statuses[name] += n
 		}
-		if tallies[i].err != nil {
-			l.LastError = tallies[i].err.Error()
+		if t.err != nil {
+			l.LastError = t.err.Error()
 		}
 	}
 	if len(times) == 0 {
 		return nil, fmt.Errorf("no request was answered: %s", l.LastError)
 	}
-	slices.Sort(times)
-	at := func(share float64) float64 { return times[int(share*float64(len(times)-1))].Seconds() * 1000 }
-	l.Requests, l.Rate = len(times), float64(len(times))/took.Seconds()
-	l.P50, l.P99, l.Max = at(0.5), at(0.99), at(1)
-	l.CPUMicros = float64(used.Microseconds()) / float64(len(times))
+	at := func(list []time.Duration, share float64) float64 {
+		if len(list) == 0 {
+			return 0
+		}
+		return list[int(share*float64(len(list)-1))].Seconds() * 1000
+	}
+	for _, list := range [][]time.Duration{times, sent, lags} {
+		slices.Sort(list)
+	}
+	l.Requests = len(times)
+	l.P50, l.P99, l.Max = at(times, 0.5), at(times, 0.99), at(times, 1)
+	l.SentP99 = at(sent, 0.99)
+	l.LagP50, l.LagP99 = at(lags, 0.5), at(lags, 0.99)
 	return l, nil
+}
+
+// ownCPU is the processor time that this program has used.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -5,18 +5,24 @@
 //
 // It measures, from another process on the same cores:
 //
-//	capacity  short searches a second without pause, and the server's CPU time for one
-//	half      latency at half of that rate, counted from when a request was due
+//	wrk       searches a second that wrk gets answered without pause, if it is installed
+//	capacity  the same by clients of its own, and the server's CPU time for one
+//	half      latency at half of the larger rate, counted from when a request was due
 //	idle      the same with 10,000 idle connections, and whether they still work afterwards
 //	overload  twice the capacity for a time: statuses, memory, and the first second afterwards
 //	kill      kill -9 under load, a restart, and whether the answers are the same
-//	peer      capacity and half of another server, with -peer, and of ours on -peer-index
+//	peer      the first three of another server, with -peer, and of ours on -peer-index
+//
+// Searches are simple ones, for the ten best documents: the two-word queries of the search benchmark
+// game (queries.txt), each followed by one of its words alone. The server has its defaults. The game
+// is under MIT: https://github.com/quickwit-oss/search-benchmark-game.
 //
 // Other addresses than 127.0.0.1 are used to come from, which works on Linux.
 package main
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -31,12 +37,15 @@ import (
 	"time"
 )
 
+//go:embed queries.txt
+var simpleQueries string
+
 func main() {
 	var b bench
 	flag.StringVar(&b.collocate, "collocate", "collocate", "the command")
 	flag.StringVar(&b.index, "index", "", "an index")
 	flag.StringVar(&b.cpus, "cpus", "0,1", "processors of servers and clients, as taskset -c names them")
-	queries := flag.String("queries", "", "a file of queries, one a line; ten words of biology if not given")
+	queries := flag.String("queries", "", "a file of queries, one a line; those of queries.txt if not given")
 	seconds := flag.Float64("seconds", 10, "length of capacity, half and idle")
 	flag.DurationVar(&b.overload, "overload", 10*time.Minute, "length of the overload")
 	flag.IntVar(&b.idle, "idle", 10_000, "idle connections")
@@ -44,14 +53,16 @@ func main() {
 	flag.StringVar(&b.peerIndex, "peer-index", "", "an index of the same words as the other server's")
 	flag.Parse()
 	b.length = time.Duration(*seconds * float64(time.Second))
-	b.queries = []string{"lipid droplets", "neurons", "zebrafish embryos", "gene drive", "protein folding",
-		"visual cortex", "pluripotent stem", "immune evasion", "spatial memory", "malaria parasites"}
 	if *queries != "" {
 		text, err := os.ReadFile(*queries)
 		if err != nil {
 			fail(err)
 		}
-		b.queries = strings.Split(strings.TrimSpace(string(text)), "\n")
+		simpleQueries = string(text)
+	}
+	b.queries = strings.Split(strings.TrimSpace(simpleQueries), "\n")
+	if text, err := exec.Command("taskset", "-a", "-cp", b.cpus, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		fail(fmt.Errorf("taskset: %w: %s", err, text))
 	}
 	result, err := b.run()
 	out := json.NewEncoder(os.Stdout)
@@ -77,15 +88,29 @@ type bench struct {
 
 // result is what is printed.
 type result struct {
-	Capacity  *load   `json:"capacity,omitempty"`
-	Half      *load   `json:"half,omitempty"`
+	*paces
 	Idle      *idle   `json:"idle,omitempty"`
 	Overload  *over   `json:"overload,omitempty"`
 	Kill      *killed `json:"kill,omitempty"`
-	Same      []*load `json:"same_words,omitempty"` // capacity and half on -peer-index
-	Peer      []*load `json:"peer,omitempty"`       // of the other server
+	Same      *paces  `json:"same_words,omitempty"` // on -peer-index
+	Peer      *paces  `json:"peer,omitempty"`       // of the other server
 	TookSecs  float64 `json:"seconds"`
 	ServerLog string  `json:"server_log,omitempty"`
+}
+
+// paces is how a server answers at its highest pace and at half of it.
+type paces struct {
+	Wrk      *byWrk `json:"wrk,omitempty"`
+	Capacity *load  `json:"capacity"`
+	Half     *load  `json:"half"`
+}
+
+// rate is the highest that was measured.
+func (p *paces) rate() float64 {
+	if p.Wrk != nil {
+		return max(p.Wrk.Rate, p.Capacity.Rate)
+	}
+	return p.Capacity.Rate
 }
 
 func (b *bench) run() (r result, err error) {
@@ -96,13 +121,13 @@ func (b *bench) run() (r result, err error) {
 		return r, err
 	}
 	defer func() { s.stop() }()
-	if r.Capacity, r.Half, err = b.paces(s); err != nil {
+	if r.paces, err = b.paces(s); err != nil {
 		return r, err
 	}
 	if r.Idle, err = b.idleConnections(s, r.Half.Rate); err != nil {
 		return r, err
 	}
-	if r.Overload, err = b.tooMuch(s, r.Capacity.Rate); err != nil {
+	if r.Overload, err = b.tooMuch(s, r.rate()); err != nil {
 		return r, err
 	}
 	if r.Kill, err = b.kill(&s); err != nil {
@@ -121,26 +146,28 @@ func (b *bench) run() (r result, err error) {
 
 // paces measures capacity and the latency at half of it, after a while in which what is read for the
 // first time is read.
-func (b *bench) paces(s *server) (capacity, half *load, err error) {
-	warm := b.length / 3
-	if _, err = b.closed(s, warm); err != nil {
-		return nil, nil, err
+func (b *bench) paces(s *server) (p *paces, err error) {
+	if _, err = b.closed(s, b.length/3); err != nil {
+		return nil, err
 	}
-	if capacity, err = b.closed(s, b.length); err != nil {
-		return nil, nil, err
+	p = &paces{}
+	if p.Wrk, err = b.wrk(s); err != nil {
+		return nil, err
 	}
-	half, err = b.paced(s, capacity.Rate/2, b.length, clients)
-	return capacity, half, err
+	if p.Capacity, err = b.closed(s, b.length); err != nil {
+		return nil, err
+	}
+	p.Half, err = b.paced(s, p.rate()/2, b.length, pacedClients)
+	return p, err
 }
 
-func (b *bench) other(name string, args ...string) ([]*load, error) {
+func (b *bench) other(name string, args ...string) (*paces, error) {
 	s, err := b.start(name, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	capacity, half, err := b.paces(s)
-	return []*load{capacity, half}, err
+	return b.paces(s)
 }
 
 // server is one that runs.

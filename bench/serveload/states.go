@@ -28,7 +28,7 @@ func (b *bench) idleConnections(s *server, rate float64) (*idle, error) {
 		}
 	}()
 	for i := range b.idle {
-		c, err := connect(s.addr, i)
+		c, err := connect(s.addr, i, b.idle)
 		if err != nil {
 			return nil, fmt.Errorf("idle connection %d: %w (see ulimit -n)", i+1, err)
 		}
@@ -38,7 +38,7 @@ func (b *bench) idleConnections(s *server, rate float64) (*idle, error) {
 		}
 	}
 	var err error
-	if r.Half, err = b.paced(s, rate, b.length, clients); err != nil {
+	if r.Half, err = b.paced(s, rate, b.length, pacedClients); err != nil {
 		return nil, err
 	}
 	r.Connections, r.MemoryMB = len(open), s.memory()
@@ -78,7 +78,7 @@ func (b *bench) tooMuch(s *server, capacity float64) (*over, error) {
 		}
 	})
 	var err error
-	r.load, err = b.paced(s, 2*capacity, b.overload, 1024)
+	r.load, err = b.paced(s, 2*capacity, b.overload, overClients)
 	close(done)
 	watching.Wait()
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *bench) tooMuch(s *server, capacity float64) (*over, error) {
 			r.OtherStatuses += n
 		}
 	}
-	r.Recovery, err = b.paced(s, capacity/10, time.Second, clients)
+	r.Recovery, err = b.paced(s, capacity/10, time.Second, pacedClients)
 	return r, err
 }
 
@@ -133,7 +133,7 @@ func (b *bench) kill(s **server) (*killed, error) {
 
 // answers are those to all queries, without the time that they took.
 func (b *bench) answers(s *server) (map[string]string, error) {
-	c, err := connect(s.addr, 0)
+	c, err := connect(s.addr, 0, 1)
 	if err != nil {
 		return nil, err
 	}
