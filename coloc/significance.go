@@ -33,6 +33,10 @@ type SignificanceOptions struct {
 	Bandwidth float64     // of points.Inhomogeneous
 	Seed      uint64
 	Adjust    Adjust // "": FDR
+
+	// Tell is told, in a few words, where rounds ran; on a GPU some may be for the cores.
+	// May be nil.
+	Tell func(where string)
 }
 
 // Significance is a pattern's index compared with that under a null.
@@ -44,7 +48,7 @@ type Significance struct {
 
 // Significance tests patterns against a null under which features do not depend
 // on one another. Round r is a function of the seed and r: the same on any number
-// of cores.
+// of cores, and on a GPU.
 func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o SignificanceOptions) ([]Significance, error) {
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
@@ -66,44 +70,12 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if err != nil {
 		return nil, err
 	}
-	sums := make([]roundSum, len(patterns))
-	var mu sync.Mutex
-	workers := s.job.crew.workers
-	one := s.job.Options
-	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
-	one.Algorithm, one.All = Auto, false
-	one.Memory = max(16e6, s.job.budget/int64(workers)-100*int64(s.pts.Len()))
-	err = s.job.crew.at("null rounds").each(ctx, o.Rounds, func(_, round int) error {
-		t, err := NewSurvey(model.Draw(o.Seed, round), one)
-		if err != nil {
-			return err
-		}
-		found, err := t.indices(ctx, patterns)
-		if err != nil {
-			return err
-		}
-		var largest map[int]float64 // by size
-		if o.Adjust == MaxT {
-			if largest, err = t.largest(ctx, patterns); err != nil {
-				return err
-			}
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for i, p := range patterns {
-			sums[i].add(found[i])
-			if found[i] >= p.Index {
-				sums[i].hits++
-			}
-			if largest[len(p.Features)] >= p.Index {
-				sums[i].beaten++
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	t := &nullTest{survey: s, model: model, o: o, patterns: patterns,
+		sums: make([]roundSum, len(patterns))}
+	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
+	sums := t.sums
 	out := make([]Significance, len(patterns))
 	for i := range out {
 		out[i] = Significance{Expected: sums[i].mean(o.Rounds), P: float64(1+sums[i].hits) / float64(1+o.Rounds)}
@@ -116,6 +88,94 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	}
 	adjustBySize(out, patterns, s.job.total)
 	return out, nil
+}
+
+// nullTest is the rounds of one call of Significance.
+type nullTest struct {
+	survey   *Survey
+	model    *points.NullModel
+	o        SignificanceOptions
+	patterns []Pattern
+
+	mu   sync.Mutex
+	sums []roundSum // of patterns
+}
+
+// run makes all rounds.
+func (t *nullTest) run(ctx context.Context) error {
+	all := make([]int, len(t.patterns))
+	for i := range all {
+		all[i] = i
+	}
+	if t.survey.job.engine == engine.GPU {
+		return t.onGPU(ctx, all)
+	}
+	t.tell("%s", t.survey.job.engine)
+	return t.onCores(ctx, all)
+}
+
+func (t *nullTest) tell(format string, args ...any) {
+	if t.o.Tell != nil {
+		t.o.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// onCores makes the rounds of some patterns, a core each.
+func (t *nullTest) onCores(ctx context.Context, which []int) error {
+	s := t.survey
+	one := s.job.Options
+	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
+	one.Algorithm, one.All = Auto, false
+	one.Memory = max(16e6, s.job.budget/int64(s.job.crew.workers)-100*int64(s.pts.Len()))
+	return s.job.crew.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
+		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)
+		if err != nil {
+			return err
+		}
+		return t.coresRound(ctx, drawn, which)
+	})
+}
+
+// coresRound adds a round whose points were drawn.
+func (t *nullTest) coresRound(ctx context.Context, drawn *Survey, which []int) error {
+	some := t.some(which)
+	found, err := drawn.indices(ctx, some)
+	if err != nil {
+		return err
+	}
+	var largest map[int]float64
+	if t.o.Adjust == MaxT {
+		if largest, err = drawn.largest(ctx, some); err != nil {
+			return err
+		}
+	}
+	t.add(which, found, largest)
+	return nil
+}
+
+func (t *nullTest) some(which []int) []Pattern {
+	out := make([]Pattern, len(which))
+	for k, i := range which {
+		out[k] = t.patterns[i]
+	}
+	return out
+}
+
+// add takes in the indices of some patterns in a round and, for MaxT, the largest index
+// of any set by its size.
+func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, i := range which {
+		p := t.patterns[i]
+		t.sums[i].add(found[k])
+		if found[k] >= p.Index {
+			t.sums[i].hits++
+		}
+		if largest[len(p.Features)] >= p.Index {
+			t.sums[i].beaten++
+		}
+	}
 }
 
 // roundSum is what the rounds so far say of a pattern. Indices are added up as
@@ -209,8 +269,7 @@ func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, er
 	out := make([]float64, len(patterns))
 	for i, p := range patterns {
 		if len(p.Features) == 2 {
-			a, b := p.Features[0], p.Features[1]
-			out[i] = min(float64(counts.get(a, b))/float64(g.total[a]), float64(counts.get(b, a))/float64(g.total[b]))
+			out[i] = pairIndex(p, g.total, counts.get)
 			continue
 		}
 		shown, err := s.show(ctx, p)
@@ -220,6 +279,13 @@ func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, er
 		out[i] = shownIndex(g, p, shown)
 	}
 	return out, nil
+}
+
+// pairIndex is the index of a pattern of two features, of which so many points are near
+// one of the other.
+func pairIndex(p Pattern, total []int64, near func(a, b int32) int64) float64 {
+	a, b := p.Features[0], p.Features[1]
+	return min(float64(near(a, b))/float64(total[a]), float64(near(b, a))/float64(total[b]))
 }
 
 // shownIndex is the index of a pattern whose participating places are known.
@@ -245,11 +311,7 @@ func shownIndex(g *neighbours, p Pattern, shown *showing) float64 {
 // largest mines and gives the largest index of any set of each size that reaches
 // the least of the patterns'.
 func (s *Survey) largest(ctx context.Context, patterns []Pattern) (map[int]float64, error) {
-	least := 1.0
-	for _, p := range patterns {
-		least = min(least, p.Index)
-	}
-	s.job.MinPrevalence, s.job.All = least, true
+	s.job.MinPrevalence, s.job.All = leastIndex(patterns), true
 	res, err := s.Mine(ctx)
 	if err != nil {
 		return nil, err
@@ -259,4 +321,12 @@ func (s *Survey) largest(ctx context.Context, patterns []Pattern) (map[int]float
 		out[len(p.Features)] = max(out[len(p.Features)], p.Index)
 	}
 	return out, nil
+}
+
+func leastIndex(patterns []Pattern) float64 {
+	least := 1.0
+	for _, p := range patterns {
+		least = min(least, p.Index)
+	}
+	return least
 }

@@ -2,6 +2,8 @@ package points
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -90,6 +92,9 @@ func (s sums) of(ctx context.Context, l *plane, bins int, most float64, edges bo
 func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bins int, most float64,
 	use func(round int, sums *pairSums)) error {
 	if s.gpu != nil {
+		if err := m.plane.fits(most, true); err != nil {
+			return err
+		}
 		return s.gpu.sumRounds(ctx, s.threads, m, seed, rounds, bins, most, use)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -139,6 +144,24 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 			s.stage("use")
 			return err
 		})
+	})
+}
+
+// CountNear gives use, for each round of a null, how many points of feature a have one of
+// feature b within a distance: near(a, b), valid during the call. Hundreds of rounds are
+// counted at once, and use is called on several cores. Positions must be in a plane: the
+// distance of longitudes and latitudes is another one.
+func (g *GPU) CountNear(ctx context.Context, m *NullModel, seed uint64, rounds, threads int,
+	distance float64, use func(round int, near func(a, b int32) int64)) error {
+	switch {
+	case m.set.CRS.Geographic():
+		return errors.New("longitudes and latitudes are not counted in a plane")
+	case !(distance > 0):
+		return fmt.Errorf("distance %v: want more than 0", distance)
+	}
+	threads = Engine{Threads: threads}.cores()
+	return g.sumRounds(ctx, threads, m, seed, rounds, 1, distance, func(round int, sums *pairSums) {
+		use(round, func(a, b int32) int64 { return sums.nearest[sums.at(a, b, 0)] })
 	})
 }
 

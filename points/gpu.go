@@ -244,9 +244,6 @@ const gpuMostPoints = 1 << 27
 func (g *GPU) planPairs(l *plane, grid grid, bins int, most float64, edges bool) (*pairPlan, error) {
 	p := &pairPlan{g: g, n: len(l.x), k: l.features, bins: bins, most: most, edges: edges, grid: grid, l: l,
 		unordered: unorderedPairs(l.features) * bins}
-	if err := l.fits(most, edges); err != nil {
-		return nil, err
-	}
 	if edges {
 		p.all = p.k * p.k * bins
 	}
@@ -428,6 +425,9 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 
 // sumPairs is plane.sumPairs on the device.
 func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64, edges bool) (out *pairSums, err error) {
+	if err := l.fits(most, edges); err != nil {
+		return nil, err
+	}
 	err = g.run(ctx, func() error {
 		p, err := g.planPairs(l, gridOver(l, most), bins, most, edges)
 		if err != nil {

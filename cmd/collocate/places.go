@@ -72,7 +72,8 @@ or two points easily reaches any share: --min-points leaves such features out.
 --significance compares each index with rounds of a null under which features do not
 depend on one another. --null shift (the default) moves each feature as a whole and
 keeps its own clustering; relabel, cluster and inhomogeneous as in places curve. q
-counts all sets of a pattern's size that could have been found.`,
+counts all sets of a pattern's size that could have been found. With --engine gpu the
+rounds run there too: hundreds at once for pairs in a plane, else one after the other.`,
 		GroupID:     groupPlaces,
 		Annotations: hasGPU,
 		Args:        cobra.MinimumNArgs(1),
@@ -311,7 +312,11 @@ func (p *placesFlags) mine(ctx context.Context, a *app, in *points.Input, opt co
 	r := coloc.NewReport(in.Set, res)
 	if p.significance > 0 {
 		o := coloc.SignificanceOptions{Rounds: p.significance, Null: points.Null(p.null),
-			Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust)}
+			Bandwidth: p.bandwidth, Seed: p.seed, Adjust: coloc.Adjust(p.adjust),
+			Tell: func(where string) {
+				a.summary("significance: %s of null %s (%s)",
+					counted(p.significance, "round"), p.null, where)
+			}}
 		tests, err := s.Significance(ctx, res.Patterns, o)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,244 @@
+package coloc
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/points"
+)
+
+// onGPU makes the rounds of some patterns on the device. Patterns of two features in a
+// plane are counted in hundreds of rounds at once by the kernels of package points. For
+// others the cores draw the rounds and the device joins and profiles the points of one
+// after the other; rounds that are too crowded for it go back to the cores.
+func (t *nullTest) onGPU(ctx context.Context, which []int) error {
+	j := t.survey.job
+	var pairs, others []int
+	atOnce := !j.Geographic && j.KNN == 0 && j.Distance > 0 && t.o.Adjust != MaxT
+	for _, i := range which {
+		if atOnce && len(t.patterns[i].Features) == 2 {
+			pairs = append(pairs, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	if len(pairs) > 0 {
+		if err := t.pairsOnGPU(ctx, pairs); err != nil {
+			return err
+		}
+	}
+	features := t.features(others)
+	switch {
+	case len(others) == 0:
+		t.tell("%s", engine.GPU)
+	case len(features) > 64:
+		t.tell("%s; patterns of %d features on the cores, as the GPU takes up to 64",
+			engine.GPU, len(features))
+		return t.onCores(ctx, others)
+	default:
+		return t.roundsOnGPU(ctx, others, features)
+	}
+	return nil
+}
+
+// features are all those of some patterns, ascending.
+func (t *nullTest) features(which []int) (all []int32) {
+	for _, i := range which {
+		all = append(all, t.patterns[i].Features...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// pairsOnGPU counts hundreds of rounds at once.
+func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
+	j := t.survey.job
+	if d := j.Device; d != nil { // what it keeps of mining is in the way
+		d.mu.Lock()
+		for i := range d.arenas {
+			err = errors.Join(err, d.arenas[i].Free())
+		}
+		d.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	g, err := points.OpenGPU(j.GPU)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	crew := j.crew.at("null rounds")
+	return g.CountNear(ctx, t.model, t.o.Seed, t.o.Rounds, j.crew.workers, j.Distance,
+		func(round int, near func(a, b int32) int64) {
+			crew.tell(int64(round), int64(t.o.Rounds))
+			found := make([]float64, len(which))
+			for k, i := range which {
+				found[k] = pairIndex(t.patterns[i], j.total, near)
+			}
+			t.add(which, found, nil)
+		})
+}
+
+// roundsOnGPU makes one round after the other.
+func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int32) error {
+	j := t.survey.job
+	opt := j.Options
+	opt.Engine, opt.Algorithm, opt.All, opt.Progress, opt.Log = engine.GPU, Auto, false, nil, nil
+	cores := 0 // rounds that were for them
+	err := onGPU(ctx, j, func(r *gpuRun) error {
+		for lo := 0; lo < t.o.Rounds; lo += j.crew.workers {
+			drawn := make([]*Points, min(j.crew.workers, t.o.Rounds-lo))
+			err := j.crew.each(ctx, len(drawn), func(_, i int) error {
+				drawn[i] = t.model.Draw(t.o.Seed, lo+i)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			for i, pts := range drawn {
+				j.crew.at("null rounds").tell(int64(lo+i), int64(t.o.Rounds))
+				s, err := NewSurvey(pts, opt)
+				if err != nil {
+					return err
+				}
+				s.job.instead = j.instead
+				r.job = s.job
+				err = t.roundOnGPU(r, s, which, features)
+				if errors.Is(err, errHard) {
+					cores++
+					s.job.engine = onCores(pts.Len(), j.crew.workers)
+					err = t.coresRound(ctx, s, which)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if cores > 0 {
+		t.tell("%s; %d rounds on the cores, too crowded for the GPU", engine.GPU, cores)
+	} else {
+		t.tell("%s", engine.GPU)
+	}
+	return err
+}
+
+// roundOnGPU adds the round whose points a survey has.
+func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int32) error {
+	some := t.some(which)
+	var largest map[int]float64
+	if t.o.Adjust == MaxT {
+		s.job.MinPrevalence, s.job.All = leastIndex(some), true
+		m := &gpuMiner{r: r, survey: s}
+		sets, err := m.mine(&Result{})
+		if err != nil {
+			return err
+		}
+		largest = make(map[int]float64)
+		for _, p := range sets {
+			n := len(p.features)
+			largest[n] = max(largest[n], participationIndex(p, s.job.total))
+		}
+		s.job.All = false
+		r.clear()
+	}
+	m := &gpuMiner{r: r, survey: s}
+	found, err := m.indices(some, features)
+	r.clear()
+	if err := errors.Join(err, r.err); err != nil {
+		return err
+	}
+	t.add(which, found, largest)
+	return nil
+}
+
+// clear makes all memory free for the next round.
+func (r *gpuRun) clear() {
+	r.fail(r.s.Sync(r.ctx))
+	for i := range r.arenas {
+		r.fail(r.arenas[i].Clear())
+	}
+}
+
+// indices are the participation indices of patterns, of these features together; its
+// error is errHard for places that the device gives up on.
+func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, error) {
+	r := m.r
+	counts, err := m.join()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(patterns))
+	u := &gpuUniverse{s: m.scene, features: features, bit: make([]uint32, len(r.job.total)),
+		pairs: make([]uint64, len(features))}
+	for f := range u.bit {
+		u.bit[f] = 64
+	}
+	for b, f := range features {
+		u.bit[f] = uint32(b)
+	}
+	// Only features of one pattern need be seen together.
+	sets := make(map[uint64]float64)
+	for i, p := range patterns {
+		if out[i] = pairIndexOf(p, r.job.total, counts); len(p.Features) == 2 || out[i] == 0 {
+			continue // what has no pair has nothing
+		}
+		set := u.set(p.Features)
+		sets[set] = 0
+		for m := set; m != 0; m &= m - 1 {
+			b := bits.TrailingZeros64(m)
+			u.pairs[b] |= set &^ (1 << b)
+		}
+	}
+	if len(sets) == 0 {
+		return out, r.err
+	}
+	profiles, ok := u.profiles(func([]uint32) ([][]uint64, bool) { return nil, false })
+	if r.err == nil && ok {
+		ok = u.fill(profiles)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if !ok {
+		return nil, errHard
+	}
+	var asked []uint64
+	for set := range sets {
+		asked = append(asked, set)
+	}
+	l := &gpuLattice{u: u, found: take[uint64](r, min(countPart, len(asked)))}
+	for _, p := range l.participation(asked) {
+		sets[u.set(p.features)] = participationIndex(p, r.job.total)
+	}
+	for i, p := range patterns {
+		if index, ok := sets[u.set(p.Features)]; ok {
+			out[i] = index
+		}
+	}
+	return out, r.err
+}
+
+// set is features as bits.
+func (u *gpuUniverse) set(features []int32) (set uint64) {
+	for _, f := range features {
+		set |= 1 << u.bit[f]
+	}
+	return set
+}
+
+// pairIndexOf is the least index of any two of a pattern's features.
+func pairIndexOf(p Pattern, total []int64, counts *pairCounts) float64 {
+	index := 1.0
+	for i, a := range p.Features {
+		for _, b := range p.Features[:i] {
+			index = min(index, pairIndex(Pattern{Features: []int32{b, a}}, total, counts.get))
+		}
+	}
+	return index
+}
