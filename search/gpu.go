@@ -3,16 +3,20 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/eval"
 )
 
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
 
 // OpenGPU puts the index on a GPU, or on several, where it stays until Close: all of it, or, if it
 // does not fit, the lists that were asked for last. From then on requests whose field Parallel names
-// [engine.GPU], and batches that do, are answered there, with the same results. It must not be
-// called while others search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
+// [engine.GPU], and batches that do, are answered there, with the same results. What an older
+// Searcher has brought there is not brought again: see Refresh. It must not be called while others
+// search. Its error wraps [engine.ErrNoGPU] if there is no GPU.
 func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.closed.Load() {
 		return errClosed
@@ -29,11 +33,59 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if s.e.Index.Shard().Of > 0 {
 		return errors.New("search: engine gpu: the index is a shard, which the cores search")
 	}
-	g, err := device.OpenGroup(ctx, s.e, o)
+	g, err := device.OpenGroup(ctx, s.e, s.keptOf(s.e), o)
 	if err == nil {
 		s.gpu = g
+		err = s.releaseKept()
 	}
 	return err
+}
+
+// keep holds the segments that an older Searcher has on a GPU and this one searches, too.
+func (s *Searcher) keep(older *Searcher) {
+	have := map[*index.Reader]bool{}
+	for _, segment := range s.index.Segments() {
+		have[segment.Reader] = true
+	}
+	groups := older.segments
+	if older.gpu != nil {
+		groups = []*device.Group{older.gpu}
+	}
+	for _, g := range groups {
+		if k := g.Keep(); k != nil {
+			s.kept = append(s.kept, k)
+		}
+	}
+	for _, k := range older.kept {
+		s.kept = append(s.kept, k.Again())
+	}
+	s.kept = slices.DeleteFunc(s.kept, func(k *device.Kept) bool {
+		gone := !have[k.Index]
+		if gone {
+			k.Release() // the older one still has it
+		}
+		return gone
+	})
+}
+
+// keptOf is what is kept of an engine's index; nil: nothing.
+func (s *Searcher) keptOf(e *eval.Engine) *device.Kept {
+	for _, k := range s.kept {
+		if k.Index == e.Index {
+			return k
+		}
+	}
+	return nil
+}
+
+// releaseKept lets go of what an older Searcher has brought.
+func (s *Searcher) releaseKept() error {
+	var errs []error
+	for _, k := range s.kept {
+		errs = append(errs, k.Release())
+	}
+	s.kept = nil
+	return errors.Join(errs...)
 }
 
 // onGPU says whether the index is on a GPU.
@@ -63,10 +115,11 @@ func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs
 
 // closeGPU is the GPU's part of Close.
 func (s *Searcher) closeGPU() error {
+	err := s.releaseKept()
 	if s.gpu == nil {
-		return s.closeSegments()
+		return errors.Join(err, s.closeSegments())
 	}
-	err := s.gpu.Close()
+	err = errors.Join(err, s.gpu.Close())
 	s.gpu = nil
 	return err
 }

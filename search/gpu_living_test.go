@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
@@ -17,7 +18,8 @@ import (
 )
 
 // Segments on a device answer as the cores do, to the bit, one by one and in a batch, and so does a
-// newer generation that is brought there. What the device leaves to the cores is said.
+// newer generation, of which only the new segment is brought there, whether the older one is closed
+// before or not. What the device leaves to the cores is said.
 func TestSegmentsOnGPU(t *testing.T) {
 	a, err := text.ParseAnalyzer("whitespace")
 	if err != nil {
@@ -56,18 +58,28 @@ func TestSegmentsOnGPU(t *testing.T) {
 	}
 	defer func() { s.Close() }()
 	dev, _ := gputest.Named(t)
-	onGPU := func() {
+	onGPU := func(postings int64) {
 		t.Helper()
-		if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0)}); err != nil {
+		var brought atomic.Int64
+		progress := func(done, total int64) {
+			brought.Store(max(brought.Load(), done))
+			if total != postings {
+				t.Errorf("%d postings are to be brought, want %d", total, postings)
+			}
+		}
+		if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0), Progress: progress}); err != nil {
 			t.Fatal(err)
 		}
+		if n := brought.Load(); n != postings {
+			t.Errorf("%d postings were brought, want %d", n, postings)
+		}
 	}
-	onGPU()
-	compare := func(why func(i int) string) {
+	onGPU(s.Index().Postings())
+	compare := func(n int, why func(i int) string) { // nil: any reason
 		t.Helper()
 		var requests []Request
 		var want [][]Hit
-		for i := range 8 {
+		for i := range n {
 			r := Request{Text: word() + " " + word(), K: []int{1, 5, 10}[rng.IntN(3)], Mode: Mode(rng.IntN(2))}
 			if i%4 == 1 {
 				r.Text = word()
@@ -90,7 +102,7 @@ func TestSegmentsOnGPU(t *testing.T) {
 			if !slices.Equal(found.Hits, want[i]) {
 				t.Errorf("%q, %v: got %v, want %v", requests[i].Text, requests[i].Mode, found.Hits, want[i])
 			}
-			if g := found.Stats.GPU; g == nil || g.Fallback != why(i) {
+			if g := found.Stats.GPU; why != nil && (g == nil || g.Fallback != why(i)) {
 				t.Errorf("request %d: %+v, want %q", i, g, why(i))
 			}
 		}
@@ -114,25 +126,64 @@ func TestSegmentsOnGPU(t *testing.T) {
 		}
 		return ""
 	}
-	compare(other)
+	compare(8, other)
 	// A newer generation: one segment more, and a document of the first deleted.
 	if _, err := w.Delete("17"); err != nil {
 		t.Fatal(err)
 	}
 	add(25)
-	newer, err := s.Refresh()
-	if err != nil || newer == nil {
-		t.Fatal(newer, err)
+	refresh := func() (older *Searcher) {
+		t.Helper()
+		newer, err := s.Refresh()
+		if err != nil || newer == nil {
+			t.Fatal(newer, err)
+		}
+		older, s = s, newer
+		return older
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	closeIt := func(older *Searcher) {
+		t.Helper()
+		if err := older.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	s = newer
-	onGPU()
-	compare(func(i int) string {
+	newest := func() int64 {
+		all := s.Index().Segments()
+		return all[len(all)-1].Postings()
+	}
+	closeIt(refresh())
+	onGPU(newest())
+	limited := func(i int) string {
 		if why := other(i); why != "" {
 			return why
 		}
 		return "1 of 3 segments: the device does not know which documents may be answers"
-	})
+	}
+	compare(8, limited)
+	// Two generations later, with the older one still there.
+	add(10)
+	older := refresh()
+	between := s
+	want := newest()
+	add(15)
+	refresh()
+	onGPU(want + newest())
+	closeIt(older)
+	closeIt(between)
+	compare(3, nil)
+	// All in one segment is brought anew; it stays there when documents come.
+	if _, err := w.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	older = refresh()
+	onGPU(newest())
+	closeIt(older)
+	add(5)
+	older = refresh()
+	onGPU(newest())
+	closeIt(older)
+	compare(3, nil)
 }

@@ -12,9 +12,10 @@ import (
 
 // openSegments puts each segment on the devices that the options name.
 func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
-	groups, err := device.OpenSegments(ctx, s.many.Parts, o)
+	groups, err := device.OpenSegments(ctx, s.many.Parts, s.kept, o)
 	if err == nil {
 		s.segments = groups
+		err = s.releaseKept()
 	}
 	return err
 }

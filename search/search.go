@@ -31,6 +31,7 @@ type Searcher struct {
 	gpu  *device.Group // the index on devices, if it is on any, or
 	// each of several segments there
 	segments []*device.Group
+	kept     []*device.Kept // segments that an older Searcher has brought there, for OpenGPU
 
 	snippets freelist.List[snippetMaker]
 	closed   atomic.Bool
@@ -90,7 +91,8 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 
 // Refresh opens a Searcher on the newest generation of an index that Open opened, if there is a
 // newer one; nil if there is none. It shares the segments that both have; this one can be used and
-// must be closed as before.
+// must be closed as before. Segments that this one has on a GPU are held there until the newer one is
+// closed, and its OpenGPU brings only those that are new.
 func (s *Searcher) Refresh() (*Searcher, error) {
 	if s.closed.Load() {
 		return nil, errClosed
@@ -105,6 +107,7 @@ func (s *Searcher) Refresh() (*Searcher, error) {
 		return nil, err
 	}
 	newer.own = true
+	newer.keep(s)
 	return newer, nil
 }
 

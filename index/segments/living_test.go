@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -74,6 +75,29 @@ func (m model) add(t testing.TB, w *segments.Writer, id, body string) model {
 		t.Fatal(err)
 	}
 	return append(m.without(id), document{id, body})
+}
+
+// addCorpus adds some documents at once, of which a third replaces others or so.
+func (m model) addCorpus(t testing.TB, w *segments.Writer, rng *rand.Rand) model {
+	t.Helper()
+	var docs []text.Document
+	was := len(m)
+	for _, n := range rng.Perm(60)[:1+rng.IntN(20)] {
+		d := document{fmt.Sprintf("d%d", n), randomText(rng)}
+		docs = append(docs, text.Document{ID: d.id, Text: []byte(d.text)})
+		m = append(m.without(d.id), d)
+	}
+	c := &text.Corpus{Source: func(context.Context) iter.Seq2[[]text.Document, error] {
+		return func(yield func([]text.Document, error) bool) { yield(docs, nil) }
+	}}
+	added, replaced, err := w.AddCorpus(t.Context(), c, index.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := was + len(docs) - len(m); added != len(docs) || replaced != want {
+		t.Fatalf("%d added, %d replaced, want %d and %d", added, replaced, len(docs), want)
+	}
+	return m
 }
 
 // check compares the newest generation with the model.
@@ -210,6 +234,10 @@ func TestLivingIndexIsItsModel(t *testing.T) {
 					if _, err := w.Compact(context.Background()); err != nil {
 						t.Fatal(err)
 					}
+				}
+			case 7:
+				if rng.IntN(3) == 0 {
+					now = now.addCorpus(t, w, rng)
 				}
 			case 6: // what was not committed is gone
 				if rng.IntN(2) == 0 {

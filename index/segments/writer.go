@@ -400,17 +400,14 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	if err != nil {
 		return 0, 0, w.fail(err)
 	}
-	if len(w.segs) > 0 {
-		for d := range r.Docs() {
-			id, err := r.DocID(d)
-			if err == nil {
-				var n int
-				n, err = w.remove(id)
-				replaced += n
-			}
+	for _, s := range w.segs {
+		for d, err := range s.SharedIDs(r) {
 			if err != nil {
 				r.Close()
 				return 0, 0, w.fail(err)
+			}
+			if s.remove(d) {
+				replaced++
 			}
 		}
 	}

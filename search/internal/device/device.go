@@ -59,17 +59,22 @@ func openBy(ctx context.Context, e *eval.Engine, o Options,
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	g.own = true
+	g.pack.own = true
 	return g, nil
 }
 
 // OpenOn is Open on a device that is open. It must stay open until the index is closed.
 func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
+	return openOver(ctx, e, dev, nil, o)
+}
+
+// openOver is OpenOn for an index whose postings may be on the device already.
+func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident, o Options) (*Index, error) {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
 		batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes),
 		words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
-	if err := g.open(ctx, o); err != nil {
+	if err := g.open(ctx, there, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("search: putting the index on the GPU: %w", err), g.Close())
 	}
 	return g, nil
@@ -88,7 +93,6 @@ type Index struct {
 	s     *eval.Engine
 	short text.ShortAnalyzer // the analyzer of the index, or nil
 	dev   *gpu.Device
-	own   bool
 	k     gpuKernels
 	pack  *gpuStore
 
@@ -199,16 +203,25 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 	return nil
 }
 
-func (g *Index) open(ctx context.Context, o Options) (err error) {
+func (g *Index) open(ctx context.Context, there *resident, o Options) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	g.thick, g.adding = manyThick, manyAdding
 	if err := g.k.load(g.dev); err != nil {
 		return err
 	}
+	if there != nil {
+		if g.pack, err = sharedStore(g, there); err != nil {
+			return err
+		}
+		return g.pack.weigh(ctx)
+	}
 	if g.pack, err = newGPUStore(g, o); err != nil {
 		return err
 	}
-	return g.pack.fill(ctx, o.Progress)
+	if err := g.pack.fill(ctx, o.Progress); err != nil {
+		return err
+	}
+	return g.pack.weigh(ctx)
 }
 
 // prepare looks the words of a request up and opens their lists.
@@ -231,9 +244,6 @@ func (g *Index) Close() error {
 	errs = append(errs, g.thesis.free())
 	if g.pack != nil {
 		errs = append(errs, g.pack.free())
-	}
-	if g.own {
-		errs = append(errs, g.dev.Close())
 	}
 	return errors.Join(errs...)
 }

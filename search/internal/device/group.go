@@ -23,9 +23,20 @@ type Group struct {
 	turn atomic.Uint32
 }
 
-// OpenGroup puts the index of an engine on the devices that the options name.
-func OpenGroup(ctx context.Context, e *eval.Engine, o Options) (*Group, error) {
+// OpenGroup puts the index of an engine on the devices that the options name, unless its postings
+// are there already; kept may be nil.
+func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Group, error) {
 	g := &Group{deal: dealt}
+	if kept.serves(&o) {
+		for _, there := range kept.parts {
+			x, err := openOver(ctx, e, there.dev, there, o)
+			if err != nil {
+				return nil, errors.Join(err, g.Close())
+			}
+			g.all = append(g.all, x)
+		}
+		return g, nil
+	}
 	also, seen := o.Also, map[int]bool{}
 	for o.Also = nil; ; also = also[1:] {
 		open := gpu.Open

@@ -5,47 +5,88 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
 // OpenSegments puts the segments of one index on the devices that the options name, each as an index
-// of its own. Their engines know how words count in all of them.
-func OpenSegments(ctx context.Context, segments []*eval.Engine, o Options) (groups []*Group, err error) {
+// of its own. Their engines know how words count in all of them. Segments whose postings are there
+// already, as kept says, are not brought again.
+func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept, o Options) (groups []*Group, err error) {
 	defer func() {
 		if err != nil {
 			for _, g := range groups {
-				err = errors.Join(err, g.Close())
+				if g != nil {
+					err = errors.Join(err, g.Close())
+				}
 			}
 			groups = nil
 		}
 	}()
-	dev, err := gpu.Open(o.Device.Ordinal)
+	there, left, err := shareMemory(kept, &o)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, err
 	}
-	budget, err := dev.Budget(o.Device.Memory)
-	if err = errors.Join(err, dev.Close()); err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	all := int64(0)
+	count, all := 0, int64(0) // of the segments to bring
 	for _, e := range segments {
-		all += e.Index.Postings()
-	}
-	for _, e := range segments {
-		part := o // half of the memory in equal parts, half by size
-		part.Device.Memory = budget/2/int64(len(segments)) +
-			int64(float64(budget/2)*float64(e.Index.Postings())/float64(max(all, 1)))
-		part.Also = nil
-		for _, d := range o.Also {
-			d.Memory = part.Device.Memory
-			part.Also = append(part.Also, d)
+		if there[e.Index] == nil {
+			count, all = count+1, all+e.Index.Postings()
 		}
-		g, err := OpenGroup(ctx, e, part)
-		if err != nil {
+	}
+	groups = make([]*Group, len(segments))
+	done, progress := int64(0), o.Progress
+	for i, e := range segments {
+		part := o
+		if there[e.Index] == nil { // half of the memory in equal parts, half by size
+			part.Device.Memory = left/2/int64(count) +
+				int64(float64(left/2)*float64(e.Index.Postings())/float64(max(all, 1)))
+			part.Also = nil
+			for _, d := range o.Also {
+				d.Memory = part.Device.Memory
+				part.Also = append(part.Also, d)
+			}
+			if progress != nil {
+				before := done
+				part.Progress = func(n, _ int64) { progress(before+n, all) }
+			}
+			done += e.Index.Postings()
+		}
+		if groups[i], err = OpenGroup(ctx, e, there[e.Index], part); err != nil {
 			return groups, err
 		}
-		groups = append(groups, g)
 	}
 	return groups, nil
+}
+
+// shareMemory says which of the kept postings are used again, and how much memory is left for
+// others. If they would leave next to nothing, none is: then each gets its share anew.
+func shareMemory(kept []*Kept, o *Options) (there map[*index.Reader]*Kept, left int64, err error) {
+	there = map[*index.Reader]*Kept{}
+	held, codes := int64(0), int64(0)
+	for _, k := range kept {
+		if k.serves(o) {
+			there[k.Index] = k
+			held += k.parts[0].bytes()
+			codes += k.parts[0].postings.size
+		}
+	}
+	dev, err := gpu.Open(o.Device.Ordinal)
+	if err != nil {
+		return nil, 0, fmt.Errorf("search: %w", err)
+	}
+	all, err := dev.Budget(o.Device.Memory)
+	free, _, err2 := dev.MemInfo()
+	if err = errors.Join(err, err2, dev.Close()); err != nil {
+		return nil, 0, fmt.Errorf("search: %w", err)
+	}
+	left = min(all, free/10*9-codes)
+	if limit := o.Device.Memory; limit > 0 {
+		left = min(left, limit-held)
+	}
+	if left < all/8 {
+		clear(there)
+		left = all
+	}
+	return there, left, nil
 }

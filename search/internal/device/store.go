@@ -24,11 +24,13 @@ const (
 	gpuSparse   = 1<<32 - 1
 )
 
-// gpuStore is the postings on the device. Of a posting there are 2 bytes for the document within
-// its tile, one for the frequency, and, for each model in use, a code: how good it is (see
-// encode.cu).
-type gpuStore struct {
-	g      *Index
+// resident is the postings of an index on a device. Of a posting there are 2 bytes for the document
+// within its tile and one for the frequency. If they are whole they do not change, and generations
+// of an index that have the same segment share them.
+type resident struct {
+	dev    *gpu.Device
+	own    bool // the device is closed with the last user
+	users  atomic.Int32
 	tiles  int
 	budget int64
 	whole  bool // all lists are there, for good
@@ -44,11 +46,39 @@ type gpuStore struct {
 	starts  gpu.Buffer[uint32] // rows: where the list begins in each part of a tile
 	lengths gpu.Buffer[uint32]
 	maps    gpu.Buffer[uint64] // see gpu_maps.go
-	models  []*gpuModel
-	pair    *gpu.Kernel
-	clock   atomic.Int64
-	known   knownTerms
-	stream  *gpu.Stream
+}
+
+// bytes is what the postings take on the device, with the codes of one model and what queries work
+// in.
+func (x *resident) bytes() int64 {
+	return x.offsets.Bytes() + x.tfs.Bytes() + x.more.Bytes() + x.starts.Bytes() + x.lengths.Bytes() +
+		x.maps.Bytes() + x.postings.size + gpuWorkBytes(x.tiles, x.budget)
+}
+
+// release gives the memory back after the last user.
+func (x *resident) release() error {
+	if x.users.Add(-1) > 0 {
+		return nil
+	}
+	errs := []error{x.offsets.Free(), x.tfs.Free(), x.more.Free(), x.starts.Free(), x.lengths.Free(),
+		x.maps.Free()}
+	if x.own {
+		errs = append(errs, x.dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// gpuStore is the postings on the device with, for each model in use, a code of each posting: how
+// good it is (see encode.cu). Codes depend on the mean length of all documents, so each generation
+// of an index has its own.
+type gpuStore struct {
+	*resident
+	g      *Index
+	models []*gpuModel
+	pair   *gpu.Kernel
+	clock  atomic.Int64
+	known  knownTerms
+	stream *gpu.Stream
 }
 
 // gpuList is where a list is.
@@ -136,7 +166,9 @@ func (l *gpuList) room() (postings, extra, rows int64) {
 // newGPUStore measures the lists and takes the memory.
 func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	r := g.s.Index
-	st := &gpuStore{g: g, tiles: (r.Docs() + gpuTile - 1) / gpuTile, lists: make([]gpuList, r.Terms())}
+	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: (r.Docs() + gpuTile - 1) / gpuTile,
+		lists: make([]gpuList, r.Terms())}}
+	st.users.Add(1)
 	var postings, extra, rows int64
 	for w, err := range r.Words() {
 		if err != nil {
@@ -173,17 +205,14 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	st.postings.init(postings)
 	st.extra.init(extra)
 	st.rows.init(rows)
-	if st.pair, err = pairKernel(g.dev); err != nil {
-		return nil, err
-	}
-	if st.stream, err = g.dev.NewStream(); err != nil {
-		return nil, err
-	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, st.free())
 		}
 	}()
+	if err = st.begin(); err != nil {
+		return nil, err
+	}
 	if st.offsets, err = gpu.Alloc[uint16](g.dev, int(postings)+16); err != nil {
 		return nil, err
 	}
@@ -206,6 +235,25 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	return st, st.lengths.Upload(st.stream, lengths)
 }
 
+// sharedStore is a store whose postings are on the device.
+func sharedStore(g *Index, x *resident) (_ *gpuStore, err error) {
+	st := &gpuStore{g: g, resident: x}
+	x.users.Add(1)
+	if err = st.begin(); err != nil {
+		return nil, errors.Join(err, st.free())
+	}
+	return st, nil
+}
+
+// begin makes what each store has of its own.
+func (st *gpuStore) begin() (err error) {
+	if st.pair, err = pairKernel(st.dev); err != nil {
+		return err
+	}
+	st.stream, err = st.dev.NewStream()
+	return err
+}
+
 // copied copies what is mapped. The driver is not to read maps itself: no fault in its code can be
 // made an error.
 func copied[T any](from []T) (to []T, err error) {
@@ -216,18 +264,17 @@ func copied[T any](from []T) (to []T, err error) {
 }
 
 func (st *gpuStore) free() error {
-	errs := []error{st.known.terms.Free(), st.offsets.Free(), st.tfs.Free(), st.more.Free(),
-		st.starts.Free(), st.lengths.Free(), st.maps.Free()}
+	errs := []error{st.known.terms.Free()}
 	for _, m := range st.models {
 		errs = append(errs, m.free())
 	}
 	if st.stream != nil {
 		errs = append(errs, st.stream.Free())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, st.release())...)
 }
 
-// fill puts all lists on the device, if they fit, and makes their codes for the usual model.
+// fill puts all lists on the device, if they fit.
 func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) error {
 	if !st.whole {
 		return nil
@@ -284,9 +331,15 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 		return err
 	}
 	if st.mapped {
-		if err := st.drawMaps(); err != nil {
-			return err
-		}
+		return st.drawMaps()
+	}
+	return nil
+}
+
+// weigh makes the codes of all lists for the usual model, if they are there for good.
+func (st *gpuStore) weigh(ctx context.Context) error {
+	if !st.whole {
+		return nil
 	}
 	m, err := st.model(model.BM25{})
 	if err != nil {
@@ -295,8 +348,8 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	if err := m.encodeAll(ctx); err != nil {
 		return err
 	}
-	if !st.roomy {
-		return nil
+	if !st.roomy || st.g.s.Several() {
+		return nil // what is known of words is for batches, which several segments leave to single queries
 	}
 	w, err := st.g.s.Weigher(model.BM25{})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func TestGPUWordsOfOneHash(t *testing.T) {
 	long := []string{"as-long-as-no-key-can-be-1", "as-long-as-no-key-can-be-2"}
 	s := buildLines(t, "whitespace", "a b c", "b c d e", "f g h c i "+long[0])
-	g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{tiles: 1}}
+	g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{resident: &resident{tiles: 1}}}
 	words := append(strings.Fields("a b c d e f g h unheard i"), long...)
 	df := []uint32{1, 2, 3, 1, 1, 1, 1, 1, 0, 1, 1, 0}
 	for round := range 3 {
@@ -84,7 +84,7 @@ func TestGPUAsksShortTexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 11))
 	for _, analyzer := range []string{"whitespace", "unicode", "ascii"} {
 		s := buildLines(t, analyzer, "a b c", "b c it's", "as-long-as-no-key-can-be aslongasnokeycanbe")
-		g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{tiles: 1}}
+		g := &Index{s: s.e, words: newWordTable(), pack: &gpuStore{resident: &resident{tiles: 1}}}
 		g.short, _ = s.e.Analyzer.(text.ShortAnalyzer)
 		requests := make([]ringRequest, spreadBy)
 		short, long := &asker{}, &asker{}

@@ -45,6 +45,9 @@ func NewEngine(r *index.Reader) (*Engine, error) {
 		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(r)}, nil
 }
 
+// Several says whether this is one of several segments of an index.
+func (e *Engine) Several() bool { return e.whole != nil }
+
 // Field is the engine of a text field alone; nil if the index has none of that name.
 func (e *Engine) Field(name string) (*Engine, error) {
 	r := e.Index.Field(name)

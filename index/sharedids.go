@@ -1,0 +1,101 @@
+package index
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"sort"
+
+	"github.com/collocate/collocate/internal/mmap"
+)
+
+// SharedIDs gives the documents of the index whose external ID is also one of another index, in the
+// order of IDs. Both have their IDs sorted, and each is read once: of a long list only the blocks in
+// which an ID of a short one may be. The iteration ends with the first error.
+func (r *Reader) SharedIDs(other *Reader) iter.Seq2[uint32, error] {
+	return func(yield func(uint32, error) bool) {
+		err := sharedIDs(r.ids, other.ids, func(doc uint32) bool { return yield(doc, nil) })
+		if err != nil {
+			yield(0, err)
+		}
+	}
+}
+
+func sharedIDs(own, other *idStore, yield func(doc uint32) bool) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	a, b := &idSeeker{idWalker: idWalker{s: own}}, &idSeeker{idWalker: idWalker{s: other}}
+	for more := a.step() && b.step(); more; {
+		switch c := compareIDs(a.id, b.id); {
+		case c < 0:
+			more = a.seek(b.id)
+		case c > 0:
+			more = b.seek(a.id)
+		default:
+			rank := a.rank - 1
+			if err := own.touch(own.byRank, rank); err != nil {
+				return err
+			}
+			doc := own.byRankAt(rank)
+			if doc >= own.docs {
+				return fmt.Errorf("corrupted: ID %q is not that of a document", a.id)
+			}
+			if !yield(uint32(doc)) {
+				return nil
+			}
+			more = a.step()
+		}
+	}
+	return cmp.Or(a.failed, b.failed)
+}
+
+// idSeeker is a walker that finds IDs ahead, and knows why it has stopped.
+type idSeeker struct {
+	idWalker
+	failed error // nil: there is no more
+}
+
+// step is next.
+func (w *idSeeker) step() bool {
+	if w.rank >= w.s.docs {
+		return false
+	}
+	if !w.next() {
+		w.failed = cmp.Or(w.err, fmt.Errorf("corrupted: the ID behind %q does not decode", w.id))
+	}
+	return w.failed == nil
+}
+
+// seek steps to the next ID that is not before another; false if there is none.
+func (w *idSeeker) seek(id []byte) bool {
+	for {
+		if w.rank%idsPerBlock == 0 {
+			w.pass(id)
+		}
+		if w.failed != nil || !w.step() {
+			return false
+		}
+		if compareIDs(w.id, id) >= 0 {
+			return true
+		}
+	}
+}
+
+// pass leaves out the blocks to come whose IDs are all before another, in steps that double: then
+// few blocks are looked at, be the ID far away or near.
+func (w *idSeeker) pass(id []byte) {
+	blocks := len(w.s.starts) - 1
+	before := func(block int) bool { // its first ID comes before
+		first := idSeeker{idWalker: idWalker{s: w.s, rank: block * idsPerBlock}}
+		first.step()
+		w.failed = cmp.Or(w.failed, first.failed)
+		return compareIDs(first.id, id) < 0
+	}
+	from, step := w.rank/idsPerBlock, 1
+	for from+step < blocks && before(from+step) {
+		from += step
+		step *= 2
+	}
+	n := max(min(step, blocks-from)-1, 0) // behind it are so many of which nothing is known
+	from += sort.Search(n, func(i int) bool { return !before(from + 1 + i) })
+	w.rank = from * idsPerBlock
+}

@@ -1,0 +1,62 @@
+package device
+
+import (
+	"errors"
+
+	"github.com/collocate/collocate/index"
+)
+
+// Kept is the postings of one index that are on devices, held for another generation that has the
+// same segment. Its owner releases it.
+type Kept struct {
+	Index *index.Reader
+	parts []*resident // by device
+}
+
+// Keep holds the postings of a group; nil if a device does not have all of them, since lists that
+// come and go cannot be shared.
+func (g *Group) Keep() *Kept {
+	k := &Kept{Index: g.all[0].s.Index}
+	for _, x := range g.all {
+		if !x.pack.whole {
+			return nil
+		}
+		k.parts = append(k.parts, x.pack.resident)
+	}
+	k.hold()
+	return k
+}
+
+// Again holds them once more.
+func (k *Kept) Again() *Kept {
+	k.hold()
+	return k
+}
+
+func (k *Kept) hold() {
+	for _, x := range k.parts {
+		x.users.Add(1)
+	}
+}
+
+// Release lets go of the postings: the last who has them gives their memory back.
+func (k *Kept) Release() error {
+	var errs []error
+	for _, x := range k.parts {
+		errs = append(errs, x.release())
+	}
+	return errors.Join(errs...)
+}
+
+// serves says whether the postings are on the devices that options name.
+func (k *Kept) serves(o *Options) bool {
+	if k == nil || len(k.parts) != 1+len(o.Also) || k.parts[0].dev.Info().Ordinal != o.Device.Ordinal {
+		return false
+	}
+	for i, d := range o.Also {
+		if k.parts[1+i].dev.Info().Ordinal != d.Ordinal {
+			return false
+		}
+	}
+	return true
+}
