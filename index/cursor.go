@@ -162,6 +162,10 @@ func (c *Cursor) Load(block int) []uint32 {
 	return c.docs[:n]
 }
 
+// Find is the place of the first document of the last Load that is at or after target; the last
+// place if none is.
+func (c *Cursor) Find(target uint32) int { return Find(c.block128(), target) }
+
 // Loaded is what the last Load returned; after Reader.Open the first block.
 func (c *Cursor) Loaded() []uint32 { return c.docs[:c.blockLen(c.block)] }
 
@@ -173,6 +177,14 @@ func (c *Cursor) TFs() []uint32 {
 		c.loadTFs(c.block)
 	}
 	return c.tfs[:c.blockLen(c.block)]
+}
+
+// TFsOf returns the frequencies of a block, which need not be the one of the last Load.
+func (c *Cursor) TFsOf(block int) []uint32 {
+	if c.tfsOf != block {
+		c.loadTFs(block)
+	}
+	return c.tfs[:c.blockLen(block)]
 }
 
 // TFsAt finds the frequencies of the documents at some places of a block, which need not be the one of the last Load.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
@@ -281,33 +282,48 @@ func (p *Positions) bad() error {
 // Of returns the places of the word in the document that c, a cursor on its list, stands on: as many
 // as its frequency, rising, counted in words from 0. They are valid until the next call. After
 // damage it returns nil, and Err tells.
-func (p *Positions) Of(c *Cursor) []uint32 {
-	i := c.pos
-	if c.block == p.block && i == p.next-1 {
+func (p *Positions) Of(c *Cursor) []uint32 { return p.At(c, c.block, c.pos) }
+
+// At is Of for posting i of a block, wherever the cursor stands.
+func (p *Positions) At(c *Cursor, block, i int) []uint32 {
+	if block == p.block && i == p.next-1 {
 		return p.found
 	}
-	if uint(c.block) >= uint(len(c.Last)) || p.err != nil {
+	if uint(block) >= uint(len(c.Last)) || p.err != nil {
 		return nil
 	}
-	tfs := c.TFs()
+	tfs := c.TFsOf(block)
 	if i >= len(tfs) {
 		return nil
 	}
-	if c.block != p.block || i < p.next {
-		if !p.toBlock(c.block, tfs) {
+	if block != p.block || i < p.next {
+		if !p.toBlock(block, tfs) {
 			p.bad()
 			return nil
 		}
 	}
-	for _, tf := range tfs[p.next:i] {
-		p.index += int(tf)
-	}
+	p.index += sumOf(tfs[p.next:i])
 	p.next = i + 1
 	if !p.read(int(tfs[i])) {
 		p.bad()
 		return nil
 	}
 	return p.found
+}
+
+// sumOf adds numbers up, four at a time so that they do not wait for each other.
+func sumOf(list []uint32) int {
+	var a, b, c, d int
+	for ; len(list) >= 4; list = list[4:] {
+		a += int(list[0])
+		b += int(list[1])
+		c += int(list[2])
+		d += int(list[3])
+	}
+	for _, n := range list {
+		a += int(n)
+	}
+	return a + b + c + d
 }
 
 // toBlock goes to the first gap of a block of postings.
@@ -341,8 +357,7 @@ func (p *Positions) toBlock(block int, tfs []uint32) bool {
 
 // read makes n places of the gaps from index on.
 func (p *Positions) read(n int) bool {
-	p.found = p.found[:0]
-	sum := uint64(0)
+	found, sum := p.found[:0], uint64(0)
 	for n > 0 {
 		for p.index >= BlockSize {
 			if !p.skipGroup() {
@@ -353,13 +368,16 @@ func (p *Positions) read(n int) bool {
 			return false
 		}
 		m := min(n, BlockSize-p.index)
-		for _, gap := range p.gaps[p.index : p.index+m] {
+		at := len(found)
+		found = slices.Grow(found, m)[:at+m]
+		for i, gap := range p.gaps[p.index : p.index+m] {
 			sum += uint64(gap)
-			p.found = append(p.found, uint32(sum)-1)
+			found[at+i] = uint32(sum) - 1
 		}
 		p.index += m
 		n -= m
 	}
+	p.found = found
 	return sum <= maxDocs
 }
 

@@ -1,6 +1,10 @@
 package tree
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/collocate/collocate/search/internal/model"
+)
 
 // matcher says how the words of a phrase must stand.
 type matcher struct {
@@ -16,12 +20,12 @@ type matcher struct {
 func (m *matcher) exact() bool { return m.places && m.slop == 0 }
 
 // prepare finds words that are said twice.
-func (m *matcher) prepare(words []string) {
+func (m *matcher) prepare(words []model.Term) {
 	m.equal = m.equal[:0]
-	for i, w := range words {
+	for i := range words {
 		last := -1
 		for j := range i {
-			if words[j] == w {
+			if words[j].Text == words[i].Text {
 				last = j
 			}
 		}
@@ -29,12 +33,9 @@ func (m *matcher) prepare(words []string) {
 	}
 }
 
-// count is how often words that stand at these places match. If one is enough, it stops at the
-// first.
+// count is how often words that stand at these places match, if they need not follow each other. If
+// one is enough, it stops at the first.
 func (m *matcher) count(places [][]uint32, one bool) uint32 {
-	if m.exact() {
-		return countExact(places, one)
-	}
 	n, after := uint32(0), int64(-1)
 	for {
 		end, ok := m.first(places, after)
@@ -48,66 +49,49 @@ func (m *matcher) count(places [][]uint32, one bool) uint32 {
 	}
 }
 
-// countExact counts the places p of the first word such that word i is at p+i.
-func countExact(places [][]uint32, one bool) uint32 {
-	lead := 0
-	for i, list := range places {
-		if len(list) < len(places[lead]) {
-			lead = i
+// startsOf appends where a phrase may begin whose word at place is at these places.
+func startsOf(starts, places []uint32, place uint32) []uint32 {
+	for _, p := range places {
+		if p >= place {
+			starts = append(starts, p-place)
 		}
 	}
-	if len(places) == 2 {
-		return countPair(places[0], places[1], one)
-	}
-	n := uint32(0)
-	var at [16]int // where the lists stand; longer phrases search from the start
-candidates:
-	for _, p := range places[lead] {
-		if int(p) < lead {
-			continue
-		}
-		for i, list := range places {
-			if i == lead {
-				continue
-			}
-			want := p - uint32(lead) + uint32(i)
-			k := 0
-			if i < len(at) {
-				for k = at[i]; k < len(list) && list[k] < want; k++ {
-				}
-				at[i] = k
-			} else {
-				k, _ = slices.BinarySearch(list, want)
-			}
-			if k == len(list) {
-				return n
-			}
-			if list[k] != want {
-				continue candidates
-			}
-		}
-		if n++; one {
-			return n
-		}
-	}
-	return n
+	return starts
 }
 
-// countPair counts the places of a that are followed by one of b.
-func countPair(a, b []uint32, one bool) uint32 {
-	n := uint32(0)
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch want := a[i] + 1; {
-		case b[j] < want:
+// keepStarts keeps the places where a phrase may begin whose word at place is at these places.
+func keepStarts(starts, places []uint32, place uint32) []uint32 {
+	kept, j := starts[:0], 0
+	for _, s := range starts {
+		want := s + place
+		for j < len(places) && places[j] < want {
 			j++
-		case b[j] > want:
-			i++
-		default:
+		}
+		if j == len(places) {
+			break
+		}
+		if places[j] == want {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// countPair is how many keepStarts would keep, or, if one is enough, whether it would keep any.
+func countPair(starts, places []uint32, place uint32, one bool) uint32 {
+	n, j := uint32(0), 0
+	for _, s := range starts {
+		want := s + place
+		for j < len(places) && places[j] < want {
+			j++
+		}
+		if j == len(places) {
+			break
+		}
+		if places[j] == want {
 			if n++; one {
-				return n
+				break
 			}
-			i++
-			j++
 		}
 	}
 	return n

@@ -2,7 +2,9 @@ package tree
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -16,26 +18,11 @@ type phraseList struct {
 	index.Cursor
 	positions index.Positions
 	used      []int // the places in the phrase that it has
+	block     int   // no document that comes is in one before
 
-	block int    // that was looked at last; its bits, if it is dense and not decoded
-	words []byte // and the document of the first
-	base  uint32
-}
-
-// has says whether the list has a document, and then stands on it. Documents come in rising order.
-// Dense blocks are decoded only if they have it: most documents of a rare word have no other.
-func (l *phraseList) has(doc uint32) bool {
-	if l.block < 0 || l.block < l.Blocks() && doc > l.Last[l.block] {
-		if l.block = l.FindBlock(l.block+1, doc); l.block < l.Blocks() {
-			l.words, l.base = l.Words(l.block)
-		}
-	}
-	if l.words != nil && l.block < l.Blocks() {
-		if doc < l.base || l.words[(doc-l.base)>>3]>>(doc&7)&1 == 0 {
-			return false
-		}
-	}
-	return l.Seek(doc) == doc
+	// Where each candidate is: the block, and the place there.
+	blocks [index.BlockSize]int32
+	places [index.BlockSize]uint8
 }
 
 // phrasePool has phrases whose memory is used again.
@@ -47,12 +34,19 @@ func (p *phrases) release() {
 	phrasePool.Put(p)
 }
 
-// phrases walks over the documents that have all words of a phrase.
+// phrases finds the documents that have all words of a phrase, up to a block of them at a time, and
+// then reads where in these the words are.
 type phrases struct {
 	n      *node
 	lists  []*phraseList // by rising number of documents
 	spare  []*phraseList // all that were made; the first are those of lists
 	places [][]uint32    // of each word of the phrase
+	starts []uint32      // where the phrase may begin
+
+	docs []uint32                // candidates, rising
+	buf  [index.BlockSize]uint32 // room for them, and
+	left []uint8                 // those that are left, by their place in docs
+	room [index.BlockSize]uint8
 }
 
 // openPhrase opens the lists; nil if a word is in no document.
@@ -64,9 +58,8 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 	}
 	p := phrasePool.Get().(*phrases)
 	p.n, p.lists, p.places = n, p.lists[:0], slices.Grow(p.places[:0], len(n.terms))[:len(n.terms)]
-	var texts []string
-	for i, t := range n.terms {
-		texts = append(texts, t.Text)
+	for i := range n.terms {
+		t := &n.terms[i]
 		at := slices.IndexFunc(p.lists, func(l *phraseList) bool { return l.Term.ID == t.Info.ID })
 		if at >= 0 {
 			p.lists[at].used = append(p.lists[at].used, i)
@@ -76,7 +69,7 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 			p.spare = append(p.spare, new(phraseList))
 		}
 		l := p.spare[len(p.lists)]
-		l.used, l.block, l.words = append(l.used[:0], i), -1, nil
+		l.used, l.block = append(l.used[:0], i), 0
 		if err := n.src.Index.OpenBlocks(t.Info, &l.Cursor); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
@@ -85,40 +78,151 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 		}
 		p.lists = append(p.lists, l)
 	}
-	n.places.prepare(texts)
+	if !n.places.exact() {
+		n.places.prepare(n.terms)
+	}
 	slices.SortStableFunc(p.lists, func(a, b *phraseList) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
 	return p, nil
 }
 
-// together says whether all lists but the first have a document.
-func (p *phrases) together(doc uint32) bool {
-	for _, l := range p.lists[1:] {
-		if !l.has(doc) {
-			return false
+// load makes the documents of a block of the rarest word's list candidates, and keeps those that a
+// set has, if it is not nil, and all other lists. It says whether more may come.
+func (p *phrases) load(block int, within *docset.Set) (more bool) {
+	lead := p.lists[0]
+	p.docs, p.left = lead.Load(block), p.room[:0]
+	for i, doc := range p.docs {
+		lead.blocks[i], lead.places[i] = int32(block), uint8(i)
+		if within == nil || within.Has(doc) {
+			p.left = append(p.left, uint8(i))
 		}
 	}
-	return true
+	return p.keep(p.lists[1:])
 }
 
-// leastTF is the frequency of the rarest word in the document that the lists stand on: the phrase
-// cannot occur more often.
-func (p *phrases) leastTF() uint32 {
-	tf := p.lists[0].TF()
-	for _, l := range p.lists[1:] {
-		tf = min(tf, l.TF())
+// take makes documents candidates, as many of a set from a document on as there is room for, and
+// keeps those that all lists have. It returns the first document that was not taken.
+func (p *phrases) take(within *docset.Set, from uint32, docs int) (next uint32, more bool) {
+	p.docs, p.left = p.buf[:0], p.room[:0]
+	for from = within.Next(from); int(from) < docs && len(p.docs) < len(p.buf); from = within.Next(from + 1) {
+		p.left = append(p.left, uint8(len(p.docs)))
+		p.docs = append(p.docs, from)
 	}
-	return tf
+	return from, p.keep(p.lists) && int(from) < docs
 }
 
-// count is how often the phrase occurs in that document, or, if one is enough, whether it does.
-func (p *phrases) count(one bool) uint32 {
+// keep keeps the candidates that some lists have. It says whether later ones may be in them.
+func (p *phrases) keep(lists []*phraseList) (more bool) {
+	more = true
+	for _, l := range lists {
+		if len(p.left) == 0 {
+			return more
+		}
+		more = l.find(p) && more
+	}
+	return more
+}
+
+// find keeps the candidates that a list has, and notes where. First it finds the blocks, which
+// memory is asked for, then it looks into them.
+func (l *phraseList) find(p *phrases) (more bool) {
+	b, before := l.block, -1
+	for n, i := range p.left {
+		if b = l.FindBlock(b, p.docs[i]); b == l.Blocks() {
+			p.left = p.left[:n]
+			break
+		}
+		if b != before {
+			l.Prefetch(b)
+			before = b
+		}
+		l.blocks[i] = int32(b)
+	}
+	l.block = b
+	kept := p.left[:0]
+	for at := 0; at < len(p.left); {
+		block := l.blocks[p.left[at]]
+		if words, base := l.Words(int(block)); words != nil {
+			rank, word := 0, uint32(0) // the documents of the words before
+			for ; at < len(p.left) && l.blocks[p.left[at]] == block; at++ {
+				i := p.left[at]
+				bit := p.docs[i] - base
+				if p.docs[i] < base {
+					continue
+				}
+				bitsOf := binary.LittleEndian.Uint64(words[bit>>6<<3:])
+				if bitsOf>>(bit&63)&1 == 0 {
+					continue
+				}
+				for ; word < bit>>6; word++ {
+					rank += bits.OnesCount64(binary.LittleEndian.Uint64(words[word<<3:]))
+				}
+				l.places[i] = uint8(rank + bits.OnesCount64(bitsOf&(1<<(bit&63)-1)))
+				kept = append(kept, i)
+			}
+			continue
+		}
+		docs := l.Load(int(block))
+		if docs == nil { // damaged, which the cursor tells
+			break
+		}
+		for ; at < len(p.left) && l.blocks[p.left[at]] == block; at++ {
+			i := p.left[at]
+			if place := l.Find(p.docs[i]); docs[place] == p.docs[i] {
+				l.places[i] = uint8(place)
+				kept = append(kept, i)
+			}
+		}
+	}
+	p.left = kept
+	return b < l.Blocks()
+}
+
+// leastTF is the frequency of the rarest word in a candidate: the phrase cannot occur more often.
+func (p *phrases) leastTF(i uint8) uint32 {
+	least := p.lists[0].tf(i)
+	for _, l := range p.lists[1:] {
+		least = min(least, l.tf(i))
+	}
+	return least
+}
+
+func (l *phraseList) tf(i uint8) uint32 { return l.TFsOf(int(l.blocks[i]))[l.places[i]] }
+
+// count is how often the phrase occurs in a candidate, or, if one is enough, whether it does.
+func (p *phrases) count(i uint8, one bool) uint32 {
+	if p.n.places.exact() {
+		return p.countExact(i, one)
+	}
 	for _, l := range p.lists {
-		places := l.positions.Of(&l.Cursor)
-		for _, i := range l.used {
-			p.places[i] = places
+		places := l.positions.At(&l.Cursor, int(l.blocks[i]), int(l.places[i]))
+		for _, u := range l.used {
+			p.places[u] = places
 		}
 	}
 	return p.n.places.count(p.places, one)
+}
+
+// countExact counts the places at which the phrase begins: the words follow each other. The rarest
+// words come first, and the places of the others are read only if some are left.
+func (p *phrases) countExact(i uint8, one bool) uint32 {
+	starts := p.starts[:0]
+	for n, l := range p.lists {
+		places := l.positions.At(&l.Cursor, int(l.blocks[i]), int(l.places[i]))
+		if n == 1 && len(p.places) == 2 {
+			return countPair(p.starts, places, uint32(l.used[0]), one)
+		}
+		for m, u := range l.used {
+			if n+m > 0 {
+				starts = keepStarts(starts, places, uint32(u))
+			} else {
+				starts = startsOf(starts, places, uint32(u))
+			}
+		}
+		if p.starts = starts; len(starts) == 0 {
+			return 0
+		}
+	}
+	return uint32(len(starts))
 }
 
 func (p *phrases) err() error {
@@ -138,33 +242,19 @@ func (x *exec) eachPhrase(n *node, within *docset.Set, one bool, fn func(doc, tf
 		return err
 	}
 	defer p.release()
-	lead := p.lists[0]
-	if within != nil && within.Count() < int(lead.Term.DF)/seekShare {
-		for doc := within.Next(0); int(doc) < x.docs; doc = within.Next(doc + 1) {
-			if lead.Seek(doc) == doc && p.together(doc) {
-				if tf := p.count(one); tf > 0 {
-					fn(doc, tf)
-				}
-			}
-			if err := x.tick(); err != nil {
-				return err
-			}
-		}
-		return p.err()
-	}
-	for b := range lead.Blocks() {
+	seek := within != nil && within.Count() < int(p.lists[0].Term.DF)/seekShare
+	for b, doc, more := 0, uint32(0), true; more; b++ {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		lead.Load(b)
-		for doc := lead.Doc(); doc != index.End && doc <= lead.Last[b]; doc = lead.Next() {
-			if (within == nil || within.Has(doc)) && p.together(doc) {
-				if tf := p.count(one); tf > 0 {
-					fn(doc, tf)
-				}
-			}
-			if doc == lead.Last[b] {
-				break // Next would load the block after
+		if seek {
+			doc, more = p.take(within, doc, x.docs)
+		} else {
+			more = p.load(b, within) && b+1 < p.lists[0].Blocks()
+		}
+		for _, i := range p.left {
+			if tf := p.count(i, one); tf > 0 {
+				fn(p.docs[i], tf)
 			}
 		}
 	}
@@ -180,9 +270,10 @@ func phraseScore(scorers []model.Scorer, tf, length uint32) float32 {
 	return sum
 }
 
-// rankPhrase finds the k best documents of a query that is one phrase. A block of the rarest word's
-// list is skipped if its bound and those of the other lists cannot reach the k best; a document, if
-// its rarest word is not frequent enough; positions are read last.
+// rankPhrase finds the k best documents of a query that is one phrase. It occurs at most as often as
+// its rarest word, so the bound of a block of that list holds for all words' scores. A block is
+// skipped if it cannot reach the k best; a document, if one of its words is not frequent enough;
+// positions are read last.
 func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	p, err := x.openPhrase(n)
 	if p == nil || err != nil {
@@ -190,41 +281,29 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 	}
 	defer p.release()
 	lead := p.lists[0]
-	others, bounds := 0.0, make([]model.Scorer, 0, 1)
-	for _, l := range p.lists {
-		for _, i := range l.used {
-			if l == lead {
-				bounds = append(bounds, n.scorers[i])
-			} else {
-				others += float64(n.scorers[i].Bound(l.Bound))
-			}
-		}
-	}
 	lengths := n.src.Collection.Lengths
-	for b := range lead.Blocks() {
+	for b, more := 0, true; more && b < lead.Blocks(); b++ {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		bound := others
-		for _, s := range bounds {
-			bound += float64(s.Bound(lead.Bounds[b]))
-		}
-		if bound <= h.cut {
-			h.skipped++
-			continue
-		}
-		lead.Load(b)
-		for doc := lead.Doc(); doc != index.End; doc = lead.Next() {
-			if (within == nil || within.Has(doc)) && p.together(doc) {
-				length := lengths[doc]
-				if most := phraseScore(n.scorers, p.leastTF(), length); most > h.theta || h.theta < 0 {
-					if tf := p.count(false); tf > 0 {
-						h.push(x.base+doc, phraseScore(n.scorers, tf, length))
-					}
-				}
+		if h.theta >= 0 {
+			bound := 0.0
+			for _, s := range n.scorers {
+				bound += float64(s.Bound(lead.Bounds[b]))
 			}
-			if doc == lead.Last[b] {
-				break
+			if bound <= h.cut {
+				h.skipped++
+				continue
+			}
+		}
+		more = p.load(b, within)
+		for _, i := range p.left {
+			doc := p.docs[i]
+			if h.theta >= 0 && phraseScore(n.scorers, p.leastTF(i), lengths[doc]) <= h.theta {
+				continue
+			}
+			if tf := p.count(i, false); tf > 0 {
+				h.push(x.base+doc, phraseScore(n.scorers, tf, lengths[doc]))
 			}
 		}
 	}
