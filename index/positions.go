@@ -181,13 +181,15 @@ func (r *Reader) HasPositions() bool { return r.positions != nil }
 
 // list is the list of a word, with the bytes behind it that a decoder may load.
 func (s *positionStore) list(term int) ([]byte, error) {
-	bad := fmt.Errorf("corrupted: the positions of term %d are not there", term)
+	bad := func() ([]byte, error) {
+		return nil, fmt.Errorf("corrupted: the positions of term %d are not there", term)
+	}
 	if term/termsPerBlock+1 >= len(s.starts) {
-		return nil, bad
+		return bad()
 	}
 	from, to := s.starts[term/termsPerBlock], s.starts[term/termsPerBlock+1]
 	if from >= to || to > uint64(len(s.data)-tailPad) {
-		return nil, bad
+		return bad()
 	}
 	block := s.data[from:to]
 	if err := s.file.Touch(block[max(0, len(block)-256):]); err != nil {
@@ -195,7 +197,7 @@ func (s *positionStore) list(term int) ([]byte, error) {
 	}
 	size := int(block[len(block)-1]) + 1
 	if size > len(block) {
-		return nil, bad
+		return bad()
 	}
 	sizes := block[len(block)-size : len(block)-1]
 	limit := uint64(len(block) - size)
@@ -204,7 +206,7 @@ func (s *positionStore) list(term int) ([]byte, error) {
 		at += n
 		var used int
 		if n, used = binary.Uvarint(sizes); used <= 0 || at > limit || n > limit-at {
-			return nil, bad
+			return bad()
 		}
 		sizes = sizes[used:]
 	}

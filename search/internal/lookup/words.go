@@ -22,6 +22,15 @@ func NewLexicon(r *index.Reader, a text.Analyzer) Lexicon {
 	return Lexicon{Index: r, Analyzer: a, known: newWordCache(wordSets)}
 }
 
+// Term is what the index knows of a word; DF is 0 if that is nothing.
+func (s *Lexicon) Term(word []byte) (index.Term, error) {
+	k, err := s.known.find(s.Index, word)
+	if err != nil {
+		return index.Term{}, fmt.Errorf("looking up %q: %w", word, err)
+	}
+	return k.info, nil
+}
+
 // Wording is the words of a query and what the index knows of them.
 type Wording struct {
 	Terms   []model.Term   // that the index knows, in query order

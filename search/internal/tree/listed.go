@@ -64,8 +64,7 @@ func (p *plan) rankListed(live []*docset.Set, k int, r *ask.Request) (*ask.Resul
 			return nil, err
 		}
 	}
-	stats.Entered = h.entered
-	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
+	return h.result(stats), nil
 }
 
 // list is the documents that have all obligatory words of a node and none that is excluded.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -20,10 +21,15 @@ type phraseList struct {
 	used      []int // the places in the phrase that it has
 	block     int   // no document that comes is in one before
 
-	// Where each candidate is: the block, and the place there.
+	// Where each candidate is: all in one block, each at its own place, or, if that is negative, in
+	// these blocks at these places.
+	only   int
 	blocks [index.BlockSize]int32
 	places [index.BlockSize]uint8
 }
+
+// unknownPlace is the place of a candidate in a block of bits before it is asked for.
+const unknownPlace = 0xff
 
 // phrasePool has phrases whose memory is used again.
 var phrasePool = sync.Pool{New: func() any { return new(phrases) }}
@@ -69,7 +75,7 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 			p.spare = append(p.spare, new(phraseList))
 		}
 		l := p.spare[len(p.lists)]
-		l.used, l.block = append(l.used[:0], i), 0
+		l.used, l.block, l.only = append(l.used[:0], i), 0, -1
 		if err := n.src.Index.OpenBlocks(t.Info, &l.Cursor); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
@@ -89,24 +95,37 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 // set has, if it is not nil, and all other lists. It says whether more may come.
 func (p *phrases) load(block int, within *docset.Set) (more bool) {
 	lead := p.lists[0]
-	p.docs, p.left = lead.Load(block), p.room[:0]
-	for i, doc := range p.docs {
-		lead.blocks[i], lead.places[i] = int32(block), uint8(i)
-		if within == nil || within.Has(doc) {
-			p.left = append(p.left, uint8(i))
+	p.docs, lead.only = lead.Load(block), block
+	p.left = p.room[:copy(p.room[:], eachPlace[:len(p.docs)])]
+	if within != nil {
+		n := 0
+		for i, doc := range p.docs {
+			p.left[n] = uint8(i)
+			if within.Has(doc) {
+				n++
+			}
 		}
+		p.left = p.left[:n]
 	}
 	return p.keep(p.lists[1:])
 }
 
+// eachPlace are the places of a block.
+var eachPlace = func() (list [index.BlockSize]uint8) {
+	for i := range list {
+		list[i] = uint8(i)
+	}
+	return list
+}()
+
 // take makes documents candidates, as many of a set from a document on as there is room for, and
 // keeps those that all lists have. It returns the first document that was not taken.
 func (p *phrases) take(within *docset.Set, from uint32, docs int) (next uint32, more bool) {
-	p.docs, p.left = p.buf[:0], p.room[:0]
+	p.docs = p.buf[:0]
 	for from = within.Next(from); int(from) < docs && len(p.docs) < len(p.buf); from = within.Next(from + 1) {
-		p.left = append(p.left, uint8(len(p.docs)))
 		p.docs = append(p.docs, from)
 	}
+	p.left = p.room[:copy(p.room[:], eachPlace[:len(p.docs)])]
 	return from, p.keep(p.lists) && int(from) < docs
 }
 
@@ -125,68 +144,85 @@ func (p *phrases) keep(lists []*phraseList) (more bool) {
 // find keeps the candidates that a list has, and notes where. First it finds the blocks, which
 // memory is asked for, then it looks into them.
 func (l *phraseList) find(p *phrases) (more bool) {
-	b, before := l.block, -1
+	b, docs, last := l.block, p.docs, int64(-1)
 	for n, i := range p.left {
-		if b = l.FindBlock(b, p.docs[i]); b == l.Blocks() {
-			p.left = p.left[:n]
-			break
-		}
-		if b != before {
+		if int64(docs[i]) > last {
+			if b = l.FindBlock(b, docs[i]); b == l.Blocks() {
+				p.left = p.left[:n]
+				break
+			}
 			l.Prefetch(b)
-			before = b
+			last = int64(l.Last[b])
 		}
 		l.blocks[i] = int32(b)
 	}
 	l.block = b
-	kept := p.left[:0]
-	for at := 0; at < len(p.left); {
-		block := l.blocks[p.left[at]]
-		if words, base := l.Words(int(block)); words != nil {
-			rank, word := 0, uint32(0) // the documents of the words before
-			for ; at < len(p.left) && l.blocks[p.left[at]] == block; at++ {
-				i := p.left[at]
-				bit := p.docs[i] - base
-				if p.docs[i] < base {
-					continue
-				}
-				bitsOf := binary.LittleEndian.Uint64(words[bit>>6<<3:])
-				if bitsOf>>(bit&63)&1 == 0 {
-					continue
-				}
-				for ; word < bit>>6; word++ {
-					rank += bits.OnesCount64(binary.LittleEndian.Uint64(words[word<<3:]))
-				}
-				l.places[i] = uint8(rank + bits.OnesCount64(bitsOf&(1<<(bit&63)-1)))
-				kept = append(kept, i)
+	left, n := p.left, 0
+	for at := 0; at < len(left); {
+		block := int(l.blocks[left[at]])
+		last := l.Last[block]
+		if words, base := l.Words(block); words != nil { // every second document may be there: no branch
+			for ; at < len(left) && docs[left[at]] <= last; at++ {
+				i := left[at]
+				bit := docs[i] - base
+				left[n], l.places[i] = i, unknownPlace
+				n += int(words[bit>>3] >> (bit & 7) & 1)
 			}
 			continue
 		}
-		docs := l.Load(int(block))
-		if docs == nil { // damaged, which the cursor tells
+		list := l.Load(block)
+		if list == nil { // damaged, which the cursor tells
 			break
 		}
-		for ; at < len(p.left) && l.blocks[p.left[at]] == block; at++ {
-			i := p.left[at]
-			if place := l.Find(p.docs[i]); docs[place] == p.docs[i] {
-				l.places[i] = uint8(place)
-				kept = append(kept, i)
+		for ; at < len(left) && docs[left[at]] <= last; at++ {
+			i := left[at]
+			if place := l.Find(docs[i]); list[place] == docs[i] {
+				left[n], l.places[i] = i, uint8(place)
+				n++
 			}
 		}
 	}
-	p.left = kept
+	p.left = left[:n]
 	return b < l.Blocks()
+}
+
+// where is the block of a candidate and its place there.
+func (l *phraseList) where(p *phrases, i uint8) (block, place int) {
+	if l.only >= 0 {
+		return l.only, int(i)
+	}
+	block, place = int(l.blocks[i]), int(l.places[i])
+	if place == unknownPlace {
+		words, base := l.Words(block)
+		place = 0
+		for bit := p.docs[i] - base; len(words) >= 8; words, bit = words[8:], bit-64 {
+			word := binary.LittleEndian.Uint64(words)
+			if bit < 64 {
+				place += bits.OnesCount64(word & (1<<bit - 1))
+				break
+			}
+			place += bits.OnesCount64(word)
+		}
+		l.places[i] = uint8(place)
+	}
+	return block, place
 }
 
 // leastTF is the frequency of the rarest word in a candidate: the phrase cannot occur more often.
 func (p *phrases) leastTF(i uint8) uint32 {
-	least := p.lists[0].tf(i)
-	for _, l := range p.lists[1:] {
-		least = min(least, l.tf(i))
+	least := uint32(math.MaxUint32)
+	for _, l := range p.lists {
+		block, place := l.where(p, i)
+		least = min(least, l.TFsOf(block)[place])
 	}
 	return least
 }
 
-func (l *phraseList) tf(i uint8) uint32 { return l.TFsOf(int(l.blocks[i]))[l.places[i]] }
+// placesIn are the places of a word in a candidate.
+func (l *phraseList) placesIn(p *phrases, i uint8) []uint32 {
+	block, place := l.where(p, i)
+	return l.positions.At(&l.Cursor, block, place)
+}
 
 // count is how often the phrase occurs in a candidate, or, if one is enough, whether it does.
 func (p *phrases) count(i uint8, one bool) uint32 {
@@ -194,7 +230,7 @@ func (p *phrases) count(i uint8, one bool) uint32 {
 		return p.countExact(i, one)
 	}
 	for _, l := range p.lists {
-		places := l.positions.At(&l.Cursor, int(l.blocks[i]), int(l.places[i]))
+		places := l.placesIn(p, i)
 		for _, u := range l.used {
 			p.places[u] = places
 		}
@@ -207,7 +243,7 @@ func (p *phrases) count(i uint8, one bool) uint32 {
 func (p *phrases) countExact(i uint8, one bool) uint32 {
 	starts := p.starts[:0]
 	for n, l := range p.lists {
-		places := l.positions.At(&l.Cursor, int(l.blocks[i]), int(l.places[i]))
+		places := l.placesIn(p, i)
 		if n == 1 && len(p.places) == 2 {
 			return countPair(p.starts, places, uint32(l.used[0]), one)
 		}
@@ -286,7 +322,7 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 		if err := x.tick(); err != nil {
 			return err
 		}
-		if h.theta >= 0 {
+		if h.theta >= 0 && !h.counts {
 			bound := 0.0
 			for _, s := range n.scorers {
 				bound += float64(s.Bound(lead.Bounds[b]))
@@ -299,11 +335,16 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 		more = p.load(b, within)
 		for _, i := range p.left {
 			doc := p.docs[i]
-			if h.theta >= 0 && phraseScore(n.scorers, p.leastTF(i), lengths[doc]) <= h.theta {
+			loses := h.theta >= 0 &&
+				phraseScore(n.scorers, p.leastTF(i), lengths[doc]) <= h.theta
+			if loses && !h.counts {
 				continue
 			}
-			if tf := p.count(i, false); tf > 0 {
-				h.push(x.base+doc, phraseScore(n.scorers, tf, lengths[doc]))
+			if tf := p.count(i, loses); tf > 0 {
+				h.total++
+				if !loses {
+					h.push(x.base+doc, phraseScore(n.scorers, tf, lengths[doc]))
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -173,11 +174,8 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 
 // term looks a word up. A word that the index does not know has DF 0.
 func (x *exec) term(word string, weight float64) (model.Term, error) {
-	info, err := x.src.Index.Lookup([]byte(word))
-	if err != nil {
-		return model.Term{}, fmt.Errorf("looking up %q: %w", word, err)
-	}
-	return model.Term{Text: word, Weight: weight, Info: info}, nil
+	info, err := x.src.Term([]byte(word))
+	return model.Term{Text: word, Weight: weight, Info: info}, err
 }
 
 func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
@@ -189,7 +187,7 @@ func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*
 	if !x.src.Index.HasPositions() {
 		return nil, fmt.Errorf("%v: %w", q, index.ErrNoPositions)
 	}
-	n := &node{kind: phrase, from: q, src: x.src, places: m}
+	n := &node{kind: phrase, from: q, src: x.src, places: m, terms: make([]model.Term, 0, len(list))}
 	for _, w := range list {
 		t, err := x.term(w, weight)
 		if err != nil {
@@ -288,29 +286,57 @@ func (x *exec) ids(q query.IDs) (*node, error) {
 	return n, nil
 }
 
+// weighed is what the words of a query weigh by in an index, or that of a field.
+type weighed struct {
+	src   *eval.Engine
+	terms []model.Term
+	model.Weigher
+	norm float64
+}
+
 // scorers gives the words of a tree their scorers. Each field has its own collection and norm.
 func (x *exec) scorers(root *node, m model.Model) (err error) {
-	terms := map[*eval.Engine][]model.Term{}
-	root.each(func(n *node) { terms[n.src] = append(terms[n.src], n.scoring()...) })
-	weighers, norms := map[*eval.Engine]model.Weigher{}, map[*eval.Engine]float64{}
-	for src, list := range terms {
-		if src == nil {
-			continue
+	var few [2]weighed
+	all := few[:0]
+	in := func(src *eval.Engine) *weighed {
+		for i := range all {
+			if all[i].src == src {
+				return &all[i]
+			}
 		}
-		for _, t := range list {
+		all = append(all, weighed{src: src})
+		return &all[len(all)-1]
+	}
+	root.each(func(n *node) {
+		if terms := n.scoring(); len(terms) > 0 {
+			w := in(n.src)
+			if w.terms == nil {
+				w.terms = slices.Clip(terms)
+			} else {
+				w.terms = append(w.terms, terms...)
+			}
+		}
+	})
+	for i := range all {
+		w := &all[i]
+		for _, t := range w.terms {
 			if !(t.Weight > 0 && t.Weight <= 1e9) {
 				return fmt.Errorf("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
 			}
 		}
-		if weighers[src], err = src.Weigher(m); err != nil {
+		if w.Weigher, err = w.src.Weigher(m); err != nil {
 			return err
 		}
-		norms[src] = weighers[src].QueryNorm(list)
+		w.norm = w.QueryNorm(w.terms)
 	}
 	root.each(func(n *node) {
 		n.scorers = nil
-		for _, t := range n.scoring() {
-			n.scorers = append(n.scorers, weighers[n.src].ScorerOf(&t, norms[n.src]))
+		if terms := n.scoring(); len(terms) > 0 {
+			w := in(n.src)
+			n.scorers = make([]model.Scorer, len(terms))
+			for i := range terms {
+				n.scorers[i] = w.ScorerOf(&terms[i], w.norm)
+			}
 		}
 	})
 	return nil

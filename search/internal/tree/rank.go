@@ -23,12 +23,28 @@ type ranking struct {
 	margin  float64
 	skipped int64
 	entered int64
+
+	counts bool  // all answers are counted, of phrases
+	total  int64 // how many there are
 }
 
+// rankings are used again.
+var rankings = sync.Pool{New: func() any { return new(ranking) }}
+
 func newRanking(k, words int) *ranking {
-	h := &ranking{theta: -1, cut: -1, margin: float64(words+4) * 0x1p-23}
+	h := rankings.Get().(*ranking)
 	h.heap.Reset(k)
+	h.theta, h.cut, h.margin = -1, -1, float64(words+4)*0x1p-23
+	h.skipped, h.entered, h.counts, h.total = 0, 0, false, 0
 	return h
+}
+
+// result is the answer. The ranking must not be used any more.
+func (h *ranking) result(stats ask.Stats) *ask.Result {
+	stats.Entered, stats.Skipped = h.entered, h.skipped
+	found := &ask.Result{Hits: h.heap.Hits(), Stats: stats}
+	rankings.Put(h)
+	return found
 }
 
 // push offers a document. They come in rising order.
@@ -171,6 +187,7 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	for i, x := range p.parts {
 		if n, rest, ok := p.roots[i].onePhrase(); ok {
 			stats.Method = ask.TreePhrase
+			h.counts, p.counted = r.Count, true
 			within, err := x.limitBy(rest, live[i])
 			if err == nil {
 				err = x.rankPhrase(n, within, h)
@@ -188,8 +205,8 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			return nil, err
 		}
 	}
-	stats.Entered, stats.Skipped = h.entered, h.skipped
-	return &ask.Result{Hits: h.heap.Hits(), Stats: stats}, nil
+	p.total = h.total
+	return h.result(stats), nil
 }
 
 // stats is what is known of a query before it is answered.
