@@ -42,7 +42,7 @@ func BenchmarkJoin(b *testing.B) {
 	for _, d := range []float64{3, 6} {
 		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
 			for b.Loop() {
-				p := newPlaces(pts, false, d, crew{workers: 1})
+				p := newPlaces(pts, nil, false, d, crew{workers: 1})
 				g := joinDistance(p, d*d)
 				if err := g.list(b.Context(), crew{workers: 1}, 1<<40); err != nil {
 					b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // into places, where they lie. It never writes beyond what it has read.
 type collapse struct {
 	*places
+	apart          bool // every point is a place of its own
 	cell, end      int
 	from, to       int // its points; places and feature entries start there too
 	count, entries int // made of them
@@ -17,7 +18,7 @@ type collapse struct {
 
 func (c *collapse) run() {
 	start := c.grid.start
-	if c.distinct(c.crowded()) {
+	if c.apart || c.distinct(c.crowded()) {
 		c.single(c.from, c.to)
 		return
 	}

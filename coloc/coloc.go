@@ -34,8 +34,7 @@ type Options struct {
 	// they must also be that near.
 	KNN int
 	// Within > 0 makes neighbours only of points whose times are at most so many
-	// seconds apart. The points must have times; instances are then listed, by
-	// the iCPI-tree unless another algorithm is asked for.
+	// seconds apart. The points must have times.
 	Within        int64
 	MinPrevalence float64
 	// Geographic takes positions as longitude and latitude in degrees. Points whose
@@ -123,8 +122,6 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			return nil, fmt.Errorf("--within goes with --distance, not with --knn")
 		case opt.Engine == engine.GPU:
 			return nil, fmt.Errorf("--within has no GPU engine: use --engine multicore")
-		case opt.Algorithm == "" || opt.Algorithm == Auto:
-			opt.Algorithm, j.Algorithm = ICPITree, ICPITree
 		}
 	}
 	switch opt.Algorithm {
@@ -253,11 +250,17 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 			limit = math.Inf(1)
 		}
 	}
-	p := newPlaces(pts, j.Geographic, side, j.crew)
+	var time []int64
+	if j.Within > 0 {
+		time = pts.Time
+	}
+	p := newPlaces(pts, time, j.Geographic, side, j.crew)
 	p.total = j.total
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
 	if j.KNN > 0 {
 		return joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
 	}
-	return joinDistance(p, limit), nil
+	g := joinDistance(p, limit)
+	g.within = j.Within
+	return g, nil
 }

@@ -13,6 +13,7 @@ type dealer struct {
 	*places
 	fromX, fromY, fromZ []float64 // in the input's order
 	fromFeature         []int32
+	apart               bool // points at one position do not collapse
 	crew                crew
 }
 
@@ -55,7 +56,7 @@ func (d *dealer) count(cells int) {
 	parts := make([]collapse, stacks)
 	at := int32(0)
 	for k := range stacks {
-		parts[k] = collapse{places: d.places, cell: min(cells, k<<shift), end: min(cells, (k+1)<<shift), from: int(at)}
+		parts[k] = collapse{places: d.places, apart: d.apart, cell: min(cells, k<<shift), end: min(cells, (k+1)<<shift), from: int(at)}
 		for w := range next {
 			c := next[w][k]
 			next[w][k] = at
@@ -125,7 +126,7 @@ func (d *dealer) sort() {
 	parts := make([]collapse, shares(n))
 	for i := range parts {
 		cell, end := g.firstFrom(i*share), g.firstFrom(min(n, (i+1)*share))
-		parts[i] = collapse{places: d.places, cell: cell, end: end, from: int(g.start[cell]), to: int(g.start[end])}
+		parts[i] = collapse{places: d.places, apart: d.apart, cell: cell, end: end, from: int(g.start[cell]), to: int(g.start[end])}
 	}
 	d.crew.sweep(n, func(_, lo, hi int) {
 		for k, i := range order[lo:hi] {

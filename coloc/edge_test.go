@@ -116,7 +116,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 		}
 		want := show(pts, mustMine(t, pts, opt).Patterns)
 		for _, scale := range []float64{0x1p-300, 0x1p-30, 0x1p40, 0x1p300} { // exact
-			scaled := &Points{Feature: pts.Feature, Features: pts.Features}
+			scaled := &Points{Feature: pts.Feature, Features: pts.Features, Time: pts.Time}
 			for i := range pts.X {
 				scaled.X, scaled.Y = append(scaled.X, pts.X[i]*scale), append(scaled.Y, pts.Y[i]*scale)
 			}

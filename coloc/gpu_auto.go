@@ -21,7 +21,7 @@ const (
 // gpuPays tells whether the GPU is worth trying.
 func gpuPays(pts *Points, opt Options, threads int) bool {
 	switch {
-	case opt.KNN > 0 || pts.Len() < gpuLeastPoints:
+	case opt.KNN > 0 || opt.Within > 0 || pts.Len() < gpuLeastPoints:
 		return false
 	case opt.Device != nil:
 		return !opt.Device.dev.Info().Emulated

@@ -17,8 +17,9 @@ import (
 // bound the graph goes on scanning.
 type neighbours struct {
 	*places
-	limit float64   // squared distance at most
-	reach []float64 // per place its own squared distance; nil for one limit
+	limit  float64   // squared distance at most
+	within int64     // seconds apart at most, where places have times
+	reach  []float64 // per place its own squared distance; nil for one limit
 
 	blocks [][]int32 // lists of placesPerBlock places each; nil without
 	end    []uint32  // where a place's list ends in its block
@@ -45,7 +46,12 @@ func (g *neighbours) adjacent(i, j int32) bool {
 	if g.reach != nil {
 		limit = max(g.reach[i], g.reach[j])
 	}
-	return g.distance2(i, j) <= limit
+	return g.distance2(i, j) <= limit && g.inTime(i, j)
+}
+
+// inTime tells whether two places are close enough in time.
+func (g *neighbours) inTime(i, j int32) bool {
+	return g.time == nil || near(g.time[i], g.time[j], g.within)
 }
 
 // eachCell calls do(lo, hi, spans around them) for the places of a block, cell
@@ -133,6 +139,7 @@ func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 		need += int(s.hi - s.lo)
 	}
 	n := len(out)
+	first := n
 	out = slices.Grow(out, need)[:n+need]
 	for _, s := range spans {
 		if s.lo <= i && i < s.hi { // the place itself is no neighbour
@@ -140,6 +147,15 @@ func (g *neighbours) scan(i int32, spans []span, out []int32) []int32 {
 			s.lo = i + 1
 		}
 		n = g.scanSpan(i, s, out, n)
+	}
+	if g.time != nil {
+		kept := out[:first]
+		for _, j := range out[first:n] {
+			if g.inTime(i, j) {
+				kept = append(kept, j)
+			}
+		}
+		return kept
 	}
 	return out[:n]
 }

@@ -60,6 +60,7 @@ func oracleGraph(pts *Points, opt Options, directed bool) [][]bool {
 		near[i] = make([]bool, n)
 		for j := range n {
 			near[i][j] = i != j && d2(i, j) <= limit &&
+				(opt.Within == 0 || max(pts.Time[i], pts.Time[j])-min(pts.Time[i], pts.Time[j]) <= opt.Within) &&
 				(opt.KNN == 0 || d2(i, j) <= reach[i] || !directed && d2(i, j) <= reach[j])
 		}
 	}
@@ -163,7 +164,7 @@ func showOracle(pts *Points, opt Options) string {
 }
 
 // randomCase draws a small input with everything that is awkward: duplicates,
-// points on a lattice where distances tie, clusters, rare features.
+// points on a lattice where distances tie, clusters, rare features, times.
 func randomCase(r *rand.Rand) (*Points, Options) {
 	b := &points.Builder{}
 	features := 1 + r.IntN(7)
@@ -214,13 +215,20 @@ func randomCase(r *rand.Rand) (*Points, Options) {
 		}
 		b.Add(x, y, string(rune('A'+f)))
 	}
-	return b.Set(), opt
+	pts := b.Set()
+	if opt.KNN == 0 && r.IntN(4) == 0 {
+		opt.Within = 1 + r.Int64N(8)
+		for range pts.X {
+			pts.Time = append(pts.Time, r.Int64N(10))
+		}
+	}
+	return pts, opt
 }
 
 func describe(pts *Points, opt Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "distance %v knn %d minprev %v geographic %v all %v\n", opt.Distance, opt.KNN,
-		opt.MinPrevalence, opt.Geographic, opt.All)
+	fmt.Fprintf(&b, "distance %v knn %d minprev %v geographic %v all %v within %d of %v\n", opt.Distance,
+		opt.KNN, opt.MinPrevalence, opt.Geographic, opt.All, opt.Within, pts.Time)
 	for i := range pts.X {
 		fmt.Fprintf(&b, "%v,%v,%s\n", pts.X[i], pts.Y[i], pts.Features[pts.Feature[i]])
 	}

@@ -109,7 +109,7 @@ func (c *pairCounter) block(b int) (found int, err error) {
 	g := c.g
 	place := c.place
 	if g.spots != nil {
-		if g.streams() && g.z == nil {
+		if g.streams() && g.z == nil && g.time == nil {
 			return c.masks.block(b)
 		}
 		place = c.masks.list

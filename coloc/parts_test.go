@@ -30,13 +30,13 @@ func timedPoints(seed uint64, n int) *Points {
 	return p
 }
 
-// Neighbours in space and time, by the definition for pairs and by four algorithms
+// Neighbours in space and time, by the definition for pairs and by all algorithms
 // for all.
 func TestNeighboursInTime(t *testing.T) {
 	pts := timedPoints(1, 120)
 	opt := Options{Distance: 2, MinPrevalence: 0.1, Within: 20, All: true}
 	want := ""
-	for _, algorithm := range []Algorithm{Auto, Joinless, Miner, SGCT} {
+	for _, algorithm := range []Algorithm{Auto, ICPITree, Joinless, Miner, SGCT} {
 		for _, e := range []engine.Kind{engine.Sequential, engine.Multicore} {
 			opt.Algorithm, opt.Engine = algorithm, e
 			res := mustMine(t, pts, opt)

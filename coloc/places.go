@@ -11,6 +11,7 @@ type places struct {
 	feat    []int32
 	weight  []int32 // points of that feature at that place
 	total   []int64 // points of each feature
+	time    []int64 // of each place; nil where times do not count. With times, every point is a place
 
 	// members lists the input's points place by place, and within a place by
 	// feature, then input order; those of feature entry k end at memberEnd[k].
@@ -32,12 +33,12 @@ func (p *places) pointsOf(k int32) []int32 {
 	return p.members[from:p.memberEnd[k]]
 }
 
-// newPlaces deals the points to cells of the given side and collapses them.
-// side 0 picks cells of a few points each.
-func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
+// newPlaces deals the points to cells of the given side and collapses them, unless
+// they have times that count. side 0 picks cells of a few points each.
+func newPlaces(pts *Points, time []int64, geographic bool, side float64, c crew) *places {
 	n := pts.Len()
 	p := &places{}
-	d := dealer{places: p, fromFeature: pts.Feature, crew: c}
+	d := dealer{places: p, fromFeature: pts.Feature, apart: time != nil, crew: c}
 	d.fromX, d.fromY, d.fromZ = positions(pts, geographic, c)
 	// Memory that was used before is cleared when it is made: on all cores, the
 	// largest piece first.
@@ -62,6 +63,12 @@ func newPlaces(pts *Points, geographic bool, side float64, c crew) *places {
 		},
 	)
 	d.deal(&b, side)
+	if time != nil {
+		p.time = make([]int64, n)
+		for i, m := range p.members {
+			p.time[i] = time[m]
+		}
+	}
 	return p
 }
 

@@ -37,7 +37,9 @@ type candidates[M words] struct {
 	mask    []M
 	x, y, z []float64
 	reach   []float64 // nil for one limit
+	time    []int64   // nil where times do not count
 	limit   float64
+	within  int64
 }
 
 // matrix says which candidates are neighbours of one another: row i as bits.
@@ -88,7 +90,8 @@ func (p *profiler[M]) profile(place int32) (sets []M, ok bool) {
 func (p *profiler[M]) gather(own M, list []int32) (reach M) {
 	u, c := p.u, &p.cand
 	c.mask, c.x, c.y, c.z, c.reach = c.mask[:0], c.x[:0], c.y[:0], c.z[:0], c.reach[:0]
-	c.limit = u.g.limit
+	c.time = c.time[:0]
+	c.limit, c.within = u.g.limit, u.g.within
 	var relevant M
 	relevant, p.bits = u.relevant(own, p.bits)
 	reach = own
@@ -106,6 +109,9 @@ func (p *profiler[M]) gather(own M, list []int32) (reach M) {
 		if u.g.reach != nil {
 			c.reach = append(c.reach, u.g.reach[j])
 		}
+		if u.g.time != nil {
+			c.time = append(c.time, u.g.time[j])
+		}
 	}
 	return reach
 }
@@ -121,8 +127,11 @@ func (c *candidates[M]) adjacent(i, j int) bool {
 		dz := c.z[i] - c.z[j]
 		d += float64(dz * dz)
 	}
-	return d <= limit
+	return d <= limit && (len(c.time) == 0 || near(c.time[i], c.time[j], c.within))
 }
+
+// plain tells that neighbours are those within one distance in the plane.
+func (c *candidates[M]) plain() bool { return len(c.z) == 0 && len(c.reach) == 0 && len(c.time) == 0 }
 
 // nearestClique tries the nearest candidate of every feature in reach.
 func (p *profiler[M]) nearestClique(place int32, own, reach M) bool {
@@ -184,8 +193,12 @@ func (c *candidates[M]) keep(numbers []int) {
 		if len(c.reach) > 0 {
 			c.reach[to] = c.reach[from]
 		}
+		if len(c.time) > 0 {
+			c.time[to] = c.time[from]
+		}
 	}
 	n := len(numbers)
+	c.time = c.time[:min(n, len(c.time))]
 	c.mask, c.x, c.y, c.z, c.reach = c.mask[:n], c.x[:n], c.y[:n], c.z[:min(n, len(c.z))],
 		c.reach[:min(n, len(c.reach))]
 }
@@ -246,7 +259,7 @@ func fill[M, B words](c *candidates[M], m *matrix[B]) {
 	}
 	m.row = m.row[:n]
 	clear(m.row)
-	if len(c.z) > 0 || len(c.reach) > 0 {
+	if !c.plain() {
 		for i := range n {
 			for j := range i {
 				if c.adjacent(i, j) {

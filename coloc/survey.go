@@ -3,7 +3,6 @@ package coloc
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -28,9 +27,6 @@ func NewSurvey(pts *Points, opt Options) (*Survey, error) {
 
 // join joins the points, or gives the graph joined before.
 func (s *Survey) join(ctx context.Context) (*neighbours, error) {
-	if s.job.Within > 0 {
-		return nil, errors.New("with times only patterns are found: rules, instances, maps, quotients and tests ask for neighbours in space alone")
-	}
 	if s.g == nil {
 		g, err := s.job.join(ctx, s.pts)
 		if err != nil {

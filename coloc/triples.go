@@ -180,7 +180,7 @@ func (c *tripleCounter[M]) together(own, reach M) {
 
 // joinCandidates adds to joint the features of the candidates near each.
 func joinCandidates[M words](c *candidates[M], joint []M) {
-	if len(c.z) > 0 || len(c.reach) > 0 {
+	if !c.plain() {
 		for i := range joint {
 			for j := range i {
 				if c.adjacent(i, j) {

@@ -158,9 +158,6 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--level all goes with --distance: a point of several levels would be its own nearest")
 	case (p.part.within == "") != (p.points.opt.Time == ""):
 		return usagef("--time and --within go together: the column of times, and how far apart neighbours' may be")
-	case p.part.within != "" && (p.rules || p.rulesCSV != "" || p.instances > 0 ||
-		p.significance > 0 || p.mapped()):
-		return usagef("with --within only patterns are found: leave --rules, --instances, --significance, --svg, --geojson and --geopackage away")
 	case p.out != "" && tableWriter(p.out) == nil:
 		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
 	case p.format == "csv" && p.instances > 0:
