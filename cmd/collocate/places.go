@@ -213,6 +213,9 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
+	if p.part.within != "" && a.engine == engine.GPU {
+		return usagef("--within has no GPU engine: use --engine multicore")
+	}
 	if err := canWrite(p.svg, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
 		return err
 	}
