@@ -57,6 +57,9 @@ func (p *parser) fail(at int, format string, args ...any) error {
 // blanks skips blanks.
 func (p *parser) blanks() {
 	for p.at < len(p.text) {
+		if c := p.text[p.at]; c > ' ' && c < utf8.RuneSelf {
+			return
+		}
 		r, size := utf8.DecodeRuneInString(p.text[p.at:])
 		if !unicode.IsSpace(r) {
 			return
@@ -74,6 +77,9 @@ func (p *parser) ended() bool {
 // keyword takes an operator in capitals or signs, if it stands here as a word of its own.
 func (p *parser) keyword(name string) bool {
 	p.blanks()
+	if p.at < len(p.text) && strings.IndexByte("AON&|", p.text[p.at]) < 0 {
+		return false // nearly always
+	}
 	rest, ok := strings.CutPrefix(p.text[p.at:], name)
 	if sign := inSigns[name]; !ok && sign != "" {
 		name = sign

@@ -51,28 +51,14 @@ func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 		err := x.eachPhrase(root, live, true, func(uint32, uint32) { n++ })
 		return n, err
 	}
-	if root.listable(x.docs) {
-		docs, err := x.list(root, live)
-		return int64(len(docs)), err
+	if least, _ := root.rarest(); least >= 0 && (least < x.docs/shortShare || root.hasPhrase()) {
+		return x.countLed(root, live)
 	}
 	s, err := x.match(root, live)
 	if err != nil {
 		return 0, err
 	}
 	return int64(s.Count()), nil
-}
-
-// listable says that a node has obligatory words, of which one is rare, and else only words that are
-// excluded.
-func (n *node) listable(docs int) bool {
-	rare := false
-	for _, p := range n.parts {
-		if !p.plainWord() || p.role != must && p.role != not {
-			return false
-		}
-		rare = rare || p.role == must && int(p.terms[0].Info.DF) < docs/shortShare
-	}
-	return n.kind == boolean && rare
 }
 
 // deciding is a node that matches the same documents: where parts are obligatory, those that are

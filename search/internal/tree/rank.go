@@ -157,8 +157,8 @@ func (x *exec) live(r *ask.Request) *docset.Set {
 func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	sparse := false
 	list, mode, ok := p.roots[0].onlyWords(p.parts[0].e)
-	if ok && p.listed(r) {
-		return p.rankListed(live, k, r)
+	if p.led(r) {
+		return p.rankLed(live, k, r)
 	}
 	if ok {
 		within, limited, left := make([]*docset.Set, len(live)), false, 0

@@ -65,8 +65,8 @@ type sparseList struct {
 	place  int     // in the query
 }
 
-// candidates are documents that may be among the best, rising.
-type candidates struct {
+// scored are documents that may be among the best, rising, and what they have so far.
+type scored struct {
 	docs   []uint32
 	scores []float32 // of the words so far
 	has    []bool    // any of these words
@@ -89,7 +89,7 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 	if err != nil || len(lists) == 0 {
 		return err
 	}
-	c := &candidates{docs: make([]uint32, 0, within.Count()), margin: h.margin, floor: h.cut}
+	c := &scored{docs: make([]uint32, 0, within.Count()), margin: h.margin, floor: h.cut}
 	c.best.Reset(h.heap.K)
 	for doc := range within.All() {
 		c.docs = append(c.docs, doc)
@@ -110,7 +110,7 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 }
 
 // scoreAll scores the candidates in the order of the query.
-func (x *exec) scoreAll(lists []*sparseList, c *candidates, h *ranking) error {
+func (x *exec) scoreAll(lists []*sparseList, c *scored, h *ranking) error {
 	c.scores, c.has = make([]float32, len(c.docs)), make([]bool, len(c.docs))
 	c.best.Reset(h.heap.K)
 	slices.SortFunc(lists, func(a, b *sparseList) int { return cmp.Compare(a.place, b.place) })
@@ -126,7 +126,7 @@ func (x *exec) scoreAll(lists []*sparseList, c *candidates, h *ranking) error {
 }
 
 // cut is a score that k candidates reach with the words so far, or less by what rounding changes.
-func (c *candidates) cut() float64 {
+func (c *scored) cut() float64 {
 	c.best.Reset(c.best.K)
 	for i, has := range c.has {
 		if has {
@@ -137,7 +137,7 @@ func (c *candidates) cut() float64 {
 }
 
 // beat is a score that no document below it can be one of the best with.
-func (c *candidates) beat() float64 {
+func (c *scored) beat() float64 {
 	if !c.best.Full() {
 		return c.floor
 	}
@@ -145,7 +145,7 @@ func (c *candidates) beat() float64 {
 }
 
 // keep drops the candidates that have none of the words so far, or a score below least.
-func (c *candidates) keep(least float64) {
+func (c *scored) keep(least float64) {
 	n := 0
 	for i, has := range c.has {
 		if has && float64(c.scores[i]) >= least {
@@ -159,7 +159,7 @@ func (c *candidates) keep(least float64) {
 // addSparse adds what a word gives to the candidates, if all words after it give rest at most.
 // Blocks are not decoded in which there is no candidate, or none that has a word so far and none
 // that could be one of the best by this word and those after it.
-func (x *exec) addSparse(l *sparseList, c *candidates, rest float64) error {
+func (x *exec) addSparse(l *sparseList, c *scored, rest float64) error {
 	lengths := x.src.Collection.Lengths
 	var places, tfs, who [index.BlockSize]uint32
 	next := 0 // candidate

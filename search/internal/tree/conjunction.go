@@ -1,0 +1,382 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/model"
+)
+
+// Queries with obligatory words or phrases, beside which others are excluded or add to the score,
+// go through the list of the rarest obligatory word, a block at a time. Its documents are looked for
+// in the other obligatory lists, then, if they can be among the best, in those that are excluded;
+// places are read last.
+
+// fewLed is how many documents the rarest obligatory word may have so that a query of words goes
+// this way. If it is frequent, the engines skip more by what they know of the best postings.
+const fewLed = 4096
+
+// led says whether to answer a query in this way. Where all parts are obligatory words the engines
+// are faster, unless the answers are counted as well.
+func (p *plan) led(r *ask.Request) bool {
+	if model.IsFielded(r.Model) || r.Trace || r.Algorithm != ask.Auto {
+		return false
+	}
+	for i, root := range p.roots {
+		limit := fewLed
+		if root.hasPhrase() {
+			limit = p.parts[i].docs
+		}
+		if least, others := root.rarest(); least < 0 || least > limit ||
+			!others && !r.Count && !root.hasPhrase() {
+			return false
+		}
+	}
+	return true
+}
+
+// rarest is how many documents have the rarest obligatory word, and whether there are parts that are
+// not obligatory; -1 if no word is, or if not all parts are words and phrases.
+func (n *node) rarest() (least int, others bool) {
+	least = -1
+	for _, p := range n.parts {
+		if p.kind != phrase && !p.plainWord() || p.role == filter {
+			return -1, false
+		}
+		if p.role != must {
+			others = true
+			continue
+		}
+		for i := range p.terms {
+			if df := int(p.terms[i].Info.DF); least < 0 || df < least {
+				least = df
+			}
+		}
+	}
+	return least, others
+}
+
+func (n *node) hasPhrase() bool {
+	return slices.ContainsFunc(n.parts, func(p *node) bool { return p.kind == phrase })
+}
+
+// leaf is a word or phrase of a conjunction.
+type leaf struct {
+	n      *node
+	list   *blockList // of a word, or
+	phrase *phrases
+	most   float64                  // it gives no document more
+	scores [index.BlockSize]float32 // what it gives to each candidate
+}
+
+// conjunction is a query at work on a segment.
+type conjunction struct {
+	candidates
+	lead   *blockList
+	leader *leaf        // whose list it is
+	others []*blockList // of obligatory parts, by rising number of documents
+	leaves []*leaf      // in the order of the query
+	spare  []*leaf      // all that were made
+	lists  []*blockList // the same
+	all    [index.BlockSize]uint8
+}
+
+var conjunctions = sync.Pool{New: func() any { return new(conjunction) }}
+
+// release gives the memory back.
+func (g *conjunction) release() {
+	for _, l := range g.leaves {
+		if l.phrase != nil {
+			l.phrase.release()
+		}
+		l.n, l.phrase = nil, nil
+	}
+	conjunctions.Put(g)
+}
+
+// openConjunction opens the lists; nil if an obligatory part is in no document. What has no scorers
+// does not score.
+func (x *exec) openConjunction(root *node) (*conjunction, error) {
+	for _, p := range root.parts {
+		if p.role == must && p.missing() {
+			return nil, nil
+		}
+	}
+	g := conjunctions.Get().(*conjunction)
+	g.leaves, g.others, g.lead = g.leaves[:0], g.others[:0], nil
+	for _, p := range root.parts {
+		if p.missing() || p.role == should && len(p.scorers) == 0 {
+			continue
+		}
+		l, err := g.open(x, p)
+		if err != nil {
+			g.release()
+			return nil, err
+		}
+		if p.role != must {
+			continue
+		}
+		if l.phrase == nil {
+			g.others = append(g.others, l.list)
+		} else {
+			for _, w := range l.phrase.lists {
+				g.others = append(g.others, &w.blockList)
+			}
+		}
+	}
+	slices.SortStableFunc(g.others, func(a, b *blockList) int { return cmp.Compare(a.Term.DF, b.Term.DF) })
+	g.lead, g.others = g.others[0], g.others[1:]
+	for _, l := range g.leaves {
+		if l.list == g.lead || l.phrase != nil && &l.phrase.lists[0].blockList == g.lead {
+			g.leader = l
+		}
+	}
+	return g, nil
+}
+
+// missing says that a word of a node is in no document.
+func (n *node) missing() bool {
+	return slices.ContainsFunc(n.terms, func(t model.Term) bool { return t.Info.DF == 0 })
+}
+
+// open adds a leaf.
+func (g *conjunction) open(x *exec, n *node) (l *leaf, err error) {
+	at := len(g.leaves)
+	if at == len(g.spare) {
+		g.spare, g.lists = append(g.spare, new(leaf)), append(g.lists, new(blockList))
+	}
+	l = g.spare[at]
+	g.leaves = append(g.leaves, l)
+	l.n, l.list, l.phrase, l.most = n, nil, nil, 0
+	bound := index.Bound(0)
+	if n.kind == phrase {
+		if l.phrase, err = x.openPhrase(n); err != nil {
+			return nil, err
+		}
+		bound = l.phrase.lists[0].Bound
+	} else {
+		l.list = g.lists[at]
+		if err := l.list.open(n.src.Index, n.terms[0].Info); err != nil {
+			return nil, fmt.Errorf("word %q: %w", n.terms[0].Text, err)
+		}
+		bound = l.list.Bound
+	}
+	if n.role != not {
+		l.most = boundOf(n.scorers, bound)
+	}
+	return l, nil
+}
+
+// boundOf is what a part gives at most to a document that its words have as often as bound says.
+func boundOf(scorers []model.Scorer, bound index.Bound) (sum float64) {
+	for _, s := range scorers {
+		sum += float64(s.Bound(bound))
+	}
+	return sum
+}
+
+// walk goes through the documents that all obligatory parts have and none of those excluded, a block
+// at a time; they are left then. What cannot beat the cut of h, if it is not nil, may be left out.
+func (x *exec) walk(g *conjunction, within *docset.Set, h *ranking, each func()) error {
+	for b, more := 0, true; more && b < g.lead.Blocks(); b++ {
+		if err := x.tick(); err != nil {
+			return err
+		}
+		if h != nil && h.theta >= 0 && !h.counts && g.most(b) <= h.cut {
+			h.skipped++
+			continue
+		}
+		g.load(g.lead, b, within)
+		for _, l := range g.others {
+			if len(g.left) == 0 {
+				break
+			}
+			more = l.find(&g.candidates) && more
+		}
+		if h != nil {
+			g.promising(h)
+		}
+		for _, phrases := range []bool{false, true} {
+			for _, l := range g.leaves {
+				if (l.phrase != nil) == phrases && len(g.left) > 0 {
+					g.decide(l, h != nil)
+				}
+			}
+		}
+		if len(g.left) > 0 {
+			each()
+		}
+	}
+	return g.err()
+}
+
+// most is what documents of a block of the leading list can get.
+func (g *conjunction) most(block int) float64 {
+	sum := boundOf(g.leader.n.scorers, g.lead.Bounds[block])
+	for _, l := range g.leaves {
+		if l != g.leader {
+			sum += l.most
+		}
+	}
+	return sum
+}
+
+// promising scores the obligatory words, and keeps the candidates that can be among the best.
+func (g *conjunction) promising(h *ranking) {
+	rest := 0.0
+	for _, l := range g.leaves {
+		if l.n.role == must && l.phrase == nil {
+			g.score(l)
+		} else {
+			rest += l.most
+		}
+	}
+	if h.theta < 0 || h.counts {
+		return
+	}
+	n := 0
+	for _, i := range g.left {
+		sum := rest
+		for _, l := range g.leaves {
+			if l.n.role == must && l.phrase == nil {
+				sum += float64(l.scores[i])
+			}
+		}
+		g.left[n] = i
+		if sum > h.cut {
+			n++
+		}
+	}
+	g.left = g.left[:n]
+}
+
+// score finds what a word gives to the candidates, all of which have it.
+func (g *conjunction) score(l *leaf) {
+	s := l.n.scorers[0]
+	if l.list.only >= 0 && len(g.left) > len(g.docs)/8 {
+		s.Batch(g.docs, l.list.TFsOf(l.list.only), l.scores[:len(g.docs)])
+		return
+	}
+	lengths := l.n.src.Collection.Lengths
+	for _, i := range g.left {
+		l.scores[i] = s.Score(l.list.tf(&g.candidates, i), lengths[g.docs[i]])
+	}
+}
+
+// decide drops candidates that lack an obligatory phrase or have what is excluded, and finds, if
+// wanted, what the leaf gives to the others. Words that are obligatory are done already.
+func (g *conjunction) decide(l *leaf, scores bool) {
+	c := &g.candidates
+	role := l.n.role
+	if role == must && l.phrase == nil || role == should && !scores {
+		return
+	}
+	all := g.all[:copy(g.all[:], c.left)]
+	if role != must {
+		if l.phrase != nil {
+			l.phrase.keep(c, l.phrase.lists)
+		} else {
+			l.list.find(c)
+		}
+	}
+	if role == should {
+		for _, i := range all {
+			l.scores[i] = 0
+		}
+	}
+	var has [index.BlockSize]bool
+	if l.phrase != nil {
+		lengths := l.n.src.Collection.Lengths
+		for _, i := range c.left {
+			tf := l.phrase.count(c, i, role == not || !scores)
+			if has[i] = tf > 0; has[i] && role != not && scores {
+				l.scores[i] = phraseScore(l.n.scorers, tf, lengths[c.docs[i]])
+			}
+		}
+	} else {
+		for _, i := range c.left {
+			has[i] = true
+		}
+		if role == should {
+			g.score(l)
+		}
+	}
+	n := 0
+	for _, i := range all {
+		c.room[n] = i
+		if role == should || has[i] == (role == must) {
+			n++
+		}
+	}
+	c.left = c.room[:n]
+}
+
+// total adds up what a candidate gets, in the order of the query.
+func (g *conjunction) total(i uint8) (sum float32) {
+	for _, l := range g.leaves {
+		if l.n.role != not {
+			sum += l.scores[i]
+		}
+	}
+	return sum
+}
+
+func (g *conjunction) err() error {
+	for _, l := range g.leaves {
+		if l.phrase != nil {
+			if err := l.phrase.err(); err != nil {
+				return err
+			}
+		} else if err := l.list.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rankLed finds the k best answers.
+func (p *plan) rankLed(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	if err := p.scorers(r.Model); err != nil {
+		return nil, err
+	}
+	stats := p.stats()
+	h := newRanking(min(k, max(1, p.docs())), stats.Words)
+	h.counts, p.counted = r.Count, true
+	for i, x := range p.parts {
+		g, err := x.openConjunction(p.roots[i])
+		if err != nil {
+			return nil, err
+		}
+		if g == nil {
+			continue
+		}
+		err = x.walk(g, live[i], h, func() {
+			h.total += int64(len(g.left))
+			for _, i := range g.left {
+				h.push(x.base+g.docs[i], g.total(i))
+			}
+		})
+		g.release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	p.total = h.total
+	return h.result(stats), nil
+}
+
+// countLed is the number of answers.
+func (x *exec) countLed(root *node, live *docset.Set) (n int64, err error) {
+	g, err := x.openConjunction(root)
+	if g == nil || err != nil {
+		return 0, err
+	}
+	defer g.release()
+	err = x.walk(g, live, nil, func() { n += int64(len(g.left)) })
+	return n, err
+}
