@@ -22,6 +22,7 @@ import (
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/vectors"
 	"github.com/collocate/collocate/words"
 )
 
@@ -188,6 +189,27 @@ func TestWordsOfTheIndex(t *testing.T) {
 		func(k words.Keyword) bool { return k.Word == "membran" && k.LRC > 0 }) {
 		t.Errorf("%+v", keys)
 	}
+	// Two queries: what sets the one apart is what the other lacks.
+	two := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
+	lacks := decode[keywordsAnswer](t,
+		call(h, "/v1/keywords?q=neurons&against=membrane&docs=50&negative=1", "").Body.String())
+	if two.Docs != 50 || two.ReferenceDocs == 0 || two.ReferenceDocs > 50 || two.Keywords[0].Word != "membran" {
+		t.Errorf("%+v", two)
+	}
+	if len(lacks.Keywords) == 0 || lacks.Keywords[0].Word != "membran" || lacks.Keywords[0].LRC >= 0 {
+		t.Errorf("%+v", lacks)
+	}
+	// Words that the documents do not have at all are among those that all others have more of.
+	less := decode[keywordsAnswer](t,
+		call(h, "/v1/keywords?q=neurons&docs=3&negative=1&by=logratio&top=1000", "").Body.String())
+	if all := h.current.Load().s.Index().Docs(); less.ReferenceDocs != all-3 ||
+		!slices.ContainsFunc(less.Keywords, func(k words.Keyword) bool { return k.F1 == 0 && k.F2 > 0 }) {
+		t.Errorf("%+v", less)
+	}
+	plane := decode[vectors.Plane](t, call(h, "/v1/words/membrane/map?top=2", "").Body.String())
+	if len(plane.Points) != 3 || plane.Points[0].Word != "membrane" || plane.Points[1].Word != "cell" {
+		t.Errorf("%+v", plane)
+	}
 	near := decode[nearAnswer](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
 	if len(near.Similar) != 2 || near.Similar[0].Word != "cell" {
 		t.Errorf("%+v", near)
@@ -196,7 +218,9 @@ func TestWordsOfTheIndex(t *testing.T) {
 		"/v1/concordance?q=": 400, "/v1/concordance?q=%22": 400, "/v1/concordance?q=cell&sort=X": 400,
 		"/v1/words/zzzz/dispersion": 404, "/v1/words/zzzz/similar": 404, "/v1/words/cell/nothing": 404,
 		"/v1/analogy?a=cell": 400, "/v1/analogy?a=cell&b=bank&c=the": 200, "/v1/keywords?q=cell&by=nonsense": 400,
-		"/v1/words/cell/company?by=nonsense": 400,
+		"/v1/words/cell/company?by=nonsense": 400, "/v1/words/zzzz/map": 404, "/v1/words/cell/map?top=201": 400,
+		"/v1/keywords?q=zzzz": 404, "/v1/keywords?q=cell&against=zzzz": 404, "/v1/keywords?q=cell&against=cell": 404,
+		"/v1/keywords?q=cell&against=%28": 400,
 	} {
 		if w := call(h, path, ""); w.Code != code {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, code)

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
@@ -15,7 +13,6 @@ const (
 	maxLines   = 1000
 	maxContext = 50
 	maxParts   = 1000
-	maxKeyDocs = 1000
 )
 
 // concordance shows words in their contexts, out of the stored text.
@@ -105,92 +102,4 @@ func (x *exchange) dispersion(word string) {
 	default:
 		x.reply(http.StatusOK, answer)
 	}
-}
-
-// keywords tells what sets the best documents for a query apart from all others.
-func (x *exchange) keywords() {
-	p := x.params()
-	docs := p.whole("docs", 100, 1, maxKeyDocs)
-	o := words.KeyOptions{Top: p.whole("top", 20, 1, maxCompany)}
-	o.MinCount = uint64(p.whole("min_count", 0, 0, 1<<53))
-	if by, said := p.get("by"); said {
-		if err := o.By.Set(by); err != nil {
-			p.fail("by: %w", err)
-		}
-	}
-	k := min(docs, x.o.MaxK)
-	a := ask{Q: p.text("q"), K: &k, Mode: p.text("mode")}
-	err := p.done()
-	if err == nil {
-		err = x.check(&a)
-	}
-	if err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
-	if !x.g.s.Index().HasText() {
-		x.refuse(http.StatusNotFound, words.ErrNoText)
-		return
-	}
-	answer := struct {
-		Query    string          `json:"query"`
-		Docs     int             `json:"docs"`  // that were found and compared with all others
-		Total    uint64          `json:"words"` // of these documents
-		By       string          `json:"by"`
-		Keywords []words.Keyword `json:"keywords"`
-	}{Query: a.Q, By: o.By.String()}
-	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
-		found, err := x.g.s.Search(ctx, a.request)
-		if err != nil {
-			return err
-		}
-		here, there, err := x.contrast(ctx, found.Hits)
-		if err != nil {
-			return err
-		}
-		answer.Docs, answer.Total = len(found.Hits), here.Total
-		answer.Keywords, _, err = words.Keywords(ctx, here, there, o)
-		return err
-	})
-	if err != nil {
-		x.failed(err)
-		return
-	}
-	x.reply(http.StatusOK, answer)
-}
-
-// contrast counts the words of some documents, and how often all others have these words.
-func (x *exchange) contrast(ctx context.Context, hits []search.Hit) (here, there words.Frequencies, err error) {
-	ix := x.g.s.Index()
-	here.Counts, there.Counts = map[string]uint64{}, map[string]uint64{}
-	for _, hit := range hits {
-		if err := ctx.Err(); err != nil {
-			return here, there, err
-		}
-		body, err := ix.Text(int(hit.Doc))
-		if err != nil {
-			return here, there, err
-		}
-		err = x.g.analyze(string(body), func(t *text.Tokens) error {
-			for i := range t.Words {
-				here.Counts[string(t.Word(i))]++
-			}
-			here.Total += uint64(len(t.Words))
-			return nil
-		})
-		if err != nil {
-			return here, there, err
-		}
-	}
-	for word, n := range here.Counts {
-		_, all, err := ix.Lookup([]byte(word))
-		if err != nil {
-			return here, there, err
-		}
-		if all > n {
-			there.Counts[word] = all - n
-		}
-	}
-	there.Total = uint64(ix.Tokens()) - here.Total
-	return here, there, nil
 }

@@ -10,9 +10,11 @@
 //	GET /v1/documents/ID      a document with its stored text and fields
 //	GET /v1/words?prefix=P    common words
 //	GET /v1/words/WORD        how often a word occurs; below it /company, the words it is found with,
-//	                          /dispersion, and /similar, the words that are used alike
+//	                          /dispersion, /similar, the words that are used alike, and /map, these
+//	                          on a plane
 //	GET /v1/concordance?q=Q   words in their contexts
-//	GET /v1/keywords?q=WORDS  what sets the best documents for a query apart
+//	GET /v1/keywords?q=WORDS  what sets the best documents for a query apart, from all others or
+//	                          from those for against=WORDS
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to what?
 //	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients, /summary, /curve
 //	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE to

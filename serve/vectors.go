@@ -22,7 +22,20 @@ type nearAnswer struct {
 func (x *exchange) similar(word string) {
 	p := x.params()
 	top := p.whole("top", 20, 1, maxCompany)
-	x.near(p, func(v *vectors.Vectors) ([]vectors.Near, error) { return v.Similar(word, top, 1) })
+	x.near(p, func(v *vectors.Vectors) (any, error) {
+		list, err := v.Similar(word, top, 1)
+		return nearAnswer{list}, err
+	})
+}
+
+// maxPlaced is the most words around another on a map: what it takes grows with their cube.
+const maxPlaced = 200
+
+// around places the words that are nearest to a word on a plane.
+func (x *exchange) around(word string) {
+	p := x.params()
+	top := p.whole("top", 40, 1, maxPlaced)
+	x.near(p, func(v *vectors.Vectors) (any, error) { return v.Around(word, top, 1) })
 }
 
 // analogy answers: a is to b as c is to what?
@@ -33,10 +46,14 @@ func (x *exchange) analogy() {
 		p.fail("want the words a, b and c: a is to b as c is to what?")
 	}
 	top := p.whole("top", 10, 1, maxCompany)
-	x.near(p, func(v *vectors.Vectors) ([]vectors.Near, error) { return v.Analogy(a, b, c, top, 1) })
+	x.near(p, func(v *vectors.Vectors) (any, error) {
+		list, err := v.Analogy(a, b, c, top, 1)
+		return nearAnswer{list}, err
+	})
 }
 
-func (x *exchange) near(p *params, find func(*vectors.Vectors) ([]vectors.Near, error)) {
+// near answers with what is found among the vectors.
+func (x *exchange) near(p *params, find func(*vectors.Vectors) (any, error)) {
 	if err := p.done(); err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
@@ -45,9 +62,9 @@ func (x *exchange) near(p *params, find func(*vectors.Vectors) ([]vectors.Near, 
 		x.refuse(http.StatusNotFound, errNoVectors)
 		return
 	}
-	var answer nearAnswer
+	var answer any
 	err := x.work(shortLane, x.o.Limits.Time, func(context.Context) (err error) {
-		answer.Similar, err = find(x.o.Vectors)
+		answer, err = find(x.o.Vectors)
 		return err
 	})
 	switch {

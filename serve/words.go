@@ -126,6 +126,8 @@ func (x *exchange) word() {
 		x.dispersion(word)
 	case "similar":
 		x.similar(word)
+	case "map":
+		x.around(word)
 	default:
 		x.refuse(http.StatusNotFound, errNothing(x.r.URL.Path))
 	}

@@ -104,7 +104,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     words: ['/words?w=membrane', async (page) => {
       await page.getByRole('link', { name: /^plasma/ }).first().waitFor()
       await page.locator('.concordance mark').first().waitFor()
-      check((await page.locator('.network circle').count()) === 25, 'words: the network has 25 words')
+      check((await page.locator('.company .network circle').count()) === 25, 'words: the network has 25 words')
     }],
     places: ['/places', async (page) => {
       await page.locator('.pattern').first().waitFor()
@@ -214,6 +214,31 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.locator('.searchbar select').selectOption('mi')
     await page.waitForURL(/by=mi/)
   })
+  await look('a map of vectors', base + '/words?w=membrane', async (page) => {
+    const map = page.getByRole('group', { name: /^Words like membrane on a plane/ })
+    await map.locator('circle').nth(40).waitFor()
+    const boxes = await map.locator('text').evaluateAll((list) => list.map((t) => t.getBoundingClientRect().toJSON()))
+    const over = boxes.filter((a, i) => boxes.some((b, j) => j < i && Math.abs(a.x + a.width / 2 - b.x - b.width / 2) < (a.width + b.width) / 2 - 8 && Math.abs(a.y - b.y) < 8))
+    check(over.length <= 2, `a map of vectors: ${over.length} labels lie on others`)
+    const link = map.getByRole('link').nth(1)
+    const to = (await link.getAttribute('aria-label')).split(',')[0]
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp('w=' + to))
+    await page.getByRole('group', { name: new RegExp(`^Words like ${to} on a plane`) }).waitFor()
+  })
+  for (const width of [320, 1440]) {
+    await look(`two corpora ${width}`, base + '/words', async (page) => {
+      await page.getByLabel('Documents for').fill('membrane')
+      await page.getByLabel('compared with those for').fill('neurons')
+      await page.getByRole('button', { name: 'Compare' }).click()
+      await page.waitForURL(/here=membrane&there=neurons/)
+      await page.getByRole('rowheader', { name: 'membran', exact: true }).waitFor()
+      await page.getByRole('rowheader', { name: 'neuron', exact: true }).waitFor()
+      await page.getByLabel('keyness').selectOption('g2')
+      await page.getByRole('columnheader', { name: 'log-likelihood' }).first().waitFor()
+    }, { width })
+  }
   await look('keywords of what was found', base + '/?q=membrane', async (page) => {
     await page.getByRole('button', { name: 'Show keywords' }).click()
     await page.getByRole('rowheader', { name: 'membran', exact: true }).waitFor()

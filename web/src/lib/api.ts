@@ -33,9 +33,10 @@ export interface Dispersion {
   dp: number; dp_norm: number; d: number
 }
 export interface Near { similar: { word: string; cosine: number }[] }
+export interface Plane { points: { word: string; cosine: number; x: number; y: number }[]; shares: [number, number] }
 export interface Keywords {
-  query: string; docs: number; words: number; by: string
-  keywords: { word: string; f1: number; f2: number; lrc: number; log_ratio: number }[]
+  query: string; against?: string; docs: number; words: number; reference_docs: number; reference_words: number; by: string
+  keywords: { word: string; f1: number; f2: number; lrc: number; g2: number; log_ratio: number; diff: number }[]
 }
 export interface Places {
   name: string; flags: string; points: number; geographic: boolean; crs: string; unit: string

@@ -1,10 +1,11 @@
 export interface Edge { from: number; to: number; weight: number }
+export interface Place { x: number; y: number }
 
 /**
  * arrange places nodes so that linked ones are near: node 0 stays in the middle, all push each other
  * away, links pull. The result depends on the input alone. A few hundred nodes take milliseconds.
  */
-export function arrange(n: number, edges: Edge[], width: number, height: number): { x: number; y: number }[] {
+export function arrange(n: number, edges: Edge[], width: number, height: number): Place[] {
   const rx = width / 2 - 60
   const ry = height / 2 - 32
   // In a unit disc, from a spiral.
@@ -46,4 +47,30 @@ export function arrange(n: number, edges: Edge[], width: number, height: number)
   const farX = Math.max(1e-6, ...at.map((p) => Math.abs(p.x)))
   const farY = Math.max(1e-6, ...at.map((p) => Math.abs(p.y)))
   return at.map((p) => ({ x: width / 2 + (p.x / farX) * rx, y: height / 2 + (p.y / farY) * ry }))
+}
+
+/**
+ * apart places labels above their points and moves those that overlap up and down until they do not, if
+ * there is room. The same points give the same places.
+ */
+export function apart(points: Place[], widths: number[], height: number, right: number, bottom: number): Place[] {
+  const at = points.map((p, i) => ({
+    x: Math.min(right - widths[i] / 2, Math.max(widths[i] / 2, p.x)), y: Math.max(height, p.y - 6),
+  }))
+  for (let round = 0; round < 200; round++) {
+    let moved = false
+    for (let i = 0; i < at.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const over = height - Math.abs(at[i].y - at[j].y)
+        if (over <= 0.1 || Math.abs(at[i].x - at[j].x) >= (widths[i] + widths[j]) / 2) continue
+        const up = at[i].y < at[j].y || (at[i].y === at[j].y && points[i].y < points[j].y) ? i : j
+        at[up].y = Math.max(height, at[up].y - over / 2)
+        const down = up === i ? j : i
+        at[down].y = Math.min(bottom - 4, at[down].y + over / 2)
+        moved = true
+      }
+    }
+    if (!moved) break
+  }
+  return at
 }

@@ -1,0 +1,191 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/words"
+)
+
+// maxKeyDocs is the most documents of a corpus that is compared.
+const maxKeyDocs = 1000
+
+// errNoDocuments says that there is nothing to compare.
+var errNoDocuments = errors.New("nothing to compare")
+
+// keywordsAnswer is what sets some documents apart from others.
+type keywordsAnswer struct {
+	Query   string `json:"query"`
+	Against string `json:"against,omitempty"` // the query that found the others
+	Docs    int    `json:"docs"`              // that were found
+	Total   uint64 `json:"words"`             // of these documents
+	// ReferenceDocs are the documents that they were compared with.
+	ReferenceDocs  int             `json:"reference_docs"`
+	ReferenceTotal uint64          `json:"reference_words"`
+	By             string          `json:"by"`
+	Keywords       []words.Keyword `json:"keywords"`
+}
+
+// keywords tells what sets the best documents for a query apart from those for another, or from all
+// others.
+func (x *exchange) keywords() {
+	p := x.params()
+	docs := p.whole("docs", 100, 1, maxKeyDocs)
+	o := words.KeyOptions{Top: p.whole("top", 20, 1, maxCompany), Negative: p.flag("negative")}
+	o.MinCount = uint64(p.whole("min_count", 0, 0, 1<<53))
+	if by, said := p.get("by"); said {
+		if err := o.By.Set(by); err != nil {
+			p.fail("by: %w", err)
+		}
+	}
+	k := min(docs, x.o.MaxK)
+	mode := p.text("mode")
+	here, there := ask{Q: p.text("q"), K: &k, Mode: mode}, ask{Q: p.text("against"), K: &k, Mode: mode}
+	err := p.done()
+	if err == nil {
+		err = x.check(&here)
+	}
+	if err == nil && there.Q != "" {
+		if err = x.check(&there); err != nil {
+			err = fmt.Errorf("against: %w", err)
+		}
+	}
+	if err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	if !x.g.s.Index().HasText() {
+		x.refuse(http.StatusNotFound, words.ErrNoText)
+		return
+	}
+	answer := keywordsAnswer{Query: here.Q, Against: there.Q, By: o.By.String()}
+	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) error {
+		a, b, err := x.corpora(ctx, &here, &there, &answer, o)
+		if err == nil {
+			answer.Total, answer.ReferenceTotal = a.Total, b.Total
+			answer.Keywords, _, err = words.Keywords(ctx, a, b, o)
+		}
+		if answer.Keywords == nil {
+			answer.Keywords = []words.Keyword{}
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errNoDocuments):
+		x.refuse(http.StatusNotFound, err)
+	case err != nil:
+		x.failed(err)
+	default:
+		x.reply(http.StatusOK, answer)
+	}
+}
+
+// corpora counts the words of the documents that are compared. A document that both queries find
+// belongs to the first.
+func (x *exchange) corpora(ctx context.Context, here, there *ask, answer *keywordsAnswer,
+	o words.KeyOptions) (a, b words.Frequencies, err error) {
+	find := func(q *ask, except map[uint32]bool) (f words.Frequencies, hits []search.Hit, err error) {
+		found, err := x.g.s.Search(ctx, q.request)
+		if err != nil {
+			return f, nil, err
+		}
+		for _, hit := range found.Hits {
+			if !except[uint32(hit.Doc)] {
+				hits = append(hits, hit)
+			}
+		}
+		if f, err = x.count(ctx, hits); err == nil && f.Total == 0 {
+			err = fmt.Errorf("%w: no document with words answers %q", errNoDocuments, q.Q)
+			if len(hits) < len(found.Hits) {
+				err = fmt.Errorf("%w: all documents for %q are also for %q", errNoDocuments, q.Q, here.Q)
+			}
+		}
+		return f, hits, err
+	}
+	a, hits, err := find(here, nil)
+	if err != nil {
+		return a, b, err
+	}
+	answer.Docs = len(hits)
+	if there.Q == "" {
+		ix := x.g.s.Index()
+		answer.ReferenceDocs = ix.Docs() - len(hits)
+		if b, err = x.rest(ctx, a, o.Negative); err == nil && b.Total == 0 {
+			err = fmt.Errorf("%w: %q finds all documents", errNoDocuments, here.Q)
+		}
+		return a, b, err
+	}
+	known := make(map[uint32]bool, len(hits))
+	for _, hit := range hits {
+		known[uint32(hit.Doc)] = true
+	}
+	b, hits, err = find(there, known)
+	answer.ReferenceDocs = len(hits)
+	return a, b, err
+}
+
+// count counts the words of documents in their stored text.
+func (x *exchange) count(ctx context.Context, hits []search.Hit) (f words.Frequencies, err error) {
+	f.Counts = map[string]uint64{}
+	for _, hit := range hits {
+		if err := ctx.Err(); err != nil {
+			return f, err
+		}
+		body, err := x.g.s.Index().Text(int(hit.Doc))
+		if err != nil {
+			return f, err
+		}
+		err = x.g.analyze(string(body), func(t *text.Tokens) error {
+			for i := range t.Words {
+				f.Counts[string(t.Word(i))]++
+			}
+			f.Total += uint64(len(t.Words))
+			return nil
+		})
+		if err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// rest counts the words of all other documents than some: only those that the some have, too, unless
+// all of them are wanted.
+func (x *exchange) rest(ctx context.Context, of words.Frequencies, every bool) (f words.Frequencies, err error) {
+	ix := x.g.s.Index()
+	f.Counts = map[string]uint64{}
+	if all := uint64(ix.Tokens()); all > of.Total {
+		f.Total = all - of.Total
+	}
+	if every {
+		for _, segment := range ix.Segments() {
+			for w, err := range segment.Words() {
+				if err == nil && w.Term.ID%1024 == 0 {
+					err = ctx.Err()
+				}
+				if err != nil {
+					return f, err
+				}
+				f.Counts[string(w.Text)] += w.Term.CF
+			}
+		}
+	}
+	for word, n := range of.Counts {
+		all := f.Counts[word]
+		if !every {
+			if _, all, err = ix.Lookup([]byte(word)); err != nil {
+				return f, err
+			}
+		}
+		if all > n {
+			f.Counts[word] = all - n
+		} else {
+			delete(f.Counts, word)
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,86 @@
+package vectors
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Placed is a word with its cosine and its place on a plane.
+type Placed struct {
+	Near
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// Plane is words on a plane, on which words that mean alike lie near each other.
+type Plane struct {
+	Points []Placed `json:"points"`
+	// Shares say how much of the words' variance the two axes show, each between 0 and 1.
+	Shares [2]float64 `json:"shares"`
+}
+
+// Around places a word and the k that are most similar to it on the plane of their first two
+// principal components. The word itself is the first point. Vectors have length 1 before, since
+// words are compared by cosines; the mean of the points is the origin. The direction of an axis
+// means nothing: it is such that the point farthest from the origin along it is at its positive end.
+func (v *Vectors) Around(word string, k, threads int) (*Plane, error) {
+	near, err := v.Similar(word, k, threads)
+	if err != nil {
+		return nil, err
+	}
+	list := append([]Near{{word, 1}}, near...)
+	n := len(list)
+	rows := mat.NewDense(n, v.Dim, nil)
+	mean := make([]float64, v.Dim)
+	for i, w := range list {
+		for j, x := range v.unit(v.index[w.Word]) {
+			rows.Set(i, j, float64(x))
+			mean[j] += float64(x) / float64(n)
+		}
+	}
+	total := 0.0
+	rows.Apply(func(_, j int, x float64) float64 {
+		x -= mean[j]
+		total += x * x
+		return x
+	}, rows)
+	p := &Plane{Points: make([]Placed, n)}
+	for i, w := range list {
+		p.Points[i].Near = w
+	}
+	// The inner products of the points have the components as eigenvectors: at most k+1 of them,
+	// where the covariance would have as many as there are dimensions.
+	products := mat.NewSymDense(n, nil)
+	products.SymOuterK(1, rows)
+	var eigen mat.EigenSym
+	if total < 1e-12 || !eigen.Factorize(products, true) {
+		return p, nil // all words have the same vector
+	}
+	values := eigen.Values(nil) // rising
+	var axes mat.Dense
+	eigen.VectorsTo(&axes)
+	for axis := range min(2, n) {
+		at := n - 1 - axis
+		value := max(0, values[at])
+		p.Shares[axis] = min(1, value/total)
+		scale, farthest := math.Sqrt(value), 0.0
+		for i := range n {
+			if x := axes.At(i, at); math.Abs(x) > math.Abs(farthest) {
+				farthest = x
+			}
+		}
+		if farthest < 0 {
+			scale = -scale
+		}
+		for i := range n {
+			x := axes.At(i, at) * scale
+			if axis == 0 {
+				p.Points[i].X = x
+			} else {
+				p.Points[i].Y = x
+			}
+		}
+	}
+	return p, nil
+}
