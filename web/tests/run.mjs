@@ -42,7 +42,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare, films
+let bare, films, odd
 let browser
 try {
   const base = await full.address
@@ -58,6 +58,12 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     '--positions', '--out', 'films.index'], { cwd: dir, stdio: 'ignore' })
   films = start(['serve', join(dir, 'films.index'), '--addr', '127.0.0.1:0'])
   const filmsBase = await films.address
+  // Two documents with the same ID, and a word that keeps its own company.
+  writeFileSync(join(dir, 'odd.csv'), 'id,text\na,row your boat and row\na,boat by boat\nb,row row row your boat\n')
+  execFileSync(command, ['index', 'odd.csv', '--allow-duplicate-ids', '--store-text', '--out', 'odd.index'], { cwd: dir, stdio: 'ignore' })
+  execFileSync(command, ['cooccur', 'odd.csv', '--symmetric', '--out', 'odd.cooc'], { cwd: dir, stdio: 'ignore' })
+  odd = start(['serve', join(dir, 'odd.index'), '--matrix', join(dir, 'odd.cooc'), '--addr', '127.0.0.1:0'])
+  const oddBase = await odd.address
   browser = await chromium.launch({
     executablePath: browserPath,
     args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -104,7 +110,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     words: ['/words?w=membrane', async (page) => {
       await page.getByRole('link', { name: /^plasma/ }).first().waitFor()
       await page.locator('.concordance mark').first().waitFor()
-      check((await page.locator('.company .network circle').count()) === 25, 'words: the network has 25 words')
+      const words = page.viewportSize().width < 480 ? 13 : 25
+      check((await page.locator('.company .network circle').count()) === words, `words: the network has ${words} words`)
     }],
     places: ['/places', async (page) => {
       await page.locator('.pattern').first().waitFor()
@@ -142,6 +149,29 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.keyboard.press('Escape')
     check((await page.getByRole('dialog').count()) === 0, 'Escape closes it')
   })
+  await look('documents with the same ID', oddBase + '/?q=boat', async (page) => {
+    await page.getByText('The best 3 of 3').waitFor()
+    check((await page.locator('article').count()) === 3, 'all three are listed')
+  })
+  await look('a word beside itself', oddBase + '/words?w=row&min=0', async (page) => {
+    await page.locator('.network circle').first().waitFor()
+    await page.getByRole('rowheader', { name: 'row', exact: true }).waitFor()
+  })
+  await look('colours of words', oddBase + '/?q=your+row+by', async (page) => {
+    await page.locator('article').nth(2).waitFor()
+    // The second document has neither of the first two words: the bar of its word has the third colour.
+    const bars = await page.locator('article').evaluateAll((all) => all.map((a) => [...a.querySelectorAll('.part')].map((p) => p.className + p.title.split(' ')[0]).join()))
+    check(bars.some((b) => b.includes('c2by')), 'a word keeps its colour: ' + bars.join(' | '))
+    check((await page.locator('.key').innerText()).includes('by'), 'the colours are explained')
+  })
+  await look('facets on a phone', filmsBase + '/?q=heist', async (page) => {
+    await page.getByText('Narrow down').click()
+    await page.getByRole('button', { name: 'crime', exact: true }).click()
+    await page.getByText('The best 2 of 2').waitFor()
+  }, { width: 320 })
+  await look('a view that fails', base + '/words?w=membrane', async (page) => {
+    await page.getByRole('alert').getByText('This view cannot be shown').waitFor()
+  }, { quiet: false, before: (page) => page.route('**/company*', (r) => r.fulfill({ json: { word: 'membrane' } })) })
   await look('nothing found', base + '/?q=zzzz', async (page) => { await page.getByText('Nothing found for “zzzz”').waitFor() })
   await look('many results', base + '/?q=cell', async (page) => {
     await page.getByRole('button', { name: 'More' }).click()
@@ -272,7 +302,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
       await page.getByLabel('Map of', { exact: true }).selectOption('density')
       await page.waitForURL(/layer=density/)
       await page.waitForFunction(() => document.querySelector('.map')?.dataset.layer === 'density')
-      await page.getByText('the darkest square').waitFor()
+      await page.getByText('the strongest square').waitFor()
       await page.getByLabel('Map of', { exact: true }).selectOption('quotient')
       await page.getByLabel('Points of the kind').selectOption('cafe')
       await page.getByLabel('Neighbours of the kind').selectOption('restaurant')
@@ -307,6 +337,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   await browser?.close()
   bare?.stop()
   films?.stop()
+  odd?.stop()
   full.stop()
   rmSync(dir, { recursive: true, force: true })
 }

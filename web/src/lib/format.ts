@@ -28,6 +28,21 @@ export function short(n: number): string {
   return Math.abs(n) >= 100 ? whole.format(Math.round(n)) : String(Number(n.toPrecision(3)))
 }
 
+/** modelName is what a scoring function is called, as in BM25 (k1=1.2, b=0.75). */
+export function modelName(model: string): string {
+  const [, name, rest] = model.match(/^([^(]*)(?:\((.*)\))?$/) ?? [, model]
+  const title = /^(dirichlet|cosine)$/.test(name!) ? name![0].toUpperCase() + name!.slice(1) : name!.toUpperCase()
+  return title + (rest ? ` (${rest})` : '')
+}
+
+const algorithms = {
+  auto: 'Chosen', exhaustive: 'Every posting', taat: 'Term at a time', maxscore: 'MaxScore', wand: 'WAND', bmw: 'Block-Max WAND',
+  vbmw: 'Variable Block-Max WAND', bmm: 'Block-Max MaxScore', tiles: 'Tiles',
+} as Record<string, string>
+
+/** algorithmName is what an algorithm is called in papers. */
+export function algorithmName(name: string): string { return algorithms[name] ?? name }
+
 export interface Piece { text: string; mark: boolean }
 
 /** pieces cuts a snippet where its marks begin and end. Marks count bytes of UTF-8. */
