@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/words"
 )
 
@@ -98,6 +101,36 @@ func (f *partsFlags) parts() (p words.Parts, err error) {
 		}
 	}
 	return p, nil
+}
+
+// spreadFlags say where a matrix was made from, so that the documents of its pairs can be told.
+type spreadFlags struct {
+	paths []string
+	parts partsFlags
+}
+
+func (f *spreadFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.paths, "corpus", nil,
+		"files and folders that the matrix was made from, as counts: also tell in how many documents pairs are")
+	f.parts.register(cmd)
+}
+
+// fill reads the corpus of a matrix, if it was named, and fills in how its pairs are spread.
+func (f *spreadFlags) fill(ctx context.Context, a *app, read corpusFlags, r *cooccur.Reader,
+	pairs []words.Association) error {
+	if len(f.paths) == 0 {
+		return nil
+	}
+	parts, err := f.parts.parts()
+	if err != nil {
+		return err
+	}
+	read.analyzerName = r.Corpus().Analyzer
+	err = words.Spread(ctx, r, read.corpus(a, f.paths), pairs, words.SpreadOptions{Parts: parts, Threads: a.threads})
+	if err != nil {
+		return fmt.Errorf("--corpus: %w", err)
+	}
+	return nil
 }
 
 // associationTable is a list of pairs, with a column for each measure.

@@ -15,7 +15,7 @@ func newCollocationsCmd(a *app) *cobra.Command {
 	var (
 		corpus   corpusFlags
 		measures measureFlags
-		parts    partsFlags
+		spread   spreadFlags
 		opt      words.CorpusOptions
 	)
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ A pair of one document is a habit of that document: --min-docs leaves it out.
 ` + measureHelp + `
 
 A MATRIX is a .cooc file that 'collocate cooccur' wrote. It does not know in which documents
-its pairs are.`,
+its pairs are: --corpus names what it was made from, which is read once more to tell that.`,
 		Example: `  collocate collocations war-and-peace.txt
   collocate collocations papers.jsonl --analyzer english --of membrane --by logdice,mi,g2 --p
   collocate collocations papers.jsonl --group '^[^.]+' --min-docs 5 --network pairs.svg --out pairs.csv`,
@@ -47,10 +47,10 @@ its pairs are.`,
 			if opt.MinDocs < 0 {
 				return usagef("--min-docs %d: want 0 (by the corpus) or more", opt.MinDocs)
 			}
-			if opt.Parts, err = parts.parts(); err != nil {
+			if opt.Parts, err = spread.parts.parts(); err != nil {
 				return err
 			}
-			list, err := a.matrixCollocations(cmd, args, &opt)
+			list, err := a.matrixCollocations(cmd, args, &opt, &corpus, &spread)
 			if list == nil && err == nil {
 				list, err = a.corpusCollocations(cmd, args, &corpus, opt)
 			}
@@ -62,7 +62,7 @@ its pairs are.`,
 	}
 	corpus.register(cmd)
 	measures.register(cmd, 20, 5)
-	parts.register(cmd)
+	spread.register(cmd)
 	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
 	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
 	cmd.Flags().Var(&opt.Side, "side", "neighbours to count: both, left (those before the word) or right")
@@ -74,31 +74,46 @@ its pairs are.`,
 
 // matrixCollocations ranks the pairs of a matrix; the list is nil if the argument is none.
 func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
-	opt *words.CorpusOptions) (*words.Associations, error) {
-	if len(args) != 1 {
+	opt *words.CorpusOptions, read *corpusFlags, spread *spreadFlags) (list *words.Associations, err error) {
+	none := func() (*words.Associations, error) {
+		if len(spread.paths) > 0 {
+			return nil, usagef("--corpus is for a matrix, and %s is a corpus itself", args[0])
+		}
 		return nil, nil
+	}
+	if len(args) != 1 {
+		return none()
 	}
 	r, err := cooccur.Open(args[0])
 	if _, other := errors.AsType[*sections.KindError](err); other || err != nil && !isCooc(args[0]) {
-		return nil, nil
+		return none()
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	for _, name := range []string{"window", "side", "format", "analyzer", "min-docs", "parts", "group"} {
+	of := []string{"window", "side", "analyzer", "stopwords", "min-docs"}
+	if len(spread.paths) == 0 {
+		of = append(of, readingFlagNames...)
+	}
+	for _, name := range of {
 		if cmd.Flags().Changed(name) {
 			return nil, usagef("--%s is for a corpus, and %s is a matrix, which was made already", name, args[0])
 		}
 	}
 	if opt.Of == "" {
-		return words.Collocations(cmd.Context(), r, opt.Options)
+		list, err = words.Collocations(cmd.Context(), r, opt.Options)
+	} else {
+		id, unknown := words.Find(r, opt.Of)
+		if unknown != nil {
+			return nil, fmt.Errorf("%s: %w", args[0], unknown)
+		}
+		list, err = words.Neighbours(r, id, opt.Options)
 	}
-	id, err := words.Find(r, opt.Of)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", args[0], err)
+		return nil, err
 	}
-	return words.Neighbours(r, id, opt.Options)
+	return list, spread.fill(cmd.Context(), a, *read, r, list.Pairs)
 }
 
 // isCooc reports whether a name is that of a matrix.

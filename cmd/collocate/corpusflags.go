@@ -33,6 +33,18 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	if c.analyzerName == "" {
 		c.analyzerName = "unicode"
 	}
+	c.registerReading(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName,
+		"how text becomes words: "+described(text.Analyzers(), analyzerWords)+
+			"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
+	f.StringVar(&c.stopwords, "stopwords", "",
+		"drop the words in this file, one a line, instead of the analyzer's own stop words")
+	choices(cmd, map[string][]string{"analyzer": text.Analyzers()})
+}
+
+// registerReading is for verbs that know the analyzer: only the flags of how documents are read.
+func (c *corpusFlags) registerReading(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&c.format, "format", "what a file is: "+described(text.Formats(), formatWords))
 	f.StringSliceVar(&c.fields, "fields", nil,
@@ -48,13 +60,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 		"(default utf-8, of which all else is an error, but bytes for --analyzer whitespace and ascii)")
 	c.maxDocument = 64 * bytesize.MB
 	f.Var(&c.maxDocument, "max-document", "longest document in bytes; it may also take at most a 30th of --memory")
-	f.StringVar(&c.analyzerName, "analyzer", c.analyzerName,
-		"how text becomes words: "+described(text.Analyzers(), analyzerWords)+
-			"; languages are stemmed, and with +stop without stop words: english+stop finds English best")
-	f.StringVar(&c.stopwords, "stopwords", "",
-		"drop the words in this file, one a line, instead of the analyzer's own stop words")
-	choices(cmd, map[string][]string{"format": text.Formats(), "analyzer": text.Analyzers(),
-		"encoding": encodingNames})
+	choices(cmd, map[string][]string{"format": text.Formats(), "encoding": encodingNames})
 	f.BoolVar(&c.skipBad, "skip-bad", false, "leave out files that cannot be opened or are no text, and name them")
 }
 

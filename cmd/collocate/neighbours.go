@@ -13,7 +13,11 @@ import (
 )
 
 func newNeighboursCmd(a *app) *cobra.Command {
-	var measures measureFlags
+	var (
+		measures measureFlags
+		read     corpusFlags
+		spread   spreadFlags
+	)
 	cmd := &cobra.Command{
 		Use:     "neighbours MATRIX WORD...",
 		Aliases: []string{"neighbors"},
@@ -24,16 +28,26 @@ that 'collocate cooccur' wrote. A word goes through the analyzer that made the m
 
 ` + measureHelp + `
 
-'collocate collocations CORPUS --of WORD' also tells in how many documents a pair is.`,
+A matrix does not know documents. --corpus names what it was made from, which is read once more:
+then DOCS is the number of documents that have a pair, and DPNORM tells how evenly it is spread
+over them, as in 'collocate collocations CORPUS --of WORD', which needs no matrix.`,
 		Example: `  collocate neighbours corpus.cooc cat dog
-  collocate neighbours corpus.cooc whale --by npmi,g2 --min-count 5 --top 20`,
+  collocate neighbours corpus.cooc whale --by npmi,g2 --min-count 5 --top 20
+  collocate neighbours papers.cooc membrane --corpus papers.jsonl --group '^[^.]+'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opt, err := measures.options(a)
 			if err != nil {
 				return err
 			}
-			list, err := neighboursOf(args[0], args[1:], opt)
+			for _, name := range readingFlagNames {
+				if cmd.Flags().Changed(name) && len(spread.paths) == 0 {
+					return usagef("--%s says how --corpus is read, which is missing", name)
+				}
+			}
+			list, err := neighboursOf(args[0], args[1:], opt, func(r *cooccur.Reader, p []words.Association) error {
+				return spread.fill(cmd.Context(), a, read, r, p)
+			})
 			if list == nil {
 				return err
 			}
@@ -41,6 +55,8 @@ that 'collocate cooccur' wrote. A word goes through the analyzer that made the m
 		},
 	}
 	measures.register(cmd, 10, 0)
+	read.registerReading(cmd)
+	spread.register(cmd)
 	cmd.Flags().Float64Var(&measures.opt.MinCount, "min-value", 0, "another name of --min-count")
 	return cmd
 }
@@ -54,8 +70,14 @@ type company struct {
 	list *words.Associations
 }
 
+// readingFlagNames are the flags that say how the corpus of a matrix is read.
+var readingFlagNames = []string{"format", "fields", "id-field", "encoding", "max-document", "skip-bad",
+	"parts", "group"}
+
 // neighboursOf finds the company of those words that are known, and an error that names the others.
-func neighboursOf(path string, wanted []string, opt words.Options) ([]company, error) {
+// spread fills in how pairs are spread.
+func neighboursOf(path string, wanted []string, opt words.Options,
+	spread func(*cooccur.Reader, []words.Association) error) ([]company, error) {
 	r, err := cooccur.Open(path)
 	if err != nil {
 		return nil, wanting(err, "a .cooc file that 'collocate cooccur' wrote")
@@ -63,6 +85,9 @@ func neighboursOf(path string, wanted []string, opt words.Options) ([]company, e
 	defer r.Close()
 	list := []company{}
 	var unknown []error
+	found := map[int]*words.Associations{} // a word that is named twice is looked for once
+	var distinct []*words.Associations
+	var pairs []words.Association // of all of them, since a corpus is read once
 	for _, word := range wanted {
 		id, err := words.Find(r, word)
 		if _, ok := errors.AsType[*words.UnknownWord](err); ok {
@@ -72,11 +97,27 @@ func neighboursOf(path string, wanted []string, opt words.Options) ([]company, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		near, err := words.Neighbours(r, id, opt)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		near := found[id]
+		if near == nil {
+			if near, err = words.Neighbours(r, id, opt); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			found[id] = near
+			distinct = append(distinct, near)
+			pairs = append(pairs, near.Pairs...)
 		}
-		c := company{Word: string(r.Word(id)), Count: r.Count(id), list: near}
+		list = append(list, company{Word: string(r.Word(id)), Count: r.Count(id), list: near})
+	}
+	if err := spread(r, pairs); err != nil {
+		return nil, err
+	}
+	for _, near := range distinct {
+		n := len(near.Pairs)
+		near.Pairs, pairs = pairs[:n:n], pairs[n:]
+	}
+	for i := range list {
+		c := &list[i]
+		near := c.list
 		c.Neighbours = associationTable(near, opt.P).objects()
 		for i, n := range c.Neighbours {
 			n["id"], n["word"] = near.Pairs[i].ID2, n["word2"]
@@ -84,7 +125,6 @@ func neighboursOf(path string, wanted []string, opt words.Options) ([]company, e
 			delete(n, "word2")
 			delete(n, "f1")
 		}
-		list = append(list, c)
 	}
 	return list, errors.Join(unknown...)
 }
