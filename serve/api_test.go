@@ -301,7 +301,44 @@ func TestPlaces(t *testing.T) {
 		*curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
 		t.Errorf("%+v, want %+v", curve, c)
 	}
+	tested := decode[patternsAnswer](t, call(h,
+		"/v1/places/patterns?distance=1&min_prevalence=0.5&significance=19&engine=sequential", "").Body.String())
+	mined, err := coloc.NewSurvey(h.o.Points, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := mined.Significance(t.Context(), want.Best(200), coloc.SignificanceOptions{Rounds: 19, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tested.Engine != "sequential" || len(tested.Patterns) != len(tests) ||
+		*tested.Patterns[0].PValue != tests[0].P || *tested.Patterns[0].QValue != tests[0].Q {
+		t.Errorf("%+v, want %+v", tested, tests)
+	}
+	occurring := decode[coOccurrenceAnswer](t,
+		call(h, "/v1/places/co-occurrence?max_distance=5&steps=4", "").Body.String())
+	occurrence, err := points.CoOccurrences(t.Context(), h.o.Points, points.CoOccurrenceOptions{Most: 5, Steps: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(occurring.Pairs) != 9 || *occurring.Pairs[1].Ratio[2] != occurrence.Ratio[0][1][2] {
+		t.Errorf("%+v, want %+v", occurring, occurrence)
+	}
+	enriched := decode[struct{ Pairs []enrichedPair }](t,
+		call(h, "/v1/places/enrichment?knn=4&rounds=9&engine=sequential", "").Body.String()).Pairs
+	enrichment, err := points.Enrich(t.Context(), h.o.Points, points.EnrichmentOptions{KNN: 4, Rounds: 9, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(enriched) != 9 || enriched[1].Count != enrichment.Count[0][1] || *enriched[1].Z != enrichment.Z[0][1] {
+		t.Errorf("%+v, want %+v", enriched, enrichment)
+	}
 	for path, says := range map[string]string{
+		"/v1/places/patterns?distance=1&engine=gpu":             "not started with --engine gpu",
+		"/v1/places/patterns?distance=1&engine=x":               "engine",
+		"/v1/places/patterns?distance=1&adjust=x":               "fdr or max",
+		"/v1/places/co-occurrence":                              "max_distance",
+		"/v1/places/enrichment?knn=2&distance=1":                "one of them",
 		"/v1/places/curve?feature=bank":                         "want two",
 		"/v1/places/local?distance=1&feature=bank":              "want two",
 		"/v1/places/curve?feature=bank&feature=zoo":             `no feature "zoo"`,

@@ -16,7 +16,8 @@
 //	GET /v1/keywords?q=WORDS  what sets the best documents for a query apart, from all others or
 //	                          from those for against=WORDS
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to what?
-//	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients, /summary, /curve
+//	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients,
+//	                          /local, /summary, /curve, /co-occurrence, /enrichment
 //	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE to
 //	                          cancel, GET /v1/jobs/ID/events to follow it
 //	GET /v1/status            about the server; /v1/health, /v1/ready and /v1/version tell less

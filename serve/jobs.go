@@ -288,7 +288,7 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, o coloc.Options, ask jo
 		defer slot.leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
 		o.Progress = b.progress
-		return v.mine(ctx, o, ask.Limit, ask.Only)
+		return v.mine(ctx, o, coloc.SignificanceOptions{}, ask.Limit, ask.Only)
 	}
 }
 

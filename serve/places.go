@@ -12,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/points"
 )
 
 var errNoPoints = errors.New("there are no places: start the server with --points FILE")
@@ -141,11 +142,45 @@ func neighbourhood(p *params, o *coloc.Options) {
 
 // survey prepares points to be mined. Mining never takes all cores from short searches.
 func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
-	o.Memory, o.Threads = miningMemory, v.mayUse(longLane)
-	if o.Engine = engine.Multicore; v.o.Engine == engine.Sequential {
-		o.Engine = engine.Sequential
+	o.Memory, o.Threads, o.GPU = miningMemory, v.mayUse(longLane), v.o.GPU
+	if o.Engine == engine.Auto {
+		o.Engine = v.placesEngine()
 	}
 	return coloc.NewSurvey(v.o.Points, o)
+}
+
+// placesEngine does what nobody asked another one for: cores.
+func (v *Server) placesEngine() engine.Kind {
+	if v.o.Engine == engine.Sequential {
+		return engine.Sequential
+	}
+	return engine.Multicore
+}
+
+// engine reads who is to do the work on places: a GPU where the server has one.
+func (v *Server) engine(p *params) engine.Kind {
+	kind := engine.Auto
+	if said := p.text("engine"); said != "" {
+		if err := kind.Set(said); err != nil {
+			p.fail("%w", err)
+		}
+		if kind == engine.GPU && v.o.Engine != engine.GPU {
+			p.fail("engine gpu: the server was not started with --engine gpu")
+		}
+	}
+	if kind == engine.Auto {
+		return v.placesEngine()
+	}
+	return kind
+}
+
+// null reads what places are compared with.
+func (p *params) null() points.Null {
+	said := points.Null(p.textOr("null", string(points.Shift)))
+	if !slices.Contains(points.Nulls, said) {
+		p.fail("null %q: want one of %v", said, points.Nulls)
+	}
+	return said
 }
 
 // patternsAnswer is a report with how it came about.
@@ -156,8 +191,10 @@ type patternsAnswer struct {
 	Micros int64  `json:"micros"`
 }
 
-// mine finds patterns, the best of them first. only are sets of features, if others are not wanted.
-func (v *Server) mine(ctx context.Context, o coloc.Options, limit int, only [][]string) (*patternsAnswer, error) {
+// mine finds patterns, the best of them first, and tests them if there are rounds. only are sets of
+// features, if others are not wanted.
+func (v *Server) mine(ctx context.Context, o coloc.Options, test coloc.SignificanceOptions, limit int,
+	only [][]string) (*patternsAnswer, error) {
 	s, err := v.survey(o)
 	if err != nil {
 		return nil, err
@@ -178,6 +215,14 @@ func (v *Server) mine(ctx context.Context, o coloc.Options, limit int, only [][]
 	a := &patternsAnswer{coloc.NewReport(v.o.Points, found), total, found.Engine.String(),
 		time.Since(start).Microseconds()}
 	a.Distance, a.Unit = o.Distance, v.o.Points.CRS.DistanceUnit()
+	if test.Rounds > 0 {
+		tests, err := s.Significance(ctx, found.Patterns, test)
+		if err != nil {
+			return nil, err
+		}
+		a.AddSignificance(tests, 1)
+		a.Micros = time.Since(start).Microseconds()
+	}
 	if a.Patterns == nil {
 		a.Patterns = []coloc.ReportPattern{}
 	}
@@ -191,13 +236,20 @@ func (x *exchange) patterns() {
 	neighbourhood(p, &o)
 	o.MinPrevalence = p.number("min_prevalence", 0.2, math.SmallestNonzeroFloat64, 1)
 	o.All = p.flag("all")
+	o.Engine = x.engine(p)
+	test := coloc.SignificanceOptions{Rounds: p.whole("significance", 0, 0, maxCurveRounds),
+		Null: p.null(), Adjust: coloc.Adjust(p.textOr("adjust", string(coloc.FDR))), Seed: 1}
+	if test.Adjust != coloc.FDR && test.Adjust != coloc.MaxT {
+		p.fail("adjust %q: want fdr or max", test.Adjust)
+	}
 	limit := p.whole("limit", 200, 1, maxPatterns)
 	if !x.hasPoints(p.done()) {
 		return
 	}
-	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, limit),
+	x.cached(fmt.Sprint("patterns ", o.Distance, o.KNN, o.MinPrevalence, o.All, o.Engine, limit,
+		test.Rounds, test.Null, test.Adjust),
 		func(ctx context.Context) ([]byte, error) {
-			found, err := x.mine(ctx, o, limit, nil)
+			found, err := x.mine(ctx, o, test, limit, nil)
 			if err != nil {
 				return nil, err
 			}

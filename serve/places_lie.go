@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/points"
 )
 
@@ -102,21 +101,15 @@ func (x *exchange) curve() {
 	o := points.CurveOptions{
 		Most: p.number("max_distance", 0, 0, math.MaxFloat64),
 		Bins: p.whole("steps", 50, 1, maxCurveSteps), Rounds: p.whole("rounds", 99, 0, maxCurveRounds),
-		Null: points.Shift, Seed: 1, Memory: miningMemory,
-		Engine: points.Engine{Kind: engine.Multicore, Threads: x.mayUse(longLane)},
-	}
-	if said := points.Null(p.text("null")); said != "" {
-		if !slices.Contains(points.Nulls, said) {
-			p.fail("null %q: want one of %v", said, points.Nulls)
-		}
-		o.Null = said
+		Null: p.null(), Seed: 1, Memory: miningMemory,
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
 	}
 	pair, ok := x.pair(p, names)
 	if !ok {
 		return
 	}
 	o.Pairs = [][2]int32{pair}
-	key := fmt.Sprint("curve ", pair, o.Most, o.Bins, o.Rounds, o.Null)
+	key := fmt.Sprint("curve ", pair, o.Most, o.Bins, o.Rounds, o.Null, o.Engine.Kind)
 	x.cached(key, func(ctx context.Context) ([]byte, error) {
 		curves, err := points.Curves(ctx, x.o.Points, o)
 		if err != nil {

@@ -29,6 +29,8 @@ type Options struct {
 	// Engine: GPU wants an index that is on a GPU, see [search.Searcher.OpenGPU]; Auto means the
 	// cores.
 	Engine engine.Kind
+	// GPU is the device that work on places may ask for, where Engine is GPU.
+	GPU engine.Device
 	// Threads is how many cores may be used; 0 means all.
 	Threads int
 	// MaxK is the most documents that a client may ask for; 0 means DefaultMaxK.
@@ -177,6 +179,8 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/local", "local", false, (*exchange).local},
 		{get, "/v1/places/summary", "summary", false, (*exchange).summary},
 		{get, "/v1/places/curve", "curve", false, (*exchange).curve},
+		{get, "/v1/places/co-occurrence", "co-occurrence", false, (*exchange).coOccurrence},
+		{get, "/v1/places/enrichment", "enrichment", false, (*exchange).enrichment},
 		{get, "/internal/shard", "shard", false, (*exchange).shard},
 		{post, "/internal/shard/search", "shard", false, (*exchange).shardSearch},
 		{get, "/v1/jobs", "jobs", false, (*exchange).listJobs},

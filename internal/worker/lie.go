@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
@@ -58,7 +57,7 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	o := points.CurveOptions{Most: a.MaxDistance, Bins: a.Bins, Strongest: a.Strongest,
 		Rounds: a.Rounds, Null: points.Null(a.Null),
 		Bandwidth: a.Bandwidth, Seed: a.Seed, Memory: a.Memory, Progress: c.Progress,
-		Engine: points.Engine{Kind: engine.Multicore, Threads: a.Threads}}
+		Engine: a.statistics()}
 	if o.Pairs, err = pairsOf(set, a.Of, a.Near); err != nil {
 		return pipe.Reply{}, err
 	}

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
@@ -25,7 +24,7 @@ func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 	}
 	defer bounded(a.Memory)()
 	found, err := points.CoOccurrences(ctx, set, points.CoOccurrenceOptions{Most: a.MaxDistance,
-		Steps: a.Steps, Engine: points.Engine{Kind: engine.Multicore, Threads: a.Threads}})
+		Steps: a.Steps, Engine: a.statistics()})
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
@@ -57,7 +56,7 @@ func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, erro
 	}
 	o := points.EnrichmentOptions{Distance: a.Distance, KNN: a.KNN, Rounds: a.Rounds, Seed: a.Seed,
 		Memory: a.Memory, Progress: c.Progress,
-		Engine: points.Engine{Kind: engine.Multicore, Threads: a.Threads}}
+		Engine: a.statistics()}
 	defer bounded(a.Memory)()
 	found, err := a.enriched(ctx, c, o)
 	if err != nil {

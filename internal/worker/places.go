@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
@@ -30,6 +31,13 @@ type placeArgs struct {
 	KNN      int     `json:"knn"`
 	Threads  int     `json:"threads"`
 	Memory   int64   `json:"memory"`
+
+	Engine engine.Kind `json:"engine"` // left away: auto
+}
+
+// statistics says where statistics of points are made.
+func (a *placeArgs) statistics() points.Engine {
+	return points.Engine{Kind: a.Engine, Threads: a.Threads}
 }
 
 // points reads files, or takes the points of the call.
@@ -144,7 +152,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	defer bounded(a.Memory)()
 	s, err := coloc.NewSurvey(set, coloc.Options{
 		Distance: a.Distance, KNN: a.KNN, MinPrevalence: a.MinPrevalence, All: a.All,
-		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Threads: a.Threads,
+		Algorithm: coloc.Algorithm(cmp.Or(a.Algorithm, "auto")), Engine: a.Engine, Threads: a.Threads,
 		Memory: a.Memory, Progress: c.Progress,
 	})
 	if err != nil {

@@ -109,14 +109,14 @@ func Kind(err error) string {
 	var value pipe.ValueError
 	var repeated *index.DuplicateIDError
 	switch {
+	case errors.Is(err, engine.ErrNoGPU):
+		return "gpu"
 	case errors.As(err, &value), errors.As(err, &repeated):
 		return "value"
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission"
-	case errors.Is(err, engine.ErrNoGPU):
-		return "gpu"
 	}
 	return ""
 }

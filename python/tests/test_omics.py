@@ -103,3 +103,14 @@ def test_an_anndata_as_points(cells):
     assert [p["features"] for p in found] == [["Z", "a", "b"]]
     occ, bounds = omics.co_occurrence(adata, "kind", interval=4, copy=True)
     assert np.allclose(occ, brute(cells, bounds))
+
+
+def test_engines_agree(cells):
+    ways = [omics.co_occurrence(cells, "kind", interval=9, copy=True, engine=e)[0]
+            for e in ("sequential", "multicore", "auto")]  # fmt: skip
+    assert (ways[0] == ways[1]).all() and (ways[0] == ways[2]).all()
+    scores = [omics.nhood_enrichment(cells, "kind", n_perms=9, copy=True, engine=e).zscore
+              for e in ("sequential", "multicore")]  # fmt: skip
+    assert (scores[0] == scores[1]).all()
+    with pytest.raises(ValueError, match="engine"):
+        omics.ripley(cells, "kind", engine="sometimes")

@@ -3,7 +3,8 @@
     from collocate.omics import co_occurrence, nhood_enrichment, ripley
 
 Results go to `adata.uns` under squidpy's names, so that its plots show them; copy=True gives them
-back instead. Categories are in the order of the column's own.
+back instead. Categories are in the order of the column's own. engine is "auto", "sequential",
+"multicore" or "gpu"; all give the same result.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def co_occurrence(
     interval: int | Any = 50,
     copy: bool = False,
     *,
+    engine: str = "auto",
     threads: int = 0,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """How much more often than by chance categories are within each distance of one another.
@@ -57,7 +59,7 @@ def co_occurrence(
     found = []
     for most, many in parts:
         a = call("co-occurrence", {**args, "max_distance": most, "steps": many,
-                                   "threads": threads}, arrays)  # fmt: skip
+                                   "engine": engine, "threads": threads}, arrays)  # fmt: skip
         found.append(a.arrays["ratio"])
     occ = np.nan_to_num(np.concatenate(found, axis=2))[np.ix_(order, order)]
     if copy:
@@ -77,6 +79,7 @@ def nhood_enrichment(
     n_neighs: int | None = None,
     radius: float | None = None,
     spatial_key: str = "spatial",
+    engine: str = "auto",
     threads: int = 0,
     progress: ProgressOption = None,
 ) -> NhoodEnrichmentResult | None:
@@ -102,7 +105,8 @@ def nhood_enrichment(
             "to": graph.indices.astype(np.int32),
             "label": arrays["feature"],
         }
-    args |= {"rounds": n_perms, "seed": 1 if seed is None else seed, "threads": threads}
+    args |= {"rounds": n_perms, "seed": 1 if seed is None else seed}
+    args |= {"engine": engine, "threads": threads}
     with bar(progress, "relabelling", "rounds") as tell:
         found = call("enrichment", args, arrays, progress=tell).arrays
     pick = np.ix_(order, order)
@@ -124,6 +128,7 @@ def ripley(
     n_steps: int = 50,
     copy: bool = False,
     *,
+    engine: str = "auto",
     threads: int = 0,
 ) -> dict[str, Any] | None:
     """Ripley's L of the cells of each category, by distance: the distance itself is chance.
@@ -138,7 +143,7 @@ def ripley(
     args, arrays, order = _cells(adata, cluster_key, spatial_key)
     names = args["features"]
     args |= {"max_distance": float(max_dist or 0), "bins": n_steps, "null": "shift",
-             "threads": threads}  # fmt: skip
+             "engine": engine, "threads": threads}  # fmt: skip
     found = call("curve", {**args, "of": names, "near": names}, arrays).arrays
     alone = np.flatnonzero(found["a"] == found["b"])
     alone = alone[np.argsort(found["a"][alone])][order]  # as the categories are

@@ -103,6 +103,7 @@ def mine(
     significance: int = 0,
     null: str = "",
     seed: int = 1,
+    engine: str = "auto",
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -119,13 +120,14 @@ def mine(
     skip_bad: leave out rows without a feature or a position, instead of an error.
     all: every prevalent pattern, not only the maximal ones.
     significance: rounds of a null ("shift", "relabel", "cluster", "inhomogeneous") to test against.
+    engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     args, arrays, source = _points(points, x, y, feature, crs, min_points, skip_bad)
     args |= {
         "distance": distance, "knn": knn, "min_prevalence": min_prevalence, "all": all,
         "algorithm": algorithm, "rules": rules, "min_confidence": min_confidence,
-        "significance": significance, "null": null, "seed": seed, "threads": threads,
-        "memory": memory, "map": True,
+        "significance": significance, "null": null, "seed": seed,
+        "engine": engine, "threads": threads, "memory": memory, "map": True,
     }  # fmt: skip
     with bar(progress, "mining", "points") as tell:
         a = call("mine", args, arrays, progress=tell)
@@ -184,6 +186,7 @@ def curve(
     crs: Any = None,
     min_points: int = 1,
     skip_bad: bool = False,
+    engine: str = "auto",
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -196,13 +199,14 @@ def curve(
     max_distance: 0 is a quarter of the shorter side of the area.
     rounds: compare with so many rounds of a null (shift, relabel, cluster, inhomogeneous): adds
         l_expected, l_low, l_high (95% of the rounds), the same of the index, p_value and q_value.
+    engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, x, y, feature, crs, min_points, skip_bad)
     args.update(
         of=_listed(of), near=_listed(near), max_distance=max_distance, bins=bins,
         strongest=strongest, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
-        threads=threads, memory=memory,
+        engine=engine, threads=threads, memory=memory,
     )  # fmt: skip
     with bar(progress, "measuring") as tell:
         a = call("curve", args, arrays, progress=tell)

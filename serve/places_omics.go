@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+
+	"github.com/collocate/collocate/points"
+)
+
+// maxRatios bounds the numbers of one answer: features by features by distances.
+const maxRatios = 2_000_000
+
+// coOccurrenceAnswer tells how much more often than by chance kinds of places are within each
+// distance of one another.
+type coOccurrenceAnswer struct {
+	Unit      string      `json:"unit"`
+	Distances []float64   `json:"distances"`
+	Pairs     []pairRatio `json:"pairs"`
+}
+
+type pairRatio struct {
+	Of    string  `json:"of"`
+	Near  string  `json:"near"`
+	Ratio numbers `json:"ratio"` // by distance; null where there is nothing
+}
+
+// coOccurrence answers for all kinds of places.
+func (x *exchange) coOccurrence() {
+	p := x.params()
+	o := points.CoOccurrenceOptions{
+		Most:  p.number("max_distance", 0, math.SmallestNonzeroFloat64, math.MaxFloat64),
+		Steps: p.whole("steps", 50, 1, maxCurveSteps), Rings: p.flag("rings"),
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
+	}
+	if o.Most == 0 {
+		p.fail("max_distance is missing: the largest distance")
+	}
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	names := x.o.Points.Features
+	if len(names)*len(names)*o.Steps > maxRatios {
+		x.refuse(http.StatusBadRequest, fmt.Errorf("%d kinds of places at %d distances are too much for one answer: ask for fewer steps", len(names), o.Steps))
+		return
+	}
+	key := fmt.Sprint("co-occurrence ", o.Most, o.Steps, o.Rings, o.Engine.Kind)
+	x.cached(key, func(ctx context.Context) ([]byte, error) {
+		found, err := points.CoOccurrences(ctx, x.o.Points, o)
+		if err != nil {
+			return nil, err
+		}
+		a := coOccurrenceAnswer{Unit: x.o.Points.CRS.DistanceUnit(), Distances: found.Distances,
+			Pairs: []pairRatio{}}
+		for i, row := range found.Ratio {
+			for j, values := range row {
+				a.Pairs = append(a.Pairs, pairRatio{names[i], names[j], finite(values)})
+			}
+		}
+		return line(a)
+	})
+}
+
+// enrichedPair is how many neighbours of one kind another has, against relabelling.
+type enrichedPair struct {
+	Of       string   `json:"of"`
+	Near     string   `json:"near"`
+	Count    int64    `json:"count"`
+	Expected float64  `json:"expected"`
+	Z        *float64 `json:"z"` // null where all relabellings agree
+}
+
+// enrichment answers for all kinds of places.
+func (x *exchange) enrichment() {
+	p := x.params()
+	o := points.EnrichmentOptions{
+		Distance: p.number("distance", 0, 0, math.MaxFloat64), KNN: p.whole("knn", 0, 0, 1000),
+		Rounds: p.whole("rounds", 99, 2, maxCurveRounds), Seed: 1, Memory: miningMemory,
+		Engine: points.Engine{Kind: x.engine(p), Threads: x.mayUse(longLane), GPU: x.o.GPU},
+	}
+	if (o.Distance > 0) == (o.KNN > 0) {
+		p.fail("distance or knn: want one of them")
+	}
+	if !x.hasPoints(p.done()) {
+		return
+	}
+	key := fmt.Sprint("enrichment ", o.Distance, o.KNN, o.Rounds, o.Engine.Kind)
+	x.cached(key, func(ctx context.Context) ([]byte, error) {
+		found, err := points.Enrich(ctx, x.o.Points, o)
+		if err != nil {
+			return nil, err
+		}
+		names := x.o.Points.Features
+		list := []enrichedPair{}
+		for i, row := range found.Count {
+			z := finite(found.Z[i])
+			for j, n := range row {
+				list = append(list, enrichedPair{names[i], names[j], n, found.Mean[i][j], z[j]})
+			}
+		}
+		return line(struct {
+			Pairs []enrichedPair `json:"pairs"`
+		}{list})
+	})
+}
