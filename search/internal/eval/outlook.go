@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -17,6 +19,7 @@ type outlook struct {
 	points []point
 	terms  []model.BM25Scorer
 	highX  []float32 // of each segment, see model.BM25Weigher
+	order  []int     // segments, the most promising first
 }
 
 // point says that some postings more have an x of at most that.
@@ -33,7 +36,7 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 		return nil
 	}
 	o.most, o.highX = append(o.most[:0], make([]float64, len(s.Parts))...), o.highX[:0]
-	o.terms = o.terms[:0]
+	o.terms = slices.Grow(o.terms[:0], len(n.Terms)) // stays where it is
 	rank := n.k
 	for i, e := range s.Parts {
 		any, err := e.Weigher(r.Model)
@@ -50,6 +53,7 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 				if o.terms[t].L {
 					return nil
 				}
+				n.Terms[t].Scored = &o.terms[t].Term
 			}
 		}
 		for t := range n.Terms {
@@ -82,6 +86,18 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 		n.floor = below(floor) // documents that only equal it may win
 	}
 	return nil
+}
+
+// bestFirst is segments in the order in which they are searched: those that can have the best
+// answers first, so that what they leave to beat spares others. If that is not known, it is the given
+// order. Ten segments of eLife paragraphs take 2 to 3% less for ten answers of any word.
+func (o *outlook) bestFirst(order []int) []int {
+	if !o.known {
+		return order
+	}
+	o.order = append(o.order[:0], order...)
+	slices.SortStableFunc(o.order, func(a, b int) int { return cmp.Compare(o.most[b], o.most[a]) })
+	return o.order
 }
 
 // reached is an x that at least so many postings of a word have, or a lower one.

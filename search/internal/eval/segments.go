@@ -218,7 +218,7 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32) error {
 	q, last := &n.q, uint32(0)
 	exhaustive := n.stats.Algorithm == ask.Exhaustive
-	for _, at := range s.order {
+	for _, at := range n.outlook.bestFirst(s.order) {
 		base := s.bases[at]
 		q.anyOrder = base < last // one that only equals the worst may win by its number
 		score := floor

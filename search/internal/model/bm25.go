@@ -72,7 +72,12 @@ func (w *BM25Weigher) ScorerOf(t *Term, _ float64) Scorer { return w.ScorerIn(ne
 
 // ScorerIn makes the scorer in memory that is there.
 func (w *BM25Weigher) ScorerIn(s *BM25Scorer, t *Term) Scorer {
-	term := w.Term(t.AllDF(), t.Weight)
+	var term bm25.Term
+	if t.Scored != nil {
+		term = *t.Scored
+	} else {
+		term = w.Term(t.AllDF(), t.Weight)
+	}
 	if term.L {
 		return &BM25LScorer{c: w.C, Term: term}
 	}

@@ -152,6 +152,8 @@ type Term struct {
 	// DF and CF are those of all segments together, if the index is one of several; 0: those of
 	// Info. They count for the score.
 	DF, CF uint64
+	// Scored is what BM25 makes of them, the same in each of several segments; nil: it is not known.
+	Scored *bm25.Term
 }
 
 // AllDF is the number of documents that have the word, in all segments.
