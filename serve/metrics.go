@@ -159,6 +159,13 @@ func (x *exchange) showMetrics() {
 	runtime.ReadMemStats(&mem)
 	gauge("go_memstats_heap_inuse_bytes", "Heap in use.", mem.HeapInuse)
 	gauge("go_goroutines", "Goroutines.", runtime.NumGoroutine())
+	if cpu, resident := processUse(); cpu > 0 {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s counter\n%[1]s %[3]v\n", "process_cpu_seconds_total",
+			"Processor time used, user and system.", cpu.Seconds())
+		if resident > 0 {
+			gauge("process_resident_memory_bytes", "Memory in use, mapped files included.", resident)
+		}
+	}
 	gauge("process_start_time_seconds", "When the server was made.", float64(x.started.UnixMilli())/1000)
 	x.begin(http.StatusOK, "text/plain; version=0.0.4; charset=utf-8")
 	x.w.Write(b.Bytes())

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -14,9 +15,10 @@ import (
 // grace is how long requests may go on when the server is to stop.
 const grace = 5 * time.Second
 
-// Run serves on a listener until the context ends, and for Options.Drain longer. Requests that are being answered then have five
-// seconds to end; those that need longer are cancelled. When Run returns none is being answered, so
-// that the index can be closed. A server that was told to stop returns nil.
+// Run serves on a listener until the context ends, and for Options.Drain longer. Requests that are
+// being answered then have five seconds to end; those that need longer are cancelled. When Run
+// returns none is being answered, so that the index can be closed. A server that was told to stop
+// returns nil.
 func (v *Server) Run(ctx context.Context, l net.Listener) error {
 	if v.o.Root != nil {
 		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -65,10 +67,17 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options, grace t
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 	}
+	if o.TLSCert != "" {
+		c, err := newCertificate(o.TLSCert, o.TLSKey, log)
+		if err != nil {
+			return err
+		}
+		server.TLSConfig = &tls.Config{GetCertificate: c.get}
+	}
 	ended := make(chan error, 1)
 	go func() {
 		if o.TLSCert != "" {
-			ended <- server.ServeTLS(l, o.TLSCert, o.TLSKey)
+			ended <- server.ServeTLS(l, "", "")
 			return
 		}
 		ended <- server.Serve(l)

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -104,15 +105,16 @@ func TestBrokenListener(t *testing.T) {
 	}
 }
 
-// With a certificate the server speaks HTTPS.
-func TestTLS(t *testing.T) {
+// writeCertificate makes a certificate with a number and writes it to the files of the options.
+func writeCertificate(t *testing.T, o Options, number int64) (cert []byte) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+	about := &x509.Certificate{SerialNumber: big.NewInt(number), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	cert, err = x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +122,16 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	o := Options{Log: silent, TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
 	write(t, o.TLSCert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
 	write(t, o.TLSKey, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
+	return cert
+}
+
+// With a certificate the server speaks HTTPS.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Log: silent, TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+	cert := writeCertificate(t, o, 1)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -147,5 +155,86 @@ func TestTLS(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A certificate that was renewed is used for new connections; one that does not fit its key is not.
+func TestRenewedCertificate(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+	writeCertificate(t, o, 1)
+	c, err := newCertificate(o.TLSCert, o.TLSKey, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func() int64 {
+		t.Helper()
+		c.looked = time.Time{}
+		got, err := c.get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, err := x509.ParseCertificate(got.Certificate[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return about.SerialNumber.Int64()
+	}
+	later := func(name string, hours int) {
+		t.Helper()
+		at := time.Now().Add(time.Duration(hours) * time.Hour)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeCertificate(t, o, 2)
+	later(o.TLSCert, 1)
+	if got := number(); got != 2 {
+		t.Errorf("certificate %d, want the renewed one", got)
+	}
+	write(t, o.TLSKey, "half a ")
+	later(o.TLSKey, 2)
+	if got := number(); got != 2 {
+		t.Errorf("certificate %d, want the old one", got)
+	}
+	writeCertificate(t, o, 3)
+	later(o.TLSKey, 3)
+	if got := number(); got != 3 {
+		t.Errorf("certificate %d, want the third", got)
+	}
+}
+
+// A server that is about to stop answers, and closes connections behind the answers.
+func TestDrainClosesConnections(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	v := New(elife(t, false), Options{Log: silent})
+	serving, end := context.WithCancel(t.Context())
+	go func() { ended <- run(serving, l, v, v.o, grace) }()
+	defer func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	get := func(path string) *http.Response {
+		t.Helper()
+		resp, err := http.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		return resp
+	}
+	if resp := get("/v1/search?q=cell"); resp.StatusCode != 200 || resp.Close {
+		t.Errorf("before: %s, close %v", resp.Status, resp.Close)
+	}
+	v.draining.Store(true)
+	if resp := get("/v1/search?q=cell"); resp.StatusCode != 200 || !resp.Close {
+		t.Errorf("while it drains: %s, close %v", resp.Status, resp.Close)
 	}
 }

@@ -56,8 +56,8 @@ type Options struct {
 
 	// Root is where the shards of the index are, if they are not here: see NewRoot.
 	Root *Root
-	// Drain is how long the server says that it is not ready before it stops, so that who sends it
-	// requests finds others.
+	// Drain is how long the server says that it is not ready before it stops, and closes connections
+	// behind their answers, so that who sends it requests finds others.
 	Drain time.Duration
 
 	// Hosts are names under which the server may be asked, beside addresses and localhost. "*" is
@@ -68,7 +68,7 @@ type Options struct {
 	// Token must be sent by clients, as in "Authorization: Bearer TOKEN", if it is not empty. Only
 	// health, readiness and the page itself do without.
 	Token string
-	// TLSCert and TLSKey are files that make Run speak HTTPS.
+	// TLSCert and TLSKey are files that make Run speak HTTPS. They are read again when they change.
 	TLSCert, TLSKey string
 	// Limits bound what clients can make the server do.
 	Limits Limits
@@ -208,6 +208,7 @@ var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready
 
 // Headers that all answers have. Nobody changes them.
 var noSniff, sameOrigin, noReferrer = []string{"nosniff"}, []string{"same-origin"}, []string{"no-referrer"}
+var closing = []string{"close"}
 
 // ServeHTTP answers a request.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -225,6 +226,9 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Content-Type-Options"] = noSniff
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	h["Referrer-Policy"] = noReferrer
+	if v.draining.Load() { // the client's next request goes to another server
+		h["Connection"] = closing
+	}
 	if r.Body != nil && r.Body != http.NoBody {
 		// Also for a body that nobody reads: the connection waits for its end.
 		http.NewResponseController(w).SetReadDeadline(start.Add(patience))

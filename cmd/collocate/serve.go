@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -83,6 +84,10 @@ With --root there is no DIR: the server asks those of --shards, each of which se
 'collocate shard' made, and merges their answers to those of the whole index. Commas stand between
 shards, | between replicas of one. A replica that fails or is slow is replaced by the next; answers
 say how many shards and documents they cover ("shards"). See docs/cluster.md.
+
+A certificate that is renewed is used without a restart. With --drain the server says for a while
+that it is not ready (/readyz) and closes connections behind their answers, so that a balancer sends
+nothing any more when it stops.
 
 The server keeps up to 128 MB of garbage, or a 32nd of the memory, before it collects it: with GOGC
 or GOMEMLIMIT in the environment it follows these instead.
@@ -216,12 +221,13 @@ func (f *serveFlags) run(a *app, ctx context.Context, dir string) error {
 	if err := a.onGPU(ctx, s); err != nil {
 		return err
 	}
-	stopDebug, err := f.debug(ctx)
+	stopDebug, err := f.debug(a, ctx)
 	if err != nil {
 		return err
 	}
 	defer stopDebug()
-	about := serveJSON{scheme(f.tlsCert) + l.Addr().String(), s.Index().Docs(), s.Index().Terms()}
+	f.warnIfOpen(a, l.Addr())
+	about := serveJSON{f.url(l.Addr()), s.Index().Docs(), s.Index().Terms()}
 	if a.json {
 		if err := a.printJSON(about); err != nil {
 			return err
@@ -268,11 +274,16 @@ func (f *serveFlags) options(a *app) serve.Options {
 	}
 }
 
-func scheme(cert string) string {
-	if cert != "" {
-		return "https://"
+// url is where this machine finds the server. One that listens on all addresses is here, too.
+func (f *serveFlags) url(at net.Addr) string {
+	scheme := "http://"
+	if f.tlsCert != "" {
+		scheme = "https://"
 	}
-	return "http://"
+	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return scheme + net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return scheme + at.String()
 }
 
 // open opens what is served beside the index.
@@ -354,14 +365,34 @@ func readToken(flag, file string) (string, error) {
 	return token, nil
 }
 
+// warnIfOpen says what an address that other machines reach lets them do or see.
+func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
+	switch {
+	case onlyHere(at):
+	case f.tokenFile == "":
+		a.warn("everybody who reaches %s can ask: see --token-file and --tls-cert", f.addr)
+	case f.tlsCert == "":
+		a.warn("the token and all answers pass %s unencrypted: see --tls-cert, or let a proxy do it", f.addr)
+	}
+}
+
+// onlyHere says that only this machine reaches an address.
+func onlyHere(at net.Addr) bool {
+	tcp, ok := at.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
 // debug serves profiles, if they are wanted; what it returns ends that.
-func (f *serveFlags) debug(ctx context.Context) (stop func(), err error) {
+func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error) {
 	if f.debugAddr == "" {
 		return func() {}, nil
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.debugAddr)
 	if err != nil {
 		return nil, fmt.Errorf("--debug-addr %q: %w", f.debugAddr, err)
+	}
+	if !onlyHere(l.Addr()) {
+		a.warn("everybody who reaches %s can see what the server does, without a token", f.debugAddr)
 	}
 	debugging, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)

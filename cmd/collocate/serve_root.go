@@ -54,11 +54,12 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	stopDebug, err := f.debug(ctx)
+	stopDebug, err := f.debug(a, ctx)
 	if err != nil {
 		return err
 	}
 	defer stopDebug()
+	f.warnIfOpen(a, l.Addr())
 	server := serve.NewRoot(ctx, o)
 	defer letGarbagePileUp()()
 	shards, docs := server.Shards()
@@ -67,13 +68,13 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 			URL    string `json:"url"`
 			Shards int    `json:"shards"`
 			Docs   uint64 `json:"docs"`
-		}{scheme(f.tlsCert) + l.Addr().String(), shards, docs})
+		}{f.url(l.Addr()), shards, docs})
 		if err != nil {
 			return err
 		}
 	} else {
 		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"),
-			scheme(f.tlsCert)+l.Addr().String())
+			f.url(l.Addr()))
 	}
 	return errors.Join(server.Run(ctx, l), server.Close())
 }

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package serve
-
-func maxFiles() int { return 0 }
