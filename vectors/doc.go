@@ -4,10 +4,10 @@
 // # GloVe
 //
 // [TrainGloVe] minimises J = sum over the cells of f(X_ij) (w_i . v_j + b_i + c_j - ln X_ij)^2 with
-// f(x) = min(1, (x/XMax)^Alpha), by AdaGrad (Pennington, Socher and Manning 2014). The vector of a word
-// is w + v. Cells are taken in an order that depends on the matrix and the seed only, in which many
-// can be trained on at once as if it was one after the other: the result is the same, to the bit, on
-// one core, on many and on a GPU.
+// f(x) = min(1, (x/XMax)^Alpha), by AdaGrad (Pennington, Socher and Manning 2014). The vector of a
+// word is w + v, and biases learn at a rate of 1, as in Stanford's program. Cells are taken in an
+// order that depends on the matrix and the seed only, in which many can be trained on at once as if it
+// was one after the other: the result is the same, to the bit, on one core, on many and on a GPU.
 //
 // # SVD
 //

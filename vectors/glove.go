@@ -67,10 +67,13 @@ func newParameters(words int, o *GloVeOptions, which uint64) *parameters {
 				row[k] = draw()
 			}
 			row[2*padded] = draw()
-			row[2*padded+1] = 1 // as GloVe begins, so that the first steps are not too long
 			for k := range padded {
-				row[padded+k] = 1
+				row[padded+k] = 1 // as GloVe begins, so that the first steps are not too long
 			}
+			// GloVe's biases learn at a rate of 1. A sum that begins with the square of the rate, not
+			// with 1, comes to the same: b -= g rate / sqrt(rate^2 + sum of (g rate)^2). Biases that learn
+			// later leave the frequency of words to their vectors, which are then alike for that.
+			row[2*padded+1] = float32(o.Rate * o.Rate)
 		}
 	})
 	return p
