@@ -107,6 +107,9 @@ func (t *tally) result(item int) Dispersion {
 type reading struct {
 	analyzer text.Analyzer
 	vocab    *cooccur.Vocabulary
+	// only are the words whose IDs matter, if all words are in the vocabulary: others get its length
+	// for an ID, and need not be looked up. nil: all matter.
+	only *fewWords
 	// equal parts: how many words come before a batch is known when those before it are done.
 	ordered bool
 	mu      sync.Mutex
@@ -152,7 +155,10 @@ func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
 			for w := range t.Words {
-				if id, ok := r.vocab.Lookup(t.Word(w)); ok {
+				word := t.Word(w)
+				if r.only != nil && !r.only.mayHave(word) {
+					ids = append(ids, uint32(r.vocab.Len()))
+				} else if id, ok := r.vocab.Lookup(word); ok {
 					ids = append(ids, uint32(id))
 				}
 			}

@@ -39,14 +39,21 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	made := r.Options()
-	p := &pairFinder{window: made.Window, side: made.Side, first: make([]bool, r.Len()), second: make([]bool, r.Len()),
+	p := &pairFinder{window: made.Window, side: made.Side,
+		first: make([]bool, r.Len()+1), second: make([]bool, r.Len()+1), // the last is any other word
 		items: make(map[uint64]int, len(list))}
+	only := &fewWords{}
 	for i, a := range list {
 		p.first[a.ID1], p.second[a.ID2] = true, true
 		p.items[uint64(a.ID1)<<32|uint64(a.ID2)] = i
+		only.add(r.Word(a.ID1))
+		only.add(r.Word(a.ID2))
+	}
+	if r.Corpus().Kept != r.Corpus().Words {
+		only = nil // words outside the vocabulary are left out, so all must be looked up
 	}
 	t := newTally(o.Parts, len(list), r.Corpus().Kept, func(i int) uint64 { return uint64(math.Round(list[i].Count)) })
-	read := &reading{analyzer: an, vocab: r.Vocabulary(), ordered: o.Parts.Equal > 0}
+	read := &reading{analyzer: an, vocab: r.Vocabulary(), only: only, ordered: o.Parts.Equal > 0}
 	counters := make([]*counter, o.Threads)
 	lists := make([][]seen, o.Threads)
 	for i := range counters {
