@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -118,6 +119,7 @@ type timed struct {
 	once   sync.Once
 	waited context.Context
 	cancel context.CancelFunc
+	ended  atomic.Bool
 }
 
 func (t *timed) Deadline() (time.Time, bool) {
@@ -129,10 +131,15 @@ func (t *timed) Deadline() (time.Time, bool) {
 }
 
 func (t *timed) Err() error {
-	if err := t.Context.Err(); err != nil || t.until.IsZero() || time.Now().Before(t.until) {
+	switch err := t.Context.Err(); {
+	case err != nil:
 		return err
+	case !t.until.IsZero() && !time.Now().Before(t.until):
+		return context.DeadlineExceeded
+	case t.ended.Load():
+		return context.Canceled
 	}
-	return context.DeadlineExceeded
+	return nil
 }
 
 func (t *timed) Done() <-chan struct{} {
@@ -143,8 +150,10 @@ func (t *timed) Done() <-chan struct{} {
 	return t.waited.Done()
 }
 
-// end lets go of the timer. Nobody may wait any more.
+// end lets go of the timer. A context made of this one may still look whether it is done, and must
+// then find an error: package context panics otherwise.
 func (t *timed) end() {
+	t.ended.Store(true)
 	t.once.Do(func() {})
 	if t.cancel != nil {
 		t.cancel()

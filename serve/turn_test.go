@@ -101,3 +101,18 @@ func TestTurnsEndInTime(t *testing.T) {
 		t.Error("its slot is lost")
 	}
 }
+
+// Who made a context of a request's own finds an error when that is done: package context panics
+// where there is none.
+func TestContextThatEndedHasAnError(t *testing.T) {
+	c := &timed{Context: t.Context(), until: time.Now().Add(time.Hour)}
+	done := c.Done()
+	if err := c.Err(); err != nil {
+		t.Fatal(err)
+	}
+	c.end()
+	<-done
+	if c.Err() == nil {
+		t.Error("done without an error")
+	}
+}
