@@ -113,10 +113,13 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 	}
 	var done int64
 	for i, l := range c.lists {
-		if err := l.addTo(w); err != nil {
+		size, err := c.add(l, w)
+		if err != nil {
 			return err
 		}
-		done += int64(len(l.message))
+		if done += int64(size); done/tidyBytes != (done-int64(size))/tidyBytes {
+			mmap.Tidy()
+		}
 		if i%1024 == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -131,19 +134,31 @@ func importCIFF(ctx context.Context, data []byte, dir string, o ImportOptions) e
 
 // ciffFile is a CIFF file seen from above: where its lists are, and its documents.
 type ciffFile struct {
+	data        []byte
 	description string
 	mean        float64    // length, as the header says; 0: it does not
 	lists       []ciffList // by word
 	lengths     []uint32
 	ids         [][]byte
+
+	docs, tfs []uint32 // of add
 }
 
+// ciffList is where a list is in the file. There may be millions: see ciffFile.word.
 type ciffList struct {
-	word, message []byte // views of the file
-	at            int    // of the message in the file
+	at               int // of the message, which its length leads
+	wordAt, wordSize uint32
+}
+
+// word is the word of a list, a view of the file.
+func (c *ciffFile) word(l ciffList) []byte {
+	return c.data[l.at+int(l.wordAt):][:l.wordSize]
 }
 
 var errNotCIFF = errors.New("not a CIFF file: it does not begin with a header; want one that 'collocate index export', Anserini or PISA wrote")
+
+// tidyBytes is how much of a file is read before what is resident of it is looked at.
+const tidyBytes = 4 << 20
 
 // scanCIFF reads all but the postings.
 func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
@@ -153,7 +168,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		return nil, errNotCIFF
 	}
 	var version, lists, docs uint64
-	c := &ciffFile{}
+	c := &ciffFile{data: data}
 	err = eachField(head, func(field protowire.Number, v uint64, b []byte) error {
 		switch field {
 		case 7:
@@ -182,6 +197,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	if !(c.mean >= 0 && c.mean < math.MaxUint32) {
 		return nil, fmt.Errorf("the header's mean length of documents is %v", c.mean)
 	}
+	order := 1 // of each word behind the one before: 1 higher, 0 the same, -1 lower
 	for i := range lists {
 		m, at, err := s.message(fmt.Sprintf("list %d of %d", i+1, lists))
 		if err != nil {
@@ -191,21 +207,45 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("byte %d: list %d of %d: %w", at, i+1, lists, err)
 		}
-		c.lists = append(c.lists, ciffList{word, m, at})
+		wordAt := uint64(0)
+		if len(word) > 0 {
+			wordAt = uint64(cap(data[at:]) - cap(word)) // both reach to the end of the file's
+		}
+		if wordAt > math.MaxUint32 || len(word) > maxWord {
+			return nil, fmt.Errorf("byte %d: list %d of %d: a word of %d bytes", at, i+1, lists, len(word))
+		}
+		if n := len(c.lists); n > 0 {
+			order = min(order, bytes.Compare(word, c.word(c.lists[n-1])))
+		}
+		c.lists = append(c.lists, ciffList{at, uint32(wordAt), uint32(len(word))})
 		if i%65536 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-	byWord := func(a, b ciffList) int { return bytes.Compare(a.word, b.word) }
-	if !slices.IsSortedFunc(c.lists, byWord) {
-		slices.SortStableFunc(c.lists, byWord)
-	}
-	for i := 1; i < len(c.lists); i++ {
-		if bytes.Equal(c.lists[i-1].word, c.lists[i].word) {
-			return nil, fmt.Errorf("byte %d: word %q has two lists", c.lists[i].at, c.lists[i].word)
+	if order < 1 {
+		if err := c.sort(); err != nil {
+			return nil, err
 		}
 	}
 	return c, s.documents(c, int(docs))
+}
+
+// sort brings the lists into the order of their words, of which none may come twice.
+func (c *ciffFile) sort() error {
+	compared := 0
+	byWord := func(a, b ciffList) int {
+		if compared++; compared%64 == 0 {
+			mmap.Tidy() // each may be on a page of its own
+		}
+		return bytes.Compare(c.word(a), c.word(b))
+	}
+	slices.SortStableFunc(c.lists, byWord)
+	for i := 1; i < len(c.lists); i++ {
+		if byWord(c.lists[i-1], c.lists[i]) == 0 {
+			return fmt.Errorf("byte %d: word %q has two lists", c.lists[i].at, c.word(c.lists[i]))
+		}
+	}
+	return nil
 }
 
 // tokens is how many words give the documents the header's mean length. A mean is a sum divided by
@@ -280,6 +320,9 @@ func (s *ciffScanner) message(what string) (m []byte, at int, err error) {
 	}
 	at = s.at
 	s.at += n
+	if s.at/tidyBytes != at/tidyBytes {
+		mmap.Tidy()
+	}
 	return m, at, nil
 }
 
@@ -343,13 +386,20 @@ func firstString(m []byte) (s []byte, err error) {
 	return s, err
 }
 
-// addTo adds the postings of a list.
-func (l *ciffList) addTo(w *Writer) error {
+// add adds the postings of a list, whose message it says the size of.
+func (c *ciffFile) add(l ciffList, w *Writer) (size int, err error) {
 	const piece = 4096
-	docs, tfs := make([]uint32, 0, piece), make([]uint32, 0, piece)
+	if c.docs == nil {
+		c.docs, c.tfs = make([]uint32, 0, piece), make([]uint32, 0, piece)
+	}
+	docs, tfs, word := c.docs, c.tfs, c.word(l)
+	message, size := protowire.ConsumeBytes(c.data[l.at:]) // which was whole when it was scanned
+	if size < 0 {
+		return 0, errors.New("the file was changed while it was read")
+	}
 	var df, cf, sumTF, count uint64
 	at, first := uint64(0), true
-	err := eachField(l.message, func(field protowire.Number, v uint64, b []byte) error {
+	err = eachField(message, func(field protowire.Number, v uint64, b []byte) error {
 		switch field {
 		case 2:
 			df = v
@@ -379,7 +429,7 @@ func (l *ciffList) addTo(w *Writer) error {
 			sumTF += tf
 			docs, tfs = append(docs, uint32(at)), append(tfs, uint32(tf))
 			if len(docs) == piece {
-				err := w.Add(l.word, docs, tfs)
+				err := w.Add(word, docs, tfs)
 				docs, tfs = docs[:0], tfs[:0]
 				return err
 			}
@@ -387,13 +437,13 @@ func (l *ciffList) addTo(w *Writer) error {
 		return nil
 	})
 	if err == nil {
-		err = w.Add(l.word, docs, tfs)
+		err = w.Add(word, docs, tfs)
 	}
 	if err == nil && (df != count || cf != sumTF) {
 		err = fmt.Errorf("df %d, cf %d, but %d postings with %d occurrences", int64(df), int64(cf), count, sumTF)
 	}
 	if err != nil {
-		return fmt.Errorf("byte %d: list of word %q: %w", l.at, l.word, err)
+		return 0, fmt.Errorf("byte %d: list of word %q: %w", l.at, word, err)
 	}
-	return nil
+	return size, nil
 }

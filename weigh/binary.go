@@ -38,7 +38,7 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 	if err != nil {
 		return Counts{}, err
 	}
-	var words, ids []byte
+	var words []byte
 	var ends []uint64
 	first := []uint64{0}
 	column := func(name string, visit func(t Weighted, begins bool) error) (Counts, error) {
@@ -71,29 +71,28 @@ func (w *Weights) writeBinary(ctx context.Context, to io.Writer) (Counts, error)
 			return counts, errChanged
 		}
 	}
-	idEnds := make([]uint64, w.Docs())
-	for i := range idEnds {
-		ids = append(ids, w.ID(i)...)
-		idEnds[i] = uint64(len(ids))
-	}
 	p := w.scorer.Params()
 	meta := []uint64{
 		uint64(w.Docs()), uint64(w.Tokens()), uint64(counts.Terms), uint64(counts.Pairs),
 		math.Float64bits(bm25.Shown(p.K1)), math.Float64bits(bm25.Shown(p.B)), uint64(p.Variant), 0,
 	}
-	for _, s := range []struct {
-		name string
-		data []byte
-	}{
-		{"first", sections.Bytes(first)},
-		{"words", words},
-		{"ends", sections.Bytes(ends)},
-		{"lengths", sections.Bytes(w.Lengths())},
-		{"ids", ids},
-		{"id-ends", sections.Bytes(idEnds)},
-		{"meta", sections.Bytes(meta)},
+	put := func(name string, data []byte) error { return out.Section(name, data) }
+	stream := func(name string, fill func(io.Writer) error) error {
+		if err := out.Begin(name); err != nil {
+			return err
+		}
+		return fill(out)
+	}
+	for _, step := range []func() error{
+		func() error { return put("first", sections.Bytes(first)) },
+		func() error { return put("words", words) },
+		func() error { return put("ends", sections.Bytes(ends)) },
+		func() error { return put("lengths", sections.Bytes(w.Lengths())) },
+		func() error { return stream("ids", w.docs.putIDs) },
+		func() error { return stream("id-ends", w.docs.putIDEnds) },
+		func() error { return put("meta", sections.Bytes(meta)) },
 	} {
-		if err := out.Section(s.name, s.data); err != nil {
+		if err := step(); err != nil {
 			return counts, err
 		}
 	}

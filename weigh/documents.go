@@ -78,24 +78,8 @@ func (v *documents) number() (docs int, err error) {
 }
 
 func (v *documents) id(i int) string {
-	n, ok := slices.BinarySearch(v.base, uint32(i))
-	if !ok {
-		n--
-	}
-	for int(v.base[n])+v.batches[n].docs <= i {
-		n++ // batches without documents share their base with the next
-	}
-	b, at := v.batches[n], i-int(v.base[n])
-	if v.records != nil {
-		b = v.recordOf(b)
-	}
-	start := uint32(0)
-	if at > 0 {
-		start = b.idEnds[at-1]
-	}
-	id := string(b.ids[start:b.idEnds[at]])
-	v.records.Touch(2)
-	return id
+	c := idCursor{v: v}
+	return string(c.at(i))
 }
 
 func (v *documents) scorer(p bm25.Params) (*bm25.Scorer, error) {

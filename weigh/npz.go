@@ -53,13 +53,7 @@ func (w *Weights) writeNPZ(ctx context.Context, to io.Writer) (Counts, error) {
 	})
 	z.Bytes("terms", words)
 	z.Int64s("term_ends", ends...)
-	var ids []byte
-	idEnds := make([]int64, w.Docs())
-	for i := range idEnds {
-		ids = append(ids, w.ID(i)...)
-		idEnds[i] = int64(len(ids))
-	}
-	z.Bytes("ids", ids)
-	z.Int64s("id_ends", idEnds...)
+	z.Stream("ids", npz.Uint8, w.docs.idBytes(), w.docs.putIDs)
+	z.Stream("id_ends", npz.Int64, int64(w.Docs()), w.docs.putIDEnds)
 	return counts, z.Close()
 }

@@ -19,7 +19,7 @@ type parquetRow struct {
 }
 
 // rowsPerGroup bounds the memory of the Parquet writer, which holds a row group.
-const rowsPerGroup = 1 << 20
+const rowsPerGroup = 1 << 18
 
 // writeParquet writes a table with the columns of parquetRow, sorted by term,
 // then by the document's place in the corpus, compressed with Snappy.
@@ -27,10 +27,7 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 	out := parquet.NewGenericWriter[parquetRow](to,
 		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsPerGroup),
 		parquet.CreatedBy("collocate", "", ""))
-	ids := make([]string, w.Docs())
-	for i := range ids {
-		ids[i] = w.ID(i)
-	}
+	ids := idCursor{v: w.docs}
 	var rows []parquetRow
 	var word string
 	counts, err := w.each(ctx, func(t Weighted, begins bool) error {
@@ -41,7 +38,7 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 			}
 		}
 		for i, d := range t.Docs {
-			rows = append(rows, parquetRow{word, ids[d], int32(t.TFs[i]), t.Weights[i]})
+			rows = append(rows, parquetRow{word, string(ids.at(int(d))), int32(t.TFs[i]), t.Weights[i]})
 			if len(rows) < pieceLen {
 				continue
 			}

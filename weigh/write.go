@@ -1,6 +1,7 @@
 package weigh
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,15 +105,12 @@ func (w *Weights) writeTSV(ctx context.Context, to io.Writer, threads int) (Coun
 	if _, err := io.WriteString(to, "term\tdocument\ttf\tweight\n"); err != nil {
 		return Counts{}, err
 	}
-	ids := make([]string, w.Docs())
-	for i := range ids {
-		ids[i] = escaper.Replace(w.ID(i))
-	}
 	return w.encodeParts(ctx, to, threads, func(dst []byte, t Weighted) []byte {
+		ids := idCursor{v: w.docs}
 		word := escaper.Replace(string(t.Word))
 		for i, d := range t.Docs {
 			dst = append(append(dst, word...), '\t')
-			dst = append(append(dst, ids[d]...), '\t')
+			dst = append(appendEscaped(dst, ids.at(int(d))), '\t')
 			dst = append(strconv.AppendUint(dst, uint64(t.TFs[i]), 10), '\t')
 			dst = append(strconv.AppendFloat(dst, float64(t.Weights[i]), 'g', -1, 32), '\n')
 		}
@@ -121,6 +119,14 @@ func (w *Weights) writeTSV(ctx context.Context, to io.Writer, threads int) (Coun
 }
 
 var escaper = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// appendEscaped is escaper's for bytes.
+func appendEscaped(dst, b []byte) []byte {
+	if bytes.ContainsAny(b, "\\\t\n\r") {
+		return append(dst, escaper.Replace(string(b))...)
+	}
+	return append(dst, b...)
+}
 
 // tokensPerPart is how many words of the corpus a part should hold: some
 // megabytes of text lines.

@@ -19,6 +19,8 @@ var (
 	mapped = map[*File]bool{}
 
 	trimming sync.Once
+	bounded  bool
+	ownFile  int64 // resident of the program's own file
 	bound    int64
 )
 
@@ -48,28 +50,34 @@ func Trim(bytes int64) {
 	bound = bytes
 	mu.Unlock()
 	trimming.Do(func() {
-		own, ok := residentFiles() // of the program's own file
+		own, ok := residentFiles()
 		if !ok {
 			return
 		}
+		mu.Lock()
+		ownFile, bounded = own, true
+		mu.Unlock()
 		go func() {
 			for range time.Tick(trimEvery) {
-				if now, ok := residentFiles(); ok {
-					trim(now - own)
-				}
+				Tidy()
 			}
 		}()
 	})
 }
 
-func trim(resident int64) {
+// Tidy is the look that Trim takes now and then. A busy machine may let the reader of a file go on
+// for long before that look comes: one that reads from front to back asks for it every few
+// megabytes.
+func Tidy() {
 	mu.Lock()
 	defer mu.Unlock()
-	if resident <= bound {
+	if !bounded {
 		return
 	}
-	for f := range mapped {
-		system.Forget(f.Data)
+	if now, ok := residentFiles(); ok && now-ownFile > bound {
+		for f := range mapped {
+			system.Forget(f.Data)
+		}
 	}
 }
 

@@ -30,7 +30,9 @@ type Type string
 
 // The types of the numbers that Stream is used for.
 const (
+	Uint8   Type = "|u1"
 	Int32   Type = "<i4"
+	Int64   Type = "<i8"
 	Float32 Type = "<f4"
 	Float64 Type = "<f8"
 )
@@ -59,12 +61,12 @@ func (w *Writer) Text(name, s string) {
 
 // Bytes writes a vector of bytes.
 func (w *Writer) Bytes(name string, b []byte) {
-	w.Stream(name, "|u1", int64(len(b)), func(to io.Writer) error { return sections.Put(to, b) })
+	w.Stream(name, Uint8, int64(len(b)), func(to io.Writer) error { return sections.Put(to, b) })
 }
 
 // Int64s writes a vector of whole numbers.
 func (w *Writer) Int64s(name string, v ...int64) {
-	w.Stream(name, "<i8", int64(len(v)), func(to io.Writer) error { return sections.Put(to, v) })
+	w.Stream(name, Int64, int64(len(v)), func(to io.Writer) error { return sections.Put(to, v) })
 }
 
 // Stream writes a vector of n elements, which fill writes in as many pieces as
