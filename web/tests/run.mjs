@@ -233,7 +233,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
   await look('a word in its contexts', base + '/words?w=membrane', async (page) => {
     await page.getByRole('heading', { name: 'Dispersion' }).waitFor()
     await page.locator('svg.dispersion rect').nth(10).waitFor({ state: 'attached' })
-    await page.getByRole('heading', { name: 'Similar words' }).waitFor()
+    await page.getByRole('heading', { name: 'Similar words', exact: true }).waitFor()
     await page.getByRole('link', { name: 'psd', exact: true }).first().waitFor()
     await page.locator('.concordance mark').nth(20).waitFor()
     const before = await page.locator('.concordance tr').nth(1).innerText()
