@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -280,6 +281,29 @@ func TestTwoWriters(t *testing.T) {
 	w.Close()
 	again := newWriter(t, dir, faultOptions)
 	again.Close()
+}
+
+// An index to which nothing was committed says so to readers; a writer that cannot begin leaves no
+// folder behind; a document without an ID is refused, since it would replace others without one.
+func TestBeginning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ix")
+	if _, err := segments.NewWriter(dir, segments.Options{}); err == nil {
+		t.Fatal("a new index without an analyzer")
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a writer that did not begin: %v", err)
+	}
+	w := newWriter(t, dir, faultOptions)
+	_, err := segments.Open(dir)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "nothing was committed") {
+		t.Errorf("an index without a commit: %v", err)
+	}
+	if err := w.Add(text.Document{Text: []byte("a rose")}); err == nil || !strings.Contains(err.Error(), "without an ID") {
+		t.Errorf("a document without an ID: %v", err)
+	}
+	if n := w.Docs(); n != 0 {
+		t.Errorf("%d documents, want none", n)
+	}
 }
 
 // A reader is what it was when it was opened, whatever is committed and merged; Refresh brings the

@@ -71,6 +71,9 @@ func openNewest(dir string, old *Reader) (*Reader, error) {
 			if errors.Is(err, index.ErrSegments) && try < 100 {
 				continue // they came just now
 			}
+			if errors.Is(err, fs.ErrNotExist) && begun(dir) {
+				return nil, fmt.Errorf("open index: nothing was committed to %s yet: %w", dir, fs.ErrNotExist)
+			}
 			if err != nil {
 				return nil, err
 			}

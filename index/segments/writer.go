@@ -123,6 +123,10 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	}
 	if err = w.load(); err != nil {
 		w.Close()
+		if made { // it is as if nothing had been asked for
+			os.Remove(filepath.Join(dir, lockFile))
+			os.Remove(dir)
+		}
 		return nil, err
 	}
 	return w, nil
@@ -139,12 +143,21 @@ func ours(dir string) error {
 			return nil
 		}
 	}
-	for _, e := range entries {
-		if e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name()) {
-			return fmt.Errorf("%s: the folder is not empty and not an index; nothing is added to it", dir)
-		}
+	if slices.ContainsFunc(entries, foreign) {
+		return fmt.Errorf("%s: the folder is not empty and not an index; nothing is added to it", dir)
 	}
 	return nil
+}
+
+// foreign says that something in a folder was not left by a writer without a commit.
+func foreign(e fs.DirEntry) bool {
+	return e.Name() != lockFile && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
+}
+
+// begun says whether writers had a folder, but none has committed.
+func begun(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, foreign)
 }
 
 // load opens the segments of the newest generation and removes what killed writers left.
@@ -273,13 +286,17 @@ func (w *Writer) fail(err error) error {
 
 var errClosed = errors.New("segments: the writer is closed")
 
-// Add adds a document behind all others. One with the same ID is replaced. If the index has a schema,
-// the document's Fields count, in its order, and Text does not: see fields.Schema.Values.
+// Add adds a document behind all others. One with the same ID is replaced, so each must have an ID. If
+// the index has a schema, the document's Fields count, in its order, and Text does not: see
+// fields.Schema.Values.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
+	}
+	if d.ID == "" {
+		return errors.New("segments: a document without an ID: those with the same ID replace each other, so each needs one")
 	}
 	if err := w.buffer.add(d); err != nil {
 		return err
@@ -333,9 +350,13 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	if g.generation != w.m.Generation || len(sets) != len(g.segments) {
-		return 0, fmt.Errorf("segments: documents of generation %d with %d segments are to be deleted: the newest is %d with %d",
-			g.generation, len(sets), w.m.Generation, len(g.segments))
+	if g.generation != w.m.Generation {
+		return 0, fmt.Errorf("segments: documents of generation %d are to be deleted, but the newest is %d: refresh what found them",
+			g.generation, w.m.Generation)
+	}
+	if len(sets) != len(g.segments) {
+		return 0, fmt.Errorf("segments: %d sets of documents are to be deleted: want one for each of the %d segments",
+			len(sets), len(g.segments))
 	}
 	for i, s := range g.segments {
 		if sets[i] == nil || sets[i].Len() != s.Docs() {
