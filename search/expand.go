@@ -57,7 +57,7 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 func (s *Searcher) searchExpanded(ctx context.Context, r Request) (*Result, error) {
 	r, err := s.expanded(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, ask.Fault(err)
 	}
 	found, err := s.Search(ctx, r)
 	if err == nil {

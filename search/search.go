@@ -1,9 +1,12 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/fields"
@@ -247,8 +250,34 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 	return ids, nil
 }
 
-// CheckFields says which fields a request counts or sorts by that the index does not have.
-func (s *Searcher) CheckFields(r *Request) error { return tree.CheckFields(s.index.Schema(), r) }
+// CheckFields says which fields a request counts, sorts by or weighs that the index does not have.
+func (s *Searcher) CheckFields(r *Request) error {
+	if m, ok := r.Model.(BM25F); ok {
+		if err := s.checkWeights(m); err != nil {
+			return err
+		}
+	}
+	return tree.CheckFields(s.index.Schema(), r)
+}
+
+// checkWeights says which text fields of a model the index does not have.
+func (s *Searcher) checkWeights(m BM25F) error {
+	weights, err := model.ParseFieldWeights(m.Weights)
+	if err != nil || len(weights) == 0 {
+		return err
+	}
+	var names []string
+	if schema := s.index.Schema(); schema != nil {
+		names = schema.Names(func(f *fields.Field) bool { return f.Type == fields.Text })
+	}
+	for name := range weights {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("field weights: no text field %q: there are %s", name,
+				cmp.Or(strings.Join(names, ", "), "none"))
+		}
+	}
+	return nil
+}
 
 // Fields are the names of the fields of the documents, for query.Options.
 func (s *Searcher) Fields() []string {

@@ -37,6 +37,7 @@ type ask struct {
 	Sort      string   `json:"sort,omitempty"`
 	Expand    string   `json:"expand,omitempty"`
 	Proximity string   `json:"proximity,omitempty"`
+	Weights   string   `json:"weights,omitempty"`
 
 	paged   bool           // tell whether there are more
 	ofRoot  bool           // a root asks
@@ -45,7 +46,7 @@ type ask struct {
 	details Details
 }
 
-const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity"
+const askNames = "q, k, offset, mode, model, algorithm, engine, snippets, explain, stats, plain, count, fields, facets, sort, expand, proximity, weights"
 
 // ask reads the query of a URL.
 func (x *exchange) ask() (a ask, err error) {
@@ -67,6 +68,7 @@ func (x *exchange) ask() (a ask, err error) {
 		a.Facets = strings.Split(list, ",")
 	}
 	a.Sort, a.Expand, a.Proximity = p.text("sort"), p.text("expand"), p.text("proximity")
+	a.Weights = p.text("weights")
 	return a, p.done()
 }
 
@@ -187,6 +189,8 @@ func (a *ask) field(name string) any {
 		return &a.Expand
 	case "proximity":
 		return &a.Proximity
+	case "weights":
+		return &a.Weights
 	}
 	return nil
 }
@@ -332,6 +336,19 @@ func (x *exchange) check(a *ask) (err error) {
 	if a.Model != "" {
 		if r.Model, err = search.ParseModel(a.Model); err != nil {
 			return err
+		}
+	}
+	if a.Weights != "" {
+		m, ok := r.Model.(search.BM25F)
+		if a.Model != "" && !ok {
+			return fmt.Errorf("weights are those of fields in model bm25f, not in %s", a.Model)
+		}
+		m.Weights = a.Weights
+		r.Model = m
+		if x.o.Root == nil {
+			if err := x.g.s.CheckFields(r); err != nil {
+				return err
+			}
 		}
 	}
 	if err := x.checkEngine(a); err != nil {

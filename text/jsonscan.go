@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -40,6 +41,7 @@ type jsonScanner struct {
 	later  []string // those that are not among them
 	full   []bool   // wanted fields that have had a value
 	schema *fields.Schema
+	inside map[string]bool // fields that are not wanted, but others inside them, as a of a.b
 
 	// What the n-th field of the object before was. Objects of a file are mostly alike.
 	before []knownName
@@ -56,7 +58,7 @@ func newJSONScanner(o *Options) *jsonScanner {
 	for _, f := range s.wants.others {
 		s.names = append(s.names, f.name)
 	}
-	s.schema = o.Schema
+	s.schema, s.inside = o.Schema, insideOf(s.names)
 	s.fields = make([]jsonField, len(s.names))
 	s.full = make([]bool, len(s.names))
 	return s
@@ -101,6 +103,8 @@ func (s *jsonScanner) object() error {
 		s.blanks()
 		if wanted := s.wanted(name, n); len(wanted) > 0 {
 			err = s.field(wanted)
+		} else if s.inside != nil && s.inside[string(s.nameOf(name))] {
+			err = s.inner(string(s.nameOf(name)), 1)
 		} else {
 			err = s.skip(1)
 		}
@@ -126,12 +130,8 @@ func (s *jsonScanner) finish() error {
 
 // wanted returns the numbers of the wanted fields of that name, the n-th of the object.
 func (s *jsonScanner) wanted(v jsonValue, n int) []int {
-	name := s.b[v.start:v.end]
-	if v.escaped {
-		s.key = appendUnescaped(s.key[:0], name)
-		name = s.key
-	}
-	if s.seen != nil {
+	name := s.nameOf(v)
+	if s.seen != nil && !s.inside[string(name)] {
 		s.seen(string(name))
 	}
 	if n < len(s.before) && s.before[n].name == string(name) {
@@ -143,7 +143,7 @@ func (s *jsonScanner) wanted(v jsonValue, n int) []int {
 			known.fields = append(known.fields, i)
 		}
 	}
-	if s.head != nil {
+	if s.head != nil && !s.inside[known.name] {
 		s.later = addName(s.later, s.head, known.name)
 	}
 	if n < len(s.before) {
@@ -152,6 +152,132 @@ func (s *jsonScanner) wanted(v jsonValue, n int) []int {
 		s.before = append(s.before, known)
 	}
 	return known.fields
+}
+
+// nameOf is the name that a string holds.
+func (s *jsonScanner) nameOf(v jsonValue) []byte {
+	name := s.b[v.start:v.end]
+	if v.escaped {
+		s.key = appendUnescaped(s.key[:0], name)
+		name = s.key
+	}
+	return name
+}
+
+// insideOf are the fields around those that are wanted: a and a.b for a.b.c. It is nil if there are
+// none.
+func insideOf(names []string) (list map[string]bool) {
+	for _, name := range names {
+		for i := range len(name) {
+			if name[i] == '.' && i > 0 {
+				if list == nil {
+					list = map[string]bool{}
+				}
+				list[name[:i]] = true
+			}
+		}
+	}
+	return list
+}
+
+// inner reads a value in which there may be wanted fields: an object, or a list of them, whose fields
+// have the values of all.
+func (s *jsonScanner) inner(name string, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	switch {
+	case s.at < len(s.b) && s.b[s.at] == '{':
+		return s.innerObject(name, depth)
+	case s.at == len(s.b) || s.b[s.at] != '[':
+		return s.skip(depth)
+	}
+	s.at++
+	if s.blanks(); s.take(']') {
+		return nil
+	}
+	all := map[int][]jsonValue{}
+	before := slices.Clone(s.fields)
+	for {
+		copy(s.fields, before)
+		s.blanks()
+		if err := s.inner(name, depth+1); err != nil {
+			return err
+		}
+		for i, f := range s.fields {
+			if f != before[i] {
+				all[i] = append(all[i], s.parts[f.first:f.last]...)
+			}
+		}
+		s.blanks()
+		if s.take(']') {
+			break
+		}
+		if !s.take(',') {
+			return s.unexpected("a comma or ]")
+		}
+	}
+	copy(s.fields, before)
+	for i := range s.fields {
+		if parts, ok := all[i]; ok {
+			s.fields[i] = jsonField{true, len(s.parts), len(s.parts) + len(parts)}
+			s.parts = append(s.parts, parts...)
+		}
+	}
+	return nil
+}
+
+// innerObject reads an object in which there may be wanted fields.
+func (s *jsonScanner) innerObject(outer string, depth int) error {
+	s.at++
+	if s.blanks(); s.take('}') {
+		return nil
+	}
+	for {
+		s.blanks()
+		v, err := s.string()
+		if err != nil {
+			return err
+		}
+		s.blanks()
+		if !s.take(':') {
+			return s.unexpected("a colon")
+		}
+		s.blanks()
+		name := outer + "." + string(s.nameOf(v))
+		var wanted []int
+		for i, want := range s.names {
+			if want == name {
+				wanted = append(wanted, i)
+			}
+		}
+		if !s.inside[name] {
+			if s.seen != nil {
+				s.seen(name)
+			}
+			if s.head != nil {
+				s.later = addName(s.later, s.head, name)
+			}
+		}
+		switch {
+		case len(wanted) > 0:
+			err = s.field(wanted)
+		case s.inside[name]:
+			err = s.inner(name, depth+1)
+		default:
+			err = s.skip(depth + 1)
+		}
+		if err != nil {
+			return err
+		}
+		s.blanks()
+		if s.take('}') {
+			return nil
+		}
+		if !s.take(',') {
+			return s.unexpected("a comma or }")
+		}
+	}
 }
 
 // field reads the value of a wanted field: a string, a number, null, which is as if

@@ -22,7 +22,7 @@ type searchFlags struct {
 	algorithm, mode string
 	modelFlags
 	explain, stats         bool
-	plain, count           bool
+	plain, language, count bool
 	from                   int
 	snippets               bool
 	snippetSize            int
@@ -105,6 +105,8 @@ thesis that 'collocate bench thesis' is about.`,
 		strings.Join(search.Algorithms(), ", ")+"; the last is for --engine gpu")
 	fl.StringVar(&f.mode, "mode", "or", "or: any of the words; and: all of them")
 	f.modelFlags.register(cmd)
+	fl.BoolVar(&f.language, "query-language", false,
+		"take the topics of --topics for queries of the language, with operators, phrases and fields")
 	fl.BoolVar(&f.plain, "plain", false, "take the query for words, whatever signs it has")
 	fl.BoolVar(&f.count, "count", false, "tell how many documents match in all")
 	fl.IntVar(&f.from, "from", 0, "leave out so many of the best, to see the next ones")
@@ -194,7 +196,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if r.Algorithm == search.Tiles && a.engine != engine.GPU {
 		return usagef("--algorithm %v is for --engine gpu", r.Algorithm)
 	}
-	for _, name := range []string{"encoding", "topic-ids", "topic-field"} {
+	for _, name := range []string{"encoding", "topic-ids", "topic-field", "query-language"} {
 		if f.topics == "" && f.set(name) {
 			return usagef("--%s is about the file of --topics: give that, too", name)
 		}

@@ -60,7 +60,8 @@ func (f *searchFlags) notePlain(a *app, queries ...string) {
 		if found := queryOperators(q); len(found) > 0 {
 			f.warned = true
 			a.note(strings.Join(found, ", ") +
-				" in a topic: no operators, but plain words or nothing; --mode and asks for all words")
+				" in a topic: no operators, but plain words or nothing; --query-language takes them for " +
+				"operators, --mode and asks for all words")
 			return
 		}
 	}

@@ -22,7 +22,7 @@ func isServer(dir string) bool {
 // notRemote are the flags that a server has no use for.
 var notRemote = []string{
 	"topics", "run", "tag", "encoding", "topic-ids", "snippet-size",
-	"k1", "b", "mu", "variant", "field-weights", "partition",
+	"k1", "b", "mu", "variant", "partition",
 	"expand", "proximity", "k3", "topic-field",
 	"partition-size", "partitions", "policy", "slack", "recall", "engine",
 }
@@ -45,6 +45,7 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	}
 	set("offset", strconv.Itoa(f.from), f.from > 0)
 	set("model", f.model, f.set("model"))
+	set("weights", f.fieldWeights, f.fieldWeights != "")
 	set("algorithm", f.algorithm, f.set("algorithm"))
 	for name, said := range map[string]bool{
 		"snippets": f.snippets, "explain": f.explain, "stats": f.stats, "plain": f.plain, "count": f.count,

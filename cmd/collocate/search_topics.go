@@ -35,7 +35,9 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	for i, t := range topics {
 		texts[i] = t.Text
 	}
-	f.notePlain(a, texts...)
+	if !f.language {
+		f.notePlain(a, texts...)
+	}
 	if id, found, err := s.Index().BadID(); err != nil {
 		return err
 	} else if found {
@@ -48,7 +50,10 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	r.Trace = false
 	start := time.Now()
-	w := topicWriter{a: a, s: s, r: r, f: f, topics: topics}
+	w := topicWriter{a: a, s: s, f: f, topics: topics}
+	if w.requests, err = f.requestsOf(s, r, topics); err != nil {
+		return err
+	}
 	if f.run == "-" {
 		err = w.write(ctx, a.stdout)
 	} else {
@@ -88,9 +93,10 @@ type runJSON struct {
 type topicWriter struct {
 	a      *app
 	s      *search.Searcher
-	r      search.Request
 	f      *searchFlags
 	topics []trec.Topic
+
+	requests []search.Request // of the topics
 
 	spare   sync.Pool // of *topicLines
 	answers int
@@ -112,7 +118,7 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	run := trec.NewRunWriter(out, w.f.tag)
 	next := 0
 	describe := func(i int, found *search.Result) (*topicLines, error) { return w.describe(ctx, i, found) }
-	for t, err := range search.MapAll(ctx, w.s, w.requests(), w.f.parallel.batch, w.a.gpuOptions(), describe) {
+	for t, err := range search.MapAll(ctx, w.s, w.requests, w.f.parallel.batch, w.a.gpuOptions(), describe) {
 		w.a.endProgress() // of bringing the index to a GPU, if that was chosen
 		if err == nil {
 			err = run.Lines(t.lines)
@@ -131,14 +137,20 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 	return run.Flush()
 }
 
-// requests makes a request of each topic.
-func (w *topicWriter) requests() []search.Request {
-	all := make([]search.Request, len(w.topics))
-	for i, t := range w.topics {
-		all[i] = w.r
-		all[i].Text = t.Text
+// requestsOf makes a request of each topic.
+func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []trec.Topic) (
+	[]search.Request, error) {
+	all := make([]search.Request, len(topics))
+	for i, t := range topics {
+		all[i] = r
+		if all[i].Text = t.Text; !f.language {
+			continue
+		}
+		if err := setQuery(&all[i], s, t.Text, false); err != nil {
+			return nil, fmt.Errorf("topic %s: %w", t.ID, withoutPlain(err))
+		}
 	}
-	return all
+	return all, nil
 }
 
 // describe makes the lines of a topic.
@@ -149,9 +161,7 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	}
 	t.answers, t.exact, t.pruned = len(found.Hits), exact(found), found.Stats.Pruned
 	var err error
-	r := w.r
-	r.Text = w.topics[i].Text
-	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, r, found); err != nil {
+	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, w.requests[i], found); err != nil {
 		return nil, err
 	}
 	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits),

@@ -14,7 +14,7 @@
 //	"solar eclipse"~2          the same with words moved by up to 2 places in all
 //	solar NEAR/5 eclipse       at most 5 words apart, in any order
 //	solar BEFORE/5 eclipse     at most 5 words apart, in this order
-//	eclips*  ecl?pse  e*e      words that begin so, or that fit the pattern
+//	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern
 //	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
 //	eclipse^2                  counts twice; after a word, a phrase or a group
 //	title:eclipse              in a field; also title:"solar eclipse", title:(solar eclipse)
@@ -23,7 +23,8 @@
 //	place:[52.3,13 TO 52.7,14] a box, south-west to north-east, as latitude,longitude
 //	id:(d1 d2)                 documents by ID
 //	#lang:en                   must match, and adds nothing to the score: a filter
-//	year:*  title:*            documents that have a value, or a word, in the field
+//	year:*  title:*            documents that have a value, or a word, in the field; _exists_:year
+//	                           says the same
 //	*                          all documents; also *:*
 //
 // # Grammar
@@ -41,7 +42,8 @@
 //
 // A word is any run of characters up to a blank. Plain words never need quotes: signs mean
 // something only where the table above has them. A sign of a clause stands before a word, and so
-// e-mail, C++ and 3/4 are words; a question mark is a wildcard inside a word only; a parenthesis
+// e-mail, C++ and 3/4 are words; a question mark is a wildcard inside a word only; a star that
+// begins a word is one unless another ends it: *this* is a word; a parenthesis
 // groups at the beginning of a word, and what opens inside a word closes there; AND, OR and NOT are
 // operators in capitals only. A name before a colon is a field if Options say so. A backslash takes
 // its meaning from the character behind it.

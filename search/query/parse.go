@@ -404,6 +404,9 @@ func (p *parser) part() (Node, error) {
 	case '"':
 		return p.phrase()
 	}
+	if strings.HasPrefix(p.text[p.at:], exists) && len(p.o.Fields) > 0 {
+		return p.exists()
+	}
 	if name, ok, err := p.field(); err != nil {
 		return nil, err
 	} else if ok {
@@ -476,7 +479,8 @@ func (p *parser) field() (name string, ok bool, err error) {
 	for end < len(p.text) && (isAlnum(p.text[end]) || strings.IndexByte("_.-", p.text[end]) >= 0) {
 		end++
 	}
-	if end == p.at || end == len(p.text) || p.text[end] != ':' || !isLetter(p.text[p.at]) {
+	if end == p.at || end == len(p.text) || p.text[end] != ':' || !isLetter(p.text[p.at]) &&
+		!(p.text[p.at] == '_' && slices.Contains(p.o.Fields, p.text[p.at:end])) {
 		return "", false, nil
 	}
 	if p.wordEnds(end+1) && slices.Contains(p.o.Fields, p.text[p.at:end]) {
@@ -497,6 +501,20 @@ func (p *parser) field() (name string, ok bool, err error) {
 	}
 	p.at = end + 1
 	return name, true, nil
+}
+
+// exists is how Elasticsearch writes what is year:* here.
+const exists = "_exists_:"
+
+func (p *parser) exists() (Node, error) {
+	p.at += len(exists)
+	at := p.at
+	name, err := p.value(")")
+	if err != nil || !slices.Contains(p.o.Fields, name) {
+		return nil, p.fail(at, "no field %q; expected %s behind %s", name,
+			strings.Join(p.o.Fields, ", "), exists)
+	}
+	return Field{name, All{}}, nil
 }
 
 func (p *parser) fieldPart(name string) (Node, error) {

@@ -206,7 +206,9 @@ func escapeBut(text, but string) string {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		sign := r < utf8.RuneSelf && !isAlnum(byte(r)) && strings.IndexByte(but, byte(r)) < 0
-		if sign || unicode.IsSpace(r) || i == 0 && (isOperator(text) || !unicode.IsLetter(r) && !unicode.IsDigit(r)) {
+		wild := r < utf8.RuneSelf && strings.IndexByte(but, byte(r)) >= 0
+		if sign || unicode.IsSpace(r) ||
+			i == 0 && !wild && (isOperator(text) || !unicode.IsLetter(r) && !unicode.IsDigit(r)) {
 			b.WriteByte('\\')
 		}
 		b.WriteString(text[i : i+size])

@@ -46,8 +46,11 @@ func TestParse(t *testing.T) {
 		"a && !b || c":             Or{[]Node{And{[]Node{term("a"), Not{term("b")}}}, term("c")}},
 		`\&& a&&b ! \!a`:           Or{[]Node{term("&&"), term("a&&b"), term("!"), term("!a")}},
 		`id:"a*"`:                  IDs{[]string{"a*"}},
-		"* -a":                     Or{[]Node{All{}, Not{term("a")}}},
-		`\+a \AND`:                 Or{[]Node{term("+a"), term("AND")}},
+		"*ology (*ism) *a?b^2": Or{[]Node{Wildcard{"*ology"}, Wildcard{"*ism"},
+			Boost{Wildcard{"*a?b"}, 2}}},
+		"**bold** *": Or{[]Node{term("**bold**"), All{}}},
+		"* -a":       Or{[]Node{All{}, Not{term("a")}}},
+		`\+a \AND`:   Or{[]Node{term("+a"), term("AND")}},
 		// plain words
 		"C++ e-mail AT&T 3/4 f(x) what's it? (why?) a - b http://x.org/a 12:30 note: 5\" and or not *bold*": Or{[]Node{
 			term("C++"), term("e-mail"), term("AT&T"), term("3/4"), term("f(x)"), term("what's"), term("it?"),

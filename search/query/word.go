@@ -53,8 +53,10 @@ func (p *parser) scanWord() scanned {
 			}
 		case c == '*' && lead, c == '?' && lead && p.wordAt(p.at+1):
 			wild = append(wild, b.Len())
+		case c == '*' && b.Len() == 0 && p.endingAt(p.at+1):
+			wild, lead = append(wild, 0), true
 		}
-		if b.Len() == 0 {
+		if b.Len() == 0 && len(wild) == 0 {
 			lead = c >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || isAlnum(c)
 		}
 		b.WriteString(p.text[p.at : p.at+size])
@@ -103,6 +105,20 @@ func (p *parser) wordEnds(at int) bool {
 func (p *parser) wordAt(at int) bool {
 	r, size := utf8.DecodeRuneInString(p.text[at:])
 	return size > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '*' || r == '?' && p.wordAt(at+size))
+}
+
+// endingAt says whether the ending of a word follows a star, as in *ology, and not *emphasis* or
+// **more of it**.
+func (p *parser) endingAt(at int) bool {
+	r, size := utf8.DecodeRuneInString(p.text[at:])
+	if size == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		return false
+	}
+	for !p.wordEnds(at) {
+		r, size = utf8.DecodeRuneInString(p.text[at:])
+		at += size
+	}
+	return r != '*'
 }
 
 // fuzzyAt takes ~, ~1 or ~2 at the end of a word.

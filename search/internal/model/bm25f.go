@@ -34,7 +34,8 @@ func (m BM25F) String() string {
 
 // weigher refuses: the words of one list do not tell what a document has in its fields.
 func (m BM25F) weigher(*Collection) (Weigher, error) {
-	return nil, errors.New("bm25f: it scores plain words; operators, --count and pages need another model")
+	return nil, errors.New("bm25f: what it gives to each part of a query cannot be told; " +
+		"plain words can be explained, or take another model")
 }
 
 // IsFielded tells whether a model is about fields, so that the engines for one list a word cannot

@@ -3,7 +3,6 @@ package tree
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/collocate/collocate/docset"
@@ -23,7 +22,7 @@ func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
 	}
 	n, err := p.count(live)
 	if err != nil {
-		return 0, fmt.Errorf("search: %w", err)
+		return 0, ask.Fault(err)
 	}
 	return n, nil
 }

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -114,7 +115,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	if r.Gathers() {
 		found, err := p.gather(live, k, r)
 		if err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, ask.Fault(err)
 		}
 		return found, nil
 	}
@@ -123,7 +124,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	}
 	found, err := p.rank(live, k, r)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, ask.Fault(err)
 	}
 	if r.Count {
 		if p.counted {
@@ -131,7 +132,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 		} else if len(found.Hits) < k {
 			found.Total = int64(len(found.Hits))
 		} else if found.Total, err = p.count(live); err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, ask.Fault(err)
 		}
 	}
 	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
@@ -178,6 +179,9 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			return p.rankWords(list, mode, within, limited, k, r)
 		}
 		live, sparse = within, true
+	}
+	if model.IsFielded(r.Model) {
+		return p.rankFielded(live, k, r)
 	}
 	if err := p.scorers(r.Model); err != nil {
 		return nil, err
@@ -331,6 +335,50 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 		request.Parallel = nil
 	}
 	return p.ix.search(p.ctx, &request)
+}
+
+// rankFielded is for BM25F, which scores words over all fields: the query says which documents are
+// answers, and all words of it that score, those of phrases and fields as well, how good they are.
+func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
+	if !p.roots[0].needsWords() {
+		return nil, errors.New("bm25f: it scores words, and an answer to this query needs none: " +
+			"add a word, put # before what only filters, or take another model")
+	}
+	var list []ask.Word
+	p.roots[0].each(func(n *node) {
+		for _, t := range n.terms {
+			at := slices.IndexFunc(list, func(w ask.Word) bool { return w.Text == t.Text })
+			if at < 0 {
+				at, list = len(list), append(list, ask.Word{Text: t.Text})
+			}
+			list[at].Weight += t.Weight
+		}
+	})
+	within := make([]*docset.Set, len(live))
+	for i, x := range p.parts {
+		var err error
+		if within[i], err = x.match(p.roots[i], live[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p.rankWords(list, ask.Or, within, true, k, r)
+}
+
+// needsWords says whether each document that a node matches has a word of it that scores.
+func (n *node) needsWords() bool {
+	if n.kind != boolean {
+		return n.kind != fixed
+	}
+	some := false
+	for _, p := range n.parts {
+		if p.scores() {
+			if !p.needsWords() {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // sums are the scores of documents, by number; all 0 between searches.

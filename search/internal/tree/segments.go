@@ -62,7 +62,7 @@ func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 		base += uint32(x.docs)
 		root, err := x.root(r)
 		if err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, ask.Fault(err)
 		}
 		if root != nil {
 			root.role = should
@@ -71,7 +71,7 @@ func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 	}
 	if !p.empty() && len(p.parts) > 1 {
 		if err := shareCounts(p.roots, p.parts[0].most); err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, ask.Fault(err)
 		}
 	}
 	return p, nil
@@ -88,7 +88,7 @@ func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error
 		if p.empty() {
 			sets[i] = docset.New(x.docs)
 		} else if sets[i], err = x.match(p.roots[i], x.live(r)); err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, ask.Fault(err)
 		}
 	}
 	return sets, nil
