@@ -44,6 +44,19 @@ func (s *Schema) Text(values []Values) []byte {
 	return bytes.Join(texts, []byte("\n"))
 }
 
+// TextAt is where in Text the text of a field begins.
+func (s *Schema) TextAt(values []Values, field int) (at int) {
+	for _, i := range s.Of(Text) {
+		if i == field {
+			break
+		}
+		if i < len(values) && len(values[i]) > 0 {
+			at += len(values[i][0]) + 1
+		}
+	}
+	return at
+}
+
 // ParseNumber reads a number.
 func ParseNumber(b []byte) (float64, error) {
 	s := strings.TrimSpace(string(b))

@@ -122,6 +122,7 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 			var d text.Document
 			if v := b.Docs[i].Fields; t.field < len(v) && len(v[t.field]) > 0 {
 				d.Text = v[t.field][0]
+				d.Breaks = breaksIn(b.Docs[i].Breaks, f.schema.TextAt(v, t.field), len(d.Text))
 			}
 			docs = append(docs, d)
 		}
@@ -131,6 +132,16 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 		}
 	}
 	return nil
+}
+
+// breaksIn are the breaks of a document within one of its fields, from the field's first byte.
+func breaksIn(breaks []uint32, from, size int) (list []uint32) {
+	for _, b := range breaks {
+		if at := int(b) - from; at > 0 && at < size {
+			list = append(list, uint32(at))
+		}
+	}
+	return list
 }
 
 // finish writes the indexes of the text fields.

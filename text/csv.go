@@ -344,15 +344,13 @@ func (p *parser) addCSV(s *source, data []byte, r *csvRecord) {
 	start := len(p.arena)
 	for n, i := range s.columns.texts {
 		if f := r.fields[i]; f.end > f.start {
-			if len(p.arena) > start {
-				p.arena = append(p.arena, '\n')
-			}
+			p.separate(start)
 			from := len(p.arena) - start
 			p.arena = r.field(data, i, p.arena)
 			values.text(n, from, len(p.arena)-start)
 		}
 	}
-	p.add(p.arena[start:len(p.arena):len(p.arena)])
+	p.addJoined(start)
 	for _, o := range s.columns.others {
 		from := len(p.arena)
 		p.arena = r.field(data, o.column, p.arena)

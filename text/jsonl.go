@@ -71,9 +71,7 @@ func (p *parser) addJSON(sc *jsonScanner, schema *fields.Schema) bool {
 		for i, f := range fields {
 			from := -1
 			for _, v := range sc.parts[f.first:f.last] {
-				if len(p.arena) > start {
-					p.arena = append(p.arena, '\n')
-				}
+				p.separate(start)
 				if from < 0 {
 					from = len(p.arena) - start
 				}
@@ -83,7 +81,7 @@ func (p *parser) addJSON(sc *jsonScanner, schema *fields.Schema) bool {
 				values.text(i, from, len(p.arena)-start)
 			}
 		}
-		p.add(p.arena[start:len(p.arena):len(p.arena)])
+		p.addJoined(start)
 	}
 	ids := len(sc.wants.texts) + len(sc.wants.ids)
 	for i, f := range sc.fields[ids:] {

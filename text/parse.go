@@ -22,6 +22,9 @@ type parser struct {
 	ends  []end  // one for each piece
 	raw   []byte // what this parser read itself
 	arena []byte // texts that are not to be found as they are in the piece
+	// where values begin in these, of all documents, and of the one at hand from here on
+	breaks []uint32
+	begun  int
 
 	pieces []piece // of the task
 	limit  int     // bytes that a document may have
@@ -188,7 +191,7 @@ func (p *parser) parse(pieces []piece) {
 	}
 	// The texts of a piece take at most as many bytes as the piece: with this room
 	// the arena does not move as it fills, and is not copied.
-	p.arena = room(p.arena, toCopy)
+	p.arena, p.breaks, p.begun = room(p.arena, toCopy), p.breaks[:0], 0
 	for i := range pieces {
 		pc := &pieces[i]
 		data := pc.data
@@ -265,6 +268,23 @@ func (p *parser) add(text []byte) {
 	}
 	p.docs = append(p.docs, Document{Text: text})
 	p.marks = append(p.marks, mark{start: len(p.ids), number: true})
+}
+
+// separate ends a value of a document that begins in the arena at start, if it has any yet.
+func (p *parser) separate(start int) {
+	if len(p.arena) > start {
+		p.arena = append(p.arena, '\n')
+		p.breaks = append(p.breaks, uint32(len(p.arena)-start))
+	}
+}
+
+// addJoined appends a document whose values are in the arena from start on.
+func (p *parser) addJoined(start int) {
+	p.add(p.arena[start:len(p.arena):len(p.arena)])
+	if n := len(p.breaks); n > p.begun {
+		p.docs[len(p.docs)-1].Breaks = p.breaks[p.begun:n:n]
+		p.begun = n
+	}
 }
 
 // named says that what was appended to ids since add is the document's ID.

@@ -21,6 +21,9 @@ type Document struct {
 	// Fields are the values of the fields of Options.Schema, in its order; nil without one. A text
 	// field has at most one value: a list is joined by newlines. They live as long as Text.
 	Fields []fields.Values
+	// Breaks are the bytes of Text at which another field begins, or another value of a list, rising:
+	// no phrase goes on there. They live as long as Text.
+	Breaks []uint32
 }
 
 // Batch is a run of consecutive documents of a corpus. Batches are numbered from
@@ -150,6 +153,23 @@ func (t *Tokens) Trim() {
 
 // Word returns the i-th word.
 func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i].End] }
+
+// Gap is how far apart the last word of a field, or of a value of a list, and the first of the next
+// one are: no phrase and nothing near each other should go from one to the other.
+const Gap = 100
+
+// Places appends where the words stand in a document with breaks, counted in words from 0. The words
+// have to be those of the document, analyzed with WantSource.
+func (t *Tokens) Places(places, breaks []uint32) []uint32 {
+	skipped := uint32(0)
+	for i := range t.Words {
+		for len(breaks) > 0 && t.Source[i].Start >= breaks[0] {
+			breaks, skipped = breaks[1:], skipped+Gap
+		}
+		places = append(places, uint32(i)+skipped)
+	}
+	return places
+}
 
 // Analyzer turns a document into words. Analyzers are values without state:
 // several goroutines may use one, each with Tokens of its own.

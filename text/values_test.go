@@ -236,3 +236,43 @@ func FuzzParquet(f *testing.F) {
 		io.Copy(io.Discard, io.LimitReader(p, 1<<20))
 	})
 }
+
+// Fields of objects are named with points, lists of objects have the values of all, and breaks say
+// where another field or value begins.
+func TestNestedAndBreaks(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "body:text:from=doc.body", "who:keyword:from=a.b.name", "n:number:from=a.b.n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"title":"one","doc":{"x":[1,{"body":"no"}],"body":["two three","four"]},"a":[{"b":{"name":"X","n":1}},{"b":[{"name":"Y"},7,{"name":["Z","\u0041"]}]}]}
+{"doc":{"body":"alone"},"a":{"b":{"name":"Q","n":2,"body":"no"}},"title":null}
+`
+	path := filepath.Join(t.TempDir(), "docs.jsonl")
+	if err := os.WriteFile(path, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	c := Corpus{Paths: []string{path}, Options: Options{Schema: schema}}
+	for d, err := range c.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%q %v %q", d.Text, d.Breaks, d.Fields))
+	}
+	want := []string{
+		`"one\ntwo three\nfour" [4 14] [["one"] ["two three\nfour"] ["X" "Y" "Z" "A"] ["1"]]`,
+		`"alone" [] [[] ["alone"] ["Q"] ["2"]]`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	var tokens Tokens
+	tokens.WantSource = true
+	a, _ := ParseAnalyzer("ascii")
+	if err := a.Analyze([]byte("one\ntwo three\nfour"), &tokens); err != nil {
+		t.Fatal(err)
+	}
+	if got := tokens.Places(nil, []uint32{4, 14}); !slices.Equal(got, []uint32{0, 1 + Gap, 2 + Gap, 3 + 2*Gap}) {
+		t.Errorf("places %v", got)
+	}
+}

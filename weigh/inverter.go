@@ -60,6 +60,7 @@ func (w *inverter) add(b *text.Batch) error {
 	m := w.mark(b.Seq, 0)
 	for i := range b.Docs {
 		doc := &b.Docs[i]
+		w.tok.WantSource = w.places != nil && len(doc.Breaks) > 0
 		if err := w.analyzer.Analyze(doc.Text, &w.tok); err != nil {
 			return fmt.Errorf("document %s: %w", doc.ID, err)
 		}
@@ -79,7 +80,7 @@ func (w *inverter) add(b *text.Batch) error {
 		pairs := w.table.count(&w.tok)
 		w.log.add(pairs)
 		if w.places != nil {
-			w.places.add(pairs, w.table.places)
+			w.places.add(pairs, w.table.places, &w.tok, doc.Breaks)
 		}
 		if w.table.len() > maxWords {
 			return fmt.Errorf("document %s: more than %d different words", doc.ID, maxWords)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/internal/hugepage"
+	"github.com/collocate/collocate/text"
 )
 
 // positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for
@@ -22,13 +23,14 @@ type positionLog struct {
 
 	starts []uint32 // of each pair of a document, in
 	sorted []uint32 // the places by pair
+	where  []uint32 // the place of each word, in a document with breaks
 	buf    []byte
 }
 
 const positionChunk = 1 << 16
 
 // add appends a document with these pairs, whose words are at these places among them.
-func (l *positionLog) add(pairs []uint64, places []uint32) {
+func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, breaks []uint32) {
 	l.starts = l.starts[:0]
 	at := uint32(0)
 	for _, p := range pairs {
@@ -43,6 +45,12 @@ func (l *positionLog) add(pairs []uint64, places []uint32) {
 		s := &starts[p]
 		sorted[*s] = uint32(i)
 		*s++
+	}
+	if len(breaks) > 0 {
+		l.where = tok.Places(l.where[:0], breaks)
+		for i, at := range sorted {
+			sorted[i] = l.where[at]
+		}
 	}
 	buf, from := l.buf[:0], uint32(0)
 	for i, p := range pairs {
@@ -70,7 +78,7 @@ func (l *positionLog) add(pairs []uint64, places []uint32) {
 	}
 	*c = append(*c, buf...)
 	if len(buf) > hugeDocument {
-		l.buf, l.sorted = nil, nil
+		l.buf, l.sorted, l.where = nil, nil, nil
 	}
 }
 

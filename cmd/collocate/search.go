@@ -51,11 +51,13 @@ A query is words, any of which will do (with --mode and: all), or more:
   (solar OR lunar) AND eclipse  AND, OR and NOT in capitals, or && || !, and groups
   "solar eclipse"~2             a phrase, whose words may be moved by 2 places; needs positions
   solar NEAR/5 eclipse          at most 5 words apart; BEFORE/5 in this order
-  eclips* ecl?pse eclipes~1     beginnings, patterns, typing errors
+  eclips* ecl?pse *ipse         beginnings, patterns, endings
+  eclipes~1                     typing errors
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
                                 fields of the index: words, a value, a range, a box of degrees
-  year:* NOT title:*            what has a value, or a word, in a field; * alone is everything
+  year:* NOT title:*            what has a value, or a word, in a field (also _exists_:year); * alone
+                                is everything
 
 DIR may also be the address of 'collocate serve', as http://localhost:8080; of shards the answer
 says how many of them it covers.
@@ -309,6 +311,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	if err := setQuery(&r, s, words, f.plain); err != nil {
 		return err
 	}
+	f.noteFields(a, s, words)
 	start := time.Now()
 	found, err := s.Search(ctx, r)
 	if err != nil {

@@ -40,6 +40,7 @@ type bufferDoc struct {
 	length uint32
 	text   []byte
 	fields []fields.Values
+	breaks []uint32 // of the text
 	gone   bool
 }
 
@@ -64,8 +65,13 @@ func (b *buffer) add(d text.Document) error {
 	if len(d.Fields) > 0 {
 		return fmt.Errorf("document %q: it has fields, and the index has no schema", d.ID)
 	}
+	b.tokens.WantSource = b.places && len(d.Breaks) > 0
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
+	}
+	var places []uint32
+	if b.tokens.WantSource {
+		places = b.tokens.Places(nil, d.Breaks)
 	}
 	b.remove(d.ID)
 	n := uint32(len(b.docs))
@@ -80,7 +86,11 @@ func (b *buffer) add(d text.Document) error {
 		}
 		l := &b.lists[at]
 		if b.places {
-			l.places = append(l.places, uint32(i))
+			place := uint32(i)
+			if places != nil {
+				place = places[i]
+			}
+			l.places = append(l.places, place)
 			b.bytes += bytesPerPosting / 2
 		}
 		if k := len(l.docs); k > 0 && l.docs[k-1] == n {
@@ -133,8 +143,26 @@ func (b *buffer) addFields(d text.Document) error {
 		}
 	}
 	doc.text = b.schema.Text(doc.fields)
+	if b.places {
+		doc.breaks = b.breaksOf(doc.fields, d.Breaks)
+	}
 	b.keep(doc)
 	return nil
+}
+
+// breaksOf are those of the text of some fields, with others that are known: a program need not say
+// where its fields end.
+func (b *buffer) breaksOf(values []fields.Values, known []uint32) []uint32 {
+	list := slices.Clone(known)
+	for _, i := range b.schema.Of(fields.Text) {
+		if i < len(values) && len(values[i]) > 0 {
+			if at := b.schema.TextAt(values, i); at > 0 {
+				list = append(list, uint32(at))
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // remove deletes a document, if it is there.
@@ -160,7 +188,7 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 				if d.gone {
 					continue
 				}
-				docs = append(docs, text.Document{ID: d.id, Text: d.text, Fields: d.fields})
+				docs = append(docs, text.Document{ID: d.id, Text: d.text, Fields: d.fields, Breaks: d.breaks})
 				if bytes += len(d.text); bytes >= batch {
 					if !yield(docs, nil) {
 						return
