@@ -2,13 +2,15 @@ package coloc
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
 // maximalCliques lists the maximal cliques of a graph, each ascending: Bron and
 // Kerbosch (1973), the outer loop in degeneracy order, the pivot as Tomita,
-// Tanaka and Takahashi (2006) choose it. Single vertices are left out.
-func maximalCliques(ctx context.Context, adj [][]int32, c crew) ([][]int32, error) {
+// Tanaka and Takahashi (2006) choose it. Single vertices are left out. There can be
+// 3^(n/3) of them, so they count against the memory bound.
+func maximalCliques(ctx context.Context, adj [][]int32, c crew, memory *meter) ([][]int32, error) {
 	order, _ := degeneracyOrder(adj)
 	rank := make([]int, len(adj))
 	for i, v := range order {
@@ -25,24 +27,37 @@ func maximalCliques(ctx context.Context, adj [][]int32, c crew) ([][]int32, erro
 				earlier = append(earlier, u)
 			}
 		}
-		b := bronKerbosch{adj: adj}
+		b := bronKerbosch{ctx: ctx, adj: adj, memory: memory}
 		b.extend(later, []int32{v}, earlier)
 		lists[i] = b.cliques
-		return nil
+		return b.err
 	})
 	return slices.Concat(lists...), err
 }
 
 type bronKerbosch struct {
+	ctx     context.Context
 	adj     [][]int32
+	memory  *meter
 	cliques [][]int32
+	err     error
 }
 
 // extend reports the maximal cliques that hold clique, further vertices of
 // may, and none of not. All lists are ascending.
 func (b *bronKerbosch) extend(may, clique, not []int32) {
+	if b.err != nil {
+		return
+	}
 	if len(may) == 0 && len(not) == 0 {
+		if len(b.cliques)&1023 == 0 {
+			b.err = b.ctx.Err()
+		}
 		if len(clique) > 1 {
+			if !b.memory.take(cliqueBytes + 4*int64(len(clique))) {
+				b.err = errTooManyCliques
+				return
+			}
 			c := slices.Clone(clique)
 			slices.Sort(c)
 			b.cliques = append(b.cliques, c)
@@ -64,6 +79,11 @@ func (b *bronKerbosch) extend(may, clique, not []int32) {
 		not = slices.Insert(slices.Clone(not), at, v)
 	}
 }
+
+// cliqueBytes is what a clique takes beside its vertices, with the lists it stands in.
+const cliqueBytes = 72
+
+var errTooManyCliques = errors.New("the cliques of features that are prevalent in pairs, candidates for patterns, need more than the memory bound: use --algorithm auto, or raise --memory or --min-prevalence")
 
 // intersect and subtract work on ascending lists.
 func intersect(a, b []int32) []int32 {

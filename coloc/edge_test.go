@@ -296,3 +296,20 @@ func TestMemoryIsBoundedByPairs(t *testing.T) {
 		held/float64(res.Pairs), allocated/float64(res.Pairs))
 	runtime.KeepAlive(s)
 }
+
+// Cliques of features can be many more than features: Moon and Moser's graph, all but
+// triples joined, has 3^(n/3).
+func TestTooManyCliquesAreAnErrorThatSaysSo(t *testing.T) {
+	adj := make([][]int32, 45)
+	for f := range adj {
+		for g := range adj {
+			if f/3 != g/3 {
+				adj[f] = append(adj[f], int32(g))
+			}
+		}
+	}
+	_, err := maximalCliques(t.Context(), adj, crew{workers: 2}, newMeter(1e6))
+	if err == nil || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -183,7 +183,7 @@ func TestSignificanceIsCalibrated(t *testing.T) {
 		}
 		return found
 	}
-	runs := 80
+	runs := 40
 	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
 		runs = 400
 	}

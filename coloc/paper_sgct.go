@@ -32,7 +32,7 @@ func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	cliques, err := maximalCliques(ctx, adj, j.crew)
+	cliques, err := maximalCliques(ctx, adj, j.crew, s.memory)
 	if err != nil {
 		return nil, err
 	}

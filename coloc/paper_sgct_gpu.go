@@ -52,7 +52,7 @@ func mineSGCTOnGPU(ctx context.Context, pts *Points, j *job) (patterns []found, 
 		if err != nil {
 			return err
 		}
-		cliques, err := maximalCliques(ctx, adj, j.crew)
+		cliques, err := maximalCliques(ctx, adj, j.crew, newMeter(j.budget))
 		if err != nil {
 			return err
 		}

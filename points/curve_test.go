@@ -104,7 +104,7 @@ func TestCurvesAreCalibrated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	runs := 80
+	runs := 40
 	if os.Getenv("COLLOCATE_TEST_LONG") != "" {
 		runs = 400
 	}

@@ -83,7 +83,9 @@ func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	if err := s.distances(ctx, l, one, workers); err != nil {
 		return nil, err
 	}
-	s.warn(p)
+	var most bulk
+	par.For(workers, 2, 1, func(_, axis, _ int) { most[axis] = middle98([2][]float64{p.X, p.Y}[axis]) })
+	s.warn(p, most)
 	return s, nil
 }
 
@@ -278,7 +280,7 @@ func (c *cells) nearest(x, y float64) (out [highNeighbour]float64) {
 }
 
 // warn names what is often wrong with points.
-func (s *Summary) warn(p *Set) {
+func (s *Summary) warn(p *Set, most bulk) {
 	say := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	inDegrees := s.Extent[0] >= -180 && s.Extent[2] <= 180 && s.Extent[1] >= -90 && s.Extent[3] <= 90
 	switch {
@@ -306,11 +308,11 @@ func (s *Summary) warn(p *Set) {
 		say("%d points are at (0, 0): positions that are missing?", zero)
 	}
 	if p.CRS.Geographic() {
-		if n := swapped(p); n > 0 {
+		if n := swapped(p, most); n > 0 {
 			say("%d points would be among the others with longitude and latitude swapped", n)
 		}
 	}
-	if n := outliers(p.X, p.Y); n > 0 {
+	if n := outliers(p, most); n > 0 {
 		say("%d points lie far from all others", n)
 	}
 	if s.onceInLife > 0 {
@@ -318,38 +320,42 @@ func (s *Summary) warn(p *Set) {
 	}
 }
 
-// bulk is the range of the middle 98% of values.
-func bulk(v []float64) (low, high float64) {
-	sorted := slices.Sorted(slices.Values(v))
-	cut := len(v) / 100
-	return sorted[cut], sorted[len(v)-1-cut]
+// bulk is where most points are: along x and along y.
+type bulk [2]valueRange
+
+type valueRange struct{ low, high float64 }
+
+// middle98 is the range of the middle 98% of values.
+func middle98(v []float64) valueRange {
+	values, cut := slices.Clone(v), len(v)/100
+	return valueRange{nth(values, cut), nth(values, len(v)-1-cut)}
 }
 
-// far tells that a value lies farther outside a range than four times its width.
-func far(v, low, high float64) bool {
-	w := 4 * (high - low)
-	return v < low-w || v > high+w
+// far tells that a value lies farther outside than four times the range's width.
+func (r valueRange) far(v float64) bool {
+	w := 4 * (r.high - r.low)
+	return v < r.low-w || v > r.high+w
 }
+
+func (r valueRange) holds(v float64) bool { return v >= r.low && v <= r.high }
+
+// far tells that a point lies far from the bulk.
+func (b bulk) far(x, y float64) bool { return b[0].far(x) || b[1].far(y) }
 
 // swapped counts the points that are far from the bulk, and within it when their
 // coordinates change places.
-func swapped(p *Set) (n int) {
-	lowX, highX := bulk(p.X)
-	lowY, highY := bulk(p.Y)
-	for i := range p.X {
-		x, y := p.X[i], p.Y[i]
-		if (far(x, lowX, highX) || far(y, lowY, highY)) && y >= lowX && y <= highX && x >= lowY && x <= highY {
+func swapped(p *Set, most bulk) (n int) {
+	for i, x := range p.X {
+		if y := p.Y[i]; most.far(x, y) && most[0].holds(y) && most[1].holds(x) {
 			n++
 		}
 	}
 	return n
 }
 
-func outliers(x, y []float64) (n int) {
-	lowX, highX := bulk(x)
-	lowY, highY := bulk(y)
-	for i := range x {
-		if far(x[i], lowX, highX) || far(y[i], lowY, highY) {
+func outliers(p *Set, most bulk) (n int) {
+	for i, x := range p.X {
+		if most.far(x, p.Y[i]) {
 			n++
 		}
 	}

@@ -120,6 +120,10 @@ var jobs = []job{
 	{"generate text", "generate text --bytes 100MB -o OUT.txt", false},
 	{"generate points", "generate points --count 2000000 -o OUT.csv", false},
 	{"places", "places POINTS.csv -d 3 -p 0.3", false},
+	{"places sgct", "places POINTS.csv -d 12 -p 0.3 --algorithm sgct", false},
+	{"places joinless", "places POINTS.csv -d 12 -p 0.3 --algorithm joinless", false},
+	{"places icpi", "places POINTS.csv -d 12 -p 0.3 --algorithm icpi", false},
+	{"places miner", "places POINTS.csv -d 12 -p 0.3 --algorithm miner", false},
 }
 
 // generate makes the inputs.
