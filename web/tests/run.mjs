@@ -241,7 +241,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09
     await page.waitForFunction((b) => document.querySelectorAll('.concordance tr')[1]?.innerText !== b, before)
     await page.getByLabel('with', { exact: true }).fill('plasma')
     await page.waitForFunction(() => [...document.querySelectorAll('.concordance tbody tr')].every((r) => /plasma/i.test(r.innerText)))
-    await page.locator('.searchbar select').selectOption('mi')
+    await page.locator('.searchbar select').first().selectOption('mi')
     await page.waitForURL(/by=mi/)
   })
   await look('a map of vectors', base + '/words?w=membrane', async (page) => {
