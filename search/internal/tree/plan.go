@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -44,6 +46,7 @@ type node struct {
 	// Of words and phrases: the words, how they score, and, of a pattern, the one that stands for
 	// all.
 	terms   []model.Term
+	one     [1]model.Term // room for the term of a word
 	scorers []model.Scorer
 	pattern bool
 	whole   model.Term
@@ -66,7 +69,6 @@ type exec struct {
 	col   *columns.Column // where values are looked for instead, if not nil
 	docs  int
 	most  int // words that a pattern may stand for
-	tok   text.Tokens
 	ticks int
 }
 
@@ -163,24 +165,41 @@ func (x *exec) all() *docset.Set {
 
 // wordsOf are the words of a text, as the index has them.
 func (x *exec) wordsOf(s string) (list []string, err error) {
-	if err := x.src.Analyzer.Analyze([]byte(s), &x.tok); err != nil {
+	tok := tokens.Get().(*text.Tokens)
+	defer tokens.Put(tok)
+	if err := x.src.Analyzer.Analyze(bytesOf(s), tok); err != nil {
 		return nil, fmt.Errorf("analyzing the query: %w", err)
 	}
-	for i := range x.tok.Words {
-		list = append(list, string(x.tok.Word(i)))
+	list = make([]string, len(tok.Words))
+	for i, at := range tok.Words {
+		word := tok.Word(i)
+		if int(at.End) <= len(s) && s[at.Start:at.End] == string(word) {
+			list[i] = s[at.Start:at.End]
+		} else {
+			list[i] = string(word)
+		}
 	}
 	return list, nil
 }
 
+// tokens are used again.
+var tokens = sync.Pool{New: func() any { return new(text.Tokens) }}
+
+// bytesOf is a string for who only reads it.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 // term looks a word up. A word that the index does not know has DF 0.
 func (x *exec) term(word string, weight float64) (model.Term, error) {
-	info, err := x.src.Term([]byte(word))
+	info, err := x.src.Term(bytesOf(word))
 	return model.Term{Text: word, Weight: weight, Info: info}, err
 }
 
 func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
-	t, err := x.term(word, weight)
-	return &node{kind: words, from: q, src: x.src, terms: []model.Term{t}}, err
+	n := &node{kind: words, from: q, src: x.src}
+	var err error
+	n.one[0], err = x.term(word, weight)
+	n.terms = n.one[:]
+	return n, err
 }
 
 func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*node, error) {
