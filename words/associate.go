@@ -275,8 +275,17 @@ func (m *matrix) rankRow(k *ranker, id uint32, all bool, by Measure, tests int) 
 		i := sort.Search(len(cols), func(i int) bool { return cols[i] >= id })
 		cols, values = cols[i:], values[i:]
 	}
+	f1, quick := float64(m.Count(int(id))), by == Dice && !m.P
 	for i, col := range cols {
-		if values[i] < m.MinCount || m.Count(int(col)) < m.MinFreq {
+		f2 := m.Count(int(col))
+		if values[i] < m.MinCount || f2 < m.MinFreq {
+			continue
+		}
+		// Most cells of a frequent word are far from the best, which shows without a division. Those
+		// that are near are compared exactly below.
+		if quick && len(k.best) == m.Top && f2 != 0 && col != id &&
+			2*values[i] < (1-1e-9)*k.best[0].rank*(f1+float64(f2)) {
+			k.compared++
 			continue
 		}
 		c := m.counts(id, col, values[i])

@@ -81,9 +81,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	stats = NgramStats{Documents: uint64(vs.Documents), Words: uint64(vs.Words)}
 	// A sequence has a mark after each document.
 	places := vs.Words + vs.Documents
-	g.spill = 8*places > o.Memory/2
+	g.spill = 12*places > o.Memory/3 // up to three are held at a time
 	stats.Spilled = g.spill
-	seq, err := g.read(ctx, corpus)
+	seq, err := g.read(ctx, corpus, int(places))
 	if err != nil {
 		return nil, stats, err
 	}
@@ -106,6 +106,8 @@ type ngrams struct {
 	vocab  *cooccur.Vocabulary
 	spill  bool
 	levels []level // from n = 1 on
+
+	keys, scratch []uint64 // of a pass; the next one uses them again
 }
 
 // level has the n-grams of one length. Numbers are from 1 on.
@@ -121,7 +123,7 @@ const (
 )
 
 // read makes the sequence of words, and level 1.
-func (g *ngrams) read(ctx context.Context, corpus *text.Corpus) (*sequence, error) {
+func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*sequence, error) {
 	one := level{counts: make([]uint32, g.vocab.Len()), docs: make([]uint32, g.vocab.Len())}
 	for id := range one.counts {
 		if g.vocab.Count(id) > 1<<32-1 {
@@ -130,7 +132,7 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus) (*sequence, erro
 		}
 		one.counts[id] = uint32(g.vocab.Count(id))
 	}
-	w, err := newSequence(g.spill, g.TempDir)
+	w, err := newSequence(g.spill, g.TempDir, places)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +203,11 @@ func (g *ngrams) level(ctx context.Context, seq *sequence) (*sequence, error) {
 
 // frequent finds the pairs of a pass that are frequent enough.
 func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error {
-	var keys []uint64
+	if need := seq.n/int(passes) + seq.n/int(16*passes) + 1024; cap(g.keys) < need {
+		g.keys, g.scratch = nil, nil // garbage, before there is more
+		g.keys, g.scratch = make([]uint64, 0, need), make([]uint64, need)
+	}
+	keys := g.keys[:0]
 	err := seq.pairs(func(key uint64) error {
 		if key != 0 && key>>32 != endOfDocument && (passes == 1 || hashPair(key)%passes == pass) {
 			keys = append(keys, key)
@@ -217,7 +223,10 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 	for i, k := range keys {
 		keys[i] = k>>32<<width | k&(1<<32-1)
 	}
-	par.RadixSort(g.Threads, keys, make([]uint64, len(keys)), 0, 2*width)
+	if len(g.scratch) < len(keys) {
+		g.keys, g.scratch = keys, make([]uint64, cap(keys))
+	}
+	par.RadixSort(g.Threads, keys, g.scratch[:len(keys)], 0, 2*width)
 	for i := 0; i < len(keys); {
 		j := i + 1
 		for j < len(keys) && keys[j] == keys[i] {
@@ -240,7 +249,7 @@ func (g *ngrams) frequent(seq *sequence, pass, passes uint64, now *level) error 
 // documents.
 func (g *ngrams) number(seq, partial *sequence, pass, passes uint64, table *pairNumbers,
 	now *level) (*sequence, error) {
-	w, err := newSequence(g.spill, g.TempDir)
+	w, err := newSequence(g.spill, g.TempDir, seq.n)
 	if err != nil {
 		return nil, err
 	}

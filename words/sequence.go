@@ -1,7 +1,6 @@
 package words
 
 import (
-	"bufio"
 	"encoding/binary"
 	"io"
 
@@ -15,17 +14,23 @@ type sequence struct {
 	list []uint32
 
 	file *disk.File // nil: in memory
-	w    *bufio.Writer
+	buf  []byte     // what is not yet written
 }
 
-func newSequence(onDisk bool, dir string) (*sequence, error) {
+// sequenceBuffer is how many bytes are written or read at a time, a multiple of 4.
+const sequenceBuffer = 1 << 18
+
+// newSequence makes a sequence with room for so many numbers.
+func newSequence(onDisk bool, dir string, room int) (*sequence, error) {
 	s := &sequence{}
-	if onDisk {
+	if !onDisk {
+		s.list = make([]uint32, 0, room)
+	} else {
 		f, err := disk.Temp(dir)
 		if err != nil {
 			return nil, err
 		}
-		s.file, s.w = f, bufio.NewWriterSize(f, 1<<20)
+		s.file, s.buf = f, make([]byte, 0, sequenceBuffer)
 	}
 	return s, nil
 }
@@ -36,10 +41,11 @@ func (s *sequence) add(x uint32) error {
 		s.list = append(s.list, x)
 		return nil
 	}
-	var b [4]byte
-	binary.LittleEndian.PutUint32(b[:], x)
-	_, err := s.w.Write(b[:])
-	return err
+	s.buf = binary.LittleEndian.AppendUint32(s.buf, x)
+	if len(s.buf) < sequenceBuffer {
+		return nil
+	}
+	return s.done()
 }
 
 // done ends the writing.
@@ -47,7 +53,9 @@ func (s *sequence) done() error {
 	if s.file == nil {
 		return nil
 	}
-	return s.w.Flush()
+	_, err := s.file.Write(s.buf)
+	s.buf = s.buf[:0]
+	return err
 }
 
 func (s *sequence) close() {
@@ -66,13 +74,20 @@ func (s *sequence) reader() func() (uint32, error) {
 			return s.list[i-1], nil
 		}
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, 4*int64(s.n)), 1<<20)
+	in := io.NewSectionReader(s.file, 0, 4*int64(s.n))
+	buf := make([]byte, sequenceBuffer)
+	var rest []byte
 	return func() (uint32, error) {
-		var b [4]byte
-		if _, err := io.ReadFull(in, b[:]); err != nil {
-			return 0, errSequence
+		if len(rest) == 0 {
+			n, err := io.ReadFull(in, buf)
+			if n == 0 || n%4 != 0 || err != nil && err != io.ErrUnexpectedEOF {
+				return 0, errSequence
+			}
+			rest = buf[:n]
 		}
-		return binary.LittleEndian.Uint32(b[:]), nil
+		x := binary.LittleEndian.Uint32(rest)
+		rest = rest[4:]
+		return x, nil
 	}
 }
 
