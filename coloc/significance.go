@@ -232,6 +232,16 @@ func sizesOf(patterns []Pattern) int {
 
 // LeastQ is the smallest q that so many rounds can give the patterns of a size.
 func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
+	return min(1, s.testsAPattern(size, patterns)/float64(1+rounds))
+}
+
+// RoundsFor is the number of rounds from which on patterns of a size can have a q.
+func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
+	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
+}
+
+// testsAPattern is how many tests stand behind each pattern of a size.
+func (s *Survey) testsAPattern(size int, patterns []Pattern) float64 {
 	found := 0
 	for _, p := range patterns {
 		if len(p.Features) == size {
@@ -244,7 +254,7 @@ func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
 			features++
 		}
 	}
-	return min(1, float64(sizesOf(patterns))*float64(setsOf(features, size))/float64(found)/float64(1+rounds))
+	return float64(sizesOf(patterns)) * float64(setsOf(features, size)) / float64(found)
 }
 
 // setsOf is the number of sets of a size, at most 2^53.

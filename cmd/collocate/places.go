@@ -383,7 +383,8 @@ func (p *placesFlags) reach(a *app, s *coloc.Survey, res *coloc.Result) {
 	for size := range 64 {
 		if found[size] > 0 {
 			if least := s.LeastQ(p.significance, size, res.Patterns); least > 0.05 {
-				a.summary("with %d rounds, q of patterns of size %d cannot fall below %.2g: take more rounds, or --adjust max", p.significance, size, least)
+				a.summary("with %d rounds, q of patterns of size %d cannot fall below %.2g: take %d rounds or more, or --adjust max",
+					p.significance, size, least, s.RoundsFor(0.05, size, res.Patterns))
 			}
 		}
 	}

@@ -158,8 +158,12 @@ func (p *partFlags) climb(a *app, in *points.Input) error {
 	a.summary("%d features became %d of level %d", before, len(in.Features), level)
 	if len(missing) > 0 {
 		names := slices.Sorted(maps.Keys(missing))
+		few := strings.Join(names[:min(5, len(names))], ", ")
+		if len(names) > 5 {
+			few += " and others"
+		}
 		a.summary("%d features have no parent of that level in %s and stay: %s", len(names),
-			p.hierarchy, strings.Join(names[:min(5, len(names))], ", "))
+			p.hierarchy, few)
 	}
 	return nil
 }
