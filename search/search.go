@@ -94,8 +94,8 @@ func NewOver(r *segments.Reader) (*Searcher, error) {
 
 // Refresh opens a Searcher on the newest generation of an index that Open opened, if there is a
 // newer one; nil if there is none. It shares the segments that both have; this one can be used and
-// must be closed as before. Segments that this one has on a GPU are held there until the newer one is
-// closed, and its OpenGPU brings only those that are new.
+// must be closed as before. Segments that this one has on a GPU are held there until the newer one
+// is closed, and its OpenGPU brings only those that are new.
 func (s *Searcher) Refresh() (*Searcher, error) {
 	if s.closed.Load() {
 		return nil, errClosed

@@ -298,7 +298,8 @@ func TestBeginning(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "nothing was committed") {
 		t.Errorf("an index without a commit: %v", err)
 	}
-	if err := w.Add(text.Document{Text: []byte("a rose")}); err == nil || !strings.Contains(err.Error(), "without an ID") {
+	err = w.Add(text.Document{Text: []byte("a rose")})
+	if err == nil || !strings.Contains(err.Error(), "without an ID") {
 		t.Errorf("a document without an ID: %v", err)
 	}
 	if n := w.Docs(); n != 0 {

@@ -296,7 +296,7 @@ func (w *Writer) Add(d text.Document) error {
 		return w.err
 	}
 	if d.ID == "" {
-		return errors.New("segments: a document without an ID: those with the same ID replace each other, so each needs one")
+		return errors.New("segments: a document without an ID: it would replace others without one")
 	}
 	if err := w.buffer.add(d); err != nil {
 		return err
@@ -351,12 +351,12 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 		return 0, w.err
 	}
 	if g.generation != w.m.Generation {
-		return 0, fmt.Errorf("segments: documents of generation %d are to be deleted, but the newest is %d: refresh what found them",
-			g.generation, w.m.Generation)
+		return 0, fmt.Errorf("segments: documents of generation %d are to be deleted, "+
+			"but the newest is %d: refresh what found them", g.generation, w.m.Generation)
 	}
 	if len(sets) != len(g.segments) {
-		return 0, fmt.Errorf("segments: %d sets of documents are to be deleted: want one for each of the %d segments",
-			len(sets), len(g.segments))
+		return 0, fmt.Errorf("segments: %d sets of documents are to be deleted: "+
+			"want one for each of the %d segments", len(sets), len(g.segments))
 	}
 	for i, s := range g.segments {
 		if sets[i] == nil || sets[i].Len() != s.Docs() {

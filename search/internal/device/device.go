@@ -69,7 +69,8 @@ func OpenOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*I
 }
 
 // openOver is OpenOn for an index whose postings may be on the device already.
-func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident, o Options) (*Index, error) {
+func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident,
+	o Options) (*Index, error) {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
 		batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes),
 		words: newWordTable()}

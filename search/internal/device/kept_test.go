@@ -25,9 +25,9 @@ func (c *counted) CopyIn(dst driver.Ptr, src []byte, s driver.Stream) error {
 	return c.Device.CopyIn(dst, src, s)
 }
 
-// A newer generation shares the postings of a segment that is on the device: nothing comes there but
-// a line of each word, from which the codes are made for the new mean length. Both generations answer
-// as the cores do, in any order of closing.
+// A newer generation shares the postings of a segment that is on the device: nothing comes there
+// but a line of each word, from which the codes are made for the new mean length. Both generations
+// answer as the cores do, in any order of closing.
 func TestKeptSegment(t *testing.T) {
 	for _, olderFirst := range []bool{true, false} {
 		d := &counted{Device: emu.New(emu.Options{})}
@@ -84,7 +84,7 @@ func TestKeptSegment(t *testing.T) {
 		}
 		words := int64(alone.e.Index.Terms())
 		if brought := d.bytes - before; brought != words*int64(gpuTermBytes) {
-			t.Errorf("%d bytes were brought, want %d: %d for each word", brought, words*int64(gpuTermBytes), gpuTermBytes)
+			t.Errorf("%d bytes were brought for %d words, want %d each", brought, words, gpuTermBytes)
 		}
 		if err := kept.Release(); err != nil {
 			t.Fatal(err)

@@ -10,10 +10,11 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
-// OpenSegments puts the segments of one index on the devices that the options name, each as an index
-// of its own. Their engines know how words count in all of them. Segments whose postings are there
-// already, as kept says, are not brought again.
-func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept, o Options) (groups []*Group, err error) {
+// OpenSegments puts the segments of one index on the devices that the options name, each as an
+// index of its own. Their engines know how words count in all of them. Segments whose postings are
+// there already, as kept says, are not brought again.
+func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
+	o Options) (groups []*Group, err error) {
 	defer func() {
 		if err != nil {
 			for _, g := range groups {

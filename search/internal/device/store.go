@@ -349,7 +349,7 @@ func (st *gpuStore) weigh(ctx context.Context) error {
 		return err
 	}
 	if !st.roomy || st.g.s.Several() {
-		return nil // what is known of words is for batches, which several segments leave to single queries
+		return nil // it is for batches, and those over several segments are single queries
 	}
 	w, err := st.g.s.Weigher(model.BM25{})
 	if err != nil {

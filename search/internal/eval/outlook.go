@@ -89,8 +89,8 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 }
 
 // bestFirst is segments in the order in which they are searched: those that can have the best
-// answers first, so that what they leave to beat spares others. If that is not known, it is the given
-// order. Ten segments of eLife paragraphs take 2 to 3% less for ten answers of any word.
+// answers first, so that what they leave to beat spares others. If that is not known, it is the
+// given order. Ten segments of eLife paragraphs take 2 to 3% less for ten answers of any word.
 func (o *outlook) bestFirst(order []int) []int {
 	if !o.known {
 		return order
