@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/docset"
@@ -64,6 +65,60 @@ func TestMergingInTheBackground(t *testing.T) {
 		}
 	}
 	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, rng, dir)
+}
+
+// held holds the first call for paths that contain a name until it may go on.
+type held struct {
+	name      string
+	once      sync.Once
+	came, let chan struct{}
+}
+
+func (h *held) Before(_ disk.Op, path string) error {
+	if strings.Contains(path, h.name) {
+		h.once.Do(func() {
+			close(h.came)
+			<-h.let
+		})
+	}
+	return nil
+}
+
+func (*held) After(disk.Op, string) {}
+
+// Segments whose last document is deleted while they are merged stay open until the merge has ended.
+func TestEmptiedWhileMerging(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{StoreText: true, MergeFactor: 2, Background: true})
+	rng := rand.New(rand.NewPCG(83, 84))
+	var m model
+	h := &held{name: "s000002", came: make(chan struct{}), let: make(chan struct{})}
+	defer disk.Use(h)()
+	for i := range 2 {
+		m = m.add(t, w, fmt.Sprint("d", i), randomText(rng))
+		if err := w.Commit(); err != nil { // the second begins a merge
+			t.Fatal(err)
+		}
+	}
+	<-h.came
+	for i := range 2 {
+		if _, err := w.Delete(fmt.Sprint("d", i)); err != nil {
+			t.Fatal(err)
+		}
+		m = m.without(fmt.Sprint("d", i))
+	}
+	if err := w.Commit(); err != nil { // which leaves out what is empty
+		t.Fatal(err)
+	}
+	close(h.let)
+	if err := w.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	m = m.add(t, w, "d2", randomText(rng))
+	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
 	m.check(t, rng, dir)

@@ -66,11 +66,19 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 	}
 	name := w.newName()
 	w.making = name
+	for _, s := range run {
+		s.busy = true
+	}
 	w.mu.Unlock()
 	defer func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.making = ""
+		for _, s := range run {
+			if s.busy = false; s.gone {
+				s.Close()
+			}
+		}
 	}()
 	sources = slices.DeleteFunc(sources, func(s index.Source) bool { return s.Kept() == 0 })
 	var r *index.Reader

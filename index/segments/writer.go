@@ -68,6 +68,8 @@ type segment struct {
 	live *docset.Set // nil: all; not changed once it is given to a manifest
 	own  bool        // live may be changed
 	from []origin    // what it was merged from since the last Commit
+	busy bool        // it is being merged, so that it must stay open
+	gone bool        // it was left out meanwhile: whoever merges it closes it
 }
 
 func (s *segment) docs() int {
@@ -515,7 +517,9 @@ func (w *Writer) commit() error {
 	w.m, w.changed = m, false
 	w.removeOthers()
 	for _, s := range gone {
-		s.Close()
+		if s.gone = true; !s.busy {
+			s.Close()
+		}
 	}
 	return nil
 }
