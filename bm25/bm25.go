@@ -191,7 +191,7 @@ func (p Params) RepetitionsOf() float64 {
 	return p.K3
 }
 
-// repeated is how much a word counts that a query has so many times.
+// repeated is how much a word counts that a query has this many times.
 func (p Params) repeated(times float64) float64 {
 	k3 := p.RepetitionsOf()
 	if k3 == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // evaluation says how the places answer: by profile where a profile takes at
-// most so many steps, by witness search elsewhere. 0 is witness only.
+// most the given number of steps, by witness search elsewhere. 0 is witness only.
 type evaluation struct {
 	steps     int
 	byFeature bool         // one universe for each feature, however few there are

@@ -55,8 +55,8 @@ func (c *collapse) crowded() int {
 // looking at cells.
 const farthest = 8
 
-// distinct tells that no two points share a place, where cells have at most so
-// many points: those at one place then lie close together. There is no branch
+// distinct tells that no two points share a place, where cells have at most
+// the given number of points: those at one place then lie close together. There is no branch
 // to mispredict, as the borders of small cells are.
 func (c *collapse) distinct(most int) bool {
 	if most > farthest+1 {

@@ -33,7 +33,7 @@ type Options struct {
 	// the other; points equally far as the last one count too. With Distance
 	// they must also be that near.
 	KNN int
-	// Within > 0 makes neighbours only of points whose times are at most so many
+	// Within > 0 makes neighbours only of points whose times are at most this many
 	// seconds apart. The points must have times.
 	Within        int64
 	MinPrevalence float64

@@ -230,7 +230,7 @@ func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
 // gpuThreads is the size of most blocks, as in the kernels.
 const gpuThreads = 256
 
-// launch starts a kernel with so many threads at least, in blocks of gpuThreads.
+// launch starts a kernel with the given number of threads at least, in blocks of gpuThreads.
 func (r *gpuRun) launch(src *gpu.Source, name string, threads int, args ...gpu.Arg) {
 	r.launchBlocks(src, name, (threads+gpuThreads-1)/gpuThreads, gpuThreads, args...)
 }

@@ -39,7 +39,7 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 	return coresTime(pts.Len(), len(pts.Features), width, height, opt, threads) > 2*gpuOpening
 }
 
-// coresTime is about how long so many points over a rectangle take the CPU cores.
+// coresTime is about how long the given number of points over a rectangle take the CPU cores.
 // What counts is r, the neighbours that a point has of each feature. Measured on
 // 16 cores, prevalence 0.1, in microseconds a point and core: r = 0.2 (50 features,
 // up to 10 million points) 1.2, 0.28 1.3, 0.5 9.4, 0.8 23, 1.1 58. Points in
@@ -56,7 +56,7 @@ func coresTime(points, features int, width, height float64, opt Options, threads
 	return time.Duration(min(n*each/float64(threads), 1e6) * float64(time.Second))
 }
 
-// onCores is the CPU engine for so many points.
+// onCores is the CPU engine for the given number of points.
 func onCores(points, threads int) engine.Kind {
 	if threads == 1 || points <= smallJob {
 		return engine.Sequential

@@ -220,7 +220,7 @@ func (s *gpuScene) lists(lo, hi int, to gpu.Buffer[uint32]) {
 }
 
 // chunk is the end of the longest range of places from lo on whose lists take at
-// most so many entries, or one place.
+// most the given number of entries, or one place.
 func (s *gpuScene) chunk(lo int, entries int64) int {
 	if s.edges <= entries {
 		return s.places

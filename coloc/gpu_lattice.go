@@ -143,8 +143,8 @@ func (u *gpuUniverse) firstNodes() (heads, tails, found []uint64) {
 	return heads, tails, found
 }
 
-// round judges the n nodes at the stack's top, from first on. So many sets are
-// known, the longest of so many features.
+// round judges the n nodes at the stack's top, from first on. The given number of sets are
+// known, the longest of the given number of features.
 func (l *gpuLattice) round(first, n, known int, longest uint32) {
 	r := l.u.s.r
 	if r.err != nil {

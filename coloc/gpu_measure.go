@@ -12,7 +12,7 @@ import (
 
 // JoinTime is how long the device takes to join points that are in its memory
 // already: sorting them into cells, making places of them, counting and listing
-// the neighbours of each. It is the best of so many rounds, on the device's clock.
+// the neighbours of each. It is the best of the given number of rounds, on the device's clock.
 // pairs is how many neighbouring pairs there are.
 func (g *GPU) JoinTime(ctx context.Context, pts *Points, distance float64,
 	rounds int) (best time.Duration, pairs int64, err error) {

@@ -37,7 +37,7 @@ const denseCells = 4
 // box is what the positions lie in, by axis.
 type box struct{ low, width [3]float64 }
 
-// layOut picks the cells for so many points in a box, on the sphere or in the
+// layOut picks the cells for the given number of points in a box, on the sphere or in the
 // plane, and tells how many there are. side 0 picks cells of a few points each.
 func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint64) {
 	g.lowX, g.lowY, g.lowZ = b.low[0], b.low[1], b.low[2]

@@ -12,7 +12,7 @@ import (
 // are joined too: they never stand in one instance together, and random
 // relabelling needs them.
 //
-// At first every question scans the grid. Who asks often has the lists of
+// At first every question scans the grid. A caller that asks often has the lists of
 // neighbours made, block by block, with list; when they would not fit the memory
 // bound the graph goes on scanning.
 type neighbours struct {

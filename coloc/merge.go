@@ -16,7 +16,7 @@ type merger struct {
 // pay for the looking.
 const mergeTrial = 512
 
-// reset empties the merger for a table of at most so many classes.
+// reset empties the merger for a table of at most the given number of classes.
 func (m *merger) reset(classes int) {
 	size := 64
 	for size < 2*classes {

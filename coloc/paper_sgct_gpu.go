@@ -158,7 +158,7 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	return pairs, r.err
 }
 
-// takePairs makes room for so many pairs and what leads to them.
+// takePairs makes room for the given number of pairs and what leads to them.
 func (g *gpuSGCT) takePairs(pairs int) {
 	g.r.use(profileMemory, sgctBytesPerPair*int64(pairs)+gpuBytesBesides, "sgct: the table of instances of size 2")
 	g.pairs = take[uint64](g.r, pairs)

@@ -23,7 +23,7 @@ type profiler[M words] struct {
 	near []int32 // bit -> its nearest candidate
 	dist []float64
 
-	narrowed []M // scratch of who takes the sets
+	narrowed []M // scratch of the caller that takes the sets
 
 	narrow matrix[[1]uint64]
 	double matrix[[2]uint64]

@@ -230,7 +230,7 @@ func sizesOf(patterns []Pattern) int {
 	return longest - 1
 }
 
-// LeastQ is the smallest q that so many rounds can give the patterns of a size.
+// LeastQ is the smallest q that the given number of rounds can give the patterns of a size.
 func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
 	return min(1, s.testsAPattern(size, patterns)/float64(1+rounds))
 }
@@ -291,7 +291,7 @@ func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, er
 	return out, nil
 }
 
-// pairIndex is the index of a pattern of two features, of which so many points are near
+// pairIndex is the index of a pattern of two features, of which the given number of points are near
 // one of the other.
 func pairIndex(p Pattern, total []int64, near func(a, b int32) int64) float64 {
 	a, b := p.Features[0], p.Features[1]

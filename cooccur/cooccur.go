@@ -260,7 +260,7 @@ func newJob(v *Vocabulary, opt Options) (*job, error) {
 	return j, nil
 }
 
-// checkWhole makes sure that a document of so many words is within its own window.
+// checkWhole makes sure that a document of the given number of words is within its own window.
 func (j *job) checkWhole(n int64) error {
 	if j.whole && n > MaxWindow+1 {
 		return fmt.Errorf("%d words: a window that is the whole document reaches %d words to each side; divide the document", n, MaxWindow)

@@ -16,7 +16,7 @@ import (
 // words, in GloVe's order.
 type VocabularyOptions struct {
 	MinCount uint64        // leave out words that occur less often
-	MaxSize  int           // keep at most so many words, the first in order; 0: all
+	MaxSize  int           // keep at most this many words, the first in order; 0: all
 	Order    Order         // of words with equal counts
 	Analyzer text.Analyzer // what is a word; nil: whitespace
 	// KeepUnk lets the word <unk> be. By default it is refused, as GloVe does:

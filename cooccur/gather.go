@@ -8,7 +8,7 @@ type gatherer struct {
 	blocks   [][]uint32
 	places   []uint32
 	small    []uint32 // weights for light rows
-	lightest int      // a row with at most so many places is light
+	lightest int      // a row with at most this many places is light
 }
 
 func newGatherer(j *job, blocks []block, places []uint32) *gatherer {

@@ -149,7 +149,7 @@ func (g *GPU) budget() (int64, error) {
 	return min(g.memory, free+held/10*9), nil
 }
 
-// hostWords is memory of the host for so many words, of three kinds.
+// hostWords is memory of the host for the given number of words, of three kinds.
 func (g *GPU) hostWords(which, n int) []uint64 {
 	if cap(g.begins[which]) < n {
 		g.begins[which] = make([]uint64, n)
@@ -167,14 +167,14 @@ const (
 	pairArena
 )
 
-// arena returns an empty one of at least so many bytes.
+// arena returns an empty one of at least the given number of bytes.
 func (g *GPU) arena(which int, bytes int64) (*gpu.Arena, error) {
 	k := &g.arenas[which]
 	err := errors.Join(k.Clear(), k.Reserve(g.dev, bytes, 2*bytes+(1<<20)))
 	return k.Arena, err
 }
 
-// sequenceOf returns an empty sequence for at least so many items.
+// sequenceOf returns an empty sequence for at least the given number of items.
 func (g *GPU) sequenceOf(items int) (*words.Sequence, error) {
 	if q := g.seq; q != nil {
 		if q.Capacity() >= items && q.Capacity() <= 2*items {
@@ -190,7 +190,7 @@ func (g *GPU) sequenceOf(items int) (*words.Sequence, error) {
 	return q, err
 }
 
-// dictionary returns an empty one with at least so many slots.
+// dictionary returns an empty one with at least the given number of slots.
 func (g *GPU) dictionary(slots int) (*words.Dictionary, error) {
 	if d := g.dict; d != nil {
 		if d.Numbers() >= slots && d.Numbers() <= 8*slots {
@@ -215,8 +215,8 @@ type layout struct {
 	sequence int // items
 }
 
-// plan divides the memory for a corpus of so many bytes (-1: unknown), read by so
-// many threads, with a vocabulary of so many words (-1: to be found).
+// plan divides the memory for a corpus of the given number of bytes (-1: unknown), read by the
+// given number of threads, with a vocabulary of the given number of words (-1: to be found).
 func (g *GPU) plan(corpus int64, threads, vocabulary int) (layout, error) {
 	total, err := g.budget()
 	if err != nil {

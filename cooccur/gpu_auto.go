@@ -17,7 +17,7 @@ import (
 // analyzers, and by subsampling), auto stays with the cores.
 const gpuOpening = 1200 * time.Millisecond
 
-// coresTime is about how long so many bytes of text take the CPU cores: to count the
+// coresTime is about how long the given number of bytes of text take the CPU cores: to count the
 // words, and the pairs of a window unless that is 0. Measured on one core, with 50
 // million words of generated text: 1.4 s for the words; 6.8 s for the pairs of window 2,
 // 15 s for those of window 10. Sixteen cores get in each other's way: with 719 million

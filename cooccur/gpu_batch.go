@@ -48,11 +48,11 @@ func (b *rowBatch) free() error {
 	return err
 }
 
-// Rows come in batches of about so many entries, which stay in the host's caches: beside an H200
-// with 16 cores, batches of twice and half that size were slower in two trials. Most of them may be
-// in the hands of the host's cores: with a quarter of them the link had to wait; between 8 and 12
-// the differences drowned in the host's noise. It brings 53 GB/s down in copies of 4 MB, and 49 in
-// such of 1 MB.
+// Rows come in batches of about this many entries, which stay in the host's caches:
+// beside an H200 with 16 cores, batches of twice and half that size were slower in two trials. Most
+// of them may be in the hands of the host's cores: with a quarter of them the link had to wait;
+// between 8 and 12 the differences drowned in the host's noise. It brings 53 GB/s down in copies of
+// 4 MB, and 49 in such of 1 MB.
 const (
 	batchEntries = 1 << 19
 	batchCount   = 16

@@ -14,7 +14,8 @@ import (
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// gpuBenchCorpus is generated sentences of so many million words (COLLOCATE_BENCH_MWORDS).
+// gpuBenchCorpus is generated sentences of this many million words
+// (COLLOCATE_BENCH_MWORDS).
 func gpuBenchCorpus(b *testing.B) (path string, size int64) {
 	b.Helper()
 	if os.Getenv("COLLOCATE_TEST_GPU") == "" {

@@ -46,10 +46,10 @@ func (r *rowPiece) entries() int { return int(r.begins[len(r.begins)-1] - r.begi
 // shape is what an entry takes.
 type shape struct{ lows, highs int } // words of 32 bits
 
-// words is what so many entries take. Columns fill whole words of 64 bits.
+// words is what the given number of entries take. Columns fill whole words of 64 bits.
 func (s shape) words(n int) int { return (n+1)&^1 + n*(s.lows+s.highs) }
 
-// parts divides the words of so many entries.
+// parts divides the words of the given number of entries.
 func (s shape) parts(n int) (lows, highs, end int) {
 	lows = (n + 1) &^ 1
 	highs = lows + n*s.lows

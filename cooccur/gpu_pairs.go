@@ -56,8 +56,8 @@ type gpuPairs struct {
 // rows.
 func (p *gpuPairs) cellBytes() int64 { return 8*int64(p.planes) + sumBytes(p.planes) }
 
-// newGPUPairs divides so many bytes of memory, for a vocabulary of so many words and at
-// most so many places (-1: nobody knows).
+// newGPUPairs divides the given number of bytes of memory, for a vocabulary of the given number of
+// words and at most the given number of places (-1: nobody knows).
 func newGPUPairs(j *job, g *GPU, words int, memory, places int64) (_ *gpuPairs, err error) {
 	p := &gpuPairs{job: j, GPU: g, words: words, planes: 1, colBits: bits.Len(uint(words))}
 	if j.wide {

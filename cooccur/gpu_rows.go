@@ -172,7 +172,7 @@ func (p *gpuPairs) withDense(ctx context.Context, own *sumsInOrder) error {
 	return p.findRows(own, p.words)
 }
 
-// findRows finds where each of so many rows begins.
+// findRows finds where each of the given number of rows begins.
 func (p *gpuPairs) findRows(l *sumsInOrder, rows int) error {
 	return p.launch(rowsSource, "rows_starts", l.n+1, l.keys.Arg(), gpu.U64(uint64(l.n)),
 		gpu.U32(uint32(p.colBits)), gpu.U64(uint64(rows)), l.starts.Arg())
@@ -199,7 +199,7 @@ func (p *gpuPairs) split(ctx context.Context, own *sumsInOrder,
 
 // mirror makes sums of columns, in the lower half of the buffers: part 0 is those of the
 // first rows, part 1 the others, behind them. They come in the order of their new
-// columns, and are sorted into so many rows.
+// columns, and are sorted into the given number of rows.
 func (p *gpuPairs) mirror(own, l *sumsInOrder, before gpu.Buffer[uint64], part uint32, rows int) (err error) {
 	if err := p.launch(rowsSource, "rows_mirror", own.n, own.keys.Arg(), own.sums.Arg(),
 		p.highArg(own.highs), gpu.U64(uint64(own.n)), gpu.U32(uint32(p.colBits)),

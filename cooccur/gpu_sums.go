@@ -112,7 +112,7 @@ func (p *gpuPairs) spillMost(ctx context.Context) error {
 	return p.tmp.Release(mark)
 }
 
-// makeRoom adds up the runs of sums, and spills them if there is not room for so many
+// makeRoom adds up the runs of sums, and spills them if there is not room for this many
 // more even then.
 func (p *gpuPairs) makeRoom(ctx context.Context, more int) error {
 	if p.n+more <= p.list.Len() {

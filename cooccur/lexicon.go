@@ -58,7 +58,7 @@ var longSeed = maphash.MakeSeed()
 // minSlots is the size of an empty table.
 const minSlots = 1 << 6
 
-// newLexicon makes a table with room for so many short words, and words of up to
+// newLexicon makes a table with room for the given number of short words, and words of up to
 // inlineMax bytes; it grows as needed.
 func newLexicon(short, inline int) *lexicon {
 	return &lexicon{
@@ -220,7 +220,7 @@ func (x *lexicon) appendAll(dst []uint32, keys []wordKey, buf []byte) []uint32 {
 	return dst
 }
 
-// reserveShort makes room for so many more short words.
+// reserveShort makes room for the given number of further short words.
 func (x *lexicon) reserveShort(words int) {
 	if 2*(x.nShort+words) > len(x.short) {
 		x.growShort(slotsFor(x.nShort + words))
@@ -247,7 +247,7 @@ func (x *lexicon) growShort(slots int) {
 	}
 }
 
-// reserveInline makes room for so many more words of up to inlineMax bytes.
+// reserveInline makes room for the given number of further words of up to inlineMax bytes.
 func (x *lexicon) reserveInline(words int) {
 	if 2*(x.nInline+words) > len(x.inline) {
 		x.growInline(slotsFor(x.nInline + words))

@@ -27,7 +27,7 @@ type PointOptions struct {
 	Features int   // kinds of points, all equally frequent; 0: 10
 	Extent   Rect  // zero: 0 to 1000 both ways
 
-	// Clusters gathers points around so many centres, in a normal distribution of
+	// Clusters gathers points around the given number of centres, in a normal distribution of
 	// deviation Spread (0: a fiftieth of the shorter side). Points that would fall
 	// outside the extent are drawn again.
 	Clusters int

@@ -14,8 +14,8 @@ import (
 // TextOptions choose a collection of documents. At most one of Bytes, Tokens and
 // Docs is set; with none there are 1000 documents.
 type TextOptions struct {
-	Bytes  int64 // exactly so many: the last document is cut after a word and filled with blanks
-	Tokens int64 // exactly so many words: the last document is cut
+	Bytes  int64 // exactly this many: the last document is cut after a word and filled with blanks
+	Tokens int64 // exactly this many words: the last document is cut
 	Docs   int64
 
 	Seed    uint64

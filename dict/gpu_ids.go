@@ -122,7 +122,7 @@ type chunk struct{ from, to int }
 
 func (c chunk) chars(t *Text) int { return int(t.ends[c.to-1] - t.start(c.from)) }
 
-// chunks cuts a text so that each fits so many bytes. A word too long for the device is
+// chunks cuts a text so that each fits the given number of bytes. A word too long for the device is
 // no part of any.
 func (t *Text) chunks(memory int64) (list []chunk) {
 	from, taken := 0, int64(0)
@@ -162,8 +162,8 @@ type batch struct {
 	ids   gpu.Buffer[uint32]
 }
 
-// alloc makes room for so many characters and words. What it returns is to be freed, also
-// with an error.
+// alloc makes room for the given number of characters and words. What it returns is to be freed,
+// also with an error.
 func (g *GPU) alloc(chars, words int) (*batch, error) {
 	b := &batch{}
 	var errs [4]error

@@ -51,8 +51,8 @@ func queries(t *testing.T, w *Words, n int, rng *rand.Rand) (text []byte, refs [
 	return text, refs, words
 }
 
-// randomWords are so many different words of up to longest letters from an
-// alphabet of so many.
+// randomWords are the given number of different words of up to longest letters from an
+// alphabet of this many.
 func randomWords(rng *rand.Rand, n, letters, longest int) *Words {
 	var all bytes.Buffer
 	for range n {

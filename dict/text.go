@@ -24,7 +24,7 @@ func (t *Text) Append(more *Text) {
 	}
 }
 
-// Grow makes room for so many words more, with so many characters in all.
+// Grow makes room for the given number of words more, with the given number of characters in all.
 func (t *Text) Grow(words, chars int) {
 	t.data, t.ends = slices.Grow(t.data, chars), slices.Grow(t.ends, words)
 }

@@ -33,7 +33,8 @@ func (r *byteReader) longUvarint() uint64 {
 	return v
 }
 
-// quickUvarint reads a uvarint of up to 8 bytes from a slice that has so many, without a branch. The size is 16 if it is longer.
+// quickUvarint reads a uvarint of up to 8 bytes from a slice that has this many, without a branch.
+// The size is 16 if it is longer.
 func quickUvarint(b []byte) (v uint64, size int) {
 	const tops = 0x8080808080808080
 	x := binary.LittleEndian.Uint64(b)

@@ -209,7 +209,7 @@ type idWalker struct {
 	r    byteReader
 	run  uint64 // IDs of a run that are still to come
 	base numbered
-	nth  uint64 // the last ID is so many after base
+	nth  uint64 // the last ID is this many after base
 	err  error  // if bytes were damaged
 }
 

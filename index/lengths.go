@@ -104,9 +104,8 @@ func (t *lengthTable) judge(docs, tfs, xs []uint32, f *frontier) {
 	f.top = top
 }
 
-// newLengthTable makes the table for a collection of so many words, 0 for the sum of lengths, with
-// both in a file in tempDir if it takes more than room
-// bytes.
+// newLengthTable makes the table for a collection of the given number of words, 0 for the sum of
+// lengths, with both in a file in tempDir if it takes more than room bytes.
 func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string, forget func()) (*lengthTable, error) {
 	t := &lengthTable{lengths: lengths, forget: forget}
 	var distinct lengthSet

@@ -23,7 +23,7 @@ const (
 	StretchDocs  = 2 * StretchBytes * LevelDocs
 	StretchBytes = 64
 
-	levelsShare = 48 // lists with one in so many documents have a map
+	levelsShare = 48 // lists with one in this many documents have a map
 )
 
 // levelsFrom is how long lists with a map are at least; what is shorter takes little time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the

@@ -270,7 +270,7 @@ func (r *liveRanks) old(doc uint32) uint32 {
 		return n
 	}
 	at, _ := slices.BinarySearch(r.before, n+1)
-	at-- // the last that begins with so many before
+	at-- // the last that begins with this many before
 	word := r.live.Words()[at]
 	for range n - r.before[at] {
 		word &= word - 1

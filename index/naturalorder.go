@@ -65,7 +65,7 @@ func numberOf(id []byte) numbered {
 	return n
 }
 
-// append appends the number that is so many after, to the stem.
+// append appends the number that is this many after, to the stem.
 func (n *numbered) append(stem []byte, after uint64) []byte {
 	var buf [20]byte
 	digits := strconv.AppendUint(buf[:0], n.number+after, 10)

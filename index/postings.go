@@ -128,7 +128,7 @@ func (c widthCounts) both() widthCounts {
 }
 
 // patched chooses the number of bits that makes n numbers smallest when up
-// to seven larger ones are patched in, if that gains more than so many bits.
+// to seven larger ones are patched in, if that gains more than the given number of bits.
 func (c widthCounts) patched(n, threshold int) (w uint, patches int) {
 	top := uint(bits.Len64(c.ones | c.twos | c.fours | c.more))
 	w, best := top, n*int(top)-threshold

@@ -88,7 +88,7 @@ package index
 //	class-lengths  uint32: the shortest length of each class: 2, 5
 //	ids            external IDs, ordered as people do (compareIDs; equal ones by
 //	               document), coded in blocks of 32. An ID is front coded like a word, but
-//	               after a byte 0 comes a uvarint: so many IDs follow, each like the one before with its
+//	               after a byte 0 comes a uvarint: this many IDs follow, each like the one before with its
 //	               last number one higher; or 0: an ID of no bytes. Here: 02 d1, 00 01
 //	id-starts      uint64: where each block begins, and the end: 0, 5
 //	id-ranks       for each document the number of its ID in that order, in as few bits as the
@@ -661,7 +661,7 @@ func (r *Reader) DocID(doc int) (s string, err error) {
 	return string(id), err
 }
 
-// AppendDocID is DocID for who has room for it.
+// AppendDocID is DocID for callers that have room for it.
 func (r *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) { return r.ids.get(dst, doc) }
 
 // FindDoc finds a document by its external ID; the first of them, if several
@@ -712,7 +712,7 @@ func (r *Reader) HasText() bool {
 // Text is the stored text of a document.
 func (r *Reader) Text(doc int) ([]byte, error) { return r.AppendText(nil, doc) }
 
-// AppendText is Text for who has room for it.
+// AppendText is Text for callers that have room for it.
 func (r *Reader) AppendText(dst []byte, doc int) (s []byte, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if r.text == nil && r.HasText() {

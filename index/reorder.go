@@ -196,7 +196,7 @@ type mover struct {
 	starts    []int    // where those of each posting begin, as pairs are sorted
 }
 
-// denseList is the share of the documents, one in so many, from which on a list is
+// denseList is the share of the documents, one in this many, from which on a list is
 // sorted by marking them all.
 const denseList = 128
 

@@ -16,7 +16,7 @@ import (
 // maxTextBuckets the buckets grow: each is an open file with a buffer.
 const (
 	textBucket      = 32 << 20
-	textBucketShare = 32 // and it is at most one in so many bytes of the memory
+	textBucketShare = 32 // and it is at most one in this many bytes of the memory
 	maxTextBuckets  = 256
 )
 

@@ -66,7 +66,7 @@ func (r *Reader) readShard(f *sections.File) error {
 	return nil
 }
 
-// WriteShard writes shard number of so many, counted from 0, as an index to the folder dir: see
+// WriteShard writes shard number out of shards, counted from 0, as an index to the folder dir: see
 // Create for what may be there. Shard i has the documents from i·n/of to (i+1)·n/of of the n that
 // there are, with their stored text and fields.
 func WriteShard(ctx context.Context, r *Reader, dir string, number, of int, o MergeOptions) (err error) {

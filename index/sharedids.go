@@ -95,7 +95,7 @@ func (w *idSeeker) pass(id []byte) {
 		from += step
 		step *= 2
 	}
-	n := max(min(step, blocks-from)-1, 0) // behind it are so many of which nothing is known
+	n := max(min(step, blocks-from)-1, 0) // behind it are this many of which nothing is known
 	from += sort.Search(n, func(i int) bool { return !before(from + 1 + i) })
 	w.rank = from * idsPerBlock
 }

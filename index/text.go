@@ -24,7 +24,7 @@ const (
 	// it. What is beyond goes to a temporary file: waiting for that batch instead
 	// would be waiting forever if it has an error.
 	maxPending   = 64 << 20
-	pendingShare = 16 // and it is at most one in so many bytes of the memory
+	pendingShare = 16 // and it is at most one in this many bytes of the memory
 	// storedBlock is how much of the stored fields is compressed together. A block of 4 KiB was
 	// unpacked in 15 microseconds on a busy machine; larger ones save bytes and take longer.
 	storedBlock = 4 << 10

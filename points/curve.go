@@ -340,7 +340,7 @@ func (c *Curve) rate() {
 }
 
 // BenjaminiHochberg turns p-values into q-values: the least false discovery rate
-// at which each is a discovery, of so many tests; those that are not given count
+// at which each is a discovery, of this many tests; those that are not given count
 // with a p-value of 1. NaN stays NaN.
 func BenjaminiHochberg(p []float64, tests int) []float64 {
 	order := make([]int, 0, len(p))

@@ -98,7 +98,7 @@ func (g *GPU) run(ctx context.Context, do func() error) (err error) {
 	return do()
 }
 
-// batches runs do for every part of [0, rounds), so many at a time, on the lanes.
+// batches runs do for every part of [0, rounds), this many at a time, on the lanes.
 func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
 	do func(lane *gpuLane, lo, hi int) error) error {
 	lanes := min(len(g.lanes), (rounds+atOnce-1)/atOnce)
@@ -145,7 +145,7 @@ func (s *steps) do(f func() error) {
 	}
 }
 
-// reserve makes sure of so many bytes.
+// reserve makes sure of the given number of bytes.
 func (s *steps) reserve(bytes int64) {
 	s.do(s.memory.Clear)
 	s.do(func() error { return s.memory.Reserve(s.dev, bytes, 0) })
@@ -191,7 +191,7 @@ func argOf[T any](b gpu.Buffer[T]) gpu.Arg {
 	return b.Arg()
 }
 
-// launch starts a kernel with blocks for each of so many rounds.
+// launch starts a kernel with blocks for each of the given number of rounds.
 func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ...gpu.Arg) {
 	s.do(func() error {
 		k, err := s.kernel(name, shared)
@@ -204,7 +204,7 @@ func (s *steps) launch(name string, blocks, rounds, threads, shared int, args ..
 	})
 }
 
-// kernel is one that may use so many bytes of shared memory.
+// kernel is one that may use the given number of bytes of shared memory.
 func (g *GPU) kernel(name string, shared int) (*gpu.Kernel, error) {
 	k, err := g.dev.Kernel(pairKernels, name)
 	if err == nil && shared+k.StaticShared() > g.dev.Info().SharedPerBlock {
@@ -305,7 +305,7 @@ func (p *pairPlan) shape() error {
 	return err
 }
 
-// blocks is how many blocks sum a round, of so many at a time: enough to keep the
+// blocks is how many blocks sum a round, of this many at a time: enough to keep the
 // device busy to the end, where the rounds do not.
 func (p *pairPlan) blocks(rounds int) int {
 	most := (p.n + p.threads - 1) / p.threads

@@ -91,10 +91,10 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 	return out, nil
 }
 
-// EnrichmentOptions say who is a neighbour of whom, and how that is tested.
+// EnrichmentOptions say which points are neighbours of whom, and how that is tested.
 type EnrichmentOptions struct {
 	Distance float64 // neighbours are at most this far apart, or
-	KNN      int     // a point's neighbours are its so many nearest; equally near ones by their order
+	KNN      int     // a point's neighbours are its KNN nearest; equally near ones by their order
 	Rounds   int     // of relabelling; 0: 999
 	Seed     uint64
 	Engine   Engine
@@ -121,7 +121,7 @@ func Enrich(ctx context.Context, p *Set, o EnrichmentOptions) (out *Enrichment, 
 		o.Rounds = 999
 	}
 	if (o.Distance > 0) == (o.KNN > 0) {
-		return nil, errors.New("say who is a neighbour: by a distance or by a number of nearest ones")
+		return nil, errors.New("say which points are neighbours: by a distance or by a number of nearest ones")
 	}
 	g, err := l.neighbours(ctx, o)
 	if err != nil {

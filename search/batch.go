@@ -28,10 +28,10 @@ func (s *Searcher) SearchBatch(ctx context.Context, requests iter.Seq[Request], 
 	return runBatch(ctx, s, requests, b, false, keep)
 }
 
-// MapBatch is SearchBatch for who wants something made of every result: lines to print, say, or a
-// measure. The worker that has answered request i (from 0 on) calls do, so that this is done on all
-// cores, and what do returns is yielded in order. Results are not kept: the one that do is given is
-// overwritten by the worker's next.
+// MapBatch is SearchBatch for callers that want something made of every result: lines to print,
+// say, or a measure. The worker that has answered request i (from 0 on) calls do, so that this is
+// done on all cores, and what do returns is yielded in order. Results are not kept: the one that do
+// is given is overwritten by the worker's next.
 func MapBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	return runBatch(ctx, s, requests, b, true, do)

@@ -21,8 +21,8 @@ const (
 	gpuPostings = 20e6 // a second
 )
 
-// gpuPays says whether cores that would take so long are slower than bringing so many postings to a
-// GPU. Twice, for it is an estimate.
+// gpuPays says whether cores that would take so long are slower than bringing the given number of
+// postings to a GPU. Twice, for it is an estimate.
 func gpuPays(cores time.Duration, postings int64) bool {
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
 }

@@ -91,7 +91,7 @@ func TestAutoTakesTheGPU(t *testing.T) {
 	}
 }
 
-// Who has enough, or an error of what is made of a result, ends all of it.
+// A caller that has enough, or an error of what is made of a result, ends all of it.
 func TestMapAllEnds(t *testing.T) {
 	p := searchtest.RandomPlain(rand.New(rand.NewPCG(8, 2)), 100, 5)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

@@ -148,8 +148,8 @@ func TestBatchesAnswerWhatHasCome(t *testing.T) {
 	}
 }
 
-// A stream of requests need not have an end: results come while requests come, and who has enough
-// stops.
+// A stream of requests need not have an end: results come while requests come, and a caller that
+// has enough stops.
 func TestBatchesAreStreams(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c", "c d a")
 	for strategy := range Strategies() {

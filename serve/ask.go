@@ -405,8 +405,8 @@ func (x *exchange) ofBytes() bool {
 	return name == "whitespace" || name == "ascii"
 }
 
-// checkEngine reads who is to do the work. A query can ask for less than the server uses, not for a
-// GPU on which the index is not.
+// checkEngine reads which engine is to do the work. A query can ask for less than the server uses,
+// not for a GPU on which the index is not.
 func (x *exchange) checkEngine(a *ask) (err error) {
 	if a.engine = x.o.Engine; a.Engine != "" {
 		if err := a.engine.Set(a.Engine); err != nil {

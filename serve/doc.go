@@ -39,7 +39,7 @@
 //	model     bm25, boolean, cosine, dirichlet or dph with their usual parameters, or bm25f over the
 //	          text fields; unless said, [Options.Model]
 //	weights   of the text fields in bm25f, such as title=3,body=1; unless said, those of the schema
-//	algorithm, engine   who does the work; all give the same documents
+//	algorithm, engine   what does the work; all give the same documents
 //	snippets  1 or true: show where the words are, if the index stores text
 //	explain   1 or true: show what each word, or each part of a query, gives to a score
 //	plain     1 or true: take q for words; else it is a query of package search/query

@@ -112,7 +112,8 @@ func TestQueueIsShared(t *testing.T) {
 	}
 }
 
-// Who waits too long is refused; who goes away is forgotten; neither takes a slot with it.
+// A client that waits too long is refused; one that goes away is forgotten; neither takes a slot
+// with it.
 func TestWaitingEnds(t *testing.T) {
 	g := newGate(Limits{Wait: 20 * time.Millisecond, Waiting: 8}, 1, 1)
 	leave := mustEnter(t, g, greedy, shortLane)

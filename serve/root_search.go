@@ -167,7 +167,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
 		select {
 		case <-done:
 			q.AtLeast = p.best(k)
-		case <-timer.C: // the others need not wait for who is late
+		case <-timer.C: // the others need not wait for a late shard
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -250,7 +250,7 @@ func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer)
 	return nil
 }
 
-// groupOf is who has a document.
+// groupOf is the shard that has a document.
 func (r *Root) groupOf(doc uint32, whole string) *group {
 	for _, g := range r.groups {
 		for _, one := range g.replicas {

@@ -73,7 +73,7 @@ func TestShortQueryThatTakesLong(t *testing.T) {
 	}
 }
 
-// A turn ends at its time, for who asks and for who waits.
+// A turn ends at its time, for those who ask and those who wait.
 func TestTurnsEndInTime(t *testing.T) {
 	g := newGate(Limits{Wait: time.Minute, Waiting: 8}, 1, 1)
 	turn, err := g.take(t.Context(), greedy, shortLane, time.Now().Add(20*time.Millisecond))

@@ -22,7 +22,7 @@ func sampleDocs(tb testing.TB) [][]byte {
 	return load(tb, path, 1<<30)
 }
 
-// load returns the corpus's first documents, up to so many bytes.
+// load returns the corpus's first documents, up to the given number of bytes.
 func load(tb testing.TB, path string, limit int) (docs [][]byte) {
 	tb.Helper()
 	c := Corpus{Paths: []string{path}}

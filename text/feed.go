@@ -328,7 +328,7 @@ func (s *source) cut(b []byte, from int) int {
 	return cutLine(b, from, nil)
 }
 
-// inOrder reports whether borders are known only to who has read all text before them, or the
+// inOrder reports whether borders are known only after reading all text before them, or the
 // file's bytes are not its text.
 func (s *source) inOrder() bool {
 	return s.format == CSV || s.format == JSON || s.columns.count > 0 || s.converted

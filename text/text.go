@@ -81,7 +81,7 @@ type Options struct {
 	Except []string
 	// MaxDocument is how many bytes a document may have; 0 means 64 MB. A longer one is an error.
 	MaxDocument int64
-	// Memory bounds the working memory of who reads the corpus, in bytes; 0 means 2 GB. A
+	// Memory bounds the working memory of the corpus's reader, in bytes; 0 means 2 GB. A
 	// document may take a 30th of it, since finding and counting its words takes many
 	// times its size.
 	Memory int64

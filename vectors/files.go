@@ -213,7 +213,7 @@ func fromSections(f *sections.File) (*Vectors, error) {
 	return New(list, int(meta[1]), data)
 }
 
-// linesOf are so many words, each with a newline behind it.
+// linesOf are the given number of words, each with a newline behind it.
 func linesOf(words []byte, n int) ([]string, error) {
 	list := strings.Split(string(words), "\n")
 	if last := len(list) - 1; last != n || list[last] != "" {

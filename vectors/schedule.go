@@ -155,7 +155,8 @@ func cellsOf(m Matrix, row int, fn func(col uint32, x float64)) error {
 	return nil
 }
 
-// eachRow calls fn for all rows on several threads, so many rows at a time, until one fails.
+// eachRow calls fn for all rows on several threads, the given number of rows at a time, until one
+// fails.
 func eachRow(ctx context.Context, threads, n, grain int, fn func(i int) error) error {
 	errs := make([]error, max(1, threads))
 	var failed atomic.Bool

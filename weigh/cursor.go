@@ -25,7 +25,7 @@ type cursor struct {
 	i, end int    // in memory: the next word, and the first not to be read
 	at     uint32 // the next posting
 
-	piece int // postings are handed out in pieces of at most so many
+	piece int // postings are handed out in pieces of at most this many
 
 	in      spillReader
 	last    uint64 // document before, in the spill file

@@ -130,7 +130,7 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 	return p, d, size, nil
 }
 
-// count notes a document with so many words.
+// count notes a document with the given number of words.
 func (p *gpuPart) count(doc, words int) {
 	p.words += words
 	p.longest = max(p.longest, words)

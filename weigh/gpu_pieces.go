@@ -334,7 +334,7 @@ type shrunk struct {
 	toWeights    host[float32]
 }
 
-// newShrunk has room for n pairs of so many words.
+// newShrunk has room for n pairs of the given number of words.
 func (t *gpuTask) newShrunk(n, words int) (r *shrunk, err error) {
 	r = &shrunk{}
 	r.small, r.gaps = take[uint8](t.card, &err, n), take[uint16](t.card, &err, n)

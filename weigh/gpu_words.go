@@ -10,14 +10,14 @@ import (
 	"github.com/collocate/collocate/internal/gpu/words"
 )
 
-// firstSlots is how large the dictionary is made for so many words. The papers'
+// firstSlots is how large the dictionary is made for the given number of words. The papers'
 // texts, of 18 to 89 million words, have 450 thousand times the 0.615th power of what
 // they are longer than the shortest; a third of the slots stay free, and some more.
 func firstSlots(words int) int {
 	return int(1.5 * 450e3 * math.Pow(float64(words)/17.9e6, 0.615))
 }
 
-// startWords readies an empty hash table of words, and an empty sequence of so many
+// startWords readies an empty hash table of words, and an empty sequence of this many
 // items. Both stay with the card, and the table's size too.
 func (t *gpuTask) startWords(slots, items int) (err error) {
 	if t.table == nil {

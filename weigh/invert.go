@@ -40,7 +40,7 @@ type InvertOptions struct {
 const defaultMemory = 2e9
 
 // How the memory is divided: the workers' tables have tableShare eighths of it, lengths and
-// IDs of documents and the buffers of merging one part in so many each. The rest is
+// IDs of documents and the buffers of merging one part in this many each. The rest is
 // for the text at hand, for what reads the words, and for the garbage collector.
 const (
 	tableShare    = 5
@@ -52,7 +52,8 @@ const (
 	threadMemory = 12 << 20
 )
 
-// BoundThreads is how many of some threads may read text within so many bytes of memory.
+// BoundThreads is how many of some threads may read text within the given number of bytes of
+// memory.
 func BoundThreads(threads int, memory int64) int {
 	return int(max(1, min(int64(threads), memory/(2*threadMemory))))
 }

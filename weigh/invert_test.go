@@ -191,7 +191,7 @@ func TestWordsMayBeFrequent(t *testing.T) {
 	}
 }
 
-// A run has room for so many words only. More go to the next run; a document that
+// A run has room for a number of words only. More go to the next run; a document that
 // has more by itself is refused.
 func TestRunsHaveSoManyWords(t *testing.T) {
 	old := maxWords

@@ -44,7 +44,7 @@ func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 	return append(parts, v.terms(ctx, from, nil))
 }
 
-// Postings are handed out and merged in pieces of at most so many.
+// Postings are handed out and merged in pieces of at most this many.
 const pieceLen = 1 << 13
 
 // planReading divides memory among the cursors of all spilled runs for each of some threads:

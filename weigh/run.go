@@ -34,7 +34,7 @@ type run struct {
 	stretches []stretch
 	count     uint32 // of documents
 
-	// index holds every so many-th word, to begin reading in the middle.
+	// index holds every n-th word, to begin reading in the middle.
 	index []sample
 }
 

@@ -45,7 +45,7 @@ type slot struct {
 }
 
 const (
-	longWord  = 16   // words of so many bytes and more are hashed into lo, hi
+	longWord  = 16   // words of this many bytes and more are hashed into lo, hi
 	longTag   = 0xff // top byte of hi of a long word; else its length + 1
 	minSlots  = 1 << 12
 	slotBytes = 32

@@ -80,7 +80,7 @@ func (w *Weights) WriteFile(ctx context.Context, path string, f Format, threads 
 	return c, err
 }
 
-// Write writes the weights in a format, computing with so many threads.
+// Write writes the weights in a format, computing with the given number of threads.
 func (w *Weights) Write(ctx context.Context, to io.Writer, f Format, threads int) (Counts, error) {
 	switch f {
 	case TSV:

@@ -56,7 +56,7 @@ func newTally(parts Parts, items int, words uint64, totals func(int) uint64) *ta
 // seen is an item with the number of its occurrences in a document.
 type seen struct{ item, count int }
 
-// document counts what is in a document of so many words.
+// document counts what is in a document of the given number of words.
 func (t *tally) document(id string, words uint64, list []seen) {
 	if t.groups == nil {
 		t.mu.Lock()

@@ -20,7 +20,7 @@ type sequence struct {
 // sequenceBuffer is how many bytes are written or read at a time, a multiple of 4.
 const sequenceBuffer = 1 << 18
 
-// newSequence makes a sequence with room for so many numbers.
+// newSequence makes a sequence with room for this many numbers.
 func newSequence(onDisk bool, dir string, room int) (*sequence, error) {
 	s := &sequence{}
 	if !onDisk {

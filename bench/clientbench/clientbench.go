@@ -2,7 +2,7 @@
 // asks again, for minutes. It looks for what a short run does not show: errors, clients that wait
 // longer than others, wrong results under load, and memory that grows.
 //
-// Every so many'th result is compared with that of one core, to the bit. Clients draw from the same
+// Every n-th result is compared with that of one core, to the bit. Clients draw from the same
 // queries, each in its own order, so that their mean times can be compared: fair is a slowest mean
 // of at most twice the fastest. Memory is looked at again and again, and its mean in the second
 // minute is compared with that in the last one.
@@ -27,8 +27,8 @@ type Options struct {
 	Clients int           // at a time; 0 means 64
 	For     time.Duration // 0 means 10 minutes
 	Every   time.Duration // between looks at memory; 0 means 10 seconds
-	Check   int           // every so many'th result of a client is compared; 0 means 1,000, negative none
-	Batch   int           // every so many'th request of a client is a batch; 0 means 200, negative none
+	Check   int           // every n-th result of a client is compared; 0 means 1,000, negative none
+	Batch   int           // every n-th request of a client is a batch; 0 means 200, negative none
 	// Query draws a request; its engine does not matter.
 	Query func(*rand.Rand) search.Request
 	// Parallel and Engine are how requests and batches are answered.

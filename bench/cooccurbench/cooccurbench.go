@@ -157,7 +157,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	return rows, nil
 }
 
-// Generate writes sentences of so many words, and returns their size.
+// Generate writes sentences of the given number of words, and returns their size.
 func Generate(ctx context.Context, path string, tokens int64, threads int) (int64, error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -25,7 +25,7 @@ var placesJob = Job{
 	Measure: measurePlaces,
 }
 
-// tryPlaces compares an algorithm with the CPU's own search on up to so many
+// tryPlaces compares an algorithm with the CPU's own search on up to this many
 // points: even and clustered, all patterns and maximal ones, in the plane and on
 // the sphere. memory bounds the device's.
 func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.Trial) error {

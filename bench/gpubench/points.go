@@ -28,8 +28,8 @@ var pointsJob = Job{
 	Measure: measurePoints,
 }
 
-// tryPoints compares a statistic with the CPU's on up to so many points: few features and
-// many, even and clustered. memory bounds the device's.
+// tryPoints compares a statistic with the CPU's on up to the given number of points: few features
+// and many, even and clustered. memory bounds the device's.
 func tryPoints(most int, memory int64,
 	same func(t *check.Trial, what string, pts *points.Set, d *points.GPU) error) func(t *check.Trial) error {
 	return func(t *check.Trial) (err error) {

@@ -157,8 +157,8 @@ func (l *loaded) write(ctx context.Context, dir string, lines []string, docs int
 	}
 }
 
-// ask asks queries that arrive at random moments, so many a second on the average. Time counts from
-// the arrival: waiting for others counts.
+// ask asks queries that arrive at random moments, this many a second on the average. Time counts
+// from the arrival: waiting for others counts.
 func (l *loaded) ask(ctx context.Context, asked []string, rate float64, workers int, length time.Duration) (*latencies, error) {
 	type arrival struct {
 		at   time.Time

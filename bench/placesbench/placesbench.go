@@ -33,7 +33,7 @@ type Options struct {
 	Device  *coloc.GPU // nil: no GPU
 	Threads int        // zero: all cores
 	Memory  int64      // of the host; zero: 8 GB
-	Rounds  int        // times are means of so many, as the thesis' are; zero: 20
+	Rounds  int        // times are means of this many, as the thesis' are; zero: 20
 	// Limit ends a job that takes longer, and leaves a gap in its line; zero: 20 s.
 	Limit time.Duration
 	Quick bool // a hundredth of the points, to see that it works

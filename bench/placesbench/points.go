@@ -92,7 +92,7 @@ func Planted(n int, side float64, clustered bool) *coloc.Points {
 	return p
 }
 
-// SideFor is the side of a square on which n even points have so many neighbours
+// SideFor is the side of a square on which n even points have the given number of neighbours
 // within the distance, on average.
 func SideFor(n int, neighbours, distance float64) float64 {
 	return math.Sqrt(float64(n) * math.Pi * distance * distance / neighbours)

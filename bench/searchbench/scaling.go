@@ -10,7 +10,7 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// Scaling is how fast all queries together were answered by so many threads.
+// Scaling is how fast all queries together were answered by the given number of threads.
 type Scaling struct {
 	Strategy search.Strategy `json:"strategy"`
 	Threads  int             `json:"threads"`

@@ -44,7 +44,8 @@ type Options struct {
 	Report func(Row) error
 }
 
-// Row is what was measured for one algorithm, mode and k, and the queries of so many words.
+// Row is what was measured for one algorithm, mode and k, and the queries of the given number of
+// words.
 type Row struct {
 	Algorithm search.Algorithm `json:"algorithm"`
 	Mode      string           `json:"mode"`

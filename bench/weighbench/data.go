@@ -40,8 +40,8 @@ func (o *Options) text(ctx context.Context, dir string, size int64) (string, err
 	return TextFile(ctx, dir, size, o.Threads)
 }
 
-// textFile writes a text of so many bytes whose words have these frequencies, in documents of the
-// papers' lengths.
+// textFile writes a text of the given number of bytes whose words have these frequencies, in
+// documents of the papers' lengths.
 func (r *Ranked) textFile(ctx context.Context, dir string, size int64) (path string, err error) {
 	path = filepath.Join(dir, fmt.Sprintf("%d.txt", size))
 	f, err := os.Create(path)

@@ -299,7 +299,7 @@ func inMS(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.3f", inMS(d)) }
 
-// steps are sizes up to n, each ten times the one before, at most so many and none
+// steps are sizes up to n, each ten times the one before, at most this many and none
 // below least.
 func steps(n, least, most int) (list []int) {
 	for ; len(list) < most && (n >= least || len(list) == 0); n /= 10 {

@@ -69,7 +69,7 @@ func withCopy(ctx context.Context, dev *gpu.Device, d *dict.File, t Time, steps 
 	return Time{t.Best + s, t.Median + s}, append([]weigh.Step{{Name: "copy dictionary up", Time: took}}, steps...), err
 }
 
-// copyTime is the least time that a copy of so many bytes to the device takes.
+// copyTime is the least time that a copy of the given number of bytes to the device takes.
 func copyTime(ctx context.Context, dev *gpu.Device, size int) (best time.Duration, err error) {
 	s, err := dev.NewStream()
 	if err != nil {
@@ -95,7 +95,7 @@ func copyTime(ctx context.Context, dev *gpu.Device, size int) (best time.Duratio
 	return best, nil
 }
 
-// readAll reads all weights by so many threads.
+// readAll reads all weights by the given number of threads.
 func readAll(ctx context.Context, w *weigh.Weights, threads int) error {
 	parts := w.Parts(ctx, 4*max(1, threads))
 	errs := make([]error, len(parts))

@@ -61,7 +61,7 @@ With --json it prints an object a line.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.topics, "topics", "", "file of queries, in any of the formats of 'search --topics'")
-	fl.IntVar(&f.most, "most", 0, "use only so many of the queries, evenly chosen; 0 means all")
+	fl.IntVar(&f.most, "most", 0, "use only this many of the queries, evenly chosen; 0 means all")
 	fl.StringSliceVar(&f.algorithms, "algorithms", []string{"auto"}, strings.Join(coreAlgorithms(), ", "))
 	fl.StringSliceVar(&f.modes, "modes", []string{"or", "and"}, "or, and")
 	fl.IntSliceVarP(&f.ks, "k", "k", []int{10, 100, 1000}, "numbers of documents")

@@ -143,7 +143,7 @@ Counters go to standard error. Any error ends a stage with an exit code that is 
 	f.corpus.register(cmd)
 	f.registerPairs(cmd)
 	cmd.Flags().StringVar(&f.split, "split", "", "part `I/N` of the files, from 0/N on, instead of standard input")
-	cmd.Flags().IntVar(&f.of, "of", 0, "the files have so many parts; those to do are lines of standard input")
+	cmd.Flags().IntVar(&f.of, "of", 0, "the files have this many parts; those to do are lines of standard input")
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.worker(a))
 	}

@@ -390,7 +390,7 @@ are lines of standard input. Records go to standard output: package cluster desc
 	j.mapFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&split, "split", "", "part `I/N`, from 0/N on")
-	f.IntVar(&of, "of", 0, "there are so many parts; those to do are lines of standard input")
+	f.IntVar(&of, "of", 0, "there are this many parts; those to do are lines of standard input")
 	if j.files {
 		f.StringVar(&t.parts, "parts", "", "folder that all machines see, for what maps leave beside their records")
 	}

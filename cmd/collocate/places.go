@@ -100,7 +100,7 @@ rounds run there too: hundreds at once for pairs in a plane, else one after the 
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
 	f.BoolVar(&p.rules, "rules", false, "also print co-location rules with their conditional probability")
 	f.StringVar(&p.rulesCSV, "rules-csv", "", "write co-location rules as CSV to `FILE`")
-	f.IntVar(&p.maxIf, "max-if", 0, "with --rules: at most so many features before the arrow (0: any number)")
+	f.IntVar(&p.maxIf, "max-if", 0, "with --rules: at most this many features before the arrow (0: any number)")
 	f.Float64Var(&p.minConfidence, "min-confidence", 0, "with --rules: least conditional probability")
 	f.IntVar(&p.instances, "instances", 0, "also list the first `N` instances of each pattern")
 	f.IntVar(&p.significance, "significance", 0,
@@ -143,7 +143,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	case p.opt.KNN < 0:
 		return usagef("--knn %d: want at least 1", p.opt.KNN)
 	case p.distance == "" && p.opt.KNN == 0:
-		return usagef("say who is a neighbour with --distance or --knn")
+		return usagef("say which points are neighbours with --distance or --knn")
 	case len(p.distances) > 1 && p.mapped():
 		return usagef("--geojson, --geopackage and --svg show one distance: give one")
 	case p.geopackage == "-":

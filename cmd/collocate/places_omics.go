@@ -113,7 +113,7 @@ enrichment (squidpy's nhood_enrichment).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (o.Distance > 0) == (o.KNN > 0) || o.Distance < 0 || o.KNN < 0:
-				return usagef("say who is a neighbour with --distance or --knn, one of them")
+				return usagef("say which points are neighbours with --distance or --knn, one of them")
 			case o.Rounds < 2:
 				return usagef("--rounds %d: want at least 2", o.Rounds)
 			case format != "table" && format != "csv":

@@ -63,7 +63,7 @@ random relabelling. --local FILE writes the quotient at every point, as CSV.`,
 func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	switch {
 	case p.opt.Distance == 0 && p.opt.KNN == 0:
-		return usagef("say who is a neighbour with --distance or --knn")
+		return usagef("say which points are neighbours with --distance or --knn")
 	case !(p.opt.Distance >= 0):
 		return usagef("--distance %v: want more than 0", p.opt.Distance)
 	case p.format != "table" && p.format != "csv" && p.format != "json":

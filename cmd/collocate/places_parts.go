@@ -35,7 +35,7 @@ func (p *partFlags) add(cmd *cobra.Command) {
 		"neighbours are also at most this long apart, such as 7d, 12h or 30m; with --time")
 	f.StringVar(&p.hierarchy, "hierarchy", "", "`FILE` of CSV lines feature,parent: take parents for features")
 	f.StringVar(&p.level, "level", "1",
-		"with --hierarchy: parents of so many levels up; all: a point counts for its feature and for each of its parents")
+		"with --hierarchy: parents of this many levels up; all: a point counts for its feature and for each of its parents")
 	f.StringVar(&p.regions, "regions", "",
 		"mine each cell of a grid over the map on its own, such as 4x3, or each polygon of a GeoJSON `FILE`")
 }

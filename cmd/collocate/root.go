@@ -176,7 +176,7 @@ const minGPUMemory = 64 * bytesize.MB
 // maxThreads is more than any machine has cores; each thread costs memory.
 const maxThreads = 1024
 
-// textThreads is --threads, or fewer if --memory has no room for so many.
+// textThreads is --threads, or fewer if --memory has no room for this many.
 func (a *app) textThreads() int {
 	n := weigh.BoundThreads(a.threads, int64(a.memory))
 	if n < a.threads {

@@ -111,7 +111,7 @@ thesis that 'collocate bench thesis' is about.`,
 		"take the topics of --topics for queries of the language, with operators, phrases and fields")
 	fl.BoolVar(&f.plain, "plain", false, "take the query for words, whatever signs it has")
 	fl.BoolVar(&f.count, "count", false, "tell how many documents match in all")
-	fl.IntVar(&f.from, "from", 0, "leave out so many of the best, to see the next ones")
+	fl.IntVar(&f.from, "from", 0, "leave out this many of the best, to see the next ones")
 	fl.BoolVar(&f.explain, "explain", false,
 		"show the query as it was understood, and what each part gives to the score")
 	fl.BoolVar(&f.stats, "stats", false, "show what the search had to do, and how long it took")

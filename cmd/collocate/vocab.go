@@ -18,7 +18,7 @@ type vocabFlags struct {
 
 func (f *vocabFlags) register(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&f.opt.MinCount, "min-count", 1, "leave out words that occur less often")
-	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most so many words, the most frequent; 0 means all")
+	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most this many words, the most frequent; 0 means all")
 	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove",
 		"order of words with equal counts: glove (signed bytes) or bytes")
 	choices(cmd, map[string][]string{"ties": {"glove", "bytes"}})

@@ -38,7 +38,7 @@ type Builder struct {
 	batches []*Batch
 }
 
-// NewBuilder makes columns for the fields of a schema within so many bytes of memory.
+// NewBuilder makes columns for the fields of a schema within the given number of bytes of memory.
 func NewBuilder(s *fields.Schema, memory int64) *Builder {
 	b := &Builder{schema: s, memory: memory}
 	for i, f := range s.Fields {
@@ -185,7 +185,7 @@ func (b *Builder) Put(t *Batch) error {
 	return nil
 }
 
-// Write writes the columns, which must be of so many documents.
+// Write writes the columns, which must be of the given number of documents.
 func (b *Builder) Write(w *sections.Writer, docs int) error {
 	slices.SortFunc(b.batches, func(x, y *Batch) int { return cmp.Compare(x.seq, y.seq) })
 	n := 0

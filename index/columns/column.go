@@ -20,7 +20,7 @@ type Set struct {
 	columns []*Column
 }
 
-// Open reads the directory of columns of so many documents.
+// Open reads the directory of columns of the given number of documents.
 func Open(f *sections.File, s *fields.Schema, docs int) (*Set, error) {
 	set := &Set{}
 	for _, field := range s.Fields {

@@ -7,8 +7,8 @@
 // column, by the order of the schema's fields that have one, has sections whose names begin with n and
 // a dash. "head" says what it is, in eight uint64: its kind, then numbers that depend on it.
 //
-// A section of packed numbers has them at so many bits each, 0 to 56 or 64, one after the other from
-// the lowest bit of each byte on, and 8 zero bytes.
+// A section of packed numbers has them at the given number of bits each, 0 to 56 or 64, one after
+// the other from the lowest bit of each byte on, and 8 zero bytes.
 //
 //	kind 1, keywords, at most one a document: the number of different values, bits
 //	  words   the values in byte order, front coded in blocks of 16: for each a uvarint, how many

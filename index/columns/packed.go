@@ -9,7 +9,7 @@ import (
 // pad is how many zero bytes follow packed numbers, so that a whole word may be loaded.
 const pad = 8
 
-// packed are numbers at so many bits each.
+// packed are numbers at the given number of bits each.
 type packed struct {
 	b    []byte
 	bits uint64

@@ -232,7 +232,7 @@ func (g *Reader) HasText() bool {
 // Text is the stored text of a document.
 func (g *Reader) Text(doc int) ([]byte, error) { return g.AppendText(nil, doc) }
 
-// AppendText is Text for who has room for it.
+// AppendText is Text for callers that have room for it.
 func (g *Reader) AppendText(dst []byte, doc int) ([]byte, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {
@@ -259,7 +259,7 @@ func (g *Reader) DocID(doc int) (string, error) {
 	return s.DocID(local)
 }
 
-// AppendDocID is DocID for who has room for it.
+// AppendDocID is DocID for callers that have room for it.
 func (g *Reader) AppendDocID(dst []byte, doc int) ([]byte, error) {
 	s, local, err := g.Locate(doc)
 	if err != nil {

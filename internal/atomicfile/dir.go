@@ -176,7 +176,7 @@ func (d *Dir) Abort() {
 	}
 	d.done = true
 	if d.sub {
-		return // who made the folder around it removes it
+		return // whoever made the folder around it removes it
 	}
 	removeOwned(d.tmp, d.owned)
 	if d.lock != nil {

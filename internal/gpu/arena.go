@@ -24,7 +24,7 @@ type Arena struct {
 // arenaAlign is the alignment of every piece: that of cuMemAlloc.
 const arenaAlign = 256
 
-// NewArena takes so many bytes of device memory.
+// NewArena takes the given number of bytes of device memory.
 func NewArena(d *Device, bytes int64) (*Arena, error) {
 	a := &Arena{dev: d, size: (bytes + arenaAlign - 1) / arenaAlign * arenaAlign}
 	if d.info.Emulated {

@@ -136,7 +136,7 @@ func (d *Device) resolve(k *Kernel, src *Source) error {
 	return err
 }
 
-// AllowShared lets launches ask for so many bytes of dynamic shared memory;
+// AllowShared lets launches ask for the given number of bytes of dynamic shared memory;
 // needed where static and dynamic together are more than 48 KB.
 func (k *Kernel) AllowShared(bytes int) error {
 	return k.dev.do(func() error { return k.dev.d.SetShared(k.h, bytes) })
@@ -216,7 +216,7 @@ func (k *Kernel) pack(buf []byte, args []Arg) ([]byte, error) {
 // Dim is the shape of a launch.
 type Dim = driver.Dim
 
-// Grid is a launch of so many blocks of so many threads.
+// Grid is a launch of the given number of blocks of the given number of threads.
 func Grid(blocks, threads int) Dim {
 	return Dim{Blocks: [3]int{blocks, 1, 1}, Threads: [3]int{threads, 1, 1}}
 }

@@ -17,7 +17,8 @@ type Session struct {
 	used    int // of the events
 }
 
-// OpenSession opens a device by its number, for work on so many streams. Close gives it back.
+// OpenSession opens a device by its number, for work on the given number of streams. Close gives it
+// back.
 func OpenSession(ordinal, streams int) (*Session, error) {
 	dev, err := Open(ordinal)
 	if err != nil {
@@ -61,7 +62,8 @@ func (s *Session) Close() (err error) {
 	return err
 }
 
-// Each launches a kernel with a thread for each of n items, in blocks of so many threads.
+// Each launches a kernel with a thread for each of n items, in blocks of the given number of
+// threads.
 func (s *Session) Each(on *Stream, src *Source, kernel string, threads, n int, args ...Arg) error {
 	if n == 0 {
 		return nil
@@ -130,8 +132,9 @@ func (s *Session) Keep(k ...*Kept) { s.kept = append(s.kept, k...) }
 // Bytes is what the arena takes.
 func (k *Kept) Bytes() int64 { return k.bytes }
 
-// Reserve makes sure that so many bytes can be taken. If not, or if the arena has more than most, it
-// is made anew, which must not be while anything of it is in use. most 0 means any size.
+// Reserve makes sure that the given number of bytes can be taken. If not, or if the arena has more
+// than most, it is made anew, which must not be while anything of it is in use. most 0 means any
+// size.
 func (k *Kept) Reserve(dev *Device, bytes, most int64) error {
 	if k.Arena != nil && k.Left() >= bytes && (most == 0 || k.bytes <= most) {
 		return nil

@@ -33,7 +33,7 @@ type stagingRing struct {
 }
 
 // get takes a stage that nobody uses. If there is none, it waits or returns nil:
-// who holds a stage must not wait for another. The device is current.
+// a holder of a stage must not wait for another. The device is current.
 func (r *stagingRing) get(d *Device, wait bool) (st *stage, err error) {
 	if err := r.make(d); err != nil {
 		return nil, err

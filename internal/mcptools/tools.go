@@ -45,7 +45,7 @@ func between(name string, n, usual, most int) (int, error) {
 type searchArgs struct {
 	Query string `json:"query" jsonschema:"words, or the query language"`
 	K     int    `json:"k,omitempty" jsonschema:"number of documents, 1 to 100; 10 if left out"`
-	From  int    `json:"from,omitempty" jsonschema:"leave out so many of the best, to see the next ones"`
+	From  int    `json:"from,omitempty" jsonschema:"leave out this many of the best, to see the next ones"`
 	Mode  string `json:"mode,omitempty" jsonschema:"or: any of the words (the default); and: all of them"`
 	Plain bool   `json:"plain,omitempty" jsonschema:"take the query for words, whatever signs it has"`
 	// The size of a snippet is one for all: what is longer is read by the tool document.

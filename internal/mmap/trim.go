@@ -42,9 +42,9 @@ func remove(f *File) {
 }
 
 // Trim lets go of the pages of all mapped files, now and as long as the program runs, whenever more
-// than about so many bytes of them are resident. They stay in the system's cache, from where they
-// come back when they are read again. Where the system does not tell what is resident it does
-// nothing.
+// than about the given number of bytes of them are resident. They stay in the system's cache, from
+// where they come back when they are read again. Where the system does not tell what is resident it
+// does nothing.
 func Trim(bytes int64) {
 	mu.Lock()
 	bound = bytes

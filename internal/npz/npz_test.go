@@ -92,7 +92,7 @@ func TestBytesArePinned(t *testing.T) {
 
 var errFull = errors.New("disk full")
 
-// room is a disk with so many bytes left.
+// room is a disk with the given number of bytes left.
 type room int
 
 func (r *room) Write(p []byte) (int, error) {

@@ -83,15 +83,15 @@ func (s *File) Map(bound int64) (*Pages, error) {
 	return p, nil
 }
 
-// Touch says that up to so many pages have been read. nil Pages need not be told.
+// Touch says that up to the given number of pages have been read. nil Pages need not be told.
 func (p *Pages) Touch(n int) {
 	if p != nil && p.touched.Add(int64(n)) >= p.bound.Load() {
 		p.Drop()
 	}
 }
 
-// TouchSorted says that items of so many bytes were read whose numbers rise from first to
-// last.
+// TouchSorted says that items of the given number of bytes were read whose numbers rise from first
+// to last.
 func (p *Pages) TouchSorted(items int, first, last uint32, size int) {
 	if p != nil && items > 0 {
 		p.Touch(min(items, int(last-first)*size/PageBytes+1))

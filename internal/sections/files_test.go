@@ -10,7 +10,7 @@ import (
 
 var errFull = errors.New("disk full")
 
-// disk has room for so many bytes.
+// disk has room for the given number of bytes.
 type disk struct{ left int }
 
 func (d *disk) Write(p []byte) (int, error) {

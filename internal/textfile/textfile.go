@@ -18,7 +18,7 @@ import (
 	"github.com/collocate/collocate/internal/zstdlong"
 )
 
-// HeadSize is how many bytes Codec and WhyNotText want to see, if there are so many.
+// HeadSize is how many bytes Codec and WhyNotText want to see, if there are this many.
 const HeadSize = 1 << 16
 
 // maxWindow is how far back a zstd stream may refer: what `zstd --long=31` asks

@@ -15,7 +15,7 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// placeArgs say where points are and who is a neighbour.
+// placeArgs say where points are and which are neighbours.
 type placeArgs struct {
 	Paths    []string `json:"paths"` // none: the arrays x, y and feature
 	Features []string `json:"features"`
@@ -94,10 +94,10 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call) (*points.Set, erro
 	return set, checkDegrees(set)
 }
 
-// checkNeighbours wants to know who is a neighbour.
+// checkNeighbours wants to know which points are neighbours.
 func (a *placeArgs) checkNeighbours() error {
 	if !(a.Distance >= 0) || a.KNN < 0 || a.Distance == 0 && a.KNN == 0 {
-		return pipe.Valuef("distance=%v, knn=%d: say who is a neighbour with a positive distance or knn", a.Distance, a.KNN)
+		return pipe.Valuef("distance=%v, knn=%d: say which points are neighbours with a positive distance or knn", a.Distance, a.KNN)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type window struct {
 	mapped []byte
 
 	touched  []uint64 // pages of the map that may be resident, a bit each
-	resident int      // so many of them
+	resident int      // this many of them
 }
 
 // pageShift is the size of what a page fault makes resident: the system maps what its cache

@@ -18,7 +18,7 @@ type Matrix struct {
 	cells  uint64
 }
 
-// Draw makes one with about so many cells.
+// Draw makes one with about the given number of cells.
 func Draw(words, cells int, seed uint64) *Matrix {
 	// Word i has the frequency 1/(i+3). Cell (i,j) is there with the probability 1-exp(-f): f is
 	// rate times both frequencies.

@@ -139,7 +139,7 @@ func (b *bencher) limit(name string, seconds, bound float64) {
 	b.out = append(b.out, r)
 }
 
-// wall is the least time of f over several batches of so many calls.
+// wall is the least time of f over several batches of the given number of calls.
 func wall(batches, calls int, f func() error) (float64, error) {
 	best := time.Duration(1 << 62)
 	for range batches {

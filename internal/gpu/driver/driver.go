@@ -97,7 +97,7 @@ type Device interface {
 	LoadModule(ptx string) (Module, error)
 	FreeModule(Module) error
 	Kernel(m Module, name string) (Kernel, error)
-	// SetShared allows a kernel so many bytes of dynamic shared memory.
+	// SetShared allows a kernel the given number of bytes of dynamic shared memory.
 	SetShared(k Kernel, bytes int) error
 	// Occupancy is how many blocks of that size fit a multiprocessor.
 	Occupancy(k Kernel, threads, shared int) (int, error)

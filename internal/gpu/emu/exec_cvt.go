@@ -69,7 +69,7 @@ func cvtU64U32(w *warp, in *instr, m uint32) {
 	}
 }
 
-// widen brings a value of type t to a register of so many bytes.
+// widen brings a value of type t to a register of the given number of bytes.
 func widen(v uint64, t typ, bytes int) uint64 {
 	if t.kind == 's' {
 		return uint64(extend(v, t.size)) & maskOf(bytes)

@@ -25,7 +25,7 @@ type Table struct {
 	over     gpu.Buffer[uint64] // how many
 }
 
-// NewTable makes a table of so many slots, a power of two. Bucketed tables are
+// NewTable makes a table of the given number of slots, a power of two. Bucketed tables are
 // the fast ones; the others probe slot by slot, as the paper on co-occurrence
 // does. overflow is how many additions can be kept that find the table full:
 // as many as are made in one call to Add is always enough.

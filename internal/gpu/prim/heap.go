@@ -10,7 +10,7 @@ var heapSource = module("heap")
 
 const heapLargest = 1024
 
-// HeapTop cuts the keys into so many equal shares and keeps the k largest of
+// HeapTop cuts the keys into the given number of equal shares and keeps the k largest of
 // each in a heap that one warp looks after. Share i's are at out[i*k...], in the
 // heap's order, sizes[i] of them. k is at most 1024.
 func HeapTop(s *gpu.Stream, keys gpu.Buffer[uint64], shares, k int, out gpu.Buffer[uint64],

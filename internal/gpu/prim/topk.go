@@ -17,7 +17,7 @@ const (
 	filterTile     = topkThreads * 32
 	topkBlock      = 1024 // threads of the kernels that have one block
 	topkSample     = 8 * topkBlock
-	topkSmall      = 4096 // at most so many are sorted by one block
+	topkSmall      = 4096 // at most this many are sorted by one block
 	topkWorthwhile = 1 << 18
 )
 

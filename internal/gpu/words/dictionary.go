@@ -27,7 +27,7 @@ const slotBytes = 16 + 8
 // A table takes words up to this part of it: beyond, probing gets long.
 const fullNum, fullDen = 3, 4
 
-// NewDictionary makes an empty dictionary whose first table has so many slots,
+// NewDictionary makes an empty dictionary whose first table has the given number of slots,
 // rounded up to a power of two: for 3/4 as many words. It takes 25 bytes of device
 // memory a slot.
 func NewDictionary(s *gpu.Stream, slots int) (*Dictionary, error) {
@@ -180,7 +180,8 @@ func (d *Dictionary) CopyUsed(s *gpu.Stream, to gpu.Pinned[uint64]) error {
 // ReadUsed makes sense of the two words.
 func ReadUsed(w []uint64) Used { return Used{int64(uint32(w[0])), int64(w[1])} }
 
-// HasRoom says whether so many more words, of so many bytes, surely find a place.
+// HasRoom says whether the given number of further words, of the given number of bytes, surely find
+// a place.
 func (d *Dictionary) HasRoom(u Used, more, bytes int) bool {
 	return u.Words+int64(more) <= int64(d.limit()) && u.Bytes+int64(bytes) <= int64(d.arena.Len())
 }

@@ -37,7 +37,7 @@ const (
 	stateHuge
 )
 
-// NewSequence makes an empty sequence with room for so many items. A text makes at
+// NewSequence makes an empty sequence with room for the given number of items. A text makes at
 // most as many items as it has bytes.
 func NewSequence(s *gpu.Stream, capacity int) (*Sequence, error) {
 	q := new(Sequence)

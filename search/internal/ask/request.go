@@ -164,8 +164,8 @@ type Stats struct {
 	GPU *GPUStats `json:"gpu,omitempty"`
 }
 
-// Threshold says that after so many documents had entered the k best, when the search had come
-// to that document, only higher scores could enter.
+// Threshold says that after the given number of documents had entered the k best, when the search
+// had come to that document, only higher scores could enter.
 type Threshold struct {
 	Entered int64   `json:"entered"`
 	Doc     uint32  `json:"doc"`

@@ -59,7 +59,7 @@ func (c *ring[T]) takeOver(own *claim) bool {
 	}
 }
 
-// oldestClaim is who holds requests, the oldest if there are several: others wait for them.
+// oldestClaim is the claim with the oldest requests: others wait for them.
 func (c *ring[T]) oldestClaim() *claim {
 	var found *claim
 	var oldest int64

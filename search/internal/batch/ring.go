@@ -48,8 +48,8 @@ type ring[T any] struct {
 	_       simd.Apart
 
 	mu sync.Mutex
-	// Who waits has said so before it looks for the last time, and who brings something looks for
-	// those who wait afterwards: none is missed.
+	// A goroutine says that it waits before it looks for the last time, and one that brings
+	// something looks afterwards for those that wait: none is missed.
 	room, work, turn sync.Cond
 	helpable         func() bool // whether help would find something; called with the lock held
 }

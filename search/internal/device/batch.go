@@ -14,7 +14,7 @@ import (
 
 // A batch on the device goes through it in chunks of up to manyQueries requests. Several chunks are
 // under way: while the device works on one, the cores look up the words of the next, or hand out
-// the results of the one before. Nobody waits for a chunk to fill: who is free takes what there is.
+// the results of the one before. Nobody waits for a chunk to fill: a free lane takes what there is.
 
 // gpuBatch is a batch at work.
 type gpuBatch struct {

@@ -279,7 +279,8 @@ func (r *gpuRun) launch(ctx context.Context) error {
 	return err
 }
 
-// onCores answers up to so many requests without the device, and returns those that it did not.
+// onCores answers up to the given number of requests without the device, and returns those that it
+// did not.
 func (r *gpuRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	for _, i := range at {
 		if len(at) > most || r.c.asks[i].postings > longAgain {

@@ -238,8 +238,8 @@ func (m *gpuModel) fetchTops(terms []gpuTerm) error {
 	return nil
 }
 
-// reached is a code that k postings of a list have or exceed; 0 if there are not so many, or it is
-// not known.
+// reached is a code that k postings of a list have or exceed; 0 if there are not this many, or it
+// is not known.
 func (m *gpuModel) reached(l *gpuList, k uint32) uint32 {
 	if l.sparse() || l.df < k {
 		return 0

@@ -103,9 +103,9 @@ type Index struct {
 	// gate is held for reading while queries run, and for writing while lists come and go.
 	gate        sync.RWMutex
 	slots       chan *gpuSlot  // for single queries, those that are free; there are
-	single      int            // so many
+	single      int            // this many
 	batch       chan *gpuSlot  // for many queries at a time, larger; there are
-	generalMade int            // so many
+	generalMade int            // this many
 	made        []*gpuSlot     // all of both
 	freeLanes   chan *lane     // for many queries of up to 32 words, those that are not under way
 	lanes       []*lane        // all of them

@@ -202,8 +202,8 @@ func BatchOver[T any](ctx context.Context, g *Group, requests iter.Seq[ask.Reque
 	}
 }
 
-// mailbox is a queue of any length between two goroutines. Who takes gets all that is there: a stream
-// whose sender waits for answers is never held up by a chunk that is not full.
+// mailbox is a queue of any length between two goroutines. A reader gets all that is there: a
+// stream whose sender waits for answers is never held up by a chunk that is not full.
 type mailbox[T any] struct {
 	mu     sync.Mutex
 	some   sync.Cond

@@ -3,9 +3,9 @@ package device
 import "math"
 
 // A cut for the sums of codes of two words can be guessed from how many postings have each code: if
-// words were independent, so many documents were expected at or above it. The guess is proven or
-// refuted by what is found. Words that like each other make it lower than need be, which costs a
-// little time.
+// words were independent, the given number of documents were expected at or above it. The guess is
+// proven or refuted by what is found. Words that like each other make it lower than need be, which
+// costs a little time.
 
 // guess returns a cut that rather more than k documents can be expected to reach; 0 if there is
 // none.
@@ -42,7 +42,7 @@ type guesser struct {
 	docs           uint64
 }
 
-// expects says whether so many documents are expected to have a sum of at least s.
+// expects says whether the given number of documents are expected to have a sum of at least s.
 func (g *guesser) expects(s, want uint64) bool {
 	if g.alone {
 		want -= min(want, aloneAbove(g.above0, g.m0, s)+aloneAbove(g.above1, g.m1, s))

@@ -19,14 +19,14 @@ type emptySpace struct {
 }
 
 // fewKept is how many results a batch may keep before it takes some of the space, and muchKept how
-// many bytes of answers before it takes the rest. Who asks for some at a time, as a server's
-// clients do, leaves little behind at once, and memory counts for more there.
+// many bytes of answers before it takes the rest. A caller that asks for some at a time, as a
+// server's clients do, leaves little behind at once, and memory counts for more there.
 const (
 	fewKept  = manyQueries
 	muchKept = 1 << 26
 )
 
-// take takes some of the space, and all of it if so many bytes were kept.
+// take takes some of the space, and all of it if the given number of bytes were kept.
 func (e *emptySpace) take(kept int64) {
 	e.some.Do(func() { e.space[0].Take(min(emptySome, mostEmpty())) })
 	if kept > muchKept {

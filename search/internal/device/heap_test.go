@@ -12,7 +12,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// garbage leaves so many bytes behind and says how often they were collected.
+// garbage leaves the given number of bytes behind and says how often they were collected.
 func garbage(bytes int) uint32 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -9,8 +9,8 @@ import (
 
 // helperPool is the cores that work for a batch on the device. What there is to do for a chunk
 // takes a core some hundred microseconds, but all of them a tenth of that, less than it takes to
-// wake one: so they stay awake for a while when there is nothing to do, and who waits for something
-// helps the others.
+// wake one: so they stay awake for a while when there is nothing to do, and a worker that waits
+// for something helps the others.
 type helperPool struct {
 	_       [64]byte
 	jobs    [batchLanes]atomic.Pointer[helperJob]
@@ -27,7 +27,7 @@ type helperPool struct {
 	work   sync.Cond
 }
 
-// helperJob is a function to be called for the numbers below n, so many at a time.
+// helperJob is a function to be called for the numbers below n, this many at a time.
 type helperJob struct {
 	order int64 // that of the chunk: the first is the most urgent
 	n, by int
@@ -60,15 +60,15 @@ func (j *helperJob) some() bool {
 	}
 }
 
-// newHelperPool has the helpers that are missing to so many threads: the lanes, the caller and the
-// one who brings requests are others.
+// newHelperPool has the helpers that are missing to the given number of threads: the lanes, the
+// caller and the one who brings requests are others.
 func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *helperPool {
 	c := &helperPool{batches: batches, helpers: max(1, min(threads, runtime.GOMAXPROCS(0))-batchLanes-2), wg: wg}
 	c.work.L = &c.mu
 	return c
 }
 
-// spread calls f for the numbers below n, by so many at a time, on all cores if there are enough.
+// spread calls f for the numbers below n, by this many at a time, on all cores if there are enough.
 // It belongs to one of the lanes.
 func (c *helperPool) spread(flight int, order int64, n, by int, f func(from, to int)) {
 	if n <= by {

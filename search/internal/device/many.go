@@ -30,8 +30,8 @@ const (
 	itemQueries  = 32 // of a block
 )
 
-// itemColumns is how many blocks share the items of so many queries: few queries may have many
-// items each.
+// itemColumns is how many blocks share the items of the given number of queries: few queries may
+// have many items each.
 func itemColumns(queries int) int { return max(1, min(16, 4096/queries)) }
 
 // manyWindow is how many postings are read together, about. In small collections the device waits

@@ -201,7 +201,7 @@ func (w *thesisWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64])
 		bars.Arg(), outs.Arg(), done.Arg())
 }
 
-// mergers are kernels that merge lists of up to so many answers.
+// mergers are kernels that merge lists of up to the given number of answers.
 var mergers = [...]struct {
 	most   int
 	kernel string

@@ -76,7 +76,7 @@ type manyNeed struct {
 
 func (n *manyNeed) queries() int { return n.longs + n.few + n.some }
 
-// begin makes an empty plan with room for so many queries, at most.
+// begin makes an empty plan with room for the given number of queries, at most.
 func (p *manyPlan) begin(n int, m *gpuModel, w model.Weigher, sober bool, to []byte, own []gpuTerm, l *manyLimits) {
 	n = min(n, l.queries)
 	*p = manyPlan{m: m, w: w, share: (l.keys - roomyKeys*int64(l.out)) / int64(n), sober: sober,

@@ -85,8 +85,8 @@ type requestRing struct {
 	widest atomic.Int64 // k so far
 	// what a request of a chunk took lately in answers, on average; 0: not known yet
 	lately atomic.Int64
-	wanted atomic.Int64 // who sleeps is woken when so many are here
-	slow   atomic.Bool  // requests come one by one: who waits for them sleeps
+	wanted atomic.Int64 // sleepers are woken when this many are here
+	slow   atomic.Bool  // requests come one by one: lanes sleep between them
 	ended  atomic.Bool  // there are no more requests
 	gone   atomic.Bool  // nobody wants more
 	_      [64]byte
@@ -164,8 +164,8 @@ func (l *requestRing) feed(requests iter.Seq[ask.Request], helpers *helperPool) 
 		if n%told == 0 {
 			publish(&l.come, n)
 		}
-		// Who holds the lock may go to sleep, so that this has to be tried again, but waiting for
-		// the lock would take longer.
+		// The holder of the lock may go to sleep, so that this has to be tried again, but waiting
+		// for the lock would take longer.
 		for n >= l.wanted.Load() && !l.wake() {
 			runtime.Gosched()
 		}
@@ -307,7 +307,7 @@ func (l *requestRing) share() int {
 	return most
 }
 
-// took notes how much so many requests took in answers.
+// took notes how much the given number of requests took in answers.
 func (l *requestRing) took(requests, answers int) {
 	l.lately.Store(max(1, int64(answers/requests), l.lately.Load()*7/8))
 }

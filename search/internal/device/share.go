@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
-// Cores and device share a batch: who is free takes requests that wait. A core is free while no
-// chunk needs it for looking words up or handing results out, which is worth far more than a
+// Cores and device share a batch: whichever is free takes requests that wait. A core is free while
+// no chunk needs it for looking words up or handing results out, which is worth far more than a
 // search; and it takes a request only if it expects to be done with it before the device would be.
 
 // gpuPace is how fast both have been lately, in seconds, as bits; 0: not known yet.

@@ -176,7 +176,7 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 		}
 		l := &st.lists[w.Term.ID]
 		l.df, l.full, l.row = w.Term.DF, w.Term.FullDF(), gpuSparse
-		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // at most so many fill no byte
+		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // at most this many fill no byte
 		if int64(l.df) >= densePostings*int64(st.tiles) {
 			l.row = 0
 		}

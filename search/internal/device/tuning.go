@@ -46,7 +46,7 @@ const awake = time.Millisecond
 const gpuSlots = 8
 
 // told is how many requests come before others know of them, unless they look, which they do when
-// they have waited for so many moments. Each look takes the number away from the core that brings
+// they have waited for this many moments. Each look takes the number away from the core that brings
 // requests, which then waits for it ten times as long as for a request.
 const (
 	told    = 64
@@ -59,9 +59,9 @@ const maxChunks = 256
 // worthwhile is how many requests are worth a launch while the device has something to do.
 const worthwhile = manyQueries / 8
 
-// doze is how long one who waits for requests sleeps before looking again. Who brings them wakes a
-// sleeper nearly always: after bringing one it looks how many are wanted, but what it brought may
-// be seen a moment later (see publish), even after the last look.
+// doze is how long one who waits for requests sleeps before looking again. The one that brings them
+// wakes a sleeper nearly always: after bringing one it looks how many are wanted, but what it
+// brought may be seen a moment later (see publish), even after the last look.
 const doze = 10 * time.Millisecond
 
 // manyBytes is the length of Many in guess.cuh, a query as the device makes it.

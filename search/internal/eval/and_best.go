@@ -140,8 +140,8 @@ func (b *bestFirst) reset(want int) {
 	b.n, b.floor = 0, -1
 }
 
-// highest is a sum that about so many are above, as a few of them tell that are counted by steps up
-// to the highest that there can be.
+// highest is a sum that about this many are above, as a few of them tell that are counted by steps
+// up to the highest that there can be.
 func (b *bestFirst) highest(want int, top float64) float32 {
 	const steps, few = 256, 256
 	var count [steps]int32

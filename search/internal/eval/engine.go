@@ -132,8 +132,8 @@ func (s *Engine) Prepare(ctx context.Context, r *ask.Request) (*Query, error) {
 	return s.prepareAs(ctx, r, false)
 }
 
-// PrepareWithBounds is prepare for who wants the bounds of all lists, whatever the mode: the plan
-// of a device.
+// PrepareWithBounds is prepare for callers that want the bounds of all lists, whatever the mode:
+// the plan of a device.
 func (s *Engine) PrepareWithBounds(ctx context.Context, r *ask.Request) (*Query, error) {
 	return s.prepareAs(ctx, r, true)
 }

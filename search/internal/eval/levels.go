@@ -120,9 +120,9 @@ func (v *levels) prepareSieve(lead *list) {
 // guessFloor guesses a score that k documents will beat. A document that wins is in a place whose
 // sum is high enough; such places are known without decoding anything, but the sum is high, too,
 // where the lists' best postings are those of different documents: with independent words one in
-// LevelDocs is an answer, for each word but the first. So the floor is what so many times k places
-// can beat. Whether there are k answers above it shows when it is done. (To visit the best places
-// first, and then what their answers leave of the others, decodes most blocks twice.)
+// LevelDocs is an answer, for each word but the first. So the floor is what this many times k
+// places can beat. Whether there are k answers above it shows when it is done. (To visit the best
+// places first, and then what their answers leave of the others, decodes most blocks twice.)
 func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool) {
 	places := placesToGuess(k, lists, times)
 	if places > float64(v.stretches*stretchPlaces/3) {
@@ -148,7 +148,7 @@ func (v *levels) guessFloor(k, lists int, times float64) (floor float32, ok bool
 	return float32(float64(hi-1) / v.scale), hi > 1
 }
 
-// placesToGuess is how many places k answers of so many lists are expected to be among.
+// placesToGuess is how many places k answers of the given number of lists are expected to be among.
 func placesToGuess(k, lists int, times float64) float64 {
 	return times * math.Pow(placesAnAnswer, float64(lists-1)) * (float64(k) + 2*math.Sqrt(float64(k)))
 }

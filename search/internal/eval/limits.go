@@ -16,10 +16,11 @@ import (
 type limits struct {
 	limited bool
 	sets    [2]*docset.Set
-	outside int // at most so many documents may not
+	outside int // at most this many documents may not
 }
 
-// limit makes the limits those of two sets, of which either may be nil, over so many documents.
+// limit makes the limits those of two sets, of which either may be nil, over the given number of
+// documents.
 func (l *limits) limit(docs int, live, within *docset.Set) {
 	*l = limits{sets: [2]*docset.Set{live, within}}
 	for _, s := range l.sets {

@@ -100,7 +100,7 @@ func (o *outlook) bestFirst(order []int) []int {
 	return o.order
 }
 
-// reached is an x that at least so many postings of a word have, or a lower one.
+// reached is an x that at least the given number of postings of a word have, or a lower one.
 func (o *outlook) reached(best []index.Best, rank int) (x float32, ok bool) {
 	o.points = o.points[:0]
 	for i := range best {
@@ -135,7 +135,7 @@ func (o *outlook) add(x float32, count int) {
 	o.points[i] = point{x, count}
 }
 
-// hopeless says that no document of a segment beats a score of so many words.
+// hopeless says that no document of a segment beats a score of the given number of words.
 func (o *outlook) hopeless(segment int, score float32, words int) bool {
 	return o.known && score >= 0 && o.most[segment] <= float64(score)*(1-marginOf(words))
 }

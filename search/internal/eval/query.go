@@ -152,7 +152,7 @@ func (q *Query) Run(a ask.Algorithm) error {
 	return nil
 }
 
-// collectMany chooses the kind of heap for a query of so many words.
+// collectMany chooses the kind of heap for a query of the given number of words.
 func (q *Query) collectMany(words int) {
 	q.Heap.Many = q.Heap.K >= topk.CollectFrom && (q.Mode == ask.And || words == 1) && q.team == nil && !q.trace
 }

@@ -119,7 +119,7 @@ func TestMemoryOfTheLargestQuery(t *testing.T) {
 	}
 }
 
-// Who gives up gets an error soon.
+// A caller that gives up gets an error soon.
 func TestSearchStopsWhenCancelled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	p := searchtest.RandomPlain(rng, 1, 0)

@@ -44,8 +44,8 @@ func (q *Query) useSeeds() {
 	}
 }
 
-// raiseFloor raises the floor to the k-th best of n candidates, for which lists of so many postings
-// are added up.
+// raiseFloor raises the floor to the k-th best of n candidates, for which lists of the given number
+// of postings are added up.
 func (q *Query) raiseFloor(n, postings int) {
 	if q.or.seeds == nil {
 		q.or.seeds = new(seeds)
@@ -69,7 +69,7 @@ func (q *Query) raiseFloor(n, postings int) {
 	}
 }
 
-// addRarest adds up the rarest lists, of so many postings together.
+// addRarest adds up the rarest lists, of the given number of postings together.
 func (s *seeds) addRarest(lists []*list, postings int) {
 	clear(s.slots[:])
 	s.order = append(s.order[:0], lists...)

@@ -27,7 +27,7 @@ func spanOf(span uint64) (from, to uint32)         { return uint32(span >> 32), 
 func (s *share) left() uint32                      { from, to := spanOf(s.span.Load()); return to - from }
 func (s *share) swap(old uint64, a, b uint32) bool { return s.span.CompareAndSwap(old, makeSpan(a, b)) }
 
-// reset gives all documents to the first worker, of so many.
+// reset gives all documents to the first worker, of this many.
 func (s *shares) reset(workers int, docs, least uint32) {
 	for len(s.each) < workers {
 		s.each = append(s.each, share{})

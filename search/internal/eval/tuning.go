@@ -15,7 +15,7 @@ const (
 	guessSteps  = 256 // of scores that are told apart
 	// of words that are looked at, or nothing is guessed: many frequent words have too many, and
 	guessSums  = 2048
-	guessWords = 16 // so many words have more
+	guessWords = 16 // this many words have more
 )
 
 // guessPostings is how many postings a query must have for each word so that a guess pays, which
@@ -52,14 +52,14 @@ const (
 const (
 	firstWindow    = 1 << 7
 	firstPostings  = 256 // in the first window, and
-	firstPerAnswer = 4   // so many for each of the k answers
+	firstPerAnswer = 4   // this many for each of the k answers
 	manyBlocks     = 8   // for which runs are asked for their bounds
 	windowBlocks   = 32  // of the longest list, in a window that grew
 	sparseWindow   = 32  // postings of a sparse list in a window; and
-	sparseRatio    = 16  // the longest list has so many times more
+	sparseRatio    = 16  // the longest list has this many times more
 )
 
-// sparse is the share of a window's documents, one in so many, below which going through the
+// sparse is the share of a window's documents, one in this many, below which going through the
 // postings again beats going through the window.
 const sparse = 8
 
@@ -76,7 +76,7 @@ const (
 
 const (
 	maxMarked = 8 // lists, a bit each
-	// wipeAll is the share of a window's documents, one in so many, from which on all marks are
+	// wipeAll is the share of a window's documents, one in this many, from which on all marks are
 	// wiped out instead of those that were made.
 	wipeAll = 32
 )
@@ -98,7 +98,7 @@ const (
 	nearLengths = 0.4
 	// plainAnswer is how many postings a query takes without marks, for each answer, so that marks
 	// pay. With half of it queries of eLife paragraphs take a twentieth longer for 100 answers,
-	// where so many documents can win.
+	// where this many documents can win.
 	plainAnswer = 300
 	// plainLeast is how many it takes in any case: with less, what is done for each window costs as
 	// much as it spares.
@@ -108,8 +108,8 @@ const (
 var (
 	// plainWorth is what a posting costs without marks.
 	plainWorth = 1.0 // tests raise it
-	// denseMark is the share of all documents, one in so many, from which on a list is not marked:
-	// such lists overlap everywhere, and only levels and small windows skip anything.
+	// denseMark is the share of all documents, one in this many, from which on a list is not
+	// marked: such lists overlap everywhere, and only levels and small windows skip anything.
 	denseMark uint64 = 8 // tests lower it
 )
 
@@ -131,14 +131,14 @@ const (
 )
 
 const (
-	// At first so many documents are looked up together, so that there is soon a threshold for the
-	// rest; then twice as many each time, up to enoughToMeet: then what is done once for all of
-	// them costs little, and memory is asked for many lengths and blocks at a time.
+	// At first this many documents are looked up together, so that there is soon a
+	// threshold for the rest; then twice as many each time, up to enoughToMeet: then what is done
+	// once for all of them costs little, and memory is asked for many lengths and blocks at a time.
 	firstTogether  = 16
 	enoughTogether = 96
 	// maxWaiting is how many there can be: a block more than was not yet enough.
 	maxWaiting = 2 * index.BlockSize
-	// manyLeft is the share of a block's postings, one in so many, that must not be left for
+	// manyLeft is the share of a block's postings, one in this many, that must not be left for
 	// scoring first to pay.
 	manyLeft = 3
 	// manyEach is how many documents a block of the second list may be asked for, on the average,
@@ -149,8 +149,8 @@ const (
 	alikeRatio = 32
 )
 
-// manyKept is the share of a block's documents, one in so many, from which on those at places that
-// can win are intersected before they are scored: then nearly all blocks of the other list are
+// manyKept is the share of a block's documents, one in this many, from which on those at places
+// that can win are intersected before they are scored: then nearly all blocks of the other list are
 // decoded anyway, and few of these documents are in it.
 const manyKept = 8
 
@@ -160,7 +160,7 @@ const (
 	mostBest = 4096
 	// fewestLead is how many times more postings the leading list must have for it to pay.
 	fewestLead = 4
-	// firstBest is the part of them, one in so many, that is looked up first.
+	// firstBest is the part of them, one in this many, that is looked up first.
 	firstBest = 4
 )
 
@@ -168,9 +168,9 @@ const (
 // paragraphs, for 10 answers or for 1,000.
 const mostPlaces = 32
 
-// With so many words and answers nothing can be skipped, and adding whole lists up is faster: on eLife
-// paragraphs, 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k = 10, 100 and 1,000.
-// With 20 to 60 words it takes 0.99, 0.53 and 0.97.
+// With this many words and answers nothing can be skipped, and adding whole lists up is
+// faster: on eLife paragraphs, 160 to 400 words, bmm takes 0.73, 0.87 and 1.14 of taat's time at k
+// = 10, 100 and 1,000. With 20 to 60 words it takes 0.99, 0.53 and 0.97.
 const (
 	manyWords   = 144
 	manyAnswers = 500
@@ -208,7 +208,7 @@ const (
 	lossyParts   = 16
 )
 
-// pieceOf is the part of its share, one in so many, that a worker takes at once: the rest can be
+// pieceOf is the part of its share, one in this many, that a worker takes at once: the rest can be
 // taken over. On eLife paragraphs two cores answered queries of 50 words 1.74 to 1.82 times as fast
 // as one, three runs in turn with a quarter, which was 1.67 to 1.74 times and made short queries
 // that are cut take up to a third longer, and with ranges that fall in size and that all take from
@@ -225,5 +225,5 @@ const (
 )
 
 // fewShare is when postings of documents that may not be answers are dropped before they are scored:
-// if fewer than one in so many may be.
+// if fewer than one in this many may be.
 const fewShare = 3

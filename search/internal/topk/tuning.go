@@ -7,7 +7,7 @@ const (
 	keyBuckets = 1 << 11
 	fewKeys    = 64      // for which it is not worth the trouble
 	manyKeys   = 1 << 14 // for which there should be more buckets
-	fullBucket = 16      // more than so many are not sorted by insertion
+	fullBucket = 16      // more than this many are not sorted by insertion
 )
 
 // parallelMerge is the number of answers from which on merging is spread over cores too.

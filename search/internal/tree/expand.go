@@ -117,7 +117,7 @@ type spelling struct {
 	edits int
 	last  []rune  // the word before
 	rows  [][]int // rows[i][j]: errors between the first i characters of last and the first j of word
-	dead  int     // from so many characters on, nothing can fit
+	dead  int     // from this many characters on, nothing can fit
 }
 
 func newSpelling(word string, edits int) *spelling {

@@ -230,11 +230,11 @@ func (p *plan) stats() ask.Stats {
 }
 
 // sparseCost is when any of some words is looked for among the documents of a set (sparse.go): if
-// they have so many times as many postings as there are documents to look for. The engines' bounds
-// are those of all documents, and few of these may be answers.
+// they have this many times as many postings as there are documents to look for. The engines'
+// bounds are those of all documents, and few of these may be answers.
 const sparseCost = 32
 
-// sparse says whether to look for the words of a query in so many documents one by one.
+// sparse says whether to look for the words of a query in the given number of documents one by one.
 func (p *plan) sparse(left int) bool {
 	postings, words := int64(0), 0
 	for i, root := range p.roots {
