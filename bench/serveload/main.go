@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command serveload puts a load on `collocate serve` and says how it bears it. bench/serveload/run
 // builds what it needs and starts it.
 //
