@@ -2,10 +2,10 @@ package searchtest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +20,20 @@ import (
 // there.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	p := filepath.Join(append([]string{filepath.Dir(file), "..", "..", "..", "..", "shared", "data"}, path...)...)
+	root, err := os.Getwd() // the package's folder; binaries may not know where their source was
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
+			break
+		}
+		if root == filepath.Dir(root) {
+			err = errors.New("no go.mod above the test's folder")
+		}
+		root = filepath.Dir(root)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := filepath.Join(append([]string{root, "..", "shared", "data"}, path...)...)
 	if _, err := os.Stat(p); err != nil {
 		t.Skip("the shared data are not beside the repository: ", err)
 	}
