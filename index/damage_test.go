@@ -366,6 +366,28 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
+// Every byte of the small tables of stored text, changed to two others: an error or an answer.
+func TestDamagedTextTables(t *testing.T) {
+	good := damageable(t)
+	for at := 64; at < len(good[textFile]); at++ {
+		for _, value := range []byte{1, 255} {
+			files := maps.Clone(good)
+			data := bytes.Clone(good[textFile])
+			data[at] ^= value
+			files[textFile] = data
+			files[metaFile] = bytes.Clone(good[metaFile])
+			repair(files)
+			r, err := openMemory(files)
+			if err != nil {
+				continue
+			}
+			for d := range r.Docs() {
+				r.Text(d)
+			}
+		}
+	}
+}
+
 // Files cut short, missing or of another index are refused by name.
 func TestForeignAndTruncatedFiles(t *testing.T) {
 	good := damageable(t)

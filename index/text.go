@@ -227,7 +227,8 @@ func openText(f *sections.File, docs int) (*textReader, error) {
 	if t.starts, err = view[uint64](f, "block-starts"); err != nil {
 		return nil, err
 	}
-	if len(t.first) == 0 || len(t.first) != len(t.starts) || int(t.first[len(t.first)-1]) != docs {
+	if len(t.first) == 0 || len(t.first) != len(t.starts) ||
+		t.first[0] != 0 || int(t.first[len(t.first)-1]) != docs {
 		return nil, fmt.Errorf("corrupted: the text is not that of %d documents", docs)
 	}
 	return t, nil
