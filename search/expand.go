@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/feedback"
 	"github.com/collocate/collocate/text"
@@ -27,7 +28,7 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 		return r, errors.New("expansion adds words to words, not to a query of the language: " +
 			"leave out its signs, or take them for text")
 	}
-	words, err := s.wordsOf(&r)
+	words, err := wordsOf(&r, s.analyzer)
 	if err != nil || len(words) == 0 {
 		r.Expand = nil
 		return r, err
@@ -43,13 +44,98 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	if err != nil {
 		return r, err
 	}
+	return withWords(r, words, docs, collectionOf{s.index}, e)
+}
+
+// withWords is a request with the words that documents add.
+func withWords(r Request, words []Word, docs []feedback.Doc, c feedback.Collection, e Expand) (Request, error) {
 	add := feedback.RM3
 	if e.Method == ask.Bo1 {
 		add = feedback.Bo1
 	}
-	r.Words, err = add(words, docs, collectionOf{s.index}, e)
+	var err error
+	r.Words, err = add(words, docs, c, e)
 	r.Text, r.Expand, r.Mode = "", nil, Or
 	return r, err
+}
+
+// Bags are the words of some documents, with the counts of these words in all documents: what an
+// expansion needs. Those of several shards can be put together, for [ExpandFrom].
+type Bags struct {
+	Docs   []map[string]int      `json:"docs"` // how often a document has a word
+	Counts map[string]WordCounts `json:"counts"`
+}
+
+// WordCounts is how many documents have a word, and how often they have it.
+type WordCounts struct {
+	DF uint64 `json:"df"`
+	CF uint64 `json:"cf"`
+}
+
+// Bags are those of documents.
+func (s *Searcher) Bags(ctx context.Context, docs []uint32) (all *Bags, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	hits := make([]Hit, len(docs))
+	for i, doc := range docs {
+		hits[i].Doc = doc
+	}
+	found, err := s.bags(ctx, hits)
+	if err != nil {
+		return nil, err
+	}
+	all = &Bags{Counts: map[string]WordCounts{}}
+	for _, doc := range found {
+		all.Docs = append(all.Docs, doc.TF)
+		for word := range doc.TF {
+			if _, known := all.Counts[word]; known {
+				continue
+			}
+			df, cf, err := collectionOf{s.index}.Count(word)
+			if err != nil {
+				return nil, err
+			}
+			all.Counts[word] = WordCounts{df, cf}
+		}
+	}
+	return all, nil
+}
+
+// ExpandFrom is a request with the words that its expansion adds, given the best documents, their
+// bags, and how many documents there are in all.
+func ExpandFrom(r Request, a text.Analyzer, best []Hit, bags *Bags, docs uint64) (Request, error) {
+	e := r.Expand.WithDefaults()
+	if err := e.Check(); err != nil {
+		return r, err
+	}
+	words, err := wordsOf(&r, a)
+	if err != nil || len(words) == 0 {
+		r.Expand = nil
+		return r, err
+	}
+	list := make([]feedback.Doc, len(best))
+	for i, h := range best {
+		list[i] = feedback.Doc{TF: bags.Docs[i], Score: float64(h.Score)}
+	}
+	return withWords(r, words, list, knownCounts{bags.Counts, docs}, e)
+}
+
+// knownCounts is a feedback.Collection of which the words of some documents are known.
+type knownCounts struct {
+	counts map[string]WordCounts
+	docs   uint64
+}
+
+func (c knownCounts) Docs() uint64 { return c.docs }
+
+func (c knownCounts) Count(word string) (df, cf uint64, err error) {
+	n, ok := c.counts[word]
+	if !ok {
+		return 0, 0, fmt.Errorf("nothing is known of the word %q", word)
+	}
+	return n.DF, n.CF, nil
 }
 
 // searchExpanded answers a request with an expansion. A word that the query lacks must not hide
@@ -67,7 +153,7 @@ func (s *Searcher) searchExpanded(ctx context.Context, r Request) (*Result, erro
 }
 
 // wordsOf are the words of a request, each once, with its weight.
-func (s *Searcher) wordsOf(r *Request) (list []Word, err error) {
+func wordsOf(r *Request, a text.Analyzer) (list []Word, err error) {
 	add := func(word string, weight float64) {
 		at := slices.IndexFunc(list, func(w Word) bool { return w.Text == word })
 		if at < 0 {
@@ -82,7 +168,7 @@ func (s *Searcher) wordsOf(r *Request) (list []Word, err error) {
 		return list, nil
 	}
 	var tokens text.Tokens
-	if err := s.analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
+	if err := a.Analyze([]byte(r.Text), &tokens); err != nil {
 		return nil, fmt.Errorf("analyzing the query: %w", err)
 	}
 	for i := range tokens.Words {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/model"
@@ -49,6 +50,7 @@ type (
 	//		Hits  []Hit // best first
 	//		Total int64 // of all answers, if Request.Count wants it
 	//		Facets []FacetCounts // what Request.Facets wants
+	//		Keys  []SortKey // of the hits, if Request.Sort orders them
 	//		Expanded []Word // what was searched for, if Request.Expand added words
 	//		Stats Stats
 	//	}
@@ -87,7 +89,7 @@ type (
 	//	}
 	Within = ask.Within
 	// Facet asks how many answers have each value of a field. Its fields are Field, Step (of ranges:
-	// 10, or year, month or day) and N (values to tell; 0 means 10).
+	// 10, or year, month or day) and N (values to tell; 0 means 10, [AllValues] all).
 	Facet = ask.Facet
 	// FacetCounts is the answer: Field, Values and how many are Distinct.
 	FacetCounts = ask.FacetCounts
@@ -95,6 +97,8 @@ type (
 	FacetValue = ask.FacetValue
 	// Sort orders answers by the values of a Field, Descending or not, those without one last.
 	Sort = ask.Sort
+	// SortKey is the place of an answer in the order of a Sort, whose Compare orders them.
+	SortKey = ask.SortKey
 	// Expand adds words to a query that the best documents have. Its fields are Method ([RM3] or
 	// [Bo1]), Docs and Terms, how many of each, and Weight, that of the query itself in RM3.
 	Expand = ask.Expand
@@ -155,6 +159,15 @@ func SDM() *Proximity { return ask.SDM() }
 
 // ParseProximity reads sdm, or sdm:0.85,0.1,0.05.
 func ParseProximity(s string) (*Proximity, error) { return ask.ParseProximity(s) }
+
+// AllValues as the N of a Facet wants every value, as MergeFacets does.
+const AllValues = ask.AllValues
+
+// MergeFacets adds up what several indexes with one schema have counted, each for all values: the
+// counts of an index that has the documents of all.
+func MergeFacets(schema *fields.Schema, want []Facet, parts ...[]FacetCounts) ([]FacetCounts, error) {
+	return tree.MergeFacets(schema, want, parts...)
+}
 
 // ParseFacet reads FIELD, with /STEP and :N behind it or not.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }

@@ -251,23 +251,26 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 }
 
 // CheckFields says which fields a request counts, sorts by or weighs that the index does not have.
-func (s *Searcher) CheckFields(r *Request) error {
+func (s *Searcher) CheckFields(r *Request) error { return CheckFields(s.index.Schema(), r) }
+
+// CheckFields says which fields a request counts, sorts by or weighs that a schema does not have.
+func CheckFields(schema *fields.Schema, r *Request) error {
 	if m, ok := r.Model.(BM25F); ok {
-		if err := s.checkWeights(m); err != nil {
+		if err := checkWeights(schema, m); err != nil {
 			return err
 		}
 	}
-	return tree.CheckFields(s.index.Schema(), r)
+	return tree.CheckFields(schema, r)
 }
 
-// checkWeights says which text fields of a model the index does not have.
-func (s *Searcher) checkWeights(m BM25F) error {
+// checkWeights says which text fields of a model a schema does not have.
+func checkWeights(schema *fields.Schema, m BM25F) error {
 	weights, err := model.ParseFieldWeights(m.Weights)
 	if err != nil || len(weights) == 0 {
 		return err
 	}
 	var names []string
-	if schema := s.index.Schema(); schema != nil {
+	if schema != nil {
 		names = schema.Names(func(f *fields.Field) bool { return f.Type == fields.Text })
 	}
 	for name := range weights {

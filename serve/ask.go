@@ -345,10 +345,8 @@ func (x *exchange) check(a *ask) (err error) {
 		}
 		m.Weights = a.Weights
 		r.Model = m
-		if x.o.Root == nil {
-			if err := x.g.s.CheckFields(r); err != nil {
-				return err
-			}
+		if err := search.CheckFields(x.g.schema, r); err != nil {
+			return err
 		}
 	}
 	if err := x.checkEngine(a); err != nil {
@@ -387,16 +385,10 @@ func (x *exchange) checkGathering(a *ask) (err error) {
 			return err
 		}
 	}
-	if x.o.Root != nil {
-		if r.Gathers() || a.Expand != "" || a.Proximity != "" {
-			return errors.New("facets, sort, expand and proximity: shards are not asked for these yet")
-		}
-		return nil
-	}
 	if !r.Gathers() {
 		return nil
 	}
-	return x.g.s.CheckFields(r)
+	return search.CheckFields(x.g.schema, r)
 }
 
 // ofBytes reports whether the index has words that need not be UTF-8.

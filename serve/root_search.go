@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,18 +20,35 @@ import (
 // partial is what the shards have said of a query so far.
 type partial struct {
 	mu       sync.Mutex
-	hits     []Hit
+	sort     *search.Sort // nil: by score
+	hits     []placedHit
 	total    int64
+	facets   [][]search.FacetCounts
 	stats    *search.Stats
 	coverage Coverage
 	refused  error // a shard says that the query is wrong
+}
+
+// placedHit is a hit with its place in the order of a field.
+type placedHit struct {
+	Hit
+	key search.SortKey
 }
 
 // take adds the answer of a shard.
 func (p *partial) take(a *shardAnswer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hits = append(p.hits, a.Hits...)
+	for i, h := range a.Hits {
+		placed := placedHit{Hit: h}
+		if i < len(a.Keys) {
+			placed.key = a.Keys[i]
+		}
+		p.hits = append(p.hits, placed)
+	}
+	if a.Facets != nil {
+		p.facets = append(p.facets, a.Facets)
+	}
 	p.total += a.Total
 	p.coverage.Answered++
 	p.coverage.Documents += uint64(a.Documents)
@@ -62,12 +80,15 @@ func (p *partial) miss(err error) {
 	p.coverage.Missing = append(p.coverage.Missing, err.Error())
 }
 
-// best leaves the k best hits: the highest scores, of equal ones those of the lowest documents, as
-// in one index. It returns the score of the k-th; 0 if there are fewer.
+// best leaves the k best hits: the highest scores, or the first by a field, of equal ones those of
+// the lowest documents, as in one index. It returns the score of the k-th; 0 if there are fewer.
 func (p *partial) best(k int) (least float32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	slices.SortFunc(p.hits, func(a, b Hit) int {
+	slices.SortFunc(p.hits, func(a, b placedHit) int {
+		if p.sort != nil {
+			return cmp.Or(p.sort.Compare(a.key, b.key), cmp.Compare(a.Doc, b.Doc))
+		}
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 	})
 	if p.hits = p.hits[:min(k, len(p.hits))]; len(p.hits) < k {
@@ -79,11 +100,44 @@ func (p *partial) best(k int) (least float32) {
 // findInShards answers a query that was checked.
 func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 	start := time.Now()
-	r, k := x.o.Root, a.request.K
-	p := &partial{coverage: Coverage{Of: len(r.groups), OfDocuments: x.g.shard.WholeDocs}}
 	within, cancel := leaveTime(ctx)
 	defer cancel()
-	if err := x.askShards(within, a, p); err != nil {
+	var words []search.Word
+	var without []string
+	var err error
+	if a.request.Expand != nil {
+		if words, without, err = x.expandInShards(within, ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	p, err := x.bestOfShards(within, ctx, a, words)
+	if err != nil {
+		return nil, err
+	}
+	p.coverage.Missing = append(p.coverage.Missing, without...)
+	answer, err := x.mergedAnswer(a, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range words {
+		answer.Expanded = append(answer.Expanded, ExpandedWord{w.Text, w.Weight})
+	}
+	if a.Snippets || a.Explain || len(a.Fields) > 0 {
+		if err := x.describeInShards(within, a, words, answer); err != nil {
+			return nil, err
+		}
+	}
+	x.o.Root.missing.Add(uint64(len(p.coverage.Missing)))
+	answer.Micros = time.Since(start).Microseconds()
+	return answer, nil
+}
+
+// bestOfShards is what the shards that answer within a time say of a query, of its words or of
+// those of its expansion.
+func (x *exchange) bestOfShards(within, ctx context.Context, a *ask, words []search.Word) (*partial, error) {
+	p := &partial{sort: a.request.Sort,
+		coverage: Coverage{Of: len(x.o.Root.groups), OfDocuments: x.g.shard.WholeDocs}}
+	if err := x.askShards(within, a, words, p); err != nil {
 		return nil, err
 	}
 	switch {
@@ -95,16 +149,8 @@ func (x *exchange) findInShards(ctx context.Context, a *ask) (*Answer, error) {
 		}
 		return nil, fmt.Errorf("%w: %s", errNoShards, p.coverage.Missing[0])
 	}
-	p.best(k)
-	answer := x.mergedAnswer(a, p)
-	if a.Snippets || a.Explain || len(a.Fields) > 0 {
-		if err := x.describeInShards(within, a, answer); err != nil {
-			return nil, err
-		}
-	}
-	r.missing.Add(uint64(len(p.coverage.Missing)))
-	answer.Micros = time.Since(start).Microseconds()
-	return answer, nil
+	p.best(a.request.K)
+	return p, nil
 }
 
 // leaveTime keeps some of the time of a request for answering with what shards have said.
@@ -118,9 +164,9 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // askShards asks all shards: some first, the others for what is at least as good as their k-th.
-func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
+func (x *exchange) askShards(ctx context.Context, a *ask, words []search.Word, p *partial) error {
 	r, k := x.o.Root, a.request.K
-	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a}
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words}
 	q.Ask.K, q.Ask.Offset = &k, 0
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = false, false, nil
 	var wg sync.WaitGroup
@@ -152,7 +198,7 @@ func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
 	}
 	from := int(r.turn.Add(1)) % len(r.groups)
 	order := slices.Concat(r.groups[from:], r.groups[:from])
-	if n := min(r.first, len(order)); n > 0 && n < len(order) && !order[0].times.quick() {
+	if n := min(r.first, len(order)); n > 0 && n < len(order) && p.sort == nil && !order[0].times.quick() {
 		done := make(chan struct{})
 		if err := ask(order[:n], done); err != nil {
 			return err
@@ -179,10 +225,10 @@ func (x *exchange) askShards(ctx context.Context, a *ask, p *partial) error {
 }
 
 // mergedAnswer makes an answer of the best hits, without details.
-func (x *exchange) mergedAnswer(a *ask, p *partial) *Answer {
+func (x *exchange) mergedAnswer(a *ask, p *partial) (answer *Answer, err error) {
 	d := a.details
 	hits := p.hits[min(d.Offset, len(p.hits)):]
-	answer := &Answer{
+	answer = &Answer{
 		Query: a.Q, K: d.Limit, Offset: d.Offset, Mode: a.request.Mode.String(), Shards: &p.coverage,
 		Hits: make([]Hit, 0, len(hits)),
 	}
@@ -191,6 +237,12 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) *Answer {
 	}
 	if a.Count {
 		answer.Total = &p.total
+	}
+	if len(a.request.Facets) > 0 {
+		answer.Facets, err = search.MergeFacets(x.g.schema, a.request.Facets, p.facets...)
+		if err != nil {
+			return nil, err
+		}
 	}
 	if d.More {
 		more := len(hits) > d.Limit
@@ -201,53 +253,114 @@ func (x *exchange) mergedAnswer(a *ask, p *partial) *Answer {
 	}
 	for i, h := range hits[:min(d.Limit, len(hits))] {
 		h.Rank = d.Offset + i + 1
-		answer.Hits = append(answer.Hits, h)
+		answer.Hits = append(answer.Hits, h.Hit)
 	}
-	return answer
+	return answer, nil
 }
 
-// describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that
-// does not answer any more leaves its hits without.
-func (x *exchange) describeInShards(ctx context.Context, a *ask, answer *Answer) error {
+// expandInShards finds the words of an expansion: those of the best documents of all shards. It
+// also says which shards are missing among them.
+func (x *exchange) expandInShards(within, ctx context.Context, a *ask) (words []search.Word,
+	without []string, err error) {
+	first := *a
+	first.Expand, first.Sort, first.Facets, first.Count, first.Stats = "", "", nil, false, false
+	r := &first.request
+	r.Expand, r.Sort, r.Facets, r.Count = nil, nil, nil, false
+	r.K = a.request.Expand.WithDefaults().Docs
+	p, err := x.bestOfShards(within, ctx, &first, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	hits, docs := make([]search.Hit, len(p.hits)), make([]uint32, len(p.hits))
+	for i, h := range p.hits {
+		hits[i], docs[i] = search.Hit{Doc: h.Doc, Score: h.Score}, h.Doc
+	}
+	bags := &search.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]search.WordCounts{}}
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
+	q.Ask.K, q.Ask.Offset, q.Ask.Snippets, q.Ask.Explain, q.Ask.Fields = nil, 0, false, false, nil
+	err = x.eachOwner(within, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
+		if err == nil && (found.Bags == nil || len(found.Bags.Docs) != len(places)) {
+			err = errors.New("it has other documents")
+		}
+		if err != nil {
+			p.coverage.Missing = append(p.coverage.Missing, fmt.Sprintf("%s: %v", shard, err))
+			return
+		}
+		for n, i := range places {
+			bags.Docs[i] = found.Bags.Docs[n]
+		}
+		maps.Copy(bags.Counts, found.Bags.Counts)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	expanded, err := search.ExpandFrom(a.request, x.g.analyzer, hits, bags, x.g.shard.WholeDocs)
+	for _, why := range p.coverage.Missing {
+		without = append(without, "words of the expansion: "+why)
+	}
+	return expanded.Words, without, err
+}
+
+// eachOwner asks the shards of documents about them, and calls fn with the answer of each shard, one
+// at a time. places are those of its documents.
+func (x *exchange) eachOwner(ctx context.Context, docs []uint32, q *shardAsk,
+	fn func(shard string, places []int, found *shardAnswer, err error)) error {
 	r := x.o.Root
 	byGroup := map[*group][]int{}
-	for i, h := range answer.Hits {
-		if g := r.groupOf(h.Doc, x.g.shard.Whole); g != nil {
-			byGroup[g] = append(byGroup[g], i)
+	for i, doc := range docs {
+		g := r.groupOf(doc, x.g.shard.Whole)
+		if g == nil {
+			fn("a shard", []int{i}, nil, fmt.Errorf("nobody has document %d any more", doc))
+			continue
 		}
+		byGroup[g] = append(byGroup[g], i)
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for g, places := range byGroup {
-		q := shardAsk{Whole: x.g.shard.Whole, Ask: *a}
-		q.Ask.K, q.Ask.Offset, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
+		own := *q
 		for _, i := range places {
-			q.Docs = append(q.Docs, answer.Hits[i].Doc)
+			own.Docs = append(own.Docs, docs[i])
 		}
-		body, err := json.Marshal(&q)
+		body, err := json.Marshal(&own)
 		if err != nil {
 			return err
 		}
 		wg.Go(func() {
 			found, err := askGroup[shardAnswer](ctx, r, g, q.Whole, "/internal/shard/search", body)
-			if err == nil && len(found.Hits) != len(places) {
-				err = errors.New("it describes other documents")
-			}
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				why := fmt.Sprintf("details of shard %s: %v", g.replicas[0].url, err)
-				answer.Shards.Missing = append(answer.Shards.Missing, why)
-				return
-			}
-			for n, i := range places {
-				to, from := &answer.Hits[i], &found.Hits[n]
-				to.Explain, to.Snippet, to.Fields = from.Explain, from.Snippet, from.Fields
-			}
+			fn("shard "+g.replicas[0].url, places, found, err)
 		})
 	}
 	wg.Wait()
 	return nil
+}
+
+// describeInShards asks the shards of the hits for snippets, explanations and fields. A shard that
+// does not answer any more leaves its hits without.
+func (x *exchange) describeInShards(ctx context.Context, a *ask, words []search.Word, answer *Answer) error {
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words}
+	q.Ask.K, q.Ask.Offset, q.Ask.Count, q.Ask.Stats = nil, 0, false, false
+	q.Ask.Facets, q.Ask.Sort = nil, ""
+	docs := make([]uint32, len(answer.Hits))
+	for i, h := range answer.Hits {
+		docs[i] = h.Doc
+	}
+	return x.eachOwner(ctx, docs, &q, func(shard string, places []int, found *shardAnswer, err error) {
+		if err == nil && len(found.Hits) != len(places) {
+			err = errors.New("it describes other documents")
+		}
+		if err != nil {
+			why := fmt.Sprintf("details of %s: %v", shard, err)
+			answer.Shards.Missing = append(answer.Shards.Missing, why)
+			return
+		}
+		for n, i := range places {
+			to, from := &answer.Hits[i], &found.Hits[n]
+			to.Explain, to.Snippet, to.Fields = from.Explain, from.Snippet, from.Fields
+		}
+	})
 }
 
 // groupOf is the shard that has a document.

@@ -27,7 +27,11 @@ type cluster struct {
 
 func newCluster(t testing.TB, shards, replicas int, o RootOptions) *cluster {
 	t.Helper()
-	s := elife(t, true)
+	return newClusterOf(t, elife(t, true), shards, replicas, o)
+}
+
+func newClusterOf(t testing.TB, s *search.Searcher, shards, replicas int, o RootOptions) *cluster {
+	t.Helper()
 	c := &cluster{whole: New(s, Options{Limits: Limits{Hold: -1}})}
 	dir := t.TempDir()
 	var list []string

@@ -54,6 +54,9 @@ type shardAsk struct {
 	Ask     ask      `json:"ask"`
 	AtLeast float32  `json:"at_least,omitempty"`
 	Docs    []uint32 `json:"docs,omitempty"` // describe these, numbered as in the whole, instead
+	Bags    bool     `json:"bags,omitempty"` // with the words that they have, and nothing else
+	// Words are those of the query after its expansion.
+	Words []search.Word `json:"words,omitempty"`
 }
 
 // shardAnswer is the answer of a shard. Documents are numbered as in the whole.
@@ -62,6 +65,10 @@ type shardAnswer struct {
 	Hits      []Hit         `json:"hits"`
 	Total     int64         `json:"total,omitempty"`
 	Stats     *search.Stats `json:"stats,omitempty"`
+	// Facets count all values, and Keys say where hits stand in the order of a field.
+	Facets []search.FacetCounts `json:"facets,omitempty"`
+	Keys   []search.SortKey     `json:"keys,omitempty"`
+	Bags   *search.Bags         `json:"bags,omitempty"`
 }
 
 // shard answers GET /internal/shard.
@@ -121,7 +128,7 @@ func (x *exchange) shardSearch() {
 
 func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shardAnswer, error) {
 	r, base := &q.Ask.request, x.g.shard.First
-	found := &search.Result{}
+	found := &search.Result{Expanded: q.Words}
 	if len(q.Docs) > 0 {
 		for _, doc := range q.Docs {
 			if doc < base || uint64(doc) >= uint64(base)+uint64(x.g.shard.Documents) {
@@ -129,8 +136,17 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 			}
 			found.Hits = append(found.Hits, search.Hit{Doc: doc - base})
 		}
+		if q.Bags {
+			return x.bagsOf(ctx, found.Hits)
+		}
 		q.Ask.details.Limit = len(q.Docs)
 	} else {
+		if len(q.Words) > 0 {
+			r.Words, r.Text, r.Expand, r.Mode = q.Words, "", nil, search.Or
+		}
+		for i := range r.Facets {
+			r.Facets[i].N = search.AllValues // the root does not know yet which are the most frequent
+		}
 		r.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: q.Ask.engine}
 		r.AtLeast = q.AtLeast
 		start := time.Now()
@@ -148,7 +164,17 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 	for i := range a.Hits {
 		a.Hits[i].Doc += base
 	}
-	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats}, nil
+	return &shardAnswer{Hits: a.Hits, Total: found.Total, Stats: a.Stats, Facets: found.Facets, Keys: found.Keys}, nil
+}
+
+// bagsOf answers with the words of documents.
+func (x *exchange) bagsOf(ctx context.Context, hits []search.Hit) (*shardAnswer, error) {
+	docs := make([]uint32, len(hits))
+	for i, h := range hits {
+		docs[i] = h.Doc
+	}
+	bags, err := x.g.s.Bags(ctx, docs)
+	return &shardAnswer{Bags: bags}, err
 }
 
 // about is what queries are checked against, be it an index or one that shards have.

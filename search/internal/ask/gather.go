@@ -1,7 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -12,9 +14,12 @@ type Facet struct {
 	Field string
 	// Step makes ranges of numbers, so wide, such as 10; of dates, year (the default), month or day.
 	Step string
-	// N is how many values are told, those that most answers have; 0 means 10.
+	// N is how many values are told, those that most answers have; 0 means 10, AllValues all.
 	N int
 }
+
+// AllValues is how many values are wanted by who adds up the counts of several indexes.
+const AllValues = math.MaxInt
 
 // ParseFacet reads FIELD, with /STEP and :N behind it or not.
 func ParseFacet(s string) (f Facet, err error) {
@@ -52,6 +57,28 @@ type FacetValue struct {
 type Sort struct {
 	Field      string
 	Descending bool
+}
+
+// SortKey is the place of an answer in the order of a Sort, for who merges several indexes.
+type SortKey struct {
+	Missing bool   `json:"missing,omitempty"` // there is no value
+	Key     uint64 `json:"key,omitempty"`     // of numbers and dates; the smaller comes first
+	Word    string `json:"word,omitempty"`    // of keywords
+}
+
+// Compare orders answers of one Sort. Those that are equal come by their document numbers.
+func (s *Sort) Compare(a, b SortKey) int {
+	switch {
+	case a.Missing != b.Missing && a.Missing:
+		return 1
+	case a.Missing != b.Missing:
+		return -1
+	}
+	word := cmp.Compare(a.Word, b.Word)
+	if s.Descending {
+		word = -word
+	}
+	return cmp.Or(cmp.Compare(a.Key, b.Key), word)
 }
 
 // ParseSort reads FIELD, FIELD:asc or FIELD:desc.

@@ -133,6 +133,8 @@ type Result struct {
 	Total int64 // of all answers, if Request.Count wants it
 	// Facets has the counts that Request.Facets wants, in that order.
 	Facets []FacetCounts
+	// Keys are those of the hits, if Request.Sort orders them.
+	Keys []SortKey
 	// Expanded has the words that were searched for, if Request.Expand added some.
 	Expanded []Word
 	Stats    Stats

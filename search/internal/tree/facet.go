@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/collocate/collocate/docset"
@@ -22,7 +23,8 @@ type tally struct {
 	field *fields.Field
 	step  float64 // of numbers; 0: each for itself
 
-	words   []ordCounts     // keywords, of each segment
+	words   []ordCounts     // keywords, of each segment, or
+	merged  map[string]int  // of other indexes
 	numbers map[float64]int // by where their ranges begin
 	dates   map[date]int
 }
@@ -41,31 +43,36 @@ func newTally(want ask.Facet, f *fields.Field) (*tally, error) {
 	if t.want.N == 0 {
 		t.want.N = 10
 	}
-	if t.want.N < 0 || t.want.N > ask.MaxK {
+	if t.want.N < 0 || t.want.N > ask.MaxK && t.want.N != ask.AllValues {
 		return nil, fmt.Errorf("facet %q: %d values: want 1 to %d", want.Field, want.N, ask.MaxK)
 	}
-	switch f.Type {
+	return t, t.ranges()
+}
+
+// ranges reads which values count together.
+func (t *tally) ranges() (err error) {
+	want := &t.want
+	switch t.field.Type {
 	case fields.Number:
 		if want.Step == "" {
-			return t, nil
+			return nil
 		}
-		var err error
 		if t.step, err = fields.ParseNumber([]byte(want.Step)); err != nil || !(t.step > 0) {
-			return nil, fmt.Errorf("facet %q: step %q: want a positive number", want.Field, want.Step)
+			return fmt.Errorf("facet %q: step %q: want a positive number", want.Field, want.Step)
 		}
 	case fields.Date:
-		if t.want.Step == "" {
-			t.want.Step = "year"
+		if want.Step == "" {
+			want.Step = "year"
 		}
-		if !slices.Contains([]string{"year", "month", "day"}, t.want.Step) {
-			return nil, fmt.Errorf("facet %q: step %q: want year, month or day", want.Field, want.Step)
+		if !slices.Contains([]string{"year", "month", "day"}, want.Step) {
+			return fmt.Errorf("facet %q: step %q: want year, month or day", want.Field, want.Step)
 		}
 	default:
 		if want.Step != "" {
-			return nil, fmt.Errorf("facet %q: step %q: keywords have no ranges", want.Field, want.Step)
+			return fmt.Errorf("facet %q: step %q: keywords have no ranges", want.Field, want.Step)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // add counts the values of some documents.
@@ -78,25 +85,60 @@ func (t *tally) add(c *columns.Column, docs *docset.Set) error {
 	case fields.Number:
 		for doc := range docs.All() {
 			if v, ok := c.Number(int(doc)); ok {
-				if v = rangeOf(v, t.step); v == 0 {
-					v = 0 // not -0
-				}
-				t.numbers[v]++
+				t.numbers[rangeOf(v, t.step)+0]++ // not -0
 			}
 		}
 	case fields.Date:
 		for doc := range docs.All() {
 			if v, ok := c.Date(int(doc)); ok {
-				y, m, d := time.UnixMilli(v).UTC().Date()
-				on := date{y, int(m), d}
-				if t.want.Step != "day" {
-					on.day = 0
-				}
-				if t.want.Step == "year" {
-					on.month = 0
-				}
-				t.dates[on]++
+				t.dates[t.dateOf(v)]++
 			}
+		}
+	}
+	return nil
+}
+
+// dateOf is the year, month or day of a time.
+func (t *tally) dateOf(millis int64) date {
+	y, m, d := time.UnixMilli(millis).UTC().Date()
+	on := date{y, int(m), d}
+	if t.want.Step != "day" {
+		on.day = 0
+	}
+	if t.want.Step == "year" {
+		on.month = 0
+	}
+	return on
+}
+
+// merge adds the counts of another index, which has told all values.
+func (t *tally) merge(from *ask.FacetCounts) error {
+	if from.Field != t.want.Field || from.Distinct != len(from.Values) {
+		return fmt.Errorf("facet %q: other values are counted", t.want.Field)
+	}
+	if t.merged == nil {
+		t.merged = map[string]int{}
+	}
+	for _, v := range from.Values {
+		switch t.field.Type {
+		case fields.Number:
+			text := v.Value
+			if t.step > 0 {
+				text, _, _ = strings.Cut(strings.TrimPrefix(text, "["), " TO ")
+			}
+			begin, err := fields.ParseNumber([]byte(text))
+			if err != nil {
+				return fmt.Errorf("facet %q: value %q: %w", t.want.Field, v.Value, err)
+			}
+			t.numbers[begin] += v.Docs
+		case fields.Date:
+			on, err := fields.ParseDate([]byte(v.Value))
+			if err != nil {
+				return fmt.Errorf("facet %q: value %q: %w", t.want.Field, v.Value, err)
+			}
+			t.dates[t.dateOf(on)] += v.Docs
+		default:
+			t.merged[v.Value] += v.Docs
 		}
 	}
 	return nil
@@ -143,7 +185,7 @@ func (t *tally) counts() (ask.FacetCounts, error) {
 			add(v.String(), t.dates[v], query.Phrase{Text: v.String()})
 		}
 	default:
-		list, distinct, err := mostWords(t.words, t.want.N)
+		list, distinct, err := t.mostWords()
 		if err != nil {
 			return found, err
 		}
@@ -180,13 +222,16 @@ func most[K comparable](counts map[K]int, n int, compare func(a, b K) int) []K {
 	return list[:min(n, len(list))]
 }
 
-// mostWords are the n most frequent keywords of all segments, and how many there are.
-func mostWords(segments []ordCounts, n int) (list []columns.Facet, distinct int, err error) {
-	if len(segments) == 1 {
-		return segments[0].column.Most(segments[0].counts, n)
+// mostWords are the most frequent keywords of all segments, and how many there are.
+func (t *tally) mostWords() (list []columns.Facet, distinct int, err error) {
+	if len(t.words) == 1 {
+		return t.words[0].column.Most(t.words[0].counts, t.want.N)
 	}
-	all := map[string]int{}
-	for _, s := range segments {
+	all := t.merged
+	if all == nil {
+		all = map[string]int{}
+	}
+	for _, s := range t.words {
 		for ord, docs := range s.counts {
 			if docs == 0 {
 				continue
@@ -198,7 +243,7 @@ func mostWords(segments []ordCounts, n int) (list []columns.Facet, distinct int,
 			all[value] += int(docs)
 		}
 	}
-	for _, value := range most(all, n, cmp.Compare) {
+	for _, value := range most(all, t.want.N, cmp.Compare) {
 		list = append(list, columns.Facet{Value: value, Docs: all[value]})
 	}
 	return list, len(all), nil

@@ -115,6 +115,25 @@ func (g *gathering) facets() (list []ask.FacetCounts, err error) {
 	return list, nil
 }
 
+// MergeFacets adds up the counts of several indexes, which were asked for all values.
+func MergeFacets(schema *fields.Schema, want []ask.Facet, parts ...[]ask.FacetCounts) ([]ask.FacetCounts, error) {
+	g, err := newGathering(schema, &ask.Request{Facets: want}, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if len(part) != len(g.tallies) {
+			return nil, fmt.Errorf("%d facets are counted, want %d", len(part), len(g.tallies))
+		}
+		for i, t := range g.tallies {
+			if err := t.merge(&part[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g.facets()
+}
+
 // gather answers a request that wants something of all answers.
 func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	g, err := newGathering(p.parts[0].e.Index.Schema(), r, k)
@@ -138,7 +157,9 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 		if g.order == nil {
 			found, err = p.rank(live, k, r)
 		} else {
-			found.Hits, found.Stats, err = p.scored(g.order.hits(), r)
+			docs, keys := g.order.hits()
+			found.Keys = keys[min(r.From, len(keys)):]
+			found.Hits, found.Stats, err = p.scored(docs, r)
 		}
 		if err != nil {
 			return nil, err

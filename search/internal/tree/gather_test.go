@@ -311,8 +311,12 @@ func TestGatherSegments(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, doc := range g.order.hits() {
+		list, keys := g.order.hits()
+		for i, doc := range list {
 			got = append(got, docs[doc].ID)
+			if i > 0 && order.Compare(keys[i-1], keys[i]) > 0 {
+				t.Fatalf("by %v: key %v comes before %v", order, keys[i-1], keys[i])
+			}
 		}
 		if want := inOrder(docs, order)[:150]; !slices.Equal(got, want) {
 			t.Fatalf("by %v: %v, want %v", order, got, want)

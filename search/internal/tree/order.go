@@ -8,6 +8,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // ordering finds the k answers that come first by a field.
@@ -108,14 +109,22 @@ func (o *ordering) compare(a, b placed) int {
 	return cmp.Or(by, cmp.Compare(a.doc, b.doc))
 }
 
-// hits are the first k documents in order.
-func (o *ordering) hits() []uint32 {
-	list := make([]uint32, 0, min(o.k, len(o.first)+len(o.missing)))
+// hits are the first k documents in order, with their keys.
+func (o *ordering) hits() (list []uint32, keys []ask.SortKey) {
+	n := min(o.k, len(o.first)+len(o.missing))
+	list, keys = make([]uint32, 0, n), make([]ask.SortKey, 0, n)
 	for _, p := range o.first {
-		list = append(list, p.doc)
+		key := ask.SortKey{Key: p.key}
+		if o.field.Type == fields.Keyword {
+			key = ask.SortKey{Word: p.word}
+		}
+		list, keys = append(list, p.doc), append(keys, key)
 	}
 	slices.Sort(o.missing)
-	return append(list, o.missing[:min(o.k-len(list), len(o.missing))]...)
+	for _, doc := range o.missing[:n-len(list)] {
+		list, keys = append(list, doc), append(keys, ask.SortKey{Missing: true})
+	}
+	return list, keys
 }
 
 // later says whether a comes behind b in a segment.
