@@ -38,7 +38,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"strconv"
 	"unsafe"
 )
 
@@ -108,14 +107,7 @@ func Values[T Number](a Array) ([]T, error) {
 
 // MarshalJSON writes an array as [name, type, shape].
 func (a Array) MarshalJSON() ([]byte, error) {
-	b := append(strconv.AppendQuote([]byte{'['}, a.Name), `,"`+a.Type+`",[`...)
-	for i, n := range a.Shape {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(n), 10)
-	}
-	return append(b, "]]"...), nil
+	return json.Marshal([]any{a.Name, a.Type, a.Shape})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
