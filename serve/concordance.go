@@ -29,12 +29,13 @@ func (x *exchange) concordance() {
 		o.Sort = strings.Split(by, ",")
 	}
 	said := p.text("q")
-	q, err := words.ParseQuery(said, x.g.analyzer)
+	with, without := p.text("with"), p.text("without")
+	q, err := o.ParseQueries(said, with, without, x.g.analyzer)
 	if err == nil {
 		err = o.Check()
 	}
 	if err == nil {
-		err = x.checkWords(said)
+		err = x.checkWords(said + " " + with + " " + without)
 	}
 	if bad := p.done(); bad != nil {
 		err = bad

@@ -48,7 +48,7 @@ func (s *Searcher) Similar(ctx context.Context, words []string, k int) ([][]Near
 	var queries []query
 	var errs []error
 	for _, word := range words {
-		i, err := s.v.number(word)
+		i, err := s.v.Number(word)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -65,9 +65,9 @@ func (s *Searcher) Similar(ctx context.Context, words []string, k int) ([][]Near
 func (s *Searcher) Analogy(ctx context.Context, list []Question, k int) ([][]Near, error) {
 	var queries []query
 	for _, q := range list {
-		a, err1 := s.v.number(q.A)
-		b, err2 := s.v.number(q.B)
-		c, err3 := s.v.number(q.C)
+		a, err1 := s.v.Number(q.A)
+		b, err2 := s.v.Number(q.B)
+		c, err3 := s.v.Number(q.C)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return nil, err
 		}

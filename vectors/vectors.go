@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/internal/spelling"
 )
 
 // Vectors are words with a vector each, all of the same width.
@@ -87,10 +88,22 @@ type Near struct {
 // ErrUnknown says that a word has no vector.
 var ErrUnknown = errors.New("the word has no vector")
 
-func (v *Vectors) number(word string) (int, error) {
+// unknown is the error for a word without a vector. Words that are spelt alike are named; files of
+// vectors have the frequent words first.
+func (v *Vectors) unknown(word string) error {
+	s := spelling.New(word)
+	for i, w := range v.Words {
+		s.Look([]byte(w), uint64(len(v.Words)-i))
+	}
+	return fmt.Errorf("%q: %w%s", word, ErrUnknown, spelling.DidYouMean(s.Best()))
+}
+
+// Number returns the number of a word. The error for an unknown one names words that are spelt
+// alike.
+func (v *Vectors) Number(word string) (int, error) {
 	i, ok := v.index[word]
 	if !ok {
-		return 0, fmt.Errorf("%q: %w", word, ErrUnknown)
+		return 0, v.unknown(word)
 	}
 	return i, nil
 }

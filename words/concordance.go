@@ -1,6 +1,7 @@
 package words
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
@@ -41,6 +44,9 @@ type ConcordanceOptions struct {
 	// Sample takes this number of lines at random before sorting; 0: all.
 	Sample int
 	Seed   uint64
+	// With keeps lines only whose context, on either side, has a match of this query; Without leaves
+	// those out. nil: all lines.
+	With, Without *Query
 
 	Threads int // 0: GOMAXPROCS
 }
@@ -52,6 +58,8 @@ type Concordance struct {
 	Total     int  `json:"total"`
 	All       bool `json:"all"`
 	Documents int  `json:"documents"` // that have a match
+	// Unknown are words of the query that the corpus does not have, if there is no match.
+	Unknown []UnknownWord `json:"unknown,omitempty"`
 }
 
 type sortKey struct {
@@ -76,6 +84,25 @@ func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
 		keys = append(keys, sortKey{u[0], n})
 	}
 	return keys, nil
+}
+
+// ParseQueries reads a query, and into the options those of the context if they are not empty, all
+// for one analyzer.
+func (o *ConcordanceOptions) ParseQueries(query, with, without string, an text.Analyzer) (q *Query, err error) {
+	if q, err = ParseQuery(query, an); err != nil {
+		return nil, err
+	}
+	if with != "" {
+		if o.With, err = ParseQuery(with, an); err != nil {
+			return nil, fmt.Errorf("with: %w", err)
+		}
+	}
+	if without != "" {
+		if o.Without, err = ParseQuery(without, an); err != nil {
+			return nil, fmt.Errorf("without: %w", err)
+		}
+	}
+	return q, nil
 }
 
 // Check tells what is wrong with the options.
@@ -127,24 +154,38 @@ func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens)
 		if n == 0 {
 			continue
 		}
+		if g.With != nil && !g.near(g.With, doc, t, i, n) ||
+			g.Without != nil && g.near(g.Without, doc, t, i, n) {
+			continue
+		}
 		matches++
 		lines = append(lines, g.line(order, id, doc, t, i, n))
 	}
 	return lines, matches, nil
 }
 
+// near says whether another query matches in the context of a match of n words.
+func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool {
+	has := func(lo, hi int) bool {
+		for at := lo; at < hi; at++ {
+			if m := other.match(doc, t, at); m > 0 && at+m <= hi {
+				return true
+			}
+		}
+		return false
+	}
+	return has(max(0, i-g.Window), i) || has(i+n, min(len(t.Words), i+n+g.Window))
+}
+
 func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, n int) Line {
 	first, last := t.Source[i], t.Source[i+n-1]
 	lo, hi := max(0, i-g.Window), min(len(t.Words), i+n+g.Window)
-	start, end := first.Start, last.End
-	if lo < i {
-		start = t.Source[lo].Start
+	start, end := t.Source[lo].Start, t.Source[hi-1].End
+	if lo == 0 {
+		start -= uint32(len(markBefore(doc[:start])))
 	}
-	if hi > i+n {
-		end = t.Source[hi-1].End
-		if hi == len(t.Words) {
-			end = min(uint32(len(doc)), end+1) // the full stop
-		}
+	if hi == len(t.Words) {
+		end += uint32(len(markAfter(doc[end:])))
 	}
 	l := Line{Document: id, Place: i, order: order, Left: oneLine(doc[start:first.Start]),
 		Match: oneLine(doc[first.Start:last.End]), Right: oneLine(doc[last.End:end])}
@@ -160,6 +201,34 @@ func (g *gatherer) line(order uint64, id string, doc []byte, t *text.Tokens, i, 
 	}
 	return l
 }
+
+// markBefore and markAfter are the quotes, brackets and full stops at the ends of a document, right
+// before its first word and right after its last.
+func markBefore(b []byte) []byte {
+	n := len(b)
+	for range mostMarks {
+		r, size := utf8.DecodeLastRune(b[:n])
+		if !unicode.IsPunct(r) {
+			break
+		}
+		n -= size
+	}
+	return b[n:]
+}
+
+func markAfter(b []byte) []byte {
+	n := 0
+	for range mostMarks {
+		r, size := utf8.DecodeRune(b[n:])
+		if !unicode.IsPunct(r) {
+			break
+		}
+		n += size
+	}
+	return b[:n]
+}
+
+const mostMarks = 4
 
 func wordAt(doc []byte, t *text.Tokens, i int) string {
 	if i < 0 || i >= len(t.Words) {
@@ -286,7 +355,11 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query, o ConcordanceOp
 	if err != nil {
 		return nil, err
 	}
-	return g.finish(true), nil
+	result := g.finish(true)
+	if result.Total == 0 && corpus.Source == nil && !slices.Contains(corpus.Paths, "-") {
+		result.Unknown, err = UnknownWords(ctx, corpus, g.Threads, q, g.With)
+	}
+	return result, err
 }
 
 // ErrNoText says that an index has no text to show.
@@ -311,7 +384,11 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query, o Concordan
 			break
 		}
 	}
-	return g.finish(all), nil
+	found := g.finish(all)
+	if found.Total == 0 {
+		found.Unknown, err = unknownInIndex(ctx, r, q, g.With)
+	}
+	return found, err
 }
 
 // segment finds the lines of a segment; all is false if there are enough before its end.
@@ -414,6 +491,18 @@ func (l *sliceDocs) seek(d uint32) {
 }
 func (l *sliceDocs) err() error { return nil }
 
+// everyDoc is the list of all documents.
+type everyDoc struct{ next, end uint32 }
+
+func (l *everyDoc) doc() uint32 {
+	if l.next >= l.end {
+		return index.End
+	}
+	return l.next
+}
+func (l *everyDoc) seek(d uint32) { l.next = max(l.next, d) }
+func (l *everyDoc) err() error    { return nil }
+
 // allDocs are the documents that are in every list.
 type allDocs struct{ lists []docList }
 
@@ -460,8 +549,8 @@ func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
 				return nil, err
 			}
 			all.lists = append(all.lists, wordDocs{c})
-		case prefixWord:
-			l, err := q.prefixDocs(r, e.text)
+		case wildWord, regexpWord:
+			l, err := q.docsOfWords(r, &e)
 			if err != nil {
 				return nil, err
 			}
@@ -471,21 +560,27 @@ func (q *Query) patternDocs(r *index.Reader, p pattern) (docList, error) {
 	return all, nil
 }
 
-// prefixDocs are the documents of all words that begin alike. Stems may end otherwise than the
-// words that they stand for, so of these only the first letters are compared; the text decides.
-func (q *Query) prefixDocs(r *index.Reader, prefix []byte) (docList, error) {
-	if q.folded != q.analyzer {
+// docsOfWords are the documents of all words that an element matches. Stems may end otherwise than
+// the words that they stand for, so of these only the first letters are compared; the text decides.
+func (q *Query) docsOfWords(r *index.Reader, e *element) (docList, error) {
+	stems := q.folded != q.analyzer
+	prefix := e.text
+	if stems {
 		prefix = prefix[:min(len(prefix), 3)]
+	}
+	if stems && len(prefix) == 0 {
+		return &everyDoc{0, uint32(r.Docs())}, nil
 	}
 	var list []uint32
 	var c index.Cursor
-	for w, err := range r.Words() {
+	for w, err := range r.WordsFrom(prefix) {
 		if err != nil {
 			return nil, err
 		}
-		if n := slices.Compare(w.Text[:min(len(w.Text), len(prefix))], prefix); n > 0 {
+		if !bytes.HasPrefix(w.Text, prefix) {
 			break
-		} else if n < 0 || len(w.Text) < len(prefix) {
+		}
+		if !stems && !e.matches(w.Text) {
 			continue
 		}
 		if err := r.Open(w.Term, &c); err != nil {

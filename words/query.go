@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/collocate/collocate/text"
 )
 
-// Query is what a concordance looks for: any of its patterns. A pattern is a word, a prefix (lip*),
-// or a phrase of these in double quotes, in which * alone stands for any word.
+// Query is what a concordance looks for: any of its patterns. A pattern is a word, a word with
+// wildcards (lip*, *ing, un*able), a regular expression between slashes (/colou?rs?/) that whole
+// words match, or a phrase of these in double quotes, in which * alone stands for any word. The
+// apostrophes ' and ’ are the same.
 type Query struct {
 	patterns []pattern
 	analyzer text.Analyzer
-	folded   text.Analyzer // for prefixes: words as they stand, before stemming
+	folded   text.Analyzer // for wildcards: words as they stand, before stemming
 }
 
 type pattern []element
@@ -23,14 +29,17 @@ type pattern []element
 // element matches one word.
 type element struct {
 	kind elementKind
-	text []byte
+	text []byte // of exactWord; what a wildWord begins with
+	wild [][]byte
+	expr *regexp.Regexp
 }
 
 type elementKind int
 
 const (
 	exactWord elementKind = iota
-	prefixWord
+	wildWord              // text, then anything and each of wild in turn, the last one at the end
+	regexpWord
 	anyWord
 )
 
@@ -39,7 +48,7 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	q := &Query{analyzer: an, folded: an}
 	switch an.Name() {
 	case "whitespace", "ascii", "unicode":
-	default: // a language: prefixes are of words, not of stems
+	default: // a language: wildcards are of words, not of stems
 		q.folded, _ = text.ParseAnalyzer("unicode")
 	}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -55,12 +64,14 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 				end = len(s)
 			}
 			part, s = s[:end], s[end:]
+			if slices.Contains([]string{"AND", "OR", "NOT"}, part) {
+				return nil, fmt.Errorf(`%s: there are no operators here: several words find the places `+
+					`of each, and the word itself is "%[1]s" in quotes`, part)
+			}
 		}
-		p, err := q.parse(part)
-		if err != nil {
+		if err := q.add(part); err != nil {
 			return nil, err
 		}
-		q.patterns = append(q.patterns, p)
 	}
 	if len(q.patterns) == 0 {
 		return nil, errors.New(`the query is empty: want a word, a prefix such as lip*, or a "phrase"`)
@@ -68,40 +79,111 @@ func ParseQuery(s string, an text.Analyzer) (*Query, error) {
 	return q, nil
 }
 
+// add takes a word or phrase as it is written, and with each of the apostrophes.
+func (q *Query) add(part string) error {
+	forms := []string{part}
+	if plain := straightApostrophes(part); strings.Contains(plain, "'") {
+		forms = []string{plain, strings.ReplaceAll(plain, "'", "’")}
+	}
+	for _, form := range forms {
+		p, err := q.parse(form)
+		if err != nil {
+			return err
+		}
+		q.patterns = append(q.patterns, p)
+	}
+	return nil
+}
+
+// straightApostrophes writes ' for ’ and for the letter that looks like it.
+func straightApostrophes(s string) string { return apostrophes.Replace(s) }
+
+var apostrophes = strings.NewReplacer("’", "'", "ʼ", "'")
+
 func (q *Query) parse(part string) (p pattern, err error) {
-	words := 0
 	for _, field := range strings.Fields(part) {
-		prefix, cut := strings.CutSuffix(field, "*")
-		if cut && prefix == "" {
+		switch {
+		case strings.Trim(field, "*") == "":
 			p = append(p, element{kind: anyWord})
-			continue
-		}
-		an := q.analyzer
-		if cut {
-			an = q.folded
-		}
-		var t text.Tokens
-		if err := an.Analyze([]byte(prefix), &t); err != nil {
-			return nil, err
-		}
-		if len(t.Words) == 0 {
-			return nil, fmt.Errorf("%q is no word to the analyzer %s", field, an.Name())
-		}
-		for i := range t.Words {
-			e := element{text: bytes.Clone(t.Word(i))}
-			if cut && i == len(t.Words)-1 {
-				e.kind = prefixWord
-			} else if cut && q.folded != q.analyzer {
-				return nil, fmt.Errorf("%q: a prefix is one word", field)
+		case len(field) > 2 && field[0] == '/' && field[len(field)-1] == '/':
+			expr, err := q.compile(field[1 : len(field)-1])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", field, err)
 			}
-			p = append(p, e)
-			words++
+			p = append(p, element{kind: regexpWord, expr: expr})
+		case strings.Contains(field, "*"):
+			list, err := q.wildcards(field)
+			if err != nil {
+				return nil, err
+			}
+			p = append(p, list...)
+		default:
+			list, err := q.words(q.analyzer, field)
+			if err != nil {
+				return nil, err
+			}
+			p = append(p, list...)
 		}
 	}
-	if words == 0 {
+	if !slices.ContainsFunc(p, func(e element) bool { return e.kind != anyWord }) {
 		return nil, fmt.Errorf("%q has no word", part)
 	}
 	return p, nil
+}
+
+// words are those that an analyzer finds in what was written as one.
+func (q *Query) words(an text.Analyzer, field string) (list []element, err error) {
+	var t text.Tokens
+	if err := an.Analyze([]byte(field), &t); err != nil {
+		return nil, err
+	}
+	if len(t.Words) == 0 {
+		return nil, fmt.Errorf("%q is no word to the analyzer %s", field, an.Name())
+	}
+	for i := range t.Words {
+		list = append(list, element{text: bytes.Clone(t.Word(i))})
+	}
+	return list, nil
+}
+
+// compile makes a regular expression that whole words match, in capitals or not, unless the
+// analyzer tells these apart.
+func (q *Query) compile(expr string) (*regexp.Regexp, error) {
+	flags := ""
+	if !q.caseCounts() {
+		flags = "(?i)"
+	}
+	// Once by itself: unbalanced brackets shall not close ours.
+	if _, err := regexp.Compile(expr); err != nil {
+		return nil, err
+	}
+	return regexp.Compile(flags + "^(?:" + expr + ")$")
+}
+
+func (q *Query) caseCounts() bool { return q.folded.Name() == "whitespace" }
+
+// wildcards reads a word with stars. What stands before the first may be several words to the
+// analyzer, such as well-know*.
+func (q *Query) wildcards(field string) (list []element, err error) {
+	parts := strings.Split(field, "*")
+	e := element{kind: wildWord}
+	if parts[0] != "" {
+		if list, err = q.words(q.folded, parts[0]); err != nil {
+			return nil, err
+		}
+		if len(list) > 1 && q.folded != q.analyzer {
+			return nil, fmt.Errorf("%q: a prefix is one word", field)
+		}
+		e.text = list[len(list)-1].text
+		list = list[:len(list)-1]
+	}
+	for _, part := range parts[1:] {
+		if !q.caseCounts() {
+			part = strings.ToLower(norm.NFC.String(part))
+		}
+		e.wild = append(e.wild, []byte(part))
+	}
+	return append(list, e), nil
 }
 
 // match returns the length of the first pattern that matches at word i, or 0.
@@ -112,7 +194,7 @@ func (q *Query) match(doc []byte, t *text.Tokens, i int) int {
 		}
 		matches := true
 		for k, e := range p {
-			if !q.matchWord(e, doc, t, i+k) {
+			if !q.matchWord(&e, doc, t, i+k) {
 				matches = false
 				break
 			}
@@ -124,20 +206,43 @@ func (q *Query) match(doc []byte, t *text.Tokens, i int) int {
 	return 0
 }
 
-func (q *Query) matchWord(e element, doc []byte, t *text.Tokens, i int) bool {
+func (q *Query) matchWord(e *element, doc []byte, t *text.Tokens, i int) bool {
 	switch e.kind {
 	case exactWord:
 		return bytes.Equal(t.Word(i), e.text)
-	case prefixWord:
-		if q.folded == q.analyzer {
-			return bytes.HasPrefix(t.Word(i), e.text)
-		}
-		span := t.Source[i]
-		word := doc[span.Start:span.End]
-		if word[0] < 0x80 && e.text[0] < 0x80 && word[0]|0x20 != e.text[0]|0x20 {
+	case anyWord:
+		return true
+	}
+	if q.folded == q.analyzer {
+		return e.matches(t.Word(i))
+	}
+	span := t.Source[i]
+	word := doc[span.Start:span.End]
+	if len(e.text) > 0 && word[0] < 0x80 && e.text[0] < 0x80 && word[0]|0x20 != e.text[0]|0x20 {
+		return false
+	}
+	return e.matches(bytes.ToLower(word))
+}
+
+// matches compares a word as it stands, but for capitals.
+func (e *element) matches(word []byte) bool {
+	switch e.kind {
+	case exactWord:
+		return bytes.Equal(word, e.text)
+	case regexpWord:
+		return e.expr.Match(word)
+	case wildWord:
+		rest, ok := bytes.CutPrefix(word, e.text)
+		if !ok {
 			return false
 		}
-		return bytes.HasPrefix(bytes.ToLower(word), e.text)
+		last := len(e.wild) - 1
+		for _, part := range e.wild[:last] {
+			if _, rest, ok = bytes.Cut(rest, part); !ok {
+				return false
+			}
+		}
+		return bytes.HasSuffix(rest, e.wild[last])
 	}
 	return true
 }

@@ -1,85 +1,120 @@
 package words
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/spelling"
+	"github.com/collocate/collocate/text"
 )
 
 // UnknownWord is the error for a word that is not in a vocabulary.
 type UnknownWord struct {
-	Word    string
-	Similar []string // spelt alike, the nearest and most frequent first
+	Word    string   `json:"word"`
+	Similar []string `json:"similar,omitempty"` // spelt alike, the nearest and most frequent first
 }
 
 func (e *UnknownWord) Error() string {
-	s := fmt.Sprintf("the word %q is not in the vocabulary", e.Word)
-	if len(e.Similar) > 0 {
-		s += " (did you mean " + strings.Join(e.Similar, ", ") + "?)"
-	}
-	return s
+	return fmt.Sprintf("the word %q is not in the vocabulary%s", e.Word, spelling.DidYouMean(e.Similar))
 }
 
-// suggest lists up to three words that are spelt like this one: one letter apart, or two for longer
-// words.
-func suggest(r *cooccur.Reader, word string) (list []string) {
-	most := 2
-	if utf8.RuneCountInString(word) <= 4 {
-		most = 1
-	}
-	type similar struct {
-		id, distance int
-	}
-	var found []similar
-	want := []rune(word)
-	row := make([]int, len(want)+1)
+// suggest lists words of a matrix that are spelt like this one.
+func suggest(r *cooccur.Reader, word string) []string {
+	s := spelling.New(word)
 	for id := range r.Len() {
-		w := r.Word(id)
-		if len(w) > 4*(len(word)+most) || 4*(len(w)+most) < len(word) {
+		s.Look(r.Word(id), uint64(r.Count(id)))
+	}
+	return s.Best()
+}
+
+// known tells which of the words that a query names are not in a vocabulary, whose words are looked
+// at one after the other.
+type known struct {
+	words      []string
+	found      []bool
+	suggesters []*spelling.Suggester
+}
+
+func newKnown(queries []*Query) *known {
+	k := &known{}
+	for _, q := range queries {
+		if q == nil {
 			continue
 		}
-		if d := distance(want, w, row, most); d <= most {
-			found = append(found, similar{id, d})
+		for _, e := range slices.Concat(q.patterns...) {
+			w := straightApostrophes(string(e.text))
+			if e.kind == exactWord && !slices.Contains(k.words, w) {
+				k.words = append(k.words, w)
+				k.suggesters = append(k.suggesters, spelling.New(w))
+			}
 		}
 	}
-	slices.SortFunc(found, func(a, b similar) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance),
-			cmp.Compare(r.Count(b.id), r.Count(a.id)), cmp.Compare(a.id, b.id))
-	})
-	for _, f := range found[:min(len(found), 3)] {
-		list = append(list, string(r.Word(f.id)))
+	k.found = make([]bool, len(k.words))
+	return k
+}
+
+func (k *known) look(word []byte, count uint64) {
+	for i, w := range k.words {
+		if string(word) == w || straightApostrophes(string(word)) == w {
+			k.found[i] = true
+		} else if !k.found[i] {
+			k.suggesters[i].Look(word, count)
+		}
+	}
+}
+
+func (k *known) unknown() (list []UnknownWord) {
+	for i, w := range k.words {
+		if !k.found[i] {
+			list = append(list, UnknownWord{w, k.suggesters[i].Best()})
+		}
 	}
 	return list
 }
 
-// distance is the number of letters to insert, delete or replace, or more than most.
-func distance(a []rune, b []byte, row []int, most int) int {
-	if n := utf8.RuneCount(b); n > len(a)+most || n+most < len(a) {
-		return most + 1
+// UnknownWords lists the words that queries name and a corpus does not have. The corpus is read for
+// it. Queries that are nil have none.
+func UnknownWords(ctx context.Context, corpus *text.Corpus, threads int, queries ...*Query) ([]UnknownWord, error) {
+	k := newKnown(queries)
+	if len(k.words) == 0 {
+		return nil, nil
 	}
-	for i := range row {
-		row[i] = i
+	again := *corpus // it was read before, so all notes have been given
+	again.Options.Note = nil
+	if again.Options.SkipBad != nil {
+		again.Options.SkipBad = func(string, error) {}
 	}
-	j := 0
-	for _, c := range string(b) {
-		j++
-		diagonal, least := row[0], j
-		row[0] = j
-		for i, r := range a {
-			d := diagonal
-			if r != c {
-				d = 1 + min(diagonal, row[i], row[i+1])
+	v, _, err := cooccur.CountWords(ctx, &again, cooccur.VocabularyOptions{Analyzer: queries[0].analyzer,
+		KeepUnk: true, Order: cooccur.ByteOrder, Engine: engine.Multicore, Threads: threads})
+	if err != nil {
+		return nil, err
+	}
+	for id := range v.Len() {
+		k.look(v.Word(id), uint64(v.Count(id)))
+	}
+	return k.unknown(), nil
+}
+
+// unknownInIndex is the same of an index.
+func unknownInIndex(ctx context.Context, r *segments.Reader, queries ...*Query) ([]UnknownWord, error) {
+	k := newKnown(queries)
+	if len(k.words) == 0 {
+		return nil, nil
+	}
+	for _, s := range r.Segments() {
+		for w, err := range s.Words() {
+			if err != nil {
+				return nil, err
 			}
-			diagonal, row[i+1] = row[i+1], d
-			least = min(least, d)
+			k.look(w.Text, w.Term.CF)
 		}
-		if least > most {
-			return least
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 	}
-	return row[len(a)]
+	return k.unknown(), nil
 }

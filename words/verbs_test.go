@@ -153,7 +153,8 @@ func TestList(t *testing.T) {
 
 func TestQueries(t *testing.T) {
 	an := analyzer(t, "english")
-	for _, bad := range []string{"", "  ", `"`, `"a b`, "...", `"*"`, "*"} {
+	for _, bad := range []string{"", "  ", `"`, `"a b`, "...", `"*"`, "*", "***", "/(/", "/a)(b/",
+		"fox AND hen", "(fox OR hen)x OR y", "NOT fox"} {
 		if _, err := ParseQuery(bad, an); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
@@ -192,6 +193,111 @@ func TestConcordance(t *testing.T) {
 	}
 }
 
+// Apostrophes are the same in a query, also in an index; quotes and full stops at the ends of a
+// document are whole letters.
+func TestConcordanceOfTypographicText(t *testing.T) {
+	const lines = "“It’s late,” he said… it's not “late”\nＡ “don’t”。\n我爱你。\n"
+	for _, name := range []string{"unicode", "english"} {
+		an := analyzer(t, name)
+		corpus := corpusOf(t, text.Lines, lines)
+		r := indexOf(t, corpus, an)
+		for query, want := range map[string][]string{
+			"don't":      {"Ａ “|don’t|”。"},
+			"it's":       {"“|It’s|late,” he said… it's not “late”", "“It’s late,” he said…|it's|not “late”"},
+			"/it.s/":     {"“|It’s|late,” he said… it's not “late”", "“It’s late,” he said…|it's|not “late”"},
+			"don't*":     {"Ａ “|don’t|”。"},
+			"*n't":       {"Ａ “|don’t|”。"},
+			"\"it’s *\"": {"“|It’s late|,” he said… it's not “late”", "“It’s late,” he said…|it's not|“late”"},
+			"你":          {"我爱|你|。"},
+		} {
+			q, err := ParseQuery(query, an)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := Concord(t.Context(), corpus, q, ConcordanceOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ConcordIndex(t.Context(), r, q, ConcordanceOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for kind, found := range map[string]*Concordance{"corpus": a, "index": b} {
+				var got []string
+				for _, l := range found.Lines {
+					got = append(got, l.Left+"|"+l.Match+"|"+l.Right)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, %s: %s: %q, want %q", name, kind, query, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Lines are kept by what stands near the match, and not by the match itself.
+func TestConcordanceContext(t *testing.T) {
+	an := analyzer(t, "unicode")
+	corpus := corpusOf(t, text.Lines, fable)
+	r := indexOf(t, corpus, an)
+	for _, c := range []struct {
+		query, with, without string
+		window, want         int
+	}{{"grapes", "", "", 2, 4}, {"grapes", "grapes", "", 2, 2}, {"grapes", "high sour", "", 2, 2},
+		{"grapes", "", "high sour", 2, 2}, {"grapes", `"were high"`, "", 1, 0},
+		{"grapes", `"were high"`, "", 2, 1}, {"grapes", "*s", "", 2, 2}, {"grapes", "s*", "*igh", 2, 2}} {
+		o := ConcordanceOptions{Window: c.window}
+		q, err := o.ParseQueries(c.query, c.with, c.without, an)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Concord(t.Context(), corpus, q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := ConcordIndex(t.Context(), r, q, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Total != c.want || !slices.Equal(plain(a.Lines), plain(b.Lines)) {
+			t.Errorf("%+v: %q in the corpus, %q in the index", c, plain(a.Lines), plain(b.Lines))
+		}
+	}
+	o := ConcordanceOptions{}
+	for _, bad := range [][2]string{{"/(/", ""}, {"", "AND"}} {
+		if _, err := o.ParseQueries("fox", bad[0], bad[1], an); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+}
+
+// Where nothing is found, words that are not there are named, with those that are spelt alike.
+func TestConcordanceOfUnknownWords(t *testing.T) {
+	an := analyzer(t, "unicode")
+	corpus := corpusOf(t, text.Lines, fable)
+	for _, r := range []*segments.Reader{indexOf(t, corpus, an), livingOf(t, corpus, an)} {
+		for query, want := range map[string]string{"grapse": "[{grapse [grapes]}]", "grapes": "[]",
+			`"grapes fox"`: "[]", "zebr*": "[]", `"foxi zebra"`: "[{foxi [fox foxy]} {zebra []}]",
+			"fox's": "[{fox's [foxes fox foxy]}]"} {
+			q, err := ParseQuery(query, an)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := Concord(t.Context(), corpus, q, ConcordanceOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ConcordIndex(t.Context(), r, q, ConcordanceOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(a.Unknown) != want || fmt.Sprint(b.Unknown) != want {
+				t.Errorf("%s: %v in the corpus, %v in the index, want %s", query, a.Unknown, b.Unknown, want)
+			}
+		}
+	}
+}
+
 func plain(lines []Line) (list []string) {
 	for _, l := range lines {
 		list = append(list, fmt.Sprint(l.Document, l.Place, l.Left, "|", l.Match, "|", l.Right))
@@ -225,6 +331,20 @@ func TestKeywords(t *testing.T) {
 	list, _, err = Keywords(t.Context(), a, b, KeyOptions{Negative: true, By: KeyG2})
 	if err != nil || len(list) != 2 || list[0].Word != "horse" || list[0].G2 >= 0 {
 		t.Errorf("%+v, %v", list, err)
+	}
+	// A word that a small corpus does not have is not typical of it, and one that a large corpus has
+	// is not missing there.
+	small := count("the whale swam in the sea")
+	large := count(strings.Repeat("the horse ran and ran ", 200) + "a foal neighed")
+	for _, c := range []struct {
+		here, there Frequencies
+		negative    bool
+	}{{small, large, false}, {large, small, true}} {
+		list, _, err = Keywords(t.Context(), c.here, c.there,
+			KeyOptions{By: KeyLogRatio, Negative: c.negative, Top: 100})
+		if err != nil || len(list) != 5 {
+			t.Errorf("negative %v: %+v, %v: want the 5 words of the small corpus", c.negative, list, err)
+		}
 	}
 	if _, _, err := Keywords(t.Context(), a, Frequencies{}, KeyOptions{}); err == nil {
 		t.Error("an empty reference is no error")
@@ -338,6 +458,7 @@ func TestPlot(t *testing.T) {
 
 func FuzzParseQuery(f *testing.F) {
 	f.Add(`"grey wol*" moon * "as * as"`)
+	f.Add(`*ing g*y /gr[ae]y/ "/a|the/ *y" don't`)
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, name := range []string{"whitespace", "english"} {
 			q, err := ParseQuery(s, analyzer(t, name))
@@ -416,7 +537,9 @@ func compareConcordances(t *testing.T, name string, corpus *text.Corpus, an text
 		foxes = 4
 	}
 	for query, want := range map[string]int{"fox": foxes, "fox*": 5, `"the grapes"`: 3,
-		`"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0} {
+		`"fox * the"`: 1, `"the f*"`: 2, "nothing fox": foxes + 1, "unicorn": 0, "uni*": 0,
+		"*s": 5, "f*x": 3, "*o*y": 1, "*fox*": 5, "f*x*x": 0, "/FOX(y|es)?/": 5, "/ox/": 0, "/.*r/": 2,
+		`"the /g.*/"`: 3, `"the *s"`: 3, "JUMP*": 1} {
 		q, err := ParseQuery(query, an)
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ func newConcordanceCmd(a *app) *cobra.Command {
 	var (
 		corpus corpusFlags
 		opt    words.ConcordanceOptions
+		near   contextFlags
 		out    string
 	)
 	cmd := &cobra.Command{
@@ -27,14 +28,20 @@ func newConcordanceCmd(a *app) *cobra.Command {
 		Short:   "Show words in their contexts",
 		GroupID: groupWords,
 		Long: `Print every place where a word stands, with the words around it, one below the other. The
-QUERY has words, prefixes (lip*) and phrases in double quotes ("lipid dro*", "as * as", in which
-* alone is any word); several of them find the places of each. Words go through the analyzer.
+QUERY has
+  words          whale, which goes through the analyzer; ' and ’ are the same
+  wildcards      lip*, *ing, un*able: a star is any letters or none
+  expressions    /colou?rs?/: regular expressions (Go's) that whole words match
+  phrases        "lipid dro*", "as * as": any of these in double quotes; * alone is any word
+and several of them find the places of each. --with keeps the lines that have another such query in
+their context, --without those that have not.
 
 An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. On a
 terminal the matches are in one column; into a pipe go lines of document, left, match and right
 with tabs between them.`,
 		Example: `  collocate concordance papers.index 'membrane*' --sort R1,R2
   collocate concordance war-and-peace.txt '"prince andrew"' --sort L1 --top 20
+  collocate concordance war-and-peace.txt '*ly' --with 'said' --without '"prince andrew"' --window 5
   collocate concordance papers.jsonl whale --sample 100 --seed 7 --out whale.csv`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +53,11 @@ with tabs between them.`,
 				return err
 			}
 			opt.Threads = a.threads
-			found, err := a.concordance(cmd, &corpus, paths, query, opt, out)
+			wanted := opt
+			if out != "" && !cmd.Flags().Changed("top") {
+				wanted.Top = mostInFile
+			}
+			found, err := a.concordance(cmd, &corpus, paths, query, &near, wanted, out)
 			if err != nil {
 				return err
 			}
@@ -63,6 +74,10 @@ with tabs between them.`,
 			} else {
 				a.summary("the first %d lines; --top shows more", len(found.Lines))
 			}
+			for _, w := range found.Unknown {
+				a.note(w.Error())
+			}
+			found.Lines = found.Lines[:min(len(found.Lines), opt.Top)]
 			if a.json {
 				return a.printJSON(found)
 			}
@@ -74,15 +89,24 @@ with tabs between them.`,
 	f.StringSliceVar(&opt.Sort, "sort", nil,
 		"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: as in the corpus)")
 	f.IntVar(&opt.Window, "window", 10, "words of context on each side")
-	f.IntVar(&opt.Top, "top", 50, "number of lines")
+	f.IntVar(&opt.Top, "top", 50, "number of lines; unless it is given, up to a million in --out")
+	f.StringVar(&near.with, "with", "", "only lines that have a match of this `QUERY` in their context")
+	f.StringVar(&near.without, "without", "",
+		"only lines that have no match of this `QUERY` in their context")
 	f.IntVar(&opt.Sample, "sample", 0, "take this number of lines at random, then sort; 0 means all")
 	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the sample")
 	f.StringVarP(&out, "out", "o", "", tableFileHelp)
 	return cmd
 }
 
+// mostInFile is how many lines are written to a file: about as many as spreadsheets take.
+const mostInFile = 1_000_000
+
+// contextFlags are queries that the context of a line must match or must not match.
+type contextFlags struct{ with, without string }
+
 func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []string, query string,
-	opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
+	near *contextFlags, opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
 	if len(paths) == 1 && isIndex(paths[0]) {
 		for _, name := range []string{"format", "analyzer", "fields", "id-field", "encoding"} {
 			if cmd.Flags().Changed(name) {
@@ -98,7 +122,7 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", paths[0], err)
 		}
-		q, err := words.ParseQuery(query, an)
+		q, err := opt.ParseQueries(query, near.with, near.without, an)
 		if err != nil {
 			return nil, usageError{err}
 		}
@@ -112,7 +136,7 @@ func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []strin
 	if err != nil {
 		return nil, err
 	}
-	q, err := words.ParseQuery(query, an)
+	q, err := opt.ParseQueries(query, near.with, near.without, an)
 	if err != nil {
 		return nil, usageError{err}
 	}

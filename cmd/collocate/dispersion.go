@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
@@ -21,17 +23,18 @@ func newDispersionCmd(a *app) *cobra.Command {
 		Use:     "dispersion CORPUS... --of WORD",
 		Short:   "Plot where words stand in a corpus",
 		GroupID: groupWords,
-		Long: `Show where in a corpus words, prefixes (lip*) or "phrases in quotes" stand: on the terminal how often
-in each of 50 equal parts, as --svg a line for each place, with grey lines between documents if there
-are not too many.`,
+		Long: `Show where in a corpus words, wildcards (lip*), /expressions/ or "phrases in quotes" stand, as in
+'collocate concordance': on the terminal how often in each of 50 equal parts, as --svg a line for
+each place, with grey lines between documents if there are not too many.`,
 		Example: `  collocate dispersion war-and-peace.txt --of natásha --of "napol*" --svg plot.svg`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			an, err := corpus.analyzer()
 			if err != nil {
 				return err
 			}
-			for _, q := range queries {
-				if _, err := words.ParseQuery(q, an); err != nil {
+			parsed := make([]*words.Query, len(queries))
+			for i, q := range queries {
+				if parsed[i], err = words.ParseQuery(q, an); err != nil {
 					return usageError{err}
 				}
 			}
@@ -41,6 +44,9 @@ are not too many.`,
 			corpus.hint(cmd, a, args)
 			p, err := words.PlotOf(cmd.Context(), corpus.corpus(a, args, svg), an, queries, a.threads)
 			if err != nil {
+				return err
+			}
+			if err := a.noteUnknown(cmd.Context(), corpus.corpus(a, args, svg), p, parsed); err != nil {
 				return err
 			}
 			if svg != "" {
@@ -66,6 +72,24 @@ are not too many.`,
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the plot in `FILE` (-: standard output)")
 	must(cmd.MarkFlagRequired("of"))
 	return cmd
+}
+
+// noteUnknown says which words of queries without a match are not in the corpus.
+func (a *app) noteUnknown(ctx context.Context, corpus *text.Corpus, p *words.Plot, queries []*words.Query) error {
+	var missing []*words.Query
+	for i, row := range p.Rows {
+		if row.Count == 0 {
+			missing = append(missing, queries[i])
+		}
+	}
+	if len(missing) == 0 || slices.Contains(corpus.Paths, "-") {
+		return nil
+	}
+	list, err := words.UnknownWords(ctx, corpus, a.threads, missing...)
+	for _, w := range list {
+		a.note(w.Error())
+	}
+	return err
 }
 
 // bars draws counts as blocks of different height.

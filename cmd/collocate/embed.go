@@ -224,11 +224,14 @@ hundreds of words at once.
 			var known []string
 			var unknown []error
 			for _, word := range args[1:] {
-				if _, ok := v.Lookup(word); ok {
+				if _, err := v.Number(word); err == nil {
 					known = append(known, word)
 				} else {
-					unknown = append(unknown, fmt.Errorf("%s: %q: %w", args[0], word, vectors.ErrUnknown))
+					unknown = append(unknown, fmt.Errorf("%s: %w", args[0], err))
 				}
+			}
+			if len(known) == 0 {
+				return errors.Join(unknown...)
 			}
 			lists, err := asked.Similar(cmd.Context(), known, top)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +63,10 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			if err != nil {
 				return fmt.Errorf("--reference: %w", err)
 			}
+			shown := opt.Top
+			if out != "" && !cmd.Flags().Changed("top") {
+				opt.Top = math.MaxInt
+			}
 			list, compared, err := words.Keywords(cmd.Context(), first, second, opt)
 			if err != nil {
 				return err
@@ -75,6 +80,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
+			table.rows = table.rows[:min(len(table.rows), shown)]
 			if a.json {
 				return a.printJSON(struct {
 					N1       uint64           `json:"n1"`
@@ -90,7 +96,7 @@ P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochbe
 	f := cmd.Flags()
 	f.StringSliceVar(&reference, "reference", nil, "the corpus to compare with: files and folders")
 	f.Var(&opt.By, "by", "order: lrc, g2, logratio or diff")
-	f.IntVar(&opt.Top, "top", 20, "number of words")
+	f.IntVar(&opt.Top, "top", 20, "number of words; unless it is given, all are written to --out")
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out words that occur less often in both corpora together")
 	f.BoolVar(&opt.Negative, "negative", false, "list the words that are rarer here instead")
 	f.BoolVar(&documents, "documents", false, "compare numbers of documents instead of occurrences")

@@ -82,7 +82,7 @@ func short(cell any) string {
 	case nil:
 		return "-"
 	case float64:
-		if v != 0 && (v < 1e-4 && v > -1e-4) || v >= 1e7 || v <= -1e7 {
+		if v != 0 && (v < 1e-3 && v > -1e-3) || v >= 1e7 || v <= -1e7 {
 			return strconv.FormatFloat(v, 'e', 2, 64)
 		}
 		s := strconv.FormatFloat(v, 'f', 3, 64)

@@ -72,7 +72,7 @@ func (s *Server) server() *mcp.Server {
 				"The stored text of a document, by the ID that a search gave."), s.document)
 			mcp.AddTool(m, tool("concordance", "Words in context",
 				"Show every place where a word or phrase stands, with the words around it. "+
-					`The query has words, prefixes (lip*) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
+					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), s.concordance)
 		}
 	}
 	if s.o.Words != nil {

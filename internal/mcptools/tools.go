@@ -178,11 +178,14 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 }
 
 type concordanceArgs struct {
-	Query  string   `json:"query" jsonschema:"words, prefixes and phrases"`
+	Query  string   `json:"query" jsonschema:"words, wildcards, /regular expressions/ and phrases"`
 	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50; 10 if left out"`
 	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500; 30 if left out"`
 	Sort   []string `json:"sort,omitempty" jsonschema:"order by words around the match: L1 is the first to the left, R2 the second to the right, M the match; as in the corpus if left out"`
 	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting"`
+
+	With    string `json:"with,omitempty" jsonschema:"only lines that have a match of this query in their context"`
+	Without string `json:"without,omitempty" jsonschema:"only lines that have no match of this query in their context"`
 }
 
 func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
@@ -202,7 +205,7 @@ func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
 		if err != nil {
 			return err
 		}
-		q, err := words.ParseQuery(in.Query, analyzer)
+		q, err := o.ParseQueries(in.Query, in.With, in.Without, analyzer)
 		if err != nil {
 			return err
 		}

@@ -176,12 +176,14 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	var a struct {
 		corpusArgs
 		indexArgs
-		Query  string   `json:"query"`
-		Window int      `json:"window"`
-		Top    int      `json:"k"`
-		Sort   []string `json:"sort"`
-		Sample int      `json:"sample"`
-		Seed   uint64   `json:"seed"`
+		Query   string   `json:"query"`
+		With    string   `json:"with"`
+		Without string   `json:"without"`
+		Window  int      `json:"window"`
+		Top     int      `json:"k"`
+		Sort    []string `json:"sort"`
+		Sample  int      `json:"sample"`
+		Seed    uint64   `json:"seed"`
 	}
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
@@ -199,7 +201,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 		if err != nil {
 			return pipe.Reply{}, err
 		}
-		q, err := words.ParseQuery(a.Query, an)
+		q, err := o.ParseQueries(a.Query, a.With, a.Without, an)
 		if err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
@@ -215,7 +217,7 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	q, err := words.ParseQuery(a.Query, an)
+	q, err := o.ParseQueries(a.Query, a.With, a.Without, an)
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}

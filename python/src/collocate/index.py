@@ -366,11 +366,14 @@ class Index:
         sort: Sequence[str] | None = None,
         sample: int = 0,
         seed: int = 1,
+        with_: str = "",
+        without: str = "",
         threads: int = 0,
     ) -> Concordance:
         """Words in their contexts, out of the stored text: see `collocate.concordance`."""
         args = {"query": query, "k": k, "window": window, "sort": list(sort or []),
-                "sample": sample, "seed": seed, "threads": threads}  # fmt: skip
+                "sample": sample, "seed": seed, "with": with_, "without": without,
+                "threads": threads}  # fmt: skip
         return Concordance(self._call("concordance", args).result)
 
     def _strings(self, do: str, docs: np.ndarray) -> list[str]:

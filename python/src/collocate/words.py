@@ -310,6 +310,8 @@ def concordance(
     sort: Sequence[str] | None = None,
     sample: int = 0,
     seed: int = 1,
+    with_: str = "",
+    without: str = "",
     analyzer: str = "unicode",
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
@@ -320,13 +322,16 @@ def concordance(
 ) -> Concordance:
     """Every place where words stand, with the words around them.
 
-    query: words, prefixes (lip*) and phrases in double quotes ("as * as").
+    query: words, wildcards (lip*, *ing), regular expressions that whole words match (/colou?rs?/)
+    and phrases of these in double quotes ("as * as").
+    with_, without: only lines with a match of this query in their context, or with none.
     sort: order by words around the match: ["L1", "R2"]; M is the match.
     sample: take this number of lines at random, then sort.
     An index with stored text answers faster: `Index.concordance`.
     """
     args = {"query": query, "k": k, "window": window, "sort": list(sort or []), "sample": sample,
-            "seed": seed, "analyzer": analyzer, "threads": threads}  # fmt: skip
+            "seed": seed, "with": with_, "without": without, "analyzer": analyzer,
+            "threads": threads}  # fmt: skip
     with bar(progress, "reading") as tell:
         a = build_call("concordance", args, corpus, fields, id_field, format, encoding, tell)
     return Concordance(a.result)
