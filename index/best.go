@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -117,39 +118,60 @@ func selectLowest(v []uint32, n int) {
 	}
 }
 
-// Best is what is known of the best postings of a list by their x, see StoredModel: the lowest, and
-// those at the Ranks if sorted, or the largest number.
+// Best is what is known of the best postings of a list by their x, see StoredModel: the lowest x,
+// or the largest number, and how many postings have at most some x, by rising x.
 type Best struct {
-	X      float32
-	Ranked [numRanks]float32
+	X     float32
+	Known []AtMost
 }
+
+// AtMost says that at least N postings have an x of at most X.
+type AtMost struct {
+	X float32
+	N int
+}
+
+// mostKnown is how many of the best blocks of a list BestOf tells about.
+const mostKnown = 128
 
 // BestOf finds the best postings of a list. It works with a cursor that it leaves anywhere.
 func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
-	b := Best{X: math.MaxFloat32}
-	for i := range b.Ranked {
-		b.Ranked[i] = math.MaxFloat32
-	}
 	if t.DF == 0 {
-		return b, nil
+		return Best{X: math.MaxFloat32}, nil
 	}
 	if err := r.OpenBlocks(t, c); err != nil {
-		return b, err
+		return Best{}, err
 	}
+	var xs []float32 // of different postings
 	if c.LowX != nil {
-		return Best{c.BestX, c.Ranked}, nil
-	}
-	docs, tfs := c.Loaded(), c.TFs()
-	xs := make([]float32, len(docs))
-	for i, d := range docs {
-		xs[i] = r.coef.K(r.Length(int(d))) * bm25.Reciprocal(tfs[i])
-	}
-	slices.Sort(xs)
-	b.X = xs[0]
-	for i, rank := range Ranks {
-		if rank <= len(xs) {
-			b.Ranked[i] = xs[rank-1]
+		xs = slices.Clone(c.LowX) // of the best of each block
+	} else {
+		docs, tfs := c.Loaded(), c.TFs()
+		xs = make([]float32, len(docs))
+		for i, d := range docs {
+			xs[i] = r.coef.K(r.Length(int(d))) * bm25.Reciprocal(tfs[i])
 		}
 	}
+	slices.Sort(xs)
+	xs = xs[:min(len(xs), mostKnown)]
+	b := Best{X: xs[0], Known: make([]AtMost, 0, len(xs)+numRanks)}
+	for i, x := range xs {
+		b.Known = append(b.Known, AtMost{x, i + 1})
+	}
+	if c.LowX != nil {
+		for i, x := range c.Ranked {
+			if x < noPosting {
+				b.Known = append(b.Known, AtMost{x, Ranks[i]})
+			}
+		}
+		slices.SortFunc(b.Known, func(a, b AtMost) int { return cmp.Compare(a.X, b.X) })
+	}
+	most, kept := 0, b.Known[:0]
+	for _, k := range b.Known {
+		if k.N > most {
+			most, kept = k.N, append(kept, k)
+		}
+	}
+	b.Known = kept
 	return b, nil
 }

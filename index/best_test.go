@@ -61,6 +61,45 @@ func TestBestPostingsAreThoseOfTheSortedList(t *testing.T) {
 	}
 }
 
+// What is known of the best postings before a list is searched is true of short lists and long ones.
+func TestBestOfCountsPostings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 10 {
+		p := randomIndex(rng, 9000, 12)
+		r := p.write(t)
+		for i, word := range p.words {
+			term, err := r.Lookup([]byte(word))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c Cursor
+			best, err := r.BestOf(term, &c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []float32
+			for j, d := range p.docs[i] {
+				all = append(all, xOf(r.StoredModel(), p.tfs[i][j], p.lengths[d]))
+			}
+			slices.Sort(all)
+			if best.X != all[0] || len(best.Known) == 0 {
+				t.Fatalf("best %v, want %v; %d known", best.X, all[0], len(best.Known))
+			}
+			last := 0
+			for _, k := range best.Known {
+				if k.N <= last || k.N > len(all) || all[k.N-1] > k.X {
+					t.Fatalf("%d of %d postings have at most %v after %d, the last of them %v",
+						k.N, len(all), k.X, last, all[min(k.N, len(all))-1])
+				}
+				last = k.N
+			}
+			if len(all) <= BlockSize && last != len(all) {
+				t.Fatalf("%d of the %d postings of a short list are known", last, len(all))
+			}
+		}
+	}
+}
+
 func TestSelectLowest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 2000 {

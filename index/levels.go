@@ -26,15 +26,24 @@ const (
 	levelsShare = 48 // lists with one in this many documents have a map
 )
 
-// levelsFrom is how long lists with a map are at least; what is shorter takes little time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the
-// index with it.
+// levelsFrom is how long lists with a map are at least in a large index; what is shorter takes little
+// time anyway. On 420,000 eLife paragraphs the maps are 2.7% of the index with it.
 var levelsFrom uint64 = 28_000 // tests lower it
+
+// In smaller indexes lists of one in levelsPart documents have a map, but none of fewer than
+// levelsLeast postings: the same words have one in ten segments that have it in one. Without it "to
+// be or not to be" takes a third longer there than in one.
+const (
+	levelsPart  = 15
+	levelsLeast = 1_500
+)
 
 // levelEnds are the shares of the levels, from the best on, in thousandths of those that have postings: answers are found among the best.
 var levelEnds = [NumLevels - 1]int{1, 4, 10, 20, 40, 70, 110, 160, 220, 300, 400, 500, 650, 800, 1000}
 
 func hasLevels(df uint32, docs uint64) bool {
-	return uint64(df) >= levelsFrom && uint64(df)*levelsShare >= docs
+	from := min(levelsFrom, max(levelsLeast, docs/levelsPart))
+	return uint64(df) >= from && uint64(df)*levelsShare >= docs
 }
 
 // mapBytes is the length of a map, with the x of its levels in front.

@@ -103,3 +103,21 @@ func TestShortListsHaveNoLevels(t *testing.T) {
 		t.Error("there are levels")
 	}
 }
+
+// Words that have a map in an index have one in its segments, too, unless these are small.
+func TestSegmentsHaveLevelsToo(t *testing.T) {
+	defer func(from uint64) { levelsFrom = from }(levelsFrom)
+	levelsFrom = 28_000
+	for _, c := range []struct {
+		df   uint32
+		docs uint64
+		want bool
+	}{
+		{28_000, 420_834, true}, {27_999, 420_834, false}, {2_805, 42_083, true}, {2_804, 42_083, false},
+		{28_000, 5_000_000, false}, {110_000, 5_000_000, true}, {1_500, 1_500, true}, {1_499, 1_499, false},
+	} {
+		if got := hasLevels(c.df, c.docs); got != c.want {
+			t.Errorf("%d of %d documents: %v", c.df, c.docs, got)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func blockMaxAnd(q *Query) error {
 
 // andBlocks goes through the blocks of the leading list from document start on.
 func (q *Query) andBlocks(lists []*list, start uint32) error {
-	m, lead, chunk := &q.and, lists[0], firstTogether
+	m, lead := &q.and, lists[0]
 	for b := lead.FindBlock(0, start); b < len(lead.Last); b++ {
 		if err := q.tick(); err != nil {
 			return err
@@ -70,8 +70,8 @@ func (q *Query) andBlocks(lists []*list, start uint32) error {
 			hi = firstAtLeast(docs, q.to)
 		}
 		for lo < hi && q.cut < 0 { // a few at a time, until there is a threshold
-			n := min(hi-lo, chunk)
-			chunk = min(2*chunk, index.BlockSize)
+			n := min(hi-lo, m.chunk)
+			m.chunk = min(2*m.chunk, index.BlockSize)
 			q.addIntersection(lists, b, lead.Loaded()[lo:lo+n], placesOfBlock[lo:lo+n], 0)
 			q.scoreWaiting(lists)
 			lo += n
@@ -100,6 +100,7 @@ type andState struct {
 	start  uint32  // the first document that all lists may have
 	n      int
 	enough int
+	chunk  int // documents that are looked up together before there is a threshold
 	kind   kind
 	words  bitmapAnd
 	ranks  [index.MaxWords]uint8

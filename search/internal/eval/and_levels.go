@@ -21,11 +21,23 @@ func (q *Query) worthAndGuess() bool {
 	if !m.mapped || !m.levels.lead || !q.whole() || q.floor >= 0 {
 		return false
 	}
-	common := float64(q.c.Docs)
-	for _, l := range m.lists {
+	return q.worthManyAnds(m.lists)
+}
+
+// worthManyAnds says that there should be more than enough answers in all segments if words are
+// independent.
+func (q *Query) worthManyAnds(lists []*list) bool {
+	common := float64(q.c.Docs) * q.segments()
+	for _, l := range lists {
 		common *= float64(l.Term.DF) / float64(q.c.Docs)
 	}
 	return common*q.share() >= float64(2*q.Heap.K)
+}
+
+// guessAnd guesses a floor from the levels; each try a lower one.
+func (q *Query) guessAnd(lists []*list, try int) (floor float32, ok bool) {
+	times := float64(uint64(1)<<try) / q.share() / q.segments()
+	return q.and.levels.guessFloor(q.Heap.K, len(lists), times)
 }
 
 // andAboveGuess looks for answers above a score that is guessed from the levels. Where a guess was
@@ -33,9 +45,7 @@ func (q *Query) worthAndGuess() bool {
 func (q *Query) andAboveGuess() (proved bool, err error) {
 	m := &q.and
 	return q.prove(guessing{
-		guess: func(try int) (float32, bool) {
-			return m.levels.guessFloor(q.Heap.K, len(m.lists), float64(uint64(1)<<try)/q.share())
-		},
+		guess:  func(try int) (float32, bool) { return q.guessAnd(m.lists, try) },
 		search: func() error { return q.andBlocks(m.lists, m.start) },
 		enough: q.Heap.Full,
 		again:  func() { q.startAgain(m.lists) },

@@ -247,7 +247,7 @@ func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 		if w, err = model.WeigherOf(m, &s.Collection); err != nil {
 			return nil, err
 		}
-		if len(s.weighers) >= 32 { // a scan of parameters leaves no heap of tables behind
+		if len(s.weighers) >= mostModels {
 			clear(s.weighers)
 		}
 		s.weighers[m] = w
@@ -255,6 +255,9 @@ func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 	s.last.Store(&knownModel{m, w})
 	return w, nil
 }
+
+// mostModels is how many models are remembered: a scan of parameters leaves no heap of tables behind.
+const mostModels = 32
 
 // knownModel is a model with its weigher.
 type knownModel struct {

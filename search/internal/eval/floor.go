@@ -78,9 +78,9 @@ func (l *list) scoreAtRank(k int) float32 {
 	return 0
 }
 
-// openBest sets the bound of the list, and finds the best posting of each block if the
-// index or a look at the only block tells.
-func (l *list) openBest() {
+// openBest sets the bound of the list, and finds the best posting of each block if the index or a
+// look at the only block tells. No posting has a lower x than lowX.
+func (l *list) openBest(lowX float32) {
 	l.lowX, l.superX = nil, nil
 	if l.bm25 == nil || !l.bm25.W.Stored || l.Term.DF == 0 {
 		l.max = float64(l.bound(l.Bound))
@@ -91,7 +91,7 @@ func (l *list) openBest() {
 		l.max = float64(l.ofX(l.BestX))
 		return
 	}
-	l.oneX[0], l.scaleX = 0, 1 // no posting is better
+	l.oneX[0], l.scaleX = lowX, 1
 	if !l.lean {
 		var xs [index.BlockSize]float32
 		if n := l.xOfBlock(&xs); n > 0 {

@@ -55,7 +55,7 @@ func (l *list) open(r *index.Reader, t *model.Term, s model.Scorer, pos int) err
 	if err := r.Open(t.Info, &l.Cursor); err != nil {
 		return err
 	}
-	l.begin(s, pos)
+	l.begin(s, pos, 0)
 	return nil
 }
 
@@ -64,27 +64,27 @@ func (l *list) openBlocks(r *index.Reader, t *model.Term, s model.Scorer, pos in
 	if err := r.OpenBlocks(t.Info, &l.Cursor); err != nil {
 		return err
 	}
-	l.begin(s, pos)
+	l.begin(s, pos, 0)
 	return nil
 }
 
 // openDocs is openBlocks for mode And, which looks at bounds only where there is much to be
-// skipped.
+// skipped, and for words whose best posting is known.
 func (l *list) openDocs(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {
 	if err := r.OpenDocs(t.Info, &l.Cursor); err != nil {
 		return err
 	}
 	l.lean = true
-	l.begin(s, pos)
+	l.begin(s, pos, t.LowX)
 	l.lean = false
 	return nil
 }
 
-func (l *list) begin(s model.Scorer, pos int) {
+func (l *list) begin(s model.Scorer, pos int, lowX float32) {
 	l.only = nil
 	l.pos, l.Scorer, l.cutOff = pos, s, false
 	l.bm25, _ = s.(*model.BM25Scorer)
-	l.openBest()
+	l.openBest(lowX)
 	l.restart()
 }
 

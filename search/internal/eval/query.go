@@ -108,7 +108,7 @@ func marginOf(words int) float64 {
 // unlearn forgets what paid so far.
 func (q *Query) unlearn() {
 	q.or.plain, q.or.grid.rest, q.and.plain = backoff{}, backoff{}, backoff{}
-	q.and.enough = firstTogether
+	q.and.enough, q.and.chunk = firstTogether, firstTogether
 }
 
 // opener is how an algorithm wants the lists to be opened.
@@ -117,6 +117,9 @@ func (q *Query) opener(a ask.Algorithm) func(*list, *index.Reader, *model.Term, 
 	case q.Mode == ask.And && len(q.Terms) > 1 && a != ask.Exhaustive && a != ask.TAAT && !q.bounds:
 		return (*list).openDocs
 	case a == ask.Auto || a == ask.BMM || a == ask.TAAT:
+		if len(q.Terms) > 0 && q.Terms[0].LowX > 0 { // then of all words
+			return (*list).openDocs
+		}
 		return (*list).openBlocks
 	}
 	return (*list).open

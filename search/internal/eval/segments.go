@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
@@ -26,15 +27,18 @@ type Segments struct {
 	bases    []uint32 // the first document of each
 	order    []int    // the largest first
 	lexicons lookup.Lexicons
-	pruned   bool      // one of them is
-	runs     sync.Pool // of *run
+	pruned   bool // one of them is
+	mu       sync.Mutex
+	models   map[model.Model]*modelOfAll
+	last     atomic.Pointer[modelOfAll] // that was used
+	runs     sync.Pool                  // of *run
 	fielded  *fielded.Engine
 }
 
 // NewSegments makes engines those of the segments of one index. Their fields Segment and Live are
 // set; what they knew of scores is forgotten.
 func NewSegments(parts []*Engine) (*Segments, error) {
-	s := &Segments{Parts: parts}
+	s := &Segments{Parts: parts, models: map[model.Model]*modelOfAll{}}
 	var all model.Totals
 	base := uint64(0)
 	for i, e := range parts {
@@ -188,21 +192,25 @@ func (s *Segments) open(ctx context.Context, r *ask.Request, n *run, segment int
 	return nil
 }
 
-// aboveGuess looks for answers above a guessed floor, if one pays from what the largest segment has:
-// that tells how good answers can be expected to be, in all of them.
+// aboveGuess looks for answers above a guessed floor, if one pays from what one segment has: that
+// tells how good answers can be expected to be, in all of them.
 func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (proved bool, err error) {
-	lead, q := s.order[0], &n.q
-	if r.Mode != ask.Or || n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
+	q := &n.q
+	if n.stats.Algorithm != ask.BMM || len(n.Terms) < 2 || len(n.Terms) > guessWords {
+		return false, nil
+	}
+	lead := s.lead(n)
+	if lead < 0 || r.Mode == ask.And && n.Missing() {
 		return false, nil
 	}
 	for try := 0; ; try++ {
 		if err := s.open(ctx, r, n, lead); err != nil {
 			return false, err
 		}
-		if len(q.Lists) < len(n.Terms) || !q.worthGuess() || WorthSpreading(r.Parallel, q) {
+		if WorthSpreading(r.Parallel, q) {
 			return false, nil
 		}
-		guess, ok := q.guessOr(try)
+		guess, ok := q.guessForAll(try)
 		if !ok || guess <= n.floor {
 			return false, nil
 		}
@@ -214,11 +222,38 @@ func (s *Segments) aboveGuess(ctx context.Context, r *ask.Request, n *run) (prov
 	}
 }
 
+// lead is the first segment to be searched that knows all words and is not much smaller than the
+// largest; -1 if there is none.
+func (s *Segments) lead(n *run) int {
+	for _, at := range n.outlook.order {
+		if s.Parts[at].Collection.Docs*2 >= s.Parts[s.order[0]].Collection.Docs && n.KnowsAll(at) {
+			return at
+		}
+	}
+	return -1
+}
+
+// guessForAll guesses a floor for all segments from this one.
+func (q *Query) guessForAll(try int) (floor float32, ok bool) {
+	if q.Mode == ask.Or {
+		if !q.worthGuess() {
+			return 0, false
+		}
+		return q.guessOr(try)
+	}
+	m := &q.and
+	lists := q.shortestFirst()
+	if m.mapped = m.levels.prepare(lists, q.c.Docs); !m.mapped || !m.levels.lead || !q.worthManyAnds(lists) {
+		return 0, false
+	}
+	return q.guessAnd(lists, try)
+}
+
 // above searches all segments for answers above a score.
 func (s *Segments) above(ctx context.Context, r *ask.Request, n *run, floor float32) error {
 	q, last := &n.q, uint32(0)
 	exhaustive := n.stats.Algorithm == ask.Exhaustive
-	for _, at := range n.outlook.bestFirst(s.order) {
+	for _, at := range n.outlook.order {
 		base := s.bases[at]
 		q.anyOrder = base < last // one that only equals the worst may win by its number
 		score := floor

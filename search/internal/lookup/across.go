@@ -26,12 +26,13 @@ type Across struct {
 	Wording
 	infos   [][]index.Term // of each term, in each segment
 	known   []*knownWord   // of each term
+	best    []*Best        // of each term, if it was asked for
 	unknown bool           // a word is in none of them
 }
 
 // Find looks the words of a request up in all segments.
 func (a *Across) Find(s *Lexicons, r *ask.Request) error {
-	a.unknown, a.infos, a.known = false, a.infos[:0], a.known[:0]
+	a.unknown, a.infos, a.known, a.best = false, a.infos[:0], a.known[:0], a.best[:0]
 	if err := a.Read(&s.Lexicon, r); err != nil {
 		return err
 	}
@@ -85,6 +86,16 @@ func (a *Across) addTo(s *Lexicons, word []byte, weight float64) error {
 	return nil
 }
 
+// KnowsAll says whether a segment knows all words of the query that any does.
+func (a *Across) KnowsAll(segment int) bool {
+	for _, each := range a.infos {
+		if each[segment].DF == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // TermsOf appends the words that a segment knows, in query order. In mode And there are none if it
 // does not know one of the query.
 func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.Term {
@@ -94,6 +105,9 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 	n := len(out)
 	for i, t := range a.Terms {
 		if t.Info = a.infos[i][segment]; t.Info.DF > 0 {
+			if i < len(a.best) {
+				t.LowX = a.best[i].Low[segment]
+			}
 			out = append(out, t)
 		} else if mode == ask.And {
 			return out[:n]
@@ -102,9 +116,17 @@ func (a *Across) TermsOf(segment int, mode ask.Mode, out []model.Term) []model.T
 	return out
 }
 
-// Best is the best postings of a term in each segment.
-func (a *Across) Best(s *Lexicons, term int) ([]index.Best, error) {
-	return a.known[term].bestIn(s.segments)
+// Best is what is known of the best postings of each term. TermsOf tells of it from then on.
+func (a *Across) Best(s *Lexicons, scales *Scales) ([]*Best, error) {
+	a.best = a.best[:0]
+	for _, k := range a.known {
+		b, err := k.bestIn(s.segments, scales)
+		if err != nil {
+			return nil, err
+		}
+		a.best = append(a.best, b)
+	}
+	return a.best, nil
 }
 
 // Postings counts the postings and blocks of the words that a segment would be asked for.

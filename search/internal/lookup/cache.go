@@ -26,10 +26,10 @@ type wordSet struct {
 // knownWord is a word that was looked up.
 type knownWord struct {
 	text string
-	near [nearBytes]byte              // the text itself, if it is short: reading it asks memory for nothing more
-	info index.Term                   // DF is 0 if the index does not know it
-	each []index.Term                 // what each segment said, of a word that was looked up in several, and
-	best atomic.Pointer[[]index.Best] // what these have of it; nil: nobody has asked
+	near [nearBytes]byte      // the text itself, if it is short: reading it asks memory for nothing more
+	info index.Term           // DF is 0 if the index does not know it
+	each []index.Term         // what each segment said, of a word that was looked up in several, and
+	best atomic.Pointer[Best] // its best postings there; nil: nobody has asked
 }
 
 // newWordCache has room for a number of sets that is a power of two.
@@ -142,21 +142,4 @@ func (c *wordCache) keep(w *knownWord, hash uint64) {
 	}
 	set.words[at].Store(w)
 	set.tags[at].Store(tag)
-}
-
-// bestIn finds the best postings of a word in several segments.
-func (w *knownWord) bestIn(segments []*index.Reader) ([]index.Best, error) {
-	if b := w.best.Load(); b != nil {
-		return *b, nil
-	}
-	best := make([]index.Best, len(segments))
-	var c index.Cursor
-	for i, r := range segments {
-		var err error
-		if best[i], err = r.BestOf(w.each[i], &c); err != nil {
-			return nil, err
-		}
-	}
-	w.best.Store(&best)
-	return best, nil
 }

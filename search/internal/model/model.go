@@ -154,6 +154,9 @@ type Term struct {
 	DF, CF uint64
 	// Scored is what BM25 makes of them, the same in each of several segments; nil: it is not known.
 	Scored *bm25.Term
+	// LowX is an x that no posting of the list is below, if the index stores x for the model and
+	// this is known before the list is opened; else 0.
+	LowX float32
 }
 
 // AllDF is the number of documents that have the word, in all segments.
