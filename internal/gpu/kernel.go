@@ -52,7 +52,7 @@ func newSource(name string, text func() (string, error)) *Source {
 		if err != nil {
 			return nil, err
 		}
-		return ptx.Parse(t)
+		return ptx.Shared(t)
 	})}
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"math/bits"
+	"strings"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
@@ -15,6 +16,8 @@ type block struct {
 	shadow  shadow
 	bars    [16]barState
 	partial bool // barriers of a part of the block were used
+	threads [3]int
+	know    []uint32 // of release
 }
 
 // barState is a named barrier.
@@ -33,12 +36,32 @@ const (
 	barOr
 )
 
+// takeBlock is a block of the grid's: of an earlier launch, or a new one. Its registers are worth
+// keeping, they are megabytes.
+func takeBlock(g *grid) *block {
+	b, ok := g.p.idle.Get().(*block)
+	if !ok || b.threads != g.dim.Threads || len(b.shared) != g.p.dynOffset+g.dim.Shared {
+		return newBlock(g)
+	}
+	b.g = g
+	b.fillSpecials(false)
+	return b
+}
+
+// give keeps the block for the next launch.
+func (b *block) give() {
+	p := b.g.p
+	b.g = nil
+	p.idle.Put(b)
+}
+
 // newBlock makes the warps; they are used for one block after the other.
 func newBlock(g *grid) *block {
 	p := g.p
 	threads := g.dim.Threads[0] * g.dim.Threads[1] * g.dim.Threads[2]
 	n := (threads + 31) / 32
-	b := &block{g: g, shared: newBytes(int64(p.dynOffset + g.dim.Shared))}
+	b := &block{g: g, shared: newBytes(int64(p.dynOffset + g.dim.Shared)), threads: g.dim.Threads,
+		know: make([]uint32, n)}
 	b.shadow.init(len(b.shared), p.shadowUnit)
 	for i := range n {
 		w := &warp{b: b, id: i, rows: make([]row, p.rows), preds: make([]uint32, p.preds), vc: make([]uint32, n)}
@@ -54,6 +77,7 @@ func newBlock(g *grid) *block {
 		}
 		b.warps = append(b.warps, w)
 	}
+	b.fillSpecials(false)
 	return b
 }
 
@@ -65,13 +89,20 @@ func (b *block) start(number int) {
 	b.bars = [16]barState{}
 	b.shadow.reset()
 	b.partial = false
-	for i := range b.shared {
-		b.shared[i] = poison
-	}
+	fill(b.shared, poison)
 	for _, w := range b.warps {
 		w.start()
-		for name, r := range g.p.specials {
-			b.fillSpecial(w, name, &w.rows[r])
+	}
+	b.fillSpecials(true)
+}
+
+// fillSpecials sets the special registers that change from block to block, or the others.
+func (b *block) fillSpecials(changing bool) {
+	for _, s := range b.g.p.specials {
+		if (strings.HasPrefix(s.name, "%ctaid") || s.name == "%smid") == changing {
+			for _, w := range b.warps {
+				b.fillSpecial(w, s.name, &w.rows[s.row])
+			}
 		}
 	}
 }
@@ -244,7 +275,8 @@ func (w *warp) arrive(in *instr, m uint32) {
 // to all of them.
 func (b *block) release(id int) {
 	bar := &b.bars[id]
-	know := make([]uint32, len(b.warps))
+	know := b.know
+	clear(know)
 	for _, v := range b.warps {
 		if v.barIn != nil && v.bar == id {
 			for i, c := range v.vc {

@@ -192,7 +192,7 @@ func (d *dec) pair(i int) int32 {
 	return -1
 }
 
-// unary, binary and ternary decode the usual operands: d, a, b, c.
+// unary, binary and ternary decode the usual operands: d, a, b, c. f is what happens to a lane.
 func (d *dec) unary(f func(a uint64) uint64) {
 	d.in.d, d.in.a = d.dst(0), d.src(1)
 	d.in.run = func(w *warp, in *instr, m uint32) {
@@ -223,5 +223,22 @@ func (d *dec) ternary(f func(a, b, c uint64) uint64) {
 			l := lowest(m)
 			r[l] = f(a[l], b[l], c[l])
 		}
+	}
+}
+
+// whole gives an instruction a loop of its own for the warps that are all there, which most are:
+// a call per lane takes several times as long. It does to every lane what f of unary, binary or
+// ternary does; operands that the instruction does not have are some row.
+func (d *dec) whole(f func(r, a, b, c *row)) {
+	if d.in.run == nil {
+		return
+	}
+	part := d.in.run
+	d.in.run = func(w *warp, in *instr, m uint32) {
+		if m != full {
+			part(w, in, m)
+			return
+		}
+		f(&w.rows[in.d], &w.rows[in.a], &w.rows[max(in.b, 0)], &w.rows[max(in.c, 0)])
 	}
 }

@@ -118,7 +118,7 @@ func (d *Device) handle() uintptr {
 // module is a loaded PTX text.
 type module struct {
 	m       *ptx.Module
-	lines   []string
+	text    string
 	globals map[string]driver.Ptr
 }
 
@@ -129,13 +129,13 @@ type kernel struct {
 }
 
 func (d *Device) LoadModule(text string) (driver.Module, error) {
-	m, err := ptx.Parse(text)
+	m, err := ptx.Shared(text)
 	if err != nil {
 		return 0, fail("load module", driver.InvalidPTX, err.Error())
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mod := &module{m: m, lines: strings.Split(text, "\n"), globals: map[string]driver.Ptr{}}
+	mod := &module{m: m, text: text, globals: map[string]driver.Ptr{}}
 	for _, v := range m.Vars {
 		if v.Space == "global" || v.Space == "const" {
 			data := newBytes(int64(v.Size))
@@ -175,7 +175,7 @@ func (d *Device) Kernel(h driver.Module, name string) (driver.Kernel, error) {
 	if k == nil {
 		return 0, fail("find kernel", driver.NotFound, name)
 	}
-	p, err := decode(k, m)
+	p, err := decodeOnce(k, m)
 	if err != nil {
 		return 0, fail("load kernel "+name, driver.InvalidPTX, err.Error())
 	}

@@ -20,14 +20,6 @@ func init() {
 	register("mov", decodeMov)
 }
 
-func and(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = a[l] & b[l]
-	}
-}
-
 func decodeLogic(d *dec) {
 	d.only("")
 	if d.t.kind == 'p' {
@@ -36,12 +28,26 @@ func decodeLogic(d *dec) {
 	}
 	switch d.op {
 	case "and":
-		d.in.d, d.in.a, d.in.b = d.dst(0), d.src(1), d.src(2)
-		d.in.run = and
+		d.binary(func(a, b uint64) uint64 { return a & b })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] & b[l]
+			}
+		})
 	case "or":
 		d.binary(func(a, b uint64) uint64 { return a | b })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] | b[l]
+			}
+		})
 	case "xor":
 		d.binary(func(a, b uint64) uint64 { return a ^ b })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] ^ b[l]
+			}
+		})
 	}
 }
 
@@ -71,12 +77,22 @@ func decodeShift(d *dec) {
 	switch {
 	case d.op == "shl" && t.size == 4:
 		d.binary(func(a, b uint64) uint64 { return uint64(uint32(a) << uint32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l]) << uint32(b[l]))
+			}
+		})
 	case d.op == "shl":
 		d.binary(func(a, b uint64) uint64 { return a << uint32(b) & t.mask() })
 	case t.kind == 's':
 		d.binary(func(a, b uint64) uint64 { return uint64(extend(a, t.size)>>uint32(b)) & t.mask() })
 	default:
 		d.binary(func(a, b uint64) uint64 { return a >> uint32(b) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] >> uint32(b[l])
+			}
+		})
 	}
 	d.in.b = d.rowOf(d.arg(2), 4)
 }

@@ -49,8 +49,25 @@ func decodeCvt(d *dec) {
 			return
 		}
 		d.unary(convertInt(from, to, out))
-		if (from == typ{'u', 4}) && (to.size == 8) {
-			d.in.run = cvtU64U32
+		switch {
+		case from == typ{'u', 4} && to.size == 8:
+			d.whole(func(r, a, _, _ *row) {
+				for l := range r {
+					r[l] = uint64(uint32(a[l]))
+				}
+			})
+		case from == typ{'s', 4} && to.size == 8:
+			d.whole(func(r, a, _, _ *row) {
+				for l := range r {
+					r[l] = uint64(int64(int32(a[l])))
+				}
+			})
+		case to == typ{'u', 4} && from.size >= 4:
+			d.whole(func(r, a, _, _ *row) {
+				for l := range r {
+					r[l] = uint64(uint32(a[l]))
+				}
+			})
 		}
 	case from.kind != 'f':
 		d.unary(intToFloat(from, to, round))
@@ -58,14 +75,6 @@ func decodeCvt(d *dec) {
 		d.unary(floatToInt(from, to, round, out))
 	default:
 		d.unary(floatToFloat(from, to, round))
-	}
-}
-
-func cvtU64U32(w *warp, in *instr, m uint32) {
-	r, a := &w.rows[in.d], &w.rows[in.a]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l]))
 	}
 }
 
@@ -78,6 +87,10 @@ func widen(v uint64, t typ, bytes int) uint64 {
 }
 
 func convertInt(from, to typ, out int) func(uint64) uint64 {
+	if from.kind != 's' && to.kind != 's' {
+		mask := from.mask() & to.mask()
+		return func(a uint64) uint64 { return a & mask }
+	}
 	return func(a uint64) uint64 {
 		return widen(widen(a, from, 8), to, out)
 	}

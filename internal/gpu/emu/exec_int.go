@@ -25,76 +25,45 @@ func init() {
 	register("dp4a", decodeDP4A)
 }
 
-// The commonest instructions have loops of their own: a call per lane would
-// double their time.
 func decodeAddSub(d *dec) {
 	if d.t.kind == 'f' {
 		decodeFloatArith(d)
 		return
 	}
 	d.only("")
-	d.in.d, d.in.a, d.in.b = d.dst(0), d.src(1), d.src(2)
 	switch {
 	case d.op == "add" && d.t.size == 8:
-		d.in.run = add64
+		d.binary(func(a, b uint64) uint64 { return a + b })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] + b[l]
+			}
+		})
 	case d.op == "add" && d.t.size == 4:
-		d.in.run = add32
+		d.binary(func(a, b uint64) uint64 { return uint64(uint32(a) + uint32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l]) + uint32(b[l]))
+			}
+		})
 	case d.op == "sub" && d.t.size == 8:
 		d.binary(func(a, b uint64) uint64 { return a - b })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = a[l] - b[l]
+			}
+		})
 	case d.op == "sub" && d.t.size == 4:
-		d.in.run = sub32
+		d.binary(func(a, b uint64) uint64 { return uint64(uint32(a) - uint32(b)) })
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l]) - uint32(b[l]))
+			}
+		})
 	case d.op == "add" && d.t.size == 2:
 		d.binary(func(a, b uint64) uint64 { return uint64(uint16(a + b)) })
 	case d.op == "sub" && d.t.size == 2:
 		d.binary(func(a, b uint64) uint64 { return uint64(uint16(a - b)) })
-	}
-}
-
-func add64(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = a[l] + b[l]
-	}
-}
-
-func add32(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l]) + uint32(b[l]))
-	}
-}
-
-func sub32(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l]) - uint32(b[l]))
-	}
-}
-
-func mulWideU32(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l])) * uint64(uint32(b[l]))
-	}
-}
-
-func mulLo32(w *warp, in *instr, m uint32) {
-	r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l]) * uint32(b[l]))
-	}
-}
-
-func madLo32(w *warp, in *instr, m uint32) {
-	r, a, b, c := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b], &w.rows[in.c]
-	for ; m != 0; m &= m - 1 {
-		l := lowest(m)
-		r[l] = uint64(uint32(a[l])*uint32(b[l]) + uint32(c[l]))
 	}
 }
 
@@ -142,9 +111,23 @@ func decodeMul(d *dec) {
 	d.binary(f)
 	switch {
 	case d.has("wide") && d.t == typ{'u', 4}:
-		d.in.run = mulWideU32
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l])) * uint64(uint32(b[l]))
+			}
+		})
+	case d.has("wide") && d.t == typ{'s', 4}:
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(int64(int32(a[l])) * int64(int32(b[l])))
+			}
+		})
 	case d.has("lo") && d.t.size == 4:
-		d.in.run = mulLo32
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l]) * uint32(b[l]))
+			}
+		})
 	}
 }
 
@@ -175,7 +158,11 @@ func decodeMad(d *dec) {
 		d.in.c = d.rowOf(d.arg(3), 2*t.size)
 	}
 	if d.has("lo") && t.size == 4 {
-		d.in.run = madLo32
+		d.whole(func(r, a, b, c *row) {
+			for l := range r {
+				r[l] = uint64(uint32(a[l])*uint32(b[l]) + uint32(c[l]))
+			}
+		})
 	}
 }
 
@@ -206,6 +193,23 @@ func decodeDivRem(d *dec) {
 		}
 		return a / b
 	})
+	if t == (typ{'u', 4}) {
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				x, y := uint32(a[l]), uint32(b[l])
+				switch {
+				case y == 0 && rem:
+					r[l] = uint64(x)
+				case y == 0:
+					r[l] = 1<<32 - 1
+				case rem:
+					r[l] = uint64(x % y)
+				default:
+					r[l] = uint64(x / y)
+				}
+			}
+		})
+	}
 }
 
 // less compares integers of a type.
@@ -229,6 +233,20 @@ func decodeMinMax(d *dec) {
 		}
 		return a
 	})
+	switch {
+	case t == typ{'u', 4} && wantMax:
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(max(uint32(a[l]), uint32(b[l])))
+			}
+		})
+	case t == typ{'u', 4}:
+		d.whole(func(r, a, b, _ *row) {
+			for l := range r {
+				r[l] = uint64(min(uint32(a[l]), uint32(b[l])))
+			}
+		})
+	}
 }
 
 func decodeAbsNeg(d *dec) {

@@ -101,10 +101,15 @@ func decodeLoad(d *dec) {
 		d.in.mode = uint8(w)
 	}
 	switch {
+	case d.in.space == param && vec == 1 && d.arg(1).ID < 0:
+		d.in.run = loadParamOnce
 	case d.in.space == param:
 		d.in.run = loadParam
 	case vec > 1:
 		d.in.run = loadVec
+	case d.in.space == global && !d.in.signed && !d.in.sync:
+		d.in.run = [...]handler{1: loadGlobal[uint8], 2: loadGlobal[uint16], 4: loadGlobal[uint32],
+			8: loadGlobal[uint64]}[d.in.size]
 	default:
 		d.in.run = load
 	}
@@ -252,6 +257,30 @@ func load(w *warp, in *instr, m uint32) {
 	}
 }
 
+// loadGlobal is load from global memory, where most loads are: lanes that read from the same
+// allocation, as they do nearly always, look it up once.
+func loadGlobal[T uint8 | uint16 | uint32 | uint64](w *warp, in *instr, m uint32) {
+	r, a := &w.rows[in.d], &w.rows[in.a]
+	n := uint64(unsafe.Sizeof(T(0)))
+	var base unsafe.Pointer
+	id, size := ^uint64(0), uint64(0)
+	for ; m != 0; m &= m - 1 {
+		l := lowest(m)
+		addr := a[l] + in.imm
+		off := addr & offsetMask
+		if addr>>offsetBits != id || off+n > size || off&(n-1) != 0 {
+			p := w.globalAt(in, l, addr, n)
+			if p == nil {
+				return
+			}
+			id = addr >> offsetBits
+			at := w.b.g.table[id]
+			base, size = at.base, at.size
+		}
+		r[l] = uint64(*(*T)(unsafe.Add(base, off)))
+	}
+}
+
 func loadVec(w *warp, in *instr, m uint32) {
 	a := &w.rows[in.a]
 	n := uint64(in.size) * uint64(len(in.vec))
@@ -269,6 +298,18 @@ func loadVec(w *warp, in *instr, m uint32) {
 		for i, r := range in.vec {
 			w.rows[r][l] = in.get(unsafe.Add(p, i*int(in.size)))
 		}
+	}
+}
+
+// loadParamOnce is loadParam of an address that is the same for all lanes, as it is in all that
+// compilers write.
+func loadParamOnce(w *warp, in *instr, m uint32) {
+	first := lowest(m)
+	loadParam(w, in, 1<<first)
+	r := &w.rows[in.d]
+	v := r[first]
+	for ; m != 0; m &= m - 1 {
+		r[lowest(m)] = v
 	}
 }
 

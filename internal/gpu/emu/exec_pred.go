@@ -112,12 +112,17 @@ func decodeSetp(d *dec) {
 		in.q, in.neg = d.predicate(3)
 	}
 	if combine == "" && other < 0 {
-		switch {
-		case d.t.kind != 'f' && d.mod[0] == "eq" && d.t.size == 4:
-			in.run = setpEq32
-		default:
+		in.run = func(w *warp, in *instr, m uint32) {
+			w.setPred(in.p, m, w.compareLanes(in, m, f))
+		}
+		if g := compareWhole(d.mod[0], d.t); g != nil {
+			part := in.run
 			in.run = func(w *warp, in *instr, m uint32) {
-				w.setPred(in.p, m, w.compareLanes(in, m, f))
+				if m != full {
+					part(w, in, m)
+					return
+				}
+				w.preds[in.p] = g(&w.rows[in.a], &w.rows[in.b])
 			}
 		}
 		return
@@ -151,15 +156,56 @@ func logic(op string, a, b uint32) uint32 {
 	return a
 }
 
-func setpEq32(w *warp, in *instr, m uint32) {
-	a, b := &w.rows[in.a], &w.rows[in.b]
-	var r uint32
-	for s := m; s != 0; s &= s - 1 {
-		if l := lowest(s); uint32(a[l]) == uint32(b[l]) {
-			r |= 1 << l
-		}
+// compareWhole returns the comparison of that name of all lanes, for the types that are compared
+// most, or nil.
+func compareWhole(op string, t typ) func(a, b *row) uint32 {
+	switch {
+	case t.kind == 'f' || t.size < 4:
+		return nil
+	case t.kind == 's' && t.size == 4:
+		return compareInts[int32](op)
+	case t.kind == 's':
+		return compareInts[int64](op)
+	case t.size == 4:
+		return compareInts[uint32](op)
 	}
-	w.setPred(in.p, m, r)
+	return compareInts[uint64](op)
+}
+
+func compareInts[T int32 | int64 | uint32 | uint64](op string) func(a, b *row) uint32 {
+	switch op {
+	case "eq":
+		return func(a, b *row) (r uint32) {
+			for l := range a {
+				r |= b2u(T(a[l]) == T(b[l])) << l
+			}
+			return r
+		}
+	case "ne":
+		return func(a, b *row) (r uint32) {
+			for l := range a {
+				r |= b2u(T(a[l]) != T(b[l])) << l
+			}
+			return r
+		}
+	case "lt", "lo":
+		return less32[T]
+	case "ge", "hs":
+		return func(a, b *row) uint32 { return ^less32[T](a, b) }
+	case "gt", "hi":
+		return func(a, b *row) uint32 { return less32[T](b, a) }
+	case "le", "ls":
+		return func(a, b *row) uint32 { return ^less32[T](b, a) }
+	}
+	return nil
+}
+
+// less32 compares 32 lanes.
+func less32[T int32 | int64 | uint32 | uint64](a, b *row) (r uint32) {
+	for l := range a {
+		r |= b2u(T(a[l]) < T(b[l])) << l
+	}
+	return r
 }
 
 func (w *warp) compareLanes(in *instr, m uint32, f func(a, b uint64) bool) (r uint32) {
@@ -214,6 +260,16 @@ func decodeSelp(d *dec) {
 	d.in.run = func(w *warp, in *instr, m uint32) {
 		r, a, b := &w.rows[in.d], &w.rows[in.a], &w.rows[in.b]
 		p := w.readPred(in.q, in.neg)
+		if m == full {
+			for l := range r {
+				x := b[l]
+				if p>>l&1 != 0 {
+					x = a[l]
+				}
+				r[l] = x
+			}
+			return
+		}
 		for ; m != 0; m &= m - 1 {
 			if l := lowest(m); p>>l&1 != 0 {
 				r[l] = a[l]

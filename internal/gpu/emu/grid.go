@@ -107,7 +107,7 @@ func (g *grid) work() {
 				if len(spare) > 0 {
 					b, spare = spare[len(spare)-1], spare[:len(spare)-1]
 				} else {
-					b = newBlock(g)
+					b = takeBlock(g)
 				}
 				b.start(n)
 				running = append(running, b)
@@ -142,7 +142,9 @@ func (g *grid) work() {
 	for _, b := range slices.Concat(running, spare) {
 		for _, w := range b.warps {
 			g.lanes.Add(w.lanes)
+			w.lanes = 0
 		}
+		b.give()
 	}
 }
 

@@ -3,6 +3,7 @@ package emu
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/collocate/collocate/internal/gpu/ptx"
 )
@@ -67,10 +68,11 @@ type program struct {
 	rows       int // of a warp
 	preds      int
 	consts     []constRow
-	specials   map[string]int32
-	static     int // bytes of shared memory
-	dynOffset  int // where dynamic shared memory starts
-	localBytes int // of a thread
+	specials   []specialRow
+	idle       sync.Pool // of *block, for the next launch
+	static     int       // bytes of shared memory
+	dynOffset  int       // where dynamic shared memory starts
+	localBytes int       // of a thread
 	shadowUnit uint
 	symbols    map[string]symbol
 	regRow     []int32 // register to row or predicate
@@ -82,22 +84,56 @@ type constRow struct {
 	value uint64
 }
 
+// specialRow is a special register that the kernel reads.
+type specialRow struct {
+	name string
+	row  int32
+}
+
 type symbol struct {
 	space  space
 	offset uint64
 }
 
 func (p *program) source(line int32) string {
-	if int(line) > len(p.mod.lines) || line < 1 {
+	lines := strings.Split(p.mod.text, "\n")
+	if int(line) > len(lines) || line < 1 {
 		return ""
 	}
-	return strings.Join(strings.Fields(p.mod.lines[line-1]), " ")
+	return strings.Join(strings.Fields(lines[line-1]), " ")
+}
+
+// programs are the kernels that were decoded. Those of a module with variables in global memory
+// are not among them: each time it is loaded they lie elsewhere.
+var programs struct {
+	sync.Mutex
+	of map[*ptx.Kernel]*program
+}
+
+// maxPrograms is more kernels than are compiled into the program; others are not kept.
+const maxPrograms = 2048
+
+// decodeOnce is decode for a kernel that other devices load, too.
+func decodeOnce(k *ptx.Kernel, m *module) (*program, error) {
+	programs.Lock()
+	defer programs.Unlock()
+	if p := programs.of[k]; p != nil {
+		return p, nil
+	}
+	p, err := decode(k, m)
+	if err == nil && len(m.globals) == 0 && len(programs.of) < maxPrograms {
+		if programs.of == nil {
+			programs.of = map[*ptx.Kernel]*program{}
+		}
+		programs.of[k] = p
+	}
+	return p, err
 }
 
 // decode makes a program of a kernel.
 func decode(k *ptx.Kernel, m *module) (*program, error) {
 	p := &program{
-		name: k.Name, k: k, mod: m, specials: map[string]int32{}, symbols: map[string]symbol{},
+		name: k.Name, k: k, mod: m, symbols: map[string]symbol{},
 		regRow: make([]int32, len(k.Regs)), maxThreads: k.MaxThreads, shadowUnit: 2,
 	}
 	p.place()
@@ -187,14 +223,16 @@ var specialNames = map[string]bool{
 }
 
 func (p *program) special(name string) (int32, error) {
-	if r, ok := p.specials[name]; ok {
-		return r, nil
+	for _, s := range p.specials {
+		if s.name == name {
+			return s.row, nil
+		}
 	}
 	if !specialNames[name] {
 		return 0, fmt.Errorf("special register %s is not known", name)
 	}
 	r := int32(p.rows)
 	p.rows++
-	p.specials[name] = r
+	p.specials = append(p.specials, specialRow{name, r})
 	return r, nil
 }

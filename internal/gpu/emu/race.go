@@ -66,6 +66,10 @@ func (s *shadow) read(w *warp, in *instr, lane int, off, size uint64, atomic boo
 
 // note remembers the reader of a cell.
 func (s *shadow) note(c *cell, w *warp, me uint16, atomic bool) {
+	if c.manyLanes && !c.readAtomic && c.readClock == w.clock && c.readEpoch == s.epoch &&
+		int(c.reader-1)/32 == w.id {
+		return // lanes of this warp have just read it: one more adds nothing
+	}
 	if c.readEpoch != s.epoch {
 		c.readEpoch, c.readers, c.readAtomic = s.epoch, 0, true
 	}

@@ -228,9 +228,7 @@ func (d *Device) Copy(dst, src driver.Ptr, n int64, s driver.Stream) error {
 func (d *Device) Fill8(dst driver.Ptr, v uint8, n int64, s driver.Stream) error {
 	return d.enqueue(s, func() error {
 		b, err := d.bytes(dst, n)
-		for i := range b {
-			b[i] = v
-		}
+		fill(b, v)
 		return err
 	})
 }
@@ -238,13 +236,8 @@ func (d *Device) Fill8(dst driver.Ptr, v uint8, n int64, s driver.Stream) error 
 func (d *Device) Fill32(dst driver.Ptr, v uint32, n int64, s driver.Stream) error {
 	return d.enqueue(s, func() error {
 		b, err := d.bytes(dst, 4*n)
-		if err != nil {
-			return err
-		}
-		for i := 0; i < len(b); i += 4 {
-			b[i], b[i+1], b[i+2], b[i+3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
-		}
-		return nil
+		fill(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+		return err
 	})
 }
 

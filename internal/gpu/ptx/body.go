@@ -9,10 +9,44 @@ import (
 type body struct {
 	*parser
 	k      *Kernel
-	scopes []map[string]int // register names, innermost last
+	scopes []scope // of registers, innermost last
 	labels map[string]int
 	uses   []labelUse
 	shared map[string]bool // module-wide shared variables already listed in k
+	args   []Operand       // of the instruction that is read
+}
+
+// scope holds the registers that are declared between two braces.
+type scope struct {
+	names  map[string]int
+	series map[string]series // by what stands before the number
+}
+
+// series is ".reg .b32 %r<98>": registers %r0 to %r97, the first of which has the ID first.
+type series struct{ first, n int }
+
+func newScope() scope { return scope{map[string]int{}, map[string]series{}} }
+
+// register finds a register by its name.
+func (s scope) register(name string) (int, bool) {
+	if id, ok := s.names[name]; ok {
+		return id, true
+	}
+	at := len(name)
+	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {
+		at--
+	}
+	// A prefix may itself end in digits: "%r1<20>" declares %r10 to %r119.
+	for ; at < len(name); at++ {
+		r, ok := s.series[name[:at]]
+		if !ok || name[at] == '0' && at+1 < len(name) {
+			continue
+		}
+		if n, err := strconv.Atoi(name[at:]); err == nil && n < r.n {
+			return r.first + n, true
+		}
+	}
+	return 0, false
 }
 
 // labelUse is a branch whose target may come later in the text.
@@ -28,7 +62,7 @@ func (b *body) parse() error {
 	if err := b.expect("{"); err != nil {
 		return err
 	}
-	b.scopes = append(b.scopes, map[string]int{})
+	b.scopes = append(b.scopes, newScope())
 	for len(b.scopes) > 0 {
 		if err := b.statement(); err != nil {
 			return err
@@ -62,7 +96,7 @@ func (b *body) statement() error {
 		return b.errorf("kernel %s without end", b.k.Name)
 	case t == "{":
 		b.next()
-		b.scopes = append(b.scopes, map[string]int{})
+		b.scopes = append(b.scopes, newScope())
 		return nil
 	case t == "}":
 		b.next()
@@ -136,15 +170,15 @@ func (b *body) registers() error {
 			if err != nil {
 				return err
 			}
-			for i := range n {
-				scope[name+strconv.Itoa(i)] = len(b.k.Regs)
+			scope.series[name] = series{len(b.k.Regs), n}
+			for range n {
 				b.k.Regs = append(b.k.Regs, typ)
 			}
 			if err := b.expect(">"); err != nil {
 				return err
 			}
 		} else {
-			scope[name] = len(b.k.Regs)
+			scope.names[name] = len(b.k.Regs)
 			b.k.Regs = append(b.k.Regs, typ)
 		}
 		if !b.accept(",") {
@@ -155,7 +189,7 @@ func (b *body) registers() error {
 
 func (b *body) register(name string) (int, bool) {
 	for i := len(b.scopes) - 1; i >= 0; i-- {
-		if id, ok := b.scopes[i][name]; ok {
+		if id, ok := b.scopes[i].register(name); ok {
 			return id, true
 		}
 	}
@@ -179,17 +213,19 @@ func (b *body) instruction() error {
 		return b.errorf("found %q, expected an instruction", op)
 	}
 	b.next()
-	in.Op = strings.Split(op, ".")
+	in.Op = b.opcode(op)
+	b.args = b.args[:0]
 	for !b.accept(";") {
-		if len(in.Args) > 0 && !b.accept(",") {
+		if len(b.args) > 0 && !b.accept(",") {
 			return b.errorf("found %q in %s", b.peek(), op)
 		}
-		arg, err := b.operand(len(in.Args))
+		arg, err := b.operand(len(b.args))
 		if err != nil {
 			return err
 		}
-		in.Args = append(in.Args, arg)
+		b.args = append(b.args, arg)
 	}
+	in.Args = b.keep(b.args)
 	b.k.Body = append(b.k.Body, in)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Bounds that keep a broken text from asking for absurd amounts; CUDA's own are
@@ -22,6 +23,34 @@ type parser struct {
 	pos  int
 	m    *Module
 	vars map[string]*Var // module-wide
+
+	// A text has tens of thousands of instructions: what they are made of is not allocated one by
+	// one.
+	opcodes map[string][]string
+	slab    []Operand
+}
+
+// opcode is an opcode's parts; equal opcodes share them.
+func (p *parser) opcode(text string) []string {
+	parts, ok := p.opcodes[text]
+	if !ok {
+		parts = strings.Split(text, ".")
+		p.opcodes[text] = parts
+	}
+	return parts
+}
+
+// keep copies operands to where they stay.
+func (p *parser) keep(args []Operand) []Operand {
+	if len(args) == 0 {
+		return nil
+	}
+	if len(p.slab)+len(args) > cap(p.slab) {
+		p.slab = make([]Operand, 0, max(256, len(args)))
+	}
+	at := len(p.slab)
+	p.slab = append(p.slab, args...)
+	return p.slab[at:len(p.slab):len(p.slab)]
 }
 
 // Parse reads a PTX text.
@@ -30,11 +59,47 @@ func Parse(src string) (m *Module, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{toks: toks, m: &Module{}, vars: map[string]*Var{}}
+	p := &parser{toks: toks, m: &Module{}, vars: map[string]*Var{}, opcodes: map[string][]string{}}
 	if err := p.module(); err != nil {
 		return nil, err
 	}
 	return p.m, nil
+}
+
+// shared are the modules that Shared has parsed, by their text.
+var shared struct {
+	sync.Mutex
+	modules map[string]*Module
+}
+
+// maxShared is more modules than the program has; other texts are not kept.
+const maxShared = 128
+
+// Shared is Parse for texts that are asked for again and again, by every device that is opened: it
+// parses each once. Nobody may change the module.
+func Shared(src string) (*Module, error) {
+	shared.Lock()
+	m := shared.modules[src]
+	shared.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	m, err := Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	if first := shared.modules[src]; first != nil {
+		return first, nil
+	}
+	if shared.modules == nil {
+		shared.modules = map[string]*Module{}
+	}
+	if len(shared.modules) < maxShared {
+		shared.modules[src] = m
+	}
+	return m, nil
 }
 
 func (p *parser) peek() string { return p.toks[p.pos].text }
