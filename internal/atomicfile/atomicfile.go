@@ -10,10 +10,12 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/system"
@@ -76,7 +78,7 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Writer: bufio.NewWriterSize(&named{f: f, path: path}, bufferSize), f: f, path: path}, nil
+	return &File{Writer: takeBuffer(&named{f: f, path: path}), f: f, path: path}, nil
 }
 
 // IsStream reports whether a path is a device, a pipe or an open file such as /dev/stdout: what is
@@ -130,6 +132,28 @@ func resolve(path string) (string, error) {
 }
 
 const bufferSize = 1 << 20
+
+// buffers are of files that were committed. A fresh one costs more than writing a small file does,
+// and an index is many files.
+var buffers sync.Pool
+
+func takeBuffer(w io.Writer) *bufio.Writer {
+	b, ok := buffers.Get().(*bufio.Writer)
+	if !ok {
+		return bufio.NewWriterSize(w, bufferSize)
+	}
+	b.Reset(w)
+	return b
+}
+
+// giveBuffer ends the use of a committed file's buffer. That of one that is given up stays with it:
+// somebody who has not heard yet may still write to it.
+func (f *File) giveBuffer() {
+	b := f.Writer
+	f.Writer = bufio.NewWriterSize(f.f, 1) // writes after Commit fail
+	b.Reset(nil)
+	buffers.Put(b)
+}
 
 // writeBehind is how much is written before the disk is set to work on it. Left to
 // itself the system collects gigabytes, and Commit would wait for all of them.
@@ -211,6 +235,7 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.done = true
+	f.giveBuffer()
 	// It is locked until now, so nobody took it for something that was left.
 	if system.RenamesOpen {
 		err = f.f.Close()

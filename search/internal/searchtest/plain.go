@@ -3,7 +3,6 @@ package searchtest
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -103,10 +102,10 @@ func (p *Plain) Search(t testing.TB, ix *index.Reader, words []ask.Word, k int, 
 	return best(p.scores(t, ix, p, words, mode, m), k)
 }
 
-// scores scores the documents that have the words, with the weights that these have in the whole
-// index.
+// scores scores the documents that have the words, in the order of their numbers, with the weights
+// that these have in the whole index.
 func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask.Word,
-	mode ask.Mode, m model.Model) map[uint32]float32 {
+	mode ask.Mode, m model.Model) []ask.Hit {
 	t.Helper()
 	type known struct {
 		ask.Word
@@ -145,8 +144,8 @@ func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask
 		}
 		terms = append(terms, model.Term{Weight: w.Weight, Info: info})
 	}
-	sums := map[uint32]float32{}
-	has := map[uint32]int{}
+	sums := make([]float32, len(p.Lengths))
+	has := make([]int, len(p.Lengths))
 	for i, w := range query {
 		sc := weigher.ScorerOf(&terms[i], weigher.QueryNorm(terms))
 		for j, d := range p.Docs[w.list] {
@@ -154,18 +153,21 @@ func (p *Plain) scores(t testing.TB, ix *index.Reader, whole *Plain, words []ask
 			has[d]++
 		}
 	}
+	least := 1
 	if mode == ask.And {
-		maps.DeleteFunc(sums, func(d uint32, _ float32) bool { return has[d] < len(query) })
+		least = max(1, len(query))
 	}
-	return sums
+	var hits []ask.Hit
+	for d, n := range has {
+		if n >= least {
+			hits = append(hits, ask.Hit{Doc: uint32(d), Score: sums[d]})
+		}
+	}
+	return hits
 }
 
 // best is the k best of some documents.
-func best(sums map[uint32]float32, k int) []ask.Hit {
-	var hits []ask.Hit
-	for d, score := range sums {
-		hits = append(hits, ask.Hit{Doc: d, Score: score})
-	}
+func best(hits []ask.Hit, k int) []ask.Hit {
 	slices.SortFunc(hits, func(a, b ask.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 	})
@@ -185,13 +187,17 @@ func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, s
 	all := map[uint32]float32{}
 	for i := range (longest + size - 1) / size {
 		part := p.partition(r.Words, i, size, r.Parallel.Partition == ask.Adjusted, r.Parallel.Slack)
-		for d, score := range part.scores(t, ix, p, r.Words, r.Mode, r.Model) {
-			if old, ok := all[d]; !ok || score > old {
-				all[d] = score
+		for _, h := range part.scores(t, ix, p, r.Words, r.Mode, r.Model) {
+			if old, ok := all[h.Doc]; !ok || h.Score > old {
+				all[h.Doc] = h.Score
 			}
 		}
 	}
-	return best(all, r.K)
+	var hits []ask.Hit
+	for d, score := range all {
+		hits = append(hits, ask.Hit{Doc: d, Score: score})
+	}
+	return best(hits, r.K)
 }
 
 var TestModels = []model.Model{
