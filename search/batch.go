@@ -43,7 +43,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 	return func(yield func(T, error) bool) {
 		switch {
 		case b.Threads < 0 || int(b.Strategy) >= len(Strategies()):
-			yield(*new(T), fmt.Errorf("search: batch of %d threads, strategy %v: there is no such",
+			yield(*new(T), ask.Refuse("search: batch of %d threads, strategy %v: there is no such",
 				b.Threads, b.Strategy))
 			return
 		case b.Engine == engine.GPU && !s.onGPU():

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -22,10 +21,10 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 		return r, err
 	}
 	if r.Proximity != nil {
-		return r, errors.New("expansion and proximity: want one of them")
+		return r, ask.Refuse("expansion and proximity: want one of them")
 	}
 	if r.Query != nil {
-		return r, errors.New("expansion adds words to words, not to a query of the language: " +
+		return r, ask.Refuse("expansion adds words to words, not to a query of the language: " +
 			"leave out its signs, or take them for text")
 	}
 	words, err := wordsOf(&r, s.analyzer)

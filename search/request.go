@@ -133,6 +133,10 @@ type (
 // MaxK is the largest number of answers that can be asked for.
 const MaxK = ask.MaxK
 
+// ErrRequest is in every error for which the request is to blame, such as a phrase asked of an index
+// without positions: errors.Is(err, ErrRequest).
+var ErrRequest = ask.ErrRequest
+
 // Or wants any of the words, And all of them.
 const (
 	Or  = ask.Or

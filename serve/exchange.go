@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/search"
 )
 
 // exchange is a request with what is needed to answer it.
@@ -92,7 +93,7 @@ func statusOf(err error) int {
 		return http.StatusTooManyRequests
 	case errors.Is(err, context.Canceled): // if its client is still there, the server stops
 		return http.StatusServiceUnavailable
-	case errors.Is(err, index.ErrShard):
+	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards), isFault(err):
 		return http.StatusServiceUnavailable

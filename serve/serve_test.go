@@ -2,10 +2,12 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -291,6 +293,33 @@ func TestDetails(t *testing.T) {
 	if plain := call(h, "/search?q=lipid&snippets=0", "").Body.String(); strings.Contains(plain,
 		"snippet") || strings.Contains(plain, "stats") {
 		t.Errorf("nobody asked for this: %s", plain)
+	}
+}
+
+// What this index cannot answer is the client's mistake, on every path, and no error of the server's.
+func TestRequestsBeyondTheIndex(t *testing.T) {
+	var log bytes.Buffer
+	h := New(elife(t, true), Options{Limits: unheld, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for q, want := range map[string]string{
+		"q=%22cell+membrane%22":           "no positions",
+		"q=cell+NEAR/3+membrane":          "no positions",
+		"q=cell+membrane&proximity=sdm":   "no positions",
+		"q=c*":                            "more than 1024 words",
+		"q=cell&model=bm25f":              "no fields",
+		"q=cell&model=bm25f&weights=a%3D": "field",
+	} {
+		for _, path := range []string{"/v1/search?", "/search?", "/plain?"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, local(httptest.NewRequest("GET", path+q, nil)))
+			if w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s%s: %d %s", path, q, w.Code, w.Body)
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, local(httptest.NewRequest("POST", "/search", strings.NewReader(`[{"q": "\"cell membrane\""}]`))))
+	if w.Code != 400 || log.Len() > 0 {
+		t.Errorf("%d %s, log %s", w.Code, w.Body, log.String())
 	}
 }
 

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -103,7 +102,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 // SearchFields answers a request whose model is about fields.
 func (e *Engine) SearchFields(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if e.Index.Shard().Of > 0 {
-		return nil, fmt.Errorf("search: bm25f: %w yet: want another model", index.ErrShard)
+		return nil, ask.Refuse("search: bm25f: %w yet: want another model", index.ErrShard)
 	}
 	sets := func(int) []*docset.Set { return []*docset.Set{e.Live, r.Within.Of(e.Segment)} }
 	found, err := e.fielded.Search(ctx, r, sets)
@@ -184,19 +183,19 @@ func (s *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 // answers it wants.
 func checkRequest(r *ask.Request) (k int, err error) {
 	if r.IsTree() {
-		return 0, errors.New("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
+		return 0, ask.Refuse("a tree, a count or a page of answers cannot be asked for in a batch on a GPU")
 	}
 	if k = r.K; k == 0 {
 		k = 10
 	}
 	if k < 0 || k > ask.MaxK {
-		return 0, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
+		return 0, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
 	}
 	if r.Algorithm == ask.Tiles {
-		return 0, errors.New("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
+		return 0, ask.Refuse("algorithm tiles runs on a GPU: want engine gpu, or another algorithm")
 	}
 	if r.Algorithm > ask.Tiles {
-		return 0, fmt.Errorf("no algorithm %d", r.Algorithm)
+		return 0, ask.Refuse("no algorithm %d", r.Algorithm)
 	}
 	return k, ask.CheckParallel(r.Parallel)
 }
@@ -234,7 +233,7 @@ func (s *Engine) Weigher(m model.Model) (model.Weigher, error) {
 		m = model.BM25{}
 	}
 	if _, ok := m.(model.Cosine); ok && s.Index.Shard().Of > 0 {
-		return nil, fmt.Errorf("cosine: %w: it does not know the words of other shards: want another model", index.ErrShard)
+		return nil, ask.Refuse("cosine: %w: it does not know the words of other shards: want another model", index.ErrShard)
 	}
 	if last := s.last.Load(); last != nil && last.m == m {
 		return last.w, nil // most searches use one model: finding it in the map takes 100 ns

@@ -46,7 +46,7 @@ func (e *Engine) open() error {
 	e.once.Do(func() {
 		s := e.segments[0].Schema()
 		if s == nil {
-			e.err = errors.New("the index has no fields: make it with 'collocate index --fields title:text,body:text'")
+			e.err = ask.Refuse("the index has no fields: make it with 'collocate index --fields title:text,body:text'")
 			return
 		}
 		e.all = make([][]field, len(e.segments))
@@ -99,12 +99,12 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 	}
 	for name := range given {
 		if !slices.Contains(e.names, name) {
-			return nil, fmt.Errorf("field weights: no text field %q: there are %s", name, strings.Join(e.names, ", "))
+			return nil, ask.Refuse("field weights: no text field %q: there are %s", name, strings.Join(e.names, ", "))
 		}
 	}
 	p := m.Params()
 	if p.Variant == bm25.L {
-		return nil, errors.New("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
+		return nil, ask.Refuse("bm25f: the variant bm25l changes frequencies, which are sums over fields here: want another one")
 	}
 	docs := e.docs()
 	if _, err := p.Scorer(docs, 1); err != nil {
@@ -129,7 +129,7 @@ func (e *Engine) scoring(m model.BM25F) (*scoring, error) {
 		mean += float64(float32(w)) * float64(tokens)
 	}
 	if len(s.weight) == 0 {
-		return nil, errors.New("field weights: all are 0")
+		return nil, ask.Refuse("field weights: all are 0")
 	}
 	if s.term, err = p.Scorer(docs, uint64(mean)); err != nil {
 		return nil, err
@@ -168,18 +168,18 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 		k = 10
 	}
 	if k < 0 || k > ask.MaxK {
-		return nil, fmt.Errorf("k = %d: want 1 to %d", k, ask.MaxK)
+		return nil, ask.Refuse("k = %d: want 1 to %d", k, ask.MaxK)
 	}
 	switch r.Algorithm {
 	case ask.Auto, ask.Exhaustive, ask.MaxScore:
 	default:
-		return nil, fmt.Errorf("bm25f: algorithm %v does not know fields: want auto, exhaustive or maxscore", r.Algorithm)
+		return nil, ask.Refuse("bm25f: algorithm %v does not know fields: want auto, exhaustive or maxscore", r.Algorithm)
 	}
 	if err := ask.CheckParallel(r.Parallel); err != nil {
 		return nil, err
 	}
 	if r.Parallel != nil && !r.Parallel.Exact() {
-		return nil, errors.New("bm25f: partitions of a query that make it approximate do not know fields")
+		return nil, ask.Refuse("bm25f: partitions of a query that make it approximate do not know fields")
 	}
 	s, err := e.scoring(r.Model.(model.BM25F))
 	if err != nil {

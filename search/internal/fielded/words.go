@@ -1,7 +1,6 @@
 package fielded
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/collocate/collocate/bm25"
@@ -73,7 +72,7 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 				weight = 1
 			}
 			if !(weight > 0) {
-				return nil, fmt.Errorf("word %q: weight %v: want a positive number", w.Text, w.Weight)
+				return nil, ask.Refuse("word %q: weight %v: want a positive number", w.Text, w.Weight)
 			}
 			forms := make([]string, len(s.weight))
 			for i := range forms {

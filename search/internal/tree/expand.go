@@ -2,7 +2,6 @@ package tree
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
 )
@@ -17,7 +17,7 @@ import (
 // expand makes a pattern's node: the words of the index that fit it.
 func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 	if x.src.Index.Shard().Of > 0 {
-		return nil, fmt.Errorf("%v: %w: it does not know all words that this stands for: write them out", q, index.ErrShard)
+		return nil, ask.Refuse("%v: %w: it does not know all words that this stands for: write them out", q, index.ErrShard)
 	}
 	n := &node{kind: words, from: q, src: x.src, pattern: true, whole: model.Term{Text: q.String(), Weight: weight}}
 	add := func(w index.Word) error {
@@ -40,7 +40,7 @@ func (x *exec) expand(q query.Node, weight float64) (*node, error) {
 		err = x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
 	case query.Fuzzy:
 		if q.Edits < 1 || q.Edits > 2 {
-			return nil, fmt.Errorf("%v: %d typing errors: want 1 or 2", q, q.Edits)
+			return nil, ask.Refuse("%v: %d typing errors: want 1 or 2", q, q.Edits)
 		}
 		near := newSpelling(x.folded(q.Text), q.Edits)
 		err = x.begins("", near.fits, add)

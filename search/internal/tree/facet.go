@@ -44,7 +44,7 @@ func newTally(want ask.Facet, f *fields.Field) (*tally, error) {
 		t.want.N = 10
 	}
 	if t.want.N < 0 || t.want.N > ask.MaxK && t.want.N != ask.AllValues {
-		return nil, fmt.Errorf("facet %q: %d values: want 1 to %d", want.Field, want.N, ask.MaxK)
+		return nil, ask.Refuse("facet %q: %d values: want 1 to %d", want.Field, want.N, ask.MaxK)
 	}
 	return t, t.ranges()
 }
@@ -58,18 +58,18 @@ func (t *tally) ranges() (err error) {
 			return nil
 		}
 		if t.step, err = fields.ParseNumber([]byte(want.Step)); err != nil || !(t.step > 0) {
-			return fmt.Errorf("facet %q: step %q: want a positive number", want.Field, want.Step)
+			return ask.Refuse("facet %q: step %q: want a positive number", want.Field, want.Step)
 		}
 	case fields.Date:
 		if want.Step == "" {
 			want.Step = "year"
 		}
 		if !slices.Contains([]string{"year", "month", "day"}, want.Step) {
-			return fmt.Errorf("facet %q: step %q: want year, month or day", want.Field, want.Step)
+			return ask.Refuse("facet %q: step %q: want year, month or day", want.Field, want.Step)
 		}
 	default:
 		if want.Step != "" {
-			return fmt.Errorf("facet %q: step %q: keywords have no ranges", want.Field, want.Step)
+			return ask.Refuse("facet %q: step %q: keywords have no ranges", want.Field, want.Step)
 		}
 	}
 	return nil

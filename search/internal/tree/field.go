@@ -1,12 +1,12 @@
 package tree
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/query"
 )
 
@@ -15,14 +15,14 @@ import (
 func (x *exec) field(q query.Field, weight float64) (*node, error) {
 	schema := x.e.Index.Schema()
 	if schema == nil {
-		return nil, fmt.Errorf("%v: the documents of the index have no fields", q)
+		return nil, ask.Refuse("%v: the documents of the index have no fields", q)
 	}
 	src, col := x.src, x.col
 	defer func() { x.src, x.col = src, col }()
 	at := schema.Find(q.Name)
 	switch {
 	case at < 0:
-		return nil, fmt.Errorf("%v: no field %q: the index has %s", q, q.Name,
+		return nil, ask.Refuse("%v: no field %q: the index has %s", q, q.Name,
 			strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
 	case schema.Fields[at].Type == fields.Text:
 		f, err := x.e.Field(q.Name)
@@ -30,7 +30,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 			return nil, err
 		}
 		if f == nil {
-			return nil, fmt.Errorf("%v: the index has no words of the field %q", q, q.Name)
+			return nil, ask.Refuse("%v: the index has no words of the field %q", q, q.Name)
 		}
 		x.src, x.col = f, nil
 	default:
@@ -39,7 +39,7 @@ func (x *exec) field(q query.Field, weight float64) (*node, error) {
 			return nil, err
 		}
 		if c == nil {
-			return nil, fmt.Errorf("%v: the field %q is only stored: nothing can be looked for in it", q, q.Name)
+			return nil, ask.Refuse("%v: the field %q is only stored: nothing can be looked for in it", q, q.Name)
 		}
 		x.col = c
 	}
@@ -79,7 +79,7 @@ func (x *exec) value(q query.Node) (*node, error) {
 	case query.Box:
 		s, err = x.col.Box(q.South, q.West, q.North, q.East)
 	case query.Near, query.Wildcard, query.Fuzzy:
-		return nil, fmt.Errorf("%v: the field %q has values, not words", q, x.col.Field().Name)
+		return nil, ask.Refuse("%v: the field %q has values, not words", q, x.col.Field().Name)
 	default:
 		return nil, nil
 	}

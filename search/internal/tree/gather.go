@@ -52,7 +52,7 @@ func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, err
 // fieldOf is a field whose values have an order.
 func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err error) {
 	if schema == nil {
-		return nil, fmt.Errorf("%s %q: the documents of the index have no fields", what, name)
+		return nil, ask.Refuse("%s %q: the documents of the index have no fields", what, name)
 	}
 	ordered := func(f *fields.Field) bool {
 		return f.Type == fields.Keyword || f.Type == fields.Number || f.Type == fields.Date
@@ -69,7 +69,7 @@ func fieldOf(schema *fields.Schema, name, what string) (f *fields.Field, err err
 	if names == "" {
 		names = "no field has"
 	}
-	return nil, fmt.Errorf("%s %q: %s: want one with keywords, numbers or dates: %s",
+	return nil, ask.Refuse("%s %q: %s: want one with keywords, numbers or dates: %s",
 		what, name, problem, names)
 }
 
@@ -98,7 +98,7 @@ func (g *gathering) add(from *index.Reader, answers *docset.Set, base uint32) er
 func columnOf(from *index.Reader, name string) (*columns.Column, error) {
 	c, err := from.Column(name)
 	if err == nil && c == nil {
-		err = fmt.Errorf("the index has no values of the field %q", name)
+		err = ask.Refuse("the index has no values of the field %q", name)
 	}
 	return c, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
@@ -119,7 +120,7 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 		return x.phrase(q, list, weight, matcher{slop: q.Within, ordered: q.Ordered, near: true})
 	case query.Boost:
 		if f, ok := q.Part.(query.Field); ok && x.hasValues(f.Name) {
-			return nil, fmt.Errorf("%v: ^ weighs words, and the field %q has values, which do not score", q, f.Name)
+			return nil, ask.Refuse("%v: ^ weighs words, and the field %q has values, which do not score", q, f.Name)
 		}
 		return x.compile(q.Part, weight*q.By)
 	case query.And:
@@ -140,13 +141,13 @@ func (x *exec) compile(q query.Node, weight float64) (*node, error) {
 		return x.field(q, weight)
 	case query.Range, query.Box:
 		if x.src != x.e {
-			return nil, fmt.Errorf("%v: a text field has words, which have no ranges: want a keyword, number, date or geo field", q)
+			return nil, ask.Refuse("%v: a text field has words, which have no ranges: want a keyword, number, date or geo field", q)
 		}
-		return nil, fmt.Errorf("%v: a range needs a field before it, as in year:%v", q, q)
+		return nil, ask.Refuse("%v: a range needs a field before it, as in year:%v", q, q)
 	case nil:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("no such part of a query: %T", q)
+	return nil, ask.Refuse("no such part of a query: %T", q)
 }
 
 // all are the documents, or, in a text field, those that have a word there.
@@ -204,7 +205,7 @@ func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
 
 func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*node, error) {
 	if !x.src.Index.HasPositions() {
-		return nil, fmt.Errorf("%v: %w", q, index.ErrNoPositions)
+		return nil, ask.Refuse("%v: %w", q, index.ErrNoPositions)
 	}
 	n := &node{kind: phrase, from: q, src: x.src, places: m, terms: make([]model.Term, 0, len(list))}
 	for _, w := range list {
@@ -340,7 +341,7 @@ func (x *exec) scorers(root *node, m model.Model) (err error) {
 		w := &all[i]
 		for _, t := range w.terms {
 			if !(t.Weight > 0 && t.Weight <= 1e9) {
-				return fmt.Errorf("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
+				return ask.Refuse("word %q: weight %v: want a positive number up to 1e9", t.Text, t.Weight)
 			}
 		}
 		if w.Weigher, err = w.src.Weigher(m); err != nil {

@@ -1,8 +1,6 @@
 package tree
 
 import (
-	"errors"
-
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/query"
@@ -14,9 +12,9 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 	p := r.Proximity
 	switch {
 	case r.Query != nil || len(r.Words) > 0:
-		return nil, errors.New("proximity is for plain text, whose words have an order")
+		return nil, ask.Refuse("proximity is for plain text, whose words have an order")
 	case r.Mode == ask.And:
-		return nil, errors.New("proximity is for mode or: any of the words")
+		return nil, ask.Refuse("proximity is for mode or: any of the words")
 	}
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -26,7 +24,7 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 		return nil, err
 	}
 	if len(list) > 1 && !x.src.Index.HasPositions() {
-		return nil, index.ErrNoPositions
+		return nil, ask.Refuse("%w", index.ErrNoPositions)
 	}
 	n := &node{kind: boolean}
 	add := func(part *node, err error) error {

@@ -2,8 +2,6 @@ package tree
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -106,7 +104,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 		k = 10
 	}
 	if k += r.From; r.K < 0 || r.From < 0 || k > ask.MaxK {
-		return nil, fmt.Errorf("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
+		return nil, ask.Refuse("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
 	}
 	live := make([]*docset.Set, len(p.parts))
 	for i, x := range p.parts {
@@ -341,7 +339,7 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 // answers, and all words of it that score, those of phrases and fields as well, how good they are.
 func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	if !p.roots[0].needsWords() {
-		return nil, errors.New("bm25f: it scores words, and an answer to this query needs none: " +
+		return nil, ask.Refuse("bm25f: it scores words, and an answer to this query needs none: " +
 			"add a word, put # before what only filters, or take another model")
 	}
 	var list []ask.Word

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/collocate/collocate/docset"
@@ -174,5 +173,5 @@ func sharePattern(nodes []*node, most int) error {
 
 // tooMany refuses a pattern that stands for too many words.
 func tooMany(pattern string, most int) error {
-	return fmt.Errorf("%s stands for more than %d words of the index: make it longer", pattern, most)
+	return ask.Refuse("%s stands for more than %d words of the index: make it longer", pattern, most)
 }
