@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,13 +12,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/collocate/collocate/internal/s3"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/text"
 )
 
 // Split reads part i of n of some files whose documents are lines: those lines that begin in the
-// i-th of n equal ranges of all bytes. Compressed files cannot be entered in the middle: if there
-// are any, whole files are dealt out instead, file f of m to part f*n/m.
+// i-th of n equal ranges of all bytes. A path may be an address in S3, as in s3://bucket/file.
+// Compressed files cannot be entered in the middle: if there are any, whole files are dealt out
+// instead, file f of m to part f*n/m.
 func Split(paths []string, i, n int) (io.ReadCloser, error) {
 	list, err := pieces(paths, i, n)
 	if err != nil {
@@ -59,7 +62,7 @@ func linesBefore(p piece, blank bool) (n int64, err error) {
 	if p.from <= 0 {
 		return 0, nil
 	}
-	f, err := os.Open(p.path)
+	f, err := openAt(p.path, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -91,15 +94,12 @@ func pieces(paths []string, i, n int) (list []piece, err error) {
 	var sizes []int64
 	total := int64(0)
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		size, err := sizeOf(path)
 		if err != nil {
 			return nil, err
 		}
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: want a file that has parts", path)
-		}
-		sizes = append(sizes, info.Size())
-		total += info.Size()
+		sizes = append(sizes, size)
+		total += size
 	}
 	if slices.ContainsFunc(paths, isCompressed) {
 		for f, path := range paths {
@@ -119,6 +119,49 @@ func pieces(paths []string, i, n int) (list []piece, err error) {
 		at += sizes[f]
 	}
 	return list, nil
+}
+
+// sizeOf is the size of a file, or of an object in S3.
+func sizeOf(path string) (int64, error) {
+	if s3.Is(path) {
+		return s3.Size(context.Background(), path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s: want a file that has parts", path)
+	}
+	return info.Size(), nil
+}
+
+// openAt opens a file, or an object in S3, at a byte.
+func openAt(path string, from int64) (io.ReadCloser, error) {
+	if s3.Is(path) {
+		return s3.Open(context.Background(), path, from)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// OpenBytes opens a file, or an object in S3, which may be compressed.
+func OpenBytes(path string) (io.ReadCloser, error) {
+	if !s3.Is(path) {
+		return textfile.OpenBytes(path)
+	}
+	in, err := s3.Open(context.Background(), path, 0)
+	if err != nil {
+		return nil, err
+	}
+	return textfile.BytesOf(in, path)
 }
 
 func isCompressed(path string) bool {
@@ -187,14 +230,15 @@ func (s *splitReader) open() error {
 	s.pieces = s.pieces[1:]
 	s.last = '\n'
 	if next.to < 0 {
-		f, err := textfile.OpenBytes(next.path)
+		f, err := OpenBytes(next.path)
 		if err != nil {
 			return err
 		}
 		s.file, s.in, s.left = f, bufio.NewReaderSize(f, 1<<18), -1
 		return nil
 	}
-	f, err := os.Open(next.path)
+	// The line that the byte before belongs to is another part's.
+	f, err := openAt(next.path, max(0, next.from-1))
 	if err != nil {
 		return err
 	}
@@ -202,10 +246,6 @@ func (s *splitReader) open() error {
 	if next.from == 0 {
 		s.in = bufio.NewReaderSize(f, 1<<18)
 		return nil
-	}
-	// The line that the byte before belongs to is another part's.
-	if _, err := f.Seek(next.from-1, io.SeekStart); err != nil {
-		return err
 	}
 	s.in = bufio.NewReaderSize(f, 1<<18)
 	skipped := int64(-1)

@@ -37,17 +37,53 @@ type parquetEncoder struct {
 }
 
 func newParquetEncoder(w io.Writer, v *Vocabulary, opt Options) (*parquetEncoder, error) {
-	for id := range v.Len() {
-		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
-			return nil, fmt.Errorf("word %q is not UTF-8, as text in Parquet is: say what the corpus is in "+
-				"(--encoding latin1), or write another format", shorten(v.Word(id)))
-		}
+	if err := v.utf8(); err != nil {
+		return nil, err
 	}
 	return &parquetEncoder{vocab: v, opt: opt, w: parquet.NewGenericWriter[parquetRow](w,
 		parquet.MaxRowsPerRowGroup(parquetGroup),
 		parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("collocate", "1", ""),
 	)}, nil
+}
+
+// utf8 is an error if a word is no text that readers of Parquet take.
+func (v *Vocabulary) utf8() error {
+	for id := range v.Len() {
+		if !utf8.Valid(v.Word(id)) { // which readers refuse, and with it the file
+			return fmt.Errorf("word %q is not UTF-8, as text in Parquet is: say what the corpus is in "+
+				"(--encoding latin1), or write another format", shorten(v.Word(id)))
+		}
+	}
+	return nil
+}
+
+// wordRow is a word in the Parquet file of a vocabulary.
+type wordRow struct {
+	ID    int32  `parquet:"id,delta"`
+	Word  string `parquet:"word"`
+	Count int64  `parquet:"count"`
+}
+
+// WriteParquet writes a vocabulary as a table with the columns id (from 0, as in matrices), word and
+// count.
+func (v *Vocabulary) WriteParquet(to io.Writer) error {
+	if err := v.utf8(); err != nil {
+		return err
+	}
+	w := parquet.NewGenericWriter[wordRow](to, parquet.MaxRowsPerRowGroup(parquetGroup),
+		parquet.Compression(&parquet.Zstd), parquet.CreatedBy("collocate", "1", ""))
+	buf := make([]wordRow, 0, 1<<12)
+	for id := range v.Len() {
+		buf = append(buf, wordRow{int32(id), string(v.Word(id)), int64(v.Count(id))})
+		if len(buf) == cap(buf) || id == v.Len()-1 {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	return w.Close()
 }
 
 func (e *parquetEncoder) Rows(r *Rows) error {

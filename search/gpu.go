@@ -30,9 +30,6 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	case s.e == nil:
 		return errors.New("search: engine gpu: the index has no documents")
 	}
-	if s.e.Index.Shard().Of > 0 {
-		return errors.New("search: engine gpu: the index is a shard, which the cores search")
-	}
 	g, err := device.OpenGroup(ctx, s.e, s.keptOf(s.e), o)
 	if err == nil {
 		s.gpu = g

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
@@ -232,4 +233,63 @@ func buildFields(t *testing.T, corpus, dir string) *Searcher {
 		t.Fatal(err)
 	}
 	return open(t, dir)
+}
+
+// Each shard on a device answers as the cores do, and all as the whole: one by one, with the score
+// to reach, and in a batch.
+func TestShardsOnGPU(t *testing.T) {
+	root := searchtest.Scratch(t)
+	rng := rand.New(rand.NewPCG(35, 36))
+	for i, docs := range []int{40, 300} {
+		p := searchtest.RandomPlain(rng, docs, 6)
+		dir := searchtest.IndexDir(root, i)
+		p.Write(t, dir)
+		whole := open(t, dir)
+		defer whole.Close()
+		shards := cut(t, whole.Index().Segments()[0].Reader, 3, dir+"-shards")
+		for n, s := range shards {
+			dev, _ := gputest.Named(t)
+			if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0)}); err != nil {
+				t.Fatalf("shard %d: %v", n, err)
+			}
+		}
+		var requests []Request
+		for n := range 12 {
+			r := Request{Words: searchtest.RandomWords(rng, p), K: []int{1, 5, 10}[n%3], Mode: Mode(n / 6)}
+			if n%4 == 3 {
+				r.Model = Dirichlet{}
+			}
+			want, err := whole.Search(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Parallel = &Parallel{Engine: engine.GPU}
+			if got, _ := askShards(t, shards, r); !slices.Equal(got, want.Hits) {
+				t.Fatalf("%d documents, %+v:\n got %v\nwant %v", docs, r, got, want.Hits)
+			}
+			requests = append(requests, r)
+		}
+		onDevice := 0
+		for _, s := range shards {
+			n := 0
+			for got, err := range s.SearchBatch(t.Context(), slices.Values(requests), Batch{Engine: engine.GPU}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := requests[n]
+				r.Parallel = nil
+				want, err := s.Search(t.Context(), r)
+				if err != nil || !slices.Equal(got.Hits, want.Hits) {
+					t.Fatalf("%+v: %v\n got %v\nwant %v", r, err, got.Hits, want.Hits)
+				}
+				if g := got.Stats.GPU; g != nil && g.Fallback == "" {
+					onDevice++
+				}
+				n++
+			}
+		}
+		if onDevice == 0 {
+			t.Error("the device answered nothing")
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/textfile"
+	"github.com/collocate/collocate/internal/s3"
 )
 
 func newClusterCmd(a *app) *cobra.Command {
@@ -85,7 +86,7 @@ func (f *clusterFlags) check(cmd *cobra.Command, job cluster.Job) error {
 
 // readVocabulary reads the file of --vocab.
 func (f *clusterFlags) readVocabulary() (*cooccur.Vocabulary, error) {
-	in, err := textfile.OpenBytes(f.vocab)
+	in, err := cluster.OpenBytes(f.vocab)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,8 @@ func newClusterWorkerCmd(a *app) *cobra.Command {
 weigh, index or places, each of which has a --help of its own; STAGE is map or reduce.
 
 map reads documents, by default a line each, from standard input, or with --split I/N part I (from 0)
-of N of the files; with --of N the numbers of parts are lines of standard input. It writes records: lines of a kind, a key and a payload with tabs between them.
+of N of the files, which may be in S3 (s3://bucket/file); with --of N the numbers of parts are lines
+of standard input. It writes records: lines of a kind, a key and a payload with tabs between them.
 reduce reads records by rising key from standard input and adds up those with the same key. The last
 record of each stage says how many it wrote, with a checksum; 'cluster merge' compares these. Package
 cluster describes the records.
@@ -220,7 +222,8 @@ func newClusterMergeCmd(a *app) *cobra.Command {
 		Short: "Make the result of what workers wrote",
 		Long: `Merge the streams that stages of a job wrote, all of map or all of reduce, to the result
 that 'collocate vocab' or 'collocate cooccur' would make, byte for byte. A PART is a file or a folder,
-whose files are parts but for those that begin with _ or a dot, as Spark's _SUCCESS.
+whose files are parts but for those that begin with _ or a dot, as Spark's _SUCCESS. Parts, the
+vocabulary and the result may be in S3, as in s3://bucket/folder.
 
 Merge compares the records that stages say they wrote with those that came: what an engine lost,
 changed or repeated is an error, and so is a part that is missing.`,
@@ -232,7 +235,7 @@ changed or repeated is an error, and so is a part that is missing.`,
 			if err != nil {
 				return usageError{err}
 			}
-			if err := errors.Join(f.check(cmd, job), canWrite(out)); err != nil {
+			if err := errors.Join(f.check(cmd, job), canWriteOrPut(out)); err != nil {
 				return err
 			}
 			an, err := f.corpus.analyzer()
@@ -240,15 +243,17 @@ changed or repeated is an error, and so is a part that is missing.`,
 				return err
 			}
 			f.opt.Analyzer = an
-			parts, closeAll, err := openParts(args[1:])
+			parts, closeAll, err := openParts(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
 			defer closeAll()
-			if job == cluster.Vocab {
-				return f.mergeVocab(a, cmd, parts, out)
-			}
-			return f.mergePairs(a, cmd, parts, !foreign, out)
+			return viaFile(cmd.Context(), out, func(out string) error {
+				if job == cluster.Vocab {
+					return f.mergeVocab(a, cmd, parts, out)
+				}
+				return f.mergePairs(a, cmd, parts, !foreign, out)
+			})
 		},
 	}
 	f.words.register(cmd)
@@ -259,7 +264,7 @@ changed or repeated is an error, and so is a part that is missing.`,
 	fl.BoolVar(&foreign, "foreign-vocab", false,
 		"cooccur: the vocabulary is not that of this corpus, so its counts tell nothing")
 	fl.StringVarP(&out, "out", "o", "",
-		"file to write; of job cooccur its name says the format, as in 'collocate cooccur'")
+		"file to write, or its address in S3; the name says the format, as in 'collocate cooccur'")
 	must(cmd.MarkFlagRequired("out"))
 	for _, j := range partJobs(a) {
 		cmd.AddCommand(j.merger(a))
@@ -317,15 +322,15 @@ func (f *clusterFlags) mergePairs(a *app, cmd *cobra.Command, parts []cluster.In
 }
 
 // openParts opens the parts of a result.
-func openParts(paths []string) (parts []cluster.Input, closeAll func(), err error) {
-	var files []*textfile.File
+func openParts(ctx context.Context, paths []string) (parts []cluster.Input, closeAll func(), err error) {
+	var files []io.Closer
 	closeAll = func() {
 		for _, f := range files {
 			f.Close()
 		}
 	}
 	open := func(path string) error {
-		f, err := textfile.OpenBytes(path)
+		f, err := cluster.OpenBytes(path)
 		if err != nil {
 			return err
 		}
@@ -334,6 +339,18 @@ func openParts(paths []string) (parts []cluster.Input, closeAll func(), err erro
 		return nil
 	}
 	for _, path := range paths {
+		if s3.Is(path) {
+			list, err := s3.List(ctx, path)
+			for _, o := range list {
+				if name := o.Address[strings.LastIndex(o.Address, "/")+1:]; err == nil && name[0] != '_' {
+					err = open(o.Address)
+				}
+			}
+			if err != nil {
+				return nil, closeAll, err
+			}
+			continue
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, closeAll, err

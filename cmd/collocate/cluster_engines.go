@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/bytesize"
+	"github.com/collocate/collocate/internal/s3"
 	"github.com/collocate/collocate/text"
 )
 
@@ -33,7 +34,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.memory = bytesize.GB
 	fl.StringVar(&f.work, "work", "", "folder that all machines see, for scripts and what workers write")
-	fl.StringVarP(&f.out, "out", "o", "", "file or folder to write")
+	fl.StringVarP(&f.out, "out", "o", "", "file or folder to write, or the address of a file in S3")
 	fl.StringVar(&f.program, "program", "", "where this program is on the machines (default where it is here)")
 	fl.IntVar(&f.threads, "worker-threads", 1, "cores of a worker")
 	fl.Var(&f.memory, "worker-memory", "memory of a worker")
@@ -52,10 +53,10 @@ func (f *runFlags) prepare() (err error) {
 			return err
 		}
 	}
-	if strings.Contains(f.work, "://") {
-		return usagef("--work %s: want a folder, not an address", f.work)
+	if strings.Contains(f.work, "://") && !s3.Is(f.work) {
+		return usagef("--work %s: want a folder, or an address as in s3://bucket/job", f.work)
 	}
-	f.work, err = filepath.Abs(f.work)
+	f.work, err = wholePath(f.work)
 	return err
 }
 
@@ -100,7 +101,7 @@ func (f *engineFlags) prepare(cmd *cobra.Command, job cluster.Job) error {
 		return err
 	}
 	var err error
-	f.vocab, err = filepath.Abs(f.vocab)
+	f.vocab, err = wholePath(f.vocab)
 	return err
 }
 
@@ -147,7 +148,7 @@ func (f *engineFlags) steps(job cluster.Job) (jobs []cluster.Job, outs []string,
 	if f.vocab != "" {
 		return []cluster.Job{job}, []string{f.out}, f.vocab
 	}
-	vocab = filepath.Join(f.work, "vocab.txt")
+	vocab = joinPath(f.work, "vocab.txt")
 	return []cluster.Job{cluster.Vocab, job}, []string{vocab, f.out}, vocab
 }
 
@@ -190,14 +191,26 @@ func (f *sparkFlags) start(r *runFlags) (err error) {
 	if f.submit, err = findSubmit(f.submit); err != nil {
 		return err
 	}
+	if s3.Is(r.work) {
+		return nil
+	}
 	return os.MkdirAll(r.work, 0o755)
 }
 
 // run writes a job, submits it, and merges what it wrote; or prints that.
 func (f *sparkFlags) run(a *app, ctx context.Context, r *runFlags, s *cluster.Script, merge []string) error {
-	parts := filepath.Join(r.work, string(s.Job)+".parts")
+	parts := joinPath(r.work, string(s.Job)+".parts")
+	program := joinPath(r.work, string(s.Job)+".py")
 	s.Parts, s.Reduces = "file://"+parts, f.reduces
-	program := filepath.Join(r.work, string(s.Job)+".py")
+	if s3.Is(parts) { // which Spark writes by its own client
+		s.Parts = "s3a" + strings.TrimPrefix(parts, "s3")
+		dir, err := os.MkdirTemp("", "collocate-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, string(s.Job)+".py")
+	}
 	call := []string{"--master", f.master}
 	for _, c := range f.conf {
 		call = append(call, "--conf", c)
@@ -232,8 +245,9 @@ func newClusterSparkCmd(a *app) *cobra.Command {
 here, or weigh, index or places, each of which has a --help of its own.
 
 A CORPUS is text of which each line is a document (with --format jsonl a JSON object): files and
-folders that all machines see, of which each worker reads its part by itself, or addresses such as
-s3a://bucket/folder, which Spark reads.
+folders that all machines see or addresses in S3 (s3://bucket/folder), of which each worker reads its
+part by itself, or other addresses such as hdfs://host/folder, which Spark reads. DIR may be in S3,
+too: Spark's own client (s3a) writes the parts there.
 
 The job is a program in Python, JOB.py in DIR, that spark-submit is given with --master and --conf. It
 splits the corpus, pipes the parts through 'cluster worker JOB map', brings records with the same key
@@ -241,8 +255,8 @@ together, and pipes them through 'cluster worker JOB reduce' to parts in DIR, of
 makes FILE here: the bytes that 'collocate vocab' or 'collocate cooccur' would write. Job cooccur
 counts the vocabulary first unless --vocab names one.`,
 		Example: `  collocate cluster spark vocab /data/news --master spark://head:7077 --work /data/job --out vocab.txt
-  collocate cluster spark cooccur s3a://corpora/news --min-count 5 --window 10 \
-    --master yarn --work /mnt/job --out news.cooc
+  collocate cluster spark cooccur s3://corpora/news --min-count 5 --window 10 \
+    --master yarn --work s3://corpora/job --out s3://corpora/news.parquet
   collocate cluster spark cooccur news.txt --work job --out news.cooc --dry-run`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -253,13 +267,13 @@ counts the vocabulary first unless --vocab names one.`,
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
-			source, err := sparkSource(args[1:], int64(split))
+			source, err := sparkSource(cmd.Context(), args[1:], int64(split))
 			if err != nil {
 				return err
 			}
 			jobs, outs, vocab := f.steps(job)
 			if !f.dryRun {
-				if err := canWrite(f.out); err != nil {
+				if err := canWriteOrPut(f.out); err != nil {
 					return err
 				}
 				if err := spark.start(&f.runFlags); err != nil {
@@ -293,9 +307,9 @@ const defaultSplit = 128 << 20
 
 // sparkSource says where the maps' documents come from: parts of files that they read by
 // themselves, or lines that Spark reads from addresses.
-func sparkSource(paths []string, split int64) (s cluster.Script, err error) {
+func sparkSource(ctx context.Context, paths []string, split int64) (s cluster.Script, err error) {
 	for _, path := range paths {
-		if strings.Contains(path, "://") {
+		if strings.Contains(path, "://") && !s3.Is(path) {
 			s.SplitBytes = split
 			s.Inputs, err = sparkInputs(paths)
 			return s, err
@@ -306,6 +320,17 @@ func sparkSource(paths []string, split int64) (s cluster.Script, err error) {
 	}
 	total := int64(0)
 	for _, path := range paths {
+		if s3.Is(path) {
+			list, err := s3.List(ctx, path)
+			if err != nil {
+				return s, err
+			}
+			for _, o := range list {
+				total += o.Size
+				s.Inputs = append(s.Inputs, o.Address)
+			}
+			continue
+		}
 		err = filepath.WalkDir(path, func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() || path != paths[0] && strings.HasPrefix(d.Name(), ".") {
 				return err
@@ -330,7 +355,7 @@ func sparkSource(paths []string, split int64) (s cluster.Script, err error) {
 // wholePaths are paths that do not depend on the folder at hand.
 func wholePaths(paths []string) (list []string, err error) {
 	for _, path := range paths {
-		whole, err := filepath.Abs(path)
+		whole, err := wholePath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -453,7 +478,10 @@ Scripts are written to DIR and submitted with sbatch, unless --dry-run prints th
 			if err := f.prepare(cmd, job); err != nil {
 				return err
 			}
-			out, err := filepath.Abs(f.out)
+			if s3.Is(f.work) {
+				return usagef("--work %s: Slurm wants a folder that all nodes see", f.work)
+			}
+			out, err := wholePath(f.out)
 			if err != nil {
 				return err
 			}

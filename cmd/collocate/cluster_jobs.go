@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/cluster"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/internal/s3"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
@@ -431,20 +432,26 @@ is a file with the records of a map, or a folder of such.`, j.like),
 			} else if m.only < 0 {
 				return usagef("--only %d: want 0 or more", m.only)
 			}
+			if j.job == cluster.Index && s3.Is(m.out) {
+				return usagef("--out %s: shards are folders on a disk", m.out)
+			}
 			if j.job != cluster.Index {
-				if err := canWrite(m.out); err != nil {
+				if err := canWriteOrPut(m.out); err != nil {
 					return err
 				}
 			} else if err := indexFolder(m.out); err != nil {
 				return err
 			}
-			streams, closeAll, err := openParts(args)
+			streams, closeAll, err := openParts(cmd.Context(), args)
 			defer closeAll()
 			if err != nil {
 				return err
 			}
 			m.streams = streams
-			return j.merge(cmd.Context(), &m)
+			return viaFile(cmd.Context(), m.out, func(out string) error {
+				m.out = out
+				return j.merge(cmd.Context(), &m)
+			})
 		},
 	}
 	j.mergeFlags(cmd)
@@ -508,7 +515,10 @@ func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, mapNames, mergeNames 
 	if err := r.prepare(); err != nil {
 		return nil, nil, err
 	}
-	out, err := filepath.Abs(r.out)
+	if s3.Is(r.work) {
+		return nil, nil, usagef("--work %s: job %s wants a folder that all machines see", r.work, j.job)
+	}
+	out, err := wholePath(r.out)
 	if err != nil {
 		return nil, nil, err
 	}

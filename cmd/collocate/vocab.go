@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -94,7 +96,7 @@ for plain text that would keep the CPU cores busy for more than two or three sec
 	}
 	corpus.register(cmd)
 	flags.register(cmd)
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output); .parquet for a table of id, word and count")
 	return cmd
 }
 
@@ -128,6 +130,9 @@ func (a *app) writeVocabulary(v *cooccur.Vocabulary, path string) error {
 		return err
 	}
 	return atomicfile.WriteFile(path, func(f *atomicfile.File) error {
+		if strings.EqualFold(filepath.Ext(path), ".parquet") {
+			return v.WriteParquet(f)
+		}
 		_, err := v.WriteTo(f)
 		return err
 	})

@@ -89,7 +89,7 @@ func DecompressWithin(r *bufio.Reader, window int64, tempDir string,
 // File is an open file of text, as it is without compression.
 type File struct {
 	*bufio.Reader
-	file *os.File
+	file io.Closer
 	free func()
 }
 
@@ -105,6 +105,17 @@ func openPath(path string, utf8 bool) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: is a folder, not a file", path)
+	}
+	return from(f, path, utf8)
+}
+
+// BytesOf is OpenBytes for what is open already. Close closes it.
+func BytesOf(in io.ReadCloser, name string) (*File, error) { return from(in, name, false) }
+
+func from(f io.ReadCloser, path string, utf8 bool) (*File, error) {
 	t, err := open(f, utf8)
 	if err != nil {
 		f.Close()
@@ -113,10 +124,7 @@ func openPath(path string, utf8 bool) (*File, error) {
 	return t, nil
 }
 
-func open(f *os.File, utf8 bool) (*File, error) {
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("is a folder, not a file")
-	}
+func open(f io.ReadCloser, utf8 bool) (*File, error) {
 	r, _, free, err := Decompress(bufio.NewReaderSize(f, HeadSize), false)
 	if err != nil {
 		return nil, err

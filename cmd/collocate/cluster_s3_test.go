@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/collocate/collocate/internal/s3"
+	"github.com/collocate/collocate/internal/s3/s3test"
+)
+
+// collocate runs the program and returns what it writes.
+func collocate(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, log bytes.Buffer
+	a := newApp(strings.NewReader(""), &out, &log)
+	root := newRoot(a)
+	root.SetArgs(args)
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, &log)
+	}
+	return out.String()
+}
+
+// A corpus, the streams of the parts, the vocabulary and the results may all be in S3. The results
+// have the bytes of one machine's.
+func TestClusterInS3(t *testing.T) {
+	s3test.Start(t, "data")
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(file("object"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := s3.Put(t.Context(), "s3://data/"+name, file("object")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(name, local string) {
+		t.Helper()
+		in, err := s3.Open(t.Context(), "s3://data/"+name, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		got, err := io.ReadAll(in)
+		want, err2 := os.ReadFile(local)
+		if err != nil || err2 != nil || len(got) == 0 || !bytes.Equal(got, want) {
+			t.Errorf("%s has %d bytes, %s %d; %v %v", name, len(got), local, len(want), err, err2)
+		}
+	}
+	first := strings.Repeat("the moon and the sun and a star\nno comet\n\n", 40)
+	second := strings.Repeat("a comet of dust, the moon of dust", 3) // without a newline at the end
+	put("news/1.txt", first)
+	put("news/2.txt", second)
+	for name, text := range map[string]string{"1.txt": first, "2.txt": second} {
+		if err := os.WriteFile(file(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := []string{file("1.txt"), file("2.txt"), "--format", "lines", "--quiet"}
+	collocate(t, append([]string{"vocab", "--out", file("vocab.txt")}, one...)...)
+	collocate(t, append([]string{"cooccur", "--vocab", file("vocab.txt"), "--window", "4", "--out", file("one.cooc")},
+		one...)...)
+
+	corpus := []string{"s3://data/news/1.txt", "s3://data/news/2.txt"}
+	maps := func(job string, flags ...string) {
+		for _, i := range []string{"0", "1", "2"} {
+			args := append([]string{"cluster", "worker", job, "map", "--quiet", "--split", i + "/3"}, flags...)
+			put(job+".parts/part-"+i, collocate(t, append(args, corpus...)...))
+		}
+		put(job+".parts/_SUCCESS", " ")
+	}
+	maps("vocab")
+	collocate(t, "cluster", "merge", "vocab", "s3://data/vocab.parts", "--out", "s3://data/vocab.txt", "--quiet")
+	same("vocab.txt", file("vocab.txt"))
+	maps("cooccur", "--vocab", "s3://data/vocab.txt", "--window", "4")
+	collocate(t, "cluster", "merge", "cooccur", "s3://data/cooccur.parts/", "--vocab", "s3://data/vocab.txt",
+		"--window", "4", "--out", "s3://data/all.cooc", "--quiet")
+	same("all.cooc", file("one.cooc"))
+
+	job := collocate(t, "cluster", "spark", "cooccur", "s3://data/news", "--window", "4", "--work", "s3://data/job",
+		"--out", "s3://data/x.cooc", "--program", "/bin/collocate", "--split-size", "1KB", "--dry-run")
+	for _, want := range []string{
+		`--vocab s3://data/job/vocab.txt --window=4 --of 2 s3://data/news/1.txt s3://data/news/2.txt"`,
+		`.text("s3a://data/job/cooccur.parts")`,
+		"merge cooccur --out s3://data/x.cooc --vocab s3://data/job/vocab.txt --window=4 s3://data/job/cooccur.parts",
+	} {
+		if !strings.Contains(job, want) {
+			t.Errorf("the job has no %s:\n%s", want, job)
+		}
+	}
+}
+
+// A vocabulary is also a table.
+func TestVocabularyAsParquet(t *testing.T) {
+	dir := t.TempDir()
+	path, corpus := filepath.Join(dir, "words.parquet"), filepath.Join(dir, "corpus.txt")
+	if err := os.WriteFile(corpus, []byte("b a\nb é\nb\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	collocate(t, "vocab", corpus, "--quiet", "--out", path)
+	type row struct {
+		ID    int32  `parquet:"id"`
+		Word  string `parquet:"word"`
+		Count int64  `parquet:"count"`
+	}
+	rows, err := parquet.ReadFile[row](path)
+	if err != nil || len(rows) != 3 || rows[0] != (row{0, "b", 3}) || rows[1].Count != 1 || rows[2].ID != 2 {
+		t.Errorf("%v, %v", rows, err)
+	}
+}

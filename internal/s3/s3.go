@@ -1,0 +1,149 @@
+// Package s3 reads and writes objects of Amazon S3, and of servers that speak its protocol, by
+// addresses as in s3://bucket/folder/file.
+//
+// Who asks, and whom, is said as for Amazon's own programs: by AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY, with AWS_SESSION_TOKEN or not, by ~/.aws/credentials and AWS_PROFILE, or by
+// the machine's role; by AWS_REGION; and by AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another
+// server than Amazon's.
+package s3
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// scheme begins an address.
+const scheme = "s3://"
+
+// Is says whether a path is an address.
+func Is(path string) bool { return strings.HasPrefix(path, scheme) }
+
+// Object is a file, so to speak.
+type Object struct {
+	Address string
+	Size    int64
+}
+
+// client is made when it is first needed.
+var client = sync.OnceValues(connect)
+
+func connect() (*minio.Client, error) {
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want an address as in https://host:9000", endpoint)
+	}
+	return minio.New(u.Host, &minio.Options{
+		Secure: u.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Creds: credentials.NewChainCredentials([]credentials.Provider{
+			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
+		}),
+	})
+}
+
+// at finds the bucket and the key of an address.
+func at(address string) (c *minio.Client, bucket, key string, err error) {
+	bucket, key, _ = strings.Cut(strings.TrimPrefix(address, scheme), "/")
+	if !Is(address) || bucket == "" {
+		return nil, "", "", fmt.Errorf("%q: want an address as in s3://bucket/folder/file", address)
+	}
+	c, err = client()
+	return c, bucket, key, err
+}
+
+// fault names the address in an error.
+func fault(address string, err error) error {
+	said := minio.ToErrorResponse(err)
+	if said.Code == "NoSuchKey" || said.Code == "NoSuchBucket" {
+		err = fmt.Errorf("%w: %s", os.ErrNotExist, said.Code)
+	}
+	return fmt.Errorf("%s: %w", address, err)
+}
+
+// List is the objects of a folder and of those within, by their names, or the one object of that
+// name. Of hidden ones, whose names begin with a dot, there are none.
+func List(ctx context.Context, address string) (list []Object, err error) {
+	c, bucket, key, err := at(address)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" && !strings.HasSuffix(key, "/") {
+		size, err := Size(ctx, address)
+		if err == nil {
+			return []Object{{address, size}}, nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		key += "/"
+	}
+	for o := range c.ListObjects(ctx, bucket, minio.ListObjectsOptions{Prefix: key, Recursive: true}) {
+		if o.Err != nil {
+			return nil, fault(address, o.Err)
+		}
+		name := strings.TrimPrefix(o.Key, key)
+		if name == "" || strings.HasSuffix(name, "/") || strings.Contains("/"+name, "/.") {
+			continue
+		}
+		list = append(list, Object{scheme + bucket + "/" + o.Key, o.Size})
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: %w", address, os.ErrNotExist)
+	}
+	return list, nil
+}
+
+// Size is that of an object, in bytes.
+func Size(ctx context.Context, address string) (int64, error) {
+	c, bucket, key, err := at(address)
+	if err != nil {
+		return 0, err
+	}
+	o, err := c.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+	if err != nil {
+		return 0, fault(address, err)
+	}
+	return o.Size, nil
+}
+
+// Open reads an object from a byte on, which must be one of its bytes or 0.
+func Open(ctx context.Context, address string, from int64) (io.ReadCloser, error) {
+	c, bucket, key, err := at(address)
+	if err != nil {
+		return nil, err
+	}
+	o := minio.GetObjectOptions{}
+	if from > 0 {
+		if err := o.SetRange(from, 0); err != nil {
+			return nil, fault(address, err)
+		}
+	}
+	// Core gives the body of one request, where Object would make one for each Seek.
+	body, _, _, err := minio.Core{Client: c}.GetObject(ctx, bucket, key, o)
+	if err != nil {
+		return nil, fault(address, err)
+	}
+	return body, nil
+}
+
+// Put writes the bytes of a file as an object. It is there as a whole, or not at all.
+func Put(ctx context.Context, address, path string) error {
+	c, bucket, key, err := at(address)
+	if err != nil {
+		return err
+	}
+	if _, err := c.FPutObject(ctx, bucket, key, path, minio.PutObjectOptions{}); err != nil {
+		return fault(address, err)
+	}
+	return nil
+}
