@@ -6,13 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index/columns"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -288,49 +293,129 @@ func TestStoredRecord(t *testing.T) {
 	}
 }
 
+// damagedTree changes a byte of a file of an index with fields, gives it and the files that name it
+// checksums that fit if that is wanted, and uses the index in every way.
+func damagedTree(good map[string][]byte, name string, at int, flip byte, fix bool) {
+	files := maps.Clone(good)
+	b := bytes.Clone(good[name])
+	b[at%len(b)] ^= flip
+	files[name] = b
+	if fix && sections.Repair(b) {
+		folder, base := filepath.Split(name)
+		restamp(files, folder, base)
+		if folder != "" {
+			m := bytes.Clone(files[schemaFile])
+			replaceStamp(m, stampOf(metaFile, good[folder+metaFile]), stampOf(metaFile, files[folder+metaFile]))
+			files[schemaFile] = m
+			restamp(files, "", schemaFile)
+		}
+	}
+	r, err := openMemory(files)
+	if err != nil {
+		return
+	}
+	for d := range r.Docs() {
+		r.Stored(d)
+		r.Text(d)
+	}
+	for _, field := range r.Schema().Fields {
+		if c, err := r.Column(field.Name); err == nil && c != nil {
+			useColumn(c, r.Docs())
+		}
+		if sub := r.Field(field.Name); sub != nil {
+			usePositions(sub)
+			digest(sub, new(Cursor), 3)
+		}
+	}
+	usePositions(r)
+	digest(r, new(Cursor), 3)
+	r.Check(context.Background(), CheckOptions{Threads: 1})
+}
+
+// useColumn asks a column for all that it has.
+func useColumn(c *columns.Column, docs int) {
+	c.Any()
+	c.Equal("b")
+	c.Equal("2000")
+	c.Prefix("a")
+	c.Range(columns.Limit{Value: "1"}, columns.Limit{Value: "2010"})
+	c.Box(-10, -10, 10, 10)
+	c.Facets(nil, 10)
+	for d := range docs {
+		c.Has(d)
+		c.Number(d)
+		c.Date(d)
+		c.Point(d)
+		for _, ord := range c.Ords(d, nil) {
+			c.Value(int(ord))
+		}
+	}
+}
+
+// usePositions reads where all words are.
+func usePositions(r *Reader) {
+	if !r.HasPositions() {
+		return
+	}
+	var c Cursor
+	var p Positions
+	for w, err := range r.Words() {
+		if err != nil {
+			return
+		}
+		if r.Open(w.Term, &c) != nil || r.OpenPositions(w.Term, &p) != nil {
+			continue
+		}
+		for d := c.Doc(); d != End; d = c.Next() {
+			p.Of(&c)
+		}
+	}
+}
+
+// treeToDamage is an index with everything that documents can have, and the names of its files.
+func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
+	dir, err := buildFields(t, randomFields(rand.New(rand.NewPCG(5, 5)), 60), fieldsList,
+		BuildOptions{Positions: true, StoreText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good = readTree(t, dir)
+	return good, slices.Sorted(maps.Keys(good))
+}
+
+// Random bytes of all files of an index with fields, positions and text: nothing may panic.
+// COLLOCATE_TEST_CHANGES says how many are changed.
+func TestDamagedFieldsAndPositions(t *testing.T) {
+	good, names := treeToDamage(t)
+	changes := 1500
+	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_CHANGES")); err == nil {
+		changes = n
+	}
+	rng := rand.New(rand.NewPCG(27, 28))
+	for range changes {
+		name := names[rng.IntN(len(names))]
+		at, flip := rng.IntN(len(good[name])), byte(1+rng.IntN(255))
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("byte %d of %s changed by %#x: %v\n%s", at, name, flip, p, debug.Stack())
+				}
+			}()
+			damagedTree(good, name, at, flip, true)
+		}()
+	}
+}
+
 // Whatever the bytes of the files are, opening and reading them gives an error at worst.
 func FuzzFields(f *testing.F) {
-	dir, err := buildFields(f, randomFields(rand.New(rand.NewPCG(5, 5)), 60), fieldsList, BuildOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	good := readTree(f, dir)
-	names := []string{schemaFile, columnsFile, storedFile, metaFile, "fields/title/index", "fields/body/postings"}
+	good, names := treeToDamage(f)
 	for i := range names {
-		for at := 64; at < 1000; at += 131 {
+		for at := 64; at < 1000; at += 331 {
 			f.Add(i, at, byte(at), true)
 		}
 	}
 	f.Fuzz(func(t *testing.T, file, at int, flip byte, fix bool) {
-		name := names[uint(file)%uint(len(names))]
-		files := map[string][]byte{}
-		for n, b := range good {
-			files[n] = b
-		}
-		b := bytes.Clone(good[name])
-		b[uint(at)%uint(len(b))] ^= flip
-		files[name] = b
-		if fix && sections.Repair(b) && name != metaFile {
-			folder, base := filepath.Split(name)
-			restamp(files, folder, base)
-			if folder != "" {
-				m := bytes.Clone(files[schemaFile])
-				replaceStamp(m, stampOf(metaFile, good[folder+metaFile]), stampOf(metaFile, files[folder+metaFile]))
-				files[schemaFile] = m
-				restamp(files, "", schemaFile)
-			}
-		}
-		r := &Reader{dir: "memory", files: map[string]*sections.File{}}
-		if r.open(func(name string) ([]byte, error) { return files[name], nil }) != nil {
-			return
-		}
-		for d := range 60 {
-			r.Stored(d)
-			r.Text(d)
-		}
-		r.Column("tags")
-		r.Stats()
-		r.Check(context.Background(), CheckOptions{Threads: 1})
+		damagedTree(good, names[uint(file)%uint(len(names))], int(uint32(at)), flip, fix)
 	})
 }
 

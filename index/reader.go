@@ -111,7 +111,7 @@ package index
 //
 // File "columns", if the schema has keywords, numbers, dates or points: see package columns.
 //
-// File "stored", if the schema has stored fields: as "text", in frames of some 4 KiB. Instead of its text a
+// File "stored", if the schema has stored fields: as "text". Instead of its text a
 // document has, for each stored field of the schema, the number of values as uvarint, and for each
 // value its length as uvarint and its bytes.
 //

@@ -17,25 +17,23 @@ import (
 )
 
 const (
-	// textBlock is how much text is compressed together. Larger blocks compress
-	// better, but a snippet costs the decompression of a whole one.
+	// textBlock is how much text, or of stored fields, is compressed together. Larger blocks
+	// compress better, but a snippet costs the decompression of a whole one: blocks of 4, 8, 16 and 32
+	// KiB of eLife paragraphs are 0.435, 0.371, 0.329 and 0.304 of the text, and are unpacked in 14,
+	// 22, 32 and 56 microseconds.
 	textBlock = 32 << 10
 	// maxPending bounds the compressed text that waits in memory for a batch before
 	// it. What is beyond goes to a temporary file: waiting for that batch instead
 	// would be waiting forever if it has an error.
 	maxPending   = 64 << 20
 	pendingShare = 16 // and it is at most one in this many bytes of the memory
-	// storedBlock is how much of the stored fields is compressed together. A block of 4 KiB was
-	// unpacked in 15 microseconds on a busy machine; larger ones save bytes and take longer.
-	storedBlock = 4 << 10
 )
 
 // textWriter stores the documents' text in compressed blocks, in document order
 // although batches come in any order.
 type textWriter struct {
-	out   *outFile
-	enc   *zstd.Encoder
-	block int // bytes that are compressed together
+	out *outFile
+	enc *zstd.Encoder
 
 	mu         sync.Mutex
 	next       int // the batch that is to be written next
@@ -73,11 +71,7 @@ func newTextWriter(dir *atomicfile.Dir, file string, memory int64) (*textWriter,
 		out.f.Abort()
 		return nil, err
 	}
-	block := textBlock
-	if file == storedFile {
-		block = storedBlock
-	}
-	return &textWriter{out: out, enc: enc, block: block,
+	return &textWriter{out: out, enc: enc,
 		maxPending: int(min(maxPending, memory/pendingShare)), pending: map[int]textBatch{}}, nil
 }
 
@@ -148,7 +142,7 @@ func (t *textWriter) pack(docs []text.Document) (p textBatch) {
 	var raw []byte
 	for len(docs) > 0 {
 		n, size := 0, 0
-		for n < len(docs) && (n == 0 || size+len(docs[n].Text) <= t.block) {
+		for n < len(docs) && (n == 0 || size+len(docs[n].Text) <= textBlock) {
 			size += len(docs[n].Text)
 			n++
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -193,50 +194,99 @@ func TestTruncatedWhileSearching(t *testing.T) {
 	}
 }
 
-// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all ways:
-// whatever it answers, it neither panics nor hangs. Each change is 4 bytes: a file, a place (2), a value.
-func FuzzDamagedSearch(f *testing.F) {
-	good := damageIndex(f, 35)
-	files := map[string][]byte{}
-	names := []string{"postings", "skips", "terms", "documents", "text", "index"}
-	for _, name := range names {
+// writeDamaged writes files of an index with some bytes changed, and checksums that fit. Each change
+// is 4 bytes: a file, a place (2), a value.
+func writeDamaged(t testing.TB, dir string, files map[string][]byte, changes []byte) {
+	t.Helper()
+	stamps := map[string][2]uint64{} // length and checksum
+	for i, name := range damagedFiles {
+		data := bytes.Clone(files[name])
+		for c := changes; len(c) >= 4; c = c[4:] {
+			if int(c[0])%len(damagedFiles) == i {
+				data[64+(int(c[1])<<8+int(c[2]))%(len(data)-96)] = c[3]
+			}
+		}
+		if name == "index" { // which has the stamps of the others
+			for other, s := range stamps {
+				at := bytes.Index(data, append([]byte(other), make([]byte, 16-len(other))...))
+				if at >= 0 && at+28 <= len(data) {
+					binary.LittleEndian.PutUint64(data[at+16:], s[0])
+					binary.LittleEndian.PutUint32(data[at+24:], uint32(s[1]))
+				}
+			}
+		}
+		if sections.Repair(data) {
+			crc := binary.LittleEndian.Uint32(data[len(data)-20:])
+			stamps[name] = [2]uint64{uint64(len(data)), uint64(crc)}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// damagedFiles are those that tests of searching damage, the one with the stamps of the others last.
+var damagedFiles = []string{"postings", "skips", "terms", "documents", "text", "index"}
+
+func readDamageable(t testing.TB) map[string][]byte {
+	t.Helper()
+	good, files := damageIndex(t, 35), map[string][]byte{}
+	for _, name := range damagedFiles {
 		data, err := os.ReadFile(filepath.Join(good, name))
 		if err != nil {
-			f.Fatal(err)
+			t.Fatal(err)
 		}
 		files[name] = data
 	}
+	return files
+}
+
+var damagedBy = []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND,
+	search.BMW, search.VBMW}
+
+// FuzzDamagedSearch changes bytes of an index, gives it checksums that fit, and searches it in all ways:
+// whatever it answers, it neither panics nor hangs.
+func FuzzDamagedSearch(f *testing.F) {
+	files := readDamageable(f)
 	f.Add([]byte{0, 0, 9, 255})
 	f.Add([]byte{1, 0, 30, 7, 1, 0, 64, 200, 3, 1, 1, 0})
 	f.Add([]byte{2, 0, 3, 128, 0, 2, 2, 2})
-	all := []search.Algorithm{search.Auto, search.Exhaustive, search.MaxScore, search.WAND, search.BMW, search.VBMW}
 	f.Fuzz(func(t *testing.T, changes []byte) {
 		dir := t.TempDir()
-		stamps := map[string][2]uint64{} // length and checksum
-		for i, name := range names {
-			data := bytes.Clone(files[name])
-			for c := changes; len(c) >= 4; c = c[4:] {
-				if int(c[0])%len(names) == i {
-					data[64+(int(c[1])<<8+int(c[2]))%(len(data)-96)] = c[3]
-				}
-			}
-			if name == "index" { // which has the stamps of the others
-				for other, s := range stamps {
-					if at := bytes.Index(data,
-						append([]byte(other), make([]byte, 16-len(other))...)); at >= 0 &&
-						at+28 <= len(data) {
-						binary.LittleEndian.PutUint64(data[at+16:], s[0])
-						binary.LittleEndian.PutUint32(data[at+24:], uint32(s[1]))
-					}
-				}
-			}
-			if sections.Repair(data) {
-				stamps[name] = [2]uint64{uint64(len(data)), uint64(binary.LittleEndian.Uint32(data[len(data)-20:]))}
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ask(dir, all)
+		writeDamaged(t, dir, files, changes)
+		ask(dir, damagedBy)
 	})
+}
+
+// The same for an index of two segments, of which one is damaged: what is known of words in all
+// segments comes from it, too.
+func TestDamagedSegmentIsSearched(t *testing.T) {
+	files := readDamageable(t)
+	rng := rand.New(rand.NewPCG(53, 54))
+	an, err := text.ParseAnalyzer("ascii")
+	if err != nil {
+		t.Fatal(err)
+	}
+	searched := 0
+	for range 150 {
+		changes := make([]byte, 4*(1+rng.IntN(8)))
+		for i := range changes {
+			changes[i] = byte(rng.Uint32())
+		}
+		dir := t.TempDir()
+		writeDamaged(t, dir, files, changes)
+		w, err := segments.NewWriter(dir, segments.Options{Analyzer: an, StoreText: true})
+		if err != nil {
+			continue // it is refused
+		}
+		err = errors.Join(w.Add(text.Document{ID: "new", Text: []byte("w0 w1 w2 w3 w5 w12")}), w.Commit())
+		if err == nil {
+			ask(dir, damagedBy)
+			searched++
+		}
+		w.Close()
+	}
+	if searched == 0 {
+		t.Error("no damaged index was searched")
+	}
 }
