@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -202,11 +203,41 @@ func (a *app) rawOutput(format string, args ...any) error {
 	return usagef("--json: "+format, args...)
 }
 
-// choices lists the values of flags for the shell's completion.
+// choicesOf is the annotation of flags that choices makes.
+const choicesOf = "collocate_choices"
+
+// choices notes the values of flags for the shell's completion.
 func choices(cmd *cobra.Command, of map[string][]string) {
 	for name, values := range of {
-		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+		f := cmd.Flag(name)
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[choicesOf] = values
 	}
+}
+
+// completeChoices tells cobra what choices noted, if the shell asks: cobra keeps what it is told
+// for as long as the process lives, and with it the whole command line.
+func completeChoices(root *cobra.Command, args []string) {
+	if len(args) == 0 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
+		return
+	}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) {
+				if values := f.Annotations[choicesOf]; values != nil {
+					must(cmd.RegisterFlagCompletionFunc(f.Name,
+						cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+				}
+			})
+		}
+		for _, below := range cmd.Commands() {
+			visit(below)
+		}
+	}
+	visit(root)
 }
 
 // summary writes a line about what was done to standard error, unless --quiet.

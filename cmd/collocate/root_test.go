@@ -2,8 +2,10 @@ package main
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/spf13/cobra"
 
@@ -56,5 +58,23 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 				t.Errorf("%s: no words on it", name)
 			}
 		}
+	}
+}
+
+// A command line that has run is garbage: workers of a cluster run one after the other.
+func TestNothingKeepsACommandLine(t *testing.T) {
+	run := func() weak.Pointer[app] {
+		a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+		root := newRoot(a)
+		root.SetArgs([]string{"version"})
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return weak.Make(a)
+	}
+	ran := run()
+	runtime.GC()
+	if ran.Value() != nil {
+		t.Error("something still refers to the command line")
 	}
 }
