@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -23,6 +24,9 @@ type NgramOptions struct {
 	MinCount uint64 // leave out n-grams that occur less often; 0: 2
 	MinDocs  int    // leave out n-grams of fewer documents
 	Top      int    // number of n-grams, the most frequent; 0: all
+	// Of keeps n-grams only that have a match of this query of single words, as the analyzer
+	// writes them; nil: all.
+	Of       *Query
 	Analyzer text.Analyzer
 	Threads  int    // 0: GOMAXPROCS
 	Memory   int64  // bound on working memory in bytes; 0: 2 GB
@@ -70,6 +74,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus, o NgramOptions) (list []Ng
 	}
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
+	}
+	if o.Of != nil && slices.ContainsFunc(o.Of.patterns, func(p pattern) bool { return len(p) > 1 }) {
+		return nil, stats, errors.New("n-grams are asked for by one of their words, not by a phrase")
 	}
 	v, vs, err := cooccur.CountWords(ctx, corpus,
 		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Order: cooccur.ByteOrder,
@@ -296,10 +303,11 @@ func (g *ngrams) list() (list []Ngram, found int) {
 		count uint32
 	}
 	var all []entry
+	of := g.wantedWords()
 	for n := g.Min; n <= min(g.Max, len(g.levels)); n++ {
 		l := &g.levels[n-1]
 		for id, count := range l.counts {
-			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs {
+			if uint64(count) >= g.MinCount && int(l.docs[id]) >= g.MinDocs && g.wanted(n, uint32(id)+1, of) {
 				all = append(all, entry{n, id, count})
 			}
 		}
@@ -329,20 +337,57 @@ func (g *ngrams) list() (list []Ngram, found int) {
 	return list, found
 }
 
-// write writes the words of an n-gram: those of its first part, and the last word of its second.
+// wantedWords tells of each word whether NgramOptions.Of matches it; nil: every n-gram is wanted.
+func (g *ngrams) wantedWords() []bool {
+	if g.Of == nil {
+		return nil
+	}
+	of := make([]bool, g.vocab.Len())
+	for id := range of {
+		of[id] = slices.ContainsFunc(g.Of.patterns, func(p pattern) bool { return p[0].matches(g.vocab.Word(id)) })
+	}
+	return of
+}
+
+// wanted says whether an n-gram has one of the words.
+func (g *ngrams) wanted(n int, number uint32, of []bool) bool {
+	if of == nil {
+		return true
+	}
+	for word := range g.words(n, number) {
+		if of[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// words yields the words of an n-gram: the first of each of the n-grams that its last words are.
+func (g *ngrams) words(n int, number uint32) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for ; n > 0; n-- {
+			first := number
+			for k := n; k > 1; k-- {
+				first = uint32(g.levels[k-1].pairs[first-1] >> 32)
+			}
+			if !yield(first - 1) {
+				return
+			}
+			if n > 1 {
+				number = uint32(g.levels[n-1].pairs[number-1])
+			}
+		}
+	}
+}
+
+// write writes the words of an n-gram.
 func (g *ngrams) write(b *strings.Builder, n int, number uint32) {
-	if n == 1 {
-		b.Write(g.vocab.Word(int(number) - 1))
-		return
+	for word := range g.words(n, number) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.Write(g.vocab.Word(int(word)))
 	}
-	pair := g.levels[n-1].pairs[number-1]
-	g.write(b, n-1, uint32(pair>>32))
-	b.WriteByte(' ')
-	last := uint32(pair)
-	for n--; n > 1; n-- {
-		last = uint32(g.levels[n-1].pairs[last-1])
-	}
-	b.Write(g.vocab.Word(int(last) - 1))
 }
 
 // hashPair scatters pairs over passes and slots.

@@ -90,8 +90,37 @@ func TestNgrams(t *testing.T) {
 	}
 }
 
+// Those of a word are the ones that have it anywhere.
+func TestNgramsOfWord(t *testing.T) {
+	lines := randomText(40, 40)
+	corpus := corpusOf(t, text.Lines, strings.Join(lines, "\n"))
+	some := strings.Fields(lines[0])[0]
+	for query, match := range map[string]func(string) bool{
+		some:                     func(w string) bool { return w == some },
+		some[:1] + "*":           func(w string) bool { return w[0] == some[0] },
+		"/" + some + "|nothing/": func(w string) bool { return w == some },
+		"nothing":                func(string) bool { return false },
+	} {
+		o := NgramOptions{Min: 1, Max: 5, MinCount: 2, Analyzer: analyzer(t, "whitespace")}
+		all := plainNgrams(lines, o.Min, o.Max, o.MinCount, 0)
+		want := slices.DeleteFunc(all, func(g Ngram) bool { return !slices.ContainsFunc(strings.Fields(g.Text), match) })
+		o.Of, _ = ParseQuery(query, o.Analyzer)
+		got, stats, err := Ngrams(t.Context(), corpus, o)
+		if err != nil || !slices.Equal(got, want) || stats.Found != len(want) {
+			t.Errorf("%s: %d n-grams of %d, want %d, %v", query, len(got), stats.Found, len(want), err)
+		}
+		if query == some && len(want) == 0 {
+			t.Error("nothing is compared")
+		}
+	}
+}
+
 func TestNgramsRefuse(t *testing.T) {
 	corpus := corpusOf(t, text.Lines, "a b")
+	phrase, _ := ParseQuery(`"a b"`, analyzer(t, "unicode"))
+	if _, _, err := Ngrams(t.Context(), corpus, NgramOptions{Of: phrase}); err == nil {
+		t.Error("a phrase is no error")
+	}
 	for _, o := range []NgramOptions{{Min: 3, Max: 2}, {Min: 1, Max: 10}, {Min: -1, Max: 2}} {
 		if _, _, err := Ngrams(t.Context(), corpus, o); err == nil {
 			t.Errorf("%+v: no error", o)

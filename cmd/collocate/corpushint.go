@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +23,14 @@ func (c *corpusFlags) hint(cmd *cobra.Command, a *app, paths []string) {
 	told := map[string]bool{}
 	for _, path := range someFiles(paths, 16) {
 		head := headOf(path)
+		if c.analyzerName == "whitespace" && !cmd.Flags().Changed("analyzer") &&
+			!cmd.Flags().Changed("vocab") && !told["marks"] {
+			if word := punctuated(head); word != "" {
+				told["marks"] = true
+				a.note(fmt.Sprintf("%s: words are what stands between blanks, such as %q; "+
+					"--analyzer unicode takes marks off and ignores capitals", path, word))
+			}
+		}
 		kind, advice := looksLike(path, head)
 		switch {
 		case kind == "HTML" || kind == "XML":
@@ -77,6 +88,27 @@ func headOf(path string) []byte {
 var htmlBegin = regexp.MustCompile(`(?i)^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)\b`)
 
 var xmlBegin = regexp.MustCompile(`^(\xef\xbb\xbf)?\s*<(\?xml|TEI)\b`)
+
+// punctuated returns the first word with a comma or full stop at its end, if many are so: then the
+// text was not cut into words before.
+func punctuated(head []byte) (first string) {
+	const share = 25 // running text has one in ten
+	n, marked := 0, 0
+	for word := range bytes.FieldsSeq(head) {
+		n++
+		letters := bytes.TrimRight(word, ",.")
+		if last, _ := utf8.DecodeLastRune(letters); len(letters) == len(word) || !unicode.IsLetter(last) {
+			continue
+		}
+		if marked++; first == "" {
+			first = string(word)
+		}
+	}
+	if marked < 3 || share*marked < n {
+		return ""
+	}
+	return first
+}
 
 // hasParagraphs reports whether so many lines are empty that package text takes them for borders.
 func hasParagraphs(head []byte) bool {

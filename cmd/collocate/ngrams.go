@@ -16,6 +16,7 @@ func newNgramsCmd(a *app) *cobra.Command {
 		corpus  corpusFlags
 		opt     words.NgramOptions
 		lengths string
+		of      string
 		top     int
 		out     string
 	)
@@ -27,6 +28,7 @@ func newNgramsCmd(a *app) *cobra.Command {
 most frequent ones with the number of their documents, equal ones in byte order. What does not
 fit in --memory goes to temporary files.`,
 		Example: `  collocate ngrams war-and-peace.txt -n 3
+  collocate ngrams war-and-peace.txt --of 'love*'
   collocate ngrams papers.jsonl -n 2-5 --min-count 10 --min-docs 3 --out ngrams.csv`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if opt.Min, opt.Max, err = parseLengths(lengths); err != nil {
@@ -40,6 +42,11 @@ fit in --memory goes to temporary files.`,
 			}
 			if opt.Analyzer, err = corpus.analyzer(); err != nil {
 				return err
+			}
+			if of != "" {
+				if opt.Of, err = words.ParseQuery(of, opt.Analyzer); err != nil {
+					return usageError{fmt.Errorf("--of: %w", err)}
+				}
 			}
 			corpus.hint(cmd, a, args)
 			cleanup, err := spoolStdin(a.stdin, &args, "")
@@ -62,9 +69,13 @@ fit in --memory goes to temporary files.`,
 			for _, g := range list {
 				table.add(g.Text, g.N, g.Count, g.Documents)
 			}
-			a.summary("%s of %s; %d n-grams occur %d times and more",
+			with := ""
+			if of != "" {
+				with = " with " + of
+			}
+			a.summary("%s of %s; %d n-grams%s occur %d times and more",
 				counted(int64(stats.Words), "word"), counted(int64(stats.Documents), "document"),
-				stats.Found, opt.MinCount)
+				stats.Found, with, opt.MinCount)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
@@ -83,6 +94,8 @@ fit in --memory goes to temporary files.`,
 	corpus.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&lengths, "length", "n", "2-5", "number of words, such as 3 or 2-5, up to 9")
+	f.StringVar(&of, "of", "",
+		"only n-grams that have this `WORD`, or one that matches the wildcards of whal* or the expression /whales?/")
 	f.Uint64Var(&opt.MinCount, "min-count", 5, "leave out n-grams that occur less often")
 	f.IntVar(&opt.MinDocs, "min-docs", 0, "leave out n-grams of fewer documents")
 	f.IntVar(&top, "top", 50, "number of n-grams; with --out all unless it is given, 0 means all")

@@ -206,6 +206,9 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 		found, err := words.Concord(ctx, corpus, q, o)
+		if err == nil {
+			noteUnknown(c, found)
+		}
 		return pipe.Reply{Result: found}, err
 	}
 	s, done, err := w.use(a.Index)
@@ -225,7 +228,17 @@ func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, err
 	if errors.Is(err, words.ErrNoText) {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
+	if err == nil {
+		noteUnknown(c, found)
+	}
 	return pipe.Reply{Result: found}, err
+}
+
+// noteUnknown says which words were not found, and which are spelt alike.
+func noteUnknown(c *pipe.Call, found *words.Concordance) {
+	for _, w := range found.Unknown {
+		c.Note(w.Error())
+	}
 }
 
 // keywords are what sets the words of one vocabulary apart from those of another. Each comes as an

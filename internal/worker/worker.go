@@ -78,6 +78,9 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"collocations": (*Worker).collocations,
 	"concordance":  (*Worker).concordance,
 	"keywords":     (*Worker).keywords,
+	"wordlist":     (*Worker).wordlist,
+	"ngrams":       (*Worker).ngrams,
+	"dispersion":   (*Worker).dispersion,
 	"count":        (*Worker).count,
 
 	"embed": (*Worker).embed,

@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 from collocate import (
+    CollocateWarning,
     Cooccurrence,
     Index,
     collocations,
     concordance,
     cooccurrence,
+    dispersion,
     keywords,
+    ngrams,
     vocabulary,
+    wordlist,
 )
 
 TEXTS = ["the cat sat on the mat", "the dog saw the cat", "alone"]
@@ -181,11 +185,59 @@ def test_concordance(tmp_path):
     assert "the dog saw the cat" in repr(found) and "<b>cat</b>" in found._repr_html_()
     with Index.build(TEXTS, store_text=True) as index:
         assert [x["left"] for x in index.concordance("cat")] == ["the", "the dog saw the"]
-        assert len(index.concordance("bird")) == 0
+        with pytest.warns(CollocateWarning, match="bird"):
+            assert len(index.concordance("bird")) == 0
     with Index.build(TEXTS) as index, pytest.raises(ValueError, match="text"):
         index.concordance("cat")
     with pytest.raises(ValueError, match="window=0"):
         concordance(TEXTS, "cat", window=0)
+    assert concordance(TEXTS, "*at", with_="on", window=2).total == 3
+    assert concordance(TEXTS, "/[cm]at/", without="on", window=2).total == 1
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    with pytest.warns(CollocateWarning, match="did you mean cat"):
+        assert concordance(path, "catt", format="lines").total == 0
+
+
+def test_wordlist(tmp_path):
+    pytest.importorskip("pandas")
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    for corpus, more in ((TEXTS, {}), (iter(TEXTS), {}), (path, {"format": "lines"})):
+        table = wordlist(corpus, **more).set_index("word")
+        assert table.loc["the", "count"] == 4 and table.loc["the", "range"] == 2
+        sizes = np.array([6, 5, 1]) / 12
+        dp = abs(np.array([0.5, 0.5, 0]) - sizes).sum() / 2
+        assert table.loc["the", "dp"] == pytest.approx(dp)
+        assert table.loc["cat", "per_million"] == pytest.approx(2e6 / 12)
+    assert wordlist(TEXTS, min_count=2)["word"].tolist() == ["the", "cat"]
+    assert wordlist(TEXTS, parts=2)["range"].max() == 2
+    with pytest.raises(ValueError, match="parts=1"):
+        wordlist(TEXTS, parts=1)
+    with pytest.raises(ValueError, match="group"):
+        wordlist(TEXTS, group="(")
+
+
+def test_ngrams():
+    pytest.importorskip("pandas")
+    table = ngrams(TEXTS, 2, min_count=2)
+    assert table.values.tolist() == [["the cat", 2, 2, 2]]
+    assert set(ngrams(TEXTS, (1, 2), min_count=1, of="m*")["ngram"]) == {"mat", "the mat"}
+    assert len(ngrams(TEXTS, min_count=1, k=3)) == 3
+    with pytest.raises(ValueError, match="n=3 to 2"):
+        ngrams(TEXTS, (3, 2))
+    with pytest.raises(ValueError, match="regexp"):
+        ngrams(TEXTS, of="/(/")
+
+
+def test_dispersion():
+    found = dispersion(TEXTS, ["the", "bird", '"the c*"'])
+    assert list(found) == ["the", "bird", '"the c*"']
+    assert found["the"].tolist() == pytest.approx([0, 4 / 12, 6 / 12, 9 / 12])
+    assert len(found["bird"]) == 0 and found['"the c*"'].tolist() == pytest.approx([0, 9 / 12])
+    assert len(dispersion(TEXTS, "cat")["cat"]) == 2
+    with pytest.raises(ValueError, match="empty"):
+        dispersion(TEXTS, "")
 
 
 def test_keywords():

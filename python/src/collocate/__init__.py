@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from .words import collocations as collocations
     from .words import concordance as concordance
     from .words import cooccurrence as cooccurrence
+    from .words import dispersion as dispersion
     from .words import keywords as keywords
+    from .words import ngrams as ngrams
     from .words import vocabulary as vocabulary
+    from .words import wordlist as wordlist
 
 # Names are imported when they are first used: the command `collocate` needs none of them, and
 # NumPy takes longer to import than the command to run.
@@ -63,13 +66,16 @@ _WHERE = {
     "concordance": "words",
     "cooccurrence": "words",
     "curve": "places",
+    "dispersion": "words",
     "evaluate": "evaluation",
     "keywords": "words",
     "mine": "places",
+    "ngrams": "words",
     "pairs": "places",
     "shutdown": "_worker",
     "summary": "places",
     "vocabulary": "words",
+    "wordlist": "words",
 }
 
 __all__ = ["__version__", *_WHERE]

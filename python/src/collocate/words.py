@@ -290,15 +290,116 @@ def collocations(
     args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "analyzer": analyzer,
             "threads": threads, "memory": memory,
             **_measures(by, k, min_value, min_freq, p)}  # fmt: skip
-    with as_file(corpus, fields, id_field) as path, bar(progress, "counting") as tell:
-        if path is None:
-            a = build_call(
-                "collocations", args, corpus, fields, id_field, format, encoding, tell
-            )  # fmt: skip
-        else:
-            more = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
-            a = call("collocations", {**args, **more}, progress=tell)
+    with bar(progress, "counting") as tell:
+        a = _of_files("collocations", args, corpus, fields, id_field, format, encoding, tell)
     return _pairs_table(a.result)
+
+
+def _of_files(
+    do: str,
+    args: dict[str, Any],
+    corpus: Corpus,
+    fields: Sequence[str] | None,
+    id_field: str | None,
+    format: str | None,
+    encoding: str | None,
+    tell: Any,
+) -> Any:
+    """Calls what reads a corpus more than once: documents in memory go to a file for a while."""
+    with as_file(corpus, fields, id_field) as path:
+        if path is None:
+            return build_call(do, args, corpus, fields, id_field, format, encoding, tell)
+        more = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
+        return call(do, {**args, **more}, progress=tell)
+
+
+def wordlist(
+    corpus: Corpus,
+    *,
+    min_count: int = 1,
+    parts: int = 0,
+    group: str = "",
+    analyzer: str = "unicode",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """The words of a corpus with frequency and dispersion, as a DataFrame.
+
+    range is the number of documents that have a word, dp and dp_norm are Gries' deviation of
+    proportions (0 is even), d is Juilland's (1 is even).
+    parts: measure over this number of equal parts of the corpus instead of documents.
+    group: take documents for one whose IDs have the same match of this regular expression.
+    """
+    pd = need("pandas", "pandas")
+    args = {"min_count": min_count, "parts": parts, "group": group, "analyzer": analyzer,
+            "threads": threads, "memory": memory}  # fmt: skip
+    with bar(progress, "counting") as tell:
+        a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell).arrays
+    columns = ["count", "per_million", "range", "dp", "dp_norm", "d"]
+    words = unpack_strings(a["words"], a["ends"])
+    return pd.DataFrame({"word": words, **{n: a[n] for n in columns}})
+
+
+def ngrams(
+    corpus: Corpus,
+    n: int | tuple[int, int] = (2, 5),
+    k: int = 0,
+    *,
+    of: str = "",
+    min_count: int = 5,
+    min_docs: int = 0,
+    analyzer: str = "unicode",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
+) -> pd.DataFrame:
+    """The sequences of n words, or of n[0] to n[1], most frequent first, as a DataFrame.
+
+    k: at most so many; 0 is all. of: only those with this word, or one that matches wildcards
+    (whal*) or a regular expression (/whales?/).
+    """
+    pd = need("pandas", "pandas")
+    low, high = (n, n) if isinstance(n, int) else n
+    args = {"min": low, "max": high, "k": k, "of": of, "min_count": min_count,
+            "min_docs": min_docs, "analyzer": analyzer, "threads": threads,
+            "memory": memory}  # fmt: skip
+    with bar(progress, "counting") as tell:
+        a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell).arrays
+    texts = unpack_strings(a["words"], a["ends"])
+    return pd.DataFrame({"ngram": texts, **{name: a[name] for name in ("n", "count", "docs")}})
+
+
+def dispersion(
+    corpus: Corpus,
+    of: str | Sequence[str],
+    *,
+    analyzer: str = "unicode",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    threads: int = 0,
+    progress: ProgressOption = None,
+) -> dict[str, np.ndarray]:
+    """Where in a corpus queries match, for each of them: 0 is its beginning, 1 its end.
+
+    Queries are those of `concordance`. matplotlib's `eventplot` draws the answer as a dispersion
+    plot: `plt.eventplot(list(found.values()))`.
+    """
+    queries = [of] if isinstance(of, str) else list(of)
+    args = {"of": queries, "analyzer": analyzer, "threads": threads}
+    with bar(progress, "reading") as tell:
+        a = build_call("dispersion", args, corpus, fields, id_field, format, encoding, tell).arrays
+    return dict(zip(queries, np.split(a["places"], a["ends"][:-1]), strict=True))
 
 
 def concordance(
