@@ -19,7 +19,8 @@ func newReport(engines []engine) *report { return &report{engines: engines} }
 var classes = []struct {
 	name     string
 	from, to int
-}{{"all", 1, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6+", 6, 1 << 30}}
+}{{"all", 1, 1 << 30}, {"1", 1, 1}, {"2", 2, 2}, {"3", 3, 3}, {"4-5", 4, 5}, {"6-9", 6, 9},
+	{"10-14", 10, 14}, {"15-19", 15, 19}, {"20-29", 20, 29}, {"30+", 30, 1 << 30}}
 
 func (r *report) add(mode, k string, qs [][]string, results []outcome) {
 	for _, c := range classes {

@@ -8,23 +8,25 @@ type Method uint8
 
 // The methods of bmm and of mode And.
 const (
-	NoMethod     Method = iota
-	OneLevels           // one word, by its map of levels
-	OneBlocks           // one word, block by block
-	OrGuess             // above a guessed score
-	OrGuessMarks        // the same, marking documents before they are scored
-	OrWindows           // windows of documents
-	OrMarks             // the same, marking documents before they are scored
-	AndGuess            // above a score that is guessed from maps of levels
-	AndBestFirst        // the most promising postings first
-	AndBlocks           // the blocks of the shortest list
-	TreePhrase          // a phrase, positions last
-	TreeLists           // a tree, list by list within its answers
+	NoMethod      Method = iota
+	OneLevels            // one word, by its map of levels
+	OneBlocks            // one word, block by block
+	OrGuess              // above a guessed score
+	OrGuessMarks         // the same, marking documents before they are scored
+	OrSample             // above a score that a sample of the documents promises
+	OrSampleMarks        // the same, marking documents before they are scored
+	OrWindows            // windows of documents
+	OrMarks              // the same, marking documents before they are scored
+	AndGuess             // above a score that is guessed from maps of levels
+	AndBestFirst         // the most promising postings first
+	AndBlocks            // the blocks of the shortest list
+	TreePhrase           // a phrase, positions last
+	TreeLists            // a tree, list by list within its answers
 )
 
 var methodNames = choice.New[Method]("strategy",
-	"", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-windows", "or-marks",
-	"and-guess", "and-best-first", "and-blocks", "tree-phrase", "tree-lists")
+	"", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-sample",
+	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks", "tree-phrase", "tree-lists")
 
 func (m Method) String() string { return methodNames.Of(m) }
 

@@ -102,7 +102,7 @@ func (q *Query) chooseSpan() {
 	for first > firstWindow && first*uint64(q.Stats.Postings) > uint64(firstPostings+firstPerAnswer*q.Heap.K)*docs {
 		first /= 2
 	}
-	if q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 { // there is a threshold
+	if q.guessed || q.team != nil && q.worker.bar != 0 || q.across != nil && q.floor > 0 { // there is a threshold
 		first = full
 	}
 	q.or.span, q.or.fullSpan = uint32(first), uint32(full)
@@ -289,16 +289,28 @@ func (q *Query) complete(base, to uint32, essential, n int) {
 		return
 	}
 	q.or.plain.again = 1
-	for _, c := range w.found {
-		doc := c.Doc()
-		for _, l := range q.Lists {
-			if l.filled {
-				q.scores[l.pos] = l.postings.at(doc)
-			} else {
-				q.scores[l.pos] = l.asked.at(doc)
-			}
+	q.scoreFound()
+	q.pushFound()
+}
+
+// scoreFound adds the scores of the documents that were found up again, in query order.
+func (q *Query) scoreFound() {
+	w := &q.window
+	for i, c := range w.found {
+		w.found[i] = simd.MakeCandidate(c.Doc(), 0)
+	}
+	for _, l := range q.Lists {
+		b := &l.asked
+		if l.filled {
+			b = &l.postings
 		}
-		q.push(doc, q.noted())
+		if len(w.found)*mergeWorth > b.hi-b.lo {
+			w.merge(b)
+			continue
+		}
+		for i, c := range w.found {
+			w.found[i] = simd.MakeCandidate(c.Doc(), c.Sum()+b.at(c.Doc()))
+		}
 	}
 }
 

@@ -136,6 +136,9 @@ func (q *Query) beginAgain() {
 // enough.
 func (q *Query) fallsBehind(doc uint32) bool {
 	found, want := float64(len(q.Heap.Keys)), float64(q.Heap.K)*float64(doc)/float64(q.to)
+	if q.or.sampled { // from all parts of the index: neighbours are alike, so answers come in clusters
+		return doc > q.to/4 && found < want/2
+	}
 	return found+3*math.Sqrt(found)+3 < want
 }
 

@@ -14,7 +14,10 @@ import (
 )
 
 // The lists of tests are short: guesses are made wherever they can be.
-func init() { guessPostings, guessPlain = 10, 0 }
+func init() {
+	guessPostings, guessPlain = 10, 0
+	sampleWords, sampleAnswers, samplePostings = 3, 50, 5
+}
 
 // independent is an index whose words know nothing of each other: longer documents have more of
 // them.

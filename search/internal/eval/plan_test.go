@@ -49,7 +49,10 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10_000, a, b)
 		}
 	}
+	many, large := independent(t, 60_000) // a sample of less has no window
+	try(large, many, ask.Or, 500, many.Words...)
 	alwaysMark(t)
+	try(large, many, ask.Or, 60, many.Words...)
 	for i, a := range p.Words {
 		for _, b := range p.Words[i+1:] {
 			try(s, p, ask.Or, 10, a, b)

@@ -70,6 +70,8 @@ const sparse = 8
 const (
 	askCost   = 12 // looking a document up in a list
 	scoreCost = 4  // finding a score of a list again, for the sum in query order
+	// postings of a list that are merged with what was found in the time of finding one of these
+	mergeWorth = 24
 	// documents for which is decided whether they stay, and that are merged with a list
 	keptAtOne = 4
 )
@@ -111,6 +113,28 @@ var (
 	// denseMark is the share of all documents, one in this many, from which on a list is not
 	// marked: such lists overlap everywhere, and only levels and small windows skip anything.
 	denseMark uint64 = 8 // tests lower it
+)
+
+// A sample of one in 32 documents takes a twentieth of the time of a query of 20 words, in windows of
+// 512 documents: with half of that most of the blocks that are decoded lie outside. On eLife
+// paragraphs, 6 to 40 words of a paragraph, it takes 5% off the mean at k = 1,000 and, with whole
+// windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If windows count whatever they
+// have, 14 of 100 guesses are wrong; with their share at most 2.
+const (
+	sampleLeast  = 32  // one in this many documents is looked at, or
+	sampleMost   = 64  // in this many, if of these
+	sampleFound  = 64  // are expected to be among the best
+	sampleWindow = 512 // documents that are looked at together
+	// wholeWorth is the share of the documents, one in this many, from which on so many are wanted
+	// that dividing the lists spares nothing: at k = 10,000 it takes 14% longer than to add up whole
+	// lists, at k = 3,000 the same, and at k = 1,000 30% less.
+	wholeWorth = 150
+)
+
+var (
+	sampleWords    = 6    // that a query must have,
+	sampleAnswers  = 1000 // that it must want,
+	samplePostings = 50   // and postings for each of these; tests lower them
 )
 
 const (

@@ -58,7 +58,11 @@ func (t *Heap) Worst() float32 {
 
 // Add takes an answer if it is one of the k best so far, and says whether it did.
 func (t *Heap) Add(doc uint32, score float32) bool {
-	key := KeyOf(doc, score)
+	return t.AddKey(KeyOf(doc, score))
+}
+
+// AddKey is Add for the number of an answer.
+func (t *Heap) AddKey(key uint64) bool {
 	if t.Many {
 		t.collect(key)
 		return true
@@ -117,14 +121,14 @@ func (t *Heap) trim() {
 	}
 	t.Keys, t.bar = t.Keys[:n], uint32(edge>>32)
 	if n > t.K+t.K/4 { // many in one range
-		kept := t.sorted()
+		kept := t.Sorted()
 		t.Keys = t.Keys[:copy(t.Keys, kept)]
 		t.bar = uint32(t.Keys[0] >> 32)
 	}
 }
 
-// sorted is the answers, rising.
-func (t *Heap) sorted() []uint64 {
+// Sorted is the answers, rising.
+func (t *Heap) Sorted() []uint64 {
 	t.sort.sort(t.Keys)
 	return t.Keys[max(len(t.Keys)-t.K, 0):]
 }
@@ -152,7 +156,7 @@ func (t *Heap) down(i int, key uint64) {
 
 // Hits returns the answers, best first, and empties the heap.
 func (t *Heap) Hits() []ask.Hit {
-	keys := t.sorted()
+	keys := t.Sorted()
 	out := make([]ask.Hit, len(keys))
 	for i, key := range keys {
 		out[len(out)-1-i] = ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))}
@@ -186,7 +190,7 @@ func HitsOf(keys []uint64) []ask.Hit {
 
 // MoveTo appends the answers to hits, best first, and empties the heap.
 func (t *Heap) MoveTo(hits []ask.Hit) []ask.Hit {
-	keys := t.sorted()
+	keys := t.Sorted()
 	for i := len(keys) - 1; i >= 0; i-- {
 		key := keys[i]
 		hits = append(hits, ask.Hit{Doc: ^uint32(key), Score: math.Float32frombits(uint32(key >> 32))})

@@ -1,0 +1,133 @@
+package eval
+
+import (
+	"math"
+
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/topk"
+)
+
+// sample guesses the score to beat from some of the documents: short windows at equal distances are
+// added up whole. If one document in 32 was looked at, the k/32-nd best of these is about the k-th
+// best of all. It is taken a little further down. Unlike guessFloor, which supposes that words
+// are independent, it holds for any words, and its time grows with their number as that of the
+// query does.
+//
+// Neighbours in the index are often about the same thing, and more so if it was reordered: one
+// window may have most of the best. So each counts with its share of them at most, which makes the
+// guess lower.
+type sample struct {
+	best  topk.Heap
+	each  topk.Heap // of one window
+	every uint32    // one in this many documents is looked at
+	next  []int     // the block of each list that is added next
+
+	docs, tfs [index.BlockSize]uint32
+	scores    [index.BlockSize]float32
+}
+
+// worthSample says that a sample pays.
+func (q *Query) worthSample() bool {
+	return q.Mode == ask.Or && q.whole() && q.across == nil &&
+		len(q.Lists) >= sampleWords && q.Heap.K >= sampleAnswers &&
+		q.Stats.Postings >= int64(samplePostings)*int64(q.Heap.K)
+}
+
+// orAboveSample looks for answers above a score that a sample promises.
+func (q *Query) orAboveSample() (proved bool, err error) {
+	if err := q.takeSample(); err != nil {
+		return false, err
+	}
+	q.or.sampled = true
+	defer func() { q.or.sampled = false }()
+	search := q.allWindows
+	if uint64(q.Heap.K)*wholeWorth > q.c.Docs {
+		search = func() error { return taat(q) }
+	}
+	return q.prove(guessing{guess: q.guessSample, search: search, enough: q.Heap.Full,
+		again: q.beginAgain})
+}
+
+// takeSample scores the documents of the sample. The lists stay where they are.
+func (q *Query) takeSample() error {
+	s, w := &q.or.sample, &q.window
+	s.every = sampleMost
+	for s.every > sampleLeast && q.Heap.K < sampleFound*int(s.every) {
+		s.every /= 2
+	}
+	s.next = append(s.next[:0], make([]int, len(q.Lists))...)
+	s.best.Reset(s.rank(q.Heap.K, guessAgain))
+	each := s.best.K/(int(q.to/(s.every*sampleWindow))+1) + 1
+	need := q.theta
+	step := uint64(s.every * sampleWindow)
+	for base := step / 2; base < uint64(q.to); base += step {
+		from, to := uint32(base), uint32(min(base+sampleWindow, uint64(q.to)))
+		for _, l := range q.Lists {
+			s.add(w, l, from, to)
+		}
+		w.scan(from, int(to-from), float64(need))
+		s.each.Reset(each)
+		for _, c := range w.found {
+			if !q.limited || q.admits(c.Doc()) {
+				s.each.Add(c.Doc(), c.Sum())
+			}
+		}
+		for _, key := range s.each.Keys {
+			s.best.AddKey(key)
+		}
+		if s.best.Full() {
+			need = s.best.Worst()
+		}
+		if err := q.pause(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds the postings of a list in a window.
+func (s *sample) add(w *window, l *list, from, to uint32) {
+	b := l.FindBlock(s.next[l.pos], from)
+	for ; b < len(l.Last) && (b == 0 || l.Last[b-1] < to-1); b++ {
+		n := l.DecodeDocs(b, &s.docs)
+		if n == 0 || l.DecodeTFs(b, &s.tfs) != n {
+			return // damaged: l.Err says so
+		}
+		lo := firstAtLeast(s.docs[:n], from)
+		hi := lo + firstAtLeast(s.docs[lo:n], to)
+		l.batch(s.docs[lo:hi], s.tfs[lo:hi], s.scores[lo:hi])
+		for i, d := range s.docs[lo:hi] {
+			w.sums[(d-from)&(maxWindow-1)] += s.scores[lo+i]
+		}
+	}
+	// Memory is asked for the block of the next window while the other lists are added.
+	if s.next[l.pos] = l.FindBlock(b-1, from+s.every*sampleWindow); s.next[l.pos] < len(l.Last) {
+		l.Prefetch(s.next[l.pos])
+	}
+}
+
+// rank is which of the best of the sample should be reached by k documents of the index.
+func (s *sample) rank(k int, margin float64) int {
+	expected := float64(k) / float64(s.every)
+	return int(math.Ceil(expected + margin*math.Sqrt(expected)))
+}
+
+// guessSample is the floor to try, as guessOr.
+func (q *Query) guessSample(try int) (floor float32, ok bool) {
+	margins := [...]float64{guessMargin, guessAgain}
+	if try >= len(margins) {
+		return 0, false
+	}
+	floor = q.or.sample.score(q.or.sample.rank(q.Heap.K, margins[try]))
+	return floor, floor > q.floor
+}
+
+// score is just below that of the sample's document of a rank; -1 if it has fewer.
+func (s *sample) score(rank int) float32 {
+	if len(s.best.Keys) < rank {
+		return -1
+	}
+	keys := s.best.Sorted()
+	return below(math.Float32frombits(uint32(keys[len(keys)-rank] >> 32)))
+}
