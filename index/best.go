@@ -131,8 +131,10 @@ type AtMost struct {
 	N int
 }
 
-// mostKnown is how many of the best blocks of a list BestOf tells about.
-const mostKnown = 128
+// knownSteps are how many of the best blocks of a list, or postings of a short one, BestOf tells
+// about: all of the fewest, and of more only these numbers. After each commit the words of queries
+// are asked for again, so it must not take long: to sort all blocks of a frequent word takes 0.2 ms.
+var knownSteps = [...]int{128, 64, 32, 16}
 
 // BestOf finds the best postings of a list. It works with a cursor that it leaves anywhere.
 func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
@@ -142,30 +144,44 @@ func (r *Reader) BestOf(t Term, c *Cursor) (Best, error) {
 	if err := r.OpenBlocks(t, c); err != nil {
 		return Best{}, err
 	}
-	var xs []float32 // of different postings
+	var b Best
+	var xs []uint32 // of different postings: bits, which have the order of the numbers
 	if c.LowX != nil {
-		xs = slices.Clone(c.LowX) // of the best of each block
-	} else {
-		docs, tfs := c.Loaded(), c.TFs()
-		xs = make([]float32, len(docs))
-		for i, d := range docs {
-			xs[i] = r.coef.K(r.Length(int(d))) * bm25.Reciprocal(tfs[i])
+		xs = make([]uint32, len(c.LowX))
+		for i, x := range c.LowX { // of the best of each block
+			xs[i] = math.Float32bits(x)
 		}
-	}
-	slices.Sort(xs)
-	xs = xs[:min(len(xs), mostKnown)]
-	b := Best{X: xs[0], Known: make([]AtMost, 0, len(xs)+numRanks)}
-	for i, x := range xs {
-		b.Known = append(b.Known, AtMost{x, i + 1})
-	}
-	if c.LowX != nil {
 		for i, x := range c.Ranked {
 			if x < noPosting {
 				b.Known = append(b.Known, AtMost{x, Ranks[i]})
 			}
 		}
-		slices.SortFunc(b.Known, func(a, b AtMost) int { return cmp.Compare(a.X, b.X) })
+	} else {
+		docs, tfs := c.Loaded(), c.TFs()
+		xs = make([]uint32, len(docs))
+		for i, d := range docs {
+			xs[i] = math.Float32bits(xOf(r.coef, tfs[i], r.Length(int(d))))
+		}
 	}
+	at := func(i int, x uint32) { b.Known = append(b.Known, AtMost{math.Float32frombits(x), i}) }
+	if c.LowX == nil {
+		at(len(xs), highest(xs))
+	}
+	for _, n := range knownSteps {
+		if n < len(xs) {
+			selectLowest(xs, n)
+			xs = xs[:n]
+			at(n, highest(xs))
+		}
+	}
+	slices.Sort(xs)
+	for i, x := range xs {
+		at(i+1, x)
+	}
+	b.X = math.Float32frombits(xs[0])
+	slices.SortFunc(b.Known, func(a, b AtMost) int {
+		return cmp.Or(cmp.Compare(a.X, b.X), b.N-a.N) // the most first, so that others are dropped
+	})
 	most, kept := 0, b.Known[:0]
 	for _, k := range b.Known {
 		if k.N > most {
