@@ -27,9 +27,8 @@ docs: ## the documentation of every package, as a web page on localhost
 wheels: ## the wheels of the Python package, in python/dist: Linux and macOS; the worker talks over Unix sockets, so none for Windows
 	python/wheels
 
-# Every fuzz target for an hour; what fails is kept under testdata/fuzz.
 .PHONY: fuzz
-fuzz:
+fuzz: ## every fuzz target for an hour; what fails is kept under testdata/fuzz
 	.ci/fuzz 1h
 
 .PHONY: cluster-test

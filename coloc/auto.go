@@ -30,7 +30,7 @@ const oneUniverse = 256
 // mineAuto is our own search: pairs from one look at every neighbourhood, then
 // the lattice over profiles and witnesses. No instance is ever listed.
 func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
-	counts, err := countPairs(ctx, g, opt.crew, opt.budget/4)
+	counts, err := countPairs(ctx, g, opt.cores, opt.budget/4)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func mineAuto(ctx context.Context, g *neighbours, opt *job) ([]found, error) {
 		return s.patterns, s.failure()
 	}
 	if !opt.evaluation.stream {
-		if err := g.list(ctx, opt.crew, opt.budget/4); err != nil {
+		if err := g.list(ctx, opt.cores, opt.budget/4); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +118,8 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	features, order []int32, root int32) error {
 	features = slices.Clone(features)
 	slices.Sort(features)
-	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence, opt.crew)
-	l := newLattice(u, s, opt.crew, opt.All, opt.budget/4)
+	u := newUniverse[M](g, fg, features, root, opt.MinPrevalence, opt.cores)
+	l := newLattice(u, s, opt.cores, opt.All, opt.budget/4)
 	sets, hard, err := l.fillRoot(ctx, opt)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 	for i, f := range order {
 		bits[i] = int(u.bit[f])
 	}
-	return l.search(ctx, opt.crew, bits)
+	return l.search(ctx, opt.cores, bits)
 }
 
 // fillRoot profiles every place. Places that take too many steps, or for whose
@@ -137,12 +137,12 @@ func mineUniverse[M words](ctx context.Context, g *neighbours, fg *featureGraph,
 func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, err error) {
 	u := l.u
 	n := u.g.len()
-	profilers := make([]*profiler[M], opt.crew.workers)
+	profilers := make([]*profiler[M], opt.cores.workers)
 	parts := make([]table[M], blockCount(n))
 	var one M
 	setSize := int64(8 * len(one))
 	perBlock := max(1, opt.budget/4/setSize/int64(len(parts)))
-	err = opt.crew.at("profiling places").each(ctx, len(parts), func(w, b int) error {
+	err = opt.cores.at("profiling places").each(ctx, len(parts), func(w, b int) error {
 		if profilers[w] == nil {
 			profilers[w] = &profiler[M]{u: u, limit: opt.evaluation.steps}
 		}
@@ -172,7 +172,7 @@ func (l *lattice[M]) fillRoot(ctx context.Context, opt *job) (sets, hard int, er
 		return 0, 0, err
 	}
 	l.root.reset(len(u.features))
-	err = opt.crew.each(ctx, len(u.features), func(_, f int) error {
+	err = opt.cores.each(ctx, len(u.features), func(_, f int) error {
 		l.root.groups[f].join(parts, f)
 		return nil
 	})

@@ -42,9 +42,9 @@ func BenchmarkJoin(b *testing.B) {
 	for _, d := range []float64{3, 6} {
 		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
 			for b.Loop() {
-				p := newPlaces(pts, nil, false, d, crew{workers: 1})
+				p := newPlaces(pts, nil, false, d, cores{workers: 1})
 				g := joinDistance(p, d*d)
-				if err := g.list(b.Context(), crew{workers: 1}, 1<<40); err != nil {
+				if err := g.list(b.Context(), cores{workers: 1}, 1<<40); err != nil {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(g.edges/2), "pairs")

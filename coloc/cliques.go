@@ -10,7 +10,7 @@ import (
 // Kerbosch (1973), the outer loop in degeneracy order, the pivot as Tomita,
 // Tanaka and Takahashi (2006) choose it. Single vertices are left out. There can be
 // 3^(n/3) of them, so they count against the memory bound.
-func maximalCliques(ctx context.Context, adj [][]int32, c crew, memory *meter) ([][]int32, error) {
+func maximalCliques(ctx context.Context, adj [][]int32, c cores, memory *meter) ([][]int32, error) {
 	order, _ := degeneracyOrder(adj)
 	rank := make([]int, len(adj))
 	for i, v := range order {

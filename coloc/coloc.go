@@ -81,7 +81,7 @@ type Result struct {
 // job is a validated call.
 type job struct {
 	Options
-	crew       crew
+	cores      cores
 	budget     int64
 	total      []int64 // points of each feature
 	engine     engine.Kind
@@ -156,12 +156,12 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			return nil, fmt.Errorf("%s has no GPU engine: use --algorithm auto or sgct, or --engine multicore", j.Algorithm)
 		}
 	}
-	j.crew = crew{workers: threads, progress: opt.Progress}
+	j.cores = cores{workers: threads, progress: opt.Progress}
 	if j.engine == engine.Sequential {
-		j.crew.workers = 1
+		j.cores.workers = 1
 	}
 	var err error
-	j.total, err = checkPoints(pts, opt.Geographic, j.crew)
+	j.total, err = checkPoints(pts, opt.Geographic, j.cores)
 	return j, err
 }
 
@@ -254,11 +254,11 @@ func (j *job) join(ctx context.Context, pts *Points) (*neighbours, error) {
 	if j.Within > 0 {
 		time = pts.Time
 	}
-	p := newPlaces(pts, time, j.Geographic, side, j.crew)
+	p := newPlaces(pts, time, j.Geographic, side, j.cores)
 	p.total = j.total
 	j.logf("%d points at %d places, %d features", pts.Len(), p.len(), len(pts.Features))
 	if j.KNN > 0 {
-		return joinNearest(ctx, p, j.KNN, limit, j.crew, j.budget/4)
+		return joinNearest(ctx, p, j.KNN, limit, j.cores, j.budget/4)
 	}
 	g := joinDistance(p, limit)
 	g.within = j.Within

@@ -14,7 +14,7 @@ type dealer struct {
 	fromX, fromY, fromZ []float64 // in the input's order
 	fromFeature         []int32
 	apart               bool // points at one position do not collapse
-	crew                crew
+	cores               cores
 }
 
 func (d *dealer) deal(b *box, side float64) {
@@ -47,7 +47,7 @@ func (d *dealer) count(cells int) {
 		deck = make([]spot, n)
 	}
 	next := make([][stacks]int32, shares(n))
-	d.crew.sweep(n, func(_, lo, hi int) {
+	d.cores.sweep(n, func(_, lo, hi int) {
 		count := &next[lo/share]
 		for i := lo; i < hi; i++ {
 			count[g.key(d.fromX[i], d.fromY[i], 0)>>shift&(stacks-1)]++
@@ -64,7 +64,7 @@ func (d *dealer) count(cells int) {
 		}
 		parts[k].to = int(at)
 	}
-	d.crew.sweep(n, func(_, lo, hi int) {
+	d.cores.sweep(n, func(_, lo, hi int) {
 		to := &next[lo/share]
 		for i := lo; i < hi; i++ {
 			x, y := d.fromX[i]+0, d.fromY[i]+0 // -0 and 0 are one place
@@ -73,7 +73,7 @@ func (d *dealer) count(cells int) {
 			to[k]++
 		}
 	})
-	par.For(d.crew.workers, stacks, 1, func(_, k, _ int) {
+	par.For(d.cores.workers, stacks, 1, func(_, k, _ int) {
 		d.spread(deck, &parts[k])
 		parts[k].run()
 	})
@@ -106,7 +106,7 @@ func (d *dealer) spread(deck []spot, part *collapse) {
 func (d *dealer) sort() {
 	n := len(d.fromX)
 	keys, order := make([]uint64, n), d.members
-	d.crew.sweep(n, func(_, lo, hi int) {
+	d.cores.sweep(n, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			z := 0.0
 			if d.fromZ != nil {
@@ -115,9 +115,9 @@ func (d *dealer) sort() {
 			keys[i], order[i] = d.grid.key(d.fromX[i], d.fromY[i], z), int32(i)
 		}
 	})
-	par.RadixSortPairs(d.crew.workers, keys, order, nil, nil, 0, 64)
+	par.RadixSortPairs(d.cores.workers, keys, order, nil, nil, 0, 64)
 	g := &d.grid
-	g.start = par.RunStarts[int32](d.crew.workers, keys)
+	g.start = par.RunStarts[int32](d.cores.workers, keys)
 	g.keys = make([]uint64, g.cells())
 	for c := range g.keys {
 		g.keys[c] = keys[g.start[c]]
@@ -128,7 +128,7 @@ func (d *dealer) sort() {
 		cell, end := g.firstFrom(i*share), g.firstFrom(min(n, (i+1)*share))
 		parts[i] = collapse{places: d.places, apart: d.apart, cell: cell, end: end, from: int(g.start[cell]), to: int(g.start[end])}
 	}
-	d.crew.sweep(n, func(_, lo, hi int) {
+	d.cores.sweep(n, func(_, lo, hi int) {
 		for k, i := range order[lo:hi] {
 			k += lo
 			d.x[k], d.y[k], d.feat[k] = d.fromX[i]+0, d.fromY[i]+0, d.fromFeature[i]
@@ -137,6 +137,6 @@ func (d *dealer) sort() {
 			}
 		}
 	})
-	d.crew.sweep(n, func(_, lo, _ int) { parts[lo/share].run() })
+	d.cores.sweep(n, func(_, lo, _ int) { parts[lo/share].run() })
 	d.close(parts)
 }

@@ -308,7 +308,7 @@ func TestTooManyCliquesAreAnErrorThatSaysSo(t *testing.T) {
 			}
 		}
 	}
-	_, err := maximalCliques(t.Context(), adj, crew{workers: 2}, newMeter(1e6))
+	_, err := maximalCliques(t.Context(), adj, cores{workers: 2}, newMeter(1e6))
 	if err == nil || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("got %v", err)
 	}

@@ -29,8 +29,8 @@ func gpuPays(pts *Points, opt Options, threads int) bool {
 	if len(pts.Y) != pts.Len() {
 		return false // the job will say so
 	}
-	_, width := extent(pts.X, crew{workers: threads})
-	_, height := extent(pts.Y, crew{workers: threads})
+	_, width := extent(pts.X, cores{workers: threads})
+	_, height := extent(pts.Y, cores{workers: threads})
 	if opt.Geographic {
 		degree := EarthRadius * math.Pi / 180
 		width, height = width*degree, height*degree // too wide away from the equator: a low estimate

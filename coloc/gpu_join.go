@@ -43,7 +43,7 @@ type gpuGrid struct {
 }
 
 // newGPUGrid lays cells of the given side over the positions; see grid.sort.
-func newGPUGrid(x, y, z []float64, side float64, c crew) gpuGrid {
+func newGPUGrid(x, y, z []float64, side float64, c cores) gpuGrid {
 	g := gpuGrid{rows: 3}
 	var width, height, depth float64
 	g.lowX, width = extent(x, c)
@@ -88,9 +88,9 @@ type gpuInput struct {
 // distance are to be joined.
 func uploadPoints(r *gpuRun, pts *Points, limit, side float64) (*gpuScene, gpuInput) {
 	n := pts.Len()
-	x, y, z := positions(pts, r.job.Geographic, r.job.crew)
+	x, y, z := positions(pts, r.job.Geographic, r.job.cores)
 	s := &gpuScene{r: r, points: n, features: len(pts.Features), limit: limit,
-		grid: newGPUGrid(x, y, z, side, r.job.crew)}
+		grid: newGPUGrid(x, y, z, side, r.job.cores)}
 	need := int64(gpuBytesPerPoint * n)
 	if z != nil {
 		need += int64(gpuBytesPerSphere * n)

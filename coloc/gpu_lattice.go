@@ -183,7 +183,7 @@ func (l *gpuLattice) compact(known int) int {
 // bits, and gives the patterns with their counts, ordered by length and features.
 func (l *gpuLattice) participation(patterns []uint64) []found {
 	u, r := l.u, l.u.s.r
-	sortSetsByName(patterns, r.job.crew)
+	sortSetsByName(patterns, r.job.cores)
 	stride, numbers := 0, 0
 	for _, p := range patterns {
 		stride = max(stride, bits.OnesCount64(p))
@@ -216,7 +216,7 @@ func (l *gpuLattice) participation(patterns []uint64) []found {
 
 // sortSetsByName orders sets as sortFound does: by length, then the one first
 // that has the lowest bit in which they differ.
-func sortSetsByName(sets []uint64, c crew) {
+func sortSetsByName(sets []uint64, c cores) {
 	keys, order := make([]uint64, len(sets)), make([]int32, len(sets))
 	for i, s := range sets {
 		keys[i], order[i] = ^bits.Reverse64(s), int32(i)

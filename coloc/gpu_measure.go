@@ -83,7 +83,7 @@ func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
 	default:
 		var g *neighbours
 		if g, err = j.join(ctx, s.pts); err == nil {
-			err = g.list(ctx, j.crew, math.MaxInt64)
+			err = g.list(ctx, j.cores, math.MaxInt64)
 			stats.Pairs = g.edges / 2
 		}
 	}

@@ -84,11 +84,11 @@ func (m *gpuMiner) join() (*pairCounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := countPairs(r.ctx, g, j.crew, j.budget/4)
+	counts, err := countPairs(r.ctx, g, j.cores, j.budget/4)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.list(r.ctx, j.crew, math.MaxInt64); err != nil {
+	if err := g.list(r.ctx, j.cores, math.MaxInt64); err != nil {
 		return nil, err
 	}
 	m.scene = hostScene(r, g, len(j.total))
@@ -144,10 +144,10 @@ func (m *gpuMiner) hostProfiles(fg *featureGraph, u *gpuUniverse, root int32, pl
 		r.fail(err)
 		return nil, false
 	}
-	host := newUniverse[[1]uint64](g, fg, u.features, root, r.job.MinPrevalence, r.job.crew)
-	profilers := make([]*profiler[[1]uint64], r.job.crew.workers)
+	host := newUniverse[[1]uint64](g, fg, u.features, root, r.job.MinPrevalence, r.job.cores)
+	profilers := make([]*profiler[[1]uint64], r.job.cores.workers)
 	out := make([][]uint64, len(places))
-	err = r.job.crew.each(r.ctx, len(places), func(w, i int) error {
+	err = r.job.cores.each(r.ctx, len(places), func(w, i int) error {
 		if profilers[w] == nil {
 			profilers[w] = &profiler[[1]uint64]{u: host, limit: hostSteps}
 		}
@@ -223,7 +223,7 @@ func (m *gpuMiner) onCPU(fg *featureGraph, st *store, universe []int32, root int
 	if err != nil {
 		return nil, err
 	}
-	if err := g.list(r.ctx, j.crew, j.budget/4); err != nil {
+	if err := g.list(r.ctx, j.cores, j.budget/4); err != nil {
 		return nil, err
 	}
 	if err := mineWide(r.ctx, g, fg, st, j, universe, root); err != nil {

@@ -71,10 +71,10 @@ func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	crew := j.crew.at("null rounds")
-	return g.CountNear(ctx, t.model, t.o.Seed, t.o.Rounds, j.crew.workers, j.Distance,
+	cores := j.cores.at("null rounds")
+	return g.CountNear(ctx, t.model, t.o.Seed, t.o.Rounds, j.cores.workers, j.Distance,
 		func(round int, near func(a, b int32) int64) {
-			crew.tell(int64(round), int64(t.o.Rounds))
+			cores.tell(int64(round), int64(t.o.Rounds))
 			found := make([]float64, len(which))
 			for k, i := range which {
 				found[k] = pairIndex(t.patterns[i], j.total, near)
@@ -88,11 +88,11 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 	j := t.survey.job
 	opt := j.Options
 	opt.Engine, opt.Algorithm, opt.All, opt.Progress, opt.Log = engine.GPU, Auto, false, nil, nil
-	cores := 0 // rounds that were for them
+	crowded := 0 // rounds that the cores take
 	err := onGPU(ctx, j, func(r *gpuRun) error {
-		for lo := 0; lo < t.o.Rounds; lo += j.crew.workers {
-			drawn := make([]*Points, min(j.crew.workers, t.o.Rounds-lo))
-			err := j.crew.each(ctx, len(drawn), func(_, i int) error {
+		for lo := 0; lo < t.o.Rounds; lo += j.cores.workers {
+			drawn := make([]*Points, min(j.cores.workers, t.o.Rounds-lo))
+			err := j.cores.each(ctx, len(drawn), func(_, i int) error {
 				drawn[i] = t.model.Draw(t.o.Seed, lo+i)
 				return nil
 			})
@@ -100,7 +100,7 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 				return err
 			}
 			for i, pts := range drawn {
-				j.crew.at("null rounds").tell(int64(lo+i), int64(t.o.Rounds))
+				j.cores.at("null rounds").tell(int64(lo+i), int64(t.o.Rounds))
 				s, err := NewSurvey(pts, opt)
 				if err != nil {
 					return err
@@ -109,8 +109,8 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 				r.job = s.job
 				err = t.roundOnGPU(r, s, which, features)
 				if errors.Is(err, errHard) {
-					cores++
-					s.job.engine = onCores(pts.Len(), j.crew.workers)
+					crowded++
+					s.job.engine = onCores(pts.Len(), j.cores.workers)
 					err = t.coresRound(ctx, s, which)
 				}
 				if err != nil {
@@ -120,8 +120,8 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 		}
 		return nil
 	})
-	if cores > 0 {
-		t.tell("%s; %d rounds on the cores, too crowded for the GPU", engine.GPU, cores)
+	if crowded > 0 {
+		t.tell("%s; %d rounds on the cores, too crowded for the GPU", engine.GPU, crowded)
 	} else {
 		t.tell("%s", engine.GPU)
 	}

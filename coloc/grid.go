@@ -67,7 +67,7 @@ func (g *grid) layOut(b *box, points int, sphere bool, side float64) (cells uint
 }
 
 // extent is the least value and how far the others reach beyond it.
-func extent(v []float64, c crew) (low, width float64) {
+func extent(v []float64, c cores) (low, width float64) {
 	if len(v) == 0 {
 		return 0, 0
 	}

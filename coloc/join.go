@@ -75,15 +75,15 @@ func (g *neighbours) eachCell(block int, do func(lo, hi int32, spans []span) err
 var errFull = errors.New("lists do not fit")
 
 // list keeps the lists of neighbours unless they take more than budget bytes.
-func (g *neighbours) list(ctx context.Context, crew crew, budget int64) error {
+func (g *neighbours) list(ctx context.Context, cores cores, budget int64) error {
 	if g.blocks != nil {
 		return nil
 	}
 	blocks := make([][]int32, blockCount(g.len()))
 	end := make([]uint32, g.len())
 	var edges atomic.Int64
-	scratch := make([][]int32, crew.workers)
-	err := crew.at("listing neighbours").each(ctx, len(blocks), func(w, b int) error {
+	scratch := make([][]int32, cores.workers)
+	err := cores.at("listing neighbours").each(ctx, len(blocks), func(w, b int) error {
 		lists := scratch[w][:0]
 		err := g.eachCell(b, func(lo, hi int32, spans []span) error {
 			for i := lo; i < hi; i++ {

@@ -131,7 +131,7 @@ func (n *nearest) add(d2 float64, points int64) float64 {
 
 // joinNearest joins every place with those in its reach, or in whose reach it
 // is, that are also within the squared distance limit.
-func joinNearest(ctx context.Context, p *places, k int, limit float64, crew crew, budget int64) (*neighbours, error) {
+func joinNearest(ctx context.Context, p *places, k int, limit float64, cores cores, budget int64) (*neighbours, error) {
 	n := p.len()
 	points := make([]int64, n)
 	all := int64(0)
@@ -145,7 +145,7 @@ func joinNearest(ctx context.Context, p *places, k int, limit float64, crew crew
 	tree := newKDTree(ctx, p)
 	within := make([][][]int32, blockCount(n)) // per block, per place: those in its reach
 	var held atomic.Int64
-	err := crew.at("nearest neighbours").each(ctx, len(within), func(_, b int) error {
+	err := cores.at("nearest neighbours").each(ctx, len(within), func(_, b int) error {
 		lo, hi := int32(b<<blockShift), int32(min(n, (b+1)<<blockShift))
 		within[b] = make([][]int32, hi-lo)
 		steps := 0

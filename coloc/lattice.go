@@ -26,7 +26,7 @@ type lattice[M words] struct {
 	tasks *tasks // nil on one core
 	work  []*latticeWorker[M]
 
-	crew  crew
+	cores cores
 	nodes atomic.Int64 // visited
 }
 
@@ -58,7 +58,7 @@ type extension struct {
 // Going down two levels gives some hundred jobs to share among the cores.
 const sharedDepth = 2
 
-func newLattice[M words](u *universe[M], s *store, c crew, all bool, budget int64) *lattice[M] {
+func newLattice[M words](u *universe[M], s *store, c cores, all bool, budget int64) *lattice[M] {
 	l := &lattice[M]{u: u, store: s, all: all, budget: budget / int64(c.workers)}
 	for range c.workers {
 		l.work = append(l.work, &latticeWorker[M]{
@@ -75,8 +75,8 @@ func newLattice[M words](u *universe[M], s *store, c crew, all bool, budget int6
 
 // search mines the universe. order lists its bits in the order in which
 // patterns grow; with a root only the root starts one.
-func (l *lattice[M]) search(ctx context.Context, c crew, order []int) error {
-	l.crew = c.at("searching patterns")
+func (l *lattice[M]) search(ctx context.Context, c cores, order []int) error {
+	l.cores = c.at("searching patterns")
 	var first []node[M]
 	var none, later M
 	for _, b := range slices.Backward(order) {
@@ -125,7 +125,7 @@ func (l *lattice[M]) visit(ctx context.Context, w int, n node[M]) error {
 		return err
 	}
 	if n := l.nodes.Add(1); n&255 == 0 {
-		l.crew.tell(n, 0)
+		l.cores.tell(n, 0)
 	}
 	whole := or(n.head, n.tail)
 	if !l.all && l.store.holds(l.features(whole)) {

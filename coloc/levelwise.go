@@ -60,7 +60,7 @@ func mineLevelwise(ctx context.Context, pts *Points, job *job) ([]found, error) 
 	case ICPITree:
 		j.expand = expandTree
 	}
-	j.seen, j.stamp = make([][]uint32, job.crew.workers), make([]uint32, job.crew.workers)
+	j.seen, j.stamp = make([][]uint32, job.cores.workers), make([]uint32, job.cores.workers)
 	var err error
 	if j.stars, err = newStars(ctx, pts, job, j.memory, j.name); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func mineLevelwise(ctx context.Context, pts *Points, job *job) ([]found, error) 
 		candidates := apriori(sets, func(set []int32) bool { return level[setKey(set)] != nil })
 		tables := make([]*rows, len(candidates))
 		counts := make([][]int64, len(candidates))
-		err := j.crew.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates), func(w, i int) error {
+		err := j.cores.at(fmt.Sprintf("instances of size %d", size)).each(ctx, len(candidates), func(w, i int) error {
 			var err error
 			tables[i], counts[i], err = j.instances(ctx, w, candidates[i], level)
 			return err

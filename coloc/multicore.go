@@ -8,22 +8,22 @@ import (
 	"github.com/collocate/collocate/internal/par"
 )
 
-// crew is the cores a job may use. With one worker everything runs on the
+// cores are those that a job may use. With one worker everything runs on the
 // calling goroutine, in order: the sequential engine.
-type crew struct {
+type cores struct {
 	workers int
 	// progress is told how far a step with a name is; nil for nobody.
 	progress func(stage string, done, total int64)
 	stage    string
 }
 
-// at is the crew at work on a step that is worth a name.
-func (c crew) at(stage string) crew {
+// at gives what the cores do next a name for progress.
+func (c cores) at(stage string) cores {
 	c.stage = stage
 	return c
 }
 
-func (c crew) tell(done, total int64) {
+func (c cores) tell(done, total int64) {
 	if c.progress != nil && c.stage != "" {
 		c.progress(c.stage, done, total)
 	}
@@ -31,7 +31,7 @@ func (c crew) tell(done, total int64) {
 
 // each calls do(worker, item) for every item, cores taking the next one as
 // they come free. It stops at the first error or when ctx ends.
-func (c crew) each(ctx context.Context, items int, do func(worker, item int) error) error {
+func (c cores) each(ctx context.Context, items int, do func(worker, item int) error) error {
 	var next atomic.Int64
 	var failed atomic.Bool
 	var once sync.Once
@@ -62,12 +62,12 @@ const share = 1 << 13
 
 // sweep covers [0, n) with calls do(worker, lo, hi). Parts start at multiples
 // of share whatever the number of cores.
-func (c crew) sweep(n int, do func(worker, lo, hi int)) {
+func (c cores) sweep(n int, do func(worker, lo, hi int)) {
 	par.For(c.workers, n, share, do)
 }
 
 // do runs the steps, cores taking the next one as they come free.
-func (c crew) do(steps ...func()) {
+func (c cores) do(steps ...func()) {
 	par.For(c.workers, len(steps), 1, func(_, i, _ int) { steps[i]() })
 }
 
@@ -99,7 +99,7 @@ func (t *tasks) push(job func(worker int) error) {
 }
 
 // run works until no job is left, or one failed.
-func (t *tasks) run(ctx context.Context, c crew) error {
+func (t *tasks) run(ctx context.Context, c cores) error {
 	par.Do(c.workers, func(worker int) { t.work(ctx, worker) })
 	return t.err
 }

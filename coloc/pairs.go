@@ -42,11 +42,11 @@ func (c *pairCounts) get(f, g int32) int64 {
 }
 
 // countPairs looks once at the neighbourhood of every place.
-func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*pairCounts, error) {
+func countPairs(ctx context.Context, g *neighbours, cores cores, budget int64) (*pairCounts, error) {
 	n := len(g.total)
-	counters := make([]*pairCounter, crew.workers)
+	counters := make([]*pairCounter, cores.workers)
 	var edges atomic.Int64
-	err := crew.at("counting pairs").each(ctx, blockCount(g.len()), func(w, b int) error {
+	err := cores.at("counting pairs").each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counters[w] == nil {
 			counters[w] = newPairCounter(g)
 		}
@@ -56,7 +56,7 @@ func countPairs(ctx context.Context, g *neighbours, crew crew, budget int64) (*p
 			return err
 		}
 		edges.Add(int64(found))
-		if held := int64(len(c.counts.sparse)) * 64 * int64(crew.workers); held > budget {
+		if held := int64(len(c.counts.sparse)) * 64 * int64(cores.workers); held > budget {
 			return fmt.Errorf("counting patterns of size 2 among %d features needs more than the memory bound: raise --memory, take a smaller --distance or merge features", n)
 		}
 		return nil

@@ -32,7 +32,7 @@ func mineSGCT(ctx context.Context, pts *Points, j *job) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	cliques, err := maximalCliques(ctx, adj, j.crew, s.memory)
+	cliques, err := maximalCliques(ctx, adj, j.cores, s.memory)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ type sgct struct {
 // growTrees makes the instance tree of every candidate.
 func (s *sgct) growTrees(ctx context.Context, candidates [][]int32) ([][]int64, error) {
 	if s.trees == nil {
-		s.trees = make([]*instanceTree, s.crew.workers)
+		s.trees = make([]*instanceTree, s.cores.workers)
 	}
 	results := make([][]int64, len(candidates))
-	err := s.crew.at("instance trees").each(ctx, len(candidates), func(w, i int) error {
+	err := s.cores.at("instance trees").each(ctx, len(candidates), func(w, i int) error {
 		if s.trees[w] == nil {
 			s.trees[w] = newInstanceTree(s)
 		}

@@ -52,7 +52,7 @@ func mineSGCTOnGPU(ctx context.Context, pts *Points, j *job) (patterns []found, 
 		if err != nil {
 			return err
 		}
-		cliques, err := maximalCliques(ctx, adj, j.crew, newMeter(j.budget))
+		cliques, err := maximalCliques(ctx, adj, j.cores, newMeter(j.budget))
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (g *gpuSGCT) sweep(numbers []uint32) (int, error) {
 	if j.KNN > 0 {
 		return g.hostPairs(numbers)
 	}
-	x, y, z := positions(g.pts, j.Geographic, j.crew)
+	x, y, z := positions(g.pts, j.Geographic, j.cores)
 	limit, _ := j.reach()
 	r.use(pointMemory, sgctBytesPerPoint*int64(n)+gpuBytesBesides, "sgct: points")
 	inX, inY, inType, inNumber := put(r, x), put(r, y), put(r, unsigned(g.pts.Feature)), put(r, numbers)
@@ -168,7 +168,7 @@ func (g *gpuSGCT) takePairs(pairs int) {
 func (g *gpuSGCT) hostPairs(numbers []uint32) (int, error) {
 	r := g.r
 	j := *r.job
-	j.crew = crew{workers: 1}
+	j.cores = cores{workers: 1}
 	var list []uint64
 	err := j.graphPairs(r.ctx, g.pts, func(_ int, a, b int32) error {
 		types := uint64(g.pts.Feature[a])<<g.typeBits | uint64(g.pts.Feature[b])

@@ -35,10 +35,10 @@ func (p *places) pointsOf(k int32) []int32 {
 
 // newPlaces deals the points to cells of the given side and collapses them, unless
 // they have times that count. side 0 picks cells of a few points each.
-func newPlaces(pts *Points, time []int64, geographic bool, side float64, c crew) *places {
+func newPlaces(pts *Points, time []int64, geographic bool, side float64, c cores) *places {
 	n := pts.Len()
 	p := &places{}
-	d := dealer{places: p, fromFeature: pts.Feature, apart: time != nil, crew: c}
+	d := dealer{places: p, fromFeature: pts.Feature, apart: time != nil, cores: c}
 	d.fromX, d.fromY, d.fromZ = positions(pts, geographic, c)
 	// Memory that was used before is cleared when it is made: on all cores, the
 	// largest piece first.
@@ -53,12 +53,12 @@ func newPlaces(pts *Points, time []int64, geographic bool, side float64, c crew)
 		func() { p.x = make([]float64, n) },
 		func() { p.y = make([]float64, n) },
 		func() { p.feat, p.members = make([]int32, n), make([]int32, n) },
-		func() { b.low[0], b.width[0] = extent(d.fromX, crew{workers: 1}) },
-		func() { b.low[1], b.width[1] = extent(d.fromY, crew{workers: 1}) },
+		func() { b.low[0], b.width[0] = extent(d.fromX, cores{workers: 1}) },
+		func() { b.low[1], b.width[1] = extent(d.fromY, cores{workers: 1}) },
 		func() {
 			if geographic {
 				p.z = make([]float64, n)
-				b.low[2], b.width[2] = extent(d.fromZ, crew{workers: 1})
+				b.low[2], b.width[2] = extent(d.fromZ, cores{workers: 1})
 			}
 		},
 	)

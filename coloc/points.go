@@ -12,7 +12,7 @@ type Points = points.Set
 
 // positions are the coordinates in which distances are straight: those given,
 // or unit vectors.
-func positions(p *Points, geographic bool, c crew) (x, y, z []float64) {
+func positions(p *Points, geographic bool, c cores) (x, y, z []float64) {
 	if !geographic {
 		return p.X, p.Y, nil
 	}
@@ -28,7 +28,7 @@ func positions(p *Points, geographic bool, c crew) (x, y, z []float64) {
 
 // checkPoints validates points that a caller put together by hand, and counts those
 // of each feature on the way.
-func checkPoints(p *Points, geographic bool, c crew) (total []int64, err error) {
+func checkPoints(p *Points, geographic bool, c cores) (total []int64, err error) {
 	if len(p.X) != len(p.Y) || len(p.X) != len(p.Feature) {
 		return nil, fmt.Errorf("points: %d x, %d y and %d features: want equally many", len(p.X),
 			len(p.Y), len(p.Feature))

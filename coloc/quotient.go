@@ -86,7 +86,7 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	if opt.Local {
 		q.wanted(opt)
 	}
-	if need := int64(kinds)*int64(kinds)*24*int64(s.job.crew.workers+1) +
+	if need := int64(kinds)*int64(kinds)*24*int64(s.job.cores.workers+1) +
 		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise --memory", kinds, len(q.points), need>>20)
 	}
@@ -96,8 +96,8 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	above, below := make([]int32, kinds*kinds), make([]int32, kinds*kinds)
 	localAbove, localBelow := make([]int32, len(local)), make([]int32, len(local))
 	var mu sync.Mutex
-	labels := make([][]int32, s.job.crew.workers)
-	err = s.job.crew.at("relabelling").each(ctx, opt.Rounds, func(w, round int) error {
+	labels := make([][]int32, s.job.cores.workers)
+	err = s.job.cores.at("relabelling").each(ctx, opt.Rounds, func(w, round int) error {
 		if labels[w] == nil {
 			labels[w] = make([]int32, n)
 		}

@@ -126,8 +126,8 @@ func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	one := s.job.Options
 	one.Engine, one.Threads, one.Progress, one.Device, one.Log = engine.Sequential, 1, nil, nil, nil
 	one.Algorithm, one.All = Auto, false
-	one.Memory = max(16e6, s.job.budget/int64(s.job.crew.workers)-100*int64(s.pts.Len()))
-	return s.job.crew.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
+	one.Memory = max(16e6, s.job.budget/int64(s.job.cores.workers)-100*int64(s.pts.Len()))
+	return s.job.cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
 		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)
 		if err != nil {
 			return err
@@ -272,7 +272,7 @@ func (s *Survey) indices(ctx context.Context, patterns []Pattern) ([]float64, er
 	if err != nil {
 		return nil, err
 	}
-	counts, err := countPairs(ctx, g, s.job.crew, s.job.budget/4)
+	counts, err := countPairs(ctx, g, s.job.cores, s.job.budget/4)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name stri
 	if !memory.take(16 * int64(n)) {
 		return nil, tooMany
 	}
-	gathered := make([][][]uint64, j.crew.workers)
+	gathered := make([][][]uint64, j.cores.workers)
 	err := j.sweepPairs(ctx, pts, func(w int, a, b int32) error {
 		blocks := gathered[w]
 		last := len(blocks) - 1
@@ -83,7 +83,7 @@ func newStars(ctx context.Context, pts *Points, j *job, memory *meter, name stri
 		memory.give(8 * starBlock)
 	}
 	const some = 1 << 12
-	err = j.crew.each(ctx, (n+some-1)/some, func(_, part int) error {
+	err = j.cores.each(ctx, (n+some-1)/some, func(_, part int) error {
 		for p := part * some; p < min(n, (part+1)*some); p++ {
 			slices.Sort(s.of(int32(p)))
 		}
@@ -135,8 +135,8 @@ func (s *stars) points(f int32) (lo, hi int32) { return s.first[f], s.first[f+1]
 func (s *stars) pairCounts(ctx context.Context, j *job) (map[[2]int32][2]int64, error) {
 	features := len(s.first) - 1
 	parts := make([]map[int32][2]int64, features) // by first feature: second -> counts
-	seen := make([][]int32, j.crew.workers)
-	err := j.crew.each(ctx, features, func(w, f int) error {
+	seen := make([][]int32, j.cores.workers)
+	err := j.cores.each(ctx, features, func(w, f int) error {
 		if seen[w] == nil {
 			seen[w] = make([]int32, len(s.point))
 		}

@@ -43,7 +43,7 @@ func (s *Survey) graph(ctx context.Context) (*neighbours, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, g.list(ctx, s.job.crew, s.job.budget/4)
+	return g, g.list(ctx, s.job.cores, s.job.budget/4)
 }
 
 // Best ranks patterns for showing: the longest first, of equal length those of

@@ -20,7 +20,7 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 		return j.graphPairs(ctx, pts, emit)
 	}
 	n := pts.Len()
-	x, y, z := positions(pts, j.Geographic, j.crew)
+	x, y, z := positions(pts, j.Geographic, j.cores)
 	limit := j.Distance * j.Distance
 	if j.Geographic {
 		limit = chordLimit(j.Distance)
@@ -36,7 +36,7 @@ func (j *job) sweepPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 		return cmp.Compare(a, b)
 	})
 	const chunk = 256
-	return j.crew.at("finding neighbours").each(ctx, (n+chunk-1)/chunk, func(w, c int) error {
+	return j.cores.at("finding neighbours").each(ctx, (n+chunk-1)/chunk, func(w, c int) error {
 		for s := c * chunk; s < min(n, (c+1)*chunk); s++ {
 			p := order[s]
 			for _, q := range order[s+1:] {
@@ -79,7 +79,7 @@ func (j *job) graphPairs(ctx context.Context, pts *Points, emit pairEmitter) err
 	if err != nil {
 		return err
 	}
-	return j.crew.each(ctx, g.len(), func(w, item int) error {
+	return j.cores.each(ctx, g.len(), func(w, item int) error {
 		i := int32(item)
 		list, _ := g.of(i, nil)
 		for _, a := range g.membersOf(i) {

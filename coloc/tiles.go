@@ -83,7 +83,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 	if err != nil {
 		return err
 	}
-	if err := g.list(ctx, j.crew, j.budget/4); err != nil {
+	if err := g.list(ctx, j.cores, j.budget/4); err != nil {
 		return err
 	}
 	names := make([]int32, len(near.Features)) // the numbers among all points
@@ -96,7 +96,7 @@ func tile[M words](ctx context.Context, pts, near *Points, opt Options, from, to
 	for f := range fg.adj {
 		fg.adj[f] = slices.Concat(all[:f], all[f+1:])
 	}
-	u := newUniverse[M](g, fg, all, -1, 1, j.crew)
+	u := newUniverse[M](g, fg, all, -1, 1, j.cores)
 	p := &profiler[M]{u: u, limit: tileSteps}
 	var narrowed []M
 	for place := range int32(g.len()) {
@@ -143,7 +143,7 @@ func MineClasses(ctx context.Context, features []string, classes []Class, opt Op
 		return nil, err
 	}
 	j := s.job
-	j.engine, j.crew.workers = engine.Multicore, max(1, j.crew.workers)
+	j.engine, j.cores.workers = engine.Multicore, max(1, j.cores.workers)
 	total := make([]int64, len(features))
 	counts := newPairCounts(len(features))
 	for i := range classes {
@@ -224,8 +224,8 @@ func searchUniverse[M words](ctx context.Context, fg *featureGraph, s *store, cl
 	features := slices.Clone(order)
 	slices.Sort(features)
 	nowhere := &neighbours{places: &places{total: j.total}}
-	u := newUniverse[M](nowhere, fg, features, root, j.MinPrevalence, j.crew)
-	l := newLattice(u, s, j.crew, j.All, j.budget/4)
+	u := newUniverse[M](nowhere, fg, features, root, j.MinPrevalence, j.cores)
+	l := newLattice(u, s, j.cores, j.All, j.budget/4)
 	l.root.reset(len(features))
 	var sets []M
 	for i := range classes {
@@ -255,5 +255,5 @@ func searchUniverse[M words](ctx context.Context, fg *featureGraph, s *store, cl
 	for i, f := range order {
 		bits[i] = int(u.bit[f])
 	}
-	return l.search(ctx, j.crew, bits)
+	return l.search(ctx, j.cores, bits)
 }

@@ -37,9 +37,9 @@ func (fg *featureGraph) settlePairs(ctx context.Context, g *neighbours, s *store
 
 func settlePairs[M words](ctx context.Context, fg *featureGraph, g *neighbours, s *store, opt *job,
 	features []int32) error {
-	u := newUniverse[M](g, fg, features, -1, opt.MinPrevalence, opt.crew)
-	counters := make([]*tripleCounter[M], opt.crew.workers)
-	err := opt.crew.at("counting triples").each(ctx, blockCount(g.len()), func(w, b int) error {
+	u := newUniverse[M](g, fg, features, -1, opt.MinPrevalence, opt.cores)
+	counters := make([]*tripleCounter[M], opt.cores.workers)
+	err := opt.cores.at("counting triples").each(ctx, blockCount(g.len()), func(w, b int) error {
 		if counters[w] == nil {
 			counters[w] = newTripleCounter(u)
 		}

@@ -16,7 +16,7 @@ type universe[M words] struct {
 
 // newUniverse narrows the graph to the features. root is one of them or -1.
 func newUniverse[M words](g *neighbours, fg *featureGraph, features []int32, root int32,
-	minPrev float64, c crew) *universe[M] {
+	minPrev float64, c cores) *universe[M] {
 	u := &universe[M]{
 		g: g, features: features, root: -1,
 		bit: make([]int16, len(g.total)), mask: make([]M, g.len()),

@@ -56,12 +56,12 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 	if b.Engine == engine.Auto {
 		w.helpers.spare = func() bool { return w.onCore(ctx) }
 	}
-	for flight := range batchLanes {
+	for lane := range batchLanes {
 		wg.Go(func() {
 			for c := ring.take(w.helpers); c != nil; c = ring.take(w.helpers) {
 				start := time.Now()
 				ring.planning.Add(1)
-				w.answerChunk(ctx, flight, c)
+				w.answerChunk(ctx, lane, c)
 				ring.planning.Add(-1)
 				w.pace.took(len(c.requests), time.Since(start))
 				c.answered()
@@ -88,8 +88,8 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis'
 // algorithms. Mostly there is one run.
-func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
-	all := &gpuRun{b: b, lane: flight, c: c, requests: c.requests}
+func (b *gpuBatch) answerChunk(ctx context.Context, lane int, c *gpuChunk) {
+	all := &gpuRun{b: b, lane: lane, c: c, requests: c.requests}
 	alike, err := all.fetch()
 	if alike || err != nil {
 		all.answer(ctx, err)
@@ -100,7 +100,7 @@ func (b *gpuBatch) answerChunk(ctx context.Context, flight int, c *gpuChunk) {
 		for to < len(c.requests) && sameKind(&c.requests[from], &c.requests[to]) {
 			to++
 		}
-		some := &gpuRun{b: b, lane: flight, c: c, from: from, requests: c.requests[from:to]}
+		some := &gpuRun{b: b, lane: lane, c: c, from: from, requests: c.requests[from:to]}
 		if byTiles(c.requests[from].algorithm()) {
 			some.ask()
 			some.answer(ctx, nil)

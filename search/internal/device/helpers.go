@@ -70,7 +70,7 @@ func newHelperPool(threads int, batches *atomic.Int32, wg *sync.WaitGroup) *help
 
 // spread calls f for the numbers below n, by this many at a time, on all cores if there are enough.
 // It belongs to one of the lanes.
-func (c *helperPool) spread(flight int, order int64, n, by int, f func(from, to int)) {
+func (c *helperPool) spread(lane int, order int64, n, by int, f func(from, to int)) {
 	if n <= by {
 		if n > 0 {
 			f(0, n)
@@ -79,13 +79,13 @@ func (c *helperPool) spread(flight int, order int64, n, by int, f func(from, to 
 	}
 	j := &helperJob{order: order, n: n, by: by, f: f}
 	j.left.Store(int64(n))
-	c.jobs[flight].Store(j)
+	c.jobs[lane].Store(j)
 	if n > 4*by {
 		c.wake()
 	}
 	for j.some() {
 	}
-	c.jobs[flight].Store(nil)
+	c.jobs[lane].Store(nil)
 	for i := 0; j.left.Load() > 0; i++ {
 		c.rest(i)
 	}

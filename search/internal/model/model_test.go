@@ -48,8 +48,8 @@ func TestModelNames(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 	}
-	if _, err := ParseModel("tfidf"); err == nil {
-		t.Error("tfidf was taken")
+	if _, err := ParseModel("nosuch"); err == nil {
+		t.Error("nosuch was taken")
 	}
 	c := &Collection{}
 	for _, m := range []Model{BM25{K1: -1}, BM25{K1: 1, B: 2}, Dirichlet{Mu: -1}, Dirichlet{Mu: math.NaN()}} {
