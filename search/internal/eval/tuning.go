@@ -119,7 +119,7 @@ var (
 // 512 documents: with half of that most of the blocks that are decoded lie outside. On eLife
 // paragraphs, 6 to 40 words of a paragraph, it takes 5% off the mean at k = 1,000 and, with whole
 // windows, 19% at k = 10,000; at k = 300 it costs more than it gains. If windows count whatever they
-// have, 14 of 100 guesses are wrong; with their share at most 2.
+// have, 8 of 100 guesses are wrong; with their share at most 2.
 const (
 	sampleLeast  = 32  // one in this many documents is looked at, or
 	sampleMost   = 64  // in this many, if of these
