@@ -357,6 +357,7 @@ func (k *listChecker) covers(b Bound, tf uint32, class uint8) bool {
 type positionChecker struct {
 	p    Positions
 	made positionEncoder
+	gaps []uint32
 }
 
 func (k *positionChecker) list(r *Reader, t Term, c *Cursor) error {
@@ -373,7 +374,8 @@ func (k *positionChecker) list(r *Reader, t Term, c *Cursor) error {
 		if k.p.err != nil {
 			return k.p.err
 		}
-		if !k.made.take(places) {
+		var rise bool
+		if k.gaps, rise = appendGaps(k.gaps[:0], places); !rise || !k.made.take(k.gaps) {
 			return fmt.Errorf("corrupted: the positions in document %d", c.Doc())
 		}
 		c.Next()

@@ -85,8 +85,8 @@ func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encode
 	return e
 }
 
-// add appends postings of a word; see Writer.Add.
-func (e *encoder) add(word []byte, docs, tfs, places []uint32) error {
+// add appends postings of a word; see Writer.Add. The gaps are as in weigh.Term.
+func (e *encoder) add(word []byte, docs, tfs, gaps []uint32) error {
 	if len(docs) != len(tfs) {
 		return fmt.Errorf("index: word %q: %d documents but %d frequencies", word, len(docs), len(tfs))
 	}
@@ -111,7 +111,7 @@ func (e *encoder) add(word []byte, docs, tfs, places []uint32) error {
 		}
 		if e.places != nil {
 			var err error
-			if places, err = e.takePlaces(begins, docs[:n], tfs[:n], places); err != nil {
+			if gaps, err = e.takeGaps(begins, tfs[:n], gaps); err != nil {
 				return err
 			}
 		}
@@ -120,21 +120,20 @@ func (e *encoder) add(word []byte, docs, tfs, places []uint32) error {
 	return nil
 }
 
-// takePlaces takes the positions in these documents, and returns the others.
-func (e *encoder) takePlaces(begins bool, docs, tfs, places []uint32) ([]uint32, error) {
+// takeGaps takes the gaps of these postings, and returns the others.
+func (e *encoder) takeGaps(begins bool, tfs, gaps []uint32) ([]uint32, error) {
 	p := e.places
 	p.out = e.out.positions
 	if begins {
 		p.block()
 	}
-	for i, tf := range tfs {
-		if uint64(tf) > uint64(len(places)) || !p.take(places[:tf]) {
-			return nil, fmt.Errorf("index: word %q: the positions in document %d are not %d that rise", e.word, docs[i], tf)
-		}
-		places = places[tf:]
+	n := sumOf(tfs)
+	if n > len(gaps) || !p.take(gaps[:n]) {
+		return nil, fmt.Errorf("index: word %q: %d positions are wanted, not %d, and none beyond %d",
+			e.word, n, len(gaps), maxDocs)
 	}
 	e.out.positions = p.out
-	return places, nil
+	return gaps[n:], nil
 }
 
 // take puts postings to those that wait, for whom there is room.

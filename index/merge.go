@@ -308,8 +308,8 @@ func (m *merger) words(ctx context.Context) iter.Seq2[weigh.Term, error] {
 				if w.ended || !bytes.Equal(w.word, word) {
 					continue
 				}
-				err := m.list(ctx, i, w.term, c, func(docs, tfs, places []uint32) bool {
-					return yield(weigh.Term{Word: word, DF: len(docs), Docs: docs, TFs: tfs, Positions: places}, nil)
+				err := m.list(ctx, i, w.term, c, func(docs, tfs, gaps []uint32) bool {
+					return yield(weigh.Term{Word: word, DF: len(docs), Docs: docs, TFs: tfs, Gaps: gaps}, nil)
 				})
 				if err == nil {
 					err = w.next()
@@ -331,13 +331,13 @@ var errEnough = errors.New("no more is wanted")
 // mergeCursor reads a list of a source.
 type mergeCursor struct {
 	Cursor
-	positions         Positions
-	docs, tfs, places []uint32
+	positions       Positions
+	docs, tfs, gaps []uint32
 }
 
 // list hands out the list of a word in a source, as far as it is kept.
 func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
-	add func(docs, tfs, places []uint32) bool) error {
+	add func(docs, tfs, gaps []uint32) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -349,7 +349,7 @@ func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
 		if err := s.OpenPositions(t, &c.positions); err != nil {
 			return err
 		}
-		return m.listWithPlaces(source, c, add)
+		return m.listWithGaps(source, c, add)
 	}
 	var docs, tfs [BlockSize]uint32
 	for b := range c.Blocks() {
@@ -365,15 +365,15 @@ func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
 	return c.Err()
 }
 
-// listWithPlaces is list for a source that has positions.
-func (m *merger) listWithPlaces(source int, c *mergeCursor, add func(docs, tfs, places []uint32) bool) error {
+// listWithGaps is list for a source that has positions.
+func (m *merger) listWithGaps(source int, c *mergeCursor, add func(docs, tfs, gaps []uint32) bool) error {
 	live := m.sources[source].Live
 	for c.Doc() != End {
-		c.docs, c.tfs, c.places = c.docs[:0], c.tfs[:0], c.places[:0]
-		for c.Doc() != End && len(c.docs) < BlockSize && len(c.places) < mostPlaces {
+		c.docs, c.tfs, c.gaps = c.docs[:0], c.tfs[:0], c.gaps[:0]
+		for c.Doc() != End && len(c.docs) < BlockSize && len(c.gaps) < mostGaps {
 			if d := c.Doc(); live == nil || live.Has(d) {
 				c.docs, c.tfs = append(c.docs, d), append(c.tfs, c.TF())
-				c.places = append(c.places, c.positions.Of(&c.Cursor)...)
+				c.gaps, _ = appendGaps(c.gaps, c.positions.Of(&c.Cursor))
 			}
 			c.Next()
 		}
@@ -381,15 +381,15 @@ func (m *merger) listWithPlaces(source int, c *mergeCursor, add func(docs, tfs, 
 		if err := errors.Join(c.Err(), c.positions.Err()); err != nil {
 			return err
 		}
-		if len(docs) > 0 && !add(docs, tfs, c.places) {
+		if len(docs) > 0 && !add(docs, tfs, c.gaps) {
 			return errEnough
 		}
 	}
 	return c.Err()
 }
 
-// mostPlaces is from how many places on a part of a list is handed out.
-const mostPlaces = 1 << 16
+// mostGaps is from how many gaps on a part of a list is handed out.
+const mostGaps = 1 << 16
 
 // mergeWalk is where a source's words are.
 type mergeWalk struct {

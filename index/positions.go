@@ -42,20 +42,37 @@ func appendEntry(table []byte, offset, index int) []byte {
 	return append(table, b[:blockEntry]...)
 }
 
-// take appends the places of a document with tf of them.
-func (e *positionEncoder) take(places []uint32) bool {
-	next := uint32(0)
-	for _, p := range places {
-		if p < next || p >= maxDocs {
-			return false
-		}
-		e.gaps[e.n] = p - next
-		next = p + 1
-		if e.n++; e.n == BlockSize {
+// take appends the gaps of a block's postings.
+func (e *positionEncoder) take(gaps []uint32) bool {
+	all := uint32(0)
+	for _, gap := range gaps {
+		all |= gap
+	}
+	if all >= maxDocs {
+		return false
+	}
+	for len(gaps) > 0 {
+		n := copy(e.gaps[e.n:], gaps)
+		if e.n += n; e.n == BlockSize {
 			e.group()
 		}
+		gaps = gaps[n:]
 	}
 	return true
+}
+
+// appendGaps appends the gaps before the places of a word in a document: see weigh.Term. It says
+// whether the places rise.
+func appendGaps(gaps, places []uint32) ([]uint32, bool) {
+	next, rise := uint32(0), true
+	for _, p := range places {
+		if p < next || p >= maxDocs {
+			rise = false
+		}
+		gaps = append(gaps, p-next)
+		next = p + 1
+	}
+	return gaps, rise
 }
 
 // group packs the gaps that wait.

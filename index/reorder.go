@@ -164,7 +164,7 @@ func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, 
 				m.prune()
 			}
 			if err == nil && r.HasPositions() {
-				err = m.movePlaces(t)
+				err = m.moveGaps(t)
 			}
 			if err == nil {
 				err = ctx.Err()
@@ -173,7 +173,7 @@ func (r *Reader) moved(ctx context.Context, place []uint32, cut *pruning, from, 
 				yield(weigh.Term{}, err)
 				return
 			}
-			if !yield(weigh.Term{Word: word, DF: len(m.docs), Docs: m.docs, TFs: m.tfs, Positions: m.places}, nil) {
+			if !yield(weigh.Term{Word: word, DF: len(m.docs), Docs: m.docs, TFs: m.tfs, Gaps: m.gaps}, nil) {
 				return
 			}
 		}
@@ -192,7 +192,7 @@ type mover struct {
 	here      []uint64 // a bit for each document
 	tfAt      []uint32 // frequency, where that bit is set
 	positions Positions
-	places    []uint32 // of the occurrences in docs
+	gaps      []uint32 // before the occurrences in docs
 	starts    []int    // where those of each posting begin, as pairs are sorted
 }
 
@@ -249,22 +249,22 @@ func (m *mover) moveDense() error {
 	return nil
 }
 
-// movePlaces sorts the positions of the list that was moved.
-func (m *mover) movePlaces(t Term) error {
+// moveGaps sorts the gaps of the list that was moved.
+func (m *mover) moveGaps(t Term) error {
 	if err := errors.Join(m.r.Open(t, &m.c), m.r.OpenPositions(t, &m.positions)); err != nil {
 		return err
 	}
-	// Where the positions of each document go, found by its new number.
+	// Where the gaps of each document go, found by its new number.
 	m.starts = m.starts[:0]
 	sum := 0
 	for _, tf := range m.tfs {
 		m.starts = append(m.starts, sum)
 		sum += int(tf)
 	}
-	m.places = slices.Grow(m.places[:0], sum)[:sum]
+	m.gaps = slices.Grow(m.gaps[:0], sum)[:sum]
 	for m.c.Doc() != End {
 		if i, ok := slices.BinarySearch(m.docs, m.place[m.c.Doc()]); ok { // else it was pruned
-			copy(m.places[m.starts[i]:], m.positions.Of(&m.c))
+			appendGaps(m.gaps[m.starts[i]:m.starts[i]], m.positions.Of(&m.c))
 			if m.positions.err != nil {
 				return m.positions.err
 			}

@@ -49,6 +49,7 @@ type Writer struct {
 	text     *textWriter
 	fields   *fieldWriter
 	places   *positionWriter // nil if there are no positions
+	gaps     []uint32        // of AddPositions
 	levels   *outFile        // from the first map on
 	leveled  []uint32        // the words that have one
 	meta     meta
@@ -170,17 +171,37 @@ func (w *Writer) AddPositions(word []byte, docs, tfs, positions []uint32) error 
 	if w.err == nil && w.places == nil {
 		w.err = errors.New("index: AddPositions without Documents.Positions")
 	}
+	if w.err == nil && len(docs) == len(tfs) {
+		w.err = w.gapsOf(word, docs, tfs, positions)
+	}
 	if w.err == nil {
-		w.err = w.add(word, docs, tfs, positions)
+		w.err = w.add(word, docs, tfs, w.gaps)
 	}
 	return w.err
 }
 
-func (w *Writer) add(word []byte, docs, tfs, positions []uint32) error {
+// gapsOf puts the gaps before these positions into w.gaps.
+func (w *Writer) gapsOf(word []byte, docs, tfs, positions []uint32) error {
+	w.gaps = w.gaps[:0]
+	for i, tf := range tfs {
+		rise := uint64(tf) <= uint64(len(positions))
+		if rise {
+			w.gaps, rise = appendGaps(w.gaps, positions[:tf])
+		}
+		if !rise {
+			return fmt.Errorf("index: word %q: the positions in document %d are not %d that rise",
+				word, docs[i], tf)
+		}
+		positions = positions[tf:]
+	}
+	return nil
+}
+
+func (w *Writer) add(word []byte, docs, tfs, gaps []uint32) error {
 	if w.terms == nil {
 		return errors.New("index: Add before SetDocuments")
 	}
-	return w.encoder.add(word, docs, tfs, positions)
+	return w.encoder.add(word, docs, tfs, gaps)
 }
 
 // write appends encoded lists to the files.

@@ -17,10 +17,10 @@ type cursor struct {
 	docs, tfs       []uint32 // postings not yet used
 	docsMem, tfsMem []uint32
 
-	placed    bool     // there are
-	places    []uint32 // of the occurrences of these postings
-	placesMem []uint32
-	rest      []byte // in memory: the bytes of the places of later ones
+	placed  bool     // there are
+	gaps    []uint32 // before the occurrences of these postings
+	gapsMem []uint32
+	rest    []uint16 // in memory: the gaps of later ones
 
 	i, end int    // in memory: the next word, and the first not to be read
 	at     uint32 // the next posting
@@ -74,7 +74,7 @@ func (c *cursor) next() error {
 	c.at = r.first[c.i]
 	c.left = int(r.first[c.i+1] - c.at)
 	if c.placed {
-		c.rest = r.positions[r.posFirst[c.i]:r.posFirst[c.i+1]]
+		c.rest = r.gaps[r.gapsFirst[c.i]:r.gapsFirst[c.i+1]]
 	}
 	c.i++
 	return nil
@@ -122,28 +122,28 @@ func (c *cursor) fill() error {
 	}
 	c.run.unpack(c.at, c.docs, c.tfs)
 	if c.placed {
-		c.fillPlaces()
+		c.fillGaps()
 	}
 	c.at += uint32(len(c.docs))
 	return nil
 }
 
-// fillPlaces decodes the places of the postings at hand. Where a word occurs very often in its
+// fillGaps decodes the gaps of the postings at hand. Where a word occurs very often in its
 // documents, there will be fewer of these at a time.
-func (c *cursor) fillPlaces() {
-	c.places = c.placesMem[:0]
+func (c *cursor) fillGaps() {
+	occurrences := 0
 	for i, tf := range c.tfs {
-		c.places, c.rest = appendPlaces(c.places, c.rest, tf)
-		if len(c.places) >= c.mostPlaces() {
+		if occurrences += int(tf); occurrences >= c.mostGaps() {
 			c.cut(i + 1)
 			break
 		}
 	}
-	c.placesMem = c.places
+	c.gapsMem, c.rest = takeGaps(c.gapsMem[:0], c.rest, occurrences)
+	c.gaps = c.gapsMem
 }
 
-// mostPlaces ends a piece.
-func (c *cursor) mostPlaces() int { return 4 * c.piece }
+// mostGaps ends a piece.
+func (c *cursor) mostGaps() int { return 4 * c.piece }
 
 // cut leaves all but the first n postings of the piece for the next one.
 func (c *cursor) cut(n int) {
@@ -158,7 +158,7 @@ func (c *cursor) fillSpilled() error {
 	if c.stretch+1 < len(r.stretches) {
 		next = uint64(r.stretches[c.stretch+1].first)
 	}
-	c.places = c.placesMem[:0]
+	c.gaps = c.gapsMem[:0]
 	for i := range c.docs {
 		gap, err := c.in.uvarint()
 		if err != nil {
@@ -185,28 +185,26 @@ func (c *cursor) fillSpilled() error {
 		if !c.placed {
 			continue
 		}
-		if err := c.readPlaces(tf); err != nil {
+		if err := c.readGaps(tf); err != nil {
 			return err
 		}
-		if len(c.places) >= c.mostPlaces() {
+		if len(c.gaps) >= c.mostGaps() {
 			c.cut(i + 1)
 			break
 		}
 	}
-	c.placesMem = c.places
+	c.gapsMem = c.gaps
 	return nil
 }
 
-// readPlaces reads the places of a posting.
-func (c *cursor) readPlaces(tf uint64) error {
-	before := ^uint32(0)
+// readGaps reads the gaps of a posting.
+func (c *cursor) readGaps(tf uint64) error {
 	for range tf {
 		gap, err := c.in.uvarint()
 		if err != nil {
 			return err
 		}
-		before += uint32(gap) + 1
-		c.places = append(c.places, before)
+		c.gaps = append(c.gaps, uint32(gap))
 	}
 	return nil
 }
@@ -224,7 +222,7 @@ func (c *cursor) yieldAll(yield func(Term, error) bool) (bool, error) {
 		if err := c.fill(); err != nil {
 			return false, err
 		}
-		if !yield(Term{Word: c.word, DF: df, Docs: c.docs, TFs: c.tfs, Positions: c.places}, nil) {
+		if !yield(Term{Word: c.word, DF: df, Docs: c.docs, TFs: c.tfs, Gaps: c.gaps}, nil) {
 			return false, nil
 		}
 	}

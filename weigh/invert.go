@@ -80,9 +80,9 @@ type Term struct {
 	DF   int // documents that hold the word, over all its Terms
 	Docs []uint32
 	TFs  []uint32
-	// Positions has the places of all occurrences in Docs, rising in each, counted in words from 0:
-	// those of the first document, then those of the next. It is nil unless they were asked for.
-	Positions []uint32
+	// Gaps says where in Docs the word is: for each occurrence the number of words between it and
+	// the one before, or the beginning of the document. It is nil unless positions were asked for.
+	Gaps []uint32
 }
 
 // Invert reads a corpus and turns it around.

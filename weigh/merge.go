@@ -101,7 +101,7 @@ type merger struct {
 	same      []*cursor // those with the word being merged
 	turn      []*cursor // those of them that have postings left, by their next document
 	docs, tfs []uint32
-	places    []uint32
+	gaps      []uint32
 }
 
 func (m *merger) push(c *cursor) {
@@ -167,7 +167,7 @@ func (m *merger) term(yield func(Term, error) bool) (more bool, err error) {
 // document up to the least of all others.
 func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	t := Term{Word: m.same[0].word}
-	m.docs, m.tfs, m.places = m.docs[:0], m.tfs[:0], m.places[:0]
+	m.docs, m.tfs, m.gaps = m.docs[:0], m.tfs[:0], m.gaps[:0]
 	m.turn = append(m.turn[:0], m.same...)
 	for _, c := range m.turn {
 		t.DF += c.left
@@ -194,16 +194,16 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 			for _, tf := range c.tfs[:n] {
 				occurrences += int(tf)
 			}
-			m.places = append(m.places, c.places[:occurrences]...)
-			c.places = c.places[occurrences:]
+			m.gaps = append(m.gaps, c.gaps[:occurrences]...)
+			c.gaps = c.gaps[occurrences:]
 		}
 		c.docs, c.tfs = c.docs[n:], c.tfs[n:]
-		if len(m.docs) == cap(m.docs) || len(m.places) >= 4*pieceLen {
-			t.Docs, t.TFs, t.Positions = m.docs, m.tfs, m.places
+		if len(m.docs) == cap(m.docs) || len(m.gaps) >= 4*pieceLen {
+			t.Docs, t.TFs, t.Gaps = m.docs, m.tfs, m.gaps
 			if !yield(t, nil) {
 				return false, nil
 			}
-			m.docs, m.tfs, m.places = m.docs[:0], m.tfs[:0], m.places[:0]
+			m.docs, m.tfs, m.gaps = m.docs[:0], m.tfs[:0], m.gaps[:0]
 		}
 		if len(c.docs) == 0 {
 			if err := c.fill(); err != nil {
@@ -221,6 +221,6 @@ func (m *merger) mergePostings(yield func(Term, error) bool) (bool, error) {
 	if len(m.docs) == 0 {
 		return true, nil
 	}
-	t.Docs, t.TFs, t.Positions = m.docs, m.tfs, m.places
+	t.Docs, t.TFs, t.Gaps = m.docs, m.tfs, m.gaps
 	return yield(t, nil), nil
 }

@@ -1,101 +1,131 @@
 package weigh
 
 import (
-	"encoding/binary"
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/collocate/collocate/internal/hugepage"
 	"github.com/collocate/collocate/text"
 )
 
 // positionLog holds where words stand in documents, in the order of the pairs in a pairLog: for
-// each pair as many uvarints as its count, the words that lie between an occurrence and the one
-// before, or the beginning of the document. A document's bytes lie in one chunk.
+// each pair as many gaps as its count, the words that lie between an occurrence and the one before,
+// or the beginning of the document. A gap takes 2 bytes; one of longGap or more is longGap as often
+// as it fits, then what is left. A document's gaps lie in one chunk.
 //
-// In most documents a word's place is one byte. Sorting them as bytes takes a third of the memory
-// that numbers of fixed size would.
+// Gaps in uvarints took half the memory, but what the processor could not foresee of their lengths
+// cost most of the time that positions took.
 type positionLog struct {
-	chunks [][]byte
-	free   [][]byte
-	sizes  []uint32 // bytes of each word
-	bytes  int64    // of all
-	memory int64    // of all chunks
+	chunks [][]uint16
+	free   [][]uint16
+	long   []uint32 // by word: how often longGap stands among its gaps
+	size   int64    // of all gaps, in numbers
+	memory int64    // of all chunks, in bytes
 
-	starts []uint32 // of each pair of a document, in
-	sorted []uint32 // the places by pair
-	where  []uint32 // the place of each word, in a document with breaks
-	buf    []byte
+	heads []gapHead // of the pairs of a document
+	wide  []uint32  // the gaps of a document that may have long ones
+	where []uint32  // the place of each word, in a document with breaks
 }
 
-const positionChunk = 1 << 16
+// gapHead is where the next gap of a pair goes, and the place behind its last occurrence.
+type gapHead struct{ to, place uint32 }
+
+const (
+	longGap       = math.MaxUint16
+	positionChunk = 1 << 15
+)
 
 // add appends a document with these pairs, whose words are at these places among them.
 func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, breaks []uint32) {
-	l.starts = l.starts[:0]
+	if len(places) == 0 {
+		return
+	}
+	l.heads = slices.Grow(l.heads[:0], len(pairs))[:len(pairs)]
 	at := uint32(0)
-	for _, p := range pairs {
-		l.starts = append(l.starts, at)
+	for i, p := range pairs {
+		l.heads[i] = gapHead{to: at}
 		at += uint32(p)
 	}
-	if cap(l.sorted) < len(places) {
-		l.sorted = make([]uint32, len(places)+len(places)/4)
-	}
-	sorted, starts := l.sorted[:len(places)], l.starts
-	for i, p := range places {
-		s := &starts[p]
-		sorted[*s] = uint32(i)
-		*s++
-	}
+	var where []uint32
+	last := len(places) - 1
 	if len(breaks) > 0 {
 		l.where = tok.Places(l.where[:0], breaks)
-		for i, at := range sorted {
-			sorted[i] = l.where[at]
-		}
+		where, last = l.where, int(l.where[last])
 	}
-	buf, from := l.buf[:0], uint32(0)
-	for i, p := range pairs {
-		before, size := ^uint32(0), len(buf)
-		for _, at := range sorted[from:starts[i]] {
-			if gap := at - before - 1; gap < 0x80 {
-				buf = append(buf, byte(gap))
-			} else {
-				buf = binary.AppendUvarint(buf, uint64(gap))
+	if last < longGap {
+		gapsOf(l.room(len(places)), l.heads, places, where)
+	} else {
+		l.addLong(pairs, places, where)
+	}
+	if len(places) > hugeDocument/2 {
+		l.heads, l.wide, l.where = nil, nil, nil
+	}
+}
+
+// gapsOf writes the gaps of each pair where its head says. Word i of a document is of pair places[i]
+// and at place where[i], or i if where is nil.
+func gapsOf[T uint16 | uint32](gaps []T, heads []gapHead, places, where []uint32) {
+	for i, p := range places {
+		at := uint32(i)
+		if where != nil {
+			at = where[i]
+		}
+		h := &heads[p]
+		gaps[h.to] = T(at - h.place)
+		h.to, h.place = h.to+1, at+1
+	}
+}
+
+// addLong appends a document that may have long gaps.
+func (l *positionLog) addLong(pairs []uint64, places, where []uint32) {
+	l.wide = slices.Grow(l.wide[:0], len(places))[:len(places)]
+	gapsOf(l.wide, l.heads, places, where)
+	size := len(places)
+	for _, gap := range l.wide {
+		size += int(gap / longGap)
+	}
+	room, rest := l.room(size), l.wide
+	for _, p := range pairs {
+		word, count := uint32(p>>32), uint32(p)
+		for _, gap := range rest[:count] {
+			if gap >= longGap {
+				for int(word) >= len(l.long) {
+					l.long = append(l.long, 0)
+				}
+				l.long[word] += gap / longGap
 			}
-			before = at
+			for ; gap >= longGap; gap -= longGap {
+				room[0], room = longGap, room[1:]
+			}
+			room[0], room = uint16(gap), room[1:]
 		}
-		from = starts[i]
-		word := uint32(p >> 32)
-		for int(word) >= len(l.sizes) {
-			l.sizes = append(l.sizes, 0)
-		}
-		l.sizes[word] += uint32(len(buf) - size)
-	}
-	l.buf = buf
-	l.bytes += int64(len(buf))
-	c := l.last()
-	if cap(*c)-len(*c) < len(buf) {
-		c = l.grow(len(buf))
-	}
-	*c = append(*c, buf...)
-	if len(buf) > hugeDocument {
-		l.buf, l.sorted, l.where = nil, nil, nil
+		rest = rest[count:]
 	}
 }
 
-func (l *positionLog) last() *[]byte {
-	if len(l.chunks) == 0 {
-		return l.grow(0)
+// room appends so many numbers.
+func (l *positionLog) room(n int) []uint16 {
+	l.size += int64(n)
+	var c *[]uint16
+	if len(l.chunks) > 0 {
+		c = &l.chunks[len(l.chunks)-1]
 	}
-	return &l.chunks[len(l.chunks)-1]
+	if c == nil || cap(*c)-len(*c) < n {
+		c = l.grow(n)
+	}
+	from := len(*c)
+	*c = (*c)[:from+n]
+	return (*c)[from:]
 }
 
-func (l *positionLog) grow(size int) *[]byte {
-	var c []byte
+func (l *positionLog) grow(size int) *[]uint16 {
+	var c []uint16
 	if n := len(l.free); n > 0 && size <= positionChunk {
 		c, l.free = l.free[n-1][:0], l.free[:n-1]
 	} else {
-		c = make([]byte, 0, max(size, positionChunk))
-		l.memory += int64(cap(c))
+		c = make([]uint16, 0, max(size, positionChunk))
+		l.memory += 2 * int64(cap(c))
 	}
 	l.chunks = append(l.chunks, c)
 	return &l.chunks[len(l.chunks)-1]
@@ -109,44 +139,50 @@ func (l *positionLog) mark(m *mark) {
 }
 
 func (l *positionLog) reset() {
-	l.memory = 0
 	for _, c := range l.chunks {
 		if cap(c) == positionChunk {
 			l.free = append(l.free, c)
 		}
 	}
-	l.memory = int64(len(l.free)) * positionChunk
-	l.chunks, l.sizes, l.bytes = l.chunks[:0], l.sizes[:0], 0
+	l.memory = 2 * int64(len(l.free)) * positionChunk
+	l.chunks, l.long, l.size = l.chunks[:0], l.long[:0], 0
 }
 
 // need is how much memory the log takes with what sorting it will take.
 func (l *positionLog) need() int64 {
-	return l.memory + l.bytes + 8*int64(len(l.sizes)) + 4*int64(cap(l.sorted)) + int64(cap(l.buf))
+	return l.memory + 2*l.size +
+		4*int64(cap(l.long)+cap(l.wide)+cap(l.where)) + 8*int64(cap(l.heads))
 }
 
-// full says that the bytes of a run must not be more.
-func (l *positionLog) full() bool { return l.bytes > math.MaxInt32 }
+// full says that the gaps of a run must not be more.
+func (l *positionLog) full() bool { return l.size > math.MaxInt32 }
 
-// sort puts the places of a run's words in the order of the words, as sortRun did with the pairs.
+// sort puts the gaps of a run's words in the order of the words, as sortRun did with the pairs.
 func (l *positionLog) sort(r *run, keys []wordKey, pairs *pairLog, marks []mark) {
-	r.posFirst = make([]uint32, len(keys)+1)
+	r.gapsFirst = make([]uint32, len(keys)+1)
 	next := make([]uint32, len(keys))
-	at := uint32(0)
+	at, big := uint32(0), r.big
 	for i, k := range keys {
 		next[k.id] = at
-		if int(k.id) < len(l.sizes) {
-			at += l.sizes[k.id]
+		for _, p := range r.post[r.first[i]:r.first[i+1]] {
+			at += p & bigCount
 		}
-		r.posFirst[i+1] = at
+		for ; len(big) > 0 && big[0].at < r.first[i+1]; big = big[1:] {
+			at += big[0].tf - bigCount
+		}
+		if int(k.id) < len(l.long) {
+			at += l.long[k.id]
+		}
+		r.gapsFirst[i+1] = at
 	}
-	r.positions = hugepage.Make[byte](int(at) + 1)[:at]
+	r.gaps = hugepage.Make[uint16](int(at) + 1)[:at]
 	for _, m := range marks {
-		l.scatter(r.positions, next, pairs, m)
+		l.scatter(r.gaps, next, pairs, m)
 	}
 }
 
-// scatter copies the bytes of the documents of a mark to where their words want them next.
-func (l *positionLog) scatter(out []byte, next []uint32, pairs *pairLog, m mark) {
+// scatter copies the gaps of the documents of a mark to where their words want them next.
+func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mark) {
 	c, at, big := m.chunk, m.at, pairs.big[m.big:]
 	chunk := pairs.chunks[c]
 	pc, from := m.positions, m.positionsAt
@@ -157,59 +193,69 @@ func (l *positionLog) scatter(out []byte, next []uint32, pairs *pairLog, m mark)
 		}
 		left := int(chunk[at])
 		at++
-		if left > 0 && from == len(l.chunks[pc]) {
+		if left == 0 {
+			continue
+		}
+		if from == len(l.chunks[pc]) {
 			pc, from = pc+1, 0
 		}
-		for ; left > 0; left-- {
+		gaps := l.chunks[pc][from:]
+		for left > 0 {
 			if at == len(chunk) {
 				c, at = c+1, 0
 				chunk = pairs.chunks[c]
 			}
-			p := chunk[at]
-			at++
-			count := p & bigCount
-			if count == bigCount {
-				count, big = big[0], big[1:]
-			}
-			bytes := l.chunks[pc][from:]
-			n := &next[p>>8]
-			if count == 1 && bytes[0] < 0x80 {
-				out[*n] = bytes[0]
-				*n++
-				from++
-				continue
-			}
-			size := uvarintsSize(bytes, count)
-			copy(out[*n:], bytes[:size])
-			*n += uint32(size)
-			from += size
+			n := min(left, len(chunk)-at, lookahead)
+			gaps, big = scatterGaps(out, next, chunk[at:at+n], gaps, big)
+			at += n
+			left -= n
 		}
+		from = len(l.chunks[pc]) - len(gaps)
 	}
 }
 
-// uvarintsSize is the length of so many uvarints that are there.
-func uvarintsSize(b []byte, count uint32) int {
-	for i, x := range b {
-		if x < 0x80 {
-			if count--; count == 0 {
-				return i + 1
+// scatterGaps copies the gaps of up to lookahead pairs of a document, and returns what is left of
+// the gaps and of the large counts.
+func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16, big []uint32) ([]uint16, []uint32) {
+	var ahead [lookahead]uint32 // where the gaps go, in units of 4 bytes
+	for i, p := range pairs[:min(len(pairs), lookahead)] {
+		ahead[i&(lookahead-1)] = next[p>>8] / 2
+	}
+	prefetchPostings((*uint32)(unsafe.Pointer(unsafe.SliceData(out))), &ahead)
+	for _, p := range pairs {
+		count := p & bigCount
+		if count == bigCount {
+			count, big = big[0], big[1:]
+		}
+		to := next[p>>8]
+		for count > 0 {
+			gap := gaps[0]
+			gaps = gaps[1:]
+			out[to] = gap
+			to++
+			if gap != longGap {
+				count--
 			}
 		}
+		next[p>>8] = to
 	}
-	return len(b)
+	return gaps, big
 }
 
-// appendPlaces appends the places of a posting that has tf occurrences, and returns the rest.
-func appendPlaces(places []uint32, b []byte, tf uint32) ([]uint32, []byte) {
-	before := ^uint32(0)
-	for range tf {
-		gap, n := uint64(b[0]), 1
-		if gap >= 0x80 {
-			gap, n = binary.Uvarint(b)
+// takeGaps appends the next n gaps of a word in memory, and returns the others.
+func takeGaps(out []uint32, gaps []uint16, n int) ([]uint32, []uint16) {
+	at := len(out)
+	out = slices.Grow(out, n)[:at+n]
+	room, long := out[at:], uint32(0)
+	for i := 0; i < len(room); {
+		gap := gaps[0]
+		gaps = gaps[1:]
+		if gap == longGap {
+			long += longGap
+			continue
 		}
-		before += uint32(gap) + 1
-		places = append(places, before)
-		b = b[n:]
+		room[i] = long + uint32(gap)
+		i, long = i+1, 0
 	}
-	return places, b
+	return out, gaps
 }

@@ -13,10 +13,16 @@ import (
 func TestPositions(t *testing.T) {
 	docs := randomDocs(7, 400, 300, 200)
 	long := []byte{}
-	for i := range 70000 { // counts beyond 255, gaps of several bytes, more places than a piece holds
+	for i := range 300000 { // counts beyond 255, long gaps, more places than a piece holds
 		long = append(long, "x "...)
 		if i%20011 == 0 {
 			long = append(long, "rare "...)
+		}
+		if i%140000 == 139999 {
+			long = append(long, "far "...)
+		}
+		if i == longGap-1-4 { // behind 4 rare ones: at a place that needs two numbers, the second 0
+			long = append(long, "edge "...)
 		}
 	}
 	docs = append(docs, text.Document{ID: "long", Text: long}, text.Document{ID: "last", Text: []byte("x rare x")})
@@ -58,17 +64,23 @@ func TestPositions(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						places := term.Positions
+						gaps := term.Gaps
 						for i, d := range term.Docs {
 							n := int(term.TFs[i])
-							if p := (place{string(term.Word), d}); !slices.Equal(places[:n], want[p]) {
-								t.Fatalf("%q in %d: %d, want %d", p.word, p.doc, places[:n], want[p])
+							var places []uint32
+							next := uint32(0)
+							for _, gap := range gaps[:n] {
+								places = append(places, next+gap)
+								next += gap + 1
 							}
-							places = places[n:]
+							if p := (place{string(term.Word), d}); !slices.Equal(places, want[p]) {
+								t.Fatalf("%q in %d: %d, want %d", p.word, p.doc, places, want[p])
+							}
+							gaps = gaps[n:]
 							found++
 						}
-						if len(places) > 0 {
-							t.Fatalf("%q: %d places too many", term.Word, len(places))
+						if len(gaps) > 0 {
+							t.Fatalf("%q: %d gaps too many", term.Word, len(gaps))
 						}
 					}
 				}

@@ -20,10 +20,10 @@ type run struct {
 	post  []uint32 // doc<<8 | tf
 	big   []bigTF  // what tf = bigCount stands for, by place
 
-	// If positions are wanted: those of word i are positions[posFirst[i]:posFirst[i+1]], uvarints
-	// as in positionLog.
-	positions []byte
-	posFirst  []uint32
+	// If positions are wanted: those of word i are gaps[gapsFirst[i]:gapsFirst[i+1]], as in
+	// positionLog.
+	gaps      []uint16
+	gapsFirst []uint32
 
 	spilled *spilled // in a spill file
 

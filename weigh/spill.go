@@ -32,8 +32,8 @@ func newSpillFile(dir string) (*spillFile, error) {
 // length and of the number of its postings with its bytes between them, then
 // for each posting the varint of gap<<1 | (tf > 1), and of tf if that is more
 // than 1. The gap is from the document before, the first from 0. Example: "ab" in documents 3
-// (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, tf varints as in
-// positionLog follow each posting.
+// (once) and 5 (4 times) is 02 61 62 02 06 05 04. If positions are wanted, the
+// varints of its tf gaps follow each posting.
 type spilled struct {
 	f        *os.File
 	from, to int64
@@ -44,9 +44,9 @@ func (s *spillFile) write(r *run) (*run, error) {
 	w := s.newRun()
 	for i := range r.len() {
 		from, n := r.first[i], int(r.first[i+1]-r.first[i])
-		var places []byte
-		if r.posFirst != nil {
-			places = r.positions[r.posFirst[i]:r.posFirst[i+1]]
+		var gaps []uint16
+		if r.gapsFirst != nil {
+			gaps = r.gaps[r.gapsFirst[i]:r.gapsFirst[i+1]]
 		}
 		w.word(r.word(i), n)
 		for k, p := range r.post[from : int(from)+n] {
@@ -57,10 +57,11 @@ func (s *spillFile) write(r *run) (*run, error) {
 			if err := w.posting(doc, tf); err != nil {
 				return nil, err
 			}
-			if places != nil {
-				size := uvarintsSize(places, uint32(tf))
-				w.buf = append(w.buf, places[:size]...)
-				places = places[size:]
+			if gaps != nil {
+				w.gaps, gaps = takeGaps(w.gaps[:0], gaps, int(tf))
+				for _, gap := range w.gaps {
+					w.buf = binary.AppendUvarint(w.buf, uint64(gap))
+				}
 			}
 		}
 		if err := w.flush(); err != nil {
@@ -78,6 +79,7 @@ type runWriter struct {
 	buf    []byte
 	weight int64  // postings since the last sample
 	last   uint64 // the word's last document
+	gaps   []uint32
 }
 
 // newRun begins a run at the end of the file, once the one before is finished.
