@@ -46,6 +46,11 @@ func hasLevels(df uint32, docs uint64) bool {
 	return uint64(df) >= from && uint64(df)*levelsShare >= docs
 }
 
+// HasLevels says whether a word's list has a map of levels.
+func (r *Reader) HasLevels(t Term) bool {
+	return r.meta.flags&flagLevels != 0 && hasLevels(t.DF, r.meta.docs)
+}
+
 // mapBytes is the length of a map, with the x of its levels in front.
 func mapBytes(docs uint64) uint64 {
 	return 4*NumLevels + (docs+StretchDocs-1)/StretchDocs*StretchBytes

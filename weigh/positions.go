@@ -63,8 +63,8 @@ func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, bre
 	}
 }
 
-// gapsOf writes the gaps of each pair where its head says. Word i of a document is of pair places[i]
-// and at place where[i], or i if where is nil.
+// gapsOf writes the gaps of each pair where its head says. Word i of a document is of pair
+// places[i] and at place where[i], or i if where is nil.
 func gapsOf[T uint16 | uint32](gaps []T, heads []gapHead, places, where []uint32) {
 	for i, p := range places {
 		at := uint32(i)
@@ -216,7 +216,8 @@ func (l *positionLog) scatter(out []uint16, next []uint32, pairs *pairLog, m mar
 
 // scatterGaps copies the gaps of up to lookahead pairs of a document, and returns what is left of
 // the gaps and of the large counts.
-func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16, big []uint32) ([]uint16, []uint32) {
+func scatterGaps(out []uint16, next, pairs []uint32, gaps []uint16,
+	big []uint32) ([]uint16, []uint32) {
 	var ahead [lookahead]uint32 // where the gaps go, in units of 4 bytes
 	for i, p := range pairs[:min(len(pairs), lookahead)] {
 		ahead[i&(lookahead-1)] = next[p>>8] / 2

@@ -9,6 +9,7 @@ type Method uint8
 // The methods of bmm and of mode And.
 const (
 	NoMethod      Method = iota
+	OneFromTop           // one word among some documents, the best levels of its map first
 	OneLevels            // one word, by its map of levels
 	OneBlocks            // one word, block by block
 	OrGuess              // above a guessed score
@@ -25,8 +26,9 @@ const (
 )
 
 var methodNames = choice.New[Method]("strategy",
-	"", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-sample",
-	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks", "tree-phrase", "tree-lists")
+	"", "one-from-top", "one-levels", "one-blocks", "or-guess", "or-guess-marks", "or-sample",
+	"or-sample-marks", "or-windows", "or-marks", "and-guess", "and-best-first", "and-blocks",
+	"tree-phrase", "tree-lists")
 
 func (m Method) String() string { return methodNames.Of(m) }
 

@@ -19,7 +19,7 @@ func blockMaxMaxScore(q *Query) error {
 	q.window.prepare()
 	if len(q.Lists) == 1 {
 		search := func() error { return q.follow(onePlan) }
-		if q.limited && q.whole() {
+		if q.limited && q.whole() && !q.worthFromTop() {
 			proved, err := q.prove(guessing{guess: q.guessOne, search: search, enough: q.Heap.Full,
 				again: q.beginAgain})
 			if proved || err != nil {

@@ -78,4 +78,5 @@ type oneState struct {
 	sums   andBuffer[float32]
 	places andBuffer[uint32]
 	visits []visit
+	seen   []uint64 // places that were looked at
 }

@@ -5,6 +5,13 @@ import "github.com/collocate/collocate/search/internal/ask"
 // onePlan is how algorithm bmm answers a query of one word.
 var onePlan = []strategy{
 	{
+		method: ask.OneFromTop,
+		why: "only some documents may be answers, and the list has a map of levels: those of them that " +
+			"are at its best places are looked up first, which mostly proves that no other can win",
+		worth: func(q *Query) bool { return q.worthFromTop() },
+		run:   func(q *Query) (bool, error) { return q.oneFromTop(q.Lists[0]) },
+	},
+	{
 		method: ask.OneLevels,
 		why: "the list has a map of levels and the score of its k-th best posting is known: of a block " +
 			"only the places that can win are looked at",

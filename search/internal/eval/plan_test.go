@@ -2,9 +2,11 @@ package eval
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
@@ -13,17 +15,23 @@ import (
 // the definition gives.
 func TestEveryStrategyIsTaken(t *testing.T) {
 	seen := map[ask.Method]int{}
+	var within *docset.Set
 	try := func(s *Searcher, p *searchtest.Plain, mode ask.Mode, k int, words ...string) {
 		t.Helper()
 		var all []ask.Word
 		for _, w := range words {
 			all = append(all, ask.Word{Text: w, Weight: 1})
 		}
-		found, err := s.Search(context.Background(), ask.Request{Words: all, K: k, Mode: mode})
+		r := ask.Request{Words: all, K: k, Mode: mode}
+		if within != nil {
+			r.Within = &ask.Within{Sets: []*docset.Set{within}}
+		}
+		found, err := s.Search(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := p.Search(t, s.e.Index, all, k, mode, nil); !slices.Equal(found.Hits, want) {
+		want := admitted(p.Search(t, s.e.Index, all, len(p.Lengths), mode, nil), k, within)
+		if !slices.Equal(found.Hits, want) {
 			t.Errorf("%v, %v, k %d, %v: %v, want %v", words, mode, k, found.Stats.Method, found.Hits, want)
 		}
 		seen[found.Stats.Method]++
@@ -36,6 +44,12 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10, a, b)
 		}
 	}
+	within = randomSet(rand.New(rand.NewPCG(1, 2)), len(p.Lengths))
+	for _, w := range p.Words { // also more answers than there are
+		try(s, p, ask.Or, 10, w)
+		try(s, p, ask.Or, 10_000, w)
+	}
+	within = nil
 	p, s = promising(t)
 	for _, w := range p.Words {
 		if w != "map" {

@@ -251,3 +251,7 @@ const (
 // fewShare is when postings of documents that may not be answers are dropped before they are scored:
 // if fewer than one in this many may be.
 const fewShare = 3
+
+// mostFromTop is when a word is no longer looked for in single documents: after one in this many of
+// its postings. A look takes about as long as eight postings of blocks.
+const mostFromTop = 8

@@ -233,17 +233,19 @@ func (p *plan) stats() ask.Stats {
 const sparseCost = 32
 
 // sparse says whether to look for the words of a query in the given number of documents one by one.
+// If one word has a map of levels, the engines look for the best of them first.
 func (p *plan) sparse(left int) bool {
-	postings, words := int64(0), 0
+	postings, words, leveled := int64(0), 0, len(p.roots) == 1
 	for i, root := range p.roots {
 		root.each(func(n *node) {
 			postings += int64(n.terms[0].Info.DF)
+			leveled = leveled && n.src.Index.HasLevels(n.terms[0].Info)
 			if i == 0 {
 				words++
 			}
 		})
 	}
-	return int64(left)*int64(words)*sparseCost < postings
+	return !(words == 1 && leveled) && int64(left)*int64(words)*sparseCost < postings
 }
 
 // onlyWords says whether all that scores is words, different ones, and gives them with the mode in
