@@ -330,6 +330,16 @@ func (p *Positions) At(c *Cursor, block, i int) []uint32 {
 	return p.found
 }
 
+// Prefetch asks memory for the first positions of a block of postings.
+func (p *Positions) Prefetch(block int) {
+	if e := block * blockEntry; e+blockEntry <= len(p.table) {
+		at := uint64(binary.LittleEndian.Uint32(p.table[e+1:])) | uint64(p.table[e+5])<<32
+		if at < uint64(len(p.list)) {
+			prefetch(&p.list[at])
+		}
+	}
+}
+
 // sumOf adds numbers up, four at a time so that they do not wait for each other.
 func sumOf(list []uint32) int {
 	var a, b, c, d int

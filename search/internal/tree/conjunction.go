@@ -292,6 +292,7 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 	var has [index.BlockSize]bool
 	if l.phrase != nil {
 		lengths := l.n.src.Collection.Lengths
+		l.phrase.prefetch(c)
 		for _, i := range c.left {
 			tf := l.phrase.count(c, i, role == not || !scores)
 			if has[i] = tf > 0; has[i] && role != not && scores {
