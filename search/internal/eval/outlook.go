@@ -114,8 +114,8 @@ func (s *Segments) lookAhead(r *ask.Request, n *run) error {
 }
 
 // bestFirst orders segments as they are searched: those that can have the best answers first, so
-// that what they leave to beat spares others. Ten segments of eLife paragraphs take 2 to 3% less for
-// ten answers of any word.
+// that what they leave to beat spares others. Ten segments of eLife paragraphs take 2 to 3% less
+// for ten answers of any word.
 func (o *outlook) bestFirst() {
 	for i := 1; i < len(o.order); i++ {
 		at, j := o.order[i], i

@@ -243,7 +243,8 @@ func (q *Query) guessForAll(try int) (floor float32, ok bool) {
 	}
 	m := &q.and
 	lists := q.shortestFirst()
-	if m.mapped = m.levels.prepare(lists, q.c.Docs); !m.mapped || !m.levels.lead || !q.worthManyAnds(lists) {
+	m.mapped = m.levels.prepare(lists, q.c.Docs)
+	if !m.mapped || !m.levels.lead || !q.worthManyAnds(lists) {
 		return 0, false
 	}
 	return q.guessAnd(lists, try)
