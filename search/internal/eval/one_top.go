@@ -33,7 +33,7 @@ func (q *Query) oneFromTop(l *list) (done bool, err error) {
 	defer func() { q.anyOrder = before }()
 	for level := simd.NumLevels - 1; level > 0; level-- {
 		if float64(l.ofX(l.LevelX[level])) <= q.cut {
-			return true, nil
+			continue // also if no place has this level, which says nothing of lower ones
 		}
 		if err := q.tick(); err != nil {
 			return false, err
