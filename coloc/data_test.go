@@ -102,6 +102,9 @@ func TestPublishedExamplesComeOutAsPublished(t *testing.T) {
 
 // The answers hold, for each pattern, size, names, index and counts.
 func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large data")
+	}
 	for _, c := range []struct {
 		answer, data string
 		d, p         float64
@@ -150,6 +153,9 @@ func TestRecordedAnswersOfRealDataComeOut(t *testing.T) {
 // Places of three cities and a county's crimes: more than 64 features, positions
 // on the sphere, hundreds of points at one spot.
 func TestRealPlacesComeOutTheSameByEveryWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large data")
+	}
 	for _, c := range []struct {
 		data string
 		d, p float64

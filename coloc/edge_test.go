@@ -276,6 +276,9 @@ func TestMiningStopsWhenAsked(t *testing.T) {
 
 // Less than 100 bytes a pair of neighbours, all in all.
 func TestMemoryIsBoundedByPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large data")
+	}
 	pts := crowd(60000, 20)
 	s := mustSurvey(t, pts, Options{Distance: 0.012, MinPrevalence: 0.2, Threads: 1})
 	var before, after runtime.MemStats

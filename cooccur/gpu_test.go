@@ -88,6 +88,9 @@ func TestGPUAgreesWithBruteForce(t *testing.T) {
 // Windows that do not fit shared memory: counts, sums and wide sums, all on the device or in lists of
 // a few pairs, over documents that are longer and shorter than the window.
 func TestGPUFarWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the interpreter of kernels takes seconds for it")
+	}
 	g := testGPU(t, 32<<20)
 	words := strings.Fields("a b c d e")
 	docs := []string{strings.Repeat("a x b ", 350), "c a", "", strings.Repeat("d e ", 30)}
@@ -217,6 +220,9 @@ func analyzerNamed(t *testing.T, name string) text.Analyzer {
 // The same corpus through the plain engine and the GPU gives the same file to
 // the byte: whole, in parts, read once or twice, with every way of tokenising.
 func TestGPUWritesTheSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the interpreter of kernels takes seconds for it")
+	}
 	g := testGPU(t, 32<<20)
 	corpus := corpusOf(t, messyText(600, 5)+zipfText(800, 200, 7))
 	for i, base := range []Options{

@@ -76,6 +76,9 @@ func TestPaperCoresAreBounded(t *testing.T) {
 
 // Windows have no limit below that of documents, and a document beyond that is an error.
 func TestWindowsOfWholeDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large data")
+	}
 	const n = 1200 // words that differ, so that every pair is a cell of its own
 	var b strings.Builder
 	var words []string

@@ -388,6 +388,9 @@ func treeToDamage(t testing.TB) (good map[string][]byte, names []string) {
 func TestDamagedFieldsAndPositions(t *testing.T) {
 	good, names := treeToDamage(t)
 	changes := 1500
+	if testing.Short() {
+		changes = 200
+	}
 	if n, err := strconv.Atoi(os.Getenv("COLLOCATE_TEST_CHANGES")); err == nil {
 		changes = n
 	}

@@ -87,6 +87,9 @@ func TestGPUManyBatches(t *testing.T) {
 // One batch of everything: few words and more than a warp has lanes, thin lists and thick, k of one
 // and beyond all answers, both modes, words that no document has. Each answer is that of one core.
 func TestGPUBatchOfAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the interpreter of kernels takes seconds for it")
+	}
 	rng := rand.New(rand.NewPCG(21, 4))
 	p := severalTiles(rng, 60)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))

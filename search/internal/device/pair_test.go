@@ -31,6 +31,9 @@ func ten(int) uint32 { return 10 }
 // Pairs of words that like or avoid each other, so that the guessed cut is far too low or too high,
 // and lists of one score, with which all documents tie: always what one core finds.
 func TestGPUPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the interpreter of kernels takes seconds for it")
+	}
 	rng := rand.New(rand.NewPCG(4, 9))
 	random := func(most int) func(int) uint32 { return func(int) uint32 { return uint32(1 + rng.IntN(most)) } }
 	often := func(every int, f func(int) uint32) func(int) uint32 {

@@ -14,6 +14,9 @@ import (
 // frequencies beyond a byte, words that count several times, and models that give some documents
 // nothing. Those that want all words are searched as ever, beside them.
 func TestGPUBatchSums(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the interpreter of kernels takes seconds for it")
+	}
 	rng := rand.New(rand.NewPCG(12, 9))
 	p := severalTiles(rng, 40)
 	for i := range p.TFs[7] {
