@@ -114,7 +114,7 @@ func Kind(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrNoGPU):
 		return "gpu"
-	case errors.As(err, &value), errors.As(err, &repeated):
+	case errors.As(err, &value), errors.As(err, &repeated), errors.Is(err, search.ErrRequest):
 		return "value"
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing"

@@ -202,6 +202,7 @@ func TestMistakesAreErrors(t *testing.T) {
 		"k":            {"search", args{"index": number, "k": 0}, query, "k=0", "value"},
 		"mode":         {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
 		"model":        {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
+		"no fields":    {"search", args{"index": number, "k": 1, "model": "bm25f"}, query, "no fields", "value"},
 		"b":            {"search", args{"index": number, "k": 1, "b": 2}, query, "b", "value"},
 		"k1 without":   {"search", args{"index": number, "k": 1, "model": "dph", "k1": 1}, query, "belong", "value"},
 		"mu without":   {"search", args{"index": number, "k": 1, "mu": 1}, query, "belongs", "value"},
