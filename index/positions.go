@@ -308,26 +308,74 @@ func (p *Positions) At(c *Cursor, block, i int) []uint32 {
 	if block == p.block && i == p.next-1 {
 		return p.found
 	}
-	if uint(block) >= uint(len(c.Last)) || p.err != nil {
+	if uint(block) >= uint(len(c.Last)) || p.err != nil || i >= BlockSize {
 		return nil
 	}
-	tfs := c.TFsOf(block)
-	if i >= len(tfs) {
-		return nil
-	}
-	if block != p.block || i < p.next {
-		if !p.toBlock(block, tfs) {
-			p.bad()
-			return nil
-		}
-	}
-	p.index += sumOf(tfs[p.next:i])
-	p.next = i + 1
-	if !p.read(int(tfs[i])) {
-		p.bad()
+	var end [1]uint32
+	p.found = p.Gather(c, block, []uint8{uint8(i)}, p.found[:0], end[:])
+	if p.err != nil {
 		return nil
 	}
 	return p.found
+}
+
+// Gather appends the places of the word in some documents of a block to out: those of the postings
+// which, which rise. In ends it notes for each where its places end in out. After damage it returns
+// what is no use, with all ends in it, and Err tells.
+func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint32) []uint32 {
+	tfs := c.TFsOf(block)
+	if len(which) > 0 && (block != p.block || int(which[0]) < p.next) && !p.toBlock(block, tfs) {
+		p.bad()
+	}
+	index, next, n := p.index, p.next, 0
+	for ; n < len(which) && p.err == nil; n++ {
+		i := int(which[n])
+		if i >= len(tfs) || i < next {
+			p.bad()
+			break
+		}
+		index += sumOf(tfs[next:i])
+		next = i + 1
+		sum := uint64(0)
+		for tf := int(tfs[i]); ; {
+			for index >= BlockSize {
+				if !p.skipGroup() {
+					p.bad()
+					return fillEnds(out, ends[n:len(which)])
+				}
+				index -= BlockSize
+			}
+			if !p.ready && !p.decode() {
+				p.bad()
+				return fillEnds(out, ends[n:len(which)])
+			}
+			m := min(tf, BlockSize-index)
+			at := len(out)
+			out = slices.Grow(out, m)[:at+m]
+			for i, gap := range p.gaps[index : index+m] {
+				sum += uint64(gap)
+				out[at+i] = uint32(sum) - 1
+			}
+			index += m
+			if tf -= m; tf == 0 {
+				break
+			}
+		}
+		if sum > maxDocs {
+			p.bad()
+		}
+		ends[n] = uint32(len(out))
+	}
+	p.index, p.next = index, next
+	return fillEnds(out, ends[n:len(which)])
+}
+
+// fillEnds says of postings that none of the places are theirs.
+func fillEnds(out, ends []uint32) []uint32 {
+	for i := range ends {
+		ends[i] = uint32(len(out))
+	}
+	return out
 }
 
 // Prefetch asks memory for the first positions of a block of postings.
@@ -384,32 +432,6 @@ func (p *Positions) toBlock(block int, tfs []uint32) bool {
 	return true
 }
 
-// read makes n places of the gaps from index on.
-func (p *Positions) read(n int) bool {
-	found, sum := p.found[:0], uint64(0)
-	for n > 0 {
-		for p.index >= BlockSize {
-			if !p.skipGroup() {
-				return false
-			}
-		}
-		if !p.ready && !p.decode() {
-			return false
-		}
-		m := min(n, BlockSize-p.index)
-		at := len(found)
-		found = slices.Grow(found, m)[:at+m]
-		for i, gap := range p.gaps[p.index : p.index+m] {
-			sum += uint64(gap)
-			found[at+i] = uint32(sum) - 1
-		}
-		p.index += m
-		n -= m
-	}
-	p.found = found
-	return sum <= maxDocs
-}
-
 // isRest says whether the group at hand is the last gaps, which do not fill one.
 func (p *Positions) isRest() bool {
 	if p.table != nil {
@@ -428,7 +450,6 @@ func (p *Positions) skipGroup() bool {
 		return false
 	}
 	p.at += size
-	p.index -= BlockSize
 	p.group++
 	p.ready = false
 	return true
@@ -439,11 +460,17 @@ func groupSize(b []byte) (int, bool) {
 	if len(b) < 1 {
 		return 0, false
 	}
-	size := 1 + BlockSize/8*int(b[0]&31)
+	size, patches := 1+BlockSize/8*int(b[0]&31), int(b[0]>>5)
 	if size+tailPad > len(b) {
 		return 0, false
 	}
-	for range b[0] >> 5 {
+	if patches <= 4 { // of two bytes each, as most are
+		all := binary.LittleEndian.Uint64(b[size:]) & (1<<(16*uint(patches)) - 1)
+		if all&0x8000800080008000 == 0 {
+			return size + 2*patches, true
+		}
+	}
+	for range patches {
 		_, _, n := nextPatch(b[size:])
 		if n == 0 {
 			return 0, false
@@ -484,7 +511,11 @@ func (p *Positions) decode() bool {
 		return false
 	}
 	unpackFull(b[1:], w, &p.gaps)
-	for b = b[size:]; patches > 0; patches-- {
+	b = b[size:]
+	if p.ready = true; len(b) >= 16 && w <= 24 && patchShort(b, w, patches, &p.gaps) {
+		return true
+	}
+	for ; patches > 0; patches-- {
 		at, high, n := nextPatch(b)
 		if n == 0 || at >= BlockSize || high>>(31-w) != 0 {
 			return false
@@ -492,6 +523,5 @@ func (p *Positions) decode() bool {
 		p.gaps[at] += uint32(high << w)
 		b = b[n:]
 	}
-	p.ready = true
 	return true
 }

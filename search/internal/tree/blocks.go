@@ -6,6 +6,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // candidates are documents, up to a block of them at a time, that may have all of some words.
@@ -14,7 +15,15 @@ type candidates struct {
 	buf  [index.BlockSize]uint32 // room for them
 	left []uint8                 // those that are left, by their place in docs
 	room [index.BlockSize]uint8
+
+	visits []visit                     // of a list: its blocks that may have candidates
+	now    [index.BlockSize]uint32     // those that are left
+	at     [index.BlockSize + 1]uint32 // which of them a block has, and
+	places [index.BlockSize + 1]uint32 // where
 }
+
+// visit is a block to look into for the candidates that are left, up to the one before end.
+type visit struct{ block, end int32 }
 
 // blockList is a list of postings that is asked about candidates, which come in rising order.
 type blockList struct {
@@ -75,28 +84,22 @@ func (c *candidates) take(within *docset.Set, from uint32, docs int) (next uint3
 // find keeps the candidates that a list has, and notes where. First it finds the blocks, which
 // memory is asked for, then it looks into them.
 func (l *blockList) find(c *candidates) (more bool) {
-	b, docs, last := l.block, c.docs, int64(-1)
-	for n, i := range c.left {
-		if int64(docs[i]) > last {
-			if b = l.FindBlock(b, docs[i]); b == l.Blocks() {
-				c.left = c.left[:n]
-				break
-			}
-			l.Prefetch(b)
-			last = int64(l.Last[b])
+	left, docs := c.left, c.docs
+	if len(left) < len(docs) {
+		docs = c.now[:len(left)]
+		for n, i := range left {
+			docs[n] = c.docs[i]
 		}
-		l.blocks[i] = int32(b)
 	}
-	l.block = b
-	left, n := c.left, 0
-	for at := 0; at < len(left); {
-		block := int(l.blocks[left[at]])
-		last := l.Last[block]
+	l.block = l.visits(c, docs)
+	n, at := 0, 0
+	for _, v := range c.visits {
+		block, from, end := int(v.block), at, int(v.end)
+		at = end
 		if words, base := l.Words(block); words != nil { // every second document may be there: no branch
-			for ; at < len(left) && docs[left[at]] <= last; at++ {
-				i := left[at]
-				bit := docs[i] - base
-				left[n], l.places[i] = i, unknownPlace
+			for ; from < end; from++ {
+				i, bit := left[from], docs[from]-base
+				left[n], l.blocks[i], l.places[i] = i, v.block, unknownPlace
 				n += int(words[bit>>3] >> (bit & 7) & 1)
 			}
 			continue
@@ -105,43 +108,46 @@ func (l *blockList) find(c *candidates) (more bool) {
 		if list == nil { // damaged, which the cursor tells
 			break
 		}
-		end := at
-		for end < len(left) && docs[left[end]] <= last {
-			end++
-		}
-		if end-at >= fewFound {
-			n, at = l.merge(c, list, at, end, n), end
-		}
-		for ; at < end; at++ {
-			i := left[at]
-			if place := l.Find(docs[i]); list[place] == docs[i] {
-				left[n], l.places[i] = i, uint8(place)
-				n++
+		if end-from < fewFound {
+			for ; from < end; from++ {
+				if place := l.Find(docs[from]); list[place] == docs[from] {
+					i := left[from]
+					left[n], l.blocks[i], l.places[i] = i, v.block, uint8(place)
+					n++
+				}
 			}
+			continue
+		}
+		found, _ := simd.Locate(list, docs[from:end], l.Last[block], c.at[:], c.places[:])
+		for f, a := range c.at[:found] {
+			i := left[from+int(a)]
+			left[n], l.blocks[i], l.places[i] = i, v.block, uint8(c.places[f])
+			n++
 		}
 	}
 	c.left = left[:n]
-	return b < l.Blocks()
+	return l.block < l.Blocks()
 }
 
-// fewFound is when candidates are looked for in a block one by one: a pass through both takes about
-// as long as 24 of them.
-const fewFound = 24
+// fewFound is when candidates are looked for in a block one by one.
+const fewFound = 3
 
-// merge goes through the documents of a block and some of the candidates, those that are left from
-// place at to end, all of which are in its range. It keeps those that both have, from place n on,
-// without a branch that the processor would have to guess.
-func (l *blockList) merge(c *candidates, list []uint32, at, end, n int) int {
-	left, docs := c.left, c.docs
-	for j := l.Find(docs[left[at]]); at < end && j < len(list); {
-		i := left[at]
-		a, b := uint64(docs[i]), uint64(list[j])
-		left[n], l.places[i] = i, uint8(j)
-		n += int(((a ^ b) - 1) >> 63)
-		at += int((a - b - 1) >> 63)
-		j += int((b - a - 1) >> 63)
+// visits finds the blocks of a list that may have some documents, which rise, and asks memory for
+// them. It returns the last one, or the number of blocks if there are documents behind it.
+func (l *blockList) visits(c *candidates, docs []uint32) int {
+	b := l.block
+	c.visits = c.visits[:0]
+	for i := 0; i < len(docs); {
+		if b = l.FindBlock(b, docs[i]); b == l.Blocks() {
+			break
+		}
+		l.Prefetch(b)
+		last := l.Last[b]
+		for i++; i < len(docs) && docs[i] <= last; i++ {
+		}
+		c.visits = append(c.visits, visit{int32(b), int32(i)})
 	}
-	return n
+	return b
 }
 
 // where is the block of a candidate and its place there.

@@ -292,11 +292,10 @@ func (g *conjunction) decide(l *leaf, scores bool) {
 	var has [index.BlockSize]bool
 	if l.phrase != nil {
 		lengths := l.n.src.Collection.Lengths
-		l.phrase.prefetch(c)
+		l.phrase.count(c)
 		for _, i := range c.left {
-			tf := l.phrase.count(c, i, role == not || !scores)
-			if has[i] = tf > 0; has[i] && role != not && scores {
-				l.scores[i] = phraseScore(l.n.scorers, tf, lengths[c.docs[i]])
+			if has[i] = true; role != not && scores {
+				l.scores[i] = phraseScore(l.n.scorers, l.phrase.tfs[i], lengths[c.docs[i]])
 			}
 		}
 	} else {

@@ -47,7 +47,7 @@ func (x *exec) count(root *node, live *docset.Set) (int64, error) {
 	}
 	if root.kind == phrase {
 		n := int64(0)
-		err := x.eachPhrase(root, live, true, func(uint32, uint32) { n++ })
+		err := x.eachPhrase(root, live, func(uint32, uint32) { n++ })
 		return n, err
 	}
 	if least, _ := root.rarest(); least >= 0 && (least < x.docs/shortShare || root.hasPhrase()) {

@@ -80,7 +80,7 @@ func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, activ
 	case words:
 		err = x.eachPosting(n, one, seen)
 	case phrase:
-		err = x.eachPhrase(n, one, false, seen)
+		err = x.eachPhrase(n, one, seen)
 	case boolean:
 		for i := range n.parts {
 			inner, err := p.explain(partsAt(nodes, i), at, one, doc, active, counts)

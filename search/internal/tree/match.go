@@ -33,69 +33,51 @@ func (m *matcher) prepare(words []model.Term) {
 	}
 }
 
-// count is how often words that stand at these places match, if they need not follow each other. If
-// one is enough, it stops at the first.
-func (m *matcher) count(places [][]uint32, one bool) uint32 {
-	n, after := uint32(0), int64(-1)
-	for {
+// count is how often words that stand at these places match, if they need not follow each other.
+func (m *matcher) count(places [][]uint32) (n uint32) {
+	for after := int64(-1); ; n++ {
 		end, ok := m.first(places, after)
 		if !ok {
-			return n
-		}
-		if n++; one {
 			return n
 		}
 		after = end
 	}
 }
 
-// startsOf appends where a phrase may begin whose word at place is at these places.
-func startsOf(starts, places []uint32, place uint32) []uint32 {
-	for _, p := range places {
-		if p >= place {
-			starts = append(starts, p-place)
-		}
-	}
-	return starts
-}
-
-// keepStarts keeps the places where a phrase may begin whose word at place is at these places.
-func keepStarts(starts, places []uint32, place uint32) []uint32 {
-	kept, j := starts[:0], 0
-	for _, s := range starts {
-		want := s + place
-		for j < len(places) && places[j] < want {
-			j++
-		}
-		if j == len(places) {
-			break
-		}
-		if places[j] == want {
-			kept = append(kept, s)
-		}
-	}
-	return kept
-}
-
-// countPair is how many keepStarts would keep, or, if one is enough, whether it would keep any.
-func countPair(starts, places []uint32, place uint32, one bool) uint32 {
-	n, j := uint32(0), 0
-	for _, s := range starts {
-		want := s + place
-		for j < len(places) && places[j] < want {
-			j++
-		}
-		if j == len(places) {
-			break
-		}
-		if places[j] == want {
-			if n++; one {
-				break
+// keepStarts copies the starts, places where a phrase may begin, to kept whose word at place is at
+// one of these places. Both rise; kept may be where starts are. It returns how many there are.
+func keepStarts(kept, starts, places []uint32, place uint32) (n int) {
+	if len(starts)*len(places) <= fewPairs {
+		for _, s := range starts {
+			want, has := uint64(s+place), uint64(0)
+			for _, at := range places {
+				has |= (want ^ uint64(at)) - 1
 			}
+			kept[n] = s
+			n += int(has >> 63)
+		}
+		return n
+	}
+	j := 0
+	for _, s := range starts {
+		want := s + place
+		for j < len(places) && places[j] < want {
+			j++
+		}
+		if j == len(places) {
+			break
+		}
+		kept[n] = s
+		if places[j] == want {
+			n++
 		}
 	}
 	return n
 }
+
+// fewPairs is up to how many starts times places each is compared with each, in loops that the
+// processor foresees.
+const fewPairs = 64
 
 // first finds the match that ends first of those that begin behind a place, and where it ends.
 //

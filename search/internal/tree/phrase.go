@@ -31,13 +31,27 @@ func (p *phrases) release() {
 // phrases finds the documents that have all words of a phrase, up to a block of them at a time, and
 // then reads where in these the words are.
 type phrases struct {
-	n      *node
-	lists  []*phraseList // by rising number of documents
-	spare  []*phraseList // all that were made; the first are those of lists
-	places [][]uint32    // of each word of the phrase
-	starts []uint32      // where the phrase may begin
+	n     *node
+	lists []*phraseList // by rising number of documents
+	spare []*phraseList // all that were made; the first are those of lists
 
-	own candidates // of a phrase that is searched for alone
+	tfs    [index.BlockSize]uint32 // how often the phrase occurs in each candidate
+	who    []uint8                 // candidates in which it may occur
+	room   [index.BlockSize]uint8
+	starts placesOf   // where it may begin in these
+	found  placesOf   // where a word is in them
+	places [][]uint32 // of each word of the phrase, in one candidate
+
+	own    candidates // of a phrase that is searched for alone
+	scores [index.BlockSize]float32
+	sums   [index.BlockSize]float32
+}
+
+// placesOf are places in some candidates: where those of each end.
+type placesOf struct {
+	list []uint32
+	ends [index.BlockSize]uint32
+	at   [index.BlockSize]uint8 // the place of each candidate in its block
 }
 
 // openPhrase opens the lists; nil if a word is in no document.
@@ -97,12 +111,6 @@ func (p *phrases) leastTF(c *candidates, i uint8) uint32 {
 	return least
 }
 
-// placesIn are the places of a word in a candidate.
-func (l *phraseList) placesIn(c *candidates, i uint8) []uint32 {
-	block, place := l.where(c, i)
-	return l.positions.At(&l.Cursor, block, place)
-}
-
 // prefetch asks memory for the places of the words in the candidates that are left: phrases take 5%
 // less time for it.
 func (p *phrases) prefetch(c *candidates) {
@@ -120,41 +128,114 @@ func (p *phrases) prefetch(c *candidates) {
 	}
 }
 
-// count is how often the phrase occurs in a candidate, or, if one is enough, whether it does.
-func (p *phrases) count(c *candidates, i uint8, one bool) uint32 {
+// count finds how often the phrase occurs in the candidates that are left, which tfs has then, and
+// keeps those in which it does.
+func (p *phrases) count(c *candidates) {
+	p.prefetch(c)
 	if p.n.places.exact() {
-		return p.countExact(c, i, one)
-	}
-	for _, l := range p.lists {
-		places := l.placesIn(c, i)
-		for _, u := range l.used {
-			p.places[u] = places
+		p.countExact(c)
+	} else {
+		for _, i := range c.left {
+			for _, l := range p.lists {
+				block, place := l.where(c, i)
+				places := l.positions.At(&l.Cursor, block, place)
+				for _, u := range l.used {
+					p.places[u] = places
+				}
+			}
+			p.tfs[i] = p.n.places.count(p.places)
 		}
 	}
-	return p.n.places.count(p.places, one)
+	n := 0
+	for _, i := range c.left {
+		c.left[n] = i
+		if p.tfs[i] > 0 {
+			n++
+		}
+	}
+	c.left = c.left[:n]
 }
 
 // countExact counts the places at which the phrase begins: the words follow each other. The rarest
-// words come first, and the places of the others are read only if some are left.
-func (p *phrases) countExact(c *candidates, i uint8, one bool) uint32 {
-	starts := p.starts[:0]
-	for n, l := range p.lists {
-		places := l.placesIn(c, i)
-		if n == 1 && len(p.places) == 2 {
-			return countPair(p.starts, places, uint32(l.used[0]), one)
-		}
-		for m, u := range l.used {
-			if n+m > 0 {
-				starts = keepStarts(starts, places, uint32(u))
-			} else {
-				starts = startsOf(starts, places, uint32(u))
-			}
-		}
-		if p.starts = starts; len(starts) == 0 {
-			return 0
-		}
+// words come first, and the places of the others are read only where some are left.
+func (p *phrases) countExact(c *candidates) {
+	p.who = p.room[:copy(p.room[:], c.left)]
+	for _, i := range p.who {
+		p.tfs[i] = 0
 	}
-	return uint32(len(starts))
+	for n, l := range p.lists {
+		l.gather(c, p.who, &p.found)
+		used := l.used
+		if n == 0 {
+			p.startAt(uint32(used[0]))
+			used = used[1:]
+		}
+		for _, u := range used {
+			p.keepStarts(uint32(u))
+		}
+		p.dropEmpty()
+	}
+	from := uint32(0)
+	for n, i := range p.who {
+		p.tfs[i] = p.starts.ends[n] - from
+		from = p.starts.ends[n]
+	}
+}
+
+// gather finds the places of a word in some candidates.
+func (l *phraseList) gather(c *candidates, who []uint8, out *placesOf) {
+	out.list = out.list[:0]
+	if l.only >= 0 {
+		out.list = l.positions.Gather(&l.Cursor, l.only, who, out.list, out.ends[:])
+		return
+	}
+	for n := 0; n < len(who); {
+		from, block := n, l.blocks[who[n]]
+		for ; n < len(who) && l.blocks[who[n]] == block; n++ {
+			_, place := l.where(c, who[n])
+			out.at[n] = uint8(place)
+		}
+		out.list = l.positions.Gather(&l.Cursor, int(block), out.at[from:n], out.list, out.ends[from:])
+	}
+}
+
+// startAt lets the phrase begin where the word at a place of it was found.
+func (p *phrases) startAt(place uint32) {
+	starts := slices.Grow(p.starts.list[:0], len(p.found.list))[:len(p.found.list)]
+	n, from := 0, uint32(0)
+	for w, end := range p.found.ends[:len(p.who)] {
+		for _, at := range p.found.list[from:end] {
+			starts[n] = at - place
+			n += int((uint64(place) - uint64(at) - 1) >> 63) // 1 if the phrase does not begin before the text
+		}
+		from, p.starts.ends[w] = end, uint32(n)
+	}
+	p.starts.list = starts[:n]
+}
+
+// keepStarts keeps the places where the phrase may begin if the word at a place of it is where it
+// was found.
+func (p *phrases) keepStarts(place uint32) {
+	starts, kept := p.starts.list, 0
+	from, after := uint32(0), uint32(0)
+	for w := range p.who {
+		end, until := p.starts.ends[w], p.found.ends[w]
+		kept += keepStarts(starts[kept:], starts[from:end], p.found.list[after:until], place)
+		from, after, p.starts.ends[w] = end, until, uint32(kept)
+	}
+	p.starts.list = starts[:kept]
+}
+
+// dropEmpty keeps the candidates in which the phrase may begin somewhere.
+func (p *phrases) dropEmpty() {
+	n, from := 0, uint32(0)
+	for w, i := range p.who {
+		end := p.starts.ends[w]
+		p.who[n], p.starts.ends[n] = i, end
+		n += int((uint64(from) - uint64(end)) >> 63)
+		from = end
+	}
+	p.who = p.who[:n]
 }
 
 func (p *phrases) err() error {
@@ -166,9 +247,8 @@ func (p *phrases) err() error {
 	return nil
 }
 
-// eachPhrase calls fn for the documents in which a phrase occurs, rising, and how often; if it does
-// not matter, with any number that is not 0.
-func (x *exec) eachPhrase(n *node, within *docset.Set, one bool, fn func(doc, tf uint32)) error {
+// eachPhrase calls fn for the documents in which a phrase occurs, rising, and how often.
+func (x *exec) eachPhrase(n *node, within *docset.Set, fn func(doc, tf uint32)) error {
 	p, err := x.openPhrase(n)
 	if p == nil || err != nil {
 		return err
@@ -187,11 +267,9 @@ func (x *exec) eachPhrase(n *node, within *docset.Set, one bool, fn func(doc, tf
 			c.load(&lead.blockList, b, within)
 			more = p.keep(c, p.lists[1:]) && b+1 < lead.Blocks()
 		}
-		p.prefetch(c)
+		p.count(c)
 		for _, i := range c.left {
-			if tf := p.count(c, i, one); tf > 0 {
-				fn(c.docs[i], tf)
-			}
+			fn(c.docs[i], p.tfs[i])
 		}
 	}
 	return p.err()
@@ -233,22 +311,61 @@ func (x *exec) rankPhrase(n *node, within *docset.Set, h *ranking) error {
 			}
 		}
 		c.load(&lead.blockList, b, within)
+		if h.theta >= 0 && !h.counts {
+			p.promising(c, h)
+		}
 		more = p.keep(c, p.lists[1:])
-		p.prefetch(c)
+		if h.theta >= 0 && !h.counts {
+			p.frequent(c, h)
+		}
+		p.count(c)
+		h.total += int64(len(c.left))
 		for _, i := range c.left {
 			doc := c.docs[i]
-			loses := h.theta >= 0 &&
-				phraseScore(n.scorers, p.leastTF(c, i), lengths[doc]) <= h.theta
-			if loses && !h.counts {
-				continue
-			}
-			if tf := p.count(c, i, loses); tf > 0 {
-				h.total++
-				if !loses {
-					h.push(x.base+doc, phraseScore(n.scorers, tf, lengths[doc]))
-				}
-			}
+			h.push(x.base+doc, phraseScore(n.scorers, p.tfs[i], lengths[doc]))
 		}
 	}
 	return p.err()
+}
+
+// promising keeps the candidates, all of a block of the rarest word, that would be among the best if
+// the phrase were where that word is.
+func (p *phrases) promising(c *candidates, h *ranking) {
+	if len(c.left) < len(c.docs)/8 {
+		return // frequent asks each
+	}
+	tfs := p.lists[0].TFsOf(p.lists[0].only)
+	sums, scores := p.sums[:len(c.docs)], p.scores[:len(c.docs)]
+	for n, s := range p.n.scorers {
+		if n == 0 {
+			s.Batch(c.docs, tfs, sums)
+			continue
+		}
+		s.Batch(c.docs, tfs, scores)
+		for i, score := range scores {
+			sums[i] += score
+		}
+	}
+	n := 0
+	for _, i := range c.left {
+		c.left[n] = i
+		if sums[i] > h.theta {
+			n++
+		}
+	}
+	c.left = c.left[:n]
+}
+
+// frequent keeps the candidates that would be among the best if the phrase occurred as often as the
+// word that is rarest in them.
+func (p *phrases) frequent(c *candidates, h *ranking) {
+	lengths := p.n.src.Collection.Lengths
+	n := 0
+	for _, i := range c.left {
+		c.left[n] = i
+		if phraseScore(p.n.scorers, p.leastTF(c, i), lengths[c.docs[i]]) > h.theta {
+			n++
+		}
+	}
+	c.left = c.left[:n]
 }

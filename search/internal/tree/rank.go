@@ -411,7 +411,7 @@ func (x *exec) addScores(n *node, docs *docset.Set, scores []float32) error {
 	switch n.kind {
 	case phrase:
 		lengths := n.src.Collection.Lengths
-		return x.eachPhrase(n, docs, false,
+		return x.eachPhrase(n, docs,
 			func(doc, tf uint32) { scores[doc] += phraseScore(n.scorers, tf, lengths[doc]) })
 	case words:
 		if len(n.scorers) == 0 {

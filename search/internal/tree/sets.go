@@ -28,7 +28,7 @@ func (x *exec) match(n *node, within *docset.Set) (*docset.Set, error) {
 // matchLeaf adds the documents of words or a phrase to a set.
 func (x *exec) matchLeaf(n *node, within, to *docset.Set) error {
 	if n.kind == phrase {
-		return x.eachPhrase(n, within, true, func(doc, _ uint32) { to.Add(doc) })
+		return x.eachPhrase(n, within, func(doc, _ uint32) { to.Add(doc) })
 	}
 	for i := range n.terms {
 		if n.terms[i].Info.DF == 0 {
