@@ -241,14 +241,14 @@ type Positions struct {
 	full  uint64 // else: the number of groups
 	err   error
 
-	block int    // of postings, whose
-	next  int    // next posting is this one; its first gap is
-	at    int    // in the group at this byte,
-	index int    // at this place of it
-	group uint64 // the number of that group, where table is empty
-	ready bool   // it is decoded
-	gaps  [BlockSize]uint32
-	found []uint32 // the places of the posting before next
+	block int                   // of postings, whose
+	next  int                   // next posting is this one; its first gap is
+	at    int                   // in the group at this byte,
+	index int                   // at this place of it
+	group uint64                // the number of that group, where table is empty
+	ready bool                  // it is decoded
+	gaps  [BlockSize + 4]uint32 // and room for sumGaps
+	found []uint32              // the places of the posting before next
 	term  int
 }
 
@@ -327,47 +327,83 @@ func (p *Positions) Gather(c *Cursor, block int, which []uint8, out, ends []uint
 	if len(which) > 0 && (block != p.block || int(which[0]) < p.next) && !p.toBlock(block, tfs) {
 		p.bad()
 	}
-	index, next, n := p.index, p.next, 0
-	for ; n < len(which) && p.err == nil; n++ {
-		i := int(which[n])
-		if i >= len(tfs) || i < next {
+	index, next := p.index, p.next
+	for n, w := range which {
+		i := int(w)
+		if p.err != nil || i >= len(tfs) || i < next {
 			p.bad()
-			break
+			return fillEnds(out, ends[n:len(which)])
 		}
 		index += sumOf(tfs[next:i])
 		next = i + 1
-		sum := uint64(0)
-		for tf := int(tfs[i]); ; {
-			for index >= BlockSize {
-				if !p.skipGroup() {
-					p.bad()
-					return fillEnds(out, ends[n:len(which)])
-				}
-				index -= BlockSize
-			}
-			if !p.ready && !p.decode() {
+		tf := int(tfs[i])
+		if !p.ready || index+tf > BlockSize {
+			if out, index = p.read(index, tf, out); index < 0 {
 				p.bad()
 				return fillEnds(out, ends[n:len(which)])
 			}
-			m := min(tf, BlockSize-index)
+		} else {
 			at := len(out)
-			out = slices.Grow(out, m)[:at+m]
-			for i, gap := range p.gaps[index : index+m] {
-				sum += uint64(gap)
-				out[at+i] = uint32(sum) - 1
+			if cap(out) < at+tf+4 {
+				out = slices.Grow(out, tf+4)
 			}
-			index += m
-			if tf -= m; tf == 0 {
-				break
+			out = out[:at+tf]
+			if !sumGaps(p.gaps[index:index+tf+3], out[at:at+tf+3]) {
+				p.bad()
 			}
-		}
-		if sum > maxDocs {
-			p.bad()
+			index += tf
 		}
 		ends[n] = uint32(len(out))
 	}
 	p.index, p.next = index, next
-	return fillEnds(out, ends[n:len(which)])
+	return out
+}
+
+// sumGaps makes places of gaps. Both have three more at their ends, which say nothing: how many
+// there are is hard to foresee, so that it goes by fours. It says whether the last place is one.
+func sumGaps(gaps, out []uint32) bool {
+	n := len(gaps) - 3
+	var last [4]uint64
+	sum, out := uint64(0), out[:len(gaps)]
+	for i := 0; i+4 <= len(gaps); i += 4 {
+		g, o := (*[4]uint32)(gaps[i:]), (*[4]uint32)(out[i:])
+		a := sum + uint64(g[0])
+		b := a + uint64(g[1])
+		c := b + uint64(g[2])
+		sum = c + uint64(g[3])
+		o[0], o[1], o[2], o[3] = uint32(a)-1, uint32(b)-1, uint32(c)-1, uint32(sum)-1
+		last = [4]uint64{a, b, c, sum}
+	}
+	return last[(n-1)&3] <= maxDocs
+}
+
+// read appends n places of the gaps from index on, which may lie in several groups. It returns the
+// index behind them, or -1 after damage.
+func (p *Positions) read(index, n int, out []uint32) ([]uint32, int) {
+	for sum := uint64(0); n > 0; {
+		for index >= BlockSize {
+			if !p.skipGroup() {
+				return out, -1
+			}
+			index -= BlockSize
+		}
+		if !p.ready && !p.decode() {
+			return out, -1
+		}
+		m := min(n, BlockSize-index)
+		at := len(out)
+		out = slices.Grow(out, m)[:at+m]
+		for i, gap := range p.gaps[index : index+m] {
+			sum += uint64(gap)
+			out[at+i] = uint32(sum) - 1
+		}
+		if sum > maxDocs {
+			return out, -1
+		}
+		index += m
+		n -= m
+	}
+	return out, index
 }
 
 // fillEnds says of postings that none of the places are theirs.
@@ -464,9 +500,12 @@ func groupSize(b []byte) (int, bool) {
 	if size+tailPad > len(b) {
 		return 0, false
 	}
-	if patches <= 4 { // of two bytes each, as most are
-		all := binary.LittleEndian.Uint64(b[size:]) & (1<<(16*uint(patches)) - 1)
-		if all&0x8000800080008000 == 0 {
+	if size+16 <= len(b) { // patches of two bytes each, as most are
+		const long = 0x8000800080008000
+		low, high := binary.LittleEndian.Uint64(b[size:]), binary.LittleEndian.Uint64(b[size+8:])
+		low &= 1<<(16*uint(patches)) - 1
+		high &= 1<<(16*uint(max(patches-4, 0))) - 1
+		if (low|high)&long == 0 {
 			return size + 2*patches, true
 		}
 	}
@@ -510,9 +549,10 @@ func (p *Positions) decode() bool {
 	if size+tailPad > len(b) {
 		return false
 	}
-	unpackFull(b[1:], w, &p.gaps)
+	gaps := (*[BlockSize]uint32)(p.gaps[:])
+	unpackFull(b[1:], w, gaps)
 	b = b[size:]
-	if p.ready = true; len(b) >= 16 && w <= 24 && patchShort(b, w, patches, &p.gaps) {
+	if p.ready = true; len(b) >= 16 && w <= 24 && patchShort(b, w, patches, gaps) {
 		return true
 	}
 	for ; patches > 0; patches-- {

@@ -155,21 +155,32 @@ func (l *blockList) where(c *candidates, i uint8) (block, place int) {
 	if l.only >= 0 {
 		return l.only, int(i)
 	}
-	block, place = int(l.blocks[i]), int(l.places[i])
+	block = int(l.blocks[i])
+	place = int(l.places[i])
 	if place == unknownPlace {
 		words, base := l.Words(block)
-		place = 0
-		for bit := c.docs[i] - base; len(words) >= 8; words, bit = words[8:], bit-64 {
-			word := binary.LittleEndian.Uint64(words)
-			if bit < 64 {
-				place += bits.OnesCount64(word & (1<<bit - 1))
-				break
-			}
-			place += bits.OnesCount64(word)
-		}
-		l.places[i] = uint8(place)
+		place = int(l.placeIn(c, i, words, base))
 	}
 	return block, place
+}
+
+// placeIn is the place of a candidate in its block, which may be a bitmap.
+func (l *blockList) placeIn(c *candidates, i uint8, words []byte, base uint32) uint8 {
+	place := l.places[i]
+	if place != unknownPlace {
+		return place
+	}
+	place = 0
+	for bit := c.docs[i] - base; len(words) >= 8; words, bit = words[8:], bit-64 {
+		word := binary.LittleEndian.Uint64(words)
+		if bit < 64 {
+			place += uint8(bits.OnesCount64(word & (1<<bit - 1)))
+			break
+		}
+		place += uint8(bits.OnesCount64(word))
+	}
+	l.places[i] = place
+	return place
 }
 
 // tf is how often the word occurs in a candidate.

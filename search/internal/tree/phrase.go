@@ -191,9 +191,9 @@ func (l *phraseList) gather(c *candidates, who []uint8, out *placesOf) {
 	}
 	for n := 0; n < len(who); {
 		from, block := n, l.blocks[who[n]]
+		words, base := l.Words(int(block))
 		for ; n < len(who) && l.blocks[who[n]] == block; n++ {
-			_, place := l.where(c, who[n])
-			out.at[n] = uint8(place)
+			out.at[n] = l.placeIn(c, who[n], words, base)
 		}
 		out.list = l.positions.Gather(&l.Cursor, int(block), out.at[from:n], out.list, out.ends[from:])
 	}
