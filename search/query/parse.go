@@ -77,8 +77,8 @@ func (p *parser) ended() bool {
 // keyword takes an operator in capitals or signs, if it stands here as a word of its own.
 func (p *parser) keyword(name string) bool {
 	p.blanks()
-	if p.at < len(p.text) && strings.IndexByte("AON&|", p.text[p.at]) < 0 {
-		return false // nearly always
+	if p.at < len(p.text) && !mayBeOperator(p.text[p.at]) {
+		return false
 	}
 	rest, ok := strings.CutPrefix(p.text[p.at:], name)
 	if sign := inSigns[name]; !ok && sign != "" {
@@ -100,12 +100,20 @@ func (p *parser) keyword(name string) bool {
 func (p *parser) operatorAt() string {
 	at := p.at
 	defer func() { p.at = at }()
+	if p.blanks(); p.at < len(p.text) && !mayBeOperator(p.text[p.at]) {
+		return ""
+	}
 	for _, name := range operators {
 		if p.keyword(name) {
 			return name
 		}
 	}
 	return ""
+}
+
+// mayBeOperator says whether an operator begins with a byte, which nearly no word does.
+func mayBeOperator(c byte) bool {
+	return c == 'A' || c == 'O' || c == 'N' || c == '&' || c == '|'
 }
 
 var operators = []string{"AND", "OR", "NOT"}
@@ -126,7 +134,8 @@ func isOperator(word string) bool {
 }
 
 func (p *parser) list() (Node, error) {
-	var parts []Node
+	var first [1]Node // most lists have one part
+	parts := first[:0]
 	for !p.ended() {
 		n, err := p.or()
 		if err != nil {
@@ -143,16 +152,18 @@ func (p *parser) list() (Node, error) {
 }
 
 func (p *parser) or() (Node, error) {
-	return p.joined("OR", p.and, or)
+	return p.joined("OR", (*parser).and, or)
 }
 
 func (p *parser) and() (Node, error) {
-	return p.joined("AND", p.clause, and)
+	return p.joined("AND", (*parser).clause, and)
 }
 
 // joined reads parts with an operator between them.
-func (p *parser) joined(name string, read func() (Node, error), join func([]Node) Node) (Node, error) {
-	var parts []Node
+func (p *parser) joined(name string, read func(*parser) (Node, error),
+	join func([]Node) Node) (Node, error) {
+	var only Node
+	var parts []Node // if there are several
 	for first := true; first || p.keyword(name); first = false {
 		if p.ended() && first {
 			break
@@ -164,16 +175,22 @@ func (p *parser) joined(name string, read func() (Node, error), join func([]Node
 			return nil, p.fail(p.at, "expected a word, a phrase or a group before %s; write %q for the word",
 				found, strings.ToLower(found))
 		}
-		n, err := read()
+		n, err := read(p)
 		if err != nil {
 			return nil, err
 		}
-		if n != nil {
+		switch {
+		case n == nil:
+		case only == nil:
+			only = n
+		case parts == nil:
+			parts = []Node{only, n}
+		default:
 			parts = append(parts, n)
 		}
 	}
-	if len(parts) == 1 { // with its sign, which is for those around it
-		return parts[0], nil
+	if parts == nil { // with its sign, which is for those around it
+		return only, nil
 	}
 	return join(parts), nil
 }
@@ -181,6 +198,9 @@ func (p *parser) joined(name string, read func() (Node, error), join func([]Node
 // or and and make one node of parts that were read. Signs that say nothing are dropped, and parts
 // of the same kind become one.
 func or(parts []Node) Node {
+	if len(parts) == 1 {
+		return single(parts[0])
+	}
 	var flat []Node
 	for _, n := range parts {
 		if inner, ok := n.(Or); ok && !signed(inner.Parts) {
@@ -199,6 +219,9 @@ func or(parts []Node) Node {
 }
 
 func and(parts []Node) Node {
+	if len(parts) == 1 {
+		return single(parts[0])
+	}
 	var flat []Node
 	for _, n := range parts {
 		if must, ok := n.(Must); ok {
@@ -439,6 +462,10 @@ func (p *parser) group() (Node, error) {
 func (p *parser) quotedText() (string, error) {
 	start := p.at
 	p.at++
+	if n := strings.IndexAny(p.text[p.at:], "\"\\"); n >= 0 && p.text[p.at+n] == '"' {
+		p.at += n + 1
+		return p.text[start+1 : p.at-1], nil
+	}
 	var b strings.Builder
 	for p.at < len(p.text) {
 		switch c := p.text[p.at]; {

@@ -19,6 +19,15 @@ type scanned struct {
 // scanWord takes a word: up to a blank, the parenthesis that closes the group, or a boost. A
 // parenthesis that opens in the word closes there.
 func (p *parser) scanWord() scanned {
+	end := p.at
+	for end < len(p.text) && isAlnum(p.text[end]) {
+		end++
+	}
+	if end > p.at && (end == len(p.text) || p.text[end] == ' ') { // as most are
+		word := p.text[p.at:end]
+		p.at = end
+		return scanned{text: word}
+	}
 	var (
 		b     strings.Builder
 		inner int

@@ -35,14 +35,10 @@ func (g *game) answer(ctx context.Context, line string, w *bufio.Writer) error {
 	within := g.filter(share)
 	start := time.Now()
 	r := search.Request{Model: search.BM25{Variant: bm25.Lucene}, Within: within}
-	tree, err := query.Parse(parts[2], query.Options{})
-	if err != nil {
-		return err
-	}
-	if query.Plain(parts[2], tree, query.Options{}) {
+	if query.OnlyWords(parts[2]) {
 		r.Text = parts[2]
-	} else {
-		r.Query = tree
+	} else if r.Query, err = query.Parse(parts[2], query.Options{}); err != nil {
+		return err
 	}
 	found := &search.Result{}
 	switch command := parts[0]; command {

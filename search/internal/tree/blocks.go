@@ -46,6 +46,12 @@ func (l *blockList) open(r *index.Reader, t index.Term) error {
 	return r.OpenBlocks(t, &l.Cursor)
 }
 
+// openDocs is open for a list that may do without good bounds if it is short.
+func (l *blockList) openDocs(r *index.Reader, t index.Term) error {
+	l.block, l.only = 0, -1
+	return r.OpenDocs(t, &l.Cursor)
+}
+
 // load makes the documents of a block of a list candidates, if a set has them that is not nil.
 func (c *candidates) load(lead *blockList, block int, within *docset.Set) {
 	c.docs, lead.only = lead.Load(block), block
@@ -97,10 +103,14 @@ func (l *blockList) find(c *candidates) (more bool) {
 		block, from, end := int(v.block), at, int(v.end)
 		at = end
 		if words, base := l.Words(block); words != nil { // every second document may be there: no branch
-			for ; from < end; from++ {
-				i, bit := left[from], docs[from]-base
-				left[n], l.blocks[i], l.places[i] = i, v.block, unknownPlace
+			first := n
+			for w, doc := range docs[from:end] {
+				bit := doc - base
+				left[n] = left[from+w]
 				n += int(words[bit>>3] >> (bit & 7) & 1)
+			}
+			for _, i := range left[first:n] {
+				l.blocks[i], l.places[i] = v.block, unknownPlace
 			}
 			continue
 		}

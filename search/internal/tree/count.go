@@ -16,11 +16,7 @@ func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
 	if err != nil || p.empty() {
 		return 0, err
 	}
-	live := make([]*docset.Set, len(p.parts))
-	for i, x := range p.parts {
-		live[i] = x.live(r)
-	}
-	n, err := p.count(live)
+	n, err := p.count(p.live(r))
 	if err != nil {
 		return 0, ask.Fault(err)
 	}

@@ -17,6 +17,8 @@ type phraseList struct {
 	blockList
 	positions index.Positions
 	used      []int // the places in the phrase that it has
+	ready     bool  // positions is open
+	err       error // why it is not
 }
 
 // phrasePool has phrases whose memory is used again.
@@ -74,11 +76,8 @@ func (x *exec) openPhrase(n *node) (*phrases, error) {
 			p.spare = append(p.spare, new(phraseList))
 		}
 		l := p.spare[len(p.lists)]
-		l.used = append(l.used[:0], i)
-		if err := l.open(n.src.Index, t.Info); err != nil {
-			return nil, fmt.Errorf("word %q: %w", t.Text, err)
-		}
-		if err := n.src.Index.OpenPositions(t.Info, &l.positions); err != nil {
+		l.used, l.ready, l.err = append(l.used[:0], i), false, nil
+		if err := l.openDocs(n.src.Index, t.Info); err != nil {
 			return nil, fmt.Errorf("word %q: %w", t.Text, err)
 		}
 		p.lists = append(p.lists, l)
@@ -128,9 +127,28 @@ func (p *phrases) prefetch(c *candidates) {
 	}
 }
 
+// openPositions opens the positions of all words, when they are first needed: most phrases that
+// people ask for have no document with all of their words.
+func (p *phrases) openPositions() bool {
+	for _, l := range p.lists {
+		if !l.ready && l.err == nil {
+			l.err = p.n.src.Index.OpenPositions(l.Term, &l.positions)
+			l.ready = l.err == nil
+		}
+		if !l.ready {
+			return false
+		}
+	}
+	return true
+}
+
 // count finds how often the phrase occurs in the candidates that are left, which tfs has then, and
 // keeps those in which it does.
 func (p *phrases) count(c *candidates) {
+	if len(c.left) == 0 || !p.openPositions() {
+		c.left = c.left[:0]
+		return
+	}
 	p.prefetch(c)
 	if p.n.places.exact() {
 		p.countExact(c)
@@ -240,7 +258,11 @@ func (p *phrases) dropEmpty() {
 
 func (p *phrases) err() error {
 	for _, l := range p.lists {
-		if err := cmp.Or(l.Err(), l.positions.Err()); err != nil {
+		err := cmp.Or(l.Err(), l.err)
+		if err == nil && l.ready {
+			err = l.positions.Err()
+		}
+		if err != nil {
 			return err
 		}
 	}

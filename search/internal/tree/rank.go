@@ -95,7 +95,19 @@ func (x *exec) root(r *ask.Request) (*node, error) {
 	case r.Mode == ask.And:
 		return x.compile(query.Term{Text: r.Text}, 1)
 	}
-	return x.compile(query.Or{Parts: []query.Node{query.Term{Text: r.Text}}}, 1)
+	list, err := x.wordsOf(r.Text)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	q := query.Term{Text: r.Text}
+	if len(list) == 1 {
+		return x.word(q, list[0], 1)
+	}
+	n, err := x.bool(query.Or{Parts: []query.Node{q}}, should, 1, list)
+	if err == nil && len(n.parts) == 1 {
+		n = n.parts[0]
+	}
+	return n, err
 }
 
 func (p *plan) search(r *ask.Request) (*ask.Result, error) {
@@ -106,10 +118,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	if k += r.From; r.K < 0 || r.From < 0 || k > ask.MaxK {
 		return nil, ask.Refuse("search: k = %d from %d: want a sum of 1 to %d", r.K, r.From, ask.MaxK)
 	}
-	live := make([]*docset.Set, len(p.parts))
-	for i, x := range p.parts {
-		live[i] = x.live(r)
-	}
+	live := p.live(r)
 	if r.Gathers() {
 		found, err := p.gather(live, k, r)
 		if err != nil {

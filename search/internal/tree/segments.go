@@ -33,6 +33,13 @@ type plan struct {
 
 	counted bool // total is the number of all answers
 	total   int64
+
+	one struct { // room for those of one segment
+		exec exec
+		part [1]*exec
+		root [1]*node
+		live [1]*docset.Set
+	}
 }
 
 // empty says that the query says nothing.
@@ -55,9 +62,14 @@ func (p *plan) segment(doc uint32) int {
 
 func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 	p := &plan{ctx: ctx, ix: ix}
+	p.parts, p.roots = p.one.part[:0], p.one.root[:0]
 	base := uint32(0)
-	for _, e := range ix.engines {
-		x := &exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions}
+	for i, e := range ix.engines {
+		x := &p.one.exec
+		if i > 0 {
+			x = new(exec)
+		}
+		*x = exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions}
 		base += uint32(x.docs)
 		root, err := x.root(r)
 		if err != nil {
@@ -74,6 +86,15 @@ func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// live are the documents of each segment that may be answers.
+func (p *plan) live(r *ask.Request) []*docset.Set {
+	live := p.one.live[:0]
+	for _, x := range p.parts {
+		live = append(live, x.live(r))
+	}
+	return live
 }
 
 // Match finds all documents that a request matches, as sets of each segment.
