@@ -200,6 +200,7 @@ func (m *matrix) counts(id1, id2 uint32, value float64) Counts {
 // ranker keeps the best candidates of a worker, and what is known of all.
 type ranker struct {
 	best     []candidate // a heap, the worst first
+	far      *frontier   // of a row
 	compared int
 	p        []float64
 	err      error
@@ -221,19 +222,41 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 		by = Dice // the same order, without a logarithm for each cell
 	}
 	workers := make([]ranker, m.Threads)
-	par.For(m.Threads, to-from, 64, func(w, lo, hi int) {
-		k := &workers[w]
-		if k.err == nil {
-			k.err = ctx.Err()
-		}
-		guard := mmap.Guard()
-		func() {
-			defer mmap.Recover(guard, &k.err)
-			for id := from + lo; id < from+hi && k.err == nil; id++ {
-				k.err = m.rankRow(k, uint32(id), all, by, tests)
+	each := func(n, grain int, fn func(k *ranker, lo, hi int) error) {
+		par.For(m.Threads, n, grain, func(w, lo, hi int) {
+			k := &workers[w]
+			if k.err == nil {
+				k.err = ctx.Err()
 			}
-		}()
-	})
+			if k.err == nil {
+				guard := mmap.Guard()
+				defer mmap.Recover(guard, &k.err)
+				k.err = fn(k, lo, hi)
+			}
+		})
+	}
+	if to-from == 1 { // a row of a frequent word is long
+		r, err := m.row(uint32(from), all)
+		if err != nil {
+			return nil, err
+		}
+		each(len(r.cols), 1<<15, func(k *ranker, lo, hi int) error {
+			return m.rankCells(k, row{r.id, r.cols[lo:hi], r.values[lo:hi]}, by, tests)
+		})
+	} else {
+		each(to-from, 64, func(k *ranker, lo, hi int) error {
+			for id := from + lo; id < from+hi; id++ {
+				r, err := m.row(uint32(id), all)
+				if err == nil {
+					err = m.rankCells(k, r, by, tests)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	one := ranker{}
 	for _, w := range workers {
 		if w.err != nil {
@@ -263,50 +286,74 @@ func (m *matrix) rank(ctx context.Context, from, to int, all bool) (*Association
 	return list, nil
 }
 
-func (m *matrix) rankRow(k *ranker, id uint32, all bool, by Measure, tests int) error {
+// row is cells of a row.
+type row struct {
+	id     uint32
+	cols   []uint32
+	values []float64
+}
+
+// row has the cells of a row that are compared: all, or those right of the diagonal and on it; none
+// for a word that is too rare.
+func (m *matrix) row(id uint32, all bool) (r row, err error) {
+	r.id = id
 	if m.Count(int(id)) < m.MinFreq {
-		return nil
+		return r, nil
 	}
-	cols, values, err := m.Row(int(id))
-	if err != nil {
-		return err
+	r.cols, r.values, err = m.Row(int(id))
+	if err == nil && !all {
+		i := sort.Search(len(r.cols), func(i int) bool { return r.cols[i] >= id })
+		r.cols, r.values = r.cols[i:], r.values[i:]
 	}
-	if !all {
-		i := sort.Search(len(cols), func(i int) bool { return cols[i] >= id })
-		cols, values = cols[i:], values[i:]
+	return r, err
+}
+
+// shortRow is a row of so few cells that it does not pay to learn from them.
+const shortRow = 1024
+
+// rankCells compares cells, rising by column.
+func (m *matrix) rankCells(k *ranker, r row, by Measure, tests int) error {
+	learns := len(r.cols) >= shortRow && !m.P
+	if learns {
+		if k.far == nil {
+			k.far = new(frontier)
+		}
+		*k.far = frontier{}
 	}
-	f1, quick := float64(m.Count(int(id))), by == Dice && !m.P
-	for i, col := range cols {
-		f2 := m.Count(int(col))
-		if values[i] < m.MinCount || f2 < m.MinFreq {
+	for i, col := range r.cols {
+		value, f2 := r.values[i], m.Count(int(col))
+		if value < m.MinCount || f2 < m.MinFreq {
 			continue
 		}
-		// Most cells of a frequent word are far from the best, which shows without a division. Those
-		// that are near are compared exactly below.
-		if quick && len(k.best) == m.Top && f2 != 0 && col != id &&
-			2*values[i] < (1-1e-9)*k.best[0].rank*(f1+float64(f2)) {
+		plain := learns && f2 != 0 && col != r.id
+		if plain && k.far.beyond(value, f2) {
 			k.compared++
 			continue
 		}
-		c := m.counts(id, col, values[i])
+		c := m.counts(r.id, col, value)
 		if c.O < m.MinCount {
 			continue
 		}
 		if c.F1 == 0 || c.F2 == 0 {
 			return fmt.Errorf("the words %q and %q co-occur, and the vocabulary says that one of them never occurs: "+
-				"was the matrix made with the vocabulary of another corpus?", m.Word(int(id)), m.Word(int(col)))
+				"was the matrix made with the vocabulary of another corpus?", m.Word(int(r.id)), m.Word(int(col)))
 		}
 		k.compared++
 		if m.P {
 			k.p = append(k.p, c.PValue())
 		}
-		k.offer(candidate{id, col, values[i], by.Score(c, tests)}, m.Top)
+		if !k.offer(candidate{r.id, col, value, by.Score(c, tests)}, m.Top) && plain {
+			k.far.refuse(value, f2, k.best[0].rank, func(freq float64) float64 {
+				c.F2 = freq
+				return by.Score(c, tests)
+			})
+		}
 	}
 	return nil
 }
 
 // offer keeps a candidate if it is among the best so far.
-func (k *ranker) offer(c candidate, top int) {
+func (k *ranker) offer(c candidate, top int) (kept bool) {
 	h := k.best
 	if len(h) < top {
 		h = append(h, c)
@@ -319,22 +366,22 @@ func (k *ranker) offer(c candidate, top int) {
 			i = up
 		}
 		k.best = h
-		return
+		return true
 	}
 	if !c.before(h[0]) {
-		return
+		return false
 	}
 	h[0] = c
 	for i := 0; ; {
 		down := 2*i + 1
 		if down >= len(h) {
-			return
+			return true
 		}
 		if down+1 < len(h) && h[down].before(h[down+1]) {
 			down++
 		}
 		if !h[i].before(h[down]) {
-			return
+			return true
 		}
 		h[i], h[down] = h[down], h[i]
 		i = down
